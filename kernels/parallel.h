@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// How kernels get threads: they are handed an Executor and own none, so that one thread pool serves the whole program.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+namespace midscope::kernels {
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  // Number of calls of `work` that may run at once; at least 1.
+  virtual int Threads() const = 0;
+  // Calls work(begin, end) for disjoint ranges that cover [0, count), each but the last a multiple of `grain` long; returns
+  // when all have returned. `work` must not throw.
+  virtual void For(int64_t count, int64_t grain,
+                   const std::function<void(int64_t begin, int64_t end)>& work) const = 0;
+};
+
+// Runs everything on the calling thread.
+const Executor& SerialExecutor();
+
+// Set by another thread when the result is no longer wanted. Null means: never.
+using CancelFlag = const std::atomic<bool>*;
+
+inline bool Cancelled(CancelFlag flag) { return flag && flag->load(std::memory_order_relaxed); }
+
+}  // namespace midscope::kernels
