@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Token ids with named passages, and where those passages came from in the text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace midscope {
+
+// A named passage: bytes [byte_begin, byte_end) of the text, and the tokens [token_begin, token_end) that overlap them.
+struct Span {
+  std::string name;  // "gold", "pair 7", "question"
+  int64_t byte_begin = 0;
+  int64_t byte_end = 0;
+  int64_t token_begin = 0;
+  int64_t token_end = 0;
+};
+
+struct Prompt {
+  std::string text;
+  std::vector<int32_t> ids;
+  std::vector<std::string> tokens;  // text of each token, for labels
+  std::vector<Span> spans;
+  std::string answer;               // empty: nothing to score
+  std::vector<int32_t> answer_ids;
+
+  const Span* FindSpan(const std::string& name) const;
+};
+
+}  // namespace midscope
