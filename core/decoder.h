@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// A loaded model that runs token ids. Knows nothing of tasks, files of results, or windows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/hooks.h"
+#include "core/intervention.h"
+#include "core/job.h"
+#include "core/model_config.h"
+#include "core/tokenizer.h"
+#include "core/trace.h"
+#include "kernels/types.h"
+
+namespace midscope {
+
+struct DecoderOptions {
+  kernels::Dtype dtype = kernels::Dtype::kFloat32;
+  int threads = 0;  // 0: as many as the machine has
+};
+
+// [layer, head], row-major.
+struct HeadTable {
+  int64_t layers = 0;
+  int64_t heads = 0;
+  std::vector<double> values;
+  double At(int64_t layer, int64_t head) const { return values[static_cast<size_t>(layer * heads + head)]; }
+};
+
+// One sequence: a prompt, and after it perhaps an answer to score.
+struct RunRequest {
+  std::span<const int32_t> ids;     // prompt and continuation
+  int64_t prompt_tokens = 0;        // the last query is row prompt_tokens - 1; 0 means all of ids
+  Intervention intervention;
+  std::vector<Hook*> hooks;         // not owned; called on the running thread, in this order
+  // Rows with logits: [first, ids.size()). -1: from the last prompt row on.
+  int64_t first_logit_row = -1;
+  // Position ratios used instead of Ms-PoE's own scores (to hold two runs side by side). [layer, head]
+  std::optional<HeadTable> ratios;
+  // Where keys, values and residual rows are kept. Null: nowhere. Rows that it holds already are not run again: see Decoder::Run.
+  Trace* trace = nullptr;
+};
+
+struct RunResult {
+  int64_t first_logit_row = 0;
+  int64_t vocabulary = 0;
+  std::vector<float> logits;  // [row - first_logit_row, vocabulary]
+  HeadTable position_ratio;   // as used for queries; 1 where the scheme has none
+  std::span<const float> Logits(int64_t row) const {
+    return std::span(logits).subspan(static_cast<size_t>((row - first_logit_row) * vocabulary),
+                                     static_cast<size_t>(vocabulary));
+  }
+};
+
+class Decoder {
+ public:
+  // `model`: a .gguf file or "embedded". Throws Error.
+  static std::shared_ptr<Decoder> Open(const std::string& model, const DecoderOptions& options,
+                                       const JobContext& context = {});
+  ~Decoder();
+
+  const ModelConfig& config() const;
+  const Tokenizer& tokenizer() const;
+  const DecoderOptions& options() const;
+  const std::string& path() const;
+  const std::string& hash() const;           // XXH3-128 of the file
+  const std::string& chat_template() const;  // "" where the file has none
+
+  // Runs the sequences packed into one batch, each row once through every matrix. A sequence whose trace holds rows continues there: rows
+  // before `rows_kept` of its trace are taken from it. Throws Error (too long, id out of range, NaN in the logits), Cancelled.
+  std::vector<RunResult> Run(std::span<const RunRequest> requests, const JobContext& context = {}) const;
+  RunResult RunOne(const RunRequest& request, const JobContext& context = {}) const;
+
+  // A trace for one sequence of up to `capacity` rows. With `residual`, what-if can start from any layer and scale any channel.
+  std::unique_ptr<Trace> MakeTrace(int64_t capacity, bool residual = true) const;
+  int64_t TraceBytes(int64_t rows, bool residual = true) const;
+
+ private:
+  struct Parts;
+  explicit Decoder(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace midscope
