@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// What identifies a model file in every output: XXH3-128 of its bytes.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace midscope {
+
+// 32 hexadecimal digits, as `xxhsum -H2` prints them.
+std::string HashBytes(std::span<const std::byte> bytes);
+
+// Throws Error where the file can't be read.
+std::string HashFile(const std::filesystem::path& path);
+
+}  // namespace midscope

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Bytes of text that may not be text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace midscope {
+
+// Offset of the first byte that does not begin a well-formed character (surrogates and overlong
+// forms are not well-formed).
+std::optional<int64_t> FindInvalidUtf8(std::string_view text);
+
+// Throws Error "thing: not UTF-8 at byte N" where the text is not well-formed.
+void CheckUtf8(const std::string& thing, std::string_view text);
+
+// Any bytes as one line of valid UTF-8 for labels and messages: newline as \n, backslash as \\,
+// what is invisible or no character as \u{200D}, bytes that are not UTF-8 (a part of a character)
+// as \xE2. Spaces stay.
+std::string DisplayText(std::string_view bytes);
+
+// DisplayText of at most `characters` characters (then "..."), in quotes, for names out of a file
+// in a message.
+std::string Quote(std::string_view bytes, int64_t characters = 60);
+
+}  // namespace midscope
