@@ -10,6 +10,9 @@
 
 namespace midscope {
 
+// The last layer of a range that is open to the end of any model.
+inline constexpr int64_t kEveryLayerAfter = 1 << 20;
+
 // Zero-based inclusive ranges; `all` where nothing was said.
 struct LayerSet {
   struct Range {
@@ -47,7 +50,7 @@ struct MsPoe {
   double max = 1.8;
   MsPoeMode mode = MsPoeMode::kRank;
   MsPoeOrder order = MsPoeOrder::kScore;
-  LayerSet layers{false, {{2, 1 << 20}}};  // the public scripts' first_layer = 2; the paper says all
+  LayerSet layers{false, {{2, kEveryLayerAfter}}};  // the public scripts' first_layer = 2; the paper says all
   bool operator==(const MsPoe&) const = default;
 };
 

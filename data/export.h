@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Records as text for other programs: CSV in long form (one row an element) and JSON.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "core/record.h"
+
+namespace midscope {
+
+// Header "array,AXIS...,value" with all axes of the record that its arrays use; a cell is the label
+// where the axis has labels, its value otherwise, and empty where the array lacks the axis. Quoted
+// as in RFC 4180. NaN is an empty cell. Numbers in their shortest form that reads back the same.
+void WriteCsv(const Record& record, std::ostream& out);
+
+// {"provenance": {...}, "records": [{"name", "attributes", "signal", "axes": [...], "arrays":
+// [{"name", "axes", "shape", "unit", "description", "data": nested lists}]}]}. NaN and infinities
+// are null.
+void WriteJson(const std::vector<Record>& records, const Provenance& provenance, std::ostream& out);
+
+}  // namespace midscope

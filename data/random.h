@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Random numbers that are the same on every machine and library: SplitMix64 (Steele, Lea and Flood,
+// 2014) and exact draws from it. The standard library's distributions differ between libraries.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace midscope {
+
+class SplitMix64 {
+ public:
+  explicit SplitMix64(uint64_t seed) : state_(seed) {}
+  // A stream of its own for each (seed, stream).
+  SplitMix64(uint64_t seed, uint64_t stream) : state_(SplitMix64(seed).Next() ^ Mix(stream + 1)) {}
+
+  uint64_t Next() { return Mix(state_ += kStep); }
+
+  // Uniform in [0, bound), without bias; bound > 0.
+  uint64_t Below(uint64_t bound) {
+    const uint64_t reject_below = (0 - bound) % bound;
+    uint64_t draw = Next();
+    while (draw < reject_below) draw = Next();
+    return draw % bound;
+  }
+
+  // The first `count` places of a random permutation of `values`; count <= values.size().
+  template <typename T>
+  std::vector<T> Draw(std::vector<T> values, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      std::swap(values[i], values[i + Below(values.size() - i)]);
+    }
+    values.resize(count);
+    return values;
+  }
+
+ private:
+  static constexpr uint64_t kStep = 0x9e3779b97f4a7c15;
+
+  static uint64_t Mix(uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+
+  uint64_t state_;
+};
+
+}  // namespace midscope

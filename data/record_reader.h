@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Reads back what run_store.h and sweep_store.h wrote; whole records or one sample's part of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/record.h"
+
+namespace midscope {
+
+struct RunFile {
+  std::vector<Record> records;
+  Provenance provenance;
+  std::string plan_json;  // of a sweep; "" for none
+};
+
+// "run.h5" or "run.h5::/entry/probe" or "run.h5::/entry/probe/last_logits" or "run.h5::probe".
+struct RunAddress {
+  std::string path;
+  std::string inside;  // "" for the whole file
+};
+RunAddress ParseRunAddress(std::string_view address);
+
+// Everything that the address names (one array: a record with that array and its axes). Throws
+// Error (failure) for a file that is missing, cut off, corrupt, of another kind or of a later
+// schema.
+RunFile ReadRecords(const std::string& address);
+
+// An open file, for reading parts of it. Moves, does not copy; calls may come from any one thread.
+class RunReader {
+ public:
+  explicit RunReader(const std::string& path);
+  ~RunReader();
+  RunReader(RunReader&&) noexcept;
+  RunReader& operator=(RunReader&&) noexcept;
+
+  const std::string& path() const;
+  const Provenance& provenance() const;
+  const std::string& plan_json() const;
+  // Names of the records, in the order in which they were written.
+  const std::vector<std::string>& record_names() const;
+
+  // The record's axes and attributes, and its arrays without their data.
+  Record Describe(const std::string& record) const;
+  Record Read(const std::string& record) const;
+  Array ReadArray(const std::string& record, const std::string& array) const;
+  // Row `row` of the first axis, without reading the rest: [sample, layer, ...] gives [layer, ...].
+  Array ReadRow(const std::string& record, const std::string& array, int64_t row) const;
+  // All arrays over the record's `sample` axis, cut to row `row`: padding removed along ragged axes
+  // (those with an array AXIS_count [sample]). Gives back what was handed to SweepStore::Append.
+  Record ReadSample(const std::string& record, int64_t row) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// A sweep's file while it grows. Finished samples go to a checksummed journal beside the file
+// (PATH.journal), each durable when Append returns; a checkpoint folds them into the file by
+// writing a new one and renaming it. The file itself is never open for writing under its name, so
+// that a kill at any moment leaves the last checkpoint, and resuming loses only samples in flight.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/record.h"
+
+namespace midscope {
+
+struct SweepStoreOptions {
+  bool resume = false;
+  std::string record_name = "sweep";
+  // Axes that may have another size in each sample. Arrays over them are padded (NaN; -1 for
+  // integers; false; "") and AXIS_count [sample] says how many places are real.
+  std::vector<std::string> ragged_axes = {"key"};
+  std::string signal;  // the array that a viewer shows first; "": the sample record's own signal
+};
+
+class SweepStore {
+ public:
+  // Throws Error: (usage) the file or a journal exists and `resume` is false; (failure) the plan in
+  // the file is another one, the file or journal can't be read, another process holds the journal.
+  // plan_json: what is run, as JSON; two plans are the same when they are equal as JSON.
+  static SweepStore Create(const std::string& path, const std::string& plan_json,
+                           const Provenance& provenance, const SweepStoreOptions& options = {});
+  ~SweepStore();
+  SweepStore(SweepStore&&) noexcept;
+  SweepStore& operator=(SweepStore&&) noexcept;
+
+  // Samples that are stored already (by this or an earlier process), and those that failed.
+  const std::set<int64_t>& finished() const;
+  const std::set<int64_t>& failed() const;
+  // Bytes of a torn journal tail that resuming dropped; 0 for none.
+  int64_t dropped_bytes() const;
+
+  // Stores one sample: durable in the journal when this returns. All samples have arrays of the
+  // same names, types and axes; axes are equal but for ragged ones. Throws Error (failure) where
+  // they are not or writing fails, std::logic_error where the sample is stored already.
+  void Append(int64_t sample, const Record& record);
+  // Notes that a sample could not be run; the sweep goes on. A later Append of it takes this back.
+  void AppendFailure(int64_t sample, const std::string& message);
+
+  // Folds all stored samples into the file: arrays stacked on a leading axis `sample` (its values:
+  // the samples' numbers, ascending), one chunk a sample for arrays over a ragged axis. `extra`
+  // (summaries) replaces the extra records of the checkpoint before. Record "failures" lists failed
+  // samples, where there are any.
+  void Checkpoint(const std::vector<Record>& extra = {});
+  // Checkpoint, then removes the journal.
+  void Finish(const std::vector<Record>& extra = {});
+
+  // One stored sample, as it was appended.
+  Record ReadSample(int64_t sample) const;
+
+ private:
+  struct State;
+  explicit SweepStore(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace midscope
