@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: MIT
-// The one door through which a window uses a model: values in, records and progress out. Every call blocks until it is done, so a
-// caller with a screen calls from a thread of its own; one call at a time. Torch-free and Qt-free.
+// The one door through which a window uses a model: values in, records and progress out. Every call
+// blocks until it is done, so a caller with a screen calls from a thread of its own; one call at a
+// time. Torch-free and Qt-free.
 //
 // Records that come out, by name (axes in brackets):
-//   prompt                 token_ids [token], token_text [token] (text), token_begin [token] (byte offset), span_name [span] (text),
-//                          span_token_begin [span], span_token_end [span]; attributes: text, answer, place, gold (index of span), prompt_tokens
+//   prompt                 token_ids, token_text (text), token_begin (byte offset) [token],
+//                          span_name (text), span_token_begin, span_token_end [span]; attributes:
+//                          text, answer, place, gold (index of span, -1: none), prompt_tokens
 //   last_query_attention   last_query_attention [layer, head, key]
 //   position_awareness     position_awareness_score [layer, head]
 //   position_ratio         position_ratio [layer, head]
 //   hidden_channels        hidden_channel [layer, channel, position]
-//   next_tokens            token_text [rank], token_ids [rank], logit [rank], probability [rank]
-//   outcome                answer_nll [setting, place], correct [setting, place] (0/1) of one sample; axis place has values
-//   outcome_means          answer_nll, accuracy, answer_nll_low, answer_nll_high [setting, place] (95 % bootstrap), samples [setting]
+//   next_tokens            token_text, next_token_ids, logit, probability [rank]
+//                          (not token_ids: that name stands once in a file, in `prompt`)
+//   outcome                answer_nll, correct (0/1) [setting, place] of one sample; the axis place
+//                          has values
+//   outcome_means          answer_nll, accuracy, answer_nll_low, answer_nll_high [setting, place]
+//                          (95 % bootstrap), samples [setting]
 #pragma once
 
 #include <cstdint>
@@ -40,17 +45,18 @@ struct ModelSummary {
   std::string dtype;
 };
 
-// What is asked of the model: a task's sample at several places of its gold piece, or one's own text.
+// What is asked of the model: a task's sample at several places of its gold piece, or one's own
+// text.
 struct Subject {
   std::string task = "list:lines=20";  // empty: own text
   uint64_t seed = 1;
   int64_t sample = 0;
-  std::vector<int64_t> places;         // 1-based; empty: first, quarter, middle, three quarters, last
+  std::vector<int64_t> places;  // 1-based; empty: first, quarter, middle, three quarters, last
 
-  std::string text;                    // own text, taken as it is
-  int64_t gold_begin = 0;              // bytes of the passage marked as gold; equal: none
+  std::string text;        // own text, taken as it is
+  int64_t gold_begin = 0;  // bytes of the passage marked as gold; equal: none
   int64_t gold_end = 0;
-  std::string answer;                  // "" : nothing to score
+  std::string answer;  // "" : nothing to score
   bool bos = false;
 };
 
@@ -64,12 +70,13 @@ struct LookRequest {
 // The current sample at every place under one setting, from kept traces.
 struct WhatIfRequest {
   Intervention intervention;
-  size_t place = 0;        // whose attention is returned
+  size_t place = 0;  // whose attention is returned
   bool attention = true;
 };
 
 struct WhatIfReply {
-  std::vector<Record> records;  // outcome (one setting), last_query_attention and position_ratio of the place
+  std::vector<Record>
+      records;  // outcome (one setting), last_query_attention and position_ratio of the place
   double seconds = 0;
   bool last_rows_only = false;
   int64_t first_layer = 0;
@@ -85,13 +92,17 @@ class Engine {
   virtual ~Engine() = default;
 
   virtual ModelSummary Open(const OpenRequest& request, const JobContext& context) = 0;
-  // The prompts of the subject, one record `prompt` a place. Later calls are about them. Traces are dropped.
+  // The prompts of the subject, one record `prompt` a place. Later calls are about them. Traces are
+  // dropped.
   virtual std::vector<Record> SetSubject(const Subject& subject, const JobContext& context) = 0;
-  // Records: last_query_attention, position_awareness, position_ratio, hidden_channels (if asked for), next_tokens.
+  // Records: last_query_attention, position_awareness, position_ratio, hidden_channels (if asked
+  // for), next_tokens.
   virtual std::vector<Record> Look(const LookRequest& request, const JobContext& context) = 0;
   virtual WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) = 0;
-  // Means over samples of the subject's task, the same samples for every setting; `partial` gets outcome_means as samples finish.
-  virtual Record Compare(const CompareRequest& request, const std::function<void(const Record&)>& partial,
+  // Means over samples of the subject's task, the same samples for every setting; `partial` gets
+  // outcome_means as samples finish.
+  virtual Record Compare(const CompareRequest& request,
+                         const std::function<void(const Record&)>& partial,
                          const JobContext& context) = 0;
   // Everything about the current model for an output file.
   virtual Provenance Describe() const = 0;
