@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What one layer's attention does with positions and inputs: the only thing that the attention kernels learn of an intervention.
+// What one layer's attention does with positions and inputs: the only thing that the attention
+// kernels learn of an intervention.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,9 @@ struct ScaledChannel {
   bool operator==(const ScaledChannel&) const = default;
 };
 
-// The layer's rows from `first_row` on take q, and the keys that they see, from the normalised input with `channels` scaled; v is clean.
-// Rows in [first_row, last_row) only; last_row is the sequence's end unless the intervention says otherwise.
+// The layer's rows from `first_row` on take q, and the keys that they see, from the normalised
+// input with `channels` scaled; v is clean. Rows in [first_row, last_row) only; last_row is the
+// sequence's end unless the intervention says otherwise.
 struct RowOverride {
   int64_t first_row = 0;
   int64_t last_row = INT64_MAX;
@@ -39,28 +41,34 @@ struct AttentionPlan {
   std::vector<double> q_ratio;            // [head]: the head's queries stand at position / ratio
   std::vector<double> k_ratio;            // [head]: and so do the keys that it sees
   double logit_scale = 1.0;
-  std::optional<RatioRule> ratio_rule;    // set: q_ratio and k_ratio are filled in when the last prompt query is known
+  std::optional<RatioRule>
+      ratio_rule;  // set: q_ratio and k_ratio are filled in when the last prompt query is known
   std::optional<RowOverride> row_override;
   bool operator==(const AttentionPlan&) const = default;
 };
 
-// One plan a layer. Throws Error (usage) where the model cannot take the intervention: a layer, channel or row out of range.
+// One plan a layer. Throws Error (usage) where the model cannot take the intervention: a layer,
+// channel or row out of range.
 std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const ModelConfig& config,
                                         int64_t prompt_tokens);
 
-// Ratios of heads by their counts of attended keys [head] (kernels/position_awareness.h), as the rule's mode and order say; ties go to
-// the lower head. q_ratio and k_ratio differ in mode `code` with grouped key heads only.
+// Ratios of heads by their counts of attended keys [head] (kernels/position_awareness.h), as the
+// rule's mode and order say; ties go to the lower head. q_ratio and k_ratio differ in mode `code`
+// with grouped key heads only.
 struct HeadRatios {
   std::vector<double> q;  // [head]
   std::vector<double> k;  // [head]
 };
-HeadRatios ResolveRatios(const RatioRule& rule, std::span<const int64_t> attended_keys, int64_t key_value_heads);
+HeadRatios ResolveRatios(const RatioRule& rule, std::span<const int64_t> attended_keys,
+                         int64_t key_value_heads);
 
 // True when the rule needs no counts: order sequential or reversed.
 bool RatiosAreFixed(const RatioRule& rule);
 
-// The first layer from which rows before the last prompt row come out differently; `layers` when they do not. Ratios by score are decided by
-// the last row, so there a change to that row counts from its layer on.
-int64_t FirstChangedLayer(std::span<const AttentionPlan> before, std::span<const AttentionPlan> after, int64_t prompt_tokens);
+// The first layer from which rows before the last prompt row come out differently; `layers` when
+// they do not. Ratios by score are decided by the last row, so there a change to that row counts
+// from its layer on.
+int64_t FirstChangedLayer(std::span<const AttentionPlan> before,
+                          std::span<const AttentionPlan> after, int64_t prompt_tokens);
 
 }  // namespace midscope

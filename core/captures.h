@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The ready-made reading hooks: what the product itself looks at. Each holds what it saw; memory is linear in the prompt.
+// The ready-made reading hooks: what the product itself looks at. Each holds what it saw; memory is
+// linear in the prompt.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +13,12 @@
 
 namespace midscope {
 
-// Attention of the last prompt query over the keys before and at it. attention [layer, head, key], key = prompt_tokens places.
+// Attention of the last prompt query over the keys before and at it. attention [layer, head, key],
+// key = prompt_tokens places.
 class LastQueryAttention : public Hook {
  public:
-  explicit LastQueryAttention(const ModelConfig& config) : layers_(config.layers), heads_(config.heads) {}
+  explicit LastQueryAttention(const ModelConfig& config)
+      : layers_(config.layers), heads_(config.heads) {}
   HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override;
   void See(HookView& view) override;
   int64_t keys() const { return keys_; }
@@ -29,7 +32,8 @@ class LastQueryAttention : public Hook {
   std::vector<float> attention_;
 };
 
-// Ms-PoE's position-awareness score, from q and k before rotation. score [layer, head] = attended keys / prompt_tokens.
+// Ms-PoE's position-awareness score, from q and k before rotation. score [layer, head] = attended
+// keys / prompt_tokens.
 class PositionAwareness : public Hook {
  public:
   PositionAwareness(const ModelConfig& config, kernels::ThresholdRule rule)
@@ -47,7 +51,8 @@ class PositionAwareness : public Hook {
   std::vector<int64_t> counts_;
 };
 
-// Chosen channels of the residual stream after every block, at every position. values [layer, channel, position].
+// Chosen channels of the residual stream after every block, at every position. values [layer,
+// channel, position].
 class HiddenChannels : public Hook {
  public:
   HiddenChannels(const ModelConfig& config, std::vector<int64_t> channels);
@@ -64,7 +69,8 @@ class HiddenChannels : public Hook {
   std::vector<float> values_;
 };
 
-// Rows of the residual stream after every block. values [layer, row, hidden]; rows counted from the last prompt row back.
+// Rows of the residual stream after every block. values [layer, row, hidden]; rows counted from the
+// last prompt row back.
 class ResidualRows : public Hook {
  public:
   ResidualRows(const ModelConfig& config, int64_t last_rows);

@@ -29,20 +29,24 @@ struct HeadTable {
   int64_t layers = 0;
   int64_t heads = 0;
   std::vector<double> values;
-  double At(int64_t layer, int64_t head) const { return values[static_cast<size_t>(layer * heads + head)]; }
+  double At(int64_t layer, int64_t head) const {
+    return values[static_cast<size_t>(layer * heads + head)];
+  }
 };
 
 // One sequence: a prompt, and after it perhaps an answer to score.
 struct RunRequest {
-  std::span<const int32_t> ids;     // prompt and continuation
-  int64_t prompt_tokens = 0;        // the last query is row prompt_tokens - 1; 0 means all of ids
+  std::span<const int32_t> ids;  // prompt and continuation
+  int64_t prompt_tokens = 0;     // the last query is row prompt_tokens - 1; 0 means all of ids
   Intervention intervention;
-  std::vector<Hook*> hooks;         // not owned; called on the running thread, in this order
+  std::vector<Hook*> hooks;  // not owned; called on the running thread, in this order
   // Rows with logits: [first, ids.size()). -1: from the last prompt row on.
   int64_t first_logit_row = -1;
-  // Position ratios used instead of Ms-PoE's own scores (to hold two runs side by side). [layer, head]
+  // Position ratios used instead of Ms-PoE's own scores (to hold two runs side by side). [layer,
+  // head]
   std::optional<HeadTable> ratios;
-  // Where keys, values and residual rows are kept. Null: nowhere. Rows that it holds already are not run again: see Decoder::Run.
+  // Where keys, values and residual rows are kept. Null: nowhere. Rows that it holds already are
+  // not run again: see Decoder::Run.
   Trace* trace = nullptr;
 };
 
@@ -71,12 +75,15 @@ class Decoder {
   const std::string& hash() const;           // XXH3-128 of the file
   const std::string& chat_template() const;  // "" where the file has none
 
-  // Runs the sequences packed into one batch, each row once through every matrix. A sequence whose trace holds rows continues there: rows
-  // before `rows_kept` of its trace are taken from it. Throws Error (too long, id out of range, NaN in the logits), Cancelled.
-  std::vector<RunResult> Run(std::span<const RunRequest> requests, const JobContext& context = {}) const;
+  // Runs the sequences packed into one batch, each row once through every matrix. A sequence whose
+  // trace holds rows continues there: rows before `rows_kept` of its trace are taken from it.
+  // Throws Error (too long, id out of range, NaN in the logits), Cancelled.
+  std::vector<RunResult> Run(std::span<const RunRequest> requests,
+                             const JobContext& context = {}) const;
   RunResult RunOne(const RunRequest& request, const JobContext& context = {}) const;
 
-  // A trace for one sequence of up to `capacity` rows. With `residual`, what-if can start from any layer and scale any channel.
+  // A trace for one sequence of up to `capacity` rows. With `residual`, what-if can start from any
+  // layer and scale any channel.
   std::unique_ptr<Trace> MakeTrace(int64_t capacity, bool residual = true) const;
   int64_t TraceBytes(int64_t rows, bool residual = true) const;
 

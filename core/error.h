@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The one exception that Midscope throws on purpose: something outside the program is not as it must be. It names the thing, the
-// reason and the remedy. A bug throws std::logic_error; std::bad_alloc and others pass through.
+// The one exception that Midscope throws on purpose: something outside the program is not as it
+// must be. It names the thing, the reason and the remedy. A bug throws std::logic_error;
+// std::bad_alloc and others pass through.
 #pragma once
 
 #include <stdexcept>
@@ -8,14 +9,17 @@
 
 namespace midscope {
 
-// Which exit status a command line gives: a request that can't be understood (2), or one that failed (1).
+// Which exit status a command line gives: a request that can't be understood (2), or one that
+// failed (1).
 enum class ErrorKind { kUsage, kFailure };
 
 class Error : public std::runtime_error {
  public:
   // what() reads "thing: reason. remedy" (the remedy may be empty).
-  Error(ErrorKind kind, const std::string& thing, const std::string& reason, const std::string& remedy = "")
-      : std::runtime_error(thing + ": " + reason + (remedy.empty() ? "" : ". " + remedy)), kind_(kind) {}
+  Error(ErrorKind kind, const std::string& thing, const std::string& reason,
+        const std::string& remedy = "")
+      : std::runtime_error(thing + ": " + reason + (remedy.empty() ? "" : ". " + remedy)),
+        kind_(kind) {}
 
   ErrorKind kind() const { return kind_; }
 
@@ -23,15 +27,18 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-inline Error UsageError(const std::string& thing, const std::string& reason, const std::string& remedy = "") {
+inline Error UsageError(const std::string& thing, const std::string& reason,
+                        const std::string& remedy = "") {
   return {ErrorKind::kUsage, thing, reason, remedy};
 }
 
-inline Error Failure(const std::string& thing, const std::string& reason, const std::string& remedy = "") {
+inline Error Failure(const std::string& thing, const std::string& reason,
+                     const std::string& remedy = "") {
   return {ErrorKind::kFailure, thing, reason, remedy};
 }
 
-// Thrown by long work when its context says that the result is no longer wanted; a Job turns it into `cancelled`.
+// Thrown by long work when its context says that the result is no longer wanted; a Job turns it
+// into `cancelled`.
 class Cancelled : public std::exception {
  public:
   const char* what() const noexcept override { return "cancelled"; }

@@ -16,7 +16,7 @@ struct GenerateOptions {
   int64_t new_tokens = 100;
   double temperature = 0;  // 0: greedy
   double top_p = 1;
-  int64_t top_k = 0;       // 0: no limit
+  int64_t top_k = 0;  // 0: no limit
   uint64_t seed = 0;
   bool stop_at_end = true;  // at an end-of-text or end-of-turn token
 };
@@ -28,8 +28,9 @@ struct Generated {
 };
 
 // `on_token` (may be empty) sees each token's bytes as they come; false ends the run.
-Generated Generate(const Decoder& decoder, std::span<const int32_t> prompt, const Intervention& intervention,
-                   const GenerateOptions& options, const std::function<bool(int32_t id, const std::string&)>& on_token,
+Generated Generate(const Decoder& decoder, std::span<const int32_t> prompt,
+                   const Intervention& intervention, const GenerateOptions& options,
+                   const std::function<bool(int32_t id, const std::string&)>& on_token,
                    const JobContext& context = {});
 
 }  // namespace midscope

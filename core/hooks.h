@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Hook points: named places in the computation, under TransformerLens' names and shapes, that a hook may read or change.
+// Hook points: named places in the computation, under TransformerLens' names and shapes, that a
+// hook may read or change.
 //
-// A hook is asked first which points and rows it wants; nothing is computed or copied that nobody asked for. The attention pattern
-// exists for requested rows only: no array of tokens x tokens is ever made.
+// A hook is asked first which points and rows it wants; nothing is computed or copied that nobody
+// asked for. The attention pattern exists for requested rows only: no array of tokens x tokens is
+// ever made.
 //
 //   hook_embed                            [1, pos, d_model]
 //   blocks.{i}.hook_resid_pre             [1, pos, d_model]
-//   blocks.{i}.ln1.hook_normalized        [1, pos, d_model]      norm's weight applied: what q, k and v are projected from
-//   blocks.{i}.attn.hook_q / hook_k / hook_v   [1, pos, head, d_head]   before rotation
-//   blocks.{i}.attn.hook_pattern_unrotated     [1, head, query, key]    from q and k before rotation (Ms-PoE's scores); not in TransformerLens
-//   blocks.{i}.attn.hook_pattern          [1, head, query, key]
-//   blocks.{i}.attn.hook_z                [1, pos, head, d_head]
-//   blocks.{i}.hook_attn_out, hook_resid_mid, ln2.hook_normalized, hook_mlp_out, hook_resid_post   [1, pos, d_model]
-//   blocks.{i}.mlp.hook_post              [1, pos, d_mlp]
+//   blocks.{i}.ln1.hook_normalized        [1, pos, d_model]      norm's weight applied: what q, k
+//   and v are projected from blocks.{i}.attn.hook_q / hook_k / hook_v   [1, pos, head, d_head]
+//   before rotation blocks.{i}.attn.hook_pattern_unrotated     [1, head, query, key]    from q and
+//   k before rotation (Ms-PoE's scores); not in TransformerLens blocks.{i}.attn.hook_pattern [1,
+//   head, query, key] blocks.{i}.attn.hook_z                [1, pos, head, d_head]
+//   blocks.{i}.hook_attn_out, hook_resid_mid, ln2.hook_normalized, hook_mlp_out, hook_resid_post
+//   [1, pos, d_model] blocks.{i}.mlp.hook_post              [1, pos, d_mlp]
 //   ln_final.hook_normalized              [1, pos, d_model]      rows with logits only
 //
-// Long runs go through some points in chunks of rows: a hook may be called several times for one point, with consecutive rows.
+// Long runs go through some points in chunks of rows: a hook may be called several times for one
+// point, with consecutive rows.
 #pragma once
 
 #include <array>
@@ -55,7 +58,8 @@ struct HookPoint {
 
 // "blocks.12.attn.hook_pattern".
 std::string HookName(const HookPoint& point);
-// Also takes the aliases blocks.{i}.hook_out, model.layers.{i} (both: resid_post) and model.layers.{i}.self_attn (attn_out).
+// Also takes the aliases blocks.{i}.hook_out, model.layers.{i} (both: resid_post) and
+// model.layers.{i}.self_attn (attn_out).
 std::optional<HookPoint> ParseHookName(std::string_view name);
 
 // Rows [first, last) of the sequence, by absolute position.
@@ -72,26 +76,29 @@ struct HookRequest {
   RowRange rows;
 };
 
-// A piece of a point's tensor, for one sequence. Element (a, b, c, d) lies at a * strides[0] + ...; unused dimensions are 1.
+// A piece of a point's tensor, for one sequence. Element (a, b, c, d) lies at a * strides[0] + ...;
+// unused dimensions are 1.
 struct HookView {
   HookPoint point;
   int64_t sequence = 0;   // index within the batch
   int64_t first_row = 0;  // absolute row of the view's first pos (or query)
   kernels::Dtype dtype = kernels::Dtype::kFloat32;
-  void* data = nullptr;   // writable only for hooks that asked to write
-  int dimensions = 0;     // 3 or 4, as listed above
+  void* data = nullptr;  // writable only for hooks that asked to write
+  int dimensions = 0;    // 3 or 4, as listed above
   std::array<int64_t, 4> shape{};
   std::array<int64_t, 4> strides{};  // in elements
 
   int64_t rows() const { return dimensions == 4 && IsPattern() ? shape[2] : shape[1]; }
-  bool IsPattern() const { return point.site == HookSite::kPattern || point.site == HookSite::kPatternUnrotated; }
+  bool IsPattern() const {
+    return point.site == HookSite::kPattern || point.site == HookSite::kPatternUnrotated;
+  }
   float At(int64_t a, int64_t b, int64_t c, int64_t d = 0) const;
   void Set(int64_t a, int64_t b, int64_t c, int64_t d, float value);
 };
 
 struct SequenceInfo {
   int64_t sequence = 0;
-  int64_t rows = 0;          // of the whole sequence
+  int64_t rows = 0;           // of the whole sequence
   int64_t prompt_tokens = 0;  // the last query is row prompt_tokens - 1
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What to change in a run, as a value: one position scheme and any number of channel scalings. One line of text says it everywhere
-// (grammar: intervention_text.h); the decoder compiles it to attention plans (attention_plan.h).
+// What to change in a run, as a value: one position scheme and any number of channel scalings. One
+// line of text says it everywhere (grammar: intervention_text.h); the decoder compiles it to
+// attention plans (attention_plan.h).
 #pragma once
 
 #include <cstdint>
@@ -40,17 +41,20 @@ struct PositionInterpolation {
 };
 
 enum class MsPoeMode { kRank, kCode, kGroup };
-// kScore: the most position-aware head gets `min`. kScoreReversed: it gets `max`. kSequential: head 0 gets `min`.
-// kReversed: head 0 gets `max` (the public code's head_type "normal", with the mode's divisor).
+// kScore: the most position-aware head gets `min`. kScoreReversed: it gets `max`. kSequential: head
+// 0 gets `min`. kReversed: head 0 gets `max` (the public code's head_type "normal", with the mode's
+// divisor).
 enum class MsPoeOrder { kScore, kScoreReversed, kSequential, kReversed };
 
-// Ms-PoE (arXiv 2403.04797; departures of its public code: seed-facts A.3). Positions of a head are divided by its ratio.
+// Ms-PoE (arXiv 2403.04797; departures of its public code: seed-facts A.3). Positions of a head are
+// divided by its ratio.
 struct MsPoe {
   double min = 1.2;
   double max = 1.8;
   MsPoeMode mode = MsPoeMode::kRank;
   MsPoeOrder order = MsPoeOrder::kScore;
-  LayerSet layers{false, {{2, kEveryLayerAfter}}};  // the public scripts' first_layer = 2; the paper says all
+  LayerSet layers{
+      false, {{2, kEveryLayerAfter}}};  // the public scripts' first_layer = 2; the paper says all
   bool operator==(const MsPoe&) const = default;
 };
 
@@ -63,8 +67,9 @@ enum class ChannelRows {
   kAll,     // every row
 };
 
-// Positional channel scaling (arXiv 2406.02536; seed-facts D): in the listed layers the chosen rows' queries, and all keys that those
-// rows see, come from the normalised input with `channel` multiplied by `factor`; values stay clean.
+// Positional channel scaling (arXiv 2406.02536; seed-facts D): in the listed layers the chosen
+// rows' queries, and all keys that those rows see, come from the normalised input with `channel`
+// multiplied by `factor`; values stay clean.
 struct ChannelScaling {
   int64_t channel = 0;
   double factor = 1.0;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The short text form of an intervention, parsed and printed from one description of its terms and arguments.
+// The short text form of an intervention, parsed and printed from one description of its terms and
+// arguments.
 //
-//   none | pi(1.5) | ms-poe(min=1.2, max=1.8, mode=rank|code|group, order=..., first_layer=2 or layers=...)
-//   channel(100, factor=-1, layers=8-25, rows=answer|last|last:16|all)   channel([100,215], factor=[-1,0], layers=...)
+//   none | pi(1.5) | ms-poe(min=1.2, max=1.8, mode=rank|code|group, order=..., first_layer=2 or
+//   layers=...) channel(100, factor=-1, layers=8-25, rows=answer|last|last:16|all)
+//   channel([100,215], factor=[-1,0], layers=...)
 // joined by " + "; at most one position scheme.
 #pragma once
 
@@ -14,7 +16,8 @@
 
 namespace midscope {
 
-// Throws Error (usage) that names the column (1-based) and what was expected there, with the nearest known word for a typo.
+// Throws Error (usage) that names the column (1-based) and what was expected there, with the
+// nearest known word for a typo.
 Intervention ParseIntervention(std::string_view text);
 
 // Every argument stated, in a fixed order; ParseIntervention of it gives the same value.
@@ -27,7 +30,7 @@ struct TermArgument {
   std::string unit;
   std::vector<std::string> choices;  // empty: a number or a layer set
   double minimum = 0;
-  double maximum = 0;                // minimum == maximum: no range
+  double maximum = 0;  // minimum == maximum: no range
   std::string default_text;
 };
 

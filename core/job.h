@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Long work: what it is handed, and how it ends. No threads in here and no globals: whoever runs a job decides where it runs, draws
-// its progress and may cancel it.
+// Long work: what it is handed, and how it ends. No threads in here and no globals: whoever runs a
+// job decides where it runs, draws its progress and may cancel it.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,8 @@ struct Progress {
   std::string unit;   // "samples", "tokens"
 };
 
-// Passed down to whatever works long. Callbacks may be empty and are called on the working thread; they must not throw.
+// Passed down to whatever works long. Callbacks may be empty and are called on the working thread;
+// they must not throw.
 struct JobContext {
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(const Progress&)> progress;
@@ -38,11 +39,12 @@ enum class JobEnd { kDone, kCancelled, kFailed };
 
 struct JobOutcome {
   JobEnd end = JobEnd::kDone;
-  std::string why;         // for kFailed: thing, reason, remedy
+  std::string why;  // for kFailed: thing, reason, remedy
   bool usage_error = false;
 };
 
 // Runs `work` and turns its exceptions into an outcome; nothing leaves it but the outcome.
-JobOutcome RunJob(const JobContext& context, const std::function<void(const JobContext&)>& work) noexcept;
+JobOutcome RunJob(const JobContext& context,
+                  const std::function<void(const JobContext&)>& work) noexcept;
 
 }  // namespace midscope

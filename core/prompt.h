@@ -8,7 +8,8 @@
 
 namespace midscope {
 
-// A named passage: bytes [byte_begin, byte_end) of the text, and the tokens [token_begin, token_end) that overlap them.
+// A named passage: bytes [byte_begin, byte_end) of the text, and the tokens [token_begin,
+// token_end) that overlap them.
 struct Span {
   std::string name;  // "gold", "pair 7", "question"
   int64_t byte_begin = 0;
@@ -22,7 +23,7 @@ struct Prompt {
   std::vector<int32_t> ids;
   std::vector<std::string> tokens;  // text of each token, for labels
   std::vector<Span> spans;
-  std::string answer;               // empty: nothing to score
+  std::string answer;  // empty: nothing to score
   std::vector<int32_t> answer_ids;
 
   const Span* FindSpan(const std::string& name) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a measurement is: named arrays over named axes. The command line prints it, the window draws it, the store writes it, and none
-// of the three reads anything else. Holds no tensor, no Qt type, no HDF5 handle.
+// What a measurement is: named arrays over named axes. The command line prints it, the window draws
+// it, the store writes it, and none of the three reads anything else. Holds no tensor, no Qt type,
+// no HDF5 handle.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 
 namespace midscope {
 
-// An axis has `size` places. `labels` (one a place, or none) or `values` (one a place, or none: then 0, 1, ...) tell what they are.
+// An axis has `size` places. `labels` (one a place, or none) or `values` (one a place, or none:
+// then 0, 1, ...) tell what they are.
 struct Axis {
   std::string name;  // "layer", "head", "key"
   int64_t size = 0;
@@ -20,30 +22,32 @@ struct Axis {
   std::vector<double> values;
 };
 
-using ArrayData = std::variant<std::vector<float>, std::vector<double>, std::vector<int64_t>, std::vector<uint8_t>,
+using ArrayData = std::variant<std::vector<float>, std::vector<double>, std::vector<int64_t>,
+                               std::vector<uint8_t>,
                                std::vector<std::string>>;  // uint8_t: booleans
 
 // Row-major; the product of the axes' sizes is the number of elements. NaN marks "no value here".
 struct Array {
-  std::string name;                // "last_query_attention"
-  std::vector<std::string> axes;   // names, outermost first, of axes of the record
+  std::string name;               // "last_query_attention"
+  std::vector<std::string> axes;  // names, outermost first, of axes of the record
   ArrayData data;
   std::string unit;
-  std::string description;         // one line: what it is, with its source
+  std::string description;  // one line: what it is, with its source
 };
 
 using Attribute = std::variant<int64_t, double, std::string>;
 
 struct Record {
-  std::string name;                         // "last_query_attention", "sweep"
+  std::string name;  // "last_query_attention", "sweep"
   std::vector<Axis> axes;
   std::vector<Array> arrays;
   std::map<std::string, Attribute> attributes;
-  std::string signal;                       // the array that a viewer shows first; may be empty
+  std::string signal;  // the array that a viewer shows first; may be empty
 
   const Axis* FindAxis(const std::string& axis_name) const;
   const Array* FindArray(const std::string& array_name) const;
-  // Throws std::logic_error when an array names an axis that is missing or has a wrong number of elements, or a name stands twice.
+  // Throws std::logic_error when an array names an axis that is missing or has a wrong number of
+  // elements, or a name stands twice.
   void Check() const;
 };
 
@@ -54,10 +58,10 @@ int64_t ElementCount(const ArrayData& data);
 struct Provenance {
   std::string program = "midscope";
   std::string version;
-  std::string created;       // UTC, ISO 8601
-  std::string command;       // as given, without secrets
-  std::string model_path;    // file name alone
-  std::string model_hash;    // XXH3-128 of the file's bytes, hexadecimal
+  std::string created;     // UTC, ISO 8601
+  std::string command;     // as given, without secrets
+  std::string model_path;  // file name alone
+  std::string model_hash;  // XXH3-128 of the file's bytes, hexadecimal
   std::string architecture;
   std::string dtype;
   int64_t threads = 0;

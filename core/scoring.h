@@ -16,11 +16,14 @@ struct AnswerScore {
   bool correct = false;           // greedy continuation of as many tokens equals the answer
 };
 
-// `result` holds rows prompt_tokens - 1 ... of a run of prompt + answer (the answer's last token need not have been run).
-AnswerScore ScoreAnswer(const RunResult& result, int64_t prompt_tokens, std::span<const int32_t> answer_ids);
+// `result` holds rows prompt_tokens - 1 ... of a run of prompt + answer (the answer's last token
+// need not have been run).
+AnswerScore ScoreAnswer(const RunResult& result, int64_t prompt_tokens,
+                        std::span<const int32_t> answer_ids);
 
 // prompt + answer without its last token: what has to run to score it.
-std::vector<int32_t> IdsToScore(std::span<const int32_t> prompt_ids, std::span<const int32_t> answer_ids);
+std::vector<int32_t> IdsToScore(std::span<const int32_t> prompt_ids,
+                                std::span<const int32_t> answer_ids);
 
 struct TopToken {
   int32_t id = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a run leaves behind so that the next one need not repeat it: per layer the residual stream that enters it, and keys (before rotation,
-// before any channel scaling) and values. It is the cache of generation and the memory of what-if.
+// What a run leaves behind so that the next one need not repeat it: per layer the residual stream
+// that enters it, and keys (before rotation, before any channel scaling) and values. It is the
+// cache of generation and the memory of what-if.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +20,19 @@ class Trace {
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
-  int64_t rows() const { return rows_; }          // rows held by every layer
+  int64_t rows() const { return rows_; }  // rows held by every layer
   int64_t capacity() const { return capacity_; }
   bool has_residual() const { return residual_; }
   int64_t bytes() const;
   // Forgets rows from `rows` on; the next run computes them.
   void Truncate(int64_t rows);
-  // The plans under which its rows came about (empty before the first run), with position ratios filled in.
+  // The plans under which its rows came about (empty before the first run), with position ratios
+  // filled in.
   const std::vector<AttentionPlan>& plans() const { return plans_; }
   int64_t prompt_tokens() const { return prompt_tokens_; }
 
-  // Residual stream entering `layer` (layer = number of layers: leaving the last), channel by position, as float32. [rows]
+  // Residual stream entering `layer` (layer = number of layers: leaving the last), channel by
+  // position, as float32. [rows]
   std::vector<float> Channel(int64_t layer, int64_t channel) const;
 
   Storage& storage() { return *storage_; }

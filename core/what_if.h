@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One or several prompts kept warm, so that a changed intervention costs only what it changes: channel scaling of the last rows re-runs those rows
-// alone (keys by a rank-one update), a position scheme from layer L on re-runs the layers from L on.
+// One or several prompts kept warm, so that a changed intervention costs only what it changes:
+// channel scaling of the last rows re-runs those rows alone (keys by a rank-one update), a position
+// scheme from layer L on re-runs the layers from L on.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ namespace midscope {
 struct WhatIfOutcome {
   std::vector<float> last_query_attention;  // [layer, head, key]
   HeadTable position_ratio;
-  std::vector<float> last_logits;           // [vocabulary], of the last prompt row
-  AnswerScore score;                        // where the prompt has an answer
+  std::vector<float> last_logits;  // [vocabulary], of the last prompt row
+  AnswerScore score;               // where the prompt has an answer
 };
 
 struct WhatIfResult {
@@ -29,13 +30,17 @@ struct WhatIfResult {
 
 class WhatIf {
  public:
-  // Traces take at most `memory_limit` bytes together; prompts beyond it are run in full each time. 0: no limit.
-  WhatIf(std::shared_ptr<const Decoder> decoder, std::vector<Prompt> prompts, int64_t memory_limit = 0);
+  // Traces take at most `memory_limit` bytes together; prompts beyond it are run in full each time.
+  // 0: no limit.
+  WhatIf(std::shared_ptr<const Decoder> decoder, std::vector<Prompt> prompts,
+         int64_t memory_limit = 0);
   ~WhatIf();
 
-  // The outcome under `intervention`, re-using what earlier calls left. Equal to a full run within rounding. Throws Error, Cancelled; after
-  // either the next call is right all the same. With `attention` false the attention rows are left out.
-  WhatIfResult Evaluate(const Intervention& intervention, const JobContext& context = {}, bool attention = true);
+  // The outcome under `intervention`, re-using what earlier calls left. Equal to a full run within
+  // rounding. Throws Error, Cancelled; after either the next call is right all the same. With
+  // `attention` false the attention rows are left out.
+  WhatIfResult Evaluate(const Intervention& intervention, const JobContext& context = {},
+                        bool attention = true);
 
   const std::vector<Prompt>& prompts() const { return prompts_; }
   // The kept trace of a prompt; null before the first call or beyond the memory limit.

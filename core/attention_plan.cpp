@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#include "core/attention_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "core/error.h"
+
+namespace midscope {
+namespace {
+
+std::vector<double> InverseFrequencies(double base, int64_t rope_dimensions) {
+  std::vector<double> frequencies(static_cast<size_t>(rope_dimensions / 2));
+  for (size_t pair = 0; pair < frequencies.size(); ++pair) {
+    frequencies[pair] =
+        std::pow(base, -2.0 * static_cast<double>(pair) / static_cast<double>(rope_dimensions));
+  }
+  return frequencies;
+}
+
+void CheckLayers(const LayerSet& layers, const ModelConfig& config, const std::string& term) {
+  for (const auto& range : layers.ranges) {
+    // An open end ("from layer 2 on") is written as a very large last layer.
+    const bool open_end = range.last >= (1 << 20);
+    if (range.first >= config.layers || (!open_end && range.last >= config.layers)) {
+      throw UsageError(term, "layers=" + layers.Text() + " leaves the model's layers",
+                       "It has layers 0-" + std::to_string(config.layers - 1));
+    }
+  }
+}
+
+RowOverride RowsOf(const ChannelScaling& scaling, int64_t prompt_tokens) {
+  RowOverride rows;
+  switch (scaling.rows) {
+    case ChannelRows::kAnswer:
+      rows.first_row = prompt_tokens - 1;
+      break;
+    case ChannelRows::kLast:
+      rows.first_row = prompt_tokens - 1;
+      rows.last_row = prompt_tokens;
+      break;
+    case ChannelRows::kLastN:
+      rows.first_row = std::max<int64_t>(0, prompt_tokens - scaling.last_rows);
+      break;
+    case ChannelRows::kAll:
+      rows.first_row = 0;
+      break;
+  }
+  return rows;
+}
+
+void AddChannel(const ChannelScaling& scaling, const ModelConfig& config, int64_t prompt_tokens,
+                std::vector<AttentionPlan>& plans) {
+  const std::string term = "channel(" + std::to_string(scaling.channel) + ")";
+  if (scaling.channel < 0 || scaling.channel >= config.hidden) {
+    throw UsageError(term, "the model has no such channel",
+                     "It has channels 0-" + std::to_string(config.hidden - 1));
+  }
+  CheckLayers(scaling.layers, config, term);
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    if (!scaling.layers.Contains(layer)) continue;
+    auto& override = plans[static_cast<size_t>(layer)].row_override;
+    const RowOverride rows = RowsOf(scaling, prompt_tokens);
+    if (!override) {
+      override = rows;
+    } else if (override->first_row != rows.first_row || override->last_row != rows.last_row) {
+      throw UsageError(
+          term, "layer " + std::to_string(layer) + " has another channel term with other rows",
+          "Give channel terms that share a layer the same rows=");
+    }
+    for (const auto& other : override->channels) {
+      if (other.channel == scaling.channel) {
+        throw UsageError(term, "layer " + std::to_string(layer) + " scales this channel twice",
+                         "Give one factor for a channel and layer");
+      }
+    }
+    override->channels.push_back({scaling.channel, scaling.factor});
+  }
+}
+
+void SetRatio(AttentionPlan& plan, double ratio) {
+  std::fill(plan.q_ratio.begin(), plan.q_ratio.end(), ratio);
+  std::fill(plan.k_ratio.begin(), plan.k_ratio.end(), ratio);
+}
+
+void ApplyScheme(const PositionScheme& scheme, const ModelConfig& config,
+                 std::vector<AttentionPlan>& plans) {
+  if (const auto* interpolation = std::get_if<PositionInterpolation>(&scheme)) {
+    for (auto& plan : plans) SetRatio(plan, interpolation->ratio);
+  } else if (const auto* ms_poe = std::get_if<MsPoe>(&scheme)) {
+    CheckLayers(ms_poe->layers, config, "ms-poe");
+    for (int64_t layer = 0; layer < config.layers; ++layer) {
+      if (!ms_poe->layers.Contains(layer)) continue;
+      AttentionPlan& plan = plans[static_cast<size_t>(layer)];
+      plan.ratio_rule = RatioRule{*ms_poe};
+      if (RatiosAreFixed(*plan.ratio_rule)) {
+        const std::vector<int64_t> no_counts(static_cast<size_t>(config.heads), 0);
+        HeadRatios ratios = ResolveRatios(*plan.ratio_rule, no_counts, config.key_value_heads);
+        plan.q_ratio = std::move(ratios.q);
+        plan.k_ratio = std::move(ratios.k);
+      }
+    }
+  }
+}
+
+// The ramp's value at `index` of `count`. The public code divides by count, so that max is never
+// reached; the paper by count - 1.
+double Ramp(const MsPoe& scheme, int64_t index, int64_t count) {
+  const int64_t divisor = scheme.mode == MsPoeMode::kCode ? count : std::max<int64_t>(count - 1, 1);
+  return scheme.min +
+         (scheme.max - scheme.min) * static_cast<double>(index) / static_cast<double>(divisor);
+}
+
+// Items by falling count, ties in their own order: order[rank] = item.
+std::vector<int64_t> ByFallingCount(std::span<const int64_t> counts) {
+  std::vector<int64_t> order(counts.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return counts[static_cast<size_t>(a)] > counts[static_cast<size_t>(b)];
+  });
+  return order;
+}
+
+// Ramp index of each of `counts.size()` items.
+std::vector<int64_t> RampIndices(const MsPoe& scheme, std::span<const int64_t> counts) {
+  const auto items = static_cast<int64_t>(counts.size());
+  std::vector<int64_t> index(counts.size());
+  const bool by_score =
+      scheme.order == MsPoeOrder::kScore || scheme.order == MsPoeOrder::kScoreReversed;
+  if (!by_score) {
+    std::iota(index.begin(), index.end(), 0);
+  } else {
+    const std::vector<int64_t> order = ByFallingCount(counts);
+    for (int64_t rank = 0; rank < items; ++rank) {
+      // The public code indexes the ramp by the sorted order itself, not by its inverse (seed-facts
+      // A.3 #1).
+      if (scheme.mode == MsPoeMode::kCode) {
+        index[static_cast<size_t>(rank)] = order[static_cast<size_t>(rank)];
+      } else {
+        index[static_cast<size_t>(order[static_cast<size_t>(rank)])] = rank;
+      }
+    }
+  }
+  if (scheme.order == MsPoeOrder::kScoreReversed || scheme.order == MsPoeOrder::kReversed) {
+    for (int64_t& i : index) i = items - 1 - i;
+  }
+  return index;
+}
+
+bool SameForAllRows(const AttentionPlan& a, const AttentionPlan& b) {
+  if (a.inverse_frequency != b.inverse_frequency || a.magnitude != b.magnitude ||
+      a.logit_scale != b.logit_scale || a.ratio_rule != b.ratio_rule) {
+    return false;
+  }
+  const bool decided_by_rule = a.ratio_rule && !RatiosAreFixed(*a.ratio_rule);
+  return decided_by_rule || (a.q_ratio == b.q_ratio && a.k_ratio == b.k_ratio);
+}
+
+}  // namespace
+
+bool RatiosAreFixed(const RatioRule& rule) {
+  return rule.scheme.order == MsPoeOrder::kSequential || rule.scheme.order == MsPoeOrder::kReversed;
+}
+
+std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const ModelConfig& config,
+                                        int64_t prompt_tokens) {
+  AttentionPlan plain;
+  plain.inverse_frequency = InverseFrequencies(config.rope_base, config.rope_dimensions);
+  plain.logit_scale = 1.0 / std::sqrt(static_cast<double>(config.head_dim));
+  plain.q_ratio.assign(static_cast<size_t>(config.heads), 1.0);
+  plain.k_ratio = plain.q_ratio;
+  std::vector<AttentionPlan> plans(static_cast<size_t>(config.layers), plain);
+  ApplyScheme(intervention.positions, config, plans);
+  for (const ChannelScaling& scaling : intervention.channels)
+    AddChannel(scaling, config, prompt_tokens, plans);
+  return plans;
+}
+
+HeadRatios ResolveRatios(const RatioRule& rule, std::span<const int64_t> attended_keys,
+                         int64_t key_value_heads) {
+  const MsPoe& scheme = rule.scheme;
+  const auto heads = static_cast<int64_t>(attended_keys.size());
+  const int64_t group = heads / key_value_heads;
+  HeadRatios ratios;
+  ratios.q.resize(attended_keys.size());
+  if (scheme.mode == MsPoeMode::kGroup) {
+    std::vector<int64_t> group_counts(static_cast<size_t>(key_value_heads), 0);
+    for (int64_t head = 0; head < heads; ++head) {
+      group_counts[static_cast<size_t>(head / group)] += attended_keys[static_cast<size_t>(head)];
+    }
+    const std::vector<int64_t> index = RampIndices(scheme, group_counts);
+    for (int64_t head = 0; head < heads; ++head) {
+      ratios.q[static_cast<size_t>(head)] =
+          Ramp(scheme, index[static_cast<size_t>(head / group)], key_value_heads);
+    }
+  } else {
+    const std::vector<int64_t> index = RampIndices(scheme, attended_keys);
+    for (size_t head = 0; head < index.size(); ++head)
+      ratios.q[head] = Ramp(scheme, index[head], heads);
+  }
+  ratios.k = ratios.q;
+  if (scheme.mode == MsPoeMode::kCode) {
+    for (int64_t head = 0; head < heads; ++head) {
+      ratios.k[static_cast<size_t>(head)] = ratios.q[static_cast<size_t>(head / group * group)];
+    }
+  }
+  return ratios;
+}
+
+int64_t FirstChangedLayer(std::span<const AttentionPlan> before,
+                          std::span<const AttentionPlan> after, int64_t prompt_tokens) {
+  const int64_t tail = prompt_tokens - 1;
+  const auto touches_prefix = [tail](const std::optional<RowOverride>& rows) {
+    return rows && rows->first_row < tail;
+  };
+  bool last_row_changed = false;
+  for (size_t layer = 0; layer < after.size(); ++layer) {
+    const AttentionPlan& a = before[layer];
+    const AttentionPlan& b = after[layer];
+    if (!SameForAllRows(a, b)) return static_cast<int64_t>(layer);
+    if (last_row_changed && b.ratio_rule && !RatiosAreFixed(*b.ratio_rule))
+      return static_cast<int64_t>(layer);
+    if (a.row_override != b.row_override) {
+      if (touches_prefix(a.row_override) || touches_prefix(b.row_override))
+        return static_cast<int64_t>(layer);
+      last_row_changed = true;
+    }
+  }
+  return static_cast<int64_t>(after.size());
+}
+
+}  // namespace midscope

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The outer grammar of the intervention text: terms with named arguments, each with its column.
+// What the arguments mean is intervention_text.cpp's affair.
+//
+//   text     = term { "+" term }
+//   term     = word [ "(" [ argument { "," argument } ] ")" ]
+//   argument = [ word "=" ] ( atom | "[" atom { "," atom } "]" )
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "core/intervention_text.h"
+
+namespace midscope {
+
+struct TextAtom {
+  std::string text;
+  int64_t column = 0;  // 1-based, in characters
+};
+
+struct TextArgument {
+  std::string name;    // resolved: the first argument's own name where it stands without one
+  int64_t column = 0;  // of the argument
+  bool list = false;   // in brackets
+  std::vector<TextAtom> values;
+};
+
+struct TextTerm {
+  const Term* term = nullptr;
+  int64_t column = 0;
+  std::vector<TextArgument> arguments;  // each name at most once
+};
+
+// Terms and argument names are known ones; values are still text. Throws Error (usage).
+std::vector<TextTerm> ParseTerms(std::string_view text);
+
+// "intervention text, column 8: REASON. REMEDY", a usage error.
+Error ErrorAt(int64_t column, const std::string& reason, const std::string& remedy = "");
+
+// Terms of the grammar that this version does not have.
+const std::vector<std::string>& LaterTerms();
+
+// Whether the first argument of this term may stand without its name.
+bool TakesBareArgument(const Term& term);
+
+}  // namespace midscope
