@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Causal attention with a rotary position of its own for each head.
 //
-// q and k come in *before* rotation; every kernel rotates what it reads by the tables of the head. So one call serves
-// position schemes in which heads disagree about position (Ms-PoE), and nobody keeps rotated copies.
-// Query row i stands at absolute row `first_query + i` and sees keys 0 .. first_query + i. Grouped query heads: KV head g
-// serves the query heads g * (heads / key_value_heads) .. + (heads / key_value_heads) - 1.
+// q and k come in *before* rotation; every kernel rotates what it reads by the tables of the head.
+// So one call serves position schemes in which heads disagree about position (Ms-PoE), and nobody
+// keeps rotated copies. Query row i stands at absolute row `first_query + i` and sees keys 0 ..
+// first_query + i. Grouped query heads: KV head g serves the query heads g * (heads /
+// key_value_heads) .. + (heads / key_value_heads) - 1.
 #pragma once
 
 #include <cstdint>
@@ -25,32 +26,36 @@ struct AttentionShape {
   int64_t head_dim = 0;
 };
 
-// One entry a query head. Tables are indexed by absolute row and must hold first_query + query_rows (q) or key_rows (k)
-// rows; a table without data means: not rotated. Heads of a group whose k tables are the same pointer share the rotated key.
+// One entry a query head. Tables are indexed by absolute row and must hold first_query + query_rows
+// (q) or key_rows (k) rows; a table without data means: not rotated. Heads of a group whose k
+// tables are the same pointer share the rotated key.
 struct HeadPositions {
-  std::span<const RotaryView> q;   // [heads]
-  std::span<const RotaryView> k;   // [heads]
-  std::span<const float> scale;    // [heads]: factor of the logits, usually 1 / sqrt(head_dim)
+  std::span<const RotaryView> q;  // [heads]
+  std::span<const RotaryView> k;  // [heads]
+  std::span<const float> scale;   // [heads]: factor of the logits, usually 1 / sqrt(head_dim)
 };
 
-// out [query_rows, heads, head_dim]: softmax(scale q k^T, causal) v. Softmax and sums in float32; in bfloat16 the weights are
-// rounded to bfloat16 before they meet v. Extra memory: O(key_rows * head_dim) for each KV group plus O(1) a thread; never rows x keys.
-// Returns false, with `out` unfinished, when `cancel` was set; it is polled once a query block.
-bool Attention(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k, const ConstHeads& v,
-               const HeadPositions& positions, const Heads& out, const Executor& executor,
-               CancelFlag cancel = nullptr);
+// out [query_rows, heads, head_dim]: softmax(scale q k^T, causal) v. Softmax and sums in float32;
+// in bfloat16 the weights are rounded to bfloat16 before they meet v. Extra memory: O(key_rows *
+// head_dim) for each KV group plus O(1) a thread; never rows x keys. Returns false, with `out`
+// unfinished, when `cancel` was set; it is polled once a query block.
+bool Attention(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
+               const ConstHeads& v, const HeadPositions& positions, const Heads& out,
+               const Executor& executor, CancelFlag cancel = nullptr);
 
-// weights [query_rows, heads, key_rows] float32: the attention weights themselves, for a few rows; 0 beyond the causal limit.
-// Float32 arithmetic throughout, whatever the dtype of q and k.
+// weights [query_rows, heads, key_rows] float32: the attention weights themselves, for a few rows;
+// 0 beyond the causal limit. Float32 arithmetic throughout, whatever the dtype of q and k.
 void AttentionWeights(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
                       const HeadPositions& positions, float* weights, const Executor& executor);
 
 // out [query_rows, heads, head_dim] = weights v, for weights as AttentionWeights gives them.
-void WeightedValues(const AttentionShape& shape, const float* weights, const ConstHeads& v, const Heads& out,
-                    const Executor& executor);
+void WeightedValues(const AttentionShape& shape, const float* weights, const ConstHeads& v,
+                    const Heads& out, const Executor& executor);
 
-// The plain definition in double, for tests: all dtypes, any shape, O(query_rows * key_rows) memory. `weights` may be null.
-void AttentionReference(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k, const ConstHeads& v,
-                        const HeadPositions& positions, const Heads& out, double* weights = nullptr);
+// The plain definition in double, for tests: all dtypes, any shape, O(query_rows * key_rows)
+// memory. `weights` may be null.
+void AttentionReference(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
+                        const ConstHeads& v, const HeadPositions& positions, const Heads& out,
+                        double* weights = nullptr);
 
 }  // namespace midscope::kernels

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// GGUF's block formats, turned into float32. The arithmetic is that of the `gguf` Python package, operation by operation, so that
-// results are equal to the last bit (compiled without contraction to fused multiply-add).
+// GGUF's block formats, turned into float32. The arithmetic is that of the `gguf` Python package,
+// operation by operation, so that results are equal to the last bit (compiled without contraction
+// to fused multiply-add).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How kernels get threads: they are handed an Executor and own none, so that one thread pool serves the whole program.
+// How kernels get threads: they are handed an Executor and own none, so that one thread pool serves
+// the whole program.
 #pragma once
 
 #include <atomic>
@@ -13,8 +14,8 @@ class Executor {
   virtual ~Executor() = default;
   // Number of calls of `work` that may run at once; at least 1.
   virtual int Threads() const = 0;
-  // Calls work(begin, end) for disjoint ranges that cover [0, count), each but the last a multiple of `grain` long; returns
-  // when all have returned. `work` must not throw.
+  // Calls work(begin, end) for disjoint ranges that cover [0, count), each but the last a multiple
+  // of `grain` long; returns when all have returned. `work` must not throw.
   virtual void For(int64_t count, int64_t grain,
                    const std::function<void(int64_t begin, int64_t end)>& work) const = 0;
 };

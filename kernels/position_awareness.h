@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Ms-PoE's position-awareness score of a head (arXiv 2403.04797, Eq. 1; seed-facts A): the share of keys whose attention weight from
-// the last query reaches three times the mean, that is 3 / key_rows, as a softmax row sums to 1.
+// Ms-PoE's position-awareness score of a head (arXiv 2403.04797, Eq. 1; seed-facts A): the share of
+// keys whose attention weight from the last query reaches three times the mean, that is 3 /
+// key_rows, as a softmax row sums to 1.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +9,13 @@
 namespace midscope::kernels {
 
 enum class ThresholdRule {
-  kAtLeast,   // weight >= 3 / key_rows: the paper
-  kGreater,   // weight >  3 / key_rows: the public code
+  kAtLeast,  // weight >= 3 / key_rows: the paper
+  kGreater,  // weight >  3 / key_rows: the public code
 };
 
-// Number of keys over the threshold in each head's row; weights [heads, key_rows] float32, counts [heads]. Counts are integers,
-// so that ties between heads are exact.
-void CountAttendedKeys(const float* weights, int64_t heads, int64_t key_rows, ThresholdRule rule, int64_t* counts);
+// Number of keys over the threshold in each head's row; weights [heads, key_rows] float32, counts
+// [heads]. Counts are integers, so that ties between heads are exact.
+void CountAttendedKeys(const float* weights, int64_t heads, int64_t key_rows, ThresholdRule rule,
+                       int64_t* counts);
 
 }  // namespace midscope::kernels

@@ -26,8 +26,8 @@ constexpr BFloat16 ToBFloat16(float value) {
   return {static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};
 }
 
-// Rows of vectors, one vector a head: element (row, head, i) lies at data + row * row_stride + head * head_stride + i
-// (strides in elements). What is read is `ConstHeads`, what is written `Heads`.
+// Rows of vectors, one vector a head: element (row, head, i) lies at data + row * row_stride + head
+// * head_stride + i (strides in elements). What is read is `ConstHeads`, what is written `Heads`.
 struct ConstHeads {
   const void* data = nullptr;
   Dtype dtype = Dtype::kFloat32;

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// Attention() on the CPU: keys and values are packed once, then blocks of query rows are worked off
+// by whichever thread is free.
+#include "kernels/attention.h"
+
+#include <algorithm>
+#include <atomic>
+#include <numbers>
+#include <vector>
+
+#include "kernels/attention_engine.h"
+#include "kernels/attention_pack.h"
+#include "kernels/scratch.h"
+
+namespace midscope::kernels {
+namespace {
+
+constexpr int64_t RoundUp(int64_t value, int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+// Heads that read the same rotated keys.
+struct KeySet {
+  int64_t key_value_head = 0;
+  RotaryView table;
+  std::vector<int64_t> heads;
+};
+
+std::vector<KeySet> FindKeySets(const AttentionShape& shape, const HeadPositions& positions) {
+  std::vector<KeySet> sets;
+  const int64_t group = shape.heads / shape.key_value_heads;
+  for (int64_t head = 0; head < shape.heads; ++head) {
+    const RotaryView& table = positions.k[static_cast<size_t>(head)];
+    const auto same = [&](const KeySet& set) {
+      return set.key_value_head == head / group && set.table.cos == table.cos &&
+             set.table.sin == table.sin && set.table.pairs == table.pairs;
+    };
+    auto set = std::find_if(sets.begin(), sets.end(), same);
+    if (set == sets.end()) set = sets.insert(set, {head / group, table, {}});
+    set->heads.push_back(head);
+  }
+  return sets;
+}
+
+struct PackedTag {};
+struct ThreadTag {};
+
+class AttentionRun {
+ public:
+  AttentionRun(const AttentionEngine& engine, const AttentionShape& shape, const ConstHeads& q,
+               const ConstHeads& k, const ConstHeads& v, const HeadPositions& positions,
+               const Heads& out)
+      : engine_(engine), shape_(shape), q_(q), k_(k), v_(v), positions_(positions), out_(out) {
+    used_keys_ = shape.first_query + shape.query_rows;
+    padded_keys_ = RoundUp(used_keys_, kKeyBlock);
+    steps_ = PackedSteps(shape.head_dim, engine.pack);
+    value_tiles_ = (shape.head_dim + kTile - 1) / kTile;
+    key_items_ = padded_keys_ * steps_;
+    value_items_ = padded_keys_ / engine.pack * value_tiles_ * kTile;
+    query_blocks_ = (shape.query_rows + engine.rows - 1) / engine.rows;
+  }
+
+  bool Run(const Executor& executor, CancelFlag cancel) {
+    const std::vector<KeySet> sets = FindKeySets(shape_, positions_);
+    // Where every head has positions of its own, rotated keys of all of them at once would outgrow
+    // the KV cache.
+    const auto wave = static_cast<size_t>(shape_.key_value_heads);
+    BorrowedScratch<PackedTag> scratch;
+    const auto slots = static_cast<int64_t>(std::min(wave, sets.size()));
+    values_ = scratch.Get<float>(shape_.key_value_heads * value_items_ + slots * key_items_);
+    keys_ = values_ + shape_.key_value_heads * value_items_;
+    for (size_t begin = 0; begin < sets.size(); begin += wave) {
+      const size_t count = std::min(wave, sets.size() - begin);
+      const std::span<const KeySet> now(sets.data() + begin, count);
+      Pack(now, begin == 0, executor);
+      if (!Attend(now, executor, cancel)) return false;
+    }
+    return true;
+  }
+
+ private:
+  void Pack(std::span<const KeySet> sets, bool with_values, const Executor& executor) const {
+    const int64_t key_blocks = padded_keys_ / kKeyBlock;
+    const int64_t for_keys = static_cast<int64_t>(sets.size()) * key_blocks;
+    const int64_t for_values = with_values ? shape_.key_value_heads * key_blocks : 0;
+    executor.For(for_keys + for_values, 4, [&](int64_t begin, int64_t end) {
+      BorrowedScratch<ThreadTag> scratch;
+      float* work = scratch.Get<float>(kTile * steps_ + 2 * (shape_.head_dim + kTile));
+      for (int64_t unit = begin; unit < end; ++unit) {
+        const bool values = unit >= for_keys;
+        const int64_t index = values ? unit - for_keys : unit;
+        const int64_t key = index % key_blocks * kKeyBlock;
+        if (values) {
+          PackValueBlock(index / key_blocks, key, work);
+        } else {
+          PackKeyBlock(sets[static_cast<size_t>(index / key_blocks)], index / key_blocks, key,
+                       work);
+        }
+      }
+    });
+  }
+
+  void PackKeyBlock(const KeySet& set, int64_t slot, int64_t block, float* work) const {
+    const PackSource source{k_, set.key_value_head, shape_.head_dim, engine_.pack};
+    for (int64_t key = block; key < block + kKeyBlock && key < used_keys_; key += kTile) {
+      PackRows(source, key, std::min(kTile, used_keys_ - key), set.table, key, 1.0f, kTile, work,
+               keys_ + slot * key_items_ + key * steps_);
+    }
+  }
+
+  void PackValueBlock(int64_t key_value_head, int64_t key, float* work) const {
+    const PackSource source{v_, key_value_head, shape_.head_dim, engine_.pack};
+    float* to = values_ + key_value_head * value_items_ + key / engine_.pack * value_tiles_ * kTile;
+    PackValues(source, key, std::min(kKeyBlock, used_keys_ - key), work, to);
+  }
+
+  bool Attend(std::span<const KeySet> sets, const Executor& executor, CancelFlag cancel) const {
+    struct Task {
+      int64_t slot;
+      int64_t head;
+    };
+    std::vector<Task> tasks;
+    for (size_t slot = 0; slot < sets.size(); ++slot) {
+      for (const int64_t head : sets[slot].heads)
+        tasks.push_back({static_cast<int64_t>(slot), head});
+    }
+    const auto heads = static_cast<int64_t>(tasks.size());
+    const int64_t count = heads * query_blocks_;
+    std::atomic<int64_t> next{0};
+    std::atomic<bool> stopped{false};
+    executor.For(executor.Threads(), 1, [&](int64_t, int64_t) {
+      BorrowedScratch<ThreadTag> scratch;
+      float* work = scratch.Get<float>(ThreadFloats());
+      for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
+        if (Cancelled(cancel)) {
+          stopped.store(true, std::memory_order_relaxed);
+          return;
+        }
+        // The last rows see the most keys: they go first, so that no thread is left with a long
+        // block at the end.
+        const Task& task = tasks[static_cast<size_t>(i % heads)];
+        AttendBlock(task.slot, task.head, query_blocks_ - 1 - i / heads, work);
+      }
+    });
+    return !stopped.load();
+  }
+
+  int64_t ThreadFloats() const {
+    return RoundUp(engine_.scratch_floats, 16) +
+           engine_.rows * (2 * steps_ + value_tiles_ * kTile) + shape_.head_dim;
+  }
+
+  void AttendBlock(int64_t slot, int64_t head, int64_t query_block, float* work) const {
+    const int64_t row = query_block * engine_.rows;
+    const int64_t rows = std::min(engine_.rows, shape_.query_rows - row);
+    const int64_t position = shape_.first_query + row;
+    float* queries = work + RoundUp(engine_.scratch_floats, 16);
+    float* block_out = queries + engine_.rows * steps_;
+    float* spare = block_out + engine_.rows * value_tiles_ * kTile;
+    const auto h = static_cast<size_t>(head);
+    // Scores come out in units of ln 2, for 2^x is what is cheap.
+    const float factor = positions_.scale[h] * std::numbers::log2e_v<float>;
+    PackRows({q_, head, shape_.head_dim, engine_.pack}, row, rows, positions_.q[h], position,
+             factor, engine_.rows, spare, queries);
+    const int64_t group = shape_.heads / shape_.key_value_heads;
+    engine_.attend({queries, keys_ + slot * key_items_, values_ + head / group * value_items_,
+                    steps_, value_tiles_, position + rows, position, work, block_out});
+    UnpackRows(block_out, engine_.rows, rows, shape_.head_dim, out_, row, head, spare);
+  }
+
+  const AttentionEngine& engine_;
+  const AttentionShape& shape_;
+  const ConstHeads& q_;
+  const ConstHeads& k_;
+  const ConstHeads& v_;
+  const HeadPositions& positions_;
+  const Heads& out_;
+  int64_t used_keys_ = 0;    // no query sees keys beyond
+  int64_t padded_keys_ = 0;  // whole blocks
+  int64_t steps_ = 0;
+  int64_t value_tiles_ = 0;
+  int64_t key_items_ = 0;    // of a packed key set
+  int64_t value_items_ = 0;  // of a packed KV head
+  int64_t query_blocks_ = 0;
+  float* keys_ = nullptr;    // [slot][key_items_] items, all of 4 bytes
+  float* values_ = nullptr;  // [KV head][value_items_] items
+};
+
+}  // namespace
+
+bool AttentionOn(const AttentionEngine& engine, const AttentionShape& shape, const ConstHeads& q,
+                 const ConstHeads& k, const ConstHeads& v, const HeadPositions& positions,
+                 const Heads& out, const Executor& executor, CancelFlag cancel) {
+  if (Cancelled(cancel)) return false;
+  if (shape.query_rows <= 0) return true;
+  return AttentionRun(engine, shape, q, k, v, positions, out).Run(executor, cancel);
+}
+
+bool Attention(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
+               const ConstHeads& v, const HeadPositions& positions, const Heads& out,
+               const Executor& executor, CancelFlag cancel) {
+  const bool narrow =
+      q.dtype == Dtype::kBFloat16 && k.dtype == Dtype::kBFloat16 && v.dtype == Dtype::kBFloat16;
+  const AttentionEngine* engine = narrow ? BFloat16AttentionEngine() : nullptr;
+  return AttentionOn(engine ? *engine : FloatAttentionEngine(), shape, q, k, v, positions, out,
+                     executor, cancel);
+}
+
+}  // namespace midscope::kernels

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Internal: the arithmetic of attention for one block of query rows of one head, on packed
+// operands. Attention() packs operands, hands out blocks to threads and unpacks results; an engine
+// is the part that is written for an instruction set.
+//
+// Everything is held transposed, queries along the vector lanes: scores [key][query], output
+// [element][query]. So a softmax is lane-wise, and both matrix products are one micro-kernel: a
+// tile of kTile scalars a step, each times a vector of queries.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/attention.h"
+
+namespace midscope::kernels {
+
+inline constexpr int64_t kTile = 8;  // keys (first product) or value elements (second) in a tile
+inline constexpr int64_t kKeyBlock = 64;  // keys between two updates of the running softmax
+
+struct AttentionBlock {
+  // An item is one float32, or a pair of bfloat16 along the summed dimension. Zeros pad what is not
+  // there.
+  const void* queries;  // [steps][engine rows] items; rotated, times scale / ln 2
+  const void* keys;     // [key / kTile][steps][kTile] items; rotated
+  const void* values;  // [key / kKeyBlock][value tile][kKeyBlock items' worth of keys][kTile] items
+  int64_t steps;       // items along head_dim
+  int64_t value_tiles;  // head_dim / kTile, rounded up
+  int64_t key_count;    // keys that the last row of the block sees
+  int64_t first_row;    // absolute row of the block's first query: sees keys 0 .. first_row
+  float* scratch;       // [engine scratch_floats]
+  float* out;           // [value_tiles * kTile][engine rows]; normalised
+};
+
+struct AttentionEngine {
+  int64_t rows;            // queries in a block
+  int64_t pack;            // elements in an item: 1 float32, or 2 bfloat16
+  int64_t scratch_floats;  // working memory of Attend
+  void (*attend)(const AttentionBlock& block);
+};
+
+// Float32 arithmetic, on any CPU.
+const AttentionEngine& FloatAttentionEngine();
+
+// bfloat16 products with float32 sums; null where the CPU has no such instruction (AVX-512 BF16).
+const AttentionEngine* BFloat16AttentionEngine();
+
+// Attention() on a given engine.
+bool AttentionOn(const AttentionEngine& engine, const AttentionShape& shape, const ConstHeads& q,
+                 const ConstHeads& k, const ConstHeads& v, const HeadPositions& positions,
+                 const Heads& out, const Executor& executor, CancelFlag cancel);
+
+}  // namespace midscope::kernels

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// The attention engine for bfloat16 on AVX-512 BF16 (vdpbf16ps), which Highway 1.0 does not reach.
+// Functions carry their instruction set as an attribute, so that nothing else in this file is
+// compiled for a CPU that may not be there.
+#include "kernels/attention_engine.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+// GCC 12 takes the deliberately undefined operands inside its own intrinsics for mistakes.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include <immintrin.h>
+
+#define MIDSCOPE_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,fma")))
+#define MIDSCOPE_BF16_INLINE MIDSCOPE_BF16 __attribute__((always_inline)) inline
+
+namespace midscope::kernels {
+namespace {
+
+constexpr int kVectors = 3;  // 8 x 3 sums, 3 queries and 1 key fill the 32 registers
+constexpr int kLanes = 16;
+constexpr int64_t kRows = kVectors * kLanes;
+constexpr float kHidden =
+    -1e30f;  // a finite stand-in for -infinity: differences of two stay numbers
+
+// sums[t][v] += sum over steps of tile[step][t] * vectors[step][v].
+MIDSCOPE_BF16_INLINE void MultiplyTile(const uint32_t* tile, const uint32_t* vectors, int64_t steps,
+                                       __m512 (&sums)[kTile][kVectors]) {
+  for (int64_t step = 0; step < steps; ++step) {
+    __m512bh queries[kVectors];
+    for (int v = 0; v < kVectors; ++v) {
+      queries[v] = (__m512bh)_mm512_load_si512(vectors + step * kRows + v * kLanes);
+    }
+#pragma GCC unroll 8
+    for (int t = 0; t < kTile; ++t) {
+      const auto scalar = (__m512bh)_mm512_set1_epi32(static_cast<int>(tile[step * kTile + t]));
+#pragma GCC unroll 3
+      for (int v = 0; v < kVectors; ++v) {
+        sums[t][v] = _mm512_dpbf16_ps(sums[t][v], queries[v], scalar);
+      }
+    }
+  }
+}
+
+// As Exp2 of rows-inl.h.
+MIDSCOPE_BF16_INLINE __m512 Exp2(__m512 x) {
+  const __m512 whole = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  const __m512 f = _mm512_sub_ps(x, whole);
+  __m512 p = _mm512_set1_ps(1.3276472e-3f);
+  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(9.675541e-3f));
+  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(5.550713e-2f));
+  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(2.402212e-1f));
+  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(6.9314694e-1f));
+  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(1.0000001f));
+  return _mm512_scalef_ps(p, whole);
+}
+
+// Scores of the tile of keys from `key` on into scores [kTile][kRows]; raises `max` to them.
+template <bool kMasked>
+MIDSCOPE_BF16_INLINE void ScoreTile(const AttentionBlock& block, int64_t key, float* scores,
+                                    __m512 (&max)[kVectors]) {
+  __m512 sums[kTile][kVectors] = {};
+  const auto* tile = static_cast<const uint32_t*>(block.keys) + key * block.steps;
+  MultiplyTile(tile, static_cast<const uint32_t*>(block.queries), block.steps, sums);
+  const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+#pragma GCC unroll 8
+  for (int t = 0; t < kTile; ++t) {
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) {
+      if (kMasked) {
+        const auto lead = static_cast<int>(key + t - block.first_row - v * kLanes);
+        const __mmask16 visible = _mm512_cmpge_epi32_mask(lanes, _mm512_set1_epi32(lead));
+        sums[t][v] = _mm512_mask_mov_ps(_mm512_set1_ps(kHidden), visible, sums[t][v]);
+      }
+      max[v] = _mm512_max_ps(max[v], sums[t][v]);
+      _mm512_store_ps(scores + t * kRows + v * kLanes, sums[t][v]);
+    }
+  }
+}
+
+// scores [keys][kRows] into weights [keys / 2][kRows] pairs = 2^(score - max), added to `total`.
+MIDSCOPE_BF16_INLINE void Weigh(const float* scores, int64_t keys, const __m512 (&max)[kVectors],
+                                uint32_t* weights, __m512 (&total)[kVectors]) {
+  const __m512i interleave =
+      _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
+                       21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+  for (int64_t key = 0; key < keys; key += 2) {
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) {
+      const float* at = scores + key * kRows + v * kLanes;
+      const __m512 even = Exp2(_mm512_sub_ps(_mm512_load_ps(at), max[v]));
+      const __m512 odd = Exp2(_mm512_sub_ps(_mm512_load_ps(at + kRows), max[v]));
+      total[v] = _mm512_add_ps(total[v], _mm512_add_ps(even, odd));
+      const auto halves = (__m512i)_mm512_cvtne2ps_pbh(odd, even);
+      _mm512_store_si512(weights + key / 2 * kRows + v * kLanes,
+                         _mm512_permutexvar_epi16(interleave, halves));
+    }
+  }
+}
+
+// out tile [kTile][kRows] = out * fade + values x weights.
+MIDSCOPE_BF16_INLINE void AddValues(const uint32_t* values, const uint32_t* weights, int64_t keys,
+                                    const __m512 (&fade)[kVectors], float* out) {
+  __m512 sums[kTile][kVectors];
+#pragma GCC unroll 8
+  for (int t = 0; t < kTile; ++t) {
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) {
+      sums[t][v] = _mm512_mul_ps(_mm512_load_ps(out + t * kRows + v * kLanes), fade[v]);
+    }
+  }
+  MultiplyTile(values, weights, keys / 2, sums);
+#pragma GCC unroll 8
+  for (int t = 0; t < kTile; ++t) {
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) {
+      _mm512_store_ps(out + t * kRows + v * kLanes, sums[t][v]);
+    }
+  }
+}
+
+MIDSCOPE_BF16 void Attend(const AttentionBlock& block) {
+  float* scores = block.scratch;
+  auto* weights = reinterpret_cast<uint32_t*>(block.scratch + kKeyBlock * kRows);
+  const int64_t out_floats = block.value_tiles * kTile * kRows;
+  for (int64_t i = 0; i < out_floats; i += kLanes)
+    _mm512_store_ps(block.out + i, _mm512_setzero_ps());
+  __m512 max[kVectors];
+  __m512 total[kVectors];
+  for (int v = 0; v < kVectors; ++v) {
+    max[v] = _mm512_set1_ps(kHidden);
+    total[v] = _mm512_setzero_ps();
+  }
+  for (int64_t begin = 0; begin < block.key_count; begin += kKeyBlock) {
+    __m512 block_max[kVectors] = {max[0], max[1], max[2]};
+    int64_t keys = 0;
+    for (; keys < kKeyBlock && begin + keys < block.key_count; keys += kTile) {
+      float* tile_scores = scores + keys * kRows;
+      // The first row sees the fewest keys: where it sees the whole tile, all do.
+      if (begin + keys + kTile - 1 <= block.first_row) {
+        ScoreTile<false>(block, begin + keys, tile_scores, block_max);
+      } else {
+        ScoreTile<true>(block, begin + keys, tile_scores, block_max);
+      }
+    }
+    __m512 fade[kVectors];
+    for (int v = 0; v < kVectors; ++v) {
+      fade[v] = Exp2(_mm512_sub_ps(max[v], block_max[v]));
+      max[v] = block_max[v];
+      total[v] = _mm512_mul_ps(total[v], fade[v]);
+    }
+    Weigh(scores, keys, max, weights, total);
+    const auto* values =
+        static_cast<const uint32_t*>(block.values) + begin / 2 * block.value_tiles * kTile;
+    for (int64_t tile = 0; tile < block.value_tiles; ++tile) {
+      AddValues(values + tile * kKeyBlock / 2 * kTile, weights, keys, fade,
+                block.out + tile * kTile * kRows);
+    }
+  }
+  for (int64_t i = 0; i < out_floats; i += kRows) {
+    for (int v = 0; v < kVectors; ++v) {
+      float* at = block.out + i + v * kLanes;
+      _mm512_store_ps(at, _mm512_div_ps(_mm512_load_ps(at), total[v]));
+    }
+  }
+}
+
+}  // namespace
+
+const AttentionEngine* BFloat16AttentionEngine() {
+  static const AttentionEngine engine = {kRows, 2, kKeyBlock * kRows * 3 / 2, Attend};
+  static const bool present =
+      __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+  return present ? &engine : nullptr;
+}
+
+}  // namespace midscope::kernels
+
+#else
+
+namespace midscope::kernels {
+const AttentionEngine* BFloat16AttentionEngine() { return nullptr; }
+}  // namespace midscope::kernels
+
+#endif

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// The attention engine in float32, on whatever vectors the CPU has.
+#include "kernels/attention_engine.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/attention_engine_float.cpp"
+#include <hwy/foreach_target.h>  // must come before highway.h
+#include <hwy/highway.h>
+
+#include "kernels/rows-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace midscope::kernels {
+namespace HWY_NAMESPACE {
+
+// Fixed-size vectors only: sums live in arrays.
+using D = hn::CappedTag<float, 16>;
+using V = hn::Vec<D>;
+constexpr int kVectors = 3;
+constexpr int64_t kLanes = hn::MaxLanes(D());
+constexpr int64_t kRows = kVectors * kLanes;
+// Tile rows whose sums are in registers at once: 24 of 32 registers, or 12 of 16.
+constexpr int kPart = HWY_MAX_BYTES >= 64 ? 8 : 4;
+constexpr float kHidden =
+    -1e30f;  // a finite stand-in for -infinity: differences of two stay numbers
+
+struct Vectors {
+  V v[kVectors];
+};
+
+// sums[t][v] += sum over steps of tile[step][t] * vectors[step][v], for kPart rows of the tile.
+HWY_INLINE void MultiplyTile(const float* HWY_RESTRICT tile, const float* HWY_RESTRICT vectors,
+                             int64_t steps, V (&sums)[kPart][kVectors]) {
+  const D d;
+  for (int64_t step = 0; step < steps; ++step) {
+    V queries[kVectors];
+    for (int v = 0; v < kVectors; ++v)
+      queries[v] = hn::Load(d, vectors + step * kRows + v * kLanes);
+#pragma GCC unroll 8
+    for (int t = 0; t < kPart; ++t) {
+      const V scalar = hn::Set(d, tile[step * kTile + t]);
+#pragma GCC unroll 3
+      for (int v = 0; v < kVectors; ++v) sums[t][v] = hn::MulAdd(queries[v], scalar, sums[t][v]);
+    }
+  }
+}
+
+// Scores of kPart keys from `key` on into scores [kPart][kRows]; raises `max` to them.
+template <bool kMasked>
+HWY_INLINE void ScoreTile(const AttentionBlock& block, const float* tile, int64_t key,
+                          float* HWY_RESTRICT scores, Vectors& max) {
+  const D d;
+  const hn::RebindToSigned<D> di;
+  V sums[kPart][kVectors];
+#pragma GCC unroll 8
+  for (int t = 0; t < kPart; ++t) {
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) sums[t][v] = hn::Zero(d);
+  }
+  MultiplyTile(tile, static_cast<const float*>(block.queries), block.steps, sums);
+  const auto lanes = hn::Iota(di, 0);
+#pragma GCC unroll 8
+  for (int t = 0; t < kPart; ++t) {
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) {
+      if (kMasked) {
+        const auto lead = static_cast<int32_t>(key + t - block.first_row - v * kLanes);
+        const auto hidden = hn::RebindMask(d, hn::Gt(hn::Set(di, lead), lanes));
+        sums[t][v] = hn::IfThenElse(hidden, hn::Set(d, kHidden), sums[t][v]);
+      }
+      max.v[v] = hn::Max(max.v[v], sums[t][v]);
+      hn::Store(sums[t][v], d, scores + t * kRows + v * kLanes);
+    }
+  }
+}
+
+// Scores of a whole tile of keys.
+HWY_INLINE void ScoreKeys(const AttentionBlock& block, int64_t key, float* HWY_RESTRICT scores,
+                          Vectors& max) {
+  const float* tile = static_cast<const float*>(block.keys) + key * block.steps;
+  // The first row sees the fewest keys: where it sees the whole tile, all do.
+  const bool masked = key + kTile - 1 > block.first_row;
+  for (int64_t part = 0; part < kTile; part += kPart) {
+    if (masked) {
+      ScoreTile<true>(block, tile + part, key + part, scores + part * kRows, max);
+    } else {
+      ScoreTile<false>(block, tile + part, key + part, scores + part * kRows, max);
+    }
+  }
+}
+
+// out tile [kTile][kRows] = out * fade + values x weights.
+HWY_INLINE void AddValues(const float* HWY_RESTRICT values, const float* HWY_RESTRICT weights,
+                          int64_t keys, const Vectors& fade, float* HWY_RESTRICT out) {
+  const D d;
+  for (int64_t part = 0; part < kTile; part += kPart) {
+    V sums[kPart][kVectors];
+#pragma GCC unroll 8
+    for (int t = 0; t < kPart; ++t) {
+#pragma GCC unroll 3
+      for (int v = 0; v < kVectors; ++v) {
+        sums[t][v] = hn::Mul(hn::Load(d, out + (part + t) * kRows + v * kLanes), fade.v[v]);
+      }
+    }
+    MultiplyTile(values + part, weights, keys, sums);
+#pragma GCC unroll 8
+    for (int t = 0; t < kPart; ++t) {
+#pragma GCC unroll 3
+      for (int v = 0; v < kVectors; ++v) {
+        hn::Store(sums[t][v], d, out + (part + t) * kRows + v * kLanes);
+      }
+    }
+  }
+}
+
+// scores [keys][kRows] become 2^(score - max) and are added to `total`.
+HWY_INLINE void Weigh(float* HWY_RESTRICT scores, int64_t keys, const Vectors& max,
+                      Vectors& total) {
+  const D d;
+  for (int64_t key = 0; key < keys; ++key) {
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) {
+      float* at = scores + key * kRows + v * kLanes;
+      const V weight = Exp2(d, hn::Sub(hn::Load(d, at), max.v[v]));
+      total.v[v] = hn::Add(total.v[v], weight);
+      hn::Store(weight, d, at);
+    }
+  }
+}
+
+void AttendFloat(const AttentionBlock& block) {
+  const D d;
+  float* scores = block.scratch;
+  const int64_t out_floats = block.value_tiles * kTile * kRows;
+  for (int64_t i = 0; i < out_floats; i += kLanes) hn::Store(hn::Zero(d), d, block.out + i);
+  Vectors max;
+  Vectors total;
+  for (int v = 0; v < kVectors; ++v) {
+    max.v[v] = hn::Set(d, kHidden);
+    total.v[v] = hn::Zero(d);
+  }
+  for (int64_t begin = 0; begin < block.key_count; begin += kKeyBlock) {
+    Vectors block_max = max;
+    int64_t keys = 0;
+    for (; keys < kKeyBlock && begin + keys < block.key_count; keys += kTile) {
+      ScoreKeys(block, begin + keys, scores + keys * kRows, block_max);
+    }
+    Vectors fade;
+    for (int v = 0; v < kVectors; ++v) {
+      fade.v[v] = Exp2(d, hn::Sub(max.v[v], block_max.v[v]));
+      total.v[v] = hn::Mul(total.v[v], fade.v[v]);
+    }
+    max = block_max;
+    Weigh(scores, keys, max, total);
+    const float* values =
+        static_cast<const float*>(block.values) + begin * block.value_tiles * kTile;
+    for (int64_t tile = 0; tile < block.value_tiles; ++tile) {
+      AddValues(values + tile * kKeyBlock * kTile, scores, keys, fade,
+                block.out + tile * kTile * kRows);
+    }
+  }
+  for (int64_t i = 0; i < out_floats; i += kRows) {
+    for (int v = 0; v < kVectors; ++v) {
+      float* at = block.out + i + v * kLanes;
+      hn::Store(hn::Div(hn::Load(d, at), total.v[v]), d, at);
+    }
+  }
+}
+
+AttentionEngine MakeEngine() { return {kRows, 1, kKeyBlock * kRows, AttendFloat}; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace midscope::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace midscope::kernels {
+HWY_EXPORT(MakeEngine);
+
+const AttentionEngine& FloatAttentionEngine() {
+  static const AttentionEngine engine = HWY_DYNAMIC_DISPATCH(MakeEngine)();
+  return engine;
+}
+
+}  // namespace midscope::kernels
+#endif  // HWY_ONCE

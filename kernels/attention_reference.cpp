@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Attention by its definition, in double. Slow on purpose: it is what the fast kernels are tested
+// against.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kernels/attention.h"
+
+namespace midscope::kernels {
+namespace {
+
+double Element(const ConstHeads& x, int64_t row, int64_t head, int64_t i) {
+  const int64_t index = row * x.row_stride + head * x.head_stride + i;
+  if (x.dtype == Dtype::kFloat32) return static_cast<const float*>(x.data)[index];
+  return ToFloat(static_cast<const BFloat16*>(x.data)[index]);
+}
+
+void SetElement(const Heads& x, int64_t row, int64_t head, int64_t i, double value) {
+  const int64_t index = row * x.row_stride + head * x.head_stride + i;
+  const auto single = static_cast<float>(value);
+  if (x.dtype == Dtype::kFloat32) {
+    static_cast<float*>(x.data)[index] = single;
+  } else {
+    static_cast<BFloat16*>(x.data)[index] = ToBFloat16(single);
+  }
+}
+
+std::vector<double> Rotated(const ConstHeads& x, int64_t row, int64_t head, int64_t head_dim,
+                            const RotaryView& table, int64_t table_row) {
+  std::vector<double> out(static_cast<size_t>(head_dim));
+  for (int64_t i = 0; i < head_dim; ++i) out[static_cast<size_t>(i)] = Element(x, row, head, i);
+  if (!table.cos) return out;
+  for (int64_t pair = 0; pair < table.pairs; ++pair) {
+    const double cos = table.cos[table_row * table.pairs + pair];
+    const double sin = table.sin[table_row * table.pairs + pair];
+    double& first = out[static_cast<size_t>(pair)];
+    double& second = out[static_cast<size_t>(pair + table.pairs)];
+    const double rotated = first * cos - second * sin;
+    second = second * cos + first * sin;
+    first = rotated;
+  }
+  return out;
+}
+
+// Turns logits into weights that sum to 1.
+void Softmax(std::vector<double>& logits) {
+  const double max = *std::max_element(logits.begin(), logits.end());
+  double sum = 0;
+  for (double& logit : logits) sum += logit = std::exp(logit - max);
+  for (double& logit : logits) logit /= sum;
+}
+
+}  // namespace
+
+void AttentionReference(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
+                        const ConstHeads& v, const HeadPositions& positions, const Heads& out,
+                        double* weights) {
+  const int64_t group = shape.heads / shape.key_value_heads;
+  const auto dim = static_cast<size_t>(shape.head_dim);
+  for (int64_t head = 0; head < shape.heads; ++head) {
+    const auto h = static_cast<size_t>(head);
+    std::vector<std::vector<double>> keys;
+    for (int64_t key = 0; key < shape.key_rows; ++key) {
+      keys.push_back(Rotated(k, key, head / group, shape.head_dim, positions.k[h], key));
+    }
+    for (int64_t row = 0; row < shape.query_rows; ++row) {
+      const int64_t position = shape.first_query + row;
+      const auto query = Rotated(q, row, head, shape.head_dim, positions.q[h], position);
+      std::vector<double> row_weights;
+      for (int64_t key = 0; key <= position; ++key) {
+        double logit = 0;
+        for (size_t i = 0; i < dim; ++i) logit += query[i] * keys[static_cast<size_t>(key)][i];
+        row_weights.push_back(logit * positions.scale[h]);
+      }
+      Softmax(row_weights);
+      for (int64_t i = 0; i < shape.head_dim; ++i) {
+        double sum = 0;
+        for (int64_t key = 0; key <= position; ++key) {
+          sum += row_weights[static_cast<size_t>(key)] * Element(v, key, head / group, i);
+        }
+        SetElement(out, row, head, i, sum);
+      }
+      if (!weights) continue;
+      double* target = weights + (row * shape.heads + head) * shape.key_rows;
+      std::fill(target, target + shape.key_rows, 0.0);
+      std::copy(row_weights.begin(), row_weights.end(), target);
+    }
+  }
+}
+
+}  // namespace midscope::kernels

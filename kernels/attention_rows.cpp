@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+// Attention weights of a few query rows, and what they make of the values. Bound by reading keys
+// and values once, so work is cut along the keys; the cuts are fixed, so that sums do not depend on
+// the number of threads.
+#include <algorithm>
+#include <vector>
+
+#include "kernels/attention.h"
+#include "kernels/scratch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/attention_rows.cpp"
+#include <hwy/foreach_target.h>  // must come before highway.h
+#include <hwy/highway.h>
+// After highway.h.
+#include <hwy/contrib/math/math-inl.h>
+
+#include "kernels/rows-inl.h"
+
+#ifndef MIDSCOPE_KERNELS_ATTENTION_ROWS_ONCE
+#define MIDSCOPE_KERNELS_ATTENTION_ROWS_ONCE
+namespace midscope::kernels {
+
+constexpr int64_t kKeyChunk = 256;  // keys in a unit of work
+
+// One unit's share of AttentionWeights: query heads that read the same rotated keys, and a range of
+// keys.
+struct LogitUnit {
+  const AttentionShape& shape;
+  const ConstHeads& k;
+  const float* queries;  // [head, row, head_dim]: rotated, times the logit scale
+  std::span<const int64_t> heads;
+  RotaryView table;
+  int64_t key_value_head;
+  int64_t begin;
+  int64_t end;
+  float* key;      // [head_dim]: working memory
+  float* weights;  // [row, head, key]
+};
+
+struct ValueUnit {
+  const AttentionShape& shape;
+  const ConstHeads& v;
+  const float* weights;  // [row, head, key]
+  int64_t key_value_head;
+  int64_t begin;
+  int64_t end;
+  float* sums;  // [head of the group, row, head_dim]
+};
+
+}  // namespace midscope::kernels
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace midscope::kernels {
+namespace HWY_NAMESPACE {
+
+HWY_INLINE float Dot(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, int64_t count) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto sum0 = hn::Zero(d);
+  auto sum1 = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    sum0 = hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), sum0);
+    sum1 = hn::MulAdd(hn::LoadU(d, a + i + lanes), hn::LoadU(d, b + i + lanes), sum1);
+  }
+  float total = hn::GetLane(hn::SumOfLanes(d, hn::Add(sum0, sum1)));
+  for (; i < count; ++i) total += a[i] * b[i];
+  return total;
+}
+
+template <class In>
+void LogitsAs(const LogitUnit& unit) {
+  const AttentionShape& shape = unit.shape;
+  const In* rows = static_cast<const In*>(unit.k.data) + unit.key_value_head * unit.k.head_stride;
+  for (int64_t key = unit.begin; key < unit.end; ++key) {
+    const int64_t at = key * unit.table.pairs;
+    RotateRow(rows + key * unit.k.row_stride, shape.head_dim,
+              unit.table.cos ? unit.table.cos + at : nullptr,
+              unit.table.sin ? unit.table.sin + at : nullptr, unit.table.pairs, 1.0f, unit.key);
+    for (int64_t row = 0; row < shape.query_rows; ++row) {
+      for (const int64_t head : unit.heads) {
+        const float* query = unit.queries + (head * shape.query_rows + row) * shape.head_dim;
+        unit.weights[(row * shape.heads + head) * shape.key_rows + key] =
+            Dot(query, unit.key, shape.head_dim);
+      }
+    }
+  }
+}
+
+void Logits(const LogitUnit& unit) {
+  if (unit.k.dtype == Dtype::kFloat32) return LogitsAs<float>(unit);
+  LogitsAs<BFloat16>(unit);
+}
+
+// Turns the first `visible` of `count` logits into weights, the rest into 0.
+void SoftmaxRow(float* row, int64_t visible, int64_t count) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  float max = row[0];
+  int64_t i = 0;
+  if (visible >= lanes) {
+    auto maxima = hn::LoadU(d, row);
+    for (i = lanes; i + lanes <= visible; i += lanes)
+      maxima = hn::Max(maxima, hn::LoadU(d, row + i));
+    max = hn::GetLane(hn::MaxOfLanes(d, maxima));
+  }
+  for (; i < visible; ++i) max = std::max(max, row[i]);
+  auto sums = hn::Zero(d);
+  for (i = 0; i + lanes <= visible; i += lanes) {
+    const auto weight = hn::Exp(d, hn::Sub(hn::LoadU(d, row + i), hn::Set(d, max)));
+    sums = hn::Add(sums, weight);
+    hn::StoreU(weight, d, row + i);
+  }
+  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
+  const hn::CappedTag<float, 1> one;
+  for (; i < visible; ++i) {
+    row[i] = hn::GetLane(hn::Exp(one, hn::Set(one, row[i] - max)));
+    sum += row[i];
+  }
+  ForEachVector(visible, [&](auto tag, int64_t at) HWY_ATTR {
+    hn::StoreU(hn::Div(hn::LoadU(tag, row + at), hn::Set(tag, sum)), tag, row + at);
+  });
+  std::fill(row + visible, row + count, 0.0f);
+}
+
+template <class In>
+void AddValuesAs(const ValueUnit& unit) {
+  const AttentionShape& shape = unit.shape;
+  const int64_t group = shape.heads / shape.key_value_heads;
+  const In* rows = static_cast<const In*>(unit.v.data) + unit.key_value_head * unit.v.head_stride;
+  std::fill(unit.sums, unit.sums + group * shape.query_rows * shape.head_dim, 0.0f);
+  for (int64_t key = unit.begin; key < unit.end; ++key) {
+    const In* value = rows + key * unit.v.row_stride;
+    for (int64_t member = 0; member < group; ++member) {
+      const int64_t head = unit.key_value_head * group + member;
+      for (int64_t row = 0; row < shape.query_rows; ++row) {
+        const float weight = unit.weights[(row * shape.heads + head) * shape.key_rows + key];
+        if (weight == 0.0f) continue;  // beyond the causal limit, or too small to matter
+        float* sum = unit.sums + (member * shape.query_rows + row) * shape.head_dim;
+        ForEachVector(shape.head_dim, [&](auto d, int64_t i) HWY_ATTR {
+          hn::StoreU(
+              hn::MulAdd(hn::Set(d, weight), LoadFloats(d, value + i), hn::LoadU(d, sum + i)), d,
+              sum + i);
+        });
+      }
+    }
+  }
+}
+
+void AddValueRows(const ValueUnit& unit) {
+  if (unit.v.dtype == Dtype::kFloat32) return AddValuesAs<float>(unit);
+  AddValuesAs<BFloat16>(unit);
+}
+
+// to [count] = sum of `parts` rows of `count`, `stride` apart, in order; rounded to `dtype`.
+void SumParts(const float* from, int64_t parts, int64_t stride, int64_t count, Dtype dtype,
+              void* to, int64_t offset) {
+  ForEachVector(count, [&](auto d, int64_t i) HWY_ATTR {
+    auto sum = hn::LoadU(d, from + i);
+    for (int64_t part = 1; part < parts; ++part) {
+      sum = hn::Add(sum, hn::LoadU(d, from + part * stride + i));
+    }
+    if (dtype == Dtype::kFloat32) {
+      StoreFloats(d, sum, static_cast<float*>(to) + offset + i);
+    } else {
+      StoreFloats(d, sum, static_cast<BFloat16*>(to) + offset + i);
+    }
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace midscope::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace midscope::kernels {
+HWY_EXPORT(Logits);
+HWY_EXPORT(SoftmaxRow);
+HWY_EXPORT(AddValueRows);
+HWY_EXPORT(SumParts);
+
+namespace {
+
+struct QueryTag {};
+struct KeyTag {};
+struct PartTag {};
+
+// Heads of one group whose keys are rotated alike, in the order of the heads.
+struct SharedKeys {
+  int64_t key_value_head = 0;
+  RotaryView table;
+  std::vector<int64_t> heads;
+};
+
+std::vector<SharedKeys> FindSharedKeys(const AttentionShape& shape,
+                                       const HeadPositions& positions) {
+  std::vector<SharedKeys> sets;
+  const int64_t group = shape.heads / shape.key_value_heads;
+  for (int64_t head = 0; head < shape.heads; ++head) {
+    const RotaryView& table = positions.k[static_cast<size_t>(head)];
+    auto set = std::find_if(sets.begin(), sets.end(), [&](const SharedKeys& other) {
+      return other.key_value_head == head / group && other.table.cos == table.cos &&
+             other.table.sin == table.sin && other.table.pairs == table.pairs;
+    });
+    if (set == sets.end()) set = sets.insert(set, {head / group, table, {}});
+    set->heads.push_back(head);
+  }
+  return sets;
+}
+
+// queries [head, row, head_dim] float32: rotated and scaled.
+void RotateQueries(const AttentionShape& shape, const ConstHeads& q, const HeadPositions& positions,
+                   float* queries) {
+  for (int64_t head = 0; head < shape.heads; ++head) {
+    const auto h = static_cast<size_t>(head);
+    float* to = queries + head * shape.query_rows * shape.head_dim;
+    ConstHeads one = q;
+    const int64_t offset = head * q.head_stride * SizeOf(q.dtype);
+    one.data = static_cast<const char*>(q.data) + offset;
+    Rotate(one, shape.query_rows, 1, shape.head_dim, positions.q[h], shape.first_query,
+           {to, Dtype::kFloat32, shape.head_dim, shape.head_dim});
+    for (int64_t i = 0; i < shape.query_rows * shape.head_dim; ++i) to[i] *= positions.scale[h];
+  }
+}
+
+}  // namespace
+
+void AttentionWeights(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
+                      const HeadPositions& positions, float* weights, const Executor& executor) {
+  if (shape.query_rows <= 0) return;
+  BorrowedScratch<QueryTag> query_scratch;
+  auto* queries = query_scratch.Get<float>(shape.heads * shape.query_rows * shape.head_dim);
+  RotateQueries(shape, q, positions, queries);
+  const std::vector<SharedKeys> sets = FindSharedKeys(shape, positions);
+  const int64_t used_keys = shape.first_query + shape.query_rows;
+  const int64_t chunks = (used_keys + kKeyChunk - 1) / kKeyChunk;
+  executor.For(static_cast<int64_t>(sets.size()) * chunks, 1, [&](int64_t begin, int64_t end) {
+    BorrowedScratch<KeyTag> scratch;
+    auto* key = scratch.Get<float>(shape.head_dim);
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const SharedKeys& set = sets[static_cast<size_t>(unit / chunks)];
+      const int64_t first = unit % chunks * kKeyChunk;
+      HWY_DYNAMIC_DISPATCH(Logits)
+      ({shape, k, queries, set.heads, set.table, set.key_value_head, first,
+        std::min(first + kKeyChunk, used_keys), key, weights});
+    }
+  });
+  executor.For(shape.query_rows * shape.heads, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t visible = shape.first_query + unit / shape.heads + 1;
+      HWY_DYNAMIC_DISPATCH(SoftmaxRow)(weights + unit * shape.key_rows, visible, shape.key_rows);
+    }
+  });
+}
+
+void WeightedValues(const AttentionShape& shape, const float* weights, const ConstHeads& v,
+                    const Heads& out, const Executor& executor) {
+  if (shape.query_rows <= 0) return;
+  const int64_t group = shape.heads / shape.key_value_heads;
+  const int64_t used_keys = shape.first_query + shape.query_rows;
+  const int64_t chunks = (used_keys + kKeyChunk - 1) / kKeyChunk;
+  const int64_t part_floats = group * shape.query_rows * shape.head_dim;
+  BorrowedScratch<PartTag> scratch;
+  auto* parts = scratch.Get<float>(shape.key_value_heads * chunks * part_floats);
+  executor.For(shape.key_value_heads * chunks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t first = unit % chunks * kKeyChunk;
+      HWY_DYNAMIC_DISPATCH(AddValueRows)
+      ({shape, v, weights, unit / chunks, first, std::min(first + kKeyChunk, used_keys),
+        parts + unit * part_floats});
+    }
+  });
+  for (int64_t head = 0; head < shape.heads; ++head) {
+    for (int64_t row = 0; row < shape.query_rows; ++row) {
+      const float* from = parts + head / group * chunks * part_floats +
+                          (head % group * shape.query_rows + row) * shape.head_dim;
+      HWY_DYNAMIC_DISPATCH(SumParts)
+      (from, chunks, part_floats, shape.head_dim, out.dtype, out.data,
+       row * out.row_stride + head * out.head_stride);
+    }
+  }
+}
+
+}  // namespace midscope::kernels
+#endif  // HWY_ONCE

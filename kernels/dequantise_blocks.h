@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Internal: the pieces of Dequantise. All arithmetic rounds after each operation, in the order of
+// the gguf package.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/dequantise.h"
+
+namespace midscope::kernels {
+
+// IEEE binary16. The product lifts subnormals without a branch; it is exact.
+inline float HalfToFloat(uint16_t half) {
+  const uint32_t magnitude = static_cast<uint32_t>(half & 0x7fff) << 13;
+  const uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
+  const float lifted = std::bit_cast<float>(magnitude) * std::bit_cast<float>(0x77800000u);
+  const bool special = (half & 0x7c00) == 0x7c00;
+  const uint32_t bits = special ? (magnitude | 0x7f800000u) : std::bit_cast<uint32_t>(lifted);
+  return std::bit_cast<float>(bits | sign);
+}
+
+inline float ReadHalf(const uint8_t* at) {
+  uint16_t half;
+  std::memcpy(&half, at, sizeof(half));
+  return HalfToFloat(half);
+}
+
+// The formats with blocks of 256 elements; dequantise_k.cpp.
+void DequantiseSuperBlocks(BlockType type, const uint8_t* blocks, int64_t count, float* out);
+
+}  // namespace midscope::kernels

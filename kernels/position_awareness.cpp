@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/position_awareness.h"
+
+namespace midscope::kernels {
+
+void CountAttendedKeys(const float* weights, int64_t heads, int64_t key_rows, ThresholdRule rule,
+                       int64_t* counts) {
+  // The threshold is formed in float32, as the public code's comparison of float32 tensors is.
+  const float threshold = 3.0f / static_cast<float>(key_rows);
+  for (int64_t head = 0; head < heads; ++head) {
+    const float* row = weights + head * key_rows;
+    int64_t count = 0;
+    if (rule == ThresholdRule::kAtLeast) {
+      for (int64_t key = 0; key < key_rows; ++key) count += row[key] >= threshold ? 1 : 0;
+    } else {
+      for (int64_t key = 0; key < key_rows; ++key) count += row[key] > threshold ? 1 : 0;
+    }
+    counts[head] = count;
+  }
+}
+
+}  // namespace midscope::kernels

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Vector building blocks shared by the kernels, compiled once for each instruction set. Included
+// after hwy/highway.h, between HWY_BEFORE_NAMESPACE and the kernel's own code (Highway's -inl
+// convention; hence no ordinary include guard).
+#if defined(MIDSCOPE_KERNELS_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MIDSCOPE_KERNELS_ROWS_INL_H_
+#undef MIDSCOPE_KERNELS_ROWS_INL_H_
+#else
+#define MIDSCOPE_KERNELS_ROWS_INL_H_
+#endif
+
+#include <cstdint>
+
+#include "kernels/rotary.h"
+#include "kernels/types.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace midscope::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Loads Lanes(d) elements as float32.
+template <class D>
+HWY_INLINE hn::Vec<D> LoadFloats(D d, const float* from) {
+  return hn::LoadU(d, from);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> LoadFloats(D d, const BFloat16* from) {
+  const hn::RebindToUnsigned<D> d32;
+  const hn::Rebind<uint16_t, D> d16;
+  const auto bits = hn::PromoteTo(d32, hn::LoadU(d16, reinterpret_cast<const uint16_t*>(from)));
+  return hn::BitCast(d, hn::ShiftLeft<16>(bits));
+}
+
+// Stores Lanes(d) float32, rounded as ToBFloat16 does where the target is narrower.
+template <class D>
+HWY_INLINE void StoreFloats(D d, hn::Vec<D> value, float* to) {
+  hn::StoreU(value, d, to);
+}
+template <class D>
+HWY_INLINE void StoreFloats(D /*d*/, hn::Vec<D> value, BFloat16* to) {
+  const hn::RebindToUnsigned<D> d32;
+  const hn::Rebind<uint16_t, D> d16;
+  const auto bits = hn::BitCast(d32, value);
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d32, 1));
+  const auto rounded = hn::Add(bits, hn::Add(hn::Set(d32, 0x7fff), odd));
+  const auto quiet = hn::Or(bits, hn::Set(d32, 0x400000));
+  const auto is_nan = hn::RebindMask(d32, hn::IsNaN(value));
+  const auto high = hn::ShiftRight<16>(hn::IfThenElse(is_nan, quiet, rounded));
+  hn::StoreU(hn::TruncateTo(d16, high), d16, reinterpret_cast<uint16_t*>(to));
+}
+
+// Calls step(d, i) for i = 0 .. count - 1, whole vectors first and the rest one by one.
+template <class Step>
+HWY_INLINE void ForEachVector(int64_t count, Step&& step) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) step(d, i);
+  const hn::CappedTag<float, 1> one;
+  for (; i < count; ++i) step(one, i);
+}
+
+// 2^x for x <= 127, relative error below 3e-7; 0 below -126, including -1e30 and the like (no
+// infinities).
+template <class D>
+HWY_INLINE hn::Vec<D> Exp2(D d, hn::Vec<D> x) {
+  const hn::RebindToSigned<D> di;
+  const auto clamped = hn::Max(x, hn::Set(d, -127.0f));
+  const auto whole = hn::Round(clamped);
+  const auto f = hn::Sub(clamped, whole);
+  // Minimax polynomial of degree 5 on [-1/2, 1/2].
+  auto p = hn::Set(d, 1.3276472e-3f);
+  p = hn::MulAdd(p, f, hn::Set(d, 9.675541e-3f));
+  p = hn::MulAdd(p, f, hn::Set(d, 5.550713e-2f));
+  p = hn::MulAdd(p, f, hn::Set(d, 2.402212e-1f));
+  p = hn::MulAdd(p, f, hn::Set(d, 6.9314694e-1f));
+  p = hn::MulAdd(p, f, hn::Set(d, 1.0000001f));
+  // 2^whole by its exponent bits; whole = -127 gives exactly 0.
+  const auto bits = hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(di, whole), hn::Set(di, 127)));
+  return hn::Mul(p, hn::BitCast(d, bits));
+}
+
+// Rotates one head's row from x into out (which may be x), times `factor`; see RotaryView. `cos`
+// may be null.
+template <class In, class Out>
+HWY_INLINE void RotateRow(const In* x, int64_t head_dim, const float* cos, const float* sin,
+                          int64_t pairs, float factor, Out* out) {
+  if (!cos) pairs = 0;
+  ForEachVector(pairs, [&](auto d, int64_t i) HWY_ATTR {
+    const auto first = hn::Mul(LoadFloats(d, x + i), hn::Set(d, factor));
+    const auto second = hn::Mul(LoadFloats(d, x + pairs + i), hn::Set(d, factor));
+    const auto c = hn::LoadU(d, cos + i);
+    const auto s = hn::LoadU(d, sin + i);
+    StoreFloats(d, hn::NegMulAdd(second, s, hn::Mul(first, c)), out + i);
+    StoreFloats(d, hn::MulAdd(first, s, hn::Mul(second, c)), out + pairs + i);
+  });
+  ForEachVector(head_dim - 2 * pairs, [&](auto d, int64_t i) HWY_ATTR {
+    const int64_t at = 2 * pairs + i;
+    StoreFloats(d, hn::Mul(LoadFloats(d, x + at), hn::Set(d, factor)), out + at);
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace midscope::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif  // MIDSCOPE_KERNELS_ROWS_INL_H_

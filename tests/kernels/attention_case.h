@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// Random inputs of attention in awkward layouts, with sentinels around what is written.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/attention.h"
+
+namespace midscope::kernels {
+
+struct CaseShape {
+  int64_t query_rows = 1;
+  int64_t first_query = 0;
+  int64_t extra_keys = 0;  // beyond what the last query sees
+  int64_t heads = 1;
+  int64_t key_value_heads = 1;
+  int64_t head_dim = 64;
+  int64_t pairs = -1;  // rotated pairs; -1: head_dim / 2
+  bool rotated = true;
+  bool tables_per_head = false;  // else one table for all
+  Dtype dtype = Dtype::kFloat32;
+};
+
+inline std::string Describe(const CaseShape& c) {
+  return "rows " + std::to_string(c.query_rows) + " first " + std::to_string(c.first_query) +
+         " heads " + std::to_string(c.heads) + "/" + std::to_string(c.key_value_heads) + " dim " +
+         std::to_string(c.head_dim) + " pairs " + std::to_string(c.pairs) +
+         (c.tables_per_head ? " own tables" : "") +
+         (c.dtype == Dtype::kFloat32 ? " float32" : " bfloat16");
+}
+
+// A buffer of `count` elements between sentinels.
+class Guarded {
+ public:
+  Guarded(int64_t count, Dtype dtype)
+      : dtype_(dtype), bytes_(static_cast<size_t>(count * SizeOf(dtype))) {
+    memory_.assign(bytes_ + 2 * kGuard, kSentinel);
+  }
+  void* data() { return memory_.data() + kGuard; }
+  float At(int64_t i) const {
+    const unsigned char* base = memory_.data() + kGuard;
+    if (dtype_ == Dtype::kFloat32) {
+      float value;
+      std::memcpy(&value, base + 4 * i, 4);
+      return value;
+    }
+    BFloat16 value;
+    std::memcpy(&value.bits, base + 2 * i, 2);
+    return ToFloat(value);
+  }
+  void Set(int64_t i, float value) {
+    unsigned char* base = memory_.data() + kGuard;
+    const BFloat16 narrow = ToBFloat16(value);
+    if (dtype_ == Dtype::kFloat32) {
+      std::memcpy(base + 4 * i, &value, 4);
+    } else {
+      std::memcpy(base + 2 * i, &narrow.bits, 2);
+    }
+  }
+  bool Intact() const {
+    for (size_t i = 0; i < kGuard; ++i) {
+      if (memory_[i] != kSentinel || memory_[kGuard + bytes_ + i] != kSentinel) return false;
+    }
+    return true;
+  }
+  bool operator==(const Guarded& other) const { return memory_ == other.memory_; }
+
+ private:
+  static constexpr size_t kGuard = 256;
+  static constexpr unsigned char kSentinel = 0xa5;
+  Dtype dtype_;
+  size_t bytes_;
+  std::vector<unsigned char> memory_;
+};
+
+// q, k and v are views into one buffer [row, (heads + 2 key_value_heads) * head_dim], as a fused
+// projection makes them.
+struct AttentionCase {
+  explicit AttentionCase(const CaseShape& c, unsigned seed = 1)
+      : shape{c.query_rows,      c.first_query + c.query_rows + c.extra_keys,
+              c.first_query,     c.heads,
+              c.key_value_heads, c.head_dim},
+        dtype(c.dtype),
+        width((c.heads + 2 * c.key_value_heads) * c.head_dim),
+        fused(shape.key_rows * width, c.dtype) {
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal;
+    for (int64_t i = 0; i < shape.key_rows * width; ++i) fused.Set(i, normal(random));
+    MakeTables(c);
+    const auto heads = static_cast<size_t>(c.heads);
+    for (size_t h = 0; h < heads; ++h) {
+      q_tables.push_back(c.rotated ? View(c.tables_per_head ? 2 * h : 0) : RotaryView{});
+      k_tables.push_back(c.rotated ? View(c.tables_per_head ? 2 * h + 1 : 0) : RotaryView{});
+      const float sign =
+          h % 3 == 2 ? -1.0f : 1.0f;  // no scale that a caller may ask for is special
+      scales.push_back(sign * (1.0f + 0.1f * static_cast<float>(h)) /
+                       std::sqrt(static_cast<float>(c.head_dim)));
+    }
+  }
+
+  ConstHeads Part(int64_t first_head, int64_t first_row) {
+    const int64_t offset = (first_row * width + first_head * shape.head_dim) * SizeOf(dtype);
+    return {static_cast<char*>(fused.data()) + offset, dtype, width, shape.head_dim};
+  }
+  ConstHeads Q() { return Part(0, shape.first_query); }
+  ConstHeads K() { return Part(shape.heads, 0); }
+  ConstHeads V() { return Part(shape.heads + shape.key_value_heads, 0); }
+  HeadPositions Positions() const { return {q_tables, k_tables, scales}; }
+  int64_t OutCount() const { return shape.query_rows * shape.heads * shape.head_dim; }
+  Heads Out(Guarded& out, Dtype out_dtype) const {
+    return {out.data(), out_dtype, shape.heads * shape.head_dim, shape.head_dim};
+  }
+
+  AttentionShape shape;
+  Dtype dtype;
+  int64_t width;
+  Guarded fused;
+  int64_t pairs = 0;
+  std::vector<std::vector<float>> cosines;
+  std::vector<std::vector<float>> sines;
+  std::vector<RotaryView> q_tables;
+  std::vector<RotaryView> k_tables;
+  std::vector<float> scales;
+
+ private:
+  RotaryView View(size_t i) const { return {cosines[i].data(), sines[i].data(), pairs}; }
+
+  void MakeTables(const CaseShape& c) {
+    pairs = c.pairs < 0 ? c.head_dim / 2 : c.pairs;
+    std::vector<double> frequencies;
+    for (int64_t i = 0; i < pairs; ++i) {
+      frequencies.push_back(
+          std::pow(10000.0, -static_cast<double>(i) / static_cast<double>(pairs)));
+    }
+    const int64_t tables = c.tables_per_head ? 2 * c.heads : 1;
+    for (int64_t t = 0; t < tables; ++t) {
+      const auto size = static_cast<size_t>(shape.key_rows * pairs);
+      cosines.emplace_back(size);
+      sines.emplace_back(size);
+      FillRotary(frequencies, 1.0 + 0.05 * static_cast<double>(t), 0, shape.key_rows, 1.0,
+                 cosines.back().data(), sines.back().data());
+    }
+  }
+};
+
+// Largest difference of two guarded buffers of `count` elements; NaN counts as infinite.
+inline double MaxDifference(const Guarded& a, const Guarded& b, int64_t count) {
+  double max = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const double difference = std::abs(static_cast<double>(a.At(i)) - b.At(i));
+    if (!(difference <= max)) max = std::isnan(difference) ? INFINITY : difference;
+  }
+  return max;
+}
+
+}  // namespace midscope::kernels

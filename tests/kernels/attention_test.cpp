@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// Contract: Attention equals the definition (AttentionReference, in double, on the same inputs)
+// within the tolerance of its dtype, for any shape, layout and tables; it is equal to the last bit
+// for any number of threads; it writes nothing but its output; it stops when cancelled. Out of
+// scope: inputs with NaN or infinity, and logits beyond 1e29.
+#include "kernels/attention.h"
+
+#include "kernels/attention_engine.h"
+#include "tests/kernels/attention_case.h"
+#include "tests/kernels/thread_executor.h"
+
+namespace midscope::kernels {
+namespace {
+
+// Values are about 1. float32: rounding of sums of ~100 products and of 2^x (3e-7). bfloat16: q, k
+// and the weights are rounded to 8 bits once rotated (2^-9 each), and so is the output.
+struct Tolerance {
+  Dtype dtype;
+  double max;
+};
+constexpr Tolerance kTolerances[] = {{Dtype::kFloat32, 5e-6}, {Dtype::kBFloat16, 4e-2}};
+
+double ToleranceOf(Dtype dtype) {
+  for (const Tolerance& entry : kTolerances) {
+    if (entry.dtype == dtype) return entry.max;
+  }
+  return 0;
+}
+
+std::vector<CaseShape> Cases() {
+  std::vector<CaseShape> shapes;
+  for (const int64_t rows : {1, 3, 15, 16, 17, 31, 33, 47, 48, 49, 63, 64, 65, 97, 127, 129, 200}) {
+    shapes.push_back({.query_rows = rows, .heads = 9, .key_value_heads = 3, .head_dim = 64});
+  }
+  for (const int64_t dim : {8, 36, 80, 96, 128, 256}) {
+    shapes.push_back({.query_rows = 70, .heads = 4, .key_value_heads = 4, .head_dim = dim});
+    shapes.push_back(
+        {.query_rows = 33, .heads = 6, .key_value_heads = 2, .head_dim = dim, .pairs = 3});
+  }
+  // An odd size has an element that is in no pair.
+  shapes.push_back(
+      {.query_rows = 50, .heads = 2, .key_value_heads = 1, .head_dim = 33, .pairs = 16});
+  for (const int64_t first : {1, 7, 63, 64, 65, 130}) {
+    shapes.push_back({.query_rows = 5, .first_query = first, .heads = 6, .key_value_heads = 2});
+    shapes.push_back({.query_rows = 60,
+                      .first_query = first,
+                      .extra_keys = 9,
+                      .heads = 2,
+                      .key_value_heads = 1,
+                      .tables_per_head = true});
+  }
+  shapes.push_back({.query_rows = 100, .heads = 9, .key_value_heads = 3, .tables_per_head = true});
+  shapes.push_back({.query_rows = 100, .heads = 9, .key_value_heads = 3, .rotated = false});
+  return shapes;
+}
+
+struct NamedEngine {
+  const char* name;
+  const AttentionEngine* engine;
+};
+
+// bfloat16 inputs must come out right on CPUs without bfloat16 products too, hence both engines on
+// each dtype.
+std::vector<NamedEngine> Engines() {
+  std::vector<NamedEngine> engines = {{"float engine", &FloatAttentionEngine()}};
+  if (BFloat16AttentionEngine()) engines.push_back({"bfloat16 engine", BFloat16AttentionEngine()});
+  return engines;
+}
+
+TEST(Attention, EqualsTheDefinition) {
+  const ThreadExecutor executor(2);
+  for (CaseShape c : Cases()) {
+    for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+      c.dtype = dtype;
+      AttentionCase inputs(c);
+      Guarded expected(inputs.OutCount(), Dtype::kFloat32);
+      AttentionReference(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                         inputs.Out(expected, Dtype::kFloat32));
+      for (const NamedEngine& engine : Engines()) {
+        Guarded out(inputs.OutCount(), dtype);
+        ASSERT_TRUE(AttentionOn(*engine.engine, inputs.shape, inputs.Q(), inputs.K(), inputs.V(),
+                                inputs.Positions(), inputs.Out(out, dtype), executor, nullptr));
+        const Dtype arithmetic = engine.engine->pack == 2 ? Dtype::kBFloat16 : dtype;
+        EXPECT_LE(MaxDifference(out, expected, inputs.OutCount()), ToleranceOf(arithmetic))
+            << Describe(c) << " " << engine.name;
+        EXPECT_TRUE(out.Intact()) << Describe(c) << " wrote outside of its output";
+        EXPECT_TRUE(inputs.fused.Intact()) << Describe(c);
+      }
+    }
+  }
+}
+
+TEST(Attention, PicksAnEngineByDtype) {
+  for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+    AttentionCase inputs(
+        {.query_rows = 77, .heads = 9, .key_value_heads = 3, .head_dim = 64, .dtype = dtype});
+    Guarded expected(inputs.OutCount(), Dtype::kFloat32);
+    AttentionReference(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                       inputs.Out(expected, Dtype::kFloat32));
+    Guarded out(inputs.OutCount(), dtype);
+    ASSERT_TRUE(Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                          inputs.Out(out, dtype), SerialExecutor()));
+    EXPECT_LE(MaxDifference(out, expected, inputs.OutCount()), ToleranceOf(dtype));
+  }
+}
+
+// Large logits: the running maximum must keep 2^x in range, and a later block may raise it by a
+// lot.
+TEST(Attention, HoldsWithLargeLogits) {
+  AttentionCase inputs({.query_rows = 150, .heads = 3, .key_value_heads = 1, .head_dim = 64});
+  for (float& scale : inputs.scales) scale *= 60;
+  Guarded expected(inputs.OutCount(), Dtype::kFloat32);
+  AttentionReference(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                     inputs.Out(expected, Dtype::kFloat32));
+  Guarded out(inputs.OutCount(), Dtype::kFloat32);
+  ASSERT_TRUE(Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                        inputs.Out(out, Dtype::kFloat32), SerialExecutor()));
+  // Logits of about 500 carry an error of 500 * 2^-24, which is the relative error of a weight.
+  EXPECT_LE(MaxDifference(out, expected, inputs.OutCount()), 5e-4);
+}
+
+TEST(Attention, IsBitEqualForAnyNumberOfThreads) {
+  for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+    AttentionCase inputs({.query_rows = 210,
+                          .heads = 6,
+                          .key_value_heads = 2,
+                          .head_dim = 64,
+                          .tables_per_head = true,
+                          .dtype = dtype});
+    Guarded serial(inputs.OutCount(), dtype);
+    Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+              inputs.Out(serial, dtype), SerialExecutor());
+    for (const int threads : {1, 2, 3}) {
+      Guarded out(inputs.OutCount(), dtype);
+      Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                inputs.Out(out, dtype), ThreadExecutor(threads));
+      EXPECT_TRUE(out == serial) << threads << " threads";
+    }
+  }
+}
+
+TEST(Attention, StopsWhenCancelled) {
+  AttentionCase inputs({.query_rows = 100, .heads = 2, .key_value_heads = 1, .head_dim = 64});
+  Guarded out(inputs.OutCount(), Dtype::kFloat32);
+  const Guarded untouched = out;
+  std::atomic<bool> cancel{true};
+  EXPECT_FALSE(Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                         inputs.Out(out, Dtype::kFloat32), SerialExecutor(), &cancel));
+  EXPECT_TRUE(out == untouched);
+  cancel = false;
+  EXPECT_TRUE(Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                        inputs.Out(out, Dtype::kFloat32), SerialExecutor(), &cancel));
+  EXPECT_FALSE(out == untouched);
+}
+
+// Sets the flag while query blocks are being worked off: packing is the first For of a call, query
+// blocks are the second.
+class CancellingExecutor : public Executor {
+ public:
+  explicit CancellingExecutor(std::atomic<bool>& flag) : flag_(flag) {}
+  int Threads() const override { return 1; }
+  void For(int64_t count, int64_t,
+           const std::function<void(int64_t begin, int64_t end)>& work) const override {
+    if (++calls_ == 2) flag_ = true;
+    work(0, count);
+  }
+
+ private:
+  std::atomic<bool>& flag_;
+  mutable int calls_ = 0;
+};
+
+TEST(Attention, StopsInTheMiddle) {
+  AttentionCase inputs({.query_rows = 100, .heads = 2, .key_value_heads = 1, .head_dim = 64});
+  Guarded out(inputs.OutCount(), Dtype::kFloat32);
+  std::atomic<bool> cancel{false};
+  EXPECT_FALSE(Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                         inputs.Out(out, Dtype::kFloat32), CancellingExecutor(cancel), &cancel));
+}
+
+TEST(Attention, NoRowsIsNoWork) {
+  AttentionCase inputs({.query_rows = 0, .first_query = 4, .heads = 2, .key_value_heads = 1});
+  Guarded out(1, Dtype::kFloat32);
+  const Guarded untouched = out;
+  EXPECT_TRUE(Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                        inputs.Out(out, Dtype::kFloat32), SerialExecutor()));
+  EXPECT_TRUE(out == untouched);
+}
+
+}  // namespace
+}  // namespace midscope::kernels
