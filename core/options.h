@@ -20,14 +20,14 @@ using OptionValue =
     std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<std::string>>;
 
 struct OptionDescription {
-  std::string name;  // "first-layer": the flag is --first-layer, the JSON key "first-layer"
+  std::string name{};  // "first-layer": the flag is --first-layer, the JSON key "first-layer"
   OptionType type = OptionType::kText;
-  std::string help;
-  std::string unit;                                           // "tokens"; "" for none
-  std::vector<std::string> choices;                           // of kChoice
+  std::string help{};
+  std::string unit{};                                         // "tokens"; "" for none
+  std::vector<std::string> choices{};                         // of kChoice
   double minimum = -std::numeric_limits<double>::infinity();  // of kInteger and kNumber, inclusive
   double maximum = std::numeric_limits<double>::infinity();
-  OptionValue default_value;  // none: the option is absent until it is set
+  OptionValue default_value{};  // none: the option is absent until it is set
   bool required = false;
 };
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#include "core/intervention.h"
+
+#include <algorithm>
+
+namespace midscope {
+
+bool LayerSet::Contains(int64_t layer) const {
+  return all || std::any_of(ranges.begin(), ranges.end(), [layer](const Range& range) {
+           return range.first <= layer && layer <= range.last;
+         });
+}
+
+std::string LayerSet::Text() const {
+  if (all) return "all";
+  std::string text;
+  for (const Range& range : ranges) {
+    if (!text.empty()) text += ",";
+    text += std::to_string(range.first);
+    if (range.last != range.first) text += "-" + std::to_string(range.last);
+  }
+  return ranges.size() == 1 ? text : "[" + text + "]";
+}
+
+}  // namespace midscope

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+#include "core/intervention_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "core/error.h"
+#include "core/nearest_word.h"
+
+namespace midscope {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string Canonical(std::string_view text) { return PrintIntervention(ParseIntervention(text)); }
+
+std::string ErrorOf(std::string_view text) {
+  try {
+    return "no error: " + Canonical(text);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    return error.what();
+  }
+}
+
+TEST(InterventionText, PrintsEveryArgumentInFixedOrder) {
+  EXPECT_EQ(Canonical("none"), "none");
+  EXPECT_TRUE(ParseIntervention(" none ").empty());
+  EXPECT_EQ(Canonical("pi(1.5)"), "pi(1.5)");
+  EXPECT_EQ(Canonical("pi( ratio = 2.0 )"), "pi(2)");
+  EXPECT_EQ(Canonical("pi"), "pi(1.5)");
+  EXPECT_EQ(Canonical("ms-poe(min=1.2, max=1.8)"),
+            "ms-poe(min=1.2, max=1.8, mode=rank, order=score, first_layer=2)");
+  EXPECT_EQ(Canonical("ms-poe(layers=[12,2-8],order=score-reversed,mode=group)"),
+            "ms-poe(min=1.2, max=1.8, mode=group, order=score-reversed, layers=[2-8,12])");
+  EXPECT_EQ(Canonical("ms-poe(layers=all)"),
+            "ms-poe(min=1.2, max=1.8, mode=rank, order=score, layers=all)");
+  EXPECT_EQ(Canonical("channel(100,factor=-1,layers=8-25)"),
+            "channel(100, factor=-1, layers=8-25, rows=answer)");
+  EXPECT_EQ(Canonical("ms-poe(min=1.2, max=1.8) + channel(100, factor=-1e-2, rows=last:16)"),
+            "ms-poe(min=1.2, max=1.8, mode=rank, order=score, first_layer=2) + "
+            "channel(100, factor=-0.01, layers=all, rows=last:16)");
+}
+
+TEST(InterventionText, ReadsValues) {
+  const Intervention read =
+      ParseIntervention("channel([100,215], factor=[-1,0], layers=[2-8,12], rows=last)");
+  ASSERT_EQ(read.channels.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<NoScheme>(read.positions));
+  EXPECT_EQ(read.channels[1].channel, 215);
+  EXPECT_EQ(read.channels[1].factor, 0.0);
+  EXPECT_EQ(read.channels[0].rows, ChannelRows::kLast);
+  EXPECT_TRUE(read.channels[0].layers.Contains(8));
+  EXPECT_FALSE(read.channels[0].layers.Contains(9));
+  EXPECT_TRUE(read.channels[0].layers.Contains(12));
+  EXPECT_EQ(ParseIntervention("channel([1,2], factor=3)").channels[1].factor, 3.0);
+
+  const auto ms_poe = std::get<MsPoe>(ParseIntervention("ms-poe(first_layer=0)").positions);
+  EXPECT_TRUE(ms_poe.layers.Contains(0));
+  EXPECT_TRUE(ms_poe.layers.Contains(4000));
+  EXPECT_FALSE(std::get<MsPoe>(ParseIntervention("ms-poe").positions).layers.Contains(1));
+  EXPECT_EQ(ParseIntervention("channel(1,factor=2,layers=[3-4,5,9])"),
+            ParseIntervention("channel(1,factor=2,layers=[9,3-5])"));
+}
+
+struct BadText {
+  const char* text;
+  int column;
+  const char* says;
+};
+
+class InterventionTextErrors : public ::testing::TestWithParam<BadText> {};
+
+TEST_P(InterventionTextErrors, NamesColumnAndReason) {
+  const BadText& bad = GetParam();
+  EXPECT_THAT(ErrorOf(bad.text),
+              AllOf(HasSubstr("column " + std::to_string(bad.column) + ": "), HasSubstr(bad.says)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, InterventionTextErrors,
+    ::testing::Values(
+        BadText{"", 1, "empty"}, BadText{"   ", 1, "empty"},
+        BadText{"ms-peo(min=1.2)", 1, "Did you mean 'ms-poe'?"},
+        BadText{"pi(1.5) + chanel(1, factor=2)", 11, "Did you mean 'channel'?"},
+        BadText{"none + self-extend(group=2, window=64)", 8, "not supported by this version"},
+        BadText{"ratios(a/b.txt)", 1, "not supported by this version"},
+        BadText{"yarn(4)", 1, "not supported by this version"},
+        BadText{"ms-poe(mim=1)", 8, "Did you mean 'min'?"},
+        BadText{"ms-poe(order=entropy)", 14, "score-reversed"},
+        BadText{"ms-poe(1.2)", 8, "NAME=VALUE"}, BadText{"ms-poe(min=1.2, min=1.3)", 17, "twice"},
+        BadText{"ms-poe(min=1.9)", 8, "larger than max"},
+        BadText{"ms-poe(first_layer=1, layers=3-4)", 23, "Leave one"},
+        BadText{"ms-poe(min=[1,2])", 8, "not a list"}, BadText{"ms-poe(min=1.2", 15, "ends"},
+        BadText{"ms-poe(min=1.2,)", 16, "an argument"}, BadText{"ms-poe(min=)", 12, "a value"},
+        BadText{"pi(0)", 4, "0.01"}, BadText{"pi(-1.5)", 4, "from"},
+        BadText{"pi(nan)", 4, "number"}, BadText{"pi(inf)", 4, "number"},
+        BadText{"pi(1e999)", 4, "number"}, BadText{"pi(1,5)", 6, "NAME=VALUE"},
+        BadText{"pi(1.5) pi(2)", 9, "'+' or the end"}, BadText{"pi(1.5))", 8, "'+' or the end"},
+        BadText{"pi(1.5) + ", 11, "ends"},
+        BadText{"pi(1.5) + ms-poe", 11, "second position scheme"},
+        BadText{"none + none", 8, "second position scheme"}, BadText{"none(1)", 6, "no arguments"},
+        BadText{"none(a=1)", 6, "It takes none"}, BadText{"channel(100)", 1, "'factor'"},
+        BadText{"channel(factor=1)", 1, "'channel'"},
+        BadText{"channel(1.5, factor=1)", 9, "whole number"},
+        BadText{"channel(-1, factor=1)", 9, "from 0"},
+        BadText{"channel([], factor=1)", 10, "a value"},
+        BadText{"channel([1,2], factor=[1])", 16, "1 factors for 2 channels"},
+        BadText{"channel([1,1], factor=2)", 1, "twice in the same layer"},
+        BadText{"channel(1, factor=2) + channel(1, factor=3, layers=4)", 24, "twice"},
+        BadText{"channel(1, factor=1, layers=8-2)", 29, "backwards"},
+        BadText{"channel(1, factor=1, layers=[1,8-2])", 32, "backwards"},
+        BadText{"channel(1, factor=1, layers=-2)", 29, "layers must be"},
+        BadText{"channel(1, factor=1, layers=2-)", 29, "layers must be"},
+        BadText{"channel(1, factor=1, layers=[all])", 30, "layers must be"},
+        BadText{"channel(1, factor=1, rows=last:0)", 32, "from 1"},
+        BadText{"channel(1, factor=1, rows=last:N)", 27, "last:16"},
+        BadText{"channel(1, factor=1, rows=lsat)", 27, "Did you mean 'last'?"},
+        BadText{"pi(\xe2\x88\x92"
+                "1.5)",
+                4, "\xe2\x88\x92"},
+        BadText{"\xc3\xa9\xc3\xa9", 1, "\xc3\xa9"}, BadText{"pi(1.5)\n", 8, "control character"}));
+
+LayerSet RandomLayers(std::mt19937_64& random) {
+  if (random() % 3 == 0) return {};
+  LayerSet layers{false, {}};
+  int64_t next = 0;
+  for (uint64_t i = 0; i <= random() % 4; ++i) {
+    const auto first = next + static_cast<int64_t>(random() % 5);
+    const auto last = first + static_cast<int64_t>(random() % 4);
+    layers.ranges.push_back({first, last});
+    next = last + 2;
+  }
+  return layers;
+}
+
+double RandomRatio(std::mt19937_64& random, double low) {
+  return std::uniform_real_distribution<double>(low, 1000)(random);
+}
+
+Intervention RandomIntervention(std::mt19937_64& random) {
+  Intervention intervention;
+  if (random() % 3 == 0) {
+    intervention.positions = PositionInterpolation{RandomRatio(random, 0.01)};
+  } else if (random() % 2 == 0) {
+    MsPoe ms_poe;
+    ms_poe.min = RandomRatio(random, 0.01);
+    ms_poe.max = RandomRatio(random, ms_poe.min);
+    ms_poe.mode = static_cast<MsPoeMode>(random() % 3);
+    ms_poe.order = static_cast<MsPoeOrder>(random() % 4);
+    ms_poe.layers = RandomLayers(random);
+    if (random() % 2 == 0) {
+      ms_poe.layers = {false, {{static_cast<int64_t>(random() % 40), kEveryLayerAfter}}};
+    }
+    intervention.positions = ms_poe;
+  }
+  for (uint64_t i = 0; i < random() % 4; ++i) {
+    ChannelScaling scaling;
+    scaling.channel = static_cast<int64_t>(i * 1000 + random() % 1000);
+    scaling.factor = std::uniform_real_distribution<double>(-1000, 1000)(random);
+    scaling.layers = RandomLayers(random);
+    scaling.rows = static_cast<ChannelRows>(random() % 4);
+    if (scaling.rows == ChannelRows::kLastN) {
+      scaling.last_rows = static_cast<int64_t>(1 + random() % 64);
+    }
+    intervention.channels.push_back(scaling);
+  }
+  return intervention;
+}
+
+TEST(InterventionText, RandomInterventionsRoundTrip) {
+  std::mt19937_64 random(20240607);
+  for (int i = 0; i < 5000; ++i) {
+    const Intervention intervention = RandomIntervention(random);
+    const std::string text = PrintIntervention(intervention);
+    ASSERT_EQ(ParseIntervention(text), intervention) << text;
+    ASSERT_EQ(Canonical(text), text);
+  }
+}
+
+TEST(InterventionText, RandomTextNeverDoesMoreThanThrowAnError) {
+  const std::vector<std::string> pieces = {"ms-poe",
+                                           "pi",
+                                           "channel",
+                                           "none",
+                                           "(",
+                                           ")",
+                                           "[",
+                                           "]",
+                                           "=",
+                                           ",",
+                                           "+",
+                                           " ",
+                                           "-",
+                                           "1.5",
+                                           "1e",
+                                           "e+5",
+                                           "layers",
+                                           "factor",
+                                           "rows",
+                                           "last",
+                                           ":",
+                                           "16",
+                                           "8-25",
+                                           "all",
+                                           "\xff",
+                                           "\xe2\x88",
+                                           std::string(1, '\0'),
+                                           "mode",
+                                           "rank",
+                                           "min",
+                                           "max",
+                                           "nan",
+                                           "\t",
+                                           "99999999999999999999"};
+  std::mt19937_64 random(7);
+  int parsed = 0;
+  for (int i = 0; i < 50000; ++i) {
+    std::string text;
+    for (uint64_t j = 0; j <= random() % 12; ++j) text += pieces[random() % pieces.size()];
+    try {
+      const Intervention read = ParseIntervention(text);
+      ASSERT_EQ(ParseIntervention(PrintIntervention(read)), read) << text;
+      ++parsed;
+    } catch (const Error& error) {
+      ASSERT_THAT(error.what(), HasSubstr("column ")) << text;
+    }
+  }
+  EXPECT_GT(parsed, 100) << "the pieces should make some good texts too";
+}
+
+TEST(InterventionText, ADamagedGoodTextNeverDoesMoreThanThrowAnError) {
+  const std::string good = "ms-poe(min=1.2, layers=[2-8,12]) + channel([1,2], factor=[-1,0])";
+  for (size_t cut = 0; cut < good.size(); ++cut) {
+    EXPECT_THAT(ErrorOf(good.substr(0, cut)),
+                testing::AnyOf(HasSubstr("column "), HasSubstr("no error: ms-poe(")));
+  }
+}
+
+TEST(InterventionTerms, AreDescribed) {
+  for (const Term& term : InterventionTerms()) {
+    EXPECT_FALSE(term.summary.empty()) << term.name;
+    for (const TermArgument& argument : term.arguments) {
+      EXPECT_FALSE(argument.help.empty()) << term.name << " " << argument.name;
+    }
+  }
+}
+
+TEST(NearestWord, FindsTyposAndNothingFar) {
+  const std::vector<std::string> known = {"none", "pi", "ms-poe", "channel"};
+  EXPECT_EQ(NearestWord("ms-peo", known), "ms-poe");
+  EXPECT_EQ(NearestWord("mspoe", known), "ms-poe");
+  EXPECT_EQ(NearestWord("pj", known), "pi");
+  EXPECT_EQ(NearestWord("temperature", known), "");
+  EXPECT_EQ(NearestWord(std::string(1 << 20, 'x'), known), "");
+}
+
+}  // namespace
+}  // namespace midscope
