@@ -45,6 +45,9 @@ class Task {
   virtual TaskSample Make(int64_t sample, int64_t place) const = 0;
 };
 
+// Throws Error (usage) unless 1 <= place <= task.pieces().
+void CheckPlace(const Task& task, int64_t place);
+
 // Says whether a word, given with its leading space, may be an answer of the list task: one token
 // in the model at hand. Empty: every word may.
 using WordFilter = std::function<bool(const std::string& word_with_leading_space)>;

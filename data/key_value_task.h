@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// UUID key-value retrieval of "Lost in the Middle" (Liu et al. 2023, arXiv 2307.03172), with the
+// template of its public data; pairs are made here, not read.
+#pragma once
+
+#include <memory>
+
+#include "data/task.h"
+#include "data/task_spec.h"
+
+namespace midscope {
+
+TaskDescription DescribeKeyValueTask();
+std::unique_ptr<Task> MakeKeyValueTask(const TaskSpec& spec, uint64_t seed);
+
+}  // namespace midscope
