@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "probes/hidden_channels_probe.h"
+
+#include "core/captures.h"
+#include "core/error.h"
+#include "probes/number_list.h"
+#include "probes/record_axes.h"
+
+namespace midscope {
+namespace {
+
+std::vector<int64_t> Channels(const ProbeInput& input) {
+  const int64_t hidden = input.decoder.config().hidden;
+  return ParseNumberList("--channels", input.options.Text("channels"), 0, hidden - 1);
+}
+
+class ChannelsProbe : public Probe {
+ public:
+  explicit ChannelsProbe(const ProbeInput& input)
+      : config_(input.decoder.config()), channels_(config_, Channels(input)) {}
+
+  std::vector<Hook*> Hooks() override { return {&channels_}; }
+
+  Record Finish(const RunResult&) override {
+    Record record;
+    record.name = "hidden_channels";
+    record.axes = {CountedAxis("layer", config_.layers),
+                   ValuedAxis("channel", channels_.channels()),
+                   CountedAxis("position", channels_.positions())};
+    record.axes.back().unit = "tokens";
+    record.arrays = {{"hidden_channel",
+                      {"layer", "channel", "position"},
+                      channels_.values(),
+                      "",
+                      "residual stream after each block, chosen channels, by position"}};
+    record.signal = "hidden_channel";
+    return record;
+  }
+
+ private:
+  const ModelConfig& config_;
+  HiddenChannels channels_;
+};
+
+}  // namespace
+
+ProbeType HiddenChannelsProbe() {
+  OptionDescription channels;
+  channels.name = "channels";
+  channels.type = OptionType::kText;
+  channels.help =
+      "channels of the residual stream to follow over all positions, such as 100,215 or 96-103";
+
+  ProbeType type;
+  type.name = "hidden_channels";
+  type.summary = "chosen channels of the residual stream after every block, at every position";
+  type.options = {channels};
+  type.wanted = [](const OptionSet& options) { return !options.Text("channels").empty(); };
+  type.make = [](const ProbeInput& input) { return std::make_unique<ChannelsProbe>(input); };
+  return type;
+}
+
+}  // namespace midscope

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "probes/last_query_attention_probe.h"
+
+#include <utility>
+
+#include "core/captures.h"
+#include "probes/record_axes.h"
+
+namespace midscope {
+namespace {
+
+class AttentionProbe : public Probe {
+ public:
+  explicit AttentionProbe(const ProbeInput& input)
+      : config_(input.decoder.config()), attention_(config_) {}
+
+  std::vector<Hook*> Hooks() override { return {&attention_}; }
+
+  Record Finish(const RunResult&) override {
+    return LastQueryAttentionRecord(config_, attention_.keys(), attention_.attention());
+  }
+
+ private:
+  const ModelConfig& config_;
+  LastQueryAttention attention_;
+};
+
+}  // namespace
+
+Record LastQueryAttentionRecord(const ModelConfig& config, int64_t keys,
+                                std::vector<float> attention) {
+  Record record;
+  record.name = "last_query_attention";
+  record.axes = {CountedAxis("layer", config.layers), CountedAxis("head", config.heads),
+                 CountedAxis("key", keys)};
+  record.arrays = {{"last_query_attention",
+                    {"layer", "head", "key"},
+                    std::move(attention),
+                    "",
+                    "attention weights of the last prompt token over the prompt's tokens"}};
+  record.signal = "last_query_attention";
+  return record;
+}
+
+ProbeType LastQueryAttentionProbe() {
+  ProbeType type;
+  type.name = "last_query_attention";
+  type.summary = "attention of the last prompt token over all tokens, every layer and head";
+  type.make = [](const ProbeInput& input) { return std::make_unique<AttentionProbe>(input); };
+  return type;
+}
+
+}  // namespace midscope

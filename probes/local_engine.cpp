@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "core/error.h"
+#include "core/prompt_builder.h"
+#include "core/what_if.h"
+#include "data/task.h"
+#include "probes/engine.h"
+#include "probes/last_query_attention_probe.h"
+#include "probes/model_options.h"
+#include "probes/position_ratio_probe.h"
+#include "probes/probe_registry.h"
+#include "probes/prompt_record.h"
+#include "probes/provenance.h"
+#include "probes/run_probe.h"
+#include "probes/sweep.h"
+#include "probes/task_prompt.h"
+
+namespace midscope {
+namespace {
+
+// A subject turned into prompts.
+struct Loaded {
+  Subject subject;
+  std::unique_ptr<Task> task;    // null for own text
+  std::vector<int64_t> places;   // {1} for own text
+  std::vector<Prompt> prompts;   // one a place
+  std::unique_ptr<WhatIf> kept;  // made when it is first asked
+};
+
+std::vector<Prompt> PromptsOf(const Tokenizer& tokenizer, const Task& task,
+                              const std::vector<int64_t>& places, int64_t sample) {
+  std::vector<Prompt> prompts;
+  for (const int64_t place : places) {
+    prompts.push_back(TaskPrompt(tokenizer, task.Make(sample, place)));
+  }
+  return prompts;
+}
+
+Prompt OwnPrompt(const Tokenizer& tokenizer, const Subject& subject) {
+  std::vector<SpanRequest> spans;
+  if (subject.gold_end > subject.gold_begin) {
+    spans.push_back({"gold", "", subject.gold_begin, subject.gold_end});
+  }
+  return BuildPrompt(tokenizer, subject.text, spans, subject.answer, subject.bos);
+}
+
+class LocalEngine : public Engine {
+ public:
+  ModelSummary Open(const OpenRequest& request, const JobContext& context) override;
+  std::vector<Record> SetSubject(const Subject& subject, const JobContext& context) override;
+  std::vector<Record> Look(const LookRequest& request, const JobContext& context) override;
+  WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override;
+  Record Compare(const CompareRequest& request, const std::function<void(const Record&)>& partial,
+                 const JobContext& context) override;
+  Provenance Describe() const override;
+
+ private:
+  const Decoder& RequireModel() const;
+  Loaded& RequireSubject();
+  const Prompt& RequirePrompt(size_t place);
+
+  std::shared_ptr<const Decoder> decoder_;
+  Loaded loaded_;
+};
+
+const Decoder& LocalEngine::RequireModel() const {
+  if (!decoder_) throw std::logic_error("Engine: no model is open");
+  return *decoder_;
+}
+
+Loaded& LocalEngine::RequireSubject() {
+  RequireModel();
+  if (loaded_.prompts.empty()) throw std::logic_error("Engine: no subject is set");
+  return loaded_;
+}
+
+const Prompt& LocalEngine::RequirePrompt(size_t place) {
+  return RequireSubject().prompts.at(place);
+}
+
+ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& context) {
+  // The new model first: where it cannot be opened the old one stays.
+  std::shared_ptr<const Decoder> decoder =
+      Decoder::Open(request.model, {ParseDtype(request.dtype), request.threads}, context);
+  loaded_ = Loaded();
+  decoder_ = std::move(decoder);
+  return {decoder_->config(), decoder_->path(), decoder_->hash(), request.dtype};
+}
+
+std::vector<Record> LocalEngine::SetSubject(const Subject& subject, const JobContext& context) {
+  const Decoder& decoder = RequireModel();
+  context.ThrowIfCancelled();
+  Loaded loaded;
+  loaded.subject = subject;
+  if (subject.task.empty()) {
+    loaded.places = {1};
+    loaded.prompts = {OwnPrompt(decoder.tokenizer(), subject)};
+  } else {
+    loaded.task = MakeTaskFor(decoder.tokenizer(), subject.task, subject.seed);
+    loaded.places = subject.places.empty() ? DefaultPlaces(loaded.task->pieces()) : subject.places;
+    loaded.prompts = PromptsOf(decoder.tokenizer(), *loaded.task, loaded.places, subject.sample);
+  }
+  std::vector<Record> records;
+  for (size_t i = 0; i < loaded.prompts.size(); ++i) {
+    const Prompt& prompt = loaded.prompts[i];
+    CheckPromptFits(decoder.config(), prompt);
+    records.push_back(
+        PromptRecord(prompt, decoder.tokenizer(), loaded.task ? loaded.places[i] : 0));
+  }
+  loaded_ = std::move(loaded);
+  return records;
+}
+
+std::vector<Record> LocalEngine::Look(const LookRequest& request, const JobContext& context) {
+  Prompt prompt = RequirePrompt(request.place);
+  prompt.answer_ids.clear();  // looked at, not scored
+  // A window draws all logits nowhere: 49,152 numbers a look are left out.
+  ProbeRegistry probes;
+  for (const ProbeType& type : BuiltInProbes().types()) {
+    if (type.name != "last_logits") probes.Add(type);
+  }
+  OptionSet options(probes.Options());
+  std::string channels;
+  for (const int64_t channel : request.channels) {
+    channels += (channels.empty() ? "" : ",") + std::to_string(channel);
+  }
+  options.SetText("channels", channels);
+  return RunProbes(*decoder_, prompt, request.intervention, probes, options, context);
+}
+
+WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& context) {
+  Loaded& loaded = RequireSubject();
+  RequirePrompt(request.place);
+  if (!loaded.kept) {
+    loaded.kept = std::make_unique<midscope::WhatIf>(decoder_, loaded.prompts, kTraceMemoryBytes);
+  }
+  WhatIfResult result = loaded.kept->Evaluate(request.intervention, context, request.attention);
+  std::vector<double> nll;
+  std::vector<uint8_t> correct;
+  for (size_t i = 0; i < result.outcomes.size(); ++i) {
+    const AnswerScore& score = result.outcomes[i].score;
+    nll.push_back(AnswerNll(loaded.prompts[i], score));
+    correct.push_back(score.correct ? 1 : 0);
+  }
+  WhatIfReply reply;
+  reply.seconds = result.seconds;
+  reply.last_rows_only = result.last_rows_only;
+  reply.first_layer = result.first_layer;
+  reply.records.push_back(OutcomeRecord({SweepSetting{"", request.intervention}.canonical()},
+                                        loaded.places, std::move(nll), std::move(correct)));
+  WhatIfOutcome& shown = result.outcomes.at(request.place);
+  if (request.attention) {
+    reply.records.push_back(LastQueryAttentionRecord(
+        decoder_->config(), static_cast<int64_t>(loaded.prompts[request.place].ids.size()),
+        std::move(shown.last_query_attention)));
+  }
+  reply.records.push_back(PositionRatioRecord(shown.position_ratio));
+  return reply;
+}
+
+Record LocalEngine::Compare(const CompareRequest& request,
+                            const std::function<void(const Record&)>& partial,
+                            const JobContext& context) {
+  const Loaded& loaded = RequireSubject();
+  SweepRun run;
+  run.decoder = decoder_;
+  run.plan.task = loaded.task ? loaded.task->name() : "";
+  run.plan.seed = loaded.subject.seed;
+  run.plan.samples = loaded.task ? request.samples : 1;  // own text is a sample of one
+  run.plan.places = loaded.places;
+  for (const Intervention& intervention : request.settings) {
+    run.plan.settings.push_back({"", intervention});
+    run.plan.settings.back().text = run.plan.settings.back().canonical();
+  }
+  run.prompts = [&](int64_t sample) {
+    if (!loaded.task) return loaded.prompts;
+    return PromptsOf(decoder_->tokenizer(), *loaded.task, loaded.places, sample);
+  };
+  run.on_sample = [&](const SweepResult& so_far) {
+    if (partial && !so_far.outcomes.empty()) partial(MeansRecord(run.plan, so_far));
+  };
+  return MeansRecord(run.plan, RunSweep(run, context));
+}
+
+Provenance LocalEngine::Describe() const {
+  return MakeProvenance(RequireModel(), "", static_cast<int64_t>(loaded_.subject.seed), "");
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> MakeLocalEngine() { return std::make_unique<LocalEngine>(); }
+
+}  // namespace midscope

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The options by which every command, and the window, opens a model.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/decoder.h"
+#include "core/options.h"
+
+namespace midscope {
+
+// model (by position on a command line), dtype, threads.
+std::vector<OptionDescription> ModelOptions();
+
+// What dtype and threads say.
+DecoderOptions ReadDecoderOptions(const OptionSet& options);
+
+// "float32", "bfloat16". Parsing throws Error (usage).
+std::string DtypeName(kernels::Dtype dtype);
+kernels::Dtype ParseDtype(std::string_view name);
+
+}  // namespace midscope

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "probes/next_tokens_probe.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "core/scoring.h"
+#include "core/utf8.h"
+#include "probes/record_axes.h"
+
+namespace midscope {
+namespace {
+
+// log of the sum of exp(logit), in double.
+double LogSumExp(std::span<const float> logits) {
+  const double largest = *std::max_element(logits.begin(), logits.end());
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(logit - largest);
+  return largest + std::log(sum);
+}
+
+class TokensProbe : public Probe {
+ public:
+  explicit TokensProbe(const ProbeInput& input)
+      : tokenizer_(input.decoder.tokenizer()),
+        last_row_(input.prompt_tokens() - 1),
+        top_(input.options.Integer("top")) {}
+
+  Record Finish(const RunResult& result) override {
+    const std::span<const float> logits = result.Logits(last_row_);
+    const double normaliser = LogSumExp(logits);
+    std::vector<int64_t> ids;
+    std::vector<std::string> texts;
+    std::vector<float> top_logits;
+    std::vector<double> probabilities;
+    for (const TopToken& token : TopTokens(logits, top_)) {
+      ids.push_back(token.id);
+      texts.push_back(DisplayText(tokenizer_.TokenText(token.id)));
+      top_logits.push_back(token.logit);
+      probabilities.push_back(std::exp(token.logit - normaliser));
+    }
+    Record record;
+    record.name = "next_tokens";
+    record.axes = {CountedAxis("rank", static_cast<int64_t>(ids.size()))};
+    record.arrays = {{"token_text", {"rank"}, texts, "", "text of the token, control shown"},
+                     {"next_token_ids", {"rank"}, ids, "", "likeliest next tokens"},
+                     {"logit", {"rank"}, top_logits, "", "logit after the last prompt token"},
+                     {"probability", {"rank"}, probabilities, "", "softmax over the vocabulary"}};
+    record.signal = "probability";
+    return record;
+  }
+
+ private:
+  const Tokenizer& tokenizer_;
+  int64_t last_row_;
+  int64_t top_;
+};
+
+}  // namespace
+
+ProbeType NextTokensProbe() {
+  OptionDescription top;
+  top.name = "top";
+  top.type = OptionType::kInteger;
+  top.help = "how many of the likeliest next tokens to list";
+  top.unit = "tokens";
+  top.minimum = 1;
+  top.maximum = 100000;
+  top.default_value = int64_t{10};
+
+  ProbeType type;
+  type.name = "next_tokens";
+  type.summary = "the likeliest next tokens";
+  type.options = {top};
+  type.make = [](const ProbeInput& input) { return std::make_unique<TokensProbe>(input); };
+  return type;
+}
+
+}  // namespace midscope

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// From the outcomes of samples to a mean a setting and place, each with its interval, and to paired
+// differences between settings.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/record.h"
+#include "probes/statistics.h"
+
+namespace midscope {
+
+// How one sample came out. Both [setting, place], row-major.
+struct SampleOutcome {
+  int64_t sample = 0;
+  std::vector<double> answer_nll;  // nats, summed over the answer's tokens
+  std::vector<uint8_t> correct;    // greedy continuation equals the answer
+};
+
+struct CellStatistics {
+  int64_t samples = 0;
+  double accuracy = 0;  // share of samples
+  Interval accuracy_interval;
+  double answer_nll = 0;  // mean, nats
+  Interval answer_nll_interval;
+  double difference = 0;  // mean of answer_nll minus that of the first setting, sample by sample
+  Interval difference_interval;
+};
+
+// [setting, place]. Sums run over the samples in ascending order, whatever order they came in.
+std::vector<CellStatistics> SummariseOutcomes(std::vector<SampleOutcome> outcomes, int64_t settings,
+                                              int64_t places, uint64_t seed);
+
+// Record outcome_means: answer_nll, answer_nll_low, answer_nll_high, accuracy, accuracy_low,
+// accuracy_high, answer_nll_difference, ..._low, ..._high [setting, place], samples [setting].
+Record OutcomeMeansRecord(const std::vector<std::string>& settings,
+                          const std::vector<int64_t>& places,
+                          const std::vector<CellStatistics>& cells);
+
+}  // namespace midscope

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "probes/position_ratio_probe.h"
+
+#include "probes/record_axes.h"
+
+namespace midscope {
+namespace {
+
+class RatioProbe : public Probe {
+ public:
+  Record Finish(const RunResult& result) override {
+    return PositionRatioRecord(result.position_ratio);
+  }
+};
+
+}  // namespace
+
+Record PositionRatioRecord(const HeadTable& ratio) {
+  Record record;
+  record.name = "position_ratio";
+  record.axes = {CountedAxis("layer", ratio.layers), CountedAxis("head", ratio.heads)};
+  record.arrays = {{"position_ratio",
+                    {"layer", "head"},
+                    ratio.values,
+                    "",
+                    "by what a head's query positions were divided; 1: unchanged"}};
+  record.signal = "position_ratio";
+  return record;
+}
+
+ProbeType PositionRatioProbe() {
+  ProbeType type;
+  type.name = "position_ratio";
+  type.summary = "position ratio of every head, as used";
+  type.make = [](const ProbeInput&) { return std::make_unique<RatioProbe>(); };
+  return type;
+}
+
+}  // namespace midscope

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The probes that there are. A value: whoever brings probes of their own adds them to a copy.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/options.h"
+#include "probes/probe.h"
+
+namespace midscope {
+
+class ProbeRegistry {
+ public:
+  // Throws std::logic_error for a name that stands twice.
+  void Add(ProbeType type);
+  const std::vector<ProbeType>& types() const { return types_; }
+  // Throws Error (usage), with the nearest known name.
+  const ProbeType& Find(std::string_view name) const;
+  // The options of all probes, in the order of the probes.
+  std::vector<OptionDescription> Options() const;
+
+ private:
+  std::vector<ProbeType> types_;
+};
+
+// Those that come with Midscope, in the order in which their records are written.
+ProbeRegistry BuiltInProbes();
+
+}  // namespace midscope

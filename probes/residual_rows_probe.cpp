@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "probes/residual_rows_probe.h"
+
+#include <numeric>
+
+#include "core/captures.h"
+#include "probes/record_axes.h"
+
+namespace midscope {
+namespace {
+
+class RowsProbe : public Probe {
+ public:
+  explicit RowsProbe(const ProbeInput& input)
+      : config_(input.decoder.config()), rows_(config_, input.options.Integer("residual-rows")) {}
+
+  std::vector<Hook*> Hooks() override { return {&rows_}; }
+
+  Record Finish(const RunResult&) override {
+    std::vector<int64_t> positions(static_cast<size_t>(rows_.rows()));
+    std::iota(positions.begin(), positions.end(), rows_.first_row());
+    Record record;
+    record.name = "residual_rows";
+    record.axes = {CountedAxis("layer", config_.layers), ValuedAxis("position", positions),
+                   CountedAxis("hidden", config_.hidden)};
+    record.arrays = {{"residual",
+                      {"layer", "position", "hidden"},
+                      rows_.values(),
+                      "",
+                      "residual stream after each block, the last prompt positions"}};
+    record.signal = "residual";
+    return record;
+  }
+
+ private:
+  const ModelConfig& config_;
+  ResidualRows rows_;
+};
+
+}  // namespace
+
+ProbeType ResidualRowsProbe() {
+  OptionDescription rows;
+  rows.name = "residual-rows";
+  rows.type = OptionType::kInteger;
+  rows.help = "how many of the last prompt rows of the residual stream to keep, after every block";
+  rows.unit = "rows";
+  rows.minimum = 0;
+  rows.maximum = 1 << 20;
+  rows.default_value = int64_t{0};
+
+  ProbeType type;
+  type.name = "residual_rows";
+  type.summary = "the residual stream's last prompt rows after every block";
+  type.options = {rows};
+  type.wanted = [](const OptionSet& options) { return options.Integer("residual-rows") > 0; };
+  type.make = [](const ProbeInput& input) { return std::make_unique<RowsProbe>(input); };
+  return type;
+}
+
+}  // namespace midscope

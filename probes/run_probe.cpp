@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "probes/run_probe.h"
+
+#include <memory>
+#include <string>
+
+#include "core/error.h"
+#include "core/scoring.h"
+#include "probes/answer_record.h"
+
+namespace midscope {
+
+void CheckPromptFits(const ModelConfig& config, const Prompt& prompt) {
+  const auto tokens = static_cast<int64_t>(IdsToScore(prompt.ids, prompt.answer_ids).size());
+  if (tokens <= config.trained_context) return;
+  throw UsageError("prompt",
+                   "it has " + std::to_string(tokens) + " tokens (answer included), the model's " +
+                       "context holds " + std::to_string(config.trained_context),
+                   "Shorten the prompt by " + std::to_string(tokens - config.trained_context) +
+                       " tokens or more");
+}
+
+std::vector<Record> RunProbes(const Decoder& decoder, const Prompt& prompt,
+                              const Intervention& intervention, const ProbeRegistry& probes,
+                              const OptionSet& options, const JobContext& context) {
+  CheckPromptFits(decoder.config(), prompt);
+  const ProbeInput input{decoder, prompt, intervention, options};
+  std::vector<std::unique_ptr<Probe>> running;
+  RunRequest request;
+  for (const ProbeType& type : probes.types()) {
+    if (type.wanted && !type.wanted(options)) continue;
+    running.push_back(type.make(input));
+    const std::vector<Hook*> hooks = running.back()->Hooks();
+    request.hooks.insert(request.hooks.end(), hooks.begin(), hooks.end());
+  }
+  const bool score = !prompt.answer_ids.empty();
+  const std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
+  request.ids = ids;
+  request.prompt_tokens = input.prompt_tokens();
+  request.intervention = intervention;
+  const RunResult result = decoder.RunOne(request, context);
+
+  std::vector<Record> records;
+  for (const std::unique_ptr<Probe>& probe : running) records.push_back(probe->Finish(result));
+  if (score) {
+    records.push_back(
+        AnswerRecord(prompt, ScoreAnswer(result, input.prompt_tokens(), prompt.answer_ids)));
+  }
+  return records;
+}
+
+}  // namespace midscope

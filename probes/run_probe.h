@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// One prompt through the model once, with all probes looking on.
+#pragma once
+
+#include <vector>
+
+#include "core/decoder.h"
+#include "core/intervention.h"
+#include "core/job.h"
+#include "core/options.h"
+#include "core/prompt.h"
+#include "core/record.h"
+#include "probes/probe_registry.h"
+
+namespace midscope {
+
+// The records of those of `probes` that `options` ask for, in their order, and where the prompt has
+// an answer the record `answer` (answer_record.h). `options` describes at least probes.Options().
+// Throws Error (also where the prompt does not fit the model's context), Cancelled.
+std::vector<Record> RunProbes(const Decoder& decoder, const Prompt& prompt,
+                              const Intervention& intervention, const ProbeRegistry& probes,
+                              const OptionSet& options, const JobContext& context = {});
+
+// Throws Error (usage), with both numbers, where the prompt with what has to run of its answer does
+// not fit the trained context.
+void CheckPromptFits(const ModelConfig& config, const Prompt& prompt);
+
+}  // namespace midscope

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "probes/sweep.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "core/error.h"
+
+namespace midscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Folds samples into the file now and then. They are safe in the store's journal before that; a
+// checkpoint makes them visible to readers. Checkpoints rewrite the file, so they are spaced to
+// take no more than a tenth of the time.
+class Checkpoints {
+ public:
+  explicit Checkpoints(const SweepRun& run) : run_(run) {}
+
+  void SampleDone(const SweepResult& result) {
+    ++samples_;
+    const double since = SecondsSince(last_);
+    const bool due = samples_ >= run_.checkpoint_samples || since >= run_.checkpoint_seconds;
+    if (due && since >= 9 * cost_seconds_) Write(result);
+  }
+
+  void Write(const SweepResult& result) {
+    const Clock::time_point start = Clock::now();
+    run_.store->Checkpoint({MeansRecord(run_.plan, result)});
+    last_ = Clock::now();
+    cost_seconds_ = SecondsSince(start);
+    samples_ = 0;
+  }
+
+ private:
+  const SweepRun& run_;
+  int64_t samples_ = 0;
+  Clock::time_point last_ = Clock::now();
+  double cost_seconds_ = 0;
+};
+
+// What the store holds already, of this or an earlier process.
+SweepResult StoredResult(const SweepStore& store) {
+  SweepResult result;
+  for (const int64_t sample : store.finished()) {
+    result.outcomes.push_back(ReadOutcome(sample, store.ReadSample(sample)));
+  }
+  return result;
+}
+
+// One sample; an Error of its own is noted, so that the sweep goes on.
+void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context,
+                  SweepResult& result) {
+  Record record;
+  try {
+    const SampleRequest request = {run.prompts(sample), run.plan.places, run.plan.settings,
+                                   run.plan.attention, run.trace_memory_bytes};
+    record = RunSample(run.decoder, request, context);
+  } catch (const Error& error) {
+    result.failures[sample] = error.what();
+    context.Log("sample " + std::to_string(sample) + " failed: " + error.what());
+    if (run.store) run.store->AppendFailure(sample, error.what());
+    return;
+  }
+  if (run.store) run.store->Append(sample, record);
+  result.outcomes.push_back(ReadOutcome(sample, record));
+}
+
+}  // namespace
+
+SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
+  SweepResult result;
+  if (run.store) result = StoredResult(*run.store);
+  Checkpoints checkpoints(run);
+  // Progress is counted in samples: what happens inside one is too fine to show.
+  JobContext inner = context;
+  inner.progress = nullptr;
+  const auto report = [&] {
+    const size_t done = result.outcomes.size() + result.failures.size();
+    context.Report({"sweep", static_cast<int64_t>(done), run.plan.samples, "samples"});
+  };
+  report();
+  try {
+    for (int64_t sample = 0; sample < run.plan.samples; ++sample) {
+      context.ThrowIfCancelled();
+      if (run.store && run.store->finished().contains(sample)) continue;
+      RunOneSample(run, sample, inner, result);
+      report();
+      if (run.on_sample) run.on_sample(result);
+      if (run.store) checkpoints.SampleDone(result);
+    }
+  } catch (const Cancelled&) {
+    if (run.store) checkpoints.Write(result);
+    throw;
+  }
+  if (run.store) run.store->Finish({MeansRecord(run.plan, result)});
+  if (result.outcomes.empty() && !result.failures.empty()) {
+    throw Failure("sweep", "every sample failed; the first: " + result.failures.begin()->second);
+  }
+  return result;
+}
+
+std::vector<CellStatistics> Summarise(const SweepPlan& plan, const SweepResult& result) {
+  return SummariseOutcomes(result.outcomes, static_cast<int64_t>(plan.settings.size()),
+                           static_cast<int64_t>(plan.places.size()), plan.seed);
+}
+
+Record MeansRecord(const SweepPlan& plan, const SweepResult& result) {
+  Record record =
+      OutcomeMeansRecord(plan.CanonicalSettings(), plan.places, Summarise(plan, result));
+  // Named one by one: an attribute is a single value.
+  for (size_t i = 0; i < plan.settings.size(); ++i) {
+    record.attributes["setting_" + std::to_string(i) + "_as_given"] = plan.settings[i].text;
+  }
+  record.attributes["task"] = plan.task;
+  record.attributes["failed_samples"] = static_cast<int64_t>(result.failures.size());
+  return record;
+}
+
+}  // namespace midscope

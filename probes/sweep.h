@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Samples x places x settings, paired: every setting is asked the same samples at the same places.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/decoder.h"
+#include "core/job.h"
+#include "core/prompt.h"
+#include "data/sweep_store.h"
+#include "probes/outcome_statistics.h"
+#include "probes/sweep_plan.h"
+#include "probes/sweep_sample.h"
+
+namespace midscope {
+
+// The prompts of one sample, one a place.
+using PromptSource = std::function<std::vector<Prompt>(int64_t sample)>;
+
+struct SweepResult {
+  std::vector<SampleOutcome> outcomes;      // finished samples, in the order they were done
+  std::map<int64_t, std::string> failures;  // sample: why
+};
+
+struct SweepRun {
+  std::shared_ptr<const Decoder> decoder;
+  SweepPlan plan;
+  PromptSource prompts;
+  SweepStore* store = nullptr;  // not owned; null: results stay in memory
+  int64_t trace_memory_bytes = kTraceMemoryBytes;
+  int64_t checkpoint_samples = 20;  // fold finished samples into the file after so many ...
+  double checkpoint_seconds = 30;   // ... or after so long, whichever comes first
+  // Called after every sample, with everything so far; may be empty.
+  std::function<void(const SweepResult&)> on_sample;
+};
+
+// Runs the plan's samples that the store does not hold yet. A sample that fails is noted and the
+// sweep goes on. Cancelled leaves a checkpoint, then Cancelled is thrown on. Throws Error where
+// every sample fails, and where the store cannot be written.
+SweepResult RunSweep(const SweepRun& run, const JobContext& context);
+
+// The means of a result, with intervals (outcome_statistics.h).
+std::vector<CellStatistics> Summarise(const SweepPlan& plan, const SweepResult& result);
+Record MeansRecord(const SweepPlan& plan, const SweepResult& result);
+
+}  // namespace midscope

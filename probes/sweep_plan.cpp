@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "probes/sweep_plan.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <tuple>
+
+#include "core/attention_plan.h"
+#include "core/error.h"
+#include "core/intervention_text.h"
+#include "probes/model_options.h"
+
+namespace midscope {
+
+std::string SweepSetting::canonical() const { return PrintIntervention(intervention); }
+
+SweepSetting ReadSetting(const std::string& text) { return {text, ParseIntervention(text)}; }
+
+std::vector<std::string> SweepPlan::CanonicalSettings() const {
+  std::vector<std::string> texts;
+  for (const SweepSetting& setting : settings) texts.push_back(setting.canonical());
+  return texts;
+}
+
+std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
+  nlohmann::ordered_json json;
+  json["task"] = plan.task;
+  json["seed"] = plan.seed;
+  json["samples"] = plan.samples;
+  json["places"] = plan.places;
+  json["settings"] = plan.CanonicalSettings();
+  json["attention"] = plan.attention;
+  json["model_hash"] = decoder.hash();
+  json["dtype"] = DtypeName(decoder.options().dtype);
+  return json.dump();
+}
+
+void CheckSettings(const std::vector<SweepSetting>& settings, const ModelConfig& config) {
+  for (const SweepSetting& setting : settings) {
+    // Rows are checked against the prompt when it is known: here every row is taken to exist.
+    CompilePlans(setting.intervention, config, config.trained_context);
+  }
+}
+
+std::vector<size_t> EvaluationOrder(const std::vector<SweepSetting>& settings) {
+  const auto key = [&](size_t index) {
+    const Intervention& intervention = settings[index].intervention;
+    const bool scheme = !std::holds_alternative<NoScheme>(intervention.positions);
+    const int kind = scheme ? 2 : intervention.empty() ? 0 : 1;
+    return std::tuple(kind, settings[index].canonical(), index);
+  };
+  std::vector<size_t> order(settings.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
+  return order;
+}
+
+}  // namespace midscope

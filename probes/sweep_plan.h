@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// What a sweep runs, as a value that can be compared with what a file holds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/decoder.h"
+#include "core/intervention.h"
+
+namespace midscope {
+
+struct SweepSetting {
+  std::string text;  // as it was given
+  Intervention intervention;
+
+  std::string canonical() const;  // every argument stated
+};
+
+// Throws Error (usage) that names the column.
+SweepSetting ReadSetting(const std::string& text);
+
+struct SweepPlan {
+  std::string task;  // in full, "list:lines=20"
+  uint64_t seed = 1;
+  int64_t samples = 40;
+  std::vector<int64_t> places;         // 1-based ranks of the gold piece
+  std::vector<SweepSetting> settings;  // differences are taken to the first
+  bool attention = false;              // keep last-query attention: first setting, first place
+
+  std::vector<std::string> CanonicalSettings() const;
+};
+
+// The plan and everything else that decides its numbers (the model's hash, the dtype), as JSON. Two
+// sweeps with equal JSON may go on in one file.
+std::string PlanJson(const SweepPlan& plan, const Decoder& decoder);
+
+// Throws Error (usage) where the model cannot take one of the settings (a layer or channel out of
+// range), before anything runs.
+void CheckSettings(const std::vector<SweepSetting>& settings, const ModelConfig& config);
+
+// In which order the settings are evaluated: unchanged first, then channel scalings, which re-run
+// the last rows of the same trace alone, then position schemes; each kind in the order of its
+// canonical text. So the results are the same bits in whatever order settings are given.
+std::vector<size_t> EvaluationOrder(const std::vector<SweepSetting>& settings);
+
+}  // namespace midscope

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "probes/task_prompt.h"
+
+#include "core/prompt_builder.h"
+#include "probes/number_list.h"
+
+namespace midscope {
+
+std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view spec,
+                                  uint64_t seed) {
+  return MakeTask(spec, seed, [&tokenizer](const std::string& word) {
+    return tokenizer.SingleToken(word).has_value();
+  });
+}
+
+Prompt TaskPrompt(const Tokenizer& tokenizer, const TaskSample& sample) {
+  std::vector<SpanRequest> spans;
+  for (const TextSpan& span : sample.spans) {
+    spans.push_back({span.name, "", span.begin, span.end});
+  }
+  return BuildPrompt(tokenizer, sample.text, spans, sample.answer, false);
+}
+
+std::vector<int64_t> DefaultPlaces(int64_t pieces) {
+  std::vector<int64_t> places = {1};
+  for (int64_t quarter = 1; quarter <= 4; ++quarter) {
+    const int64_t place = (pieces * quarter + 2) / 4;
+    if (place > places.back()) places.push_back(place);
+  }
+  return places;
+}
+
+std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task) {
+  if (text.empty()) return DefaultPlaces(task.pieces());
+  return ParseNumberList("--places", text, 1, task.pieces());
+}
+
+}  // namespace midscope
