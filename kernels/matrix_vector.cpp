@@ -14,14 +14,16 @@ namespace HWY_NAMESPACE {
 
 // y[r, o] for kOutputs outputs and kRows rows: several weight rows at once keep several reads from
 // memory under way.
-template <int kOutputs, int kRows, class T>
-HWY_INLINE void Products(const T* weight, const T* x, int64_t inputs, T* y, int64_t outputs) {
+template <int kOutputs, int kRows, class T, class Y>
+HWY_INLINE void Products(const T* weight, const T* x, int64_t inputs, Y* y, int64_t outputs) {
   const hn::CappedTag<float, 16> d;
   using V = hn::Vec<decltype(d)>;
   constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(hn::CappedTag<float, 16>()));
   V sums[kOutputs][kRows];
-  for (auto& row : sums) {
-    for (V& sum : row) sum = hn::Zero(d);
+#pragma GCC unroll 8
+  for (int o = 0; o < kOutputs; ++o) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) sums[o][r] = hn::Zero(d);
   }
   int64_t i = 0;
   for (; i + kLanes <= inputs; i += kLanes) {
@@ -36,7 +38,9 @@ HWY_INLINE void Products(const T* weight, const T* x, int64_t inputs, T* y, int6
     }
   }
   const hn::CappedTag<float, 1> one;
+#pragma GCC unroll 8
   for (int o = 0; o < kOutputs; ++o) {
+#pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
       float total = hn::GetLane(hn::SumOfLanes(d, sums[o][r]));
       for (int64_t rest = i; rest < inputs; ++rest) {
@@ -48,8 +52,8 @@ HWY_INLINE void Products(const T* weight, const T* x, int64_t inputs, T* y, int6
   }
 }
 
-template <int kOutputs, class T>
-HWY_INLINE void RowProducts(const T* weight, const T* x, int64_t rows, int64_t inputs, T* y,
+template <int kOutputs, class T, class Y>
+HWY_INLINE void RowProducts(const T* weight, const T* x, int64_t rows, int64_t inputs, Y* y,
                             int64_t outputs) {
   int64_t r = 0;
   // Four rows at a time; the second four find the weights in the first-level cache.
@@ -61,9 +65,9 @@ HWY_INLINE void RowProducts(const T* weight, const T* x, int64_t rows, int64_t i
   }
 }
 
-template <class T>
+template <class T, class Y>
 void ProductRange(const T* weight, const T* x, int64_t rows, int64_t inputs, int64_t outputs,
-                  int64_t begin, int64_t end, T* y) {
+                  int64_t begin, int64_t end, Y* y) {
   int64_t o = begin;
   for (; o + 4 <= end; o += 4) {
     RowProducts<4>(weight + o * inputs, x, rows, inputs, y + o, outputs);
@@ -79,6 +83,11 @@ void ProductsBFloat16(const BFloat16* weight, const BFloat16* x, int64_t rows, i
                       int64_t outputs, int64_t begin, int64_t end, BFloat16* y) {
   ProductRange(weight, x, rows, inputs, outputs, begin, end, y);
 }
+void ProductsBFloat16ToFloat(const BFloat16* weight, const BFloat16* x, int64_t rows,
+                             int64_t inputs, int64_t outputs, int64_t begin, int64_t end,
+                             float* y) {
+  ProductRange(weight, x, rows, inputs, outputs, begin, end, y);
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace midscope::kernels
@@ -88,17 +97,22 @@ HWY_AFTER_NAMESPACE();
 namespace midscope::kernels {
 HWY_EXPORT(ProductsFloat);
 HWY_EXPORT(ProductsBFloat16);
+HWY_EXPORT(ProductsBFloat16ToFloat);
 
 namespace {
 constexpr int64_t kOutputGrain = 64;
 }  // namespace
 
 void MatrixVector(const void* weight, const void* x, int64_t rows, int64_t inputs, int64_t outputs,
-                  Dtype dtype, void* y, const Executor& executor) {
+                  Dtype dtype, void* y, Dtype y_dtype, const Executor& executor) {
   executor.For(outputs, kOutputGrain, [&](int64_t begin, int64_t end) {
     if (dtype == Dtype::kFloat32) {
       HWY_DYNAMIC_DISPATCH(ProductsFloat)
       (static_cast<const float*>(weight), static_cast<const float*>(x), rows, inputs, outputs,
+       begin, end, static_cast<float*>(y));
+    } else if (y_dtype == Dtype::kFloat32) {
+      HWY_DYNAMIC_DISPATCH(ProductsBFloat16ToFloat)
+      (static_cast<const BFloat16*>(weight), static_cast<const BFloat16*>(x), rows, inputs, outputs,
        begin, end, static_cast<float*>(y));
     } else {
       HWY_DYNAMIC_DISPATCH(ProductsBFloat16)
