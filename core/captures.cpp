@@ -21,9 +21,11 @@ HookRequest LastQueryAttention::Asks(const HookPoint& point, const SequenceInfo&
 }
 
 void LastQueryAttention::See(HookView& view) {
+  // Patterns are float32 with adjacent keys: a copy a head.
   for (int64_t head = 0; head < heads_; ++head) {
-    float* row = attention_.data() + (view.point.layer * heads_ + head) * keys_;
-    for (int64_t key = 0; key < keys_; ++key) row[key] = view.At(0, head, 0, key);
+    const float* source = static_cast<const float*>(view.data) + head * view.strides[1];
+    std::copy(source, source + keys_,
+              attention_.data() + (view.point.layer * heads_ + head) * keys_);
   }
 }
 

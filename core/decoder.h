@@ -46,8 +46,16 @@ struct RunRequest {
   // head]
   std::optional<HeadTable> ratios;
   // Where keys, values and residual rows are kept. Null: nowhere. Rows that it holds already are
-  // not run again: see Decoder::Run.
+  // taken from it and only the rest is run; but see `rerun`.
   Trace* trace = nullptr;
+  // With a trace that holds all rows of `ids`, what changed since: rows from the last prompt row on
+  // are run again from layer tail_layer on, all rows from layer full_layer on (>= tail_layer;
+  // `layers`: none). Needs a trace with residual. Either all sequences of a batch have it or none.
+  struct Rerun {
+    int64_t tail_layer = 0;
+    int64_t full_layer = 0;
+  };
+  std::optional<Rerun> rerun;
 };
 
 struct RunResult {
@@ -75,9 +83,9 @@ class Decoder {
   const std::string& hash() const;           // XXH3-128 of the file
   const std::string& chat_template() const;  // "" where the file has none
 
-  // Runs the sequences packed into one batch, each row once through every matrix. A sequence whose
-  // trace holds rows continues there: rows before `rows_kept` of its trace are taken from it.
-  // Throws Error (too long, id out of range, NaN in the logits), Cancelled.
+  // Runs the sequences packed into one batch, each row once through every matrix. Throws Error (too
+  // long, id out of range, NaN in the logits), Cancelled; a trace is then cut back to the rows that
+  // are still right.
   std::vector<RunResult> Run(std::span<const RunRequest> requests,
                              const JobContext& context = {}) const;
   RunResult RunOne(const RunRequest& request, const JobContext& context = {}) const;

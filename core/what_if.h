@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "core/decoder.h"
@@ -47,9 +49,14 @@ class WhatIf {
   const Trace* trace(size_t prompt) const;
 
  private:
+  struct Subject;
+  void RunAll(std::span<Subject* const> subjects, const std::optional<RunRequest::Rerun>& rerun,
+              const Intervention& intervention, const JobContext& context);
+  static void Keep(Subject& subject, const RunResult& result);
+
   std::shared_ptr<const Decoder> decoder_;
   std::vector<Prompt> prompts_;
-  std::vector<std::unique_ptr<Trace>> traces_;
+  std::vector<Subject> subjects_;
 };
 
 }  // namespace midscope

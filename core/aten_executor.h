@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Kernels' work on LibTorch's own threads, so that the program has one pool.
+#pragma once
+
+#include "kernels/parallel.h"
+
+namespace midscope {
+
+class AtenExecutor : public kernels::Executor {
+ public:
+  int Threads() const override;
+  void For(int64_t count, int64_t grain,
+           const std::function<void(int64_t begin, int64_t end)>& work) const override;
+};
+
+}  // namespace midscope

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT
+#include "core/attention_step.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "core/error.h"
+#include "kernels/normalise.h"
+#include "kernels/position_awareness.h"
+
+namespace midscope {
+namespace {
+
+// Rows whose attention weights are written out at once when hooks look at them: bounds the memory
+// of patterns to rows x heads x keys.
+constexpr int64_t kPatternRows = 8;
+// Up to so many rows the weights are computed row by row; more go through the blocked kernel.
+constexpr int64_t kFewRows = 4;
+
+std::byte* RowPointer(const at::Tensor& matrix, int64_t row) {
+  return static_cast<std::byte*>(matrix.data_ptr()) +
+         row * matrix.stride(0) * matrix.element_size();
+}
+
+}  // namespace
+
+// What stays the same while one layer of one sequence is attended to.
+struct AttentionStep::Inputs {
+  SequencePass& sequence;
+  int64_t layer;
+  const LayerWeights& weights;
+  const at::Tensor& normalized;
+  const at::Tensor& query_key_value;
+  const at::Tensor& z;
+  int64_t head_dim;
+  int64_t q_width;   // heads * head_dim
+  int64_t kv_width;  // key_value_heads * head_dim
+  kernels::Dtype dtype;
+
+  // Queries from absolute row `row` on.
+  kernels::ConstHeads Queries(int64_t row) const {
+    return {RowPointer(query_key_value, Packed(row)), dtype, query_key_value.stride(0), head_dim};
+  }
+  kernels::ConstHeads Keys() const {
+    return {Store().Keys(layer).data_ptr(), dtype, kv_width, head_dim};
+  }
+  kernels::ConstHeads Values() const {
+    return {Store().Values(layer).data_ptr(), dtype, kv_width, head_dim};
+  }
+  kernels::Heads Z(int64_t row) const {
+    return {RowPointer(z, Packed(row)), dtype, z.stride(0), head_dim};
+  }
+  int64_t Packed(int64_t row) const { return sequence.packed_begin + row - sequence.active_first; }
+  const Trace::Storage& Store() const { return sequence.trace->storage(); }
+};
+
+struct AttentionStep::Tables {
+  std::vector<std::shared_ptr<const RotaryCache::Table>> owned;
+  std::vector<kernels::RotaryView> q;
+  std::vector<kernels::RotaryView> k;
+  std::vector<float> scale;
+  kernels::HeadPositions Positions() const { return {q, k, scale}; }
+};
+
+namespace {
+
+kernels::AttentionShape Shape(const ModelConfig& config, RowRange rows) {
+  return {rows.last - rows.first, rows.last,      rows.first, config.heads,
+          config.key_value_heads, config.head_dim};
+}
+
+// The same heads from `rows` rows further on.
+kernels::ConstHeads RowsFrom(kernels::ConstHeads heads, int64_t rows) {
+  heads.data = static_cast<const std::byte*>(heads.data) +
+               rows * heads.row_stride * kernels::SizeOf(heads.dtype);
+  return heads;
+}
+
+RowRange Intersect(RowRange a, RowRange b) {
+  return {std::max(a.first, b.first), std::min(a.last, b.last)};
+}
+
+}  // namespace
+
+void AttentionStep::Run(SequencePass& sequence, int64_t layer, const LayerWeights& weights,
+                        const at::Tensor& normalized, const at::Tensor& query_key_value,
+                        const at::Tensor& z) {
+  const int64_t kv_width = config_.key_value_heads * config_.head_dim;
+  const Inputs in{sequence,        layer, weights,          normalized,
+                  query_key_value, z,     config_.head_dim, config_.heads * config_.head_dim,
+                  kv_width,        dtype_};
+  StoreKeysAndValues(in);
+  AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
+  ResolvePlan(in, plan);
+  const Tables tables = MakeTables(plan, sequence.rows);
+
+  const RowRange active{sequence.active_first, sequence.rows};
+  RowRange overridden{active.last, active.last};
+  if (plan.row_override) {
+    overridden = Intersect(active, {plan.row_override->first_row, plan.row_override->last_row});
+    if (overridden.empty()) overridden = {active.last, active.last};
+  }
+  AttendClean(in, tables, {active.first, overridden.first});
+  if (!overridden.empty()) AttendOverridden(in, plan, tables, overridden);
+  AttendClean(in, tables, {overridden.last, active.last});
+}
+
+void AttentionStep::StoreKeysAndValues(const Inputs& in) {
+  const int64_t first = in.sequence.active_first;
+  const int64_t count = in.sequence.active_rows();
+  const at::Tensor source = in.query_key_value.narrow(0, in.sequence.packed_begin, count);
+  in.Store()
+      .Keys(in.layer)
+      .narrow(0, first, count)
+      .copy_(source.narrow(1, in.q_width, in.kv_width));
+  in.Store()
+      .Values(in.layer)
+      .narrow(0, first, count)
+      .copy_(source.narrow(1, in.q_width + in.kv_width, in.kv_width));
+}
+
+// Fills in the ratios that the last prompt query decides. They are frozen with the prompt: rows
+// that come later, and re-runs that leave the rows before alone, take them from the trace.
+void AttentionStep::ResolvePlan(const Inputs& in, AttentionPlan& plan) {
+  const bool by_score = plan.ratio_rule && !RatiosAreFixed(*plan.ratio_rule);
+  const auto& given = in.sequence.request->ratios;
+  const bool frozen = in.sequence.active_first > 0 && !in.sequence.frozen_plans.empty();
+  const bool decide = by_score && !given && !frozen;
+
+  std::vector<float> last_row;
+  LookUnrotated(in, plan, decide ? &last_row : nullptr);
+  if (!plan.ratio_rule) return;
+  if (given) {
+    for (int64_t head = 0; head < config_.heads; ++head) {
+      plan.q_ratio[static_cast<size_t>(head)] = given->At(in.layer, head);
+    }
+    plan.k_ratio = plan.q_ratio;
+    if (plan.ratio_rule->scheme.mode == MsPoeMode::kCode) {
+      const int64_t group = config_.heads_per_key_value_head();
+      for (int64_t head = 0; head < config_.heads; ++head) {
+        plan.k_ratio[static_cast<size_t>(head)] =
+            plan.q_ratio[static_cast<size_t>(head / group * group)];
+      }
+    }
+  } else if (by_score && frozen) {
+    const AttentionPlan& before = in.sequence.frozen_plans[static_cast<size_t>(in.layer)];
+    plan.q_ratio = before.q_ratio;
+    plan.k_ratio = before.k_ratio;
+  } else if (decide) {
+    const auto rule = plan.ratio_rule->scheme.mode == MsPoeMode::kCode
+                          ? kernels::ThresholdRule::kGreater
+                          : kernels::ThresholdRule::kAtLeast;
+    std::vector<int64_t> counts(static_cast<size_t>(config_.heads));
+    kernels::CountAttendedKeys(last_row.data(), config_.heads, in.sequence.prompt_tokens, rule,
+                               counts.data());
+    HeadRatios ratios = ResolveRatios(*plan.ratio_rule, counts, config_.key_value_heads);
+    plan.q_ratio = std::move(ratios.q);
+    plan.k_ratio = std::move(ratios.k);
+  }
+}
+
+// Attention weights of un-rotated q and k: for the last prompt query when a ratio rule needs it
+// (`last_row`), and for hooks.
+void AttentionStep::LookUnrotated(const Inputs& in, const AttentionPlan& plan,
+                                  std::vector<float>* last_row) {
+  const SequencePass& sequence = in.sequence;
+  Tables plain;
+  plain.q.resize(static_cast<size_t>(config_.heads));
+  plain.k = plain.q;
+  plain.scale.assign(static_cast<size_t>(config_.heads), static_cast<float>(plan.logit_scale));
+  const RowRange active{sequence.active_first, sequence.rows};
+  RowRange wanted =
+      Intersect(active, sequence.hooks->Wanted(HookSite::kPatternUnrotated, in.layer));
+  const RowRange last{sequence.last_query(), sequence.last_query() + 1};
+  if (last_row) {
+    last_row->resize(static_cast<size_t>(config_.heads * last.last));
+    kernels::AttentionWeights(Shape(config_, last), in.Queries(last.first), in.Keys(),
+                              plain.Positions(), last_row->data(), executor_);
+  }
+  for (int64_t row = wanted.first; row < wanted.last; ++row) {
+    const RowRange one{row, row + 1};
+    std::vector<float> weights;
+    if (last_row && row == last.first) {
+      weights = *last_row;
+    } else {
+      weights.resize(static_cast<size_t>(config_.heads * one.last));
+      kernels::AttentionWeights(Shape(config_, one), in.Queries(row), in.Keys(), plain.Positions(),
+                                weights.data(), executor_);
+    }
+    HookView view{{HookSite::kPatternUnrotated, in.layer},
+                  sequence.index,
+                  row,
+                  kernels::Dtype::kFloat32,
+                  weights.data(),
+                  4,
+                  {1, config_.heads, 1, one.last},
+                  {0, one.last, config_.heads * one.last, 1}};
+    sequence.hooks->Call(view);
+  }
+}
+
+AttentionStep::Tables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) {
+  Tables tables;
+  // Heads with equal ratios get the very same table: kernels share rotated keys between equal
+  // pointers.
+  std::map<double, kernels::RotaryView> by_ratio;
+  const auto table_of = [&](double ratio) {
+    const auto found = by_ratio.find(ratio);
+    if (found != by_ratio.end()) return found->second;
+    tables.owned.push_back(rotary_.Get(plan.inverse_frequency, plan.magnitude, ratio, rows));
+    return by_ratio[ratio] = tables.owned.back()->View();
+  };
+  for (const double ratio : plan.q_ratio) tables.q.push_back(table_of(ratio));
+  for (const double ratio : plan.k_ratio) tables.k.push_back(table_of(ratio));
+  tables.scale.assign(plan.q_ratio.size(), static_cast<float>(plan.logit_scale));
+  return tables;
+}
+
+void AttentionStep::AttendClean(const Inputs& in, const Tables& tables, RowRange rows) {
+  if (rows.empty()) return;
+  AttendRows(in, tables, rows, in.Queries(rows.first), in.Keys());
+}
+
+// q and k of the overridden rows come from the input with channels scaled: k~ = k - (1 - s) x_p
+// W_k[:, p], a rank-one change.
+void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan,
+                                     const Tables& tables, RowRange rows) {
+  const int64_t keys = in.sequence.rows;
+  const int64_t count = rows.last - rows.first;
+  const auto options = in.query_key_value.options();
+  at::Tensor q = at::empty({count, in.q_width}, options);
+  at::Tensor k = at::empty({keys, in.kv_width}, options);
+  const void* q_source = in.Queries(rows.first).data;
+  int64_t q_stride = in.query_key_value.stride(0);
+  const void* k_source = in.Keys().data;
+  for (const ScaledChannel& scaled : plan.row_override->channels) {
+    std::vector<float> amount = ChannelValues(in, scaled.channel);
+    for (float& x : amount) x *= static_cast<float>(1.0 - scaled.factor);
+    const at::Tensor column =
+        in.weights.query_key_value.select(1, scaled.channel).to(at::kFloat).contiguous();
+    const float* direction = column.data_ptr<float>();
+    kernels::RankOneUpdate(q_source, q_stride, amount.data() + rows.first, direction, count,
+                           in.q_width, dtype_, q.data_ptr(), in.q_width, executor_);
+    kernels::RankOneUpdate(k_source, in.kv_width, amount.data(), direction + in.q_width, keys,
+                           in.kv_width, dtype_, k.data_ptr(), in.kv_width, executor_);
+    q_source = q.data_ptr();
+    q_stride = in.q_width;
+    k_source = k.data_ptr();
+  }
+  AttendRows(in, tables, rows, {q_source, dtype_, q_stride, in.head_dim},
+             {k_source, dtype_, in.kv_width, in.head_dim});
+}
+
+// The normalised input's channel for every row of the sequence, as the projections saw it. [rows]
+std::vector<float> AttentionStep::ChannelValues(const Inputs& in, int64_t channel) {
+  const SequencePass& sequence = in.sequence;
+  std::vector<float> values(static_cast<size_t>(sequence.rows));
+  const auto put = [&](const at::Tensor& column, int64_t first) {
+    const at::Tensor floats = column.to(at::kFloat).contiguous();
+    std::memcpy(values.data() + first, floats.data_ptr<float>(),
+                static_cast<size_t>(floats.numel()) * sizeof(float));
+  };
+  if (sequence.active_first > 0) {
+    const auto layer = static_cast<size_t>(in.layer);
+    const float weight = in.weights.attention_norm[static_cast<size_t>(channel)];
+    const at::Tensor column =
+        in.Store().residual[layer].narrow(0, 0, sequence.active_first).select(1, channel);
+    const at::Tensor scale = in.Store().inverse_rms[layer].narrow(0, 0, sequence.active_first);
+    // In the order of kernels::RmsNorm, and rounded as its output is.
+    put(((column.to(at::kFloat) * scale) * weight).to(TorchType(dtype_)), 0);
+  }
+  put(in.normalized.narrow(0, sequence.packed_begin, sequence.active_rows()).select(1, channel),
+      sequence.active_first);
+  return values;
+}
+
+// z of `rows` from q (whose first row is rows.first) and k; hooks see, and may change, the pattern
+// of the rows that they asked for.
+void AttentionStep::AttendRows(const Inputs& in, const Tables& tables, RowRange rows,
+                               const kernels::ConstHeads& q, const kernels::ConstHeads& k) {
+  const RowRange wanted = Intersect(rows, in.sequence.hooks->Wanted(HookSite::kPattern, in.layer));
+  const bool few = rows.last - rows.first <= kFewRows;
+  if (!few) {
+    const bool done = kernels::Attention(Shape(config_, rows), q, k, in.Values(),
+                                         tables.Positions(), in.Z(rows.first), executor_, cancel_);
+    if (!done) throw Cancelled();
+    if (!wanted.empty()) ShowPattern(in, tables, wanted, RowsFrom(q, wanted.first - rows.first), k);
+    return;
+  }
+  std::vector<float> weights(
+      static_cast<size_t>((rows.last - rows.first) * config_.heads * rows.last));
+  const kernels::AttentionShape shape = Shape(config_, rows);
+  kernels::AttentionWeights(shape, q, k, tables.Positions(), weights.data(), executor_);
+  if (!wanted.empty()) {
+    HookView view{{HookSite::kPattern, in.layer},
+                  in.sequence.index,
+                  rows.first,
+                  kernels::Dtype::kFloat32,
+                  weights.data(),
+                  4,
+                  {1, config_.heads, rows.last - rows.first, rows.last},
+                  {0, rows.last, config_.heads * rows.last, 1}};
+    in.sequence.hooks->Call(view);
+  }
+  kernels::WeightedValues(shape, weights.data(), in.Values(), in.Z(rows.first), executor_);
+}
+
+// Patterns of `rows` (the first of which is q's first), whose z the blocked kernel has made; z is
+// made again where a hook may have changed them.
+void AttentionStep::ShowPattern(const Inputs& in, const Tables& tables, RowRange rows,
+                                const kernels::ConstHeads& q, const kernels::ConstHeads& k) {
+  const bool writes = in.sequence.hooks->Writes(HookSite::kPattern, in.layer);
+  std::vector<float> weights;
+  for (int64_t first = rows.first; first < rows.last; first += kPatternRows) {
+    const RowRange part{first, std::min(first + kPatternRows, rows.last)};
+    const kernels::AttentionShape shape = Shape(config_, part);
+    weights.resize(static_cast<size_t>(shape.query_rows * config_.heads * shape.key_rows));
+    kernels::AttentionWeights(shape, RowsFrom(q, part.first - rows.first), k, tables.Positions(),
+                              weights.data(), executor_);
+    HookView view{{HookSite::kPattern, in.layer},
+                  in.sequence.index,
+                  part.first,
+                  kernels::Dtype::kFloat32,
+                  weights.data(),
+                  4,
+                  {1, config_.heads, shape.query_rows, shape.key_rows},
+                  {0, shape.key_rows, config_.heads * shape.key_rows, 1}};
+    in.sequence.hooks->Call(view);
+    if (writes)
+      kernels::WeightedValues(shape, weights.data(), in.Values(), in.Z(part.first), executor_);
+    if (kernels::Cancelled(cancel_)) throw Cancelled();
+  }
+}
+
+}  // namespace midscope

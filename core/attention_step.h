@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Attention of one layer for one sequence of the batch: ratios, rotation, overridden rows, captured
+// and changed patterns. Internal to core.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "core/model_config.h"
+#include "core/rotary_cache.h"
+#include "core/sequence_pass.h"
+#include "core/weights.h"
+#include "kernels/attention.h"
+
+namespace midscope {
+
+class AttentionStep {
+ public:
+  AttentionStep(const ModelConfig& config, kernels::Dtype dtype, RotaryCache& rotary,
+                const kernels::Executor& executor, kernels::CancelFlag cancel)
+      : config_(config), dtype_(dtype), rotary_(rotary), executor_(executor), cancel_(cancel) {}
+
+  // normalized [packed rows, hidden] and query_key_value [packed rows, (heads + 2 key_value_heads)
+  // * head_dim] of the layer; z [packed rows, heads * head_dim] receives the sequence's active
+  // rows. Keys and values of the active rows are put into the sequence's trace first. Throws
+  // Cancelled.
+  void Run(SequencePass& sequence, int64_t layer, const LayerWeights& weights,
+           const at::Tensor& normalized, const at::Tensor& query_key_value, const at::Tensor& z);
+
+ private:
+  struct Inputs;
+  struct Tables;
+  void StoreKeysAndValues(const Inputs& in);
+  void ResolvePlan(const Inputs& in, AttentionPlan& plan);
+  void LookUnrotated(const Inputs& in, const AttentionPlan& plan, std::vector<float>* last_row);
+  Tables MakeTables(const AttentionPlan& plan, int64_t rows);
+  void AttendClean(const Inputs& in, const Tables& tables, RowRange rows);
+  void AttendOverridden(const Inputs& in, const AttentionPlan& plan, const Tables& tables,
+                        RowRange rows);
+  void AttendRows(const Inputs& in, const Tables& tables, RowRange rows,
+                  const kernels::ConstHeads& q, const kernels::ConstHeads& k);
+  void ShowPattern(const Inputs& in, const Tables& tables, RowRange rows,
+                   const kernels::ConstHeads& q, const kernels::ConstHeads& k);
+  std::vector<float> ChannelValues(const Inputs& in, int64_t channel);
+
+  const ModelConfig& config_;
+  kernels::Dtype dtype_;
+  RotaryCache& rotary_;
+  const kernels::Executor& executor_;
+  kernels::CancelFlag cancel_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+#include "core/decoder.h"
+
+#include <ATen/Parallel.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "core/aten_executor.h"
+#include "core/embedded_model.h"
+#include "core/error.h"
+#include "core/file_hash.h"
+#include "core/forward_pass.h"
+#include "core/gguf_file.h"
+#include "core/trace_storage.h"
+#include "core/weights.h"
+
+namespace midscope {
+
+struct Decoder::Parts {
+  std::string path;
+  std::string hash;
+  DecoderOptions options;
+  ModelConfig config;
+  std::unique_ptr<Tokenizer> tokenizer;
+  AtenExecutor executor;
+  Weights weights;
+  mutable RotaryCache rotary;
+  mutable std::mutex running;  // one pass at a time: a pass uses every thread
+};
+
+Decoder::Decoder(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Decoder::~Decoder() = default;
+
+const ModelConfig& Decoder::config() const { return parts_->config; }
+const Tokenizer& Decoder::tokenizer() const { return *parts_->tokenizer; }
+const DecoderOptions& Decoder::options() const { return parts_->options; }
+const std::string& Decoder::path() const { return parts_->path; }
+const std::string& Decoder::hash() const { return parts_->hash; }
+const std::string& Decoder::chat_template() const { return parts_->tokenizer->chat_template(); }
+
+std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOptions& options,
+                                       const JobContext& context) {
+  const c10::InferenceMode inference;
+  auto parts = std::make_unique<Parts>();
+  const GgufFile file(ModelPath(model));
+  parts->path = file.path().string();
+  parts->options = options;
+  parts->config = ReadModelConfig(file);
+  CheckTensorShapes(file, parts->config);
+  parts->tokenizer = std::make_unique<Tokenizer>(file);
+  if (parts->tokenizer->vocabulary() != parts->config.vocabulary) {
+    throw Failure(parts->path,
+                  "its tokenizer has another number of tokens than its embeddings have rows",
+                  "The file is damaged or made by a faulty converter");
+  }
+  if (options.threads > 0) at::set_num_threads(options.threads);
+  parts->options.threads = at::get_num_threads();
+  parts->hash = HashBytes(file.map().bytes());
+  parts->weights = LoadWeights(file, parts->config, options.dtype, parts->executor, context);
+  return std::shared_ptr<Decoder>(new Decoder(std::move(parts)));
+}
+
+std::unique_ptr<Trace> Decoder::MakeTrace(int64_t capacity, bool residual) const {
+  const c10::InferenceMode inference;
+  return AllocateTrace(parts_->config, parts_->options.dtype, capacity, residual,
+                       parts_->config.layers);
+}
+
+int64_t Decoder::TraceBytes(int64_t rows, bool residual) const {
+  const ModelConfig& config = parts_->config;
+  const int64_t element = kernels::SizeOf(parts_->options.dtype);
+  int64_t bytes = 2 * config.layers * config.key_value_heads * config.head_dim * element;
+  if (residual)
+    bytes += (config.layers + 1) * config.hidden * element +
+             config.layers * static_cast<int64_t>(sizeof(float));
+  return bytes * rows;
+}
+
+namespace {
+
+void CheckRequest(const RunRequest& request, const ModelConfig& config) {
+  const auto rows = static_cast<int64_t>(request.ids.size());
+  if (rows == 0) throw UsageError("prompt", "it has no tokens", "Give some text");
+  if (rows > config.trained_context) {
+    throw Failure("prompt",
+                  "its " + std::to_string(rows) + " tokens are more than the model's context of " +
+                      std::to_string(config.trained_context),
+                  "Shorten it; nothing is cut off in silence");
+  }
+  for (const int32_t id : request.ids) {
+    if (id < 0 || id >= config.vocabulary) {
+      throw Failure("prompt", "token id " + std::to_string(id) + " is outside the vocabulary of " +
+                                  std::to_string(config.vocabulary));
+    }
+  }
+  if (request.prompt_tokens < 0 || request.prompt_tokens > rows)
+    throw std::logic_error("prompt_tokens out of range");
+  if (request.trace && request.trace->capacity() < rows)
+    throw std::logic_error("the trace is too small");
+  if (request.rerun &&
+      (!request.trace || !request.trace->has_residual() || request.trace->rows() != rows)) {
+    throw std::logic_error("a re-run needs a trace with residual rows of the whole sequence");
+  }
+  if (request.ratios &&
+      static_cast<int64_t>(request.ratios->values.size()) != config.layers * config.heads) {
+    throw std::logic_error("ratios must be [layer, head]");
+  }
+}
+
+SequencePass PrepareSequence(const RunRequest& request, int64_t index, const ModelConfig& config,
+                             kernels::Dtype dtype) {
+  CheckRequest(request, config);
+  SequencePass sequence;
+  sequence.request = &request;
+  sequence.index = index;
+  sequence.rows = static_cast<int64_t>(request.ids.size());
+  sequence.prompt_tokens = request.prompt_tokens > 0 ? request.prompt_tokens : sequence.rows;
+  sequence.trace = request.trace;
+  if (!sequence.trace) {
+    sequence.scratch =
+        AllocateTrace(config, dtype, sequence.rows, /*residual=*/false, /*layers_kept=*/1);
+    sequence.trace = sequence.scratch.get();
+  }
+  sequence.active_first = request.rerun ? sequence.prompt_tokens - 1 : sequence.trace->rows();
+  if (sequence.active_first >= sequence.rows)
+    throw std::logic_error("the trace holds every row already");
+  sequence.plans = CompilePlans(request.intervention, config, sequence.prompt_tokens);
+  const bool scales =
+      std::any_of(sequence.plans.begin(), sequence.plans.end(),
+                  [](const AttentionPlan& plan) { return plan.row_override.has_value(); });
+  if (scales && sequence.active_first > 0 && !sequence.trace->has_residual()) {
+    throw std::logic_error("channel scaling on top of a trace needs its residual rows");
+  }
+  sequence.frozen_plans = sequence.trace->plans();
+  sequence.hooks = std::make_unique<HookTable>(
+      request.hooks, config.layers, SequenceInfo{index, sequence.rows, sequence.prompt_tokens});
+  return sequence;
+}
+
+PassRange RangeOf(std::span<const RunRequest> requests, int64_t layers) {
+  PassRange range{layers, layers};
+  const auto has_rerun = [](const RunRequest& request) { return request.rerun.has_value(); };
+  if (std::none_of(requests.begin(), requests.end(), has_rerun)) return {0, layers};
+  if (!std::all_of(requests.begin(), requests.end(), has_rerun))
+    throw std::logic_error("rerun: all of a batch or none");
+  for (const RunRequest& request : requests) {
+    range.tail_layer = std::min(range.tail_layer, request.rerun->tail_layer);
+    range.full_layer = std::min(range.full_layer, request.rerun->full_layer);
+  }
+  range.tail_layer = std::min(range.tail_layer, range.full_layer);
+  return range;
+}
+
+// What a run that did not end leaves right in a trace.
+void CutBack(std::vector<SequencePass>& sequences, const PassRange& range, int64_t layers) {
+  for (SequencePass& sequence : sequences) {
+    const bool all_rows = sequence.request->rerun && range.full_layer < layers;
+    sequence.trace->Truncate(all_rows ? 0
+                                      : std::min(sequence.active_first, sequence.trace->rows()));
+  }
+}
+
+// Layers that a re-run does not touch keep the ratios that they had.
+void KeepRatiosBelow(SequencePass& sequence, int64_t layer) {
+  for (size_t l = 0; l < static_cast<size_t>(layer); ++l) {
+    sequence.plans[l].q_ratio = sequence.frozen_plans[l].q_ratio;
+    sequence.plans[l].k_ratio = sequence.frozen_plans[l].k_ratio;
+  }
+}
+
+RunResult Collect(const SequencePass& sequence, ForwardPass& pass, const ModelConfig& config) {
+  RunResult result;
+  result.vocabulary = config.vocabulary;
+  result.first_logit_row = sequence.request->first_logit_row >= 0
+                               ? sequence.request->first_logit_row
+                               : sequence.prompt_tokens - 1;
+  result.first_logit_row = std::max(result.first_logit_row, sequence.active_first);
+  result.logits = pass.Logits(sequence, result.first_logit_row);
+  if (!std::all_of(result.logits.begin(), result.logits.end(),
+                   [](float x) { return std::isfinite(x); })) {
+    throw Failure("run", "the model gave logits that are not finite",
+                  "An intervention may be too strong, or the file is damaged");
+  }
+  result.position_ratio.layers = config.layers;
+  result.position_ratio.heads = config.heads;
+  for (const AttentionPlan& plan : sequence.plans) {
+    result.position_ratio.values.insert(result.position_ratio.values.end(), plan.q_ratio.begin(),
+                                        plan.q_ratio.end());
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
+                                    const JobContext& context) const {
+  const c10::InferenceMode inference;
+  const std::lock_guard lock(parts_->running);
+  const ModelConfig& config = parts_->config;
+  std::vector<SequencePass> sequences;
+  for (const RunRequest& request : requests) {
+    sequences.push_back(PrepareSequence(request, static_cast<int64_t>(sequences.size()), config,
+                                        parts_->options.dtype));
+  }
+  if (sequences.empty()) return {};
+  const PassRange range = RangeOf(requests, config.layers);
+  ForwardPass pass(config, parts_->weights, parts_->options.dtype, parts_->rotary, parts_->executor,
+                   context);
+  std::vector<RunResult> results;
+  try {
+    pass.Run(sequences, range);
+    for (SequencePass& sequence : sequences) {
+      KeepRatiosBelow(sequence, range.tail_layer);
+      results.push_back(Collect(sequence, pass, config));
+    }
+  } catch (...) {
+    CutBack(sequences, range, config.layers);
+    throw;
+  }
+  for (SequencePass& sequence : sequences) {
+    sequence.trace->Set(sequence.rows, sequence.prompt_tokens, std::move(sequence.plans));
+  }
+  return results;
+}
+
+RunResult Decoder::RunOne(const RunRequest& request, const JobContext& context) const {
+  return std::move(Run(std::span(&request, 1), context).front());
+}
+
+}  // namespace midscope

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// cos/sin tables by frequencies and position ratio, made once and shared by the layers and heads
+// that stand at the same positions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+#include <vector>
+
+#include "kernels/rotary.h"
+
+namespace midscope {
+
+class RotaryCache {
+ public:
+  struct Table {
+    int64_t rows = 0;
+    int64_t pairs = 0;
+    std::vector<float> cos;  // [rows, pairs]
+    std::vector<float> sin;
+    kernels::RotaryView View() const { return {cos.data(), sin.data(), pairs}; }
+  };
+
+  // A table with at least `rows` rows. Safe to call from several threads.
+  std::shared_ptr<const Table> Get(const std::vector<double>& inverse_frequency, double magnitude,
+                                   double ratio, int64_t rows);
+
+ private:
+  using Key = std::tuple<std::vector<double>, double, double>;
+  std::mutex mutex_;
+  std::map<Key, std::shared_ptr<const Table>> tables_;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace midscope

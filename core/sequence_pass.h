@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// One sequence's state during a pass over a packed batch. Internal to core.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/attention_plan.h"
+#include "core/decoder.h"
+#include "core/hook_table.h"
+#include "core/trace_storage.h"
+
+namespace midscope {
+
+// Rows of the sequence that the current layer computes are [active_first, rows); in the packed
+// batch they start at packed_begin. Rows before active_first are known from the trace.
+struct SequencePass {
+  const RunRequest* request = nullptr;
+  int64_t index = 0;  // within the batch
+  int64_t rows = 0;   // of the whole sequence
+  int64_t prompt_tokens = 0;
+  int64_t active_first = 0;
+  int64_t packed_begin = 0;
+  Trace* trace = nullptr;  // the request's, or `scratch`
+  std::unique_ptr<Trace> scratch;
+  std::vector<AttentionPlan> plans;         // this run's, [layer]
+  std::vector<AttentionPlan> frozen_plans;  // the trace's, from before
+  std::unique_ptr<HookTable> hooks;
+
+  int64_t active_rows() const { return rows - active_first; }
+  int64_t last_query() const { return prompt_tokens - 1; }
+};
+
+}  // namespace midscope
