@@ -30,15 +30,6 @@ struct Loaded {
   std::unique_ptr<WhatIf> kept;  // made when it is first asked
 };
 
-std::vector<Prompt> PromptsOf(const Tokenizer& tokenizer, const Task& task,
-                              const std::vector<int64_t>& places, int64_t sample) {
-  std::vector<Prompt> prompts;
-  for (const int64_t place : places) {
-    prompts.push_back(TaskPrompt(tokenizer, task.Make(sample, place)));
-  }
-  return prompts;
-}
-
 Prompt OwnPrompt(const Tokenizer& tokenizer, const Subject& subject) {
   std::vector<SpanRequest> spans;
   if (subject.gold_end > subject.gold_begin) {
@@ -101,7 +92,7 @@ std::vector<Record> LocalEngine::SetSubject(const Subject& subject, const JobCon
   } else {
     loaded.task = MakeTaskFor(decoder.tokenizer(), subject.task, subject.seed);
     loaded.places = subject.places.empty() ? DefaultPlaces(loaded.task->pieces()) : subject.places;
-    loaded.prompts = PromptsOf(decoder.tokenizer(), *loaded.task, loaded.places, subject.sample);
+    loaded.prompts = TaskPrompts(decoder.tokenizer(), *loaded.task, loaded.places, subject.sample);
   }
   std::vector<Record> records;
   for (size_t i = 0; i < loaded.prompts.size(); ++i) {
@@ -177,7 +168,7 @@ Record LocalEngine::Compare(const CompareRequest& request,
   }
   run.prompts = [&](int64_t sample) {
     if (!loaded.task) return loaded.prompts;
-    return PromptsOf(decoder_->tokenizer(), *loaded.task, loaded.places, sample);
+    return TaskPrompts(decoder_->tokenizer(), *loaded.task, loaded.places, sample);
   };
   run.on_sample = [&](const SweepResult& so_far) {
     if (partial && !so_far.outcomes.empty()) partial(MeansRecord(run.plan, so_far));

@@ -21,6 +21,15 @@ Prompt TaskPrompt(const Tokenizer& tokenizer, const TaskSample& sample) {
   return BuildPrompt(tokenizer, sample.text, spans, sample.answer, false);
 }
 
+std::vector<Prompt> TaskPrompts(const Tokenizer& tokenizer, const Task& task,
+                                const std::vector<int64_t>& places, int64_t sample) {
+  std::vector<Prompt> prompts;
+  for (const int64_t place : places) {
+    prompts.push_back(TaskPrompt(tokenizer, task.Make(sample, place)));
+  }
+  return prompts;
+}
+
 std::vector<int64_t> DefaultPlaces(int64_t pieces) {
   std::vector<int64_t> places = {1};
   for (int64_t quarter = 1; quarter <= 4; ++quarter) {

@@ -21,6 +21,10 @@ std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view s
 // The sample as a prompt, tokenised once and whole.
 Prompt TaskPrompt(const Tokenizer& tokenizer, const TaskSample& sample);
 
+// One sample at each of the places.
+std::vector<Prompt> TaskPrompts(const Tokenizer& tokenizer, const Task& task,
+                                const std::vector<int64_t>& places, int64_t sample);
+
 // First, quarter, middle, three quarters, last; fewer where there are fewer pieces.
 std::vector<int64_t> DefaultPlaces(int64_t pieces);
 

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/command.h"
+
+#include "core/error.h"
+#include "core/nearest_word.h"
+
+namespace midscope::cli {
+
+const std::vector<Command>& Commands() {
+  static const std::vector<Command> commands = {InfoCommand(), ProbeCommand(), SweepCommand(),
+                                                GenerateCommand(), ExportCommand()};
+  return commands;
+}
+
+const Command& FindCommand(const std::string& name) {
+  std::vector<std::string> known = {"help"};
+  for (const Command& command : Commands()) {
+    if (command.name == name) return command;
+    known.push_back(command.name);
+  }
+  throw UsageError("'" + name + "'", "there is no such command", KnownWordsHint(name, known));
+}
+
+std::string OneSetting(const OptionSet& options, const std::string& command) {
+  const std::vector<std::string>& settings = options.TextList("with");
+  if (settings.size() > 1) {
+    throw UsageError("option --with",
+                     command + " takes one setting, not " + std::to_string(settings.size()),
+                     "Join changes with ' + ', or compare settings with midscope sweep");
+  }
+  return settings.empty() ? "none" : settings.front();
+}
+
+OptionDescription WithOption(const std::string& help) {
+  OptionDescription option;
+  option.name = "with";
+  option.type = OptionType::kTextList;
+  option.help = help + " (see midscope help interventions)";
+  return option;
+}
+
+OptionDescription JsonOption() { return FlagOption("json", "print the results as JSON"); }
+
+OptionDescription OutOption(const std::string& help) {
+  OptionDescription option;
+  option.name = "out";
+  option.type = OptionType::kFile;
+  option.help = help;
+  return option;
+}
+
+OptionDescription FlagOption(const std::string& name, const std::string& help) {
+  OptionDescription option;
+  option.name = name;
+  option.type = OptionType::kFlag;
+  option.help = help;
+  return option;
+}
+
+OptionDescription TextOption(const std::string& name, const std::string& help) {
+  OptionDescription option;
+  option.name = name;
+  option.help = help;
+  return option;
+}
+
+OptionDescription IntegerOption(const std::string& name, const std::string& help, int64_t minimum,
+                                int64_t maximum, int64_t default_value) {
+  OptionDescription option;
+  option.name = name;
+  option.type = OptionType::kInteger;
+  option.help = help;
+  option.minimum = static_cast<double>(minimum);
+  option.maximum = static_cast<double>(maximum);
+  option.default_value = default_value;
+  return option;
+}
+
+}  // namespace midscope::cli

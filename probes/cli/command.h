@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// What a command of the program is.
+#pragma once
+
+#include <functional>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/job.h"
+#include "core/options.h"
+
+namespace midscope::cli {
+
+// What a running command is handed.
+struct CommandInput {
+  const OptionSet& options;
+  const JobContext& job;            // progress, cancel by Ctrl-C, messages to standard error
+  const std::string& command_line;  // as given, for the provenance
+  std::ostream& out;                // results; throws where they cannot be written
+};
+
+struct Command {
+  std::string name;
+  std::string summary;                   // one line
+  std::string description;               // for --help
+  std::vector<std::string> positionals;  // options that are taken by position, in order
+  std::vector<OptionDescription> options;
+  std::string examples;  // lines for --help
+  // Throws Error, Cancelled, Interrupted.
+  std::function<void(const CommandInput&)> run;
+};
+
+// Cancelled, with what is left behind and how to go on.
+class Interrupted : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+Command InfoCommand();
+Command ProbeCommand();
+Command SweepCommand();
+Command GenerateCommand();
+Command ExportCommand();
+
+// All of them, in the order in which help lists them.
+const std::vector<Command>& Commands();
+
+// Throws Error (usage), with the nearest name, for one that does not exist.
+const Command& FindCommand(const std::string& name);
+
+// --with of a command that takes one setting: `none` where it was not given. Throws Error (usage).
+std::string OneSetting(const OptionSet& options, const std::string& command);
+
+// The option --with, --json, and --out with this help.
+OptionDescription WithOption(const std::string& help);
+OptionDescription JsonOption();
+OptionDescription OutOption(const std::string& help);
+OptionDescription FlagOption(const std::string& name, const std::string& help);
+OptionDescription TextOption(const std::string& name, const std::string& help);
+OptionDescription IntegerOption(const std::string& name, const std::string& help, int64_t minimum,
+                                int64_t maximum, int64_t default_value);
+
+}  // namespace midscope::cli

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include <nlohmann/json.hpp>
+
+#include "core/chat_template.h"
+#include "core/generate.h"
+#include "core/intervention_text.h"
+#include "core/prompt_builder.h"
+#include "probes/cli/command.h"
+#include "probes/cli/prompt_options.h"
+#include "probes/model_options.h"
+#include "probes/run_probe.h"
+
+namespace midscope::cli {
+namespace {
+
+GenerateOptions ReadGenerateOptions(const OptionSet& options) {
+  GenerateOptions read;
+  read.new_tokens = options.Integer("new-tokens");
+  read.temperature = options.Number("temperature");
+  read.top_p = options.Number("top-p");
+  read.top_k = options.Integer("top-k");
+  read.seed = static_cast<uint64_t>(options.Integer("seed"));
+  return read;
+}
+
+void RunGenerate(const CommandInput& input) {
+  const OptionSet& options = input.options;
+  CheckTextSource(options);
+  const Intervention intervention = ParseIntervention(OneSetting(options, "generate"));
+  std::string text = ReadText(options);
+  const auto decoder = Decoder::Open(options.Text("model"), ReadDecoderOptions(options), input.job);
+  if (options.Flag("chat")) {
+    text = RenderChat(decoder->chat_template(), {{"user", text}}, true);
+  }
+  const Prompt prompt = BuildPrompt(decoder->tokenizer(), text, {}, "", options.Flag("bos"));
+  CheckPromptFits(decoder->config(), prompt);
+  const bool json = options.Flag("json");
+  const auto stream = [&](int32_t, const std::string& bytes) {
+    if (!json) input.out << bytes << std::flush;
+    return true;
+  };
+  // Text and a progress line would write over each other.
+  JobContext quiet = input.job;
+  quiet.progress = nullptr;
+  const Generated generated =
+      Generate(*decoder, prompt.ids, intervention, ReadGenerateOptions(options), stream, quiet);
+  if (!json) {
+    input.out << "\n";
+    return;
+  }
+  const nlohmann::ordered_json result = {{"tokens", prompt.ids.size()},
+                                         {"new_token_ids", generated.ids},
+                                         {"text", generated.text},
+                                         {"ended", generated.ended}};
+  input.out << result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
+}
+
+std::vector<OptionDescription> SamplingOptions() {
+  OptionDescription temperature;
+  temperature.name = "temperature";
+  temperature.type = OptionType::kNumber;
+  temperature.help = "0: always the likeliest token";
+  temperature.minimum = 0;
+  temperature.maximum = 100;
+  temperature.default_value = 0.0;
+  OptionDescription top_p = temperature;
+  top_p.name = "top-p";
+  top_p.help = "draw among the likeliest tokens that hold this share of the probability";
+  top_p.maximum = 1;
+  top_p.default_value = 1.0;
+  return {
+      IntegerOption("new-tokens", "at most so many", 1, 1 << 20, 100), temperature, top_p,
+      IntegerOption("top-k", "draw among so many of the likeliest tokens; 0: all", 0, 1 << 20, 0),
+      IntegerOption("seed", "what tokens are drawn by", 0, INT64_MAX, 0)};
+}
+
+}  // namespace
+
+Command GenerateCommand() {
+  Command command;
+  command.name = "generate";
+  command.summary = "text from the model, as it is or changed";
+  command.description = "Continues a prompt, token by token, until the model ends its text.";
+  command.positionals = {"model"};
+  command.options = ModelOptions();
+  const auto add = [&](const std::vector<OptionDescription>& more) {
+    command.options.insert(command.options.end(), more.begin(), more.end());
+  };
+  add(TextSourceOptions());
+  add({FlagOption("chat", "put the prompt to the model as a user's message, by its chat template"),
+       FlagOption("bos", "put the model's begin-of-text token first"),
+       WithOption("what to change, one setting")});
+  add(SamplingOptions());
+  add({JsonOption()});
+  command.examples =
+      "  midscope generate embedded --prompt 'The capital of France is' --new-tokens 20\n"
+      "  midscope generate embedded --chat --prompt 'Name three rivers.' --temperature 0.7 --seed "
+      "3\n"
+      "  midscope generate embedded --prompt-file notes.txt --with 'ms-poe(min=1.2, max=1.8)'";
+  command.run = RunGenerate;
+  return command;
+}
+
+}  // namespace midscope::cli

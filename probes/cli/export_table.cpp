@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/export_table.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/error.h"
+#include "core/nearest_word.h"
+
+namespace midscope::cli {
+namespace {
+
+bool SameAxis(const Axis& a, const Axis& b) {
+  return a.size == b.size && a.labels == b.labels && a.values == b.values;
+}
+
+// The record with that array alone and the axes that it uses.
+Record OnlyArray(const Record& record, const Array& array) {
+  Record picked;
+  picked.name = record.name;
+  picked.attributes = record.attributes;
+  picked.arrays = {array};
+  for (const std::string& axis : array.axes) picked.axes.push_back(*record.FindAxis(axis));
+  picked.signal = array.name;
+  return picked;
+}
+
+}  // namespace
+
+Record PickArray(const std::vector<Record>& records, const std::string& name) {
+  std::vector<Record> found;
+  std::vector<std::string> known;
+  for (const Record& record : records) {
+    for (const Array& array : record.arrays) {
+      const std::string full = record.name + "/" + array.name;
+      if (array.name == name || full == name) found.push_back(OnlyArray(record, array));
+      known.push_back(full);
+    }
+  }
+  if (found.size() == 1) return found.front();
+  if (found.empty()) {
+    throw UsageError("array '" + name + "'", "the file has none of that name",
+                     KnownWordsHint(name, known));
+  }
+  std::string where;
+  for (const Record& record : found) {
+    where += (where.empty() ? "" : ", ") + record.name + "/" + record.arrays.front().name;
+  }
+  throw UsageError("array '" + name + "'", "several records have one", "Name one of " + where);
+}
+
+Record MergeRecords(const std::vector<Record>& records) {
+  if (records.size() == 1) return records.front();
+  Record merged;
+  merged.name = "file";
+  for (const Record& record : records) {
+    std::map<std::string, std::string> axis_names;
+    for (const Axis& axis : record.axes) {
+      const Axis* known = merged.FindAxis(axis.name);
+      Axis renamed = axis;
+      if (known && !SameAxis(*known, axis)) renamed.name = record.name + "." + axis.name;
+      axis_names[axis.name] = renamed.name;
+      if (!merged.FindAxis(renamed.name)) merged.axes.push_back(renamed);
+    }
+    for (Array array : record.arrays) {
+      if (merged.FindArray(array.name)) array.name = record.name + "." + array.name;
+      for (std::string& axis : array.axes) axis = axis_names.at(axis);
+      merged.arrays.push_back(std::move(array));
+    }
+  }
+  return merged;
+}
+
+}  // namespace midscope::cli

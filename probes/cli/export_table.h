@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// From the records of a file to the one table that an export is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/record.h"
+
+namespace midscope::cli {
+
+// The one array of that name ("NAME" or "RECORD/NAME"), as a record with its axes. Throws Error
+// (usage): absent (with the names that there are) or in several records.
+Record PickArray(const std::vector<Record>& records, const std::string& name);
+
+// All arrays in one record. Axes that are the same are shared; axes and arrays that share no more
+// than a name are called RECORD.NAME from the second on.
+Record MergeRecords(const std::vector<Record>& records);
+
+}  // namespace midscope::cli

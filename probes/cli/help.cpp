@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/help.h"
+
+#include <fmt/format.h>
+
+#include "core/error.h"
+#include "core/intervention_text.h"
+#include "core/nearest_word.h"
+#include "data/task.h"
+#include "probes/cli/command.h"
+#include "probes/cli/option_binder.h"
+
+namespace midscope::cli {
+namespace {
+
+std::string Overview() {
+  std::string text =
+      "Midscope shows why a language model loses what stands in the middle of its context, and\n"
+      "what changes when its positions are changed.\n\n"
+      "Usage: midscope COMMAND MODEL [OPTIONS]\n\nCommands:\n";
+  for (const Command& command : Commands()) {
+    text += fmt::format("  {:<10} {}\n", command.name, command.summary);
+  }
+  text +=
+      "\nmidscope COMMAND --help shows a command's options with examples.\n"
+      "midscope help interventions shows what --with takes, midscope help tasks what --task "
+      "takes.\n"
+      "midscope --version prints the version.\n\n"
+      "Results go to standard output, progress and messages to standard error. Exit status: 0 "
+      "done,\n"
+      "1 failed, 2 a request that cannot be understood, 130 interrupted.\n";
+  return text;
+}
+
+std::string ArgumentHelp(const TermArgument& argument) {
+  std::string allowed;
+  for (const std::string& choice : argument.choices) {
+    allowed += (allowed.empty() ? "" : "|") + choice;
+  }
+  if (allowed.empty() && argument.minimum < argument.maximum) {
+    allowed = fmt::format("{:g} to {:g}", argument.minimum, argument.maximum);
+  }
+  std::string text = fmt::format("      {:<12} {}", argument.name, argument.help);
+  if (!argument.unit.empty()) text += fmt::format(" [{}]", argument.unit);
+  if (!allowed.empty()) text += fmt::format(" ({})", allowed);
+  if (!argument.default_text.empty()) text += fmt::format(" Default: {}.", argument.default_text);
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string InterventionHelp() {
+  std::string text =
+      "What --with takes: terms joined by ' + ', at most one of them a position scheme. One "
+      "--with\n"
+      "is one setting; nothing is added to it. Layers and heads count from 0, ranges are\n"
+      "inclusive, lists stand in brackets:\n\n"
+      "  none\n"
+      "  pi(1.5)\n"
+      "  ms-poe(min=1.2, max=1.8, mode=rank)\n"
+      "  channel(100, factor=-1, layers=8-25)\n"
+      "  ms-poe(min=1.2, max=1.8) + channel([100,215], factor=[-1,0], layers=[2-8,12])\n\n"
+      "Terms:\n";
+  for (const Term& term : InterventionTerms()) {
+    text += fmt::format("\n  {}\n    {}\n", term.name, term.summary);
+    if (!term.source.empty()) text += fmt::format("    {}\n", term.source);
+    for (const TermArgument& argument : term.arguments) text += ArgumentHelp(argument);
+  }
+  return text;
+}
+
+std::string Help(const std::vector<std::string>& topics) {
+  if (topics.empty()) return Overview();
+  if (topics.size() > 1) throw UsageError("help", "it takes one topic");
+  const std::string& topic = topics.front();
+  if (topic == "interventions") return InterventionHelp();
+  if (topic == "tasks") return "What --task takes:\n\n" + TaskHelp();
+  std::vector<std::string> known = {"interventions", "tasks"};
+  for (const Command& command : Commands()) {
+    if (command.name == topic) return HelpText(command);
+    known.push_back(command.name);
+  }
+  throw UsageError("help topic '" + topic + "'", "there is none", KnownWordsHint(topic, known));
+}
+
+}  // namespace midscope::cli

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// `midscope help [TOPIC]`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace midscope::cli {
+
+// The overview, or help on a command, `interventions` or `tasks`. Throws Error (usage) for another
+// topic.
+std::string Help(const std::vector<std::string>& topics);
+
+// The grammar of interventions, from InterventionTerms().
+std::string InterventionHelp();
+
+}  // namespace midscope::cli

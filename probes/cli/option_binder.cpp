@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/option_binder.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "core/error.h"
+#include "core/nearest_word.h"
+
+namespace midscope::cli {
+namespace {
+
+bool IsPositional(const Command& command, const std::string& name) {
+  const auto& names = command.positionals;
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string UpperCase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+std::string TypeText(const OptionDescription& option) {
+  switch (option.type) {
+    case OptionType::kFlag:
+      return "";
+    case OptionType::kInteger:
+    case OptionType::kNumber:
+      return "N";
+    case OptionType::kFile:
+      return "FILE";
+    default:
+      return "TEXT";
+  }
+}
+
+std::string Description(const OptionDescription& option) {
+  std::string text = option.help;
+  const auto add = [&](const std::string& what, const std::string& value) {
+    if (!value.empty()) text += "; " + what + value;
+  };
+  const bool bounded = option.type == OptionType::kChoice || option.type == OptionType::kInteger ||
+                       option.type == OptionType::kNumber;
+  if (bounded) add("", AllowedText(option));
+  add("in ", option.unit);
+  if (option.type == OptionType::kTextList) add("", "may be given more than once");
+  add("default: ", OptionValueText(option.default_value));
+  return text;
+}
+
+// Every value is taken as text and checked by the option's description, so that a form, a JSON file
+// and the command line refuse the same things in the same words.
+void Bind(const Command& command, CLI::App& app, OptionSet& options) {
+  for (const OptionDescription& option : options.descriptions()) {
+    const bool positional = IsPositional(command, option.name);
+    const std::string shown = positional ? UpperCase(option.name) : "option --" + option.name;
+    const auto set = [&options, name = option.name, type = option.type,
+                      shown](const CLI::results_t& values) {
+      if (values.size() > 1 && type != OptionType::kTextList && type != OptionType::kFlag) {
+        throw UsageError(shown, "it is given " + std::to_string(values.size()) + " times",
+                         "Give it once");
+      }
+      for (const std::string& value : values) {
+        options.SetText(name, type == OptionType::kFlag ? "true" : value);
+      }
+      return true;
+    };
+    if (option.type == OptionType::kFlag) {
+      app.add_flag_function(
+          "--" + option.name, [set](int64_t) { set({"true"}); }, Description(option));
+      continue;
+    }
+    app.add_option(positional ? option.name : "--" + option.name, set, Description(option))
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->type_name(positional ? "" : TypeText(option));
+  }
+}
+
+std::unique_ptr<CLI::App> MakeApp(const Command& command, OptionSet& options) {
+  auto app = std::make_unique<CLI::App>(command.description, "midscope " + command.name);
+  app->set_help_flag("-h,--help", "print this help");
+  app->footer("Examples:\n" + command.examples);
+  // Unknown options are told by us, with the nearest known one.
+  app->allow_extras();
+  app->get_formatter()->column_width(26);
+  Bind(command, *app, options);
+  return app;
+}
+
+void RefuseUnknown(const Command& command, const std::vector<std::string>& rest) {
+  if (rest.empty()) return;
+  const auto dashed =
+      std::find_if(rest.begin(), rest.end(), [](const std::string& s) { return s[0] == '-'; });
+  const std::string help = "midscope " + command.name + " --help lists what there is";
+  if (dashed == rest.end()) {
+    throw UsageError("argument '" + rest.front() + "'", "it is one too many", help);
+  }
+  std::vector<std::string> known = {"--help"};
+  for (const OptionDescription& option : command.options) {
+    if (!IsPositional(command, option.name)) known.push_back("--" + option.name);
+  }
+  const std::string given = dashed->substr(0, dashed->find('='));
+  const std::string nearest = NearestWord(given, known);
+  throw UsageError("option " + given, command.name + " has no such option",
+                   nearest.empty() ? help : "Did you mean " + nearest + "? " + help);
+}
+
+void CheckPositionals(const Command& command, const OptionSet& options) {
+  for (const std::string& name : command.positionals) {
+    if (options.Describe(name).required && !options.Has(name)) {
+      throw UsageError(UpperCase(name), "it must be given: " + options.Describe(name).help,
+                       "midscope " + command.name + " --help shows how");
+    }
+  }
+  options.CheckRequired();
+}
+
+}  // namespace
+
+std::optional<std::string> ParseArguments(const Command& command,
+                                          const std::vector<std::string>& arguments,
+                                          OptionSet& options) {
+  const std::unique_ptr<CLI::App> app = MakeApp(command, options);
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app->parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    return app->help();
+  } catch (const CLI::ParseError& error) {
+    throw UsageError("command line", error.what(),
+                     "midscope " + command.name + " --help shows what there is");
+  }
+  RefuseUnknown(command, app->remaining());
+  CheckPositionals(command, options);
+  return std::nullopt;
+}
+
+std::string HelpText(const Command& command) {
+  OptionSet options(command.options);
+  return MakeApp(command, options)->help();
+}
+
+}  // namespace midscope::cli

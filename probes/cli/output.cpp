@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/output.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "core/error.h"
+
+namespace midscope::cli {
+
+DescriptorBuffer::DescriptorBuffer(int descriptor, std::string name)
+    : descriptor_(descriptor), name_(std::move(name)) {
+  setp(bytes_.data(), bytes_.data() + bytes_.size());
+}
+
+void DescriptorBuffer::WriteOut() {
+  const char* begin = pbase();
+  const char* end = pptr();
+  setp(bytes_.data(), bytes_.data() + bytes_.size());
+  while (begin < end) {
+    const ssize_t written = ::write(descriptor_, begin, static_cast<size_t>(end - begin));
+    if (written >= 0) {
+      begin += written;
+    } else if (errno == EPIPE) {
+      throw BrokenPipe();
+    } else if (errno != EINTR) {
+      throw Failure(name_, std::string("writing fails: ") + std::strerror(errno));
+    }
+  }
+}
+
+DescriptorBuffer::int_type DescriptorBuffer::overflow(int_type character) {
+  WriteOut();
+  if (!traits_type::eq_int_type(character, traits_type::eof())) {
+    sputc(traits_type::to_char_type(character));
+  }
+  return traits_type::not_eof(character);
+}
+
+int DescriptorBuffer::sync() {
+  WriteOut();
+  return 0;
+}
+
+CheckedStream::CheckedStream(int descriptor, const std::string& name)
+    : std::ostream(nullptr), buffer_(descriptor, name) {
+  rdbuf(&buffer_);
+  // The buffer's exceptions go on to whoever writes.
+  exceptions(std::ios::badbit);
+}
+
+void CheckOutputPath(const std::string& path, bool overwrite, const std::string& remedy) {
+  std::error_code ignored;
+  const std::filesystem::path file(path);
+  if (!overwrite && std::filesystem::exists(file, ignored)) {
+    throw UsageError(path, "the file exists", remedy);
+  }
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    throw Failure(path, "there is no folder " + folder.string(), "Make it first");
+  }
+}
+
+void WriteTextFile(const std::string& path, const std::function<void(std::ostream&)>& write) {
+  const std::string temporary = path + ".part";
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) {
+    throw Failure(path, std::string("it cannot be written: ") + std::strerror(errno));
+  }
+  try {
+    CheckedStream out(descriptor, path);
+    write(out);
+    out.flush();
+  } catch (...) {
+    ::close(descriptor);
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  const bool closed = ::close(descriptor) == 0;
+  if (!closed || ::rename(temporary.c_str(), path.c_str()) != 0) {
+    const std::string why = std::strerror(errno);
+    ::unlink(temporary.c_str());
+    throw Failure(path, "writing fails: " + why);
+  }
+}
+
+}  // namespace midscope::cli

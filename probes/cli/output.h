@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Streams that say why a write failed: standard output, and files.
+#pragma once
+
+#include <array>
+#include <exception>
+#include <functional>
+#include <ostream>
+#include <streambuf>
+#include <string>
+
+namespace midscope::cli {
+
+// Nobody reads standard output any more (`| head`): no error to tell, but nothing more to do.
+class BrokenPipe : public std::exception {
+ public:
+  const char* what() const noexcept override { return "broken pipe"; }
+};
+
+// Writes to a file descriptor; overflow and sync throw Error (failure) that names `name`, or
+// BrokenPipe.
+class DescriptorBuffer : public std::streambuf {
+ public:
+  DescriptorBuffer(int descriptor, std::string name);
+
+ protected:
+  int_type overflow(int_type character) override;
+  int sync() override;
+
+ private:
+  void WriteOut();
+
+  int descriptor_;
+  std::string name_;
+  std::array<char, 1 << 16> bytes_;
+};
+
+// Such a buffer's stream; errors leave it as exceptions.
+class CheckedStream : public std::ostream {
+ public:
+  CheckedStream(int descriptor, const std::string& name);
+
+ private:
+  DescriptorBuffer buffer_;
+};
+
+// Throws Error (usage) where the file exists and `overwrite` is false, and (failure) where its
+// folder does not exist: told before the work, not after.
+void CheckOutputPath(const std::string& path, bool overwrite, const std::string& remedy);
+
+// Writes a text file through `write`. After an Error no part of the file is left.
+void WriteTextFile(const std::string& path, const std::function<void(std::ostream&)>& write);
+
+}  // namespace midscope::cli

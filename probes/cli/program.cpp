@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/program.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <functional>
+#include <new>
+#include <optional>
+
+#include "core/error.h"
+#include "probes/cli/command.h"
+#include "probes/cli/help.h"
+#include "probes/cli/interrupt.h"
+#include "probes/cli/option_binder.h"
+#include "probes/cli/output.h"
+#include "probes/cli/progress_line.h"
+#include "probes/provenance.h"
+
+namespace midscope::cli {
+namespace {
+
+void Say(const std::string& message) { std::fprintf(stderr, "midscope: %s\n", message.c_str()); }
+
+// As it could be typed into a shell.
+std::string CommandLine(const std::vector<std::string>& arguments) {
+  std::string line = "midscope";
+  for (const std::string& argument : arguments) {
+    const bool plain = !argument.empty() &&
+                       argument.find_first_of(" \t\n\"'\\$`()[]{}*?|&;<>~#!") == std::string::npos;
+    std::string quoted;
+    for (const char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    line += plain ? " " + argument : " '" + quoted + "'";
+  }
+  return line;
+}
+
+void RunCommand(const std::vector<std::string>& arguments, const std::atomic<bool>& cancel,
+                std::ostream& out) {
+  const Command& command = FindCommand(arguments.front());
+  OptionSet options(command.options);
+  const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+  if (const std::optional<std::string> help = ParseArguments(command, rest, options)) {
+    out << *help;
+    return;
+  }
+  ProgressLine line(isatty(STDERR_FILENO) == 1);
+  JobContext job;
+  job.cancel = &cancel;
+  job.progress = [&line](const Progress& progress) { line.Draw(progress); };
+  job.log = [&line](const std::string& message) {
+    line.Clear();
+    Say(message);
+  };
+  const std::string command_line = CommandLine(arguments);
+  command.run({options, job, command_line, out});
+}
+
+void Dispatch(const std::vector<std::string>& arguments, const std::atomic<bool>& cancel,
+              std::ostream& out) {
+  if (arguments.empty()) throw UsageError("command", "none is given", "midscope help lists them");
+  const std::string& first = arguments.front();
+  if (first == "--version") {
+    out << "midscope " << ProgramVersion() << " (" << LibraryVersions() << ")\n";
+  } else if (first == "help" || first == "--help" || first == "-h") {
+    out << Help({arguments.begin() + 1, arguments.end()});
+  } else if (first.front() == '-') {
+    throw UsageError("option " + first, "it stands before a command",
+                     "Options follow the command: midscope COMMAND [OPTIONS]; midscope help");
+  } else {
+    RunCommand(arguments, cancel, out);
+  }
+}
+
+// The exit status of what `work` throws, told on standard error.
+int Guarded(const std::function<void()>& work) {
+  try {
+    work();
+    return 0;
+  } catch (const BrokenPipe&) {
+    return kExitBrokenPipe;
+  } catch (const Interrupted& interrupted) {
+    Say(interrupted.what());
+    return kExitInterrupted;
+  } catch (const Cancelled&) {
+    Say("interrupted");
+    return kExitInterrupted;
+  } catch (const Error& error) {
+    Say(error.what());
+    return error.kind() == ErrorKind::kUsage ? kExitUsage : kExitFailure;
+  } catch (const std::bad_alloc&) {
+    Say("memory: not enough for this run. Use a shorter prompt, fewer places or --dtype bfloat16");
+  } catch (const std::exception& error) {
+    Say(std::string("internal error: ") + error.what());
+  }
+  return kExitFailure;
+}
+
+}  // namespace
+
+int RunProgram(const std::vector<std::string>& arguments) {
+  const std::atomic<bool>& cancel = InstallSignalHandlers();
+  return Guarded([&] {
+    CheckedStream out(STDOUT_FILENO, "standard output");
+    Dispatch(arguments, cancel, out);
+    out.flush();
+  });
+}
+
+}  // namespace midscope::cli

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/progress_line.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace midscope::cli {
+namespace {
+
+constexpr auto kRedrawEvery = std::chrono::milliseconds(100);
+
+std::string TimeText(double seconds) {
+  const auto whole = static_cast<int64_t>(seconds + 0.5);
+  if (whole < 100) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
+  return fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
+}
+
+}  // namespace
+
+std::string ProgressText(const Progress& progress, int64_t begun, double seconds) {
+  std::string text = fmt::format("{} {}", progress.stage, progress.done);
+  if (progress.total > 0) text += fmt::format("/{}", progress.total);
+  text += " " + progress.unit;
+  const int64_t done = progress.done - begun;
+  if (done <= 0 || seconds <= 0) return text;
+  const double rate = static_cast<double>(done) / seconds;
+  text += fmt::format(", {:.3g} {}/s", rate, progress.unit);
+  if (progress.total > progress.done) {
+    text += ", " + TimeText(static_cast<double>(progress.total - progress.done) / rate) + " left";
+  }
+  return text;
+}
+
+void ProgressLine::Draw(const Progress& progress) {
+  if (!terminal_) return;
+  const Clock::time_point now = Clock::now();
+  const bool new_stage = progress.stage != stage_ || progress.done < begun_;
+  if (new_stage) {
+    stage_ = progress.stage;
+    begun_ = progress.done;
+    stage_start_ = now;
+  }
+  if (progress.total > 0 && progress.done >= progress.total) {
+    Clear();
+    return;
+  }
+  if (!new_stage && now - last_drawn_ < kRedrawEvery) return;
+  last_drawn_ = now;
+  const double seconds = std::chrono::duration<double>(now - stage_start_).count();
+  std::fprintf(stderr, "\r\033[K%s", ProgressText(progress, begun_, seconds).c_str());
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+void ProgressLine::Clear() {
+  if (!drawn_) return;
+  std::fputs("\r\033[K", stderr);
+  std::fflush(stderr);
+  drawn_ = false;
+}
+
+}  // namespace midscope::cli

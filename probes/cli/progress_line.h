@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Progress on a terminal: one line, redrawn, with rate and time left.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "core/job.h"
+
+namespace midscope::cli {
+
+// "sweep 12/40 samples, 1.3 samples/s, 21 s left"; the rate counts what was done since `begun`.
+std::string ProgressText(const Progress& progress, int64_t begun, double seconds);
+
+// Draws to standard error; silent where that is no terminal. A stage that is complete is wiped.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool terminal) : terminal_(terminal) {}
+  ~ProgressLine() { Clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void Draw(const Progress& progress);
+  // Takes the line away, so that other text may be written.
+  void Clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool terminal_;
+  bool drawn_ = false;
+  std::string stage_;
+  int64_t begun_ = 0;  // what was done already when the stage came up: not this process's speed
+  Clock::time_point stage_start_;
+  Clock::time_point last_drawn_;
+};
+
+}  // namespace midscope::cli

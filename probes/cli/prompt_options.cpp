@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/prompt_options.h"
+
+#include "core/error.h"
+#include "core/prompt_builder.h"
+#include "core/utf8.h"
+#include "probes/cli/command.h"
+#include "probes/task_prompt.h"
+
+namespace midscope::cli {
+
+std::vector<OptionDescription> TextSourceOptions() {
+  OptionDescription file;
+  file.name = "prompt-file";
+  file.type = OptionType::kFile;
+  file.help = "a file whose bytes are the prompt, as they are; - reads standard input";
+  return {TextOption("prompt", "the prompt, as it is: no template, nothing trimmed"), file};
+}
+
+std::vector<OptionDescription> PromptOptions() {
+  std::vector<OptionDescription> options = TextSourceOptions();
+  OptionDescription span =
+      TextOption("span",
+                 "NAME=TEXT (must occur once) or NAME=START:END (bytes): a named passage, such as "
+                 "gold");
+  span.type = OptionType::kTextList;
+  options.push_back(span);
+  options.push_back(TextOption("answer", "an answer to score, with its leading space"));
+  options.push_back(FlagOption("bos", "put the model's begin-of-text token first"));
+  options.push_back(
+      TextOption("task", "take a task's prompt instead of a text (see midscope help tasks)"));
+  options.push_back(IntegerOption("place", "with --task: rank of the gold piece", 1, 1 << 20, 1));
+  options.push_back(IntegerOption("sample", "with --task: which sample", 0, INT32_MAX, 0));
+  options.push_back(
+      IntegerOption("seed", "with --task: what samples are drawn by", 0, INT64_MAX, 1));
+  return options;
+}
+
+void CheckTextSource(const OptionSet& options) {
+  std::string given;
+  int count = 0;
+  for (const OptionDescription& option : options.descriptions()) {
+    const bool source =
+        option.name == "prompt" || option.name == "prompt-file" || option.name == "task";
+    if (!source || !options.IsSet(option.name)) continue;
+    given += (given.empty() ? "--" : " and --") + option.name;
+    ++count;
+  }
+  if (count > 1) throw UsageError("prompt", given + " are both given", "Give one of them");
+  if (count == 0) {
+    throw UsageError("prompt", "there is none", "Give --prompt TEXT or --prompt-file FILE");
+  }
+  if (!options.IsSet("prompt") && !options.IsSet("prompt-file")) {
+    for (const char* name : {"span", "answer", "bos"}) {
+      if (options.IsSet(name)) {
+        throw UsageError(std::string("option --") + name, "a task brings its own",
+                         "Leave it out, or give a text instead of --task");
+      }
+    }
+  }
+}
+
+std::string ReadText(const OptionSet& options) {
+  if (!options.IsSet("prompt")) {
+    const std::string& path = options.Text("prompt-file");
+    return ReadPromptFile(path == "-" ? "/dev/stdin" : path);
+  }
+  CheckUtf8("option --prompt", options.Text("prompt"));
+  return options.Text("prompt");
+}
+
+PlacedPrompt ReadPrompt(const OptionSet& options, const Tokenizer& tokenizer) {
+  if (options.IsSet("task")) {
+    const auto seed = static_cast<uint64_t>(options.Integer("seed"));
+    const std::unique_ptr<Task> task = MakeTaskFor(tokenizer, options.Text("task"), seed);
+    const int64_t place = options.Integer("place");
+    return {TaskPrompt(tokenizer, task->Make(options.Integer("sample"), place)), place};
+  }
+  std::vector<SpanRequest> spans;
+  for (const std::string& span : options.TextList("span")) spans.push_back(ParseSpan(span));
+  CheckUtf8("option --answer", options.Text("answer"));
+  return {
+      BuildPrompt(tokenizer, ReadText(options), spans, options.Text("answer"), options.Flag("bos")),
+      0};
+}
+
+}  // namespace midscope::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// How a command line says what the prompt is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/options.h"
+#include "core/prompt.h"
+#include "core/tokenizer.h"
+
+namespace midscope::cli {
+
+// prompt, prompt-file.
+std::vector<OptionDescription> TextSourceOptions();
+// Those and span, answer, bos, task, place, sample, seed.
+std::vector<OptionDescription> PromptOptions();
+
+// Checks that exactly one source of text is named, so that a mistake is told before a model loads.
+// Throws Error (usage).
+void CheckTextSource(const OptionSet& options);
+
+// The text of --prompt or --prompt-file, as it is. Throws Error: unreadable, not UTF-8.
+std::string ReadText(const OptionSet& options);
+
+struct PlacedPrompt {
+  Prompt prompt;
+  int64_t place = 0;  // of a task's gold piece; 0 for own text
+};
+PlacedPrompt ReadPrompt(const OptionSet& options, const Tokenizer& tokenizer);
+
+}  // namespace midscope::cli
