@@ -44,6 +44,20 @@ std::vector<KeySet> FindKeySets(const AttentionShape& shape, const HeadPositions
 
 struct PackedTag {};
 struct ThreadTag {};
+struct WeightTag {};
+
+// Up to so many query rows it is cheaper to read keys and values as they are than to pack them.
+constexpr int64_t kFewRows = 4;
+
+void AttendFewRows(AttentionShape shape, const ConstHeads& q, const ConstHeads& k,
+                   const ConstHeads& v, const HeadPositions& positions, const Heads& out,
+                   const Executor& executor) {
+  shape.key_rows = shape.first_query + shape.query_rows;
+  BorrowedScratch<WeightTag> scratch;
+  auto* weights = scratch.Get<float>(shape.query_rows * shape.heads * shape.key_rows);
+  AttentionWeights(shape, q, k, positions, weights, executor);
+  WeightedValues(shape, weights, v, out, executor);
+}
 
 class AttentionRun {
  public:
@@ -199,6 +213,11 @@ bool AttentionOn(const AttentionEngine& engine, const AttentionShape& shape, con
 bool Attention(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
                const ConstHeads& v, const HeadPositions& positions, const Heads& out,
                const Executor& executor, CancelFlag cancel) {
+  if (shape.query_rows > 0 && shape.query_rows <= kFewRows) {
+    if (Cancelled(cancel)) return false;
+    AttendFewRows(shape, q, k, v, positions, out, executor);
+    return true;
+  }
   const bool narrow =
       q.dtype == Dtype::kBFloat16 && k.dtype == Dtype::kBFloat16 && v.dtype == Dtype::kBFloat16;
   const AttentionEngine* engine = narrow ? BFloat16AttentionEngine() : nullptr;

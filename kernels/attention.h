@@ -35,9 +35,11 @@ struct HeadPositions {
   std::span<const float> scale;   // [heads]: factor of the logits, usually 1 / sqrt(head_dim)
 };
 
-// out [query_rows, heads, head_dim]: softmax(scale q k^T, causal) v. Softmax and sums in float32;
-// in bfloat16 the weights are rounded to bfloat16 before they meet v. Extra memory: O(key_rows *
-// head_dim) for each KV group plus O(1) a thread; never rows x keys. Returns false, with `out`
+// out [query_rows, heads, head_dim]: softmax(scale q k^T, causal) v. Softmax and sums in float32.
+// In bfloat16, on CPUs with AVX-512 BF16, rotated queries and keys and the weights are rounded to
+// bfloat16 before they are multiplied; elsewhere, and for up to 4 query rows, they stay float32.
+// Logits must stay below 1e29. Extra memory: O(key_rows * head_dim) for each KV group (kept for the
+// next call up to 64 MiB a thread) plus O(1) a thread; never rows x keys. Returns false, with `out`
 // unfinished, when `cancel` was set; it is polled once a query block.
 bool Attention(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
                const ConstHeads& v, const HeadPositions& positions, const Heads& out,

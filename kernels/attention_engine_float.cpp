@@ -167,7 +167,10 @@ void AttendFloat(const AttentionBlock& block) {
   }
 }
 
-AttentionEngine MakeEngine() { return {kRows, 1, kKeyBlock * kRows, AttendFloat}; }
+const AttentionEngine* Engine() {
+  static constexpr AttentionEngine kEngine = {kRows, 1, kKeyBlock * kRows, AttendFloat};
+  return &kEngine;
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace midscope::kernels
@@ -175,12 +178,9 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace midscope::kernels {
-HWY_EXPORT(MakeEngine);
+HWY_EXPORT(Engine);
 
-const AttentionEngine& FloatAttentionEngine() {
-  static const AttentionEngine engine = HWY_DYNAMIC_DISPATCH(MakeEngine)();
-  return engine;
-}
+const AttentionEngine& FloatAttentionEngine() { return *HWY_DYNAMIC_DISPATCH(Engine)(); }
 
 }  // namespace midscope::kernels
 #endif  // HWY_ONCE

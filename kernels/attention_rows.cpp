@@ -12,8 +12,6 @@
 #define HWY_TARGET_INCLUDE "kernels/attention_rows.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
-// After highway.h.
-#include <hwy/contrib/math/math-inl.h>
 
 #include "kernels/rows-inl.h"
 
@@ -109,14 +107,14 @@ void SoftmaxRow(float* row, int64_t visible, int64_t count) {
   for (; i < visible; ++i) max = std::max(max, row[i]);
   auto sums = hn::Zero(d);
   for (i = 0; i + lanes <= visible; i += lanes) {
-    const auto weight = hn::Exp(d, hn::Sub(hn::LoadU(d, row + i), hn::Set(d, max)));
+    const auto weight = Exp(d, hn::Sub(hn::LoadU(d, row + i), hn::Set(d, max)));
     sums = hn::Add(sums, weight);
     hn::StoreU(weight, d, row + i);
   }
   float sum = hn::GetLane(hn::SumOfLanes(d, sums));
   const hn::CappedTag<float, 1> one;
   for (; i < visible; ++i) {
-    row[i] = hn::GetLane(hn::Exp(one, hn::Set(one, row[i] - max)));
+    row[i] = hn::GetLane(Exp(one, hn::Set(one, row[i] - max)));
     sum += row[i];
   }
   ForEachVector(visible, [&](auto tag, int64_t at) HWY_ATTR {

@@ -61,24 +61,44 @@ HWY_INLINE void ForEachVector(int64_t count, Step&& step) {
   for (; i < count; ++i) step(one, i);
 }
 
-// 2^x for x <= 127, relative error below 3e-7; 0 below -126, including -1e30 and the like (no
-// infinities).
+// 2^f for f in [-1/2, 1/2]: minimax polynomial of degree 5, relative error below 2.2e-7 in float32.
 template <class D>
-HWY_INLINE hn::Vec<D> Exp2(D d, hn::Vec<D> x) {
-  const hn::RebindToSigned<D> di;
-  const auto clamped = hn::Max(x, hn::Set(d, -127.0f));
-  const auto whole = hn::Round(clamped);
-  const auto f = hn::Sub(clamped, whole);
-  // Minimax polynomial of degree 5 on [-1/2, 1/2].
+HWY_INLINE hn::Vec<D> Exp2Fraction(D d, hn::Vec<D> f) {
   auto p = hn::Set(d, 1.3276472e-3f);
   p = hn::MulAdd(p, f, hn::Set(d, 9.675541e-3f));
   p = hn::MulAdd(p, f, hn::Set(d, 5.550713e-2f));
   p = hn::MulAdd(p, f, hn::Set(d, 2.402212e-1f));
   p = hn::MulAdd(p, f, hn::Set(d, 6.9314694e-1f));
-  p = hn::MulAdd(p, f, hn::Set(d, 1.0000001f));
-  // 2^whole by its exponent bits; whole = -127 gives exactly 0.
+  return hn::MulAdd(p, f, hn::Set(d, 1.0000001f));
+}
+
+// x * 2^whole by the exponent's bits, for whole numbers -127 (which gives 0) .. 127.
+template <class D>
+HWY_INLINE hn::Vec<D> TimesPowerOf2(D d, hn::Vec<D> x, hn::Vec<D> whole) {
+  const hn::RebindToSigned<D> di;
   const auto bits = hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(di, whole), hn::Set(di, 127)));
-  return hn::Mul(p, hn::BitCast(d, bits));
+  return hn::Mul(x, hn::BitCast(d, bits));
+}
+
+// 2^x for x < 127.5, relative error below 3e-7; 0 below -126.5, as for -1e30 and the like (no
+// infinities).
+template <class D>
+HWY_INLINE hn::Vec<D> Exp2(D d, hn::Vec<D> x) {
+  const auto clamped = hn::Max(x, hn::Set(d, -127.0f));
+  const auto whole = hn::Round(clamped);
+  return TimesPowerOf2(d, Exp2Fraction(d, hn::Sub(clamped, whole)), whole);
+}
+
+// e^x, relative error below 3e-7; clamped to the range of normal float32, and 0 below -87.7.
+template <class D>
+HWY_INLINE hn::Vec<D> Exp(D d, hn::Vec<D> x) {
+  // log2(e) in two parts, so that the fraction of x * log2(e) keeps its digits where x is large.
+  const auto high = hn::Set(d, 1.44269502f);
+  const auto low = hn::Set(d, 1.92596303e-8f);
+  const auto clamped = hn::Min(hn::Max(x, hn::Set(d, -88.0f)), hn::Set(d, 88.0f));
+  const auto whole = hn::Round(hn::Mul(clamped, high));
+  const auto fraction = hn::MulAdd(clamped, low, hn::MulSub(clamped, high, whole));
+  return TimesPowerOf2(d, Exp2Fraction(d, fraction), whole);
 }
 
 // Rotates one head's row from x into out (which may be x), times `factor`; see RotaryView. `cos`

@@ -5,8 +5,11 @@
 // scope: inputs with NaN or infinity, and logits beyond 1e29.
 #include "kernels/attention.h"
 
+#include <algorithm>
+
 #include "kernels/attention_engine.h"
 #include "tests/kernels/attention_case.h"
+#include "tests/kernels/every_target.h"
 #include "tests/kernels/thread_executor.h"
 
 namespace midscope::kernels {
@@ -67,7 +70,7 @@ std::vector<NamedEngine> Engines() {
   return engines;
 }
 
-TEST(Attention, EqualsTheDefinition) {
+void CheckEqualsTheDefinition() {
   const ThreadExecutor executor(2);
   for (CaseShape c : Cases()) {
     for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
@@ -90,23 +93,30 @@ TEST(Attention, EqualsTheDefinition) {
   }
 }
 
-TEST(Attention, PicksAnEngineByDtype) {
-  for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
-    AttentionCase inputs(
-        {.query_rows = 77, .heads = 9, .key_value_heads = 3, .head_dim = 64, .dtype = dtype});
-    Guarded expected(inputs.OutCount(), Dtype::kFloat32);
-    AttentionReference(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
-                       inputs.Out(expected, Dtype::kFloat32));
-    Guarded out(inputs.OutCount(), dtype);
-    ASSERT_TRUE(Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
-                          inputs.Out(out, dtype), SerialExecutor()));
-    EXPECT_LE(MaxDifference(out, expected, inputs.OutCount()), ToleranceOf(dtype));
-  }
+TEST(Attention, EqualsTheDefinition) { OnEveryTarget(CheckEqualsTheDefinition); }
+
+TEST(Attention, PicksTheArithmeticByDtypeAndRows) {
+  for (const int64_t rows : {1, 2, 4, 5, 77})
+    for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+      AttentionCase inputs({.query_rows = rows,
+                            .first_query = 60,
+                            .heads = 9,
+                            .key_value_heads = 3,
+                            .head_dim = 64,
+                            .dtype = dtype});
+      Guarded expected(inputs.OutCount(), Dtype::kFloat32);
+      AttentionReference(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                         inputs.Out(expected, Dtype::kFloat32));
+      Guarded out(inputs.OutCount(), dtype);
+      ASSERT_TRUE(Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                            inputs.Out(out, dtype), SerialExecutor()));
+      EXPECT_LE(MaxDifference(out, expected, inputs.OutCount()), ToleranceOf(dtype));
+    }
 }
 
 // Large logits: the running maximum must keep 2^x in range, and a later block may raise it by a
 // lot.
-TEST(Attention, HoldsWithLargeLogits) {
+void CheckHoldsWithLargeLogits() {
   AttentionCase inputs({.query_rows = 150, .heads = 3, .key_value_heads = 1, .head_dim = 64});
   for (float& scale : inputs.scales) scale *= 60;
   Guarded expected(inputs.OutCount(), Dtype::kFloat32);
@@ -118,6 +128,8 @@ TEST(Attention, HoldsWithLargeLogits) {
   // Logits of about 500 carry an error of 500 * 2^-24, which is the relative error of a weight.
   EXPECT_LE(MaxDifference(out, expected, inputs.OutCount()), 5e-4);
 }
+
+TEST(Attention, HoldsWithLargeLogits) { OnEveryTarget(CheckHoldsWithLargeLogits); }
 
 TEST(Attention, IsBitEqualForAnyNumberOfThreads) {
   for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
@@ -176,6 +188,17 @@ TEST(Attention, StopsInTheMiddle) {
   std::atomic<bool> cancel{false};
   EXPECT_FALSE(Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
                          inputs.Out(out, Dtype::kFloat32), CancellingExecutor(cancel), &cancel));
+}
+
+// An engine's block is three vectors of queries, so this also shows that OnEveryTarget does what it
+// says.
+TEST(Attention, HasAnEngineForEachInstructionSet) {
+  std::vector<int64_t> rows;
+  OnEveryTarget([&] { rows.push_back(FloatAttentionEngine().rows); });
+  EXPECT_EQ(rows.size(), hwy::SupportedAndGeneratedTargets().size());
+  EXPECT_EQ(*std::max_element(rows.begin(), rows.end()), FloatAttentionEngine().rows);
+  EXPECT_TRUE(rows.size() == 1 ||
+              *std::min_element(rows.begin(), rows.end()) < FloatAttentionEngine().rows);
 }
 
 TEST(Attention, NoRowsIsNoWork) {

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// Speed of the kernels on two threads. GFLOP/s counts only the visible half of the causal square.
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "kernels/attention.h"
+#include "kernels/dequantise.h"
+#include "kernels/matrix_vector.h"
+#include "kernels/normalise.h"
+#include "tests/kernels/thread_executor.h"
+
+namespace midscope::kernels {
+namespace {
+
+constexpr int kThreads = 2;
+
+std::vector<char> Normal(int64_t count, Dtype dtype) {
+  std::vector<char> bytes(static_cast<size_t>(count * SizeOf(dtype)));
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal;
+  for (int64_t i = 0; i < count; ++i) {
+    const float value = normal(random);
+    if (dtype == Dtype::kFloat32) {
+      reinterpret_cast<float*>(bytes.data())[i] = value;
+    } else {
+      reinterpret_cast<BFloat16*>(bytes.data())[i] = ToBFloat16(value);
+    }
+  }
+  return bytes;
+}
+
+// SmolLM2-135M's heads over `rows` tokens; q, k and v in one buffer.
+struct Inputs {
+  static constexpr int64_t kHeads = 9, kKeyValueHeads = 3, kDim = 64;
+  static constexpr int64_t kWidth = (kHeads + 2 * kKeyValueHeads) * kDim;
+
+  Inputs(int64_t rows, Dtype type)
+      : dtype(type),
+        fused(Normal(rows * kWidth, type)),
+        out(static_cast<size_t>(rows * kHeads * kDim * 4)) {
+    std::vector<double> frequencies;
+    for (int i = 0; i < kDim / 2; ++i) frequencies.push_back(std::pow(1e5, -2.0 * i / kDim));
+    cos.resize(static_cast<size_t>(rows * kDim / 2));
+    sin.resize(cos.size());
+    FillRotary(frequencies, 1.0, 0, rows, 1.0, cos.data(), sin.data());
+    tables.assign(kHeads, {cos.data(), sin.data(), kDim / 2});
+  }
+  ConstHeads Part(int64_t head, int64_t row) const {
+    return {fused.data() + (row * kWidth + head * kDim) * SizeOf(dtype), dtype, kWidth, kDim};
+  }
+  HeadPositions Positions() const { return {tables, tables, scales}; }
+  Heads Out() { return {out.data(), dtype, kHeads * kDim, kDim}; }
+
+  Dtype dtype;
+  std::vector<char> fused, out;
+  std::vector<float> cos, sin;
+  std::vector<RotaryView> tables;
+  std::vector<float> scales = std::vector<float>(kHeads, 0.125f);
+};
+
+void AttentionSpeed(benchmark::State& state, Dtype dtype) {
+  const int64_t rows = state.range(0);
+  Inputs inputs(rows, dtype);
+  const ThreadExecutor executor(kThreads);
+  const AttentionShape shape{rows, rows, 0, Inputs::kHeads, Inputs::kKeyValueHeads, Inputs::kDim};
+  for (auto _ : state) {
+    Attention(shape, inputs.Part(0, 0), inputs.Part(9, 0), inputs.Part(12, 0), inputs.Positions(),
+              inputs.Out(), executor);
+  }
+  const auto flops = static_cast<double>(4 * Inputs::kHeads * Inputs::kDim * rows * (rows + 1) / 2);
+  state.counters["GFLOP/s"] =
+      benchmark::Counter(flops * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK_CAPTURE(AttentionSpeed, bfloat16, Dtype::kBFloat16)
+    ->Arg(150)
+    ->Arg(512)
+    ->Arg(2048)
+    ->Arg(8000)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(AttentionSpeed, float32, Dtype::kFloat32)
+    ->Arg(150)
+    ->Arg(512)
+    ->Arg(2048)
+    ->Arg(8000)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+void AttentionWeightsSpeed(benchmark::State& state, Dtype dtype) {
+  const int64_t keys = state.range(0);
+  Inputs inputs(keys, dtype);
+  const ThreadExecutor executor(kThreads);
+  const AttentionShape shape{1,           keys, keys - 1, Inputs::kHeads, Inputs::kKeyValueHeads,
+                             Inputs::kDim};
+  std::vector<float> weights(static_cast<size_t>(Inputs::kHeads * keys));
+  for (auto _ : state) {
+    AttentionWeights(shape, inputs.Part(0, keys - 1), inputs.Part(9, 0), inputs.Positions(),
+                     weights.data(), executor);
+  }
+}
+BENCHMARK_CAPTURE(AttentionWeightsSpeed, bfloat16, Dtype::kBFloat16)
+    ->Arg(2048)
+    ->Arg(8000)
+    ->Unit(benchmark::kMicrosecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(AttentionWeightsSpeed, float32, Dtype::kFloat32)
+    ->Arg(2048)
+    ->Arg(8000)
+    ->Unit(benchmark::kMicrosecond)
+    ->UseRealTime();
+
+void MatrixVectorSpeed(benchmark::State& state, Dtype dtype) {
+  const int64_t rows = state.range(0), inputs = 576, outputs = 49152;
+  const std::vector<char> weight = Normal(inputs * outputs, dtype),
+                          x = Normal(rows * inputs, dtype);
+  std::vector<float> y(static_cast<size_t>(rows * outputs));
+  const ThreadExecutor executor(kThreads);
+  for (auto _ : state) {
+    MatrixVector(weight.data(), x.data(), rows, inputs, outputs, dtype, y.data(), Dtype::kFloat32,
+                 executor);
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(weight.size()));
+}
+BENCHMARK_CAPTURE(MatrixVectorSpeed, bfloat16, Dtype::kBFloat16)
+    ->Arg(1)
+    ->Arg(4)
+    ->Arg(8)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(MatrixVectorSpeed, float32, Dtype::kFloat32)
+    ->Arg(1)
+    ->Arg(4)
+    ->Arg(8)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+void SwiGluSpeed(benchmark::State& state, Dtype dtype) {
+  const int64_t rows = 2048, width = 1536;
+  const std::vector<char> gate_up = Normal(rows * 2 * width, dtype);
+  std::vector<float> out(static_cast<size_t>(rows * width));
+  const ThreadExecutor executor(kThreads);
+  for (auto _ : state) SwiGlu(gate_up.data(), rows, width, dtype, out.data(), executor);
+}
+BENCHMARK_CAPTURE(SwiGluSpeed, bfloat16, Dtype::kBFloat16)
+    ->Unit(benchmark::kMicrosecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(SwiGluSpeed, float32, Dtype::kFloat32)
+    ->Unit(benchmark::kMicrosecond)
+    ->UseRealTime();
+
+// One thread; bytes are those written.
+void DequantiseSpeed(benchmark::State& state, BlockType type) {
+  const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(type));
+  const int64_t elements = int64_t{1} << 22;
+  const std::vector<char> blocks(static_cast<size_t>(elements / format.elements * format.bytes),
+                                 0x11);
+  std::vector<float> out(static_cast<size_t>(elements));
+  for (auto _ : state) Dequantise(type, blocks.data(), elements, out.data());
+  state.SetBytesProcessed(state.iterations() * elements * 4);
+}
+BENCHMARK_CAPTURE(DequantiseSpeed, Q4_1, BlockType::kQ4_1);
+BENCHMARK_CAPTURE(DequantiseSpeed, Q8_0, BlockType::kQ8_0);
+BENCHMARK_CAPTURE(DequantiseSpeed, Q3_K, BlockType::kQ3_K);
+BENCHMARK_CAPTURE(DequantiseSpeed, Q4_K, BlockType::kQ4_K);
+BENCHMARK_CAPTURE(DequantiseSpeed, Q6_K, BlockType::kQ6_K);
+
+}  // namespace
+}  // namespace midscope::kernels

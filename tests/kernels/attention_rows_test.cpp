@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// Contract: AttentionWeights and WeightedValues equal the definition in float32 accuracy whatever
+// the dtype of q, k and v; rows sum to 1 and are exactly 0 beyond the causal limit; results are
+// equal to the last bit for any number of threads; rotating q and k by shifted positions changes
+// nothing but rounding.
+#include <numeric>
+
+#include "kernels/attention.h"
+#include "tests/kernels/attention_case.h"
+#include "tests/kernels/every_target.h"
+#include "tests/kernels/thread_executor.h"
+
+namespace midscope::kernels {
+namespace {
+
+constexpr double kWeightTolerance = 1e-6;  // of weights, which are at most 1
+constexpr double kValueTolerance = 5e-6;   // of their sums with values of about 1, in float32
+constexpr double kNarrowTolerance = 1e-2;  // the same rounded to bfloat16: 2^-9 of values up to 4
+
+std::vector<CaseShape> Cases() {
+  std::vector<CaseShape> shapes;
+  for (const int64_t first : {0, 1, 2, 14, 15, 16, 30, 62, 63, 64, 126, 254, 255, 256, 600}) {
+    shapes.push_back({.query_rows = 1, .first_query = first, .heads = 9, .key_value_heads = 3});
+    shapes.push_back({.query_rows = 3,
+                      .first_query = first,
+                      .extra_keys = 5,
+                      .heads = 6,
+                      .key_value_heads = 2,
+                      .tables_per_head = true});
+  }
+  for (const int64_t dim : {36, 80, 128}) {
+    shapes.push_back({.query_rows = 2,
+                      .first_query = 40,
+                      .heads = 4,
+                      .key_value_heads = 4,
+                      .head_dim = dim,
+                      .pairs = 9});
+  }
+  shapes.push_back({.query_rows = 2,
+                    .first_query = 40,
+                    .heads = 4,
+                    .key_value_heads = 2,
+                    .head_dim = 33,
+                    .rotated = false});
+  return shapes;
+}
+
+void CheckEqualTheDefinition() {
+  for (CaseShape c : Cases()) {
+    for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+      c.dtype = dtype;
+      AttentionCase inputs(c);
+      const int64_t count = c.query_rows * c.heads * inputs.shape.key_rows;
+      std::vector<double> expected(static_cast<size_t>(count));
+      Guarded expected_out(inputs.OutCount(), Dtype::kFloat32);
+      AttentionReference(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                         inputs.Out(expected_out, Dtype::kFloat32), expected.data());
+      Guarded weights(count, Dtype::kFloat32);
+      AttentionWeights(inputs.shape, inputs.Q(), inputs.K(), inputs.Positions(),
+                       static_cast<float*>(weights.data()), ThreadExecutor(2));
+      for (int64_t i = 0; i < count; ++i) {
+        const double want = expected[static_cast<size_t>(i)];
+        ASSERT_NEAR(weights.At(i), want, kWeightTolerance) << Describe(c) << " at " << i;
+        const bool hidden =
+            i % inputs.shape.key_rows > c.first_query + i / (c.heads * inputs.shape.key_rows);
+        ASSERT_TRUE(!hidden || weights.At(i) == 0.0f) << Describe(c) << " at " << i;
+      }
+      EXPECT_TRUE(weights.Intact()) << Describe(c);
+      Guarded out(inputs.OutCount(), dtype);
+      WeightedValues(inputs.shape, static_cast<float*>(weights.data()), inputs.V(),
+                     inputs.Out(out, dtype), ThreadExecutor(2));
+      EXPECT_LE(MaxDifference(out, expected_out, inputs.OutCount()),
+                dtype == Dtype::kFloat32 ? kValueTolerance : kNarrowTolerance)
+          << Describe(c);
+      EXPECT_TRUE(out.Intact()) << Describe(c);
+    }
+  }
+}
+
+TEST(AttentionRows, EqualTheDefinition) { OnEveryTarget(CheckEqualTheDefinition); }
+
+TEST(AttentionRows, SumToOne) {
+  AttentionCase inputs({.query_rows = 1, .first_query = 2000, .heads = 9, .key_value_heads = 3});
+  const int64_t keys = inputs.shape.key_rows;
+  std::vector<float> weights(static_cast<size_t>(9 * keys));
+  AttentionWeights(inputs.shape, inputs.Q(), inputs.K(), inputs.Positions(), weights.data(),
+                   SerialExecutor());
+  for (int64_t head = 0; head < 9; ++head) {
+    const auto begin = weights.begin() + head * keys;
+    EXPECT_NEAR(std::accumulate(begin, begin + keys, 0.0), 1.0, 2e-6) << "head " << head;
+  }
+}
+
+TEST(AttentionRows, AreBitEqualForAnyNumberOfThreads) {
+  AttentionCase inputs({.query_rows = 2,
+                        .first_query = 700,
+                        .heads = 6,
+                        .key_value_heads = 2,
+                        .tables_per_head = true,
+                        .dtype = Dtype::kBFloat16});
+  const int64_t count = 2 * 6 * inputs.shape.key_rows;
+  Guarded serial(count, Dtype::kFloat32);
+  Guarded serial_out(inputs.OutCount(), Dtype::kFloat32);
+  AttentionWeights(inputs.shape, inputs.Q(), inputs.K(), inputs.Positions(),
+                   static_cast<float*>(serial.data()), SerialExecutor());
+  WeightedValues(inputs.shape, static_cast<float*>(serial.data()), inputs.V(),
+                 inputs.Out(serial_out, Dtype::kFloat32), SerialExecutor());
+  for (const int threads : {1, 2, 3}) {
+    Guarded weights(count, Dtype::kFloat32);
+    Guarded out(inputs.OutCount(), Dtype::kFloat32);
+    AttentionWeights(inputs.shape, inputs.Q(), inputs.K(), inputs.Positions(),
+                     static_cast<float*>(weights.data()), ThreadExecutor(threads));
+    WeightedValues(inputs.shape, static_cast<float*>(weights.data()), inputs.V(),
+                   inputs.Out(out, Dtype::kFloat32), ThreadExecutor(threads));
+    EXPECT_TRUE(weights == serial) << threads << " threads";
+    EXPECT_TRUE(out == serial_out) << threads << " threads";
+  }
+}
+
+// Rotary embedding is relative: the same distances from another origin give the same weights.
+TEST(AttentionRows, DoNotDependOnTheOrigin) {
+  AttentionCase inputs({.query_rows = 1, .first_query = 99, .heads = 2, .key_value_heads = 1});
+  const int64_t keys = inputs.shape.key_rows;
+  std::vector<double> frequencies;
+  for (int i = 0; i < 32; ++i) frequencies.push_back(std::pow(10000.0, -i / 32.0));
+  std::vector<std::vector<float>> weights;
+  for (const int64_t first : {0, 5000, 100000}) {
+    std::vector<float> cosines(static_cast<size_t>(keys * 32));
+    std::vector<float> sines(cosines.size());
+    FillRotary(frequencies, 1.0, first, keys, 1.0, cosines.data(), sines.data());
+    const std::vector<RotaryView> tables(2, {cosines.data(), sines.data(), 32});
+    weights.emplace_back(static_cast<size_t>(2 * keys));
+    AttentionWeights(inputs.shape, inputs.Q(), inputs.K(), {tables, tables, inputs.scales},
+                     weights.back().data(), SerialExecutor());
+  }
+  for (size_t i = 0; i < weights[0].size(); ++i) {
+    EXPECT_NEAR(weights[1][i], weights[0][i], 1e-6);
+    EXPECT_NEAR(weights[2][i], weights[0][i], 1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace midscope::kernels

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// Contract: Dequantise gives the same bits as the gguf Python package (dequantise_golden.bin, made
+// by make_dequantise_golden.py) for every type, from any alignment, for any NaN, infinity or
+// subnormal; NaN counts as equal to NaN. It writes nothing else.
+#include "kernels/dequantise.h"
+
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "tests/kernels/attention_case.h"
+#include "tests/kernels/every_target.h"
+
+namespace midscope::kernels {
+namespace {
+
+struct Golden {
+  uint32_t type = 0;
+  uint32_t elements = 0;
+  std::vector<char> blocks;
+  std::vector<float> values;
+};
+
+std::vector<Golden> ReadGolden() {
+  std::ifstream file(MIDSCOPE_DEQUANTISE_GOLDEN, std::ios::binary);
+  const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
+  std::vector<Golden> all;
+  size_t at = 8;
+  while (at + 12 <= bytes.size()) {
+    std::array<uint32_t, 3> header{};
+    std::memcpy(header.data(), bytes.data() + at, 12);
+    at += 12;
+    Golden golden{header[0], header[1], {}, {}};
+    const char* blocks = bytes.data() + at;
+    golden.blocks.assign(blocks, blocks + header[2]);
+    golden.values.resize(header[1]);
+    std::memcpy(golden.values.data(), blocks + header[2], header[1] * sizeof(float));
+    at += header[2] + header[1] * sizeof(float);
+    all.push_back(std::move(golden));
+  }
+  return all;
+}
+
+void CheckEqualsTheGgufPackageToTheLastBit() {
+  const std::vector<Golden> all = ReadGolden();
+  std::set<uint32_t> seen;
+  int special = 0;
+  for (const Golden& golden : all) {
+    const auto format = FindBlockFormat(golden.type);
+    ASSERT_TRUE(format) << golden.type;
+    seen.insert(golden.type);
+    ASSERT_EQ(golden.elements / format->elements * format->bytes,
+              static_cast<int64_t>(golden.blocks.size()));
+    std::vector<char> shifted(golden.blocks.size() + 3);
+    for (const size_t shift : {0, 1, 3}) {
+      std::copy(golden.blocks.begin(), golden.blocks.end(),
+                shifted.begin() + static_cast<long>(shift));
+      Guarded out(golden.elements, Dtype::kFloat32);
+      Dequantise(format->type, shifted.data() + shift, golden.elements,
+                 static_cast<float*>(out.data()));
+      for (uint32_t i = 0; i < golden.elements; ++i) {
+        const float got = out.At(i), want = golden.values[i];
+        if (std::isnan(want) || std::isinf(want)) ++special;
+        if (std::isnan(want) && std::isnan(got)) continue;
+        ASSERT_EQ(std::bit_cast<uint32_t>(got), std::bit_cast<uint32_t>(want))
+            << format->name << " at " << i << ": " << got << " for " << want;
+      }
+      EXPECT_TRUE(out.Intact()) << format->name;
+    }
+  }
+  EXPECT_EQ(seen.size(), 13u) << "each BlockType has its golden blocks";
+  EXPECT_GT(special, 0);
+}
+
+TEST(Dequantise, EqualsTheGgufPackageToTheLastBit) {
+  OnEveryTarget(CheckEqualsTheGgufPackageToTheLastBit);
+}
+
+TEST(Dequantise, TakesPartsOfARow) {
+  for (const Golden& golden : ReadGolden()) {
+    const auto format = *FindBlockFormat(golden.type);
+    Guarded out(format.elements, Dtype::kFloat32);
+    Dequantise(format.type, golden.blocks.data() + format.bytes, format.elements,
+               static_cast<float*>(out.data()));
+    for (int64_t i = 0; i < format.elements; ++i) {
+      const float want = golden.values[static_cast<size_t>(format.elements + i)];
+      if (std::isnan(want)) continue;
+      ASSERT_EQ(out.At(i), want) << format.name;
+    }
+    EXPECT_TRUE(out.Intact()) << format.name;
+  }
+}
+
+void CheckEveryHalfIsConvertedExactly() {
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    const auto half = static_cast<uint16_t>(bits);
+    float got = 0;
+    Dequantise(BlockType::kF16, &half, 1, &got);
+    const int exponent = (half >> 10) & 31;
+    const double mantissa = half & 1023;
+    double want = exponent == 0    ? std::ldexp(mantissa, -24)
+                  : exponent == 31 ? (mantissa == 0 ? INFINITY : NAN)
+                                   : std::ldexp(1024 + mantissa, exponent - 25);
+    if (half & 0x8000) want = -want;
+    if (std::isnan(want)) {
+      ASSERT_TRUE(std::isnan(got)) << bits;
+    } else {
+      ASSERT_EQ(got, want) << bits;
+      ASSERT_EQ(std::signbit(got), std::signbit(want)) << bits;
+    }
+  }
+}
+
+TEST(Dequantise, EveryHalfIsConvertedExactly) { OnEveryTarget(CheckEveryHalfIsConvertedExactly); }
+
+TEST(Dequantise, UnknownTypesHaveNoFormat) {
+  for (const uint32_t type : {4u, 5u, 9u, 15u, 16u, 29u, 31u, 39u, 0xffffffffu}) {
+    EXPECT_FALSE(FindBlockFormat(type)) << type;
+  }
+}
+
+}  // namespace
+}  // namespace midscope::kernels
