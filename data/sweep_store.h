@@ -56,7 +56,7 @@ class SweepStore {
   // Checkpoint, then removes the journal.
   void Finish(const std::vector<Record>& extra = {});
 
-  // One stored sample, as it was appended.
+  // One stored sample, as it was appended, under the store's record name and signal.
   Record ReadSample(int64_t sample) const;
 
  private:

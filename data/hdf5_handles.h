@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// The HDF5 C library behind owning handles: each call wrapped once, each failure an exception that
+// carries HDF5's own explanation. Internal to data/.
+#pragma once
+
+#include <hdf5.h>
+
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace midscope::hdf5 {
+
+// What HDF5 said went wrong; public functions turn it into Error with the file's name.
+class Hdf5Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Held by every public function that uses HDF5: serialises calls (HDF5 may be built without locks)
+// and turns the library's printing to stderr off for this thread.
+class LibraryLock {
+ public:
+  LibraryLock();
+
+ private:
+  std::lock_guard<std::recursive_mutex> guard_;
+};
+
+// Owns one HDF5 identifier of any kind.
+class Handle {
+ public:
+  using Closer = herr_t (*)(hid_t);
+
+  Handle() = default;
+  // Throws Hdf5Error "can't WHAT: ..." where `id` is negative.
+  Handle(hid_t id, Closer closer, const std::string& what);
+  ~Handle() { Close(); }
+  Handle(Handle&& other) noexcept
+      : id_(std::exchange(other.id_, H5I_INVALID_HID)), closer_(other.closer_) {}
+  Handle& operator=(Handle&& other) noexcept {
+    if (this != &other) {
+      Close();
+      id_ = std::exchange(other.id_, H5I_INVALID_HID);
+      closer_ = other.closer_;
+    }
+    return *this;
+  }
+
+  hid_t id() const { return id_; }
+  // Closes now and throws Hdf5Error where that fails, as it does when buffered data can't be
+  // written.
+  void CloseOrThrow(const std::string& what);
+
+ private:
+  void Close() noexcept;
+
+  hid_t id_ = H5I_INVALID_HID;
+  Closer closer_ = nullptr;
+};
+
+// Throws Hdf5Error "can't WHAT: HDF5's explanation" for a negative status; returns it otherwise.
+template <typename Status>
+Status Check(Status status, const std::string& what);
+[[noreturn]] void ThrowLibraryError(const std::string& what);
+
+template <typename Status>
+Status Check(Status status, const std::string& what) {
+  if (status < 0) ThrowLibraryError(what);
+  return status;
+}
+
+Handle OpenForReading(const std::string& path);
+Handle CreateGroup(hid_t parent, const std::string& name);  // keeps the order of creation
+Handle OpenGroup(hid_t parent, const std::string& name);
+Handle OpenDataSet(hid_t parent, const std::string& name);
+Handle Space(const std::vector<hsize_t>& sizes);  // no sizes: a scalar
+Handle SpaceOf(hid_t data_set);
+std::vector<hsize_t> SizesOf(hid_t space);
+Handle TextType();  // variable-length UTF-8
+
+// Names of the hard links of a group, in order of creation where the file has it.
+std::vector<std::string> ChildNames(hid_t group);
+bool IsGroup(hid_t parent, const std::string& name);
+
+}  // namespace midscope::hdf5

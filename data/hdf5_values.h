@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Attributes and array data between C++ values and HDF5. Internal to data/.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/record.h"
+#include "data/hdf5_handles.h"
+
+namespace midscope::hdf5 {
+
+void WriteAttribute(hid_t object, const std::string& name, const Attribute& value);
+void WriteAttribute(hid_t object, const std::string& name, const std::vector<std::string>& values);
+
+bool HasAttribute(hid_t object, const std::string& name);
+// Nothing where the attribute is missing or of another type than Attribute has.
+std::optional<Attribute> ReadAttribute(hid_t object, const std::string& name);
+std::string ReadTextAttribute(hid_t object, const std::string& name);  // "" where missing
+std::vector<std::string> ReadTextListAttribute(hid_t object, const std::string& name);
+std::vector<std::string> AttributeNames(hid_t object);
+
+// Valid UTF-8 without NUL, which is all that HDF5's strings hold: other text (a token may be a part
+// of a character) is stored as DisplayText (core/utf8.h) shows it.
+std::string StorableText(const std::string& text);
+
+// The memory and file type of each kind of array data.
+Handle TypeOf(const ArrayData& data);
+
+// Which box of a data set is read or written; empty: all of it.
+struct Box {
+  std::vector<hsize_t> begin;
+  std::vector<hsize_t> sizes;
+};
+void WriteData(hid_t data_set, const ArrayData& data, const Box& box = {});
+
+// Throws Hdf5Error for a type that ArrayData does not have, and for sizes that can't be true of a
+// file of `file_bytes` bytes.
+ArrayData ReadData(hid_t data_set, int64_t file_bytes, const Box& box = {});
+// An empty value of the alternative that ReadData would give.
+ArrayData DataKind(hid_t data_set);
+
+}  // namespace midscope::hdf5

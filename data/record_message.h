@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// A record as bytes (MessagePack; numbers as little-endian blocks), for the sweep's journal.
+// Internal to data/.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/record.h"
+
+namespace midscope {
+
+// One entry of the journal.
+struct JournalEntry {
+  enum class Kind { kPlan, kSample, kFailure };
+  Kind kind = Kind::kSample;
+  int64_t sample = 0;
+  std::string text;  // kPlan: the plan; kFailure: the message
+  Record record;     // kSample
+};
+
+std::vector<uint8_t> EncodeEntry(const JournalEntry& entry);
+
+// Throws Error (failure) where the bytes are no entry; what it gives passes Record::Check().
+JournalEntry DecodeEntry(std::span<const uint8_t> bytes);
+
+}  // namespace midscope

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// An append-only file of checksummed entries: 8 bytes "MIDSJNL1", then for each entry its length
+// and XXH3-64 (8 bytes each, little-endian) and its bytes. A torn last entry is dropped. Internal
+// to data/.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "data/record_message.h"
+
+namespace midscope {
+
+class SweepJournal {
+ public:
+  // Opens or creates and locks the file; a lock held by another process is an Error (failure).
+  explicit SweepJournal(std::string path);
+  ~SweepJournal();
+  SweepJournal(const SweepJournal&) = delete;
+  SweepJournal& operator=(const SweepJournal&) = delete;
+
+  // Calls visit(entry, offset) for each whole entry from the start, cuts what follows the last one
+  // off and returns how many bytes that was. Throws Error (failure) for a file that is no journal.
+  int64_t Load(const std::function<void(const JournalEntry& entry, int64_t offset)>& visit);
+
+  // Returns the entry's offset; it is on the disk. Throws Error (failure); then nothing was
+  // appended.
+  int64_t Append(const JournalEntry& entry);
+  JournalEntry Read(int64_t offset) const;
+  // Back to no entries.
+  void Clear();
+  // Removes the file.
+  void Remove();
+
+ private:
+  std::vector<uint8_t> ReadBytes(int64_t offset, int64_t count) const;
+  bool ReadFrame(int64_t offset, std::vector<uint8_t>& payload) const;
+
+  std::string path_;
+  int descriptor_ = -1;
+  int64_t end_ = 0;  // of the last whole entry
+};
+
+}  // namespace midscope
