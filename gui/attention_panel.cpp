@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/attention_panel.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QTabWidget>
+#include <algorithm>
+
+#include "core/intervention_text.h"
+#include "gui/attention_plot.h"
+#include "gui/record_access.h"
+#include "gui/session.h"
+#include "gui/token_view.h"
+
+namespace midscope {
+namespace {
+
+const char kAttention[] = "last_query_attention";
+constexpr qsizetype kLongestName = 60;
+
+}  // namespace
+
+AttentionPanel::AttentionPanel(Session* session, QWidget* parent)
+    : QWidget(parent), session_(session) {
+  tabs_ = new QTabWidget(this);
+  tabs_->setDocumentMode(true);
+  plot_ = new AttentionPlot(tabs_);
+  tokens_ = new TokenView(tabs_);
+  tabs_->addTab(plot_, tr("Plot"));
+  tabs_->addTab(tokens_, tr("Text"));
+  layer_box_ = new QSpinBox(this);
+  head_box_ = new QSpinBox(this);
+  layer_box_->setObjectName(QStringLiteral("attention_layer"));
+  head_box_->setObjectName(QStringLiteral("attention_head"));
+  layer_box_->setToolTip(tr("Layer, zero-based"));
+  head_box_->setToolTip(tr("Query head, zero-based"));
+  logarithmic_ = new QCheckBox(tr("logarithmic"), this);
+  logarithmic_->setChecked(true);
+  logarithmic_->setToolTip(
+      tr("The first token often takes most of the attention: a logarithmic "
+         "axis shows the rest"));
+  token_side_ = new QComboBox(this);
+  token_side_->addItems({tr("text of A"), tr("text of B")});
+  token_side_->setToolTip(tr("Whose attention colours the text"));
+  auto* row = new QHBoxLayout;
+  row->setContentsMargins(6, 2, 6, 2);
+  row->addWidget(new QLabel(tr("layer"), this));
+  row->addWidget(layer_box_);
+  row->addWidget(new QLabel(tr("head"), this));
+  row->addWidget(head_box_);
+  row->addSpacing(10);
+  row->addWidget(logarithmic_);
+  row->addWidget(token_side_);
+  row->addStretch(1);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(tabs_, 1);
+  column->addLayout(row);
+  const auto choose = [this] {
+    SetHead({layer_box_->value(), head_box_->value()});
+    Q_EMIT HeadChosen(head_);
+  };
+  connect(layer_box_, &QSpinBox::valueChanged, this, choose);
+  connect(head_box_, &QSpinBox::valueChanged, this, choose);
+  connect(logarithmic_, &QCheckBox::toggled, plot_, &AttentionPlot::SetLogarithmic);
+  connect(token_side_, &QComboBox::currentIndexChanged, this, &AttentionPanel::RefreshTokens);
+  connect(plot_, &AttentionPlot::KeyHovered, tokens_, &TokenView::SetMarkedKey);
+  connect(tokens_, &TokenView::KeyHovered, plot_, &AttentionPlot::SetMarkedKey);
+  connect(session_, &Session::PromptsChanged, this, &AttentionPanel::RefreshPrompt);
+  connect(session_, &Session::SettingsChanged, this, &AttentionPanel::RefreshNames);
+  connect(session_, &Session::SideChanged, this, &AttentionPanel::Refresh);
+  RefreshNames();
+}
+
+void AttentionPanel::SetHead(midscope::HeadId head) {
+  head_ = head;
+  const QSignalBlocker quiet[] = {QSignalBlocker(layer_box_), QSignalBlocker(head_box_)};
+  layer_box_->setValue(static_cast<int>(head.layer));
+  head_box_->setValue(static_cast<int>(head.head));
+  Refresh();
+  plot_->ResetView();
+}
+
+void AttentionPanel::RefreshPrompt() {
+  plot_->SetPrompt(session_->prompt());
+  tokens_->SetPrompt(session_->prompt());
+  Refresh();
+}
+
+void AttentionPanel::RefreshNames() {
+  const auto name = [this](const QString& side, const Intervention& setting) {
+    QString text = QString::fromStdString(PrintIntervention(setting));
+    if (text.size() > kLongestName) text = text.left(kLongestName - 1) + QChar(0x2026);
+    return side + QStringLiteral(": ") + text;
+  };
+  plot_->SetNames(name(tr("A"), session_->setting(Side::kA)),
+                  name(tr("B"), session_->setting(Side::kB)));
+}
+
+void AttentionPanel::Refresh() {
+  const Record* a = session_->record(Side::kA, kAttention);
+  const Record* b = session_->record(Side::kB, kAttention);
+  const Record* shape = a ? a : b;
+  if (shape) {
+    const QSignalBlocker quiet[] = {QSignalBlocker(layer_box_), QSignalBlocker(head_box_)};
+    const int64_t layers = AxisSize(*shape, "layer");
+    const int64_t heads = AxisSize(*shape, "head");
+    layer_box_->setMaximum(static_cast<int>(std::max<int64_t>(layers - 1, 0)));
+    head_box_->setMaximum(static_cast<int>(std::max<int64_t>(heads - 1, 0)));
+    head_ = {layer_box_->value(), head_box_->value()};
+  }
+  const auto row = [this](const Record* record) {
+    return record ? LastAxisRow(*record, kAttention, {head_.layer, head_.head}) : QVector<double>();
+  };
+  plot_->SetRows(row(a), row(b));
+  plot_->SetTitle(tr("Attention of the last query — L%1H%2").arg(head_.layer).arg(head_.head));
+  RefreshTokens();
+}
+
+void AttentionPanel::RefreshTokens() {
+  const bool b = token_side_->currentIndex() == 1 && !plot_->row(Side::kB).isEmpty();
+  tokens_->SetRow(plot_->row(b ? Side::kB : Side::kA));
+}
+
+}  // namespace midscope

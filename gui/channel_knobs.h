@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The knobs of channel scaling: one channel; further ones, which only the text line can add, stay
+// as they are.
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "core/intervention.h"
+
+class QComboBox;
+class QLabel;
+class QSpinBox;
+
+namespace midscope {
+
+class FactorSlider;
+
+class ChannelKnobs : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit ChannelKnobs(QWidget* parent = nullptr);
+
+  // The first is the one that the knobs show.
+  std::vector<ChannelScaling> value() const;
+  // Of an empty list, the knobs keep their places.
+  void SetValue(const std::vector<ChannelScaling>& value);
+  void SetModel(int64_t layers, int64_t hidden);
+  FactorSlider* factor() const { return factor_; }
+
+ Q_SIGNALS:
+  void Changed(bool moving);
+
+ private:
+  void OnLayers();
+
+  QSpinBox* channel_;
+  FactorSlider* factor_;
+  QSpinBox* first_layer_;
+  QSpinBox* last_layer_;
+  QComboBox* rows_;
+  QSpinBox* last_rows_;
+  QLabel* others_text_;
+  LayerSet layers_;
+  std::vector<ChannelScaling> others_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/channel_panel.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <algorithm>
+
+#include "gui/channel_plot.h"
+#include "gui/record_access.h"
+#include "gui/session.h"
+
+namespace midscope {
+
+ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
+  plot_ = new ChannelPlot(this);
+  channel_ = new QSpinBox(this);
+  channel_->setObjectName(QStringLiteral("shown_channel"));
+  channel_->setRange(0, 1 << 20);
+  channel_->setValue(static_cast<int>(session_->channel()));
+  channel_->setKeyboardTracking(false);
+  channel_->setToolTip(tr("Which channel of the residual stream is drawn; a new one needs a run"));
+  layer_ = new QComboBox(this);
+  layer_->setObjectName(QStringLiteral("shown_layer"));
+  layer_->setToolTip(tr("All layers as lines, or one layer with A and B over each other"));
+  dropped_ = new QSpinBox(this);
+  dropped_->setRange(0, 1 << 20);
+  dropped_->setValue(30);
+  dropped_->setToolTip(tr("First positions left out: the first tokens are far from the rest"));
+  auto* row = new QHBoxLayout;
+  row->setContentsMargins(6, 2, 6, 2);
+  row->addWidget(new QLabel(tr("channel"), this));
+  row->addWidget(channel_);
+  row->addWidget(new QLabel(tr("layers"), this));
+  row->addWidget(layer_);
+  row->addWidget(new QLabel(tr("drop first"), this));
+  row->addWidget(dropped_);
+  row->addStretch(1);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(plot_, 1);
+  column->addLayout(row);
+  connect(channel_, &QSpinBox::valueChanged, this, [this](int channel) {
+    session_->SetChannel(channel);
+    Refresh();
+  });
+  connect(layer_, &QComboBox::currentIndexChanged, this, &ChannelPanel::Refresh);
+  connect(dropped_, &QSpinBox::valueChanged, this, &ChannelPanel::Refresh);
+  connect(session_, &Session::ModelChanged, this, &ChannelPanel::RefreshModel);
+  connect(session_, &Session::SideChanged, this, &ChannelPanel::Refresh);
+  connect(session_, &Session::SettingsChanged, this, &ChannelPanel::Refresh);
+  RefreshModel();
+}
+
+void ChannelPanel::RefreshModel() {
+  const Record* hidden = session_->record(Side::kA, "hidden_channels");
+  int64_t layers = hidden ? AxisSize(*hidden, "layer") : 0;
+  if (session_->model()) {
+    layers = session_->model()->config.layers;
+    const QSignalBlocker quiet(channel_);
+    channel_->setMaximum(
+        static_cast<int>(std::max<int64_t>(session_->model()->config.hidden - 1, 0)));
+  }
+  const QSignalBlocker quiet(layer_);
+  const int before = layer_->currentIndex();
+  layer_->clear();
+  layer_->addItem(tr("all"), -1);
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    layer_->addItem(QString::number(layer), static_cast<qlonglong>(layer));
+  }
+  layer_->setCurrentIndex(std::clamp(before, 0, layer_->count() - 1));
+  Refresh();
+}
+
+void ChannelPanel::Refresh() {
+  ChannelPlot::View view;
+  view.channel = channel_->value();
+  view.layer = layer_->currentData().toLongLong();
+  view.dropped = dropped_->value();
+  const auto& scalings = session_->setting(Side::kB).channels;
+  if (!scalings.empty() && session_->differs()) view.highlighted = scalings.front().layers;
+  plot_->Show(session_->record(Side::kA, "hidden_channels"),
+              session_->record(Side::kB, "hidden_channels"), view);
+}
+
+}  // namespace midscope

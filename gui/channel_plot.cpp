@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/channel_plot.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gui/plot_style.h"
+#include "gui/record_access.h"
+
+namespace midscope {
+namespace {
+
+const char kHidden[] = "hidden_channel";
+
+}  // namespace
+
+ChannelPlot::ChannelPlot(QWidget* parent)
+    : Plot(tr("Hidden channel against position"), QStringLiteral("hidden_channel"), parent) {
+  xAxis->setLabel(tr("position (token)"));
+  yAxis->setLabel(tr("value in the residual stream"));
+  SetEmptyMessage(tr("No run yet"));
+}
+
+void ChannelPlot::AddLine(const QVector<double>& values, const QString& name, const QPen& pen) {
+  QCPGraph* graph = addGraph();
+  graph->setName(name);
+  graph->setPen(pen);
+  graph->setAdaptiveSampling(true);
+  QVector<QCPGraphData> points;
+  for (qsizetype i = std::min<qsizetype>(view_.dropped, values.size()); i < values.size(); ++i) {
+    points.append(QCPGraphData(static_cast<double>(i), values[i]));
+  }
+  graph->data()->set(points, true);
+}
+
+void ChannelPlot::AddLayers(const Record& hidden, int64_t channel_index, Side side) {
+  const int64_t layers = AxisSize(hidden, "layer");
+  const QVector<double> numbers = AxisValues(hidden, "layer");
+  QCPColorGradient gradient = ViridisGradient();
+  const bool any_highlighted = view_.highlighted.all || !view_.highlighted.ranges.empty();
+  for (int64_t i = 0; i < layers; ++i) {
+    const auto layer = static_cast<int64_t>(numbers.value(i));
+    if (view_.layer >= 0 && layer != view_.layer) continue;
+    QColor color =
+        gradient.color(static_cast<double>(i), QCPRange(0, std::max<double>(1, layers - 1)));
+    qreal width = 1;
+    if (view_.layer >= 0) {
+      color = SideColor(side);
+      width = 1.6;
+    } else if (any_highlighted) {
+      const bool covered = view_.highlighted.Contains(layer);
+      color.setAlpha(covered ? 255 : 70);
+      width = covered ? 1.6 : 1;
+    }
+    const bool dashed = side == Side::kB;
+    AddLine(LastAxisRow(hidden, kHidden, {i, channel_index}), QStringLiteral("L%1").arg(layer),
+            QPen(color, width, dashed ? Qt::DashLine : Qt::SolidLine));
+  }
+}
+
+void ChannelPlot::Show(const Record* hidden_a, const Record* hidden_b, const View& view) {
+  view_ = view;
+  if (hidden_a != &hidden_a_) hidden_a_ = hidden_a ? *hidden_a : Record{};
+  if (hidden_b != &hidden_b_) hidden_b_ = hidden_b ? *hidden_b : Record{};
+  clearGraphs();
+  const auto channel = static_cast<double>(view_.channel);
+  const int64_t index_a = AxisIndexOf(hidden_a_, "channel", channel);
+  const int64_t index_b = AxisIndexOf(hidden_b_, "channel", channel);
+  const bool has_a = index_a >= 0 && HasArray(hidden_a_, kHidden, {"layer", "channel", "position"});
+  const bool has_b = index_b >= 0 && HasArray(hidden_b_, kHidden, {"layer", "channel", "position"});
+  if (has_a) AddLayers(hidden_a_, index_a, Side::kA);
+  // Thirty lines of A and thirty of B would hide each other: B joins where one layer is chosen.
+  if (has_b && (view_.layer >= 0 || !has_a)) AddLayers(hidden_b_, index_b, Side::kB);
+  const bool nothing = graphCount() == 0;
+  SetEmptyMessage(nothing ? tr("Channel %1 has not been captured yet").arg(view_.channel)
+                          : QString());
+  const QString layer_text = view_.layer >= 0 ? tr("layer %1 (A solid, B dashed)").arg(view_.layer)
+                                              : tr("layers from dark (first) to light (last)");
+  SetTitle(tr("Hidden channel %1 against position — %2").arg(view_.channel).arg(layer_text));
+  ResetView();
+  replot(rpQueuedReplot);
+}
+
+void ChannelPlot::ResetView() {
+  rescaleAxes();
+  yAxis->scaleRange(1.08);
+}
+
+QString ChannelPlot::TooltipAt(const QPointF& position) const {
+  if (!axisRect()->rect().contains(position.toPoint())) return {};
+  const auto key = static_cast<double>(std::llround(xAxis->pixelToCoord(position.x())));
+  const QCPGraph* nearest = nullptr;
+  double nearest_pixels = 30;
+  double nearest_value = 0;
+  for (int i = 0; i < graphCount(); ++i) {
+    const auto found = graph(i)->data()->findBegin(key, false);
+    if (found == graph(i)->data()->constEnd() || found->key != key) continue;
+    const double pixels = std::abs(yAxis->coordToPixel(found->value) - position.y());
+    if (pixels < nearest_pixels) {
+      nearest_pixels = pixels;
+      nearest = graph(i);
+      nearest_value = found->value;
+    }
+  }
+  if (!nearest) return {};
+  return QStringLiteral("%1N%2\n%3")
+      .arg(nearest->name())
+      .arg(view_.channel)
+      .arg(tr("position %1: %2").arg(key).arg(nearest_value, 0, 'g', 4));
+}
+
+void ChannelPlot::RestyleData() { Show(&hidden_a_, &hidden_b_, view_); }
+
+}  // namespace midscope

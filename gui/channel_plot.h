@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One hidden channel of the residual stream against position, a line a layer; the layers that the
+// knob covers stand out. One chosen layer: A solid and B dashed.
+#pragma once
+
+#include "core/intervention.h"
+#include "core/record.h"
+#include "gui/plot.h"
+#include "gui/view_types.h"
+
+namespace midscope {
+
+class ChannelPlot : public Plot {
+  Q_OBJECT
+
+ public:
+  explicit ChannelPlot(QWidget* parent = nullptr);
+
+  struct View {
+    int64_t channel = 0;
+    int64_t layer = -1;    // -1: all layers
+    int64_t dropped = 30;  // first positions left out: the first tokens' norm dwarfs the rest
+    LayerSet highlighted{false, {}};
+  };
+  // Records with hidden_channel [layer, channel, position]; null for none.
+  void Show(const Record* hidden_a, const Record* hidden_b, const View& view);
+
+  void ResetView() override;
+  QString TooltipAt(const QPointF& position) const override;
+
+ protected:
+  void RestyleData() override;
+
+ private:
+  void AddLine(const QVector<double>& values, const QString& name, const QPen& pen);
+  void AddLayers(const Record& hidden, int64_t channel_index, Side side);
+
+  View view_;
+  Record hidden_a_;
+  Record hidden_b_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/command_line.h"
+
+#include <QCommandLineParser>
+#include <QRegularExpression>
+
+#include "core/error.h"
+#include "gui/plot_files.h"
+
+namespace midscope {
+namespace {
+
+constexpr char kVersionText[] = "midscope-gui " MIDSCOPE_VERSION;
+
+HeadId ReadHead(const QString& text) {
+  static const QRegularExpression kPattern(QStringLiteral("^(?:attn_)?L?(\\d{1,4})[H_](\\d{1,4})$"),
+                                           QRegularExpression::CaseInsensitiveOption);
+  const QRegularExpressionMatch match = kPattern.match(text);
+  if (!match.hasMatch()) {
+    throw UsageError("--head", "'" + text.toStdString() + "' is not a head",
+                     "Write it as L12H3, layers and heads counted from zero");
+  }
+  return {match.captured(1).toLongLong(), match.captured(2).toLongLong()};
+}
+
+QStringList ReadFormats(const QString& text) {
+  QStringList formats;
+  for (const QString& part : text.split(QLatin1Char(','), Qt::SkipEmptyParts)) {
+    const QString format = part.trimmed().toLower();
+    if (!PlotFormats().contains(format)) {
+      throw UsageError("--format", "'" + part.toStdString() + "' is not known",
+                       "Use " + PlotFormats().join(QStringLiteral(", ")).toStdString());
+    }
+    if (!formats.contains(format)) formats << format;
+  }
+  if (formats.isEmpty()) throw UsageError("--format", "it names no format", "Use png,svg,pdf");
+  return formats;
+}
+
+void ReadRender(const QCommandLineParser& parser, RenderRequest& render) {
+  render.file = parser.value(QStringLiteral("render"));
+  render.folder = parser.value(QStringLiteral("out"));
+  if (render.folder.isEmpty()) {
+    throw UsageError("--render", "--out is missing", "Say with --out DIR where pictures go");
+  }
+  render.formats = ReadFormats(parser.value(QStringLiteral("format")));
+  if (parser.isSet(QStringLiteral("head"))) {
+    render.head = ReadHead(parser.value(QStringLiteral("head")));
+  }
+  if (parser.isSet(QStringLiteral("channel"))) {
+    bool read = false;
+    const QString text = parser.value(QStringLiteral("channel"));
+    render.channel = text.toLongLong(&read);
+    if (!read || *render.channel < 0) {
+      throw UsageError("--channel", "'" + text.toStdString() + "' is not a channel",
+                       "Give a whole number from 0 on");
+    }
+  }
+}
+
+void AddOptions(QCommandLineParser& parser) {
+  parser.setApplicationDescription(
+      QStringLiteral("Shows why a language model loses what stands in the middle of its context, "
+                     "and what changes when its positions are changed."));
+  parser.addHelpOption();
+  parser.addVersionOption();
+  parser.addPositionalArgument(
+      QStringLiteral("open"),
+      QStringLiteral("A .gguf model or a .h5 file of results; without: the embedded model."),
+      QStringLiteral("[open]"));
+  const auto add = [&parser](const char* name, const char* help, const char* value,
+                             const char* otherwise = "") {
+    parser.addOption({QString::fromLatin1(name), QString::fromLatin1(help),
+                      QString::fromLatin1(value), QString::fromLatin1(otherwise)});
+  };
+  add("dtype", "Number type of the run: float32 or bfloat16.", "type");
+  add("task", "What is asked at the start: list:lines=20, kv:pairs=10.", "task");
+  add("with", "Setting B at the start, such as \"channel(100, factor=-1, layers=8-25)\".", "text");
+  add("render", "Draw the pictures of a file of results into --out, without a display.", "run.h5");
+  add("out", "Folder for the pictures; made if it is not there.", "dir");
+  add("format", "Formats of the pictures.", "list", "png,svg,pdf");
+  add("head", "Head whose attention is drawn, as L12H3; without: the most position-aware one.",
+      "head");
+  add("channel", "Hidden channel that is drawn; without: the first in the file.", "number");
+  add("screenshot", "Run once, write a picture of the window, and leave.", "file.png");
+}
+
+}  // namespace
+
+GuiCommand ReadCommandLine(const QStringList& arguments) {
+  QCommandLineParser parser;
+  AddOptions(parser);
+  GuiCommand command;
+  if (!parser.parse(arguments)) {
+    throw UsageError("command line", parser.errorText().toStdString(), "See midscope-gui --help");
+  }
+  if (parser.isSet(QStringLiteral("help"))) {
+    command.task = GuiTask::kPrintAndLeave;
+    command.text = parser.helpText();
+    return command;
+  }
+  if (parser.isSet(QStringLiteral("version"))) {
+    command.task = GuiTask::kPrintAndLeave;
+    command.text = QString::fromLatin1(kVersionText) + QLatin1Char('\n');
+    return command;
+  }
+  const QStringList open = parser.positionalArguments();
+  if (open.size() > 1) {
+    throw UsageError("'" + open[1].toStdString() + "'", "one model or file at a time",
+                     "See midscope-gui --help");
+  }
+  command.open = open.value(0);
+  command.dtype = parser.value(QStringLiteral("dtype"));
+  if (!command.dtype.isEmpty() && command.dtype != QLatin1String("float32") &&
+      command.dtype != QLatin1String("bfloat16")) {
+    throw UsageError("--dtype", "'" + command.dtype.toStdString() + "' is not known",
+                     "Use float32 or bfloat16");
+  }
+  command.prompt_task = parser.value(QStringLiteral("task"));
+  command.setting_b = parser.value(QStringLiteral("with"));
+  if (parser.isSet(QStringLiteral("render"))) {
+    command.task = GuiTask::kRender;
+    ReadRender(parser, command.render);
+  } else if (parser.isSet(QStringLiteral("screenshot"))) {
+    command.task = GuiTask::kScreenshot;
+    command.screenshot = parser.value(QStringLiteral("screenshot"));
+  }
+  return command;
+}
+
+}  // namespace midscope

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A number under the hand: a slider, and a box for exact values also outside the slider's range.
+#pragma once
+
+#include <QWidget>
+
+class QDoubleSpinBox;
+class QSlider;
+
+namespace midscope {
+
+class FactorSlider : public QWidget {
+  Q_OBJECT
+
+ public:
+  // The slider runs from `minimum` to `maximum` in hundredths; the box has a range of its own.
+  FactorSlider(double minimum, double maximum, QWidget* parent = nullptr);
+
+  double value() const;
+  // Says nothing to anybody.
+  void SetValue(double value);
+  QDoubleSpinBox* box() const { return box_; }
+  QSlider* slider() const { return slider_; }
+
+ Q_SIGNALS:
+  // `moving`: the hand still holds the slider. Letting go says the last value with moving = false.
+  void Changed(double value, bool moving);
+
+ private:
+  QSlider* slider_;
+  QDoubleSpinBox* box_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/head_map_panel.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+
+#include "gui/head_map_plot.h"
+#include "gui/session.h"
+
+namespace midscope {
+
+HeadMapPanel::HeadMapPanel(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
+  plot_ = new HeadMapPlot(this);
+  mode_ = new QComboBox(this);
+  mode_->setObjectName(QStringLiteral("map_mode"));
+  mode_->addItems({tr("A"), tr("B"), tr("B − A")});
+  mode_->setToolTip(tr("What the map shows (keys A, B, D)"));
+  note_ = new QLabel(this);
+  note_->setToolTip(tr("Click a cell, or use the arrow keys (up: next layer), to choose a head"));
+  auto* row = new QHBoxLayout;
+  row->setContentsMargins(6, 2, 6, 2);
+  row->addWidget(new QLabel(tr("map of"), this));
+  row->addWidget(mode_);
+  row->addWidget(note_, 1);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(plot_, 1);
+  column->addLayout(row);
+  connect(mode_, &QComboBox::currentIndexChanged, this, &HeadMapPanel::Refresh);
+  connect(session_, &Session::SideChanged, this, &HeadMapPanel::Refresh);
+  connect(session_, &Session::ModelChanged, this, &HeadMapPanel::Refresh);
+  Refresh();
+}
+
+MapMode HeadMapPanel::mode() const { return static_cast<MapMode>(mode_->currentIndex()); }
+
+void HeadMapPanel::SetMode(MapMode mode) { mode_->setCurrentIndex(static_cast<int>(mode)); }
+
+void HeadMapPanel::Refresh() {
+  if (session_->model()) {
+    plot_->SetHeadsPerKeyValueHead(session_->model()->config.heads_per_key_value_head());
+  }
+  plot_->Show(session_->record(Side::kA, "position_awareness"),
+              session_->record(Side::kB, "position_awareness"),
+              session_->record(Side::kA, "position_ratio"),
+              session_->record(Side::kB, "position_ratio"), mode());
+  const Side side = mode() == MapMode::kA ? Side::kA : Side::kB;
+  QString note;
+  if (mode() != MapMode::kA && !session_->differs()) {
+    note = tr("B is the same as A");
+  } else if (plot_->layers() > 0 && !session_->settled(side)) {
+    note = tr("of an older setting until the hand rests");
+  }
+  note_->setText(note);
+}
+
+}  // namespace midscope

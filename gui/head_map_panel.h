@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The head map with the choice of what it shows: A, B or their difference.
+#pragma once
+
+#include <QWidget>
+
+#include "gui/view_types.h"
+
+class QComboBox;
+class QLabel;
+
+namespace midscope {
+
+class HeadMapPlot;
+class Session;
+
+class HeadMapPanel : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit HeadMapPanel(Session* session, QWidget* parent = nullptr);
+
+  HeadMapPlot* plot() const { return plot_; }
+  MapMode mode() const;
+  void SetMode(MapMode mode);
+
+ private:
+  void Refresh();
+
+  Session* session_;
+  HeadMapPlot* plot_;
+  QComboBox* mode_;
+  QLabel* note_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QApplication>
+#include <QTextStream>
+#include <QTimer>
+#include <exception>
+
+#include "core/error.h"
+#include "core/intervention_text.h"
+#include "gui/command_line.h"
+#include "gui/error_bar.h"
+#include "gui/main_window.h"
+#include "gui/session.h"
+#include "gui/setting_history.h"
+#include "gui/subject_panel.h"
+
+namespace {
+
+using midscope::GuiCommand;
+using midscope::GuiTask;
+
+constexpr int kUsageStatus = 2;
+constexpr int kFailureStatus = 1;
+
+int Complain(const QString& message) {
+  QTextStream(stderr) << "midscope-gui: " << message << '\n';
+  return kFailureStatus;
+}
+
+bool HasDisplay() {
+  return !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
+}
+
+// Takes the picture when the first cycle has come to rest.
+void ScreenshotAtRest(QApplication& app, midscope::MainWindow& window, const QString& path) {
+  QObject::connect(window.session(), &midscope::Session::Failed, &app,
+                   [&app](const QString& why) { app.exit(Complain(why)); });
+  QObject::connect(window.session(), &midscope::Session::Stopped, &app, [&app, &window, path] {
+    if (!window.session()->record(midscope::Side::kA, "outcome")) return;
+    if (window.session()->asked_and_waiting()) return;
+    // The last replies have queued their redraws: one turn of the event loop later all is drawn.
+    QTimer::singleShot(0, &app, [&app, &window, path] {
+      const bool written = window.grab().save(path);
+      app.exit(written ? 0 : Complain(QStringLiteral("'%1': it could not be written").arg(path)));
+    });
+  });
+}
+
+int RunWindow(QApplication& app, const GuiCommand& command) {
+  midscope::MainWindow window(midscope::MakeLocalEngine());
+  if (!command.dtype.isEmpty()) window.subject()->SetDtype(command.dtype);
+  if (!command.prompt_task.isEmpty()) window.subject()->SetTask(command.prompt_task);
+  if (!command.setting_b.isEmpty()) {
+    window.history()->Change({{}, midscope::ParseIntervention(command.setting_b.toStdString())},
+                             false);
+  }
+  if (command.task == GuiTask::kScreenshot) ScreenshotAtRest(app, window, command.screenshot);
+  window.show();
+  window.OpenPath(command.open.isEmpty() ? QStringLiteral("embedded") : command.open);
+  return QApplication::exec();
+}
+
+int Run(int argc, char** argv, const GuiCommand& command) {
+  const bool window = command.task == GuiTask::kWindow;
+  const bool chosen = !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM");
+  if (window && !chosen && !HasDisplay()) {
+    return Complain(
+        QStringLiteral("display: there is none. Set DISPLAY or WAYLAND_DISPLAY, or use "
+                       "--render or --screenshot, which need none"));
+  }
+  if (command.task == GuiTask::kRender || (!chosen && !HasDisplay())) {
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+  }
+  QApplication app(argc, argv);
+  QApplication::setApplicationName(QStringLiteral("midscope-gui"));
+  QApplication::setApplicationVersion(QStringLiteral(MIDSCOPE_VERSION));
+  if (command.task != GuiTask::kRender) return RunWindow(app, command);
+  for (const QString& path : midscope::RenderFile(command.render)) {
+    QTextStream(stdout) << path << '\n';
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    QStringList arguments;
+    for (int i = 0; i < argc; ++i) arguments << QString::fromLocal8Bit(argv[i]);
+    const GuiCommand command = midscope::ReadCommandLine(arguments);
+    if (command.task == GuiTask::kPrintAndLeave) {
+      QTextStream(stdout) << command.text;
+      return 0;
+    }
+    return Run(argc, argv, command);
+  } catch (const midscope::Error& error) {
+    Complain(QString::fromUtf8(error.what()));
+    return error.kind() == midscope::ErrorKind::kUsage ? kUsageStatus : kFailureStatus;
+  } catch (const std::exception& error) {
+    return Complain(QStringLiteral("internal error: %1").arg(QString::fromUtf8(error.what())));
+  }
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/main_window.h"
+
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QLabel>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QScrollArea>
+#include <QSplitter>
+#include <QStatusBar>
+#include <QVBoxLayout>
+
+#include "core/error.h"
+#include "gui/attention_panel.h"
+#include "gui/attention_plot.h"
+#include "gui/channel_panel.h"
+#include "gui/channel_plot.h"
+#include "gui/error_bar.h"
+#include "gui/head_map_panel.h"
+#include "gui/head_map_plot.h"
+#include "gui/outcome_panel.h"
+#include "gui/outcome_plot.h"
+#include "gui/plot_files.h"
+#include "gui/progress_row.h"
+#include "gui/record_access.h"
+#include "gui/result_file.h"
+#include "gui/session.h"
+#include "gui/setting_history.h"
+#include "gui/settings_panel.h"
+#include "gui/subject_panel.h"
+
+namespace midscope {
+namespace {
+
+constexpr int kSideWidth = 340;
+constexpr QSize kExportSize(760, 460);
+
+}  // namespace
+
+MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainWindow(parent) {
+  setWindowTitle(tr("Midscope"));
+  setAcceptDrops(true);
+  session_ = new Session(std::move(engine), this);
+  history_ = new SettingHistory(this);
+  subject_ = new SubjectPanel;
+  settings_ = new SettingsPanel;
+  head_map_ = new HeadMapPanel(session_);
+  attention_ = new AttentionPanel(session_);
+  channel_ = new ChannelPanel(session_);
+  outcome_ = new OutcomePanel(session_);
+  errors_ = new ErrorBar;
+  progress_ = new ProgressRow;
+  what_if_text_ = new QLabel;
+  what_if_text_->setObjectName(QStringLiteral("what_if_text"));
+  what_if_text_->setToolTip(tr("How long the last what-if took, and what had to be recomputed"));
+  Arrange();
+  MakeMenus();
+  WireSession();
+  WirePanels();
+  settings_->Show(history_->current());
+}
+
+MainWindow::~MainWindow() {
+  // Children die in the order of their making; the panels look at the session until then.
+  session_->disconnect();
+}
+
+void MainWindow::Arrange() {
+  auto* side = new QWidget;
+  auto* side_column = new QVBoxLayout(side);
+  side_column->addWidget(subject_);
+  side_column->addWidget(settings_);
+  side_column->addStretch(1);
+  auto* scroll = new QScrollArea;
+  scroll->setWidget(side);
+  scroll->setWidgetResizable(true);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setMinimumWidth(kSideWidth);
+  auto* top = new QSplitter(Qt::Horizontal);
+  top->addWidget(head_map_);
+  top->addWidget(attention_);
+  top->setSizes({400, 600});
+  auto* bottom = new QSplitter(Qt::Horizontal);
+  bottom->addWidget(channel_);
+  bottom->addWidget(outcome_);
+  bottom->setSizes({500, 500});
+  auto* pictures = new QSplitter(Qt::Vertical);
+  pictures->addWidget(top);
+  pictures->addWidget(bottom);
+  pictures->setSizes({520, 440});
+  auto* all = new QSplitter(Qt::Horizontal);
+  all->addWidget(scroll);
+  all->addWidget(pictures);
+  all->setStretchFactor(0, 0);
+  all->setStretchFactor(1, 1);
+  all->setSizes({kSideWidth, 1180});
+  auto* centre = new QWidget;
+  auto* column = new QVBoxLayout(centre);
+  column->setContentsMargins(4, 4, 4, 0);
+  column->addWidget(errors_);
+  column->addWidget(all, 1);
+  setCentralWidget(centre);
+  statusBar()->addWidget(progress_);
+  statusBar()->addPermanentWidget(what_if_text_);
+  auto* help = new QLabel(Plot::MouseHelp());
+  help->setEnabled(false);
+  statusBar()->addPermanentWidget(help);
+  resize(1540, 960);
+}
+
+void MainWindow::MakeMenus() {
+  QMenu* file = menuBar()->addMenu(tr("&File"));
+  file->addAction(tr("&Open model…"), QKeySequence::Open, this, &MainWindow::ChooseModel);
+  file->addAction(tr("Open &results…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), this,
+                  &MainWindow::ChooseResults);
+  file->addAction(tr("&Save results…"), QKeySequence::Save, this, &MainWindow::ChooseSave);
+  file->addAction(tr("&Export plots…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), this,
+                  &MainWindow::ChooseExport);
+  file->addSeparator();
+  file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
+  QMenu* edit = menuBar()->addMenu(tr("&Edit"));
+  QAction* undo = history_->stack()->createUndoAction(this, tr("&Undo"));
+  undo->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Z));
+  QAction* redo = history_->stack()->createRedoAction(this, tr("&Redo"));
+  redo->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z));
+  edit->addActions({undo, redo});
+  QMenu* run = menuBar()->addMenu(tr("&Run"));
+  run->addAction(tr("&Run"), QKeySequence(Qt::Key_F5), this, &MainWindow::Run);
+  run->addAction(tr("&Cancel"), QKeySequence(Qt::CTRL | Qt::Key_Period), session_,
+                 &Session::Cancel);
+  QMenu* view = menuBar()->addMenu(tr("&View"));
+  // Single letters only while the map has the focus: elsewhere they are text.
+  const std::pair<MapMode, QKeySequence> modes[] = {
+      {MapMode::kA, Qt::Key_A}, {MapMode::kB, Qt::Key_B}, {MapMode::kDifference, Qt::Key_D}};
+  const QString names[] = {tr("Map of &A"), tr("Map of &B"), tr("Map of the &difference B − A")};
+  for (size_t i = 0; i < std::size(modes); ++i) {
+    auto* action = new QAction(names[i], head_map_);
+    action->setShortcut(modes[i].second);
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    const MapMode mode = modes[i].first;
+    connect(action, &QAction::triggered, this, [this, mode] { head_map_->SetMode(mode); });
+    head_map_->addAction(action);
+    view->addAction(action);
+  }
+  QAction* full = view->addAction(tr("&Full screen"), QKeySequence(Qt::Key_F10), this,
+                                  [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
+  full->setToolTip(tr("F10"));
+}
+
+void MainWindow::WireSession() {
+  connect(session_, &Session::ModelChanged, this, &MainWindow::ShowModel);
+  connect(session_, &Session::PromptsChanged, this,
+          [this] { subject_->ShowPlaces(session_->prompts(), session_->place()); });
+  connect(session_, &Session::BusyChanged, progress_, &ProgressRow::SetBusy);
+  connect(session_, &Session::Progressed, progress_, &ProgressRow::SetProgress);
+  connect(session_, &Session::Failed, errors_, &ErrorBar::Add);
+  connect(session_, &Session::WhatIfTimed, this, &MainWindow::ShowWhatIf);
+  connect(session_, &Session::SettingsChanged, this, [this] {
+    const SettingPair shown{session_->setting(Side::kA), session_->setting(Side::kB)};
+    // A file brings settings of its own, which are where undo begins.
+    if (shown != history_->current()) history_->Reset(shown);
+    settings_->Show(shown);
+  });
+  connect(progress_, &ProgressRow::CancelAsked, session_, &Session::Cancel);
+}
+
+void MainWindow::WirePanels() {
+  connect(subject_, &SubjectPanel::OpenAsked, session_, [this](const OpenRequest& request) {
+    Try([this] { session_->SetSubject(subject_->subject()); });
+    session_->Open(request);
+  });
+  connect(subject_, &SubjectPanel::RunAsked, this, &MainWindow::Run);
+  connect(subject_, &SubjectPanel::PlaceChosen, this, [this](int index) {
+    if (index >= 0) session_->SetPlace(static_cast<size_t>(index));
+  });
+  connect(outcome_->plot(), &OutcomePlot::PlaceChosen, this, [this](qint64 place) {
+    for (size_t i = 0; i < session_->prompts().size(); ++i) {
+      if (IntegerAttribute(session_->prompts()[i], "place", 0) == place) session_->SetPlace(i);
+    }
+  });
+  connect(head_map_->plot(), &HeadMapPlot::HeadChosen, attention_, &AttentionPanel::SetHead);
+  connect(attention_, &AttentionPanel::HeadChosen, head_map_->plot(), &HeadMapPlot::SelectHead);
+  connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
+  connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool moving) {
+    session_->SetSettings(pair.a, pair.b, moving);
+    settings_->Show(pair);
+  });
+}
+
+template <typename Work>
+void MainWindow::Try(Work work) {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    errors_->Add(QString::fromUtf8(error.what()));
+  }
+}
+
+void MainWindow::Run() {
+  Try([this] {
+    session_->SetSubject(subject_->subject());
+    if (!session_->model()) session_->Open(subject_->open_request());
+  });
+}
+
+void MainWindow::ShowModel() {
+  const auto& model = session_->model();
+  if (!model) {
+    subject_->ShowModel(session_->file_records().empty() ? QString() : tr("results of a file"));
+    setWindowTitle(tr("Midscope"));
+    return;
+  }
+  const ModelConfig& config = model->config;
+  subject_->ShowModel(
+      tr("%1: %2 layers, %3 heads (%4 KV), %5 channels, context %6, %7 run in %8")
+          .arg(QString::fromStdString(config.name.empty() ? config.architecture : config.name))
+          .arg(config.layers)
+          .arg(config.heads)
+          .arg(config.key_value_heads)
+          .arg(config.hidden)
+          .arg(config.trained_context)
+          .arg(QString::fromStdString(config.quantisation), QString::fromStdString(model->dtype)));
+  settings_->SetModel(config.layers, config.hidden);
+  setWindowTitle(tr("%1 — Midscope").arg(QString::fromStdString(config.name)));
+}
+
+void MainWindow::ShowWhatIf(double seconds, bool last_rows_only, qint64 first_layer) {
+  const QString what =
+      last_rows_only ? tr("last rows only") : tr("layers from %1").arg(first_layer);
+  what_if_text_->setText(tr("what-if %1 ms (%2)").arg(seconds * 1000, 0, 'f', 1).arg(what));
+}
+
+void MainWindow::OpenModel(const QString& model) {
+  subject_->SetModelPath(model);
+  Try([this] { session_->SetSubject(subject_->subject()); });
+  session_->Open(subject_->open_request());
+}
+
+void MainWindow::OpenPath(const QString& path) {
+  const bool results = path.endsWith(QLatin1String(".h5")) || path.contains(QLatin1String(".h5::"));
+  if (results) {
+    Try([this, &path] { OpenResults(*session_, path); });
+  } else {
+    OpenModel(path);
+  }
+}
+
+void MainWindow::ChooseModel() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("Open a model"), QString(),
+                                                    tr("Models (*.gguf);;All files (*)"));
+  if (!path.isEmpty()) OpenModel(path);
+}
+
+void MainWindow::ChooseResults() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("Open results"), QString(),
+                                                    tr("Results (*.h5);;All files (*)"));
+  if (!path.isEmpty()) Try([this, &path] { OpenResults(*session_, path); });
+}
+
+void MainWindow::ChooseSave() {
+  QString path = QFileDialog::getSaveFileName(this, tr("Save results"), QStringLiteral("run.h5"),
+                                              tr("Results (*.h5)"));
+  if (!path.isEmpty()) Try([this, &path] { SaveResults(*session_, path); });
+}
+
+void MainWindow::ChooseExport() {
+  const QString folder =
+      QFileDialog::getExistingDirectory(this, tr("Export all plots as PNG, SVG and PDF into"));
+  if (!folder.isEmpty()) ExportTo(folder);
+}
+
+std::vector<Plot*> MainWindow::plots() const {
+  return {head_map_->plot(), attention_->plot(), channel_->plot(), outcome_->plot()};
+}
+
+void MainWindow::ExportTo(const QString& folder) {
+  Try([this, &folder] {
+    QStringList written;
+    for (Plot* plot : plots()) {
+      written += WritePlotFiles(*plot, folder, plot->file_stem(), PlotFormats(), kExportSize);
+    }
+    statusBar()->showMessage(tr("%1 pictures written to %2").arg(written.size()).arg(folder), 8000);
+  });
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  const QList<QUrl> urls = event->mimeData()->urls();
+  if (!urls.isEmpty() && urls.front().isLocalFile()) OpenPath(urls.front().toLocalFile());
+}
+
+}  // namespace midscope

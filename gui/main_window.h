@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window: puts the panels beside each other and wires them to the session. Nothing else.
+#pragma once
+
+#include <QMainWindow>
+#include <memory>
+#include <vector>
+
+#include "probes/engine.h"
+
+class QLabel;
+
+namespace midscope {
+
+class AttentionPanel;
+class ChannelPanel;
+class ErrorBar;
+class HeadMapPanel;
+class OutcomePanel;
+class Plot;
+class ProgressRow;
+class Session;
+class SettingHistory;
+class SettingsPanel;
+class SubjectPanel;
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  explicit MainWindow(std::unique_ptr<Engine> engine, QWidget* parent = nullptr);
+  ~MainWindow() override;
+
+  void OpenModel(const QString& model);
+  void OpenPath(const QString& path);  // a model or a file of results, by its ending
+
+  Session* session() const { return session_; }
+  SubjectPanel* subject() const { return subject_; }
+  SettingsPanel* settings() const { return settings_; }
+  SettingHistory* history() const { return history_; }
+  HeadMapPanel* head_map() const { return head_map_; }
+  AttentionPanel* attention() const { return attention_; }
+  ChannelPanel* channel() const { return channel_; }
+  OutcomePanel* outcome() const { return outcome_; }
+  ErrorBar* errors() const { return errors_; }
+  QLabel* what_if_text() const { return what_if_text_; }
+  std::vector<Plot*> plots() const;
+  // Writes all plots into the folder in all formats; errors go to the error bar.
+  void ExportTo(const QString& folder);
+
+ protected:
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+
+ private:
+  void Arrange();
+  void MakeMenus();
+  void WireSession();
+  void WirePanels();
+  void Run();
+  void ShowModel();
+  void ShowWhatIf(double seconds, bool last_rows_only, qint64 first_layer);
+  void ChooseModel();
+  void ChooseResults();
+  void ChooseSave();
+  void ChooseExport();
+  // Runs something that throws Error; its message goes to the error bar.
+  template <typename Work>
+  void Try(Work work);
+
+  Session* session_;
+  SettingHistory* history_;
+  SubjectPanel* subject_;
+  SettingsPanel* settings_;
+  HeadMapPanel* head_map_;
+  AttentionPanel* attention_;
+  ChannelPanel* channel_;
+  OutcomePanel* outcome_;
+  ErrorBar* errors_;
+  ProgressRow* progress_;
+  QLabel* what_if_text_;
+};
+
+}  // namespace midscope

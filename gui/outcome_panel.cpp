@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/outcome_panel.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSpinBox>
+
+#include "gui/outcome_plot.h"
+#include "gui/plot_style.h"
+#include "gui/record_access.h"
+#include "gui/session.h"
+
+namespace midscope {
+namespace {
+
+QColor Paler(QColor color) {
+  color.setAlpha(190);
+  return color;
+}
+
+}  // namespace
+
+OutcomePanel::OutcomePanel(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
+  plot_ = new OutcomePlot(this);
+  measure_ = new QComboBox(this);
+  measure_->setObjectName(QStringLiteral("measure"));
+  measure_->addItems({tr("−log p(answer)"), tr("accuracy")});
+  measure_->setToolTip(
+      tr("<p>Negative log-likelihood of the answer in nats, summed over its "
+         "tokens; or whether the greedy continuation equals the answer</p>"));
+  sample_ = new QCheckBox(tr("sample"), this);
+  sample_->setChecked(true);
+  sample_->setToolTip(tr("The sample on the screen (dashed, hollow dots): moves with the hand"));
+  means_ = new QCheckBox(tr("means"), this);
+  means_->setChecked(true);
+  means_->setToolTip(
+      tr("Means over samples with 95 % intervals (full dots): follow when the hand "
+         "rests"));
+  samples_ = new QSpinBox(this);
+  samples_->setObjectName(QStringLiteral("samples"));
+  samples_->setRange(0, 10000);
+  samples_->setValue(static_cast<int>(session_->samples()));
+  samples_->setKeyboardTracking(false);
+  samples_->setToolTip(tr("How many samples the means are over; 0: none"));
+  note_ = new QLabel(this);
+  note_->setObjectName(QStringLiteral("means_note"));
+  auto* row = new QHBoxLayout;
+  row->setContentsMargins(6, 2, 6, 2);
+  row->addWidget(measure_);
+  row->addWidget(sample_);
+  row->addWidget(means_);
+  row->addWidget(samples_);
+  row->addWidget(note_, 1);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(plot_, 1);
+  column->addLayout(row);
+  connect(measure_, &QComboBox::currentIndexChanged, this, &OutcomePanel::Refresh);
+  connect(sample_, &QCheckBox::toggled, this, &OutcomePanel::Refresh);
+  connect(means_, &QCheckBox::toggled, this, &OutcomePanel::Refresh);
+  connect(samples_, &QSpinBox::valueChanged, session_,
+          [this](int samples) { session_->SetSamples(samples); });
+  connect(session_, &Session::SideChanged, this, &OutcomePanel::Refresh);
+  connect(session_, &Session::MeansChanged, this, &OutcomePanel::Refresh);
+  connect(session_, &Session::PromptsChanged, this, &OutcomePanel::RefreshPlace);
+}
+
+void OutcomePanel::RefreshPlace() {
+  const Record* prompt = session_->prompt();
+  plot_->SetCurrentPlace(prompt ? IntegerAttribute(*prompt, "place", 0) : 0);
+}
+
+void OutcomePanel::Refresh() {
+  const auto measure = static_cast<Measure>(measure_->currentIndex());
+  std::vector<OutcomePlot::Line> lines;
+  QString note;
+  for (const Side side : {Side::kA, Side::kB}) {
+    if (side == Side::kB && !session_->differs()) break;
+    const QString name = side == Side::kA ? tr("A") : tr("B");
+    const Record* outcome = session_->record(side, "outcome");
+    if (sample_->isChecked() && outcome) {
+      for (const OutcomeSeries& series : SeriesOf(*outcome, measure)) {
+        lines.push_back({series, tr("%1, this sample").arg(name), Paler(SideColor(side)), false});
+      }
+    }
+    const auto means = session_->MeansOf(side, measure);
+    if (means_->isChecked() && means) {
+      QString label = tr("%1, mean of %2").arg(name).arg(means->series.samples);
+      if (!means->complete) {
+        label += tr(" (partial)");
+        note = tr("partial %1/%2").arg(means->series.samples).arg(session_->samples());
+      }
+      lines.push_back({means->series, label, SideColor(side), true});
+    }
+  }
+  if (lines.empty() && !session_->file_records().empty()) {
+    size_t index = 0;
+    for (const OutcomeSeries& series : BestSeriesOf(session_->file_records(), measure)) {
+      lines.push_back({series, series.setting, OutcomePlot::SettingColor(index++), true});
+    }
+  }
+  plot_->Show(lines, measure);
+  note_->setText(note);
+}
+
+}  // namespace midscope

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/outcome_plot.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gui/plot_style.h"
+
+namespace midscope {
+
+OutcomePlot::OutcomePlot(QWidget* parent)
+    : Plot(tr("Outcome by gold place"), QStringLiteral("outcome"), parent) {
+  UseLegendRow();
+  legend->setWrap(2);
+  xAxis->setLabel(tr("place of the gold passage"));
+  current_ = new QCPItemStraightLine(this);
+  current_->setVisible(false);
+  for (QCPItemPosition* point : {current_->point1, current_->point2}) {
+    point->setTypeX(QCPItemPosition::ptPlotCoords);
+    point->setTypeY(QCPItemPosition::ptAxisRectRatio);
+  }
+  RestyleData();
+  SetEmptyMessage(tr("No outcome yet"));
+}
+
+QColor OutcomePlot::SettingColor(size_t index) {
+  // The first two are A's and B's; then Paul Tol's bright scheme, distinct for colour-blind eyes.
+  static const QColor kOthers[] = {QColor(34, 136, 51),   QColor(170, 51, 119),
+                                   QColor(102, 204, 238), QColor(204, 187, 68),
+                                   QColor(238, 102, 119), QColor(120, 120, 120)};
+  if (index == 0) return SideColor(Side::kA);
+  if (index == 1) return SideColor(Side::kB);
+  return kOthers[(index - 2) % std::size(kOthers)];
+}
+
+void OutcomePlot::AddLine(const Line& line) {
+  QCPGraph* graph = addGraph();
+  graph->setName(line.name);
+  graph->setPen(QPen(line.color, line.mean ? 2.2 : 1.2, line.mean ? Qt::SolidLine : Qt::DashLine));
+  graph->setScatterStyle(
+      QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(line.color, 1.4),
+                      line.mean ? QBrush(line.color) : QBrush(palette().color(QPalette::Base)), 7));
+  const qsizetype count = std::min(line.series.places.size(), line.series.values.size());
+  graph->setData(line.series.places.first(count), line.series.values.first(count), true);
+  if (line.series.low.size() < count || line.series.high.size() < count) return;
+  auto* bars = new QCPErrorBars(xAxis, yAxis);
+  bars->removeFromLegend();
+  bars->setDataPlottable(graph);
+  bars->setPen(QPen(line.color, 1));
+  bars->setSymbolGap(4);
+  QVector<double> below;
+  QVector<double> above;
+  for (qsizetype i = 0; i < count; ++i) {
+    below.append(std::max(0.0, line.series.values[i] - line.series.low[i]));
+    above.append(std::max(0.0, line.series.high[i] - line.series.values[i]));
+  }
+  bars->setData(below, above);
+}
+
+void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
+  lines_ = lines;
+  measure_ = measure;
+  clearPlottables();
+  yAxis->setLabel(measure == Measure::kNll ? tr("−log p(answer) in nats, lower is better")
+                                           : tr("accuracy, higher is better"));
+  QVector<double> places;
+  for (const Line& line : lines_) {
+    AddLine(line);
+    if (places.isEmpty()) places = line.series.places;
+  }
+  auto ticker = QSharedPointer<QCPAxisTickerText>::create();
+  for (const double place : places) ticker->addTick(place, QString::number(place, 'g', 6));
+  if (!places.isEmpty() && places.size() <= 25) {
+    xAxis->setTicker(ticker);
+  } else {
+    xAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
+  }
+  xAxis->setSubTicks(false);
+  SetEmptyMessage(lines_.empty() ? tr("No outcome yet") : QString());
+  ResetView();
+  replot(rpQueuedReplot);
+}
+
+void OutcomePlot::SetCurrentPlace(int64_t place) {
+  current_->setVisible(place > 0);
+  current_->point1->setCoords(static_cast<double>(place), 0);
+  current_->point2->setCoords(static_cast<double>(place), 1);
+  replot(rpQueuedReplot);
+}
+
+void OutcomePlot::ResetView() {
+  double first = 1;
+  double last = 1;
+  double highest = 0;
+  bool any = false;
+  for (const Line& line : lines_) {
+    for (const double place : line.series.places) {
+      first = any ? std::min(first, place) : place;
+      last = any ? std::max(last, place) : place;
+      any = true;
+    }
+    for (const double value : line.series.values + line.series.high) {
+      if (!std::isnan(value)) highest = std::max(highest, value);
+    }
+  }
+  const double margin = std::max(0.5, 0.06 * (last - first));
+  xAxis->setRange(first - margin, last + margin);
+  if (measure_ == Measure::kAccuracy) {
+    yAxis->setRange(-0.04, 1.04);
+  } else {
+    yAxis->setRange(0, highest > 0 ? highest * 1.1 : 1);
+  }
+}
+
+QString OutcomePlot::TooltipAt(const QPointF& position) const {
+  if (!axisRect()->rect().contains(position.toPoint())) return {};
+  const Line* nearest = nullptr;
+  qsizetype nearest_index = 0;
+  double nearest_pixels = 25;
+  for (const Line& line : lines_) {
+    const qsizetype count = std::min(line.series.places.size(), line.series.values.size());
+    for (qsizetype i = 0; i < count; ++i) {
+      const double pixels = std::hypot(xAxis->coordToPixel(line.series.places[i]) - position.x(),
+                                       yAxis->coordToPixel(line.series.values[i]) - position.y());
+      if (pixels < nearest_pixels) {
+        nearest_pixels = pixels;
+        nearest = &line;
+        nearest_index = i;
+      }
+    }
+  }
+  if (!nearest) return {};
+  const OutcomeSeries& series = nearest->series;
+  QString tip = tr("%1\nplace %2: %3")
+                    .arg(nearest->name)
+                    .arg(series.places[nearest_index])
+                    .arg(series.values[nearest_index], 0, 'g', 4);
+  if (nearest_index < series.low.size() && nearest_index < series.high.size()) {
+    tip += tr("\n95 % interval %1 to %2")
+               .arg(series.low[nearest_index], 0, 'g', 4)
+               .arg(series.high[nearest_index], 0, 'g', 4);
+  }
+  if (series.samples > 0) tip += tr("\n%1 samples").arg(series.samples);
+  return tip;
+}
+
+void OutcomePlot::ClickAt(const QPointF& position) {
+  if (lines_.empty() || !axisRect()->rect().contains(position.toPoint())) return;
+  const double clicked = xAxis->pixelToCoord(position.x());
+  const QVector<double>& places = lines_.front().series.places;
+  const auto nearest =
+      std::min_element(places.begin(), places.end(), [clicked](double left, double right) {
+        return std::abs(left - clicked) < std::abs(right - clicked);
+      });
+  if (nearest != places.end()) Q_EMIT PlaceChosen(static_cast<qint64>(*nearest));
+}
+
+void OutcomePlot::RestyleData() {
+  QColor line = palette().color(QPalette::Text);
+  line.setAlpha(90);
+  current_->setPen(QPen(line, 1, Qt::DotLine));
+}
+
+}  // namespace midscope

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/outcome_series.h"
+
+#include <cmath>
+#include <limits>
+
+#include "gui/record_access.h"
+
+namespace midscope {
+namespace {
+
+std::string MeanName(Measure measure) {
+  return measure == Measure::kNll ? "answer_nll" : "accuracy";
+}
+
+std::string SampleName(const Record& record, Measure measure) {
+  if (measure == Measure::kNll) return "answer_nll";
+  return record.FindArray("accuracy") ? "accuracy" : "correct";
+}
+
+std::vector<OutcomeSeries> OneASetting(const Record& record, const std::string& array) {
+  std::vector<OutcomeSeries> all;
+  const QStringList settings = AxisLabels(record, "setting");
+  for (qsizetype i = 0; i < settings.size(); ++i) {
+    OutcomeSeries series;
+    series.setting = settings[i];
+    series.places = AxisValues(record, "place");
+    series.values = LastAxisRow(record, array, {i});
+    series.low = LastAxisRow(record, array + "_low", {i});
+    series.high = LastAxisRow(record, array + "_high", {i});
+    const double samples = ValueAt(record, "samples", {i});
+    series.samples = std::isnan(samples) ? 0 : static_cast<int64_t>(samples);
+    all.push_back(series);
+  }
+  return all;
+}
+
+std::vector<OutcomeSeries> MeansOverSamples(const Record& record, const std::string& array) {
+  std::vector<OutcomeSeries> all;
+  const QStringList settings = AxisLabels(record, "setting");
+  const QVector<double> places = AxisValues(record, "place");
+  const int64_t samples = AxisSize(record, "sample");
+  for (qsizetype i = 0; i < settings.size(); ++i) {
+    OutcomeSeries series{settings[i], places, {}, {}, {}, samples};
+    QVector<double> sums(places.size(), 0.0);
+    QVector<int64_t> counts(places.size(), 0);
+    for (int64_t sample = 0; sample < samples; ++sample) {
+      const QVector<double> row = LastAxisRow(record, array, {sample, i});
+      for (qsizetype place = 0; place < row.size(); ++place) {
+        if (std::isnan(row[place])) continue;
+        sums[place] += row[place];
+        ++counts[place];
+      }
+    }
+    for (qsizetype place = 0; place < places.size(); ++place) {
+      series.values.append(counts[place] > 0 ? sums[place] / static_cast<double>(counts[place])
+                                             : std::numeric_limits<double>::quiet_NaN());
+    }
+    all.push_back(series);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<OutcomeSeries> SeriesOf(const Record& record, Measure measure) {
+  const std::string mean = MeanName(measure);
+  if (HasArray(record, mean, {"setting", "place"})) return OneASetting(record, mean);
+  const std::string sample = SampleName(record, measure);
+  if (HasArray(record, sample, {"setting", "place"})) return OneASetting(record, sample);
+  if (HasArray(record, sample, {"sample", "setting", "place"})) {
+    return MeansOverSamples(record, sample);
+  }
+  return {};
+}
+
+std::vector<OutcomeSeries> BestSeriesOf(const std::vector<Record>& records, Measure measure) {
+  std::vector<OutcomeSeries> best;
+  int best_worth = 0;
+  for (const Record& record : records) {
+    std::vector<OutcomeSeries> series = SeriesOf(record, measure);
+    if (series.empty()) continue;
+    const bool means = record.FindArray("samples") != nullptr;
+    const int worth = means ? 3 : record.FindAxis("sample") ? 2 : 1;
+    if (worth > best_worth) {
+      best = std::move(series);
+      best_worth = worth;
+    }
+  }
+  return best;
+}
+
+}  // namespace midscope

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/plot.h"
+
+#include <QToolTip>
+
+#include "gui/plot_style.h"
+
+namespace midscope {
+namespace {
+
+constexpr double kClickSlack = 3;  // pixels
+
+}  // namespace
+
+Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
+    : QCustomPlot(parent), file_stem_(file_stem) {
+  QFont title_font = font();
+  title_font.setBold(true);
+  plotLayout()->insertRow(0);
+  title_ = new QCPTextElement(this, title, title_font);
+  title_->setMargins(QMargins(4, 4, 4, 2));
+  plotLayout()->addElement(0, 0, title_);
+  setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
+  selectionRect()->setPen(QPen(GoldColor(), 1, Qt::DashLine));
+  setMouseTracking(true);
+  setFocusPolicy(Qt::StrongFocus);
+  setMinimumSize(240, 180);
+  for (QCPAxis* axis : {xAxis, yAxis}) {
+    axis->setLabelFont(font());
+    axis->setTickLabelFont(font());
+  }
+  ApplyPalette(this, palette());
+}
+
+void Plot::SetTitle(const QString& title) { title_->setText(title); }
+
+void Plot::UsePalette(const QPalette& chosen) {
+  setPalette(chosen);
+  ApplyPalette(this, chosen);
+  RestyleData();
+}
+
+QString Plot::MouseHelp() {
+  return tr(
+      "Drag: pan · wheel: zoom (Shift: x only, Alt: y only) · Ctrl+drag: zoom into a box · "
+      "double click: show everything");
+}
+
+void Plot::UseLegendRow() {
+  plotLayout()->insertRow(1);
+  plotLayout()->addElement(1, 0, legend);
+  legend->setFillOrder(QCPLegend::foColumnsFirst);
+  legend->setMargins(QMargins(4, 0, 4, 0));
+  legend->setFont(font());
+  legend->setIconSize(22, 10);
+  plotLayout()->setRowStretchFactor(1, 0.001);
+  legend->setVisible(true);
+  ApplyPalette(this, palette());
+}
+
+void Plot::SetEmptyMessage(const QString& message) {
+  if (!empty_message_) {
+    empty_message_ = new QCPItemText(this);
+    empty_message_->position->setType(QCPItemPosition::ptAxisRectRatio);
+    empty_message_->position->setCoords(0.5, 0.5);
+    empty_message_->setClipToAxisRect(false);
+  }
+  QColor color = palette().color(QPalette::Text);
+  color.setAlpha(170);
+  empty_message_->setColor(color);
+  empty_message_->setFont(font());
+  empty_message_->setText(message);
+  empty_message_->setVisible(!message.isEmpty());
+}
+
+void Plot::changeEvent(QEvent* event) {
+  QCustomPlot::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange) {
+    ApplyPalette(this, palette());
+    RestyleData();
+    replot(rpQueuedReplot);
+  }
+}
+
+void Plot::mousePressEvent(QMouseEvent* event) {
+  press_position_ = event->position();
+  setSelectionRectMode(event->modifiers() & Qt::ControlModifier ? QCP::srmZoom : QCP::srmNone);
+  QCustomPlot::mousePressEvent(event);
+}
+
+void Plot::mouseMoveEvent(QMouseEvent* event) {
+  QCustomPlot::mouseMoveEvent(event);
+  if (event->buttons() != Qt::NoButton) return;
+  const QString tip = TooltipAt(event->position());
+  if (tip.isEmpty()) {
+    QToolTip::hideText();
+  } else {
+    QToolTip::showText(event->globalPosition().toPoint(), tip, this);
+  }
+  HoverAt(event->position());
+}
+
+void Plot::mouseReleaseEvent(QMouseEvent* event) {
+  QCustomPlot::mouseReleaseEvent(event);
+  const bool moved = (event->position() - press_position_).manhattanLength() > kClickSlack;
+  if (event->button() == Qt::LeftButton && !moved) ClickAt(event->position());
+}
+
+void Plot::mouseDoubleClickEvent(QMouseEvent* event) {
+  QCustomPlot::mouseDoubleClickEvent(event);
+  ResetView();
+  replot(rpQueuedReplot);
+}
+
+void Plot::wheelEvent(QWheelEvent* event) {
+  // Qt turns Alt+wheel into a sideways wheel, which QCustomPlot would ignore.
+  const QPoint angle = event->angleDelta();
+  const int delta = angle.y() != 0 ? angle.y() : angle.x();
+  if (delta == 0 || !axisRect()->rect().contains(event->position().toPoint())) {
+    event->ignore();
+    return;
+  }
+  const double factor = std::pow(axisRect()->rangeZoomFactor(Qt::Horizontal), delta / 120.0);
+  const bool x = !(event->modifiers() & Qt::AltModifier);
+  const bool y = !(event->modifiers() & Qt::ShiftModifier);
+  if (x && axisRect()->rangeZoom().testFlag(Qt::Horizontal)) {
+    xAxis->scaleRange(factor, xAxis->pixelToCoord(event->position().x()));
+  }
+  if (y && axisRect()->rangeZoom().testFlag(Qt::Vertical)) {
+    yAxis->scaleRange(factor, yAxis->pixelToCoord(event->position().y()));
+  }
+  replot(rpQueuedReplot);
+  event->accept();
+}
+
+void Plot::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Escape && selectionRect()->isActive()) {
+    selectionRect()->cancel();
+    replot(rpQueuedReplot);
+    return;
+  }
+  QCustomPlot::keyPressEvent(event);
+}
+
+void Plot::leaveEvent(QEvent* event) {
+  QCustomPlot::leaveEvent(event);
+  HoverEnds();
+}
+
+}  // namespace midscope

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What all plots share: a title, a legend row, colours of the palette, a tooltip, and the mouse:
+// drag pans, wheel zooms (with Shift: x alone, with Alt: y alone), Ctrl+drag zooms into a box (Esc
+// gives up), double click shows everything.
+#pragma once
+
+#include "gui/custom_plot.h"
+
+#include <QString>
+
+namespace midscope {
+
+class Plot : public QCustomPlot {
+  Q_OBJECT
+
+ public:
+  // file_stem: the name of exported files, without its ending.
+  Plot(const QString& title, const QString& file_stem, QWidget* parent = nullptr);
+
+  QString title() const { return title_->text(); }
+  void SetTitle(const QString& title);
+  const QString& file_stem() const { return file_stem_; }
+
+  // Colours for export; the widget's own palette is used until then.
+  void UsePalette(const QPalette& palette);
+
+  // Shows all data.
+  virtual void ResetView() = 0;
+  // What the tooltip says at a place of the widget; empty for none.
+  virtual QString TooltipAt(const QPointF& position) const = 0;
+
+  static QString MouseHelp();
+
+ protected:
+  // A legend in a row of its own below the title, so that it never covers data.
+  void UseLegendRow();
+  // Zero-width (dimmed) message in the middle of an empty plot.
+  void SetEmptyMessage(const QString& message);
+  virtual void RestyleData() {}
+
+  void changeEvent(QEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+
+  virtual void HoverAt(const QPointF& position) { Q_UNUSED(position); }
+  virtual void HoverEnds() {}
+  // A press and release at the same place.
+  virtual void ClickAt(const QPointF& position) { Q_UNUSED(position); }
+
+ private:
+  QCPTextElement* title_;
+  QCPItemText* empty_message_ = nullptr;
+  QString file_stem_;
+  QPointF press_position_;
+};
+
+}  // namespace midscope

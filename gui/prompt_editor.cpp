@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/prompt_editor.h"
+
+#include "gui/plot_style.h"
+
+namespace midscope {
+
+PromptEditor::PromptEditor(QWidget* parent) : QPlainTextEdit(parent) {
+  setObjectName(QStringLiteral("own_text"));
+  setPlaceholderText(tr("Paste a text, select the passage that holds the answer, and mark it"));
+  connect(this, &QPlainTextEdit::textChanged, this, &PromptEditor::Highlight);
+}
+
+QString PromptEditor::Text() const {
+  QString text = document()->toRawText();
+  text.replace(QChar::ParagraphSeparator, QLatin1Char('\n'));
+  return text;
+}
+
+void PromptEditor::MarkSelection() {
+  gold_ = textCursor();
+  Highlight();
+  Q_EMIT GoldChanged();
+}
+
+std::pair<int64_t, int64_t> PromptEditor::GoldBytes() const {
+  if (gold_.isNull() || !gold_.hasSelection()) return {0, 0};
+  const QString text = Text();
+  return {text.left(gold_.selectionStart()).toUtf8().size(),
+          text.left(gold_.selectionEnd()).toUtf8().size()};
+}
+
+void PromptEditor::Highlight() {
+  QTextEdit::ExtraSelection selection;
+  selection.cursor = gold_;
+  QColor color = GoldColor();
+  color.setAlpha(120);
+  selection.format.setBackground(color);
+  const bool marked = !gold_.isNull() && gold_.hasSelection();
+  setExtraSelections(marked ? QList{selection} : QList<QTextEdit::ExtraSelection>());
+}
+
+}  // namespace midscope

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/render.h"
+
+#include <cmath>
+#include <functional>
+
+#include "core/error.h"
+#include "data/record_reader.h"
+#include "gui/attention_plot.h"
+#include "gui/channel_plot.h"
+#include "gui/head_map_plot.h"
+#include "gui/outcome_plot.h"
+#include "gui/plot_files.h"
+#include "gui/plot_style.h"
+#include "gui/record_access.h"
+
+namespace midscope {
+namespace {
+
+constexpr QSize kPictureSize(760, 460);
+
+// The records that hold an array: A's, and B's where the file was saved by the window.
+struct Sides {
+  const Record* a = nullptr;
+  const Record* b = nullptr;
+};
+
+Sides FindSides(const std::vector<Record>& records, const std::string& array,
+                const std::vector<std::string>& axes) {
+  Sides sides;
+  for (const Record& record : records) {
+    if (!HasArray(record, array, axes)) continue;
+    const bool is_b = TextAttribute(record, "side") == QLatin1String("B");
+    const Record*& slot = is_b ? sides.b : sides.a;
+    if (!slot) slot = &record;
+  }
+  return sides;
+}
+
+QString SettingName(const Record* record, const QString& otherwise) {
+  const QString text = record ? TextAttribute(*record, "setting") : QString();
+  return text.isEmpty() ? otherwise : text;
+}
+
+class Renderer {
+ public:
+  Renderer(const RenderRequest& request, const std::vector<Record>& records)
+      : request_(request), records_(records) {}
+
+  QStringList Run() {
+    DrawHeadMap();
+    DrawAttention();
+    DrawChannel();
+    DrawOutcome(Measure::kNll, QStringLiteral("outcome_nll"));
+    DrawOutcome(Measure::kAccuracy, QStringLiteral("outcome_accuracy"));
+    return written_;
+  }
+
+ private:
+  void Write(Plot& plot, const QString& stem) {
+    plot.UsePalette(LightPalette());
+    written_ += WritePlotFiles(plot, request_.folder, stem, request_.formats, kPictureSize);
+  }
+
+  void DrawHeadMap() {
+    const Sides score = FindSides(records_, "position_awareness_score", {"layer", "head"});
+    const Sides ratio = FindSides(records_, "position_ratio", {"layer", "head"});
+    const struct {
+      MapMode mode;
+      const char* stem;
+      bool wanted;
+    } maps[] = {{MapMode::kA, "head_map", score.a != nullptr},
+                {MapMode::kB, "head_map_b", score.b != nullptr},
+                {MapMode::kDifference, "head_map_difference", score.a && score.b}};
+    for (const auto& map : maps) {
+      if (!map.wanted) continue;
+      HeadMapPlot plot;
+      plot.Show(score.a, score.b, ratio.a, ratio.b, map.mode);
+      if (map.mode == MapMode::kA) best_ = LargestScore(plot);
+      plot.SelectHead(ChosenHead());
+      Write(plot, QString::fromLatin1(map.stem));
+    }
+  }
+
+  static HeadId LargestScore(const HeadMapPlot& plot) {
+    HeadId best;
+    for (int64_t layer = 0; layer < plot.layers(); ++layer) {
+      for (int64_t head = 0; head < plot.heads(); ++head) {
+        if (plot.CellValue({layer, head}) > plot.CellValue(best)) best = {layer, head};
+      }
+    }
+    return best;
+  }
+
+  HeadId ChosenHead() const { return request_.head.value_or(best_); }
+
+  void DrawAttention() {
+    const Sides attention = FindSides(records_, "last_query_attention", {"layer", "head", "key"});
+    if (!attention.a && !attention.b) return;
+    const HeadId head = ChosenHead();
+    const auto row = [&head](const Record* record) {
+      if (!record) return QVector<double>();
+      return LastAxisRow(*record, "last_query_attention", {head.layer, head.head});
+    };
+    if (row(attention.a).isEmpty() && row(attention.b).isEmpty()) {
+      throw UsageError("--head", "the file has no such head", "Layers and heads count from zero");
+    }
+    AttentionPlot plot;
+    plot.SetPrompt(FindRecordWithArray(records_, "token_text") ? FindRecord(records_, "prompt")
+                                                               : nullptr);
+    plot.SetNames(SettingName(attention.a, QObject::tr("A")),
+                  SettingName(attention.b, QObject::tr("B")));
+    plot.SetRows(row(attention.a), row(attention.b));
+    plot.SetTitle(
+        QObject::tr("Attention of the last query — L%1H%2").arg(head.layer).arg(head.head));
+    Write(plot, QStringLiteral("attention_L%1H%2").arg(head.layer).arg(head.head));
+  }
+
+  void DrawChannel() {
+    const Sides hidden = FindSides(records_, "hidden_channel", {"layer", "channel", "position"});
+    const Record* first = hidden.a ? hidden.a : hidden.b;
+    if (!first || AxisSize(*first, "channel") == 0) return;
+    ChannelPlot plot;
+    ChannelPlot::View view;
+    view.channel =
+        request_.channel.value_or(static_cast<int64_t>(AxisValues(*first, "channel").front()));
+    if (AxisSize(*first, "position") <= 2 * view.dropped) view.dropped = 1;
+    plot.Show(hidden.a, hidden.b, view);
+    Write(plot, QStringLiteral("hidden_channel_%1").arg(view.channel));
+  }
+
+  void DrawOutcome(Measure measure, const QString& stem) {
+    std::vector<OutcomePlot::Line> lines;
+    size_t index = 0;
+    for (const OutcomeSeries& series : BestSeriesOf(records_, measure)) {
+      lines.push_back({series, series.setting, OutcomePlot::SettingColor(index++), true});
+    }
+    if (lines.empty()) return;
+    OutcomePlot plot;
+    plot.Show(lines, measure);
+    const int64_t samples = lines.front().series.samples;
+    if (samples > 0) {
+      plot.SetTitle(QObject::tr("Outcome by gold place — means over %1 samples").arg(samples));
+    }
+    Write(plot, stem);
+  }
+
+  const RenderRequest& request_;
+  const std::vector<Record>& records_;
+  HeadId best_;
+  QStringList written_;
+};
+
+}  // namespace
+
+QStringList RenderFile(const RenderRequest& request) {
+  const RunFile file = ReadRecords(request.file.toStdString());
+  const QStringList written = Renderer(request, file.records).Run();
+  if (written.isEmpty()) {
+    throw Failure("'" + request.file.toStdString() + "'", "it holds nothing that can be drawn",
+                  "Give a file written by midscope probe, midscope sweep or the window");
+  }
+  return written;
+}
+
+}  // namespace midscope

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.h"
+#include "core/intervention_text.h"
+#include "gui/record_access.h"
+
+namespace midscope {
+namespace {
+
+constexpr int kRestMilliseconds = 350;
+
+// A file of another version may hold a term that this one does not know: its pictures still show.
+Intervention SettingOrNone(const std::string& text) {
+  try {
+    return ParseIntervention(text);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+Session::Session(std::unique_ptr<Engine> engine, QObject* parent)
+    : QObject(parent), worker_(std::move(engine)) {
+  rest_.setSingleShot(true);
+  rest_.setInterval(kRestMilliseconds);
+  connect(&rest_, &QTimer::timeout, this, &Session::Rest);
+  // Always queued: a replaced request is answered from within Post, before its ticket is known.
+  connect(&worker_, &EngineWorker::Replied, this, &Session::OnReply, Qt::QueuedConnection);
+  connect(&worker_, &EngineWorker::Partial, this, &Session::OnPartial, Qt::QueuedConnection);
+  connect(
+      &worker_, &EngineWorker::Progressed, this,
+      [this](quint64 ticket, const Progress& progress) {
+        if (pending_.count(ticket) > 0) Q_EMIT Progressed(progress);
+      },
+      Qt::QueuedConnection);
+}
+
+const Record* Session::prompt() const {
+  return place_ < prompts_.size() ? &prompts_[place_] : nullptr;
+}
+
+const Record* Session::record(Side side, const std::string& name) const {
+  if (side == Side::kB && !differs()) return nullptr;
+  const auto found = state(side).records.find(name);
+  return found == state(side).records.end() ? nullptr : found->second.get();
+}
+
+quint64 Session::Post(EngineRequest request, Side side) {
+  const auto kind = static_cast<RequestKind>(request.index());
+  const quint64 ticket = worker_.Post(std::move(request), side);
+  pending_[ticket] = kind;
+  UpdateBusy();
+  return ticket;
+}
+
+void Session::Open(const OpenRequest& request) {
+  CancelEverything();
+  file_records_.clear();
+  model_.reset();
+  prompts_.clear();
+  means_.clear();
+  a_.records.clear();
+  b_.records.clear();
+  a_.settled = b_.settled = false;
+  subject_waits_ = subject_.has_value();
+  valid_from_ = Post(request);
+  Q_EMIT ModelChanged();
+  Q_EMIT PromptsChanged();
+  Q_EMIT SideChanged(Side::kA);
+  Q_EMIT SideChanged(Side::kB);
+  Q_EMIT MeansChanged();
+}
+
+void Session::SetSubject(const Subject& subject) {
+  subject_ = subject;
+  subject_waits_ = true;
+  if (model_) PostSubject();
+}
+
+void Session::PostSubject() {
+  subject_waits_ = false;
+  CancelEverything();
+  file_records_.clear();
+  means_.clear();
+  valid_from_ = Post(*subject_);
+  Q_EMIT MeansChanged();
+}
+
+void Session::ChangeSide(Side side, const SideState& next, bool moving) {
+  SideState& own = state(side);
+  const quint64 shown = own.shown_ticket;
+  const bool same = own.setting == next.setting;
+  own = next;
+  own.shown_ticket = shown;
+  if (same) return;
+  worker_.Cancel(RequestKind::kLook, side);
+  if (!moving || own.settled) worker_.Cancel(RequestKind::kWhatIf, side);
+}
+
+void Session::CancelMeans() {
+  asked_ticket_ = 0;
+  worker_.Cancel(RequestKind::kCompare, Side::kA);
+}
+
+void Session::CancelEverything() {
+  asked_ticket_ = 0;
+  rest_.stop();
+  worker_.CancelAll();
+}
+
+void Session::SetSettings(const Intervention& a, const Intervention& b, bool moving) {
+  const SideState old[] = {a_, b_};
+  const auto find = [&old](const Intervention& wanted, const SideState& own) {
+    // Pinning and swapping move results along with their setting.
+    for (const SideState& known : old) {
+      if (known.setting == wanted && known.settled) return known;
+    }
+    SideState changed = own;
+    changed.settled = own.setting == wanted && own.settled;
+    changed.setting = wanted;
+    return changed;
+  };
+  const bool changed = a_.setting != a || b_.setting != b;
+  if (changed) {
+    CancelMeans();
+    const bool b_was_there = differs();
+    const bool a_asks = a_.setting != a;
+    const bool b_asks = b_.setting != b;
+    ChangeSide(Side::kA, find(a, a_), moving);
+    ChangeSide(Side::kB, find(b, b_), moving);
+    if (!prompts_.empty() && model_) {
+      if (a_asks && !a_.settled) RequestWhatIf(Side::kA);
+      if ((b_asks || !b_was_there) && !b_.settled && differs()) RequestWhatIf(Side::kB);
+    }
+    Q_EMIT SettingsChanged();
+    Q_EMIT SideChanged(Side::kA);
+    Q_EMIT SideChanged(Side::kB);
+    Q_EMIT MeansChanged();
+  }
+  if (moving) {
+    rest_.stop();
+  } else {
+    rest_.start();
+  }
+}
+
+void Session::Rest() {
+  if (prompts_.empty() || !model_) return;
+  if (!a_.settled) RequestLook(Side::kA);
+  if (differs() && !b_.settled) RequestLook(Side::kB);
+  RequestMeans();
+}
+
+void Session::RequestLook(Side side) {
+  CancelMeans();
+  worker_.Cancel(RequestKind::kLook, side);
+  LookRequest request;
+  request.place = place_;
+  request.intervention = state(side).setting;
+  request.channels = {channel_};
+  Post(request, side);
+}
+
+void Session::RequestWhatIf(Side side) {
+  WhatIfRequest request;
+  request.intervention = state(side).setting;
+  request.place = place_;
+  Post(request, side);
+}
+
+void Session::RequestMeans() {
+  if (samples_ <= 0 || !model_ || !subject_ || subject_->task.empty() || prompts_.empty()) {
+    return;
+  }
+  CompareRequest request;
+  request.samples = samples_;
+  std::vector<std::string> asking;
+  for (const Side side : {Side::kA, Side::kB}) {
+    const std::string text = PrintIntervention(setting(side));
+    const auto known = means_.find(text);
+    const bool have = known != means_.end() && known->second.complete;
+    const bool asked = std::find(asking.begin(), asking.end(), text) != asking.end();
+    if (have || asked) continue;
+    request.settings.push_back(setting(side));
+    asking.push_back(text);
+  }
+  if (asked_ticket_ != 0 && pending_.count(asked_ticket_) > 0 && asking == asked_means_) return;
+  CancelMeans();
+  asked_means_ = asking;
+  if (!request.settings.empty()) asked_ticket_ = Post(request);
+}
+
+void Session::RequestEverything() {
+  RequestLook(Side::kA);
+  RequestWhatIf(Side::kA);
+  if (differs()) {
+    RequestLook(Side::kB);
+    RequestWhatIf(Side::kB);
+  }
+  RequestMeans();
+}
+
+void Session::SetPlace(size_t place) {
+  if (place >= prompts_.size() || place == place_ || !model_) return;
+  place_ = place;
+  CancelEverything();
+  const bool outcome_a = a_.settled && record(Side::kA, "outcome");
+  const bool outcome_b = b_.settled && record(Side::kB, "outcome");
+  for (SideState* side : {&a_, &b_}) {
+    // The outcome is of all places; everything else is of the prompt that was left.
+    std::erase_if(side->records, [](const auto& entry) { return entry.first != "outcome"; });
+    side->settled = false;
+  }
+  Q_EMIT PromptsChanged();
+  Q_EMIT SideChanged(Side::kA);
+  Q_EMIT SideChanged(Side::kB);
+  RequestLook(Side::kA);
+  valid_from_ = pending_.rbegin()->first;
+  if (!outcome_a) RequestWhatIf(Side::kA);
+  if (differs()) {
+    RequestLook(Side::kB);
+    if (!outcome_b) RequestWhatIf(Side::kB);
+  }
+  RequestMeans();
+}
+
+void Session::SetChannel(int64_t channel) {
+  if (channel == channel_) return;
+  channel_ = channel;
+  Q_EMIT SideChanged(Side::kA);
+  if (prompts_.empty() || !model_) return;
+  RequestLook(Side::kA);
+  if (differs()) RequestLook(Side::kB);
+  RequestMeans();
+}
+
+void Session::SetSamples(int64_t samples) {
+  if (samples == samples_) return;
+  samples_ = samples;
+  CancelMeans();
+  means_.clear();
+  Q_EMIT MeansChanged();
+  RequestMeans();
+}
+
+void Session::Cancel() { CancelEverything(); }
+
+void Session::ShowFile(const std::vector<Record>& records) {
+  CancelEverything();
+  valid_from_ = ~quint64{0};
+  model_.reset();
+  subject_.reset();
+  prompts_.clear();
+  means_.clear();
+  a_ = SideState{};
+  b_ = SideState{};
+  file_records_ = records;
+  for (const Record& record : records) {
+    if (record.name == "prompt") {
+      prompts_.push_back(record);
+      continue;
+    }
+    const bool is_b = TextAttribute(record, "side") == QLatin1String("B");
+    SideState& side = is_b ? b_ : a_;
+    const bool suffixed = is_b && record.name.ends_with("_b");
+    side.records[suffixed ? record.name.substr(0, record.name.size() - 2) : record.name] =
+        std::make_shared<Record>(record);
+    const QString text = TextAttribute(record, "setting");
+    if (!text.isEmpty()) side.setting = SettingOrNone(text.toStdString());
+  }
+  place_ = 0;
+  a_.settled = b_.settled = true;
+  Q_EMIT ModelChanged();
+  Q_EMIT PromptsChanged();
+  Q_EMIT SettingsChanged();
+  Q_EMIT SideChanged(Side::kA);
+  Q_EMIT SideChanged(Side::kB);
+  Q_EMIT MeansChanged();
+}
+
+std::optional<Session::Means> Session::MeansOf(Side side, Measure measure) const {
+  const auto found = means_.find(PrintIntervention(setting(side)));
+  if (found == means_.end()) return std::nullopt;
+  const std::vector<OutcomeSeries> all = SeriesOf(*found->second.record, measure);
+  if (found->second.index >= all.size()) return std::nullopt;
+  return Means{all[found->second.index], found->second.complete};
+}
+
+}  // namespace midscope

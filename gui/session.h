@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is being looked at: a model, a subject, two settings A and B, and the records that belong to
+// them. Asks the engine for what is missing, in the order in which eyes need it, and tells the
+// panels what has come. Knows no widget.
+//
+// A new setting is answered by a what-if at once; when the hand rests, full runs (score map, hidden
+// channels) and then the means over samples follow.
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gui/engine_worker.h"
+#include "gui/outcome_series.h"
+#include "gui/view_types.h"
+
+namespace midscope {
+
+class Session : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit Session(std::unique_ptr<Engine> engine, QObject* parent = nullptr);
+
+  void Open(const OpenRequest& request);
+  // Kept until a model is open.
+  void SetSubject(const Subject& subject);
+  // `moving`: the hand is still on a knob; what takes long waits until it is not.
+  void SetSettings(const Intervention& a, const Intervention& b, bool moving);
+  // Index into the subject's prompts.
+  void SetPlace(size_t place);
+  void SetChannel(int64_t channel);
+  // Samples of the means; 0: no means.
+  void SetSamples(int64_t samples);
+  void Cancel();
+  // Shows records read from a file instead of a model's.
+  void ShowFile(const std::vector<Record>& records);
+
+  // Records of the file that is shown; empty where a model's are.
+  const std::vector<Record>& file_records() const { return file_records_; }
+  const std::optional<ModelSummary>& model() const { return model_; }
+  const Provenance& provenance() const { return provenance_; }
+  const std::vector<Record>& prompts() const { return prompts_; }
+  const Record* prompt() const;
+  size_t place() const { return place_; }
+  int64_t channel() const { return channel_; }
+  int64_t samples() const { return samples_; }
+  const Intervention& setting(Side side) const { return state(side).setting; }
+  // By record name (probes/engine.h); null where it has not come, or B is the same as A.
+  const Record* record(Side side, const std::string& name) const;
+  // Whether full runs of the side's setting have come; if not, its map is of an older setting.
+  bool settled(Side side) const { return state(side).settled; }
+  bool differs() const { return a_.setting != b_.setting; }
+
+  struct Means {
+    OutcomeSeries series;
+    bool complete = false;
+  };
+  std::optional<Means> MeansOf(Side side, Measure measure) const;
+  std::vector<Record> RecordsOnScreen() const;
+
+  // Whether replies are awaited or the hand's rest is.
+  bool asked_and_waiting() const { return !pending_.empty() || rest_.isActive(); }
+
+  EngineWorker& worker() { return worker_; }
+  // How long the hand must rest before full runs begin.
+  void SetRestTime(int milliseconds) { rest_.setInterval(milliseconds); }
+
+ Q_SIGNALS:
+  void ModelChanged();
+  void PromptsChanged();
+  void SettingsChanged();
+  // Records of a side came or went.
+  void SideChanged(midscope::Side side);
+  void MeansChanged();
+  // `what` in words while something other than a what-if is wanted; empty: at rest.
+  void BusyChanged(const QString& what);
+  void Progressed(const midscope::Progress& progress);
+  void WhatIfTimed(double seconds, bool last_rows_only, qint64 first_layer);
+  void Failed(const QString& why);
+  void Stopped();
+
+ private:
+  struct SideState {
+    Intervention setting;
+    std::map<std::string, std::shared_ptr<const Record>> records;
+    bool settled = false;
+    quint64 shown_ticket = 0;  // of the what-if on the screen
+  };
+  struct MeansEntry {
+    std::shared_ptr<const Record> record;
+    size_t index = 0;
+    bool complete = false;
+  };
+
+  const SideState& state(Side side) const { return side == Side::kA ? a_ : b_; }
+  SideState& state(Side side) { return side == Side::kA ? a_ : b_; }
+  quint64 Post(EngineRequest request, Side side = Side::kA);
+  void PostSubject();
+  void RequestLook(Side side);
+  void RequestWhatIf(Side side);
+  void RequestMeans();
+  void RequestEverything();
+  void Rest();
+  void ChangeSide(Side side, const SideState& next, bool moving);
+
+  void OnReply(const EngineWorker::ReplyPointer& reply);
+  void OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record);
+  void OnSubject(const EngineReply& reply);
+  void OnLook(const EngineReply& reply);
+  void OnWhatIf(const EngineReply& reply);
+  void OnMeans(const EngineReply& reply);
+  void StoreMeans(const std::shared_ptr<const Record>& record, bool complete);
+  void UpdateBusy();
+  void CancelMeans();
+  void CancelEverything();
+
+  std::optional<ModelSummary> model_;
+  Provenance provenance_;
+  std::optional<Subject> subject_;
+  bool subject_waits_ = false;
+  std::vector<Record> prompts_;
+  std::vector<Record> file_records_;
+  size_t place_ = 0;
+  int64_t channel_ = 100;
+  int64_t samples_ = 20;
+  SideState a_;
+  SideState b_;
+  std::map<std::string, MeansEntry> means_;  // by the setting's text
+  std::vector<std::string> asked_means_;     // settings of the comparison under way
+  quint64 asked_ticket_ = 0;
+  quint64 valid_from_ = 0;  // replies to older tickets are about another prompt
+  std::map<quint64, RequestKind> pending_;
+  QString busy_;
+  QTimer rest_;
+  EngineWorker worker_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which model is asked what: a task's sample at several places, or one's own text.
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "probes/engine.h"
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QSpinBox;
+class QTabWidget;
+
+namespace midscope {
+
+class PromptEditor;
+
+class SubjectPanel : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit SubjectPanel(QWidget* parent = nullptr);
+
+  OpenRequest open_request() const;
+  void SetModelPath(const QString& path);
+  void SetDtype(const QString& dtype);
+  void SetTask(const QString& task);
+  // What is open; empty text: nothing.
+  void ShowModel(const QString& description);
+  // Throws Error (usage) for places that can't be read.
+  Subject subject() const;
+  void ShowPlaces(const std::vector<Record>& prompts, size_t current);
+  PromptEditor* editor() const { return editor_; }
+
+ Q_SIGNALS:
+  void OpenAsked(const midscope::OpenRequest& request);
+  void RunAsked();
+  void PlaceChosen(int index);
+
+ private:
+  QWidget* MakeModelBox();
+  QWidget* MakeTaskPage();
+  QWidget* MakeTextPage();
+  void ChooseFile();
+
+  QLineEdit* model_;
+  QComboBox* dtype_;
+  QLabel* model_text_;
+  QTabWidget* pages_;
+  QComboBox* task_;
+  QSpinBox* seed_;
+  QSpinBox* sample_;
+  QLineEdit* places_;
+  PromptEditor* editor_;
+  QLineEdit* answer_;
+  QLabel* gold_text_;
+  QComboBox* place_;
+  QPushButton* run_;
+};
+
+// "1, 5,10" as numbers. Throws Error (usage) that names what is not one.
+std::vector<int64_t> ReadPlaces(const QString& text);
+
+}  // namespace midscope

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A setting as its one line of text, editable. Text that can't be read stays as it was typed, with
+// the error (and its column) below.
+#pragma once
+
+#include <QWidget>
+
+#include "core/intervention.h"
+
+class QLabel;
+class QLineEdit;
+
+namespace midscope {
+
+class TextLine : public QWidget {
+  Q_OBJECT
+
+ public:
+  TextLine(const QString& name, const QString& color, QWidget* parent = nullptr);
+
+  // Says nothing to anybody; text that is being typed is left alone if it says the same.
+  void SetIntervention(const Intervention& intervention);
+  QLineEdit* edit() const { return edit_; }
+  QString error() const;
+
+ Q_SIGNALS:
+  void Edited(const midscope::Intervention& intervention);
+
+ private:
+  void OnEdited(const QString& text);
+  void OnFinished();
+
+  QLineEdit* edit_;
+  QLabel* error_;
+  Intervention shown_;
+};
+
+}  // namespace midscope
