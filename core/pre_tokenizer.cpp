@@ -16,8 +16,9 @@ namespace {
 
 // White space as Unicode has it. PCRE2's own \s also holds U+180E, which lost the property in
 // Unicode 6.3.
-#define WHITE \
-  R"(\x{09}-\x{0d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})"
+#define WHITE                                                   \
+  R"(\x{09}-\x{0d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a})" \
+  R"(\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})"
 
 // GPT-2's pattern (openai/gpt-2 src/encoder.py), what `ByteLevel` of Hugging Face tokenizers uses.
 constexpr const char* kByteLevel =

@@ -25,7 +25,8 @@ struct Prompt {
   std::vector<Span> spans;
   std::string answer;  // empty: nothing to score
   std::vector<int32_t> answer_ids;
-  // Bytes of the text that the model's vocabulary has no token for: 0 nearly always. Where not, whoever shows the prompt says so.
+  // Bytes of the text that the vocabulary has no token for: 0 nearly always. Where not, whoever
+  // shows the prompt says so.
   int64_t bytes_without_token = 0;
 
   const Span* FindSpan(const std::string& name) const;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bitset>
 #include <functional>
+#include <unordered_map>
 #include <utility>
 
 #include "core/byte_pair_encoding.h"
@@ -54,12 +55,20 @@ struct Tokenizer::Parts {
   PreTokenizer pre_tokenizer;
   BytePairEncoding encoding;
   SpecialTokens special;
+  // Tokens by their bytes, for schemes that ignore merges where a piece is a token; else empty.
+  std::unordered_map<std::string_view, int32_t> whole_pieces;
 
   explicit Parts(Vocabulary read)
       : vocabulary(std::move(read)),
         pre_tokenizer(vocabulary.pre_tokenizer),
         encoding(vocabulary.byte_tokens, vocabulary.merges),
-        special(vocabulary.special) {}
+        special(vocabulary.special) {
+    if (!pre_tokenizer.ignores_merges()) return;
+    for (size_t id = 0; id < vocabulary.bytes.size(); ++id) {
+      if (vocabulary.types[id] != TokenType::kNormal) continue;
+      whole_pieces.emplace(vocabulary.bytes[id], static_cast<int32_t>(id));
+    }
+  }
 
   void CheckId(int32_t id) const {
     if (id >= 0 && static_cast<size_t>(id) < vocabulary.bytes.size()) return;
@@ -75,14 +84,12 @@ struct Tokenizer::Parts {
     pre_tokenizer.Split(text.substr(begin, end - begin), [&](size_t from, size_t to) {
       const std::string_view piece = text.substr(begin + from, to - from);
       const auto offset = static_cast<int64_t>(begin + from);
-      if (pre_tokenizer.ignores_merges()) {
-        const auto whole = vocabulary.ordinary.find(piece);
-        if (whole != vocabulary.ordinary.end()) {
-          tokens->push_back({whole->second, offset, offset + static_cast<int64_t>(piece.size())});
-          return;
-        }
+      const auto whole = whole_pieces.find(piece);
+      if (whole == whole_pieces.end()) {
+        encoding.Encode(piece, offset, tokens);
+      } else {
+        tokens->push_back({whole->second, offset, offset + static_cast<int64_t>(piece.size())});
       }
-      encoding.Encode(piece, offset, tokens);
     });
   }
 };

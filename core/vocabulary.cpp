@@ -2,8 +2,8 @@
 #include "core/vocabulary.h"
 
 #include <charconv>
-#include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "core/error.h"
@@ -114,23 +114,24 @@ class Reader {
       Fail(what + " has the unknown type " + std::to_string(type_number));
     const auto [other, is_new] = ids_.emplace(text, id);
     if (!is_new) Fail(what + " stands twice (also as token " + std::to_string(other->second) + ")");
-    const auto type = static_cast<TokenType>(type_number);
+    auto type = static_cast<TokenType>(type_number);
+    // What is outside the byte alphabet can't come out of a merge; it is only ever decoded.
+    if (type == TokenType::kNormal && !alphabet_.Decode(text)) type = TokenType::kUnused;
     vocabulary_.types.push_back(type);
     vocabulary_.bytes.push_back(TokenBytes(text, type, what));
     const std::string& bytes = vocabulary_.bytes.back();
     const bool special = type == TokenType::kControl || type == TokenType::kUserDefined ||
                          type == TokenType::kUnknown;
     if (special && !bytes.empty()) vocabulary_.special.emplace(bytes, id);
-    // What is outside the byte alphabet can't come out of a merge; it is only ever decoded.
-    if (type != TokenType::kNormal || !alphabet_.Decode(text)) return;
-    vocabulary_.ordinary.emplace(bytes, id);
-    if (bytes.size() == 1) vocabulary_.byte_tokens.at(static_cast<unsigned char>(bytes[0])) = id;
+    if (type == TokenType::kNormal && bytes.size() == 1) {
+      vocabulary_.byte_tokens.at(static_cast<unsigned char>(bytes[0])) = id;
+    }
   }
 
   std::string TokenBytes(std::string_view text, TokenType type, const std::string& what) const {
     if (type == TokenType::kByte) return std::string(1, ParseByteToken(text, what));
     if (type != TokenType::kNormal) return std::string(text);
-    return alphabet_.Decode(text).value_or(std::string(text));
+    return *alphabet_.Decode(text);
   }
 
   // "<0x0A>", and nothing near it.
@@ -149,7 +150,8 @@ class Reader {
     if (!merges)
       Fail("its tokenizer has no merges (metadata tokenizer.ggml.merges)",
            "Convert the model again");
-    std::set<std::pair<int32_t, int32_t>> seen;
+    std::unordered_set<uint64_t> seen;
+    seen.reserve(merges->size());
     vocabulary_.merges.reserve(merges->size());
     for (const std::string_view text : *merges) {
       const std::string what =
@@ -162,7 +164,9 @@ class Reader {
       const std::string_view right = text.substr(space + 1);
       const BytePairEncoding::Merge merge{FindToken(left, what), FindToken(right, what),
                                           FindToken(std::string(left) + std::string(right), what)};
-      if (!seen.emplace(merge.left, merge.right).second) Fail(what + " stands twice");
+      const auto pair =
+          static_cast<uint64_t>(merge.left) << 32 | static_cast<uint64_t>(merge.right);
+      if (!seen.insert(pair).second) Fail(what + " stands twice");
       if (vocabulary_.types[static_cast<size_t>(merge.joined)] != TokenType::kNormal) {
         Fail(what + " makes a token that is not ordinary text");
       }

@@ -33,7 +33,6 @@ struct Vocabulary {
   std::vector<BytePairEncoding::Merge> merges;
   std::map<std::string, int32_t, std::less<>>
       special;  // written out in text, these become themselves
-  std::map<std::string, int32_t, std::less<>> ordinary;  // by bytes: what merges can make
   std::string pre_tokenizer;
   std::string chat_template;
   std::optional<int32_t> bos;

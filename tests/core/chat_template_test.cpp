@@ -20,7 +20,8 @@ constexpr const char* kDefaultSystem =
 // As in tokenizer_config.json of other ChatML models: newlines written \n, no default system
 // message.
 constexpr const char* kPlain =
-    R"({% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %})"
+    R"({% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + )"
+    R"(message['content'] + '<|im_end|>' + '\n'}}{% endfor %})"
     R"({% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %})";
 
 std::string EmbeddedTemplate() {

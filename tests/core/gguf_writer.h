@@ -148,6 +148,7 @@ inline std::string ByteCharacter(int byte) {
 // tensors.
 inline GgufWriter TinyMetadata() {
   std::vector<std::string> tokens;
+  tokens.reserve(260);
   for (int byte = 0; byte < 256; ++byte) tokens.push_back(ByteCharacter(byte));
   tokens.insert(tokens.end(), {"ab", "abc", "<|end|>"});
   std::vector<int32_t> types(tokens.size(), 1);

@@ -27,9 +27,7 @@ using test::RawString;
 using test::TemporaryFile;
 using test::TinyMetadata;
 using test::TinyModel;
-using ::testing::AnyOf;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 constexpr uint32_t kFloat32 = 0;
 constexpr uint32_t kQ4K = 12;

@@ -90,6 +90,7 @@ TEST(Tokenizer, TakesControlTokensAsTextWhereAsked) {
 TEST(Tokenizer, TakesTheLeftmostThenLongestSpecialToken) {
   GgufWriter writer = TinyModel();
   std::vector<std::string> tokens;
+  tokens.reserve(262);
   for (int byte = 0; byte < 256; ++byte) tokens.push_back(test::ByteCharacter(byte));
   tokens.insert(tokens.end(), {"ab", "abc", "<|end|>", "<x>", "<x><y>", "x><"});
   std::vector<int32_t> types(tokens.size(), 1);
