@@ -106,6 +106,23 @@ TEST(Tokenizer, TakesTheLeftmostThenLongestSpecialToken) {
   EXPECT_THAT(tokenizer.EncodeIds("<x>abcab", false), ElementsAre('<', 'x', '>', 257, 256));
 }
 
+// Llama 3 takes a piece that is a token as it is, though no merge leads there; GPT-2 does not.
+TEST(Tokenizer, TakesWholePiecesWhereTheSchemeSaysSo) {
+  GgufWriter writer = TinyModel();
+  std::vector<std::string> tokens;
+  tokens.reserve(260);
+  for (int byte = 0; byte < 256; ++byte) tokens.push_back(test::ByteCharacter(byte));
+  tokens.insert(tokens.end(), {"ab", "abc", "<|end|>", "xyz"});
+  std::vector<int32_t> types(tokens.size(), 1);
+  types[258] = 3;
+  writer.Remove("tokenizer.ggml.tokens").Strings("tokenizer.ggml.tokens", tokens);
+  writer.Remove("tokenizer.ggml.token_type").Int32s("tokenizer.ggml.token_type", types);
+  EXPECT_THAT(FromWriter(writer).EncodeIds("xyz"), ElementsAre('x', 'y', 'z'));
+  writer.Remove("tokenizer.ggml.pre").String("tokenizer.ggml.pre", "llama-bpe");
+  EXPECT_THAT(FromWriter(writer).EncodeIds("xyz"), ElementsAre(259));
+  EXPECT_THAT(FromWriter(writer).EncodeIds("abcab"), ElementsAre(257, 256));
+}
+
 TEST(Tokenizer, SaysWhichBytesOfTheTextATokenIs) {
   const std::string text = "na\u00efve <|im_end|>\U0001F600 12";
   const auto tokens = Embedded().Encode(text);
