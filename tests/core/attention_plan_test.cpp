@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// Ratios of heads and what a changed intervention changes. Values are exact: they come from
+// integers and one multiplication.
+
+#include "core/attention_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "core/intervention_text.h"
+
+namespace midscope {
+namespace {
+
+using ::testing::DoubleEq;
+using ::testing::ElementsAre;
+
+ModelConfig Config(int64_t layers = 6, int64_t heads = 4, int64_t key_value_heads = 2) {
+  ModelConfig config;
+  config.layers = layers;
+  config.heads = heads;
+  config.key_value_heads = key_value_heads;
+  config.head_dim = 8;
+  config.rope_dimensions = 8;
+  config.hidden = 32;
+  return config;
+}
+
+RatioRule Rule(const std::string& text) {
+  return {std::get<MsPoe>(ParseIntervention(text).positions)};
+}
+
+// Scores .1 .4 .2 .3 (seed-facts A.3 #1): by rank the best head, 1, gets the smallest ratio; the
+// public code gives it the largest.
+TEST(Ratios, RankAndCodeDifferOnAsymmetricScores) {
+  const int64_t counts[] = {1, 4, 2, 3};
+  const HeadRatios rank = ResolveRatios(Rule("ms-poe(min=1, max=4)"), counts, 4);
+  EXPECT_THAT(rank.q, ElementsAre(DoubleEq(4), DoubleEq(1), DoubleEq(3), DoubleEq(2)));
+  const HeadRatios code = ResolveRatios(Rule("ms-poe(min=1, max=5, mode=code)"), counts, 4);
+  EXPECT_THAT(code.q, ElementsAre(DoubleEq(2), DoubleEq(4), DoubleEq(3), DoubleEq(1)));
+}
+
+TEST(Ratios, EndPointsOf32Heads) {
+  std::vector<int64_t> counts(32, 0);
+  const HeadRatios paper = ResolveRatios(Rule("ms-poe(order=sequential)"), counts, 32);
+  EXPECT_DOUBLE_EQ(paper.q.front(), 1.2);
+  EXPECT_DOUBLE_EQ(paper.q.back(), 1.8);
+  const HeadRatios code = ResolveRatios(Rule("ms-poe(mode=code, order=sequential)"), counts, 32);
+  EXPECT_DOUBLE_EQ(code.q[1], 1.21875);
+  EXPECT_DOUBLE_EQ(code.q.back(), 1.78125);
+}
+
+TEST(Ratios, TiesGoToTheLowerHead) {
+  const int64_t counts[] = {2, 2, 5, 2};
+  const HeadRatios ratios = ResolveRatios(Rule("ms-poe(min=1, max=4)"), counts, 4);
+  EXPECT_THAT(ratios.q, ElementsAre(DoubleEq(2), DoubleEq(3), DoubleEq(1), DoubleEq(4)));
+}
+
+TEST(Ratios, OneHeadGetsTheMinimum) {
+  const int64_t counts[] = {3};
+  EXPECT_THAT(ResolveRatios(Rule("ms-poe(min=1.2, max=1.8)"), counts, 1).q,
+              ElementsAre(DoubleEq(1.2)));
+}
+
+TEST(Ratios, GroupModeRanksSummedCountsAndSharesOneRatio) {
+  const int64_t counts[] = {1, 2, 9, 0};
+  const HeadRatios ratios = ResolveRatios(Rule("ms-poe(min=1, max=2, mode=group)"), counts, 2);
+  EXPECT_THAT(ratios.q, ElementsAre(DoubleEq(2), DoubleEq(2), DoubleEq(1), DoubleEq(1)));
+  EXPECT_EQ(ratios.q, ratios.k);
+}
+
+TEST(Ratios, CodeModeRotatesAGroupsKeysWithItsFirstHeadsRatio) {
+  const int64_t counts[] = {4, 3, 2, 1};
+  const HeadRatios ratios = ResolveRatios(Rule("ms-poe(min=1, max=5, mode=code)"), counts, 2);
+  EXPECT_THAT(ratios.q, ElementsAre(DoubleEq(1), DoubleEq(2), DoubleEq(3), DoubleEq(4)));
+  EXPECT_THAT(ratios.k, ElementsAre(DoubleEq(1), DoubleEq(1), DoubleEq(3), DoubleEq(3)));
+}
+
+TEST(Ratios, ReversedScoreTurnsTheRampRound) {
+  const int64_t counts[] = {1, 4, 2, 3};
+  const HeadRatios ratios =
+      ResolveRatios(Rule("ms-poe(min=1, max=4, order=score-reversed)"), counts, 4);
+  EXPECT_THAT(ratios.q, ElementsAre(DoubleEq(1), DoubleEq(4), DoubleEq(2), DoubleEq(3)));
+}
+
+TEST(CompilePlans, ChannelRowsAreThoseOfTheOption) {
+  const auto rows = [](const std::string& text) {
+    return CompilePlans(ParseIntervention(text), Config(), 10)[3].row_override.value();
+  };
+  EXPECT_EQ(rows("channel(1, factor=0)").first_row, 9);
+  EXPECT_EQ(rows("channel(1, factor=0)").last_row, INT64_MAX);
+  EXPECT_EQ(rows("channel(1, factor=0, rows=last)").last_row, 10);
+  EXPECT_EQ(rows("channel(1, factor=0, rows=last:4)").first_row, 6);
+  EXPECT_EQ(rows("channel(1, factor=0, rows=last:40)").first_row, 0);
+  EXPECT_EQ(rows("channel(1, factor=0, rows=all)").first_row, 0);
+}
+
+TEST(CompilePlans, LayersOutsideTheListAreUntouched) {
+  const auto plans =
+      CompilePlans(ParseIntervention("channel(1, factor=0, layers=[0,2-3])"), Config(), 10);
+  for (size_t layer = 0; layer < plans.size(); ++layer) {
+    EXPECT_EQ(plans[layer].row_override.has_value(), layer == 0 || layer == 2 || layer == 3)
+        << layer;
+  }
+}
+
+TEST(CompilePlans, RefusesWhatTheModelDoesNotHave) {
+  EXPECT_THROW(CompilePlans(ParseIntervention("channel(32, factor=0)"), Config(), 10), Error);
+  EXPECT_THROW(CompilePlans(ParseIntervention("channel(1, factor=0, layers=4-6)"), Config(), 10),
+               Error);
+  EXPECT_THROW(
+      CompilePlans(ParseIntervention("channel(1, factor=0) + channel(1, factor=2, layers=3)"),
+                   Config(), 10),
+      Error);
+}
+
+int64_t Changed(const std::string& before, const std::string& after) {
+  return FirstChangedLayer(CompilePlans(ParseIntervention(before), Config(), 10),
+                           CompilePlans(ParseIntervention(after), Config(), 10), 10);
+}
+
+TEST(FirstChangedLayer, ChannelOfTheAnswerRowsLeavesThePrefixAlone) {
+  EXPECT_EQ(Changed("none", "channel(1, factor=-1, layers=2-4)"), 6);
+  EXPECT_EQ(Changed("channel(1, factor=0.5, layers=1-3)", "channel(2, factor=0.5, layers=0-5)"), 6);
+}
+
+TEST(FirstChangedLayer, RowsBeforeTheLastCountFromTheirLayerOn) {
+  EXPECT_EQ(Changed("none", "channel(1, factor=-1, layers=2-4, rows=last:2)"), 2);
+  EXPECT_EQ(Changed("none", "channel(1, factor=-1, layers=3-4, rows=all)"), 3);
+}
+
+TEST(FirstChangedLayer, PositionSchemesCountFromTheirFirstLayerOn) {
+  EXPECT_EQ(Changed("none", "pi(1.5)"), 0);
+  EXPECT_EQ(Changed("none", "ms-poe(first_layer=4)"), 4);
+  EXPECT_EQ(Changed("ms-poe(first_layer=2)", "ms-poe(first_layer=2, max=1.9)"), 2);
+}
+
+// The last row's scores decide ratios, so a change to that row reaches all rows of the next layer
+// with a ratio rule.
+TEST(FirstChangedLayer, ChangedLastRowReachesLaterRatiosByScore) {
+  EXPECT_EQ(
+      Changed("ms-poe(first_layer=2)", "ms-poe(first_layer=2) + channel(1, factor=0, layers=3-3)"),
+      4);
+  EXPECT_EQ(Changed("ms-poe(first_layer=2, order=sequential)",
+                    "ms-poe(first_layer=2, order=sequential) + channel(1, factor=0, layers=3-3)"),
+            6);
+}
+
+}  // namespace
+}  // namespace midscope

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Generation with a cache equals running prompt and generated tokens anew, under every
+// intervention.
+//
+// Contract (float32): greedy tokens equal; logits of the re-run within 1e-3 of the cached ones
+// (checked through the tokens' margins).
+
+#include "core/generate.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "core/error.h"
+#include "core/intervention_text.h"
+#include "core/scoring.h"
+#include "tests/core/embedded_decoder.h"
+
+namespace midscope {
+namespace {
+
+TEST(Generate, CachedDecodingEqualsRecomputation) {
+  const auto decoder = testing::EmbeddedDecoder();
+  const auto prompt = decoder->tokenizer().EncodeIds(
+      "In the old town by the river there stood a house, and in that house lived");
+  for (const char* setting :
+       {"none", "pi(1.4)", "ms-poe()", "ms-poe(mode=group)", "channel(100, factor=-1, layers=8-25)",
+        "ms-poe(order=reversed) + channel(215, factor=0, layers=8-25)"}) {
+    GenerateOptions options;
+    options.new_tokens = 12;
+    options.stop_at_end = false;
+    const Generated generated = Generate(*decoder, prompt, ParseIntervention(setting), options, {});
+    ASSERT_EQ(generated.ids.size(), 12u);
+    // All generated tokens in one run: each row must predict the next with the frozen ratios and
+    // scaled rows of the prompt.
+    const auto ids = IdsToScore(prompt, generated.ids);
+    RunRequest request;
+    request.ids = ids;
+    request.prompt_tokens = static_cast<int64_t>(prompt.size());
+    request.intervention = ParseIntervention(setting);
+    const RunResult result = decoder->RunOne(request);
+    EXPECT_TRUE(ScoreAnswer(result, request.prompt_tokens, generated.ids).correct) << setting;
+  }
+}
+
+TEST(Generate, SeedDecidesSampledText) {
+  const auto decoder = testing::EmbeddedDecoder();
+  const auto prompt = decoder->tokenizer().EncodeIds("Once upon a time");
+  GenerateOptions options;
+  options.new_tokens = 16;
+  options.temperature = 1.0;
+  options.top_p = 0.95;
+  options.top_k = 200;
+  options.seed = 7;
+  const auto first = Generate(*decoder, prompt, {}, options, {});
+  const auto again = Generate(*decoder, prompt, {}, options, {});
+  options.seed = 8;
+  const auto other = Generate(*decoder, prompt, {}, options, {});
+  EXPECT_EQ(first.ids, again.ids);
+  EXPECT_NE(first.ids, other.ids);
+}
+
+TEST(Generate, CallbackEndsTheRun) {
+  const auto decoder = testing::EmbeddedDecoder();
+  const auto prompt = decoder->tokenizer().EncodeIds("Once upon a time");
+  int64_t seen = 0;
+  const auto generated =
+      Generate(*decoder, prompt, {}, {}, [&](int32_t, const std::string&) { return ++seen < 3; });
+  EXPECT_EQ(generated.ids.size(), 3u);
+}
+
+TEST(Generate, RefusesOptionsOutOfRange) {
+  const auto decoder = testing::EmbeddedDecoder();
+  const std::vector<int32_t> prompt = {504};
+  GenerateOptions options;
+  options.top_p = 0;
+  EXPECT_THROW(Generate(*decoder, prompt, {}, options, {}), Error);
+  options = {};
+  options.temperature = -1;
+  EXPECT_THROW(Generate(*decoder, prompt, {}, options, {}), Error);
+  options = {};
+  options.new_tokens = 0;
+  EXPECT_THROW(Generate(*decoder, prompt, {}, options, {}), Error);
+}
+
+TEST(Scoring, TiesGoToTheLowerIdAndTheLastAnswerTokenNeedNotRun) {
+  const std::vector<float> logits = {1, 3, 3, 2};
+  const auto top = TopTokens(logits, 9);
+  ASSERT_EQ(top.size(), 4u);
+  EXPECT_EQ(top[0].id, 1);
+  EXPECT_EQ(top[1].id, 2);
+  const std::vector<int32_t> prompt = {1, 2};
+  const std::vector<int32_t> answer = {3, 4};
+  EXPECT_EQ(IdsToScore(prompt, answer), (std::vector<int32_t>{1, 2, 3}));
+}
+
+}  // namespace
+}  // namespace midscope

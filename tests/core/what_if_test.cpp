@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// What-if gives what a full run gives, for every kind of change, in any order of changes.
+//
+// Contract (float32): |difference| of logits <= 1e-3, of attention <= 1e-4; Ms-PoE with the full
+// run's ratios, which must be equal here. Not bit-equal: matrix products of few rows sum in another
+// order.
+
+#include "core/what_if.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+
+#include "core/captures.h"
+#include "core/error.h"
+#include "core/intervention_text.h"
+#include "tests/core/embedded_decoder.h"
+
+namespace midscope {
+namespace {
+
+constexpr double kLogitTolerance = 1e-3;
+constexpr double kAttentionTolerance = 1e-4;
+
+std::vector<Prompt> SomePrompts(const Decoder& decoder) {
+  std::vector<Prompt> prompts(3);
+  const int64_t lengths[] = {90, 61, 90};
+  for (size_t i = 0; i < prompts.size(); ++i) {
+    prompts[i].ids = testing::SomeIds(decoder, lengths[i], i + 1);
+    prompts[i].answer_ids = testing::SomeIds(decoder, i == 1 ? 1 : 4, 50 + i);
+  }
+  return prompts;
+}
+
+WhatIfOutcome FullRun(const Decoder& decoder, const Prompt& prompt, const std::string& setting) {
+  LastQueryAttention attention(decoder.config());
+  const std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
+  RunRequest request;
+  request.ids = ids;
+  request.prompt_tokens = static_cast<int64_t>(prompt.ids.size());
+  request.intervention = ParseIntervention(setting);
+  request.hooks = {&attention};
+  const RunResult result = decoder.RunOne(request);
+  WhatIfOutcome outcome;
+  outcome.last_query_attention = attention.attention();
+  outcome.position_ratio = result.position_ratio;
+  const auto logits = result.Logits(request.prompt_tokens - 1);
+  outcome.last_logits.assign(logits.begin(), logits.end());
+  outcome.score = ScoreAnswer(result, request.prompt_tokens, prompt.answer_ids);
+  return outcome;
+}
+
+void ExpectEqual(const WhatIfOutcome& actual, const WhatIfOutcome& expected,
+                 const std::string& setting) {
+  double logit_difference = 0;
+  for (size_t i = 0; i < expected.last_logits.size(); ++i) {
+    logit_difference = std::max(logit_difference,
+                                std::abs(double{actual.last_logits[i]} - expected.last_logits[i]));
+  }
+  EXPECT_LE(logit_difference, kLogitTolerance) << setting;
+  ASSERT_EQ(actual.last_query_attention.size(), expected.last_query_attention.size());
+  double attention_difference = 0;
+  for (size_t i = 0; i < expected.last_query_attention.size(); ++i) {
+    attention_difference = std::max(
+        attention_difference,
+        std::abs(double{actual.last_query_attention[i]} - expected.last_query_attention[i]));
+  }
+  EXPECT_LE(attention_difference, kAttentionTolerance) << setting;
+  EXPECT_EQ(actual.position_ratio.values, expected.position_ratio.values) << setting;
+  EXPECT_NEAR(actual.score.nll, expected.score.nll, 2e-3) << setting;
+}
+
+// Each line follows the one before on the same trace.
+const std::vector<std::string>& Settings() {
+  static const std::vector<std::string> settings = {
+      "none",
+      "channel(100, factor=-1, layers=8-25)",
+      "channel(100, factor=0.3, layers=8-25)",
+      "channel([100,215], factor=[-1,0], layers=12-20)",
+      "channel(100, factor=-1, layers=8-25, rows=last)",
+      "channel(100, factor=0.5, layers=20-29, rows=last:7)",
+      "channel(100, factor=0.5, layers=20-29, rows=all)",
+      "none",
+      "pi(1.3)",
+      "pi(1.3) + channel(100, factor=-1, layers=8-25)",
+      "ms-poe(min=1.2, max=1.8)",
+      "ms-poe(min=1.2, max=1.8) + channel(100, factor=-1, layers=8-25)",
+      "ms-poe(min=1.2, max=1.8) + channel(100, factor=0, layers=8-25)",
+      "ms-poe(min=1.2, max=1.6, mode=group, first_layer=20)",
+      "ms-poe(min=1.2, max=1.8, mode=code)",
+      "ms-poe(order=reversed) + channel(100, factor=-1, layers=8-25)",
+      "ms-poe(order=reversed) + channel(100, factor=2, layers=8-25)",
+      "none",
+  };
+  return settings;
+}
+
+TEST(WhatIf, EveryChangeEqualsAFullRun) {
+  const auto decoder = testing::EmbeddedDecoder();
+  WhatIf what_if(decoder, SomePrompts(*decoder));
+  for (const std::string& setting : Settings()) {
+    const WhatIfResult result = what_if.Evaluate(ParseIntervention(setting));
+    for (size_t i = 0; i < what_if.prompts().size(); ++i) {
+      ExpectEqual(result.outcomes[i], FullRun(*decoder, what_if.prompts()[i], setting), setting);
+    }
+  }
+}
+
+TEST(WhatIf, ChannelChangeRunsTheLastRowsAlone) {
+  const auto decoder = testing::EmbeddedDecoder();
+  WhatIf what_if(decoder, SomePrompts(*decoder));
+  EXPECT_FALSE(what_if.Evaluate({}).last_rows_only);
+  const WhatIfResult changed =
+      what_if.Evaluate(ParseIntervention("channel(100, factor=-1, layers=8-25)"));
+  EXPECT_TRUE(changed.last_rows_only);
+  EXPECT_EQ(changed.first_layer, 8);
+  const WhatIfResult scheme = what_if.Evaluate(ParseIntervention("ms-poe(first_layer=11)"));
+  EXPECT_FALSE(scheme.last_rows_only);
+  EXPECT_EQ(scheme.first_layer, 8);  // the channel's layers go back to what they were
+}
+
+TEST(WhatIf, BeyondTheMemoryLimitRunsInFullAndAgrees) {
+  const auto decoder = testing::EmbeddedDecoder();
+  WhatIf what_if(decoder, SomePrompts(*decoder), decoder->TraceBytes(100));
+  EXPECT_NE(what_if.trace(0), nullptr);
+  EXPECT_EQ(what_if.trace(1), nullptr);
+  what_if.Evaluate({});
+  const std::string setting = "channel(100, factor=-1, layers=8-25)";
+  const WhatIfResult result = what_if.Evaluate(ParseIntervention(setting));
+  for (size_t i = 0; i < 3; ++i)
+    ExpectEqual(result.outcomes[i], FullRun(*decoder, what_if.prompts()[i], setting), setting);
+}
+
+// A run cancelled at any layer leaves nothing behind that a later one would mistake for its own.
+TEST(WhatIf, CancelledRunsDoNotSpoilLaterOnes) {
+  const auto decoder = testing::EmbeddedDecoder();
+  WhatIf what_if(decoder, SomePrompts(*decoder));
+  what_if.Evaluate({});
+  for (const int64_t stop : {0, 9, 17, 28}) {
+    for (const char* setting :
+         {"pi(1.7)", "channel(100, factor=-1, layers=2-25)", "ms-poe(first_layer=5)"}) {
+      std::atomic<bool> cancel{false};
+      JobContext context;
+      context.cancel = &cancel;
+      context.progress = [&](const Progress& progress) {
+        cancel = cancel || progress.done >= stop + 1;
+      };
+      EXPECT_THROW(what_if.Evaluate(ParseIntervention(setting), context), Cancelled)
+          << setting << " " << stop;
+      const std::string next = "channel(100, factor=0, layers=8-25)";
+      ExpectEqual(what_if.Evaluate(ParseIntervention(next)).outcomes[0],
+                  FullRun(*decoder, what_if.prompts()[0], next), next);
+    }
+  }
+}
+
+TEST(WhatIf, RowsBeforeTheLastAreUnchangedByChannelScaling) {
+  const auto decoder = testing::EmbeddedDecoder();
+  WhatIf what_if(decoder, SomePrompts(*decoder));
+  what_if.Evaluate({});
+  const std::vector<float> before = what_if.trace(0)->Channel(30, 100);
+  what_if.Evaluate(ParseIntervention("channel(100, factor=-1, layers=8-25)"));
+  const std::vector<float> after = what_if.trace(0)->Channel(30, 100);
+  const size_t last = what_if.prompts()[0].ids.size() - 1;
+  for (size_t row = 0; row < last; ++row) ASSERT_EQ(before[row], after[row]) << row;
+  EXPECT_NE(before[last], after[last]);
+}
+
+}  // namespace
+}  // namespace midscope
