@@ -15,8 +15,8 @@
 namespace midscope::kernels {
 namespace {
 
-constexpr int kVectors = 3;  // 8 x 3 sums, 3 queries and 1 key fill the 32 registers
-constexpr int kLanes = 16;
+constexpr int64_t kVectors = 3;  // 8 x 3 sums, 3 queries and 1 key fill the 32 registers
+constexpr int64_t kLanes = 16;
 constexpr int64_t kRows = kVectors * kLanes;
 constexpr float kHidden =
     -1e30f;  // a finite stand-in for -infinity: differences of two stay numbers
@@ -26,14 +26,14 @@ MIDSCOPE_BF16_INLINE void MultiplyTile(const uint32_t* tile, const uint32_t* vec
                                        __m512 (&sums)[kTile][kVectors]) {
   for (int64_t step = 0; step < steps; ++step) {
     __m512bh queries[kVectors];
-    for (int v = 0; v < kVectors; ++v) {
+    for (int64_t v = 0; v < kVectors; ++v) {
       queries[v] = (__m512bh)_mm512_load_si512(vectors + step * kRows + v * kLanes);
     }
 #pragma GCC unroll 8
-    for (int t = 0; t < kTile; ++t) {
+    for (int64_t t = 0; t < kTile; ++t) {
       const auto scalar = (__m512bh)_mm512_set1_epi32(static_cast<int>(tile[step * kTile + t]));
 #pragma GCC unroll 3
-      for (int v = 0; v < kVectors; ++v) {
+      for (int64_t v = 0; v < kVectors; ++v) {
         sums[t][v] = _mm512_dpbf16_ps(sums[t][v], queries[v], scalar);
       }
     }
@@ -62,9 +62,9 @@ MIDSCOPE_BF16_INLINE void ScoreTile(const AttentionBlock& block, int64_t key, fl
   MultiplyTile(tile, static_cast<const uint32_t*>(block.queries), block.steps, sums);
   const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
 #pragma GCC unroll 8
-  for (int t = 0; t < kTile; ++t) {
+  for (int64_t t = 0; t < kTile; ++t) {
 #pragma GCC unroll 3
-    for (int v = 0; v < kVectors; ++v) {
+    for (int64_t v = 0; v < kVectors; ++v) {
       if (kMasked) {
         const auto lead = static_cast<int>(key + t - block.first_row - v * kLanes);
         const __mmask16 visible = _mm512_cmpge_epi32_mask(lanes, _mm512_set1_epi32(lead));
@@ -84,7 +84,7 @@ MIDSCOPE_BF16_INLINE void Weigh(const float* scores, int64_t keys, const __m512 
                        21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
   for (int64_t key = 0; key < keys; key += 2) {
 #pragma GCC unroll 3
-    for (int v = 0; v < kVectors; ++v) {
+    for (int64_t v = 0; v < kVectors; ++v) {
       const float* at = scores + key * kRows + v * kLanes;
       const __m512 even = Exp2(_mm512_sub_ps(_mm512_load_ps(at), max[v]));
       const __m512 odd = Exp2(_mm512_sub_ps(_mm512_load_ps(at + kRows), max[v]));
@@ -101,17 +101,17 @@ MIDSCOPE_BF16_INLINE void AddValues(const uint32_t* values, const uint32_t* weig
                                     const __m512 (&fade)[kVectors], float* out) {
   __m512 sums[kTile][kVectors];
 #pragma GCC unroll 8
-  for (int t = 0; t < kTile; ++t) {
+  for (int64_t t = 0; t < kTile; ++t) {
 #pragma GCC unroll 3
-    for (int v = 0; v < kVectors; ++v) {
+    for (int64_t v = 0; v < kVectors; ++v) {
       sums[t][v] = _mm512_mul_ps(_mm512_load_ps(out + t * kRows + v * kLanes), fade[v]);
     }
   }
   MultiplyTile(values, weights, keys / 2, sums);
 #pragma GCC unroll 8
-  for (int t = 0; t < kTile; ++t) {
+  for (int64_t t = 0; t < kTile; ++t) {
 #pragma GCC unroll 3
-    for (int v = 0; v < kVectors; ++v) {
+    for (int64_t v = 0; v < kVectors; ++v) {
       _mm512_store_ps(out + t * kRows + v * kLanes, sums[t][v]);
     }
   }
@@ -125,7 +125,7 @@ MIDSCOPE_BF16 void Attend(const AttentionBlock& block) {
     _mm512_store_ps(block.out + i, _mm512_setzero_ps());
   __m512 max[kVectors];
   __m512 total[kVectors];
-  for (int v = 0; v < kVectors; ++v) {
+  for (int64_t v = 0; v < kVectors; ++v) {
     max[v] = _mm512_set1_ps(kHidden);
     total[v] = _mm512_setzero_ps();
   }
@@ -142,7 +142,7 @@ MIDSCOPE_BF16 void Attend(const AttentionBlock& block) {
       }
     }
     __m512 fade[kVectors];
-    for (int v = 0; v < kVectors; ++v) {
+    for (int64_t v = 0; v < kVectors; ++v) {
       fade[v] = Exp2(_mm512_sub_ps(max[v], block_max[v]));
       max[v] = block_max[v];
       total[v] = _mm512_mul_ps(total[v], fade[v]);
@@ -156,7 +156,7 @@ MIDSCOPE_BF16 void Attend(const AttentionBlock& block) {
     }
   }
   for (int64_t i = 0; i < out_floats; i += kRows) {
-    for (int v = 0; v < kVectors; ++v) {
+    for (int64_t v = 0; v < kVectors; ++v) {
       float* at = block.out + i + v * kLanes;
       _mm512_store_ps(at, _mm512_div_ps(_mm512_load_ps(at), total[v]));
     }

@@ -16,11 +16,11 @@ namespace HWY_NAMESPACE {
 // Fixed-size vectors only: sums live in arrays.
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
-constexpr int kVectors = 3;
+constexpr int64_t kVectors = 3;
 constexpr int64_t kLanes = hn::MaxLanes(D());
 constexpr int64_t kRows = kVectors * kLanes;
 // Tile rows whose sums are in registers at once: 24 of 32 registers, or 12 of 16.
-constexpr int kPart = HWY_MAX_BYTES >= 64 ? 8 : 4;
+constexpr int64_t kPart = HWY_MAX_BYTES >= 64 ? 8 : 4;
 constexpr float kHidden =
     -1e30f;  // a finite stand-in for -infinity: differences of two stay numbers
 
@@ -34,13 +34,14 @@ HWY_INLINE void MultiplyTile(const float* HWY_RESTRICT tile, const float* HWY_RE
   const D d;
   for (int64_t step = 0; step < steps; ++step) {
     V queries[kVectors];
-    for (int v = 0; v < kVectors; ++v)
+    for (int64_t v = 0; v < kVectors; ++v)
       queries[v] = hn::Load(d, vectors + step * kRows + v * kLanes);
 #pragma GCC unroll 8
-    for (int t = 0; t < kPart; ++t) {
+    for (int64_t t = 0; t < kPart; ++t) {
       const V scalar = hn::Set(d, tile[step * kTile + t]);
 #pragma GCC unroll 3
-      for (int v = 0; v < kVectors; ++v) sums[t][v] = hn::MulAdd(queries[v], scalar, sums[t][v]);
+      for (int64_t v = 0; v < kVectors; ++v)
+        sums[t][v] = hn::MulAdd(queries[v], scalar, sums[t][v]);
     }
   }
 }
@@ -53,16 +54,16 @@ HWY_INLINE void ScoreTile(const AttentionBlock& block, const float* tile, int64_
   const hn::RebindToSigned<D> di;
   V sums[kPart][kVectors];
 #pragma GCC unroll 8
-  for (int t = 0; t < kPart; ++t) {
+  for (int64_t t = 0; t < kPart; ++t) {
 #pragma GCC unroll 3
-    for (int v = 0; v < kVectors; ++v) sums[t][v] = hn::Zero(d);
+    for (int64_t v = 0; v < kVectors; ++v) sums[t][v] = hn::Zero(d);
   }
   MultiplyTile(tile, static_cast<const float*>(block.queries), block.steps, sums);
   const auto lanes = hn::Iota(di, 0);
 #pragma GCC unroll 8
-  for (int t = 0; t < kPart; ++t) {
+  for (int64_t t = 0; t < kPart; ++t) {
 #pragma GCC unroll 3
-    for (int v = 0; v < kVectors; ++v) {
+    for (int64_t v = 0; v < kVectors; ++v) {
       if (kMasked) {
         const auto lead = static_cast<int32_t>(key + t - block.first_row - v * kLanes);
         const auto hidden = hn::RebindMask(d, hn::Gt(hn::Set(di, lead), lanes));
@@ -96,17 +97,17 @@ HWY_INLINE void AddValues(const float* HWY_RESTRICT values, const float* HWY_RES
   for (int64_t part = 0; part < kTile; part += kPart) {
     V sums[kPart][kVectors];
 #pragma GCC unroll 8
-    for (int t = 0; t < kPart; ++t) {
+    for (int64_t t = 0; t < kPart; ++t) {
 #pragma GCC unroll 3
-      for (int v = 0; v < kVectors; ++v) {
+      for (int64_t v = 0; v < kVectors; ++v) {
         sums[t][v] = hn::Mul(hn::Load(d, out + (part + t) * kRows + v * kLanes), fade.v[v]);
       }
     }
     MultiplyTile(values + part, weights, keys, sums);
 #pragma GCC unroll 8
-    for (int t = 0; t < kPart; ++t) {
+    for (int64_t t = 0; t < kPart; ++t) {
 #pragma GCC unroll 3
-      for (int v = 0; v < kVectors; ++v) {
+      for (int64_t v = 0; v < kVectors; ++v) {
         hn::Store(sums[t][v], d, out + (part + t) * kRows + v * kLanes);
       }
     }
@@ -119,7 +120,7 @@ HWY_INLINE void Weigh(float* HWY_RESTRICT scores, int64_t keys, const Vectors& m
   const D d;
   for (int64_t key = 0; key < keys; ++key) {
 #pragma GCC unroll 3
-    for (int v = 0; v < kVectors; ++v) {
+    for (int64_t v = 0; v < kVectors; ++v) {
       float* at = scores + key * kRows + v * kLanes;
       const V weight = Exp2(d, hn::Sub(hn::Load(d, at), max.v[v]));
       total.v[v] = hn::Add(total.v[v], weight);
@@ -135,7 +136,7 @@ void AttendFloat(const AttentionBlock& block) {
   for (int64_t i = 0; i < out_floats; i += kLanes) hn::Store(hn::Zero(d), d, block.out + i);
   Vectors max;
   Vectors total;
-  for (int v = 0; v < kVectors; ++v) {
+  for (int64_t v = 0; v < kVectors; ++v) {
     max.v[v] = hn::Set(d, kHidden);
     total.v[v] = hn::Zero(d);
   }
@@ -146,7 +147,7 @@ void AttendFloat(const AttentionBlock& block) {
       ScoreKeys(block, begin + keys, scores + keys * kRows, block_max);
     }
     Vectors fade;
-    for (int v = 0; v < kVectors; ++v) {
+    for (int64_t v = 0; v < kVectors; ++v) {
       fade.v[v] = Exp2(d, hn::Sub(max.v[v], block_max.v[v]));
       total.v[v] = hn::Mul(total.v[v], fade.v[v]);
     }
@@ -160,7 +161,7 @@ void AttendFloat(const AttentionBlock& block) {
     }
   }
   for (int64_t i = 0; i < out_floats; i += kRows) {
-    for (int v = 0; v < kVectors; ++v) {
+    for (int64_t v = 0; v < kVectors; ++v) {
       float* at = block.out + i + v * kLanes;
       hn::Store(hn::Div(hn::Load(d, at), total.v[v]), d, at);
     }

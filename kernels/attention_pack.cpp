@@ -54,7 +54,7 @@ void PackRowsAs(const PackSource& source, int64_t first_row, int64_t rows, const
   for (int64_t r = 0; r < rows; ++r) {
     const int64_t at = (first_position + r) * table.pairs;
     ReadRow(source, first_row + r, table.cos ? table.cos + at : nullptr,
-            table.sin ? table.sin + at : nullptr, table.pairs, factor, padded, items + r * padded);
+            table.cos ? table.sin + at : nullptr, table.pairs, factor, padded, items + r * padded);
   }
   std::fill(items + rows * padded, items + width * padded, Item{});
   TransposeItems<4>(reinterpret_cast<const uint32_t*>(work), steps, width,

@@ -76,7 +76,7 @@ void LogitsAs(const LogitUnit& unit) {
     const int64_t at = key * unit.table.pairs;
     RotateRow(rows + key * unit.k.row_stride, shape.head_dim,
               unit.table.cos ? unit.table.cos + at : nullptr,
-              unit.table.sin ? unit.table.sin + at : nullptr, unit.table.pairs, 1.0f, unit.key);
+              unit.table.cos ? unit.table.sin + at : nullptr, unit.table.pairs, 1.0f, unit.key);
     for (int64_t row = 0; row < shape.query_rows; ++row) {
       for (const int64_t head : unit.heads) {
         const float* query = unit.queries + (head * shape.query_rows + row) * shape.head_dim;

@@ -19,7 +19,7 @@ void RotateAll(const ConstHeads& x, int64_t rows, int64_t heads, int64_t head_di
                const RotaryView& table, int64_t first, const Heads& out) {
   for (int64_t row = 0; row < rows; ++row) {
     const float* cos = table.cos ? table.cos + (first + row) * table.pairs : nullptr;
-    const float* sin = table.sin ? table.sin + (first + row) * table.pairs : nullptr;
+    const float* sin = table.cos ? table.sin + (first + row) * table.pairs : nullptr;
     for (int64_t head = 0; head < heads; ++head) {
       const In* from = static_cast<const In*>(x.data) + row * x.row_stride + head * x.head_stride;
       Out* to = static_cast<Out*>(out.data) + row * out.row_stride + head * out.head_stride;

@@ -42,6 +42,7 @@ struct Inputs {
         fused(Normal(rows * kWidth, type)),
         out(static_cast<size_t>(rows * kHeads * kDim * 4)) {
     std::vector<double> frequencies;
+    frequencies.reserve(kDim / 2);
     for (int i = 0; i < kDim / 2; ++i) frequencies.push_back(std::pow(1e5, -2.0 * i / kDim));
     cos.resize(static_cast<size_t>(rows * kDim / 2));
     sin.resize(cos.size());
@@ -66,11 +67,11 @@ void AttentionSpeed(benchmark::State& state, Dtype dtype) {
   Inputs inputs(rows, dtype);
   const ThreadExecutor executor(kThreads);
   const AttentionShape shape{rows, rows, 0, Inputs::kHeads, Inputs::kKeyValueHeads, Inputs::kDim};
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     Attention(shape, inputs.Part(0, 0), inputs.Part(9, 0), inputs.Part(12, 0), inputs.Positions(),
               inputs.Out(), executor);
   }
-  const auto flops = static_cast<double>(4 * Inputs::kHeads * Inputs::kDim * rows * (rows + 1) / 2);
+  const auto flops = static_cast<double>(2 * Inputs::kHeads * Inputs::kDim * rows * (rows + 1));
   state.counters["GFLOP/s"] =
       benchmark::Counter(flops * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
 }
@@ -96,7 +97,7 @@ void AttentionWeightsSpeed(benchmark::State& state, Dtype dtype) {
   const AttentionShape shape{1,           keys, keys - 1, Inputs::kHeads, Inputs::kKeyValueHeads,
                              Inputs::kDim};
   std::vector<float> weights(static_cast<size_t>(Inputs::kHeads * keys));
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     AttentionWeights(shape, inputs.Part(0, keys - 1), inputs.Part(9, 0), inputs.Positions(),
                      weights.data(), executor);
   }
@@ -118,7 +119,7 @@ void MatrixVectorSpeed(benchmark::State& state, Dtype dtype) {
                           x = Normal(rows * inputs, dtype);
   std::vector<float> y(static_cast<size_t>(rows * outputs));
   const ThreadExecutor executor(kThreads);
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     MatrixVector(weight.data(), x.data(), rows, inputs, outputs, dtype, y.data(), Dtype::kFloat32,
                  executor);
   }
@@ -142,7 +143,7 @@ void SwiGluSpeed(benchmark::State& state, Dtype dtype) {
   const std::vector<char> gate_up = Normal(rows * 2 * width, dtype);
   std::vector<float> out(static_cast<size_t>(rows * width));
   const ThreadExecutor executor(kThreads);
-  for (auto _ : state) SwiGlu(gate_up.data(), rows, width, dtype, out.data(), executor);
+  while (state.KeepRunning()) SwiGlu(gate_up.data(), rows, width, dtype, out.data(), executor);
 }
 BENCHMARK_CAPTURE(SwiGluSpeed, bfloat16, Dtype::kBFloat16)
     ->Unit(benchmark::kMicrosecond)
@@ -158,7 +159,7 @@ void DequantiseSpeed(benchmark::State& state, BlockType type) {
   const std::vector<char> blocks(static_cast<size_t>(elements / format.elements * format.bytes),
                                  0x11);
   std::vector<float> out(static_cast<size_t>(elements));
-  for (auto _ : state) Dequantise(type, blocks.data(), elements, out.data());
+  while (state.KeepRunning()) Dequantise(type, blocks.data(), elements, out.data());
   state.SetBytesProcessed(state.iterations() * elements * 4);
 }
 BENCHMARK_CAPTURE(DequantiseSpeed, Q4_1, BlockType::kQ4_1);

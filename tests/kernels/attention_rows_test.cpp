@@ -98,7 +98,7 @@ TEST(AttentionRows, AreBitEqualForAnyNumberOfThreads) {
                         .key_value_heads = 2,
                         .tables_per_head = true,
                         .dtype = Dtype::kBFloat16});
-  const int64_t count = 2 * 6 * inputs.shape.key_rows;
+  const int64_t count = int64_t{12} * inputs.shape.key_rows;
   Guarded serial(count, Dtype::kFloat32);
   Guarded serial_out(inputs.OutCount(), Dtype::kFloat32);
   AttentionWeights(inputs.shape, inputs.Q(), inputs.K(), inputs.Positions(),
@@ -122,6 +122,7 @@ TEST(AttentionRows, DoNotDependOnTheOrigin) {
   AttentionCase inputs({.query_rows = 1, .first_query = 99, .heads = 2, .key_value_heads = 1});
   const int64_t keys = inputs.shape.key_rows;
   std::vector<double> frequencies;
+  frequencies.reserve(32);
   for (int i = 0; i < 32; ++i) frequencies.push_back(std::pow(10000.0, -i / 32.0));
   std::vector<std::vector<float>> weights;
   for (const int64_t first : {0, 5000, 100000}) {

@@ -38,12 +38,14 @@ TEST(Rotary, TablesAreExactAtAnyPosition) {
 
 TEST(Rotary, ARowDoesNotDependOnTheTablesBegin) {
   const std::vector<double> frequencies = {1.0, 0.123, 0.0007};
-  std::vector<float> whole_cos(300 * 3), whole_sin(300 * 3), part_cos(100 * 3), part_sin(100 * 3);
+  constexpr size_t kPairs = 3;
+  std::vector<float> whole_cos(300 * kPairs), whole_sin(300 * kPairs);
+  std::vector<float> part_cos(100 * kPairs), part_sin(100 * kPairs);
   FillRotary(frequencies, 1.3, 0, 300, 1.0, whole_cos.data(), whole_sin.data());
   FillRotary(frequencies, 1.3, 177, 100, 1.0, part_cos.data(), part_sin.data());
   for (size_t i = 0; i < part_cos.size(); ++i) {
-    EXPECT_EQ(part_cos[i], whole_cos[177 * 3 + i]);
-    EXPECT_EQ(part_sin[i], whole_sin[177 * 3 + i]);
+    EXPECT_EQ(part_cos[i], whole_cos[177 * kPairs + i]);
+    EXPECT_EQ(part_sin[i], whole_sin[177 * kPairs + i]);
   }
 }
 
