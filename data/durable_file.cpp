@@ -41,7 +41,27 @@ Error WriteFailure(const std::string& path, int error_number) {
   return Failure(path, "can't be written: " + ErrorText(error_number), Remedy(error_number));
 }
 
+// ".run.h5." before what tells temporary files of one target apart.
+std::string TemporaryPrefix(const std::filesystem::path& target) {
+  return "." + target.filename().string() + ".";
+}
+
+constexpr std::string_view kTemporarySuffix = ".tmp";
+
 }  // namespace
+
+void RemoveLeftTemporaries(const std::string& path) {
+  const std::filesystem::path target(path);
+  std::filesystem::path folder = target.parent_path();
+  if (folder.empty()) folder = ".";
+  std::error_code ignored;  // what can't be listed or removed only takes room
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(TemporaryPrefix(target)) && name.ends_with(kTemporarySuffix)) {
+      std::filesystem::remove(entry.path(), ignored);
+    }
+  }
+}
 
 void SyncFolderOf(const std::string& path) {
   std::filesystem::path folder = std::filesystem::path(path).parent_path();
@@ -59,8 +79,8 @@ DurableFile::DurableFile(std::string path) : path_(std::move(path)) {
   }
   const std::filesystem::path target(path_);
   for (int attempt = 0; descriptor_ < 0; ++attempt) {
-    const std::string name = "." + target.filename().string() + "." + std::to_string(getpid()) +
-                             "." + std::to_string(attempt) + ".tmp";
+    const std::string name = TemporaryPrefix(target) + std::to_string(getpid()) + "." +
+                             std::to_string(attempt) + std::string(kTemporarySuffix);
     temporary_ = (target.parent_path() / name).string();
     descriptor_ = open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno != EEXIST) throw WriteFailure(path_, errno);

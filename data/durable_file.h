@@ -47,6 +47,10 @@ class DurableFile {
   int error_number_ = 0;
 };
 
+// Removes temporary files for `path` that killed processes left. Only where no other process can be
+// writing `path`.
+void RemoveLeftTemporaries(const std::string& path);
+
 // Flushes a folder's entries to the disk, so that a rename or removal in it survives a power cut.
 void SyncFolderOf(const std::string& path);
 

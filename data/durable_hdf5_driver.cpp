@@ -139,6 +139,9 @@ hdf5::Handle DurableFile::CreateHdf5() {
   const DriverInfo info{this};
   hdf5::Check(H5Pset_driver(access.id(), driver, &info), "set up writing");
   hdf5::Check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG), "set up writing");
+  // From 1.10 on the metadata carries checksums, so that a damaged file is an error, not a crash.
+  hdf5::Check(H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110),
+              "set up writing");
   const hdf5::Handle create(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "set up writing");
   hdf5::Check(
       H5Pset_link_creation_order(create.id(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),

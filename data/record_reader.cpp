@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <numeric>
+#include <stdexcept>
 
 #include "core/error.h"
 #include "core/nearest_word.h"
+#include "data/file_seal.h"
 #include "data/hdf5_handles.h"
 #include "data/hdf5_values.h"
 #include "data/provenance_fields.h"
@@ -40,6 +41,16 @@ auto Guarded(const std::string& path, const Read& read) {
   } catch (const Hdf5Error& error) {
     throw Failure(path, error.what(), "The file is damaged, cut off or not Midscope's");
   }
+}
+
+// A damaged file must not give a record that contradicts itself.
+Record Checked(const std::string& path, Record record) {
+  try {
+    record.Check();
+  } catch (const std::logic_error& error) {
+    throw Failure(path, error.what(), "The file is damaged");
+  }
+  return record;
 }
 
 void CheckSchema(const std::string& path, hid_t root) {
@@ -104,7 +115,6 @@ Array ReadArrayFrame(hid_t data_set, const std::string& name) {
   return array;
 }
 
-// A damaged file must not give a record that contradicts itself.
 void CheckAxes(const Record& record, const Array& array, hid_t data_set) {
   const std::vector<hsize_t> sizes = hdf5::SizesOf(hdf5::SpaceOf(data_set).id());
   bool fits = sizes.size() == array.axes.size();
@@ -208,6 +218,10 @@ Array RunReader::State::Row(const std::string& record, const Array& frame_array,
 RunReader::RunReader(const std::string& path) : state_(std::make_unique<State>()) {
   state_->path = path;
   state_->file_bytes = CheckedFileSize(path);
+  if (!SealHolds(path)) {
+    throw Failure(path, "is damaged: its bytes do not agree with its checksum",
+                  "Copy it again, or run again");
+  }
   Guarded(path, [&] {
     state_->root = hdf5::OpenForReading(path);
     CheckSchema(path, state_->root.id());
@@ -251,7 +265,7 @@ Record RunReader::Describe(const std::string& record) const {
 Record RunReader::Read(const std::string& record) const {
   Record whole = Describe(record);
   for (Array& array : whole.arrays) array = ReadArray(record, array.name);
-  return whole;
+  return Checked(state_->path, std::move(whole));
 }
 
 Array RunReader::ReadArray(const std::string& record, const std::string& array) const {
@@ -273,9 +287,11 @@ Array RunReader::ReadRow(const std::string& record, const std::string& array, in
 Record RunReader::ReadSample(const std::string& record, int64_t row) const {
   return Guarded(state_->path, [&] {
     const Record& frame = state_->Frame(record);
-    return ReadSampleRow(frame, [&](const Array& array, const std::vector<int64_t>& sizes) {
-      return state_->Row(record, array, row, {sizes.begin(), sizes.end()});
-    });
+    Record sample =
+        ReadSampleRow(frame, [&](const Array& array, const std::vector<int64_t>& sizes) {
+          return state_->Row(record, array, row, {sizes.begin(), sizes.end()});
+        });
+    return Checked(state_->path, std::move(sample));
   });
 }
 
@@ -311,7 +327,7 @@ RunFile ReadRecords(const std::string& address) {
   });
   part.signal = array.name;
   part.arrays = {std::move(array)};
-  file.records.push_back(std::move(part));
+  file.records.push_back(Checked(parsed.path, std::move(part)));
   return file;
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "data/durable_file.h"
+#include "data/file_seal.h"
 #include "data/hdf5_values.h"
 #include "data/provenance_fields.h"
 #include "data/run_store.h"
@@ -55,6 +56,8 @@ void WriteRunFile(const std::string& path, const Provenance& provenance, const R
     file.ThrowIfFailed();  // the disk's own error says more than what HDF5 made of it
     throw Failure(path, std::string("can't be written: ") + error.what());
   }
+  file.ThrowIfFailed();
+  file.NoteError(SealFile(file.descriptor()));
   file.Publish(frame.replace);
 }
 

@@ -10,6 +10,9 @@
 //   /entry/RECORD/AXIS_label   one string a place, where the axis has labels
 //   /entry/RECORD/ARRAY    chunked, shuffled, gzip; unit, description; scales attached
 //
+// Metadata is in the form of HDF5 1.10, which has checksums; behind the end of the HDF5 data stands
+// a checksum of the whole (file_seal.h).
+//
 // Booleans are uint8 with kind = "boolean", strings variable-length UTF-8. Where a record has the
 // name of an array in it, its group is called NAME_record, so that an array's name stands once.
 #pragma once

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "core/error.h"
+#include "data/durable_file.h"
 #include "data/record_group.h"
 #include "data/record_reader.h"
 #include "data/run_file_writer.h"
@@ -258,6 +259,7 @@ SweepStore SweepStore::Create(const std::string& path, const std::string& plan_j
   }
   const bool journal_is_new = !std::filesystem::exists(path + ".journal");
   auto state = std::make_unique<State>(path, plan_json, provenance, options);
+  RemoveLeftTemporaries(path);  // the journal's lock says that no other process writes them
   try {
     if (exists) state->LoadCheckpoint();
     state->LoadJournal();

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Writes a probe's file and a sweep's file into a folder, for check_hdf5.py to read with other
+// programs' eyes.
+#include <exception>
+#include <iostream>
+
+#include "data/run_store.h"
+#include "data/sweep_store.h"
+#include "tests/data/example_records.h"
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: data_write_example FOLDER\n";
+    return 2;
+  }
+  try {
+    const std::filesystem::path folder = argv[1];
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    midscope::WriteRecords((folder / "probe.h5").string(), midscope::ExampleRecords(),
+                           midscope::ExampleProvenance());
+    auto store = midscope::SweepStore::Create((folder / "sweep.h5").string(), R"({"seed":1})",
+                                              midscope::ExampleProvenance());
+    for (const int64_t sample : {0, 3, 5}) store.Append(sample, midscope::ExampleSample(sample));
+    store.Finish();
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
+    return 1;
+  }
+  return 0;
+}
