@@ -109,8 +109,9 @@ std::vector<Record> LocalEngine::Look(const LookRequest& request, const JobConte
   Prompt prompt = RequirePrompt(request.place);
   prompt.answer_ids.clear();  // looked at, not scored
   // A window draws all logits nowhere: 49,152 numbers a look are left out.
+  const ProbeRegistry all = BuiltInProbes();
   ProbeRegistry probes;
-  for (const ProbeType& type : BuiltInProbes().types()) {
+  for (const ProbeType& type : all.types()) {
     if (type.name != "last_logits") probes.Add(type);
   }
   OptionSet options(probes.Options());

@@ -9,9 +9,10 @@ MemoryEstimate EstimateMemory(const ModelConfig& config, kernels::Dtype dtype, i
   estimate.weight_bytes = config.parameters * element;
   estimate.cache_bytes =
       tokens * config.layers * 2 * config.key_value_heads * config.head_dim * element;
-  // The stream entering each layer, and leaving the last.
-  estimate.trace_bytes =
-      estimate.cache_bytes + tokens * (config.layers + 1) * config.hidden * element;
+  // The stream entering each layer, and leaving the last, and each row's norm.
+  estimate.trace_bytes = estimate.cache_bytes +
+                         tokens * (config.layers + 1) * config.hidden * element +
+                         tokens * config.layers * static_cast<int64_t>(sizeof(float));
   estimate.attention_bytes =
       tokens * config.layers * config.heads * static_cast<int64_t>(sizeof(float));
   return estimate;

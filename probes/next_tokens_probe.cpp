@@ -66,7 +66,6 @@ ProbeType NextTokensProbe() {
   top.help = "how many of the likeliest next tokens to list";
   top.unit = "tokens";
   top.minimum = 1;
-  top.maximum = 100000;
   top.default_value = int64_t{10};
 
   ProbeType type;

@@ -46,7 +46,6 @@ ProbeType ResidualRowsProbe() {
   rows.help = "how many of the last prompt rows of the residual stream to keep, after every block";
   rows.unit = "rows";
   rows.minimum = 0;
-  rows.maximum = 1 << 20;
   rows.default_value = int64_t{0};
 
   ProbeType type;

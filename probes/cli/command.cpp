@@ -71,7 +71,7 @@ OptionDescription IntegerOption(const std::string& name, const std::string& help
   option.type = OptionType::kInteger;
   option.help = help;
   option.minimum = static_cast<double>(minimum);
-  option.maximum = static_cast<double>(maximum);
+  if (maximum != kNoMaximum) option.maximum = static_cast<double>(maximum);
   option.default_value = default_value;
   return option;
 }

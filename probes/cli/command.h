@@ -2,6 +2,7 @@
 // What a command of the program is.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <ostream>
 #include <stdexcept>
@@ -53,7 +54,9 @@ const Command& FindCommand(const std::string& name);
 // --with of a command that takes one setting: `none` where it was not given. Throws Error (usage).
 std::string OneSetting(const OptionSet& options, const std::string& command);
 
-// The option --with, --json, and --out with this help.
+// The option --with, --json, and --out with this help. IntegerOption has no upper bound where
+// `maximum` is kNoMaximum.
+inline constexpr int64_t kNoMaximum = INT64_MAX;
 OptionDescription WithOption(const std::string& help);
 OptionDescription JsonOption();
 OptionDescription OutOption(const std::string& help);

@@ -68,10 +68,10 @@ std::vector<OptionDescription> SamplingOptions() {
   top_p.help = "draw among the likeliest tokens that hold this share of the probability";
   top_p.maximum = 1;
   top_p.default_value = 1.0;
-  return {
-      IntegerOption("new-tokens", "at most so many", 1, 1 << 20, 100), temperature, top_p,
-      IntegerOption("top-k", "draw among so many of the likeliest tokens; 0: all", 0, 1 << 20, 0),
-      IntegerOption("seed", "what tokens are drawn by", 0, INT64_MAX, 0)};
+  return {IntegerOption("new-tokens", "at most so many", 1, kNoMaximum, 100), temperature, top_p,
+          IntegerOption("top-k", "draw among so many of the likeliest tokens; 0: all", 0,
+                        kNoMaximum, 0),
+          IntegerOption("seed", "what tokens are drawn by", 0, kNoMaximum, 0)};
 }
 
 }  // namespace

@@ -86,7 +86,8 @@ std::vector<OptionDescription> SweepOptions() {
   std::vector<OptionDescription> options = ModelOptions();
   OptionDescription task = TextOption("task", "what is asked (see midscope help tasks)");
   task.default_value = std::string("list:lines=20");
-  OptionDescription with = WithOption("a setting; differences are taken to the first");
+  OptionDescription with =
+      WithOption("a setting, may be given more than once; differences are taken to the first");
   with.default_value = std::vector<std::string>{"none"};
   const std::vector<OptionDescription> more = {
       task,
@@ -95,7 +96,7 @@ std::vector<OptionDescription> SweepOptions() {
                  "middle, three quarters, last"),
       IntegerOption("samples", "how many samples, each at every place under every setting", 1,
                     1000000, 40),
-      IntegerOption("seed", "what samples and bootstrap are drawn by", 0, INT64_MAX, 1),
+      IntegerOption("seed", "what samples and bootstrap are drawn by", 0, kNoMaximum, 1),
       with,
       OutOption("the HDF5 file to write"),
       FlagOption("resume", "go on in the file of an interrupted sweep"),

@@ -74,7 +74,12 @@ std::string Help(const std::vector<std::string>& topics) {
   if (topics.size() > 1) throw UsageError("help", "it takes one topic");
   const std::string& topic = topics.front();
   if (topic == "interventions") return InterventionHelp();
-  if (topic == "tasks") return "What --task takes:\n\n" + TaskHelp();
+  if (topic == "tasks") {
+    return "What --task takes, such as list:lines=20 or kv:pairs=75,query_aware=1; a parameter "
+           "that "
+           "is\nleft out has its default:\n\n" +
+           TaskHelp();
+  }
   std::vector<std::string> known = {"interventions", "tasks"};
   for (const Command& command : Commands()) {
     if (command.name == topic) return HelpText(command);

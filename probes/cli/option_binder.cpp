@@ -36,6 +36,23 @@ std::string TypeText(const OptionDescription& option) {
   }
 }
 
+constexpr size_t kHelpColumn = 26;
+constexpr size_t kHelpWidth = 100;
+
+// Lines of the help's right column, broken at spaces; CLI11 indents what follows a line break.
+std::string Wrap(const std::string& text) {
+  constexpr size_t kWidth = kHelpWidth - kHelpColumn;
+  std::string wrapped;
+  size_t line_begin = 0;
+  while (text.size() - line_begin > kWidth) {
+    const size_t space = text.rfind(' ', line_begin + kWidth);
+    if (space == std::string::npos || space <= line_begin) break;
+    wrapped += text.substr(line_begin, space - line_begin) + "\n";
+    line_begin = space + 1;
+  }
+  return wrapped + text.substr(line_begin);
+}
+
 std::string Description(const OptionDescription& option) {
   std::string text = option.help;
   const auto add = [&](const std::string& what, const std::string& value) {
@@ -45,9 +62,8 @@ std::string Description(const OptionDescription& option) {
                        option.type == OptionType::kNumber;
   if (bounded) add("", AllowedText(option));
   add("in ", option.unit);
-  if (option.type == OptionType::kTextList) add("", "may be given more than once");
   add("default: ", OptionValueText(option.default_value));
-  return text;
+  return Wrap(text);
 }
 
 // Every value is taken as text and checked by the option's description, so that a form, a JSON file
@@ -86,7 +102,7 @@ std::unique_ptr<CLI::App> MakeApp(const Command& command, OptionSet& options) {
   app->footer("Examples:\n" + command.examples);
   // Unknown options are told by us, with the nearest known one.
   app->allow_extras();
-  app->get_formatter()->column_width(26);
+  app->get_formatter()->column_width(kHelpColumn);
   Bind(command, *app, options);
   return app;
 }

@@ -22,17 +22,18 @@ std::vector<OptionDescription> PromptOptions() {
   OptionDescription span =
       TextOption("span",
                  "NAME=TEXT (must occur once) or NAME=START:END (bytes): a named passage, such as "
-                 "gold");
+                 "gold; may be given more than once");
   span.type = OptionType::kTextList;
   options.push_back(span);
   options.push_back(TextOption("answer", "an answer to score, with its leading space"));
   options.push_back(FlagOption("bos", "put the model's begin-of-text token first"));
   options.push_back(
       TextOption("task", "take a task's prompt instead of a text (see midscope help tasks)"));
-  options.push_back(IntegerOption("place", "with --task: rank of the gold piece", 1, 1 << 20, 1));
-  options.push_back(IntegerOption("sample", "with --task: which sample", 0, INT32_MAX, 0));
   options.push_back(
-      IntegerOption("seed", "with --task: what samples are drawn by", 0, INT64_MAX, 1));
+      IntegerOption("place", "with --task: rank of the gold piece", 1, kNoMaximum, 1));
+  options.push_back(IntegerOption("sample", "with --task: which sample", 0, kNoMaximum, 0));
+  options.push_back(
+      IntegerOption("seed", "with --task: what samples are drawn by", 0, kNoMaximum, 1));
   return options;
 }
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/export_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "probes/record_axes.h"
+
+namespace midscope::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<Record> TwoRecords() {
+  Record one;
+  one.name = "one";
+  one.axes = {CountedAxis("layer", 2), CountedAxis("place", 2)};
+  one.arrays = {{"score", {"layer"}, std::vector<float>{1, 2}, "", ""},
+                {"nll", {"place"}, std::vector<double>{3, 4}, "", ""}};
+  Record two;
+  two.name = "two";
+  two.axes = {CountedAxis("layer", 2), ValuedAxis("place", {1, 20})};
+  two.arrays = {{"ratio", {"layer"}, std::vector<float>{5, 6}, "", ""},
+                {"nll", {"place"}, std::vector<double>{7, 8}, "", ""}};
+  return {one, two};
+}
+
+TEST(PickArray, FindsByNameAndByRecord) {
+  const Record ratio = PickArray(TwoRecords(), "ratio");
+  ratio.Check();
+  EXPECT_EQ(ratio.name, "two");
+  ASSERT_EQ(ratio.axes.size(), 1u);
+  EXPECT_EQ(PickArray(TwoRecords(), "two/nll").FindAxis("place")->values.size(), 2u);
+}
+
+TEST(PickArray, NamesWhatThereIs) {
+  const auto message = [](const std::string& name) -> std::string {
+    try {
+      PickArray(TwoRecords(), name);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(message("nll"), HasSubstr("one/nll, two/nll"));
+  EXPECT_THAT(message("two/ration"), HasSubstr("two/ratio"));
+}
+
+TEST(MergeRecords, SharesEqualAxesAndKeepsOthersApart) {
+  const Record merged = MergeRecords(TwoRecords());
+  merged.Check();
+  EXPECT_EQ(merged.arrays.size(), 4u);
+  EXPECT_EQ(merged.axes.size(), 3u);  // layer is shared, place is not
+  ASSERT_NE(merged.FindArray("two.nll"), nullptr);
+  EXPECT_EQ(merged.FindArray("two.nll")->axes, std::vector<std::string>{"two.place"});
+  EXPECT_EQ(merged.FindArray("ratio")->axes, std::vector<std::string>{"layer"});
+}
+
+}  // namespace
+}  // namespace midscope::cli

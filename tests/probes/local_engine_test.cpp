@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+
+#include "core/error.h"
+#include "core/intervention_text.h"
+#include "probes/engine.h"
+
+namespace midscope {
+namespace {
+
+const Record& Find(const std::vector<Record>& records, const std::string& name) {
+  for (const Record& record : records) {
+    if (record.name == name) return record;
+  }
+  throw std::runtime_error("no record " + name);
+}
+
+template <typename T>
+const std::vector<T>& Data(const Record& record, const std::string& array) {
+  return std::get<std::vector<T>>(record.FindArray(array)->data);
+}
+
+class LocalEngineTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    engine_ = MakeLocalEngine();
+    engine_->Open({}, {});
+  }
+  static void TearDownTestSuite() { engine_.reset(); }
+
+  static std::vector<Record> SetSmallTask() {
+    Subject subject;
+    subject.task = "list:lines=4";
+    subject.places = {1, 4};
+    return engine_->SetSubject(subject, {});
+  }
+
+  static inline std::unique_ptr<Engine> engine_;
+};
+
+TEST_F(LocalEngineTest, GivesAPromptARecordForEveryPlace) {
+  const std::vector<Record> prompts = SetSmallTask();
+  ASSERT_EQ(prompts.size(), 2u);
+  EXPECT_EQ(std::get<int64_t>(prompts[1].attributes.at("place")), 4);
+  const auto gold = static_cast<size_t>(std::get<int64_t>(prompts[1].attributes.at("gold")));
+  EXPECT_EQ(Data<std::string>(prompts[1], "span_name")[gold], "gold");
+  EXPECT_GT(Data<int64_t>(prompts[1], "span_token_begin")[gold],
+            Data<int64_t>(prompts[0], "span_token_begin")[static_cast<size_t>(
+                std::get<int64_t>(prompts[0].attributes.at("gold")))]);
+}
+
+TEST_F(LocalEngineTest, LookGivesItsRecords) {
+  SetSmallTask();
+  LookRequest request;
+  request.place = 1;
+  request.channels = {100};
+  const std::vector<Record> records = engine_->Look(request, {});
+  for (const Record& record : records) record.Check();
+  const int64_t keys = Find(records, "last_query_attention").FindAxis("key")->size;
+  EXPECT_EQ(Data<float>(Find(records, "hidden_channels"), "hidden_channel").size(),
+            static_cast<size_t>(30 * keys));
+  EXPECT_EQ(Data<float>(Find(records, "position_awareness"), "position_awareness_score").size(),
+            270u);
+  EXPECT_EQ(Data<double>(Find(records, "position_ratio"), "position_ratio").size(), 270u);
+  EXPECT_FALSE(Data<int64_t>(Find(records, "next_tokens"), "next_token_ids").empty());
+}
+
+TEST_F(LocalEngineTest, WhatIfAgreesWithAFullLook) {
+  SetSmallTask();
+  WhatIfRequest request;
+  request.place = 1;
+  engine_->WhatIf(request, {});
+  request.intervention = ParseIntervention("channel(100, factor=-1, layers=8-25)");
+  const WhatIfReply reply = engine_->WhatIf(request, {});
+  EXPECT_TRUE(reply.last_rows_only);
+  LookRequest look;
+  look.place = 1;
+  look.intervention = request.intervention;
+  const std::vector<Record> full = engine_->Look(look, {});
+  const auto& kept =
+      Data<float>(Find(reply.records, "last_query_attention"), "last_query_attention");
+  const auto& fresh = Data<float>(Find(full, "last_query_attention"), "last_query_attention");
+  ASSERT_EQ(kept.size(), fresh.size());
+  for (size_t i = 0; i < kept.size(); ++i) ASSERT_NEAR(kept[i], fresh[i], 1e-4);
+  EXPECT_EQ(Data<double>(Find(reply.records, "outcome"), "answer_nll").size(), 2u);
+}
+
+TEST_F(LocalEngineTest, ComparePairsSamplesAndTellsParts) {
+  SetSmallTask();
+  CompareRequest request;
+  request.settings = {ParseIntervention("none"), ParseIntervention("pi(1.5)")};
+  request.samples = 3;
+  std::vector<int64_t> seen;
+  const Record means = engine_->Compare(
+      request, [&](const Record& part) { seen.push_back(Data<int64_t>(part, "samples").front()); },
+      {});
+  EXPECT_THAT(seen, ::testing::ElementsAre(1, 2, 3));
+  EXPECT_EQ(means.name, "outcome_means");
+  EXPECT_EQ(Data<int64_t>(means, "samples"), (std::vector<int64_t>{3, 3}));
+  const auto& nll = Data<double>(means, "answer_nll");
+  const auto& low = Data<double>(means, "answer_nll_low");
+  const auto& high = Data<double>(means, "answer_nll_high");
+  ASSERT_EQ(nll.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_LE(low[i], nll[i]);
+    EXPECT_GE(high[i], nll[i]);
+  }
+
+  WhatIfRequest what_if;
+  const WhatIfReply reply = engine_->WhatIf(what_if, {});  // sample 0 is one of the compared
+  EXPECT_GT(Data<double>(Find(reply.records, "outcome"), "answer_nll").front(), 0);
+}
+
+TEST_F(LocalEngineTest, OwnTextHasOnePlace) {
+  Subject subject;
+  subject.task = "";
+  subject.text = "The capital of France is";
+  subject.gold_begin = 15;
+  subject.gold_end = 21;
+  subject.answer = " Paris";
+  const std::vector<Record> prompts = engine_->SetSubject(subject, {});
+  ASSERT_EQ(prompts.size(), 1u);
+  EXPECT_EQ(Data<int64_t>(prompts[0], "span_token_begin").front(), 3);
+  CompareRequest request;
+  request.settings = {Intervention()};
+  const Record means = engine_->Compare(request, {}, {});
+  EXPECT_EQ(Data<int64_t>(means, "samples").front(), 1);
+  EXPECT_NEAR(Data<double>(means, "answer_nll").front(), 0.258, 0.01);
+  EXPECT_EQ(means.FindAxis("place")->values, std::vector<double>{1});
+}
+
+TEST_F(LocalEngineTest, OwnTextWithoutAnAnswerHasNoNumber) {
+  Subject subject;
+  subject.task = "";
+  subject.text = "The capital of France is";
+  const std::vector<Record> prompts = engine_->SetSubject(subject, {});
+  EXPECT_EQ(std::get<int64_t>(prompts[0].attributes.at("gold")), -1);
+  const WhatIfReply reply = engine_->WhatIf({}, {});
+  EXPECT_TRUE(std::isnan(Data<double>(Find(reply.records, "outcome"), "answer_nll").front()));
+}
+
+TEST_F(LocalEngineTest, AfterACancelledCallTheNextIsRight) {
+  SetSmallTask();
+  const WhatIfReply before = engine_->WhatIf({}, {});
+  std::atomic<bool> cancel = true;
+  JobContext cancelled;
+  cancelled.cancel = &cancel;
+  WhatIfRequest request;
+  request.intervention = ParseIntervention("pi(2)");
+  EXPECT_THROW(engine_->WhatIf(request, cancelled), Cancelled);
+  const WhatIfReply after = engine_->WhatIf({}, {});
+  const auto& a = Data<double>(Find(before.records, "outcome"), "answer_nll");
+  const auto& b = Data<double>(Find(after.records, "outcome"), "answer_nll");
+  for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-4);
+}
+
+TEST_F(LocalEngineTest, AModelThatCannotBeOpenedLeavesTheOldOne) {
+  SetSmallTask();
+  OpenRequest request;
+  request.model = "/nowhere/model.gguf";
+  EXPECT_THROW(engine_->Open(request, {}), Error);
+  EXPECT_EQ(engine_->Describe().architecture, "llama");
+  EXPECT_FALSE(engine_->Look({}, {}).empty());
+}
+
+}  // namespace
+}  // namespace midscope

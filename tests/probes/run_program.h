@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The built program `midscope`, run as a user runs it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace midscope::testing {
+
+struct ProgramRun {
+  int status = 0;  // exit status; 128 + signal where one ended it
+  std::string out;
+  std::string err;
+};
+
+struct ProgramOptions {
+  int64_t file_size_limit = 0;  // bytes that one file may take (RLIMIT_FSIZE); 0: no limit
+  std::string standard_input;   // a file
+};
+
+ProgramRun RunMidscope(const std::vector<std::string>& arguments,
+                       const ProgramOptions& options = {});
+
+// A running program, for signals.
+class RunningProgram {
+ public:
+  explicit RunningProgram(const std::vector<std::string>& arguments,
+                          const ProgramOptions& options = {});
+  ~RunningProgram();
+  RunningProgram(const RunningProgram&) = delete;
+  RunningProgram& operator=(const RunningProgram&) = delete;
+
+  void Signal(int number) const;
+  bool Running();
+  ProgramRun Wait();
+
+ private:
+  pid_t process_ = -1;
+  int raw_status_ = 0;
+  std::filesystem::path folder_;
+};
+
+// An empty folder that goes when the object does.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::string File(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace midscope::testing

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// The paired sweep in this process: order, failures, cancellation, resumption.
+#include "probes/sweep.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/captures.h"
+#include "core/error.h"
+#include "core/scoring.h"
+#include "data/record_reader.h"
+#include "probes/provenance.h"
+#include "probes/task_prompt.h"
+#include "tests/probes/open_model.h"
+
+namespace midscope {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::EmbeddedModel;
+using ::testing::HasSubstr;
+
+class SweepTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "midscope-sweep-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  SweepRun MakeRun(const std::vector<std::string>& settings, int64_t samples = 2) {
+    SweepRun run;
+    run.decoder = EmbeddedModel();
+    run.plan.samples = samples;
+    run.plan.places = {1, 4};
+    for (const std::string& text : settings) run.plan.settings.push_back(ReadSetting(text));
+    task_ = MakeTaskFor(run.decoder->tokenizer(), "list:lines=4", 1);
+    run.plan.task = task_->name();
+    run.prompts = [this, places = run.plan.places](int64_t sample) {
+      return TaskPrompts(EmbeddedModel()->tokenizer(), *task_, places, sample);
+    };
+    return run;
+  }
+
+  SweepStore Store(const SweepRun& run, bool resume = false) {
+    SweepStoreOptions options;
+    options.resume = resume;
+    return SweepStore::Create(File(), PlanJson(run.plan, *run.decoder),
+                              MakeProvenance(*run.decoder, "test", 1, "{}"), options);
+  }
+
+  std::string File() const { return (folder_ / "run.h5").string(); }
+
+  std::filesystem::path folder_;
+  std::unique_ptr<Task> task_;
+};
+
+constexpr const char* kFlip = "channel(100, factor=-1, layers=8-25)";
+constexpr const char* kMsPoe = "ms-poe(min=1.2, max=1.8)";
+
+TEST_F(SweepTest, SettingsAreEvaluatedInOneOrderWhateverOrderTheyAreGivenIn) {
+  const SweepResult one = RunSweep(MakeRun({"none", kFlip, kMsPoe}), {});
+  const SweepResult two = RunSweep(MakeRun({kMsPoe, "none", kFlip}), {});
+  ASSERT_EQ(one.outcomes.size(), 2u);
+  for (size_t sample = 0; sample < 2; ++sample) {
+    const std::vector<double>& a = one.outcomes[sample].answer_nll;
+    const std::vector<double>& b = two.outcomes[sample].answer_nll;
+    EXPECT_THAT(b, ElementsAre(a[4], a[5], a[0], a[1], a[2], a[3]));
+    EXPECT_NE(a[0], a[2]);
+    EXPECT_NE(a[0], a[4]);
+  }
+}
+
+TEST_F(SweepTest, EachOutcomeIsThatOfARunOnItsOwn) {
+  const SweepRun run = MakeRun({"none", kFlip, kMsPoe}, 1);
+  const SweepResult result = RunSweep(run, {});
+  const std::vector<Prompt> prompts = run.prompts(0);
+  for (size_t setting = 0; setting < 3; ++setting) {
+    for (size_t place = 0; place < 2; ++place) {
+      const std::vector<int32_t> ids = IdsToScore(prompts[place].ids, prompts[place].answer_ids);
+      RunRequest request;
+      request.ids = ids;
+      request.prompt_tokens = static_cast<int64_t>(prompts[place].ids.size());
+      request.intervention = run.plan.settings[setting].intervention;
+      const AnswerScore score = ScoreAnswer(run.decoder->RunOne(request), request.prompt_tokens,
+                                            prompts[place].answer_ids);
+      EXPECT_NEAR(result.outcomes[0].answer_nll[setting * 2 + place], score.nll, 1e-3);
+    }
+  }
+}
+
+TEST_F(SweepTest, AFailedSampleIsNotedAndTheOthersGoOn) {
+  SweepRun run = MakeRun({"none"}, 3);
+  SweepStore store = Store(run);
+  run.store = &store;
+  const PromptSource good = run.prompts;
+  run.prompts = [&good](int64_t sample) {
+    if (sample == 1) throw Failure("sample", "is missing");
+    return good(sample);
+  };
+  const SweepResult result = RunSweep(run, {});
+  EXPECT_EQ(result.outcomes.size(), 2u);
+  EXPECT_THAT(result.failures.at(1), HasSubstr("is missing"));
+  EXPECT_THAT(store.failed(), ElementsAre(1));
+  EXPECT_THAT(store.finished(), ElementsAre(0, 2));
+}
+
+TEST_F(SweepTest, IsAnErrorWhereEverySampleFails) {
+  SweepRun run = MakeRun({"none"}, 2);
+  run.prompts = [](int64_t) -> std::vector<Prompt> { throw Failure("sample", "is missing"); };
+  try {
+    RunSweep(run, {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("is missing"));
+  }
+}
+
+TEST_F(SweepTest, CancelledLeavesAFileThatResumingCompletesWithTheSameBits) {
+  const SweepRun whole_run = MakeRun({"none", kFlip}, 4);
+  const SweepResult whole = RunSweep(whole_run, {});
+
+  std::atomic<bool> cancel = false;
+  JobContext context;
+  context.cancel = &cancel;
+  SweepRun run = MakeRun({"none", kFlip}, 4);
+  run.plan.attention = false;
+  {
+    SweepStore store = Store(run);
+    run.store = &store;
+    run.on_sample = [&cancel](const SweepResult& so_far) { cancel = so_far.outcomes.size() == 2; };
+    EXPECT_THROW(RunSweep(run, context), Cancelled);
+  }
+  RunReader after_cancel(File());
+  EXPECT_EQ(after_cancel.Describe("sweep").FindAxis("sample")->size, 2);
+
+  run.on_sample = nullptr;
+  SweepStore store = Store(run, true);
+  run.store = &store;
+  const SweepResult resumed = RunSweep(run, {});
+  ASSERT_EQ(resumed.outcomes.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(resumed.outcomes[i].sample, whole.outcomes[i].sample);
+    EXPECT_EQ(resumed.outcomes[i].answer_nll, whole.outcomes[i].answer_nll);
+    EXPECT_EQ(resumed.outcomes[i].correct, whole.outcomes[i].correct);
+  }
+  EXPECT_EQ(MeansRecord(run.plan, resumed).FindArray("answer_nll")->data,
+            MeansRecord(run.plan, whole).FindArray("answer_nll")->data);
+}
+
+TEST_F(SweepTest, KeepsAttentionOfTheFirstSettingAtTheFirstPlaceWhenAsked) {
+  SweepRun run = MakeRun({kFlip, "none"}, 2);
+  run.plan.attention = true;
+  SweepStore store = Store(run);
+  run.store = &store;
+  RunSweep(run, {});
+  const RunReader reader(File());
+  const Array attention = reader.ReadArray("sweep", "last_query_attention");
+  EXPECT_EQ(attention.axes, (std::vector<std::string>{"sample", "layer", "head", "key"}));
+  const auto counts = std::get<std::vector<int64_t>>(reader.ReadArray("sweep", "key_count").data);
+  const Prompt first = run.prompts(0).front();
+  EXPECT_EQ(counts.front(), static_cast<int64_t>(first.ids.size()));
+
+  RunRequest request;
+  request.ids = first.ids;
+  request.intervention = run.plan.settings.front().intervention;
+  LastQueryAttention capture(run.decoder->config());
+  request.hooks = {&capture};
+  run.decoder->RunOne(request);
+  const Array row = reader.ReadRow("sweep", "last_query_attention", 0);
+  const auto& stored = std::get<std::vector<float>>(row.data);
+  for (int64_t key = 0; key < capture.keys(); ++key) {
+    EXPECT_NEAR(stored[static_cast<size_t>(key)], capture.Row(0, 0)[static_cast<size_t>(key)],
+                1e-4);
+  }
+}
+
+TEST_F(SweepTest, SettingsThatTheModelCannotTakeAreRefusedBeforehand) {
+  const ModelConfig& config = EmbeddedModel()->config();
+  EXPECT_THROW(CheckSettings({ReadSetting("channel(576, factor=-1)")}, config), Error);
+  EXPECT_THROW(CheckSettings({ReadSetting("channel(1, factor=-1, layers=8-30)")}, config), Error);
+  CheckSettings({ReadSetting(kFlip), ReadSetting(kMsPoe)}, config);
+}
+
+TEST_F(SweepTest, PlanTellsSweepsApartByWhatDecidesTheirNumbers) {
+  const SweepRun run = MakeRun({"none", kFlip});
+  SweepPlan other = run.plan;
+  other.settings[1].text = "channel( 100 , factor=-1, layers=8-25)";  // the same, written otherwise
+  EXPECT_EQ(PlanJson(run.plan, *run.decoder), PlanJson(other, *run.decoder));
+  other.seed = 2;
+  EXPECT_NE(PlanJson(run.plan, *run.decoder), PlanJson(other, *run.decoder));
+}
+
+}  // namespace
+}  // namespace midscope

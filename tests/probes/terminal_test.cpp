@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "probes/cli/help.h"
+#include "probes/cli/progress_line.h"
+#include "probes/cli/text_table.h"
+
+namespace midscope::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(TextTable, AlignsNumbersRightAndTextLeft) {
+  TextTable table({"name", "nll"});
+  table.Add({"none", "2.10"});
+  table.Add({"é", "12.5"});
+  EXPECT_EQ(table.Text(),
+            "name   nll\n"
+            "none  2.10\n"
+            "é     12.5\n");
+}
+
+TEST(ProgressText, HasRateAndTimeLeft) {
+  EXPECT_EQ(ProgressText({"sweep", 10, 40, "samples"}, 0, 20),
+            "sweep 10/40 samples, 0.5 samples/s, 60 s left");
+}
+
+TEST(ProgressText, DoesNotCountWhatAnEarlierProcessDid) {
+  EXPECT_EQ(ProgressText({"sweep", 30, 40, "samples"}, 20, 10),
+            "sweep 30/40 samples, 1 samples/s, 10 s left");
+  EXPECT_EQ(ProgressText({"sweep", 20, 40, "samples"}, 20, 10), "sweep 20/40 samples");
+}
+
+TEST(Help, InterventionsListsEveryTermWithItsArguments) {
+  const std::string help = InterventionHelp();
+  for (const char* text : {"ms-poe", "first_layer", "pi", "channel", "rows", "rank|code|group"}) {
+    EXPECT_THAT(help, HasSubstr(text));
+  }
+  EXPECT_THAT(Help({"tasks"}), HasSubstr("list:lines=20"));
+  EXPECT_THAT(Help({}), HasSubstr("midscope help interventions"));
+}
+
+}  // namespace
+}  // namespace midscope::cli
