@@ -47,7 +47,8 @@ AttentionPanel::AttentionPanel(Session* session, QWidget* parent)
   token_side_->addItems({tr("text of A"), tr("text of B")});
   token_side_->setToolTip(tr("Whose attention colours the text"));
   auto* row = new QHBoxLayout;
-  row->setContentsMargins(6, 2, 6, 2);
+  row->setContentsMargins(8, 3, 8, 3);
+  row->setSpacing(7);
   row->addWidget(new QLabel(tr("layer"), this));
   row->addWidget(layer_box_);
   row->addWidget(new QLabel(tr("head"), this));

@@ -30,7 +30,8 @@ ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent),
   dropped_->setValue(30);
   dropped_->setToolTip(tr("First positions left out: the first tokens are far from the rest"));
   auto* row = new QHBoxLayout;
-  row->setContentsMargins(6, 2, 6, 2);
+  row->setContentsMargins(8, 3, 8, 3);
+  row->setSpacing(7);
   row->addWidget(new QLabel(tr("channel"), this));
   row->addWidget(channel_);
   row->addWidget(new QLabel(tr("layers"), this));

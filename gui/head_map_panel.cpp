@@ -19,7 +19,8 @@ HeadMapPanel::HeadMapPanel(Session* session, QWidget* parent) : QWidget(parent),
   note_ = new QLabel(this);
   note_->setToolTip(tr("Click a cell, or use the arrow keys (up: next layer), to choose a head"));
   auto* row = new QHBoxLayout;
-  row->setContentsMargins(6, 2, 6, 2);
+  row->setContentsMargins(8, 3, 8, 3);
+  row->setSpacing(7);
   row->addWidget(new QLabel(tr("map of"), this));
   row->addWidget(mode_);
   row->addWidget(note_, 1);

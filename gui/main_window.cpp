@@ -7,6 +7,7 @@
 #include <QMenuBar>
 #include <QMimeData>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSplitter>
 #include <QStatusBar>
 #include <QVBoxLayout>
@@ -33,7 +34,7 @@
 namespace midscope {
 namespace {
 
-constexpr int kSideWidth = 340;
+constexpr int kSideWidth = 370;
 constexpr QSize kExportSize(760, 460);
 
 }  // namespace
@@ -77,7 +78,8 @@ void MainWindow::Arrange() {
   scroll->setWidgetResizable(true);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setMinimumWidth(kSideWidth);
+  scroll->setMinimumWidth(side->minimumSizeHint().width() +
+                          scroll->verticalScrollBar()->sizeHint().width());
   auto* top = new QSplitter(Qt::Horizontal);
   top->addWidget(head_map_);
   top->addWidget(attention_);

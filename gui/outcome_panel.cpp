@@ -47,7 +47,8 @@ OutcomePanel::OutcomePanel(Session* session, QWidget* parent) : QWidget(parent),
   note_ = new QLabel(this);
   note_->setObjectName(QStringLiteral("means_note"));
   auto* row = new QHBoxLayout;
-  row->setContentsMargins(6, 2, 6, 2);
+  row->setContentsMargins(8, 3, 8, 3);
+  row->setSpacing(7);
   row->addWidget(measure_);
   row->addWidget(sample_);
   row->addWidget(means_);

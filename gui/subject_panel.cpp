@@ -62,7 +62,20 @@ SubjectPanel::SubjectPanel(QWidget* parent) : QWidget(parent) {
   box_column->addLayout(row);
   column->addWidget(box);
   connect(run_, &QPushButton::clicked, this, &SubjectPanel::RunAsked);
+  connect(pages_, &QTabWidget::currentChanged, this, &SubjectPanel::FitPage);
+  FitPage();
   connect(place_, &QComboBox::currentIndexChanged, this, &SubjectPanel::PlaceChosen);
+}
+
+void SubjectPanel::FitPage() {
+  // The page in front alone says how high the pages are: the task's is low, the editor's is not.
+  for (int i = 0; i < pages_->count(); ++i) {
+    const bool front = i == pages_->currentIndex();
+    pages_->widget(i)->setSizePolicy(QSizePolicy::Preferred,
+                                     front ? QSizePolicy::Preferred : QSizePolicy::Ignored);
+  }
+  pages_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+  pages_->updateGeometry();
 }
 
 QWidget* SubjectPanel::MakeModelBox() {

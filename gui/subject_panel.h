@@ -45,6 +45,7 @@ class SubjectPanel : public QWidget {
   QWidget* MakeTaskPage();
   QWidget* MakeTextPage();
   void ChooseFile();
+  void FitPage();
 
   QLineEdit* model_;
   QComboBox* dtype_;

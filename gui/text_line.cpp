@@ -46,7 +46,7 @@ TextLine::TextLine(const QString& name, const QString& color, QWidget* parent) :
 QString TextLine::error() const { return error_->isHidden() ? QString() : error_->text(); }
 
 void TextLine::SetIntervention(const Intervention& intervention) {
-  const bool typing = (edit_->hasFocus() && edit_->isModified()) || !error().isEmpty();
+  const bool typing = edit_->isModified() || !error().isEmpty();
   const bool same = shown_ == intervention && !edit_->text().isEmpty();
   shown_ = intervention;
   if (typing && same) return;

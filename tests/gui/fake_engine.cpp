@@ -171,11 +171,6 @@ bool FakeControl::WaitForWhatIfsBegun(size_t count) {
   return changed_.wait_for(lock, kLongestWait, [&] { return what_ifs_.size() >= count; });
 }
 
-bool FakeControl::WaitForComparisonsBegun(size_t count) {
-  std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, kLongestWait, [&] { return comparisons_ >= count; });
-}
-
 std::vector<Intervention> FakeControl::what_ifs() const {
   const std::lock_guard lock(mutex_);
   return what_ifs_;

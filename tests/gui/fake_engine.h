@@ -24,7 +24,6 @@ class FakeControl {
 
   // Waits until that many what-ifs have begun; false after ten seconds.
   bool WaitForWhatIfsBegun(size_t count);
-  bool WaitForComparisonsBegun(size_t count);
   // The interventions of all what-ifs begun, in order.
   std::vector<Intervention> what_ifs() const;
   size_t comparisons() const;

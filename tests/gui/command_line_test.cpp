@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QTest>
+
+#include "core/error.h"
+#include "gui/command_line.h"
+
+namespace midscope {
+
+class CommandLineTest : public QObject {
+  Q_OBJECT
+
+ private:
+  static GuiCommand Read(const QString& line) {
+    return ReadCommandLine(
+        QStringLiteral("midscope-gui %1").arg(line).split(' ', Qt::SkipEmptyParts));
+  }
+
+ private Q_SLOTS:
+  void Render() {
+    const GuiCommand command =
+        Read("--render run.h5 --out pictures --format svg,png --head L12H3 --channel 7");
+    QCOMPARE(command.task, GuiTask::kRender);
+    QCOMPARE(command.render.file, QString("run.h5"));
+    QCOMPARE(command.render.folder, QString("pictures"));
+    QCOMPARE(command.render.formats, (QStringList{"svg", "png"}));
+    QCOMPARE(command.render.head, (HeadId{12, 3}));
+    QCOMPARE(command.render.channel, int64_t{7});
+  }
+
+  void Defaults() {
+    QCOMPARE(Read("").task, GuiTask::kWindow);
+    QCOMPARE(Read("--render a.h5 --out b").render.formats, (QStringList{"png", "svg", "pdf"}));
+    QCOMPARE(Read("--render a.h5 --out b").render.head, std::nullopt);
+    QCOMPARE(Read("model.gguf --dtype bfloat16").open, QString("model.gguf"));
+    QCOMPARE(Read("--screenshot a.png").task, GuiTask::kScreenshot);
+    QVERIFY(Read("--help").text.contains("--render"));
+    QVERIFY(Read("--version").text.startsWith("midscope-gui "));
+  }
+
+  void OtherNamesOfAHead() {
+    QCOMPARE(Read("--render a --out b --head attn_L12_3").render.head, (HeadId{12, 3}));
+    QCOMPARE(Read("--render a --out b --head l0h8").render.head, (HeadId{0, 8}));
+  }
+
+  void MistakesAreUsageErrors_data() {
+    QTest::addColumn<QString>("line");
+    QTest::addColumn<QString>("says");
+    QTest::newRow("unknown option") << "--colour red"
+                                    << "colour";
+    QTest::newRow("no folder") << "--render a.h5"
+                               << "--out";
+    QTest::newRow("format") << "--render a.h5 --out b --format gif"
+                            << "gif";
+    QTest::newRow("head") << "--render a.h5 --out b --head 3"
+                          << "'3' is not a head";
+    QTest::newRow("channel") << "--render a.h5 --out b --channel -2"
+                             << "--channel";
+    QTest::newRow("dtype") << "--dtype float16"
+                           << "float16";
+    QTest::newRow("two files") << "a.gguf b.gguf"
+                               << "b.gguf";
+  }
+
+  void MistakesAreUsageErrors() {
+    QFETCH(QString, line);
+    QFETCH(QString, says);
+    try {
+      Read(line);
+      QFAIL("an error was expected");
+    } catch (const Error& error) {
+      QCOMPARE(error.kind(), ErrorKind::kUsage);
+      QVERIFY2(QString::fromUtf8(error.what()).contains(says), error.what());
+    }
+  }
+};
+
+}  // namespace midscope
+
+QTEST_GUILESS_MAIN(midscope::CommandLineTest)
+#include "command_line_test.moc"

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The whole window on planted numbers, driven through its widgets: what is drawn is what the
+// records say.
+#include <QDir>
+#include <QGroupBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSlider>
+#include <QTabWidget>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+#include "gui/attention_panel.h"
+#include "gui/attention_plot.h"
+#include "gui/channel_panel.h"
+#include "gui/channel_plot.h"
+#include "gui/error_bar.h"
+#include "gui/head_map_panel.h"
+#include "gui/head_map_plot.h"
+#include "gui/main_window.h"
+#include "gui/outcome_panel.h"
+#include "gui/outcome_plot.h"
+#include "gui/prompt_editor.h"
+#include "gui/record_access.h"
+#include "gui/result_file.h"
+#include "gui/session.h"
+#include "gui/setting_history.h"
+#include "gui/settings_panel.h"
+#include "gui/subject_panel.h"
+#include "tests/gui/fake_engine.h"
+#include "tests/gui/spy_until.h"
+
+namespace midscope {
+
+class WindowTest : public QObject {
+  Q_OBJECT
+
+ private:
+  struct Rig {
+    std::shared_ptr<FakeControl> control = std::make_shared<FakeControl>();
+    MainWindow window{std::make_unique<FakeEngine>(control)};
+    Session* session = window.session();
+    QSignalSpy stopped{session, &Session::Stopped};
+
+    Rig() {
+      session->SetRestTime(0);
+      session->SetSamples(0);
+      window.resize(1400, 900);
+      window.show();
+    }
+    bool Settle() {
+      return SpyUntil(stopped, [this] {
+        return session->settled(Side::kA) && (!session->differs() || session->settled(Side::kB)) &&
+               !session->asked_and_waiting();
+      });
+    }
+    bool Open() {
+      QTest::mouseClick(window.findChild<QPushButton*>("open"), Qt::LeftButton);
+      return Settle();
+    }
+    template <typename Widget>
+    Widget* Find(const char* name) {
+      return window.findChild<Widget*>(QString::fromLatin1(name));
+    }
+  };
+
+  static QPoint CellCentre(const HeadMapPlot& plot, HeadId head) {
+    return QPointF(plot.xAxis->coordToPixel(static_cast<double>(head.head)),
+                   plot.yAxis->coordToPixel(static_cast<double>(head.layer)))
+        .toPoint();
+  }
+
+  static void CompareGraph(const AttentionPlot& plot, Side side, HeadId head, int64_t place,
+                           double strength) {
+    const auto data = plot.graph_of(side)->data();
+    QCOMPARE(data->size(), static_cast<int>(FakeEngine::kTokens));
+    for (int key = 0; key < data->size(); ++key) {
+      QCOMPARE(data->at(key)->value,
+               double{FakeEngine::Attention(head.layer, head.head, key, place, strength)});
+    }
+  }
+
+ private Q_SLOTS:
+  void MapShowsTheRecord() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    HeadMapPlot* map = rig.window.head_map()->plot();
+    QCOMPARE(map->layers(), FakeEngine::kLayers);
+    QCOMPARE(map->heads(), FakeEngine::kHeads);
+    for (int64_t layer = 0; layer < FakeEngine::kLayers; ++layer) {
+      for (int64_t head = 0; head < FakeEngine::kHeads; ++head) {
+        QCOMPARE(map->CellValue({layer, head}), double{FakeEngine::Score(layer, head, 0)});
+      }
+    }
+    // (5 * 5 + 0) % 13 = 12 is the largest planted score.
+    QCOMPARE(map->Rank({5, 0}), int64_t{1});
+    const QString tip = map->TooltipAt(CellCentre(*map, {5, 0}));
+    QVERIFY2(tip.contains("L5H0 (KV0)") && tip.contains("rank 1 of 24") && tip.contains("0.12") &&
+                 tip.contains("ratio 1"),
+             qPrintable(tip));
+    QVERIFY(rig.Find<QLabel>("model_text")->text().contains("Planted"));
+  }
+
+  void ClickingACellShowsThatHeadsAttention() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    HeadMapPlot* map = rig.window.head_map()->plot();
+    AttentionPlot* plot = rig.window.attention()->plot();
+    CompareGraph(*plot, Side::kA, {0, 0}, 1, 0);
+    QTest::mouseClick(map, Qt::LeftButton, Qt::NoModifier, CellCentre(*map, {3, 2}));
+    QCOMPARE(map->selected(), (HeadId{3, 2}));
+    QCOMPARE(rig.window.attention()->head(), (HeadId{3, 2}));
+    CompareGraph(*plot, Side::kA, {3, 2}, 1, 0);
+    QVERIFY(plot->title().contains("L3H2"));
+    // Up is the next layer, right the next head; the edge holds.
+    QTest::keyClick(map, Qt::Key_Up);
+    QTest::keyClick(map, Qt::Key_Right);
+    QTest::keyClick(map, Qt::Key_Right);
+    QCOMPARE(rig.window.attention()->head(), (HeadId{4, 3}));
+    CompareGraph(*plot, Side::kA, {4, 3}, 1, 0);
+  }
+
+  void GoldIsMarkedAndPlacesMove() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    AttentionPlot* plot = rig.window.attention()->plot();
+    QCOMPARE(plot->gold(), qMakePair(int64_t{0}, int64_t{10}));
+    const auto before = rig.stopped.size();
+    Q_EMIT rig.window.outcome()->plot()->PlaceChosen(6);
+    QVERIFY(SpyUntil(rig.stopped, [&] {
+      return rig.stopped.size() > before && !rig.session->asked_and_waiting();
+    }));
+    QCOMPARE(rig.session->place(), size_t{2});
+    QCOMPARE(plot->gold(), qMakePair(int64_t{50}, int64_t{60}));
+    CompareGraph(*plot, Side::kA, {0, 0}, 6, 0);
+    const QString tip = plot->TooltipAt(QPointF(plot->xAxis->coordToPixel(55), 200));
+    QVERIFY2(tip.contains("word55") && tip.contains("(55)") && tip.contains("in the gold passage"),
+             qPrintable(tip));
+  }
+
+  void DraggingMovesAttentionAndOutcome() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    rig.Find<QGroupBox>("channel_on")->setChecked(true);
+    auto* slider = rig.Find<QSlider>("factor_slider");
+    QSignalSpy timed(rig.session, &Session::WhatIfTimed);
+    slider->setSliderDown(true);
+    slider->setSliderPosition(-100);
+    // The hand is still on the slider.
+    QVERIFY(SpyUntil(timed, [&] {
+      const auto& lines = rig.window.outcome()->plot()->lines();
+      return lines.size() == 2 && !lines[1].series.values.isEmpty() &&
+             lines[1].series.values[0] == FakeEngine::AnswerNll(1, 2);
+    }));
+    CompareGraph(*rig.window.attention()->plot(), Side::kB, {0, 0}, 1, 2);
+    CompareGraph(*rig.window.attention()->plot(), Side::kA, {0, 0}, 1, 0);
+    QVERIFY(!rig.session->settled(Side::kB));
+    QCOMPARE(rig.window.what_if_text()->text(), QString("what-if 12.5 ms (last rows only)"));
+    slider->setSliderDown(false);
+    QVERIFY(rig.Settle());
+    rig.window.head_map()->SetMode(MapMode::kDifference);
+    const HeadMapPlot* map = rig.window.head_map()->plot();
+    QCOMPARE(map->CellValue({2, 3}),
+             double{FakeEngine::Score(2, 3, 2)} - double{FakeEngine::Score(2, 3, 0)});
+  }
+
+  void SettingsSwapWithTheirResults() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    rig.window.history()->Change({{}, {PositionInterpolation{1.5}, {}}}, false);
+    QVERIFY(rig.Settle());
+    const size_t runs = rig.control->what_ifs().size();
+    QTest::mouseClick(rig.Find<QWidget>("swap"), Qt::LeftButton);
+    CompareGraph(*rig.window.attention()->plot(), Side::kA, {0, 0}, 1, 1);
+    CompareGraph(*rig.window.attention()->plot(), Side::kB, {0, 0}, 1, 0);
+    QCOMPARE(rig.control->what_ifs().size(), runs);  // nothing was computed again
+    rig.window.history()->stack()->undo();
+    CompareGraph(*rig.window.attention()->plot(), Side::kB, {0, 0}, 1, 1);
+  }
+
+  void ChannelsAreDrawnALineALayer() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    ChannelPlot* plot = rig.window.channel()->plot();
+    QCOMPARE(plot->graphCount(), static_cast<int>(FakeEngine::kLayers));
+    QCOMPARE(plot->graph(0)->data()->size(), static_cast<int>(FakeEngine::kTokens) - 30);
+    const Record* hidden = rig.session->record(Side::kA, "hidden_channels");
+    QCOMPARE(plot->graph(4)->data()->at(0)->value, ValueAt(*hidden, "hidden_channel", {4, 0, 30}));
+  }
+
+  void ErrorsStayUntilDismissed() {
+    Rig rig;
+    rig.Find<QLineEdit>("model")->setText("missing.gguf");
+    QSignalSpy failed(rig.session, &Session::Failed);
+    QTest::mouseClick(rig.Find<QPushButton>("open"), Qt::LeftButton);
+    QVERIFY(SpyUntil(failed, [&] { return !failed.isEmpty(); }));
+    ErrorBar* bar = rig.window.errors();
+    QVERIFY(bar->isVisible());
+    const QString text = rig.Find<QLabel>("error_text")->text();
+    QVERIFY2(text.contains("missing.gguf") && text.contains("no such file") &&
+                 text.contains("Give a .gguf file"),
+             qPrintable(text));
+    // A model that opens afterwards does not take the message away.
+    rig.Find<QLineEdit>("model")->setText("embedded");
+    QVERIFY(rig.Open());
+    QVERIFY(bar->isVisible());
+    QTest::mouseClick(rig.Find<QToolButton>("error_dismiss"), Qt::LeftButton);
+    QVERIFY(!bar->isVisible());
+  }
+
+  void BadPlacesAreAnError() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    rig.Find<QLineEdit>("places")->setText("1,zwei");
+    QTest::mouseClick(rig.Find<QPushButton>("run"), Qt::LeftButton);
+    QCOMPARE(rig.window.errors()->messages().size(), 1);
+    QVERIFY(rig.window.errors()->messages().first().contains("'zwei'"));
+  }
+
+  void OwnTextMarksGoldInBytes() {
+    Rig rig;
+    PromptEditor* editor = rig.window.subject()->editor();
+    rig.Find<QTabWidget>("subject_pages")->setCurrentIndex(1);
+    editor->setPlainText(QString::fromUtf8("Zoë\u00a0kaufte\nÄpfel."));
+    QTextCursor cursor = editor->textCursor();
+    cursor.setPosition(11);
+    cursor.setPosition(16, QTextCursor::KeepAnchor);
+    QCOMPARE(cursor.selectedText(), QString::fromUtf8("Äpfel"));
+    editor->setTextCursor(cursor);
+    QTest::mouseClick(rig.Find<QPushButton>("mark_gold"), Qt::LeftButton);
+    Subject subject = rig.window.subject()->subject();
+    QVERIFY(subject.task.empty());
+    QCOMPARE(subject.text, std::string("Zo\xc3\xab\xc2\xa0kaufte\n\xc3\x84pfel."));
+    QCOMPARE(subject.text.substr(subject.gold_begin, subject.gold_end - subject.gold_begin),
+             std::string("\xc3\x84pfel"));
+    // The mark moves with the text.
+    editor->textCursor().document()->begin();
+    QTextCursor start(editor->document());
+    start.insertText(QStringLiteral("Also: "));
+    subject = rig.window.subject()->subject();
+    QCOMPARE(subject.text.substr(subject.gold_begin, subject.gold_end - subject.gold_begin),
+             std::string("\xc3\x84pfel"));
+  }
+
+  void ResultsComeBackFromAFile() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    rig.window.history()->Change({{}, {PositionInterpolation{1.5}, {}}}, false);
+    QVERIFY(rig.Settle());
+    QTemporaryDir folder;
+    const QString path = folder.filePath("screen.h5");
+    SaveResults(*rig.session, path);
+    Rig other;
+    other.window.OpenPath(path);
+    QVERIFY2(other.window.errors()->messages().isEmpty(),
+             qPrintable(other.window.errors()->messages().join('\n')));
+    CompareGraph(*other.window.attention()->plot(), Side::kA, {0, 0}, 1, 0);
+    CompareGraph(*other.window.attention()->plot(), Side::kB, {0, 0}, 1, 1);
+    QCOMPARE(other.window.head_map()->plot()->CellValue({1, 2}),
+             double{FakeEngine::Score(1, 2, 0)});
+    QCOMPARE(other.window.outcome()->plot()->lines().size(), size_t{2});
+    QVERIFY(
+        std::holds_alternative<PositionInterpolation>(other.session->setting(Side::kB).positions));
+    QCOMPARE(other.window.attention()->plot()->gold(), qMakePair(int64_t{0}, int64_t{10}));
+  }
+
+  void PlotsAreExported() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    QTemporaryDir folder;
+    rig.window.ExportTo(folder.filePath("pictures"));
+    QVERIFY(rig.window.errors()->messages().isEmpty());
+    const QFileInfoList files = QDir(folder.filePath("pictures")).entryInfoList(QDir::Files);
+    QCOMPARE(files.size(), 12);  // four plots in three formats
+    for (const QFileInfo& file : files) QVERIFY(file.size() > 1000);
+    rig.window.ExportTo("/dev/null/nowhere");
+    QCOMPARE(rig.window.errors()->messages().size(), 1);
+  }
+};
+
+}  // namespace midscope
+
+QTEST_MAIN(midscope::WindowTest)
+#include "window_test.moc"
