@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// What a run costs in time and memory, on the embedded model. One measurement a process, so that
+// peak memory is its own.
+//
+//   run_bench prefill|plain|what-if TOKENS float32|bfloat16 [REPEATS]
+//
+// prefill: last-query attention, position-awareness score, the last residual rows, 8 hidden
+// channels over all positions, trace kept. plain:   logits alone. what-if: a full run, then changed
+// factors of one channel (last prompt row) and a changed Ms-PoE max. Prints one JSON object; times
+// are the least of REPEATS (default 3).
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+
+#include "core/captures.h"
+#include "core/decoder.h"
+#include "core/error.h"
+#include "core/intervention_text.h"
+#include "core/what_if.h"
+
+namespace {
+
+using midscope::Decoder;
+
+double Least(int repeats, const std::function<void()>& work) {
+  double least = 1e300;
+  for (int i = 0; i < repeats; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    least = std::min(
+        least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return least;
+}
+
+int64_t PeakBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} * 1024;
+}
+
+std::vector<int32_t> Ids(int64_t tokens, int64_t vocabulary) {
+  std::vector<int32_t> ids;
+  uint64_t state = 1;
+  for (int64_t i = 0; i < tokens; ++i) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    ids.push_back(
+        static_cast<int32_t>(300 + (state >> 33) % static_cast<uint64_t>(vocabulary - 300)));
+  }
+  return ids;
+}
+
+void Prefill(const Decoder& decoder, const std::vector<int32_t>& ids, bool captures, int repeats) {
+  const auto& config = decoder.config();
+  const auto tokens = static_cast<int64_t>(ids.size());
+  const auto trace = captures ? decoder.MakeTrace(tokens) : nullptr;
+  midscope::LastQueryAttention attention(config);
+  midscope::PositionAwareness score(config, midscope::kernels::ThresholdRule::kAtLeast);
+  midscope::ResidualRows rows(config, 1);
+  midscope::HiddenChannels channels(config, {0, 100, 215, 300, 350, 400, 446, 500});
+  midscope::RunRequest request;
+  request.ids = ids;
+  if (captures) request.hooks = {&attention, &score, &rows, &channels};
+  request.trace = trace.get();
+  const double seconds = Least(repeats, [&] {
+    if (trace) trace->Truncate(0);
+    decoder.RunOne(request);
+  });
+  std::printf(
+      "{\"tokens\": %ld, \"seconds\": %.4f, \"tokens_per_second\": %.0f, \"peak_bytes\": %ld}\n",
+      static_cast<long>(tokens), seconds, static_cast<double>(tokens) / seconds,
+      static_cast<long>(PeakBytes()));
+}
+
+void Changes(const std::shared_ptr<Decoder>& decoder, const std::vector<int32_t>& ids,
+             int repeats) {
+  midscope::Prompt prompt;
+  prompt.ids = ids;
+  midscope::WhatIf what_if(decoder, {prompt});
+  double full = 0;
+  const double none = Least(1, [&] { what_if.Evaluate({}); });
+  full = none;
+  for (int i = 1; i < repeats; ++i) {
+    midscope::WhatIf again(decoder, {prompt});
+    full = std::min(full, Least(1, [&] { again.Evaluate({}); }));
+  }
+  double factor = 1.0;
+  const double channel = Least(5 * repeats, [&] {
+    factor -= 0.1;
+    what_if.Evaluate(midscope::ParseIntervention("channel(100, factor=" + std::to_string(factor) +
+                                                 ", layers=8-25)"));
+  });
+  what_if.Evaluate({});
+  double max = 1.8;
+  const double ms_poe = Least(repeats, [&] {
+    max += 0.01;
+    what_if.Evaluate(midscope::ParseIntervention("ms-poe(max=" + std::to_string(max) + ")"));
+  });
+  std::printf(
+      "{\"tokens\": %zu, \"full_ms\": %.1f, \"channel_factor_ms\": %.2f, "
+      "\"channel_factor_speedup\": %.1f, "
+      "\"ms_poe_max_ms\": %.1f, \"ms_poe_max_speedup\": %.2f, \"peak_bytes\": %ld}\n",
+      ids.size(), full * 1e3, channel * 1e3, full / channel, ms_poe * 1e3, full / ms_poe,
+      static_cast<long>(PeakBytes()));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 4) {
+    std::fprintf(stderr, "run_bench prefill|plain|what-if TOKENS float32|bfloat16 [REPEATS]\n");
+    return 2;
+  }
+  const std::string kind = argv[1];
+  midscope::DecoderOptions options;
+  if (std::string(argv[3]) == "bfloat16") options.dtype = midscope::kernels::Dtype::kBFloat16;
+  const int repeats = argc > 4 ? std::atoi(argv[4]) : 3;
+  try {
+    const auto decoder = Decoder::Open("embedded", options);
+    const std::vector<int32_t> ids = Ids(std::atol(argv[2]), decoder->config().vocabulary);
+    if (kind == "what-if") {
+      Changes(decoder, ids, repeats);
+    } else {
+      Prefill(*decoder, ids, kind == "prefill", repeats);
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "run_bench: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
