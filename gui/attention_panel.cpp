@@ -79,6 +79,29 @@ AttentionPanel::AttentionPanel(Session* session, QWidget* parent)
 }
 
 void AttentionPanel::SetHead(midscope::HeadId head) {
+  chosen_ = true;
+  ShowHead(head);
+}
+
+HeadId AttentionPanel::MostOnGold(const Record& attention) const {
+  const auto [begin, end] = plot_->gold();
+  HeadId best;
+  double most = 0;
+  for (int64_t layer = 0; layer < AxisSize(attention, "layer"); ++layer) {
+    for (int64_t head = 0; head < AxisSize(attention, "head"); ++head) {
+      const QVector<double> row = LastAxisRow(attention, kAttention, {layer, head});
+      double sum = 0;
+      for (int64_t key = begin; key < std::min<int64_t>(end, row.size()); ++key) sum += row[key];
+      if (sum > most) {
+        most = sum;
+        best = {layer, head};
+      }
+    }
+  }
+  return best;
+}
+
+void AttentionPanel::ShowHead(HeadId head) {
   head_ = head;
   const QSignalBlocker quiet[] = {QSignalBlocker(layer_box_), QSignalBlocker(head_box_)};
   layer_box_->setValue(static_cast<int>(head.layer));
@@ -113,6 +136,13 @@ void AttentionPanel::Refresh() {
     const int64_t heads = AxisSize(*shape, "head");
     layer_box_->setMaximum(static_cast<int>(std::max<int64_t>(layers - 1, 0)));
     head_box_->setMaximum(static_cast<int>(std::max<int64_t>(heads - 1, 0)));
+    if (!chosen_ && a && session_->settled(Side::kA)) {
+      chosen_ = true;
+      const HeadId best = MostOnGold(*a);
+      layer_box_->setValue(static_cast<int>(best.layer));
+      head_box_->setValue(static_cast<int>(best.head));
+      Q_EMIT HeadChosen(best);
+    }
     head_ = {layer_box_->value(), head_box_->value()};
   }
   const auto row = [this](const Record* record) {

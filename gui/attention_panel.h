@@ -4,6 +4,7 @@
 
 #include <QWidget>
 
+#include "core/record.h"
 #include "gui/view_types.h"
 
 class QCheckBox;
@@ -26,6 +27,7 @@ class AttentionPanel : public QWidget {
   HeadId head() const { return head_; }
   AttentionPlot* plot() const { return plot_; }
   TokenView* tokens() const { return tokens_; }
+  // The person's choice; until then it is the head that attends most to the gold passage.
   void SetHead(midscope::HeadId head);
 
  Q_SIGNALS:
@@ -36,9 +38,13 @@ class AttentionPanel : public QWidget {
   void RefreshNames();
   void Refresh();
   void RefreshTokens();
+  void ShowHead(HeadId head);
+  // The head with the largest sum of attention over the gold passage.
+  HeadId MostOnGold(const Record& attention) const;
 
   Session* session_;
   HeadId head_;
+  bool chosen_ = false;
   QTabWidget* tabs_;
   AttentionPlot* plot_;
   TokenView* tokens_;

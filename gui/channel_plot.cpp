@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "gui/plot_style.h"
 #include "gui/record_access.h"
@@ -11,6 +12,7 @@ namespace midscope {
 namespace {
 
 const char kHidden[] = "hidden_channel";
+constexpr double kTail = 0.01;  // share of values at either end that the first view may cut
 
 }  // namespace
 
@@ -83,7 +85,24 @@ void ChannelPlot::Show(const Record* hidden_a, const Record* hidden_b, const Vie
 
 void ChannelPlot::ResetView() {
   rescaleAxes();
-  yAxis->scaleRange(1.08);
+  // The last layer's norm can be ten times the others': the range is that of nearly all values, and
+  // lines that leave it are cut visibly at the frame (zooming out shows them).
+  std::vector<double> values;
+  for (int i = 0; i < graphCount(); ++i) {
+    for (const QCPGraphData& point : *graph(i)->data()) {
+      if (!std::isnan(point.value)) values.push_back(point.value);
+    }
+  }
+  if (values.size() < 2) return;
+  const auto quantile = [&values](double share) {
+    const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+    std::nth_element(values.begin(), values.begin() + at, values.end());
+    return values[static_cast<size_t>(at)];
+  };
+  const double low = quantile(kTail);
+  const double high = quantile(1 - kTail);
+  if (high > low) yAxis->setRange(QCPRange(low, high));
+  yAxis->scaleRange(1.15);
 }
 
 QString ChannelPlot::TooltipAt(const QPointF& position) const {

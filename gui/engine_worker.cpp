@@ -51,12 +51,21 @@ void EngineWorker::TakeMatching(RequestKind kind, Side side, std::vector<Work>& 
   }
 }
 
+std::chrono::milliseconds EngineWorker::Patience() const {
+  const std::chrono::milliseconds set = patience_.load();
+  if (set != kNoPatienceSet) return set;
+  constexpr double kShortest = 40;
+  constexpr double kLongest = 400;
+  return std::chrono::milliseconds(
+      static_cast<int64_t>(std::clamp(last_seconds_ * 1000 / 2, kShortest, kLongest)));
+}
+
 std::vector<EngineWorker::Work> EngineWorker::Supersede(Side side) {
   std::vector<Work> replaced;
   TakeMatching(RequestKind::kWhatIf, side, replaced);
   if (!Matches(running_, RequestKind::kWhatIf, side)) return replaced;
   const Clock::time_point now = Clock::now();
-  if (starving_ && now - starving_since_ > patience_.load()) return replaced;
+  if (starving_ && now - starving_since_ > Patience()) return replaced;
   if (!starving_) {
     starving_ = true;
     starving_since_ = now;
@@ -160,7 +169,10 @@ void EngineWorker::Run(const Work& work) {
       reply->records.clear();
     }
     const bool picture = reply->kind == RequestKind::kWhatIf && reply->outcome.end == JobEnd::kDone;
-    if (picture) starving_ = false;
+    if (picture) {
+      starving_ = false;
+      last_seconds_ = reply->seconds;
+    }
   }
   Q_EMIT Replied(reply);
 }

@@ -60,7 +60,8 @@ class EngineWorker : public QObject {
   // Cancels everything of that kind (and side, for what-ifs and looks), waiting or under way.
   void Cancel(RequestKind kind, Side side);
   void CancelAll();
-  // How long the hand may go without a picture before a what-if under way is let finish.
+  // How long the hand may go without a picture before a what-if under way is let finish; without
+  // this call: half of what the last one took, 40 to 400 ms.
   void SetPatience(std::chrono::milliseconds patience) { patience_ = patience; }
 
  Q_SIGNALS:
@@ -70,6 +71,8 @@ class EngineWorker : public QObject {
   void Partial(quint64 ticket, midscope::EngineWorker::RecordPointer record);
 
  private:
+  static constexpr std::chrono::milliseconds kNoPatienceSet{-1};
+
   struct Work {
     quint64 ticket = 0;
     EngineRequest request;
@@ -84,6 +87,8 @@ class EngineWorker : public QObject {
   void Run(const Work& work);
   void Do(const Work& work, const JobContext& context, EngineReply& reply);
   void ReplyCancelled(const Work& work);
+  // With mutex_ held.
+  std::chrono::milliseconds Patience() const;
   // With mutex_ held: makes room for a what-if that came in; returns those it replaces.
   std::vector<Work> Supersede(Side side);
   void TakeMatching(RequestKind kind, Side side, std::vector<Work>& taken);
@@ -97,7 +102,8 @@ class EngineWorker : public QObject {
   bool quit_ = false;        // guarded by mutex_
   bool starving_ = false;    // guarded by mutex_: a what-if was stopped and no picture came since
   Clock::time_point starving_since_;
-  std::atomic<std::chrono::milliseconds> patience_{std::chrono::milliseconds(200)};
+  std::atomic<std::chrono::milliseconds> patience_{kNoPatienceSet};
+  double last_seconds_ = 0;  // guarded by mutex_: of the last what-if
   std::unique_ptr<QThread> thread_;
 };
 

@@ -20,6 +20,7 @@ class PromptEditor : public QPlainTextEdit {
   void MarkSelection();
   // Bytes [begin, end) of the UTF-8 text; equal for none.
   std::pair<int64_t, int64_t> GoldBytes() const;
+  QSize sizeHint() const override;
 
  Q_SIGNALS:
   void GoldChanged();

@@ -62,20 +62,7 @@ SubjectPanel::SubjectPanel(QWidget* parent) : QWidget(parent) {
   box_column->addLayout(row);
   column->addWidget(box);
   connect(run_, &QPushButton::clicked, this, &SubjectPanel::RunAsked);
-  connect(pages_, &QTabWidget::currentChanged, this, &SubjectPanel::FitPage);
-  FitPage();
   connect(place_, &QComboBox::currentIndexChanged, this, &SubjectPanel::PlaceChosen);
-}
-
-void SubjectPanel::FitPage() {
-  // The page in front alone says how high the pages are: the task's is low, the editor's is not.
-  for (int i = 0; i < pages_->count(); ++i) {
-    const bool front = i == pages_->currentIndex();
-    pages_->widget(i)->setSizePolicy(QSizePolicy::Preferred,
-                                     front ? QSizePolicy::Preferred : QSizePolicy::Ignored);
-  }
-  pages_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
-  pages_->updateGeometry();
 }
 
 QWidget* SubjectPanel::MakeModelBox() {
@@ -150,7 +137,6 @@ QWidget* SubjectPanel::MakeTaskPage() {
 QWidget* SubjectPanel::MakeTextPage() {
   auto* page = new QWidget(this);
   editor_ = new PromptEditor(page);
-  editor_->setMinimumHeight(90);
   auto* mark = new QPushButton(tr("Mark as gold"), page);
   mark->setObjectName(QStringLiteral("mark_gold"));
   mark->setToolTip(tr("The selected passage is the one that answers"));

@@ -45,7 +45,6 @@ class SubjectPanel : public QWidget {
   QWidget* MakeTaskPage();
   QWidget* MakeTextPage();
   void ChooseFile();
-  void FitPage();
 
   QLineEdit* model_;
   QComboBox* dtype_;

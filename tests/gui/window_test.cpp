@@ -73,6 +73,25 @@ class WindowTest : public QObject {
         .toPoint();
   }
 
+  // Of the prompt with gold at place 1: tokens 0 to 9.
+  static HeadId MostOnGold() {
+    HeadId best;
+    double most = 0;
+    for (int64_t layer = 0; layer < FakeEngine::kLayers; ++layer) {
+      for (int64_t head = 0; head < FakeEngine::kHeads; ++head) {
+        double sum = 0;
+        for (int64_t key = 0; key < 10; ++key) {
+          sum += double{FakeEngine::Attention(layer, head, key, 1, 0)};
+        }
+        if (sum > most) {
+          most = sum;
+          best = {layer, head};
+        }
+      }
+    }
+    return best;
+  }
+
   static void CompareGraph(const AttentionPlot& plot, Side side, HeadId head, int64_t place,
                            double strength) {
     const auto data = plot.graph_of(side)->data();
@@ -109,7 +128,11 @@ class WindowTest : public QObject {
     QVERIFY(rig.Open());
     HeadMapPlot* map = rig.window.head_map()->plot();
     AttentionPlot* plot = rig.window.attention()->plot();
-    CompareGraph(*plot, Side::kA, {0, 0}, 1, 0);
+    // The first picture is of the head that attends most to gold, in both views.
+    const HeadId first = MostOnGold();
+    QCOMPARE(rig.window.attention()->head(), first);
+    QCOMPARE(map->selected(), first);
+    CompareGraph(*plot, Side::kA, first, 1, 0);
     QTest::mouseClick(map, Qt::LeftButton, Qt::NoModifier, CellCentre(*map, {3, 2}));
     QCOMPARE(map->selected(), (HeadId{3, 2}));
     QCOMPARE(rig.window.attention()->head(), (HeadId{3, 2}));
@@ -135,7 +158,7 @@ class WindowTest : public QObject {
     }));
     QCOMPARE(rig.session->place(), size_t{2});
     QCOMPARE(plot->gold(), qMakePair(int64_t{50}, int64_t{60}));
-    CompareGraph(*plot, Side::kA, {0, 0}, 6, 0);
+    CompareGraph(*plot, Side::kA, rig.window.attention()->head(), 6, 0);
     const QString tip = plot->TooltipAt(QPointF(plot->xAxis->coordToPixel(55), 200));
     QVERIFY2(tip.contains("word55") && tip.contains("(55)") && tip.contains("in the gold passage"),
              qPrintable(tip));
@@ -155,8 +178,8 @@ class WindowTest : public QObject {
       return lines.size() == 2 && !lines[1].series.values.isEmpty() &&
              lines[1].series.values[0] == FakeEngine::AnswerNll(1, 2);
     }));
-    CompareGraph(*rig.window.attention()->plot(), Side::kB, {0, 0}, 1, 2);
-    CompareGraph(*rig.window.attention()->plot(), Side::kA, {0, 0}, 1, 0);
+    CompareGraph(*rig.window.attention()->plot(), Side::kB, rig.window.attention()->head(), 1, 2);
+    CompareGraph(*rig.window.attention()->plot(), Side::kA, rig.window.attention()->head(), 1, 0);
     QVERIFY(!rig.session->settled(Side::kB));
     QCOMPARE(rig.window.what_if_text()->text(), QString("what-if 12.5 ms (last rows only)"));
     slider->setSliderDown(false);
@@ -174,11 +197,11 @@ class WindowTest : public QObject {
     QVERIFY(rig.Settle());
     const size_t runs = rig.control->what_ifs().size();
     QTest::mouseClick(rig.Find<QWidget>("swap"), Qt::LeftButton);
-    CompareGraph(*rig.window.attention()->plot(), Side::kA, {0, 0}, 1, 1);
-    CompareGraph(*rig.window.attention()->plot(), Side::kB, {0, 0}, 1, 0);
+    CompareGraph(*rig.window.attention()->plot(), Side::kA, rig.window.attention()->head(), 1, 1);
+    CompareGraph(*rig.window.attention()->plot(), Side::kB, rig.window.attention()->head(), 1, 0);
     QCOMPARE(rig.control->what_ifs().size(), runs);  // nothing was computed again
     rig.window.history()->stack()->undo();
-    CompareGraph(*rig.window.attention()->plot(), Side::kB, {0, 0}, 1, 1);
+    CompareGraph(*rig.window.attention()->plot(), Side::kB, rig.window.attention()->head(), 1, 1);
   }
 
   void ChannelsAreDrawnALineALayer() {
@@ -257,8 +280,10 @@ class WindowTest : public QObject {
     other.window.OpenPath(path);
     QVERIFY2(other.window.errors()->messages().isEmpty(),
              qPrintable(other.window.errors()->messages().join('\n')));
-    CompareGraph(*other.window.attention()->plot(), Side::kA, {0, 0}, 1, 0);
-    CompareGraph(*other.window.attention()->plot(), Side::kB, {0, 0}, 1, 1);
+    CompareGraph(*other.window.attention()->plot(), Side::kA, other.window.attention()->head(), 1,
+                 0);
+    CompareGraph(*other.window.attention()->plot(), Side::kB, other.window.attention()->head(), 1,
+                 1);
     QCOMPARE(other.window.head_map()->plot()->CellValue({1, 2}),
              double{FakeEngine::Score(1, 2, 0)});
     QCOMPARE(other.window.outcome()->plot()->lines().size(), size_t{2});
