@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "core/error.h"
+#include <utility>
+
 #include "data/export.h"
 #include "data/record_reader.h"
 #include "probes/cli/command.h"
@@ -22,7 +23,14 @@ void RunExport(const CommandInput& input) {
   const bool json =
       options.IsSet("format") ? options.Text("format") == "json" : EndsWith(file, ".json");
   RunFile run = ReadRecords(options.Text("file"));
-  if (options.IsSet("array")) run.records = {PickArray(run.records, options.Text("array"))};
+  if (options.IsSet("array")) {
+    PickedArray picked = PickArray(run.records, options.Text("array"));
+    for (const std::string& other : picked.also) {
+      input.job.Log("export: taken from record " + picked.record.name + "; there is " + other +
+                    " too");
+    }
+    run.records = {std::move(picked.record)};
+  }
   const auto write = [&](std::ostream& out) {
     if (json) {
       WriteJson(run.records, run.provenance, out);

@@ -27,26 +27,24 @@ Record OnlyArray(const Record& record, const Array& array) {
 
 }  // namespace
 
-Record PickArray(const std::vector<Record>& records, const std::string& name) {
-  std::vector<Record> found;
+PickedArray PickArray(const std::vector<Record>& records, const std::string& name) {
+  PickedArray picked;
   std::vector<std::string> known;
   for (const Record& record : records) {
     for (const Array& array : record.arrays) {
       const std::string full = record.name + "/" + array.name;
-      if (array.name == name || full == name) found.push_back(OnlyArray(record, array));
       known.push_back(full);
+      if (array.name != name && full != name) continue;
+      if (picked.record.arrays.empty()) {
+        picked.record = OnlyArray(record, array);
+      } else {
+        picked.also.push_back(full);
+      }
     }
   }
-  if (found.size() == 1) return found.front();
-  if (found.empty()) {
-    throw UsageError("array '" + name + "'", "the file has none of that name",
-                     KnownWordsHint(name, known));
-  }
-  std::string where;
-  for (const Record& record : found) {
-    where += (where.empty() ? "" : ", ") + record.name + "/" + record.arrays.front().name;
-  }
-  throw UsageError("array '" + name + "'", "several records have one", "Name one of " + where);
+  if (!picked.record.arrays.empty()) return picked;
+  throw UsageError("array '" + name + "'", "the file has none of that name",
+                   KnownWordsHint(name, known));
 }
 
 Record MergeRecords(const std::vector<Record>& records) {

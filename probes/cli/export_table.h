@@ -9,9 +9,14 @@
 
 namespace midscope::cli {
 
-// The one array of that name ("NAME" or "RECORD/NAME"), as a record with its axes. Throws Error
-// (usage): absent (with the names that there are) or in several records.
-Record PickArray(const std::vector<Record>& records, const std::string& name);
+// The array of that name ("NAME" or "RECORD/NAME"), as a record with its axes: the first, where
+// several records have one; `also` names the others. Throws Error (usage), with the names that
+// there are, where it is absent.
+struct PickedArray {
+  Record record;
+  std::vector<std::string> also;  // "RECORD/NAME"
+};
+PickedArray PickArray(const std::vector<Record>& records, const std::string& name);
 
 // All arrays in one record. Axes that are the same are shared; axes and arrays that share no more
 // than a name are called RECORD.NAME from the second on.

@@ -27,24 +27,27 @@ std::vector<Record> TwoRecords() {
 }
 
 TEST(PickArray, FindsByNameAndByRecord) {
-  const Record ratio = PickArray(TwoRecords(), "ratio");
+  const Record ratio = PickArray(TwoRecords(), "ratio").record;
   ratio.Check();
   EXPECT_EQ(ratio.name, "two");
   ASSERT_EQ(ratio.axes.size(), 1u);
-  EXPECT_EQ(PickArray(TwoRecords(), "two/nll").FindAxis("place")->values.size(), 2u);
+  EXPECT_EQ(PickArray(TwoRecords(), "two/nll").record.FindAxis("place")->values.size(), 2u);
+}
+
+TEST(PickArray, TakesTheFirstOfSeveralAndNamesTheOthers) {
+  const PickedArray picked = PickArray(TwoRecords(), "nll");
+  EXPECT_EQ(picked.record.name, "one");
+  EXPECT_EQ(picked.also, std::vector<std::string>{"two/nll"});
 }
 
 TEST(PickArray, NamesWhatThereIs) {
-  const auto message = [](const std::string& name) -> std::string {
-    try {
-      PickArray(TwoRecords(), name);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  };
-  EXPECT_THAT(message("nll"), HasSubstr("one/nll, two/nll"));
-  EXPECT_THAT(message("two/ration"), HasSubstr("two/ratio"));
+  try {
+    PickArray(TwoRecords(), "two/ration");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_THAT(error.what(), HasSubstr("two/ratio"));
+  }
 }
 
 TEST(MergeRecords, SharesEqualAxesAndKeepsOthersApart) {
