@@ -233,7 +233,7 @@ MsPoe ReadMsPoe(const TextTerm& term) {
     throw ErrorAt(std::max(first_layer->column, layers->column),
                   "'first_layer' and 'layers' both say where to begin", "Leave one of the two out");
   }
-  const auto value = ReadTerm<MsPoe>(term);
+  auto value = ReadTerm<MsPoe>(term);
   if (value.min > value.max) {
     const TextArgument* named = Find(term, "min") ? Find(term, "min") : Find(term, "max");
     throw ErrorAt(

@@ -232,10 +232,10 @@ Handle TypeOf(const ArrayData& data) {
 }
 
 void WriteData(hid_t data_set, const ArrayData& data, const Box& box) {
-  const auto [file_space, memory_space] = BoxSpaces(data_set, box);
+  const auto spaces = BoxSpaces(data_set, box);
   const Handle type = TypeOf(data);
   const auto write = [&](const void* values) {
-    Check(H5Dwrite(data_set, type.id(), memory_space.id(), file_space.id(), H5P_DEFAULT, values),
+    Check(H5Dwrite(data_set, type.id(), spaces.second.id(), spaces.first.id(), H5P_DEFAULT, values),
           "write a data set");
   };
   if (const auto* texts = std::get_if<std::vector<std::string>>(&data)) {

@@ -26,6 +26,15 @@ std::string Uuid4(SplitMix64& random) {
   return text;
 }
 
+std::string JsonPair(const std::string& key, const std::string& value) {
+  std::string text = "\"";
+  text += key;
+  text += "\": \"";
+  text += value;
+  text += "\"";
+  return text;
+}
+
 class KeyValueTask : public Task {
  public:
   KeyValueTask(const TaskSpec& spec, uint64_t seed)
@@ -58,7 +67,7 @@ class KeyValueTask : public Task {
     for (int64_t rank = 1; rank <= pairs_; ++rank) {
       const auto& [key, value] = pairs[static_cast<size_t>(rank - 1)];
       prompt.Add(rank == 1 ? "{" : " ");
-      prompt.AddSpan("pair " + std::to_string(rank), "\"" + key + "\": \"" + value + "\"");
+      prompt.AddSpan("pair " + std::to_string(rank), JsonPair(key, value));
       if (rank == place) prompt.NameLastSpan("gold");
       prompt.Add(rank == pairs_ ? "}\n\n" : ",\n");
     }

@@ -62,7 +62,7 @@ std::string FirstDifference(const Array& a, const Array& b) {
 template <typename T>
 std::string FirstDifference(const std::vector<T>& a, const std::vector<T>& b, const char* what) {
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    const std::string difference = FirstDifference(a[i], b[i]);
+    std::string difference = FirstDifference(a[i], b[i]);
     if (!difference.empty()) return difference;
   }
   if (a.size() == b.size()) return "";

@@ -12,6 +12,7 @@ namespace {
 template <typename T>
 std::vector<std::string> Names(const std::vector<T>& items) {
   std::vector<std::string> names;
+  names.reserve(items.size());
   for (const T& item : items) names.push_back(item.name);
   return names;
 }
