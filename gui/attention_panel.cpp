@@ -12,6 +12,7 @@
 
 #include "core/intervention_text.h"
 #include "gui/attention_plot.h"
+#include "gui/head_choice.h"
 #include "gui/record_access.h"
 #include "gui/session.h"
 #include "gui/token_view.h"
@@ -83,24 +84,6 @@ void AttentionPanel::SetHead(midscope::HeadId head) {
   ShowHead(head);
 }
 
-HeadId AttentionPanel::MostOnGold(const Record& attention) const {
-  const auto [begin, end] = plot_->gold();
-  HeadId best;
-  double most = 0;
-  for (int64_t layer = 0; layer < AxisSize(attention, "layer"); ++layer) {
-    for (int64_t head = 0; head < AxisSize(attention, "head"); ++head) {
-      const QVector<double> row = LastAxisRow(attention, kAttention, {layer, head});
-      double sum = 0;
-      for (int64_t key = begin; key < std::min<int64_t>(end, row.size()); ++key) sum += row[key];
-      if (sum > most) {
-        most = sum;
-        best = {layer, head};
-      }
-    }
-  }
-  return best;
-}
-
 void AttentionPanel::ShowHead(HeadId head) {
   head_ = head;
   const QSignalBlocker quiet[] = {QSignalBlocker(layer_box_), QSignalBlocker(head_box_)};
@@ -138,7 +121,8 @@ void AttentionPanel::Refresh() {
     head_box_->setMaximum(static_cast<int>(std::max<int64_t>(heads - 1, 0)));
     if (!chosen_ && a && session_->settled(Side::kA)) {
       chosen_ = true;
-      const HeadId best = MostOnGold(*a);
+      const HeadId best =
+          session_->prompt() ? MostAttentionOn(*a, GoldTokens(*session_->prompt())) : HeadId{};
       layer_box_->setValue(static_cast<int>(best.layer));
       head_box_->setValue(static_cast<int>(best.head));
       Q_EMIT HeadChosen(best);

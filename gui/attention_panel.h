@@ -4,7 +4,6 @@
 
 #include <QWidget>
 
-#include "core/record.h"
 #include "gui/view_types.h"
 
 class QCheckBox;
@@ -39,8 +38,6 @@ class AttentionPanel : public QWidget {
   void Refresh();
   void RefreshTokens();
   void ShowHead(HeadId head);
-  // The head with the largest sum of attention over the gold passage.
-  HeadId MostOnGold(const Record& attention) const;
 
   Session* session_;
   HeadId head_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/head_choice.h"
 #include "gui/plot_style.h"
 #include "gui/record_access.h"
 
@@ -70,16 +71,14 @@ void AttentionPlot::SetPrompt(const Record* prompt) {
     const QStringList names = Texts(*prompt, "span_name");
     const QVector<double> begins = LastAxisRow(*prompt, "span_token_begin", {});
     const QVector<double> ends = LastAxisRow(*prompt, "span_token_end", {});
-    const int64_t gold = IntegerAttribute(*prompt, "gold", -1);
+    const TokenRange gold = GoldTokens(*prompt);
+    gold_begin_ = gold.begin;
+    gold_end_ = gold.end;
     for (qsizetype i = 0; i < std::min({names.size(), begins.size(), ends.size()}); ++i) {
       const Passage passage{names[i], static_cast<int64_t>(begins[i]),
                             static_cast<int64_t>(ends[i])};
-      if (i == gold || (gold < 0 && passage.name == QLatin1String("gold"))) {
-        gold_begin_ = passage.begin;
-        gold_end_ = passage.end;
-      } else {
-        passages_.append(passage);
-      }
+      const bool is_gold = gold == TokenRange{passage.begin, passage.end};
+      if (!is_gold) passages_.append(passage);
     }
   }
   PlaceShade(gold_shade_, gold_begin_, gold_end_);

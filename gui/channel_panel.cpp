@@ -29,6 +29,14 @@ ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent),
   dropped_->setRange(0, 1 << 20);
   dropped_->setValue(30);
   dropped_->setToolTip(tr("First positions left out: the first tokens are far from the rest"));
+  smoothing_ = new QSpinBox(this);
+  smoothing_->setObjectName(QStringLiteral("smoothing"));
+  smoothing_->setRange(1, 999);
+  smoothing_->setSingleStep(2);
+  smoothing_->setValue(1);
+  smoothing_->setToolTip(
+      tr("<p>Positions of a moving mean, which shows the trend below the text's "
+         "own rhythm; 1: the values as they are</p>"));
   auto* row = new QHBoxLayout;
   row->setContentsMargins(8, 3, 8, 3);
   row->setSpacing(7);
@@ -38,6 +46,8 @@ ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent),
   row->addWidget(layer_);
   row->addWidget(new QLabel(tr("drop first"), this));
   row->addWidget(dropped_);
+  row->addWidget(new QLabel(tr("smooth"), this));
+  row->addWidget(smoothing_);
   row->addStretch(1);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
@@ -50,6 +60,7 @@ ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent),
   });
   connect(layer_, &QComboBox::currentIndexChanged, this, &ChannelPanel::Refresh);
   connect(dropped_, &QSpinBox::valueChanged, this, &ChannelPanel::Refresh);
+  connect(smoothing_, &QSpinBox::valueChanged, this, &ChannelPanel::Refresh);
   connect(session_, &Session::ModelChanged, this, &ChannelPanel::RefreshModel);
   connect(session_, &Session::SideChanged, this, &ChannelPanel::Refresh);
   connect(session_, &Session::SettingsChanged, this, &ChannelPanel::Refresh);
@@ -81,6 +92,7 @@ void ChannelPanel::Refresh() {
   view.channel = channel_->value();
   view.layer = layer_->currentData().toLongLong();
   view.dropped = dropped_->value();
+  view.smoothing = smoothing_->value();
   const auto& scalings = session_->setting(Side::kB).channels;
   if (!scalings.empty() && session_->differs()) view.highlighted = scalings.front().layers;
   plot_->Show(session_->record(Side::kA, "hidden_channels"),

@@ -30,6 +30,7 @@ class ChannelPanel : public QWidget {
   QSpinBox* channel_;
   QComboBox* layer_;
   QSpinBox* dropped_;
+  QSpinBox* smoothing_;
 };
 
 }  // namespace midscope

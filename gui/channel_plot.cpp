@@ -23,6 +23,16 @@ ChannelPlot::ChannelPlot(QWidget* parent)
   SetEmptyMessage(tr("No run yet"));
 }
 
+double ChannelPlot::MeanAround(const QVector<double>& values, qsizetype position) const {
+  const qsizetype reach = (std::max<int64_t>(view_.smoothing, 1) - 1) / 2;
+  // Dropped positions stay out of the mean, too: they are what would spoil it.
+  const qsizetype first = std::max<qsizetype>(position - reach, view_.dropped);
+  const qsizetype last = std::min<qsizetype>(position + reach, values.size() - 1);
+  double sum = 0;
+  for (qsizetype i = first; i <= last; ++i) sum += values[i];
+  return sum / static_cast<double>(last - first + 1);
+}
+
 void ChannelPlot::AddLine(const QVector<double>& values, const QString& name, const QPen& pen) {
   QCPGraph* graph = addGraph();
   graph->setName(name);
@@ -30,7 +40,7 @@ void ChannelPlot::AddLine(const QVector<double>& values, const QString& name, co
   graph->setAdaptiveSampling(true);
   QVector<QCPGraphData> points;
   for (qsizetype i = std::min<qsizetype>(view_.dropped, values.size()); i < values.size(); ++i) {
-    points.append(QCPGraphData(static_cast<double>(i), values[i]));
+    points.append(QCPGraphData(static_cast<double>(i), MeanAround(values, i)));
   }
   graph->data()->set(points, true);
 }
@@ -79,6 +89,9 @@ void ChannelPlot::Show(const Record* hidden_a, const Record* hidden_b, const Vie
   const QString layer_text = view_.layer >= 0 ? tr("layer %1 (A solid, B dashed)").arg(view_.layer)
                                               : tr("layers from dark (first) to light (last)");
   SetTitle(tr("Hidden channel %1 against position — %2").arg(view_.channel).arg(layer_text));
+  yAxis->setLabel(view_.smoothing > 1
+                      ? tr("residual stream, moving mean over %1 positions").arg(view_.smoothing)
+                      : tr("value in the residual stream"));
   ResetView();
   replot(rpQueuedReplot);
 }

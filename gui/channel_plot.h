@@ -18,8 +18,9 @@ class ChannelPlot : public Plot {
 
   struct View {
     int64_t channel = 0;
-    int64_t layer = -1;    // -1: all layers
-    int64_t dropped = 30;  // first positions left out: the first tokens' norm dwarfs the rest
+    int64_t layer = -1;     // -1: all layers
+    int64_t dropped = 30;   // first positions left out: the first tokens' norm dwarfs the rest
+    int64_t smoothing = 1;  // window of a moving mean, in positions; 1: the values as they are
     LayerSet highlighted{false, {}};
   };
   // Records with hidden_channel [layer, channel, position]; null for none.
@@ -32,6 +33,7 @@ class ChannelPlot : public Plot {
   void RestyleData() override;
 
  private:
+  double MeanAround(const QVector<double>& values, qsizetype position) const;
   void AddLine(const QVector<double>& values, const QString& name, const QPen& pen);
   void AddLayers(const Record& hidden, int64_t channel_index, Side side);
 

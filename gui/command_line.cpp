@@ -37,6 +37,18 @@ QStringList ReadFormats(const QString& text) {
   return formats;
 }
 
+std::optional<int64_t> ReadNumber(const QCommandLineParser& parser, const QString& option) {
+  if (!parser.isSet(option)) return std::nullopt;
+  bool read = false;
+  const QString text = parser.value(option);
+  const qlonglong number = text.toLongLong(&read);
+  if (!read || number < 0) {
+    throw UsageError("--" + option.toStdString(), "'" + text.toStdString() + "' is not a number",
+                     "Give a whole number from 0 on");
+  }
+  return number;
+}
+
 void ReadRender(const QCommandLineParser& parser, RenderRequest& render) {
   render.file = parser.value(QStringLiteral("render"));
   render.folder = parser.value(QStringLiteral("out"));
@@ -47,15 +59,7 @@ void ReadRender(const QCommandLineParser& parser, RenderRequest& render) {
   if (parser.isSet(QStringLiteral("head"))) {
     render.head = ReadHead(parser.value(QStringLiteral("head")));
   }
-  if (parser.isSet(QStringLiteral("channel"))) {
-    bool read = false;
-    const QString text = parser.value(QStringLiteral("channel"));
-    render.channel = text.toLongLong(&read);
-    if (!read || *render.channel < 0) {
-      throw UsageError("--channel", "'" + text.toStdString() + "' is not a channel",
-                       "Give a whole number from 0 on");
-    }
-  }
+  render.channel = ReadNumber(parser, QStringLiteral("channel"));
 }
 
 void AddOptions(QCommandLineParser& parser) {
@@ -76,10 +80,12 @@ void AddOptions(QCommandLineParser& parser) {
   add("dtype", "Number type of the run: float32 or bfloat16.", "type");
   add("task", "What is asked at the start: list:lines=20, kv:pairs=10.", "task");
   add("with", "Setting B at the start, such as \"channel(100, factor=-1, layers=8-25)\".", "text");
+  add("samples", "How many samples the means are over; 0: no means.", "number");
   add("render", "Draw the pictures of a file of results into --out, without a display.", "run.h5");
   add("out", "Folder for the pictures; made if it is not there.", "dir");
   add("format", "Formats of the pictures.", "list", "png,svg,pdf");
-  add("head", "Head whose attention is drawn, as L12H3; without: the most position-aware one.",
+  add("head",
+      "Head whose attention is drawn, as L12H3; without: the one that attends most to gold.",
       "head");
   add("channel", "Hidden channel that is drawn; without: the first in the file.", "number");
   add("screenshot", "Run once, write a picture of the window, and leave.", "file.png");
@@ -116,6 +122,7 @@ GuiCommand ReadCommandLine(const QStringList& arguments) {
     throw UsageError("--dtype", "'" + command.dtype.toStdString() + "' is not known",
                      "Use float32 or bfloat16");
   }
+  command.samples = ReadNumber(parser, QStringLiteral("samples"));
   command.prompt_task = parser.value(QStringLiteral("task"));
   command.setting_b = parser.value(QStringLiteral("with"));
   if (parser.isSet(QStringLiteral("render"))) {

@@ -4,6 +4,7 @@
 
 #include <QString>
 #include <QStringList>
+#include <optional>
 
 #include "gui/render.h"
 
@@ -18,6 +19,7 @@ struct GuiCommand {
   QString dtype;        // "" for the default
   QString prompt_task;  // --task; "" for the default
   QString setting_b;    // --with; "" for none
+  std::optional<int64_t> samples;
   QString screenshot;
   RenderRequest render;
 };

@@ -48,6 +48,7 @@ void ScreenshotAtRest(QApplication& app, midscope::MainWindow& window, const QSt
 int RunWindow(QApplication& app, const GuiCommand& command) {
   midscope::MainWindow window(midscope::MakeLocalEngine());
   if (!command.dtype.isEmpty()) window.subject()->SetDtype(command.dtype);
+  if (command.samples) window.session()->SetSamples(*command.samples);
   if (!command.prompt_task.isEmpty()) window.subject()->SetTask(command.prompt_task);
   if (!command.setting_b.isEmpty()) {
     window.history()->Change({{}, midscope::ParseIntervention(command.setting_b.toStdString())},

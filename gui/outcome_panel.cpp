@@ -5,6 +5,7 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QSignalBlocker>
 #include <QSpinBox>
 
 #include "gui/outcome_plot.h"
@@ -75,6 +76,10 @@ void OutcomePanel::RefreshPlace() {
 }
 
 void OutcomePanel::Refresh() {
+  if (!samples_->hasFocus()) {
+    const QSignalBlocker quiet(samples_);
+    samples_->setValue(static_cast<int>(session_->samples()));
+  }
   const auto measure = static_cast<Measure>(measure_->currentIndex());
   std::vector<OutcomePlot::Line> lines;
   QString note;

@@ -7,6 +7,11 @@
 #include "gui/plot_style.h"
 
 namespace midscope {
+namespace {
+
+constexpr double kDodge = 0.008;  // distance of two means at one place, as a share of the axis
+
+}  // namespace
 
 OutcomePlot::OutcomePlot(QWidget* parent)
     : Plot(tr("Outcome by gold place"), QStringLiteral("outcome"), parent) {
@@ -33,7 +38,7 @@ QColor OutcomePlot::SettingColor(size_t index) {
   return kOthers[(index - 2) % std::size(kOthers)];
 }
 
-void OutcomePlot::AddLine(const Line& line) {
+void OutcomePlot::AddLine(const Line& line, double shift) {
   QCPGraph* graph = addGraph();
   graph->setName(line.name);
   graph->setPen(QPen(line.color, line.mean ? 2.2 : 1.2, line.mean ? Qt::SolidLine : Qt::DashLine));
@@ -41,7 +46,9 @@ void OutcomePlot::AddLine(const Line& line) {
       QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(line.color, 1.4),
                       line.mean ? QBrush(line.color) : QBrush(palette().color(QPalette::Base)), 7));
   const qsizetype count = std::min(line.series.places.size(), line.series.values.size());
-  graph->setData(line.series.places.first(count), line.series.values.first(count), true);
+  QVector<double> places = line.series.places.first(count);
+  for (double& place : places) place += shift;
+  graph->setData(places, line.series.values.first(count), true);
   if (line.series.low.size() < count || line.series.high.size() < count) return;
   auto* bars = new QCPErrorBars(xAxis, yAxis);
   bars->removeFromLegend();
@@ -63,10 +70,15 @@ void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
   clearPlottables();
   yAxis->setLabel(measure == Measure::kNll ? tr("−log p(answer) in nats, lower is better")
                                            : tr("accuracy, higher is better"));
-  QVector<double> places;
+  const QVector<double> places = lines_.empty() ? QVector<double>() : lines_.front().series.places;
+  // Means stand a little beside their place, so that their intervals do not cover each other.
+  const auto means =
+      std::count_if(lines_.begin(), lines_.end(), [](const Line& line) { return line.mean; });
+  const double step = places.isEmpty() ? 0 : kDodge * (places.back() - places.front());
+  double shift = -step * static_cast<double>(means - 1) / 2;
   for (const Line& line : lines_) {
-    AddLine(line);
-    if (places.isEmpty()) places = line.series.places;
+    AddLine(line, line.mean ? shift : 0);
+    if (line.mean) shift += step;
   }
   auto ticker = QSharedPointer<QCPAxisTickerText>::create();
   for (const double place : places) ticker->addTick(place, QString::number(place, 'g', 6));

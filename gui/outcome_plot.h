@@ -43,7 +43,7 @@ class OutcomePlot : public Plot {
   void RestyleData() override;
 
  private:
-  void AddLine(const Line& line);
+  void AddLine(const Line& line, double shift);
 
   std::vector<Line> lines_;
   Measure measure_ = Measure::kNll;

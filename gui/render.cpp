@@ -5,9 +5,11 @@
 #include <functional>
 
 #include "core/error.h"
+#include "core/intervention_text.h"
 #include "data/record_reader.h"
 #include "gui/attention_plot.h"
 #include "gui/channel_plot.h"
+#include "gui/head_choice.h"
 #include "gui/head_map_plot.h"
 #include "gui/outcome_plot.h"
 #include "gui/plot_files.h"
@@ -37,15 +39,28 @@ Sides FindSides(const std::vector<Record>& records, const std::string& array,
   return sides;
 }
 
-QString SettingName(const Record* record, const QString& otherwise) {
-  const QString text = record ? TextAttribute(*record, "setting") : QString();
-  return text.isEmpty() ? otherwise : text;
+// The window writes the intervention at each record, midscope probe at the prompt.
+QString SettingText(const std::vector<Record>& records, const Record* record) {
+  QString text = record ? TextAttribute(*record, "intervention") : QString();
+  const Record* prompt = FindRecord(records, "prompt");
+  if (text.isEmpty() && prompt) text = TextAttribute(*prompt, "intervention");
+  return text;
+}
+
+LayerSet ScaledLayers(const QString& setting) {
+  try {
+    const Intervention intervention = ParseIntervention(setting.toStdString());
+    if (!intervention.channels.empty()) return intervention.channels.front().layers;
+  } catch (const Error&) {
+    // A term of a later version: the picture is right without its layers standing out.
+  }
+  return {false, {}};
 }
 
 class Renderer {
  public:
   Renderer(const RenderRequest& request, const std::vector<Record>& records)
-      : request_(request), records_(records) {}
+      : request_(request), records_(records), prompt_(FindRecord(records, "prompt")) {}
 
   QStringList Run() {
     DrawHeadMap();
@@ -92,7 +107,13 @@ class Renderer {
     return best;
   }
 
-  HeadId ChosenHead() const { return request_.head.value_or(best_); }
+  HeadId ChosenHead() const {
+    if (request_.head) return *request_.head;
+    const Sides attention = FindSides(records_, "last_query_attention", {"layer", "head", "key"});
+    const TokenRange gold = prompt_ ? GoldTokens(*prompt_) : TokenRange{};
+    if (attention.a && gold.end > gold.begin) return MostAttentionOn(*attention.a, gold);
+    return best_;
+  }
 
   void DrawAttention() {
     const Sides attention = FindSides(records_, "last_query_attention", {"layer", "head", "key"});
@@ -106,10 +127,8 @@ class Renderer {
       throw UsageError("--head", "the file has no such head", "Layers and heads count from zero");
     }
     AttentionPlot plot;
-    plot.SetPrompt(FindRecordWithArray(records_, "token_text") ? FindRecord(records_, "prompt")
-                                                               : nullptr);
-    plot.SetNames(SettingName(attention.a, QObject::tr("A")),
-                  SettingName(attention.b, QObject::tr("B")));
+    plot.SetPrompt(prompt_);
+    plot.SetNames(SettingText(records_, attention.a), SettingText(records_, attention.b));
     plot.SetRows(row(attention.a), row(attention.b));
     plot.SetTitle(
         QObject::tr("Attention of the last query — L%1H%2").arg(head.layer).arg(head.head));
@@ -125,6 +144,7 @@ class Renderer {
     view.channel =
         request_.channel.value_or(static_cast<int64_t>(AxisValues(*first, "channel").front()));
     if (AxisSize(*first, "position") <= 2 * view.dropped) view.dropped = 1;
+    view.highlighted = ScaledLayers(SettingText(records_, hidden.b ? hidden.b : hidden.a));
     plot.Show(hidden.a, hidden.b, view);
     Write(plot, QStringLiteral("hidden_channel_%1").arg(view.channel));
   }
@@ -147,6 +167,7 @@ class Renderer {
 
   const RenderRequest& request_;
   const std::vector<Record>& records_;
+  const Record* prompt_;
   HeadId best_;
   QStringList written_;
 };

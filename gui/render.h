@@ -14,7 +14,8 @@ struct RenderRequest {
   QString file;  // RUN.h5, or an address inside it
   QString folder;
   QStringList formats;             // of PlotFormats()
-  std::optional<HeadId> head;      // none: the one with the largest position-awareness score
+  std::optional<HeadId> head;      // none: the one that attends most to gold, or else has the
+                                   // largest position-awareness score
   std::optional<int64_t> channel;  // none: the first in the file
 };
 

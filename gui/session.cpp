@@ -263,6 +263,7 @@ void Session::ShowFile(const std::vector<Record>& records) {
   for (const Record& record : records) {
     if (record.name == "prompt") {
       prompts_.push_back(record);
+      a_.setting = SettingOrNone(TextAttribute(record, "intervention").toStdString());
       continue;
     }
     const bool is_b = TextAttribute(record, "side") == QLatin1String("B");
@@ -270,7 +271,7 @@ void Session::ShowFile(const std::vector<Record>& records) {
     const bool suffixed = is_b && record.name.ends_with("_b");
     side.records[suffixed ? record.name.substr(0, record.name.size() - 2) : record.name] =
         std::make_shared<Record>(record);
-    const QString text = TextAttribute(record, "setting");
+    const QString text = TextAttribute(record, "intervention");
     if (!text.isEmpty()) side.setting = SettingOrNone(text.toStdString());
   }
   place_ = 0;

@@ -138,7 +138,7 @@ std::vector<Record> Session::RecordsOnScreen() const {
     for (const auto& [name, record] : state(side).records) {
       Record copy = *record;
       if (side == Side::kB) copy.name += "_b";
-      copy.attributes["setting"] = PrintIntervention(setting(side));
+      copy.attributes["intervention"] = PrintIntervention(setting(side));
       copy.attributes["side"] = std::string(side == Side::kA ? "A" : "B");
       records.push_back(std::move(copy));
     }

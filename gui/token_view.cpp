@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/head_choice.h"
 #include "gui/plot_style.h"
 #include "gui/record_access.h"
 
@@ -28,9 +29,9 @@ void TokenView::SetPrompt(const Record* prompt) {
   tokens_ = prompt ? Texts(*prompt, "token_text") : QStringList();
   gold_begin_ = gold_end_ = 0;
   if (prompt) {
-    const int64_t gold = IntegerAttribute(*prompt, "gold", -1);
-    gold_begin_ = static_cast<int64_t>(LastAxisRow(*prompt, "span_token_begin", {}).value(gold, 0));
-    gold_end_ = static_cast<int64_t>(LastAxisRow(*prompt, "span_token_end", {}).value(gold, 0));
+    const TokenRange gold = GoldTokens(*prompt);
+    gold_begin_ = gold.begin;
+    gold_end_ = gold.end;
   }
   QString text;
   begins_ = {0};
