@@ -54,6 +54,8 @@ HeadMapPlot::HeadMapPlot(QWidget* parent)
   marker_->setVisible(false);
   SetScale();
   SetEmptyMessage(tr("No run yet"));
+  // Once more: the scale was not there when the base class did it.
+  ApplyPalette(this, palette());
   RestyleData();
 }
 

@@ -208,6 +208,7 @@ void Session::RequestEverything() {
 void Session::SetPlace(size_t place) {
   if (place >= prompts_.size() || place == place_ || !model_) return;
   place_ = place;
+  place_chosen_ = true;
   CancelEverything();
   const bool outcome_a = a_.settled && record(Side::kA, "outcome");
   const bool outcome_b = b_.settled && record(Side::kB, "outcome");

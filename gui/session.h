@@ -33,7 +33,7 @@ class Session : public QObject {
   void SetSubject(const Subject& subject);
   // `moving`: the hand is still on a knob; what takes long waits until it is not.
   void SetSettings(const Intervention& a, const Intervention& b, bool moving);
-  // Index into the subject's prompts.
+  // Index into the subject's prompts; until then it is the middle one.
   void SetPlace(size_t place);
   void SetChannel(int64_t channel);
   // Samples of the means; 0: no means.
@@ -128,6 +128,7 @@ class Session : public QObject {
   std::vector<Record> prompts_;
   std::vector<Record> file_records_;
   size_t place_ = 0;
+  bool place_chosen_ = false;
   int64_t channel_ = 100;
   int64_t samples_ = 20;
   SideState a_;

@@ -65,7 +65,8 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
 
 void Session::OnSubject(const EngineReply& reply) {
   prompts_ = reply.records;
-  if (place_ >= prompts_.size()) place_ = 0;
+  // The middle of the context is what this is about: there the first picture is taken.
+  if (!place_chosen_ || place_ >= prompts_.size()) place_ = prompts_.size() / 2;
   a_.records.clear();
   b_.records.clear();
   a_.settled = b_.settled = false;

@@ -33,15 +33,37 @@ void TokenView::SetPrompt(const Record* prompt) {
     gold_begin_ = gold.begin;
     gold_end_ = gold.end;
   }
-  QString text;
-  begins_ = {0};
-  for (const QString& token : tokens_) {
-    text += token;
-    begins_.append(static_cast<int>(text.size()));
-  }
-  setPlainText(text);
+  setPlainText(prompt ? Layout(*prompt) : QString());
   row_.clear();
   Colour();
+}
+
+QString TokenView::Layout(const Record& prompt) {
+  // Tokens' own texts are made for labels (\n for a line end): the prompt's text is what it is, and
+  // its tokens begin at bytes of it.
+  const QVector<double> bytes = LastAxisRow(prompt, "token_begin", {});
+  const QString text = TextAttribute(prompt, "text");
+  begins_.clear();
+  if (text.isEmpty() || bytes.size() != tokens_.size()) {
+    begins_.append(0);
+    for (const QString& token : tokens_) {
+      begins_.append(begins_.last() + static_cast<int>(token.size()));
+    }
+    return tokens_.join(QString());
+  }
+  qsizetype unit = 0;  // UTF-16, as the editor counts
+  double byte = 0;     // UTF-8, as the record counts
+  for (const double begin : bytes) {
+    while (unit < text.size() && byte < begin) {
+      const bool pair = text[unit].isHighSurrogate() && unit + 1 < text.size();
+      const char16_t code = text[unit].unicode();
+      byte += pair ? 4 : code < 0x80 ? 1 : code < 0x800 ? 2 : 3;
+      unit += pair ? 2 : 1;
+    }
+    begins_.append(static_cast<int>(unit));
+  }
+  begins_.append(static_cast<int>(text.size()));
+  return text;
 }
 
 void TokenView::SetRow(const QVector<double>& row) {

@@ -19,6 +19,8 @@ class TokenView : public QTextEdit {
   void SetPrompt(const Record* prompt);
   // One value a token.
   void SetRow(const QVector<double>& row);
+  // First character of each token in the shown text, and the end of the last.
+  const QVector<int>& begins() const { return begins_; }
   void SetMarkedKey(int64_t key);
   int64_t TokenAt(const QPoint& position) const;
   QString TooltipFor(int64_t token) const;
@@ -32,9 +34,11 @@ class TokenView : public QTextEdit {
   void showEvent(QShowEvent* event) override;
 
  private:
+  // Sets begins_; the text to show.
+  QString Layout(const Record& prompt);
   void Colour();
 
-  QVector<int> begins_;  // first character of each token, and the end of the last
+  QVector<int> begins_;
   QStringList tokens_;
   QVector<double> row_;
   int64_t gold_begin_ = 0;

@@ -177,7 +177,7 @@ class WhatIfTest : public QObject {
     rig.session.SetPlace(1);
     QVERIFY(SpyUntil(failed, [&] { return !failed.isEmpty(); }));
     QVERIFY(failed.first().first().toString().contains("the prompt is too long"));
-    rig.session.SetPlace(2);
+    rig.session.SetPlace(3);
     QVERIFY(rig.Settle());
     QCOMPARE(failed.size(), 1);
   }

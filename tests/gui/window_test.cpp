@@ -30,10 +30,14 @@
 #include "gui/setting_history.h"
 #include "gui/settings_panel.h"
 #include "gui/subject_panel.h"
+#include "gui/token_view.h"
 #include "tests/gui/fake_engine.h"
 #include "tests/gui/spy_until.h"
 
 namespace midscope {
+
+// The middle one of the planted places 1, 4, 6, 9, 11.
+constexpr int64_t kFirstPlace = 6;
 
 class WindowTest : public QObject {
   Q_OBJECT
@@ -73,15 +77,15 @@ class WindowTest : public QObject {
         .toPoint();
   }
 
-  // Of the prompt with gold at place 1: tokens 0 to 9.
+  // Of the first prompt on the screen: gold is tokens 50 to 59.
   static HeadId MostOnGold() {
     HeadId best;
     double most = 0;
     for (int64_t layer = 0; layer < FakeEngine::kLayers; ++layer) {
       for (int64_t head = 0; head < FakeEngine::kHeads; ++head) {
         double sum = 0;
-        for (int64_t key = 0; key < 10; ++key) {
-          sum += double{FakeEngine::Attention(layer, head, key, 1, 0)};
+        for (int64_t key = 50; key < 60; ++key) {
+          sum += double{FakeEngine::Attention(layer, head, key, kFirstPlace, 0)};
         }
         if (sum > most) {
           most = sum;
@@ -132,36 +136,53 @@ class WindowTest : public QObject {
     const HeadId first = MostOnGold();
     QCOMPARE(rig.window.attention()->head(), first);
     QCOMPARE(map->selected(), first);
-    CompareGraph(*plot, Side::kA, first, 1, 0);
+    CompareGraph(*plot, Side::kA, first, kFirstPlace, 0);
     QTest::mouseClick(map, Qt::LeftButton, Qt::NoModifier, CellCentre(*map, {3, 2}));
     QCOMPARE(map->selected(), (HeadId{3, 2}));
     QCOMPARE(rig.window.attention()->head(), (HeadId{3, 2}));
-    CompareGraph(*plot, Side::kA, {3, 2}, 1, 0);
+    CompareGraph(*plot, Side::kA, {3, 2}, kFirstPlace, 0);
     QVERIFY(plot->title().contains("L3H2"));
     // Up is the next layer, right the next head; the edge holds.
     QTest::keyClick(map, Qt::Key_Up);
     QTest::keyClick(map, Qt::Key_Right);
     QTest::keyClick(map, Qt::Key_Right);
     QCOMPARE(rig.window.attention()->head(), (HeadId{4, 3}));
-    CompareGraph(*plot, Side::kA, {4, 3}, 1, 0);
+    CompareGraph(*plot, Side::kA, {4, 3}, kFirstPlace, 0);
   }
 
   void GoldIsMarkedAndPlacesMove() {
     Rig rig;
     QVERIFY(rig.Open());
     AttentionPlot* plot = rig.window.attention()->plot();
-    QCOMPARE(plot->gold(), qMakePair(int64_t{0}, int64_t{10}));
+    QCOMPARE(plot->gold(), qMakePair(int64_t{50}, int64_t{60}));
     const auto before = rig.stopped.size();
-    Q_EMIT rig.window.outcome()->plot()->PlaceChosen(6);
+    Q_EMIT rig.window.outcome()->plot()->PlaceChosen(9);
     QVERIFY(SpyUntil(rig.stopped, [&] {
       return rig.stopped.size() > before && !rig.session->asked_and_waiting();
     }));
-    QCOMPARE(rig.session->place(), size_t{2});
-    QCOMPARE(plot->gold(), qMakePair(int64_t{50}, int64_t{60}));
-    CompareGraph(*plot, Side::kA, rig.window.attention()->head(), 6, 0);
-    const QString tip = plot->TooltipAt(QPointF(plot->xAxis->coordToPixel(55), 200));
-    QVERIFY2(tip.contains("word55") && tip.contains("(55)") && tip.contains("in the gold passage"),
+    QCOMPARE(rig.session->place(), size_t{3});
+    QCOMPARE(plot->gold(), qMakePair(int64_t{80}, int64_t{90}));
+    CompareGraph(*plot, Side::kA, rig.window.attention()->head(), 9, 0);
+    const QString tip = plot->TooltipAt(QPointF(plot->xAxis->coordToPixel(85), 200));
+    QVERIFY2(tip.contains("word85") && tip.contains("(85)") && tip.contains("in the gold passage"),
              qPrintable(tip));
+  }
+
+  void TextViewFindsTokensByTheirBytes() {
+    Record prompt;
+    prompt.name = "prompt";
+    prompt.axes = {{"token", 4, "", {}, {}}};
+    prompt.arrays = {
+        {"token_text", {"token"}, std::vector<std::string>{"Zo\xc3\xab", "\\n", "?", " x"}, "", ""},
+        {"token_begin", {"token"}, std::vector<int64_t>{0, 4, 5, 9}, "byte", ""}};
+    // The third token is a character of four bytes, two units of the editor.
+    prompt.attributes = {{"text", std::string("Zo\xc3\xab\n\xf0\x9f\x98\x80 x")}};
+    TokenView view;
+    view.SetPrompt(&prompt);
+    QCOMPARE(view.begins(), (QVector<int>{0, 3, 4, 6, 8}));
+    QCOMPARE(view.toPlainText(), QString::fromUtf8("Zo\xc3\xab\n\xf0\x9f\x98\x80 x"));
+    view.SetRow({0.1, 0.2, 0.3, 0.4});
+    QVERIFY(view.TooltipFor(3).contains("0.4"));
   }
 
   void DraggingMovesAttentionAndOutcome() {
@@ -178,8 +199,10 @@ class WindowTest : public QObject {
       return lines.size() == 2 && !lines[1].series.values.isEmpty() &&
              lines[1].series.values[0] == FakeEngine::AnswerNll(1, 2);
     }));
-    CompareGraph(*rig.window.attention()->plot(), Side::kB, rig.window.attention()->head(), 1, 2);
-    CompareGraph(*rig.window.attention()->plot(), Side::kA, rig.window.attention()->head(), 1, 0);
+    CompareGraph(*rig.window.attention()->plot(), Side::kB, rig.window.attention()->head(),
+                 kFirstPlace, 2);
+    CompareGraph(*rig.window.attention()->plot(), Side::kA, rig.window.attention()->head(),
+                 kFirstPlace, 0);
     QVERIFY(!rig.session->settled(Side::kB));
     QCOMPARE(rig.window.what_if_text()->text(), QString("what-if 12.5 ms (last rows only)"));
     slider->setSliderDown(false);
@@ -197,11 +220,14 @@ class WindowTest : public QObject {
     QVERIFY(rig.Settle());
     const size_t runs = rig.control->what_ifs().size();
     QTest::mouseClick(rig.Find<QWidget>("swap"), Qt::LeftButton);
-    CompareGraph(*rig.window.attention()->plot(), Side::kA, rig.window.attention()->head(), 1, 1);
-    CompareGraph(*rig.window.attention()->plot(), Side::kB, rig.window.attention()->head(), 1, 0);
+    CompareGraph(*rig.window.attention()->plot(), Side::kA, rig.window.attention()->head(),
+                 kFirstPlace, 1);
+    CompareGraph(*rig.window.attention()->plot(), Side::kB, rig.window.attention()->head(),
+                 kFirstPlace, 0);
     QCOMPARE(rig.control->what_ifs().size(), runs);  // nothing was computed again
     rig.window.history()->stack()->undo();
-    CompareGraph(*rig.window.attention()->plot(), Side::kB, rig.window.attention()->head(), 1, 1);
+    CompareGraph(*rig.window.attention()->plot(), Side::kB, rig.window.attention()->head(),
+                 kFirstPlace, 1);
   }
 
   void ChannelsAreDrawnALineALayer() {
@@ -280,16 +306,16 @@ class WindowTest : public QObject {
     other.window.OpenPath(path);
     QVERIFY2(other.window.errors()->messages().isEmpty(),
              qPrintable(other.window.errors()->messages().join('\n')));
-    CompareGraph(*other.window.attention()->plot(), Side::kA, other.window.attention()->head(), 1,
-                 0);
-    CompareGraph(*other.window.attention()->plot(), Side::kB, other.window.attention()->head(), 1,
-                 1);
+    CompareGraph(*other.window.attention()->plot(), Side::kA, other.window.attention()->head(),
+                 kFirstPlace, 0);
+    CompareGraph(*other.window.attention()->plot(), Side::kB, other.window.attention()->head(),
+                 kFirstPlace, 1);
     QCOMPARE(other.window.head_map()->plot()->CellValue({1, 2}),
              double{FakeEngine::Score(1, 2, 0)});
     QCOMPARE(other.window.outcome()->plot()->lines().size(), size_t{2});
     QVERIFY(
         std::holds_alternative<PositionInterpolation>(other.session->setting(Side::kB).positions));
-    QCOMPARE(other.window.attention()->plot()->gold(), qMakePair(int64_t{0}, int64_t{10}));
+    QCOMPARE(other.window.attention()->plot()->gold(), qMakePair(int64_t{50}, int64_t{60}));
   }
 
   void PlotsAreExported() {
