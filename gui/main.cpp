@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/intervention_text.h"
+#include "core/thread_policy.h"
 #include "gui/command_line.h"
 #include "gui/error_bar.h"
 #include "gui/main_window.h"
@@ -84,6 +85,7 @@ int Run(int argc, char** argv, const GuiCommand& command) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  midscope::WaitForThreadsPassively(argv);
   try {
     QStringList arguments;
     for (int i = 0; i < argc; ++i) arguments << QString::fromLocal8Bit(argv[i]);

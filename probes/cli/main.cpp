@@ -2,8 +2,10 @@
 #include <string>
 #include <vector>
 
+#include "core/thread_policy.h"
 #include "probes/cli/program.h"
 
 int main(int argc, char** argv) {
+  midscope::WaitForThreadsPassively(argv);
   return midscope::cli::RunProgram(std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -22,6 +22,7 @@
 #include "core/decoder.h"
 #include "core/error.h"
 #include "core/intervention_text.h"
+#include "core/thread_policy.h"
 #include "core/what_if.h"
 
 namespace {
@@ -113,6 +114,7 @@ void Changes(const std::shared_ptr<Decoder>& decoder, const std::vector<int32_t>
 }  // namespace
 
 int main(int argc, char** argv) {
+  midscope::WaitForThreadsPassively(argv);
   if (argc < 4) {
     std::fprintf(stderr, "run_bench prefill|plain|what-if TOKENS float32|bfloat16 [REPEATS]\n");
     return 2;
