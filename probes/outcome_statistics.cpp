@@ -41,6 +41,7 @@ Record OutcomeMeansRecord(const std::vector<std::string>& settings,
   const auto add = [&](const char* name, const char* unit, const char* description,
                        const std::function<double(const CellStatistics&)>& value) {
     std::vector<double> values;
+    values.reserve(cells.size());
     for (const CellStatistics& cell : cells) values.push_back(value(cell));
     record.arrays.push_back({name, {"setting", "place"}, std::move(values), unit, description});
   };

@@ -41,6 +41,7 @@ std::vector<Record> RunProbes(const Decoder& decoder, const Prompt& prompt,
   const RunResult result = decoder.RunOne(request, context);
 
   std::vector<Record> records;
+  records.reserve(running.size() + 1);
   for (const std::unique_ptr<Probe>& probe : running) records.push_back(probe->Finish(result));
   if (score) {
     records.push_back(

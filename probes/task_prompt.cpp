@@ -15,6 +15,7 @@ std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view s
 
 Prompt TaskPrompt(const Tokenizer& tokenizer, const TaskSample& sample) {
   std::vector<SpanRequest> spans;
+  spans.reserve(sample.spans.size());
   for (const TextSpan& span : sample.spans) {
     spans.push_back({span.name, "", span.begin, span.end});
   }
@@ -24,6 +25,7 @@ Prompt TaskPrompt(const Tokenizer& tokenizer, const TaskSample& sample) {
 std::vector<Prompt> TaskPrompts(const Tokenizer& tokenizer, const Task& task,
                                 const std::vector<int64_t>& places, int64_t sample) {
   std::vector<Prompt> prompts;
+  prompts.reserve(places.size());
   for (const int64_t place : places) {
     prompts.push_back(TaskPrompt(tokenizer, task.Make(sample, place)));
   }

@@ -88,7 +88,8 @@ void Bind(const Command& command, CLI::App& app, OptionSet& options) {
           "--" + option.name, [set](int64_t) { set({"true"}); }, Description(option));
       continue;
     }
-    app.add_option(positional ? option.name : "--" + option.name, set, Description(option))
+    app.add_option(positional ? UpperCase(option.name) : "--" + option.name, set,
+                   Description(option))
         ->expected(1)
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -97,7 +98,7 @@ void Bind(const Command& command, CLI::App& app, OptionSet& options) {
 }
 
 std::unique_ptr<CLI::App> MakeApp(const Command& command, OptionSet& options) {
-  auto app = std::make_unique<CLI::App>(command.description, "midscope " + command.name);
+  auto app = std::make_unique<CLI::App>(command.description + "\n", "midscope " + command.name);
   app->set_help_flag("-h,--help", "print this help");
   app->footer("Examples:\n" + command.examples);
   // Unknown options are told by us, with the nearest known one.

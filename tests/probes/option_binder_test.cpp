@@ -99,7 +99,7 @@ TEST(OptionBinder, HelpHoldsEveryOptionAndTheExamples) {
   ASSERT_TRUE(help.has_value());
   EXPECT_EQ(*help, HelpText(command));
   for (const OptionDescription& option : command.options) {
-    EXPECT_THAT(*help, HasSubstr(option.name));
+    EXPECT_THAT(*help, HasSubstr(option.name == "model" ? "MODEL" : "--" + option.name));
     EXPECT_THAT(*help, HasSubstr(option.help));
   }
   EXPECT_THAT(*help, HasSubstr("-2 to 2; in nats; default: 0.5"));
