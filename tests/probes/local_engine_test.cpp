@@ -27,19 +27,19 @@ const std::vector<T>& Data(const Record& record, const std::string& array) {
 class LocalEngineTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    engine_ = MakeLocalEngine();
-    engine_->Open({}, {});
+    engine = MakeLocalEngine();
+    engine->Open({}, {});
   }
-  static void TearDownTestSuite() { engine_.reset(); }
+  static void TearDownTestSuite() { engine.reset(); }
 
   static std::vector<Record> SetSmallTask() {
     Subject subject;
     subject.task = "list:lines=4";
     subject.places = {1, 4};
-    return engine_->SetSubject(subject, {});
+    return engine->SetSubject(subject, {});
   }
 
-  static inline std::unique_ptr<Engine> engine_;
+  static inline std::unique_ptr<Engine> engine;
 };
 
 TEST_F(LocalEngineTest, GivesAPromptARecordForEveryPlace) {
@@ -58,7 +58,7 @@ TEST_F(LocalEngineTest, LookGivesItsRecords) {
   LookRequest request;
   request.place = 1;
   request.channels = {100};
-  const std::vector<Record> records = engine_->Look(request, {});
+  const std::vector<Record> records = engine->Look(request, {});
   for (const Record& record : records) record.Check();
   const int64_t keys = Find(records, "last_query_attention").FindAxis("key")->size;
   EXPECT_EQ(Data<float>(Find(records, "hidden_channels"), "hidden_channel").size(),
@@ -73,14 +73,14 @@ TEST_F(LocalEngineTest, WhatIfAgreesWithAFullLook) {
   SetSmallTask();
   WhatIfRequest request;
   request.place = 1;
-  engine_->WhatIf(request, {});
+  engine->WhatIf(request, {});
   request.intervention = ParseIntervention("channel(100, factor=-1, layers=8-25)");
-  const WhatIfReply reply = engine_->WhatIf(request, {});
+  const WhatIfReply reply = engine->WhatIf(request, {});
   EXPECT_TRUE(reply.last_rows_only);
   LookRequest look;
   look.place = 1;
   look.intervention = request.intervention;
-  const std::vector<Record> full = engine_->Look(look, {});
+  const std::vector<Record> full = engine->Look(look, {});
   const auto& kept =
       Data<float>(Find(reply.records, "last_query_attention"), "last_query_attention");
   const auto& fresh = Data<float>(Find(full, "last_query_attention"), "last_query_attention");
@@ -95,7 +95,7 @@ TEST_F(LocalEngineTest, ComparePairsSamplesAndTellsParts) {
   request.settings = {ParseIntervention("none"), ParseIntervention("pi(1.5)")};
   request.samples = 3;
   std::vector<int64_t> seen;
-  const Record means = engine_->Compare(
+  const Record means = engine->Compare(
       request, [&](const Record& part) { seen.push_back(Data<int64_t>(part, "samples").front()); },
       {});
   EXPECT_THAT(seen, ::testing::ElementsAre(1, 2, 3));
@@ -111,7 +111,7 @@ TEST_F(LocalEngineTest, ComparePairsSamplesAndTellsParts) {
   }
 
   WhatIfRequest what_if;
-  const WhatIfReply reply = engine_->WhatIf(what_if, {});  // sample 0 is one of the compared
+  const WhatIfReply reply = engine->WhatIf(what_if, {});  // sample 0 is one of the compared
   EXPECT_GT(Data<double>(Find(reply.records, "outcome"), "answer_nll").front(), 0);
 }
 
@@ -122,12 +122,12 @@ TEST_F(LocalEngineTest, OwnTextHasOnePlace) {
   subject.gold_begin = 15;
   subject.gold_end = 21;
   subject.answer = " Paris";
-  const std::vector<Record> prompts = engine_->SetSubject(subject, {});
+  const std::vector<Record> prompts = engine->SetSubject(subject, {});
   ASSERT_EQ(prompts.size(), 1u);
   EXPECT_EQ(Data<int64_t>(prompts[0], "span_token_begin").front(), 3);
   CompareRequest request;
   request.settings = {Intervention()};
-  const Record means = engine_->Compare(request, {}, {});
+  const Record means = engine->Compare(request, {}, {});
   EXPECT_EQ(Data<int64_t>(means, "samples").front(), 1);
   EXPECT_NEAR(Data<double>(means, "answer_nll").front(), 0.258, 0.01);
   EXPECT_EQ(means.FindAxis("place")->values, std::vector<double>{1});
@@ -137,22 +137,22 @@ TEST_F(LocalEngineTest, OwnTextWithoutAnAnswerHasNoNumber) {
   Subject subject;
   subject.task = "";
   subject.text = "The capital of France is";
-  const std::vector<Record> prompts = engine_->SetSubject(subject, {});
+  const std::vector<Record> prompts = engine->SetSubject(subject, {});
   EXPECT_EQ(std::get<int64_t>(prompts[0].attributes.at("gold")), -1);
-  const WhatIfReply reply = engine_->WhatIf({}, {});
+  const WhatIfReply reply = engine->WhatIf({}, {});
   EXPECT_TRUE(std::isnan(Data<double>(Find(reply.records, "outcome"), "answer_nll").front()));
 }
 
 TEST_F(LocalEngineTest, AfterACancelledCallTheNextIsRight) {
   SetSmallTask();
-  const WhatIfReply before = engine_->WhatIf({}, {});
+  const WhatIfReply before = engine->WhatIf({}, {});
   std::atomic<bool> cancel = true;
   JobContext cancelled;
   cancelled.cancel = &cancel;
   WhatIfRequest request;
   request.intervention = ParseIntervention("pi(2)");
-  EXPECT_THROW(engine_->WhatIf(request, cancelled), Cancelled);
-  const WhatIfReply after = engine_->WhatIf({}, {});
+  EXPECT_THROW(engine->WhatIf(request, cancelled), Cancelled);
+  const WhatIfReply after = engine->WhatIf({}, {});
   const auto& a = Data<double>(Find(before.records, "outcome"), "answer_nll");
   const auto& b = Data<double>(Find(after.records, "outcome"), "answer_nll");
   for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-4);
@@ -162,9 +162,9 @@ TEST_F(LocalEngineTest, AModelThatCannotBeOpenedLeavesTheOldOne) {
   SetSmallTask();
   OpenRequest request;
   request.model = "/nowhere/model.gguf";
-  EXPECT_THROW(engine_->Open(request, {}), Error);
-  EXPECT_EQ(engine_->Describe().architecture, "llama");
-  EXPECT_FALSE(engine_->Look({}, {}).empty());
+  EXPECT_THROW(engine->Open(request, {}), Error);
+  EXPECT_EQ(engine->Describe().architecture, "llama");
+  EXPECT_FALSE(engine->Look({}, {}).empty());
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ using testing::ProgramRun;
 using testing::RunMidscope;
 using testing::TemporaryFolder;
 
-const std::string kFrance = "The capital of France is";
+constexpr const char* kFrance = "The capital of France is";
 
 void WriteFile(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;

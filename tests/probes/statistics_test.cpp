@@ -29,6 +29,7 @@ TEST(Statistics, BootstrapIsTheSameForTheSameSeedAndNotForAnother) {
 TEST(Statistics, BootstrapIntervalIsAboutTheNormalOne) {
   // 400 values spread evenly over [0, 1]: standard error of the mean 0.2887 / 20.
   std::vector<double> values;
+  values.reserve(400);
   for (int i = 0; i < 400; ++i) values.push_back((i + 0.5) / 400);
   const Interval interval = BootstrapMeanInterval(values, 1);
   const double half = 1.96 * 0.288675 / 20;
@@ -42,6 +43,7 @@ TEST(Statistics, BootstrapCoversTheTrueMeanAboutNineteenTimesInTwenty) {
   constexpr int kTrials = 400;
   for (int trial = 0; trial < kTrials; ++trial) {
     std::vector<double> values;
+    values.reserve(40);
     for (int i = 0; i < 40; ++i) values.push_back(static_cast<double>(random.Below(1000)) + 0.5);
     const Interval interval = BootstrapMeanInterval(values, 11, 500);
     covered += interval.low <= 500 && 500 <= interval.high ? 1 : 0;
