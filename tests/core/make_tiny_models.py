@@ -62,7 +62,7 @@ LONG = dict(short_factor=[1.0, 1.1, 1.25], long_factor=[1.0, 1.5, 4.0])
 MODELS = {
     "llama": ("Llama", dict(COMMON, rope_parameters=LLAMA3, attention_bias=True, mlp_bias=True, head_dim=8, hidden_size=36), "bfloat16"),
     "llama-tied-linear": ("Llama", dict(COMMON, tie_word_embeddings=True, rope_parameters=rope("linear", factor=2.5), hidden_size=18), "float16"),
-    "llama-dynamic": ("Llama", dict(COMMON, rope_parameters=rope("dynamic", factor=2.0), max_position_embeddings=64, hidden_size=18), "bfloat16"),
+    "llama-dynamic": ("Llama", dict(COMMON, rope_parameters=rope("dynamic", factor=2.0), max_position_embeddings=32, hidden_size=18), "bfloat16"),
     "llama-yarn": ("Llama", dict(COMMON, rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=32), hidden_size=18), "bfloat16"),
     "longchat": ("Llama", dict(COMMON, num_key_value_heads=6, rope_parameters=rope("linear", factor=4.0), hidden_size=18), "bfloat16"),
     "smollm3": ("SmolLM3", dict(COMMON, num_hidden_layers=4, hidden_size=36, head_dim=None, no_rope_layer_interval=2, rope_parameters=rope(theta=5000.0)), "bfloat16"),
@@ -76,14 +76,14 @@ MODELS = {
     "phi3-long": ("Phi3", dict(COMMON, head_dim=12, hidden_size=36, num_attention_heads=3, sliding_window=15, original_max_position_embeddings=32, partial_rotary_factor=0.5, rope_parameters=rope("longrope", partial_rotary_factor=0.5, original_max_position_embeddings=32, **LONG)), "bfloat16"),
     "olmo2": ("Olmo2", dict(COMMON), "bfloat16"),
     "gpt-neox": ("GPTNeoX", dict(COMMON, hidden_size=36, num_attention_heads=3, head_dim=None, num_key_value_heads=None, rope_parameters=rope(partial_rotary_factor=0.5)), "bfloat16"),
-    "gpt-neox-serial": ("GPTNeoX", dict(COMMON, hidden_size=36, num_attention_heads=3, head_dim=None, num_key_value_heads=None, use_parallel_residual=False, tie_word_embeddings=True, attention_bias=False, rope_parameters=rope(partial_rotary_factor=0.25)), "bfloat16"),
+    "gpt-neox-serial": ("GPTNeoX", dict(COMMON, hidden_size=36, num_attention_heads=3, head_dim=None, num_key_value_heads=None, use_parallel_residual=False, tie_word_embeddings=True, attention_bias=False, rope_parameters=rope(partial_rotary_factor=0.34)), "bfloat16"),
     "mpt": ("Mpt", dict(d_model=36, n_heads=6, n_layers=2, expansion_ratio=4, max_seq_len=128, vocab_size=VOCABULARY, bos_token_id=257, eos_token_id=258, attn_config=dict(clip_qkv=0.7, alibi=True, alibi_bias_max=6)), "bfloat16"),
     "gguf-llama": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), None),
     "gguf-qwen2": ("Qwen2", dict(COMMON | BLOCKS), None),
-    "gguf-gemma2": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=16, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), None),
+    "gguf-gemma2": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), None),
     "gguf-llama-q8_0": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), "Q8_0"),
     "gguf-qwen2-q4_0": ("Qwen2", dict(COMMON | BLOCKS), "Q4_0"),
-    "gguf-gemma2-q5_1": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=16, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), "Q5_1"),
+    "gguf-gemma2-q5_1": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), "Q5_1"),
 }
 
 # Files as they were written before transformers 5: what replaces rope_parameters in config.json.
@@ -92,7 +92,7 @@ OLD_ROPE = {
     "longchat": dict(rope_theta=10000.0, rope_condense_ratio=4),
     "gemma3": dict(rope_theta=4000.0, rope_local_base_freq=300.0, rope_scaling=dict(rope_type="linear", factor=2.0)),
     "phi3-long": dict(rope_theta=10000.0, partial_rotary_factor=0.5, rope_scaling=dict(type="longrope", **LONG)),
-    "gpt-neox-serial": dict(rotary_emb_base=10000, rotary_pct=0.25),
+    "gpt-neox-serial": dict(rotary_emb_base=10000, rotary_pct=0.34),
 }
 SHARDED = {"olmo2": "20KB"}
 CLASSES = {"Gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM")}
