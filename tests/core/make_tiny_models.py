@@ -77,7 +77,8 @@ MODELS = {
     "olmo2": ("Olmo2", dict(COMMON), "bfloat16"),
     "gpt-neox": ("GPTNeoX", dict(COMMON, hidden_size=36, num_attention_heads=3, head_dim=None, num_key_value_heads=None, rope_parameters=rope(partial_rotary_factor=0.5)), "bfloat16"),
     "gpt-neox-serial": ("GPTNeoX", dict(COMMON, hidden_size=36, num_attention_heads=3, head_dim=None, num_key_value_heads=None, use_parallel_residual=False, tie_word_embeddings=True, attention_bias=False, rope_parameters=rope(partial_rotary_factor=0.34)), "bfloat16"),
-    "mpt": ("Mpt", dict(d_model=36, n_heads=6, n_layers=2, expansion_ratio=4, max_seq_len=128, vocab_size=VOCABULARY, bos_token_id=257, eos_token_id=258, attn_config=dict(clip_qkv=0.7, alibi=True, alibi_bias_max=6)), "bfloat16"),
+    # transformers takes an alibi_bias_max of 8 whatever the configuration says.
+    "mpt": ("Mpt", dict(d_model=36, n_heads=6, n_layers=2, expansion_ratio=4, max_seq_len=128, vocab_size=VOCABULARY, bos_token_id=257, eos_token_id=258, attn_config=dict(clip_qkv=0.7, alibi=True, alibi_bias_max=8)), "bfloat16"),
     "gguf-llama": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), None),
     "gguf-qwen2": ("Qwen2", dict(COMMON | BLOCKS), None),
     "gguf-gemma2": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), None),
