@@ -28,6 +28,11 @@ struct AttentionShape {
   float softcap = 0;   // scaled logits x become softcap * tanh(x / softcap); 0: as they are
 };
 
+// First key that the query at absolute row `row` sees.
+constexpr int64_t FirstVisibleKey(const AttentionShape& shape, int64_t row) {
+  return shape.window > 0 && row >= shape.window ? row - shape.window + 1 : 0;
+}
+
 // One entry a query head. Tables are indexed by absolute row and must hold first_query + query_rows
 // (q) or key_rows (k) rows; a table without data means: not rotated. Heads of a group whose k
 // tables are the same pointer share the rotated key.
@@ -41,7 +46,7 @@ struct HeadPositions {
 };
 
 // out [query_rows, heads, head_dim]: softmax(softcap(scale q k^T) + alibi, causal, window) v.
-// Softmax and sums in float32. Keys outside every query's window are not read.
+// Softmax and sums in float32. Blocks of 64 keys that no query sees are not read.
 // In bfloat16, on CPUs with AVX-512 BF16, rotated queries and keys and the weights are rounded to
 // bfloat16 before they are multiplied; elsewhere, and for up to 4 query rows, they stay float32.
 // Logits must stay below 1e29. Extra memory: O(key_rows * head_dim) for each KV group (kept for the
@@ -57,7 +62,8 @@ bool Attention(const AttentionShape& shape, const ConstHeads& q, const ConstHead
 void AttentionWeights(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
                       const HeadPositions& positions, float* weights, const Executor& executor);
 
-// out [query_rows, heads, head_dim] = weights v, for weights as AttentionWeights gives them.
+// out [query_rows, heads, head_dim] = weights v, for weights as AttentionWeights gives them; those
+// of keys that no query sees are not read.
 void WeightedValues(const AttentionShape& shape, const float* weights, const ConstHeads& v,
                     const Heads& out, const Executor& executor);
 
