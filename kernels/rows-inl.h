@@ -32,22 +32,37 @@ HWY_INLINE hn::Vec<D> LoadFloats(D d, const BFloat16* from) {
   return hn::BitCast(d, hn::ShiftLeft<16>(bits));
 }
 
+// Upper halves of float32 in the low bits of each lane, rounded as ToBFloat16 does.
+template <class D>
+HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> RoundedHalves(D /*d*/, hn::Vec<D> value) {
+  const hn::RebindToUnsigned<D> d32;
+  const auto bits = hn::BitCast(d32, value);
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d32, 1));
+  const auto rounded = hn::Add(bits, hn::Add(hn::Set(d32, 0x7fff), odd));
+  const auto quiet = hn::Or(bits, hn::Set(d32, 0x400000));
+  const auto is_nan = hn::RebindMask(d32, hn::IsNaN(value));
+  return hn::ShiftRight<16>(hn::IfThenElse(is_nan, quiet, rounded));
+}
+
 // Stores Lanes(d) float32, rounded as ToBFloat16 does where the target is narrower.
 template <class D>
 HWY_INLINE void StoreFloats(D d, hn::Vec<D> value, float* to) {
   hn::StoreU(value, d, to);
 }
 template <class D>
-HWY_INLINE void StoreFloats(D /*d*/, hn::Vec<D> value, BFloat16* to) {
-  const hn::RebindToUnsigned<D> d32;
+HWY_INLINE void StoreFloats(D d, hn::Vec<D> value, BFloat16* to) {
   const hn::Rebind<uint16_t, D> d16;
-  const auto bits = hn::BitCast(d32, value);
-  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d32, 1));
-  const auto rounded = hn::Add(bits, hn::Add(hn::Set(d32, 0x7fff), odd));
-  const auto quiet = hn::Or(bits, hn::Set(d32, 0x400000));
-  const auto is_nan = hn::RebindMask(d32, hn::IsNaN(value));
-  const auto high = hn::ShiftRight<16>(hn::IfThenElse(is_nan, quiet, rounded));
-  hn::StoreU(hn::TruncateTo(d16, high), d16, reinterpret_cast<uint16_t*>(to));
+  hn::StoreU(hn::TruncateTo(d16, RoundedHalves(d, value)), d16, reinterpret_cast<uint16_t*>(to));
+}
+
+// What would be read back after StoreFloats to a T.
+template <class T, class D>
+HWY_INLINE hn::Vec<D> RoundedTo([[maybe_unused]] D d, hn::Vec<D> value) {
+  if constexpr (sizeof(T) == sizeof(BFloat16)) {
+    return hn::BitCast(d, hn::ShiftLeft<16>(RoundedHalves(d, value)));
+  } else {
+    return value;
+  }
 }
 
 // Calls step(d, i) for i = 0 .. count - 1, whole vectors first and the rest one by one.
