@@ -6,11 +6,11 @@
 namespace midscope {
 
 const std::vector<const Family*>& Families() {
-  static const std::vector<const Family*> kFamilies = {
+  static const std::vector<const Family*> families = {
       &LlamaFamily(), &MistralFamily(), &SmolLm3Family(), &Qwen2Family(),
       &Qwen3Family(), &GemmaFamily(),   &Gemma2Family(),  &Gemma3Family(),
       &Phi3Family(),  &Olmo2Family(),   &GptNeoxFamily(), &MptFamily()};
-  return kFamilies;
+  return families;
 }
 
 const Family* FindModelType(std::string_view model_type) {

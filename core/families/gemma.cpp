@@ -32,9 +32,9 @@ std::vector<TensorPlace> GgufPlaces() { return GgufTensors({}); }
 }  // namespace
 
 const Family& GemmaFamily() {
-  static const Family kFamily = {"gemma", "gemma",  ReadFolder, FolderTensors,
-                                 "gemma", ReadGguf, GgufPlaces, {".rotary_emb.inv_freq"}};
-  return kFamily;
+  static const Family family = {"gemma", "gemma",  ReadFolder, FolderTensors,
+                                "gemma", ReadGguf, GgufPlaces, {".rotary_emb.inv_freq"}};
+  return family;
 }
 
 }  // namespace midscope

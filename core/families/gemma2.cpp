@@ -46,9 +46,9 @@ std::vector<TensorPlace> GgufPlaces() { return GgufTensors({}); }
 }  // namespace
 
 const Family& Gemma2Family() {
-  static const Family kFamily = {"gemma2", "gemma2", ReadFolder, FolderTensors,
-                                 "gemma2", ReadGguf, GgufPlaces};
-  return kFamily;
+  static const Family family = {"gemma2", "gemma2", ReadFolder, FolderTensors,
+                                "gemma2", ReadGguf, GgufPlaces};
+  return family;
 }
 
 }  // namespace midscope

@@ -84,9 +84,9 @@ std::vector<TensorPlace> GgufPlaces() { return GgufTensors({}); }
 }  // namespace
 
 const Family& Gemma3Family() {
-  static const Family kFamily = {"gemma3", "gemma3_text", ReadFolder, FolderTensors,
-                                 "gemma3", ReadGguf,      GgufPlaces};
-  return kFamily;
+  static const Family family = {"gemma3", "gemma3_text", ReadFolder, FolderTensors,
+                                "gemma3", ReadGguf,      GgufPlaces};
+  return family;
 }
 
 }  // namespace midscope

@@ -35,8 +35,10 @@ std::vector<double> ReadFactors(const GgufMetadata& metadata, const char* name,
 void ReadFactorTensors(const GgufMetadata& metadata, ModelConfig* config) {
   RopeScaling* scaling = &config->rope_scaling;
   const std::vector<double> all = ReadFactors(metadata, "rope_freqs.weight", *config);
-  std::vector<double> short_factors = ReadFactors(metadata, "rope_factors_short.weight", *config);
-  std::vector<double> long_factors = ReadFactors(metadata, "rope_factors_long.weight", *config);
+  const std::vector<double> short_factors =
+      ReadFactors(metadata, "rope_factors_short.weight", *config);
+  const std::vector<double> long_factors =
+      ReadFactors(metadata, "rope_factors_long.weight", *config);
   if (all.empty() && short_factors.empty() && long_factors.empty()) return;
   if (scaling->kind != RopeScalingKind::kNone) {
     metadata.Fail("it scales rope both by metadata and by tensors of factors");
@@ -45,8 +47,8 @@ void ReadFactorTensors(const GgufMetadata& metadata, ModelConfig* config) {
     metadata.Fail("its tensors of rope factors contradict each other", "Convert the model again");
   }
   scaling->kind = RopeScalingKind::kLongRope;
-  scaling->short_factors = all.empty() ? std::move(short_factors) : all;
-  scaling->long_factors = all.empty() ? std::move(long_factors) : all;
+  scaling->short_factors = all.empty() ? short_factors : all;
+  scaling->long_factors = all.empty() ? long_factors : all;
   scaling->attention_factor = 1.0;
   const auto context = static_cast<double>(config->trained_context);
   scaling->original_context = context;

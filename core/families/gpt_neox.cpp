@@ -70,12 +70,12 @@ std::vector<TensorPlace> GgufPlaces() {
 }  // namespace
 
 const Family& GptNeoxFamily() {
-  static const Family kFamily = {
+  static const Family family = {
       "gpt_neox", "gpt_neox",
       ReadFolder, FolderTensors,
       "gptneox",  ReadGguf,
       GgufPlaces, {".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq"}};
-  return kFamily;
+  return family;
 }
 
 }  // namespace midscope

@@ -50,9 +50,9 @@ std::vector<TensorPlace> GgufPlaces() {
 }  // namespace
 
 const Family& LlamaFamily() {
-  static const Family kFamily = {"llama", "llama",  ReadFolder, FolderTensors,
-                                 "llama", ReadGguf, GgufPlaces, {".rotary_emb.inv_freq"}};
-  return kFamily;
+  static const Family family = {"llama", "llama",  ReadFolder, FolderTensors,
+                                "llama", ReadGguf, GgufPlaces, {".rotary_emb.inv_freq"}};
+  return family;
 }
 
 }  // namespace midscope

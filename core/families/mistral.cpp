@@ -20,9 +20,9 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) { return LlamaLikeTens
 }  // namespace
 
 const Family& MistralFamily() {
-  static const Family kFamily = {"mistral", "mistral", ReadFolder, FolderTensors,
-                                 "",        nullptr,   nullptr,    {".rotary_emb.inv_freq"}};
-  return kFamily;
+  static const Family family = {"mistral", "mistral", ReadFolder, FolderTensors,
+                                "",        nullptr,   nullptr,    {".rotary_emb.inv_freq"}};
+  return family;
 }
 
 }  // namespace midscope

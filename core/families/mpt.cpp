@@ -84,9 +84,9 @@ std::vector<TensorPlace> GgufPlaces() { return GgufTensors({.fused_attention = t
 }  // namespace
 
 const Family& MptFamily() {
-  static const Family kFamily = {"mpt", "mpt",    ReadFolder, FolderTensors,
-                                 "mpt", ReadGguf, GgufPlaces};
-  return kFamily;
+  static const Family family = {"mpt", "mpt",    ReadFolder, FolderTensors,
+                                "mpt", ReadGguf, GgufPlaces};
+  return family;
 }
 
 }  // namespace midscope

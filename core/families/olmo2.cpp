@@ -34,9 +34,9 @@ std::vector<TensorPlace> GgufPlaces() { return GgufTensors({}); }
 }  // namespace
 
 const Family& Olmo2Family() {
-  static const Family kFamily = {"olmo2", "olmo2",  ReadFolder, FolderTensors,
-                                 "olmo2", ReadGguf, GgufPlaces};
-  return kFamily;
+  static const Family family = {"olmo2", "olmo2",  ReadFolder, FolderTensors,
+                                "olmo2", ReadGguf, GgufPlaces};
+  return family;
 }
 
 }  // namespace midscope

@@ -33,9 +33,9 @@ std::vector<TensorPlace> GgufPlaces() {
 }  // namespace
 
 const Family& Phi3Family() {
-  static const Family kFamily = {"phi3", "phi3",   ReadFolder, FolderTensors,
-                                 "phi3", ReadGguf, GgufPlaces, {".rotary_emb.inv_freq"}};
-  return kFamily;
+  static const Family family = {"phi3", "phi3",   ReadFolder, FolderTensors,
+                                "phi3", ReadGguf, GgufPlaces, {".rotary_emb.inv_freq"}};
+  return family;
 }
 
 }  // namespace midscope

@@ -26,9 +26,9 @@ std::vector<TensorPlace> GgufPlaces() { return GgufTensors({.attention = Bias::k
 }  // namespace
 
 const Family& Qwen2Family() {
-  static const Family kFamily = {"qwen2", "qwen2",  ReadFolder, FolderTensors,
-                                 "qwen2", ReadGguf, GgufPlaces, {".rotary_emb.inv_freq"}};
-  return kFamily;
+  static const Family family = {"qwen2", "qwen2",  ReadFolder, FolderTensors,
+                                "qwen2", ReadGguf, GgufPlaces, {".rotary_emb.inv_freq"}};
+  return family;
 }
 
 }  // namespace midscope

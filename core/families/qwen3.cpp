@@ -29,9 +29,9 @@ std::vector<TensorPlace> GgufPlaces() { return GgufTensors({.attention = Bias::k
 }  // namespace
 
 const Family& Qwen3Family() {
-  static const Family kFamily = {"qwen3", "qwen3",  ReadFolder, FolderTensors,
-                                 "qwen3", ReadGguf, GgufPlaces};
-  return kFamily;
+  static const Family family = {"qwen3", "qwen3",  ReadFolder, FolderTensors,
+                                "qwen3", ReadGguf, GgufPlaces};
+  return family;
 }
 
 }  // namespace midscope

@@ -53,9 +53,9 @@ std::vector<TensorPlace> GgufPlaces() {
 }  // namespace
 
 const Family& SmolLm3Family() {
-  static const Family kFamily = {"smollm3", "smollm3", ReadFolder, FolderTensors,
-                                 "smollm3", ReadGguf,  GgufPlaces};
-  return kFamily;
+  static const Family family = {"smollm3", "smollm3", ReadFolder, FolderTensors,
+                                "smollm3", ReadGguf,  GgufPlaces};
+  return family;
 }
 
 }  // namespace midscope
