@@ -301,7 +301,7 @@ std::vector<float> AttentionStep::ChannelValues(const Inputs& in, int64_t channe
 at::Tensor AttentionStep::PastChannelValues(const Inputs& in, int64_t channel) {
   const auto layer = static_cast<size_t>(in.layer);
   const int64_t rows = in.sequence.active_first;
-  const at::Tensor column = in.Store().residual[layer].narrow(0, 0, rows).select(1, channel);
+  at::Tensor column = in.Store().residual[layer].narrow(0, 0, rows).select(1, channel);
   if (!config_.input_norms) return column;
   const Norm& norm = in.weights.attention_norm;
   at::Tensor values = column.to(at::kFloat);

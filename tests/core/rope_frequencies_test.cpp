@@ -27,11 +27,12 @@ void ExpectFrequencies(const RopeFrequencies& actual, const std::vector<double>&
   }
 }
 
-const std::vector<double> kPlain = {1.0,  0.316227764,   0.100000001, 0.0316227786,
-                                    0.01, 0.00316227786, 0.001,       0.000316227786};
+std::vector<double> Unscaled() {
+  return {1.0, 0.316227764, 0.100000001, 0.0316227786, 0.01, 0.00316227786, 0.001, 0.000316227786};
+}
 
 TEST(RopeFrequencies, NoneAndLinear) {
-  ExpectFrequencies(ModelFrequencies(Config(RopeScalingKind::kNone, 3, 0, 64), 10), kPlain);
+  ExpectFrequencies(ModelFrequencies(Config(RopeScalingKind::kNone, 3, 0, 64), 10), Unscaled());
   const auto linear = ModelFrequencies(Config(RopeScalingKind::kLinear, 4, 0, 64), 10);
   ExpectFrequencies(linear, {0.25, 0.079056941, 0.025, 0.00790569466, 0.0025, 0.000790569466,
                              0.00025, 7.90569466e-05});
@@ -40,7 +41,7 @@ TEST(RopeFrequencies, NoneAndLinear) {
 
 TEST(RopeFrequencies, DynamicStretchesTheBaseBeyondItsContextOnly) {
   const ModelConfig config = Config(RopeScalingKind::kDynamic, 2, 0, 64);
-  ExpectFrequencies(ModelFrequencies(config, 10), kPlain);
+  ExpectFrequencies(ModelFrequencies(config, 10), Unscaled());
   EXPECT_EQ(ModelFrequencies(config, 10), ModelFrequencies(config, 64));
   ExpectFrequencies(ModelFrequencies(config, 200),
                     {1.0, 0.249528468, 0.0622644536, 0.0155367535, 0.00387686281, 0.000967387517,
@@ -93,7 +94,7 @@ TEST(RopeFrequencies, LongRopeTakesItsLongFactorsBeyondTheOriginalContext) {
 TEST(RopeFrequencies, LocalLayersAreUnscaled) {
   ModelConfig config = Config(RopeScalingKind::kLinear, 4, 0, 64);
   config.rope_base = 1e6;
-  ExpectFrequencies(LocalFrequencies(config), kPlain);
+  ExpectFrequencies(LocalFrequencies(config), Unscaled());
 }
 
 }  // namespace
