@@ -45,6 +45,31 @@ HWY_INLINE hn::Vec<hn::RebindToSigned<D>> LoadNibbles(const uint8_t* from, int v
   return hn::And(bytes, hn::Set(di, 15));
 }
 
+// IEEE binary16 to float32, as HalfToFloat.
+HWY_INLINE V HalvesToFloats(hn::Vec<hn::Rebind<uint16_t, D>> halves) {
+  const D d;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+  return hn::PromoteTo(d, hn::BitCast(hn::Rebind<hwy::float16_t, D>(), halves));
+#else
+  const hn::RebindToUnsigned<D> d32;
+  const auto bits = hn::PromoteTo(d32, halves);
+  const auto magnitude = hn::ShiftLeft<13>(hn::And(bits, hn::Set(d32, 0x7fff)));
+  const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(d32, 0x8000)));
+  const auto scale = hn::BitCast(d, hn::Set(d32, 0x77800000u));
+  const auto lifted = hn::BitCast(d32, hn::Mul(hn::BitCast(d, magnitude), scale));
+  const auto special = hn::Gt(magnitude, hn::Set(d32, 0x0f7fffffu));
+  const auto infinite = hn::Or(magnitude, hn::Set(d32, 0x7f800000u));
+  return hn::BitCast(d, hn::Or(sign, hn::IfThenElse(special, infinite, lifted)));
+#endif
+}
+
+// A block's scale in every lane.
+HWY_INLINE V BroadcastHalf(const uint8_t* from) {
+  uint16_t half;
+  std::memcpy(&half, from, sizeof(half));
+  return HalvesToFloats(hn::Set(hn::Rebind<uint16_t, D>(), half));
+}
+
 // Every format gives: bytes and parts of a block; Header, what its parts share; Read and Get.
 struct NoHeader {};
 
@@ -57,9 +82,8 @@ struct Nibbles {
   template <int kPart>
   static HWY_INLINE Part Get(const uint8_t* at, const Header& /*header*/) {
     const D d;
-    const float scale = ReadHalf(at);
-    const V step = hn::Set(d, scale);
-    const V offset = hn::Set(d, kWithMinimum ? ReadHalf(at + 2) : -8.0f * scale);
+    const V step = BroadcastHalf(at);
+    const V offset = kWithMinimum ? BroadcastHalf(at + 2) : hn::Mul(step, hn::Set(d, -8.0f));
     Part part;
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
@@ -79,7 +103,7 @@ struct Q80 {
   static HWY_INLINE Part Get(const uint8_t* at, const Header& /*header*/) {
     const D d;
     const hn::Rebind<int8_t, D> d8;
-    const V step = hn::Set(d, ReadHalf(at));
+    const V step = BroadcastHalf(at);
     Part part;
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
@@ -177,20 +201,66 @@ struct Q6K {
   }
 };
 
-// IEEE binary16, as HalfToFloat.
-HWY_INLINE V HalvesToFloats(const uint8_t* from) {
-  const D d;
-  const hn::RebindToUnsigned<D> d32;
-  const hn::Rebind<uint16_t, D> d16;
-  const auto halves = hn::PromoteTo(d32, hn::LoadU(d16, reinterpret_cast<const uint16_t*>(from)));
-  const auto magnitude = hn::ShiftLeft<13>(hn::And(halves, hn::Set(d32, 0x7fff)));
-  const auto sign = hn::ShiftLeft<16>(hn::And(halves, hn::Set(d32, 0x8000)));
-  const auto scale = hn::BitCast(d, hn::Set(d32, 0x77800000u));
-  const auto lifted = hn::BitCast(d32, hn::Mul(hn::BitCast(d, magnitude), scale));
-  const auto special = hn::Gt(magnitude, hn::Set(d32, 0x0f7fffffu));
-  const auto infinite = hn::Or(magnitude, hn::Set(d32, 0x7f800000u));
-  return hn::BitCast(d, hn::Or(sign, hn::IfThenElse(special, infinite, lifted)));
+// Element v * kLanes + lane of 32 nibbles in 16 bytes, by the table of IQ4_NL.
+HWY_INLINE V LoadNonLinear(const uint8_t* from, int v) {
+#if HWY_TARGET == HWY_SCALAR
+  const int byte = from[v % 16];
+  const int8_t value = kNonLinearValues[v >= 16 ? byte >> 4 : byte & 15];
+  const auto values = hn::Set(hn::Rebind<int8_t, D>(), value);
+#else
+  const hn::Full128<int8_t> table;
+  const hn::Rebind<uint8_t, D> d8;
+  const auto bytes = hn::LoadU(d8, from + v * kLanes % 16);
+  const auto nibbles =
+      v * kLanes >= 16 ? hn::ShiftRight<4>(bytes) : hn::And(bytes, hn::Set(d8, 15));
+  const auto values = hn::TableLookupBytes(hn::LoadU(table, kNonLinearValues),
+                                           hn::BitCast(hn::Rebind<int8_t, D>(), nibbles));
+#endif
+  return hn::ConvertTo(D(), hn::PromoteTo(hn::RebindToSigned<D>(), values));
 }
+
+struct IQ4NL {
+  static constexpr int kBytes = 18;
+  static constexpr int kParts = 1;
+  using Header = NoHeader;
+  static HWY_INLINE Header Read(const uint8_t* /*at*/) { return {}; }
+  template <int kPart>
+  static HWY_INLINE Part Get(const uint8_t* at, const Header& /*header*/) {
+    const V step = BroadcastHalf(at);
+    Part part;
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) part.v[v] = hn::Mul(LoadNonLinear(at + 2, v), step);
+    return part;
+  }
+};
+
+struct IQ4XS {
+  static constexpr int kBytes = 136;
+  static constexpr int kParts = 8;
+  struct Header {
+    float step[kParts];
+  };
+  static HWY_INLINE Header Read(const uint8_t* at) {
+    const float d = ReadHalf(at);
+    Header header;
+    for (int i = 0; i < kParts; ++i) {
+      const int low = (at[4 + i / 2] >> (i % 2 * 4)) & 15;
+      const int high = (at[2 + i / 4] >> (i % 4 * 2)) & 3;
+      header.step[i] = d * static_cast<float>((low | high << 4) - 32);
+    }
+    return header;
+  }
+  template <int kPart>
+  static HWY_INLINE Part Get(const uint8_t* at, const Header& header) {
+    const V step = hn::Set(D(), header.step[kPart]);
+    Part part;
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      part.v[v] = hn::Mul(LoadNonLinear(at + 8 + kPart * 16, v), step);
+    }
+    return part;
+  }
+};
 
 // F32, BF16 and F16: a "block" is as long as a part.
 template <BlockType kType>
@@ -212,7 +282,8 @@ struct Plain {
       } else if constexpr (kType == BlockType::kBF16) {
         part.v[v] = LoadFloats(d, reinterpret_cast<const BFloat16*>(from));
       } else {
-        part.v[v] = HalvesToFloats(from);
+        const auto* halves = reinterpret_cast<const uint16_t*>(from);
+        part.v[v] = HalvesToFloats(hn::LoadU(hn::Rebind<uint16_t, D>(), halves));
       }
     }
     return part;

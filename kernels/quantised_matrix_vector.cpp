@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/quantised_matrix_vector.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
-#include <array>
 #include <cassert>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/scratch.h"
@@ -41,40 +43,61 @@ namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 namespace quantised {
 
-// Two chains of sums a row hide the latency of the additions. Every row is summed in the same order
-// whichever rows are multiplied along with it.
-template <int kRows>
+// Outputs at once: their sums are chains of additions that do not wait for one another, and they
+// share what is read of x. Super-blocks need registers of their own for their scales.
+template <class Format>
+constexpr int kOutputs = HWY_MAX_BYTES >= 64 && Format::kParts == 1 ? 4 : 2;
+
+// One sum a row and output: added up in the same order whichever rows and outputs come along.
+template <int kRows, int kOuts>
 struct Sums {
-  V v[kRows][2];
+  V v[kRows][kOuts];
 
   HWY_INLINE void Clear() {
 #pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r) v[r][0] = v[r][1] = hn::Zero(D());
-  }
-  HWY_INLINE void AddPart(const Part& part, const float* x, int64_t x_stride) {
-    const D d;
-#pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+      for (int o = 0; o < kOuts; ++o) v[r][o] = hn::Zero(D());
+    }
+  }
+  HWY_INLINE void AddParts(const Part (&parts)[kOuts], const float* x, int64_t x_stride) {
+    const D d;
 #pragma GCC unroll 8
-      for (int i = 0; i < kVectors; ++i) {
+    for (int i = 0; i < kVectors; ++i) {
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
         const V vector = hn::LoadU(d, x + r * x_stride + i * kLanes);
-        v[r][i % 2] = hn::MulAdd(part.v[i], vector, v[r][i % 2]);
+#pragma GCC unroll 4
+        for (int o = 0; o < kOuts; ++o) v[r][o] = hn::MulAdd(parts[o].v[i], vector, v[r][o]);
       }
     }
   }
 };
 
-template <class Format, int kRows, int... kPart>
-HWY_INLINE void AddBlock(const uint8_t* at, const float* x, int64_t x_stride, Sums<kRows>& sums,
-                         std::integer_sequence<int, kPart...> /*parts*/) {
-  const typename Format::Header header = Format::Read(at);
-  (sums.AddPart(Format::template Get<kPart>(at, header), x + kPart * kPartElements, x_stride), ...);
+template <class Format, int kPart, int kRows, int kOuts>
+HWY_INLINE void AddPart(const uint8_t* const (&at)[kOuts],
+                        const typename Format::Header (&headers)[kOuts], const float* x,
+                        int64_t x_stride, Sums<kRows, kOuts>& sums) {
+  Part parts[kOuts];
+#pragma GCC unroll 4
+  for (int o = 0; o < kOuts; ++o) parts[o] = Format::template Get<kPart>(at[o], headers[o]);
+  sums.AddParts(parts, x + kPart * kPartElements, x_stride);
 }
 
-// Elements first .. columns - 1 of a row by way of memory.
+// The blocks at `at`, one an output.
+template <class Format, int kRows, int kOuts, int... kPart>
+HWY_INLINE void AddBlocks(const uint8_t* const (&at)[kOuts], const float* x, int64_t x_stride,
+                          Sums<kRows, kOuts>& sums, std::integer_sequence<int, kPart...>) {
+  typename Format::Header headers[kOuts];
+#pragma GCC unroll 4
+  for (int o = 0; o < kOuts; ++o) headers[o] = Format::Read(at[o]);
+  (AddPart<Format, kPart>(at, headers, x, x_stride, sums), ...);
+}
+
+// Elements first .. columns - 1 of one row by way of memory.
 template <int kRows>
 HWY_INLINE void AddDequantised(const ProductWork& work, const uint8_t* row, int64_t first,
-                               const float* x, Sums<kRows>& sums) {
+                               const float* x, Sums<kRows, 1>& sums) {
   const D d;
   alignas(64) float values[kChunk];
   for (int64_t at = first; at < work.weight.columns; at += kChunk) {
@@ -84,57 +107,89 @@ HWY_INLINE void AddDequantised(const ProductWork& work, const uint8_t* row, int6
     const int64_t padded = (count + kPartElements - 1) / kPartElements * kPartElements;
     std::fill(values + count, values + padded, 0.0f);
     for (int64_t i = 0; i < padded; i += kPartElements) {
-      Part part;
+      Part part[1];
 #pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) part.v[v] = hn::Load(d, values + i + v * kLanes);
-      sums.AddPart(part, x + at + i, work.x_stride);
+      for (int v = 0; v < kVectors; ++v) part[0].v[v] = hn::Load(d, values + i + v * kLanes);
+      sums.AddParts(part, x + at + i, work.x_stride);
     }
   }
 }
 
-struct Dequantised {};
+struct Dequantised {
+  static constexpr int kParts = 0;
+};
 
-// y for rows r .. r + kRows - 1 and one output.
-template <class Format, int kRows>
+// y for rows r .. r + kRows - 1 and outputs output .. output + kOuts - 1.
+template <class Format, int kRows, int kOuts>
 HWY_INLINE void Product(const ProductWork& work, int64_t output, int64_t r) {
-  const auto* row = reinterpret_cast<const uint8_t*>(work.weight.Row(output));
-  const float* x = work.x + r * work.x_stride;
-  Sums<kRows> sums;
-  sums.Clear();
-  int64_t done = 0;
-  if constexpr (!std::is_same_v<Format, Dequantised>) {
-    constexpr int64_t kElements = Format::kParts * kPartElements;
-    const int64_t blocks = work.weight.columns / kElements;
-    for (int64_t block = 0; block < blocks; ++block) {
-      AddBlock<Format>(row + block * Format::kBytes, x + block * kElements, work.x_stride, sums,
-                       std::make_integer_sequence<int, Format::kParts>());
-    }
-    done = blocks * kElements;
+  const uint8_t* row[kOuts];
+  // Where the next call will read. Rows are too short for the processor to find out by itself how
+  // several of them go on.
+  const uint8_t* next[kOuts];
+  for (int64_t o = 0; o < kOuts; ++o) {
+    row[o] = reinterpret_cast<const uint8_t*>(work.weight.Row(output + o));
+    const int64_t later = std::min(output + kOuts + o, work.weight.rows - 1);
+    next[o] = reinterpret_cast<const uint8_t*>(work.weight.Row(later));
   }
-  if (done < work.weight.columns) AddDequantised(work, row, done, x, sums);
+  const float* x = work.x + r * work.x_stride;
+  Sums<kRows, kOuts> sums;
+  sums.Clear();
+  constexpr int64_t kElements = Format::kParts * kPartElements;
+  int64_t blocks = 0;
+  if constexpr (kElements != 0) {
+    blocks = work.weight.columns / kElements;
+    for (int64_t block = 0; block < blocks; ++block) {
+      const uint8_t* at[kOuts];
+#pragma GCC unroll 4
+      for (int o = 0; o < kOuts; ++o) {
+        at[o] = row[o] + block * Format::kBytes;
+        for (int line = 0; line < Format::kBytes; line += 64) {
+          hwy::Prefetch(next[o] + block * Format::kBytes + line);
+        }
+      }
+      AddBlocks<Format>(at, x + block * kElements, work.x_stride, sums,
+                        std::make_integer_sequence<int, Format::kParts>());
+    }
+  }
+  if constexpr (kOuts == 1) AddDequantised(work, row[0], blocks * kElements, x, sums);
   const D d;
   const hn::CappedTag<float, 1> one;
 #pragma GCC unroll 4
   for (int i = 0; i < kRows; ++i) {
-    const V both = hn::Add(sums.v[i][0], sums.v[i][1]);
-    const auto total = hn::Set(one, hn::GetLane(hn::SumOfLanes(d, both)));
-    const int64_t at = (r + i) * work.weight.rows + output;
-    if (work.y_dtype == Dtype::kFloat32) {
-      StoreFloats(one, total, static_cast<float*>(work.y) + at);
-    } else {
-      StoreFloats(one, total, static_cast<BFloat16*>(work.y) + at);
+#pragma GCC unroll 4
+    for (int o = 0; o < kOuts; ++o) {
+      const auto total = hn::Set(one, hn::GetLane(hn::SumOfLanes(d, sums.v[i][o])));
+      const int64_t at = (r + i) * work.weight.rows + output + o;
+      if (work.y_dtype == Dtype::kFloat32) {
+        StoreFloats(one, total, static_cast<float*>(work.y) + at);
+      } else {
+        StoreFloats(one, total, static_cast<BFloat16*>(work.y) + at);
+      }
     }
   }
 }
 
+template <class Format, int kOuts>
+HWY_INLINE void RowProducts(const ProductWork& work, int64_t output) {
+  int64_t r = 0;
+  for (; r + 4 <= work.rows; r += 4) Product<Format, 4, kOuts>(work, output, r);
+  for (; r + 2 <= work.rows; r += 2) Product<Format, 2, kOuts>(work, output, r);
+  for (; r < work.rows; ++r) Product<Format, 1, kOuts>(work, output, r);
+}
+
 template <class Format>
 void Products(const ProductWork& work, int64_t begin, int64_t end) {
-  for (int64_t output = begin; output < end; ++output) {
-    int64_t r = 0;
-    for (; r + 4 <= work.rows; r += 4) Product<Format, 4>(work, output, r);
-    for (; r + 2 <= work.rows; r += 2) Product<Format, 2>(work, output, r);
-    for (; r < work.rows; ++r) Product<Format, 1>(work, output, r);
+  constexpr int64_t kElements = Format::kParts * kPartElements;
+  int64_t output = begin;
+  if constexpr (kElements != 0) {
+    // Where a rest is left behind the blocks, outputs go one by one.
+    if (work.weight.columns % kElements == 0) {
+      for (; output + kOutputs<Format> <= end; output += kOutputs<Format>) {
+        RowProducts<Format, kOutputs<Format>>(work, output);
+      }
+    }
   }
+  for (; output < end; ++output) RowProducts<Format, 1>(work, output);
 }
 
 }  // namespace quantised
@@ -160,6 +215,10 @@ void ProductRange(const ProductWork& work, int64_t begin, int64_t end) {
       return Products<Q45K<true>>(work, begin, end);
     case BlockType::kQ6_K:
       return Products<Q6K>(work, begin, end);
+    case BlockType::kIQ4_NL:
+      return Products<IQ4NL>(work, begin, end);
+    case BlockType::kIQ4_XS:
+      return Products<IQ4XS>(work, begin, end);
     default:
       return Products<Dequantised>(work, begin, end);
   }
