@@ -1,82 +1,61 @@
 // SPDX-License-Identifier: MIT
 #include "core/chat_template.h"
 
-#include <optional>
-
+#include "core/chat_families.h"
 #include "core/error.h"
+#include "core/jinja.h"
+#include "core/tokenizer.h"
+#include "core/utf8.h"
 
 namespace midscope {
 namespace {
 
-// The ChatML templates of Hugging Face tokenizers are written from these parts, in this order; only
-// the text of the default system message differs, and whether it is there.
-constexpr std::string_view kLoop = "{% for message in messages %}";
-constexpr std::string_view kDefaultBegin =
-    "{% if loop.first and messages[0]['role'] != 'system' %}{{ '";
-constexpr std::string_view kDefaultEnd = "' }}{% endif %}";
-constexpr std::string_view kMessage =
-    "{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% "
-    "endfor %}";
-constexpr std::string_view kGeneration =
-    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}";
-
-struct ChatMl {
-  std::string default_system;  // the whole turn; empty: none
-};
-
-// Newlines stand in templates either as themselves or as \n inside the strings.
-std::string Unescape(std::string_view text) {
-  std::string plain;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const bool newline = text[i] == '\\' && i + 1 < text.size() && text[i + 1] == 'n';
-    plain += newline ? '\n' : text[i];
-    if (newline) ++i;
-  }
-  return plain;
-}
-
-bool Skip(std::string_view part, std::string_view* text) {
-  if (!text->starts_with(part)) return false;
-  text->remove_prefix(part.size());
-  return true;
-}
-
-std::optional<ChatMl> ParseChatMl(std::string_view text) {
-  ChatMl parsed;
-  if (!Skip(kLoop, &text)) return std::nullopt;
-  if (Skip(kDefaultBegin, &text)) {
-    const size_t end = text.find('\'');
-    // A backslash in the message would be an escape that is not undone here.
-    if (end == std::string_view::npos || text.substr(0, end).find('\\') != std::string_view::npos)
-      return std::nullopt;
-    parsed.default_system = text.substr(0, end);
-    text.remove_prefix(end);
-    if (!Skip(kDefaultEnd, &text)) return std::nullopt;
-  }
-  if (!Skip(kMessage, &text) || text != kGeneration) return std::nullopt;
-  return parsed;
+std::string FamilyNames() {
+  std::string names;
+  for (const ChatFamily& family : kChatFamilies)
+    names += (names.empty() ? "" : ", ") + std::string(family.name);
+  return names;
 }
 
 }  // namespace
 
 std::string RenderChat(std::string_view template_text, const std::vector<ChatMessage>& messages,
-                       bool add_generation_prompt) {
+                       bool add_generation_prompt, const ChatTokens& tokens) {
   if (template_text.empty()) {
-    throw Failure("chat template", "the model file has none", "Give the prompt as plain text");
+    throw Failure("chat template", "the model's files have none",
+                  "Give the prompt as plain text, or the template of a family: " + FamilyNames());
   }
-  const auto parsed = ParseChatMl(Unescape(template_text));
-  if (!parsed) {
-    throw Failure("chat template", "this model's template is not supported yet (ChatML is)",
-                  "Write the conversation out as plain text");
-  }
+  CheckUtf8("chat template", template_text);
   if (messages.empty()) throw UsageError("conversation", "has no messages", "Give at least one");
-  std::string text;
-  if (messages.front().role != "system") text += parsed->default_system;
+  jinja::Value variables = {{"add_generation_prompt", add_generation_prompt},
+                            {"tools", nullptr},
+                            {"documents", nullptr},
+                            {"messages", jinja::Value::array()}};
   for (const ChatMessage& message : messages) {
-    text += "<|im_start|>" + message.role + "\n" + message.content + "<|im_end|>\n";
+    CheckUtf8("message", message.content);
+    variables["messages"].push_back({{"role", message.role}, {"content", message.content}});
   }
-  if (add_generation_prompt) text += "<|im_start|>assistant\n";
+  if (!tokens.bos.empty()) variables["bos_token"] = tokens.bos;
+  if (!tokens.eos.empty()) variables["eos_token"] = tokens.eos;
+  return jinja::Render(*jinja::Parse(template_text), std::move(variables));
+}
+
+std::string RenderChat(const Tokenizer& tokenizer, const std::vector<ChatMessage>& messages,
+                       bool add_generation_prompt) {
+  ChatTokens tokens;
+  if (tokenizer.bos_id()) tokens.bos = tokenizer.TokenText(*tokenizer.bos_id());
+  if (tokenizer.eos_id()) tokens.eos = tokenizer.TokenText(*tokenizer.eos_id());
+  std::string text = RenderChat(tokenizer.chat_template(), messages, add_generation_prompt, tokens);
+  if (tokenizer.add_bos() && !tokens.bos.empty() && !text.starts_with(tokens.bos))
+    text.insert(0, tokens.bos);
   return text;
+}
+
+std::string_view ChatFamilyTemplate(std::string_view name) {
+  for (const ChatFamily& family : kChatFamilies) {
+    if (family.name == name) return family.text;
+  }
+  throw UsageError("chat template " + Quote(name), "no such family", "Families: " + FamilyNames());
 }
 
 }  // namespace midscope

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "core/utf8.h"
 
 namespace midscope {
 namespace {
@@ -19,7 +20,8 @@ size_t Offset(uint32_t unit) {
 // Visits every unit that a key can lead to.
 class Checker {
  public:
-  Checker(const std::vector<uint32_t>& units, size_t replacements, const std::string& thing)
+  Checker(const std::vector<uint32_t>& units, const std::string& replacements,
+          const std::string& thing)
       : units_(units), replacements_(replacements), thing_(thing), seen_(units.size()) {}
 
   void Run() {
@@ -30,7 +32,7 @@ class Checker {
       open.pop_back();
       const size_t base = node ^ Offset(units_[node]);
       if ((base | 0xff) >= units_.size()) Fail();
-      if ((units_[node] & kLeaf) != 0 && Value(units_[base]) >= replacements_) Fail();
+      if ((units_[node] & kLeaf) != 0) CheckReplacement(Value(units_[base]));
       for (size_t byte = 1; byte < 256; ++byte) {
         const size_t child = base ^ byte;
         if (Label(units_[child]) != byte || seen_[child]) continue;
@@ -41,12 +43,18 @@ class Checker {
   }
 
  private:
+  void CheckReplacement(uint32_t begin) const {
+    if (begin >= replacements_.size()) Fail();
+    if (FindInvalidUtf8(replacements_.c_str() + begin))
+      throw Failure(thing_, "one of its normalisation rules gives what is not UTF-8");
+  }
+
   [[noreturn]] void Fail() const {
     throw Failure(thing_, "its table of normalisation rules points outside itself");
   }
 
   const std::vector<uint32_t>& units_;
-  size_t replacements_;
+  const std::string& replacements_;
   const std::string& thing_;
   std::vector<bool> seen_;
 };
@@ -64,7 +72,7 @@ PrecompiledMap::PrecompiledMap(std::string_view bytes, const std::string& thing)
   units_.resize(size / sizeof(uint32_t));
   std::memcpy(units_.data(), bytes.data() + sizeof size, size);
   replacements_ = bytes.substr(sizeof size + size);
-  Checker(units_, replacements_.size(), thing).Run();
+  Checker(units_, replacements_, thing).Run();
 }
 
 std::optional<std::string_view> PrecompiledMap::Find(std::string_view text) const {
