@@ -18,7 +18,9 @@ namespace {
 double Uniform(std::mt19937_64& engine) { return static_cast<double>(engine() >> 11) * 0x1.0p-53; }
 
 bool EndsText(const Tokenizer& tokenizer, int32_t id) {
-  if (tokenizer.eos_id() == id) return true;
+  const std::vector<int32_t>& ends = tokenizer.end_ids();
+  if (tokenizer.eos_id() == id || std::find(ends.begin(), ends.end(), id) != ends.end())
+    return true;
   static constexpr std::array<std::string_view, 5> kEnds = {"<|endoftext|>", "<|im_end|>", "</s>",
                                                             "<|eot_id|>", "<end_of_turn>"};
   return tokenizer.IsControl(id) &&

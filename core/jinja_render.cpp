@@ -15,7 +15,7 @@ constexpr int64_t kMaxSteps = 20'000'000;
 constexpr size_t kMaxText = size_t{256} << 20;
 constexpr int kMaxDepth = 60;  // of macros
 
-const Value kUndefined(Value::value_t::discarded);
+const Value undefined_value(Value::value_t::discarded);
 
 class Renderer {
  public:
@@ -170,7 +170,7 @@ class Renderer {
         return ApplyOperator("-", 0, Evaluate(*node.children[0]), node.line);
       case Kind::kChoice:
         if (IsTrue(Evaluate(*node.children[1]))) return Evaluate(*node.children[0]);
-        return node.children[2] ? Evaluate(*node.children[2]) : kUndefined;
+        return node.children[2] ? Evaluate(*node.children[2]) : undefined_value;
       case Kind::kList: {
         Value list = Value::array();
         for (const NodePtr& child : node.children) list.push_back(Evaluate(*child));
@@ -197,7 +197,7 @@ class Renderer {
       const auto found = scope->find(name);
       if (found != scope->end()) return *found;
     }
-    return kUndefined;
+    return undefined_value;
   }
 
   Value Binary(const Node& node) {
@@ -247,7 +247,7 @@ class Renderer {
       const NodePtr& otherwise = macro.children[i + 1];
       scope[macro.names[i]] = i < given   ? arguments.values[i]
                               : otherwise ? Evaluate(*otherwise)
-                                          : kUndefined;
+                                          : undefined_value;
     }
     for (size_t i = 0; i < arguments.names.size(); ++i) {
       if (!scope.contains(arguments.names[i]))

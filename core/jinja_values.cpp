@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kMaxItems = 1'000'000;
 constexpr size_t kMaxBytes = size_t{256} << 20;
 
-const Value kUndefined(Value::value_t::discarded);
+const Value undefined_value(Value::value_t::discarded);
 
 const std::string& Text(const Value& value, size_t line) {
   if (!value.is_string()) Fail(line, "an operation on what is no text");
@@ -157,12 +157,12 @@ const std::map<std::string, Filter>& Filters() {
       {"first",
        [](const Value& v, const Arguments& a) {
          if (!v.is_array()) Fail(a.line, "first of what is no list");
-         return v.empty() ? kUndefined : v.front();
+         return v.empty() ? undefined_value : v.front();
        }},
       {"last",
        [](const Value& v, const Arguments& a) {
          if (!v.is_array()) Fail(a.line, "last of what is no list");
-         return v.empty() ? kUndefined : v.back();
+         return v.empty() ? undefined_value : v.back();
        }},
       {"selectattr", SelectAttribute},
   };
@@ -310,16 +310,16 @@ Value ItemOf(const Value& value, const Value& index, size_t line) {
   if (IsUndefined(value)) Fail(line, "a part of what is undefined");
   if (value.is_object() && index.is_string()) {
     const auto found = value.find(index.get_ref<const std::string&>());
-    return found == value.end() ? kUndefined : *found;
+    return found == value.end() ? undefined_value : *found;
   }
   if (value.is_array() && index.is_number_integer()) {
     int64_t at = index.get<int64_t>();
     const auto size = static_cast<int64_t>(value.size());
     if (at < 0) at += size;
-    return at < 0 || at >= size ? kUndefined : value[static_cast<size_t>(at)];
+    return at < 0 || at >= size ? undefined_value : value[static_cast<size_t>(at)];
   }
   // Texts and numbers have no parts that templates ask for, except to find out that they have none.
-  if (index.is_string()) return kUndefined;
+  if (index.is_string()) return undefined_value;
   Fail(line, "this kind of index");
 }
 

@@ -29,10 +29,15 @@ void RunGenerate(const CommandInput& input) {
   const Intervention intervention = ParseIntervention(OneSetting(options, "generate"));
   std::string text = ReadText(options);
   const auto decoder = Decoder::Open(options.Text("model"), ReadDecoderOptions(options), input.job);
+  const Tokenizer& tokenizer = decoder->tokenizer();
+  bool bos = options.Flag("bos");
   if (options.Flag("chat")) {
-    text = RenderChat(decoder->chat_template(), {{"user", text}}, true);
+    text = RenderChat(tokenizer, {{"user", text}}, true);
+    // Never twice: most templates write it themselves.
+    const auto id = tokenizer.bos_id();
+    if (id && text.starts_with(tokenizer.TokenText(*id))) bos = false;
   }
-  const Prompt prompt = BuildPrompt(decoder->tokenizer(), text, {}, "", options.Flag("bos"));
+  const Prompt prompt = BuildPrompt(tokenizer, text, {}, "", bos);
   CheckPromptFits(decoder->config(), prompt);
   const bool json = options.Flag("json");
   const auto stream = [&](int32_t, const std::string& bytes) {
