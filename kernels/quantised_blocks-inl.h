@@ -23,9 +23,9 @@ namespace quantised {
 // Fixed-size vectors only: weights and sums live in arrays.
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
-constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-constexpr int kPartElements = 32;
-constexpr int kVectors = kPartElements / kLanes;
+constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(D()));
+constexpr int64_t kPartElements = 32;
+constexpr int64_t kVectors = kPartElements / kLanes;
 
 struct Part {
   V v[kVectors];
@@ -38,7 +38,7 @@ HWY_INLINE hn::Vec<hn::RebindToSigned<D>> LoadBytes(const uint8_t* from) {
 }
 
 // Element v * kLanes + lane of 32 nibbles in 16 bytes: low nibbles are the first half.
-HWY_INLINE hn::Vec<hn::RebindToSigned<D>> LoadNibbles(const uint8_t* from, int v) {
+HWY_INLINE hn::Vec<hn::RebindToSigned<D>> LoadNibbles(const uint8_t* from, int64_t v) {
   const hn::RebindToSigned<D> di;
   const auto bytes = LoadBytes(from + v * kLanes % 16);
   if (v * kLanes >= 16) return hn::ShiftRight<4>(bytes);
@@ -70,23 +70,25 @@ HWY_INLINE V BroadcastHalf(const uint8_t* from) {
   return HalvesToFloats(hn::Set(hn::Rebind<uint16_t, D>(), half));
 }
 
-// Every format gives: bytes and parts of a block; Header, what its parts share; Read and Get.
+// Every format gives: bytes and parts of a block; Header, what its parts share; Read; and Get, for
+// part group * kGroup + kPart. What depends on kPart is known to the compiler, the rest is a loop.
 struct NoHeader {};
 
 template <bool kWithMinimum>  // Q4_1, or Q4_0
 struct Nibbles {
-  static constexpr int kBytes = kWithMinimum ? 20 : 18;
-  static constexpr int kParts = 1;
+  static constexpr int64_t kBytes = kWithMinimum ? 20 : 18;
+  static constexpr int64_t kParts = 1;
+  static constexpr int64_t kGroup = 1;
   using Header = NoHeader;
   static HWY_INLINE Header Read(const uint8_t* /*at*/) { return {}; }
-  template <int kPart>
-  static HWY_INLINE Part Get(const uint8_t* at, const Header& /*header*/) {
+  template <int64_t kPart>
+  static HWY_INLINE Part Get(const uint8_t* at, const Header& /*header*/, int64_t /*group*/) {
     const D d;
     const V step = BroadcastHalf(at);
     const V offset = kWithMinimum ? BroadcastHalf(at + 2) : hn::Mul(step, hn::Set(d, -8.0f));
     Part part;
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
+    for (int64_t v = 0; v < kVectors; ++v) {
       const auto quants = LoadNibbles(at + kBytes - 16, v);
       part.v[v] = hn::MulAdd(hn::ConvertTo(d, quants), step, offset);
     }
@@ -95,18 +97,19 @@ struct Nibbles {
 };
 
 struct Q80 {
-  static constexpr int kBytes = 34;
-  static constexpr int kParts = 1;
+  static constexpr int64_t kBytes = 34;
+  static constexpr int64_t kParts = 1;
+  static constexpr int64_t kGroup = 1;
   using Header = NoHeader;
   static HWY_INLINE Header Read(const uint8_t* /*at*/) { return {}; }
-  template <int kPart>
-  static HWY_INLINE Part Get(const uint8_t* at, const Header& /*header*/) {
+  template <int64_t kPart>
+  static HWY_INLINE Part Get(const uint8_t* at, const Header& /*header*/, int64_t /*group*/) {
     const D d;
     const hn::Rebind<int8_t, D> d8;
     const V step = BroadcastHalf(at);
     Part part;
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
+    for (int64_t v = 0; v < kVectors; ++v) {
       const auto bytes = hn::LoadU(d8, reinterpret_cast<const int8_t*>(at) + 2 + v * kLanes);
       const auto quants = hn::PromoteTo(hn::RebindToSigned<D>(), bytes);
       part.v[v] = hn::Mul(hn::ConvertTo(d, quants), step);
@@ -117,8 +120,9 @@ struct Q80 {
 
 template <bool kFiveBits>  // Q5_K, or Q4_K
 struct Q45K {
-  static constexpr int kBytes = kFiveBits ? 176 : 144;
-  static constexpr int kParts = 8;
+  static constexpr int64_t kBytes = kFiveBits ? 176 : 144;
+  static constexpr int64_t kParts = 8;
+  static constexpr int64_t kGroup = 2;
   struct Header {
     float step[kParts];
     float offset[kParts];
@@ -144,19 +148,20 @@ struct Q45K {
     }
     return header;
   }
-  template <int kPart>
-  static HWY_INLINE Part Get(const uint8_t* at, const Header& header) {
+  template <int64_t kPart>
+  static HWY_INLINE Part Get(const uint8_t* at, const Header& header, int64_t group) {
     const D d;
     const hn::RebindToSigned<D> di;
-    const V step = hn::Set(d, header.step[kPart]);
-    const V offset = hn::Set(d, header.offset[kPart]);
+    const V step = hn::Set(d, header.step[group * kGroup + kPart]);
+    const V offset = hn::Set(d, header.offset[group * kGroup + kPart]);
     Part part;
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      const auto bytes = LoadBytes(at + kBytes - 128 + kPart / 2 * 32 + v * kLanes);
-      auto quants = hn::And(hn::ShiftRight<kPart % 2 * 4>(bytes), hn::Set(di, 15));
+    for (int64_t v = 0; v < kVectors; ++v) {
+      const auto bytes = LoadBytes(at + kBytes - 128 + group * 32 + v * kLanes);
+      auto quants = hn::And(hn::ShiftRight<kPart * 4>(bytes), hn::Set(di, 15));
       if (kFiveBits) {
-        const auto high = hn::And(LoadBytes(at + 16 + v * kLanes), hn::Set(di, 1 << kPart));
+        const auto high =
+            hn::And(LoadBytes(at + 16 + v * kLanes), hn::Set(di, 1 << (group * kGroup + kPart)));
         quants =
             hn::IfThenElse(hn::Eq(high, hn::Zero(di)), quants, hn::Or(quants, hn::Set(di, 16)));
       }
@@ -167,8 +172,9 @@ struct Q45K {
 };
 
 struct Q6K {
-  static constexpr int kBytes = 210;
-  static constexpr int kParts = 8;
+  static constexpr int64_t kBytes = 210;
+  static constexpr int64_t kParts = 8;
+  static constexpr int64_t kGroup = 4;
   struct Header {
     float step[16];
   };
@@ -180,21 +186,21 @@ struct Q6K {
     }
     return header;
   }
-  template <int kPart>
-  static HWY_INLINE Part Get(const uint8_t* at, const Header& header) {
+  template <int64_t kPart>
+  static HWY_INLINE Part Get(const uint8_t* at, const Header& header, int64_t group) {
     const D d;
     const hn::RebindToSigned<D> di;
-    const uint8_t* low = at + kPart / 4 * 64 + kPart % 2 * 32;
-    const uint8_t* high = at + 128 + kPart / 4 * 32;
+    const uint8_t* low = at + group * 64 + kPart % 2 * 32;
+    const uint8_t* high = at + 128 + group * 32;
     Part part;
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
+    for (int64_t v = 0; v < kVectors; ++v) {
       const auto nibbles =
-          hn::And(hn::ShiftRight<kPart % 4 / 2 * 4>(LoadBytes(low + v * kLanes)), hn::Set(di, 15));
+          hn::And(hn::ShiftRight<kPart / 2 * 4>(LoadBytes(low + v * kLanes)), hn::Set(di, 15));
       const auto bits =
-          hn::And(hn::ShiftRight<kPart % 4 * 2>(LoadBytes(high + v * kLanes)), hn::Set(di, 3));
+          hn::And(hn::ShiftRight<kPart * 2>(LoadBytes(high + v * kLanes)), hn::Set(di, 3));
       const auto quants = hn::Sub(hn::Or(nibbles, hn::ShiftLeft<4>(bits)), hn::Set(di, 32));
-      const V step = hn::Set(d, header.step[kPart * 2 + v * kLanes / 16]);
+      const V step = hn::Set(d, header.step[(group * kGroup + kPart) * 2 + v * kLanes / 16]);
       part.v[v] = hn::Mul(hn::ConvertTo(d, quants), step);
     }
     return part;
@@ -202,7 +208,7 @@ struct Q6K {
 };
 
 // Element v * kLanes + lane of 32 nibbles in 16 bytes, by the table of IQ4_NL.
-HWY_INLINE V LoadNonLinear(const uint8_t* from, int v) {
+HWY_INLINE V LoadNonLinear(const uint8_t* from, int64_t v) {
 #if HWY_TARGET == HWY_SCALAR
   const int byte = from[v % 16];
   const int8_t value = kNonLinearValues[v >= 16 ? byte >> 4 : byte & 15];
@@ -220,23 +226,25 @@ HWY_INLINE V LoadNonLinear(const uint8_t* from, int v) {
 }
 
 struct IQ4NL {
-  static constexpr int kBytes = 18;
-  static constexpr int kParts = 1;
+  static constexpr int64_t kBytes = 18;
+  static constexpr int64_t kParts = 1;
+  static constexpr int64_t kGroup = 1;
   using Header = NoHeader;
   static HWY_INLINE Header Read(const uint8_t* /*at*/) { return {}; }
-  template <int kPart>
-  static HWY_INLINE Part Get(const uint8_t* at, const Header& /*header*/) {
+  template <int64_t kPart>
+  static HWY_INLINE Part Get(const uint8_t* at, const Header& /*header*/, int64_t /*group*/) {
     const V step = BroadcastHalf(at);
     Part part;
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) part.v[v] = hn::Mul(LoadNonLinear(at + 2, v), step);
+    for (int64_t v = 0; v < kVectors; ++v) part.v[v] = hn::Mul(LoadNonLinear(at + 2, v), step);
     return part;
   }
 };
 
 struct IQ4XS {
-  static constexpr int kBytes = 136;
-  static constexpr int kParts = 8;
+  static constexpr int64_t kBytes = 136;
+  static constexpr int64_t kParts = 8;
+  static constexpr int64_t kGroup = 1;
   struct Header {
     float step[kParts];
   };
@@ -250,13 +258,13 @@ struct IQ4XS {
     }
     return header;
   }
-  template <int kPart>
-  static HWY_INLINE Part Get(const uint8_t* at, const Header& header) {
-    const V step = hn::Set(D(), header.step[kPart]);
+  template <int64_t kPart>
+  static HWY_INLINE Part Get(const uint8_t* at, const Header& header, int64_t group) {
+    const V step = hn::Set(D(), header.step[group]);
     Part part;
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      part.v[v] = hn::Mul(LoadNonLinear(at + 8 + kPart * 16, v), step);
+    for (int64_t v = 0; v < kVectors; ++v) {
+      part.v[v] = hn::Mul(LoadNonLinear(at + 8 + group * 16, v), step);
     }
     return part;
   }
@@ -265,17 +273,18 @@ struct IQ4XS {
 // F32, BF16 and F16: a "block" is as long as a part.
 template <BlockType kType>
 struct Plain {
-  static constexpr int kElementBytes = kType == BlockType::kF32 ? 4 : 2;
-  static constexpr int kBytes = kPartElements * kElementBytes;
-  static constexpr int kParts = 1;
+  static constexpr int64_t kElementBytes = kType == BlockType::kF32 ? 4 : 2;
+  static constexpr int64_t kBytes = kPartElements * kElementBytes;
+  static constexpr int64_t kParts = 1;
+  static constexpr int64_t kGroup = 1;
   using Header = NoHeader;
   static HWY_INLINE Header Read(const uint8_t* /*at*/) { return {}; }
-  template <int kPart>
-  static HWY_INLINE Part Get(const uint8_t* at, const Header& /*header*/) {
+  template <int64_t kPart>
+  static HWY_INLINE Part Get(const uint8_t* at, const Header& /*header*/, int64_t /*group*/) {
     const D d;
     Part part;
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
+    for (int64_t v = 0; v < kVectors; ++v) {
       const uint8_t* from = at + v * kLanes * kElementBytes;
       if constexpr (kType == BlockType::kF32) {
         part.v[v] = hn::LoadU(d, reinterpret_cast<const float*>(from));

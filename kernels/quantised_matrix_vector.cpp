@@ -74,30 +74,35 @@ struct Sums {
   }
 };
 
-template <class Format, int kPart, int kRows, int kOuts>
+template <class Format, int64_t kPart, int kRows, int kOuts>
 HWY_INLINE void AddPart(const uint8_t* const (&at)[kOuts],
-                        const typename Format::Header (&headers)[kOuts], const float* x,
-                        int64_t x_stride, Sums<kRows, kOuts>& sums) {
+                        const typename Format::Header (&headers)[kOuts], int64_t group,
+                        const float* x, int64_t x_stride, Sums<kRows, kOuts>& sums) {
   Part parts[kOuts];
 #pragma GCC unroll 4
-  for (int o = 0; o < kOuts; ++o) parts[o] = Format::template Get<kPart>(at[o], headers[o]);
-  sums.AddParts(parts, x + kPart * kPartElements, x_stride);
+  for (int o = 0; o < kOuts; ++o) {
+    parts[o] = Format::template Get<kPart>(at[o], headers[o], group);
+  }
+  sums.AddParts(parts, x + (group * Format::kGroup + kPart) * kPartElements, x_stride);
 }
 
 // The blocks at `at`, one an output.
-template <class Format, int kRows, int kOuts, int... kPart>
+template <class Format, int kRows, int kOuts, int64_t... kPart>
 HWY_INLINE void AddBlocks(const uint8_t* const (&at)[kOuts], const float* x, int64_t x_stride,
-                          Sums<kRows, kOuts>& sums, std::integer_sequence<int, kPart...>) {
+                          Sums<kRows, kOuts>& sums,
+                          std::integer_sequence<int64_t, kPart...> /*group*/) {
   typename Format::Header headers[kOuts];
 #pragma GCC unroll 4
   for (int o = 0; o < kOuts; ++o) headers[o] = Format::Read(at[o]);
-  (AddPart<Format, kPart>(at, headers, x, x_stride, sums), ...);
+  for (int64_t group = 0; group < Format::kParts / Format::kGroup; ++group) {
+    (AddPart<Format, kPart>(at, headers, group, x, x_stride, sums), ...);
+  }
 }
 
 // Elements first .. columns - 1 of one row by way of memory.
 template <int kRows>
-HWY_INLINE void AddDequantised(const ProductWork& work, const uint8_t* row, int64_t first,
-                               const float* x, Sums<kRows, 1>& sums) {
+HWY_NOINLINE void AddDequantised(const ProductWork& work, const uint8_t* row, int64_t first,
+                                 const float* x, Sums<kRows, 1>& sums) {
   const D d;
   alignas(64) float values[kChunk];
   for (int64_t at = first; at < work.weight.columns; at += kChunk) {
@@ -119,9 +124,20 @@ struct Dequantised {
   static constexpr int kParts = 0;
 };
 
+HWY_NOINLINE void StoreTotals(const ProductWork& work, const float* totals, int64_t count,
+                              int64_t at) {
+  for (int64_t o = 0; o < count; ++o) {
+    if (work.y_dtype == Dtype::kFloat32) {
+      static_cast<float*>(work.y)[at + o] = totals[o];
+    } else {
+      static_cast<BFloat16*>(work.y)[at + o] = ToBFloat16(totals[o]);
+    }
+  }
+}
+
 // y for rows r .. r + kRows - 1 and outputs output .. output + kOuts - 1.
 template <class Format, int kRows, int kOuts>
-HWY_INLINE void Product(const ProductWork& work, int64_t output, int64_t r) {
+HWY_NOINLINE void Product(const ProductWork& work, int64_t output, int64_t r) {
   const uint8_t* row[kOuts];
   // Where the next call will read. Rows are too short for the processor to find out by itself how
   // several of them go on.
@@ -143,29 +159,25 @@ HWY_INLINE void Product(const ProductWork& work, int64_t output, int64_t r) {
 #pragma GCC unroll 4
       for (int o = 0; o < kOuts; ++o) {
         at[o] = row[o] + block * Format::kBytes;
-        for (int line = 0; line < Format::kBytes; line += 64) {
+        for (int64_t line = 0; line < Format::kBytes; line += 64) {
           hwy::Prefetch(next[o] + block * Format::kBytes + line);
         }
       }
       AddBlocks<Format>(at, x + block * kElements, work.x_stride, sums,
-                        std::make_integer_sequence<int, Format::kParts>());
+                        std::make_integer_sequence<int64_t, Format::kGroup>());
     }
   }
   if constexpr (kOuts == 1) AddDequantised(work, row[0], blocks * kElements, x, sums);
-  const D d;
-  const hn::CappedTag<float, 1> one;
+  float totals[kRows][kOuts];
 #pragma GCC unroll 4
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
     for (int o = 0; o < kOuts; ++o) {
-      const auto total = hn::Set(one, hn::GetLane(hn::SumOfLanes(d, sums.v[i][o])));
-      const int64_t at = (r + i) * work.weight.rows + output + o;
-      if (work.y_dtype == Dtype::kFloat32) {
-        StoreFloats(one, total, static_cast<float*>(work.y) + at);
-      } else {
-        StoreFloats(one, total, static_cast<BFloat16*>(work.y) + at);
-      }
+      totals[i][o] = hn::GetLane(hn::SumOfLanes(D(), sums.v[i][o]));
     }
+  }
+  for (int i = 0; i < kRows; ++i) {
+    StoreTotals(work, totals[i], kOuts, (r + i) * work.weight.rows + output);
   }
 }
 
