@@ -13,9 +13,9 @@ namespace {
 constexpr char kVersionText[] = "midscope-gui " MIDSCOPE_VERSION;
 
 HeadId ReadHead(const QString& text) {
-  static const QRegularExpression kPattern(QStringLiteral("^(?:attn_)?L?(\\d{1,4})[H_](\\d{1,4})$"),
-                                           QRegularExpression::CaseInsensitiveOption);
-  const QRegularExpressionMatch match = kPattern.match(text);
+  static const QRegularExpression pattern(QStringLiteral("^(?:attn_)?L?(\\d{1,4})[H_](\\d{1,4})$"),
+                                          QRegularExpression::CaseInsensitiveOption);
+  const QRegularExpressionMatch match = pattern.match(text);
   if (!match.hasMatch()) {
     throw UsageError("--head", "'" + text.toStdString() + "' is not a head",
                      "Write it as L12H3, layers and heads counted from zero");
