@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
 #include <QTextStream>
-#include <QTimer>
 #include <exception>
 
 #include "core/error.h"
@@ -39,10 +38,11 @@ void ScreenshotAtRest(QApplication& app, midscope::MainWindow& window, const QSt
     if (!window.session()->record(midscope::Side::kA, "outcome")) return;
     if (window.session()->asked_and_waiting()) return;
     // The last replies have queued their redraws: one turn of the event loop later all is drawn.
-    QTimer::singleShot(0, &app, [&app, &window, path] {
+    const auto take = [&app, &window, path] {
       const bool written = window.grab().save(path);
       app.exit(written ? 0 : Complain(QStringLiteral("'%1': it could not be written").arg(path)));
-    });
+    };
+    QMetaObject::invokeMethod(&app, take, Qt::QueuedConnection);
   });
 }
 
