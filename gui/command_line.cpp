@@ -98,7 +98,9 @@ GuiCommand ReadCommandLine(const QStringList& arguments) {
   AddOptions(parser);
   GuiCommand command;
   if (!parser.parse(arguments)) {
-    throw UsageError("command line", parser.errorText().toStdString(), "See midscope-gui --help");
+    QString reason = parser.errorText();
+    if (reason.endsWith(QLatin1Char('.'))) reason.chop(1);
+    throw UsageError("command line", reason.toStdString(), "See midscope-gui --help");
   }
   if (parser.isSet(QStringLiteral("help"))) {
     command.task = GuiTask::kPrintAndLeave;
