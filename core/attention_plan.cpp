@@ -7,18 +7,10 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/rope_frequencies.h"
 
 namespace midscope {
 namespace {
-
-std::vector<double> InverseFrequencies(double base, int64_t rope_dimensions) {
-  std::vector<double> frequencies(static_cast<size_t>(rope_dimensions / 2));
-  for (size_t pair = 0; pair < frequencies.size(); ++pair) {
-    frequencies[pair] =
-        std::pow(base, -2.0 * static_cast<double>(pair) / static_cast<double>(rope_dimensions));
-  }
-  return frequencies;
-}
 
 void CheckLayers(const LayerSet& layers, const ModelConfig& config, const std::string& term) {
   for (const auto& range : layers.ranges) {
@@ -80,7 +72,15 @@ void AddChannel(const ChannelScaling& scaling, const ModelConfig& config, int64_
   }
 }
 
+// Of a model that has positions but does not rotate by them, position ratios mean nothing.
+void CheckRotates(const ModelConfig& config, const std::string& term) {
+  if (config.positions == PositionKind::kRotary) return;
+  throw UsageError(term, "this model has no rotary positions to rescale: it attends with ALiBi",
+                   "Channel scaling works on all models");
+}
+
 void SetRatio(AttentionPlan& plan, double ratio) {
+  if (plan.inverse_frequency.empty()) return;
   std::fill(plan.q_ratio.begin(), plan.q_ratio.end(), ratio);
   std::fill(plan.k_ratio.begin(), plan.k_ratio.end(), ratio);
 }
@@ -88,12 +88,15 @@ void SetRatio(AttentionPlan& plan, double ratio) {
 void ApplyScheme(const PositionScheme& scheme, const ModelConfig& config,
                  std::vector<AttentionPlan>& plans) {
   if (const auto* interpolation = std::get_if<PositionInterpolation>(&scheme)) {
+    CheckRotates(config, "pi");
     for (auto& plan : plans) SetRatio(plan, interpolation->ratio);
   } else if (const auto* ms_poe = std::get_if<MsPoe>(&scheme)) {
+    CheckRotates(config, "ms-poe");
     CheckLayers(ms_poe->layers, config, "ms-poe");
     for (int64_t layer = 0; layer < config.layers; ++layer) {
       if (!ms_poe->layers.Contains(layer)) continue;
       AttentionPlan& plan = plans[static_cast<size_t>(layer)];
+      if (plan.inverse_frequency.empty()) continue;
       plan.ratio_rule = RatioRule{*ms_poe};
       if (RatiosAreFixed(*plan.ratio_rule)) {
         const std::vector<int64_t> no_counts(static_cast<size_t>(config.heads), 0);
@@ -149,9 +152,40 @@ std::vector<int64_t> RampIndices(const MsPoe& scheme, std::span<const int64_t> c
   return index;
 }
 
+// What the model itself does, layer by layer.
+std::vector<AttentionPlan> PlainPlans(const ModelConfig& config, int64_t tokens) {
+  AttentionPlan plain;
+  plain.logit_scale = config.logit_scale != 0
+                          ? config.logit_scale
+                          : 1.0 / std::sqrt(static_cast<double>(config.head_dim));
+  plain.softcap = config.attention_softcap;
+  plain.q_ratio.assign(static_cast<size_t>(config.heads), 1.0);
+  plain.k_ratio = plain.q_ratio;
+  RopeFrequencies global;
+  RopeFrequencies local;
+  if (config.positions == PositionKind::kRotary) {
+    global = ModelFrequencies(config, tokens);
+    local = LocalFrequencies(config);
+  } else {
+    plain.alibi_slopes = AlibiSlopes(config.heads, config.alibi_max_bias);
+  }
+  std::vector<AttentionPlan> plans(static_cast<size_t>(config.layers), plain);
+  for (size_t layer = 0; layer < plans.size(); ++layer) {
+    const LayerAttention attention =
+        layer < config.attention.size() ? config.attention[layer] : LayerAttention{};
+    plans[layer].window = attention.window;
+    if (!attention.rotary) continue;
+    const RopeFrequencies& frequencies = attention.local ? local : global;
+    plans[layer].inverse_frequency = frequencies.inverse_frequency;
+    plans[layer].magnitude = frequencies.magnitude;
+  }
+  return plans;
+}
+
 bool SameForAllRows(const AttentionPlan& a, const AttentionPlan& b) {
   if (a.inverse_frequency != b.inverse_frequency || a.magnitude != b.magnitude ||
-      a.logit_scale != b.logit_scale || a.ratio_rule != b.ratio_rule) {
+      a.logit_scale != b.logit_scale || a.window != b.window || a.softcap != b.softcap ||
+      a.alibi_slopes != b.alibi_slopes || a.ratio_rule != b.ratio_rule) {
     return false;
   }
   const bool decided_by_rule = a.ratio_rule && !RatiosAreFixed(*a.ratio_rule);
@@ -164,14 +198,27 @@ bool RatiosAreFixed(const RatioRule& rule) {
   return rule.scheme.order == MsPoeOrder::kSequential || rule.scheme.order == MsPoeOrder::kReversed;
 }
 
+std::vector<float> AlibiSlopes(int64_t heads, double max_bias) {
+  int64_t power = 1;
+  while (power < heads) power *= 2;
+  const auto slope = [&](int64_t i) {
+    const double exponent = max_bias * static_cast<double>(i + 1) / static_cast<double>(power);
+    return static_cast<float>(std::exp2(-exponent));
+  };
+  std::vector<float> slopes;
+  if (power == heads) {
+    for (int64_t i = 0; i < heads; ++i) slopes.push_back(slope(i));
+  } else {
+    for (int64_t i = 1; i < power; i += 2) slopes.push_back(slope(i));
+    for (int64_t i = 0; i < power; i += 2) slopes.push_back(slope(i));
+    slopes.resize(static_cast<size_t>(heads));
+  }
+  return slopes;
+}
+
 std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const ModelConfig& config,
-                                        int64_t prompt_tokens) {
-  AttentionPlan plain;
-  plain.inverse_frequency = InverseFrequencies(config.rope_base, config.rope_dimensions);
-  plain.logit_scale = 1.0 / std::sqrt(static_cast<double>(config.head_dim));
-  plain.q_ratio.assign(static_cast<size_t>(config.heads), 1.0);
-  plain.k_ratio = plain.q_ratio;
-  std::vector<AttentionPlan> plans(static_cast<size_t>(config.layers), plain);
+                                        int64_t prompt_tokens, int64_t tokens) {
+  std::vector<AttentionPlan> plans = PlainPlans(config, tokens > 0 ? tokens : prompt_tokens);
   ApplyScheme(intervention.positions, config, plans);
   for (const ChannelScaling& scaling : intervention.channels)
     AddChannel(scaling, config, prompt_tokens, plans);

@@ -36,21 +36,32 @@ struct RowOverride {
 };
 
 struct AttentionPlan {
-  std::vector<double> inverse_frequency;  // [rotary pairs], radians a position
+  std::vector<double> inverse_frequency;  // [rotary pairs], radians a position; empty: not rotated
   double magnitude = 1.0;                 // factor of cos and sin (YaRN's temperature)
   std::vector<double> q_ratio;            // [head]: the head's queries stand at position / ratio
   std::vector<double> k_ratio;            // [head]: and so do the keys that it sees
   double logit_scale = 1.0;
+  int64_t window = 0;               // keys that a query sees, itself included; 0: all
+  double softcap = 0;               // of the logits; 0: none
+  std::vector<float> alibi_slopes;  // [head]; empty: none
   std::optional<RatioRule>
       ratio_rule;  // set: q_ratio and k_ratio are filled in when the last prompt query is known
   std::optional<RowOverride> row_override;
   bool operator==(const AttentionPlan&) const = default;
 };
 
-// One plan a layer. Throws Error (usage) where the model cannot take the intervention: a layer,
-// channel or row out of range.
+// One plan a layer, for a sequence of `tokens` tokens, of which the prompt is the first
+// prompt_tokens (0: all are prompt). The length matters where the model's own frequencies depend on
+// it (rope_frequencies.h). Throws Error (usage) where the model cannot take the intervention: a
+// layer, channel or row out of range, a position scheme for a model that rotates nothing (ALiBi).
+// Layers that are not rotated in a model of which others are keep ratio 1.
 std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const ModelConfig& config,
-                                        int64_t prompt_tokens);
+                                        int64_t prompt_tokens, int64_t tokens = 0);
+
+// ALiBi's slopes [head] as MPT has them: 2^(-max_bias i / n) for i = 1 .. n, n the power of two not
+// below `heads`; where n is not `heads`, every other slope first (transformers'
+// build_mpt_alibi_tensor).
+std::vector<float> AlibiSlopes(int64_t heads, double max_bias);
 
 // Ratios of heads by their counts of attended keys [head] (kernels/position_awareness.h), as the
 // rule's mode and order say; ties go to the lower head. q_ratio and k_ratio differ in mode `code`

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "core/error.h"
+#include "core/query_key_finish.h"
 #include "kernels/normalise.h"
 #include "kernels/position_awareness.h"
 
@@ -33,7 +34,8 @@ struct AttentionStep::Inputs {
   int64_t layer;
   const LayerWeights& weights;
   const at::Tensor& normalized;
-  const at::Tensor& query_key_value;
+  const at::Tensor& projected;
+  const at::Tensor& query_key_value;  // `projected` after the model's norm and clamp of it
   const at::Tensor& z;
   int64_t head_dim;
   int64_t q_width;   // heads * head_dim
@@ -62,14 +64,18 @@ struct AttentionStep::Tables {
   std::vector<kernels::RotaryView> q;
   std::vector<kernels::RotaryView> k;
   std::vector<float> scale;
-  kernels::HeadPositions Positions() const { return {q, k, scale}; }
+  std::vector<float> alibi_slopes;
+  int64_t window = 0;
+  float softcap = 0;
+  kernels::HeadPositions Positions() const { return {q, k, scale, alibi_slopes}; }
 };
 
 namespace {
 
-kernels::AttentionShape Shape(const ModelConfig& config, RowRange rows) {
-  return {rows.last - rows.first, rows.last,      rows.first, config.heads,
-          config.key_value_heads, config.head_dim};
+template <class Tables>
+kernels::AttentionShape Shape(const ModelConfig& config, const Tables& tables, RowRange rows) {
+  return {rows.last - rows.first, rows.last,       rows.first,    config.heads,
+          config.key_value_heads, config.head_dim, tables.window, tables.softcap};
 }
 
 // The same heads from `rows` rows further on.
@@ -86,12 +92,12 @@ RowRange Intersect(RowRange a, RowRange b) {
 }  // namespace
 
 void AttentionStep::Run(SequencePass& sequence, int64_t layer, const LayerWeights& weights,
-                        const at::Tensor& normalized, const at::Tensor& query_key_value,
-                        const at::Tensor& z) {
+                        const at::Tensor& normalized, const at::Tensor& projected,
+                        const at::Tensor& query_key_value, const at::Tensor& z) {
+  const int64_t q_width = config_.heads * config_.head_dim;
   const int64_t kv_width = config_.key_value_heads * config_.head_dim;
-  const Inputs in{sequence,        layer, weights,          normalized,
-                  query_key_value, z,     config_.head_dim, config_.heads * config_.head_dim,
-                  kv_width,        dtype_};
+  const Inputs in{sequence,         layer,   weights,  normalized, projected, query_key_value, z,
+                  config_.head_dim, q_width, kv_width, dtype_};
   StoreKeysAndValues(in);
   AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
   ResolvePlan(in, plan);
@@ -120,6 +126,12 @@ void AttentionStep::StoreKeysAndValues(const Inputs& in) {
       .Values(in.layer)
       .narrow(0, first, count)
       .copy_(source.narrow(1, in.q_width + in.kv_width, in.kv_width));
+  if (in.Store().projected_keys.empty()) return;
+  in.Store()
+      .ProjectedKeys(in.layer)
+      .narrow(0, first, count)
+      .copy_(in.projected.narrow(0, in.sequence.packed_begin, count)
+                 .narrow(1, in.q_width, in.kv_width));
 }
 
 // Fills in the ratios that the last prompt query decides. They are frozen with the prompt: rows
@@ -162,8 +174,8 @@ void AttentionStep::ResolvePlan(const Inputs& in, AttentionPlan& plan) {
   }
 }
 
-// Attention weights of un-rotated q and k: for the last prompt query when a ratio rule needs it
-// (`last_row`), and for hooks.
+// Attention weights of q and k without positions (not rotated, no ALiBi; window and soft cap as in
+// the layer): for the last prompt query when a ratio rule needs it (`last_row`), and for hooks.
 void AttentionStep::LookUnrotated(const Inputs& in, const AttentionPlan& plan,
                                   std::vector<float>* last_row) {
   const SequencePass& sequence = in.sequence;
@@ -171,13 +183,15 @@ void AttentionStep::LookUnrotated(const Inputs& in, const AttentionPlan& plan,
   plain.q.resize(static_cast<size_t>(config_.heads));
   plain.k = plain.q;
   plain.scale.assign(static_cast<size_t>(config_.heads), static_cast<float>(plan.logit_scale));
+  plain.window = plan.window;
+  plain.softcap = static_cast<float>(plan.softcap);
   const RowRange active{sequence.active_first, sequence.rows};
   RowRange wanted =
       Intersect(active, sequence.hooks->Wanted(HookSite::kPatternUnrotated, in.layer));
   const RowRange last{sequence.last_query(), sequence.last_query() + 1};
   if (last_row) {
     last_row->resize(static_cast<size_t>(config_.heads * last.last));
-    kernels::AttentionWeights(Shape(config_, last), in.Queries(last.first), in.Keys(),
+    kernels::AttentionWeights(Shape(config_, plain, last), in.Queries(last.first), in.Keys(),
                               plain.Positions(), last_row->data(), executor_);
   }
   for (int64_t row = wanted.first; row < wanted.last; ++row) {
@@ -187,8 +201,8 @@ void AttentionStep::LookUnrotated(const Inputs& in, const AttentionPlan& plan,
       weights = *last_row;
     } else {
       weights.resize(static_cast<size_t>(config_.heads * one.last));
-      kernels::AttentionWeights(Shape(config_, one), in.Queries(row), in.Keys(), plain.Positions(),
-                                weights.data(), executor_);
+      kernels::AttentionWeights(Shape(config_, plain, one), in.Queries(row), in.Keys(),
+                                plain.Positions(), weights.data(), executor_);
     }
     HookView view{{HookSite::kPatternUnrotated, in.layer},
                   sequence.index,
@@ -204,6 +218,15 @@ void AttentionStep::LookUnrotated(const Inputs& in, const AttentionPlan& plan,
 
 AttentionStep::Tables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) {
   Tables tables;
+  tables.scale.assign(plan.q_ratio.size(), static_cast<float>(plan.logit_scale));
+  tables.alibi_slopes = plan.alibi_slopes;
+  tables.window = plan.window;
+  tables.softcap = static_cast<float>(plan.softcap);
+  if (plan.inverse_frequency.empty()) {
+    tables.q.resize(plan.q_ratio.size());
+    tables.k = tables.q;
+    return tables;
+  }
   // Heads with equal ratios get the very same table: kernels share rotated keys between equal
   // pointers.
   std::map<double, kernels::RotaryView> by_ratio;
@@ -215,7 +238,6 @@ AttentionStep::Tables AttentionStep::MakeTables(const AttentionPlan& plan, int64
   };
   for (const double ratio : plan.q_ratio) tables.q.push_back(table_of(ratio));
   for (const double ratio : plan.k_ratio) tables.k.push_back(table_of(ratio));
-  tables.scale.assign(plan.q_ratio.size(), static_cast<float>(plan.logit_scale));
   return tables;
 }
 
@@ -225,7 +247,8 @@ void AttentionStep::AttendClean(const Inputs& in, const Tables& tables, RowRange
 }
 
 // q and k of the overridden rows come from the input with channels scaled: k~ = k - (1 - s) x_p
-// W_k[:, p], a rank-one change.
+// W_k[:, p], a rank-one change of the projection (its bias stays), before whatever the model does
+// to it next.
 void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan,
                                      const Tables& tables, RowRange rows) {
   const int64_t keys = in.sequence.rows;
@@ -233,14 +256,14 @@ void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan
   const auto options = in.query_key_value.options();
   at::Tensor q = at::empty({count, in.q_width}, options);
   at::Tensor k = at::empty({keys, in.kv_width}, options);
-  const void* q_source = in.Queries(rows.first).data;
-  int64_t q_stride = in.query_key_value.stride(0);
-  const void* k_source = in.Keys().data;
+  const void* q_source = RowPointer(in.projected, in.Packed(rows.first));
+  int64_t q_stride = in.projected.stride(0);
+  const void* k_source = in.Store().ProjectedKeys(in.layer).data_ptr();
   for (const ScaledChannel& scaled : plan.row_override->channels) {
     std::vector<float> amount = ChannelValues(in, scaled.channel);
     for (float& x : amount) x *= static_cast<float>(1.0 - scaled.factor);
     const at::Tensor column =
-        in.weights.query_key_value.select(1, scaled.channel).to(at::kFloat).contiguous();
+        in.weights.query_key_value.weight.select(1, scaled.channel).to(at::kFloat).contiguous();
     const float* direction = column.data_ptr<float>();
     kernels::RankOneUpdate(q_source, q_stride, amount.data() + rows.first, direction, count,
                            in.q_width, dtype_, q.data_ptr(), in.q_width, executor_);
@@ -250,11 +273,15 @@ void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan
     q_stride = in.q_width;
     k_source = k.data_ptr();
   }
+  if (FinishesQueryKey(config_)) {
+    FinishHeads(config_, in.weights.query_norm, config_.heads, dtype_, q, q, executor_);
+    FinishHeads(config_, in.weights.key_norm, config_.key_value_heads, dtype_, k, k, executor_);
+  }
   AttendRows(in, tables, rows, {q_source, dtype_, q_stride, in.head_dim},
              {k_source, dtype_, in.kv_width, in.head_dim});
 }
 
-// The normalised input's channel for every row of the sequence, as the projections saw it. [rows]
+// The projections' input channel for every row of the sequence. [rows]
 std::vector<float> AttentionStep::ChannelValues(const Inputs& in, int64_t channel) {
   const SequencePass& sequence = in.sequence;
   std::vector<float> values(static_cast<size_t>(sequence.rows));
@@ -263,18 +290,27 @@ std::vector<float> AttentionStep::ChannelValues(const Inputs& in, int64_t channe
     std::memcpy(values.data() + first, floats.data_ptr<float>(),
                 static_cast<size_t>(floats.numel()) * sizeof(float));
   };
-  if (sequence.active_first > 0) {
-    const auto layer = static_cast<size_t>(in.layer);
-    const float weight = in.weights.attention_norm[static_cast<size_t>(channel)];
-    const at::Tensor column =
-        in.Store().residual[layer].narrow(0, 0, sequence.active_first).select(1, channel);
-    const at::Tensor scale = in.Store().inverse_rms[layer].narrow(0, 0, sequence.active_first);
-    // In the order of kernels::RmsNorm, and rounded as its output is.
-    put(((column.to(at::kFloat) * scale) * weight).to(TorchType(dtype_)), 0);
-  }
+  if (sequence.active_first > 0) put(PastChannelValues(in, channel), 0);
   put(in.normalized.narrow(0, sequence.packed_begin, sequence.active_rows()).select(1, channel),
       sequence.active_first);
   return values;
+}
+
+// The same of the rows before the active ones, from what the trace holds: in the order of the
+// norm's kernel, and rounded as its output is.
+at::Tensor AttentionStep::PastChannelValues(const Inputs& in, int64_t channel) {
+  const auto layer = static_cast<size_t>(in.layer);
+  const int64_t rows = in.sequence.active_first;
+  at::Tensor column = in.Store().residual[layer].narrow(0, 0, rows).select(1, channel);
+  if (!config_.input_norms) return column;
+  const Norm& norm = in.weights.attention_norm;
+  at::Tensor values = column.to(at::kFloat);
+  if (config_.norm == NormKind::kLayer)
+    values = values - in.Store().norm_mean[layer].narrow(0, 0, rows);
+  values = values * in.Store().norm_scale[layer].narrow(0, 0, rows);
+  values = values * norm.weight[static_cast<size_t>(channel)];
+  if (!norm.bias.empty()) values = values + norm.bias[static_cast<size_t>(channel)];
+  return values.to(TorchType(dtype_));
 }
 
 // z of `rows` from q (whose first row is rows.first) and k; hooks see, and may change, the pattern
@@ -284,7 +320,7 @@ void AttentionStep::AttendRows(const Inputs& in, const Tables& tables, RowRange 
   const RowRange wanted = Intersect(rows, in.sequence.hooks->Wanted(HookSite::kPattern, in.layer));
   const bool few = rows.last - rows.first <= kFewRows;
   if (!few) {
-    const bool done = kernels::Attention(Shape(config_, rows), q, k, in.Values(),
+    const bool done = kernels::Attention(Shape(config_, tables, rows), q, k, in.Values(),
                                          tables.Positions(), in.Z(rows.first), executor_, cancel_);
     if (!done) throw Cancelled();
     if (!wanted.empty()) ShowPattern(in, tables, wanted, RowsFrom(q, wanted.first - rows.first), k);
@@ -292,7 +328,7 @@ void AttentionStep::AttendRows(const Inputs& in, const Tables& tables, RowRange 
   }
   std::vector<float> weights(
       static_cast<size_t>((rows.last - rows.first) * config_.heads * rows.last));
-  const kernels::AttentionShape shape = Shape(config_, rows);
+  const kernels::AttentionShape shape = Shape(config_, tables, rows);
   kernels::AttentionWeights(shape, q, k, tables.Positions(), weights.data(), executor_);
   if (!wanted.empty()) {
     HookView view{{HookSite::kPattern, in.layer},
@@ -316,7 +352,7 @@ void AttentionStep::ShowPattern(const Inputs& in, const Tables& tables, RowRange
   std::vector<float> weights;
   for (int64_t first = rows.first; first < rows.last; first += kPatternRows) {
     const RowRange part{first, std::min(first + kPatternRows, rows.last)};
-    const kernels::AttentionShape shape = Shape(config_, part);
+    const kernels::AttentionShape shape = Shape(config_, tables, part);
     weights.resize(static_cast<size_t>(shape.query_rows * config_.heads * shape.key_rows));
     kernels::AttentionWeights(shape, RowsFrom(q, part.first - rows.first), k, tables.Positions(),
                               weights.data(), executor_);

@@ -21,12 +21,13 @@ class AttentionStep {
                 const kernels::Executor& executor, kernels::CancelFlag cancel)
       : config_(config), dtype_(dtype), rotary_(rotary), executor_(executor), cancel_(cancel) {}
 
-  // normalized [packed rows, hidden] and query_key_value [packed rows, (heads + 2 key_value_heads)
-  // * head_dim] of the layer; z [packed rows, heads * head_dim] receives the sequence's active
-  // rows. Keys and values of the active rows are put into the sequence's trace first. Throws
-  // Cancelled.
+  // Of the layer: normalized [packed rows, hidden] (the projections' input), projected [packed
+  // rows, (heads + 2 key_value_heads) * head_dim] and the same after FinishQueryKeyValue. z [packed
+  // rows, heads * head_dim] receives the sequence's active rows. Keys and values of the active rows
+  // are put into the sequence's trace first. Throws Cancelled.
   void Run(SequencePass& sequence, int64_t layer, const LayerWeights& weights,
-           const at::Tensor& normalized, const at::Tensor& query_key_value, const at::Tensor& z);
+           const at::Tensor& normalized, const at::Tensor& projected,
+           const at::Tensor& query_key_value, const at::Tensor& z);
 
  private:
   struct Inputs;
@@ -43,6 +44,7 @@ class AttentionStep {
   void ShowPattern(const Inputs& in, const Tables& tables, RowRange rows,
                    const kernels::ConstHeads& q, const kernels::ConstHeads& k);
   std::vector<float> ChannelValues(const Inputs& in, int64_t channel);
+  at::Tensor PastChannelValues(const Inputs& in, int64_t channel);
 
   const ModelConfig& config_;
   kernels::Dtype dtype_;

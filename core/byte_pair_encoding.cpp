@@ -2,6 +2,10 @@
 #include "core/byte_pair_encoding.h"
 
 #include <queue>
+#include <utility>
+
+#include "core/tokenizer.h"
+#include "core/unicode_text.h"
 
 namespace midscope {
 namespace {
@@ -36,13 +40,13 @@ size_t BytePairEncoding::PairHash::operator()(uint64_t pair) const {
   return static_cast<size_t>((pair ^ (pair >> 29)) * 0x9e3779b97f4a7c15ULL);
 }
 
-BytePairEncoding::BytePairEncoding(const std::array<int32_t, 256>& byte_tokens,
-                                   const std::vector<Merge>& merges)
-    : byte_tokens_(byte_tokens) {
+BytePairEncoding::BytePairEncoding(Alphabet alphabet, const std::vector<Merge>& merges,
+                                   std::unordered_map<std::string, int32_t> whole_pieces)
+    : alphabet_(std::move(alphabet)), whole_pieces_(std::move(whole_pieces)) {
   joined_.reserve(merges.size());
   int32_t rank = 0;
   for (const Merge& merge : merges)
-    joined_.emplace(Pair(merge.left, merge.right), Joined{rank++, merge.joined});
+    joined_.insert_or_assign(Pair(merge.left, merge.right), Joined{rank++, merge.joined});
 }
 
 const BytePairEncoding::Joined* BytePairEncoding::Find(int32_t left, int32_t right) const {
@@ -50,18 +54,65 @@ const BytePairEncoding::Joined* BytePairEncoding::Find(int32_t left, int32_t rig
   return found == joined_.end() ? nullptr : &found->second;
 }
 
-void BytePairEncoding::Encode(std::string_view piece, int64_t offset,
-                              std::vector<Token>* tokens) const {
-  std::vector<Symbol> symbols;
-  symbols.reserve(piece.size());
-  for (size_t i = 0; i < piece.size(); ++i) {
-    const int32_t id = byte_tokens_[static_cast<unsigned char>(piece[i])];
-    if (id < 0) continue;
-    const int64_t begin = offset + static_cast<int64_t>(i);
-    const auto place = static_cast<int32_t>(symbols.size());
-    symbols.push_back({{id, begin, begin + 1}, place - 1, place + 1, false});
+// Whether the character has tokens: its own, or those of its bytes.
+bool BytePairEncoding::CutCharacter(std::string_view character, size_t begin,
+                                    std::vector<Token>* symbols) const {
+  const auto from = static_cast<int64_t>(begin);
+  if (!alphabet_.of_characters) {
+    const int32_t id = alphabet_.bytes[static_cast<unsigned char>(character[0])];
+    if (id >= 0) symbols->push_back({id, from, from + 1});
+    return id >= 0;
   }
-  if (symbols.empty()) return;
+  const auto own = alphabet_.characters.find(std::string(character));
+  if (own != alphabet_.characters.end()) {
+    symbols->push_back({own->second, from, from + static_cast<int64_t>(character.size())});
+    return true;
+  }
+  if (alphabet_.bytes[0] < 0) return false;
+  for (size_t i = 0; i < character.size(); ++i) {
+    const auto at = static_cast<int64_t>(begin + i);
+    symbols->push_back({alphabet_.bytes[static_cast<unsigned char>(character[i])], at, at + 1});
+  }
+  return true;
+}
+
+void BytePairEncoding::Cut(std::string_view piece, std::vector<Token>* symbols) const {
+  symbols->reserve(piece.size());
+  bool after_unknown = false;
+  for (size_t i = 0; i < piece.size();) {
+    const size_t length = alphabet_.of_characters ? CharacterAt(piece, i).length : 1;
+    const bool known = CutCharacter(piece.substr(i, length), i, symbols);
+    const auto end = static_cast<int64_t>(i + length);
+    if (!known && alphabet_.unknown) {
+      if (after_unknown && alphabet_.fuse_unknown) {
+        symbols->back().byte_end = end;
+      } else {
+        symbols->push_back({*alphabet_.unknown, static_cast<int64_t>(i), end});
+      }
+    }
+    after_unknown = !known;
+    i += length;
+  }
+}
+
+void BytePairEncoding::Encode(std::string_view piece, bool /*at_text_begin*/,
+                              std::vector<Token>* tokens) const {
+  if (!whole_pieces_.empty()) {
+    const auto whole = whole_pieces_.find(std::string(piece));
+    if (whole != whole_pieces_.end()) {
+      tokens->push_back({whole->second, 0, static_cast<int64_t>(piece.size())});
+      return;
+    }
+  }
+  std::vector<Token> cut;
+  Cut(piece, &cut);
+  if (cut.empty()) return;
+  std::vector<Symbol> symbols;
+  symbols.reserve(cut.size());
+  for (const Token& token : cut) {
+    const auto place = static_cast<int32_t>(symbols.size());
+    symbols.push_back({token, place - 1, place + 1, false});
+  }
   symbols.back().next = -1;
 
   std::vector<Candidate> storage;

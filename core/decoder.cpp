@@ -11,11 +11,9 @@
 #include <utility>
 
 #include "core/aten_executor.h"
-#include "core/embedded_model.h"
 #include "core/error.h"
-#include "core/file_hash.h"
 #include "core/forward_pass.h"
-#include "core/gguf_file.h"
+#include "core/model_source.h"
 #include "core/trace_storage.h"
 #include "core/weights.h"
 
@@ -47,21 +45,20 @@ std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOp
                                        const JobContext& context) {
   const c10::InferenceMode inference;
   auto parts = std::make_unique<Parts>();
-  const GgufFile file(ModelPath(model));
-  parts->path = file.path().string();
+  const std::unique_ptr<ModelSource> source = OpenModel(model);
+  parts->path = source->path();
   parts->options = options;
-  parts->config = ReadModelConfig(file);
-  CheckTensorShapes(file, parts->config);
-  parts->tokenizer = std::make_unique<Tokenizer>(file);
-  if (parts->tokenizer->vocabulary() != parts->config.vocabulary) {
-    throw Failure(parts->path,
-                  "its tokenizer has another number of tokens than its embeddings have rows",
+  parts->config = source->config();
+  parts->tokenizer = source->MakeTokenizer();
+  // Embeddings are often padded to a round number of rows.
+  if (parts->tokenizer->vocabulary() > parts->config.vocabulary) {
+    throw Failure(parts->path, "its tokenizer has more tokens than its embeddings have rows",
                   "The file is damaged or made by a faulty converter");
   }
   if (options.threads > 0) at::set_num_threads(options.threads);
   parts->options.threads = at::get_num_threads();
-  parts->hash = HashBytes(file.map().bytes());
-  parts->weights = LoadWeights(file, parts->config, options.dtype, parts->executor, context);
+  parts->hash = source->Hash();
+  parts->weights = LoadWeights(*source, options.dtype, parts->executor, context);
   return std::shared_ptr<Decoder>(new Decoder(std::move(parts)));
 }
 
@@ -72,13 +69,7 @@ std::unique_ptr<Trace> Decoder::MakeTrace(int64_t capacity, bool residual) const
 }
 
 int64_t Decoder::TraceBytes(int64_t rows, bool residual) const {
-  const ModelConfig& config = parts_->config;
-  const int64_t element = kernels::SizeOf(parts_->options.dtype);
-  int64_t bytes = 2 * config.layers * config.key_value_heads * config.head_dim * element;
-  if (residual)
-    bytes += (config.layers + 1) * config.hidden * element +
-             config.layers * static_cast<int64_t>(sizeof(float));
-  return bytes * rows;
+  return rows * TraceBytesPerRow(parts_->config, parts_->options.dtype, residual);
 }
 
 namespace {
@@ -112,6 +103,18 @@ void CheckRequest(const RunRequest& request, const ModelConfig& config) {
   }
 }
 
+// Rows that a trace holds were made with frequencies for its length; where those of the longer
+// sequence are others (dynamic scaling, longrope at its threshold), they are run again, as a run
+// without a trace would.
+bool SameFrequencies(const std::vector<AttentionPlan>& before,
+                     const std::vector<AttentionPlan>& after) {
+  const auto same = [](const AttentionPlan& a, const AttentionPlan& b) {
+    return a.inverse_frequency == b.inverse_frequency && a.magnitude == b.magnitude;
+  };
+  return before.empty() ||
+         std::equal(before.begin(), before.end(), after.begin(), after.end(), same);
+}
+
 SequencePass PrepareSequence(const RunRequest& request, int64_t index, const ModelConfig& config,
                              kernels::Dtype dtype) {
   CheckRequest(request, config);
@@ -126,10 +129,13 @@ SequencePass PrepareSequence(const RunRequest& request, int64_t index, const Mod
         AllocateTrace(config, dtype, sequence.rows, /*residual=*/false, /*layers_kept=*/1);
     sequence.trace = sequence.scratch.get();
   }
+  sequence.plans =
+      CompilePlans(request.intervention, config, sequence.prompt_tokens, sequence.rows);
+  if (!request.rerun && !SameFrequencies(sequence.trace->plans(), sequence.plans))
+    sequence.trace->Truncate(0);
   sequence.active_first = request.rerun ? sequence.prompt_tokens - 1 : sequence.trace->rows();
   if (sequence.active_first >= sequence.rows)
     throw std::logic_error("the trace holds every row already");
-  sequence.plans = CompilePlans(request.intervention, config, sequence.prompt_tokens);
   const bool scales =
       std::any_of(sequence.plans.begin(), sequence.plans.end(),
                   [](const AttentionPlan& plan) { return plan.row_override.has_value(); });

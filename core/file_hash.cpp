@@ -3,19 +3,41 @@
 
 #include <xxhash.h>
 
+#include <memory>
+#include <new>
+
 #include "core/memory_map.h"
 
 namespace midscope {
 
-std::string HashBytes(std::span<const std::byte> bytes) {
+namespace {
+
+std::string HashText(const XXH128_hash_t& hash) {
   XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
+  XXH128_canonicalFromHash(&canonical, hash);
   std::string text;
   for (const unsigned char digit : canonical.digest) {
     text += "0123456789abcdef"[digit >> 4];
     text += "0123456789abcdef"[digit & 15];
   }
   return text;
+}
+
+}  // namespace
+
+std::string HashBytes(std::span<const std::byte> bytes) {
+  return HashText(XXH3_128bits(bytes.data(), bytes.size()));
+}
+
+std::string HashPieces(std::span<const std::span<const std::byte>> pieces) {
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
+                                                                       &XXH3_freeState);
+  if (!state) throw std::bad_alloc();
+  XXH3_128bits_reset(state.get());
+  for (const std::span<const std::byte> piece : pieces) {
+    XXH3_128bits_update(state.get(), piece.data(), piece.size());
+  }
+  return HashText(XXH3_128bits_digest(state.get()));
 }
 
 std::string HashFile(const std::filesystem::path& path) {

@@ -4,8 +4,10 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
+#include "core/query_key_finish.h"
 #include "kernels/matrix_vector.h"
 #include "kernels/normalise.h"
 
@@ -14,6 +16,24 @@ namespace {
 
 // Rows of a matrix product between two looks at the cancel flag; also bounds the MLP's scratch.
 constexpr int64_t kRowChunk = 1024;
+
+kernels::ActivationKind KindOf(Activation activation) {
+  switch (activation) {
+    case Activation::kSilu:
+      return kernels::ActivationKind::kSilu;
+    case Activation::kGelu:
+      return kernels::ActivationKind::kGelu;
+    case Activation::kGeluTanh:
+      return kernels::ActivationKind::kGeluTanh;
+  }
+  return kernels::ActivationKind::kSilu;
+}
+
+// As transformers has it: the factor is rounded to the run's dtype before it multiplies.
+float RoundedTo(kernels::Dtype dtype, double value) {
+  const auto single = static_cast<float>(value);
+  return dtype == kernels::Dtype::kFloat32 ? single : kernels::ToFloat(kernels::ToBFloat16(single));
+}
 
 }  // namespace
 
@@ -76,6 +96,7 @@ void ForwardPass::Embed(std::vector<SequencePass>& sequences) {
       out += row_bytes;
     }
   }
+  if (config_.embedding_scale != 1.0) residual_.mul_(RoundedTo(dtype_, config_.embedding_scale));
   Show(sequences, HookSite::kEmbed, -1, residual_);
 }
 
@@ -98,14 +119,14 @@ void ForwardPass::KeepResidual(std::vector<SequencePass>& sequences, int64_t lay
   }
 }
 
-void ForwardPass::KeepInverseRms(std::vector<SequencePass>& sequences, int64_t layer,
-                                 const at::Tensor& inverse_rms) {
+void ForwardPass::KeepNormRows(std::vector<SequencePass>& sequences, const at::Tensor& values,
+                               std::vector<at::Tensor> Trace::Storage::*where, int64_t layer) {
   for (SequencePass& sequence : sequences) {
-    if (!sequence.trace->has_residual()) continue;
-    sequence.trace->storage()
-        .inverse_rms[static_cast<size_t>(layer)]
+    std::vector<at::Tensor>& kept = sequence.trace->storage().*where;
+    if (kept.empty()) continue;
+    kept[static_cast<size_t>(layer)]
         .narrow(0, sequence.active_first, sequence.active_rows())
-        .copy_(inverse_rms.narrow(0, sequence.packed_begin, sequence.active_rows()));
+        .copy_(values.narrow(0, sequence.packed_begin, sequence.active_rows()));
   }
 }
 
@@ -118,67 +139,142 @@ void ForwardPass::Layer(std::vector<SequencePass>& sequences, int64_t layer) {
   Show(sequences, HookSite::kResidPost, layer, residual_);
 }
 
+void ForwardPass::Normalise(const at::Tensor& x, const Norm& norm, const at::Tensor& out,
+                            float* mean, float* scale) {
+  const auto epsilon = static_cast<float>(config_.norm_epsilon);
+  if (config_.norm == NormKind::kRms) {
+    kernels::RmsNorm(x.data_ptr(), norm.weight.data(), epsilon, x.size(0), config_.hidden, dtype_,
+                     out.data_ptr(), scale, executor_);
+    return;
+  }
+  kernels::LayerNorm(x.data_ptr(), norm.weight.data(),
+                     norm.bias.empty() ? nullptr : norm.bias.data(), epsilon, x.size(0),
+                     config_.hidden, dtype_, out.data_ptr(), mean, scale, executor_);
+}
+
+void ForwardPass::AddNormalise(const at::Tensor& residual, const at::Tensor& update,
+                               const Norm& norm, const at::Tensor& out) {
+  const auto epsilon = static_cast<float>(config_.norm_epsilon);
+  const int64_t rows = residual.size(0);
+  if (config_.norm == NormKind::kRms) {
+    kernels::AddRmsNorm(residual.data_ptr(), update.data_ptr(), norm.weight.data(), epsilon, rows,
+                        config_.hidden, dtype_, out.data_ptr(), nullptr, executor_);
+    return;
+  }
+  kernels::AddLayerNorm(residual.data_ptr(), update.data_ptr(), norm.weight.data(),
+                        norm.bias.empty() ? nullptr : norm.bias.data(), epsilon, rows,
+                        config_.hidden, dtype_, out.data_ptr(), nullptr, nullptr, executor_);
+}
+
+void ForwardPass::EnterAttention(std::vector<SequencePass>& sequences, int64_t layer) {
+  if (!config_.input_norms) {
+    normalized_.copy_(residual_);
+  } else {
+    const auto floats = at::TensorOptions().dtype(at::kFloat);
+    const at::Tensor mean = at::empty({packed_rows_}, floats);
+    const at::Tensor scale = at::empty({packed_rows_}, floats);
+    Normalise(residual_, weights_.layers[static_cast<size_t>(layer)].attention_norm, normalized_,
+              mean.data_ptr<float>(), scale.data_ptr<float>());
+    KeepNormRows(sequences, mean, &Trace::Storage::norm_mean, layer);
+    KeepNormRows(sequences, scale, &Trace::Storage::norm_scale, layer);
+  }
+  Show(sequences, HookSite::kNormalizedAttention, layer, normalized_);
+}
+
 void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t layer) {
   const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
   const int64_t q_width = config_.heads * config_.head_dim;
   const int64_t kv_width = config_.key_value_heads * config_.head_dim;
-  const auto epsilon = static_cast<float>(config_.rms_norm_epsilon);
-  at::Tensor inverse_rms = at::empty({packed_rows_}, at::TensorOptions().dtype(at::kFloat));
-  kernels::RmsNorm(residual_.data_ptr(), weights.attention_norm.data(), epsilon, packed_rows_,
-                   config_.hidden, dtype_, normalized_.data_ptr(), inverse_rms.data_ptr<float>(),
-                   executor_);
-  KeepInverseRms(sequences, layer, inverse_rms);
-  Show(sequences, HookSite::kNormalizedAttention, layer, normalized_);
+  EnterAttention(sequences, layer);
 
-  const at::Tensor query_key_value = Empty(packed_rows_, q_width + 2 * kv_width);
-  Multiply(normalized_, weights.query_key_value, query_key_value);
-  Show(sequences, HookSite::kQuery, layer, query_key_value.narrow(1, 0, q_width), config_.heads);
-  Show(sequences, HookSite::kKey, layer, query_key_value.narrow(1, q_width, kv_width),
+  const at::Tensor projected = Empty(packed_rows_, q_width + 2 * kv_width);
+  Project(normalized_, weights.query_key_value, projected);
+  Show(sequences, HookSite::kQuery, layer, projected.narrow(1, 0, q_width), config_.heads);
+  Show(sequences, HookSite::kKey, layer, projected.narrow(1, q_width, kv_width),
        config_.key_value_heads);
-  Show(sequences, HookSite::kValue, layer, query_key_value.narrow(1, q_width + kv_width, kv_width),
+  Show(sequences, HookSite::kValue, layer, projected.narrow(1, q_width + kv_width, kv_width),
        config_.key_value_heads);
+  const at::Tensor query_key_value =
+      FinishQueryKeyValue(config_, weights, dtype_, projected, executor_);
 
   const at::Tensor z = Empty(packed_rows_, q_width);
   for (SequencePass& sequence : sequences) {
-    attention_.Run(sequence, layer, weights, normalized_, query_key_value, z);
+    attention_.Run(sequence, layer, weights, normalized_, projected, query_key_value, z);
   }
   Show(sequences, HookSite::kZ, layer, z, config_.heads);
 
   const at::Tensor update = Empty(packed_rows_, config_.hidden);
-  Multiply(z, weights.attention_out, update);
+  Project(z, weights.attention_out, update);
+  if (config_.output_norms) Normalise(update, weights.attention_output_norm, update);
   Show(sequences, HookSite::kAttentionOut, layer, update);
-  if (Wanted(sequences, HookSite::kResidMid, layer)) {
+  EnterMlp(sequences, layer, update);
+}
+
+void ForwardPass::EnterMlp(std::vector<SequencePass>& sequences, int64_t layer,
+                           const at::Tensor& update) {
+  const Norm& norm = weights_.layers[static_cast<size_t>(layer)].mlp_norm;
+  const auto read_stream = [&] {
+    if (config_.input_norms) {
+      Normalise(residual_, norm, normalized_);
+    } else {
+      normalized_.copy_(residual_);
+    }
+  };
+  const auto add_update = [&] {
     kernels::Add(residual_.data_ptr(), update.data_ptr(), packed_rows_ * config_.hidden, dtype_,
                  executor_);
+  };
+  if (config_.parallel_residual) {
+    read_stream();
+    add_update();
+  } else if (!config_.input_norms || Wanted(sequences, HookSite::kResidMid, layer)) {
+    add_update();
     Show(sequences, HookSite::kResidMid, layer, residual_);
-    kernels::RmsNorm(residual_.data_ptr(), weights.mlp_norm.data(), epsilon, packed_rows_,
-                     config_.hidden, dtype_, normalized_.data_ptr(), nullptr, executor_);
+    read_stream();
   } else {
-    kernels::AddRmsNorm(residual_.data_ptr(), update.data_ptr(), weights.mlp_norm.data(), epsilon,
-                        packed_rows_, config_.hidden, dtype_, normalized_.data_ptr(), nullptr,
-                        executor_);
+    AddNormalise(residual_, update, norm, normalized_);
   }
   Show(sequences, HookSite::kNormalizedMlp, layer, normalized_);
+}
+
+void ForwardPass::Activate(const at::Tensor& gate_up, const at::Tensor& post) {
+  const kernels::ActivationKind kind = KindOf(config_.activation);
+  const int64_t rows = post.size(0);
+  if (config_.gated_mlp) {
+    kernels::GatedActivation(kind, gate_up.data_ptr(), rows, config_.feed_forward, dtype_,
+                             post.data_ptr(), executor_);
+  } else {
+    kernels::Activate(kind, gate_up.data_ptr(), rows * config_.feed_forward, dtype_,
+                      post.data_ptr(), executor_);
+  }
 }
 
 void ForwardPass::MlpHalf(std::vector<SequencePass>& sequences, int64_t layer) {
   const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
   const int64_t chunk_rows = std::min(kRowChunk, packed_rows_);
-  const at::Tensor gate_up = Empty(chunk_rows, 2 * config_.feed_forward);
-  const at::Tensor post = Empty(chunk_rows, config_.feed_forward);
+  const at::Tensor gate_up = Empty(chunk_rows, (config_.gated_mlp ? 2 : 1) * config_.feed_forward);
+  // Without a gate the activation works in place.
+  const at::Tensor post = config_.gated_mlp ? Empty(chunk_rows, config_.feed_forward) : gate_up;
   const at::Tensor update = Empty(chunk_rows, config_.hidden);
   for (int64_t first = 0; first < packed_rows_; first += kRowChunk) {
     const int64_t rows = std::min(kRowChunk, packed_rows_ - first);
     const auto part = [rows](const at::Tensor& tensor) { return tensor.narrow(0, 0, rows); };
-    Multiply(normalized_.narrow(0, first, rows), weights.gate_up, part(gate_up));
-    kernels::SwiGlu(gate_up.data_ptr(), rows, config_.feed_forward, dtype_, post.data_ptr(),
-                    executor_);
+    Project(normalized_.narrow(0, first, rows), weights.gate_up, part(gate_up));
+    Activate(part(gate_up), part(post));
     Show(sequences, HookSite::kMlpPost, layer, part(post), 0, first);
-    Multiply(part(post), weights.down, part(update));
+    Project(part(post), weights.down, part(update));
+    if (config_.output_norms) Normalise(part(update), weights.mlp_output_norm, part(update));
     Show(sequences, HookSite::kMlpOut, layer, part(update), 0, first);
     kernels::Add(residual_.narrow(0, first, rows).data_ptr(), update.data_ptr(),
                  rows * config_.hidden, dtype_, executor_);
   }
+}
+
+void ForwardPass::Project(const at::Tensor& x, const Projection& projection, const at::Tensor& y) {
+  Multiply(x, projection.weight, y);
+  if (projection.bias.empty()) return;
+  kernels::AddBias(y.data_ptr(), y.stride(0), projection.bias.data(), y.size(0), y.size(1), dtype_,
+                   executor_);
 }
 
 void ForwardPass::Multiply(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y) {
@@ -237,9 +333,7 @@ std::vector<float> ForwardPass::Logits(const SequencePass& sequence, int64_t fir
   const at::Tensor normalized = Empty(rows, config_.hidden);
   const at::Tensor source =
       residual_.narrow(0, sequence.packed_begin + first - sequence.active_first, rows);
-  kernels::RmsNorm(source.data_ptr(), weights_.final_norm.data(),
-                   static_cast<float>(config_.rms_norm_epsilon), rows, config_.hidden, dtype_,
-                   normalized.data_ptr(), nullptr, executor_);
+  Normalise(source, weights_.final_norm, normalized);
   if (!sequence.hooks->Wanted(HookSite::kFinalNormalized, -1).empty()) {
     HookView view{{HookSite::kFinalNormalized, -1},
                   sequence.index,
@@ -254,12 +348,21 @@ std::vector<float> ForwardPass::Logits(const SequencePass& sequence, int64_t fir
   std::vector<float> logits(static_cast<size_t>(rows * config_.vocabulary));
   for (int64_t row = 0; row < rows; row += kernels::kMatrixVectorRows) {
     const int64_t count = std::min(kernels::kMatrixVectorRows, rows - row);
-    kernels::MatrixVector(weights_.output.data_ptr(), normalized.narrow(0, row, count).data_ptr(),
-                          count, config_.hidden, config_.vocabulary, dtype_,
-                          logits.data() + row * config_.vocabulary, kernels::Dtype::kFloat32,
-                          executor_);
+    kernels::MatrixVector(weights_.output.weight.data_ptr(),
+                          normalized.narrow(0, row, count).data_ptr(), count, config_.hidden,
+                          config_.vocabulary, dtype_, logits.data() + row * config_.vocabulary,
+                          kernels::Dtype::kFloat32, executor_);
   }
+  FinishLogits(logits);
   return logits;
+}
+
+void ForwardPass::FinishLogits(std::vector<float>& logits) const {
+  const std::vector<float>& bias = weights_.output.bias;
+  for (size_t i = 0; !bias.empty() && i < logits.size(); ++i) logits[i] += bias[i % bias.size()];
+  if (config_.final_softcap == 0) return;
+  const auto cap = static_cast<float>(config_.final_softcap);
+  for (float& logit : logits) logit = cap * std::tanh(logit / cap);
 }
 
 }  // namespace midscope

@@ -10,6 +10,7 @@
 #include "core/attention_step.h"
 #include "core/job.h"
 #include "core/sequence_pass.h"
+#include "core/trace_storage.h"
 #include "core/weights.h"
 
 namespace midscope {
@@ -43,15 +44,29 @@ class ForwardPass {
   void KeepResidual(std::vector<SequencePass>& sequences, int64_t layer);
   void Layer(std::vector<SequencePass>& sequences, int64_t layer);
   void AttentionHalf(std::vector<SequencePass>& sequences, int64_t layer);
+  // Makes normalized_ what the attention's projections read.
+  void EnterAttention(std::vector<SequencePass>& sequences, int64_t layer);
+  // Adds the attention's update to the stream and makes normalized_ what the MLP reads.
+  void EnterMlp(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
   void MlpHalf(std::vector<SequencePass>& sequences, int64_t layer);
-  void KeepInverseRms(std::vector<SequencePass>& sequences, int64_t layer,
-                      const at::Tensor& inverse_rms);
-  // y = x weight^T into `y`, in row chunks so that a cancelled run ends soon.
+  void Activate(const at::Tensor& gate_up, const at::Tensor& post);
+  void KeepNormRows(std::vector<SequencePass>& sequences, const at::Tensor& values,
+                    std::vector<at::Tensor> Trace::Storage::*where, int64_t layer);
+  // out = norm(x), [rows, hidden]. mean and scale [rows] float32: what the norm found, unless null.
+  void Normalise(const at::Tensor& x, const Norm& norm, const at::Tensor& out,
+                 float* mean = nullptr, float* scale = nullptr);
+  // residual += update; out = norm(residual).
+  void AddNormalise(const at::Tensor& residual, const at::Tensor& update, const Norm& norm,
+                    const at::Tensor& out);
+  // y = x weight^T + bias into `y`, in row chunks so that a cancelled run ends soon.
+  void Project(const at::Tensor& x, const Projection& projection, const at::Tensor& y);
   void Multiply(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y);
   // Shows rows of a packed [rows, width] tensor to the hooks; `heads` > 0: as [1, pos, head, width
   // / heads].
   void Show(std::vector<SequencePass>& sequences, HookSite site, int64_t layer,
             const at::Tensor& packed, int64_t heads = 0, int64_t packed_first = 0);
+  // The output's bias and the soft cap, where the model has them.
+  void FinishLogits(std::vector<float>& logits) const;
   bool Wanted(const std::vector<SequencePass>& sequences, HookSite site, int64_t layer) const;
   at::Tensor Empty(int64_t rows, int64_t width) const;
 

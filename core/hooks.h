@@ -17,6 +17,10 @@
 //   [1, pos, d_model] blocks.{i}.mlp.hook_post              [1, pos, d_mlp]
 //   ln_final.hook_normalized              [1, pos, d_model]      rows with logits only
 //
+// hook_q and hook_k come before a model's norm of q and k (qwen3, gemma3, olmo2) and before
+// clamping (mpt); attn_out and mlp_out after an output norm. Models with a parallel residual
+// (gpt_neox) have no hook_resid_mid: hooks that ask for it are not called.
+//
 // Long runs go through some points in chunks of rows: a hook may be called several times for one
 // point, with consecutive rows.
 #pragma once

@@ -1,158 +1,179 @@
 // SPDX-License-Identifier: MIT
 #include "core/pre_tokenizer.h"
 
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
-
-#include <array>
-#include <stdexcept>
-#include <vector>
-
-#include "core/error.h"
-#include "core/utf8.h"
+#include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace midscope {
 namespace {
 
-// White space as Unicode has it. PCRE2's own \s also holds U+180E, which lost the property in
-// Unicode 6.3.
-#define WHITE                                                   \
-  R"(\x{09}-\x{0d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a})" \
-  R"(\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})"
+using Cuts = std::vector<Pattern::Cut>;
 
-// GPT-2's pattern (openai/gpt-2 src/encoder.py), what `ByteLevel` of Hugging Face tokenizers uses.
-constexpr const char* kByteLevel =
-    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^)" WHITE R"(\p{L}\p{N}]+|[)" WHITE
-    R"(]+(?![^)" WHITE R"(])|[)" WHITE R"(]+)";
-constexpr const char* kDigit = R"(\p{N})";
-// Llama 3's pattern (meta-llama/llama3 llama/tokenizer.py).
-constexpr const char* kLlama3 =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^)" WHITE
-    R"(\p{L}\p{N}]+[\r\n]*|[)" WHITE R"(]*[\r\n]+|[)" WHITE R"(]+(?![^)" WHITE R"(])|[)" WHITE
-    R"(]+)";
-#undef WHITE
-
-struct Scheme {
-  std::string_view name;
-  // One after the other: each cuts the pieces that the one before left, at every match's beginning
-  // and end.
-  std::array<const char*, 2> patterns;
-  bool ignores_merges;
-};
-
-constexpr std::array<Scheme, 6> kSchemes = {{{"smollm", {kDigit, kByteLevel}, false},
-                                             {"default", {kByteLevel, nullptr}, false},
-                                             {"gpt-2", {kByteLevel, nullptr}, false},
-                                             {"gpt2", {kByteLevel, nullptr}, false},
-                                             {"llama-bpe", {kLlama3, nullptr}, true},
-                                             {"llama3", {kLlama3, nullptr}, true}}};
-
-const Scheme& FindScheme(const std::string& name) {
-  std::string known;
-  for (const Scheme& scheme : kSchemes) {
-    if (scheme.name == name) return scheme;
-    known += (known.empty() ? "" : ", ") + std::string(scheme.name);
+// Joins neighbouring cuts as the behavior says; `match` is false in what comes out.
+void Join(SplitBehavior behavior, Cuts* cuts) {
+  Cuts joined;
+  bool previous_match = false;
+  const auto next = [&](const Pattern::Cut& cut, bool with_last) {
+    if (with_last && !joined.empty()) {
+      joined.back() = {std::min(joined.back().begin, cut.begin),
+                       std::max(joined.back().end, cut.end), false};
+    } else {
+      joined.push_back({cut.begin, cut.end, false});
+    }
+    previous_match = cut.match;
+  };
+  switch (behavior) {
+    case SplitBehavior::kIsolated:
+      return;
+    case SplitBehavior::kRemoved:
+      std::erase_if(*cuts, [](const Pattern::Cut& cut) { return cut.match; });
+      return;
+    case SplitBehavior::kContiguous:
+      for (const Pattern::Cut& cut : *cuts) next(cut, cut.match == previous_match);
+      break;
+    case SplitBehavior::kMergedWithPrevious:
+      for (const Pattern::Cut& cut : *cuts) next(cut, cut.match && !previous_match);
+      break;
+    case SplitBehavior::kMergedWithNext:
+      for (auto cut = cuts->rbegin(); cut != cuts->rend(); ++cut)
+        next(*cut, cut->match && !previous_match);
+      std::reverse(joined.begin(), joined.end());
+      break;
   }
-  throw Failure("pre-tokenizer " + Quote(name),
-                "not supported yet, and any other would give other token ids",
-                "Supported: " + known);
-}
-
-struct CodeDeleter {
-  void operator()(pcre2_code* code) const { pcre2_code_free(code); }
-};
-struct MatchDeleter {
-  void operator()(pcre2_match_data* match) const { pcre2_match_data_free(match); }
-};
-using Code = std::unique_ptr<pcre2_code, CodeDeleter>;
-using Match = std::unique_ptr<pcre2_match_data, MatchDeleter>;
-
-std::string PcreMessage(int error) {
-  std::array<PCRE2_UCHAR, 160> text{};
-  pcre2_get_error_message(error, text.data(), text.size());
-  return reinterpret_cast<const char*>(text.data());
-}
-
-Code Compile(const char* pattern) {
-  int error = 0;
-  PCRE2_SIZE offset = 0;
-  Code code(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern), PCRE2_ZERO_TERMINATED,
-                          PCRE2_UTF | PCRE2_UCP, &error, &offset, nullptr));
-  if (!code)
-    throw std::logic_error("pattern: " + PcreMessage(error) + " at " + std::to_string(offset));
-  // Where there is no just-in-time compiler, matching is slower and the same.
-  pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);
-  return code;
+  *cuts = std::move(joined);
 }
 
 }  // namespace
 
-struct PreTokenizer::Patterns {
-  const Scheme& scheme;
-  std::vector<Code> codes;
+// A step either cuts or changes text.
+class PreTokenizer::Step {
+ public:
+  virtual ~Step() = default;
+  virtual const Pattern* pattern() const { return nullptr; }
+  virtual void Behave(Cuts* /*cuts*/) const {}
+  virtual AlignedText Change(AlignedText part) const { return part; }
 };
 
 namespace {
 
-using Piece = std::function<void(size_t begin, size_t end)>;
+class SplitStep : public PreTokenizer::Step {
+ public:
+  SplitStep(Pattern pattern, SplitBehavior behavior, bool invert)
+      : pattern_(std::move(pattern)), behavior_(behavior), invert_(invert) {}
 
-// Cuts text[begin, end) at the matches of codes[level], then each piece by the next level. The
-// pattern sees the piece alone, so that its look-ahead ends where the piece does.
-void SplitFrom(const std::vector<Code>& codes, const std::vector<Match>& matches, size_t level,
-               std::string_view text, size_t begin, size_t end, const Piece& piece) {
-  if (begin == end) return;
-  if (level == codes.size()) {
-    piece(begin, end);
-    return;
-  }
-  const auto next = [&](size_t from, size_t to) {
-    SplitFrom(codes, matches, level + 1, text, from, to, piece);
-  };
-  const auto* subject = reinterpret_cast<PCRE2_SPTR>(text.data() + begin);
-  pcre2_match_data* match = matches[level].get();
-  size_t done = 0;
-  while (begin + done < end) {
-    const int found = pcre2_match(codes[level].get(), subject, end - begin, done,
-                                  PCRE2_NO_UTF_CHECK, match, nullptr);
-    if (found == PCRE2_ERROR_NOMATCH) break;
-    if (found < 0) {
-      throw Failure("text", "can't be cut into words at byte " + std::to_string(begin + done) +
-                                " (" + PcreMessage(found) + ")");
+  const Pattern* pattern() const override { return &pattern_; }
+  void Behave(Cuts* cuts) const override {
+    if (invert_) {
+      for (Pattern::Cut& cut : *cuts) cut.match = !cut.match;
     }
-    const PCRE2_SIZE* range = pcre2_get_ovector_pointer(match);
-    const size_t from = range[0];
-    const size_t to = range[1];
-    next(begin + done, begin + from);
-    next(begin + from, begin + to);
-    done = to;
+    Join(behavior_, cuts);
   }
-  next(begin + done, end);
-}
+
+ private:
+  Pattern pattern_;
+  SplitBehavior behavior_;
+  bool invert_;
+};
+
+class PrefixStep : public PreTokenizer::Step {
+ public:
+  PrefixStep(std::string prefix, PrefixScheme scheme)
+      : prefix_(std::move(prefix)), scheme_(scheme) {}
+
+  AlignedText Change(AlignedText part) const override {
+    const bool wanted = scheme_ == PrefixScheme::kAlways ||
+                        (scheme_ == PrefixScheme::kFirst && part.OriginalBegin(0) == 0);
+    if (!wanted || part.text().starts_with(prefix_)) return part;
+    AlignedText changed = part.Empty(0);
+    changed.AppendChanged(part, 0, 0, prefix_);
+    changed.AppendPart(part, 0, part.size());
+    return changed;
+  }
+
+ private:
+  std::string prefix_;
+  PrefixScheme scheme_;
+};
+
+class ReplaceStep : public PreTokenizer::Step {
+ public:
+  ReplaceStep(std::string from, std::string to) : from_(std::move(from)), to_(std::move(to)) {}
+
+  AlignedText Change(AlignedText part) const override {
+    if (part.text().find(from_) == std::string_view::npos) return part;
+    AlignedText changed = part.Empty(0);
+    size_t done = 0;
+    for (size_t at; (at = part.text().find(from_, done)) != std::string_view::npos;) {
+      changed.AppendPart(part, done, at);
+      done = at + from_.size();
+      changed.AppendChanged(part, at, done, to_);
+    }
+    changed.AppendPart(part, done, part.size());
+    return changed;
+  }
+
+ private:
+  std::string from_;
+  std::string to_;
+};
+
+// One walk through the steps; keeps what the searches of each step need.
+class Walk {
+ public:
+  Walk(const std::vector<std::unique_ptr<const PreTokenizer::Step>>& steps,
+       const PreTokenizer::Piece& piece)
+      : steps_(steps), piece_(piece), cuts_(steps.size()) {
+    for (const auto& step : steps)
+      matchers_.push_back(step->pattern() == nullptr
+                              ? std::nullopt
+                              : std::optional<Pattern::Matcher>(std::in_place, *step->pattern()));
+  }
+
+  // A pattern sees the piece alone, so that its look-ahead ends where the piece does.
+  void From(size_t level, const AlignedText& text, size_t begin, size_t end) {
+    if (begin == end) return;
+    if (level == steps_.size()) {
+      piece_(text, begin, end);
+    } else if (!matchers_[level]) {
+      const AlignedText changed = steps_[level]->Change(text.Part(begin, end));
+      From(level + 1, changed, 0, changed.size());
+    } else {
+      Cuts& cuts = cuts_[level];
+      matchers_[level]->FindAll(text.text().substr(begin, end - begin), &cuts);
+      steps_[level]->Behave(&cuts);
+      for (const Pattern::Cut& cut : cuts)
+        From(level + 1, text, begin + cut.begin, begin + cut.end);
+    }
+  }
+
+ private:
+  const std::vector<std::unique_ptr<const PreTokenizer::Step>>& steps_;
+  const PreTokenizer::Piece& piece_;
+  std::vector<std::optional<Pattern::Matcher>> matchers_;
+  std::vector<Cuts> cuts_;
+};
 
 }  // namespace
 
-PreTokenizer::PreTokenizer(const std::string& name) {
-  const Scheme& scheme = FindScheme(name);
-  std::vector<Code> codes;
-  for (const char* pattern : scheme.patterns) {
-    if (pattern != nullptr) codes.push_back(Compile(pattern));
-  }
-  patterns_ = std::unique_ptr<const Patterns>(new Patterns{scheme, std::move(codes)});
-}
-
+PreTokenizer::PreTokenizer() = default;
 PreTokenizer::~PreTokenizer() = default;
 PreTokenizer::PreTokenizer(PreTokenizer&&) noexcept = default;
 PreTokenizer& PreTokenizer::operator=(PreTokenizer&&) noexcept = default;
 
-void PreTokenizer::Split(std::string_view text, const Piece& piece) const {
-  std::vector<Match> matches;
-  for (const Code& code : patterns_->codes) {
-    matches.emplace_back(pcre2_match_data_create_from_pattern(code.get(), nullptr));
-    if (!matches.back()) throw std::bad_alloc();
-  }
-  SplitFrom(patterns_->codes, matches, 0, text, 0, text.size(), piece);
+void PreTokenizer::AddSplit(Pattern pattern, SplitBehavior behavior, bool invert) {
+  steps_.push_back(std::make_unique<SplitStep>(std::move(pattern), behavior, invert));
+}
+void PreTokenizer::AddPrefix(std::string replacement, PrefixScheme scheme) {
+  steps_.push_back(std::make_unique<PrefixStep>(std::move(replacement), scheme));
+}
+void PreTokenizer::AddReplace(std::string from, std::string to) {
+  steps_.push_back(std::make_unique<ReplaceStep>(std::move(from), std::move(to)));
 }
 
-bool PreTokenizer::ignores_merges() const { return patterns_->scheme.ignores_merges; }
+void PreTokenizer::Split(const AlignedText& text, size_t begin, size_t end,
+                         const Piece& piece) const {
+  Walk(steps_, piece).From(0, text, begin, end);
+}
 
 }  // namespace midscope

@@ -1,35 +1,62 @@
 // SPDX-License-Identifier: MIT
-// Cuts text into the pieces inside which byte-pair encoding joins bytes.
+// Cuts text into the pieces inside which a token model works: a chain of steps, each exactly as the
+// component of the same name in Hugging Face `tokenizers`.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "core/aligned_text.h"
+#include "core/pattern.h"
 
 namespace midscope {
 
-// Immutable; may be used by several threads at once.
+// What becomes of a separator.
+enum class SplitBehavior { kRemoved, kIsolated, kMergedWithPrevious, kMergedWithNext, kContiguous };
+
+// Before which pieces a space is put.
+enum class PrefixScheme { kNever, kFirst, kAlways };  // kFirst: at the beginning of the text
+
+// Immutable once its steps are there; may be used by several threads at once. Without steps text
+// stays in one piece.
 class PreTokenizer {
  public:
-  // By the name in `tokenizer.ggml.pre`. Throws Error for one that is not known (which would give
-  // other ids without a word).
-  explicit PreTokenizer(const std::string& name);
+  PreTokenizer();
   ~PreTokenizer();
   PreTokenizer(PreTokenizer&&) noexcept;
   PreTokenizer& operator=(PreTokenizer&&) noexcept;
 
-  // Calls `piece(begin, end)` for each piece, in order; together they are the whole text. `text`
-  // must be UTF-8. Throws Error where the text can't be matched within the library's limits.
-  void Split(std::string_view text,
-             const std::function<void(size_t begin, size_t end)>& piece) const;
+  // Steps run in the order in which they were added, each on the pieces that the one before left.
+  // invert: what does not match separates.
+  void AddSplit(Pattern pattern, SplitBehavior behavior, bool invert = false);
+  // Pieces that do not begin with `replacement` get one before them.
+  void AddPrefix(std::string replacement, PrefixScheme scheme);
+  void AddReplace(std::string from, std::string to);
+  // GPT-2's pattern, what `ByteLevel` cuts with.
+  void AddByteLevel();
 
-  // Whether a piece that is one token of the vocabulary is taken as it is, before any merge.
-  bool ignores_merges() const;
+  // Calls `piece(changed, begin, end)` for each piece, in order: bytes [begin, end) of `changed`,
+  // which lives during the call. Throws Error where the text can't be matched.
+  using Piece = std::function<void(const AlignedText& changed, size_t begin, size_t end)>;
+  void Split(const AlignedText& text, size_t begin, size_t end, const Piece& piece) const;
+
+  class Step;
 
  private:
-  struct Patterns;
-  std::unique_ptr<const Patterns> patterns_;
+  std::vector<std::unique_ptr<const Step>> steps_;
 };
+
+// The scheme that a GGUF file names in `tokenizer.ggml.pre`.
+struct NamedScheme {
+  PreTokenizer pre_tokenizer;
+  bool ignores_merges = false;  // a piece that is one token is taken as it is, before any merge
+  bool composes = false;        // text is brought into normal form C first
+};
+
+// Throws Error for a name that is not known (which would give other ids without a word).
+NamedScheme MakeNamedScheme(const std::string& name);
 
 }  // namespace midscope

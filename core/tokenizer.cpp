@@ -2,124 +2,70 @@
 #include "core/tokenizer.h"
 
 #include <algorithm>
-#include <bitset>
-#include <functional>
-#include <unordered_map>
 #include <utility>
 
-#include "core/byte_pair_encoding.h"
 #include "core/error.h"
-#include "core/pre_tokenizer.h"
+#include "core/tokenizer_parts.h"
 #include "core/utf8.h"
-#include "core/vocabulary.h"
 
 namespace midscope {
 namespace {
 
-// Finds special tokens written out in text.
-class SpecialTokens {
- public:
-  explicit SpecialTokens(std::map<std::string, int32_t, std::less<>> ids) : ids_(std::move(ids)) {
-    for (const auto& [text, id] : ids_) {
-      first_bytes_.set(static_cast<unsigned char>(text[0]));
-      lengths_.push_back(text.size());
-    }
-    std::sort(lengths_.begin(), lengths_.end(), std::greater<>());
-    lengths_.erase(std::unique(lengths_.begin(), lengths_.end()), lengths_.end());
-  }
-
-  // The longest that begins at text[offset] and that `wanted` accepts.
-  template <typename Wanted>
-  std::optional<Token> Match(std::string_view text, size_t offset, const Wanted& wanted) const {
-    if (!first_bytes_.test(static_cast<unsigned char>(text[offset]))) return std::nullopt;
-    for (const size_t length : lengths_) {
-      if (length > text.size() - offset) continue;
-      const auto found = ids_.find(text.substr(offset, length));
-      if (found == ids_.end() || !wanted(found->second)) continue;
-      const auto begin = static_cast<int64_t>(offset);
-      return Token{found->second, begin, begin + static_cast<int64_t>(length)};
-    }
-    return std::nullopt;
-  }
-
- private:
-  std::map<std::string, int32_t, std::less<>> ids_;
-  std::bitset<256> first_bytes_;
-  std::vector<size_t> lengths_;  // longest first
-};
+void CheckId(const Vocabulary& vocabulary, int32_t id) {
+  if (id >= 0 && static_cast<size_t>(id) < vocabulary.bytes.size()) return;
+  throw Failure("token id " + std::to_string(id),
+                "outside the vocabulary of " + std::to_string(vocabulary.bytes.size()) + " tokens");
+}
 
 }  // namespace
 
-struct Tokenizer::Parts {
-  Vocabulary vocabulary;
-  PreTokenizer pre_tokenizer;
-  BytePairEncoding encoding;
-  SpecialTokens special;
-  // Tokens by their bytes, for schemes that ignore merges where a piece is a token; else empty.
-  std::unordered_map<std::string_view, int32_t> whole_pieces;
-
-  explicit Parts(Vocabulary read)
-      : vocabulary(std::move(read)),
-        pre_tokenizer(vocabulary.pre_tokenizer),
-        encoding(vocabulary.byte_tokens, vocabulary.merges),
-        special(vocabulary.special) {
-    if (!pre_tokenizer.ignores_merges()) return;
-    for (size_t id = 0; id < vocabulary.bytes.size(); ++id) {
-      if (vocabulary.types[id] != TokenType::kNormal) continue;
-      whole_pieces.emplace(vocabulary.bytes[id], static_cast<int32_t>(id));
-    }
-  }
-
-  void CheckId(int32_t id) const {
-    if (id >= 0 && static_cast<size_t>(id) < vocabulary.bytes.size()) return;
-    throw Failure(
-        "token id " + std::to_string(id),
-        "outside the vocabulary of " + std::to_string(vocabulary.bytes.size()) + " tokens");
-  }
-
-  // Appends the tokens of text[begin, end), which holds no special token.
-  void EncodePlain(std::string_view text, size_t begin, size_t end,
-                   std::vector<Token>* tokens) const {
-    if (begin == end) return;
-    pre_tokenizer.Split(text.substr(begin, end - begin), [&](size_t from, size_t to) {
-      const std::string_view piece = text.substr(begin + from, to - from);
-      const auto offset = static_cast<int64_t>(begin + from);
-      const auto whole = whole_pieces.find(piece);
-      if (whole == whole_pieces.end()) {
-        encoding.Encode(piece, offset, tokens);
-      } else {
-        tokens->push_back({whole->second, offset, offset + static_cast<int64_t>(piece.size())});
-      }
-    });
-  }
-};
-
-Tokenizer::Tokenizer(const GgufFile& file)
-    : parts_(std::make_unique<const Parts>(ReadVocabulary(file))) {}
+Tokenizer::Tokenizer(const GgufFile& file) : Tokenizer(ReadGgufTokenizer(file)) {}
+Tokenizer::Tokenizer(TokenizerParts parts)
+    : parts_(std::make_unique<const TokenizerParts>(std::move(parts))) {}
+Tokenizer Tokenizer::FromFolder(const std::filesystem::path& folder) {
+  return Tokenizer(ReadTokenizerFolder(folder));
+}
 Tokenizer::~Tokenizer() = default;
 Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
 Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 
 std::vector<Token> Tokenizer::Encode(std::string_view text, bool parse_special) const {
   CheckUtf8("text", text);
-  const auto wanted = [&](int32_t id) {
-    return parse_special ||
-           parts_->vocabulary.types[static_cast<size_t>(id)] == TokenType::kUserDefined;
-  };
   std::vector<Token> tokens;
-  size_t plain = 0;  // where the text since the last special token begins
-  for (size_t i = 0; i < text.size();) {
-    const auto special = parts_->special.Match(text, i, wanted);
-    if (!special) {
-      ++i;
-      continue;
+  parts_->added.Split(text, parse_special, [&](size_t begin, size_t end, const AddedToken* token) {
+    if (token == nullptr) {
+      EncodePlain(text, begin, end, parse_special, &tokens);
+    } else {
+      tokens.push_back({token->id, static_cast<int64_t>(begin), static_cast<int64_t>(end)});
     }
-    parts_->EncodePlain(text, plain, i, &tokens);
-    tokens.push_back(*special);
-    i = plain = static_cast<size_t>(special->byte_end);
-  }
-  parts_->EncodePlain(text, plain, text.size(), &tokens);
+  });
   return tokens;
+}
+
+// Appends the tokens of text[begin, end), in which no token is written out as it is.
+void Tokenizer::EncodePlain(std::string_view text, size_t begin, size_t end, bool parse_special,
+                            std::vector<Token>* tokens) const {
+  AlignedText prepared(std::string(text.substr(begin, end - begin)), static_cast<int64_t>(begin));
+  parts_->normalizer.Apply(&prepared);
+  const auto encode = [&](const AlignedText& changed, size_t from, size_t to) {
+    const size_t first = tokens->size();
+    parts_->model->Encode(changed.text().substr(from, to - from), changed.OriginalBegin(from) == 0,
+                          tokens);
+    for (size_t i = first; i < tokens->size(); ++i) {
+      Token& token = (*tokens)[i];
+      const size_t token_end = from + static_cast<size_t>(token.byte_end);
+      token.byte_begin = changed.OriginalBegin(from + static_cast<size_t>(token.byte_begin));
+      token.byte_end = std::max(token.byte_begin, changed.OriginalEnd(token_end));
+    }
+  };
+  parts_->added_normalized.Split(
+      prepared.text(), parse_special, [&](size_t from, size_t to, const AddedToken* token) {
+        if (token == nullptr) {
+          parts_->pre_tokenizer.Split(prepared, from, to, encode);
+        } else {
+          tokens->push_back({token->id, prepared.OriginalBegin(from), prepared.OriginalEnd(to)});
+        }
+      });
 }
 
 std::vector<int32_t> Tokenizer::EncodeIds(std::string_view text, bool parse_special) const {
@@ -130,7 +76,17 @@ std::vector<int32_t> Tokenizer::EncodeIds(std::string_view text, bool parse_spec
 
 int64_t Tokenizer::BytesWithoutToken(std::string_view text, std::span<const Token> tokens) const {
   auto bytes = static_cast<int64_t>(text.size());
-  for (const Token& token : tokens) bytes -= static_cast<int64_t>(TokenText(token.id).size());
+  if (parts_->exact) {
+    for (const Token& token : tokens) bytes -= static_cast<int64_t>(TokenText(token.id).size());
+    return bytes;
+  }
+  int64_t covered = 0;  // bytes before this were counted
+  for (const Token& token : tokens) {
+    const int64_t begin = std::max(token.byte_begin, covered);
+    if (token.byte_end <= begin) continue;
+    if (token.id != unknown_id()) bytes -= token.byte_end - begin;
+    covered = token.byte_end;
+  }
   return bytes;
 }
 
@@ -141,7 +97,7 @@ std::string Tokenizer::Decode(std::span<const int32_t> ids) const {
 }
 
 std::string_view Tokenizer::TokenText(int32_t id) const {
-  parts_->CheckId(id);
+  CheckId(parts_->vocabulary, id);
   return parts_->vocabulary.bytes[static_cast<size_t>(id)];
 }
 
@@ -152,7 +108,7 @@ std::optional<int32_t> Tokenizer::SingleToken(std::string_view text) const {
 }
 
 bool Tokenizer::IsControl(int32_t id) const {
-  parts_->CheckId(id);
+  CheckId(parts_->vocabulary, id);
   return parts_->vocabulary.types[static_cast<size_t>(id)] == TokenType::kControl;
 }
 
@@ -162,6 +118,7 @@ int64_t Tokenizer::vocabulary() const {
 std::optional<int32_t> Tokenizer::bos_id() const { return parts_->vocabulary.bos; }
 std::optional<int32_t> Tokenizer::eos_id() const { return parts_->vocabulary.eos; }
 std::optional<int32_t> Tokenizer::unknown_id() const { return parts_->vocabulary.unknown; }
+const std::vector<int32_t>& Tokenizer::end_ids() const { return parts_->vocabulary.ends; }
 bool Tokenizer::add_bos() const { return parts_->vocabulary.add_bos; }
 const std::string& Tokenizer::pre_tokenizer_name() const {
   return parts_->vocabulary.pre_tokenizer;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Text to token ids and back, from the model file's own vocabulary: byte-level byte-pair encoding,
-// as Hugging Face `tokenizers` does it (the same ids), with the pre-tokenizer that the file names.
+// Text to token ids and back, from the model file's own vocabulary: byte-pair encoding (of bytes,
+// or SentencePiece's with byte fallback) and Unigram, with the same ids as Hugging Face
+// `tokenizers` and SentencePiece give.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +16,7 @@
 namespace midscope {
 
 class GgufFile;
+struct TokenizerParts;
 
 struct Token {
   int32_t id = 0;
@@ -27,6 +30,10 @@ class Tokenizer {
   // Throws Error for a tokenizer model or pre-tokenizer that can't be reproduced, and for a
   // vocabulary that contradicts itself.
   explicit Tokenizer(const GgufFile& file);
+  // A Hugging Face folder: tokenizer.json, else tokenizer.model, with what tokenizer_config.json,
+  // special_tokens_map.json, chat_template.jinja, generation_config.json say. Throws Error naming a
+  // component that is not known: never an approximation.
+  static Tokenizer FromFolder(const std::filesystem::path& folder);
   ~Tokenizer();
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
@@ -35,17 +42,19 @@ class Tokenizer {
   // become themselves, leftmost and longest first; with parse_special false, control tokens are
   // ordinary text. Nothing is added (no BOS). Throws Error with the byte offset where the text is
   // not UTF-8. A byte for which the vocabulary has no token gets none, as in `tokenizers`: see
-  // BytesWithoutToken.
+  // BytesWithoutToken. Where text is changed before it is cut (normal forms, a space put in), a
+  // token's range is that of the bytes it comes from.
   std::vector<Token> Encode(std::string_view text, bool parse_special = true) const;
   std::vector<int32_t> EncodeIds(std::string_view text, bool parse_special = true) const;
 
-  // How many bytes of the text are lost in these tokens of it: 0 where Decode gives the text back.
+  // How many bytes of the text are lost in these tokens of it: without a token, or in the unknown
+  // one. Where text is not changed before it is cut, 0 means that Decode gives the text back.
   // SmolLM2 has no token for six control characters and for the lead bytes of unassigned planes.
   // Whoever shows or stores ids says so when this is not 0.
   int64_t BytesWithoutToken(std::string_view text, std::span<const Token> tokens) const;
 
-  // The exact bytes of the tokens, one after the other. Throws Error for an id outside the
-  // vocabulary.
+  // The exact bytes of the tokens, one after the other: a tokenizer that puts a space before text
+  // gives that space, too. Throws Error for an id outside the vocabulary.
   std::string Decode(std::span<const int32_t> ids) const;
 
   // Bytes of one token (perhaps a part of a character); valid as long as the tokenizer. Throws
@@ -62,14 +71,19 @@ class Tokenizer {
   std::optional<int32_t> bos_id() const;
   std::optional<int32_t> eos_id() const;
   std::optional<int32_t> unknown_id() const;
+  // Tokens that end a text: eos and what else the files name as such.
+  const std::vector<int32_t>& end_ids() const;
   // Whether the file asks for BOS before every text. Encode never adds it.
   bool add_bos() const;
-  const std::string& pre_tokenizer_name() const;  // "smollm"
+  const std::string& pre_tokenizer_name() const;  // "smollm", "tokenizer.json", "sentencepiece"
   const std::string& chat_template() const;       // Jinja text; empty where the file has none
 
  private:
-  struct Parts;
-  std::unique_ptr<const Parts> parts_;
+  explicit Tokenizer(TokenizerParts parts);
+  void EncodePlain(std::string_view text, size_t begin, size_t end, bool parse_special,
+                   std::vector<Token>* tokens) const;
+
+  std::unique_ptr<const TokenizerParts> parts_;
 };
 
 }  // namespace midscope

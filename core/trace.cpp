@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/model_config.h"
+#include "core/query_key_finish.h"
 #include "core/trace_storage.h"
 #include "core/weights.h"
 
@@ -20,6 +21,11 @@ int64_t Bytes(const std::vector<at::Tensor>& tensors) {
   return bytes;
 }
 
+bool KeepsScale(const ModelConfig& config) { return config.input_norms; }
+bool KeepsMean(const ModelConfig& config) {
+  return config.input_norms && config.norm == NormKind::kLayer;
+}
+
 }  // namespace
 
 Trace::Trace(std::unique_ptr<Storage> storage, int64_t capacity, bool residual)
@@ -29,7 +35,7 @@ Trace::~Trace() = default;
 
 int64_t Trace::bytes() const {
   return Bytes(storage_->keys) + Bytes(storage_->values) + Bytes(storage_->residual) +
-         Bytes(storage_->inverse_rms);
+         Bytes(storage_->norm_scale) + Bytes(storage_->norm_mean) + Bytes(storage_->projected_keys);
 }
 
 void Trace::Truncate(int64_t rows) {
@@ -57,6 +63,17 @@ std::vector<float> Trace::Channel(int64_t layer, int64_t channel) const {
   return {data, data + rows_};
 }
 
+int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype, bool residual) {
+  const int64_t element = kernels::SizeOf(dtype);
+  const int64_t key_bytes = config.key_value_heads * config.head_dim * element;
+  int64_t bytes = 2 * config.layers * key_bytes;
+  if (FinishesQueryKey(config)) bytes += (residual ? config.layers : 1) * key_bytes;
+  if (!residual) return bytes;
+  const int64_t floats = (KeepsScale(config) ? 1 : 0) + (KeepsMean(config) ? 1 : 0);
+  return bytes + (config.layers + 1) * config.hidden * element +
+         floats * config.layers * static_cast<int64_t>(sizeof(float));
+}
+
 std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype dtype,
                                      int64_t capacity, bool residual, int64_t layers_kept) {
   auto storage = std::make_unique<Trace::Storage>();
@@ -67,14 +84,23 @@ std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype d
     storage->keys.push_back(at::empty({capacity, width}, options));
     storage->values.push_back(at::empty({capacity, width}, options));
   }
+  if (FinishesQueryKey(config)) {
+    const int64_t kept = residual ? layers_kept : 1;
+    for (int64_t layer = 0; layer < kept; ++layer)
+      storage->projected_keys.push_back(at::empty({capacity, width}, options));
+  }
   if (residual) {
     for (int64_t layer = 0; layer <= config.layers; ++layer) {
       storage->residual.push_back(at::empty({capacity, config.hidden}, options));
     }
-    for (int64_t layer = 0; layer < config.layers; ++layer) {
-      storage->inverse_rms.push_back(at::empty({capacity}, at::TensorOptions().dtype(at::kFloat)));
-    }
   }
+  const auto add_floats = [&](std::vector<at::Tensor>& tensors) {
+    for (int64_t layer = 0; layer < config.layers; ++layer) {
+      tensors.push_back(at::empty({capacity}, at::TensorOptions().dtype(at::kFloat)));
+    }
+  };
+  if (residual && KeepsScale(config)) add_floats(storage->norm_scale);
+  if (residual && KeepsMean(config)) add_floats(storage->norm_mean);
   return std::make_unique<Trace>(std::move(storage), capacity, residual);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a run leaves behind so that the next one need not repeat it: per layer the residual stream
-// that enters it, and keys (before rotation, before any channel scaling) and values. It is the
-// cache of generation and the memory of what-if.
+// that enters it, and keys (before rotation, before any channel scaling) and values; keys as
+// projected too where the model normalises or clamps them, for channel scaling acts before that. It
+// is the cache of generation and the memory of what-if.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include <vector>
 
 #include "core/attention_plan.h"
+#include "core/model_config.h"
+#include "kernels/types.h"
 
 namespace midscope {
 
@@ -48,5 +51,8 @@ class Trace {
   bool residual_ = false;
   std::vector<AttentionPlan> plans_;
 };
+
+// Bytes of a trace for each row.
+int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype, bool residual);
 
 }  // namespace midscope

@@ -12,24 +12,32 @@
 namespace midscope {
 
 struct Trace::Storage {
-  // Keys before rotation and values, [capacity, key_value_heads * head_dim], one pair a layer; a
-  // pass that keeps no trace has one pair that all layers use in turn.
+  // Keys before rotation (after the model's norm of keys, if any) and values, [capacity,
+  // key_value_heads * head_dim], one pair a layer; a pass that keeps no trace has one pair that all
+  // layers use in turn.
   std::vector<at::Tensor> keys;
   std::vector<at::Tensor> values;
   std::vector<at::Tensor> residual;  // [layers + 1] of [capacity, hidden]; empty without residual
-  std::vector<at::Tensor> inverse_rms;  // [layers] of [capacity] float32, of the residual entering
-                                        // the layer; empty without residual
+  // What the layer's input norm did to the residual entering it, [layers] of [capacity] float32;
+  // empty without residual, and where the model has no such norm (norm_mean: no LayerNorm).
+  std::vector<at::Tensor> norm_scale;  // 1 / rms, or 1 / deviation
+  std::vector<at::Tensor> norm_mean;
+  // Keys as projected, as `keys`; empty where those are the same (query_key_finish.h). Without
+  // residual one for all layers in turn: only a pass that runs every row scales channels then.
+  std::vector<at::Tensor> projected_keys;
   kernels::Dtype dtype = kernels::Dtype::kFloat32;
 
   const at::Tensor& Keys(int64_t layer) const {
     return keys[keys.size() == 1 ? 0 : static_cast<size_t>(layer)];
   }
+  const at::Tensor& ProjectedKeys(int64_t layer) const {
+    if (projected_keys.empty()) return Keys(layer);
+    return projected_keys[projected_keys.size() == 1 ? 0 : static_cast<size_t>(layer)];
+  }
   const at::Tensor& Values(int64_t layer) const {
     return values[values.size() == 1 ? 0 : static_cast<size_t>(layer)];
   }
 };
-
-struct ModelConfig;
 
 // layers_kept: config.layers, or 1 for a pass that keeps nothing.
 std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype dtype,

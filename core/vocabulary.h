@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The tokens and merges of a model file's byte-level tokenizer, checked.
+// The tokens of a tokenizer and the facts about them.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/byte_pair_encoding.h"
-
 namespace midscope {
 
-class GgufFile;
-
-// As numbered in the file.
+// As numbered in GGUF files and SentencePiece models.
 enum class TokenType : uint8_t {
   kNormal = 1,
   kUnknown = 2,
@@ -27,23 +21,28 @@ enum class TokenType : uint8_t {
 };
 
 struct Vocabulary {
-  std::vector<std::string> bytes;          // [token] what the token stands for
-  std::vector<TokenType> types;            // [token]
-  std::array<int32_t, 256> byte_tokens{};  // [byte] -1: none
-  std::vector<BytePairEncoding::Merge> merges;
-  std::map<std::string, int32_t, std::less<>>
-      special;  // written out in text, these become themselves
-  std::string pre_tokenizer;
+  std::vector<std::string> bytes;  // [token] what the token stands for
+  std::vector<TokenType> types;    // [token]
+  std::string pre_tokenizer;       // a name for people
   std::string chat_template;
   std::optional<int32_t> bos;
   std::optional<int32_t> eos;
   std::optional<int32_t> unknown;
+  std::vector<int32_t> ends;  // tokens that end a text, in no order, each once
   bool add_bos = false;
 };
 
-// Throws Error: another tokenizer model than byte-level BPE, arrays that are missing, of a wrong
-// type or of different lengths, tokens or merges that stand twice, merges of tokens that are not
-// there, ids outside the vocabulary.
-Vocabulary ReadVocabulary(const GgufFile& file);
+// The bytes that byte-level BPE writes `token` for; nothing where one of its characters is outside
+// the alphabet (openai/gpt-2 src/encoder.py, bytes_to_unicode).
+std::optional<std::string> DecodeByteLevel(std::string_view token);
+
+// The byte that "<0x0A>" stands for; nothing for anything but "<0x00>" to "<0xFF>" (upper case).
+std::optional<unsigned char> ParseByteToken(std::string_view token);
+
+// `token` with SentencePiece's mark for spaces (U+2581) as spaces.
+std::string UnmarkSpaces(std::string_view token);
+// The other way round.
+std::string MarkSpaces(std::string_view text);
+inline constexpr std::string_view kSpaceMark = "\xe2\x96\x81";
 
 }  // namespace midscope

@@ -3,11 +3,12 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "core/error.h"
 #include "kernels/dequantise.h"
@@ -15,32 +16,26 @@
 namespace midscope {
 namespace {
 
-// Row of the file that becomes row `row` of a half-split projection. GGUF's llama keeps pair j in
-// rows 2j and 2j + 1 of a head.
-int64_t InterleavedRow(int64_t row, int64_t head_dim) {
-  const int64_t head = row / head_dim;
-  const int64_t within = row % head_dim;
-  const int64_t half = head_dim / 2;
-  const int64_t source = within < half ? 2 * within : 2 * (within - half) + 1;
-  return head * head_dim + source;
-}
-
 class Loader {
  public:
-  Loader(const GgufFile& file, const ModelConfig& config, kernels::Dtype dtype,
-         const kernels::Executor& executor, const JobContext& context)
-      : file_(file), config_(config), dtype_(dtype), executor_(executor), context_(context) {}
+  Loader(const ModelSource& source, kernels::Dtype dtype, const kernels::Executor& executor,
+         const JobContext& context)
+      : source_(source),
+        config_(source.config()),
+        dtype_(dtype),
+        executor_(executor),
+        context_(context) {}
 
   Weights Load() {
     Weights weights;
     weights.embedding = Matrix(config_.vocabulary, config_.hidden);
-    Fill(weights.embedding, 0, "token_embd.weight", 0);
-    weights.output = weights.embedding;
-    if (!config_.tied_embeddings) {
-      weights.output = Matrix(config_.vocabulary, config_.hidden);
-      Fill(weights.output, 0, "output.weight", 0);
+    Fill(weights.embedding, "token_embedding");
+    if (config_.tied_embeddings) {
+      weights.output.weight = weights.embedding;
+    } else {
+      weights.output = Stack(config_.hidden, {{"output", config_.vocabulary}});
     }
-    weights.final_norm = Vector("output_norm.weight");
+    weights.final_norm = ReadNorm("final_norm");
     for (int64_t layer = 0; layer < config_.layers; ++layer) weights.layers.push_back(Layer(layer));
     return weights;
   }
@@ -49,56 +44,103 @@ class Loader {
   LayerWeights Layer(int64_t layer) {
     context_.ThrowIfCancelled();
     context_.Report({"load weights", layer, config_.layers, "layers"});
-    const std::string prefix = "blk." + std::to_string(layer) + ".";
-    const int64_t q_rows = config_.heads * config_.head_dim;
-    const int64_t kv_rows = config_.key_value_heads * config_.head_dim;
+    const std::string prefix = std::to_string(layer) + ".";
+    const int64_t q_width = config_.heads * config_.head_dim;
+    const int64_t kv_width = config_.key_value_heads * config_.head_dim;
     LayerWeights weights;
-    weights.query_key_value = Matrix(q_rows + 2 * kv_rows, config_.hidden);
-    Fill(weights.query_key_value, 0, prefix + "attn_q.weight", config_.head_dim);
-    Fill(weights.query_key_value, q_rows, prefix + "attn_k.weight", config_.head_dim);
-    Fill(weights.query_key_value, q_rows + kv_rows, prefix + "attn_v.weight", 0);
-    weights.attention_out = Matrix(config_.hidden, q_rows);
-    Fill(weights.attention_out, 0, prefix + "attn_output.weight", 0);
-    weights.gate_up = Matrix(2 * config_.feed_forward, config_.hidden);
-    Fill(weights.gate_up, 0, prefix + "ffn_gate.weight", 0);
-    Fill(weights.gate_up, config_.feed_forward, prefix + "ffn_up.weight", 0);
-    weights.down = Matrix(config_.hidden, config_.feed_forward);
-    Fill(weights.down, 0, prefix + "ffn_down.weight", 0);
-    weights.attention_norm = Vector(prefix + "attn_norm.weight");
-    weights.mlp_norm = Vector(prefix + "ffn_norm.weight");
+    weights.query_key_value = Stack(
+        config_.hidden,
+        {{prefix + "query", q_width}, {prefix + "key", kv_width}, {prefix + "value", kv_width}});
+    weights.attention_out = Stack(q_width, {{prefix + "attention_out", config_.hidden}});
+    std::vector<Part> mlp_parts = {{prefix + "up", config_.feed_forward}};
+    if (config_.gated_mlp)
+      mlp_parts.insert(mlp_parts.begin(), {prefix + "gate", config_.feed_forward});
+    weights.gate_up = Stack(config_.hidden, mlp_parts);
+    weights.down = Stack(config_.feed_forward, {{prefix + "down", config_.hidden}});
+    if (config_.input_norms) {
+      weights.attention_norm = ReadNorm(prefix + "attention_norm");
+      weights.mlp_norm = ReadNorm(prefix + "mlp_norm");
+    }
+    if (config_.output_norms) {
+      weights.attention_output_norm = ReadNorm(prefix + "attention_output_norm");
+      weights.mlp_output_norm = ReadNorm(prefix + "mlp_output_norm");
+    }
+    if (config_.query_key_norm != QueryKeyNorm::kNone) {
+      const bool by_head = config_.query_key_norm == QueryKeyNorm::kHead;
+      weights.query_norm = NormWeight(prefix + "query_norm", by_head ? config_.head_dim : q_width);
+      weights.key_norm = NormWeight(prefix + "key_norm", by_head ? config_.head_dim : kv_width);
+    }
     return weights;
+  }
+
+  struct Part {
+    std::string name;
+    int64_t outputs;
+  };
+
+  // Projections of one input, one under another. A part without a bias beside one that has one gets
+  // zeros.
+  Projection Stack(int64_t inputs, const std::vector<Part>& parts) {
+    int64_t outputs = 0;
+    for (const Part& part : parts) outputs += part.outputs;
+    Projection projection;
+    projection.weight = Matrix(outputs, inputs);
+    int64_t first = 0;
+    for (const Part& part : parts) {
+      Fill(projection.weight.narrow(0, first, part.outputs), part.name);
+      if (source_.Find(part.name + ".bias") != nullptr) {
+        projection.bias.resize(static_cast<size_t>(outputs));
+        const std::vector<float> bias = Vector(part.name + ".bias", part.outputs);
+        std::copy(bias.begin(), bias.end(), projection.bias.begin() + first);
+      }
+      first += part.outputs;
+    }
+    return projection;
   }
 
   at::Tensor Matrix(int64_t rows, int64_t columns) const {
     return at::empty({rows, columns}, at::TensorOptions().dtype(TorchType(dtype_)));
   }
 
-  // Rows first_row ... of `target` from a whole tensor of the file; interleaved_head_dim > 0: rows
-  // are put in half-split order.
-  void Fill(const at::Tensor& target, int64_t first_row, const std::string& name,
-            int64_t interleaved_head_dim) {
-    const GgufTensor& tensor = file_.Require(name);
+  // Throws unless the tensor is there and has this shape: what is read from it is bounded by it.
+  const TensorRef& Require(const std::string& name, int64_t rows, int64_t columns) const {
+    const TensorRef* tensor = source_.Find(name);
+    if (tensor == nullptr) {
+      throw Failure(source_.path(), "tensor " + name + " is missing",
+                    "The file is not whole, or of a variant that is not supported yet");
+    }
+    if (tensor->rows != rows || tensor->columns != columns) {
+      const auto shape = [](int64_t r, int64_t c) {
+        return "[" + std::to_string(r) + ", " + std::to_string(c) + "]";
+      };
+      throw Failure(source_.path(),
+                    "tensor " + name + " has shape " + shape(tensor->rows, tensor->columns) +
+                        "; the model needs " + shape(rows, columns),
+                    "The file is damaged or made by a faulty converter");
+    }
+    return *tensor;
+  }
+
+  // All rows of `target` (contiguous) from the tensor.
+  void Fill(const at::Tensor& target, const std::string& name) {
+    const int64_t rows = target.size(0);
     const int64_t columns = target.size(1);
-    const int64_t rows = tensor.elements() / columns;
-    const int64_t row_bytes = tensor.bytes / rows;
+    const TensorRef& tensor = Require(name, rows, columns);
     auto* base = static_cast<std::byte*>(target.data_ptr());
-    const int64_t element_bytes = kernels::SizeOf(dtype_);
+    const int64_t row_bytes = columns * kernels::SizeOf(dtype_);
     std::atomic<bool> finite{true};
     constexpr int64_t kRowsAtOnce = 64;
     executor_.For(rows, kRowsAtOnce, [&](int64_t begin, int64_t end) {
       std::vector<float> values(static_cast<size_t>(columns));
       for (int64_t row = begin; row < end; ++row) {
-        const int64_t source =
-            interleaved_head_dim > 0 ? InterleavedRow(row, interleaved_head_dim) : row;
-        kernels::Dequantise(tensor.format.type, tensor.data + source * row_bytes, columns,
-                            values.data());
-        Store(values, base + (first_row + row) * columns * element_bytes);
+        kernels::Dequantise(tensor.format.type, tensor.Row(row), columns, values.data());
+        Store(values, base + row * row_bytes);
         // A sum of finite weights is finite: models' weights are far from the largest float.
         if (!std::isfinite(std::accumulate(values.begin(), values.end(), 0.0f))) finite = false;
       }
     });
     if (!finite) throw NotFinite(name);
-    file_.DontNeed(tensor);
+    source_.DontNeed(tensor);
   }
 
   void Store(const std::vector<float>& values, std::byte* target) const {
@@ -110,22 +152,37 @@ class Loader {
     }
   }
 
-  std::vector<float> Vector(const std::string& name) const {
-    const GgufTensor& tensor = file_.Require(name);
-    std::vector<float> values(static_cast<size_t>(tensor.elements()));
-    kernels::Dequantise(tensor.format.type, tensor.data, tensor.elements(), values.data());
+  std::vector<float> Vector(const std::string& name, int64_t width) const {
+    const TensorRef& tensor = Require(name, 1, width);
+    std::vector<float> values(static_cast<size_t>(width));
+    kernels::Dequantise(tensor.format.type, tensor.Row(0), width, values.data());
     for (const float value : values) {
       if (!std::isfinite(value)) throw NotFinite(name);
     }
     return values;
   }
 
+  std::vector<float> NormWeight(const std::string& name, int64_t width) const {
+    std::vector<float> weight = Vector(name, width);
+    if (config_.norm_adds_one) {
+      for (float& value : weight) value += 1.0f;
+    }
+    return weight;
+  }
+
+  Norm ReadNorm(const std::string& name) const {
+    Norm norm{NormWeight(name, config_.hidden), {}};
+    const bool biased = config_.norm == NormKind::kLayer && source_.Find(name + ".bias") != nullptr;
+    if (biased) norm.bias = Vector(name + ".bias", config_.hidden);
+    return norm;
+  }
+
   Error NotFinite(const std::string& name) const {
-    return Failure(file_.path().string(), "tensor " + name + " holds values that are not finite",
+    return Failure(source_.path(), "tensor " + name + " holds values that are not finite",
                    "The file is damaged; fetch it again");
   }
 
-  const GgufFile& file_;
+  const ModelSource& source_;
   const ModelConfig& config_;
   kernels::Dtype dtype_;
   const kernels::Executor& executor_;
@@ -138,9 +195,9 @@ at::ScalarType TorchType(kernels::Dtype dtype) {
   return dtype == kernels::Dtype::kFloat32 ? at::kFloat : at::kBFloat16;
 }
 
-Weights LoadWeights(const GgufFile& file, const ModelConfig& config, kernels::Dtype dtype,
+Weights LoadWeights(const ModelSource& source, kernels::Dtype dtype,
                     const kernels::Executor& executor, const JobContext& context) {
-  return Loader(file, config, dtype, executor, context).Load();
+  return Loader(source, dtype, executor, context).Load();
 }
 
 }  // namespace midscope

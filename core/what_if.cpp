@@ -82,7 +82,8 @@ WhatIfResult WhatIf::Evaluate(const Intervention& intervention, const JobContext
   std::vector<Subject*> run;
   RunRequest::Rerun range{layers, layers};
   for (Subject& subject : subjects_) {
-    const auto plans = CompilePlans(intervention, decoder_->config(), subject.prompt_tokens());
+    const auto plans =
+        CompilePlans(intervention, decoder_->config(), subject.prompt_tokens(), subject.rows());
     Trace* trace = subject.trace.get();
     if (!trace || trace->rows() == 0) {
       run.push_back(&subject);

@@ -66,6 +66,7 @@ class AttentionRun {
                const Heads& out)
       : engine_(engine), shape_(shape), q_(q), k_(k), v_(v), positions_(positions), out_(out) {
     used_keys_ = shape.first_query + shape.query_rows;
+    first_block_ = FirstVisibleKey(shape, shape.first_query) / kKeyBlock;
     padded_keys_ = RoundUp(used_keys_, kKeyBlock);
     steps_ = PackedSteps(shape.head_dim, engine.pack);
     value_tiles_ = (shape.head_dim + kTile - 1) / kTile;
@@ -94,7 +95,7 @@ class AttentionRun {
 
  private:
   void Pack(std::span<const KeySet> sets, bool with_values, const Executor& executor) const {
-    const int64_t key_blocks = padded_keys_ / kKeyBlock;
+    const int64_t key_blocks = padded_keys_ / kKeyBlock - first_block_;
     const int64_t for_keys = static_cast<int64_t>(sets.size()) * key_blocks;
     const int64_t for_values = with_values ? shape_.key_value_heads * key_blocks : 0;
     executor.For(for_keys + for_values, 4, [&](int64_t begin, int64_t end) {
@@ -103,7 +104,7 @@ class AttentionRun {
       for (int64_t unit = begin; unit < end; ++unit) {
         const bool values = unit >= for_keys;
         const int64_t index = values ? unit - for_keys : unit;
-        const int64_t key = index % key_blocks * kKeyBlock;
+        const int64_t key = (first_block_ + index % key_blocks) * kKeyBlock;
         if (values) {
           PackValueBlock(index / key_blocks, key, work);
         } else {
@@ -177,8 +178,21 @@ class AttentionRun {
     PackRows({q_, head, shape_.head_dim, engine_.pack}, row, rows, positions_.q[h], position,
              factor, engine_.rows, spare, queries);
     const int64_t group = shape_.heads / shape_.key_value_heads;
-    engine_.attend({queries, keys_ + slot * key_items_, values_ + head / group * value_items_,
-                    steps_, value_tiles_, position + rows, position, work, block_out});
+    const bool windowed = shape_.window > 0 && shape_.window < used_keys_;
+    const float slope = positions_.alibi_slopes.empty() ? 0.0f : positions_.alibi_slopes[h];
+    engine_.attend({.queries = queries,
+                    .keys = keys_ + slot * key_items_,
+                    .values = values_ + head / group * value_items_,
+                    .steps = steps_,
+                    .value_tiles = value_tiles_,
+                    .key_count = position + rows,
+                    .first_row = position,
+                    .first_key = FirstVisibleKey(shape_, position) / kKeyBlock * kKeyBlock,
+                    .window = windowed ? shape_.window : kNoWindow,
+                    .softcap = shape_.softcap * std::numbers::log2e_v<float>,
+                    .slope = slope * std::numbers::log2e_v<float>,
+                    .scratch = work,
+                    .out = block_out});
     UnpackRows(block_out, engine_.rows, rows, shape_.head_dim, out_, row, head, spare);
   }
 
@@ -192,6 +206,7 @@ class AttentionRun {
   int64_t used_keys_ = 0;    // no query sees keys beyond
   int64_t padded_keys_ = 0;  // whole blocks
   int64_t steps_ = 0;
+  int64_t first_block_ = 0;  // first key block that any query sees
   int64_t value_tiles_ = 0;
   int64_t key_items_ = 0;    // of a packed key set
   int64_t value_items_ = 0;  // of a packed KV head

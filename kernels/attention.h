@@ -4,8 +4,8 @@
 // q and k come in *before* rotation; every kernel rotates what it reads by the tables of the head.
 // So one call serves position schemes in which heads disagree about position (Ms-PoE), and nobody
 // keeps rotated copies. Query row i stands at absolute row `first_query + i` and sees keys 0 ..
-// first_query + i. Grouped query heads: KV head g serves the query heads g * (heads /
-// key_value_heads) .. + (heads / key_value_heads) - 1.
+// first_query + i, or the last `window` of those. Grouped query heads: KV head g serves the query
+// heads g * (heads / key_value_heads) .. + (heads / key_value_heads) - 1.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,14 @@ struct AttentionShape {
   int64_t heads = 0;
   int64_t key_value_heads = 0;
   int64_t head_dim = 0;
+  int64_t window = 0;  // keys that a query sees, itself included; 0: all
+  float softcap = 0;   // scaled logits x become softcap * tanh(x / softcap); 0: as they are
 };
+
+// First key that the query at absolute row `row` sees.
+constexpr int64_t FirstVisibleKey(const AttentionShape& shape, int64_t row) {
+  return shape.window > 0 && row >= shape.window ? row - shape.window + 1 : 0;
+}
 
 // One entry a query head. Tables are indexed by absolute row and must hold first_query + query_rows
 // (q) or key_rows (k) rows; a table without data means: not rotated. Heads of a group whose k
@@ -33,9 +40,13 @@ struct HeadPositions {
   std::span<const RotaryView> q;  // [heads]
   std::span<const RotaryView> k;  // [heads]
   std::span<const float> scale;   // [heads]: factor of the logits, usually 1 / sqrt(head_dim)
+  // [heads], or empty: none. ALiBi: slope * (absolute row of the key - that of the query) is added
+  // to the logit, after the soft cap.
+  std::span<const float> alibi_slopes = {};
 };
 
-// out [query_rows, heads, head_dim]: softmax(scale q k^T, causal) v. Softmax and sums in float32.
+// out [query_rows, heads, head_dim]: softmax(softcap(scale q k^T) + alibi, causal, window) v.
+// Softmax and sums in float32. Blocks of 64 keys that no query sees are not read.
 // In bfloat16, on CPUs with AVX-512 BF16, rotated queries and keys and the weights are rounded to
 // bfloat16 before they are multiplied; elsewhere, and for up to 4 query rows, they stay float32.
 // Logits must stay below 1e29. Extra memory: O(key_rows * head_dim) for each KV group (kept for the
@@ -46,11 +57,13 @@ bool Attention(const AttentionShape& shape, const ConstHeads& q, const ConstHead
                const Executor& executor, CancelFlag cancel = nullptr);
 
 // weights [query_rows, heads, key_rows] float32: the attention weights themselves, for a few rows;
-// 0 beyond the causal limit. Float32 arithmetic throughout, whatever the dtype of q and k.
+// 0 beyond the causal limit and before the window. Float32 arithmetic throughout, whatever the
+// dtype of q and k.
 void AttentionWeights(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
                       const HeadPositions& positions, float* weights, const Executor& executor);
 
-// out [query_rows, heads, head_dim] = weights v, for weights as AttentionWeights gives them.
+// out [query_rows, heads, head_dim] = weights v, for weights as AttentionWeights gives them; those
+// of keys that no query sees are not read.
 void WeightedValues(const AttentionShape& shape, const float* weights, const ConstHeads& v,
                     const Heads& out, const Executor& executor);
 

@@ -17,6 +17,8 @@ namespace midscope::kernels {
 inline constexpr int64_t kTile = 8;  // keys (first product) or value elements (second) in a tile
 inline constexpr int64_t kKeyBlock = 64;  // keys between two updates of the running softmax
 
+inline constexpr int64_t kNoWindow = int64_t{1} << 30;  // sums with rows stay in 32 bits
+
 struct AttentionBlock {
   // An item is one float32, or a pair of bfloat16 along the summed dimension. Zeros pad what is not
   // there.
@@ -27,8 +29,16 @@ struct AttentionBlock {
   int64_t value_tiles;  // head_dim / kTile, rounded up
   int64_t key_count;    // keys that the last row of the block sees
   int64_t first_row;    // absolute row of the block's first query: sees keys 0 .. first_row
+  int64_t first_key;    // whole kKeyBlocks before the first key that a row sees
+  int64_t window;       // keys that a row sees; kNoWindow: all
+  float softcap;        // over ln 2; 0: none
+  float slope;          // of ALiBi, over ln 2; 0: none
   float* scratch;       // [engine scratch_floats]
   float* out;           // [value_tiles * kTile][engine rows]; normalised
+
+  // Whether logits are more than products. Engines have code of its own for it, so that the plain
+  // case does not pay.
+  bool shaped() const { return window != kNoWindow || softcap != 0 || slope != 0; }
 };
 
 struct AttentionEngine {

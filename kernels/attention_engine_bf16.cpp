@@ -9,6 +9,8 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <immintrin.h>
 
+#include <numbers>
+
 #define MIDSCOPE_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,fma")))
 #define MIDSCOPE_BF16_INLINE MIDSCOPE_BF16 __attribute__((always_inline)) inline
 
@@ -53,8 +55,29 @@ MIDSCOPE_BF16_INLINE __m512 Exp2(__m512 x) {
   return _mm512_scalef_ps(p, whole);
 }
 
+// What a product becomes as a logit (in units of ln 2): `distance` is the key's row less that of
+// the query in lane 0.
+MIDSCOPE_BF16_INLINE __m512 ShapeScore(const AttentionBlock& block, __m512 score,
+                                       int64_t distance) {
+  if (block.softcap != 0) {
+    // tanh(x) = 1 - 2 / (1 + e^2x), absolutely within 2e-7: finer than bfloat16 products.
+    const __m512 cap = _mm512_set1_ps(block.softcap);
+    const __m512 factor = _mm512_set1_ps(2 * std::numbers::log2e_v<float> / block.softcap);
+    const __m512 grown = Exp2(_mm512_mul_ps(score, factor));
+    const __m512 rest = _mm512_div_ps(_mm512_set1_ps(2 * block.softcap),
+                                      _mm512_add_ps(grown, _mm512_set1_ps(1.0f)));
+    score = _mm512_sub_ps(cap, rest);
+  }
+  if (block.slope != 0) {
+    const __m512 lanes = _mm512_set_ps(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512 away = _mm512_sub_ps(_mm512_set1_ps(static_cast<float>(distance)), lanes);
+    score = _mm512_fmadd_ps(_mm512_set1_ps(block.slope), away, score);
+  }
+  return score;
+}
+
 // Scores of the tile of keys from `key` on into scores [kTile][kRows]; raises `max` to them.
-template <bool kMasked>
+template <bool kMasked, bool kShaped>
 MIDSCOPE_BF16_INLINE void ScoreTile(const AttentionBlock& block, int64_t key, float* scores,
                                     __m512 (&max)[kVectors]) {
   __m512 sums[kTile][kVectors] = {};
@@ -65,9 +88,14 @@ MIDSCOPE_BF16_INLINE void ScoreTile(const AttentionBlock& block, int64_t key, fl
   for (int64_t t = 0; t < kTile; ++t) {
 #pragma GCC unroll 3
     for (int64_t v = 0; v < kVectors; ++v) {
+      const auto lead = static_cast<int>(key + t - block.first_row - v * kLanes);
+      if (kShaped) sums[t][v] = ShapeScore(block, sums[t][v], lead);
       if (kMasked) {
-        const auto lead = static_cast<int>(key + t - block.first_row - v * kLanes);
-        const __mmask16 visible = _mm512_cmpge_epi32_mask(lanes, _mm512_set1_epi32(lead));
+        __mmask16 visible = _mm512_cmpge_epi32_mask(lanes, _mm512_set1_epi32(lead));
+        if (kShaped) {
+          const __m512i passed = _mm512_set1_epi32(lead + static_cast<int>(block.window));
+          visible = _mm512_mask_cmplt_epi32_mask(visible, lanes, passed);
+        }
         sums[t][v] = _mm512_mask_mov_ps(_mm512_set1_ps(kHidden), visible, sums[t][v]);
       }
       max[v] = _mm512_max_ps(max[v], sums[t][v]);
@@ -117,7 +145,10 @@ MIDSCOPE_BF16_INLINE void AddValues(const uint32_t* values, const uint32_t* weig
   }
 }
 
-MIDSCOPE_BF16 void Attend(const AttentionBlock& block) {
+// A row that sees no key of a block, because of its window, weighs the hidden ones evenly; the
+// first key that it sees raises its maximum by so much that this fades to exactly 0.
+template <bool kShaped>
+MIDSCOPE_BF16_INLINE void AttendAs(const AttentionBlock& block) {
   float* scores = block.scratch;
   auto* weights = reinterpret_cast<uint32_t*>(block.scratch + kKeyBlock * kRows);
   const int64_t out_floats = block.value_tiles * kTile * kRows;
@@ -129,16 +160,19 @@ MIDSCOPE_BF16 void Attend(const AttentionBlock& block) {
     max[v] = _mm512_set1_ps(kHidden);
     total[v] = _mm512_setzero_ps();
   }
-  for (int64_t begin = 0; begin < block.key_count; begin += kKeyBlock) {
+  for (int64_t begin = block.first_key; begin < block.key_count; begin += kKeyBlock) {
     __m512 block_max[kVectors] = {max[0], max[1], max[2]};
     int64_t keys = 0;
     for (; keys < kKeyBlock && begin + keys < block.key_count; keys += kTile) {
       float* tile_scores = scores + keys * kRows;
-      // The first row sees the fewest keys: where it sees the whole tile, all do.
-      if (begin + keys + kTile - 1 <= block.first_row) {
-        ScoreTile<false>(block, begin + keys, tile_scores, block_max);
+      // The first row sees the fewest keys ahead and the last the fewest behind: where they see
+      // the whole tile, all do.
+      const bool masked = begin + keys + kTile - 1 > block.first_row ||
+                          (kShaped && begin + keys < block.key_count - block.window);
+      if (masked) {
+        ScoreTile<true, kShaped>(block, begin + keys, tile_scores, block_max);
       } else {
-        ScoreTile<true>(block, begin + keys, tile_scores, block_max);
+        ScoreTile<false, kShaped>(block, begin + keys, tile_scores, block_max);
       }
     }
     __m512 fade[kVectors];
@@ -161,6 +195,11 @@ MIDSCOPE_BF16 void Attend(const AttentionBlock& block) {
       _mm512_store_ps(at, _mm512_div_ps(_mm512_load_ps(at), total[v]));
     }
   }
+}
+
+MIDSCOPE_BF16 void Attend(const AttentionBlock& block) {
+  if (block.shaped()) return AttendAs<true>(block);
+  AttendAs<false>(block);
 }
 
 }  // namespace

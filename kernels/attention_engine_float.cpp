@@ -46,8 +46,24 @@ HWY_INLINE void MultiplyTile(const float* HWY_RESTRICT tile, const float* HWY_RE
   }
 }
 
+// What a product becomes as a logit (in units of ln 2): `distance` is the key's row less that of
+// the query in lane 0.
+HWY_INLINE V ShapeScore(const AttentionBlock& block, V score, int64_t distance) {
+  const D d;
+  if (block.softcap != 0) {
+    // tanh's argument is in natural units: softcap carries the same factor as the scores.
+    const V cap = hn::Set(d, block.softcap);
+    score = hn::Mul(cap, Tanh(d, hn::Div(score, cap)));
+  }
+  if (block.slope != 0) {
+    const V away = hn::Sub(hn::Set(d, static_cast<float>(distance)), hn::Iota(d, 0.0f));
+    score = hn::MulAdd(hn::Set(d, block.slope), away, score);
+  }
+  return score;
+}
+
 // Scores of kPart keys from `key` on into scores [kPart][kRows]; raises `max` to them.
-template <bool kMasked>
+template <bool kMasked, bool kShaped>
 HWY_INLINE void ScoreTile(const AttentionBlock& block, const float* tile, int64_t key,
                           float* HWY_RESTRICT scores, Vectors& max) {
   const D d;
@@ -64,10 +80,15 @@ HWY_INLINE void ScoreTile(const AttentionBlock& block, const float* tile, int64_
   for (int64_t t = 0; t < kPart; ++t) {
 #pragma GCC unroll 3
     for (int64_t v = 0; v < kVectors; ++v) {
+      const auto lead = static_cast<int32_t>(key + t - block.first_row - v * kLanes);
+      if (kShaped) sums[t][v] = ShapeScore(block, sums[t][v], lead);
       if (kMasked) {
-        const auto lead = static_cast<int32_t>(key + t - block.first_row - v * kLanes);
-        const auto hidden = hn::RebindMask(d, hn::Gt(hn::Set(di, lead), lanes));
-        sums[t][v] = hn::IfThenElse(hidden, hn::Set(d, kHidden), sums[t][v]);
+        auto hidden = hn::Gt(hn::Set(di, lead), lanes);
+        if (kShaped) {
+          const auto last = hn::Set(di, lead + static_cast<int32_t>(block.window) - 1);
+          hidden = hn::Or(hidden, hn::Gt(lanes, last));
+        }
+        sums[t][v] = hn::IfThenElse(hn::RebindMask(d, hidden), hn::Set(d, kHidden), sums[t][v]);
       }
       max.v[v] = hn::Max(max.v[v], sums[t][v]);
       hn::Store(sums[t][v], d, scores + t * kRows + v * kLanes);
@@ -76,16 +97,19 @@ HWY_INLINE void ScoreTile(const AttentionBlock& block, const float* tile, int64_
 }
 
 // Scores of a whole tile of keys.
+template <bool kShaped>
 HWY_INLINE void ScoreKeys(const AttentionBlock& block, int64_t key, float* HWY_RESTRICT scores,
                           Vectors& max) {
   const float* tile = static_cast<const float*>(block.keys) + key * block.steps;
-  // The first row sees the fewest keys: where it sees the whole tile, all do.
-  const bool masked = key + kTile - 1 > block.first_row;
+  // The first row sees the fewest keys ahead and the last the fewest behind: where they see the
+  // whole tile, all do.
+  const bool masked =
+      key + kTile - 1 > block.first_row || (kShaped && key < block.key_count - block.window);
   for (int64_t part = 0; part < kTile; part += kPart) {
     if (masked) {
-      ScoreTile<true>(block, tile + part, key + part, scores + part * kRows, max);
+      ScoreTile<true, kShaped>(block, tile + part, key + part, scores + part * kRows, max);
     } else {
-      ScoreTile<false>(block, tile + part, key + part, scores + part * kRows, max);
+      ScoreTile<false, kShaped>(block, tile + part, key + part, scores + part * kRows, max);
     }
   }
 }
@@ -129,7 +153,10 @@ HWY_INLINE void Weigh(float* HWY_RESTRICT scores, int64_t keys, const Vectors& m
   }
 }
 
-void AttendFloat(const AttentionBlock& block) {
+// A row that sees no key of a block, because of its window, weighs the hidden ones evenly; the
+// first key that it sees raises its maximum by so much that this fades to exactly 0.
+template <bool kShaped>
+HWY_INLINE void AttendAs(const AttentionBlock& block) {
   const D d;
   float* scores = block.scratch;
   const int64_t out_floats = block.value_tiles * kTile * kRows;
@@ -140,11 +167,11 @@ void AttendFloat(const AttentionBlock& block) {
     max.v[v] = hn::Set(d, kHidden);
     total.v[v] = hn::Zero(d);
   }
-  for (int64_t begin = 0; begin < block.key_count; begin += kKeyBlock) {
+  for (int64_t begin = block.first_key; begin < block.key_count; begin += kKeyBlock) {
     Vectors block_max = max;
     int64_t keys = 0;
     for (; keys < kKeyBlock && begin + keys < block.key_count; keys += kTile) {
-      ScoreKeys(block, begin + keys, scores + keys * kRows, block_max);
+      ScoreKeys<kShaped>(block, begin + keys, scores + keys * kRows, block_max);
     }
     Vectors fade;
     for (int64_t v = 0; v < kVectors; ++v) {
@@ -166,6 +193,11 @@ void AttendFloat(const AttentionBlock& block) {
       hn::Store(hn::Div(hn::Load(d, at), total.v[v]), d, at);
     }
   }
+}
+
+void AttendFloat(const AttentionBlock& block) {
+  if (block.shaped()) return AttendAs<true>(block);
+  AttendAs<false>(block);
 }
 
 const AttentionEngine* Engine() {

@@ -68,24 +68,30 @@ void AttentionReference(const AttentionShape& shape, const ConstHeads& q, const 
     for (int64_t row = 0; row < shape.query_rows; ++row) {
       const int64_t position = shape.first_query + row;
       const auto query = Rotated(q, row, head, shape.head_dim, positions.q[h], position);
+      const int64_t first = FirstVisibleKey(shape, position);
       std::vector<double> row_weights;
-      for (int64_t key = 0; key <= position; ++key) {
+      for (int64_t key = first; key <= position; ++key) {
         double logit = 0;
         for (size_t i = 0; i < dim; ++i) logit += query[i] * keys[static_cast<size_t>(key)][i];
-        row_weights.push_back(logit * positions.scale[h]);
+        logit *= positions.scale[h];
+        if (shape.softcap > 0) logit = shape.softcap * std::tanh(logit / shape.softcap);
+        if (!positions.alibi_slopes.empty()) {
+          logit += positions.alibi_slopes[h] * static_cast<double>(key - position);
+        }
+        row_weights.push_back(logit);
       }
       Softmax(row_weights);
       for (int64_t i = 0; i < shape.head_dim; ++i) {
         double sum = 0;
-        for (int64_t key = 0; key <= position; ++key) {
-          sum += row_weights[static_cast<size_t>(key)] * Element(v, key, head / group, i);
+        for (int64_t key = first; key <= position; ++key) {
+          sum += row_weights[static_cast<size_t>(key - first)] * Element(v, key, head / group, i);
         }
         SetElement(out, row, head, i, sum);
       }
       if (!weights) continue;
       double* target = weights + (row * shape.heads + head) * shape.key_rows;
       std::fill(target, target + shape.key_rows, 0.0);
-      std::copy(row_weights.begin(), row_weights.end(), target);
+      std::copy(row_weights.begin(), row_weights.end(), target + first);
     }
   }
 }

@@ -92,6 +92,22 @@ void Logits(const LogitUnit& unit) {
   LogitsAs<BFloat16>(unit);
 }
 
+// Caps `count` logits and adds ALiBi's bias; the first belongs to a key `distance` rows after the
+// query (0 or less).
+void ShapeRow(float* row, int64_t count, float softcap, float slope, int64_t distance) {
+  if (softcap != 0) {
+    ForEachVector(count, [&](auto d, int64_t i) HWY_ATTR {
+      const auto cap = hn::Set(d, softcap);
+      hn::StoreU(hn::Mul(cap, Tanh(d, hn::Div(hn::LoadU(d, row + i), cap))), d, row + i);
+    });
+  }
+  if (slope == 0) return;
+  ForEachVector(count, [&](auto d, int64_t i) HWY_ATTR {
+    const auto away = hn::Iota(d, static_cast<float>(distance + i));
+    hn::StoreU(hn::MulAdd(hn::Set(d, slope), away, hn::LoadU(d, row + i)), d, row + i);
+  });
+}
+
 // Turns the first `visible` of `count` logits into weights, the rest into 0.
 void SoftmaxRow(float* row, int64_t visible, int64_t count) {
   const hn::ScalableTag<float> d;
@@ -175,6 +191,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace midscope::kernels {
 HWY_EXPORT(Logits);
+HWY_EXPORT(ShapeRow);
 HWY_EXPORT(SoftmaxRow);
 HWY_EXPORT(AddValueRows);
 HWY_EXPORT(SumParts);
@@ -223,6 +240,20 @@ void RotateQueries(const AttentionShape& shape, const ConstHeads& q, const HeadP
   }
 }
 
+// Turns one head's logits, row [key_rows], of the query at absolute row `position` into weights.
+void FinishRow(const AttentionShape& shape, const HeadPositions& positions, int64_t position,
+               int64_t head, float* row) {
+  const int64_t first = FirstVisibleKey(shape, position);
+  const int64_t visible = position + 1 - first;
+  const float slope =
+      positions.alibi_slopes.empty() ? 0.0f : positions.alibi_slopes[static_cast<size_t>(head)];
+  if (shape.softcap != 0 || slope != 0) {
+    HWY_DYNAMIC_DISPATCH(ShapeRow)(row + first, visible, shape.softcap, slope, first - position);
+  }
+  std::fill(row, row + first, 0.0f);
+  HWY_DYNAMIC_DISPATCH(SoftmaxRow)(row + first, visible, shape.key_rows - first);
+}
+
 }  // namespace
 
 void AttentionWeights(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
@@ -233,13 +264,14 @@ void AttentionWeights(const AttentionShape& shape, const ConstHeads& q, const Co
   RotateQueries(shape, q, positions, queries);
   const std::vector<SharedKeys> sets = FindSharedKeys(shape, positions);
   const int64_t used_keys = shape.first_query + shape.query_rows;
-  const int64_t chunks = (used_keys + kKeyChunk - 1) / kKeyChunk;
+  const int64_t first_key = FirstVisibleKey(shape, shape.first_query);
+  const int64_t chunks = (used_keys - first_key + kKeyChunk - 1) / kKeyChunk;
   executor.For(static_cast<int64_t>(sets.size()) * chunks, 1, [&](int64_t begin, int64_t end) {
     BorrowedScratch<KeyTag> scratch;
     auto* key = scratch.Get<float>(shape.head_dim);
     for (int64_t unit = begin; unit < end; ++unit) {
       const SharedKeys& set = sets[static_cast<size_t>(unit / chunks)];
-      const int64_t first = unit % chunks * kKeyChunk;
+      const int64_t first = first_key + unit % chunks * kKeyChunk;
       HWY_DYNAMIC_DISPATCH(Logits)
       ({shape, k, queries, set.heads, set.table, set.key_value_head, first,
         std::min(first + kKeyChunk, used_keys), key, weights});
@@ -247,8 +279,8 @@ void AttentionWeights(const AttentionShape& shape, const ConstHeads& q, const Co
   });
   executor.For(shape.query_rows * shape.heads, 1, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t visible = shape.first_query + unit / shape.heads + 1;
-      HWY_DYNAMIC_DISPATCH(SoftmaxRow)(weights + unit * shape.key_rows, visible, shape.key_rows);
+      FinishRow(shape, positions, shape.first_query + unit / shape.heads, unit % shape.heads,
+                weights + unit * shape.key_rows);
     }
   });
 }
@@ -258,13 +290,14 @@ void WeightedValues(const AttentionShape& shape, const float* weights, const Con
   if (shape.query_rows <= 0) return;
   const int64_t group = shape.heads / shape.key_value_heads;
   const int64_t used_keys = shape.first_query + shape.query_rows;
-  const int64_t chunks = (used_keys + kKeyChunk - 1) / kKeyChunk;
+  const int64_t first_key = FirstVisibleKey(shape, shape.first_query);
+  const int64_t chunks = (used_keys - first_key + kKeyChunk - 1) / kKeyChunk;
   const int64_t part_floats = group * shape.query_rows * shape.head_dim;
   BorrowedScratch<PartTag> scratch;
   auto* parts = scratch.Get<float>(shape.key_value_heads * chunks * part_floats);
   executor.For(shape.key_value_heads * chunks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t first = unit % chunks * kKeyChunk;
+      const int64_t first = first_key + unit % chunks * kKeyChunk;
       HWY_DYNAMIC_DISPATCH(AddValueRows)
       ({shape, v, weights, unit / chunks, first, std::min(first + kKeyChunk, used_keys),
         parts + unit * part_floats});

@@ -83,6 +83,17 @@ void Bytes(const uint8_t* HWY_RESTRICT at, int64_t blocks, float* HWY_RESTRICT o
   }
 }
 
+// d, nibbles that stand for unevenly spaced values.
+void NonLinear(const uint8_t* HWY_RESTRICT at, int64_t blocks, float* HWY_RESTRICT out) {
+  for (int64_t block = 0; block < blocks; ++block, at += 2 + kHalf, out += kBlock) {
+    const float d = ReadHalf(at);
+    for (int64_t i = 0; i < kHalf; ++i) {
+      out[i] = d * static_cast<float>(kNonLinearValues[at[2 + i] & 15]);
+      out[i + kHalf] = d * static_cast<float>(kNonLinearValues[at[2 + i] >> 4]);
+    }
+  }
+}
+
 void DequantiseSmall(BlockType type, const uint8_t* from, int64_t count, float* out) {
   switch (type) {
     case BlockType::kF16:
@@ -99,6 +110,8 @@ void DequantiseSmall(BlockType type, const uint8_t* from, int64_t count, float* 
       return WithMinimum<true>(from, count, out);
     case BlockType::kQ8_0:
       return Bytes(from, count, out);
+    case BlockType::kIQ4_NL:
+      return NonLinear(from, count, out);
     default:
       return;
   }
@@ -114,7 +127,7 @@ HWY_EXPORT(DequantiseSmall);
 
 namespace {
 
-constexpr std::array<BlockFormat, 13> kFormats = {{
+constexpr std::array<BlockFormat, 15> kFormats = {{
     {BlockType::kF32, "F32", 1, 4},
     {BlockType::kF16, "F16", 1, 2},
     {BlockType::kQ4_0, "Q4_0", 32, 18},
@@ -127,6 +140,8 @@ constexpr std::array<BlockFormat, 13> kFormats = {{
     {BlockType::kQ4_K, "Q4_K", 256, 144},
     {BlockType::kQ5_K, "Q5_K", 256, 176},
     {BlockType::kQ6_K, "Q6_K", 256, 210},
+    {BlockType::kIQ4_NL, "IQ4_NL", 32, 18},
+    {BlockType::kIQ4_XS, "IQ4_XS", 256, 136},
     {BlockType::kBF16, "BF16", 1, 2},
 }};
 

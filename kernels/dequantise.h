@@ -4,9 +4,14 @@
 // to fused multiply-add).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
+
+#include "kernels/parallel.h"
+#include "kernels/types.h"
 
 namespace midscope::kernels {
 
@@ -24,6 +29,8 @@ enum class BlockType : uint32_t {
   kQ4_K = 12,
   kQ5_K = 13,
   kQ6_K = 14,
+  kIQ4_NL = 20,
+  kIQ4_XS = 23,
   kBF16 = 30,
 };
 
@@ -39,5 +46,25 @@ std::optional<BlockFormat> FindBlockFormat(uint32_t type);
 
 // out [elements] float32 from elements / block.elements blocks at `blocks` (any alignment).
 void Dequantise(BlockType type, const void* blocks, int64_t elements, float* out);
+
+// A matrix [rows, columns] as it lies in a file. Row r is row row_order[r] of `data`, or row r
+// where row_order is empty; rows there are row_bytes apart, of any alignment.
+struct BlockMatrix {
+  BlockType type = BlockType::kF32;
+  const void* data = nullptr;
+  int64_t row_bytes = 0;
+  std::span<const int64_t> row_order;  // [rows], or empty
+  int64_t rows = 0;
+  int64_t columns = 0;  // whole blocks
+
+  const std::byte* Row(int64_t row) const {
+    const int64_t at = row_order.empty() ? row : row_order[static_cast<size_t>(row)];
+    return static_cast<const std::byte*>(data) + at * row_bytes;
+  }
+};
+
+// out [rows, columns] of `dtype`, contiguous: the rows of `matrix` in its order, rounded as
+// ToBFloat16 does.
+void DequantiseRows(const BlockMatrix& matrix, Dtype dtype, void* out, const Executor& executor);
 
 }  // namespace midscope::kernels

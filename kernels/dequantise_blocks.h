@@ -21,6 +21,10 @@ inline float HalfToFloat(uint16_t half) {
   return std::bit_cast<float>(bits | sign);
 }
 
+// What the nibbles of IQ4_NL and IQ4_XS stand for.
+inline constexpr int8_t kNonLinearValues[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                                1,    13,   25,  38,  53,  69,  89,  113};
+
 inline float ReadHalf(const uint8_t* at) {
   uint16_t half;
   std::memcpy(&half, at, sizeof(half));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The k-quants: super-blocks of 256 elements, with scales of 16 or 32 elements that are quantised
-// themselves.
+// The k-quants and IQ4_XS: super-blocks of 256 elements, with scales of 16 or 32 elements that are
+// quantised themselves.
 #include "kernels/dequantise_blocks.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -110,6 +110,23 @@ void Q6K(const uint8_t* HWY_RESTRICT at, int64_t blocks, float* HWY_RESTRICT out
   }
 }
 
+// d, high bits of the scales [2], their low bits [4], nibbles [128].
+void IQ4XS(const uint8_t* HWY_RESTRICT at, int64_t blocks, float* HWY_RESTRICT out) {
+  for (int64_t block = 0; block < blocks; ++block, at += 136, out += kSuper) {
+    const float d = ReadHalf(at);
+    for (int64_t part = 0; part < kParts; ++part) {
+      const int low = (at[4 + part / 2] >> (part % 2 * 4)) & 15;
+      const int high = (at[2 + part / 4] >> (part % 4 * 2)) & 3;
+      const float step = d * static_cast<float>((low | high << 4) - 32);
+      const uint8_t* quants = at + 8 + part * 16;
+      for (int64_t i = 0; i < 16; ++i) {
+        out[part * kPart + i] = step * static_cast<float>(kNonLinearValues[quants[i] & 15]);
+        out[part * kPart + 16 + i] = step * static_cast<float>(kNonLinearValues[quants[i] >> 4]);
+      }
+    }
+  }
+}
+
 void DequantiseSuper(BlockType type, const uint8_t* from, int64_t count, float* out) {
   switch (type) {
     case BlockType::kQ2_K:
@@ -122,6 +139,8 @@ void DequantiseSuper(BlockType type, const uint8_t* from, int64_t count, float* 
       return Q45K<true>(from, count, out);
     case BlockType::kQ6_K:
       return Q6K(from, count, out);
+    case BlockType::kIQ4_XS:
+      return IQ4XS(from, count, out);
     default:
       return;
   }

@@ -11,6 +11,36 @@
 
 #include "kernels/rows-inl.h"
 
+#ifndef MIDSCOPE_KERNELS_NORMALISE_ONCE
+#define MIDSCOPE_KERNELS_NORMALISE_ONCE
+namespace midscope::kernels {
+
+// What LayerNorm does with rows; `update` null: nothing is added first.
+struct LayerNormWork {
+  void* x;
+  const void* update;
+  const float* weight;
+  const float* bias;
+  float epsilon;
+  int64_t width;
+  Dtype dtype;
+  void* out;
+  float* mean;
+  float* inverse_deviation;
+};
+
+struct HeadNormWork {
+  ConstHeads x;
+  const float* weight;
+  float epsilon;
+  int64_t heads;
+  int64_t head_dim;
+  Heads out;
+};
+
+}  // namespace midscope::kernels
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace midscope::kernels {
 namespace HWY_NAMESPACE {
@@ -63,17 +93,115 @@ void AddAll(T* residual, const T* update, int64_t count) {
   });
 }
 
+// sum over i = 0 .. width - 1 of term(d, i), a vector or a single element at a time.
+template <class Term>
+HWY_INLINE float SumOver(int64_t width, Term&& term) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto sums = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + lanes <= width; i += lanes) sums = hn::Add(sums, term(d, i));
+  float total = hn::GetLane(hn::SumOfLanes(d, sums));
+  const hn::CappedTag<float, 1> one;
+  for (; i < width; ++i) total += hn::GetLane(term(one, i));
+  return total;
+}
+
 template <class T>
-void SwiGluRows(const T* gate_up, int64_t rows, int64_t width, T* out) {
+HWY_INLINE void LayerNormAs(const LayerNormWork& work, int64_t begin, int64_t end) {
+  const auto count = static_cast<float>(work.width);
+  for (int64_t row = begin; row < end; ++row) {
+    T* x = static_cast<T*>(work.x) + row * work.width;
+    if (work.update) AddAll(x, static_cast<const T*>(work.update) + row * work.width, work.width);
+    const float sum =
+        SumOver(work.width, [&](auto d, int64_t i) HWY_ATTR { return LoadFloats(d, x + i); });
+    const float mean = sum / count;
+    // Of deviations, not of squares: those would cancel where the mean is far from 0.
+    const float squares = SumOver(work.width, [&](auto d, int64_t i) HWY_ATTR {
+      const auto deviation = hn::Sub(LoadFloats(d, x + i), hn::Set(d, mean));
+      return hn::Mul(deviation, deviation);
+    });
+    const float inverse = 1.0f / std::sqrt(squares / count + work.epsilon);
+    if (work.mean) work.mean[row] = mean;
+    if (work.inverse_deviation) work.inverse_deviation[row] = inverse;
+    T* to = static_cast<T*>(work.out) + row * work.width;
+    ForEachVector(work.width, [&](auto d, int64_t i) HWY_ATTR {
+      const auto deviation = hn::Sub(LoadFloats(d, x + i), hn::Set(d, mean));
+      const auto scaled = hn::Mul(deviation, hn::Set(d, inverse));
+      const auto offset = work.bias ? hn::LoadU(d, work.bias + i) : hn::Zero(d);
+      StoreFloats(d, hn::MulAdd(scaled, hn::LoadU(d, work.weight + i), offset), to + i);
+    });
+  }
+}
+
+void LayerNormRows(const LayerNormWork& work, int64_t begin, int64_t end) {
+  if (work.dtype == Dtype::kFloat32) return LayerNormAs<float>(work, begin, end);
+  LayerNormAs<BFloat16>(work, begin, end);
+}
+
+template <class T>
+HWY_INLINE float InverseRms(const T* x, float epsilon, int64_t width) {
+  const float squares = SumOver(width, [&](auto d, int64_t i) HWY_ATTR {
+    const auto value = LoadFloats(d, x + i);
+    return hn::Mul(value, value);
+  });
+  return 1.0f / std::sqrt(squares / static_cast<float>(width) + epsilon);
+}
+
+// One head's norm, x [width] into to [width], which may be x.
+template <class In, class Out>
+HWY_INLINE void NormHead(const In* x, const float* weight, float epsilon, int64_t width, Out* to) {
+  const float inverse = InverseRms(x, epsilon, width);
+  ForEachVector(width, [&](auto d, int64_t i) HWY_ATTR {
+    const auto scaled = hn::Mul(LoadFloats(d, x + i), hn::Set(d, inverse));
+    StoreFloats(d, hn::Mul(scaled, hn::LoadU(d, weight + i)), to + i);
+  });
+}
+
+template <class In, class Out>
+HWY_INLINE void NormHeadsAs(const HeadNormWork& work, int64_t begin, int64_t end) {
+  for (int64_t row = begin; row < end; ++row) {
+    for (int64_t head = 0; head < work.heads; ++head) {
+      const In* x =
+          static_cast<const In*>(work.x.data) + row * work.x.row_stride + head * work.x.head_stride;
+      Out* to = static_cast<Out*>(work.out.data) + row * work.out.row_stride +
+                head * work.out.head_stride;
+      NormHead(x, work.weight, work.epsilon, work.head_dim, to);
+    }
+  }
+}
+
+void NormHeads(const HeadNormWork& work, int64_t begin, int64_t end) {
+  const bool from_float = work.x.dtype == Dtype::kFloat32;
+  if (work.out.dtype == Dtype::kFloat32) {
+    if (from_float) return NormHeadsAs<float, float>(work, begin, end);
+    return NormHeadsAs<BFloat16, float>(work, begin, end);
+  }
+  if (from_float) return NormHeadsAs<float, BFloat16>(work, begin, end);
+  NormHeadsAs<BFloat16, BFloat16>(work, begin, end);
+}
+
+template <class T>
+void AddNormedRows(T* residual, const T* update, const float* weight, float epsilon, int64_t rows,
+                   int64_t width) {
   for (int64_t row = 0; row < rows; ++row) {
-    const T* gates = gate_up + row * 2 * width;
-    const T* ups = gates + width;
-    T* to = out + row * width;
+    const T* x = update + row * width;
+    T* to = residual + row * width;
+    const float inverse = InverseRms(x, epsilon, width);
     ForEachVector(width, [&](auto d, int64_t i) HWY_ATTR {
-      const auto gate = LoadFloats(d, gates + i);
-      const auto grown = Exp(d, hn::Neg(gate));
-      const auto silu = hn::Div(gate, hn::Add(hn::Set(d, 1.0f), grown));
-      StoreFloats(d, hn::Mul(silu, LoadFloats(d, ups + i)), to + i);
+      const auto scaled = hn::Mul(LoadFloats(d, x + i), hn::Set(d, inverse));
+      const auto normed = RoundedTo<T>(d, hn::Mul(scaled, hn::LoadU(d, weight + i)));
+      StoreFloats(d, hn::Add(LoadFloats(d, to + i), normed), to + i);
+    });
+  }
+}
+
+template <class T>
+void BiasRows(T* x, int64_t x_stride, const float* bias, int64_t rows, int64_t width) {
+  for (int64_t row = 0; row < rows; ++row) {
+    T* to = x + row * x_stride;
+    ForEachVector(width, [&](auto d, int64_t i) HWY_ATTR {
+      StoreFloats(d, hn::Add(LoadFloats(d, to + i), hn::LoadU(d, bias + i)), to + i);
     });
   }
 }
@@ -108,11 +236,19 @@ void AddFloat(float* residual, const float* update, int64_t count) {
 void AddBFloat16(BFloat16* residual, const BFloat16* update, int64_t count) {
   AddAll(residual, update, count);
 }
-void SwiGluFloat(const float* gate_up, int64_t rows, int64_t width, float* out) {
-  SwiGluRows(gate_up, rows, width, out);
+void AddNormedFloat(float* residual, const float* update, const float* weight, float epsilon,
+                    int64_t rows, int64_t width) {
+  AddNormedRows(residual, update, weight, epsilon, rows, width);
 }
-void SwiGluBFloat16(const BFloat16* gate_up, int64_t rows, int64_t width, BFloat16* out) {
-  SwiGluRows(gate_up, rows, width, out);
+void AddNormedBFloat16(BFloat16* residual, const BFloat16* update, const float* weight,
+                       float epsilon, int64_t rows, int64_t width) {
+  AddNormedRows(residual, update, weight, epsilon, rows, width);
+}
+void BiasFloat(float* x, int64_t x_stride, const float* bias, int64_t rows, int64_t width) {
+  BiasRows(x, x_stride, bias, rows, width);
+}
+void BiasBFloat16(BFloat16* x, int64_t x_stride, const float* bias, int64_t rows, int64_t width) {
+  BiasRows(x, x_stride, bias, rows, width);
 }
 void UpdateFloat(const float* x, int64_t x_stride, const float* amount, const float* direction,
                  int64_t rows, int64_t width, float* out, int64_t out_stride) {
@@ -134,8 +270,12 @@ HWY_EXPORT(NormFloat);
 HWY_EXPORT(NormBFloat16);
 HWY_EXPORT(AddFloat);
 HWY_EXPORT(AddBFloat16);
-HWY_EXPORT(SwiGluFloat);
-HWY_EXPORT(SwiGluBFloat16);
+HWY_EXPORT(LayerNormRows);
+HWY_EXPORT(NormHeads);
+HWY_EXPORT(AddNormedFloat);
+HWY_EXPORT(AddNormedBFloat16);
+HWY_EXPORT(BiasFloat);
+HWY_EXPORT(BiasBFloat16);
 HWY_EXPORT(UpdateFloat);
 HWY_EXPORT(UpdateBFloat16);
 
@@ -174,6 +314,12 @@ void Norm(void* x, const void* update, const float* weight, float epsilon, int64
   });
 }
 
+void NormLayer(const LayerNormWork& work, int64_t rows, const Executor& executor) {
+  executor.For(rows, RowGrain(work.width), [&](int64_t begin, int64_t end) {
+    HWY_DYNAMIC_DISPATCH(LayerNormRows)(work, begin, end);
+  });
+}
+
 }  // namespace
 
 void RmsNorm(const void* x, const float* weight, float epsilon, int64_t rows, int64_t width,
@@ -189,6 +335,56 @@ void AddRmsNorm(void* residual, const void* update, const float* weight, float e
   Norm(residual, update, weight, epsilon, rows, width, dtype, out, inverse_rms, executor);
 }
 
+void LayerNorm(const void* x, const float* weight, const float* bias, float epsilon, int64_t rows,
+               int64_t width, Dtype dtype, void* out, float* mean, float* inverse_deviation,
+               const Executor& executor) {
+  // Without an update, x is only read.
+  NormLayer({const_cast<void*>(x), nullptr, weight, bias, epsilon, width, dtype, out, mean,
+             inverse_deviation},
+            rows, executor);
+}
+
+void AddLayerNorm(void* residual, const void* update, const float* weight, const float* bias,
+                  float epsilon, int64_t rows, int64_t width, Dtype dtype, void* out, float* mean,
+                  float* inverse_deviation, const Executor& executor) {
+  NormLayer({residual, update, weight, bias, epsilon, width, dtype, out, mean, inverse_deviation},
+            rows, executor);
+}
+
+void AddNormalised(void* residual, const void* update, const float* weight, float epsilon,
+                   int64_t rows, int64_t width, Dtype dtype, const Executor& executor) {
+  executor.For(rows, RowGrain(width), [&](int64_t begin, int64_t end) {
+    const int64_t at = begin * width;
+    if (dtype == Dtype::kFloat32) {
+      HWY_DYNAMIC_DISPATCH(AddNormedFloat)
+      (At<float>(residual, at), At<float>(update, at), weight, epsilon, end - begin, width);
+    } else {
+      HWY_DYNAMIC_DISPATCH(AddNormedBFloat16)
+      (At<BFloat16>(residual, at), At<BFloat16>(update, at), weight, epsilon, end - begin, width);
+    }
+  });
+}
+
+void RmsNormHeads(const ConstHeads& x, const float* weight, float epsilon, int64_t rows,
+                  int64_t heads, int64_t head_dim, const Heads& out, const Executor& executor) {
+  const HeadNormWork work{x, weight, epsilon, heads, head_dim, out};
+  executor.For(rows, RowGrain(heads * head_dim), [&](int64_t begin, int64_t end) {
+    HWY_DYNAMIC_DISPATCH(NormHeads)(work, begin, end);
+  });
+}
+
+void AddBias(void* x, int64_t x_stride, const float* bias, int64_t rows, int64_t width, Dtype dtype,
+             const Executor& executor) {
+  executor.For(rows, RowGrain(width), [&](int64_t begin, int64_t end) {
+    const int64_t at = begin * x_stride;
+    if (dtype == Dtype::kFloat32) {
+      HWY_DYNAMIC_DISPATCH(BiasFloat)(At<float>(x, at), x_stride, bias, end - begin, width);
+    } else {
+      HWY_DYNAMIC_DISPATCH(BiasBFloat16)(At<BFloat16>(x, at), x_stride, bias, end - begin, width);
+    }
+  });
+}
+
 void Add(void* residual, const void* update, int64_t count, Dtype dtype, const Executor& executor) {
   executor.For(count, kGrainElements, [&](int64_t begin, int64_t end) {
     if (dtype == Dtype::kFloat32) {
@@ -197,20 +393,6 @@ void Add(void* residual, const void* update, int64_t count, Dtype dtype, const E
     } else {
       HWY_DYNAMIC_DISPATCH(AddBFloat16)
       (At<BFloat16>(residual, begin), At<BFloat16>(update, begin), end - begin);
-    }
-  });
-}
-
-void SwiGlu(const void* gate_up, int64_t rows, int64_t width, Dtype dtype, void* out,
-            const Executor& executor) {
-  executor.For(rows, RowGrain(width), [&](int64_t begin, int64_t end) {
-    if (dtype == Dtype::kFloat32) {
-      HWY_DYNAMIC_DISPATCH(SwiGluFloat)
-      (At<float>(gate_up, begin * 2 * width), end - begin, width, At<float>(out, begin * width));
-    } else {
-      HWY_DYNAMIC_DISPATCH(SwiGluBFloat16)
-      (At<BFloat16>(gate_up, begin * 2 * width), end - begin, width,
-       At<BFloat16>(out, begin * width));
     }
   });
 }

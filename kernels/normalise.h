@@ -21,11 +21,53 @@ void AddRmsNorm(void* residual, const void* update, const float* weight, float e
                 int64_t rows, int64_t width, Dtype dtype, void* out, float* inverse_rms,
                 const Executor& executor);
 
+// out[r, i] = (x[r, i] - mean) * inverse_deviation * weight[i] + bias[i], inverse_deviation = 1 /
+// sqrt(variance + epsilon) with the variance over `width` elements (not width - 1), as
+// torch.nn.LayerNorm in float32. bias [width] may be null: none. mean and inverse_deviation [rows]
+// are also returned unless null.
+void LayerNorm(const void* x, const float* weight, const float* bias, float epsilon, int64_t rows,
+               int64_t width, Dtype dtype, void* out, float* mean, float* inverse_deviation,
+               const Executor& executor);
+
+// residual += update (rounded to `dtype`), then out, mean and inverse_deviation as LayerNorm of the
+// sum.
+void AddLayerNorm(void* residual, const void* update, const float* weight, const float* bias,
+                  float epsilon, int64_t rows, int64_t width, Dtype dtype, void* out, float* mean,
+                  float* inverse_deviation, const Executor& executor);
+
+// residual += RmsNorm(update): the norm after a block (gemma2, gemma3, olmo2). The normalised
+// update is rounded to `dtype` before it is added, as by RmsNorm and Add.
+void AddNormalised(void* residual, const void* update, const float* weight, float epsilon,
+                   int64_t rows, int64_t width, Dtype dtype, const Executor& executor);
+
+// Every head of x [rows, heads, head_dim] normalised on its own (qwen3, gemma3): RmsNorm over
+// head_dim with the one weight [head_dim]. `out` may be x. A norm over all heads together (olmo2)
+// is one head of heads * head_dim.
+void RmsNormHeads(const ConstHeads& x, const float* weight, float epsilon, int64_t rows,
+                  int64_t heads, int64_t head_dim, const Heads& out, const Executor& executor);
+
+// x[r, i] += bias[i], in place. x [rows, width] of `dtype`, rows x_stride elements apart; bias
+// [width] float32.
+void AddBias(void* x, int64_t x_stride, const float* bias, int64_t rows, int64_t width, Dtype dtype,
+             const Executor& executor);
+
 // residual += update, [count] elements.
 void Add(void* residual, const void* update, int64_t count, Dtype dtype, const Executor& executor);
 
+// kSilu: x / (1 + e^-x). kGelu: x (1 + erf(x / sqrt 2)) / 2, within 1e-6 of it times max(1, |x|).
+// kGeluTanh: x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.
+enum class ActivationKind { kSilu, kGelu, kGeluTanh };
+
 // gate_up [rows, 2 * width]: gate in the first half of each row, up in the second; out [rows,
-// width] = silu(gate) * up.
+// width] = activation(gate) * up.
+void GatedActivation(ActivationKind kind, const void* gate_up, int64_t rows, int64_t width,
+                     Dtype dtype, void* out, const Executor& executor);
+
+// out = activation(x), [count] elements; `out` may be x.
+void Activate(ActivationKind kind, const void* x, int64_t count, Dtype dtype, void* out,
+              const Executor& executor);
+
+// GatedActivation with kSilu.
 void SwiGlu(const void* gate_up, int64_t rows, int64_t width, Dtype dtype, void* out,
             const Executor& executor);
 

@@ -3,10 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
+#include "core/config_json.h"
 #include "core/embedded_model.h"
 #include "core/error.h"
+#include "core/gguf_file.h"
+#include "core/model_source.h"
+#include "core/safetensors_file.h"
 #include "core/tokenizer.h"
 #include "core/utf8.h"
 #include "probes/cli/text_table.h"
@@ -97,25 +104,98 @@ std::string MemoryText(const ModelConfig& config) {
   return "\nMemory of a prompt of so many tokens:\n" + table.Text();
 }
 
+void SumGguf(const GgufFile& file, ModelFacts* facts) {
+  facts->tensors = static_cast<int64_t>(file.tensors().size());
+  facts->file_bytes = static_cast<int64_t>(file.map().bytes().size());
+}
+
+void SumFolder(const std::filesystem::path& folder, ModelFacts* facts) {
+  const SafetensorsFile weights(folder);
+  facts->tensors = static_cast<int64_t>(weights.tensors().size());
+  for (const MemoryMap& map : weights.maps())
+    facts->file_bytes += static_cast<int64_t>(map.bytes().size());
+  const bool fast = std::filesystem::exists(folder / "tokenizer.json");
+  facts->tokenizer.model = fast ? "tokenizer.json" : "tokenizer.model";
+}
+
+// Of a model that can't be opened because of `error`. Throws that where the model says nothing of
+// itself.
+ModelFacts UnsupportedFacts(const std::string& model, const Error& error) {
+  ModelFacts facts;
+  facts.why_not = error.what();
+  std::error_code ignored;
+  if (std::filesystem::is_directory(model, ignored)) {
+    const std::filesystem::path folder(model);
+    if (!std::filesystem::exists(folder / "config.json", ignored)) throw error;
+    facts.config.architecture = ConfigJson::Read(folder / "config.json").Text("model_type", "");
+    facts.config.rope_base = 0;
+    facts.file = std::filesystem::weakly_canonical(folder, ignored).filename().string();
+    return facts;
+  }
+  std::optional<GgufFile> file;
+  try {
+    file.emplace(ModelPath(model));
+  } catch (const Error&) {
+    throw error;
+  }
+  facts.file = file->file_name();
+  facts.config = StatedConfig(*file);
+  SumGguf(*file, &facts);
+  return facts;
+}
+
+std::string_view ScalingName(RopeScalingKind kind) {
+  constexpr std::string_view kNames[] = {"none", "linear", "dynamic", "llama3", "yarn", "longrope"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+// "500000, llama3 scaling by 8".
+std::string RopeText(const ModelConfig& config) {
+  if (config.positions == PositionKind::kAlibi) return "none: ALiBi";
+  if (config.rope_base <= 0) return "not stated";
+  std::string text = fmt::format("{}", config.rope_base);
+  const RopeScaling& scaling = config.rope_scaling;
+  if (scaling.kind == RopeScalingKind::kLongRope) {
+    // A GGUF file holds llama3's scaling, too, as one factor a frequency.
+    const bool one = scaling.short_factors == scaling.long_factors;
+    text += one ? ", a factor for each frequency" : ", longrope factors by length";
+  } else if (scaling.kind != RopeScalingKind::kNone) {
+    text += fmt::format(", {} scaling by {:.4g}", ScalingName(scaling.kind), scaling.factor);
+  }
+  return text;
+}
+
+Json RopeBaseJson(const ModelConfig& config) {
+  const bool rotary = config.positions == PositionKind::kRotary && config.rope_base > 0;
+  return rotary ? Json(config.rope_base) : Json(nullptr);
+}
+
 }  // namespace
 
 ModelFacts ReadModelFacts(const std::string& model) {
-  const GgufFile file(ModelPath(model));
-  ModelFacts facts;
-  facts.file = file.file_name();
-  facts.tensors = static_cast<int64_t>(file.tensors().size());
-  facts.file_bytes = static_cast<int64_t>(file.map().bytes().size());
-  facts.config = StatedConfig(file);
+  std::unique_ptr<ModelSource> source;
   try {
-    facts.config = ReadModelConfig(file);
-    CheckTensorShapes(file, facts.config);
-    const Tokenizer tokenizer(file);
-    facts.tokenizer = {file.GetString("tokenizer.ggml.model").value_or(""),
-                       tokenizer.pre_tokenizer_name(),
-                       tokenizer.bos_id(),
-                       tokenizer.eos_id(),
-                       tokenizer.add_bos(),
-                       !tokenizer.chat_template().empty()};
+    source = OpenModel(model);
+  } catch (const Error& error) {
+    return UnsupportedFacts(model, error);
+  }
+  ModelFacts facts;
+  facts.config = source->config();
+  facts.file = std::filesystem::path(source->path()).filename().string();
+  if (std::filesystem::is_directory(source->path())) {
+    SumFolder(source->path(), &facts);
+  } else {
+    const GgufFile file(source->path());
+    SumGguf(file, &facts);
+    facts.tokenizer.model = file.GetString("tokenizer.ggml.model").value_or("");
+  }
+  try {
+    const std::unique_ptr<Tokenizer> tokenizer = source->MakeTokenizer();
+    facts.tokenizer.pre_tokenizer = tokenizer->pre_tokenizer_name();
+    facts.tokenizer.bos_id = tokenizer->bos_id();
+    facts.tokenizer.eos_id = tokenizer->eos_id();
+    facts.tokenizer.add_bos = tokenizer->add_bos();
+    facts.tokenizer.chat_template = !tokenizer->chat_template().empty();
     facts.supported = true;
   } catch (const Error& error) {
     facts.why_not = error.what();
@@ -134,7 +214,9 @@ std::string FactsJson(const ModelFacts& facts) {
       {"hidden", NumberOrNull(config.hidden)},
       {"vocabulary", NumberOrNull(config.vocabulary)},
       {"trained_context", NumberOrNull(config.trained_context)},
-      {"rope_base", config.rope_base > 0 ? Json(config.rope_base) : Json(nullptr)},
+      {"rope_base", RopeBaseJson(config)},
+      {"rope_scaling",
+       facts.supported ? Json(ScalingName(config.rope_scaling.kind)) : Json(nullptr)},
       {"quantisation", config.quantisation.empty() ? Json(nullptr) : Json(config.quantisation)},
       {"supported", facts.supported},
       {"name", config.name},
@@ -180,7 +262,7 @@ std::string FactsText(const ModelFacts& facts) {
       fmt::format("{} (feed-forward: {})", number(config.hidden), number(config.feed_forward)));
   add("vocabulary", number(config.vocabulary));
   add("trained_context", number(config.trained_context) + " tokens");
-  add("rope_base", config.rope_base > 0 ? fmt::format("{}", config.rope_base) : "not stated");
+  add("rope_base", RopeText(config));
   add("quantisation", config.quantisation.empty() ? "not stated" : config.quantisation);
   if (!facts.supported) {
     add("supported", "no");

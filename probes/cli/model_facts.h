@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a model file's header says, whether or not the model can be run.
+// What a model's file or folder says, whether or not the model can be run.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "core/gguf_file.h"
 #include "core/model_config.h"
 
 namespace midscope::cli {
@@ -31,7 +30,7 @@ struct ModelFacts {
   std::string why_not;
 };
 
-// Throws Error only where the file is no whole GGUF file.
+// Throws Error only where nothing can be told: no whole GGUF file, no folder with a config.json.
 ModelFacts ReadModelFacts(const std::string& model);
 
 // As `info --json` and `info` print them.

@@ -115,6 +115,48 @@ TEST(CompilePlans, RefusesWhatTheModelDoesNotHave) {
       Error);
 }
 
+// transformers' build_mpt_alibi_tensor: half, then every other slope of the next power of two.
+TEST(AlibiSlopes, AreThoseOfMpt) {
+  EXPECT_THAT(AlibiSlopes(4, 8.0), ElementsAre(0.25f, 0.0625f, 0.015625f, 0.00390625f));
+  EXPECT_THAT(AlibiSlopes(3, 8.0), ElementsAre(0.0625f, 0.00390625f, 0.25f));
+  EXPECT_THAT(AlibiSlopes(1, 8.0), ElementsAre(0.00390625f));
+}
+
+TEST(CompilePlans, AlibiModelsTakeNoPositionSchemeAndAllChannels) {
+  ModelConfig config = Config();
+  config.positions = PositionKind::kAlibi;
+  EXPECT_THROW(CompilePlans(ParseIntervention("ms-poe()"), config, 10), Error);
+  EXPECT_THROW(CompilePlans(ParseIntervention("pi(1.5)"), config, 10), Error);
+  const auto plans = CompilePlans(ParseIntervention("channel(1, factor=0)"), config, 10);
+  EXPECT_TRUE(plans[0].row_override.has_value());
+  EXPECT_EQ(plans[0].alibi_slopes.size(), 4u);
+  EXPECT_TRUE(plans[0].inverse_frequency.empty());
+}
+
+TEST(CompilePlans, LayersGoTheirOwnWays) {
+  ModelConfig config = Config(4);
+  config.rope_base = 1e6;
+  config.attention = {{5, true, true}, {0, true, false}, {0, false, false}, {0, true, false}};
+  const auto plans = CompilePlans(ParseIntervention("pi(1.5)"), config, 10);
+  EXPECT_EQ(plans[0].window, 5);
+  EXPECT_NE(plans[0].inverse_frequency, plans[1].inverse_frequency);
+  EXPECT_EQ(plans[1].inverse_frequency, plans[3].inverse_frequency);
+  EXPECT_TRUE(plans[2].inverse_frequency.empty());
+  EXPECT_EQ(plans[1].q_ratio[0], 1.5);
+  EXPECT_EQ(plans[2].q_ratio[0], 1.0);  // nothing to rescale where nothing rotates
+}
+
+// Frequencies that depend on the length make plans of another length others.
+TEST(CompilePlans, FrequenciesFollowTheLengthOfTheSequence) {
+  ModelConfig config = Config();
+  config.trained_context = 64;
+  config.rope_scaling.kind = RopeScalingKind::kDynamic;
+  config.rope_scaling.factor = 2;
+  config.rope_scaling.original_context = 16;
+  EXPECT_EQ(CompilePlans({}, config, 10, 16), CompilePlans({}, config, 10));
+  EXPECT_NE(CompilePlans({}, config, 10, 17), CompilePlans({}, config, 10));
+}
+
 int64_t Changed(const std::string& before, const std::string& after) {
   return FirstChangedLayer(CompilePlans(ParseIntervention(before), Config(), 10),
                            CompilePlans(ParseIntervention(after), Config(), 10), 10);

@@ -1,29 +1,61 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs seeded lines of mixed text through Midscope's tokenizer and through `tokenizers`, and counts the lines whose ids differ.
+"""Runs seeded lines of mixed text through Midscope's tokenizer and through `tokenizers` or `sentencepiece`, and counts the lines whose
+ids differ.
 
-    compare_tokenizer.py TOKENIZE_LINES MODEL.gguf [--lines 12000] [--seed 1] [--every-character]
+    compare_tokenizer.py TOKENIZE_LINES MODEL [--reference FILE] [--lines 12000] [--seed 1] [--every-character]
 
-TOKENIZE_LINES is the built program tests/core/tokenize_lines. --every-character adds, for every code point, a line where it stands
-alone, after a space, and between letters. Exits with 1 where a line differs.
+TOKENIZE_LINES is the built program tests/core/tokenize_lines; MODEL a .gguf file or a folder. FILE is the tokenizer.json or
+tokenizer.model to hold it against: by default the folder's, or for byte-level GGUF a BPE built from the file's own vocabulary.
+--every-character adds, for every code point, a line where it stands alone, after a space, and between letters. Exits with 1 where a line
+differs.
 """
 import argparse
 import json
+import pathlib
+import re
 import subprocess
 import sys
 
 from tokenizer_lines import build_tokenizer, make_lines
 
 
+def encode_with_sentencepiece(processor, line):
+    """Ids of the text between control tokens, with the tokens themselves where they are written out."""
+    control = [processor.id_to_piece(i) for i in range(processor.get_piece_size()) if processor.is_control(i) or processor.is_unknown(i)]
+    ids = []
+    for part in re.split("(" + "|".join(map(re.escape, control)) + ")", line):
+        ids += [processor.piece_to_id(part)] if part in control else processor.encode(part)
+    return ids
+
+
+def make_reference(model, reference):
+    """(ids of a line, texts of the special tokens)"""
+    if reference is None and pathlib.Path(model).is_dir():
+        reference = next(path for name in ("tokenizer.json", "tokenizer.model") if (path := pathlib.Path(model) / name).exists())
+    if reference is None:
+        tokenizer, special = build_tokenizer(model)
+        return lambda line: tokenizer.encode(line).ids, special
+    if str(reference).endswith(".model"):
+        from sentencepiece import SentencePieceProcessor
+        processor = SentencePieceProcessor(model_file=str(reference))
+        return lambda line: encode_with_sentencepiece(processor, line), ["<s>", "</s>"]
+    from tokenizers import Tokenizer
+    tokenizer = Tokenizer.from_file(str(reference))
+    special = [token.content for token in tokenizer.get_added_tokens_decoder().values()] or ["<unk>"]
+    return lambda line: tokenizer.encode(line, add_special_tokens=False).ids, special
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("model")
+    parser.add_argument("--reference")
     parser.add_argument("--lines", type=int, default=12000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--every-character", action="store_true")
     args = parser.parse_args()
-    tokenizer, special = build_tokenizer(args.model)
+    encode, special = make_reference(args.model, args.reference)
     lines = make_lines(special, args.lines, args.seed)
     if args.every_character:
         codes = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
@@ -34,11 +66,11 @@ def main():
         sys.exit(done.stderr)
     got = [[int(i) for i in line.split()] for line in done.stdout.split("\n")[:-1]]
     assert len(got) == len(lines), (len(got), len(lines))
-    differ = [i for i, line in enumerate(lines) if tokenizer.encode(line).ids != got[i]]
+    differ = [i for i, line in enumerate(lines) if encode(line) != got[i]]
     characters = sum(len(line) for line in lines)
     print(f"{len(lines)} lines, {characters} characters, {sum(map(len, got))} tokens: {len(differ)} lines differ")
     for i in differ[:20]:
-        print(f"  {lines[i]!r}\n    tokenizers {tokenizer.encode(lines[i]).ids}\n    midscope   {got[i]}")
+        print(f"  {lines[i]!r}\n    reference  {encode(lines[i])}\n    midscope   {got[i]}")
     return 1 if differ else 0
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // For compare_tokenizer.py: reads one JSON string a line from stdin, writes its token ids a line,
 // separated by spaces.
+#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,11 +11,13 @@
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::cerr << "usage: tokenize_lines MODEL.gguf < LINES.jsonl\n";
+    std::cerr << "usage: tokenize_lines MODEL < LINES.jsonl   (MODEL: a .gguf file or a folder)\n";
     return 2;
   }
   try {
-    const midscope::Tokenizer tokenizer{midscope::GgufFile(argv[1])};
+    const midscope::Tokenizer tokenizer = std::filesystem::is_directory(argv[1])
+                                              ? midscope::Tokenizer::FromFolder(argv[1])
+                                              : midscope::Tokenizer{midscope::GgufFile(argv[1])};
     for (std::string line; std::getline(std::cin, line);) {
       const auto text = nlohmann::json::parse(line).get<std::string>();
       const char* separator = "";

@@ -205,10 +205,12 @@ TEST(Tokenizer, RefusesWhatItCannotReproduce) {
     writer.Remove(key).String(key, value);
     return ErrorMessage([&] { FromWriter(writer); });
   };
-  EXPECT_THAT(error("tokenizer.ggml.pre", "tekken"),
-              HasSubstr("pre-tokenizer 'tekken': not supported yet"));
+  EXPECT_THAT(error("tokenizer.ggml.pre", "porcelain"),
+              HasSubstr("pre-tokenizer 'porcelain': not supported yet"));
+  EXPECT_THAT(error("tokenizer.ggml.model", "rwkv"),
+              HasSubstr("its tokenizer 'rwkv' is not supported"));
   EXPECT_THAT(error("tokenizer.ggml.model", "llama"),
-              HasSubstr("its tokenizer 'llama' is not supported yet"));
+              HasSubstr("tokenizer.ggml.scores is missing"));
   GgufWriter none = TinyModel();
   none.Remove("tokenizer.ggml.model");
   EXPECT_THAT(ErrorMessage([&] { FromWriter(none); }), HasSubstr("it has no tokenizer"));

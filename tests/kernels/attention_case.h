@@ -24,6 +24,9 @@ struct CaseShape {
   int64_t pairs = -1;  // rotated pairs; -1: head_dim / 2
   bool rotated = true;
   bool tables_per_head = false;  // else one table for all
+  int64_t window = 0;
+  float softcap = 0;
+  bool alibi = false;
   Dtype dtype = Dtype::kFloat32;
 };
 
@@ -31,7 +34,8 @@ inline std::string Describe(const CaseShape& c) {
   return "rows " + std::to_string(c.query_rows) + " first " + std::to_string(c.first_query) +
          " heads " + std::to_string(c.heads) + "/" + std::to_string(c.key_value_heads) + " dim " +
          std::to_string(c.head_dim) + " pairs " + std::to_string(c.pairs) +
-         (c.tables_per_head ? " own tables" : "") +
+         (c.tables_per_head ? " own tables" : "") + " window " + std::to_string(c.window) +
+         " softcap " + std::to_string(c.softcap) + (c.alibi ? " alibi" : "") +
          (c.dtype == Dtype::kFloat32 ? " float32" : " bfloat16");
 }
 
@@ -79,13 +83,37 @@ class Guarded {
   std::vector<unsigned char> memory_;
 };
 
+// Windows, soft caps and ALiBi, alone and together, over lengths around the blocks of the engines.
+inline std::vector<CaseShape> ShapedCases(const std::vector<int64_t>& query_rows,
+                                          const std::vector<int64_t>& first_queries) {
+  std::vector<CaseShape> shapes;
+  for (const int64_t rows : query_rows) {
+    for (const int64_t first : first_queries) {
+      CaseShape c{.query_rows = rows, .first_query = first, .heads = 4, .key_value_heads = 2};
+      c.head_dim = 36;
+      for (const int64_t window : {0, 1, 2, 7, 8, 9, 47, 63, 64, 65, 100, 1000}) {
+        c.window = window;
+        c.softcap = window % 2 == 1 ? 1.5f : 0.0f;
+        c.alibi = window == 0 || window % 3 == 1;
+        shapes.push_back(c);
+      }
+      c.window = 0;
+      c.alibi = false;
+      c.softcap = 50.0f;
+      shapes.push_back(c);
+    }
+  }
+  return shapes;
+}
+
 // q, k and v are views into one buffer [row, (heads + 2 key_value_heads) * head_dim], as a fused
 // projection makes them.
 struct AttentionCase {
   explicit AttentionCase(const CaseShape& c, unsigned seed = 1)
       : shape{c.query_rows,      c.first_query + c.query_rows + c.extra_keys,
               c.first_query,     c.heads,
-              c.key_value_heads, c.head_dim},
+              c.key_value_heads, c.head_dim,
+              c.window,          c.softcap},
         dtype(c.dtype),
         width((c.heads + 2 * c.key_value_heads) * c.head_dim),
         fused(shape.key_rows * width, c.dtype) {
@@ -101,6 +129,7 @@ struct AttentionCase {
           h % 3 == 2 ? -1.0f : 1.0f;  // no scale that a caller may ask for is special
       scales.push_back(sign * (1.0f + 0.1f * static_cast<float>(h)) /
                        std::sqrt(static_cast<float>(c.head_dim)));
+      if (c.alibi) slopes.push_back(0.5f / static_cast<float>(1 + h * h) - 0.05f);
     }
   }
 
@@ -111,7 +140,7 @@ struct AttentionCase {
   ConstHeads Q() { return Part(0, shape.first_query); }
   ConstHeads K() { return Part(shape.heads, 0); }
   ConstHeads V() { return Part(shape.heads + shape.key_value_heads, 0); }
-  HeadPositions Positions() const { return {q_tables, k_tables, scales}; }
+  HeadPositions Positions() const { return {q_tables, k_tables, scales, slopes}; }
   int64_t OutCount() const { return shape.query_rows * shape.heads * shape.head_dim; }
   Heads Out(Guarded& out, Dtype out_dtype) const {
     return {out.data(), out_dtype, shape.heads * shape.head_dim, shape.head_dim};
@@ -127,6 +156,7 @@ struct AttentionCase {
   std::vector<RotaryView> q_tables;
   std::vector<RotaryView> k_tables;
   std::vector<float> scales;
+  std::vector<float> slopes;
 
  private:
   RotaryView View(size_t i) const { return {cosines[i].data(), sines[i].data(), pairs}; }

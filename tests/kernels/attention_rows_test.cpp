@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Contract: AttentionWeights and WeightedValues equal the definition in float32 accuracy whatever
-// the dtype of q, k and v; rows sum to 1 and are exactly 0 beyond the causal limit; results are
-// equal to the last bit for any number of threads; rotating q and k by shifted positions changes
-// nothing but rounding.
+// the dtype of q, k and v; rows sum to 1 and are exactly 0 beyond the causal limit and before the
+// window; results are equal to the last bit for any number of threads; rotating q and k by shifted
+// positions changes nothing but rounding.
 #include <numeric>
 
 #include "kernels/attention.h"
@@ -42,6 +42,7 @@ std::vector<CaseShape> Cases() {
                     .key_value_heads = 2,
                     .head_dim = 33,
                     .rotated = false});
+  for (const CaseShape& c : ShapedCases({1, 3}, {0, 7, 64, 300, 700})) shapes.push_back(c);
   return shapes;
 }
 
@@ -61,8 +62,9 @@ void CheckEqualTheDefinition() {
       for (int64_t i = 0; i < count; ++i) {
         const double want = expected[static_cast<size_t>(i)];
         ASSERT_NEAR(weights.At(i), want, kWeightTolerance) << Describe(c) << " at " << i;
-        const bool hidden =
-            i % inputs.shape.key_rows > c.first_query + i / (c.heads * inputs.shape.key_rows);
+        const int64_t key = i % inputs.shape.key_rows;
+        const int64_t query = c.first_query + i / (c.heads * inputs.shape.key_rows);
+        const bool hidden = key > query || (c.window > 0 && key <= query - c.window);
         ASSERT_TRUE(!hidden || weights.At(i) == 0.0f) << Describe(c) << " at " << i;
       }
       EXPECT_TRUE(weights.Intact()) << Describe(c);

@@ -54,6 +54,7 @@ std::vector<CaseShape> Cases() {
   }
   shapes.push_back({.query_rows = 100, .heads = 9, .key_value_heads = 3, .tables_per_head = true});
   shapes.push_back({.query_rows = 100, .heads = 9, .key_value_heads = 3, .rotated = false});
+  for (const CaseShape& c : ShapedCases({5, 49, 130}, {0, 65, 200})) shapes.push_back(c);
   return shapes;
 }
 
@@ -112,6 +113,54 @@ TEST(Attention, PicksTheArithmeticByDtypeAndRows) {
                             inputs.Out(out, dtype), SerialExecutor()));
       EXPECT_LE(MaxDifference(out, expected, inputs.OutCount()), ToleranceOf(dtype));
     }
+}
+
+// Keys far behind every window may hold anything: they are neither read nor paid for.
+void CheckLeavesKeysBehindTheWindowAlone() {
+  for (const int64_t rows : {2, 100}) {
+    for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+      AttentionCase inputs({.query_rows = rows,
+                            .first_query = 300,
+                            .heads = 2,
+                            .key_value_heads = 1,
+                            .window = 70,
+                            .dtype = dtype});
+      Guarded expected(inputs.OutCount(), dtype);
+      ASSERT_TRUE(Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                            inputs.Out(expected, dtype), SerialExecutor()));
+      const int64_t first = FirstVisibleKey(inputs.shape, 300);
+      EXPECT_EQ(first, 231);
+      for (int64_t i = 0; i < first / 64 * 64 * inputs.width; ++i) inputs.fused.Set(i, NAN);
+      Guarded out(inputs.OutCount(), dtype);
+      ASSERT_TRUE(Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                            inputs.Out(out, dtype), SerialExecutor()));
+      EXPECT_TRUE(out == expected) << rows << " rows";
+    }
+  }
+}
+
+TEST(Attention, LeavesKeysBehindTheWindowAlone) {
+  OnEveryTarget(CheckLeavesKeysBehindTheWindowAlone);
+}
+
+// A window of one key is that key's value, whatever the logits are.
+TEST(Attention, AWindowOfOneKeyGivesItsValue) {
+  AttentionCase inputs({.query_rows = 90,
+                        .first_query = 10,
+                        .heads = 3,
+                        .key_value_heads = 3,
+                        .window = 1,
+                        .softcap = 3,
+                        .alibi = true});
+  Guarded out(inputs.OutCount(), Dtype::kFloat32);
+  ASSERT_TRUE(Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                        inputs.Out(out, Dtype::kFloat32), SerialExecutor()));
+  const int64_t heads_width = inputs.shape.heads * inputs.shape.head_dim;
+  for (int64_t i = 0; i < inputs.OutCount(); ++i) {
+    const int64_t row = inputs.shape.first_query + i / heads_width;
+    const int64_t value = row * inputs.width + 2 * heads_width + i % heads_width;
+    ASSERT_FLOAT_EQ(out.At(i), inputs.fused.At(value));
+  }
 }
 
 // Large logits: the running maximum must keep 2^x in range, and a later block may raise it by a

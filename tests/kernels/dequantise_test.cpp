@@ -11,6 +11,7 @@
 
 #include "tests/kernels/attention_case.h"
 #include "tests/kernels/every_target.h"
+#include "tests/kernels/thread_executor.h"
 
 namespace midscope::kernels {
 namespace {
@@ -69,7 +70,7 @@ void CheckEqualsTheGgufPackageToTheLastBit() {
       EXPECT_TRUE(out.Intact()) << format->name;
     }
   }
-  EXPECT_EQ(seen.size(), 13u) << "each BlockType has its golden blocks";
+  EXPECT_EQ(seen.size(), 15u) << "each BlockType has its golden blocks";
   EXPECT_GT(special, 0);
 }
 
@@ -113,6 +114,56 @@ void CheckEveryHalfIsConvertedExactly() {
 }
 
 TEST(Dequantise, EveryHalfIsConvertedExactly) { OnEveryTarget(CheckEveryHalfIsConvertedExactly); }
+
+// Rows in another order, of any alignment and with bytes between them, in both dtypes.
+void CheckRowsAreThoseOfTheFileInOrder() {
+  for (const Golden& golden : ReadGolden()) {
+    const auto format = *FindBlockFormat(golden.type);
+    const int64_t columns = 256;
+    const int64_t bytes = columns / format.elements * format.bytes, row_bytes = bytes + 5;
+    std::vector<char> data(static_cast<size_t>(3 * row_bytes + 1), 'x');
+    for (int64_t row = 0; row < 3; ++row) {
+      std::copy_n(golden.blocks.begin() + row * bytes, bytes, data.begin() + 1 + row * row_bytes);
+    }
+    const std::vector<int64_t> shuffled = {2, 0, 1, 2, 0};
+    for (const bool in_order : {true, false}) {
+      const std::vector<int64_t> order = in_order ? std::vector<int64_t>{0, 1, 2} : shuffled;
+      const auto rows = static_cast<int64_t>(order.size());
+      BlockMatrix matrix{format.type, data.data() + 1, row_bytes, {}, rows, columns};
+      if (!in_order) matrix.row_order = order;
+      for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+        Guarded out(rows * columns, dtype);
+        DequantiseRows(matrix, dtype, out.data(), ThreadExecutor(3));
+        for (int64_t i = 0; i < rows * columns; ++i) {
+          const int64_t row = order[static_cast<size_t>(i / columns)];
+          const float exact = golden.values[static_cast<size_t>(row * columns + i % columns)];
+          const float want = dtype == Dtype::kFloat32 ? exact : ToFloat(ToBFloat16(exact));
+          if (std::isnan(want) && std::isnan(out.At(i))) continue;
+          ASSERT_EQ(out.At(i), want) << format.name << " at " << i;
+        }
+        EXPECT_TRUE(out.Intact()) << format.name;
+      }
+    }
+  }
+}
+
+TEST(DequantiseRows, AreThoseOfTheFileInOrder) { OnEveryTarget(CheckRowsAreThoseOfTheFileInOrder); }
+
+// Longer than the part of a row that is rounded at once, and no multiple of it.
+TEST(DequantiseRows, TakesLongRows) {
+  const int64_t columns = 5 * 1024 + 32;
+  std::vector<char> data(static_cast<size_t>(columns / 32 * 34));
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<char>(i % 34 < 2 ? 0x3c : i % 251);
+  std::vector<float> exact(static_cast<size_t>(columns));
+  Dequantise(BlockType::kQ8_0, data.data(), columns, exact.data());
+  Guarded out(columns, Dtype::kBFloat16);
+  DequantiseRows({BlockType::kQ8_0, data.data(), columns / 32 * 34, {}, 1, columns},
+                 Dtype::kBFloat16, out.data(), SerialExecutor());
+  for (int64_t i = 0; i < columns; ++i) {
+    ASSERT_EQ(out.At(i), ToFloat(ToBFloat16(exact[static_cast<size_t>(i)]))) << i;
+  }
+  EXPECT_TRUE(out.Intact());
+}
 
 TEST(Dequantise, UnknownTypesHaveNoFormat) {
   for (const uint32_t type : {4u, 5u, 9u, 15u, 16u, 29u, 31u, 39u, 0xffffffffu}) {

@@ -103,27 +103,145 @@ void CheckIsTheRoundedSum() {
 
 TEST(Add, IsTheRoundedSum) { OnEveryTarget(CheckIsTheRoundedSum); }
 
-void CheckSwiGlu() {
+// The mean is far from 0 against the deviations, so that squares would cancel.
+void ExpectLayerNormalised(const Guarded& x, const Guarded& weight, const Guarded* bias,
+                           const Guarded& out, const Guarded& means, const Guarded& inverses,
+                           int64_t width, Dtype dtype) {
+  for (int64_t row = 0; row < kRows; ++row) {
+    double mean = 0, squares = 0;
+    for (int64_t i = 0; i < width; ++i) mean += x.At(row * width + i) / static_cast<double>(width);
+    for (int64_t i = 0; i < width; ++i) squares += std::pow(x.At(row * width + i) - mean, 2.0);
+    const double inverse = 1 / std::sqrt(squares / static_cast<double>(width) + kEpsilon);
+    ASSERT_NEAR(means.At(row), mean, 2e-5) << "width " << width;
+    ASSERT_NEAR(inverses.At(row), inverse, inverse * 1e-5) << "width " << width;
+    for (int64_t i = 0; i < width; ++i) {
+      const double scaled = (x.At(row * width + i) - mean) * inverse * weight.At(i);
+      const double value = scaled + (bias ? bias->At(i) : 0.0f);
+      // On narrow vectors a mean of 20 is the sum of 144 in a row, off by 2e-5; `inverse` scales
+      // it.
+      const double slack = 2e-5 * std::abs(weight.At(i)) * std::max(1.0, inverse);
+      ASSERT_NEAR(out.At(row * width + i), value, Tolerance(dtype, value) + slack)
+          << "width " << width;
+    }
+  }
+  EXPECT_TRUE(x.Intact() && out.Intact() && means.Intact() && inverses.Intact());
+}
+
+void CheckLayerNorm() {
   for (const int64_t width : kWidths) {
     for (const Dtype dtype : kDtypes) {
-      Guarded gate_up = Random(kRows * 2 * width, dtype, 1, 4.0f);
-      gate_up.Set(0, -1000.0f);  // e^1000 must not become infinity / infinity
-      gate_up.Set(2 * width, 1000.0f);
-      gate_up.Set(4 * width, 0.0f);
-      Guarded out(kRows * width, dtype);
-      SwiGlu(gate_up.data(), kRows, width, dtype, out.data(), ThreadExecutor(2));
-      for (int64_t i = 0; i < kRows * width; ++i) {
-        const int64_t at = i / width * 2 * width + i % width;
-        const double gate = gate_up.At(at);
-        const double want = gate / (1 + std::exp(-gate)) * gate_up.At(at + width);
-        ASSERT_NEAR(out.At(i), want, Tolerance(dtype, want)) << "width " << width << " at " << i;
-      }
-      EXPECT_TRUE(out.Intact());
+      Guarded x = Random(kRows * width, dtype, 1);
+      for (int64_t i = 0; i < kRows * width; ++i) x.Set(i, x.At(i) + 20.0f);
+      Guarded update = Random(kRows * width, dtype, 3);
+      Guarded sum(kRows * width, dtype);
+      for (int64_t i = 0; i < kRows * width; ++i) sum.Set(i, x.At(i) + update.At(i));
+      const Guarded before = x;
+      Guarded weight = Random(width, Dtype::kFloat32, 2), bias = Random(width, Dtype::kFloat32, 4);
+      Guarded out(kRows * width, dtype), mean(kRows, Dtype::kFloat32), inverse = mean;
+      LayerNorm(x.data(), Floats(weight), Floats(bias), kEpsilon, kRows, width, dtype, out.data(),
+                Floats(mean), Floats(inverse), ThreadExecutor(2));
+      EXPECT_TRUE(x == before);
+      ExpectLayerNormalised(x, weight, &bias, out, mean, inverse, width, dtype);
+      AddLayerNorm(x.data(), update.data(), Floats(weight), nullptr, kEpsilon, kRows, width, dtype,
+                   out.data(), Floats(mean), Floats(inverse), ThreadExecutor(2));
+      EXPECT_TRUE(x == sum) << "width " << width;
+      ExpectLayerNormalised(sum, weight, nullptr, out, mean, inverse, width, dtype);
+      Guarded again(kRows * width, dtype);
+      LayerNorm(sum.data(), Floats(weight), nullptr, kEpsilon, kRows, width, dtype, again.data(),
+                nullptr, nullptr, SerialExecutor());
+      EXPECT_TRUE(again == out);
     }
   }
 }
 
-TEST(SwiGlu, EqualsItsFormula) { OnEveryTarget(CheckSwiGlu); }
+TEST(LayerNorm, EqualsItsFormula) { OnEveryTarget(CheckLayerNorm); }
+
+void CheckIsNormThenAdd() {
+  for (const int64_t width : kWidths) {
+    for (const Dtype dtype : kDtypes) {
+      Guarded residual = Random(kRows * width, dtype, 1);
+      Guarded update = Random(kRows * width, dtype, 2);
+      Guarded weight = Random(width, Dtype::kFloat32, 3);
+      Guarded normed(kRows * width, dtype);
+      RmsNorm(update.data(), Floats(weight), kEpsilon, kRows, width, dtype, normed.data(), nullptr,
+              SerialExecutor());
+      Guarded expected(kRows * width, dtype);
+      for (int64_t i = 0; i < kRows * width; ++i) expected.Set(i, residual.At(i) + normed.At(i));
+      const Guarded before = update;
+      AddNormalised(residual.data(), update.data(), Floats(weight), kEpsilon, kRows, width, dtype,
+                    ThreadExecutor(2));
+      EXPECT_TRUE(update == before);
+      // Sums of squares may differ in their last bit, which may tip one rounding.
+      EXPECT_LE(MaxDifference(residual, expected, kRows * width),
+                dtype == Dtype::kFloat32 ? 2e-6 : 0x1p-5)
+          << "width " << width;
+      EXPECT_TRUE(residual.Intact());
+    }
+  }
+}
+
+TEST(AddNormalised, IsNormThenAdd) { OnEveryTarget(CheckIsNormThenAdd); }
+
+// Heads of q within fused rows of q, k and v: what is between them stays.
+void CheckNormalisesStridedHeads(Dtype dtype, Dtype out_dtype, int64_t head_dim) {
+  const int64_t heads = 3, stride = head_dim + 2, row_stride = heads * stride + 5;
+  Guarded x = Random(kRows * row_stride, dtype, 1);
+  Guarded weight = Random(head_dim, Dtype::kFloat32, 2);
+  Guarded out = Random(kRows * row_stride, out_dtype, 3);
+  const Guarded before = out;
+  RmsNormHeads({x.data(), dtype, row_stride, stride}, Floats(weight), kEpsilon, kRows, heads,
+               head_dim, {out.data(), out_dtype, row_stride, stride}, ThreadExecutor(2));
+  for (int64_t at = 0; at < kRows * row_stride; ++at) {
+    const int64_t within = at % row_stride, i = within % stride;
+    if (within >= heads * stride || i >= head_dim) {
+      ASSERT_EQ(out.At(at), before.At(at)) << "between heads";
+      continue;
+    }
+    double squares = 0;
+    for (int64_t j = 0; j < head_dim; ++j) squares += std::pow(x.At(at - i + j), 2.0);
+    const double scale = 1 / std::sqrt(squares / static_cast<double>(head_dim) + kEpsilon);
+    const double want = x.At(at) * scale * weight.At(i);
+    ASSERT_NEAR(out.At(at), want, Tolerance(out_dtype, want)) << "head_dim " << head_dim;
+  }
+  EXPECT_TRUE(out.Intact());
+  if (dtype != out_dtype) return;
+  RmsNormHeads({x.data(), dtype, row_stride, stride}, Floats(weight), kEpsilon, kRows, heads,
+               head_dim, {x.data(), dtype, row_stride, stride}, SerialExecutor());
+  for (int64_t at = 0; at < kRows * row_stride; ++at) {
+    const int64_t within = at % row_stride;
+    if (within >= heads * stride || within % stride >= head_dim) continue;
+    ASSERT_EQ(x.At(at), out.At(at)) << "in place";
+  }
+}
+
+TEST(RmsNormHeads, NormalisesEachHeadInPlaceAndStrided) {
+  OnEveryTarget([] {
+    for (const int64_t head_dim : kWidths) {
+      for (const Dtype dtype : kDtypes) {
+        for (const Dtype out_dtype : kDtypes)
+          CheckNormalisesStridedHeads(dtype, out_dtype, head_dim);
+      }
+    }
+  });
+}
+
+void CheckAddsTheBias() {
+  for (const int64_t width : kWidths) {
+    for (const Dtype dtype : kDtypes) {
+      const int64_t stride = width + 3;
+      Guarded x = Random(kRows * stride, dtype, 1);
+      Guarded bias = Random(width, Dtype::kFloat32, 2);
+      Guarded expected = x;
+      for (int64_t at = 0; at < kRows * stride; ++at) {
+        if (at % stride < width) expected.Set(at, x.At(at) + bias.At(at % stride));
+      }
+      AddBias(x.data(), stride, Floats(bias), kRows, width, dtype, ThreadExecutor(2));
+      EXPECT_TRUE(x == expected) << "width " << width;
+    }
+  }
+}
+
+TEST(AddBias, IsTheRoundedSumOfEachRow) { OnEveryTarget(CheckAddsTheBias); }
 
 void CheckEqualsItsFormulaInPlaceAndStrided() {
   for (const int64_t width : kWidths) {

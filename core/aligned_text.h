@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// A part of a text after it was changed (normalised, given a space), which still knows where each
+// of its bytes comes from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace midscope {
+
+class AlignedText {
+ public:
+  // The bytes as they stand at `offset` of the original text.
+  AlignedText(std::string text, int64_t offset) : text_(std::move(text)), offset_(offset) {}
+
+  std::string_view text() const { return text_; }
+  size_t size() const { return text_.size(); }
+
+  // Where bytes [begin, end) of this text come from: [OriginalBegin(begin), OriginalEnd(end)) of
+  // the original. Bytes that were put in come from an empty range.
+  int64_t OriginalBegin(size_t begin) const;
+  int64_t OriginalEnd(size_t end) const;
+
+  // An empty text that begins where byte `begin` of this one does, to be filled by Append.
+  AlignedText Empty(size_t begin) const;
+  // Bytes [begin, end) as a text of their own.
+  AlignedText Part(size_t begin, size_t end) const;
+
+  // Appends bytes of `source`, as they are; only to a text that Empty made.
+  void AppendPart(const AlignedText& source, size_t begin, size_t end);
+  // Appends `bytes`, which stand for [begin, end) of `source` together.
+  void AppendChanged(const AlignedText& source, size_t begin, size_t end, std::string_view bytes);
+
+ private:
+  std::string text_;
+  int64_t offset_;
+  // [byte] in the original; both empty where byte i comes from offset_ + i.
+  std::vector<int64_t> begins_;
+  std::vector<int64_t> ends_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// A configuration in JSON (config.json, or an object within it), read with checks: whatever stands
+// there, a value comes out right or an Error names the file, the key and what it must be.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace midscope {
+
+class ConfigJson {
+ public:
+  // Throws Error: can't be read, more than 16 MiB, not UTF-8, not JSON, not an object.
+  static ConfigJson Read(const std::filesystem::path& path);
+
+  // "DIR/config.json" as it stands in messages.
+  const std::string& thing() const { return thing_; }
+  [[noreturn]] void Fail(const std::string& reason, const std::string& remedy = "") const;
+  // "rope_scaling.factor" for a key of an object within.
+  std::string Name(std::string_view key) const;
+
+  bool Has(std::string_view key) const;     // there, and not null
+  bool IsNull(std::string_view key) const;  // there, and null
+
+  // Of a key that is absent or null, `otherwise`; an Error where there is no otherwise. Error where
+  // the value has another type or is out of range.
+  int64_t Count(std::string_view key, int64_t max,
+                std::optional<int64_t> otherwise = std::nullopt) const;  // 1 to max
+  int64_t CountOrZero(std::string_view key, int64_t max, int64_t otherwise) const;
+  double Positive(std::string_view key, std::optional<double> otherwise = std::nullopt) const;
+  bool Flag(std::string_view key, bool otherwise) const;
+  std::string Text(std::string_view key, const std::string& otherwise) const;
+
+  // Empty where the key is absent or null.
+  std::vector<double> Positives(std::string_view key) const;
+  std::vector<int64_t> Flags(std::string_view key) const;  // numbers or booleans; 0 or 1 come out
+  std::vector<std::string> Texts(std::string_view key) const;
+  std::optional<ConfigJson> Object(std::string_view key) const;
+
+ private:
+  ConfigJson(std::string thing, std::string prefix, std::shared_ptr<const nlohmann::json> root,
+             const nlohmann::json* object);
+  const nlohmann::json* Find(std::string_view key) const;  // null where absent or JSON's null
+  const nlohmann::json* FindArray(std::string_view key) const;
+
+  std::string thing_;
+  std::string prefix_;
+  std::shared_ptr<const nlohmann::json> root_;
+  const nlohmann::json* object_;  // within root_
+};
+
+}  // namespace midscope

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "core/model_cache.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <vector>
+
+#include "core/error.h"
+
+namespace midscope {
+namespace {
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+bool IsPlain(const std::string& part) {
+  if (part.empty() || part.size() > 96 || part.starts_with('.') || part.starts_with('-')) {
+    return false;
+  }
+  return std::all_of(part.begin(), part.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  });
+}
+
+// The first line of refs/main: the commit that `main` was when it was fetched. Empty where there
+// is none, or anything but a plain name (it becomes part of a path).
+std::string MainRevision(const std::filesystem::path& repository) {
+  std::ifstream file(repository / "refs" / "main");
+  std::string revision(128, '\0');
+  file.read(revision.data(), static_cast<std::streamsize>(revision.size()));
+  revision.resize(static_cast<size_t>(file.gcount()));
+  revision = revision.substr(0, revision.find_first_of("\r\n"));
+  return IsPlain(revision) ? revision : "";
+}
+
+}  // namespace
+
+std::filesystem::path HuggingFaceCache() {
+  for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
+    if (const std::string cache = Environment(name); !cache.empty()) return cache;
+  }
+  if (const std::string home = Environment("HF_HOME"); !home.empty()) {
+    return std::filesystem::path(home) / "hub";
+  }
+  const std::string cache = Environment("XDG_CACHE_HOME");
+  const std::filesystem::path root = cache.empty()
+                                         ? std::filesystem::path(Environment("HOME")) / ".cache"
+                                         : std::filesystem::path(cache);
+  return root / "huggingface" / "hub";
+}
+
+bool IsModelName(const std::string& model) {
+  const size_t slash = model.find('/');
+  if (slash == std::string::npos) return false;
+  return IsPlain(model.substr(0, slash)) && IsPlain(model.substr(slash + 1));
+}
+
+std::optional<std::filesystem::path> FindCachedModel(const std::string& model) {
+  if (!IsModelName(model)) return std::nullopt;
+  const size_t slash = model.find('/');
+  const std::filesystem::path repository =
+      HuggingFaceCache() / ("models--" + model.substr(0, slash) + "--" + model.substr(slash + 1));
+  std::error_code error;
+  if (!std::filesystem::is_directory(repository, error)) return std::nullopt;
+  const std::filesystem::path snapshots = repository / "snapshots";
+  if (const std::string revision = MainRevision(repository); !revision.empty()) {
+    if (std::filesystem::is_directory(snapshots / revision, error)) return snapshots / revision;
+  }
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::directory_iterator(snapshots, error)) {
+    if (entry.is_directory(error)) found.push_back(entry.path());
+  }
+  if (found.size() == 1) return found[0];
+  throw Failure(model,
+                repository.string() + (found.empty() ? " holds no snapshot of it"
+                                                     : " holds several snapshots of it and does "
+                                                       "not say which is main"),
+                "Name the snapshot's folder, or fetch the model again");
+}
+
+}  // namespace midscope

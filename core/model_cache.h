@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Models in the Hugging Face cache: `org/name` stands for
+// models--org--name/snapshots/REVISION in it. Nothing is downloaded here.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace midscope {
+
+// $HF_HUB_CACHE, else $HF_HOME/hub, else $XDG_CACHE_HOME/huggingface/hub, else
+// ~/.cache/huggingface/hub: as huggingface_hub has it.
+std::filesystem::path HuggingFaceCache();
+
+// Whether the text can be the name of a model there: two parts of letters, digits, - _ . with one
+// slash between; nothing that leads elsewhere.
+bool IsModelName(const std::string& model);
+
+// The folder of the model's snapshot: that of refs/main, or the only one. Nothing where the cache
+// has no such model. Throws Error where it has it without a snapshot that can be told.
+std::optional<std::filesystem::path> FindCachedModel(const std::string& model);
+
+}  // namespace midscope

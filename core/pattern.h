@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Regular expressions over UTF-8, as tokenizers write them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace midscope {
+
+// Immutable; may be used by several threads at once, each with a Matcher of its own.
+class Pattern {
+ public:
+  // `expression` in the dialect of `tokenizers` (Oniguruma with Unicode classes), as far as it
+  // means the same in PCRE2 or can be written otherwise; Throws Error naming what can't.
+  explicit Pattern(const std::string& expression);
+  ~Pattern();
+  Pattern(Pattern&&) noexcept;
+  Pattern& operator=(Pattern&&) noexcept;
+
+  // The same bytes, whatever they mean in an expression.
+  static Pattern Literal(std::string_view text);
+
+  // A part of a subject: a match, or what lies before, between and after matches.
+  struct Cut {
+    size_t begin;
+    size_t end;
+    bool match;
+  };
+
+  // What a search needs to remember; made once for many searches.
+  class Matcher {
+   public:
+    explicit Matcher(const Pattern& pattern);
+    ~Matcher();
+    Matcher(Matcher&&) noexcept;
+    Matcher& operator=(Matcher&&) noexcept;
+
+    // All of the subject in order: matches (empty ones too) and non-empty rest. Throws Error where
+    // the subject can't be matched within the library's limits.
+    void FindAll(std::string_view subject, std::vector<Cut>* cuts);
+
+   private:
+    struct State;
+    std::unique_ptr<State> state_;
+  };
+
+ private:
+  struct Code;
+  explicit Pattern(std::unique_ptr<const Code> code);
+  std::unique_ptr<const Code> code_;
+};
+
+// `expression` in PCRE2's dialect. Throws Error.
+std::string ToPcre2(std::string_view expression);
+
+}  // namespace midscope

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The header of a safetensors file: 8 bytes of length, JSON, then the tensors' bytes without a gap
+// (format: github.com/huggingface/safetensors). What the reference implementation refuses is
+// refused here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace midscope {
+
+struct SafetensorsTensor {
+  std::string dtype;           // "BF16", one of the format's
+  std::vector<int64_t> shape;  // outermost first, row-major; may be empty (one element)
+  const std::byte* data = nullptr;
+  int64_t bytes = 0;
+};
+
+using SafetensorsTensors = std::map<std::string, SafetensorsTensor, std::less<>>;
+
+// `bytes`: the whole file. Throws Error naming `thing`: a header longer than the file or than 100
+// MB, not UTF-8, not JSON, not beginning with {, keys that stand twice or that the format does not
+// have, an unknown dtype, a shape whose bytes are not the tensor's, tensors that overlap, leave
+// gaps, or leave the file.
+SafetensorsTensors ParseSafetensorsHeader(std::span<const std::byte> bytes,
+                                          const std::string& thing);
+
+}  // namespace midscope

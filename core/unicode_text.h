@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// What tokenizers ask about the characters of well-formed UTF-8.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace midscope {
+
+struct Character {
+  char32_t code = 0;
+  size_t length = 0;  // bytes
+};
+
+// The character at text[offset]; offset must be the first byte of one.
+Character CharacterAt(std::string_view text, size_t offset);
+
+// The character that ends before text[offset], offset > 0.
+Character CharacterBefore(std::string_view text, size_t offset);
+
+bool IsWhiteSpace(char32_t code);   // Unicode White_Space
+bool IsNumeric(char32_t code);      // Nd, Nl, No
+bool IsPunctuation(char32_t code);  // P*, and ASCII's !"#$%&'()*+,-./:;<=>?@[\]^_`{|}~
+bool IsWord(char32_t code);         // letters, marks, digits, connecting punctuation
+bool IsMark(char32_t code);         // Mn, Mc, Me
+
+// Unconditional lower case, which may be two characters.
+std::string LowerCase(char32_t code);
+
+enum class NormalForm { kNfc, kNfd, kNfkc, kNfkd };
+std::string Normalise(std::string_view text, NormalForm form);
+
+// Calls `cluster(begin, end)` for each extended grapheme cluster.
+void ForEachGrapheme(std::string_view text,
+                     const std::function<void(size_t begin, size_t end)>& cluster);
+
+}  // namespace midscope

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// Contract: QuantisedMatrixVector is the product with what Dequantise gives, for every type, within
+// float32 rounding of the sum (weights exactly those of Dequantise, x not rounded at all); rows in
+// any order, of any alignment; equal to the last bit for any number of threads, and for a row
+// whichever others come along; writes nothing but y.
+#include "kernels/quantised_matrix_vector.h"
+
+#include "tests/kernels/attention_case.h"
+#include "tests/kernels/every_target.h"
+#include "tests/kernels/thread_executor.h"
+
+namespace midscope::kernels {
+namespace {
+
+constexpr uint32_t kTypes[] = {0, 1, 2, 3, 6, 7, 8, 10, 11, 12, 13, 14, 20, 23, 30};
+
+// Where a block's binary16 scales lie.
+std::vector<int64_t> ScaleOffsets(BlockType type) {
+  switch (type) {
+    case BlockType::kF32:
+    case BlockType::kF16:
+    case BlockType::kBF16:
+      return {};
+    case BlockType::kQ4_1:
+    case BlockType::kQ5_1:
+    case BlockType::kQ4_K:
+    case BlockType::kQ5_K:
+      return {0, 2};
+    case BlockType::kQ2_K:
+      return {80, 82};
+    case BlockType::kQ3_K:
+      return {108};
+    case BlockType::kQ6_K:
+      return {208};
+    default:
+      return {0};
+  }
+}
+
+// A matrix of random blocks with bytes between its rows, and its exact values.
+struct Case {
+  Case(BlockFormat format, int64_t outputs, int64_t inputs, bool shuffled, unsigned seed = 1)
+      : matrix{format.type, nullptr, inputs / format.elements * format.bytes + 3,
+               {},          outputs, inputs} {
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal;
+    bytes.resize(static_cast<size_t>(outputs * matrix.row_bytes + 1));
+    for (char& byte : bytes) byte = static_cast<char>(random());
+    matrix.data = bytes.data() + 1;
+    for (int64_t row = 0; row < outputs; ++row) {
+      char* at = bytes.data() + 1 + row * matrix.row_bytes;
+      for (int64_t block = 0; block < inputs / format.elements; ++block) {
+        Tame(format, at + block * format.bytes, normal(random), static_cast<uint16_t>(random()));
+      }
+      order.push_back(outputs - 1 - row);
+    }
+    if (shuffled) matrix.row_order = order;
+    values.resize(static_cast<size_t>(outputs * inputs));
+    DequantiseRows(matrix, Dtype::kFloat32, values.data(), SerialExecutor());
+  }
+
+  // Ordinary numbers instead of infinities: a scale between 2^-6 and 2^-5, or the element itself.
+  static void Tame(const BlockFormat& format, char* block, float value, uint16_t mantissa) {
+    const auto half = static_cast<uint16_t>(0x2400 | (mantissa & 0x83ff));
+    const BFloat16 narrow = ToBFloat16(value);
+    for (const int64_t offset : ScaleOffsets(format.type)) std::memcpy(block + offset, &half, 2);
+    if (format.type == BlockType::kF32) std::memcpy(block, &value, 4);
+    if (format.type == BlockType::kF16) std::memcpy(block, &half, 2);
+    if (format.type == BlockType::kBF16) std::memcpy(block, &narrow, 2);
+  }
+
+  BlockMatrix matrix;
+  std::vector<char> bytes;
+  std::vector<int64_t> order;
+  std::vector<float> values;
+};
+
+Guarded Normal(int64_t count, Dtype dtype, unsigned seed) {
+  Guarded numbers(count, dtype);
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  for (int64_t i = 0; i < count; ++i) numbers.Set(i, normal(random));
+  return numbers;
+}
+
+void ExpectProducts(const Case& c, const Guarded& x, const Guarded& y, int64_t rows,
+                    Dtype y_dtype) {
+  const int64_t inputs = c.matrix.columns, outputs = c.matrix.rows;
+  for (int64_t i = 0; i < rows * outputs; ++i) {
+    double want = 0, size = 0;
+    for (int64_t j = 0; j < inputs; ++j) {
+      const double weight = c.values[static_cast<size_t>(i % outputs * inputs + j)];
+      want += weight * x.At(i / outputs * inputs + j);
+      size += std::abs(weight * x.At(i / outputs * inputs + j));
+    }
+    const double rounding = y_dtype == Dtype::kFloat32 ? 0 : std::abs(want) / 256;
+    ASSERT_NEAR(y.At(i), want, 1e-6 * size + rounding) << "at " << i;
+  }
+  EXPECT_TRUE(y.Intact());
+}
+
+void CheckEqualsTheProduct() {
+  for (const uint32_t type : kTypes) {
+    const BlockFormat format = *FindBlockFormat(type);
+    SCOPED_TRACE(format.name);
+    // Single elements leave a rest behind the parts of 32, or are less than one.
+    const std::vector<int64_t> sizes = format.elements == 1
+                                           ? std::vector<int64_t>{1, 31, 32, 33, 100, 2049}
+                                           : std::vector<int64_t>{format.elements, 1280};
+    for (const int64_t inputs : sizes) {
+      for (int64_t rows = 1; rows <= kMatrixVectorRows; ++rows) {
+        const int64_t outputs = rows == 3 ? 67 : 5;
+        const Case c(format, outputs, inputs, rows % 2 == 0);
+        for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+          Guarded x = Normal(rows * inputs, dtype, 2);
+          for (const Dtype y_dtype : {dtype, Dtype::kFloat32}) {
+            Guarded y(rows * outputs, y_dtype);
+            QuantisedMatrixVector(c.matrix, x.data(), rows, dtype, y.data(), y_dtype,
+                                  ThreadExecutor(2));
+            ExpectProducts(c, x, y, rows, y_dtype);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(QuantisedMatrixVector, EqualsTheProduct) { OnEveryTarget(CheckEqualsTheProduct); }
+
+// x with a single 1 picks one weight out, which must be Dequantise's to the last bit.
+void CheckWeightsAreThoseOfDequantise() {
+  for (const uint32_t type : kTypes) {
+    const BlockFormat format = *FindBlockFormat(type);
+    const int64_t inputs = 256, outputs = 3;
+    const Case c(format, outputs, inputs, false);
+    for (int64_t picked = 0; picked < inputs; ++picked) {
+      std::vector<float> x(static_cast<size_t>(inputs)), y(static_cast<size_t>(outputs));
+      x[static_cast<size_t>(picked)] = 1.0f;
+      QuantisedMatrixVector(c.matrix, x.data(), 1, Dtype::kFloat32, y.data(), Dtype::kFloat32,
+                            SerialExecutor());
+      for (int64_t o = 0; o < outputs; ++o) {
+        ASSERT_EQ(y[static_cast<size_t>(o)], c.values[static_cast<size_t>(o * inputs + picked)])
+            << format.name << " element " << picked;
+      }
+    }
+  }
+}
+
+TEST(QuantisedMatrixVector, WeightsAreThoseOfDequantise) {
+  OnEveryTarget(CheckWeightsAreThoseOfDequantise);
+}
+
+// binary16 has code of its own for vectors: every number, and what is none.
+void CheckTakesEveryHalf() {
+  std::vector<uint16_t> halves(65536);
+  for (size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<uint16_t>(i);
+  const std::vector<float> x(32, 1.0f);
+  std::vector<uint16_t> rows(halves.size() * 32);
+  for (size_t i = 0; i < halves.size(); ++i) rows[i * 32 + i % 32] = halves[i];
+  std::vector<float> y(halves.size());
+  QuantisedMatrixVector({BlockType::kF16, rows.data(), 64, {}, 65536, 32}, x.data(), 1,
+                        Dtype::kFloat32, y.data(), Dtype::kFloat32, SerialExecutor());
+  for (size_t i = 0; i < halves.size(); ++i) {
+    float want = 0;
+    Dequantise(BlockType::kF16, &halves[i], 1, &want);
+    if (std::isnan(want)) {
+      ASSERT_TRUE(std::isnan(y[i])) << i;
+    } else {
+      ASSERT_EQ(y[i], want) << i;
+    }
+  }
+}
+
+TEST(QuantisedMatrixVector, TakesEveryHalf) { OnEveryTarget(CheckTakesEveryHalf); }
+
+TEST(QuantisedMatrixVector, IsBitEqualForAnyNumberOfThreadsAndRows) {
+  for (const uint32_t type : kTypes) {
+    const BlockFormat format = *FindBlockFormat(type);
+    const int64_t inputs = 512, outputs = 133, rows = 7;
+    const Case c(format, outputs, inputs, true);
+    Guarded x = Normal(rows * inputs, Dtype::kFloat32, 3);
+    Guarded serial(rows * outputs, Dtype::kFloat32);
+    QuantisedMatrixVector(c.matrix, x.data(), rows, Dtype::kFloat32, serial.data(), Dtype::kFloat32,
+                          SerialExecutor());
+    for (const int threads : {1, 2, 3}) {
+      Guarded y(rows * outputs, Dtype::kFloat32);
+      QuantisedMatrixVector(c.matrix, x.data(), rows, Dtype::kFloat32, y.data(), Dtype::kFloat32,
+                            ThreadExecutor(threads));
+      EXPECT_TRUE(y == serial) << format.name << " " << threads << " threads";
+    }
+    for (int64_t row = 0; row < rows; ++row) {
+      Guarded y(outputs, Dtype::kFloat32);
+      QuantisedMatrixVector(c.matrix, static_cast<float*>(x.data()) + row * inputs, 1,
+                            Dtype::kFloat32, y.data(), Dtype::kFloat32, SerialExecutor());
+      for (int64_t o = 0; o < outputs; ++o) {
+        ASSERT_EQ(y.At(o), serial.At(row * outputs + o)) << format.name << " row " << row;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace midscope::kernels
