@@ -143,6 +143,7 @@ hdf5::Handle DurableFile::CreateHdf5() {
   hdf5::Check(H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110),
               "set up writing");
   const hdf5::Handle create(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "set up writing");
+  hdf5::Check(H5Pset_obj_track_times(create.id(), false), "set up writing");  // of the root group
   hdf5::Check(
       H5Pset_link_creation_order(create.id(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
       "set up writing");

@@ -56,6 +56,8 @@ Handle OpenForReading(const std::string& path) {
 
 Handle CreateGroup(hid_t parent, const std::string& name) {
   const Handle create(H5Pcreate(H5P_GROUP_CREATE), H5Pclose, "set up a group");
+  // No times in the file: equal runs make equal files.
+  Check(H5Pset_obj_track_times(create.id(), false), "set up a group");
   constexpr unsigned kKeepOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
   Check(H5Pset_link_creation_order(create.id(), kKeepOrder), "set up a group");
   return {H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, create.id(), H5P_DEFAULT), H5Gclose,

@@ -44,7 +44,14 @@ def main():
         import torch
         from transformers import AutoModelForCausalLM
         path, name = os.path.split(gguf)
-        AutoModelForCausalLM.from_pretrained(path, gguf_file=name, dtype=torch.bfloat16).save_pretrained(folder)
+        read = AutoModelForCausalLM.from_pretrained(path, gguf_file=name, dtype=torch.bfloat16)
+        # transformers will not save what it knows to come from a GGUF, so the weights go into a fresh model.
+        if hasattr(read.config, "quantization_config"):
+            del read.config.quantization_config
+        plain = AutoModelForCausalLM.from_config(read.config, dtype=torch.bfloat16)
+        plain.load_state_dict(read.state_dict())
+        plain.save_pretrained(folder)
+        del read, plain
         print(f"{'tool':44}{'tokens':>8}{'tok/s':>9}{'peak GB':>9}")
         for tokens in lengths:
             rows = [
