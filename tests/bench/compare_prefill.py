@@ -29,9 +29,23 @@ print(json.dumps({"seconds": least, "tokens_per_second": tokens / least,
                   "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}))
 """
 
+CONVERT = r"""
+import os, sys, torch
+from transformers import AutoModelForCausalLM
+path, name = os.path.split(sys.argv[1])
+read = AutoModelForCausalLM.from_pretrained(path, gguf_file=name, dtype=torch.bfloat16)
+# transformers will not save what it knows to come from a GGUF, so the weights go into a fresh model.
+if hasattr(read.config, "quantization_config"):
+    del read.config.quantization_config
+plain = AutoModelForCausalLM.from_config(read.config, dtype=torch.bfloat16)
+plain.load_state_dict(read.state_dict())
+plain.save_pretrained(sys.argv[2])
+"""
+
 
 def measure(command):
-    done = subprocess.run(command, capture_output=True, text=True)
+    # Sleeping waits for all: spinning ones favour whoever runs alone.
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_WAIT_POLICY": "passive"})
     if done.returncode:
         return {"error": (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1][:60]}
     return json.loads(done.stdout.strip().splitlines()[-1])
@@ -41,17 +55,8 @@ def main():
     bench, gguf = sys.argv[1], sys.argv[2]
     lengths = [int(a) for a in sys.argv[3:]] or [512, 2048, 8000]
     with tempfile.TemporaryDirectory() as folder:
-        import torch
-        from transformers import AutoModelForCausalLM
-        path, name = os.path.split(gguf)
-        read = AutoModelForCausalLM.from_pretrained(path, gguf_file=name, dtype=torch.bfloat16)
-        # transformers will not save what it knows to come from a GGUF, so the weights go into a fresh model.
-        if hasattr(read.config, "quantization_config"):
-            del read.config.quantization_config
-        plain = AutoModelForCausalLM.from_config(read.config, dtype=torch.bfloat16)
-        plain.load_state_dict(read.state_dict())
-        plain.save_pretrained(folder)
-        del read, plain
+        # In a process of its own: a child's peak begins at its parent's size.
+        subprocess.run([sys.executable, "-c", CONVERT, gguf, folder], check=True, stdout=subprocess.DEVNULL)
         print(f"{'tool':44}{'tokens':>8}{'tok/s':>9}{'peak GB':>9}")
         for tokens in lengths:
             rows = [
