@@ -9,6 +9,7 @@
 
 #include "core/intervention_grammar.h"
 #include "core/nearest_word.h"
+#include "core/number_text.h"
 
 namespace midscope {
 namespace {
@@ -19,18 +20,6 @@ struct ChannelGroup {
   std::vector<double> factors;
   ChannelScaling rest;
 };
-
-std::string NumberText(double value) {
-  char buffer[32];
-  const auto result = std::to_chars(buffer, buffer + sizeof(buffer), value);
-  return {buffer, result.ptr};
-}
-
-template <typename T>
-bool ReadWhole(std::string_view text, T& value) {
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  return result.ec == std::errc() && result.ptr == text.data() + text.size();
-}
 
 const TextAtom& OnlyValue(const TextArgument& argument) {
   if (argument.list) {

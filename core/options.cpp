@@ -9,23 +9,12 @@
 
 #include "core/error.h"
 #include "core/nearest_word.h"
+#include "core/number_text.h"
 
 namespace midscope {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string NumberText(double value) {
-  char buffer[32];
-  const auto result = std::to_chars(buffer, buffer + sizeof(buffer), value);
-  return {buffer, result.ptr};
-}
-
-template <typename T>
-bool ReadWhole(std::string_view text, T& value) {
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  return result.ec == std::errc() && result.ptr == text.data() + text.size();
-}
 
 const char* TypeWords(OptionType type) {
   switch (type) {
