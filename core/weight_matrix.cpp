@@ -68,28 +68,21 @@ float RoundedTo(kernels::Dtype dtype, float value) {
   return dtype == kernels::Dtype::kFloat32 ? value : kernels::ToFloat(kernels::ToBFloat16(value));
 }
 
+kernels::BlockMatrix MatrixOf(const TensorRef& tensor) {
+  return {tensor.format.type, tensor.data, tensor.row_bytes,
+          tensor.row_order,   tensor.rows, tensor.columns};
+}
+
 }  // namespace
 
 at::ScalarType TorchType(kernels::Dtype dtype) {
   return dtype == kernels::Dtype::kFloat32 ? at::kFloat : at::kBFloat16;
 }
 
-kernels::BlockMatrix MatrixOf(const TensorRef& tensor) {
-  return {tensor.format.type, tensor.data, tensor.row_bytes,
-          tensor.row_order,   tensor.rows, tensor.columns};
-}
-
 Error NotFinite(const std::string& path, const std::string& tensor) {
   return Failure(path, "tensor " + tensor + " holds values that are not finite",
                  "The file is damaged; fetch it again");
 }
-
-WeightMatrix::WeightMatrix(at::Tensor expanded)
-    : expanded_(std::move(expanded)),
-      dtype_(expanded_.scalar_type() == at::kFloat ? kernels::Dtype::kFloat32
-                                                   : kernels::Dtype::kBFloat16),
-      outputs_(expanded_.size(0)),
-      inputs_(expanded_.size(1)) {}
 
 WeightMatrix::WeightMatrix(std::string path, const std::vector<Part>& parts, kernels::Dtype dtype)
     : path_(std::move(path)), dtype_(dtype) {
@@ -200,17 +193,19 @@ void WeightMatrix::MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y,
   }
 }
 
-void WeightMatrix::MoveTo(at::Device device, const kernels::Executor& executor) {
-  if (stored()) {
-    CheckOnce(executor);
-    expanded_ = at::empty({outputs_, inputs_}, at::TensorOptions().dtype(TorchType(dtype_)));
-    for (const StoredPart& part : parts_) {
-      kernels::DequantiseRows(part.matrix, dtype_,
-                              expanded_.narrow(0, part.first, part.matrix.rows).data_ptr(),
-                              executor);
-    }
-    parts_.clear();
+void WeightMatrix::Expand(const kernels::Executor& executor) {
+  if (!stored()) return;
+  CheckOnce(executor);
+  expanded_ = at::empty({outputs_, inputs_}, at::TensorOptions().dtype(TorchType(dtype_)));
+  for (const StoredPart& part : parts_) {
+    kernels::DequantiseRows(part.matrix, dtype_,
+                            expanded_.narrow(0, part.first, part.matrix.rows).data_ptr(), executor);
   }
+  parts_.clear();
+}
+
+void WeightMatrix::MoveTo(at::Device device, const kernels::Executor& executor) {
+  Expand(executor);
   expanded_ = expanded_.to(device);
 }
 

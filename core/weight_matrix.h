@@ -20,8 +20,6 @@ namespace midscope {
 
 at::ScalarType TorchType(kernels::Dtype dtype);
 
-kernels::BlockMatrix MatrixOf(const TensorRef& tensor);
-
 // What is thrown where a file's tensor holds infinities or NaN.
 Error NotFinite(const std::string& path, const std::string& tensor);
 
@@ -43,7 +41,6 @@ class WeightMatrix {
   };
 
   WeightMatrix() = default;
-  explicit WeightMatrix(at::Tensor expanded);
   // `path`: the file's, for messages. The parts have equal columns.
   WeightMatrix(std::string path, const std::vector<Part>& parts, kernels::Dtype dtype);
 
@@ -67,7 +64,10 @@ class WeightMatrix {
   // are on; y may be float32 where the others are bfloat16. Throws Cancelled.
   void MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y, const JobContext& job) const;
 
-  // Expands the matrix, if it is stored, and brings it to the device.
+  // Dequantises the matrix, if it is stored, into memory of its own. Throws Error where it holds
+  // values that are not finite.
+  void Expand(const kernels::Executor& executor);
+  // Expands the matrix and brings it to the device.
   void MoveTo(at::Device device, const kernels::Executor& executor);
 
   // out [inputs] of the run's dtype: one row (the embedding of a token).

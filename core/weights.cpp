@@ -82,8 +82,11 @@ class Loader {
     int64_t outputs = 0;
     for (const Part& part : parts) outputs += part.outputs;
     Projection projection;
-    projection.weight = storage_ == WeightStorage::kStored ? Stored(inputs, parts)
-                                                           : Expanded(outputs, inputs, parts);
+    projection.weight = Stored(inputs, parts);
+    if (storage_ == WeightStorage::kExpanded) {
+      projection.weight.Expand(executor_);
+      for (const Part& part : parts) source_.DontNeed(*source_.Find(part.name));
+    }
     int64_t first = 0;
     for (const Part& part : parts) {
       if (source_.Find(part.name + ".bias") != nullptr) {
@@ -103,22 +106,6 @@ class Loader {
       tensors.push_back({part.name, &Require(part.name, part.outputs, inputs)});
     }
     return {source_.path(), tensors, dtype_};
-  }
-
-  WeightMatrix Expanded(int64_t outputs, int64_t inputs, const std::vector<Part>& parts) const {
-    const auto options = at::TensorOptions().dtype(TorchType(dtype_));
-    const at::Tensor weight = at::empty({outputs, inputs}, options);
-    int64_t first = 0;
-    for (const Part& part : parts) {
-      const TensorRef& tensor = Require(part.name, part.outputs, inputs);
-      const kernels::BlockMatrix matrix = MatrixOf(tensor);
-      if (!kernels::AllFinite(matrix, executor_)) throw NotFinite(source_.path(), part.name);
-      kernels::DequantiseRows(matrix, dtype_, weight.narrow(0, first, part.outputs).data_ptr(),
-                              executor_);
-      source_.DontNeed(tensor);
-      first += part.outputs;
-    }
-    return WeightMatrix(weight);
   }
 
   // Throws unless the tensor is there and has this shape: what is read from it is bounded by it.

@@ -164,10 +164,5 @@ void Activate(ActivationKind kind, const void* x, int64_t count, Dtype dtype, vo
   });
 }
 
-void SwiGlu(const void* gate_up, int64_t rows, int64_t width, Dtype dtype, void* out,
-            const Executor& executor) {
-  GatedActivation(ActivationKind::kSilu, gate_up, rows, width, dtype, out, executor);
-}
-
 }  // namespace midscope::kernels
 #endif  // HWY_ONCE

@@ -67,10 +67,6 @@ void GatedActivation(ActivationKind kind, const void* gate_up, int64_t rows, int
 void Activate(ActivationKind kind, const void* x, int64_t count, Dtype dtype, void* out,
               const Executor& executor);
 
-// GatedActivation with kSilu.
-void SwiGlu(const void* gate_up, int64_t rows, int64_t width, Dtype dtype, void* out,
-            const Executor& executor);
-
 // out[r, i] = x[r, i] - amount[r] * direction[i]: how keys (or queries) change when one input
 // channel is scaled. x, out [rows, width] of `dtype` with rows x_stride / out_stride elements
 // apart; amount [rows], direction [width] float32.

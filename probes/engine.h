@@ -33,7 +33,7 @@
 namespace midscope {
 
 struct OpenRequest {
-  std::string model = "embedded";  // a .gguf file or "embedded"
+  std::string model = "embedded";  // as Decoder::Open
   std::string dtype = "float32";   // or "bfloat16"
   int threads = 0;
   std::string weights = "auto";  // "stored", "expanded"
@@ -43,7 +43,6 @@ struct OpenRequest {
 struct ModelSummary {
   ModelConfig config;
   std::string path;
-  std::string hash;
   std::string dtype;
 };
 

@@ -84,7 +84,7 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
   std::shared_ptr<const Decoder> decoder = Decoder::Open(request.model, options, context);
   loaded_ = Loaded();
   decoder_ = std::move(decoder);
-  return {decoder_->config(), decoder_->path(), decoder_->hash(), request.dtype};
+  return {decoder_->config(), decoder_->path(), request.dtype};
 }
 
 std::vector<Record> LocalEngine::SetSubject(const Subject& subject, const JobContext& context) {

@@ -144,7 +144,10 @@ void SwiGluSpeed(benchmark::State& state, Dtype dtype) {
   const std::vector<char> gate_up = Normal(rows * 2 * width, dtype);
   std::vector<float> out(static_cast<size_t>(rows * width));
   const ThreadExecutor executor(kThreads);
-  while (state.KeepRunning()) SwiGlu(gate_up.data(), rows, width, dtype, out.data(), executor);
+  while (state.KeepRunning()) {
+    GatedActivation(ActivationKind::kSilu, gate_up.data(), rows, width, dtype, out.data(),
+                    executor);
+  }
 }
 BENCHMARK_CAPTURE(SwiGluSpeed, bfloat16, Dtype::kBFloat16)
     ->Unit(benchmark::kMicrosecond)

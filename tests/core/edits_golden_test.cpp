@@ -17,10 +17,15 @@
 #include "core/error.h"
 #include "core/intervention_text.h"
 #include "core/what_if.h"
+#include "tests/core/closeness.h"
+#include "tests/core/tiny_models.h"
 
 namespace midscope {
 namespace {
 
+using test::Difference;
+using test::Largest;
+using test::TinyModelFolder;
 using Json = nlohmann::json;
 using Values = std::vector<float>;
 
@@ -38,36 +43,18 @@ const Json& Golden() {
   return golden;
 }
 
-std::string Folder(const std::string& model) {
-  return std::string(MIDSCOPE_TINY_MODELS "/") + model;
-}
-
 std::shared_ptr<const Decoder> Model(const std::string& name) {
   static std::map<std::string, std::shared_ptr<const Decoder>> open;
   auto& decoder = open[name];
-  if (!decoder) decoder = Decoder::Open(Folder(name), {kernels::Dtype::kFloat32, 1});
+  if (!decoder) decoder = Decoder::Open(TinyModelFolder(name), {kernels::Dtype::kFloat32, 1});
   return decoder;
 }
 
 std::vector<int32_t> PromptIds(const std::string& model) {
-  return ReadJson(Folder(model) + "/expected.json")["ids"].get<std::vector<int32_t>>();
+  return ReadJson(TinyModelFolder(model) + "/expected.json")["ids"].get<std::vector<int32_t>>();
 }
 
 std::vector<int32_t> AnswerIds() { return Golden()["answer"].get<std::vector<int32_t>>(); }
-
-double Largest(std::span<const float> values) {
-  double largest = 0;
-  for (const float value : values) largest = std::max(largest, std::abs(double{value}));
-  return largest;
-}
-
-double Difference(std::span<const float> a, std::span<const float> b) {
-  EXPECT_EQ(a.size(), b.size());
-  double difference = 0;
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-    difference = std::max(difference, std::abs(double{a[i]} - b[i]));
-  return difference;
-}
 
 struct Outcome {
   RunResult result;       // all rows

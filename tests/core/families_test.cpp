@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -16,40 +15,22 @@
 #include "core/error.h"
 #include "core/intervention_text.h"
 #include "core/what_if.h"
+#include "tests/core/closeness.h"
+#include "tests/core/tiny_models.h"
 
 namespace midscope {
 namespace {
 
+using test::Difference;
+using test::Largest;
+using test::TinyModelFolder;
+using test::TinyModelNames;
+using test::TinyModelPath;
 using Json = nlohmann::json;
 using Values = std::vector<float>;
 
 constexpr double kLogitTolerance = 1e-4;  // of the largest logit
 constexpr double kAttentionTolerance = 1e-5;
-
-std::string Folder(const std::string& name) { return std::string(MIDSCOPE_TINY_MODELS "/") + name; }
-
-std::vector<std::string> AllModels() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(MIDSCOPE_TINY_MODELS)) {
-    if (entry.is_directory()) names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-double Largest(std::span<const float> values) {
-  double largest = 0;
-  for (const float value : values) largest = std::max(largest, std::abs(double{value}));
-  return largest;
-}
-
-double Difference(std::span<const float> a, std::span<const float> b) {
-  EXPECT_EQ(a.size(), b.size());
-  double difference = 0;
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-    difference = std::max(difference, std::abs(double{a[i]} - b[i]));
-  return difference;
-}
 
 Values Flat(const Json& json) {
   if (!json.is_array()) return {json.get<float>()};
@@ -68,7 +49,7 @@ int32_t Best(std::span<const float> logits) {
 class Family : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    const std::string folder = Folder(GetParam());
+    const std::string folder = TinyModelFolder(GetParam());
     std::ifstream file(folder + "/expected.json");
     ASSERT_TRUE(file.good()) << folder;
     expected_ = Json::parse(file);
@@ -77,8 +58,7 @@ class Family : public ::testing::TestWithParam<std::string> {
   }
 
   std::shared_ptr<const Decoder> Open(kernels::Dtype dtype) const {
-    const std::string gguf = Folder(GetParam()) + "/model.gguf";
-    return Decoder::Open(std::filesystem::exists(gguf) ? gguf : Folder(GetParam()), {dtype, 1});
+    return Decoder::Open(TinyModelPath(GetParam()), {dtype, 1});
   }
 
   bool HasRotary() const { return decoder_->config().positions == PositionKind::kRotary; }
@@ -244,14 +224,14 @@ TEST_P(Family, BFloat16StaysClose) {
   EXPECT_LE(Difference(logits, exact), 0.1 * Largest(exact));
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiny, Family, ::testing::ValuesIn(AllModels()), [](const auto& test) {
+INSTANTIATE_TEST_SUITE_P(Tiny, Family, ::testing::ValuesIn(TinyModelNames()), [](const auto& test) {
   std::string name = test.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
 
 TEST(Families, EveryArchitectureHasAModel) {
-  const std::vector<std::string> models = AllModels();
+  const std::vector<std::string> models = TinyModelNames();
   for (const char* name : {"llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3",
                            "phi3", "olmo2", "gpt-neox", "mpt", "smollm3"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
@@ -264,13 +244,14 @@ TEST(Families, WithoutTheirWindowsModelsSeeAllKeysAsInTransformers) {
   const Json golden = Json::parse(file);
   ASSERT_EQ(golden.size(), 3u);
   for (const auto& [name, expected] : golden.items()) {
-    std::ifstream prompt(Folder(name) + "/expected.json");
+    std::ifstream prompt(TinyModelFolder(name) + "/expected.json");
     RunRequest request;
     const auto ids = Json::parse(prompt)["ids"].get<std::vector<int32_t>>();
     request.ids = ids;
     Values attention[2];
     for (const bool window : {true, false}) {
-      const auto decoder = Decoder::Open(Folder(name), {kernels::Dtype::kFloat32, 1, window});
+      const auto decoder =
+          Decoder::Open(TinyModelFolder(name), {kernels::Dtype::kFloat32, 1, window});
       LastQueryAttention last(decoder->config());
       request.hooks = {&last};
       const RunResult result = decoder->RunOne(request);
@@ -289,14 +270,14 @@ TEST(Families, SaysWhereThereIsNoWindowToSwitchOff) {
   std::string messages;
   JobContext context;
   context.log = [&](const std::string& message) { messages += message; };
-  Decoder::Open(Folder("qwen3"), {kernels::Dtype::kFloat32, 1, false}, context);
+  Decoder::Open(TinyModelFolder("qwen3"), {kernels::Dtype::kFloat32, 1, false}, context);
   EXPECT_NE(messages.find("nothing to switch off"), std::string::npos) << messages;
 }
 
 // Where frequencies depend on the length, a trace from below the threshold is no help above it.
 TEST(Families, ContinuationsAcrossTheOriginalContextEqualFullRuns) {
   for (const char* name : {"phi3", "llama-dynamic"}) {
-    const auto decoder = Decoder::Open(Folder(name), {kernels::Dtype::kFloat32, 1});
+    const auto decoder = Decoder::Open(TinyModelFolder(name), {kernels::Dtype::kFloat32, 1});
     const ModelConfig& config = decoder->config();
     const auto threshold = static_cast<int64_t>(config.rope_scaling.original_context > 0
                                                     ? config.rope_scaling.original_context

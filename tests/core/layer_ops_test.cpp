@@ -14,7 +14,6 @@
 
 #include <atomic>
 #include <cmath>
-#include <filesystem>
 #include <numeric>
 
 #include "core/aten_executor.h"
@@ -24,6 +23,7 @@
 #include "core/intervention_text.h"
 #include "core/model_source.h"
 #include "core/show_rows.h"
+#include "tests/core/tiny_models.h"
 
 namespace midscope {
 namespace {
@@ -288,16 +288,6 @@ TEST(AtenOps, AttentionStaysOnItsDevice) {
   }
 }
 
-std::vector<std::string> AllModels() {
-  std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(MIDSCOPE_TINY_MODELS)) {
-    if (!entry.is_directory()) continue;
-    const std::filesystem::path gguf = entry.path() / "model.gguf";
-    paths.push_back(std::filesystem::exists(gguf) ? gguf : entry.path());
-  }
-  return paths;
-}
-
 // A sequence on a trace of the given devices, from active_first on.
 SequencePass MakeSequence(const RunRequest& request, const ModelConfig& config, Trace* trace,
                           int64_t active_first) {
@@ -319,8 +309,8 @@ TEST(AtenOps, AForwardPassStaysOnItsDevice) {
   std::vector<int32_t> ids(23);
   std::iota(ids.begin(), ids.end(), 0);
   const JobContext job;
-  for (const std::string& path : AllModels()) {
-    const auto source = OpenModel(path);
+  for (const std::string& model : test::TinyModelNames()) {
+    const auto source = OpenModel(test::TinyModelPath(model));
     const ModelConfig& config = source->config();
     const LayerDevices devices(std::make_unique<AtenOps>(at::Device(at::kMeta)), config.layers);
     Weights weights =

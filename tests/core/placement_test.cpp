@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <filesystem>
 #include <map>
 
 #include "core/captures.h"
@@ -24,12 +23,18 @@
 #include "core/error.h"
 #include "core/intervention_text.h"
 #include "core/what_if.h"
+#include "tests/core/closeness.h"
 #include "tests/core/error_message.h"
+#include "tests/core/tiny_models.h"
 
 namespace midscope {
 namespace {
 
+using test::Difference;
 using test::ErrorMessage;
+using test::Largest;
+using test::TinyModelNames;
+using test::TinyModelPath;
 using ::testing::HasSubstr;
 using Values = std::vector<float>;
 
@@ -91,35 +96,6 @@ TEST(PlacementText, ADeviceThatIsNotThereIsNamedWithTheRemedy) {
   EXPECT_THROW(Decoder::Open("no such file", options), Error);
 }
 
-std::string Path(const std::string& model) {
-  const std::string folder = std::string(MIDSCOPE_TINY_MODELS "/") + model;
-  const std::string gguf = folder + "/model.gguf";
-  return std::filesystem::exists(gguf) ? gguf : folder;
-}
-
-std::vector<std::string> AllModels() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(MIDSCOPE_TINY_MODELS)) {
-    if (entry.is_directory()) names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-double Largest(std::span<const float> values) {
-  double largest = 0;
-  for (const float value : values) largest = std::max(largest, std::abs(double{value}));
-  return largest;
-}
-
-double Difference(std::span<const float> a, std::span<const float> b) {
-  EXPECT_EQ(a.size(), b.size());
-  double difference = 0;
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-    difference = std::max(difference, std::abs(double{a[i]} - b[i]));
-  return difference;
-}
-
 // Reads every point in some rows; sets one element where `writes` says so (to what mpt does not
 // clamp).
 class Everything : public Hook {
@@ -163,7 +139,7 @@ class Placed : public ::testing::TestWithParam<std::string> {
 
   std::shared_ptr<const Decoder> Open(const std::string& placement,
                                       kernels::Dtype dtype = kernels::Dtype::kFloat32) const {
-    return Decoder::Open(Path(GetParam()),
+    return Decoder::Open(TinyModelPath(GetParam()),
                          {.dtype = dtype, .threads = 1, .placement = ParsePlacement(placement)});
   }
 
@@ -325,7 +301,7 @@ TEST_P(Placed, BFloat16StaysClose) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiny, Placed, ::testing::ValuesIn(AllModels()), [](const auto& test) {
+INSTANTIATE_TEST_SUITE_P(Tiny, Placed, ::testing::ValuesIn(TinyModelNames()), [](const auto& test) {
   std::string name = test.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
@@ -334,7 +310,8 @@ INSTANTIATE_TEST_SUITE_P(Tiny, Placed, ::testing::ValuesIn(AllModels()), [](cons
 // A run cancelled after any layer leaves a trace that the next run goes on from rightly.
 TEST(Placement, CancelledRunsDoNotSpoilLaterOnes) {
   const auto open = [](const char* placement) -> std::shared_ptr<const Decoder> {
-    return Decoder::Open(Path("llama"), {.threads = 1, .placement = ParsePlacement(placement)});
+    return Decoder::Open(TinyModelPath("llama"),
+                         {.threads = 1, .placement = ParsePlacement(placement)});
   };
   const auto decoder = open("cpu:portable,cpu");
   const auto kernels = open("cpu");
@@ -368,7 +345,7 @@ TEST(Placement, AGpuGivesWhatTheKernelsGive) {
   const std::vector<DeviceName> devices = AvailableDevices();
   if (devices.back().kind != DeviceKind::kCuda)
     GTEST_SKIP() << "this machine has no GPU, or this build no CUDA";
-  for (const std::string& model : AllModels()) {
+  for (const std::string& model : TinyModelNames()) {
     std::vector<int32_t> ids;
     ids.reserve(41);
     for (int32_t i = 0; i < 41; ++i) ids.push_back(i * 37 % 250);
@@ -376,10 +353,10 @@ TEST(Placement, AGpuGivesWhatTheKernelsGive) {
     request.ids = ids;
     request.intervention = ParseIntervention("channel(3, factor=-1)");
     const Values expected =
-        Decoder::Open(Path(model), {kernels::Dtype::kFloat32, 1})->RunOne(request).logits;
+        Decoder::Open(TinyModelPath(model), {kernels::Dtype::kFloat32, 1})->RunOne(request).logits;
     for (const char* placement : {"cuda:0", "cuda:0=1,cpu", "cpu=1,cuda:0"}) {
-      const auto decoder =
-          Decoder::Open(Path(model), {.threads = 1, .placement = ParsePlacement(placement)});
+      const auto decoder = Decoder::Open(TinyModelPath(model),
+                                         {.threads = 1, .placement = ParsePlacement(placement)});
       Everything hook;
       request.hooks = {&hook};
       EXPECT_LE(Difference(decoder->RunOne(request).logits, expected), 1e-4 * Largest(expected))

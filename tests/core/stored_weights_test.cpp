@@ -12,20 +12,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "core/captures.h"
 #include "core/decoder.h"
 #include "core/intervention_text.h"
 #include "core/what_if.h"
 #include "tests/core/block_model.h"
+#include "tests/core/closeness.h"
 #include "tests/core/error_message.h"
+#include "tests/core/tiny_models.h"
 
 namespace midscope {
 namespace {
 
 using kernels::BlockType;
 using kernels::Dtype;
+using test::Difference;
+using test::Largest;
+using test::TinyModelNames;
+using test::TinyModelPath;
 using ::testing::HasSubstr;
 
 constexpr double kLogitTolerance = 1e-4;  // of the largest
@@ -44,19 +49,10 @@ std::vector<int32_t> SomeIds(int64_t tokens) {
   return ids;
 }
 
-double Largest(std::span<const float> values) {
-  double largest = 0;
-  for (const float value : values) largest = std::max(largest, std::abs(double{value}));
-  return largest;
-}
-
 void ExpectClose(std::span<const float> actual, std::span<const float> expected, double tolerance,
                  const std::string& what) {
   ASSERT_EQ(actual.size(), expected.size()) << what;
-  double difference = 0;
-  for (size_t i = 0; i < actual.size(); ++i)
-    difference = std::max(difference, std::abs(double{actual[i]} - expected[i]));
-  EXPECT_LE(difference, tolerance) << what;
+  EXPECT_LE(Difference(actual, expected), tolerance) << what;
 }
 
 // Logits of all rows, of a prompt in one piece and of three tokens after it, one by one.
@@ -135,26 +131,15 @@ std::string Named(std::string name) {
   return name;
 }
 
-std::vector<std::string> AllModels() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(MIDSCOPE_TINY_MODELS)) {
-    if (entry.is_directory()) names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 class EveryArchitecture : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryArchitecture, ComputesTheSame) {
-  const std::string folder = std::string(MIDSCOPE_TINY_MODELS "/") + GetParam();
-  const std::string file = folder + "/model.gguf";
-  const std::string model = std::filesystem::exists(file) ? file : folder;
+  const std::string model = TinyModelPath(GetParam());
   ExpectSameNumbers(model);
   ExpectCloseInBFloat16(model);
 }
 
-INSTANTIATE_TEST_SUITE_P(StoredWeights, EveryArchitecture, ::testing::ValuesIn(AllModels()),
+INSTANTIATE_TEST_SUITE_P(StoredWeights, EveryArchitecture, ::testing::ValuesIn(TinyModelNames()),
                          [](const auto& test) { return Named(test.param); });
 
 class EveryBlockType : public ::testing::TestWithParam<BlockType> {};

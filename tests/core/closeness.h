@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// How far apart numbers are.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace midscope::test {
+
+// Largest absolute value; 0 of none.
+inline double Largest(std::span<const float> values) {
+  double largest = 0;
+  for (const float value : values) largest = std::max(largest, std::abs(double{value}));
+  return largest;
+}
+
+// Largest absolute difference of two rows that must be of one length.
+inline double Difference(std::span<const float> a, std::span<const float> b) {
+  EXPECT_EQ(a.size(), b.size());
+  double difference = 0;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    difference = std::max(difference, std::abs(double{a[i]} - b[i]));
+  return difference;
+}
+
+}  // namespace midscope::test
