@@ -36,6 +36,22 @@ struct RowOverride {
   bool operator==(const RowOverride&) const = default;
 };
 
+// Self-Extend's rule: at distance i - j < window the plan's own positions; further away query i
+// stands at floor(i / group) + window - floor(window / group) and key j at floor(j / group).
+struct NearFarRule {
+  int64_t group = 1;
+  int64_t window = 1;
+  bool operator==(const NearFarRule&) const = default;
+};
+
+// Infini-attention's segments and memory.
+struct CompressiveMemory {
+  int64_t segment = 0;        // tokens
+  std::vector<double> gates;  // [head]: share of the memory
+  MemoryUpdate update = MemoryUpdate::kLinear;
+  bool operator==(const CompressiveMemory&) const = default;
+};
+
 struct AttentionPlan {
   std::vector<double> inverse_frequency;  // [rotary pairs], radians a position; empty: not rotated
   double magnitude = 1.0;                 // factor of cos and sin (YaRN's temperature)
@@ -47,6 +63,8 @@ struct AttentionPlan {
   std::vector<float> alibi_slopes;  // [head]; empty: none
   std::optional<RatioRule>
       ratio_rule;  // set: q_ratio and k_ratio are filled in when the last prompt query is known
+  std::optional<NearFarRule> near_far;
+  std::optional<CompressiveMemory> memory;
   std::optional<RowOverride> row_override;
   AttentionEdits edits;
   bool operator==(const AttentionPlan&) const = default;

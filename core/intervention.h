@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/rope_schemes.h"
+
 namespace midscope {
 
 // The last layer of a range that is open to the end of any model.
@@ -41,11 +43,60 @@ struct PositionInterpolation {
   bool operator==(const PositionInterpolation&) const = default;
 };
 
+// The rotation's base replaced ("adjusted base frequency").
+struct BaseChange {
+  double base = 500000;
+  bool operator==(const BaseChange&) const = default;
+};
+
+// NTK-aware base, and the same growing with the sequence (rope_schemes.h). Both replace the model's
+// own frequencies.
+struct Ntk {
+  double factor = 2;
+  bool operator==(const Ntk&) const = default;
+};
+
+struct DynamicNtk {
+  double factor = 2;
+  bool operator==(const DynamicNtk&) const = default;
+};
+
+// Beyond the trained context every position is multiplied by trained context / tokens.
+struct DynamicLinear {
+  bool operator==(const DynamicLinear&) const = default;
+};
+
+// YaRN (rope_schemes.h). Replaces the model's own frequencies.
+struct Yarn {
+  double factor = 4;
+  int64_t context = 0;  // tokens of the original training; 0: the model's
+  YarnForm form = YarnForm::kRepo;
+  double beta_fast = 32;
+  double beta_slow = 1;
+  double magnitude = 0;  // factor of cos and sin; 0: 0.1 ln factor + 1. 1: NTK-by-parts
+  bool operator==(const Yarn&) const = default;
+};
+
+// No rotation at all in these layers.
+struct NoRotation {
+  LayerSet layers;
+  bool operator==(const NoRotation&) const = default;
+};
+
+// A ratio for every head, as a user edits it.
+struct HeadRatioTable {
+  std::string file;            // where it was read from
+  int64_t heads = 0;           // columns of `ratios`
+  std::vector<double> ratios;  // [layer, head]
+  bool operator==(const HeadRatioTable&) const = default;
+};
+
 enum class MsPoeMode { kRank, kCode, kGroup };
 // kScore: the most position-aware head gets `min`. kScoreReversed: it gets `max`. kSequential: head
 // 0 gets `min`. kReversed: head 0 gets `max` (the public code's head_type "normal", with the mode's
-// divisor).
-enum class MsPoeOrder { kScore, kScoreReversed, kSequential, kReversed };
+// divisor). kRandom: a permutation by `seed` and layer. kEntropy: the head whose last row has the
+// highest entropy gets the ratio that is nearest to 1.
+enum class MsPoeOrder { kScore, kScoreReversed, kSequential, kReversed, kRandom, kEntropy };
 
 // Ms-PoE (arXiv 2403.04797; departures of its public code: seed-facts A.3). Positions of a head are
 // divided by its ratio.
@@ -54,12 +105,34 @@ struct MsPoe {
   double max = 1.8;
   MsPoeMode mode = MsPoeMode::kRank;
   MsPoeOrder order = MsPoeOrder::kScore;
+  uint64_t seed = 0;  // of kRandom
   LayerSet layers{
       false, {{2, kEveryLayerAfter}}};  // the public scripts' first_layer = 2; the paper says all
   bool operator==(const MsPoe&) const = default;
 };
 
-using PositionScheme = std::variant<NoScheme, PositionInterpolation, MsPoe>;
+// Self-Extend (arXiv 2401.01325; seed-facts C): keys nearer than `window` stand at their distance,
+// those further away at positions divided by `group`, rounded down.
+struct SelfExtend {
+  int64_t group = 2;
+  int64_t window = 64;  // keys, the query's own included
+  bool operator==(const SelfExtend&) const = default;
+};
+
+enum class MemoryUpdate { kLinear, kDelta };
+
+// Infini-attention (arXiv 2404.07143): local attention within segments, mixed by `gate` with what a
+// compressive memory of all segments before says.
+struct InfiniAttention {
+  int64_t segment = 2048;             // tokens
+  std::vector<double> gates = {0.1};  // share of the memory, 0 to 1: one, or one a query head
+  MemoryUpdate update = MemoryUpdate::kLinear;
+  bool operator==(const InfiniAttention&) const = default;
+};
+
+using PositionScheme =
+    std::variant<NoScheme, PositionInterpolation, BaseChange, Ntk, DynamicNtk, DynamicLinear, Yarn,
+                 NoRotation, HeadRatioTable, MsPoe, SelfExtend, InfiniAttention>;
 
 // The rows whose attention is changed.
 enum class ChannelRows {
