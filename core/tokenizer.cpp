@@ -4,17 +4,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/error.h"
 #include "core/tokenizer_parts.h"
 #include "core/utf8.h"
 
 namespace midscope {
 namespace {
 
-void CheckId(const Vocabulary& vocabulary, int32_t id) {
-  if (id >= 0 && static_cast<size_t>(id) < vocabulary.bytes.size()) return;
-  throw Failure("token id " + std::to_string(id),
-                "outside the vocabulary of " + std::to_string(vocabulary.bytes.size()) + " tokens");
+bool Holds(const Vocabulary& vocabulary, int32_t id) {
+  return id >= 0 && static_cast<size_t>(id) < vocabulary.bytes.size();
 }
 
 }  // namespace
@@ -97,7 +94,7 @@ std::string Tokenizer::Decode(std::span<const int32_t> ids) const {
 }
 
 std::string_view Tokenizer::TokenText(int32_t id) const {
-  CheckId(parts_->vocabulary, id);
+  if (!Holds(parts_->vocabulary, id)) return {};
   return parts_->vocabulary.bytes[static_cast<size_t>(id)];
 }
 
@@ -108,8 +105,8 @@ std::optional<int32_t> Tokenizer::SingleToken(std::string_view text) const {
 }
 
 bool Tokenizer::IsControl(int32_t id) const {
-  CheckId(parts_->vocabulary, id);
-  return parts_->vocabulary.types[static_cast<size_t>(id)] == TokenType::kControl;
+  return Holds(parts_->vocabulary, id) &&
+         parts_->vocabulary.types[static_cast<size_t>(id)] == TokenType::kControl;
 }
 
 int64_t Tokenizer::vocabulary() const {

@@ -54,11 +54,12 @@ class Tokenizer {
   int64_t BytesWithoutToken(std::string_view text, std::span<const Token> tokens) const;
 
   // The exact bytes of the tokens, one after the other: a tokenizer that puts a space before text
-  // gives that space, too. Throws Error for an id outside the vocabulary.
+  // gives that space, too. Ids that no token has are no text, as in `tokenizers`: many models have
+  // more rows of embeddings than their tokenizer has tokens, and may give such an id out.
   std::string Decode(std::span<const int32_t> ids) const;
 
-  // Bytes of one token (perhaps a part of a character); valid as long as the tokenizer. Throws
-  // Error for an unknown id.
+  // Bytes of one token (perhaps a part of a character), empty for an id that no token has; valid
+  // as long as the tokenizer.
   std::string_view TokenText(int32_t id) const;
 
   // The id where the text is exactly one token.

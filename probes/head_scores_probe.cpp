@@ -249,8 +249,10 @@ ProbeType HeadScoresProbe() {
   rule.default_value = std::string("paper");
   OptionDescription under;
   under.name = "ratios-under";
-  under.help = "show the ratios that head_scores' heads would get under this ms-poe setting";
-  under.default_value = std::string("ms-poe(min=1.2, max=1.8)");
+  under.help =
+      "show the ratios that head_scores' heads would get under this ms-poe setting; every layer is "
+      "shown, as in the paper, unless it says otherwise";
+  under.default_value = std::string("ms-poe(min=1.2, max=1.8, first_layer=0)");
 
   ProbeType type;
   type.name = "head_scores";

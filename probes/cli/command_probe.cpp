@@ -59,9 +59,8 @@ Json TopJson(const Record& next, const Tokenizer& tokenizer) {
   Json top = Json::array();
   const auto& ids = ArrayValues<int64_t>(next, "next_token_ids");
   for (size_t i = 0; i < ids.size(); ++i) {
-    const bool known = ids[i] < tokenizer.vocabulary();  // no text: a row of padding
     top.push_back({{"id", ids[i]},
-                   {"text", known ? tokenizer.TokenText(static_cast<int32_t>(ids[i])) : ""},
+                   {"text", tokenizer.TokenText(static_cast<int32_t>(ids[i]))},
                    {"logit", ArrayValues<float>(next, "logit")[i]},
                    {"probability", ArrayValues<double>(next, "probability")[i]}});
   }
