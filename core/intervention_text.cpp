@@ -2,10 +2,16 @@
 #include "core/intervention_text.h"
 
 #include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <utility>
 
 #include "core/intervention_edits_text.h"
+#include "core/intervention_json.h"
+#include "core/intervention_schemes_text.h"
 #include "core/intervention_values.h"
+#include "core/memory_map.h"
+#include "core/presets.h"
 
 namespace midscope {
 namespace {
@@ -17,56 +23,7 @@ struct ChannelGroup {
   ChannelScaling rest;
 };
 
-bool OpenEnded(const LayerSet& layers) {
-  return !layers.all && layers.ranges.size() == 1 && layers.ranges[0].last == kEveryLayerAfter;
-}
-
 // One binding an argument, in the order of the description.
-const std::vector<Binding<PositionInterpolation>>& Bindings(const PositionInterpolation&) {
-  static const std::vector<Binding<PositionInterpolation>> bindings = {
-      {[](auto& value, const auto& argument, const auto& described) {
-         value.ratio = Number<double>(OnlyValue(argument), described);
-       },
-       [](const auto& value, const auto&) { return NumberText(value.ratio); }}};
-  return bindings;
-}
-
-const std::vector<Binding<MsPoe>>& Bindings(const MsPoe&) {
-  static const std::vector<Binding<MsPoe>> bindings = {
-      {[](auto& value, const auto& argument, const auto& described) {
-         value.min = Number<double>(OnlyValue(argument), described);
-       },
-       [](const auto& value, const auto&) { return NumberText(value.min); }},
-      {[](auto& value, const auto& argument, const auto& described) {
-         value.max = Number<double>(OnlyValue(argument), described);
-       },
-       [](const auto& value, const auto&) { return NumberText(value.max); }},
-      {[](auto& value, const auto& argument, const auto& described) {
-         value.mode = static_cast<MsPoeMode>(Choice(OnlyValue(argument), described));
-       },
-       [](const auto& value, const auto& described) {
-         return described.choices.at(static_cast<size_t>(value.mode));
-       }},
-      {[](auto& value, const auto& argument, const auto& described) {
-         value.order = static_cast<MsPoeOrder>(Choice(OnlyValue(argument), described));
-       },
-       [](const auto& value, const auto& described) {
-         return described.choices.at(static_cast<size_t>(value.order));
-       }},
-      {[](auto& value, const auto& argument, const auto& described) {
-         value.layers = {false,
-                         {{Number<int64_t>(OnlyValue(argument), described), kEveryLayerAfter}}};
-       },
-       [](const auto& value, const auto&) {
-         return OpenEnded(value.layers) ? std::to_string(value.layers.ranges[0].first) : "";
-       }},
-      {[](auto& value, const auto& argument, const auto&) { value.layers = ReadLayers(argument); },
-       [](const auto& value, const auto&) {
-         return OpenEnded(value.layers) ? "" : value.layers.Text();
-       }}};
-  return bindings;
-}
-
 const std::vector<Binding<ChannelGroup>>& Bindings(const ChannelGroup&) {
   static const std::vector<Binding<ChannelGroup>> bindings = {
       {[](auto& value, const auto& argument, const auto& described) {
@@ -94,24 +51,6 @@ const std::vector<Binding<ChannelGroup>>& Bindings(const ChannelGroup&) {
          return RowsText({value.rest.rows, value.rest.last_rows}, described);
        }}};
   return bindings;
-}
-
-MsPoe ReadMsPoe(const TextTerm& term) {
-  const TextArgument* first_layer = Find(term, "first_layer");
-  const TextArgument* layers = Find(term, "layers");
-  if (first_layer && layers) {
-    throw ErrorAt(std::max(first_layer->column, layers->column),
-                  "'first_layer' and 'layers' both say where to begin", "Leave one of the two out");
-  }
-  auto value = ReadTerm(term, Bindings(MsPoe()));
-  if (value.min > value.max) {
-    const TextArgument* named = Find(term, "min") ? Find(term, "min") : Find(term, "max");
-    throw ErrorAt(
-        named->column,
-        "min (" + NumberText(value.min) + ") is larger than max (" + NumberText(value.max) + ")",
-        "Swap them and write order=score-reversed or order=reversed to turn the order");
-  }
-  return value;
 }
 
 std::vector<ChannelScaling> ReadChannels(const TextTerm& term) {
@@ -156,43 +95,79 @@ void AddChannels(const TextTerm& term, Intervention& intervention) {
   }
 }
 
-PositionScheme ReadScheme(const TextTerm& term) {
-  if (term.term->name == "pi") return ReadTerm(term, Bindings(PositionInterpolation()));
-  if (term.term->name == "ms-poe") return ReadMsPoe(term);
-  return NoScheme{};
+// Terms one after the other become one intervention.
+class Terms {
+ public:
+  void Add(const TextTerm& term) {
+    const std::string& name = term.term->name;
+    if (name == "preset") return AddPreset(term);
+    if (name == "channel") return AddChannels(term, intervention_);
+    if (AddEdit(term, intervention_)) return;
+    if (!scheme_.empty()) {
+      throw ErrorAt(term.column,
+                    "'" + name + "' is a second position scheme after '" + scheme_ + "'",
+                    "Keep one of them");
+    }
+    scheme_ = name;
+    intervention_.positions = ReadScheme(term);
+  }
+
+  const Intervention& intervention() const { return intervention_; }
+
+ private:
+  void AddPreset(const TextTerm& term) {
+    RequireArguments(term, {"name"}, "preset(ms-poe-paper)");
+    const size_t index = Choice(OnlyValue(term.arguments.front()), term.term->arguments.front());
+    for (TextTerm part : ParseTerms(InterventionPresets().at(index).text)) {
+      part.column = term.column;
+      Add(part);
+    }
+  }
+
+  Intervention intervention_;
+  std::string scheme_;  // name of the position scheme's term
+};
+
+// An intervention in a file, as text on any number of lines or as JSON.
+Intervention OfFile(std::string_view path) {
+  constexpr int64_t kMaxBytes = int64_t{1} << 20;
+  while (!path.empty() && std::isspace(static_cast<unsigned char>(path.back())) != 0)
+    path.remove_suffix(1);
+  const MemoryMap map{std::filesystem::path(path)};
+  const std::string file(path);
+  if (map.size() > kMaxBytes) {
+    throw UsageError(file, "it is " + std::to_string(map.size()) +
+                               " bytes long; an intervention has at most " +
+                               std::to_string(kMaxBytes));
+  }
+  std::string text(reinterpret_cast<const char*>(map.data()), static_cast<size_t>(map.size()));
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  const size_t first = text.find_first_not_of(" \t");
+  if (first != std::string::npos && text[first] == '@')
+    throw UsageError(file, "it names another file", "Write the intervention itself");
+  try {
+    return ParseIntervention(text);
+  } catch (const Error& error) {
+    throw UsageError(file, error.what());
+  }
 }
 
 }  // namespace
 
 Intervention ParseIntervention(std::string_view text) {
-  Intervention intervention;
-  const TextTerm* scheme = nullptr;
-  const std::vector<TextTerm> terms = ParseTerms(text);
-  for (const TextTerm& term : terms) {
-    if (term.term->name == "channel") {
-      AddChannels(term, intervention);
-      continue;
-    }
-    if (AddEdit(term, intervention)) continue;
-    if (scheme) {
-      throw ErrorAt(term.column,
-                    "'" + term.term->name + "' is a second position scheme after '" +
-                        scheme->term->name + "'",
-                    "Keep one of them");
-    }
-    scheme = &term;
-    intervention.positions = ReadScheme(term);
-  }
-  return intervention;
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && text[first] == '{') return InterventionFromJson(text);
+  if (first != std::string_view::npos && text[first] == '@') return OfFile(text.substr(first + 1));
+  Terms terms;
+  for (const TextTerm& term : ParseTerms(text)) terms.Add(term);
+  return terms.intervention();
 }
 
 std::string PrintIntervention(const Intervention& intervention) {
   std::vector<std::string> terms;
-  if (const auto* scheme = std::get_if<PositionInterpolation>(&intervention.positions)) {
-    terms.push_back(PrintTerm("pi", *scheme, Bindings(*scheme)));
-  } else if (const auto* ms_poe = std::get_if<MsPoe>(&intervention.positions)) {
-    terms.push_back(PrintTerm("ms-poe", *ms_poe, Bindings(*ms_poe)));
-  }
+  if (std::string scheme = PrintScheme(intervention.positions); !scheme.empty())
+    terms.push_back(std::move(scheme));
   for (const ChannelScaling& scaling : intervention.channels) {
     const ChannelGroup group{{}, {}, scaling};
     terms.push_back(PrintTerm("channel", group, Bindings(group)));
