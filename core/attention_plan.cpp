@@ -7,7 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "core/compressive_memory.h"
 #include "core/error.h"
+#include "core/near_far_plan.h"
 #include "core/plan_checks.h"
 #include "core/rope_frequencies.h"
 
@@ -56,8 +58,9 @@ void SetRatio(AttentionPlan& plan, double ratio) {
   std::fill(plan.k_ratio.begin(), plan.k_ratio.end(), ratio);
 }
 
-void ApplyScheme(const PositionScheme& scheme, const ModelConfig& config,
+void ApplyScheme(const Intervention& intervention, const ModelConfig& config,
                  std::vector<AttentionPlan>& plans) {
+  const PositionScheme& scheme = intervention.positions;
   if (const auto* interpolation = std::get_if<PositionInterpolation>(&scheme)) {
     CheckRotates(config, "pi");
     for (auto& plan : plans) SetRatio(plan, interpolation->ratio);
@@ -76,6 +79,10 @@ void ApplyScheme(const PositionScheme& scheme, const ModelConfig& config,
         plan.k_ratio = std::move(ratios.k);
       }
     }
+  } else if (const auto* self_extend = std::get_if<SelfExtend>(&scheme)) {
+    ApplySelfExtend(*self_extend, intervention, config, plans);
+  } else if (const auto* infini = std::get_if<InfiniAttention>(&scheme)) {
+    ApplyInfiniAttention(*infini, intervention, config, plans);
   }
 }
 
@@ -156,7 +163,8 @@ std::vector<AttentionPlan> PlainPlans(const ModelConfig& config, int64_t tokens)
 bool SameForAllRows(const AttentionPlan& a, const AttentionPlan& b) {
   if (a.inverse_frequency != b.inverse_frequency || a.magnitude != b.magnitude ||
       a.logit_scale != b.logit_scale || a.window != b.window || a.softcap != b.softcap ||
-      a.alibi_slopes != b.alibi_slopes || a.ratio_rule != b.ratio_rule) {
+      a.alibi_slopes != b.alibi_slopes || a.ratio_rule != b.ratio_rule ||
+      a.near_far != b.near_far || a.memory != b.memory) {
     return false;
   }
   const bool decided_by_rule = a.ratio_rule && !RatiosAreFixed(*a.ratio_rule);
@@ -190,7 +198,7 @@ std::vector<float> AlibiSlopes(int64_t heads, double max_bias) {
 std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const ModelConfig& config,
                                         int64_t prompt_tokens, int64_t tokens) {
   std::vector<AttentionPlan> plans = PlainPlans(config, tokens > 0 ? tokens : prompt_tokens);
-  ApplyScheme(intervention.positions, config, plans);
+  ApplyScheme(intervention, config, plans);
   for (const ChannelScaling& scaling : intervention.channels)
     AddChannel(scaling, config, prompt_tokens, plans);
   std::vector<AttentionEdits> edits = CompileEdits(intervention, config, prompt_tokens);
