@@ -45,7 +45,7 @@ std::vector<CaseShape> Cases() {
                     .rotated = false});
   for (const CaseShape& c : ShapedCases({1, 3}, {0, 7, 64, 300, 700})) shapes.push_back(c);
   for (const CaseShape& c : EditedCases({1, 3})) shapes.push_back(c);
-  for (const CaseShape& c : FarCases({1, 3}, {0, 7, 64, 300})) shapes.push_back(c);
+  for (const CaseShape& c : FarCases({1, 3}, {7, 300})) shapes.push_back(c);
   return shapes;
 }
 
