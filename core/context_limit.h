@@ -9,9 +9,10 @@
 
 namespace midscope {
 
-// The model's trained context, or INT64_MAX where the position scheme is made for more: Self-Extend
-// keeps distances within what was trained (a run beyond that logs a warning), Infini-attention
-// within a segment.
+// The model's trained context, or more where the position scheme is made for more: as many times as
+// it stretches positions (pi, ntk, yarn; ms-poe and ratios by their smallest ratio; base by the
+// factor that the NTK-aware rule would give for it), and INT64_MAX where it follows the sequence
+// (dynamic-ntk, dynamic-linear) or keeps distances within what was trained (self-extend, infini).
 int64_t LongestRun(const Intervention& intervention, const ModelConfig& config);
 
 }  // namespace midscope

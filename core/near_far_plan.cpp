@@ -19,14 +19,10 @@ int64_t Reach(const SelfExtend& scheme, int64_t distance) {
 }  // namespace
 
 void ApplySelfExtend(const SelfExtend& scheme, const Intervention& intervention,
-                     const ModelConfig& config, std::vector<AttentionPlan>& plans) {
+                     std::vector<AttentionPlan>& plans) {
   if (scheme.group < 1) throw UsageError(kTerm, "group must be at least 1");
   if (scheme.window < 1) {
     throw UsageError(kTerm, "window must be at least 1", "It counts the query's own key");
-  }
-  if (config.positions != PositionKind::kRotary) {
-    throw UsageError(kTerm, "this model has no rotary positions to group: it attends with ALiBi",
-                     "Channel scaling works on all models");
   }
   if (!intervention.moves.empty()) {
     throw UsageError(kTerm,

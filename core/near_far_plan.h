@@ -16,10 +16,10 @@
 namespace midscope {
 
 // Sets the rule in every layer that rotates. Throws Error (usage): group or window below 1, a model
-// without rotary positions or with sliding windows (keys beyond the window would stay unseen, and
-// nothing be extended), together with a move (near and far are told apart by places).
+// with sliding windows (keys beyond the window would stay unseen, and nothing be extended),
+// together with a move (near and far are told apart by places).
 void ApplySelfExtend(const SelfExtend& scheme, const Intervention& intervention,
-                     const ModelConfig& config, std::vector<AttentionPlan>& plans);
+                     std::vector<AttentionPlan>& plans);
 
 // The tables of far keys for a sequence of `rows`, beside those of `tables`. Memory: two tables
 // more for each ratio among the heads, shared by all layers.
