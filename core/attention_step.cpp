@@ -54,9 +54,9 @@ struct AttentionStep::Inputs {
   // Weights of few rows, as they count in z.
   at::Tensor Weights(const kernels::AttentionShape& shape, const HeadTables& tables,
                      const at::Tensor& q, const at::Tensor& k) const {
-    const at::Tensor weights = ops.AttentionWeights(shape, q, k, tables);
-    if (!tables.share.empty()) ScaleHeads(tables.share, weights);
-    return weights;
+    at::Tensor counted = ops.AttentionWeights(shape, q, k, tables);
+    if (!tables.share.empty()) ScaleHeads(tables.share, counted);
+    return counted;
   }
 };
 

@@ -14,11 +14,12 @@ namespace {
 
 const char* const kTerm = "infini";
 
-// ELU(x) + 1 of [rows, heads * head_dim], as [heads, rows, head_dim] float32.
+// ELU(x) + 1 of [rows, heads * head_dim], as [heads, rows, head_dim] float32. e^x itself below 0:
+// ELU first would round small ones to 0.
 at::Tensor Feature(const at::Tensor& x, int64_t head_dim) {
   const at::Tensor heads =
       x.view({x.size(0), x.size(1) / head_dim, head_dim}).transpose(0, 1).to(at::kFloat);
-  return at::elu(heads).add_(1);
+  return at::where(heads > 0, heads + 1, heads.exp());
 }
 
 // What features [key-value head, row, head_dim] read from the memory, the same shape.

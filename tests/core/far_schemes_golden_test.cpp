@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "core/what_if.h"
 #include "tests/core/error_message.h"
@@ -48,13 +49,17 @@ std::shared_ptr<const Decoder> Model(const std::string& name, const std::string&
   return decoder;
 }
 
-Intervention Extended(int64_t group, int64_t window) {
-  return {.positions = SelfExtend{group, window}};
+Intervention Scheme(PositionScheme scheme) {
+  Intervention intervention;
+  intervention.positions = std::move(scheme);
+  return intervention;
 }
+
+Intervention Extended(int64_t group, int64_t window) { return Scheme(SelfExtend{group, window}); }
 
 Intervention Segments(int64_t segment, std::vector<double> gates,
                       MemoryUpdate update = MemoryUpdate::kLinear) {
-  return {.positions = InfiniAttention{segment, std::move(gates), update}};
+  return Scheme(InfiniAttention{segment, std::move(gates), update});
 }
 
 Intervention SettingOf(const Json& setting) {
