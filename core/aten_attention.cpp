@@ -51,6 +51,15 @@ at::Tensor Range(int64_t first, int64_t last, at::Device device) {
   return at::arange(first, last, at::TensorOptions().dtype(at::kLong).device(device));
 }
 
+// The first key that any row from absolute row `row` on sees.
+int64_t FirstSeenKey(const kernels::AttentionShape& shape, const RowEdits& edits, int64_t row) {
+  int64_t first = kernels::FirstVisibleKey(shape, row);
+  for (const kernels::KeyRange& hidden : edits.hidden) {
+    if (hidden.begin <= first) first = std::max(first, hidden.end);
+  }
+  return first;
+}
+
 // Softmax over the keys, which begin with `first_key`, with hidden ones and factors. The logits are
 // overwritten.
 at::Tensor EditedSoftmax(const at::Tensor& logits, const RowEdits& edits, int64_t first_key) {
@@ -88,6 +97,7 @@ struct AtenOps::HeadRange {
   int64_t first_head = 0;
   int64_t heads = 0;
   at::Tensor keys;  // [key-value heads, or heads where those of a group differ, key_rows, head_dim]
+  at::Tensor far_keys;  // as far rows see them; undefined where none does
 };
 
 AtenOps::DeviceTable AtenOps::TableOf(const HeadTables& tables,
@@ -141,13 +151,61 @@ AtenOps::HeadRange AtenOps::MakeRange(const kernels::AttentionShape& shape, cons
                                       int64_t heads) const {
   const int64_t group = shape.heads / shape.key_value_heads;
   const bool shared = GroupsShareTables(tables.k, group);
-  std::vector<kernels::RotaryView> views;
-  for (int64_t head = first_head; head < first_head + heads; head += shared ? group : 1)
-    views.push_back(tables.k[static_cast<size_t>(head)]);
+  const auto views_of = [&](const std::vector<kernels::RotaryView>& all) {
+    std::vector<kernels::RotaryView> views;
+    for (int64_t head = first_head; head < first_head + heads; head += shared ? group : 1)
+      views.push_back(all[static_cast<size_t>(head)]);
+    return views;
+  };
   at::Tensor x = ByHead(k.narrow(0, 0, shape.key_rows), shape.head_dim)
                      .narrow(1, first_head / group, heads / group);
   if (!shared) x = x.repeat_interleave(group, 1);
-  return {first_head, heads, Rotated(x, tables, views, 0)};
+  HeadRange range{first_head, heads, Rotated(x, tables, views_of(tables.k), 0), {}};
+  if (tables.near > 0) range.far_keys = Rotated(x, tables, views_of(tables.far_k), 0);
+  return range;
+}
+
+// Products of queries, scaled, and keys: [heads of the range, rows, keys]. Arguments as of Weights.
+at::Tensor AtenOps::Products(const kernels::AttentionShape& shape, const HeadRange& range,
+                             const at::Tensor& q, const HeadTables& tables, int64_t first_row,
+                             int64_t rows, int64_t first_key, int64_t last_key) const {
+  const auto first = static_cast<size_t>(range.first_head);
+  const auto count = static_cast<size_t>(range.heads);
+  const at::Tensor heads = ByHead(q, shape.head_dim).narrow(1, range.first_head, range.heads);
+  const float scale = tables.scale.front();
+  const bool one_scale = std::all_of(tables.scale.begin(), tables.scale.end(),
+                                     [scale](float other) { return other == scale; });
+  const auto products = [&](const std::vector<kernels::RotaryView>& views, const at::Tensor& of,
+                            int64_t from, int64_t to) {
+    at::Tensor queries = Rotated(heads, tables, std::span(views).subspan(first, count), first_row);
+    one_scale ? queries.mul_(scale) : queries.mul_(OfHeads(tables.scale, range));
+    const at::Tensor keys = of.narrow(1, from, to - from).transpose(1, 2);
+    const int64_t key_heads = keys.size(0);
+    return at::bmm(queries.view({key_heads, range.heads / key_heads * rows, shape.head_dim}), keys)
+        .view({range.heads, rows, to - from});
+  };
+  if (tables.near == 0) return products(tables.q, range.keys, first_key, last_key);
+  // Keys before the first are far from every row, those from the second on near to every row.
+  const int64_t near_begin = std::clamp(first_row - tables.near + 1, first_key, last_key);
+  const int64_t far_end = std::clamp(first_row + rows - tables.near, first_key, last_key);
+  const at::Tensor near = products(tables.q, range.keys, near_begin, last_key);
+  if (far_end == first_key) return near;
+  const at::Tensor far = products(tables.far_q, range.far_keys, first_key, far_end);
+  const int64_t both = far_end - near_begin;
+  const at::Tensor is_far = Range(near_begin, far_end, device_).unsqueeze(0) <=
+                            Range(first_row, first_row + rows, device_).unsqueeze(1) - tables.near;
+  return at::cat(
+      {far.narrow(2, 0, near_begin - first_key),
+       at::where(is_far, far.narrow(2, near_begin - first_key, both), near.narrow(2, 0, both)),
+       near.narrow(2, both, last_key - far_end)},
+      2);
+}
+
+// `values` [head] for the heads of the range, [heads, 1, 1].
+at::Tensor AtenOps::OfHeads(const std::vector<float>& values, const HeadRange& range) const {
+  return Upload(
+             {values.begin() + range.first_head, values.begin() + range.first_head + range.heads})
+      .view({range.heads, 1, 1});
 }
 
 // Attention weights of rows [first_row, first_row + rows) (absolute) over keys [first_key,
@@ -156,32 +214,15 @@ AtenOps::HeadRange AtenOps::MakeRange(const kernels::AttentionShape& shape, cons
 at::Tensor AtenOps::Weights(const kernels::AttentionShape& shape, const HeadRange& range,
                             const at::Tensor& q, const HeadTables& tables, int64_t first_row,
                             int64_t rows, int64_t first_key, int64_t last_key) const {
-  const auto first = static_cast<size_t>(range.first_head);
-  const auto count = static_cast<size_t>(range.heads);
-  const auto of_heads = [&](const std::vector<float>& values) {
-    return Upload(
-               {values.begin() + range.first_head, values.begin() + range.first_head + range.heads})
-        .view({range.heads, 1, 1});
-  };
-  at::Tensor queries = Rotated(ByHead(q, shape.head_dim).narrow(1, range.first_head, range.heads),
-                               tables, std::span(tables.q).subspan(first, count), first_row);
-  const float scale = tables.scale.front();
-  const bool one_scale = std::all_of(tables.scale.begin(), tables.scale.end(),
-                                     [scale](float other) { return other == scale; });
-  one_scale ? queries.mul_(scale) : queries.mul_(of_heads(tables.scale));
-
-  const at::Tensor keys = range.keys.narrow(1, first_key, last_key - first_key).transpose(1, 2);
-  at::Tensor logits =
-      at::bmm(queries.view({keys.size(0), range.heads / keys.size(0) * rows, shape.head_dim}), keys)
-          .view({range.heads, rows, last_key - first_key});
+  at::Tensor logits = Products(shape, range, q, tables, first_row, rows, first_key, last_key);
   if (shape.softcap > 0) logits.div_(shape.softcap).tanh_().mul_(shape.softcap);
   const at::Tensor row_ids = Range(first_row, first_row + rows, device_);
   const at::Tensor key_ids = Range(first_key, last_key, device_);
   if (!tables.alibi_slopes.empty()) {
     const at::Tensor distance = (key_ids.unsqueeze(0) - row_ids.unsqueeze(1)).to(at::kFloat);
-    logits.add_(of_heads(tables.alibi_slopes) * distance);
+    logits.add_(OfHeads(tables.alibi_slopes, range) * distance);
   }
-  if (!tables.edits.temperature.empty()) logits.div_(of_heads(tables.edits.temperature));
+  if (!tables.edits.temperature.empty()) logits.div_(OfHeads(tables.edits.temperature, range));
   if (rows > 1) {
     logits.masked_fill_(Hidden(row_ids, key_ids, shape.window),
                         -std::numeric_limits<float>::infinity());
@@ -193,7 +234,8 @@ bool AtenOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& 
                         const at::Tensor& k, const at::Tensor& v, const HeadTables& tables,
                         const at::Tensor& out, kernels::CancelFlag cancel) const {
   const int64_t group = shape.heads / shape.key_value_heads;
-  const int64_t copies = GroupsShareTables(tables.k, group) ? 2 : group + 1;
+  const int64_t of_keys = GroupsShareTables(tables.k, group) ? 1 : group;
+  const int64_t copies = (tables.near > 0 ? 2 : 1) * of_keys + 1;
   const int64_t groups_at_once =
       std::clamp(limits_.key_floats / (copies * shape.key_rows * shape.head_dim), int64_t{1},
                  shape.key_value_heads);
@@ -207,7 +249,7 @@ bool AtenOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& 
       if (kernels::Cancelled(cancel)) return false;
       const int64_t rows = std::min(block, shape.query_rows - row);
       const int64_t position = shape.first_query + row;
-      const int64_t first_key = kernels::FirstVisibleKey(shape, position);
+      const int64_t first_key = FirstSeenKey(shape, tables.edits, position);
       const at::Tensor weights = Weights(shape, range, q.narrow(0, row, rows), tables, position,
                                          rows, first_key, position + rows);
       const at::Tensor mixed =
@@ -222,7 +264,7 @@ bool AtenOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& 
 
 at::Tensor AtenOps::AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
                                      const at::Tensor& k, const HeadTables& tables) const {
-  const int64_t first_key = kernels::FirstVisibleKey(shape, shape.first_query);
+  const int64_t first_key = FirstSeenKey(shape, tables.edits, shape.first_query);
   const int64_t last_key = shape.first_query + shape.query_rows;
   const HeadRange range = MakeRange(shape, k, tables, 0, shape.heads);
   at::Tensor weights = at::zeros({shape.query_rows, shape.heads, shape.key_rows},

@@ -71,6 +71,10 @@ class AtenOps : public LayerOps {
                      std::span<const kernels::RotaryView> views, int64_t first_row) const;
   HeadRange MakeRange(const kernels::AttentionShape& shape, const at::Tensor& k,
                       const HeadTables& tables, int64_t first_head, int64_t heads) const;
+  at::Tensor OfHeads(const std::vector<float>& values, const HeadRange& range) const;
+  at::Tensor Products(const kernels::AttentionShape& shape, const HeadRange& range,
+                      const at::Tensor& q, const HeadTables& tables, int64_t first_row,
+                      int64_t rows, int64_t first_key, int64_t last_key) const;
   at::Tensor Weights(const kernels::AttentionShape& shape, const HeadRange& range,
                      const at::Tensor& q, const HeadTables& tables, int64_t first_row, int64_t rows,
                      int64_t first_key, int64_t last_key) const;

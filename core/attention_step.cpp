@@ -7,8 +7,10 @@
 #include <map>
 #include <utility>
 
+#include "core/compressive_memory.h"
 #include "core/error.h"
 #include "core/head_ablation.h"
+#include "core/near_far_plan.h"
 #include "core/query_key_finish.h"
 #include "core/show_rows.h"
 
@@ -48,6 +50,14 @@ struct AttentionStep::Inputs {
   }
   int64_t Packed(int64_t row) const { return sequence.packed_begin + row - sequence.active_first; }
   const Trace::Storage& Store() const { return sequence.trace->storage(); }
+  const AttentionPlan& Plan() const { return sequence.plans[static_cast<size_t>(layer)]; }
+  // Weights of few rows, as they count in z.
+  at::Tensor Weights(const kernels::AttentionShape& shape, const HeadTables& tables,
+                     const at::Tensor& q, const at::Tensor& k) const {
+    at::Tensor counted = ops.AttentionWeights(shape, q, k, tables);
+    if (!tables.share.empty()) ScaleHeads(tables.share, counted);
+    return counted;
+  }
 };
 
 namespace {
@@ -100,6 +110,9 @@ void AttentionStep::StoreKeysAndValues(const Inputs& in) {
       .Values(in.layer)
       .narrow(0, first, count)
       .copy_(source.narrow(1, in.q_width + in.kv_width, in.kv_width));
+  auto& memories = in.sequence.trace->storage().memories;
+  const auto memory = memories.find(in.layer);
+  if (memory != memories.end() && memory->second.rows > first) memories.erase(memory);
   if (in.Store().projected_keys.empty()) return;
   in.Store()
       .ProjectedKeys(in.layer)
@@ -139,8 +152,9 @@ void AttentionStep::ResolvePlan(const Inputs& in, AttentionPlan& plan) {
   }
 }
 
-// Attention weights of q and k without positions (not rotated, no ALiBi; window and soft cap as in
-// the layer): for the last prompt query when a ratio rule needs it (`last_row`), and for hooks.
+// Attention weights of q and k without positions (not rotated, no ALiBi; window, segment and soft
+// cap as in the layer): for the last prompt query when a ratio rule needs it (`last_row`), and for
+// hooks.
 void AttentionStep::LookUnrotated(const Inputs& in, const AttentionPlan& plan,
                                   at::Tensor* last_row) {
   const SequencePass& sequence = in.sequence;
@@ -155,6 +169,7 @@ void AttentionStep::LookUnrotated(const Inputs& in, const AttentionPlan& plan,
       Intersect(active, sequence.hooks->Wanted(HookSite::kPatternUnrotated, in.layer));
   const RowRange last{sequence.last_query(), sequence.last_query() + 1};
   const auto weights_of = [&](RowRange row) {
+    if (plan.memory) plain.edits.hidden = {{0, SegmentStart(*plan.memory, row.first)}};
     return in.ops.AttentionWeights(Shape(config_, plain, row), in.Queries(row), in.Keys(), plain);
   };
   if (last_row) *last_row = weights_of(last);
@@ -188,17 +203,43 @@ HeadTables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) {
   };
   for (const double ratio : plan.q_ratio) tables.q.push_back(table_of(ratio));
   for (const double ratio : plan.k_ratio) tables.k.push_back(table_of(ratio));
+  if (plan.near_far) AddFarTables(plan, rows, rotary_, tables);
   return tables;
 }
 
 void AttentionStep::AttendClean(const Inputs& in, const HeadTables& tables, RowRange rows) {
   if (rows.empty()) return;
-  AttendEdited(in, tables, rows, in.Queries(rows), in.Keys());
+  AttendSegments(in, tables, rows, in.Queries(rows), in.Keys());
+}
+
+void AttentionStep::AttendSegments(const Inputs& in, const HeadTables& tables, RowRange rows,
+                                   const at::Tensor& q, const at::Tensor& k) {
+  if (!in.Plan().memory) return AttendEdited(in, tables, rows, q, k);
+  const CompressiveMemory& memory = *in.Plan().memory;
+  // The memory of the trace's own keys stays for later runs; that of scaled keys is made anew, and
+  // a trace that is gone after this run needs neither.
+  SegmentMemory passing;
+  const bool keep = k.is_same(in.Keys()) && !in.sequence.scratch;
+  SegmentMemory& state = keep ? in.sequence.trace->storage().memories[in.layer] : passing;
+  for (const RowRange& part : SegmentParts(memory, rows)) {
+    const at::Tensor queries = q.narrow(0, part.first - rows.first, part.last - part.first);
+    const int64_t start = SegmentStart(memory, part.first);
+    if (start == 0) {
+      AttendEdited(in, tables, part, queries, k);
+      continue;
+    }
+    HeadTables local = tables;
+    local.edits.hidden = {{0, start}};
+    local.share = LocalShares(memory);
+    AttendEdited(in, local, part, queries, k);
+    AdvanceMemory(memory, k, in.Values(), config_.head_dim, start, cancel_, state);
+    AddMemory(memory, state, queries, config_.head_dim, in.Z(part));
+  }
 }
 
 void AttentionStep::AttendEdited(const Inputs& in, const HeadTables& tables, RowRange rows,
                                  const at::Tensor& q, const at::Tensor& k) {
-  const AttentionEdits& edits = in.sequence.plans[static_cast<size_t>(in.layer)].edits;
+  const AttentionEdits& edits = in.Plan().edits;
   if (edits.LeavesPatterns()) return AttendRows(in, tables, rows, q, k);
   for (const RowRange& part : AlikeRows(edits, rows)) {
     const HeadTables edited =
@@ -212,6 +253,8 @@ HeadTables AttentionStep::EditTables(const HeadTables& tables, const RowEdits& e
                                      int64_t rows) {
   HeadTables edited = tables;
   edited.edits = edits;
+  edited.edits.hidden.insert(edited.edits.hidden.end(), tables.edits.hidden.begin(),
+                             tables.edits.hidden.end());
   if (edits.moved.empty()) return edited;
   for (const auto& table : tables.owned) {
     edited.owned.push_back(moved_.Get(table, edits.moved, rows));
@@ -252,7 +295,7 @@ void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan
     FinishHeads(config_, in.ops, in.weights.query_norm, config_.heads, q, q);
     FinishHeads(config_, in.ops, in.weights.key_norm, config_.key_value_heads, k, k);
   }
-  AttendEdited(in, tables, rows, q_source, k_source);
+  AttendSegments(in, tables, rows, q_source, k_source);
 }
 
 // The projections' input channel for every row of the sequence. [rows] float32, of its own
@@ -293,12 +336,14 @@ void AttentionStep::AttendRows(const Inputs& in, const HeadTables& tables, RowRa
   const kernels::AttentionShape shape = Shape(config_, tables, rows);
   if (shape.query_rows > kFewRows) {
     if (!in.ops.Attention(shape, q, k, in.Values(), tables, in.Z(rows), cancel_)) throw Cancelled();
+    if (!tables.share.empty())
+      ScaleHeads(tables.share, in.Z(rows).view({shape.query_rows, config_.heads, -1}));
     if (!wanted.empty())
       ShowPattern(in, tables, wanted,
                   q.narrow(0, wanted.first - rows.first, wanted.last - wanted.first), k);
     return;
   }
-  const at::Tensor weights = in.ops.AttentionWeights(shape, q, k, tables);
+  const at::Tensor weights = in.Weights(shape, tables, q, k);
   if (!wanted.empty())
     ShowWeights(in.ops, in.sequence, {HookSite::kPattern, in.layer}, rows.first, weights);
   in.ops.WeightedValues(shape, weights, in.Values(), in.Z(rows));
@@ -312,8 +357,8 @@ void AttentionStep::ShowPattern(const Inputs& in, const HeadTables& tables, RowR
   for (int64_t first = rows.first; first < rows.last; first += kPatternRows) {
     const RowRange part{first, std::min(first + kPatternRows, rows.last)};
     const kernels::AttentionShape shape = Shape(config_, tables, part);
-    const at::Tensor weights = in.ops.AttentionWeights(
-        shape, q.narrow(0, part.first - rows.first, shape.query_rows), k, tables);
+    const at::Tensor weights =
+        in.Weights(shape, tables, q.narrow(0, part.first - rows.first, shape.query_rows), k);
     ShowWeights(in.ops, in.sequence, {HookSite::kPattern, in.layer}, part.first, weights);
     if (writes) in.ops.WeightedValues(shape, weights, in.Values(), in.Z(part));
     if (kernels::Cancelled(cancel_)) throw Cancelled();

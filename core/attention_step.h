@@ -40,6 +40,9 @@ class AttentionStep {
   void AttendClean(const Inputs& in, const HeadTables& tables, RowRange rows);
   void AttendOverridden(const Inputs& in, const AttentionPlan& plan, const HeadTables& tables,
                         RowRange rows);
+  // z of `rows` from q (those rows) and k: segment by segment where the plan has a memory.
+  void AttendSegments(const Inputs& in, const HeadTables& tables, RowRange rows,
+                      const at::Tensor& q, const at::Tensor& k);
   // AttendRows of parts whose rows are edited alike.
   void AttendEdited(const Inputs& in, const HeadTables& tables, RowRange rows, const at::Tensor& q,
                     const at::Tensor& k);

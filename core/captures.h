@@ -14,7 +14,9 @@
 namespace midscope {
 
 // Attention of the last prompt query over the keys before and at it. attention [layer, head, key],
-// key = prompt_tokens places.
+// key = prompt_tokens places. Under Infini-attention it is that of the query's own segment, times
+// 1 - gate where there is a segment before: what the memory gives belongs to no key, so that a row
+// sums to less than 1 by the gate.
 class LastQueryAttention : public Hook {
  public:
   explicit LastQueryAttention(const ModelConfig& config)

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "core/forward_pass.h"
 #include "core/layer_devices.h"
 #include "core/model_source.h"
+#include "core/near_far_plan.h"
 #include "core/trace_storage.h"
 #include "core/weights.h"
 
@@ -34,7 +36,8 @@ struct Decoder::Parts {
   Weights weights;
   LayerDevices devices;
   mutable RotaryCache rotary;
-  mutable std::mutex running;  // one pass at a time: a pass uses every thread
+  mutable std::mutex running;             // one pass at a time: a pass uses every thread
+  mutable std::set<std::string> advised;  // what Advise has said; under `running`
 };
 
 Decoder::Decoder(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -207,6 +210,18 @@ SequencePass PrepareSequence(const RunRequest& request, int64_t index, const Mod
   return sequence;
 }
 
+// Logs what a user should know of the runs, each advice once.
+void Advise(std::span<const RunRequest> requests, const ModelConfig& config,
+            const JobContext& context, std::set<std::string>& said) {
+  for (const RunRequest& request : requests) {
+    const auto* scheme = std::get_if<SelfExtend>(&request.intervention.positions);
+    if (!scheme) continue;
+    const auto tokens = static_cast<int64_t>(request.ids.size());
+    const std::string advice = SelfExtendAdvice(*scheme, config, tokens);
+    if (!advice.empty() && said.insert(advice).second) context.Log(advice);
+  }
+}
+
 PassRange RangeOf(std::span<const RunRequest> requests, int64_t layers) {
   PassRange range{layers, layers};
   const auto has_rerun = [](const RunRequest& request) { return request.rerun.has_value(); };
@@ -274,6 +289,7 @@ std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
                                         parts_->options.dtype, devices));
   }
   if (sequences.empty()) return {};
+  Advise(requests, config, context, parts_->advised);
   const PassRange range = RangeOf(requests, config.layers);
   ForwardPass pass(config, parts_->weights, parts_->devices, parts_->options.dtype, parts_->rotary,
                    parts_->executor, context);

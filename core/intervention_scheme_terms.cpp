@@ -218,7 +218,8 @@ Term SelfExtendTerm() {
   return {
       "self-extend",
       "Self-Extend: keys nearer than window stand where they are; for those further away positions "
-      "are divided by group and rounded down, so that no distance leaves the trained range.",
+      "are divided by group and rounded down, so that no distance leaves the trained range. Not "
+      "together with move, nor with a sliding window.",
       "Jin et al. 2024, arXiv 2401.01325, section 3; needs no tuning. For a model trained on L "
       "tokens the rule holds up to (L - window) group + window tokens; its authors advise that "
       "window + (tokens - window) / group stay below one half to two thirds of L.",
@@ -239,27 +240,30 @@ Term SelfExtendTerm() {
 }
 
 Term InfiniTerm() {
-  return {"infini",
-          "Infini-attention: causal attention within segments, mixed by gate with what a "
-          "compressive memory of all earlier segments says.",
-          "Munkhdalai et al. 2024, arXiv 2404.07143. There the gate is learned; a model that was "
-          "not trained with it has none, so any gate above 0 is expected to hurt.",
-          {{"segment", "Tokens of a segment.", "tokens", {}, 1, kLargestTokens, "2048"},
-           {"gate",
-            "Share of the memory in a head's output: one, or one a query head in brackets.",
-            "",
-            {},
-            0,
-            1,
-            "0.1"},
-           {"update",
-            "How a segment enters the memory. linear: added. delta: what the memory says of its "
-            "keys already is taken off first.",
-            "",
-            {"linear", "delta"},
-            0,
-            0,
-            "linear"}}};
+  return {
+      "infini",
+      "Infini-attention: causal attention within segments, mixed by gate with what a "
+      "compressive memory of all earlier segments says.",
+      "Munkhdalai et al. 2024, arXiv 2404.07143. There the gate is learned; a model that was "
+      "not trained with it has none, so any gate above 0 is expected to hurt. The first segment "
+      "has nothing to read and stays as it is (equation 10 read strictly would scale it by "
+      "1 - gate). Attention rows show the local part, times 1 - gate: the memory has no tokens.",
+      {{"segment", "Tokens of a segment.", "tokens", {}, 1, kLargestTokens, "2048"},
+       {"gate",
+        "Share of the memory in a head's output: one, or one a query head in brackets.",
+        "",
+        {},
+        0,
+        1,
+        "0.1"},
+       {"update",
+        "How a segment enters the memory. linear: added. delta: what the memory says of its "
+        "keys already is taken off first.",
+        "",
+        {"linear", "delta"},
+        0,
+        0,
+        "linear"}}};
 }
 
 }  // namespace

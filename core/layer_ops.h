@@ -30,9 +30,21 @@ struct HeadTables {
   std::vector<float> alibi_slopes;     // [head], or empty
   int64_t window = 0;
   float softcap = 0;
+  std::vector<kernels::RotaryView> far_q;  // [head], or empty
+  std::vector<kernels::RotaryView> far_k;  // [head], or empty
+  int64_t near = 0;                        // kernels::FarPositions' window; 0: all keys are near
   RowEdits edits;
+  // [head], or empty: what is made of weights and z afterwards (Infini-attention's local part).
+  std::vector<float> share;
   kernels::HeadPositions Positions() const {
-    return {q, k, scale, alibi_slopes, edits.temperature, edits.hidden, edits.factors};
+    return {q,
+            k,
+            scale,
+            alibi_slopes,
+            edits.temperature,
+            edits.hidden,
+            edits.factors,
+            {far_q, far_k, near}};
   }
 };
 

@@ -3,6 +3,7 @@
 // that stand at the same positions.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,6 +14,13 @@
 #include "kernels/rotary.h"
 
 namespace midscope {
+
+// The position whose angles a table's row holds: floor(row / group) + offset.
+struct RowPositions {
+  int64_t group = 1;
+  int64_t offset = 0;
+  auto operator<=>(const RowPositions&) const = default;  // NOLINT(modernize-use-nullptr): no 0
+};
 
 class RotaryCache {
  public:
@@ -26,10 +34,10 @@ class RotaryCache {
 
   // A table with at least `rows` rows. Safe to call from several threads.
   std::shared_ptr<const Table> Get(const std::vector<double>& inverse_frequency, double magnitude,
-                                   double ratio, int64_t rows);
+                                   double ratio, int64_t rows, RowPositions positions = {});
 
  private:
-  using Key = std::tuple<std::vector<double>, double, double>;
+  using Key = std::tuple<std::vector<double>, double, double, RowPositions>;
   std::mutex mutex_;
   std::map<Key, std::shared_ptr<const Table>> tables_;
   int64_t bytes_ = 0;

@@ -6,7 +6,9 @@
 #include <utility>
 #include <variant>
 
+#include "core/compressive_memory.h"
 #include "core/error.h"
+#include "core/near_far_plan.h"
 #include "core/plan_checks.h"
 #include "core/rope_frequencies.h"
 #include "core/rope_schemes.h"
@@ -43,9 +45,13 @@ RopeFrequencies FrequenciesWith(const ModelConfig& config, double base, const Ro
 
 class SchemePlans {
  public:
-  SchemePlans(std::string term, const ModelConfig& config, int64_t tokens,
-              std::vector<AttentionPlan>& plans)
-      : term_(std::move(term)), config_(config), tokens_(tokens), plans_(plans) {}
+  SchemePlans(const Intervention& intervention, std::string term, const ModelConfig& config,
+              int64_t tokens, std::vector<AttentionPlan>& plans)
+      : intervention_(intervention),
+        term_(std::move(term)),
+        config_(config),
+        tokens_(tokens),
+        plans_(plans) {}
 
   void operator()(const NoScheme&) {}
 
@@ -143,12 +149,12 @@ class SchemePlans {
     if (!any) RefuseUnrotated(scheme.layers);
   }
 
-  void operator()(const SelfExtend&) { Refuse(); }
-  void operator()(const InfiniAttention&) { Refuse(); }
+  void operator()(const SelfExtend& scheme) { ApplySelfExtend(scheme, intervention_, plans_); }
+  void operator()(const InfiniAttention& scheme) {
+    ApplyInfiniAttention(scheme, intervention_, config_, plans_);
+  }
 
  private:
-  [[noreturn]] void Refuse() const { throw UsageError(term_, "this version does not run it yet"); }
-
   [[noreturn]] void RefuseUnrotated(const LayerSet& layers) const {
     throw UsageError(term_, "the model rotates nothing in layers " + layers.Text() + " anyway",
                      "Name layers with positions");
@@ -171,6 +177,7 @@ class SchemePlans {
                      "Take pi or ms-poe, which divide positions");
   }
 
+  const Intervention& intervention_;
   std::string term_;
   const ModelConfig& config_;
   int64_t tokens_;
@@ -188,8 +195,9 @@ void ApplyScheme(const Intervention& intervention, const ModelConfig& config, in
   const PositionScheme& scheme = intervention.positions;
   if (std::holds_alternative<NoScheme>(scheme)) return;
   const std::string term(SchemeName(scheme));
-  CheckRotates(config, term);
-  std::visit(SchemePlans(term, config, tokens, plans), scheme);
+  // Infini-attention asks for no positions.
+  if (!std::holds_alternative<InfiniAttention>(scheme)) CheckRotates(config, term);
+  std::visit(SchemePlans(intervention, term, config, tokens, plans), scheme);
 }
 
 }  // namespace midscope

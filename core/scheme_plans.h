@@ -17,6 +17,7 @@ namespace midscope {
 //   pi, dynamic-linear             divide the positions of all heads in all layers that rotate
 //   ratios, ms-poe                 divide them by head; keys are rotated once a query head
 //   nope                           takes the frequencies away
+//   self-extend, infini            near_far_plan.h, compressive_memory.h
 void ApplyScheme(const Intervention& intervention, const ModelConfig& config, int64_t tokens,
                  std::vector<AttentionPlan>& plans);
 

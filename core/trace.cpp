@@ -43,6 +43,10 @@ int64_t Trace::bytes() const {
   int64_t sums = 0;
   for (const auto& [head, tensor] : storage_->head_sums)
     sums += static_cast<int64_t>(tensor.nbytes());
+  for (const auto& [layer, memory] : storage_->memories) {
+    if (memory.rows > 0)
+      sums += static_cast<int64_t>(memory.matrix.nbytes() + memory.key_sums.nbytes());
+  }
   return sums + Bytes(storage_->keys) + Bytes(storage_->values) + Bytes(storage_->residual) +
          Bytes(storage_->norm_scale) + Bytes(storage_->norm_mean) + Bytes(storage_->projected_keys);
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/segment_memory.h"
 #include "core/trace.h"
 #include "kernels/types.h"
 
@@ -31,6 +32,9 @@ struct Trace::Storage {
   // Of heads whose mean an intervention takes, [layer, query head]: the sum of the head's outputs
   // up to each row, [capacity, head_dim] float64.
   std::map<std::pair<int64_t, int64_t>, at::Tensor> head_sums;
+  // Of layers with a compressive memory: what earlier runs put into it. Forgotten when a row that
+  // is in it is written again.
+  std::map<int64_t, SegmentMemory> memories;
   kernels::Dtype dtype = kernels::Dtype::kFloat32;
 
   const at::Tensor& Keys(int64_t layer) const { return keys[static_cast<size_t>(layer)]; }

@@ -10,6 +10,7 @@
 
 #include "kernels/attention_engine.h"
 #include "kernels/attention_pack.h"
+#include "kernels/key_sets.h"
 #include "kernels/scratch.h"
 
 namespace midscope::kernels {
@@ -17,29 +18,6 @@ namespace {
 
 constexpr int64_t RoundUp(int64_t value, int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
-}
-
-// Heads that read the same rotated keys.
-struct KeySet {
-  int64_t key_value_head = 0;
-  RotaryView table;
-  std::vector<int64_t> heads;
-};
-
-std::vector<KeySet> FindKeySets(const AttentionShape& shape, const HeadPositions& positions) {
-  std::vector<KeySet> sets;
-  const int64_t group = shape.heads / shape.key_value_heads;
-  for (int64_t head = 0; head < shape.heads; ++head) {
-    const RotaryView& table = positions.k[static_cast<size_t>(head)];
-    const auto same = [&](const KeySet& set) {
-      return set.key_value_head == head / group && set.table.cos == table.cos &&
-             set.table.sin == table.sin && set.table.pairs == table.pairs;
-    };
-    auto set = std::find_if(sets.begin(), sets.end(), same);
-    if (set == sets.end()) set = sets.insert(set, {head / group, table, {}});
-    set->heads.push_back(head);
-  }
-  return sets;
 }
 
 struct PackedTag {};
@@ -80,6 +58,9 @@ class AttentionRun {
     key_items_ = padded_keys_ * steps_;
     value_items_ = padded_keys_ / engine.pack * value_tiles_ * kTile;
     query_blocks_ = (shape.query_rows + engine.rows - 1) / engine.rows;
+    // Keys from this one on are far from no row; where that is the first, nothing is far.
+    far_end_ =
+        positions.far.window > 0 ? std::max<int64_t>(0, used_keys_ - positions.far.window) : 0;
   }
 
   bool Run(const Executor& executor, CancelFlag cancel) {
@@ -89,8 +70,11 @@ class AttentionRun {
     const auto wave = static_cast<size_t>(shape_.key_value_heads);
     BorrowedScratch<PackedTag> scratch;
     const auto slots = static_cast<int64_t>(std::min(wave, sets.size()));
-    values_ = scratch.Get<float>(shape_.key_value_heads * value_items_ + slots * key_items_);
+    const int64_t key_copies = far_end_ > 0 ? 2 : 1;
+    values_ =
+        scratch.Get<float>(shape_.key_value_heads * value_items_ + key_copies * slots * key_items_);
     keys_ = values_ + shape_.key_value_heads * value_items_;
+    if (far_end_ > 0) far_keys_ = keys_ + slots * key_items_;
     for (size_t begin = 0; begin < sets.size(); begin += wave) {
       const size_t count = std::min(wave, sets.size() - begin);
       const std::span<const KeySet> now(sets.data() + begin, count);
@@ -125,10 +109,17 @@ class AttentionRun {
 
   void PackKeyBlock(const KeySet& set, int64_t slot, int64_t block, float* work) const {
     const PackSource source{k_, set.key_value_head, shape_.head_dim, engine_.pack};
-    for (int64_t key = block; key < block + kKeyBlock && key < used_keys_; key += kTile) {
-      PackRows(source, key, std::min(kTile, used_keys_ - key), set.table, key, 1.0f, kTile, work,
-               keys_ + slot * key_items_ + key * steps_);
-    }
+    const auto pack = [&](const RotaryView& table, float* to) {
+      for (int64_t key = block; key < block + kKeyBlock && key < used_keys_; key += kTile) {
+        PackRows(source, key, std::min(kTile, used_keys_ - key), table, key, 1.0f, kTile, work,
+                 to + slot * key_items_ + key * steps_);
+      }
+    };
+    // Each block as the rows of the call see it.
+    const bool near =
+        far_end_ == 0 || block + kKeyBlock > shape_.first_query + 1 - positions_.far.window;
+    if (near) pack(set.table, keys_);
+    if (block < far_end_) pack(set.far, far_keys_);
   }
 
   void PackValueBlock(int64_t key_value_head, int64_t key, float* work) const {
@@ -170,7 +161,7 @@ class AttentionRun {
 
   int64_t ThreadFloats() const {
     return RoundUp(engine_.scratch_floats, 16) +
-           engine_.rows * (2 * steps_ + value_tiles_ * kTile) + shape_.head_dim;
+           engine_.rows * (3 * steps_ + value_tiles_ * kTile) + shape_.head_dim;
   }
 
   void AttendBlock(int64_t slot, int64_t head, int64_t query_block, float* work) const {
@@ -178,20 +169,29 @@ class AttentionRun {
     const int64_t rows = std::min(engine_.rows, shape_.query_rows - row);
     const int64_t position = shape_.first_query + row;
     float* queries = work + RoundUp(engine_.scratch_floats, 16);
-    float* block_out = queries + engine_.rows * steps_;
+    float* far_queries = queries + engine_.rows * steps_;
+    float* block_out = far_queries + engine_.rows * steps_;
     float* spare = block_out + engine_.rows * value_tiles_ * kTile;
     const auto h = static_cast<size_t>(head);
     // Scores come out in units of ln 2, for 2^x is what is cheap.
     const float temperature = positions_.Temperature(head);
     const float factor = positions_.scale[h] / temperature * std::numbers::log2e_v<float>;
-    PackRows({q_, head, shape_.head_dim, engine_.pack}, row, rows, positions_.q[h], position,
-             factor, engine_.rows, spare, queries);
+    const PackSource source{q_, head, shape_.head_dim, engine_.pack};
+    PackRows(source, row, rows, positions_.q[h], position, factor, engine_.rows, spare, queries);
+    const bool has_far = far_end_ > 0 && position + rows > positions_.far.window;
+    if (has_far) {
+      PackRows(source, row, rows, positions_.far.q[h], position, factor, engine_.rows, spare,
+               far_queries);
+    }
     const int64_t group = shape_.heads / shape_.key_value_heads;
     const bool windowed = shape_.window > 0 && shape_.window < used_keys_;
     const float slope = positions_.alibi_slopes.empty() ? 0.0f : positions_.alibi_slopes[h];
     engine_.attend({.queries = queries,
                     .keys = keys_ + slot * key_items_,
                     .values = values_ + head / group * value_items_,
+                    .far_queries = has_far ? far_queries : nullptr,
+                    .far_keys = has_far ? far_keys_ + slot * key_items_ : nullptr,
+                    .near = positions_.far.window,
                     .steps = steps_,
                     .value_tiles = value_tiles_,
                     .key_count = position + rows,
@@ -222,8 +222,10 @@ class AttentionRun {
   int64_t key_items_ = 0;    // of a packed key set
   int64_t value_items_ = 0;  // of a packed KV head
   int64_t query_blocks_ = 0;
-  float* keys_ = nullptr;    // [slot][key_items_] items, all of 4 bytes
-  float* values_ = nullptr;  // [KV head][value_items_] items
+  int64_t far_end_ = 0;        // keys before it are far from some row
+  float* keys_ = nullptr;      // [slot][key_items_] items, all of 4 bytes
+  float* far_keys_ = nullptr;  // the same
+  float* values_ = nullptr;    // [KV head][value_items_] items
 };
 
 }  // namespace

@@ -48,6 +48,15 @@ struct KeyFactor {
   bool renormalised = false;
 };
 
+// Where keys stand for a query that is far from them: query i sees key j with i - j >= window by
+// these tables instead (Self-Extend, arXiv 2401.01325, equation 4, has floor(i / group) + window -
+// floor(window / group) in row i of q and floor(j / group) in row j of k). One softmax over both.
+struct FarPositions {
+  std::span<const RotaryView> q = {};  // [heads]
+  std::span<const RotaryView> k = {};  // [heads]
+  int64_t window = 0;                  // near keys, the query's own included; 0: all are near
+};
+
 // One entry a query head. Tables are indexed by absolute row and must hold first_query + query_rows
 // (q) or key_rows (k) rows; a table without data means: not rotated. Heads of a group whose k
 // tables are the same pointer share the rotated key.
@@ -65,6 +74,7 @@ struct HeadPositions {
   // hidden ones end at or before first_query, so that every row sees itself.
   std::span<const KeyRange> hidden = {};
   std::span<const KeyFactor> factors = {};
+  FarPositions far = {};
   float Temperature(int64_t head) const {
     return temperature.empty() ? 1.0f : temperature[static_cast<size_t>(head)];
   }
@@ -76,7 +86,8 @@ struct HeadPositions {
 // In bfloat16, on CPUs with AVX-512 BF16, rotated queries and keys and the weights are rounded to
 // bfloat16 before they are multiplied; elsewhere, and for up to 4 query rows, they stay float32.
 // Logits must stay below 1e29. Extra memory: O(key_rows * head_dim) for each KV group (kept for the
-// next call up to 64 MiB a thread) plus O(1) a thread; never rows x keys. Returns false, with `out`
+// next call up to 64 MiB a thread; with far positions keys lie there twice) plus O(1) a thread;
+// never rows x keys. Returns false, with `out`
 // unfinished, when `cancel` was set; it is polled once a query block.
 bool Attention(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
                const ConstHeads& v, const HeadPositions& positions, const Heads& out,

@@ -26,7 +26,11 @@ struct AttentionBlock {
   const void* queries;  // [steps][engine rows] items; rotated, times scale / ln 2
   const void* keys;     // [key / kTile][steps][kTile] items; rotated
   const void* values;  // [key / kKeyBlock][value tile][kKeyBlock items' worth of keys][kTile] items
-  int64_t steps;       // items along head_dim
+  // The same, as rows and keys meet that are `near` or more rows apart; null: none are.
+  const void* far_queries;
+  const void* far_keys;
+  int64_t near;
+  int64_t steps;          // items along head_dim
   int64_t value_tiles;    // head_dim / kTile, rounded up
   int64_t key_count;      // keys that the last row of the block sees
   int64_t first_row;      // absolute row of the block's first query: sees keys 0 .. first_row
@@ -40,7 +44,7 @@ struct AttentionBlock {
 
   // Whether logits are more than products. Engines have code of its own for it, so that the plain
   // case does not pay.
-  bool shaped() const { return window != kNoWindow || softcap != 0 || slope != 0; }
+  bool shaped() const { return window != kNoWindow || softcap != 0 || slope != 0 || far_keys; }
 };
 
 struct AttentionEngine {

@@ -76,13 +76,15 @@ MIDSCOPE_BF16_INLINE __m512 ShapeScore(const AttentionBlock& block, __m512 score
   return score;
 }
 
-// Scores of the tile of keys from `key` on into scores [kTile][kRows]; raises `max` to them.
+// Scores of the tile of keys from `key` on, by the given queries and keys of the block, into scores
+// [kTile][kRows]; raises `max` to them.
 template <bool kMasked, bool kShaped>
-MIDSCOPE_BF16_INLINE void ScoreTile(const AttentionBlock& block, int64_t key, float* scores,
+MIDSCOPE_BF16_INLINE void ScoreTile(const AttentionBlock& block, const void* queries,
+                                    const void* keys, int64_t key, float* scores,
                                     __m512 (&max)[kVectors]) {
   __m512 sums[kTile][kVectors] = {};
-  const auto* tile = static_cast<const uint32_t*>(block.keys) + key * block.steps;
-  MultiplyTile(tile, static_cast<const uint32_t*>(block.queries), block.steps, sums);
+  const auto* tile = static_cast<const uint32_t*>(keys) + key * block.steps;
+  MultiplyTile(tile, static_cast<const uint32_t*>(queries), block.steps, sums);
   const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
 #pragma GCC unroll 8
   for (int64_t t = 0; t < kTile; ++t) {
@@ -101,6 +103,60 @@ MIDSCOPE_BF16_INLINE void ScoreTile(const AttentionBlock& block, int64_t key, fl
       max[v] = _mm512_max_ps(max[v], sums[t][v]);
       _mm512_store_ps(scores + t * kRows + v * kLanes, sums[t][v]);
     }
+  }
+}
+
+template <bool kShaped>
+MIDSCOPE_BF16_INLINE void ScoreKeysBy(const AttentionBlock& block, const void* queries,
+                                      const void* keys, int64_t key, float* scores,
+                                      __m512 (&max)[kVectors]) {
+  // The first row sees the fewest keys ahead and the last the fewest behind: where they see the
+  // whole tile, all do.
+  const bool masked =
+      key + kTile - 1 > block.first_row || (kShaped && key < block.key_count - block.window);
+  if (masked) {
+    ScoreTile<true, kShaped>(block, queries, keys, key, scores, max);
+  } else {
+    ScoreTile<false, kShaped>(block, queries, keys, key, scores, max);
+  }
+}
+
+// The same where far keys are seen by other positions: a tile that is near to some rows and far
+// from others is scored twice.
+MIDSCOPE_BF16 __attribute__((noinline)) void ScoreNearAndFar(const AttentionBlock& block,
+                                                             int64_t key, float* scores,
+                                                             __m512 (&max)[kVectors]) {
+  const bool any_near = block.first_row - (key + kTile - 1) < block.near;
+  const bool any_far = block.key_count - 1 - key >= block.near;
+  alignas(64) float far_scores[kTile * kRows];
+  __m512 unselected[kVectors] = {max[0], max[1], max[2]};
+  auto& side_max = any_near && any_far ? unselected : max;
+  if (any_near) ScoreKeysBy<true>(block, block.queries, block.keys, key, scores, side_max);
+  if (!any_far) return;
+  ScoreKeysBy<true>(block, block.far_queries, block.far_keys, key, any_near ? far_scores : scores,
+                    side_max);
+  if (!any_near) return;
+  const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  for (int64_t t = 0; t < kTile; ++t) {
+    for (int64_t v = 0; v < kVectors; ++v) {
+      const auto first_far = static_cast<int>(key + t - block.first_row - v * kLanes + block.near);
+      const __mmask16 far = _mm512_cmpge_epi32_mask(lanes, _mm512_set1_epi32(first_far));
+      float* at = scores + t * kRows + v * kLanes;
+      const __m512 score = _mm512_mask_mov_ps(_mm512_load_ps(at), far,
+                                              _mm512_load_ps(far_scores + t * kRows + v * kLanes));
+      max[v] = _mm512_max_ps(max[v], score);
+      _mm512_store_ps(at, score);
+    }
+  }
+}
+
+template <bool kShaped>
+MIDSCOPE_BF16_INLINE void ScoreKeys(const AttentionBlock& block, int64_t key, float* scores,
+                                    __m512 (&max)[kVectors]) {
+  if (kShaped && block.far_keys) {
+    ScoreNearAndFar(block, key, scores, max);
+  } else {
+    ScoreKeysBy<kShaped>(block, block.queries, block.keys, key, scores, max);
   }
 }
 
@@ -189,17 +245,9 @@ MIDSCOPE_BF16_INLINE void AttendAs(const AttentionBlock& block) {
     int64_t keys = 0;
     for (; keys < kKeyBlock && begin + keys < block.key_count; keys += kTile) {
       float* tile_scores = scores + keys * kRows;
-      // The first row sees the fewest keys ahead and the last the fewest behind: where they see
-      // the whole tile, all do.
-      const bool masked = begin + keys + kTile - 1 > block.first_row ||
-                          (kShaped && begin + keys < block.key_count - block.window);
       __m512 before_bias[kVectors] = {max[0], max[1], max[2]};
       auto& tile_max = touched ? before_bias : block_max;
-      if (masked) {
-        ScoreTile<true, kShaped>(block, begin + keys, tile_scores, tile_max);
-      } else {
-        ScoreTile<false, kShaped>(block, begin + keys, tile_scores, tile_max);
-      }
+      ScoreKeys<kShaped>(block, begin + keys, tile_scores, tile_max);
       if (touched) AddBias(bias + keys, tile_scores, block_max);
     }
     __m512 fade[kVectors];

@@ -65,8 +65,8 @@ HWY_INLINE V ShapeScore(const AttentionBlock& block, V score, int64_t distance) 
 
 // Scores of kPart keys from `key` on into scores [kPart][kRows]; raises `max` to them.
 template <bool kMasked, bool kShaped>
-HWY_INLINE void ScoreTile(const AttentionBlock& block, const float* tile, int64_t key,
-                          float* HWY_RESTRICT scores, Vectors& max) {
+HWY_INLINE void ScoreTile(const AttentionBlock& block, const float* queries, const float* tile,
+                          int64_t key, float* HWY_RESTRICT scores, Vectors& max) {
   const D d;
   const hn::RebindToSigned<D> di;
   V sums[kPart][kVectors];
@@ -75,7 +75,7 @@ HWY_INLINE void ScoreTile(const AttentionBlock& block, const float* tile, int64_
 #pragma GCC unroll 3
     for (int64_t v = 0; v < kVectors; ++v) sums[t][v] = hn::Zero(d);
   }
-  MultiplyTile(tile, static_cast<const float*>(block.queries), block.steps, sums);
+  MultiplyTile(tile, queries, block.steps, sums);
   const auto lanes = hn::Iota(di, 0);
 #pragma GCC unroll 8
   for (int64_t t = 0; t < kPart; ++t) {
@@ -123,21 +123,62 @@ HWY_INLINE void MultiplyWeights(const float* HWY_RESTRICT factors, int64_t keys,
   }
 }
 
-// Scores of a whole tile of keys.
+// Scores of a whole tile of keys, by the given queries and keys of the block.
 template <bool kShaped>
-HWY_INLINE void ScoreKeys(const AttentionBlock& block, int64_t key, float* HWY_RESTRICT scores,
-                          Vectors& max) {
-  const float* tile = static_cast<const float*>(block.keys) + key * block.steps;
+HWY_INLINE void ScoreKeysBy(const AttentionBlock& block, const void* queries, const void* keys,
+                            int64_t key, float* HWY_RESTRICT scores, Vectors& max) {
+  const auto* rows = static_cast<const float*>(queries);
+  const float* tile = static_cast<const float*>(keys) + key * block.steps;
   // The first row sees the fewest keys ahead and the last the fewest behind: where they see the
   // whole tile, all do.
   const bool masked =
       key + kTile - 1 > block.first_row || (kShaped && key < block.key_count - block.window);
   for (int64_t part = 0; part < kTile; part += kPart) {
     if (masked) {
-      ScoreTile<true, kShaped>(block, tile + part, key + part, scores + part * kRows, max);
+      ScoreTile<true, kShaped>(block, rows, tile + part, key + part, scores + part * kRows, max);
     } else {
-      ScoreTile<false, kShaped>(block, tile + part, key + part, scores + part * kRows, max);
+      ScoreTile<false, kShaped>(block, rows, tile + part, key + part, scores + part * kRows, max);
     }
+  }
+}
+
+// The same where far keys are seen by other positions: a tile that is near to some rows and far
+// from others is scored twice.
+HWY_NOINLINE void ScoreNearAndFar(const AttentionBlock& block, int64_t key,
+                                  float* HWY_RESTRICT scores, Vectors& max) {
+  const bool any_near = block.first_row - (key + kTile - 1) < block.near;
+  const bool any_far = block.key_count - 1 - key >= block.near;
+  HWY_ALIGN float far_scores[kTile * kRows];
+  Vectors unselected = max;
+  Vectors& side_max = any_near && any_far ? unselected : max;
+  if (any_near) ScoreKeysBy<true>(block, block.queries, block.keys, key, scores, side_max);
+  if (!any_far) return;
+  ScoreKeysBy<true>(block, block.far_queries, block.far_keys, key, any_near ? far_scores : scores,
+                    side_max);
+  if (!any_near) return;
+  const D d;
+  const hn::RebindToSigned<D> di;
+  for (int64_t t = 0; t < kTile; ++t) {
+    for (int64_t v = 0; v < kVectors; ++v) {
+      const auto lead = static_cast<int32_t>(key + t - block.first_row - v * kLanes);
+      const auto last_near = hn::Set(di, lead + static_cast<int32_t>(block.near) - 1);
+      const auto far = hn::RebindMask(d, hn::Gt(hn::Iota(di, 0), last_near));
+      float* at = scores + t * kRows + v * kLanes;
+      const V score =
+          hn::IfThenElse(far, hn::Load(d, far_scores + t * kRows + v * kLanes), hn::Load(d, at));
+      max.v[v] = hn::Max(max.v[v], score);
+      hn::Store(score, d, at);
+    }
+  }
+}
+
+template <bool kShaped>
+HWY_INLINE void ScoreKeys(const AttentionBlock& block, int64_t key, float* HWY_RESTRICT scores,
+                          Vectors& max) {
+  if (kShaped && block.far_keys) {
+    ScoreNearAndFar(block, key, scores, max);
+  } else {
+    ScoreKeysBy<kShaped>(block, block.queries, block.keys, key, scores, max);
   }
 }
 

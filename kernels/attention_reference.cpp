@@ -75,18 +75,27 @@ void AttentionReference(const AttentionShape& shape, const ConstHeads& q, const 
   const auto dim = static_cast<size_t>(shape.head_dim);
   for (int64_t head = 0; head < shape.heads; ++head) {
     const auto h = static_cast<size_t>(head);
+    const bool has_far = positions.far.window > 0;
     std::vector<std::vector<double>> keys;
+    std::vector<std::vector<double>> far_keys;
     for (int64_t key = 0; key < shape.key_rows; ++key) {
       keys.push_back(Rotated(k, key, head / group, shape.head_dim, positions.k[h], key));
+      if (has_far)
+        far_keys.push_back(Rotated(k, key, head / group, shape.head_dim, positions.far.k[h], key));
     }
     for (int64_t row = 0; row < shape.query_rows; ++row) {
       const int64_t position = shape.first_query + row;
       const auto query = Rotated(q, row, head, shape.head_dim, positions.q[h], position);
+      const auto far_query =
+          has_far ? Rotated(q, row, head, shape.head_dim, positions.far.q[h], position) : query;
       const int64_t first = FirstVisibleKey(shape, position);
       std::vector<double> row_weights;
       for (int64_t key = first; key <= position; ++key) {
         double logit = 0;
-        for (size_t i = 0; i < dim; ++i) logit += query[i] * keys[static_cast<size_t>(key)][i];
+        const bool far = has_far && position - key >= positions.far.window;
+        const auto& seen_key = (far ? far_keys : keys)[static_cast<size_t>(key)];
+        const auto& seen_by = far ? far_query : query;
+        for (size_t i = 0; i < dim; ++i) logit += seen_by[i] * seen_key[i];
         logit *= positions.scale[h];
         if (shape.softcap > 0) logit = shape.softcap * std::tanh(logit / shape.softcap);
         if (!positions.alibi_slopes.empty()) {

@@ -8,6 +8,7 @@
 
 #include "kernels/attention.h"
 #include "kernels/key_edits.h"
+#include "kernels/key_sets.h"
 #include "kernels/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -28,10 +29,10 @@ constexpr int64_t kKeyChunk = 256;  // keys in a unit of work
 struct LogitUnit {
   const AttentionShape& shape;
   const ConstHeads& k;
-  const float* queries;  // [head, row, head_dim]: rotated, times the logit scale
-  std::span<const int64_t> heads;
-  RotaryView table;
-  int64_t key_value_head;
+  const float* queries;      // [head, row, head_dim]: rotated, times the logit scale
+  const float* far_queries;  // the same, as they meet far keys; null: all keys are near
+  int64_t near;              // keys that a row sees from near
+  const KeySet& keys;
   int64_t begin;
   int64_t end;
   float* key;      // [head_dim]: working memory
@@ -70,22 +71,38 @@ HWY_INLINE float Dot(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, i
   return total;
 }
 
+// Logits of one key for rows [first_row, last_row) of the call, both by the given positions.
+template <class In>
+HWY_INLINE void KeyLogits(const LogitUnit& unit, const In* row_of_key, int64_t key,
+                          const RotaryView& table, const float* queries, int64_t first_row,
+                          int64_t last_row) {
+  if (first_row >= last_row) return;
+  const AttentionShape& shape = unit.shape;
+  const int64_t at = key * table.pairs;
+  RotateRow(row_of_key, shape.head_dim, table.cos ? table.cos + at : nullptr,
+            table.cos ? table.sin + at : nullptr, table.pairs, 1.0f, unit.key);
+  for (int64_t row = first_row; row < last_row; ++row) {
+    for (const int64_t head : unit.keys.heads) {
+      const float* query = queries + (head * shape.query_rows + row) * shape.head_dim;
+      unit.weights[(row * shape.heads + head) * shape.key_rows + key] =
+          Dot(query, unit.key, shape.head_dim);
+    }
+  }
+}
+
 template <class In>
 void LogitsAs(const LogitUnit& unit) {
   const AttentionShape& shape = unit.shape;
-  const In* rows = static_cast<const In*>(unit.k.data) + unit.key_value_head * unit.k.head_stride;
+  const In* rows =
+      static_cast<const In*>(unit.k.data) + unit.keys.key_value_head * unit.k.head_stride;
   for (int64_t key = unit.begin; key < unit.end; ++key) {
-    const int64_t at = key * unit.table.pairs;
-    RotateRow(rows + key * unit.k.row_stride, shape.head_dim,
-              unit.table.cos ? unit.table.cos + at : nullptr,
-              unit.table.cos ? unit.table.sin + at : nullptr, unit.table.pairs, 1.0f, unit.key);
-    for (int64_t row = 0; row < shape.query_rows; ++row) {
-      for (const int64_t head : unit.heads) {
-        const float* query = unit.queries + (head * shape.query_rows + row) * shape.head_dim;
-        unit.weights[(row * shape.heads + head) * shape.key_rows + key] =
-            Dot(query, unit.key, shape.head_dim);
-      }
-    }
+    const In* row_of_key = rows + key * unit.k.row_stride;
+    const int64_t first_far =
+        unit.far_queries
+            ? std::clamp<int64_t>(key + unit.near - shape.first_query, 0, shape.query_rows)
+            : shape.query_rows;
+    KeyLogits(unit, row_of_key, key, unit.keys.table, unit.queries, 0, first_far);
+    KeyLogits(unit, row_of_key, key, unit.keys.far, unit.far_queries, first_far, shape.query_rows);
   }
 }
 
@@ -204,39 +221,16 @@ struct QueryTag {};
 struct KeyTag {};
 struct PartTag {};
 
-// Heads of one group whose keys are rotated alike, in the order of the heads.
-struct SharedKeys {
-  int64_t key_value_head = 0;
-  RotaryView table;
-  std::vector<int64_t> heads;
-};
-
-std::vector<SharedKeys> FindSharedKeys(const AttentionShape& shape,
-                                       const HeadPositions& positions) {
-  std::vector<SharedKeys> sets;
-  const int64_t group = shape.heads / shape.key_value_heads;
-  for (int64_t head = 0; head < shape.heads; ++head) {
-    const RotaryView& table = positions.k[static_cast<size_t>(head)];
-    auto set = std::find_if(sets.begin(), sets.end(), [&](const SharedKeys& other) {
-      return other.key_value_head == head / group && other.table.cos == table.cos &&
-             other.table.sin == table.sin && other.table.pairs == table.pairs;
-    });
-    if (set == sets.end()) set = sets.insert(set, {head / group, table, {}});
-    set->heads.push_back(head);
-  }
-  return sets;
-}
-
-// queries [head, row, head_dim] float32: rotated and scaled.
+// queries [head, row, head_dim] float32: rotated by `tables` [head] and scaled.
 void RotateQueries(const AttentionShape& shape, const ConstHeads& q, const HeadPositions& positions,
-                   float* queries) {
+                   std::span<const RotaryView> tables, float* queries) {
   for (int64_t head = 0; head < shape.heads; ++head) {
     const auto h = static_cast<size_t>(head);
     float* to = queries + head * shape.query_rows * shape.head_dim;
     ConstHeads one = q;
     const int64_t offset = head * q.head_stride * SizeOf(q.dtype);
     one.data = static_cast<const char*>(q.data) + offset;
-    Rotate(one, shape.query_rows, 1, shape.head_dim, positions.q[h], shape.first_query,
+    Rotate(one, shape.query_rows, 1, shape.head_dim, tables[h], shape.first_query,
            {to, Dtype::kFloat32, shape.head_dim, shape.head_dim});
     const float scale = positions.scale[h] / positions.Temperature(head);
     for (int64_t i = 0; i < shape.query_rows * shape.head_dim; ++i) to[i] *= scale;
@@ -284,9 +278,14 @@ void AttentionWeights(const AttentionShape& shape, const ConstHeads& q, const Co
                       const HeadPositions& positions, float* weights, const Executor& executor) {
   if (shape.query_rows <= 0) return;
   BorrowedScratch<QueryTag> query_scratch;
-  auto* queries = query_scratch.Get<float>(shape.heads * shape.query_rows * shape.head_dim);
-  RotateQueries(shape, q, positions, queries);
-  const std::vector<SharedKeys> sets = FindSharedKeys(shape, positions);
+  const int64_t query_floats = shape.heads * shape.query_rows * shape.head_dim;
+  const bool has_far =
+      positions.far.window > 0 && shape.first_query + shape.query_rows > positions.far.window;
+  auto* queries = query_scratch.Get<float>((has_far ? 2 : 1) * query_floats);
+  float* far_queries = has_far ? queries + query_floats : nullptr;
+  RotateQueries(shape, q, positions, positions.q, queries);
+  if (has_far) RotateQueries(shape, q, positions, positions.far.q, far_queries);
+  const std::vector<KeySet> sets = FindKeySets(shape, positions);
   const KeyEdits edits(positions);
   const int64_t used_keys = shape.first_query + shape.query_rows;
   const int64_t first_key = FirstVisibleKey(shape, shape.first_query);
@@ -295,12 +294,12 @@ void AttentionWeights(const AttentionShape& shape, const ConstHeads& q, const Co
     BorrowedScratch<KeyTag> scratch;
     auto* key = scratch.Get<float>(shape.head_dim);
     for (int64_t unit = begin; unit < end; ++unit) {
-      const SharedKeys& set = sets[static_cast<size_t>(unit / chunks)];
+      const KeySet& set = sets[static_cast<size_t>(unit / chunks)];
       const int64_t first = first_key + unit % chunks * kKeyChunk;
       const int64_t last = std::min(first + kKeyChunk, used_keys);
       if (edits.HidesAll(first, last)) continue;
       HWY_DYNAMIC_DISPATCH(Logits)
-      ({shape, k, queries, set.heads, set.table, set.key_value_head, first, last, key, weights});
+      ({shape, k, queries, far_queries, positions.far.window, set, first, last, key, weights});
     }
   });
   executor.For(shape.query_rows * shape.heads, 1, [&](int64_t begin, int64_t end) {

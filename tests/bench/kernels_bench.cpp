@@ -49,17 +49,25 @@ struct Inputs {
     sin.resize(cos.size());
     FillRotary(frequencies, 1.0, 0, rows, 1.0, cos.data(), sin.data());
     tables.assign(kHeads, {cos.data(), sin.data(), kDim / 2});
+    far_cos = cos;
+    far_tables.assign(kHeads, {far_cos.data(), sin.data(), kDim / 2});
   }
   ConstHeads Part(int64_t head, int64_t row) const {
     return {fused.data() + (row * kWidth + head * kDim) * SizeOf(dtype), dtype, kWidth, kDim};
   }
   HeadPositions Positions() const { return {tables, tables, scales}; }
+  // Self-Extend's, with tables of the same cost.
+  HeadPositions FarPositionsOf(int64_t window) const {
+    HeadPositions positions = Positions();
+    positions.far = {far_tables, far_tables, window};
+    return positions;
+  }
   Heads Out() { return {out.data(), dtype, kHeads * kDim, kDim}; }
 
   Dtype dtype;
   std::vector<char> fused, out;
-  std::vector<float> cos, sin;
-  std::vector<RotaryView> tables;
+  std::vector<float> cos, sin, far_cos;
+  std::vector<RotaryView> tables, far_tables;
   std::vector<float> scales = std::vector<float>(kHeads, 0.125f);
 };
 
@@ -86,6 +94,52 @@ BENCHMARK_CAPTURE(AttentionSpeed, bfloat16, Dtype::kBFloat16)
 BENCHMARK_CAPTURE(AttentionSpeed, float32, Dtype::kFloat32)
     ->Arg(150)
     ->Arg(512)
+    ->Arg(2048)
+    ->Arg(8000)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+// Self-Extend with a window of 1,024 keys, in one pass; and as two passes with windows of all keys
+// but those (`two_passes`: what they cost before their results are merged by log-sum-exp).
+void SelfExtendSpeed(benchmark::State& state, Dtype dtype, bool two_passes) {
+  constexpr int64_t kWindow = 1024;
+  const int64_t rows = state.range(0);
+  Inputs inputs(rows, dtype);
+  const ThreadExecutor executor(kThreads);
+  AttentionShape shape{rows, rows, 0, Inputs::kHeads, Inputs::kKeyValueHeads, Inputs::kDim};
+  const auto attend = [&](const AttentionShape& part, const HeadPositions& positions) {
+    Attention(part, inputs.Part(0, rows - part.query_rows), inputs.Part(9, 0), inputs.Part(12, 0),
+              positions, inputs.Out(), executor);
+  };
+  while (state.KeepRunning()) {
+    if (two_passes) {
+      AttentionShape near = shape;
+      near.window = kWindow;
+      attend(near, inputs.Positions());
+      AttentionShape far = shape;
+      far.query_rows = far.key_rows = rows - kWindow;
+      attend(far, inputs.Positions());
+    } else {
+      attend(shape, inputs.FarPositionsOf(kWindow));
+    }
+  }
+}
+BENCHMARK_CAPTURE(SelfExtendSpeed, bfloat16, Dtype::kBFloat16, false)
+    ->Arg(2048)
+    ->Arg(8000)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(SelfExtendSpeed, float32, Dtype::kFloat32, false)
+    ->Arg(2048)
+    ->Arg(8000)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(SelfExtendSpeed, two_passes_bfloat16, Dtype::kBFloat16, true)
+    ->Arg(2048)
+    ->Arg(8000)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(SelfExtendSpeed, two_passes_float32, Dtype::kFloat32, true)
     ->Arg(2048)
     ->Arg(8000)
     ->Unit(benchmark::kMillisecond)

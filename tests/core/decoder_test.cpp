@@ -122,6 +122,22 @@ TEST(Decoder, ChunksOnATraceEqualOneRun) {
   }
 }
 
+// 32 tokens one by one, as generation runs them, equal one run of all.
+TEST(Decoder, FarSchemesDecodeAsAFullRun) {
+  const auto decoder = testing::EmbeddedDecoder();
+  const auto ids = testing::SomeIds(*decoder, 132);
+  for (const char* setting : {"self-extend(group=3, window=40)", "infini(segment=24, gate=0.1)"}) {
+    const auto whole = RunSetting(*decoder, ids, setting, nullptr, 100);
+    const auto trace = decoder->MakeTrace(132, false);
+    for (size_t end = 100; end <= ids.size(); ++end) {
+      const auto step = RunSetting(*decoder, std::span(ids).first(end), setting, trace.get(), 100);
+      const auto row = static_cast<int64_t>(end) - 1;
+      ASSERT_LE(Difference(step.Logits(row), whole.Logits(row)), kTolerance)
+          << setting << " row " << row;
+    }
+  }
+}
+
 TEST(Decoder, ScoredRowsSeeTheLastPromptQuerysRatios) {
   const auto decoder = testing::EmbeddedDecoder();
   const auto ids = testing::SomeIds(*decoder, 48);

@@ -7,97 +7,48 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
-#include "core/captures.h"
-#include "core/decoder.h"
 #include "core/error.h"
 #include "core/intervention_text.h"
 #include "core/what_if.h"
-#include "tests/core/closeness.h"
-#include "tests/core/tiny_models.h"
+#include "tests/core/golden_runs.h"
 
 namespace midscope {
 namespace {
 
 using test::Difference;
+using test::GoldenRun;
+using test::kGoldenAttentionTolerance;
+using test::kGoldenLogitTolerance;
 using test::Largest;
-using test::TinyModelFolder;
+using test::PromptIds;
 using Json = nlohmann::json;
-using Values = std::vector<float>;
-
-constexpr double kLogitTolerance = 1e-4;  // of the largest logit
-constexpr double kAttentionTolerance = 1e-5;
-
-Json ReadJson(const std::string& path) {
-  std::ifstream file(path);
-  EXPECT_TRUE(file.good()) << path;
-  return Json::parse(file);
-}
 
 const Json& Golden() {
-  static const Json golden = ReadJson(MIDSCOPE_EDITS_GOLDEN);
+  static const Json golden = test::ReadJson(MIDSCOPE_EDITS_GOLDEN);
   return golden;
 }
 
 std::shared_ptr<const Decoder> Model(const std::string& name) {
   static std::map<std::string, std::shared_ptr<const Decoder>> open;
   auto& decoder = open[name];
-  if (!decoder) decoder = Decoder::Open(TinyModelFolder(name), {kernels::Dtype::kFloat32, 1});
+  if (!decoder) decoder = Decoder::Open(test::TinyModelFolder(name), {kernels::Dtype::kFloat32, 1});
   return decoder;
-}
-
-std::vector<int32_t> PromptIds(const std::string& model) {
-  return ReadJson(TinyModelFolder(model) + "/expected.json")["ids"].get<std::vector<int32_t>>();
 }
 
 std::vector<int32_t> AnswerIds() { return Golden()["answer"].get<std::vector<int32_t>>(); }
 
-struct Outcome {
-  RunResult result;       // all rows
-  Values last_attention;  // [layer, head, key]
-};
-
-Outcome FullRun(const std::string& model, const std::string& setting) {
-  const auto decoder = Model(model);
-  std::vector<int32_t> ids = PromptIds(model);
-  RunRequest request;
-  request.prompt_tokens = static_cast<int64_t>(ids.size());
-  for (const int32_t id : AnswerIds()) ids.push_back(id);
-  LastQueryAttention attention(decoder->config());
-  request.ids = ids;
-  request.first_logit_row = 0;
-  request.intervention = ParseIntervention(setting);
-  request.hooks = {&attention};
-  Outcome run;
-  run.result = decoder->RunOne(request);
-  run.last_attention = attention.attention();
-  return run;
+GoldenRun FullRun(const std::string& model, const std::string& setting) {
+  return test::RunInFull(*Model(model), model, AnswerIds(), ParseIntervention(setting));
 }
 
 TEST(Edits, AreThoseOfThePlainComputation) {
-  const auto rows = Golden()["rows"].get<std::vector<int64_t>>();
-  const auto step = Golden()["logit_step"].get<size_t>();
   ASSERT_GE(Golden()["cases"].size(), 50u);
   for (const Json& item : Golden()["cases"]) {
     const std::string model = item["model"];
     const std::string setting = item["setting"];
-    const Outcome run = FullRun(model, setting);
-    Values logits;
-    for (const int64_t row : rows) {
-      const auto all = run.result.Logits(row);
-      for (size_t i = 0; i < all.size(); i += step) logits.push_back(all[i]);
-    }
-    const auto expected = item["logits"].get<Values>();
-    EXPECT_LE(Difference(logits, expected), kLogitTolerance * Largest(expected))
-        << model << " " << setting;
-    const auto attention = item["attention"].get<Values>();
-    const std::span<const float> all = run.last_attention;
-    EXPECT_LE(Difference(all.last(attention.size()), attention), kAttentionTolerance)
-        << model << " " << setting;
+    test::ExpectGolden(FullRun(model, setting), Golden(), item, model + " " + setting);
   }
 }
 
@@ -105,10 +56,10 @@ TEST(Edits, AreThoseOfThePlainComputation) {
 TEST(Edits, EachChangesSomething) {
   for (const Json& item : Golden()["cases"]) {
     const std::string model = item["model"];
-    const Outcome plain = FullRun(model, "none");
-    const Outcome changed = FullRun(model, item["setting"]);
+    const GoldenRun plain = FullRun(model, "none");
+    const GoldenRun changed = FullRun(model, item["setting"]);
     EXPECT_GE(Difference(changed.result.Logits(42), plain.result.Logits(42)),
-              20 * kLogitTolerance * Largest(plain.result.Logits(42)))
+              20 * kGoldenLogitTolerance * Largest(plain.result.Logits(42)))
         << model << " " << item["setting"];
   }
 }
@@ -134,11 +85,12 @@ TEST(Edits, WhatIfEqualsAFullRun) {
                      "boost(span=3:9, factor=0, layers=1) + temperature(L1H0, 3, rows=last)"});
     for (const std::string& setting : settings) {
       const WhatIfOutcome outcome = what_if.Evaluate(ParseIntervention(setting)).outcomes[0];
-      const Outcome full = FullRun(model, setting);
+      const GoldenRun full = FullRun(model, setting);
       const auto logits = full.result.Logits(static_cast<int64_t>(prompt.ids.size()) - 1);
-      EXPECT_LE(Difference(outcome.last_logits, logits), kLogitTolerance * Largest(logits))
+      EXPECT_LE(Difference(outcome.last_logits, logits), kGoldenLogitTolerance * Largest(logits))
           << model << " " << setting;
-      EXPECT_LE(Difference(outcome.last_query_attention, full.last_attention), kAttentionTolerance)
+      EXPECT_LE(Difference(outcome.last_query_attention, full.last_attention),
+                kGoldenAttentionTolerance)
           << model << " " << setting;
     }
   }
@@ -148,25 +100,8 @@ TEST(Edits, TokenByTokenEqualsAFullRun) {
   for (const Json& item : Golden()["cases"]) {
     const std::string model = item["model"];
     const std::string setting = item["setting"];
-    const auto decoder = Model(model);
-    std::vector<int32_t> ids = PromptIds(model);
-    const std::vector<int32_t> answer = AnswerIds();
-    RunRequest request;
-    request.prompt_tokens = static_cast<int64_t>(ids.size());
-    request.intervention = ParseIntervention(setting);
-    const auto trace = decoder->MakeTrace(static_cast<int64_t>(ids.size() + answer.size()));
-    request.trace = trace.get();
-    const Outcome full = FullRun(model, setting);
-    for (size_t i = 0; i <= answer.size(); ++i) {
-      request.ids = ids;
-      const auto row = static_cast<int64_t>(ids.size()) - 1;
-      request.first_logit_row = row;
-      const RunResult result = decoder->RunOne(request);
-      const auto expected = full.result.Logits(row);
-      EXPECT_LE(Difference(result.Logits(row), expected), kLogitTolerance * Largest(expected))
-          << model << " " << setting << " row " << row;
-      if (i < answer.size()) ids.push_back(answer[i]);
-    }
+    test::ExpectStepsEqual(*Model(model), model, AnswerIds(), ParseIntervention(setting), {},
+                           FullRun(model, setting), model + " " + setting);
   }
 }
 
@@ -176,16 +111,16 @@ TEST(Edits, MovesNeedRotaryPositions) {
 
 // Heads that are brought to one temperature and ratio behave as the model whose logit scale is so.
 TEST(Edits, AGroupIsAllHeadsThatReadAKeyHead) {
-  const Outcome group = FullRun("llama", "ablate(L1G1)");
-  const Outcome heads = FullRun("llama", "ablate([L1H2,L1H3])");
+  const GoldenRun group = FullRun("llama", "ablate(L1G1)");
+  const GoldenRun heads = FullRun("llama", "ablate([L1H2,L1H3])");
   EXPECT_EQ(group.result.logits, heads.result.logits);
 }
 
 // Rows that see nothing changed are equal to the last bit.
 TEST(Edits, LeaveOtherRowsAlone) {
-  const Outcome plain = FullRun("llama", "none");
+  const GoldenRun plain = FullRun("llama", "none");
   const auto same_until = [&](const std::string& setting) {
-    const Outcome run = FullRun("llama", setting);
+    const GoldenRun run = FullRun("llama", setting);
     int64_t row = 0;
     while (row < 44 && std::ranges::equal(run.result.Logits(row), plain.result.Logits(row))) ++row;
     return row;

@@ -103,6 +103,12 @@ const std::vector<std::string>& Settings() {
       "crop(span=20:30, layers=0-7) + ablate([L12H3,L20G1], with=mean, rows=answer)",
       "ablate([L12H3,L20G1], with=mean, rows=last) + boost(span=3:9, factor=3, renormalise=yes)",
       "temperature(L20H1, 2, rows=last:9)",
+      "self-extend(group=3, window=20)",
+      "self-extend(group=3, window=20) + channel(100, factor=-1, layers=8-25)",
+      "self-extend(group=5, window=20) + channel(100, factor=-1, layers=8-25)",
+      "infini(segment=32, gate=0.2)",
+      "infini(segment=32, gate=0.3, update=delta) + channel(100, factor=-1, layers=8-25, "
+      "rows=last)",
   };
   return settings;
 }

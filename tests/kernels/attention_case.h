@@ -31,6 +31,8 @@ struct CaseShape {
   bool temperature = false;           // one a head, else none
   std::vector<KeyRange> hidden = {};  // all before first_query
   std::vector<KeyFactor> factors = {};
+  int64_t near = 0;  // Self-Extend's window, 0: none
+  int64_t group = 2;
   Dtype dtype = Dtype::kFloat32;
 };
 
@@ -63,6 +65,7 @@ inline std::string Describe(const CaseShape& c) {
          (c.tables_per_head ? " own tables" : "") + " window " + std::to_string(c.window) +
          " softcap " + std::to_string(c.softcap) + (c.alibi ? " alibi" : "") +
          (c.temperature ? " temperature" : "") + DescribeEdits(c) +
+         (c.near > 0 ? " near " + std::to_string(c.near) + "/" + std::to_string(c.group) : "") +
          (c.dtype == Dtype::kFloat32 ? " float32" : " bfloat16");
 }
 
@@ -169,6 +172,34 @@ inline std::vector<CaseShape> EditedCases(const std::vector<int64_t>& query_rows
   return shapes;
 }
 
+// Self-Extend alone and with the rest: distances around tiles, key blocks and query blocks, rows
+// that see only near keys, and key sets that differ in their far tables.
+inline std::vector<CaseShape> FarCases(const std::vector<int64_t>& query_rows,
+                                       const std::vector<int64_t>& first_queries) {
+  std::vector<CaseShape> shapes;
+  for (const int64_t rows : query_rows) {
+    for (const int64_t first : first_queries) {
+      for (const int64_t near : {1, 2, 7, 8, 9, 47, 63, 64, 65, 100, 1000}) {
+        CaseShape c{.query_rows = rows, .first_query = first, .heads = 4, .key_value_heads = 2};
+        c.near = near;
+        c.group = 1 + near % 4;
+        c.head_dim = near % 2 == 1 ? 33 : 36;
+        c.pairs = near % 2 == 1 ? 16 : 18;
+        c.tables_per_head = near % 3 == 2;
+        c.softcap = near == 9 ? 1.5f : 0.0f;
+        c.alibi = near == 47;
+        c.window = near == 8 ? 75 : 0;
+        c.temperature = near == 64;
+        c.extra_keys = near == 65 ? 9 : 0;
+        if (near == 63 && first > 0) c.hidden = {{3, std::min<int64_t>(first, 150)}};
+        if (near == 2) c.factors = {{20, 90, 2, false}, {60, 120, 0.25f, true}};
+        shapes.push_back(c);
+      }
+    }
+  }
+  return shapes;
+}
+
 // q, k and v are views into one buffer [row, (heads + 2 key_value_heads) * head_dim], as a fused
 // projection makes them.
 struct AttentionCase {
@@ -181,7 +212,8 @@ struct AttentionCase {
         width((c.heads + 2 * c.key_value_heads) * c.head_dim),
         fused(shape.key_rows * width, c.dtype),
         hidden(c.hidden),
-        factors(c.factors) {
+        factors(c.factors),
+        near(c.near) {
     std::mt19937 random(seed);
     std::normal_distribution<float> normal;
     for (int64_t i = 0; i < shape.key_rows * width; ++i) fused.Set(i, normal(random));
@@ -190,6 +222,10 @@ struct AttentionCase {
     for (size_t h = 0; h < heads; ++h) {
       q_tables.push_back(c.rotated ? View(c.tables_per_head ? 2 * h : 0) : RotaryView{});
       k_tables.push_back(c.rotated ? View(c.tables_per_head ? 2 * h + 1 : 0) : RotaryView{});
+      if (c.near > 0) {
+        far_q_tables.push_back(FarView(c.tables_per_head ? h : 0, 0));
+        far_k_tables.push_back(FarView(c.tables_per_head ? h : 0, 1));
+      }
       const float sign =
           h % 3 == 2 ? -1.0f : 1.0f;  // no scale that a caller may ask for is special
       scales.push_back(sign * (1.0f + 0.1f * static_cast<float>(h)) /
@@ -207,7 +243,8 @@ struct AttentionCase {
   ConstHeads K() { return Part(shape.heads, 0); }
   ConstHeads V() { return Part(shape.heads + shape.key_value_heads, 0); }
   HeadPositions Positions() const {
-    return {q_tables, k_tables, scales, slopes, temperatures, hidden, factors};
+    return {q_tables,     k_tables, scales,  slopes,
+            temperatures, hidden,   factors, {far_q_tables, far_k_tables, near}};
   }
   int64_t OutCount() const { return shape.query_rows * shape.heads * shape.head_dim; }
   Heads Out(Guarded& out, Dtype out_dtype) const {
@@ -228,9 +265,33 @@ struct AttentionCase {
   std::vector<float> temperatures;
   std::vector<KeyRange> hidden;
   std::vector<KeyFactor> factors;
+  int64_t near = 0;
+  std::vector<std::vector<float>> far_tables;  // cos of q, sin of q, cos of k, sin of k a table
+  std::vector<RotaryView> far_q_tables;
+  std::vector<RotaryView> far_k_tables;
 
  private:
   RotaryView View(size_t i) const { return {cosines[i].data(), sines[i].data(), pairs}; }
+  RotaryView FarView(size_t i, size_t side) const {
+    return {far_tables[4 * i + 2 * side].data(), far_tables[4 * i + 2 * side + 1].data(), pairs};
+  }
+
+  // Grouped positions by their definition, one row at a time.
+  void MakeFarTables(const CaseShape& c, const std::vector<double>& frequencies) {
+    for (int64_t t = 0; t < (c.tables_per_head ? c.heads : 1); ++t) {
+      const double ratio = 1.0 + 0.05 * static_cast<double>(t);
+      for (const int64_t shift : {c.near - c.near / c.group, int64_t{0}}) {
+        std::vector<float> cos(static_cast<size_t>(shape.key_rows * pairs));
+        std::vector<float> sin(cos.size());
+        for (int64_t row = 0; row < shape.key_rows; ++row) {
+          FillRotary(frequencies, ratio, row / c.group + shift, 1, 1.0, cos.data() + row * pairs,
+                     sin.data() + row * pairs);
+        }
+        far_tables.push_back(cos);
+        far_tables.push_back(sin);
+      }
+    }
+  }
 
   void MakeTables(const CaseShape& c) {
     pairs = c.pairs < 0 ? c.head_dim / 2 : c.pairs;
@@ -239,6 +300,7 @@ struct AttentionCase {
       frequencies.push_back(
           std::pow(10000.0, -static_cast<double>(i) / static_cast<double>(pairs)));
     }
+    if (c.near > 0) MakeFarTables(c, frequencies);
     const int64_t tables = c.tables_per_head ? 2 * c.heads : 1;
     for (int64_t t = 0; t < tables; ++t) {
       const auto size = static_cast<size_t>(shape.key_rows * pairs);

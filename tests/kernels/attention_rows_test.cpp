@@ -45,6 +45,7 @@ std::vector<CaseShape> Cases() {
                     .rotated = false});
   for (const CaseShape& c : ShapedCases({1, 3}, {0, 7, 64, 300, 700})) shapes.push_back(c);
   for (const CaseShape& c : EditedCases({1, 3})) shapes.push_back(c);
+  for (const CaseShape& c : FarCases({1, 3}, {7, 300})) shapes.push_back(c);
   return shapes;
 }
 
@@ -121,6 +122,49 @@ TEST(AttentionRows, AreBitEqualForAnyNumberOfThreads) {
                    inputs.Out(out, Dtype::kFloat32), ThreadExecutor(threads));
     EXPECT_TRUE(weights == serial) << threads << " threads";
     EXPECT_TRUE(out == serial_out) << threads << " threads";
+  }
+}
+
+// The distances of arXiv 2401.01325, figure 3, for groups of 2 keys and a window of 4: a key's
+// weight is e^cos(distance * angle) where queries and keys are all (1, 0) before rotation.
+TEST(AttentionRows, SeeKeysAtTheDistancesOfSelfExtend) {
+  const std::vector<std::vector<int64_t>> distances = {{0},
+                                                       {1, 0},
+                                                       {2, 1, 0},
+                                                       {3, 2, 1, 0},
+                                                       {4, 3, 2, 1, 0},
+                                                       {4, 4, 3, 2, 1, 0},
+                                                       {5, 5, 4, 3, 2, 1, 0},
+                                                       {5, 5, 4, 4, 3, 2, 1, 0},
+                                                       {6, 6, 5, 5, 4, 3, 2, 1, 0},
+                                                       {6, 6, 5, 5, 4, 4, 3, 2, 1, 0}};
+  const auto rows = static_cast<int64_t>(distances.size());
+  CaseShape c{.query_rows = rows, .head_dim = 2, .near = 4, .group = 2};
+  AttentionCase inputs(c);
+  for (int64_t i = 0; i < rows * inputs.width; ++i) inputs.fused.Set(i, i % 2 == 0 ? 1.0f : 0.0f);
+  // Tables of one pair at 0.4 radians a position tell distances up to 7 apart.
+  const std::vector<double> angle = {0.4};
+  const auto fill = [&](const RotaryView& view, int64_t row, int64_t position) {
+    FillRotary(angle, 1.0, position, 1, 1.0, const_cast<float*>(view.cos) + row,
+               const_cast<float*>(view.sin) + row);
+  };
+  for (int64_t row = 0; row < rows; ++row) {
+    fill(inputs.q_tables[0], row, row);
+    fill(inputs.far_q_tables[0], row, row / 2 + 2);
+    fill(inputs.far_k_tables[0], row, row / 2);
+  }
+  inputs.scales = {1.0f};
+  std::vector<float> weights(static_cast<size_t>(rows * rows));
+  AttentionWeights(inputs.shape, inputs.Q(), inputs.K(), inputs.Positions(), weights.data(),
+                   SerialExecutor());
+  for (size_t row = 0; row < distances.size(); ++row) {
+    double sum = 0;
+    for (const int64_t distance : distances[row]) sum += std::exp(std::cos(0.4 * distance));
+    for (size_t key = 0; key <= row; ++key) {
+      EXPECT_NEAR(weights[row * distances.size() + key],
+                  std::exp(std::cos(0.4 * distances[row][key])) / sum, 1e-6)
+          << "row " << row << " key " << key;
+    }
   }
 }
 

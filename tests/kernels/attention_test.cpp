@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Contract: Attention equals the definition (AttentionReference, in double, on the same inputs)
-// within the tolerance of its dtype, for any shape, layout and tables; it is equal to the last bit
-// for any number of threads; it writes nothing but its output; it stops when cancelled. Out of
-// scope: inputs with NaN or infinity, and logits beyond 1e29.
+// within the tolerance of its dtype, for any shape, layout and tables, far ones included; it is
+// equal to the last bit for any number of threads; it writes nothing but its output; it stops when
+// cancelled. Out of scope: inputs with NaN or infinity, and logits beyond 1e29.
 #include "kernels/attention.h"
 
 #include <algorithm>
@@ -56,6 +56,7 @@ std::vector<CaseShape> Cases() {
   shapes.push_back({.query_rows = 100, .heads = 9, .key_value_heads = 3, .rotated = false});
   for (const CaseShape& c : ShapedCases({5, 49, 130}, {0, 65, 200})) shapes.push_back(c);
   for (const CaseShape& c : EditedCases({5, 70})) shapes.push_back(c);
+  for (const CaseShape& c : FarCases({5, 130}, {0, 65})) shapes.push_back(c);
   return shapes;
 }
 
@@ -215,6 +216,48 @@ TEST(Attention, AWindowOfOneKeyGivesItsValue) {
     ASSERT_FLOAT_EQ(out.At(i), inputs.fused.At(value));
   }
 }
+
+// Self-Extend with groups of one key is plain attention: every key stands where it stood.
+TEST(Attention, GroupsOfOneKeyChangeNothing) {
+  for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+    CaseShape c{.query_rows = 150, .first_query = 20, .heads = 6, .key_value_heads = 2};
+    c.dtype = dtype;
+    AttentionCase plain(c);
+    c.near = 37;
+    c.group = 1;
+    AttentionCase grouped(c);
+    Guarded expected(plain.OutCount(), dtype);
+    Attention(plain.shape, plain.Q(), plain.K(), plain.V(), plain.Positions(),
+              plain.Out(expected, dtype), SerialExecutor());
+    Guarded out(plain.OutCount(), dtype);
+    Attention(grouped.shape, grouped.Q(), grouped.K(), grouped.V(), grouped.Positions(),
+              grouped.Out(out, dtype), SerialExecutor());
+    EXPECT_TRUE(out == expected);
+  }
+}
+
+// Far keys with logits far above or below those of near ones: one softmax over both.
+void CheckFarKeysOfAnotherSize() {
+  for (const float size : {0.01f, 30.0f}) {
+    CaseShape c{.query_rows = 130, .first_query = 9, .heads = 2, .key_value_heads = 1};
+    c.near = 50;
+    c.group = 3;
+    AttentionCase inputs(c);
+    for (std::vector<float>& table : inputs.far_tables) {
+      for (float& value : table) value *= size;
+    }
+    Guarded expected(inputs.OutCount(), Dtype::kFloat32);
+    AttentionReference(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                       inputs.Out(expected, Dtype::kFloat32));
+    Guarded out(inputs.OutCount(), Dtype::kFloat32);
+    ASSERT_TRUE(Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                          inputs.Out(out, Dtype::kFloat32), SerialExecutor()));
+    // Logits of thousands carry their rounding into the weights.
+    EXPECT_LE(MaxDifference(out, expected, inputs.OutCount()), size > 1 ? 5e-3 : 5e-6);
+  }
+}
+
+TEST(Attention, TakesOneSoftmaxOverNearAndFarKeys) { OnEveryTarget(CheckFarKeysOfAnotherSize); }
 
 // Large logits: the running maximum must keep 2^x in range, and a later block may raise it by a
 // lot.

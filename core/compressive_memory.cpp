@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "core/compressive_memory.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <string>
+
+#include "core/error.h"
+#include "core/job.h"
+
+namespace midscope {
+namespace {
+
+const char* const kTerm = "infini";
+
+// ELU(x) + 1 of [rows, heads * head_dim], as [heads, rows, head_dim] float32. e^x itself below 0:
+// ELU first would round small ones to 0.
+at::Tensor Feature(const at::Tensor& x, int64_t head_dim) {
+  const at::Tensor heads =
+      x.view({x.size(0), x.size(1) / head_dim, head_dim}).transpose(0, 1).to(at::kFloat);
+  return at::where(heads > 0, heads + 1, heads.exp());
+}
+
+// What features [key-value head, row, head_dim] read from the memory, the same shape.
+at::Tensor Retrieve(const SegmentMemory& state, const at::Tensor& features) {
+  return at::bmm(features, state.matrix).div_(at::bmm(features, state.key_sums));
+}
+
+void PutSegment(const at::Tensor& k, const at::Tensor& v, int64_t head_dim, SegmentMemory& state) {
+  const at::Tensor features = Feature(k, head_dim);
+  at::Tensor values =
+      v.view({v.size(0), v.size(1) / head_dim, head_dim}).transpose(0, 1).to(at::kFloat);
+  const at::Tensor sums = features.sum(1, /*keepdim=*/true).transpose(1, 2);
+  const bool empty = state.rows == 0;
+  if (!empty && state.update == MemoryUpdate::kDelta) values = values - Retrieve(state, features);
+  const at::Tensor matrix = at::bmm(features.transpose(1, 2), values);
+  state.matrix = empty ? matrix : state.matrix + matrix;
+  state.key_sums = empty ? sums.contiguous() : state.key_sums + sums;
+  state.rows += k.size(0);
+}
+
+void CheckGates(const std::vector<double>& gates, int64_t heads) {
+  const auto count = static_cast<int64_t>(gates.size());
+  if (count != 1 && count != heads) {
+    throw UsageError(kTerm,
+                     std::to_string(count) + " gates for " + std::to_string(heads) + " heads",
+                     "Give one gate, or one for each query head");
+  }
+  const bool inside =
+      std::all_of(gates.begin(), gates.end(), [](double gate) { return gate >= 0 && gate <= 1; });
+  if (!inside) {
+    throw UsageError(kTerm, "a gate is the memory's share of a head's output", "Give 0 to 1");
+  }
+}
+
+void CheckSegment(const InfiniAttention& scheme, const ModelConfig& config) {
+  if (scheme.segment < 1) throw UsageError(kTerm, "segment must be at least 1 token");
+  if (config.trained_context > 0 && scheme.segment > config.trained_context) {
+    throw UsageError(kTerm,
+                     "segments of " + std::to_string(scheme.segment) +
+                         " tokens are longer than the model's context",
+                     "Give at most " + std::to_string(config.trained_context));
+  }
+}
+
+}  // namespace
+
+void ApplyInfiniAttention(const InfiniAttention& scheme, const Intervention& intervention,
+                          const ModelConfig& config, std::vector<AttentionPlan>& plans) {
+  CheckSegment(scheme, config);
+  CheckGates(scheme.gates, config.heads);
+  if (!intervention.crops.empty() || !intervention.moves.empty() || !intervention.boosts.empty()) {
+    throw UsageError(kTerm,
+                     "it does not go together with crop, move or boost: what is in the memory has "
+                     "no tokens any more",
+                     "Leave one of the two out");
+  }
+  const auto windowed = std::find_if(plans.begin(), plans.end(),
+                                     [](const AttentionPlan& plan) { return plan.window > 0; });
+  if (windowed != plans.end()) {
+    throw UsageError(
+        kTerm,
+        "layer " + std::to_string(windowed - plans.begin()) + " sees the last " +
+            std::to_string(windowed->window) +
+            " keys alone: tokens of a segment that are beyond would be in neither part",
+        "Switch the model's window off: --sliding-window off");
+  }
+  CompressiveMemory memory{scheme.segment, scheme.gates, scheme.update};
+  if (memory.gates.size() == 1)
+    memory.gates.assign(static_cast<size_t>(config.heads), scheme.gates.front());
+  for (AttentionPlan& plan : plans) plan.memory = memory;
+}
+
+int64_t SegmentStart(const CompressiveMemory& memory, int64_t row) {
+  return row / memory.segment * memory.segment;
+}
+
+std::vector<RowRange> SegmentParts(const CompressiveMemory& memory, RowRange rows) {
+  std::vector<RowRange> parts;
+  for (int64_t first = rows.first; first < rows.last; first = parts.back().last)
+    parts.push_back({first, std::min(rows.last, SegmentStart(memory, first) + memory.segment)});
+  return parts;
+}
+
+void AdvanceMemory(const CompressiveMemory& memory, const at::Tensor& k, const at::Tensor& v,
+                   int64_t head_dim, int64_t rows, kernels::CancelFlag cancel,
+                   SegmentMemory& state) {
+  if (state.segment != memory.segment || state.update != memory.update || state.rows > rows)
+    state = {memory.segment, memory.update, 0, {}, {}};
+  while (state.rows < rows) {
+    if (kernels::Cancelled(cancel)) throw Cancelled();
+    PutSegment(k.narrow(0, state.rows, memory.segment), v.narrow(0, state.rows, memory.segment),
+               head_dim, state);
+  }
+}
+
+void AddMemory(const CompressiveMemory& memory, const SegmentMemory& state, const at::Tensor& q,
+               int64_t head_dim, const at::Tensor& z) {
+  const int64_t rows = q.size(0);
+  const int64_t heads = q.size(1) / head_dim;
+  const int64_t groups = state.matrix.size(0);
+  // Query heads of a group read the same memory: as if they were more rows.
+  const at::Tensor features =
+      Feature(q, head_dim).contiguous().view({groups, heads / groups * rows, head_dim});
+  const at::Tensor read =
+      Retrieve(state, features).view({heads, rows, head_dim}).transpose(0, 1).contiguous();
+  ScaleHeads({memory.gates.begin(), memory.gates.end()}, read);
+  z.view({rows, heads, head_dim}).add_(read);
+}
+
+std::vector<float> LocalShares(const CompressiveMemory& memory) {
+  std::vector<float> shares(memory.gates.size());
+  std::transform(memory.gates.begin(), memory.gates.end(), shares.begin(),
+                 [](double gate) { return static_cast<float>(1.0 - gate); });
+  return shares;
+}
+
+void ScaleHeads(const std::vector<float>& factors, const at::Tensor& x) {
+  const at::Tensor host = at::empty({1, static_cast<int64_t>(factors.size()), 1}, at::kFloat);
+  std::copy(factors.begin(), factors.end(), host.data_ptr<float>());
+  x.mul_(host.to(x.device()));
+}
+
+}  // namespace midscope
