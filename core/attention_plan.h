@@ -97,10 +97,4 @@ HeadRatios ResolveRatios(const RatioRule& rule, std::span<const int64_t> attende
 // True when the rule needs no counts: order sequential or reversed.
 bool RatiosAreFixed(const RatioRule& rule);
 
-// The first layer from which rows before the last prompt row come out differently; `layers` when
-// they do not. Ratios by score are decided by the last row, so there a change to that row counts
-// from its layer on.
-int64_t FirstChangedLayer(std::span<const AttentionPlan> before,
-                          std::span<const AttentionPlan> after, int64_t prompt_tokens);
-
 }  // namespace midscope

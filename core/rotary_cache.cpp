@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/rotary_cache.h"
 
+#include <algorithm>
+
 namespace midscope {
 namespace {
 
@@ -12,7 +14,8 @@ constexpr int64_t kRowStep = 256;
 }  // namespace
 
 std::shared_ptr<const RotaryCache::Table> RotaryCache::Get(
-    const std::vector<double>& inverse_frequency, double magnitude, double ratio, int64_t rows) {
+    const std::vector<double>& inverse_frequency, double magnitude, double ratio, int64_t rows,
+    const kernels::Executor& executor, kernels::CancelFlag cancel) {
   const std::lock_guard lock(mutex_);
   const Key key(inverse_frequency, magnitude, ratio);
   const auto found = tables_.find(key);
@@ -24,8 +27,14 @@ std::shared_ptr<const RotaryCache::Table> RotaryCache::Get(
   const auto elements = static_cast<size_t>(table->rows * table->pairs);
   table->cos.resize(elements);
   table->sin.resize(elements);
-  kernels::FillRotary(inverse_frequency, ratio, 0, table->rows, magnitude, table->cos.data(),
-                      table->sin.data());
+  executor.For(table->rows, kRowStep, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end && !kernels::Cancelled(cancel); row += kRowStep) {
+      const int64_t at = row * table->pairs;
+      kernels::FillRotary(inverse_frequency, ratio, row, std::min(kRowStep, end - row), magnitude,
+                          table->cos.data() + at, table->sin.data() + at);
+    }
+  });
+  if (kernels::Cancelled(cancel)) return nullptr;
 
   const auto bytes = static_cast<int64_t>(2 * elements * sizeof(float));
   if (bytes_ + bytes > kMaximumBytes) {
