@@ -131,10 +131,10 @@ void ForwardPass::KeepResidual(std::vector<SequencePass>& sequences, int64_t lay
   for (SequencePass& sequence : sequences) {
     if (!sequence.trace->has_residual() || layer < sequence.trace->first_layer()) continue;
     // Above dropped layers, whose rows are all made again, the trace has the unchanged ones.
-    const int64_t first = layer < config_.layers
-                              ? std::max(sequence.active_first,
-                                         sequence.first_row[static_cast<size_t>(layer)])
-                              : sequence.active_first;
+    const int64_t first =
+        layer < config_.layers
+            ? std::max(sequence.active_first, sequence.first_row[static_cast<size_t>(layer)])
+            : sequence.active_first;
     const int64_t count = sequence.rows - first;
     if (count == 0) continue;
     sequence.trace->storage()

@@ -24,9 +24,9 @@ class ForwardPass {
               kernels::Dtype dtype, RotaryCache& rotary, const kernels::Executor& executor,
               const JobContext& context);
 
-  // Runs the blocks for each sequence's rows from first_row on, which enter as tokens in layer 0 and
-  // elsewhere from the trace's residual stream; afterwards the residual stream of all active rows
-  // is in residual() [packed rows, hidden].
+  // Runs the blocks for each sequence's rows from first_row on, which enter as tokens in layer 0
+  // and elsewhere from the trace's residual stream; afterwards the residual stream of all active
+  // rows is in residual() [packed rows, hidden].
   void Run(std::vector<SequencePass>& sequences);
   const at::Tensor& residual() const { return residual_; }
 

@@ -53,8 +53,7 @@ bool KeepsMean(const ModelConfig& config) {
 
 }  // namespace
 
-Trace::Trace(std::unique_ptr<Storage> storage, int64_t capacity, bool residual,
-             int64_t first_layer)
+Trace::Trace(std::unique_ptr<Storage> storage, int64_t capacity, bool residual, int64_t first_layer)
     : storage_(std::move(storage)),
       capacity_(capacity),
       residual_(residual),
@@ -71,7 +70,8 @@ int64_t Trace::bytes() const {
 }
 
 void Trace::DropLayersBelow(int64_t layer) {
-  if (!residual_) throw std::logic_error("Trace::DropLayersBelow: layers are entered by their rows");
+  if (!residual_)
+    throw std::logic_error("Trace::DropLayersBelow: layers are entered by their rows");
   if (layer <= first_layer_) return;
   first_layer_ = layer;
   std::vector<at::Device> devices;

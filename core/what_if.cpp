@@ -40,9 +40,9 @@ struct WhatIf::Subject {
   WhatIfOutcome outcome;  // of the last completed run
   bool fresh = false;     // outcome and attention belong to the trace's plans
   // Of the call under way:
-  std::vector<AttentionPlan> plans;   // [layer]
-  std::vector<int64_t> first_row;     // [layer]: rows from here on are run; rows(): none
-  bool rerun = false;                 // on top of a whole trace
+  std::vector<AttentionPlan> plans;  // [layer]
+  std::vector<int64_t> first_row;    // [layer]: rows from here on are run; rows(): none
+  bool rerun = false;                // on top of a whole trace
 
   int64_t prompt_tokens() const { return static_cast<int64_t>(prompt->ids.size()); }
   int64_t rows() const { return static_cast<int64_t>(ids.size()); }
@@ -110,10 +110,10 @@ int64_t WhatIf::Bytes(int64_t first_layer) const {
   for (const Subject& subject : subjects_) {
     static const std::vector<AttentionPlan> none;
     const auto& before = subject.trace ? subject.trace->plans() : none;
-    bytes += decoder_->TraceBytes(
-        subject.rows(), {.residual = true,
-                         .first_layer = first_layer,
-                         .mean_heads = MeanHeads(before, subject.plans, first_layer)});
+    bytes += decoder_->TraceBytes(subject.rows(),
+                                  {.residual = true,
+                                   .first_layer = first_layer,
+                                   .mean_heads = MeanHeads(before, subject.plans, first_layer)});
   }
   return bytes;
 }

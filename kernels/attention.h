@@ -77,8 +77,7 @@ struct HeadPositions {
 // bfloat16 before they are multiplied; elsewhere, and for up to 4 query rows, they stay float32.
 // Logits must stay below 1e29. Extra memory: O(key_rows * head_dim) for each KV group (kept for the
 // next call up to 64 MiB a thread) plus O(1) a thread; never rows x keys. Returns false, with `out`
-// unfinished, when `cancel` was set; it is polled once a query block and a
-// block of keys that is packed.
+// unfinished, when `cancel` was set; it is polled once a query block.
 bool Attention(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
                const ConstHeads& v, const HeadPositions& positions, const Heads& out,
                const Executor& executor, CancelFlag cancel = nullptr);

@@ -138,8 +138,8 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& 
   Loaded& loaded = RequireSubject();
   RequirePrompt(request.place);
   if (!loaded.kept) {
-    loaded.kept = std::make_unique<midscope::WhatIf>(decoder_, loaded.prompts,
-                                                    loaded.subject.kept_limit);
+    loaded.kept =
+        std::make_unique<midscope::WhatIf>(decoder_, loaded.prompts, loaded.subject.kept_limit);
   }
   WhatIfResult result = loaded.kept->Evaluate(request.intervention, context, request.attention);
   std::vector<double> nll;
@@ -167,8 +167,7 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& 
         std::move(shown.last_query_attention)));
   }
   reply.records.push_back(PositionRatioRecord(shown.position_ratio));
-  reply.records.push_back(
-      NextTokensRecord(decoder_->tokenizer(), shown.last_logits, kNextTokens));
+  reply.records.push_back(NextTokensRecord(decoder_->tokenizer(), shown.last_logits, kNextTokens));
   return reply;
 }
 
