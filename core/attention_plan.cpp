@@ -73,17 +73,6 @@ std::vector<AttentionPlan> PlainPlans(const ModelConfig& config, int64_t tokens)
   return plans;
 }
 
-bool SameForAllRows(const AttentionPlan& a, const AttentionPlan& b) {
-  if (a.inverse_frequency != b.inverse_frequency || a.magnitude != b.magnitude ||
-      a.logit_scale != b.logit_scale || a.window != b.window || a.softcap != b.softcap ||
-      a.alibi_slopes != b.alibi_slopes || a.ratio_rule != b.ratio_rule ||
-      a.near_far != b.near_far || a.memory != b.memory) {
-    return false;
-  }
-  const bool decided_by_rule = a.ratio_rule && !RatiosAreFixed(*a.ratio_rule);
-  return decided_by_rule || (a.q_ratio == b.q_ratio && a.k_ratio == b.k_ratio);
-}
-
 }  // namespace
 
 std::vector<float> AlibiSlopes(int64_t heads, double max_bias) {
@@ -115,31 +104,6 @@ std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const 
   for (size_t layer = 0; layer < plans.size(); ++layer)
     plans[layer].edits = std::move(edits[layer]);
   return plans;
-}
-
-int64_t FirstChangedLayer(std::span<const AttentionPlan> before,
-                          std::span<const AttentionPlan> after, int64_t prompt_tokens) {
-  const int64_t tail = prompt_tokens - 1;
-  const auto touches_prefix = [tail](const std::optional<RowOverride>& rows) {
-    return rows && rows->first_row < tail;
-  };
-  bool last_row_changed = false;
-  for (size_t layer = 0; layer < after.size(); ++layer) {
-    const AttentionPlan& a = before[layer];
-    const AttentionPlan& b = after[layer];
-    if (!SameForAllRows(a, b)) return static_cast<int64_t>(layer);
-    if (last_row_changed && b.ratio_rule && !RatiosAreFixed(*b.ratio_rule))
-      return static_cast<int64_t>(layer);
-    const int64_t edited_row = FirstChangedRow(a.edits, b.edits);
-    if (edited_row < tail) return static_cast<int64_t>(layer);
-    last_row_changed = last_row_changed || edited_row != INT64_MAX;
-    if (a.row_override != b.row_override) {
-      if (touches_prefix(a.row_override) || touches_prefix(b.row_override))
-        return static_cast<int64_t>(layer);
-      last_row_changed = true;
-    }
-  }
-  return static_cast<int64_t>(after.size());
 }
 
 }  // namespace midscope

@@ -112,10 +112,4 @@ bool RatiosAreFixed(const RatioRule& rule);
 // `code` rotates the keys by.
 std::vector<double> FirstOfGroup(std::span<const double> of_heads, int64_t key_value_heads);
 
-// The first layer from which rows before the last prompt row come out differently; `layers` when
-// they do not. Ratios by score are decided by the last row, so there a change to that row counts
-// from its layer on.
-int64_t FirstChangedLayer(std::span<const AttentionPlan> before,
-                          std::span<const AttentionPlan> after, int64_t prompt_tokens);
-
 }  // namespace midscope

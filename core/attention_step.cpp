@@ -95,6 +95,7 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
   AttendClean(in, tables, {active.first, overridden.first});
   if (!overridden.empty()) AttendOverridden(in, plan, tables, overridden);
   AttendClean(in, tables, {overridden.last, active.last});
+  ThrowIfCancelled();
   AblateHeads(sequence, layer, config_.head_dim, z);
 }
 
@@ -126,7 +127,8 @@ void AttentionStep::StoreKeysAndValues(const Inputs& in) {
 void AttentionStep::ResolvePlan(const Inputs& in, AttentionPlan& plan) {
   const bool by_score = plan.ratio_rule && !RatiosAreFixed(*plan.ratio_rule);
   const auto& given = in.sequence.request->ratios;
-  const bool frozen = in.sequence.active_first > 0 && !in.sequence.frozen_plans.empty();
+  const bool frozen = in.sequence.changed_row[static_cast<size_t>(in.layer)] > 0 &&
+                      !in.sequence.frozen_plans.empty();
   const bool decide = by_score && !given && !frozen;
 
   at::Tensor last_row;
@@ -174,6 +176,7 @@ void AttentionStep::LookUnrotated(const Inputs& in, const AttentionPlan& plan,
   };
   if (last_row) *last_row = weights_of(last);
   for (int64_t row = wanted.first; row < wanted.last; ++row) {
+    ThrowIfCancelled();
     // Hooks may write into what they see, the ratios come from what was there.
     const bool known = last_row && row == last.first;
     ShowWeights(in.ops, sequence, {HookSite::kPatternUnrotated, in.layer}, row,
@@ -198,7 +201,10 @@ HeadTables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) {
   const auto table_of = [&](double ratio) {
     const auto found = by_ratio.find(ratio);
     if (found != by_ratio.end()) return found->second;
-    tables.owned.push_back(rotary_.Get(plan.inverse_frequency, plan.magnitude, ratio, rows));
+    auto table =
+        rotary_.Get(plan.inverse_frequency, plan.magnitude, ratio, rows, {}, executor_, cancel_);
+    if (!table) throw Cancelled();
+    tables.owned.push_back(std::move(table));
     return by_ratio[ratio] = tables.owned.back()->View();
   };
   for (const double ratio : plan.q_ratio) tables.q.push_back(table_of(ratio));
@@ -242,6 +248,7 @@ void AttentionStep::AttendEdited(const Inputs& in, const HeadTables& tables, Row
   const AttentionEdits& edits = in.Plan().edits;
   if (edits.LeavesPatterns()) return AttendRows(in, tables, rows, q, k);
   for (const RowRange& part : AlikeRows(edits, rows)) {
+    ThrowIfCancelled();
     const HeadTables edited =
         EditTables(tables, EditsOfRow(edits, part.first, config_.heads), in.sequence.rows);
     AttendRows(in, edited, part, q.narrow(0, part.first - rows.first, part.last - part.first), k);
@@ -281,6 +288,7 @@ void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan
   at::Tensor q_source = in.PackedRows(in.projected, rows).narrow(1, 0, in.q_width);
   at::Tensor k_source = in.Store().ProjectedKeys(in.layer).narrow(0, 0, keys);
   for (const ScaledChannel& scaled : plan.row_override->channels) {
+    ThrowIfCancelled();
     const at::Tensor amount =
         ChannelValues(in, scaled.channel).mul_(static_cast<float>(1.0 - scaled.factor));
     const at::Tensor column = in.weights.query_key_value.weight.Column(
@@ -361,8 +369,12 @@ void AttentionStep::ShowPattern(const Inputs& in, const HeadTables& tables, RowR
         in.Weights(shape, tables, q.narrow(0, part.first - rows.first, shape.query_rows), k);
     ShowWeights(in.ops, in.sequence, {HookSite::kPattern, in.layer}, part.first, weights);
     if (writes) in.ops.WeightedValues(shape, weights, in.Values(), in.Z(part));
-    if (kernels::Cancelled(cancel_)) throw Cancelled();
+    ThrowIfCancelled();
   }
+}
+
+void AttentionStep::ThrowIfCancelled() const {
+  if (kernels::Cancelled(cancel_)) throw Cancelled();
 }
 
 }  // namespace midscope

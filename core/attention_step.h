@@ -53,6 +53,7 @@ class AttentionStep {
                    const at::Tensor& k);
   at::Tensor ChannelValues(const Inputs& in, int64_t channel);
   at::Tensor PastChannelValues(const Inputs& in, int64_t channel);
+  void ThrowIfCancelled() const;
 
   const ModelConfig& config_;
   kernels::Dtype dtype_;

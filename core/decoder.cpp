@@ -19,6 +19,7 @@
 #include "core/layer_devices.h"
 #include "core/model_source.h"
 #include "core/near_far_plan.h"
+#include "core/plan_changes.h"
 #include "core/trace_storage.h"
 #include "core/weights.h"
 
@@ -107,23 +108,26 @@ std::vector<float> Decoder::Unembed(std::span<const float> residual,
   return pass.Unembed(residual);
 }
 
-std::unique_ptr<Trace> Decoder::MakeTrace(int64_t capacity, bool residual) const {
+std::unique_ptr<Trace> Decoder::MakeTrace(int64_t capacity, bool residual,
+                                          int64_t first_layer) const {
   const c10::InferenceMode inference;
   try {
-    return AllocateTrace(parts_->config, parts_->options.dtype, capacity, residual, /*keep=*/true,
+    return AllocateTrace(parts_->config, parts_->options.dtype, capacity, residual, first_layer,
                          parts_->devices.Devices());
   } catch (const c10::OutOfMemoryError&) {
     throw DeviceMemoryError(parts_->options.placement, "what is kept of this run");
   }
 }
 
-int64_t Decoder::TraceBytes(int64_t rows, bool residual) const {
+int64_t Decoder::TraceBytes(int64_t rows, const TraceParts& parts) const {
+  const std::vector<at::Device> devices = parts_->devices.Devices();
+  const auto shared = parts.residual ? static_cast<size_t>(parts.first_layer) : devices.size();
   std::vector<at::Device> distinct;
-  for (const at::Device& device : parts_->devices.Devices()) {
-    if (std::find(distinct.begin(), distinct.end(), device) == distinct.end())
-      distinct.push_back(device);
+  for (size_t layer = 0; layer < shared; ++layer) {
+    if (std::find(distinct.begin(), distinct.end(), devices[layer]) == distinct.end())
+      distinct.push_back(devices[layer]);
   }
-  return rows * TraceBytesPerRow(parts_->config, parts_->options.dtype, residual,
+  return rows * TraceBytesPerRow(parts_->config, parts_->options.dtype, parts,
                                  static_cast<int64_t>(distinct.size()));
 }
 
@@ -153,7 +157,8 @@ void CheckRequest(const RunRequest& request, const ModelConfig& config) {
   if (request.trace && request.trace->capacity() < rows)
     throw std::logic_error("the trace is too small");
   if (request.rerun &&
-      (!request.trace || !request.trace->has_residual() || request.trace->rows() != rows)) {
+      (!request.trace || !request.trace->has_residual() || request.trace->rows() != rows ||
+       static_cast<int64_t>(request.rerun->first_row.size()) != config.layers)) {
     throw std::logic_error("a re-run needs a trace with residual rows of the whole sequence");
   }
   if (request.ratios &&
@@ -177,6 +182,21 @@ bool SamePositions(const std::vector<AttentionPlan>& before,
          std::equal(before.begin(), before.end(), after.begin(), after.end(), same);
 }
 
+// Which rows of each layer are computed.
+void SetRows(SequencePass& sequence, int64_t layers) {
+  if (sequence.request->rerun) {
+    sequence.changed_row = sequence.request->rerun->first_row;
+    for (int64_t& row : sequence.changed_row) row = std::min(row, sequence.rows);
+  } else {
+    sequence.changed_row.assign(static_cast<size_t>(layers), sequence.trace->rows());
+  }
+  if (sequence.changed_row.back() >= sequence.rows) {
+    throw std::logic_error("the trace holds every row already");
+  }
+  sequence.first_row =
+      FirstRowsToRun(sequence.changed_row, sequence.trace->first_layer(), sequence.rows);
+}
+
 SequencePass PrepareSequence(const RunRequest& request, int64_t index, const ModelConfig& config,
                              kernels::Dtype dtype, const std::vector<at::Device>& devices) {
   CheckRequest(request, config);
@@ -188,20 +208,18 @@ SequencePass PrepareSequence(const RunRequest& request, int64_t index, const Mod
   sequence.trace = request.trace;
   if (!sequence.trace) {
     sequence.scratch =
-        AllocateTrace(config, dtype, sequence.rows, /*residual=*/false, /*keep=*/false, devices);
+        AllocateTrace(config, dtype, sequence.rows, /*residual=*/false, config.layers, devices);
     sequence.trace = sequence.scratch.get();
   }
   sequence.plans =
       CompilePlans(request.intervention, config, sequence.prompt_tokens, sequence.rows);
   if (!request.rerun && !SamePositions(sequence.trace->plans(), sequence.plans))
     sequence.trace->Truncate(0);
-  sequence.active_first = request.rerun ? sequence.prompt_tokens - 1 : sequence.trace->rows();
-  if (sequence.active_first >= sequence.rows)
-    throw std::logic_error("the trace holds every row already");
+  SetRows(sequence, config.layers);
   const bool scales =
       std::any_of(sequence.plans.begin(), sequence.plans.end(),
                   [](const AttentionPlan& plan) { return plan.row_override.has_value(); });
-  if (scales && sequence.active_first > 0 && !sequence.trace->has_residual()) {
+  if (scales && sequence.first_row.back() > 0 && !sequence.trace->has_residual()) {
     throw std::logic_error("channel scaling on top of a trace needs its residual rows");
   }
   sequence.frozen_plans = sequence.trace->plans();
@@ -222,34 +240,18 @@ void Advise(std::span<const RunRequest> requests, const ModelConfig& config,
   }
 }
 
-PassRange RangeOf(std::span<const RunRequest> requests, int64_t layers) {
-  PassRange range{layers, layers};
-  const auto has_rerun = [](const RunRequest& request) { return request.rerun.has_value(); };
-  if (std::none_of(requests.begin(), requests.end(), has_rerun)) return {0, layers};
-  if (!std::all_of(requests.begin(), requests.end(), has_rerun))
-    throw std::logic_error("rerun: all of a batch or none");
-  for (const RunRequest& request : requests) {
-    range.tail_layer = std::min(range.tail_layer, request.rerun->tail_layer);
-    range.full_layer = std::min(range.full_layer, request.rerun->full_layer);
-  }
-  range.tail_layer = std::min(range.tail_layer, range.full_layer);
-  return range;
-}
-
-// What a run that did not end leaves right in a trace.
-void CutBack(std::vector<SequencePass>& sequences, const PassRange& range, int64_t layers) {
-  for (SequencePass& sequence : sequences) {
-    const bool all_rows = sequence.request->rerun && range.full_layer < layers;
-    sequence.trace->Truncate(all_rows ? 0
-                                      : std::min(sequence.active_first, sequence.trace->rows()));
-  }
+// What a run that did not end leaves right in the traces.
+void CutBack(std::vector<SequencePass>& sequences) {
+  for (SequencePass& sequence : sequences)
+    sequence.trace->Truncate(std::min(sequence.changed_row.back(), sequence.trace->rows()));
 }
 
 // Layers that a re-run does not touch keep the ratios that they had.
-void KeepRatiosBelow(SequencePass& sequence, int64_t layer) {
-  for (size_t l = 0; l < static_cast<size_t>(layer); ++l) {
-    sequence.plans[l].q_ratio = sequence.frozen_plans[l].q_ratio;
-    sequence.plans[l].k_ratio = sequence.frozen_plans[l].k_ratio;
+void KeepRatios(SequencePass& sequence) {
+  for (size_t layer = 0; layer < sequence.plans.size(); ++layer) {
+    if (sequence.Runs(static_cast<int64_t>(layer))) continue;
+    sequence.plans[layer].q_ratio = sequence.frozen_plans[layer].q_ratio;
+    sequence.plans[layer].k_ratio = sequence.frozen_plans[layer].k_ratio;
   }
 }
 
@@ -290,21 +292,20 @@ std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
   }
   if (sequences.empty()) return {};
   Advise(requests, config, context, parts_->advised);
-  const PassRange range = RangeOf(requests, config.layers);
   ForwardPass pass(config, parts_->weights, parts_->devices, parts_->options.dtype, parts_->rotary,
                    parts_->executor, context);
   std::vector<RunResult> results;
   try {
-    pass.Run(sequences, range);
+    pass.Run(sequences);
     for (SequencePass& sequence : sequences) {
-      KeepRatiosBelow(sequence, range.tail_layer);
+      KeepRatios(sequence);
       results.push_back(Collect(sequence, pass, config));
     }
   } catch (const c10::OutOfMemoryError&) {
-    CutBack(sequences, range, config.layers);
+    CutBack(sequences);
     throw DeviceMemoryError(parts_->options.placement, "this run");
   } catch (...) {
-    CutBack(sequences, range, config.layers);
+    CutBack(sequences);
     throw;
   }
   for (SequencePass& sequence : sequences) {

@@ -56,12 +56,12 @@ struct RunRequest {
   // Where keys, values and residual rows are kept. Null: nowhere. Rows that it holds already are
   // taken from it and only the rest is run; but see `rerun`.
   Trace* trace = nullptr;
-  // With a trace that holds all rows of `ids`, what changed since: rows from the last prompt row on
-  // are run again from layer tail_layer on, all rows from layer full_layer on (>= tail_layer;
-  // `layers`: none). Needs a trace with residual. Either all sequences of a batch have it or none.
+  // With a trace that holds all rows of `ids`, what changed since: in each layer rows from
+  // first_row on are run again (at or beyond the end of `ids`: none). Never rises from layer to
+  // layer; in the last it is at most the last prompt row. Layers that the trace has dropped are run
+  // for all rows where any of them changes. Needs a trace with residual.
   struct Rerun {
-    int64_t tail_layer = 0;
-    int64_t full_layer = 0;
+    std::vector<int64_t> first_row;  // [layer]
   };
   std::optional<Rerun> rerun;
 };
@@ -107,9 +107,10 @@ class Decoder {
   std::vector<float> Unembed(std::span<const float> residual, const JobContext& context = {}) const;
 
   // A trace for one sequence of up to `capacity` rows. With `residual`, what-if can start from any
-  // layer and scale any channel.
-  std::unique_ptr<Trace> MakeTrace(int64_t capacity, bool residual = true) const;
-  int64_t TraceBytes(int64_t rows, bool residual = true) const;
+  // layer that is kept (those from first_layer on) and scale any channel.
+  std::unique_ptr<Trace> MakeTrace(int64_t capacity, bool residual = true,
+                                   int64_t first_layer = 0) const;
+  int64_t TraceBytes(int64_t rows, const TraceParts& parts = {}) const;
 
  private:
   struct Parts;

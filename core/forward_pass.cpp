@@ -16,7 +16,7 @@ namespace {
 
 // Rows that go through the MLP at a time: bounds its scratch.
 constexpr int64_t kRowChunk = 1024;
-// Rows of logits on a device at once.
+// Rows of logits on a device at once, and of embeddings between two looks at the cancel flag.
 constexpr int64_t kLogitRows = 64;
 
 // As transformers has it: the factor is rounded to the run's dtype before it multiplies.
@@ -51,27 +51,40 @@ void ForwardPass::EnterDevice(int64_t layer) {
   normalized_ = Empty(packed_rows_, config_.hidden);
 }
 
-void ForwardPass::Run(std::vector<SequencePass>& sequences, const PassRange& range) {
-  if (range.tail_layer == 0) {
+void ForwardPass::Run(std::vector<SequencePass>& sequences) {
+  const auto runs = [&](int64_t layer) {
+    return std::any_of(sequences.begin(), sequences.end(),
+                       [layer](const SequencePass& sequence) { return sequence.Runs(layer); });
+  };
+  int64_t first_layer = 0;
+  while (first_layer + 1 < config_.layers && !runs(first_layer)) ++first_layer;
+  for (SequencePass& sequence : sequences)
+    sequence.active_first = sequence.first_row[static_cast<size_t>(first_layer)];
+  if (first_layer == 0) {
     Embed(sequences);
   } else {
-    EnterFromTrace(sequences, range.tail_layer);
+    EnterFromTrace(sequences, first_layer);
   }
-  for (int64_t layer = range.tail_layer; layer < config_.layers; ++layer) {
+  for (int64_t layer = first_layer; layer < config_.layers; ++layer) {
     context_.ThrowIfCancelled();
-    const bool widen =
-        layer == range.full_layer && std::any_of(sequences.begin(), sequences.end(),
-                                                 [](const auto& s) { return s.active_first > 0; });
-    if (widen) {
-      // Rows that ran below this layer are in the trace by now, so all rows can enter from there.
-      KeepResidual(sequences, layer);
-      for (SequencePass& sequence : sequences) sequence.active_first = 0;
-      EnterFromTrace(sequences, layer);
-    }
+    ChangeRows(sequences, layer);
     Layer(sequences, layer);
     context_.Report({"run", layer + 1, config_.layers, "layers"});
   }
   KeepResidual(sequences, config_.layers);
+}
+
+void ForwardPass::ChangeRows(std::vector<SequencePass>& sequences, int64_t layer) {
+  const auto index = static_cast<size_t>(layer);
+  const bool same =
+      std::all_of(sequences.begin(), sequences.end(), [index](const SequencePass& sequence) {
+        return sequence.active_first == sequence.first_row[index];
+      });
+  if (same) return;
+  // Rows that ran below this layer are in the trace by now, so all rows can enter from there.
+  KeepResidual(sequences, layer);
+  for (SequencePass& sequence : sequences) sequence.active_first = sequence.first_row[index];
+  EnterFromTrace(sequences, layer);
 }
 
 void ForwardPass::Pack(std::vector<SequencePass>& sequences, at::Device device) {
@@ -92,6 +105,7 @@ void ForwardPass::Embed(std::vector<SequencePass>& sequences) {
   auto* out = static_cast<std::byte*>(residual_.data_ptr());
   for (const SequencePass& sequence : sequences) {
     for (int64_t row = sequence.active_first; row < sequence.rows; ++row) {
+      if (row % kLogitRows == 0) context_.ThrowIfCancelled();
       weights_.embedding.Row(sequence.request->ids[static_cast<size_t>(row)], out);
       out += row_bytes;
     }
@@ -105,6 +119,8 @@ void ForwardPass::EnterFromTrace(std::vector<SequencePass>& sequences, int64_t l
   EnterDevice(layer);
   Pack(sequences, ops_->device());
   for (const SequencePass& sequence : sequences) {
+    if (sequence.active_rows() == 0) continue;
+    context_.ThrowIfCancelled();
     residual_.narrow(0, sequence.packed_begin, sequence.active_rows())
         .copy_(sequence.trace->storage().residual[static_cast<size_t>(layer)].narrow(
             0, sequence.active_first, sequence.active_rows()));
@@ -113,11 +129,18 @@ void ForwardPass::EnterFromTrace(std::vector<SequencePass>& sequences, int64_t l
 
 void ForwardPass::KeepResidual(std::vector<SequencePass>& sequences, int64_t layer) {
   for (SequencePass& sequence : sequences) {
-    if (!sequence.trace->has_residual()) continue;
+    if (!sequence.trace->has_residual() || layer < sequence.trace->first_layer()) continue;
+    // Above dropped layers, whose rows are all made again, the trace has the unchanged ones.
+    const int64_t first =
+        layer < config_.layers
+            ? std::max(sequence.active_first, sequence.first_row[static_cast<size_t>(layer)])
+            : sequence.active_first;
+    const int64_t count = sequence.rows - first;
+    if (count == 0) continue;
     sequence.trace->storage()
         .residual[static_cast<size_t>(layer)]
-        .narrow(0, sequence.active_first, sequence.active_rows())
-        .copy_(residual_.narrow(0, sequence.packed_begin, sequence.active_rows()));
+        .narrow(0, first, count)
+        .copy_(residual_.narrow(0, sequence.packed_begin + first - sequence.active_first, count));
   }
 }
 
@@ -125,7 +148,7 @@ void ForwardPass::KeepNormRows(std::vector<SequencePass>& sequences, const at::T
                                std::vector<at::Tensor> Trace::Storage::*where, int64_t layer) {
   for (SequencePass& sequence : sequences) {
     std::vector<at::Tensor>& kept = sequence.trace->storage().*where;
-    if (kept.empty()) continue;
+    if (kept.empty() || layer < sequence.trace->first_layer()) continue;
     kept[static_cast<size_t>(layer)]
         .narrow(0, sequence.active_first, sequence.active_rows())
         .copy_(values.narrow(0, sequence.packed_begin, sequence.active_rows()));
@@ -182,16 +205,19 @@ void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t la
        config_.key_value_heads);
   Show(sequences, HookSite::kValue, layer, projected.narrow(1, q_width + kv_width, kv_width),
        config_.key_value_heads);
+  context_.ThrowIfCancelled();
   const at::Tensor query_key_value = FinishQueryKeyValue(config_, *ops_, weights, projected);
 
   const at::Tensor z = Empty(packed_rows_, q_width);
   for (SequencePass& sequence : sequences) {
+    if (sequence.active_rows() == 0) continue;
     attention_.Run(*ops_, sequence, layer, weights, normalized_, projected, query_key_value, z);
   }
   Show(sequences, HookSite::kZ, layer, z, config_.heads);
 
   const at::Tensor update = Empty(packed_rows_, config_.hidden);
   Project(z, weights.attention_out, update);
+  context_.ThrowIfCancelled();
   if (config_.output_norms) Normalise(update, weights.attention_output_norm, update);
   Show(sequences, HookSite::kAttentionOut, layer, update);
   EnterMlp(sequences, layer, update);
@@ -221,6 +247,7 @@ void ForwardPass::EnterMlp(std::vector<SequencePass>& sequences, int64_t layer,
 }
 
 void ForwardPass::MlpHalf(std::vector<SequencePass>& sequences, int64_t layer) {
+  context_.ThrowIfCancelled();
   const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
   const int64_t chunk_rows = std::min(kRowChunk, packed_rows_);
   const at::Tensor gate_up = Empty(chunk_rows, (config_.gated_mlp ? 2 : 1) * config_.feed_forward);
@@ -290,6 +317,7 @@ std::vector<float> ForwardPass::Output(const at::Tensor& normalized) {
     return logits;
   }
   for (int64_t row = 0; row < rows; row += kernels::kMatrixVectorRows) {
+    context_.ThrowIfCancelled();
     const int64_t count = std::min(kernels::kMatrixVectorRows, rows - row);
     weights_.output.weight.MultiplyFew(normalized.narrow(0, row, count),
                                        logits.data() + row * config_.vocabulary,

@@ -17,14 +17,6 @@
 
 namespace midscope {
 
-// Which rows a pass computes: rows from each sequence's active_first on enter at layer
-// `tail_layer`; from `full_layer` on all rows are computed, those before entering from the trace's
-// residual stream.
-struct PassRange {
-  int64_t tail_layer = 0;
-  int64_t full_layer = 0;
-};
-
 class ForwardPass {
  public:
   // Every layer's weights and trace are on its device; `executor` serves those in host memory.
@@ -32,9 +24,10 @@ class ForwardPass {
               kernels::Dtype dtype, RotaryCache& rotary, const kernels::Executor& executor,
               const JobContext& context);
 
-  // Runs the blocks; afterwards the residual stream of all active rows is in residual() [packed
-  // rows, hidden].
-  void Run(std::vector<SequencePass>& sequences, const PassRange& range);
+  // Runs the blocks for each sequence's rows from first_row on, which enter as tokens in layer 0
+  // and elsewhere from the trace's residual stream; afterwards the residual stream of all active
+  // rows is in residual() [packed rows, hidden].
+  void Run(std::vector<SequencePass>& sequences);
   const at::Tensor& residual() const { return residual_; }
 
   // Logits of rows [first, sequence.rows) of a sequence that has been run. [row, vocabulary]
@@ -47,9 +40,12 @@ class ForwardPass {
  private:
   void Embed(std::vector<SequencePass>& sequences);
   void EnterFromTrace(std::vector<SequencePass>& sequences, int64_t layer);
+  // Goes over to the rows that the layer computes, where they are not those of the one before.
+  void ChangeRows(std::vector<SequencePass>& sequences, int64_t layer);
   // Goes on with the operations of the layer; the residual stream follows to its device.
   void EnterDevice(int64_t layer);
   void Pack(std::vector<SequencePass>& sequences, at::Device device);
+  // Puts those of the active rows that the layer computes too into the trace.
   void KeepResidual(std::vector<SequencePass>& sequences, int64_t layer);
   void Layer(std::vector<SequencePass>& sequences, int64_t layer);
   void AttentionHalf(std::vector<SequencePass>& sequences, int64_t layer);

@@ -14,16 +14,18 @@ at::Tensor RunningMean(SequencePass& sequence, int64_t layer, int64_t head,
                        const at::Tensor& outputs) {
   const int64_t first = sequence.active_first;
   const int64_t count = outputs.size(0);
-  // A missing tensor: no run before this one took the means of this head.
-  at::Tensor& sums = sequence.trace->storage().head_sums[{layer, head}];
-  if (!sums.defined()) {
-    if (first > 0) throw std::logic_error("a head's mean needs a run of the rows before");
-    sums = at::empty({sequence.trace->capacity(), outputs.size(1)},
-                     outputs.options().dtype(at::kDouble));
+  const at::Tensor now = outputs.to(at::kDouble).cumsum(0);
+  // Layers that are not kept run all rows whenever they run.
+  if (layer >= sequence.trace->first_layer()) {
+    // A missing tensor: no run before this one took the means of this head.
+    at::Tensor& sums = sequence.trace->storage().head_sums[{layer, head}];
+    if (!sums.defined()) {
+      if (first > 0) throw std::logic_error("a head's mean needs a run of the rows before");
+      sums = at::empty({sequence.trace->capacity(), outputs.size(1)}, now.options());
+    }
+    if (first > 0) now.add_(sums.select(0, first - 1));
+    sums.narrow(0, first, count).copy_(now);
   }
-  at::Tensor now = outputs.to(at::kDouble).cumsum(0);
-  if (first > 0) now += sums.select(0, first - 1);
-  sums.narrow(0, first, count).copy_(now);
   return now / at::arange(first + 1, first + count + 1, now.options()).unsqueeze(1);
 }
 

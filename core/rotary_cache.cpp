@@ -11,24 +11,27 @@ constexpr int64_t kMaximumBytes = int64_t{256} << 20;
 // Tables grow in steps, so that decoding token by token does not make one each.
 constexpr int64_t kRowStep = 256;
 
-// One table's cos and sin, each position's angles once for every row that stands there.
+// Rows first .. first + rows - 1 of the table, each position's angles once for all rows that stand
+// there.
 void FillRows(const std::vector<double>& inverse_frequency, double magnitude, double ratio,
-              const RowPositions& positions, RotaryCache::Table& table) {
+              const RowPositions& positions, int64_t first, int64_t rows,
+              RotaryCache::Table& table) {
+  const int64_t pairs = table.pairs;
   if (positions.group == 1) {
-    kernels::FillRotary(inverse_frequency, ratio, positions.offset, table.rows, magnitude,
-                        table.cos.data(), table.sin.data());
+    kernels::FillRotary(inverse_frequency, ratio, positions.offset + first, rows, magnitude,
+                        table.cos.data() + first * pairs, table.sin.data() + first * pairs);
     return;
   }
-  const int64_t distinct = (table.rows - 1) / positions.group + 1;
-  const auto pairs = static_cast<std::ptrdiff_t>(table.pairs);
-  std::vector<float> cos(static_cast<size_t>(distinct * table.pairs));
+  const int64_t first_position = first / positions.group;
+  const int64_t distinct = (first + rows - 1) / positions.group - first_position + 1;
+  std::vector<float> cos(static_cast<size_t>(distinct * pairs));
   std::vector<float> sin(cos.size());
-  kernels::FillRotary(inverse_frequency, ratio, positions.offset, distinct, magnitude, cos.data(),
-                      sin.data());
-  for (std::ptrdiff_t row = 0; row < table.rows; ++row) {
-    const std::ptrdiff_t from = row / positions.group * pairs;
-    std::copy_n(cos.begin() + from, pairs, table.cos.begin() + row * pairs);
-    std::copy_n(sin.begin() + from, pairs, table.sin.begin() + row * pairs);
+  kernels::FillRotary(inverse_frequency, ratio, positions.offset + first_position, distinct,
+                      magnitude, cos.data(), sin.data());
+  for (int64_t row = first; row < first + rows; ++row) {
+    const int64_t from = (row / positions.group - first_position) * pairs;
+    std::copy_n(cos.data() + from, pairs, table.cos.data() + row * pairs);
+    std::copy_n(sin.data() + from, pairs, table.sin.data() + row * pairs);
   }
 }
 
@@ -36,7 +39,7 @@ void FillRows(const std::vector<double>& inverse_frequency, double magnitude, do
 
 std::shared_ptr<const RotaryCache::Table> RotaryCache::Get(
     const std::vector<double>& inverse_frequency, double magnitude, double ratio, int64_t rows,
-    RowPositions positions) {
+    RowPositions positions, const kernels::Executor& executor, kernels::CancelFlag cancel) {
   const std::lock_guard lock(mutex_);
   const Key key(inverse_frequency, magnitude, ratio, positions);
   const auto found = tables_.find(key);
@@ -48,7 +51,13 @@ std::shared_ptr<const RotaryCache::Table> RotaryCache::Get(
   const auto elements = static_cast<size_t>(table->rows * table->pairs);
   table->cos.resize(elements);
   table->sin.resize(elements);
-  FillRows(inverse_frequency, magnitude, ratio, positions, *table);
+  executor.For(table->rows, kRowStep, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end && !kernels::Cancelled(cancel); row += kRowStep) {
+      FillRows(inverse_frequency, magnitude, ratio, positions, row, std::min(kRowStep, end - row),
+               *table);
+    }
+  });
+  if (kernels::Cancelled(cancel)) return nullptr;
 
   const auto bytes = static_cast<int64_t>(2 * elements * sizeof(float));
   if (bytes_ + bytes > kMaximumBytes) {

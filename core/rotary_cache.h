@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "kernels/parallel.h"
 #include "kernels/rotary.h"
 
 namespace midscope {
@@ -32,9 +33,12 @@ class RotaryCache {
     kernels::RotaryView View() const { return {cos.data(), sin.data(), pairs}; }
   };
 
-  // A table with at least `rows` rows. Safe to call from several threads.
+  // A table with at least `rows` rows, made on the executor's threads. Safe to call from several
+  // threads. Null where `cancel` was set before it was made.
   std::shared_ptr<const Table> Get(const std::vector<double>& inverse_frequency, double magnitude,
-                                   double ratio, int64_t rows, RowPositions positions = {});
+                                   double ratio, int64_t rows, RowPositions positions = {},
+                                   const kernels::Executor& executor = kernels::SerialExecutor(),
+                                   kernels::CancelFlag cancel = nullptr);
 
  private:
   using Key = std::tuple<std::vector<double>, double, double, RowPositions>;

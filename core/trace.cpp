@@ -18,6 +18,7 @@ namespace {
 int64_t Bytes(const std::vector<at::Tensor>& tensors) {
   int64_t bytes = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!tensors[i].defined()) continue;
     // Layers that use one tensor in turn share it.
     const bool counted =
         std::any_of(tensors.begin(), tensors.begin() + static_cast<std::ptrdiff_t>(i),
@@ -27,6 +28,24 @@ int64_t Bytes(const std::vector<at::Tensor>& tensors) {
   return bytes;
 }
 
+// One tensor a layer from first_layer on; layers below it have one on each device, which is made
+// where it is not there yet.
+template <class Make>
+void ShareBelow(int64_t first_layer, const std::vector<at::Device>& devices, const Make& make,
+                std::vector<at::Tensor>& tensors) {
+  for (size_t layer = 0; layer < tensors.size(); ++layer) {
+    const auto end = tensors.begin() + static_cast<std::ptrdiff_t>(layer);
+    const auto shared = std::find_if(tensors.begin(), end, [&](const at::Tensor& other) {
+      return other.device() == devices[layer];
+    });
+    if (static_cast<int64_t>(layer) < first_layer && shared != end) {
+      tensors[layer] = *shared;
+    } else if (!tensors[layer].defined()) {
+      tensors[layer] = make(devices[layer]);
+    }
+  }
+}
+
 bool KeepsScale(const ModelConfig& config) { return config.input_norms; }
 bool KeepsMean(const ModelConfig& config) {
   return config.input_norms && config.norm == NormKind::kLayer;
@@ -34,8 +53,11 @@ bool KeepsMean(const ModelConfig& config) {
 
 }  // namespace
 
-Trace::Trace(std::unique_ptr<Storage> storage, int64_t capacity, bool residual)
-    : storage_(std::move(storage)), capacity_(capacity), residual_(residual) {}
+Trace::Trace(std::unique_ptr<Storage> storage, int64_t capacity, bool residual, int64_t first_layer)
+    : storage_(std::move(storage)),
+      capacity_(capacity),
+      residual_(residual),
+      first_layer_(first_layer) {}
 
 Trace::~Trace() = default;
 
@@ -51,6 +73,23 @@ int64_t Trace::bytes() const {
          Bytes(storage_->norm_scale) + Bytes(storage_->norm_mean) + Bytes(storage_->projected_keys);
 }
 
+void Trace::DropLayersBelow(int64_t layer) {
+  if (!residual_)
+    throw std::logic_error("Trace::DropLayersBelow: layers are entered by their rows");
+  if (layer <= first_layer_) return;
+  first_layer_ = layer;
+  std::vector<at::Device> devices;
+  for (const at::Tensor& keys : storage_->keys) devices.push_back(keys.device());
+  const auto none = [](at::Device) { return at::Tensor(); };  // every layer has one by now
+  for (auto* tensors : {&storage_->keys, &storage_->values, &storage_->projected_keys})
+    ShareBelow(layer, devices, none, *tensors);
+  for (auto* tensors : {&storage_->residual, &storage_->norm_scale, &storage_->norm_mean}) {
+    for (size_t i = 0; i < tensors->size() && static_cast<int64_t>(i) < layer; ++i)
+      (*tensors)[i] = at::Tensor();
+  }
+  std::erase_if(storage_->head_sums, [&](const auto& sum) { return sum.first.first < layer; });
+}
+
 void Trace::Truncate(int64_t rows) {
   rows_ = std::clamp<int64_t>(rows, 0, rows_);
   if (rows_ == 0) {
@@ -63,10 +102,19 @@ void Trace::Set(int64_t rows, int64_t prompt_tokens, std::vector<AttentionPlan> 
   rows_ = rows;
   prompt_tokens_ = prompt_tokens;
   plans_ = std::move(plans);
+  // Later runs go on from the sums of heads that these plans ablate, and from no others.
+  std::erase_if(storage_->head_sums, [&](const auto& sum) {
+    const auto& [layer, head] = sum.first;
+    const auto& ablated = plans_[static_cast<size_t>(layer)].edits.ablated;
+    return std::none_of(ablated.begin(), ablated.end(), [head = head](const AblatedHead& other) {
+      return other.head == head && other.with == AblateWith::kMean;
+    });
+  });
 }
 
 std::vector<float> Trace::Channel(int64_t layer, int64_t channel) const {
   if (!residual_) throw std::logic_error("Trace::Channel: the trace keeps no residual rows");
+  if (layer < first_layer_) throw std::logic_error("Trace::Channel: that layer is dropped");
   const at::Tensor column = storage_->residual[static_cast<size_t>(layer)]
                                 .narrow(0, 0, rows_)
                                 .select(1, channel)
@@ -77,50 +125,55 @@ std::vector<float> Trace::Channel(int64_t layer, int64_t channel) const {
   return {data, data + rows_};
 }
 
-int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype, bool residual,
+int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype, const TraceParts& parts,
                          int64_t devices) {
   const int64_t element = kernels::SizeOf(dtype);
   const int64_t key_bytes = config.key_value_heads * config.head_dim * element;
-  int64_t bytes = 2 * config.layers * key_bytes;
-  if (FinishesQueryKey(config)) bytes += (residual ? config.layers : devices) * key_bytes;
-  if (!residual) return bytes;
+  const int64_t kept = config.layers - parts.first_layer;
+  const int64_t shared = parts.first_layer > 0 ? devices : 0;
+  int64_t bytes = 2 * (kept + shared) * key_bytes;
+  if (FinishesQueryKey(config)) bytes += (parts.residual ? kept + shared : devices) * key_bytes;
+  bytes += parts.mean_heads * config.head_dim * static_cast<int64_t>(sizeof(double));
+  if (!parts.residual) return bytes;
   const int64_t floats = (KeepsScale(config) ? 1 : 0) + (KeepsMean(config) ? 1 : 0);
-  return bytes + (config.layers + 1) * config.hidden * element +
-         floats * config.layers * static_cast<int64_t>(sizeof(float));
+  return bytes + (kept + 1) * config.hidden * element +
+         floats * kept * static_cast<int64_t>(sizeof(float));
 }
 
 std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype dtype,
-                                     int64_t capacity, bool residual, bool keep,
+                                     int64_t capacity, bool residual, int64_t first_layer,
                                      const std::vector<at::Device>& devices) {
   auto storage = std::make_unique<Trace::Storage>();
   storage->dtype = dtype;
   const auto options = at::TensorOptions().dtype(TorchType(dtype));
-  const int64_t width = config.key_value_heads * config.head_dim;
-  // One [capacity, width] a layer, or one a device for its layers to use in turn.
-  const auto add = [&](std::vector<at::Tensor>& tensors, bool one_a_layer) {
-    for (size_t layer = 0; layer < static_cast<size_t>(config.layers); ++layer) {
-      const auto shared =
-          std::find_if(tensors.begin(), tensors.end(),
-                       [&](const at::Tensor& other) { return other.device() == devices[layer]; });
-      tensors.push_back(!one_a_layer && shared != tensors.end()
-                            ? *shared
-                            : at::empty({capacity, width}, options.device(devices[layer])));
-    }
+  const auto layers = static_cast<size_t>(config.layers);
+  const auto key_rows = [&](at::Device device) {
+    return at::empty({capacity, config.key_value_heads * config.head_dim}, options.device(device));
   };
-  add(storage->keys, keep);
-  add(storage->values, keep);
-  if (FinishesQueryKey(config)) add(storage->projected_keys, keep && residual);
-  if (residual) {
-    for (const at::Device& device : devices)
-      storage->residual.push_back(at::empty({capacity, config.hidden}, options.device(device)));
+  storage->keys.resize(layers);
+  storage->values.resize(layers);
+  ShareBelow(first_layer, devices, key_rows, storage->keys);
+  ShareBelow(first_layer, devices, key_rows, storage->values);
+  if (FinishesQueryKey(config)) {
+    storage->projected_keys.resize(layers);
+    ShareBelow(residual ? first_layer : config.layers, devices, key_rows, storage->projected_keys);
   }
-  const auto add_floats = [&](std::vector<at::Tensor>& tensors) {
-    for (size_t layer = 0; layer < static_cast<size_t>(config.layers); ++layer)
-      tensors.push_back(at::empty({capacity}, options.dtype(at::kFloat).device(devices[layer])));
+  // One a layer that is kept, [layers + rows beyond the last].
+  const auto add = [&](std::vector<at::Tensor>& tensors, size_t count, const auto& make) {
+    tensors.resize(count);
+    for (auto layer = static_cast<size_t>(first_layer); layer < count; ++layer)
+      tensors[layer] = make(devices[layer]);
   };
-  if (residual && KeepsScale(config)) add_floats(storage->norm_scale);
-  if (residual && KeepsMean(config)) add_floats(storage->norm_mean);
-  return std::make_unique<Trace>(std::move(storage), capacity, residual);
+  const auto hidden_rows = [&](at::Device device) {
+    return at::empty({capacity, config.hidden}, options.device(device));
+  };
+  const auto floats = [&](at::Device device) {
+    return at::empty({capacity}, options.dtype(at::kFloat).device(device));
+  };
+  if (residual) add(storage->residual, layers + 1, hidden_rows);
+  if (residual && KeepsScale(config)) add(storage->norm_scale, layers, floats);
+  if (residual && KeepsMean(config)) add(storage->norm_mean, layers, floats);
+  return std::make_unique<Trace>(std::move(storage), capacity, residual, first_layer);
 }
 
 }  // namespace midscope

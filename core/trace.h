@@ -15,10 +15,17 @@
 
 namespace midscope {
 
+// What a trace holds.
+struct TraceParts {
+  bool residual = true;     // false: keys and values alone
+  int64_t first_layer = 0;  // layers below it are dropped
+  int64_t mean_heads = 0;   // heads in kept layers whose outputs are summed, for their mean
+};
+
 class Trace {
  public:
   struct Storage;  // tensors; defined where LibTorch is known
-  Trace(std::unique_ptr<Storage> storage, int64_t capacity, bool residual);
+  Trace(std::unique_ptr<Storage> storage, int64_t capacity, bool residual, int64_t first_layer = 0);
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
@@ -26,6 +33,11 @@ class Trace {
   int64_t rows() const { return rows_; }  // rows held by every layer
   int64_t capacity() const { return capacity_; }
   bool has_residual() const { return residual_; }
+  // Layers below this one are not kept: what changes them runs all rows of them again, from the
+  // tokens up. 0: every layer is kept.
+  int64_t first_layer() const { return first_layer_; }
+  // Drops what is kept of the layers below `layer` (< layers), for good. Of a trace with residual.
+  void DropLayersBelow(int64_t layer);
   int64_t bytes() const;
   // Forgets rows from `rows` on; the next run computes them.
   void Truncate(int64_t rows);
@@ -35,7 +47,7 @@ class Trace {
   int64_t prompt_tokens() const { return prompt_tokens_; }
 
   // Residual stream entering `layer` (layer = number of layers: leaving the last), channel by
-  // position, as float32. [rows]
+  // position, as float32. [rows]. Throws std::logic_error where that layer is dropped.
   std::vector<float> Channel(int64_t layer, int64_t channel) const;
 
   Storage& storage() { return *storage_; }
@@ -49,11 +61,13 @@ class Trace {
   int64_t rows_ = 0;
   int64_t prompt_tokens_ = 0;
   bool residual_ = false;
+  int64_t first_layer_ = 0;
   std::vector<AttentionPlan> plans_;
 };
 
-// Bytes of a trace for each row, on `devices` devices together.
-int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype, bool residual,
-                         int64_t devices = 1);
+// Bytes of a trace for each row. Layers of which nothing is kept share working memory, once a
+// device: `devices` is the number of devices of those layers.
+int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype,
+                         const TraceParts& parts = {}, int64_t devices = 1);
 
 }  // namespace midscope

@@ -16,11 +16,13 @@ namespace midscope {
 
 struct Trace::Storage {
   // Keys before rotation (after the model's norm of keys, if any) and values, [capacity,
-  // key_value_heads * head_dim], [layers] of them, each on its layer's device; in a pass that keeps
-  // no trace all layers of a device have the same pair, which they use in turn.
+  // key_value_heads * head_dim], [layers] of them, each on its layer's device. Layers that are not
+  // kept have the same pair on each device, which they use in turn.
   std::vector<at::Tensor> keys;
   std::vector<at::Tensor> values;
-  std::vector<at::Tensor> residual;  // [layers + 1] of [capacity, hidden]; empty without residual
+  // [layers + 1] of [capacity, hidden]; empty without residual. Here and in the norms below, those
+  // of dropped layers are undefined.
+  std::vector<at::Tensor> residual;
   // What the layer's input norm did to the residual entering it, [layers] of [capacity] float32;
   // empty without residual, and where the model has no such norm (norm_mean: no LayerNorm).
   std::vector<at::Tensor> norm_scale;  // 1 / rms, or 1 / deviation
@@ -45,9 +47,10 @@ struct Trace::Storage {
   const at::Tensor& Values(int64_t layer) const { return values[static_cast<size_t>(layer)]; }
 };
 
-// devices: [layers + 1], as LayerDevices::Devices. keep: false for a pass that keeps nothing.
+// devices: [layers + 1], as LayerDevices::Devices. Layers below first_layer are not kept; all of
+// them where a pass keeps nothing.
 std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype dtype,
-                                     int64_t capacity, bool residual, bool keep,
+                                     int64_t capacity, bool residual, int64_t first_layer,
                                      const std::vector<at::Device>& devices);
 
 }  // namespace midscope

@@ -20,17 +20,41 @@ namespace {
 // Rows of a product between two looks at the cancel flag; also bounds what kernels pack.
 constexpr int64_t kRowChunk = 1024;
 
+// What a product by LibTorch does between two looks at the cancel flag: so many multiply-adds (some
+// milliseconds a core), or, with wide matrices, the least block that still keeps the cores busy.
+constexpr int64_t kMultiplyAdds = int64_t{1} << 29;
+constexpr int64_t kLeastRows = 256;
+constexpr int64_t kLeastOutputs = 1024;
+
+struct ProductBlock {
+  int64_t rows;
+  int64_t outputs;
+};
+
+ProductBlock BlockOf(int64_t inputs, int64_t outputs) {
+  constexpr int64_t kMultiple = 64;
+  const auto rounded = [](int64_t value) { return value / kMultiple * kMultiple; };
+  const int64_t rows =
+      std::clamp(rounded(kMultiplyAdds / (inputs * outputs)), kLeastRows, kRowChunk);
+  return {rows, std::max(rounded(kMultiplyAdds / (inputs * rows)), kLeastOutputs)};
+}
+
 struct WeightTag {};
 
 // y = x weight^T.
 void MultiplyExpanded(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y,
                       const JobContext& job) {
-  const at::Tensor transposed = weight.t();
-  for (int64_t first = 0; first < x.size(0); first += kRowChunk) {
-    job.ThrowIfCancelled();
-    const int64_t count = std::min(kRowChunk, x.size(0) - first);
-    at::Tensor out = y.narrow(0, first, count);
-    at::mm_out(out, x.narrow(0, first, count), transposed);
+  const int64_t outputs = weight.size(0);
+  const ProductBlock block = BlockOf(weight.size(1), outputs);
+  for (int64_t first_output = 0; first_output < outputs; first_output += block.outputs) {
+    const int64_t width = std::min(block.outputs, outputs - first_output);
+    const at::Tensor transposed = weight.narrow(0, first_output, width).t();
+    for (int64_t first = 0; first < x.size(0); first += block.rows) {
+      job.ThrowIfCancelled();
+      const int64_t count = std::min(block.rows, x.size(0) - first);
+      at::Tensor out = y.narrow(0, first, count).narrow(1, first_output, width);
+      at::mm_out(out, x.narrow(0, first, count), transposed);
+    }
   }
 }
 

@@ -3,33 +3,31 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <utility>
 
 #include "core/captures.h"
 #include "core/passage.h"
+#include "core/plan_changes.h"
 
 namespace midscope {
 namespace {
 
-// Prompts without a trace are packed up to so many tokens a batch: more rows no longer make matrix
-// products faster.
-constexpr int64_t kBatchTokens = 2048;
+// Prompts are packed up to so many rows a batch: more no longer make matrix products faster.
+constexpr int64_t kBatchRows = 2048;
 
-// The first layer in which the two differ at all.
-int64_t FirstDifference(const std::vector<AttentionPlan>& before,
-                        const std::vector<AttentionPlan>& after) {
-  for (size_t layer = 0; layer < after.size(); ++layer) {
-    const AttentionPlan& a = before[layer];
-    const AttentionPlan& b = after[layer];
-    const bool decided_by_rule = a.ratio_rule && a.ratio_rule == b.ratio_rule;
-    AttentionPlan same_ratios = b;
-    if (decided_by_rule) {
-      same_ratios.q_ratio = a.q_ratio;
-      same_ratios.k_ratio = a.k_ratio;
+// Heads of kept layers whose mean one of the plans takes.
+int64_t MeanHeads(const std::vector<AttentionPlan>& before, const std::vector<AttentionPlan>& after,
+                  int64_t first_layer) {
+  std::set<std::pair<size_t, int64_t>> heads;
+  for (const auto* plans : {&before, &after}) {
+    for (auto layer = static_cast<size_t>(first_layer); layer < plans->size(); ++layer) {
+      for (const AblatedHead& ablated : (*plans)[layer].edits.ablated) {
+        if (ablated.with == AblateWith::kMean) heads.insert({layer, ablated.head});
+      }
     }
-    if (!(a == same_ratios)) return static_cast<int64_t>(layer);
   }
-  return static_cast<int64_t>(after.size());
+  return static_cast<int64_t>(heads.size());
 }
 
 }  // namespace
@@ -41,102 +39,142 @@ struct WhatIf::Subject {
   std::unique_ptr<LastQueryAttention> attention;
   WhatIfOutcome outcome;  // of the last completed run
   bool fresh = false;     // outcome and attention belong to the trace's plans
+  // Of the call under way:
+  std::vector<AttentionPlan> plans;  // [layer]
+  std::vector<int64_t> first_row;    // [layer]: rows from here on are run; rows(): none
+  bool rerun = false;                // on top of a whole trace
 
   int64_t prompt_tokens() const { return static_cast<int64_t>(prompt->ids.size()); }
   int64_t rows() const { return static_cast<int64_t>(ids.size()); }
-  RunRequest Request(const Intervention& intervention) const {
-    RunRequest request;
-    request.ids = ids;
-    request.prompt_tokens = prompt_tokens();
-    request.intervention = ResolvePassages(intervention, *prompt);
-    request.hooks = {attention.get()};
-    request.trace = trace.get();
-    return request;
-  }
+  bool NeedsRun() const { return first_row.back() < rows(); }
+  void PlanRows();
+  RunRequest Request(const Intervention& intervention) const;
 };
+
+// What has to run for `plans`.
+void WhatIf::Subject::PlanRows() {
+  rerun = false;
+  first_row.assign(plans.size(), 0);
+  if (!trace || trace->rows() == 0) return;
+  first_row = FirstChangedRows(trace->plans(), plans);
+  if (trace->rows() < rows()) {
+    // Left by a cancelled run: the first rows stand, if the change leaves them alone.
+    trace->Truncate(std::min(trace->rows(), first_row.back()));
+    std::fill(first_row.begin(), first_row.end(), trace->rows());
+    return;
+  }
+  rerun = true;
+  const int64_t tail = prompt_tokens() - 1;
+  for (int64_t& row : first_row) {
+    if (row != kNoRow || !fresh) row = std::min(row, tail);
+    row = std::min(row, rows());
+  }
+}
+
+RunRequest WhatIf::Subject::Request(const Intervention& intervention) const {
+  RunRequest request;
+  request.ids = ids;
+  request.prompt_tokens = prompt_tokens();
+  request.intervention = ResolvePassages(intervention, *prompt);
+  request.hooks = {attention.get()};
+  request.trace = trace.get();
+  if (rerun) request.rerun = RunRequest::Rerun{first_row};
+  return request;
+}
 
 WhatIf::WhatIf(std::shared_ptr<const Decoder> decoder, std::vector<Prompt> prompts,
                int64_t memory_limit)
-    : decoder_(std::move(decoder)), prompts_(std::move(prompts)) {
-  int64_t bytes = 0;
+    : decoder_(std::move(decoder)), prompts_(std::move(prompts)), memory_limit_(memory_limit) {
   for (const Prompt& prompt : prompts_) {
     Subject subject;
     subject.prompt = &prompt;
     subject.ids = IdsToScore(prompt.ids, prompt.answer_ids);
-    bytes += decoder_->TraceBytes(subject.rows());
-    if (memory_limit == 0 || bytes <= memory_limit)
-      subject.trace = decoder_->MakeTrace(subject.rows());
     subject.attention = std::make_unique<LastQueryAttention>(decoder_->config());
     subjects_.push_back(std::move(subject));
   }
+  Fit();
+  if (first_layer_ == decoder_->config().layers) return;
+  for (Subject& subject : subjects_)
+    subject.trace = decoder_->MakeTrace(subject.rows(), /*residual=*/true, first_layer_);
 }
 
 WhatIf::~WhatIf() = default;
 
 const Trace* WhatIf::trace(size_t prompt) const { return subjects_[prompt].trace.get(); }
 
+// Of all traces, for the plans that they have and are to have, with layers below first_layer
+// dropped.
+int64_t WhatIf::Bytes(int64_t first_layer) const {
+  if (first_layer == decoder_->config().layers) return 0;
+  int64_t bytes = 0;
+  for (const Subject& subject : subjects_) {
+    static const std::vector<AttentionPlan> none;
+    const auto& before = subject.trace ? subject.trace->plans() : none;
+    bytes += decoder_->TraceBytes(subject.rows(),
+                                  {.residual = true,
+                                   .first_layer = first_layer,
+                                   .mean_heads = MeanHeads(before, subject.plans, first_layer)});
+  }
+  return bytes;
+}
+
+// Drops as many layers as the limit asks for.
+void WhatIf::Fit() {
+  const int64_t layers = decoder_->config().layers;
+  while (memory_limit_ > 0 && first_layer_ < layers && Bytes(first_layer_) > memory_limit_)
+    ++first_layer_;
+  for (Subject& subject : subjects_) {
+    if (!subject.trace) continue;
+    if (first_layer_ == layers) {
+      subject.trace.reset();
+    } else {
+      subject.trace->DropLayersBelow(first_layer_);
+    }
+  }
+}
+
 WhatIfResult WhatIf::Evaluate(const Intervention& intervention, const JobContext& context,
                               bool attention) {
   const auto start = std::chrono::steady_clock::now();
-  const int64_t layers = decoder_->config().layers;
-  std::vector<Subject*> rerun;
-  std::vector<Subject*> run;
-  RunRequest::Rerun range{layers, layers};
   for (Subject& subject : subjects_) {
-    const auto plans = CompilePlans(ResolvePassages(intervention, *subject.prompt),
-                                    decoder_->config(), subject.prompt_tokens(), subject.rows());
-    Trace* trace = subject.trace.get();
-    if (!trace || trace->rows() == 0) {
-      run.push_back(&subject);
-      continue;
-    }
-    const int64_t full_layer = FirstChangedLayer(trace->plans(), plans, subject.prompt_tokens());
-    const int64_t tail_layer = std::min(full_layer, FirstDifference(trace->plans(), plans));
-    if (trace->rows() < subject.rows()) {
-      // Left by a cancelled run: the rows before the last prompt row stand, if the change leaves
-      // them alone.
-      if (full_layer < layers) trace->Truncate(0);
-      run.push_back(&subject);
-    } else if (tail_layer < layers || !subject.fresh) {
-      rerun.push_back(&subject);
-      range.full_layer = std::min(range.full_layer, full_layer);
-      range.tail_layer = std::min(range.tail_layer, subject.fresh ? tail_layer : 0);
-    }
+    context.ThrowIfCancelled();
+    subject.plans = CompilePlans(ResolvePassages(intervention, *subject.prompt), decoder_->config(),
+                                 subject.prompt_tokens(), subject.rows());
   }
-  RunAll(run, std::nullopt, intervention, context);
-  RunAll(rerun, range, intervention, context);
-
-  WhatIfResult result;
-  result.first_layer = run.empty() ? range.tail_layer : 0;
-  result.last_rows_only = run.empty() && range.full_layer == layers;
-  for (const Subject& subject : subjects_) {
-    result.outcomes.push_back(subject.outcome);
-    if (attention) result.outcomes.back().last_query_attention = subject.attention->attention();
+  Fit();
+  std::vector<Subject*> run;
+  for (Subject& subject : subjects_) {
+    subject.PlanRows();
+    if (subject.NeedsRun()) run.push_back(&subject);
   }
+  RunAll(run, intervention, context);
+  WhatIfResult result = Tell(attention);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 
 // Runs the subjects in packed batches of bounded size, in their order.
-void WhatIf::RunAll(std::span<Subject* const> subjects,
-                    const std::optional<RunRequest::Rerun>& rerun, const Intervention& intervention,
+void WhatIf::RunAll(std::span<Subject* const> subjects, const Intervention& intervention,
                     const JobContext& context) {
+  const auto rows_of = [](const Subject& subject) {
+    return subject.rows() - subject.first_row.back();
+  };
   size_t begin = 0;
   while (begin < subjects.size()) {
     size_t end = begin;
-    int64_t tokens = 0;
-    while (end < subjects.size() &&
-           (end == begin || tokens + subjects[end]->rows() <= kBatchTokens)) {
-      tokens += subjects[end++]->rows();
-    }
+    int64_t rows = 0;
+    while (end < subjects.size() && (end == begin || rows + rows_of(*subjects[end]) <= kBatchRows))
+      rows += rows_of(*subjects[end++]);
     std::vector<RunRequest> requests;
     for (size_t i = begin; i < end; ++i) {
       requests.push_back(subjects[i]->Request(intervention));
-      requests.back().rerun = rerun;
       subjects[i]->fresh = false;
     }
     const std::vector<RunResult> results = decoder_->Run(requests, context);
-    for (size_t i = begin; i < end; ++i) Keep(*subjects[i], results[i - begin]);
+    for (size_t i = begin; i < end; ++i) {
+      context.ThrowIfCancelled();
+      Keep(*subjects[i], results[i - begin]);
+    }
     begin = end;
   }
 }
@@ -150,6 +188,37 @@ void WhatIf::Keep(Subject& subject, const RunResult& result) {
         ScoreAnswer(result, subject.prompt_tokens(), subject.prompt->answer_ids);
   }
   subject.fresh = true;
+}
+
+// Everything but the time.
+WhatIfResult WhatIf::Tell(bool attention) const {
+  const int64_t layers = decoder_->config().layers;
+  WhatIfResult result;
+  result.first_layer = layers;
+  result.first_row = kNoRow;
+  result.last_rows_only = true;
+  int64_t run = 0;
+  int64_t all = 0;
+  for (const Subject& subject : subjects_) {
+    result.outcomes.push_back(subject.outcome);
+    if (attention) result.outcomes.back().last_query_attention = subject.attention->attention();
+    const std::vector<int64_t> first_row =
+        FirstRowsToRun(subject.first_row, first_layer_, subject.rows());
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      const int64_t row = first_row[static_cast<size_t>(layer)];
+      if (row >= subject.rows()) continue;
+      result.first_layer = std::min(result.first_layer, layer);
+      result.first_row = std::min(result.first_row, row);
+      result.last_rows_only = result.last_rows_only && row >= subject.prompt_tokens() - 1;
+      run += subject.rows() - row;
+    }
+    all += subject.rows() * layers;
+    if (subject.trace) result.kept.bytes += subject.trace->bytes();
+  }
+  result.share = all > 0 ? static_cast<double>(run) / static_cast<double>(all) : 0;
+  result.kept.limit = memory_limit_;
+  result.kept.first_layer = first_layer_;
+  return result;
 }
 
 }  // namespace midscope

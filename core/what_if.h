@@ -1,7 +1,25 @@
 // SPDX-License-Identifier: MIT
-// One or several prompts kept warm, so that a changed intervention costs only what it changes:
-// channel scaling of the last rows re-runs those rows alone (keys by a rank-one update), a position
-// scheme from layer L on re-runs the layers from L on.
+// One or several prompts kept warm, so that a changed intervention costs only what it changes.
+//
+// What a changed term runs again, in the layers that it names and all above them; rows before and
+// layers below are taken from what is kept:
+//
+//   channel            rows=answer, last: rows from the last prompt row on (keys change by a
+//                      rank-one update); last:n: from the n-th last on; all: every row
+//   crop               rows from the passage's first token on
+//   move, boost        rows=answer, last, last:n: from the first of those on; all: from the
+//                      passage's first token on, for earlier rows do not see it
+//   ablate, temperature  from the first of `rows` on; a mean that the run before did not take:
+//                      every row
+//   self-extend        rows from the smaller window on: earlier ones see no far key
+//   other position schemes  every row, from the first layer on that stands elsewhere
+//   any of these below a layer whose ratios the last prompt row decides (ms-poe by score or
+//                      entropy)  every row, from that layer on
+//
+// What is kept has a memory limit. Where it is passed, layers are dropped, the lowest first and the
+// same ones of every prompt: a change above them costs what it did, and one in them runs all rows
+// of the dropped layers again from the tokens up, but no more of the others. (Dropping the highest
+// would make every change dear, for each runs all layers above it.) What is dropped stays so.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +41,28 @@ struct WhatIfOutcome {
   AnswerScore score;               // where the prompt has an answer
 };
 
+// What is kept between calls.
+struct WhatIfKept {
+  int64_t bytes = 0;        // of all prompts together
+  int64_t limit = 0;        // in bytes; 0: none
+  int64_t first_layer = 0;  // layers below are dropped; the number of layers: nothing is kept
+};
+
 struct WhatIfResult {
   std::vector<WhatIfOutcome> outcomes;  // one a prompt
-  int64_t first_layer = 0;              // what was re-run: layers from here ...
-  bool last_rows_only = false;          // ... of the last rows alone
+  // What was run: layers from first_layer on (the number of layers: none), and in them rows from
+  // first_row on, the lowest of any layer and prompt.
+  int64_t first_layer = 0;
+  int64_t first_row = 0;
+  bool last_rows_only = false;  // no row before the last prompt rows
+  double share = 0;             // rows x layers that were run, of those of full runs
+  WhatIfKept kept;
   double seconds = 0;
 };
 
 class WhatIf {
  public:
-  // Traces take at most `memory_limit` bytes together; prompts beyond it are run in full each time.
-  // 0: no limit.
+  // What is kept takes at most `memory_limit` bytes. 0: no limit.
   WhatIf(std::shared_ptr<const Decoder> decoder, std::vector<Prompt> prompts,
          int64_t memory_limit = 0);
   ~WhatIf();
@@ -46,18 +75,23 @@ class WhatIf {
                         bool attention = true);
 
   const std::vector<Prompt>& prompts() const { return prompts_; }
-  // The kept trace of a prompt; null before the first call or beyond the memory limit.
+  // The kept trace of a prompt; null where the memory limit leaves nothing.
   const Trace* trace(size_t prompt) const;
 
  private:
   struct Subject;
-  void RunAll(std::span<Subject* const> subjects, const std::optional<RunRequest::Rerun>& rerun,
-              const Intervention& intervention, const JobContext& context);
+  int64_t Bytes(int64_t first_layer) const;
+  void Fit();
+  void RunAll(std::span<Subject* const> subjects, const Intervention& intervention,
+              const JobContext& context);
   static void Keep(Subject& subject, const RunResult& result);
+  WhatIfResult Tell(bool attention) const;
 
   std::shared_ptr<const Decoder> decoder_;
   std::vector<Prompt> prompts_;
   std::vector<Subject> subjects_;
+  int64_t memory_limit_ = 0;
+  int64_t first_layer_ = 0;  // layers below are dropped
 };
 
 }  // namespace midscope

@@ -1,110 +1,41 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The engine on a thread of its own. Requests are values with a ticket, replies are values with the
-// same ticket; every request ends in exactly one reply: done, cancelled or failed (why).
-//
-// What-ifs go before everything else, and the newest wins: a newer one for the same side takes the
-// place of one that waits, and stops the one under way. So that a hand that never rests still sees
-// pictures, the one under way may finish when no picture has come for a while (SetPatience).
+// The engine's service (probes/engine_service.h) for a window: replies are signals.
 #pragma once
 
 #include <QObject>
-#include <QThread>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
-#include <functional>
 #include <memory>
-#include <mutex>
-#include <variant>
-#include <vector>
 
 #include "gui/view_types.h"
-#include "probes/engine.h"
+#include "probes/engine_service.h"
 
 namespace midscope {
-
-enum class RequestKind { kOpen, kSubject, kLook, kWhatIf, kCompare };
-
-using EngineRequest =
-    std::variant<OpenRequest, Subject, LookRequest, WhatIfRequest, CompareRequest>;
-
-struct EngineReply {
-  quint64 ticket = 0;
-  RequestKind kind = RequestKind::kOpen;
-  Side side = Side::kA;
-  EngineRequest request;
-  JobOutcome outcome;
-  ModelSummary model;           // kOpen
-  Provenance provenance;        // kOpen
-  std::vector<Record> records;  // kSubject, kLook, kWhatIf, kCompare (one)
-  double seconds = 0;           // kWhatIf: as the engine measured
-  bool last_rows_only = false;
-  int64_t first_layer = 0;
-};
 
 class EngineWorker : public QObject {
   Q_OBJECT
 
  public:
-  using Clock = std::chrono::steady_clock;
-  using ReplyPointer = std::shared_ptr<const EngineReply>;
-  using RecordPointer = std::shared_ptr<const Record>;
+  using ReplyPointer = EngineService::ReplyPointer;
+  using RecordPointer = EngineService::RecordPointer;
 
   explicit EngineWorker(std::unique_ptr<Engine> engine);
   // Cancels what is under way and waits for it.
   ~EngineWorker() override;
 
-  // From any thread; never blocks on the engine. The ticket of the request.
+  // As those of EngineService.
   quint64 Post(EngineRequest request, Side side = Side::kA);
-  // Cancels everything of that kind (and side, for what-ifs and looks), waiting or under way.
-  void Cancel(RequestKind kind, Side side);
-  void CancelAll();
-  // How long the hand may go without a picture before a what-if under way is let finish; without
-  // this call: a quarter of what the last one took, 20 to 400 ms.
-  void SetPatience(std::chrono::milliseconds patience) { patience_ = patience; }
+  void Cancel(RequestKind kind, Side side) { service_->Cancel(kind, side); }
+  void CancelAll() { service_->CancelAll(); }
+  void SetPatience(std::chrono::milliseconds patience) { service_->SetPatience(patience); }
 
  Q_SIGNALS:
-  // Emitted on the engine's thread; connect with receivers of another thread to get them queued.
+  // Emitted on the service's thread; connect with receivers of another thread to get them queued.
   void Replied(midscope::EngineWorker::ReplyPointer reply);
   void Progressed(quint64 ticket, midscope::Progress progress);
   void Partial(quint64 ticket, midscope::EngineWorker::RecordPointer record);
 
  private:
-  static constexpr std::chrono::milliseconds kNoPatienceSet{-1};
-
-  struct Work {
-    quint64 ticket = 0;
-    EngineRequest request;
-    Side side = Side::kA;
-    std::shared_ptr<std::atomic<bool>> cancel = std::make_shared<std::atomic<bool>>(false);
-
-    RequestKind kind() const { return static_cast<RequestKind>(request.index()); }
-  };
-  static bool Matches(const Work& work, RequestKind kind, Side side);
-
-  void Loop();
-  void Run(const Work& work);
-  void Do(const Work& work, const JobContext& context, EngineReply& reply);
-  void ReplyCancelled(const Work& work);
-  // With mutex_ held.
-  std::chrono::milliseconds Patience() const;
-  // With mutex_ held: makes room for a what-if that came in; returns those it replaces.
-  std::vector<Work> Supersede(Side side);
-  void TakeMatching(RequestKind kind, Side side, std::vector<Work>& taken);
-
-  std::unique_ptr<Engine> engine_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<Work> queue_;   // guarded by mutex_
-  Work running_;             // guarded by mutex_; ticket 0: none
-  quint64 last_ticket_ = 0;  // guarded by mutex_
-  bool quit_ = false;        // guarded by mutex_
-  bool starving_ = false;    // guarded by mutex_: a what-if was stopped and no picture came since
-  Clock::time_point starving_since_;
-  std::atomic<std::chrono::milliseconds> patience_{kNoPatienceSet};
-  double last_seconds_ = 0;  // guarded by mutex_: of the last what-if
-  std::unique_ptr<QThread> thread_;
+  std::unique_ptr<EngineService> service_;
 };
 
 }  // namespace midscope

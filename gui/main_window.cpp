@@ -236,10 +236,21 @@ void MainWindow::ShowModel() {
   setWindowTitle(tr("%1 — Midscope").arg(QString::fromStdString(config.name)));
 }
 
-void MainWindow::ShowWhatIf(double seconds, bool last_rows_only, qint64 first_layer) {
-  const QString what =
-      last_rows_only ? tr("last rows only") : tr("layers from %1").arg(first_layer);
-  what_if_text_->setText(tr("what-if %1 ms (%2)").arg(seconds * 1000, 0, 'f', 1).arg(what));
+void MainWindow::ShowWhatIf(const WhatIfCost& cost) {
+  QString what = tr("layers from %1").arg(cost.first_layer);
+  if (cost.last_rows_only) {
+    what = tr("last rows only");
+  } else if (cost.first_row > 0) {
+    what += tr(", rows from %1").arg(cost.first_row);
+  }
+  QString text = tr("what-if %1 ms (%2)").arg(cost.seconds * 1000, 0, 'f', 1).arg(what);
+  if (cost.first_kept_layer > 0) {
+    const auto& model = session_->model();
+    text += model && cost.first_kept_layer == model->config.layers
+                ? tr("; nothing kept: memory limit")
+                : tr("; kept from layer %1 on: memory limit").arg(cost.first_kept_layer);
+  }
+  what_if_text_->setText(text);
 }
 
 void MainWindow::OpenModel(const QString& model) {

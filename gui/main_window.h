@@ -64,7 +64,7 @@ class MainWindow : public QMainWindow {
   void WirePanels();
   void Run();
   void ShowModel();
-  void ShowWhatIf(double seconds, bool last_rows_only, qint64 first_layer);
+  void ShowWhatIf(const WhatIfCost& cost);
   void ChooseModel();
   void ChooseResults();
   void ChooseSave();

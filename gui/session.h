@@ -87,7 +87,7 @@ class Session : public QObject {
   // `what` in words while something other than a what-if is wanted; empty: at rest.
   void BusyChanged(const QString& what);
   void Progressed(const midscope::Progress& progress);
-  void WhatIfTimed(double seconds, bool last_rows_only, qint64 first_layer);
+  void WhatIfTimed(const midscope::WhatIfCost& cost);
   void Failed(const QString& why);
   void Stopped();
 

@@ -101,7 +101,7 @@ void Session::OnWhatIf(const EngineReply& reply) {
     side.records[record.name] = std::make_shared<Record>(record);
   }
   Q_EMIT SideChanged(reply.side);
-  Q_EMIT WhatIfTimed(reply.seconds, reply.last_rows_only, reply.first_layer);
+  Q_EMIT WhatIfTimed(reply.cost);
 }
 
 void Session::StoreMeans(const std::shared_ptr<const Record>& record, bool complete) {

@@ -4,10 +4,9 @@
 
 #include <cstdint>
 
-namespace midscope {
+#include "probes/side.h"
 
-// The two settings that are always compared: A (the reference) and B (the one under the hand).
-enum class Side { kA, kB };
+namespace midscope {
 
 // Zero-based, as in `L12H3`.
 struct HeadId {

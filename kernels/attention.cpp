@@ -78,21 +78,22 @@ class AttentionRun {
     for (size_t begin = 0; begin < sets.size(); begin += wave) {
       const size_t count = std::min(wave, sets.size() - begin);
       const std::span<const KeySet> now(sets.data() + begin, count);
-      Pack(now, begin == 0, executor);
+      Pack(now, begin == 0, executor, cancel);
       if (!Attend(now, executor, cancel)) return false;
     }
     return true;
   }
 
  private:
-  void Pack(std::span<const KeySet> sets, bool with_values, const Executor& executor) const {
+  void Pack(std::span<const KeySet> sets, bool with_values, const Executor& executor,
+            CancelFlag cancel) const {
     const int64_t key_blocks = padded_keys_ / kKeyBlock - first_block_;
     const int64_t for_keys = static_cast<int64_t>(sets.size()) * key_blocks;
     const int64_t for_values = with_values ? shape_.key_value_heads * key_blocks : 0;
     executor.For(for_keys + for_values, 4, [&](int64_t begin, int64_t end) {
       BorrowedScratch<ThreadTag> scratch;
       float* work = scratch.Get<float>(kTile * steps_ + 2 * (shape_.head_dim + kTile));
-      for (int64_t unit = begin; unit < end; ++unit) {
+      for (int64_t unit = begin; unit < end && !Cancelled(cancel); ++unit) {
         const bool values = unit >= for_keys;
         const int64_t index = values ? unit - for_keys : unit;
         const int64_t key = (first_block_ + index % key_blocks) * kKeyBlock;

@@ -28,6 +28,7 @@
 #include "core/intervention.h"
 #include "core/job.h"
 #include "core/model_config.h"
+#include "core/prompt_builder.h"
 #include "core/record.h"
 
 namespace midscope {
@@ -38,6 +39,7 @@ struct OpenRequest {
   int threads = 0;
   std::string weights = "auto";  // "stored", "expanded"
   std::string device = "cpu";    // core/placement.h
+  bool sliding_window = true;    // as DecoderOptions
 };
 
 struct ModelSummary {
@@ -59,6 +61,10 @@ struct Subject {
   int64_t gold_end = 0;
   std::string answer;  // "" : nothing to score
   bool bos = false;
+  std::vector<SpanRequest> spans;  // other passages of own text
+
+  // Bytes that what-if may keep for this subject (core/what_if.h); 0: no limit.
+  int64_t kept_limit = int64_t{3} << 30;
 };
 
 // What to look at in one full run of one prompt.
@@ -75,12 +81,22 @@ struct WhatIfRequest {
   bool attention = true;
 };
 
-struct WhatIfReply {
-  std::vector<Record>
-      records;  // outcome (one setting), last_query_attention and position_ratio of the place
+// What a what-if ran again, and what is kept for the next (core/what_if.h).
+struct WhatIfCost {
   double seconds = 0;
   bool last_rows_only = false;
-  int64_t first_layer = 0;
+  int64_t first_layer = 0;  // the number of layers: nothing was run
+  int64_t first_row = 0;
+  double share = 0;  // of a full run
+  int64_t kept_bytes = 0;
+  int64_t kept_limit = 0;        // bytes
+  int64_t first_kept_layer = 0;  // the number of layers: nothing is kept
+};
+
+struct WhatIfReply {
+  // outcome (one setting); of the place last_query_attention, position_ratio and next_tokens
+  std::vector<Record> records;
+  WhatIfCost cost;
 };
 
 struct CompareRequest {

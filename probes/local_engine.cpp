@@ -10,6 +10,7 @@
 #include "probes/engine.h"
 #include "probes/last_query_attention_probe.h"
 #include "probes/model_options.h"
+#include "probes/next_tokens_probe.h"
 #include "probes/position_ratio_probe.h"
 #include "probes/probe_registry.h"
 #include "probes/prompt_record.h"
@@ -21,6 +22,9 @@
 namespace midscope {
 namespace {
 
+// Likeliest tokens that a what-if lists.
+constexpr int64_t kNextTokens = 10;
+
 // A subject turned into prompts.
 struct Loaded {
   Subject subject;
@@ -31,7 +35,7 @@ struct Loaded {
 };
 
 Prompt OwnPrompt(const Tokenizer& tokenizer, const Subject& subject) {
-  std::vector<SpanRequest> spans;
+  std::vector<SpanRequest> spans = subject.spans;
   if (subject.gold_end > subject.gold_begin) {
     spans.push_back({"gold", "", subject.gold_begin, subject.gold_end});
   }
@@ -79,6 +83,7 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
   // The new model first: where it cannot be opened the old one stays.
   const DecoderOptions options{.dtype = ParseDtype(request.dtype),
                                .threads = request.threads,
+                               .sliding_window = request.sliding_window,
                                .weights = ParseWeightStorage(request.weights),
                                .placement = ParsePlacement(request.device)};
   std::shared_ptr<const Decoder> decoder = Decoder::Open(request.model, options, context);
@@ -95,6 +100,7 @@ std::vector<Record> LocalEngine::SetSubject(const Subject& subject, const JobCon
   if (subject.task.empty()) {
     loaded.places = {1};
     loaded.prompts = {OwnPrompt(decoder.tokenizer(), subject)};
+    LogBytesWithoutToken(loaded.prompts.front(), context);
   } else {
     loaded.task = MakeTaskFor(decoder.tokenizer(), subject.task, subject.seed);
     loaded.places = subject.places.empty() ? DefaultPlaces(loaded.task->pieces()) : subject.places;
@@ -132,7 +138,8 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& 
   Loaded& loaded = RequireSubject();
   RequirePrompt(request.place);
   if (!loaded.kept) {
-    loaded.kept = std::make_unique<midscope::WhatIf>(decoder_, loaded.prompts, kTraceMemoryBytes);
+    loaded.kept =
+        std::make_unique<midscope::WhatIf>(decoder_, loaded.prompts, loaded.subject.kept_limit);
   }
   WhatIfResult result = loaded.kept->Evaluate(request.intervention, context, request.attention);
   std::vector<double> nll;
@@ -143,9 +150,14 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& 
     correct.push_back(score.correct ? 1 : 0);
   }
   WhatIfReply reply;
-  reply.seconds = result.seconds;
-  reply.last_rows_only = result.last_rows_only;
-  reply.first_layer = result.first_layer;
+  reply.cost = {.seconds = result.seconds,
+                .last_rows_only = result.last_rows_only,
+                .first_layer = result.first_layer,
+                .first_row = result.first_row,
+                .share = result.share,
+                .kept_bytes = result.kept.bytes,
+                .kept_limit = result.kept.limit,
+                .first_kept_layer = result.kept.first_layer};
   reply.records.push_back(OutcomeRecord({SweepSetting{"", request.intervention}.canonical()},
                                         loaded.places, std::move(nll), std::move(correct)));
   WhatIfOutcome& shown = result.outcomes.at(request.place);
@@ -155,6 +167,7 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& 
         std::move(shown.last_query_attention)));
   }
   reply.records.push_back(PositionRatioRecord(shown.position_ratio));
+  reply.records.push_back(NextTokensRecord(decoder_->tokenizer(), shown.last_logits, kNextTokens));
   return reply;
 }
 

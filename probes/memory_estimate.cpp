@@ -11,8 +11,8 @@ MemoryEstimate EstimateMemory(const ModelConfig& config, kernels::Dtype dtype, i
   MemoryEstimate estimate;
   estimate.weight_bytes = config.parameters * element;
   estimate.stored_weight_bytes = config.stored_bytes + StoredScratchBytes(config, dtype);
-  estimate.cache_bytes = tokens * TraceBytesPerRow(config, dtype, /*residual=*/false);
-  estimate.trace_bytes = tokens * TraceBytesPerRow(config, dtype, /*residual=*/true);
+  estimate.cache_bytes = tokens * TraceBytesPerRow(config, dtype, {.residual = false});
+  estimate.trace_bytes = tokens * TraceBytesPerRow(config, dtype);
   estimate.attention_bytes =
       tokens * config.layers * config.heads * static_cast<int64_t>(sizeof(float));
   return estimate;

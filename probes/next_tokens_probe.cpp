@@ -19,29 +19,7 @@ class TokensProbe : public Probe {
         top_(input.options.Integer("top")) {}
 
   Record Finish(const RunResult& result) override {
-    const std::span<const float> logits = result.Logits(last_row_);
-    const double normaliser = LogSumExp(logits);
-    std::vector<int64_t> ids;
-    std::vector<std::string> texts;
-    std::vector<float> top_logits;
-    std::vector<double> probabilities;
-    for (const TopToken& token : TopTokens(logits, top_)) {
-      ids.push_back(token.id);
-      // Embeddings may have rows more than the tokenizer has tokens.
-      const bool known = token.id < tokenizer_.vocabulary();
-      texts.push_back(known ? DisplayText(tokenizer_.TokenText(token.id)) : "");
-      top_logits.push_back(token.logit);
-      probabilities.push_back(std::exp(token.logit - normaliser));
-    }
-    Record record;
-    record.name = "next_tokens";
-    record.axes = {CountedAxis("rank", static_cast<int64_t>(ids.size()))};
-    record.arrays = {{"token_text", {"rank"}, texts, "", "text of the token, control shown"},
-                     {"next_token_ids", {"rank"}, ids, "", "likeliest next tokens"},
-                     {"logit", {"rank"}, top_logits, "", "logit after the last prompt token"},
-                     {"probability", {"rank"}, probabilities, "", "softmax over the vocabulary"}};
-    record.signal = "probability";
-    return record;
+    return NextTokensRecord(tokenizer_, result.Logits(last_row_), top_);
   }
 
  private:
@@ -51,6 +29,31 @@ class TokensProbe : public Probe {
 };
 
 }  // namespace
+
+Record NextTokensRecord(const Tokenizer& tokenizer, std::span<const float> logits, int64_t top) {
+  const double normaliser = LogSumExp(logits);
+  std::vector<int64_t> ids;
+  std::vector<std::string> texts;
+  std::vector<float> top_logits;
+  std::vector<double> probabilities;
+  for (const TopToken& token : TopTokens(logits, top)) {
+    ids.push_back(token.id);
+    // Embeddings may have rows more than the tokenizer has tokens.
+    const bool known = token.id < tokenizer.vocabulary();
+    texts.push_back(known ? DisplayText(tokenizer.TokenText(token.id)) : "");
+    top_logits.push_back(token.logit);
+    probabilities.push_back(std::exp(token.logit - normaliser));
+  }
+  Record record;
+  record.name = "next_tokens";
+  record.axes = {CountedAxis("rank", static_cast<int64_t>(ids.size()))};
+  record.arrays = {{"token_text", {"rank"}, texts, "", "text of the token, control shown"},
+                   {"next_token_ids", {"rank"}, ids, "", "likeliest next tokens"},
+                   {"logit", {"rank"}, top_logits, "", "logit after the last prompt token"},
+                   {"probability", {"rank"}, probabilities, "", "softmax over the vocabulary"}};
+  record.signal = "probability";
+  return record;
+}
 
 ProbeType NextTokensProbe() {
   OptionDescription top;

@@ -2,11 +2,19 @@
 // The likeliest next tokens.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
+#include "core/record.h"
+#include "core/tokenizer.h"
 #include "probes/probe.h"
 
 namespace midscope {
 
 // Record next_tokens: token_text, next_token_ids, logit, probability [rank]; --top of them.
 ProbeType NextTokensProbe();
+
+// The same record of logits [vocabulary].
+Record NextTokensRecord(const Tokenizer& tokenizer, std::span<const float> logits, int64_t top);
 
 }  // namespace midscope

@@ -9,7 +9,7 @@ namespace midscope::cli {
 
 const std::vector<Command>& Commands() {
   static const std::vector<Command> commands = {
-      FetchCommand(),    InfoCommand(),     ProbeCommand(), SweepCommand(),
+      FetchCommand(),    InfoCommand(),     ProbeCommand(), SweepCommand(), WhatIfCommand(),
       GenerateCommand(), ChannelsCommand(), RopeCommand(),  ExportCommand()};
   return commands;
 }

@@ -51,6 +51,7 @@ Command FetchCommand();
 Command InfoCommand();
 Command ProbeCommand();
 Command SweepCommand();
+Command WhatIfCommand();
 Command GenerateCommand();
 Command ExportCommand();
 Command ChannelsCommand();

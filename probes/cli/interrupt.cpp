@@ -10,9 +10,26 @@ namespace {
 std::atomic<bool> interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
+std::atomic<bool> taken = false;
+
 void OnSignal(int) { interrupted.store(true, std::memory_order_relaxed); }
 
+void OnTakenSignal(int) { taken.store(true, std::memory_order_relaxed); }
+
 }  // namespace
+
+InterruptsTaken::InterruptsTaken() {
+  taken.store(false);
+  struct sigaction action {};
+  action.sa_handler = OnTakenSignal;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, &before_);
+}
+
+InterruptsTaken::~InterruptsTaken() { sigaction(SIGINT, &before_, nullptr); }
+
+std::atomic<bool>& InterruptsTaken::flag() { return taken; }
 
 const std::atomic<bool>& InstallSignalHandlers() {
   struct sigaction action {};

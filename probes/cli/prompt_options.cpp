@@ -70,6 +70,11 @@ std::string ReadText(const OptionSet& options) {
   return options.Text("prompt");
 }
 
+const std::string& ReadAnswer(const OptionSet& options) {
+  CheckUtf8("option --answer", options.Text("answer"));
+  return options.Text("answer");
+}
+
 PlacedPrompt ReadPrompt(const OptionSet& options, const Tokenizer& tokenizer) {
   if (options.IsSet("task")) {
     const auto seed = static_cast<uint64_t>(options.Integer("seed"));
@@ -79,9 +84,8 @@ PlacedPrompt ReadPrompt(const OptionSet& options, const Tokenizer& tokenizer) {
   }
   std::vector<SpanRequest> spans;
   for (const std::string& span : options.TextList("span")) spans.push_back(ParseSpan(span));
-  CheckUtf8("option --answer", options.Text("answer"));
   return {
-      BuildPrompt(tokenizer, ReadText(options), spans, options.Text("answer"), options.Flag("bos")),
+      BuildPrompt(tokenizer, ReadText(options), spans, ReadAnswer(options), options.Flag("bos")),
       0};
 }
 

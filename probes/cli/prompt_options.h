@@ -24,6 +24,9 @@ void CheckTextSource(const OptionSet& options);
 // The text of --prompt or --prompt-file, as it is. Throws Error: unreadable, not UTF-8.
 std::string ReadText(const OptionSet& options);
 
+// The text of --answer. Throws Error: not UTF-8.
+const std::string& ReadAnswer(const OptionSet& options);
+
 struct PlacedPrompt {
   Prompt prompt;
   int64_t place = 0;  // of a task's gold piece; 0 for own text

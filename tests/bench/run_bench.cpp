@@ -2,13 +2,12 @@
 // What a run costs in time and memory, on the embedded model or another. One measurement a process,
 // so that peak memory is its own.
 //
-//   run_bench open|prefill|plain|what-if TOKENS float32|bfloat16 [REPEATS [MODEL [WEIGHTS]]]
+//   run_bench open|prefill|plain TOKENS float32|bfloat16 [REPEATS [MODEL [WEIGHTS]]]
 //
 // WEIGHTS: auto, stored or expanded. open: from the call until a prompt could be run.
 // prefill: last-query attention, position-awareness score, the last residual rows, 8 hidden
-// channels over all positions, trace kept. plain:   logits alone. what-if: a full run, then changed
-// factors of one channel (last prompt row) and a changed Ms-PoE max. Prints one JSON object; times
-// are the least of REPEATS (default 3).
+// channels over all positions, trace kept. plain:   logits alone. Prints one JSON object; times are
+// the least of REPEATS (default 3). What-ifs: what_if_bench.
 
 #include <sys/resource.h>
 
@@ -22,9 +21,7 @@
 #include "core/captures.h"
 #include "core/decoder.h"
 #include "core/error.h"
-#include "core/intervention_text.h"
 #include "core/thread_policy.h"
-#include "core/what_if.h"
 
 namespace {
 
@@ -81,38 +78,6 @@ void Prefill(const Decoder& decoder, const std::vector<int32_t>& ids, bool captu
       static_cast<long>(PeakBytes()));
 }
 
-void Changes(const std::shared_ptr<Decoder>& decoder, const std::vector<int32_t>& ids,
-             int repeats) {
-  midscope::Prompt prompt;
-  prompt.ids = ids;
-  midscope::WhatIf what_if(decoder, {prompt});
-  double full = 0;
-  const double none = Least(1, [&] { what_if.Evaluate({}); });
-  full = none;
-  for (int i = 1; i < repeats; ++i) {
-    midscope::WhatIf again(decoder, {prompt});
-    full = std::min(full, Least(1, [&] { again.Evaluate({}); }));
-  }
-  double factor = 1.0;
-  const double channel = Least(5 * repeats, [&] {
-    factor -= 0.1;
-    what_if.Evaluate(midscope::ParseIntervention("channel(100, factor=" + std::to_string(factor) +
-                                                 ", layers=8-25)"));
-  });
-  what_if.Evaluate({});
-  double max = 1.8;
-  const double ms_poe = Least(repeats, [&] {
-    max += 0.01;
-    what_if.Evaluate(midscope::ParseIntervention("ms-poe(max=" + std::to_string(max) + ")"));
-  });
-  std::printf(
-      "{\"tokens\": %zu, \"full_ms\": %.1f, \"channel_factor_ms\": %.2f, "
-      "\"channel_factor_speedup\": %.1f, "
-      "\"ms_poe_max_ms\": %.1f, \"ms_poe_max_speedup\": %.2f, \"peak_bytes\": %ld}\n",
-      ids.size(), full * 1e3, channel * 1e3, full / channel, ms_poe * 1e3, full / ms_poe,
-      static_cast<long>(PeakBytes()));
-}
-
 WeightStorage Storage(const std::string& name) {
   if (name == "stored") return WeightStorage::kStored;
   if (name == "expanded") return WeightStorage::kExpanded;
@@ -125,7 +90,7 @@ int main(int argc, char** argv) {
   midscope::WaitForThreadsPassively(argv);
   if (argc < 4) {
     std::fprintf(stderr,
-                 "run_bench open|prefill|plain|what-if TOKENS float32|bfloat16 "
+                 "run_bench open|prefill|plain TOKENS float32|bfloat16 "
                  "[REPEATS [MODEL [WEIGHTS]]]\n");
     return 2;
   }
@@ -144,11 +109,7 @@ int main(int argc, char** argv) {
       return 0;
     }
     const std::vector<int32_t> ids = Ids(std::atol(argv[2]), decoder->config().vocabulary);
-    if (kind == "what-if") {
-      Changes(decoder, ids, repeats);
-    } else {
-      Prefill(*decoder, ids, kind == "prefill", repeats);
-    }
+    Prefill(*decoder, ids, kind == "prefill", repeats);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "run_bench: %s\n", error.what());
     return 1;

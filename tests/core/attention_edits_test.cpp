@@ -118,20 +118,6 @@ TEST(AttentionEdits, TellTheFirstRowThatChanges) {
       ChangedRow("ablate(L3H0, with=mean, rows=last)", "ablate(L3H0, with=mean, rows=answer)"), 49);
 }
 
-TEST(AttentionEdits, ChangedLayerIsWhereEarlyRowsDiffer) {
-  const auto first = [](const std::string& before, const std::string& after) {
-    return FirstChangedLayer(CompilePlans(ParseIntervention(before), Config(), 50),
-                             CompilePlans(ParseIntervention(after), Config(), 50), 50);
-  };
-  EXPECT_EQ(first("none", "crop(span=20:30, layers=2-3)"), 2);
-  EXPECT_EQ(first("none", "boost(span=20:30, layers=2-3)"), 6);
-  EXPECT_EQ(first("none", "boost(span=20:30, layers=2-3, rows=last:2)"), 2);
-  EXPECT_EQ(first("none", "move(span=20:30, to=shift:2)"), 6);
-  EXPECT_EQ(first("none", "temperature(L4H1, 2)"), 4);
-  // Scores are the last row's: what changes it in layer 1 may change ratios of layer 2.
-  EXPECT_EQ(first("ms-poe", "ms-poe + boost(span=20:30, layers=1)"), 2);
-}
-
 TEST(AttentionEdits, SplitRowsWhereTheyDiffer) {
   const AttentionEdits edits = Compile(
       "crop(span=20:30) + crop(span=25:27) + boost(span=1:2) + temperature(L0H0, 2, rows=last)")[0];

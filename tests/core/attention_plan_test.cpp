@@ -157,37 +157,5 @@ TEST(CompilePlans, FrequenciesFollowTheLengthOfTheSequence) {
   EXPECT_NE(CompilePlans({}, config, 10, 17), CompilePlans({}, config, 10));
 }
 
-int64_t Changed(const std::string& before, const std::string& after) {
-  return FirstChangedLayer(CompilePlans(ParseIntervention(before), Config(), 10),
-                           CompilePlans(ParseIntervention(after), Config(), 10), 10);
-}
-
-TEST(FirstChangedLayer, ChannelOfTheAnswerRowsLeavesThePrefixAlone) {
-  EXPECT_EQ(Changed("none", "channel(1, factor=-1, layers=2-4)"), 6);
-  EXPECT_EQ(Changed("channel(1, factor=0.5, layers=1-3)", "channel(2, factor=0.5, layers=0-5)"), 6);
-}
-
-TEST(FirstChangedLayer, RowsBeforeTheLastCountFromTheirLayerOn) {
-  EXPECT_EQ(Changed("none", "channel(1, factor=-1, layers=2-4, rows=last:2)"), 2);
-  EXPECT_EQ(Changed("none", "channel(1, factor=-1, layers=3-4, rows=all)"), 3);
-}
-
-TEST(FirstChangedLayer, PositionSchemesCountFromTheirFirstLayerOn) {
-  EXPECT_EQ(Changed("none", "pi(1.5)"), 0);
-  EXPECT_EQ(Changed("none", "ms-poe(first_layer=4)"), 4);
-  EXPECT_EQ(Changed("ms-poe(first_layer=2)", "ms-poe(first_layer=2, max=1.9)"), 2);
-}
-
-// The last row's scores decide ratios, so a change to that row reaches all rows of the next layer
-// with a ratio rule.
-TEST(FirstChangedLayer, ChangedLastRowReachesLaterRatiosByScore) {
-  EXPECT_EQ(
-      Changed("ms-poe(first_layer=2)", "ms-poe(first_layer=2) + channel(1, factor=0, layers=3-3)"),
-      4);
-  EXPECT_EQ(Changed("ms-poe(first_layer=2, order=sequential)",
-                    "ms-poe(first_layer=2, order=sequential) + channel(1, factor=0, layers=3-3)"),
-            6);
-}
-
 }  // namespace
 }  // namespace midscope

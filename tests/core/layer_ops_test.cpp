@@ -289,13 +289,16 @@ TEST(AtenOps, AttentionStaysOnItsDevice) {
 }
 
 // A sequence on a trace of the given devices, from active_first on.
+// Runs no layer below `first_layer`, and above it rows from first_row on.
 SequencePass MakeSequence(const RunRequest& request, const ModelConfig& config, Trace* trace,
-                          int64_t active_first) {
+                          int64_t first_layer, int64_t first_row) {
   SequencePass sequence;
   sequence.request = &request;
   sequence.rows = static_cast<int64_t>(request.ids.size());
   sequence.prompt_tokens = sequence.rows;
-  sequence.active_first = active_first;
+  sequence.first_row.assign(static_cast<size_t>(config.layers), first_row);
+  std::fill_n(sequence.first_row.begin(), first_layer, sequence.rows);
+  sequence.changed_row = sequence.first_row;
   sequence.trace = trace;
   sequence.plans = CompilePlans(request.intervention, config, sequence.rows, sequence.rows);
   sequence.frozen_plans = sequence.plans;
@@ -318,7 +321,7 @@ TEST(AtenOps, AForwardPassStaysOnItsDevice) {
     PlaceWeights(devices, {}, Threads(), &weights);
     RotaryCache rotary;
     const auto trace = AllocateTrace(config, kernels::Dtype::kBFloat16, 23, /*residual=*/true,
-                                     /*keep=*/true, devices.Devices());
+                                     /*first_layer=*/0, devices.Devices());
     RunRequest request;
     request.ids = ids;
     request.intervention = ParseIntervention("channel([3,5], factor=[-1,0])");
@@ -326,8 +329,9 @@ TEST(AtenOps, AForwardPassStaysOnItsDevice) {
     for (const int64_t first_layer : {0, 1}) {
       ForwardPass pass(config, weights, devices, kernels::Dtype::kBFloat16, rotary, Threads(), job);
       std::vector<SequencePass> sequences;
-      sequences.push_back(MakeSequence(request, config, trace.get(), first_layer == 0 ? 0 : 22));
-      EXPECT_NO_THROW(pass.Run(sequences, {first_layer, config.layers})) << model;
+      sequences.push_back(
+          MakeSequence(request, config, trace.get(), first_layer, first_layer == 0 ? 0 : 22));
+      EXPECT_NO_THROW(pass.Run(sequences)) << model;
       EXPECT_TRUE(pass.residual().is_meta()) << model;
     }
   }

@@ -217,7 +217,7 @@ TEST_P(Placed, GreedyContinuationsAreTheSame) {
       ids.push_back(
           static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin()));
     }
-    EXPECT_EQ(trace->bytes(), decoder.TraceBytes(trace->capacity(), /*residual=*/false));
+    EXPECT_EQ(trace->bytes(), decoder.TraceBytes(trace->capacity(), {.residual = false}));
     return ids;
   };
   const std::vector<int32_t> expected = continuation(*kernels_);

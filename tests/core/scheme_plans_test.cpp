@@ -13,6 +13,7 @@
 #include "core/context_limit.h"
 #include "core/error.h"
 #include "core/intervention_text.h"
+#include "core/plan_changes.h"
 #include "core/rope_frequencies.h"
 #include "core/rope_schemes.h"
 
@@ -253,11 +254,19 @@ TEST(LongestRun, FollowsTheScheme) {
   EXPECT_EQ(LongestRun(Ratios(2, {2, 1.25}), Config()), 5120);
 }
 
+// The first layer in which rows before the last change.
+int64_t FirstChangedLayer(const std::vector<AttentionPlan>& before,
+                          const std::vector<AttentionPlan>& after, int64_t tokens) {
+  const std::vector<int64_t> rows = FirstChangedRows(before, after);
+  return std::find_if(rows.begin(), rows.end(), [&](int64_t row) { return row < tokens - 1; }) -
+         rows.begin();
+}
+
 int64_t Changed(const std::string& before, const std::string& after, int64_t tokens = 100) {
   return FirstChangedLayer(Plans(before, tokens), Plans(after, tokens), tokens);
 }
 
-TEST(FirstChangedLayer, OfEveryScheme) {
+TEST(FirstChangedRows, OfEveryScheme) {
   for (const char* text : {"base(2e4)", "ntk(2)", "yarn(4)", "yarn(4, magnitude=1)", "pi(2)",
                            "ms-poe(order=random, first_layer=0)"}) {
     EXPECT_EQ(Changed("none", text), 0) << text;

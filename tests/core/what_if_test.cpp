@@ -137,16 +137,96 @@ TEST(WhatIf, ChannelChangeRunsTheLastRowsAlone) {
   EXPECT_EQ(scheme.first_layer, 8);  // the channel's layers go back to what they were
 }
 
-TEST(WhatIf, BeyondTheMemoryLimitRunsInFullAndAgrees) {
+int64_t BytesOf(const Decoder& decoder, const std::vector<Prompt>& prompts) {
+  int64_t bytes = 0;
+  for (const Prompt& prompt : prompts) {
+    bytes +=
+        decoder.TraceBytes(static_cast<int64_t>(IdsToScore(prompt.ids, prompt.answer_ids).size()));
+  }
+  return bytes;
+}
+
+TEST(WhatIf, AMemoryLimitDropsTheLowestLayersAndNoMoreThanNeeded) {
   const auto decoder = testing::EmbeddedDecoder();
-  WhatIf what_if(decoder, SomePrompts(*decoder), decoder->TraceBytes(100));
-  EXPECT_NE(what_if.trace(0), nullptr);
-  EXPECT_EQ(what_if.trace(1), nullptr);
+  const std::vector<Prompt> prompts = SomePrompts(*decoder);
+  const int64_t limit = BytesOf(*decoder, prompts) / 2;
+  WhatIf what_if(decoder, prompts, limit);
+  const int64_t first_kept = what_if.Evaluate({}).kept.first_layer;
+  EXPECT_GT(first_kept, 12);
+  EXPECT_LT(first_kept, 18);
+  // Above them as ever: the last rows alone. In them: all rows of the dropped layers, the last rows
+  // of the others.
+  for (const std::string setting :
+       {"channel(100, factor=-1, layers=20-25)", "channel(100, factor=-1, layers=3-4)",
+        "crop(span=20:30, layers=0-7)", "ms-poe(max=1.5, first_layer=20)", "none"}) {
+    const WhatIfResult result = what_if.Evaluate(ParseIntervention(setting));
+    EXPECT_LE(result.kept.bytes, limit);
+    EXPECT_EQ(result.kept.limit, limit);
+    EXPECT_EQ(result.kept.first_layer, first_kept);
+    if (setting == "channel(100, factor=-1, layers=20-25)") {
+      EXPECT_EQ(result.first_layer, 20);
+      EXPECT_TRUE(result.last_rows_only);
+    } else if (setting == "channel(100, factor=-1, layers=3-4)") {
+      EXPECT_EQ(result.first_row, 0);
+      EXPECT_LT(result.share, 0.6);
+    }
+    for (size_t i = 0; i < prompts.size(); ++i)
+      ExpectEqual(result.outcomes[i], FullRun(*decoder, prompts[i], setting), setting);
+  }
+}
+
+TEST(WhatIf, WithoutRoomForALayerEveryRunIsFullAndAgrees) {
+  const auto decoder = testing::EmbeddedDecoder();
+  WhatIf what_if(decoder, SomePrompts(*decoder), 1);
+  EXPECT_EQ(what_if.trace(0), nullptr);
   what_if.Evaluate({});
   const std::string setting = "channel(100, factor=-1, layers=8-25)";
   const WhatIfResult result = what_if.Evaluate(ParseIntervention(setting));
+  EXPECT_EQ(result.share, 1);
+  EXPECT_EQ(result.kept.bytes, 0);
+  EXPECT_EQ(result.kept.first_layer, decoder->config().layers);
   for (size_t i = 0; i < 3; ++i)
     ExpectEqual(result.outcomes[i], FullRun(*decoder, what_if.prompts()[i], setting), setting);
+}
+
+// Sums of ablated heads are kept too, so they count.
+TEST(WhatIf, MeansOfHeadsCountAgainstTheLimit) {
+  const auto decoder = testing::EmbeddedDecoder();
+  const std::vector<Prompt> prompts = SomePrompts(*decoder);
+  WhatIf unlimited(decoder, prompts);
+  const int64_t plain = unlimited.Evaluate({}).kept.bytes;
+  EXPECT_EQ(plain, BytesOf(*decoder, prompts));
+  const std::string means = "ablate([L20H3,L21G1], with=mean)";
+  EXPECT_EQ(unlimited.Evaluate(ParseIntervention(means)).kept.bytes,
+            plain + int64_t{93 + 61 + 93} * 4 * 64 * 8);
+  EXPECT_EQ(unlimited.Evaluate({}).kept.bytes, plain);  // and go with them
+
+  WhatIf limited(decoder, prompts, plain);
+  EXPECT_EQ(limited.Evaluate({}).kept.first_layer, 0);
+  const WhatIfResult result = limited.Evaluate(ParseIntervention(means));
+  EXPECT_GT(result.kept.first_layer, 0);
+  EXPECT_LE(result.kept.bytes, plain);
+  for (size_t i = 0; i < prompts.size(); ++i)
+    ExpectEqual(result.outcomes[i], FullRun(*decoder, prompts[i], means), means);
+}
+
+TEST(WhatIf, RowsBeforeTheFirstThatChangesAreNotRun) {
+  const auto decoder = testing::EmbeddedDecoder();
+  WhatIf what_if(decoder, SomePrompts(*decoder));
+  what_if.Evaluate({});
+  const auto first_row = [&](const std::string& setting) {
+    const WhatIfResult result = what_if.Evaluate(ParseIntervention(setting));
+    what_if.Evaluate({});
+    return std::pair(result.first_layer, result.first_row);
+  };
+  EXPECT_EQ(first_row("crop(span=40:50, layers=3-7)"), std::pair(int64_t{3}, int64_t{40}));
+  EXPECT_EQ(first_row("move(span=30:50, to=shift:2, rows=all, layers=5)"),
+            std::pair(int64_t{5}, int64_t{30}));
+  EXPECT_EQ(first_row("boost(span=7:9, rows=last:3, layers=9)"),
+            std::pair(int64_t{9}, int64_t{58}));
+  EXPECT_EQ(first_row("channel(100, factor=0, layers=8, rows=last:16)"),
+            std::pair(int64_t{8}, int64_t{45}));
+  EXPECT_EQ(first_row("none").first, decoder->config().layers);
 }
 
 // A run cancelled at any layer leaves nothing behind that a later one would mistake for its own.

@@ -268,8 +268,8 @@ WhatIfReply FakeEngine::WhatIf(const WhatIfRequest& request, const JobContext& c
   reply.records = {
       OutcomeRecord(places_, strength), AttentionRecord(places_.at(request.place), strength),
       PerHead("position_ratio", "position_ratio", [](int64_t, int64_t) { return 1.0F; })};
-  reply.seconds = 0.0125;
-  reply.last_rows_only = !request.intervention.channels.empty();
+  reply.cost.seconds = 0.0125;
+  reply.cost.last_rows_only = !request.intervention.channels.empty();
   return reply;
 }
 

@@ -76,7 +76,7 @@ TEST_F(LocalEngineTest, WhatIfAgreesWithAFullLook) {
   engine->WhatIf(request, {});
   request.intervention = ParseIntervention("channel(100, factor=-1, layers=8-25)");
   const WhatIfReply reply = engine->WhatIf(request, {});
-  EXPECT_TRUE(reply.last_rows_only);
+  EXPECT_TRUE(reply.cost.last_rows_only);
   LookRequest look;
   look.place = 1;
   look.intervention = request.intervention;

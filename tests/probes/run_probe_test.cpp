@@ -163,8 +163,8 @@ TEST(PromptRecord, MarksTokensAndPassages) {
 TEST(MemoryEstimate, OfATraceIsTheDecodersOwn) {
   const Decoder& decoder = *EmbeddedModel();
   const MemoryEstimate estimate = EstimateMemory(decoder.config(), decoder.options().dtype, 2048);
-  EXPECT_EQ(estimate.trace_bytes, decoder.TraceBytes(2048, true));
-  EXPECT_EQ(estimate.cache_bytes, decoder.TraceBytes(2048, false));
+  EXPECT_EQ(estimate.trace_bytes, decoder.TraceBytes(2048));
+  EXPECT_EQ(estimate.cache_bytes, decoder.TraceBytes(2048, {.residual = false}));
 }
 
 }  // namespace

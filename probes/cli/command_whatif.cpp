@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include <unistd.h>
+
+#include <utility>
+
+#include "core/error.h"
+#include "probes/cli/command.h"
+#include "probes/cli/interrupt.h"
+#include "probes/cli/prompt_options.h"
+#include "probes/cli/what_if_prompt.h"
+#include "probes/model_options.h"
+
+namespace midscope::cli {
+namespace {
+
+constexpr int64_t kMebibyte = int64_t{1} << 20;
+
+OpenRequest ReadOpenRequest(const OptionSet& options) {
+  return {.model = options.Text("model"),
+          .dtype = options.Text("dtype"),
+          .threads = static_cast<int>(options.Integer("threads")),
+          .weights = options.Text("weights"),
+          .device = options.Text("device"),
+          .sliding_window = ReadDecoderOptions(options).sliding_window};
+}
+
+Subject ReadSubject(const OptionSet& options) {
+  Subject subject;
+  subject.task = options.Text("task");
+  subject.kept_limit = options.Integer("kept") * kMebibyte;
+  if (options.IsSet("task")) {
+    subject.seed = static_cast<uint64_t>(options.Integer("seed"));
+    subject.sample = options.Integer("sample");
+    subject.places = {options.Integer("place")};
+    return subject;
+  }
+  for (const std::string& span : options.TextList("span")) subject.spans.push_back(ParseSpan(span));
+  subject.text = ReadText(options);
+  subject.answer = ReadAnswer(options);
+  subject.bos = options.Flag("bos");
+  return subject;
+}
+
+void RunWhatIf(const CommandInput& input) {
+  const OptionSet& options = input.options;
+  CheckTextSource(options);
+  if (options.Text("prompt-file") == "-") {
+    throw UsageError("option --prompt-file", "standard input is where settings come from",
+                     "Give a file");
+  }
+  const Subject subject = ReadSubject(options);
+  std::unique_ptr<Engine> engine = MakeLocalEngine();
+  WhatIfPromptOptions prompt;
+  prompt.layers = engine->Open(ReadOpenRequest(options), input.job).config.layers;
+  prompt.prompt_records = engine->SetSubject(subject, input.job);
+  prompt.provenance = engine->Describe();
+  prompt.provenance.command = input.command_line;
+  prompt.provenance.options_json = options.ToJson();
+  prompt.json = options.Flag("json");
+  prompt.terminal = isatty(STDIN_FILENO) == 1;
+  prompt.keep_going = options.Flag("keep-going");
+  prompt.top = options.Integer("top");
+  InterruptsTaken interrupts;
+  WhatIfPrompt(std::move(engine), std::move(prompt), STDIN_FILENO, input.out, interrupts.flag(),
+               input.job)
+      .Run();
+}
+
+}  // namespace
+
+Command WhatIfCommand() {
+  Command command;
+  command.name = "whatif";
+  command.summary = "one setting after another on a kept prompt, each outcome at once";
+  command.description =
+      "Runs a prompt once and keeps what the layers computed; then each line of standard input is "
+      "a\n"
+      "setting, and only what it changes is run again. Prints the likeliest next tokens, the "
+      "answer's\n"
+      "negative log-likelihood and its change against `none`, the time and what was run. `help` "
+      "at\n"
+      "the prompt lists other lines: none, undo, compare, out FILE, quit.\n\n"
+      "At a terminal a new line stops the run under way, and Ctrl-C stops it too; neither ends "
+      "the\n"
+      "program. From a file or a pipe, lines wait for each other, and the first that fails ends "
+      "it\n"
+      "with status 1 unless --keep-going is given.";
+  command.positionals = {"model"};
+  command.options = ModelOptions();
+  const auto add = [&](const std::vector<OptionDescription>& more) {
+    command.options.insert(command.options.end(), more.begin(), more.end());
+  };
+  add(PromptOptions());
+  OptionDescription kept =
+      IntegerOption("kept",
+                    "memory for what is kept; beyond it layers are dropped, the lowest first; 0: "
+                    "no limit",
+                    0, int64_t{1} << 30, 3072);
+  kept.unit = "MiB";
+  add({IntegerOption("top", "how many of the likeliest next tokens to print", 1, 10, 5), kept,
+       FlagOption("keep-going", "go on after lines that fail, and end with status 0"),
+       JsonOption()});
+  command.examples =
+      "  midscope whatif embedded --task list:lines=20 --place 10\n"
+      "  midscope whatif embedded --prompt-file notes.txt --span 'gold=the key is 42' --answer ' "
+      "42'\n"
+      "  printf 'pi(1.5)\\nms-poe\\n' | midscope whatif embedded --prompt 'The capital of France "
+      "is' \\\n"
+      "      --answer ' Paris' --json";
+  command.run = RunWhatIf;
+  return command;
+}
+
+}  // namespace midscope::cli

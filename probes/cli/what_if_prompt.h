@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// The prompt of `midscope whatif`: one setting a line, its outcome at once.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "core/intervention.h"
+#include "core/job.h"
+#include "core/record.h"
+#include "probes/cli/line_reader.h"
+#include "probes/cli/what_if_text.h"
+#include "probes/engine_service.h"
+
+namespace midscope::cli {
+
+struct WhatIfPromptOptions {
+  bool json = false;
+  // At a terminal: lines are read while a run is under way, and the newest wins; errors and Ctrl-C
+  // end nothing. Otherwise each line waits for the one before, and the first that fails is the
+  // last.
+  bool terminal = false;
+  bool keep_going = false;             // away from a terminal: go on after lines that fail
+  int64_t top = 5;                     // likeliest next tokens shown
+  int64_t layers = 0;                  // of the model
+  std::vector<Record> prompt_records;  // of the engine's subject
+  Provenance provenance;               // of what `out` writes
+};
+
+class WhatIfPrompt {
+ public:
+  // `engine` has a model open and a subject of one prompt. Lines come from the descriptor `input`.
+  // `interrupted` (Ctrl-C) is taken back once it is heeded; `job` ends the prompt when it is
+  // cancelled, and gets messages.
+  WhatIfPrompt(std::unique_ptr<Engine> engine, WhatIfPromptOptions options, int input,
+               std::ostream& out, std::atomic<bool>& interrupted, const JobContext& job);
+  ~WhatIfPrompt();
+  WhatIfPrompt(const WhatIfPrompt&) = delete;
+  WhatIfPrompt& operator=(const WhatIfPrompt&) = delete;
+
+  // Reads lines to their end. Throws Error (failure), with the line's number, where a line fails
+  // away from a terminal and keep_going is not set; Cancelled.
+  void Run();
+
+ private:
+  using ReplyPointer = EngineService::ReplyPointer;
+
+  // A setting that was asked for.
+  struct Asked {
+    int64_t line = 0;  // 0: the run of `none` before the first line
+    std::string text;
+    Intervention intervention;
+  };
+
+  bool MayReadOn() const { return options_.terminal || asked_.empty(); }
+  // Waits for input, a reply or a signal, and deals with what comes.
+  void Wait();
+  void HeedSignals();
+  // False: the prompt ends.
+  bool Handle(const std::string& line);
+  void Ask(const std::string& text);
+  void Post(Asked asked);
+  void Undo();
+  void SaveRecords(const std::string& path) const;
+  void OnReply(const EngineReply& reply);
+  void OnOutcome(const Asked& asked, const EngineReply& reply);
+  void Fail(int64_t line, const std::string& text, const std::string& why);
+  void Print(const std::string& text);
+  void Invite() const;
+  ReplyPointer TakeReply();
+
+  WhatIfPromptOptions options_;
+  LineReader lines_;
+  std::ostream& out_;
+  std::atomic<bool>& interrupted_;
+  const JobContext& job_;
+  int64_t line_ = 0;
+  std::map<uint64_t, Asked> asked_;      // under way or waiting, by ticket
+  std::vector<Intervention> history_;    // settings asked for; undo takes the last away
+  std::vector<WhatIfOutcomeRow> tried_;  // each setting once, in the order of its first outcome
+  std::optional<double> plain_nll_;      // of `none`
+  std::vector<Record> shown_;            // of the last outcome
+  std::string shown_setting_;
+  std::mutex mutex_;
+  std::deque<ReplyPointer> replies_;        // guarded by mutex_
+  int wake_[2] = {-1, -1};                  // a pipe: one byte for every reply
+  std::unique_ptr<EngineService> service_;  // last: its thread uses what stands above
+};
+
+}  // namespace midscope::cli

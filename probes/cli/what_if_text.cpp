@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/what_if_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "core/hub_listing.h"
+#include "core/intervention_text.h"
+#include "probes/cli/text_table.h"
+#include "probes/record_values.h"
+
+namespace midscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const Record& RecordOf(const EngineReply& reply, const std::string& name) {
+  const auto found = std::find_if(reply.records.begin(), reply.records.end(),
+                                  [&](const Record& record) { return record.name == name; });
+  if (found == reply.records.end()) throw std::logic_error("a what-if without its " + name);
+  return *found;
+}
+
+std::string RerunText(const WhatIfCost& cost, int64_t layers) {
+  if (cost.first_layer == layers) return "nothing was run";
+  std::string rows = cost.first_row == 0 ? "all rows" : fmt::format("rows {}-", cost.first_row);
+  if (cost.last_rows_only) rows = "last rows";
+  return fmt::format("{} of layers {}-{}, {:.2g} % of a full run", rows, cost.first_layer,
+                     layers - 1, 100 * cost.share);
+}
+
+std::string KeptText(const WhatIfCost& cost, int64_t layers) {
+  if (cost.first_kept_layer == layers) return "nothing kept: the limit is too low";
+  std::string text = "kept " + BytesText(cost.kept_bytes);
+  if (cost.first_kept_layer > 0) {
+    text += fmt::format(" (limit {}: layers {}-{})", BytesText(cost.kept_limit),
+                        cost.first_kept_layer, layers - 1);
+  }
+  return text;
+}
+
+std::string ChangeText(double nll, std::optional<double> plain_nll) {
+  return plain_nll ? fmt::format("{:+.4f}", nll - *plain_nll) : "";
+}
+
+Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json RowJson(const WhatIfOutcomeRow& row, std::optional<double> plain_nll) {
+  Json top = Json::array();
+  for (size_t i = 0; i < row.tokens.size(); ++i) {
+    top.push_back(
+        {{"id", row.token_ids[i]}, {"text", row.tokens[i]}, {"probability", row.probabilities[i]}});
+  }
+  const bool scored = !std::isnan(row.answer_nll);
+  return {{"setting_canonical", row.setting},
+          {"top", top},
+          {"answer_nll", Number(row.answer_nll)},
+          {"answer_nll_change", plain_nll ? Number(row.answer_nll - *plain_nll) : Json(nullptr)},
+          {"correct", scored ? Json(row.correct) : Json(nullptr)},
+          {"milliseconds", row.cost.seconds * 1000},
+          {"rerun",
+           {{"first_layer", row.cost.first_layer},
+            {"first_row", row.cost.first_row},
+            {"last_rows_only", row.cost.last_rows_only},
+            {"share", row.cost.share}}},
+          {"kept",
+           {{"bytes", row.cost.kept_bytes},
+            {"limit", row.cost.kept_limit},
+            {"first_layer", row.cost.first_kept_layer}}}};
+}
+
+std::string OneLine(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+WhatIfOutcomeRow OutcomeRow(const EngineReply& reply, int64_t top) {
+  WhatIfOutcomeRow row;
+  row.setting = PrintIntervention(std::get<WhatIfRequest>(reply.request).intervention);
+  const Record& outcome = RecordOf(reply, "outcome");
+  row.answer_nll = ArrayValues<double>(outcome, "answer_nll").front();
+  row.correct = ArrayValues<uint8_t>(outcome, "correct").front() != 0;
+  const Record& next = RecordOf(reply, "next_tokens");
+  row.token_ids = ArrayValues<int64_t>(next, "next_token_ids");
+  row.tokens = ArrayValues<std::string>(next, "token_text");
+  row.probabilities = ArrayValues<double>(next, "probability");
+  const size_t count = std::min(row.tokens.size(), static_cast<size_t>(top));
+  row.token_ids.resize(count);
+  row.tokens.resize(count);
+  row.probabilities.resize(count);
+  row.cost = reply.cost;
+  return row;
+}
+
+std::string WhatIfText(const WhatIfOutcomeRow& row, std::optional<double> plain_nll,
+                       int64_t layers) {
+  std::string text = row.setting + "\n  next:";
+  for (size_t i = 0; i < row.tokens.size(); ++i)
+    text += fmt::format("  '{}' {:.4f}", row.tokens[i], row.probabilities[i]);
+  text += "\n";
+  if (!std::isnan(row.answer_nll)) {
+    text += fmt::format("  answer: {:.4f} nats", row.answer_nll);
+    if (plain_nll) text += " (" + ChangeText(row.answer_nll, plain_nll) + " against none)";
+    text += row.correct ? ", the greedy continuation\n" : "\n";
+  }
+  return text + fmt::format("  {:.1f} ms: {}; {}\n", row.cost.seconds * 1000,
+                            RerunText(row.cost, layers), KeptText(row.cost, layers));
+}
+
+std::string WhatIfJson(const WhatIfOutcomeRow& row, std::optional<double> plain_nll,
+                       const std::string& given) {
+  Json json = {{"setting", given}};
+  json.update(RowJson(row, plain_nll));
+  return OneLine(json);
+}
+
+std::string TriedText(const std::vector<WhatIfOutcomeRow>& rows, std::optional<double> plain_nll) {
+  TextTable table({"setting", "answer_nll", "change", "next token", "probability", "ms"});
+  for (const WhatIfOutcomeRow& row : rows) {
+    const bool scored = !std::isnan(row.answer_nll);
+    table.Add({row.setting, scored ? fmt::format("{:.4f}", row.answer_nll) : "",
+               scored ? ChangeText(row.answer_nll, plain_nll) : "",
+               row.tokens.empty() ? "" : "'" + row.tokens.front() + "'",
+               row.tokens.empty() ? "" : fmt::format("{:.4f}", row.probabilities.front()),
+               fmt::format("{:.1f}", row.cost.seconds * 1000)});
+  }
+  return table.Text();
+}
+
+std::string TriedJson(const std::vector<WhatIfOutcomeRow>& rows, std::optional<double> plain_nll) {
+  Json tried = Json::array();
+  for (const WhatIfOutcomeRow& row : rows) tried.push_back(RowJson(row, plain_nll));
+  return OneLine({{"compare", tried}});
+}
+
+std::string LineErrorJson(int64_t line, const std::string& given, const std::string& why) {
+  return OneLine({{"line", line}, {"setting", given}, {"error", why}});
+}
+
+std::string WhatIfPromptHelp() {
+  return "A line is a setting, as --with takes it (midscope help interventions):\n"
+         "  channel(100, factor=-1, layers=8-25)\n"
+         "  ms-poe(min=1.2, max=1.8) + boost(span=gold, factor=2)\n"
+         "or one of\n"
+         "  none            the model as it is\n"
+         "  undo            the setting before this one\n"
+         "  compare         all settings tried, side by side\n"
+         "  out FILE        write the last outcome, its attention and ratios to an HDF5 file\n"
+         "  help, help terms    this, and what settings are made of\n"
+         "  quit            or the end of input\n"
+         "Lines that are empty or begin with # are passed over. Ctrl-C stops the run under way.\n";
+}
+
+}  // namespace midscope::cli
