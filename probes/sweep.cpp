@@ -59,8 +59,9 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
                   SweepResult& result) {
   Record record;
   try {
-    const SampleRequest request = {run.prompts(sample), run.plan.places, run.plan.settings,
-                                   run.plan.attention, run.trace_memory_bytes};
+    const SampleRequest request = {run.questions(sample), run.plan.places,
+                                   run.plan.settings,     run.plan.score,
+                                   run.plan.attention,    run.trace_memory_bytes};
     record = RunSample(run.decoder, request, context);
   } catch (const Error& error) {
     result.failures[sample] = error.what();
@@ -73,6 +74,11 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
 }
 
 }  // namespace
+
+int64_t SweepResult::too_long() const {
+  return std::count_if(failures.begin(), failures.end(),
+                       [](const auto& failure) { return failure.second.starts_with(kTooLong); });
+}
 
 SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
   SweepResult result;
@@ -120,6 +126,11 @@ Record MeansRecord(const SweepPlan& plan, const SweepResult& result) {
   }
   record.attributes["task"] = plan.task;
   record.attributes["failed_samples"] = static_cast<int64_t>(result.failures.size());
+  record.attributes["too_long_samples"] = result.too_long();
+  record.attributes["score"] = ScoreArmsName(plan.score);
+  record.attributes["chat_template"] =
+      plan.format.chat_template.empty() ? "none" : plan.format.chat_template;
+  record.attributes["bos"] = BosRuleName(plan.format.bos);
   return record;
 }
 

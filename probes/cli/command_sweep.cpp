@@ -54,7 +54,9 @@ SweepResult RunOrExplain(const SweepRun& run, const OptionSet& options, const Jo
 void CheckPassages(const SweepRun& run) {
   for (const SweepSetting& setting : run.plan.settings) {
     if (WithAnyPassages(setting.intervention) == setting.intervention) continue;
-    for (const Prompt& prompt : run.prompts(0)) ResolvePassages(setting.intervention, prompt);
+    for (const TaskQuestion& question : run.questions(0)) {
+      ResolvePassages(setting.intervention, question.prompt);
+    }
   }
 }
 
@@ -73,8 +75,8 @@ void RunSweepCommand(const CommandInput& input) {
   run.plan.attention = options.Flag("attention");
   CheckSettings(run.plan.settings, run.decoder->config());
   run.checkpoint_samples = options.Integer("checkpoint");
-  run.prompts = [&](int64_t sample) {
-    return TaskPrompts(tokenizer, *task, run.plan.places, sample);
+  run.questions = [&](int64_t sample) {
+    return TaskQuestions(tokenizer, *task, run.plan.places, sample, run.plan.format);
   };
   CheckPassages(run);
   std::optional<SweepStore> store;

@@ -42,8 +42,8 @@ class SweepTest : public ::testing::Test {
     for (const std::string& text : settings) run.plan.settings.push_back(ReadSetting(text));
     task_ = MakeTaskFor(run.decoder->tokenizer(), "list:lines=4", 1);
     run.plan.task = task_->name();
-    run.prompts = [this, places = run.plan.places](int64_t sample) {
-      return TaskPrompts(EmbeddedModel()->tokenizer(), *task_, places, sample);
+    run.questions = [this, places = run.plan.places](int64_t sample) {
+      return TaskQuestions(EmbeddedModel()->tokenizer(), *task_, places, sample);
     };
     return run;
   }
@@ -99,16 +99,17 @@ TEST_F(SweepTest, PassagesAreThoseOfEachPrompt) {
 TEST_F(SweepTest, EachOutcomeIsThatOfARunOnItsOwn) {
   const SweepRun run = MakeRun({"none", kFlip, kMsPoe}, 1);
   const SweepResult result = RunSweep(run, {});
-  const std::vector<Prompt> prompts = run.prompts(0);
+  const std::vector<TaskQuestion> questions = run.questions(0);
   for (size_t setting = 0; setting < 3; ++setting) {
     for (size_t place = 0; place < 2; ++place) {
-      const std::vector<int32_t> ids = IdsToScore(prompts[place].ids, prompts[place].answer_ids);
+      const Prompt& prompt = questions[place].prompt;
+      const std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
       RunRequest request;
       request.ids = ids;
-      request.prompt_tokens = static_cast<int64_t>(prompts[place].ids.size());
+      request.prompt_tokens = static_cast<int64_t>(prompt.ids.size());
       request.intervention = run.plan.settings[setting].intervention;
       const AnswerScore score = ScoreAnswer(run.decoder->RunOne(request), request.prompt_tokens,
-                                            prompts[place].answer_ids);
+                                            prompt.answer_ids);
       EXPECT_NEAR(result.outcomes[0].answer_nll[setting * 2 + place], score.nll, 1e-3);
     }
   }
@@ -118,8 +119,8 @@ TEST_F(SweepTest, AFailedSampleIsNotedAndTheOthersGoOn) {
   SweepRun run = MakeRun({"none"}, 3);
   SweepStore store = Store(run);
   run.store = &store;
-  const PromptSource good = run.prompts;
-  run.prompts = [&good](int64_t sample) {
+  const QuestionSource good = run.questions;
+  run.questions = [&good](int64_t sample) {
     if (sample == 1) throw Failure("sample", "is missing");
     return good(sample);
   };
@@ -132,7 +133,7 @@ TEST_F(SweepTest, AFailedSampleIsNotedAndTheOthersGoOn) {
 
 TEST_F(SweepTest, IsAnErrorWhereEverySampleFails) {
   SweepRun run = MakeRun({"none"}, 2);
-  run.prompts = [](int64_t) -> std::vector<Prompt> { throw Failure("sample", "is missing"); };
+  run.questions = [](int64_t) -> std::vector<TaskQuestion> { throw Failure("sample", "is missing"); };
   try {
     RunSweep(run, {});
     FAIL();
@@ -183,7 +184,7 @@ TEST_F(SweepTest, KeepsAttentionOfTheFirstSettingAtTheFirstPlaceWhenAsked) {
   const Array attention = reader.ReadArray("sweep", "last_query_attention");
   EXPECT_EQ(attention.axes, (std::vector<std::string>{"sample", "layer", "head", "key"}));
   const auto counts = std::get<std::vector<int64_t>>(reader.ReadArray("sweep", "key_count").data);
-  const Prompt first = run.prompts(0).front();
+  const Prompt first = run.questions(0).front().prompt;
   EXPECT_EQ(counts.front(), static_cast<int64_t>(first.ids.size()));
 
   RunRequest request;
