@@ -82,12 +82,6 @@ std::vector<OutcomeMeasure> MeasuresOf(std::vector<SampleOutcome> outcomes) {
               true,
               {}},
              measures);
-  if (const OutcomeMeasure* score = Find(measures, "generation_score");
-      score && !Find(measures, "accuracy")) {
-    OutcomeMeasure accuracy = *score;
-    accuracy.name = "accuracy";
-    measures.insert(measures.begin(), std::move(accuracy));
-  }
   return measures;
 }
 
@@ -96,9 +90,10 @@ std::vector<CellStatistics> SummariseOutcomes(std::vector<SampleOutcome> outcome
   const auto samples = static_cast<int64_t>(outcomes.size());
   const std::vector<OutcomeMeasure> measures = MeasuresOf(std::move(outcomes));
   const OutcomeMeasure* nll = Find(measures, "answer_nll");
-  const OutcomeMeasure* accuracy = Find(measures, "accuracy");
   const OutcomeMeasure* choice = Find(measures, "choice_accuracy");
   const OutcomeMeasure* generation = Find(measures, "generation_score");
+  const OutcomeMeasure* correct = Find(measures, "accuracy");
+  const OutcomeMeasure* accuracy = correct ? correct : generation;
   std::vector<CellStatistics> cells(static_cast<size_t>(settings * places));
   for (size_t i = 0; i < cells.size(); ++i) {
     CellStatistics& cell = cells[i];

@@ -30,14 +30,13 @@ struct OutcomeMeasure {
   std::vector<std::vector<double>> values;  // [sample, cell], samples in ascending order
 };
 
-// The measures of the outcomes. `accuracy` is the generation arm's score where there is no
-// likelihood arm.
+// The measures that the outcomes have.
 std::vector<OutcomeMeasure> MeasuresOf(std::vector<SampleOutcome> outcomes);
 
 // NaN where a measure was not asked for.
 struct CellStatistics {
   int64_t samples = 0;
-  double accuracy = 0;  // share of samples
+  double accuracy = 0;  // share of samples; without likelihood the generation arm's score
   Interval accuracy_interval;
   double answer_nll = 0;  // mean, nats
   Interval answer_nll_interval;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "probes/sweep_statistics.h"
 
 namespace midscope {
 namespace {
@@ -75,6 +76,22 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
 
 }  // namespace
 
+namespace {
+
+// What a whole sweep's file says beside its samples. Tests wait for the end: a checkpoint has means
+// alone.
+std::vector<Record> Summaries(const SweepPlan& plan, const SweepResult& result) {
+  std::vector<Record> records = {MeansRecord(plan, result)};
+  const SweepStatistics statistics = AnalyseSweep(plan, result.outcomes);
+  if (!statistics.settings.empty()) records.push_back(SettingStatisticsRecord(plan, statistics));
+  if (!statistics.comparisons.empty()) {
+    records.push_back(SettingComparisonsRecord(plan, statistics));
+  }
+  return records;
+}
+
+}  // namespace
+
 int64_t SweepResult::too_long() const {
   return std::count_if(failures.begin(), failures.end(),
                        [](const auto& failure) { return failure.second.starts_with(kTooLong); });
@@ -105,7 +122,7 @@ SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
     if (run.store) checkpoints.Write(result);
     throw;
   }
-  if (run.store) run.store->Finish({MeansRecord(run.plan, result)});
+  if (run.store) run.store->Finish(Summaries(run.plan, result));
   if (result.outcomes.empty() && !result.failures.empty()) {
     throw Failure("sweep", "every sample failed; the first: " + result.failures.begin()->second);
   }
