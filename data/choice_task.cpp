@@ -48,7 +48,8 @@ Rows ReadExamples(const TaskSpec& spec) {
   const fs::path path = ChoiceExamplesFile(spec);
   Rows rows = ReadRows(path.string());
   if (static_cast<int64_t>(rows.size()) < shots) {
-    throw UsageError(path.filename().string(), "it has " + std::to_string(rows.size()) + " examples",
+    throw UsageError(path.filename().string(),
+                     "it has " + std::to_string(rows.size()) + " examples",
                      "Give shots=" + std::to_string(rows.size()) + " or fewer");
   }
   rows.resize(static_cast<size_t>(shots));

@@ -105,9 +105,10 @@ void SweepStore::State::CheckPlan(const std::string& where, const std::string& o
   const nlohmann::json ours = ParsePlan(plan_json);
   if (theirs == ours || HasGrown(theirs, ours, options.growing)) return;
   if (HasGrown(ours, theirs, options.growing)) {
-    throw Failure(where, "holds a larger sweep: " + options.growing + " " +
-                             theirs[options.growing].dump() + " instead of " +
-                             ours[options.growing].dump(),
+    throw Failure(where,
+                  "holds a larger sweep: " + options.growing + " " +
+                      theirs[options.growing].dump() + " instead of " +
+                      ours[options.growing].dump(),
                   "Resume with that many or more, or write to another file");
   }
   throw Failure(where, "holds a sweep of another plan: " + other,

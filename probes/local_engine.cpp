@@ -174,8 +174,7 @@ Record LocalEngine::Compare(const CompareRequest& request,
   }
   run.questions = [&](int64_t sample) {
     if (!loaded.task) return AnswerQuestions(loaded.prompts);
-    return AnswerQuestions(
-        TaskPrompts(decoder_->tokenizer(), *loaded.task, loaded.places, sample));
+    return AnswerQuestions(TaskPrompts(decoder_->tokenizer(), *loaded.task, loaded.places, sample));
   };
   run.on_sample = [&](const SweepResult& so_far) {
     if (partial && !so_far.outcomes.empty()) partial(MeansRecord(run.plan, so_far));

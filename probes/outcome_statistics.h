@@ -15,8 +15,8 @@ namespace midscope {
 // How one sample came out. All [setting, place], row-major; empty where it was not asked for.
 struct SampleOutcome {
   int64_t sample = 0;
-  std::vector<double> answer_nll;  // nats, summed over the answer's tokens
-  std::vector<uint8_t> correct;    // greedy continuation equals the answer
+  std::vector<double> answer_nll;             // nats, summed over the answer's tokens
+  std::vector<uint8_t> correct;               // greedy continuation equals the answer
   std::vector<uint8_t> choice_correct = {};   // the right choice is the likeliest
   std::vector<double> generation_score = {};  // 0 to 1, by the task's own scorer
 };

@@ -55,7 +55,8 @@ std::vector<double> ColumnMeans(std::span<const double> rows, size_t columns) {
   std::vector<double> means(columns);
   const size_t count = rows.size() / columns;
   for (size_t row = 0; row < count; ++row) {
-    for (size_t column = 0; column < columns; ++column) means[column] += rows[row * columns + column];
+    for (size_t column = 0; column < columns; ++column)
+      means[column] += rows[row * columns + column];
   }
   for (double& mean : means) mean /= static_cast<double>(count);
   return means;

@@ -27,8 +27,9 @@ bool RandomiseChannels(Intervention& intervention, int64_t hidden, SplitMix64& r
   // A channel that is scaled twice is drawn once.
   std::vector<std::pair<int64_t, int64_t>> drawn;
   for (ChannelScaling& scaling : intervention.channels) {
-    const auto known = std::find_if(drawn.begin(), drawn.end(),
-                                    [&](const auto& pair) { return pair.first == scaling.channel; });
+    const auto known = std::find_if(drawn.begin(), drawn.end(), [&](const auto& pair) {
+      return pair.first == scaling.channel;
+    });
     if (known == drawn.end()) {
       if (others.empty()) return false;
       const auto at = others.begin() + static_cast<std::ptrdiff_t>(random.Below(others.size()));

@@ -17,7 +17,8 @@ double SharesOfSettings(const SweepPlan& plan, const Prompt& prompt, const Model
   const auto tokens = static_cast<int64_t>(prompt.ids.size());
   const auto answer = static_cast<int64_t>(std::max<size_t>(prompt.answer_ids.size(), 1));
   const auto layers = static_cast<double>(config.layers);
-  const double last_rows = kLastRowsShare + static_cast<double>(answer) / static_cast<double>(tokens);
+  const double last_rows =
+      kLastRowsShare + static_cast<double>(answer) / static_cast<double>(tokens);
   std::vector<AttentionPlan> before;
   double shares = 0;
   for (const size_t setting : EvaluationOrder(plan.settings)) {
@@ -50,8 +51,7 @@ SampleCost CostOfSample(const SweepPlan& plan, const std::vector<TaskQuestion>& 
           tokens * (traces_fit ? SharesOfSettings(plan, question.prompt, config) : settings);
     }
     if (!plan.score.generation) continue;
-    const double made =
-        settings * static_cast<double>(question.sample.generation.new_tokens);
+    const double made = settings * static_cast<double>(question.sample.generation.new_tokens);
     cost.generated_tokens += made;
     cost.work_tokens += settings * tokens + made * kGeneratedTokenCost;
   }
@@ -59,21 +59,22 @@ SampleCost CostOfSample(const SweepPlan& plan, const std::vector<TaskQuestion>& 
 }
 
 Schedule PlanSchedule(const std::vector<CellCost>& cells, int64_t ranks) {
-  // When each rank is free, and the cell whose model it has open.
+  // When each rank is free, and the model that it has open.
+  constexpr size_t kNoModel = static_cast<size_t>(-1);
   using Rank = std::pair<double, size_t>;
   std::priority_queue<Rank, std::vector<Rank>, std::greater<>> free;
-  for (int64_t rank = 0; rank < ranks; ++rank) free.emplace(0.0, cells.size());
+  for (int64_t rank = 0; rank < ranks; ++rank) free.emplace(0.0, kNoModel);
   double worked = 0;
   double end = 0;
-  for (size_t cell = 0; cell < cells.size(); ++cell) {
-    for (int64_t sample = 0; sample < cells[cell].samples; ++sample) {
+  for (const CellCost& cell : cells) {
+    for (int64_t sample = 0; sample < cell.samples; ++sample) {
       auto [at, open] = free.top();
       free.pop();
-      if (open != cell) at += cells[cell].seconds_to_open;
-      at += cells[cell].seconds_per_sample;
-      worked += cells[cell].seconds_per_sample;
+      if (open != cell.model) at += cell.seconds_to_open;
+      at += cell.seconds_per_sample;
+      worked += cell.seconds_per_sample;
       end = std::max(end, at);
-      free.emplace(at, cell);
+      free.emplace(at, cell.model);
     }
   }
   Schedule schedule;

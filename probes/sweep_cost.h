@@ -13,10 +13,10 @@ namespace midscope {
 
 // One sample of a plan.
 struct SampleCost {
-  int64_t prompts = 0;           // one a place
-  int64_t runs = 0;              // prompts x settings
-  double prompt_tokens = 0;      // of all places together
-  double generated_tokens = 0;   // at most, of all cells
+  int64_t prompts = 0;          // one a place
+  int64_t runs = 0;             // prompts x settings
+  double prompt_tokens = 0;     // of all places together
+  double generated_tokens = 0;  // at most, of all cells
   // Tokens of whole prompts whose time it takes: settings that re-use a prompt's trace count for
   // what they run again alone, a generated token for kGeneratedTokenCost.
   double work_tokens = 0;
@@ -38,6 +38,7 @@ struct CellCost {
   int64_t samples = 0;
   double seconds_per_sample = 0;
   double seconds_to_open = 0;  // its model, on each rank that takes samples of it
+  size_t model = 0;            // cells of one model have one number
 };
 
 struct Schedule {
@@ -46,8 +47,8 @@ struct Schedule {
   double busy = 1;     // share of all ranks' time that goes into samples
 };
 
-// Ranks take the next sample, cells in their order, whenever they are free; a rank that takes one of
-// another cell than before opens its model. What probes of MPI do (the plan of one machine: 1 rank).
+// Ranks take the next sample, cells in their order, whenever they are free; a rank that takes one
+// of another model than before opens it.
 Schedule PlanSchedule(const std::vector<CellCost>& cells, int64_t ranks);
 
 }  // namespace midscope

@@ -38,7 +38,7 @@ std::string ScoreArmsName(const ScoreArms& arms);
 ScoreArms ParseScoreArms(std::string_view name, const Task& task);
 
 struct SweepPlan {
-  std::string task;  // in full, "list:lines=20"
+  std::string task;                  // in full, "list:lines=20"
   std::string task_files_hash = {};  // of the files that the task reads; "" for none
   ScoreArms score = {};
   PromptFormat format = {};

@@ -58,21 +58,20 @@ std::vector<T> DataOf(const Record& record, const std::string& name) {
                 "Run the sweep again into a new file");
 }
 
-// Over-long prompts are refused, not cut: cut on the right they lose the question, cut in the middle
-// the gold.
+// Over-long prompts are refused, not cut: cut on the right they lose the question, cut in the
+// middle the gold.
 void CheckFits(const SampleRequest& request, const ModelConfig& config) {
   for (const TaskQuestion& question : request.questions) {
     const auto prompt = static_cast<int64_t>(question.prompt.ids.size());
     const auto answer = static_cast<int64_t>(question.prompt.answer_ids.size());
-    const int64_t behind = std::max(request.score.likelihood ? answer : 1,
-                                    request.score.generation ? question.sample.generation.new_tokens
-                                                             : 1);
+    const int64_t behind =
+        std::max(request.score.likelihood ? answer : 1,
+                 request.score.generation ? question.sample.generation.new_tokens : 1);
     const int64_t rows = prompt + std::max<int64_t>(behind, 1) - 1;
     if (rows <= config.trained_context) continue;
-    throw Failure(kTooLong,
-                  "it has " + std::to_string(prompt) + " tokens, " + std::to_string(behind) +
-                      " follow, the model's context holds " +
-                      std::to_string(config.trained_context));
+    throw Failure(kTooLong, "it has " + std::to_string(prompt) + " tokens, " +
+                                std::to_string(behind) + " follow, the model's context holds " +
+                                std::to_string(config.trained_context));
   }
 }
 
@@ -245,10 +244,9 @@ Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequ
 }
 
 SampleOutcome ReadOutcome(int64_t sample, const Record& record) {
-  SampleOutcome outcome{sample, DataOf<double>(record, "answer_nll"),
-                        DataOf<uint8_t>(record, "correct"),
-                        DataOf<uint8_t>(record, "choice_correct"),
-                        DataOf<double>(record, "generation_score")};
+  SampleOutcome outcome{
+      sample, DataOf<double>(record, "answer_nll"), DataOf<uint8_t>(record, "correct"),
+      DataOf<uint8_t>(record, "choice_correct"), DataOf<double>(record, "generation_score")};
   if (outcome.answer_nll.empty() && outcome.generation_score.empty()) {
     throw Failure("sweep file", "a stored sample lacks its outcome",
                   "Run the sweep again into a new file");

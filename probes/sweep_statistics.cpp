@@ -126,12 +126,11 @@ class Analysis {
     }
     if (places_ < 2) return;
     add("mean", RowMeans(difference, places_));
-    comparisons.push_back({measure_.name, setting, against, "gap",
-                           Gap(PlaceMeans(rows_[setting], places_)) -
-                               Gap(PlaceMeans(rows_[against], places_)),
-                           GapDifferenceInterval(setting, against),
-                           SwapPValue(rows_[setting], rows_[against], places_, plan_.seed, Gap),
-                           0});
+    comparisons.push_back(
+        {measure_.name, setting, against, "gap",
+         Gap(PlaceMeans(rows_[setting], places_)) - Gap(PlaceMeans(rows_[against], places_)),
+         GapDifferenceInterval(setting, against),
+         SwapPValue(rows_[setting], rows_[against], places_, plan_.seed, Gap), 0});
   }
 
   // A sample's rows of both settings side by side are drawn together.
@@ -185,7 +184,8 @@ SweepStatistics AnalyseSweep(const SweepPlan& plan, const std::vector<SampleOutc
   SweepStatistics statistics;
   statistics.samples = static_cast<int64_t>(outcomes.size());
   if (outcomes.empty()) return statistics;
-  for (const OutcomeMeasure& measure : MeasuresOf(outcomes)) Analysis(plan, measure).Run(statistics);
+  for (const OutcomeMeasure& measure : MeasuresOf(outcomes))
+    Analysis(plan, measure).Run(statistics);
   return statistics;
 }
 
@@ -203,7 +203,8 @@ Record SettingStatisticsRecord(const SweepPlan& plan, const SweepStatistics& sta
       std::vector<double> values;
       values.reserve(settings);
       for (size_t i = 0; i < settings; ++i) values.push_back(value(statistics.settings[begin + i]));
-      record.arrays.push_back({measure + name, {"setting"}, std::move(values), of_unit, description});
+      record.arrays.push_back(
+          {measure + name, {"setting"}, std::move(values), of_unit, description});
     };
     using Setting = SettingStatistics;
     const char* low = "lower end of the 95 % bootstrap interval";

@@ -46,8 +46,8 @@ struct SettingComparison {
 struct SampleAdvice {
   std::string measure;
   double standard_deviation = 0;
-  double detectable = 0;         // with the samples that there are
-  double wanted = 0;             // 0.04 of a share, 0.1 nats
+  double detectable = 0;  // with the samples that there are
+  double wanted = 0;      // 0.04 of a share, 0.1 nats
   int64_t samples_for_wanted = 0;
 };
 

@@ -30,9 +30,9 @@ namespace {
 // Where a task's text lies in the text that is put to the model.
 struct FormattedText {
   std::string text;
-  int64_t shift = 0;        // of every byte of the task's text
-  int64_t begin = 0;        // of what was kept of the task's text: templates may trim it ...
-  int64_t end = 0;          // ... and its end
+  int64_t shift = 0;  // of every byte of the task's text
+  int64_t begin = 0;  // of what was kept of the task's text: templates may trim it ...
+  int64_t end = 0;    // ... and its end
   bool templated = false;
 };
 
@@ -144,9 +144,8 @@ TaskQuestion MakeQuestion(const Tokenizer& tokenizer, const TaskSample& sample,
   if (chat) formatted = InTemplate(tokenizer, sample, format.chat_template);
   const bool add_bos = FitBos(tokenizer, format.bos, formatted);
   TaskQuestion question;
-  question.prompt =
-      BuildPrompt(tokenizer, formatted.text, ShiftedSpans(sample.spans, formatted),
-                  AnswerAfter(formatted, sample.answer), add_bos);
+  question.prompt = BuildPrompt(tokenizer, formatted.text, ShiftedSpans(sample.spans, formatted),
+                                AnswerAfter(formatted, sample.answer), add_bos);
   question.choice_ids = ChoiceIds(tokenizer, question.prompt, formatted, sample.choices);
   question.sample = sample;
   question.sample.text.clear();

@@ -166,8 +166,8 @@ void RunSweepCommand(const CommandInput& input) {
   std::vector<CellReport> reports;
   std::string first_failure;
   for (size_t i = 0; i < cells.size(); ++i) {
-    const std::string name = fmt::format("model {}, task {}, seed {}", cells[i].model,
-                                         cells[i].task, cells[i].seed);
+    const std::string name =
+        fmt::format("model {}, task {}, seed {}", cells[i].model, cells[i].task, cells[i].seed);
     input.job.Log(fmt::format("sweep {} of {}: {}", i + 1, cells.size(), name));
     try {
       reports.push_back(run.Run(cells[i], files[i]));

@@ -34,13 +34,11 @@ constexpr int64_t kSamplesLookedAt = 4;
 struct PlannedCell {
   SweepCell cell;
   int64_t samples = 0;
-  SampleCost sample;       // the mean of those looked at
-  double throughput = 0;   // prompt tokens a second
+  SampleCost sample;      // the mean of those looked at
+  double throughput = 0;  // prompt tokens a second
   double seconds_to_open = 0;
 
-  double seconds() const {
-    return static_cast<double>(samples) * sample.work_tokens / throughput;
-  }
+  double seconds() const { return static_cast<double>(samples) * sample.work_tokens / throughput; }
   double tokens() const { return static_cast<double>(samples) * sample.prompt_tokens; }
 };
 
@@ -121,9 +119,9 @@ Schedule ScheduleOf(const std::vector<PlannedCell>& cells, int64_t ranks) {
   std::vector<CellCost> costs;
   for (size_t i = 0; i < cells.size(); ++i) {
     const PlannedCell& cell = cells[i];
-    const bool opened = i > 0 && cells[i - 1].cell.model == cell.cell.model;
-    costs.push_back({cell.samples, cell.sample.work_tokens / cell.throughput,
-                     opened ? 0 : cell.seconds_to_open});
+    const bool same_model = i > 0 && cells[i - 1].cell.model == cell.cell.model;
+    costs.push_back({cell.samples, cell.sample.work_tokens / cell.throughput, cell.seconds_to_open,
+                     same_model ? costs.back().model : i});
   }
   return PlanSchedule(costs, ranks);
 }

@@ -112,7 +112,8 @@ std::string SweepJson(const std::vector<CellReport>& reports) {
     }
     sweeps.push_back(ReportJson(report));
   }
-  return Json{{"rows", rows}, {"sweeps", sweeps}}.dump(2, ' ', false, Json::error_handler_t::replace) +
+  return Json{{"rows", rows}, {"sweeps", sweeps}}.dump(2, ' ', false,
+                                                       Json::error_handler_t::replace) +
          "\n";
 }
 

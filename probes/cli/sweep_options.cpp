@@ -26,12 +26,14 @@ std::vector<OptionDescription> GridOptions() {
   OptionDescription also =
       ListOption("also", "another model to ask the same, may be given more than once");
   OptionDescription task = ListOption(
-      "task", "what is asked (see midscope help tasks), may be given more than once; {size} in it "
-              "stands for the numbers of --size");
+      "task",
+      "what is asked (see midscope help tasks), may be given more than once; {size} in it "
+      "stands for the numbers of --size");
   task.default_value = std::vector<std::string>{"list:lines=20"};
-  OptionDescription seed = TextOption(
-      "seed", "what samples, controls, bootstrap and permutations are drawn by; several such as "
-              "1,2,5 or 1-5 are sweeps of their own");
+  OptionDescription seed =
+      TextOption("seed",
+                 "what samples, controls, bootstrap and permutations are drawn by; several such as "
+                 "1,2,5 or 1-5 are sweeps of their own");
   seed.default_value = std::string("1");
   OptionDescription with =
       WithOption("a setting, may be given more than once; differences are taken to the first");
@@ -73,30 +75,30 @@ std::vector<OptionDescription> FormatOptions() {
 }
 
 std::vector<OptionDescription> RunOptions() {
-  OptionDescription plan = TextOption(
-      "plan", "a .json or .toml file of these options by name; flags override it");
+  OptionDescription plan =
+      TextOption("plan", "a .json or .toml file of these options by name; flags override it");
   plan.type = OptionType::kFile;
-  OptionDescription throughput =
-      NumberOption("throughput", "of --dry-run; without it one prompt is run to measure it", 1e-3,
-                   1e12);
+  OptionDescription throughput = NumberOption(
+      "throughput", "of --dry-run; without it one prompt is run to measure it", 1e-3, 1e12);
   throughput.unit = "prompt tokens a second";
-  return {plan,
-          OutOption("the HDF5 file to write; of several models, tasks or seeds the folder"),
-          FlagOption("resume",
-                     "go on in the file of an interrupted sweep, or add samples to it with a larger "
-                     "--samples"),
-          FlagOption("attention",
-                     "keep last-query attention [sample, layer, head, key], of the first setting at "
-                     "the first place"),
-          IntegerOption("checkpoint", "samples after which the file is brought up to date", 1,
-                        1000000, 20),
-          IntegerOption("watch",
-                        "seconds between tables of what is done so far, on standard error; 0: none",
-                        0, 1000000, 60),
-          FlagOption("dry-run", "print what would run and how long it would take"),
-          throughput,
-          IntegerOption("ranks", "of --dry-run: processes to plan for", 1, 1000000, 1),
-          JsonOption()};
+  return {
+      plan,
+      OutOption("the HDF5 file to write; of several models, tasks or seeds the folder"),
+      FlagOption("resume",
+                 "go on in the file of an interrupted sweep, or add samples to it with a larger "
+                 "--samples"),
+      FlagOption("attention",
+                 "keep last-query attention [sample, layer, head, key], of the first setting at "
+                 "the first place"),
+      IntegerOption("checkpoint", "samples after which the file is brought up to date", 1, 1000000,
+                    20),
+      IntegerOption("watch",
+                    "seconds between tables of what is done so far, on standard error; 0: none", 0,
+                    1000000, 60),
+      FlagOption("dry-run", "print what would run and how long it would take"),
+      throughput,
+      IntegerOption("ranks", "of --dry-run: processes to plan for", 1, 1000000, 1),
+      JsonOption()};
 }
 
 std::vector<int64_t> Numbers(const OptionSet& options, const std::string& name, int64_t minimum) {

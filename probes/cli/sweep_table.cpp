@@ -65,7 +65,8 @@ std::string CellsText(const CellReport& report) {
 }
 
 std::string SettingsText(const CellReport& report) {
-  TextTable table({"over places", "measure", "mean [95 %]", "gap [95 %]", "best", "worst", "place p"});
+  TextTable table(
+      {"over places", "measure", "mean [95 %]", "gap [95 %]", "best", "worst", "place p"});
   for (const SettingStatistics& one : report.statistics.settings) {
     table.Add({SettingText(report.plan.settings[one.setting]), one.measure,
                WithInterval(one.mean, one.mean_interval), WithInterval(one.gap, one.gap_interval),
@@ -116,10 +117,10 @@ std::string NotesText(const CellReport& report) {
     text += "generated: the task's own score of the text that the model generates\n";
   }
   if (report.failed > 0) {
-    text += fmt::format("{} samples failed and are in no number, {} of them for prompts that are "
-                        "too long{}\n",
-                        report.failed, report.too_long,
-                        report.file.empty() ? "" : "; the file says why");
+    text += fmt::format(
+        "{} samples failed and are in no number, {} of them for prompts that are "
+        "too long{}\n",
+        report.failed, report.too_long, report.file.empty() ? "" : "; the file says why");
   }
   return text;
 }
@@ -135,9 +136,9 @@ std::string ReportText(const CellReport& report) {
   text += "gap: best place less worst; p: permutation tests";
   if (tests > 0) {
     const auto& measure = report.statistics.comparisons.front().measure;
-    const auto family = std::count_if(report.statistics.comparisons.begin(),
-                                      report.statistics.comparisons.end(),
-                                      [&](const auto& one) { return one.measure == measure; });
+    const auto family =
+        std::count_if(report.statistics.comparisons.begin(), report.statistics.comparisons.end(),
+                      [&](const auto& one) { return one.measure == measure; });
     text += fmt::format(", adjusted by Holm over the {} comparisons of a measure", family);
   }
   return text + "\n" + AdviceText(report);
@@ -179,8 +180,8 @@ std::string RunningTable(const SweepPlan& plan, const SweepResult& result) {
       for (const std::vector<double>& sample : measure.values) {
         for (size_t place = 0; place < places; ++place) sum += sample[setting * places + place];
       }
-      row.push_back(fmt::format(
-          "{:.2f}", sum / static_cast<double>(std::max<size_t>(1, measure.values.size() * places))));
+      row.push_back(fmt::format("{:.2f}", sum / static_cast<double>(std::max<size_t>(
+                                                    1, measure.values.size() * places))));
     }
     table.Add(std::move(row));
   }
