@@ -46,11 +46,50 @@ std::optional<SampleValues> ReadSampleValues(const RunReader& reader, const File
   return SampleValues{axis->values, *values};
 }
 
+struct FileValues {
+  FileOutcome outcome;
+  std::optional<SampleValues> samples;
+};
+
 // The same task, seed and sample numbers: the same prompts.
-bool Paired(const FileOutcome& a, const FileOutcome& b, const std::optional<SampleValues>& x,
-            const std::optional<SampleValues>& y) {
-  return x && y && !a.task.empty() && a.task == b.task && a.seed == b.seed &&
-         x->samples == y->samples;
+bool Paired(const FileValues& a, const FileValues& b) {
+  return a.samples && b.samples && !a.outcome.task.empty() && a.outcome.task == b.outcome.task &&
+         a.outcome.seed == b.outcome.seed && a.samples->samples == b.samples->samples;
+}
+
+// Settings and places of all files, in the order of their coming.
+std::vector<std::pair<std::string, int64_t>> AllCells(const std::vector<FileValues>& files) {
+  std::vector<std::pair<std::string, int64_t>> cells;
+  for (const FileValues& file : files) {
+    for (const std::string& setting : file.outcome.settings) {
+      for (const int64_t place : file.outcome.places) {
+        const std::pair cell(setting, place);
+        if (std::find(cells.begin(), cells.end(), cell) == cells.end()) cells.push_back(cell);
+      }
+    }
+  }
+  return cells;
+}
+
+// The values of one cell, sample by sample.
+std::vector<double> CellValues(const FileValues& file, size_t cell) {
+  const size_t stride = file.outcome.settings.size() * file.outcome.places.size();
+  std::vector<double> values(file.samples->samples.size());
+  for (size_t i = 0; i < values.size(); ++i) values[i] = file.samples->answer_nll[i * stride + cell];
+  return values;
+}
+
+void SetDifference(const FileValues& first, const FileValues& other, ComparedCell& row) {
+  const int64_t cell = first.outcome.Cell(row.setting, row.place);
+  if (cell < 0) return;
+  const auto first_cell = static_cast<size_t>(cell);
+  row.difference = row.answer_nll - first.outcome.answer_nll[first_cell];
+  if (!Paired(first, other)) return;
+  std::vector<double> differences =
+      CellValues(other, static_cast<size_t>(other.outcome.Cell(row.setting, row.place)));
+  const std::vector<double> base = CellValues(first, first_cell);
+  for (size_t i = 0; i < base.size(); ++i) differences[i] -= base[i];
+  row.interval = BootstrapMeanInterval(differences, other.outcome.seed);
 }
 
 double Magnitude(double a, double b) {
@@ -190,48 +229,23 @@ FileOutcome ReadFileOutcome(const RunReader& reader) {
 }
 
 std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers) {
-  std::vector<FileOutcome> outcomes;
-  std::vector<std::optional<SampleValues>> values;
+  std::vector<FileValues> files;
+  files.reserve(readers.size());
   for (const RunReader& reader : readers) {
-    outcomes.push_back(ReadFileOutcome(reader));
-    values.push_back(ReadSampleValues(reader, outcomes.back()));
-  }
-  std::vector<std::pair<std::string, int64_t>> cells;  // of all files, in the order of their coming
-  for (const FileOutcome& outcome : outcomes) {
-    for (const std::string& setting : outcome.settings) {
-      for (const int64_t place : outcome.places) {
-        const std::pair cell(setting, place);
-        if (std::find(cells.begin(), cells.end(), cell) == cells.end()) cells.push_back(cell);
-      }
-    }
+    FileOutcome outcome = ReadFileOutcome(reader);
+    auto samples = ReadSampleValues(reader, outcome);
+    files.push_back({std::move(outcome), std::move(samples)});
   }
   std::vector<ComparedCell> compared;
-  for (const auto& [setting, place] : cells) {
-    const int64_t first = outcomes.front().Cell(setting, place);
-    for (size_t file = 0; file < readers.size(); ++file) {
-      const FileOutcome& outcome = outcomes[file];
+  for (const auto& [setting, place] : AllCells(files)) {
+    for (size_t file = 0; file < files.size(); ++file) {
+      const FileOutcome& outcome = files[file].outcome;
       const int64_t cell = outcome.Cell(setting, place);
       if (cell < 0) continue;
       const auto at = static_cast<size_t>(cell);
-      ComparedCell row{setting,           place, file,           outcome.samples,
-                       outcome.accuracy[at], outcome.answer_nll[at], kNone, {kNone, kNone}};
-      if (file > 0 && first >= 0) {
-        row.difference = row.answer_nll - outcomes.front().answer_nll[static_cast<size_t>(first)];
-      }
-      if (file > 0 && first >= 0 &&
-          Paired(outcomes.front(), outcome, values.front(), values[file])) {
-        const size_t count = values[file]->samples.size();
-        std::vector<double> differences(count);
-        for (size_t i = 0; i < count; ++i) {
-          const size_t stride = outcome.settings.size() * outcome.places.size();
-          const size_t first_stride =
-              outcomes.front().settings.size() * outcomes.front().places.size();
-          differences[i] =
-              values[file]->answer_nll[i * stride + at] -
-              values.front()->answer_nll[i * first_stride + static_cast<size_t>(first)];
-        }
-        row.interval = BootstrapMeanInterval(differences, outcome.seed);
-      }
+      ComparedCell row{setting, place, file, outcome.samples, outcome.accuracy[at],
+                       outcome.answer_nll[at], kNone, {kNone, kNone}};
+      if (file > 0) SetDifference(files.front(), files[file], row);
       compared.push_back(std::move(row));
     }
   }
@@ -274,7 +288,8 @@ std::vector<std::pair<std::string, std::vector<std::string>>> DifferentFields(
         note(name, std::to_string(value));
       }
     });
-    for (const auto& [key, value] : PlanOf(readers[file]).items()) note("plan." + key, value.dump());
+    const nlohmann::json plan = PlanOf(readers[file]);
+    for (const auto& [key, value] : plan.items()) note("plan." + key, value.dump());
   }
   std::vector<std::pair<std::string, std::vector<std::string>>> different;
   for (auto& [name, held] : fields) {
