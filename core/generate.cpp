@@ -17,16 +17,6 @@ namespace {
 // Uniform in [0, 1) from the engine's bits: the standard's distributions differ between libraries.
 double Uniform(std::mt19937_64& engine) { return static_cast<double>(engine() >> 11) * 0x1.0p-53; }
 
-bool EndsText(const Tokenizer& tokenizer, int32_t id) {
-  const std::vector<int32_t>& ends = tokenizer.end_ids();
-  if (tokenizer.eos_id() == id || std::find(ends.begin(), ends.end(), id) != ends.end())
-    return true;
-  static constexpr std::array<std::string_view, 5> kEnds = {"<|endoftext|>", "<|im_end|>", "</s>",
-                                                            "<|eot_id|>", "<end_of_turn>"};
-  return tokenizer.IsControl(id) &&
-         std::find(kEnds.begin(), kEnds.end(), tokenizer.TokenText(id)) != kEnds.end();
-}
-
 int32_t Sample(std::span<const float> logits, const GenerateOptions& options,
                std::mt19937_64& engine) {
   if (options.temperature <= 0) return TopTokens(logits, 1).front().id;
@@ -61,6 +51,16 @@ void CheckOptions(const GenerateOptions& options) {
 }
 
 }  // namespace
+
+bool EndsText(const Tokenizer& tokenizer, int32_t id) {
+  const std::vector<int32_t>& ends = tokenizer.end_ids();
+  if (tokenizer.eos_id() == id || std::find(ends.begin(), ends.end(), id) != ends.end())
+    return true;
+  static constexpr std::array<std::string_view, 5> kEnds = {"<|endoftext|>", "<|im_end|>", "</s>",
+                                                            "<|eot_id|>", "<end_of_turn>"};
+  return tokenizer.IsControl(id) &&
+         std::find(kEnds.begin(), kEnds.end(), tokenizer.TokenText(id)) != kEnds.end();
+}
 
 Generated Generate(const Decoder& decoder, std::span<const int32_t> prompt,
                    const Intervention& intervention, const GenerateOptions& options,

@@ -12,6 +12,9 @@
 
 namespace midscope {
 
+// Whether a token ends a text or a turn of it.
+bool EndsText(const Tokenizer& tokenizer, int32_t id);
+
 struct GenerateOptions {
   int64_t new_tokens = 100;
   double temperature = 0;  // 0: greedy

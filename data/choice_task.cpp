@@ -42,14 +42,14 @@ std::string Subject(const fs::path& path) {
   return subject;
 }
 
-Rows ReadExamples(const fs::path& path, int64_t shots) {
+Rows ReadExamples(const TaskSpec& spec) {
+  const int64_t shots = spec.values.at("shots");
   if (shots == 0) return {};
-  const std::string name = Subject(path) + "_dev.csv";
-  const fs::path beside = path.parent_path() / name;
-  const fs::path apart = path.parent_path().parent_path() / "dev" / name;
-  Rows rows = ReadRows(fs::exists(beside) ? beside.string() : apart.string());
+  const fs::path path = ChoiceExamplesFile(spec);
+  Rows rows = ReadRows(path.string());
   if (static_cast<int64_t>(rows.size()) < shots) {
-    throw UsageError(name, "it has " + std::to_string(rows.size()) + " examples",
+    throw UsageError(path.filename().string(),
+                     "it has " + std::to_string(rows.size()) + " examples",
                      "Give shots=" + std::to_string(rows.size()) + " or fewer");
   }
   rows.resize(static_cast<size_t>(shots));
@@ -70,7 +70,7 @@ class ChoiceTask : public Task {
       : name_(TaskSpecText(spec, DescribeChoiceTask())),
         subject_(Subject(spec.file)),
         questions_(ReadRows(spec.file)),
-        examples_(ReadExamples(spec.file, spec.values.at("shots"))) {
+        examples_(ReadExamples(spec)) {
     std::replace(subject_.begin(), subject_.end(), '_', ' ');
   }
 
@@ -79,6 +79,7 @@ class ChoiceTask : public Task {
   std::optional<int64_t> samples() const override {
     return static_cast<int64_t>(questions_.size());
   }
+  bool scored_by_likelihood() const override { return true; }
 
   TaskSample Make(int64_t sample, int64_t place) const override {
     CheckSample(*this, sample);
@@ -108,6 +109,15 @@ class ChoiceTask : public Task {
 };
 
 }  // namespace
+
+std::string ChoiceExamplesFile(const TaskSpec& spec) {
+  if (spec.values.at("shots") == 0) return "";
+  const fs::path path = spec.file;
+  const std::string name = Subject(path) + "_dev.csv";
+  const fs::path beside = path.parent_path() / name;
+  const fs::path apart = path.parent_path().parent_path() / "dev" / name;
+  return fs::exists(beside) ? beside.string() : apart.string();
+}
 
 TaskDescription DescribeChoiceTask() {
   constexpr int64_t kMostShots = 5;  // rows of a dev file

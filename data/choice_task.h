@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "data/task.h"
 #include "data/task_spec.h"
@@ -15,6 +16,8 @@ namespace midscope {
 // compared by likelihood (TaskSample::choices); generated text by the first letter that stands
 // alone. One place.
 TaskDescription DescribeChoiceTask();
+// The file that the examples come from; "" with shots=0.
+std::string ChoiceExamplesFile(const TaskSpec& spec);
 std::unique_ptr<Task> MakeChoiceTask(const TaskSpec& spec);
 
 }  // namespace midscope

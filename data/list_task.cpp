@@ -33,6 +33,7 @@ class ListTask : public Task {
 
   std::string name() const override { return name_; }
   int64_t pieces() const override { return lines_; }
+  bool scored_by_likelihood() const override { return true; }
 
   TaskSample Make(int64_t sample, int64_t place) const override {
     CheckPlace(*this, place);

@@ -27,6 +27,19 @@ struct SamplePlace {
   std::map<std::string, int64_t> ragged_sizes;
 };
 
+// Whether `later` differs from `earlier` in nothing but a larger number `member`.
+bool HasGrown(nlohmann::json earlier, nlohmann::json later, const std::string& member) {
+  if (member.empty() || !earlier.is_object() || !later.is_object()) return false;
+  const auto number = [&](const nlohmann::json& plan) {
+    const auto found = plan.find(member);
+    return found != plan.end() && found->is_number_integer() ? found->get<int64_t>() : -1;
+  };
+  if (number(earlier) < 0 || number(earlier) >= number(later)) return false;
+  earlier.erase(member);
+  later.erase(member);
+  return earlier == later;
+}
+
 nlohmann::json ParsePlan(const std::string& plan) {
   return nlohmann::json::parse(plan, nullptr, /*allow_exceptions=*/false);
 }
@@ -70,8 +83,20 @@ struct SweepStore::State {
 };
 
 void SweepStore::State::CheckPlan(const std::string& where, const std::string& other) {
-  if (reading && plan_json.empty()) plan_json = other;
-  if (ParsePlan(other) == ParsePlan(plan_json)) return;
+  const nlohmann::json theirs = ParsePlan(other);
+  const nlohmann::json ours = ParsePlan(plan_json);
+  if (reading && (plan_json.empty() || HasGrown(ours, theirs, options.growing))) {
+    plan_json = other;
+    return;
+  }
+  if (theirs == ours || HasGrown(theirs, ours, options.growing)) return;
+  if (HasGrown(ours, theirs, options.growing)) {
+    throw Failure(where,
+                  "holds a larger sweep: " + options.growing + " " +
+                      theirs[options.growing].dump() + " instead of " +
+                      ours[options.growing].dump(),
+                  "Resume with that many or more, or write to another file");
+  }
   throw Failure(where, "holds a sweep of another plan: " + other,
                 "Resume with that plan, or write to another file");
 }
@@ -143,12 +168,12 @@ void SweepStore::State::LoadFailures() {
 }
 
 void SweepStore::State::LoadJournal() {
-  bool planned = false;
+  std::string planned;
   dropped_bytes = journal->Load([&](const JournalEntry& entry, int64_t offset) {
     switch (entry.kind) {
       case JournalEntry::Kind::kPlan:
         CheckPlan(path + ".journal", entry.text);
-        planned = true;
+        planned = entry.text;
         break;
       case JournalEntry::Kind::kSample:
         NoteSample(entry.sample, FlattenSample(entry.record, options.ragged_axes), {offset, 0, {}});
@@ -158,7 +183,10 @@ void SweepStore::State::LoadJournal() {
         break;
     }
   });
-  if (!planned && !reading) journal->Append({JournalEntry::Kind::kPlan, 0, plan_json, {}});
+  // A plan that has grown is noted, so that it does not shrink again.
+  if (planned != plan_json && !reading) {
+    journal->Append({JournalEntry::Kind::kPlan, 0, plan_json, {}});
+  }
 }
 
 Record SweepStore::State::Load(int64_t sample) const {
@@ -215,6 +243,7 @@ SweepStore SweepStore::Create(const std::string& path, const std::string& plan_j
 SweepStore SweepStore::OpenForReading(const std::string& path) {
   auto state = std::make_unique<State>(path, "", Provenance(), SweepStoreOptions());
   state->reading = true;
+  state->options.growing = "samples";
   const std::string journal = path + ".journal";
   if (std::filesystem::exists(journal)) {
     state->journal.emplace(journal);

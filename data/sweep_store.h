@@ -22,6 +22,8 @@ struct SweepStoreOptions {
   // Axes that may have another size in each sample. Arrays over them are padded (NaN; -1 for
   // integers; false; "") and AXIS_count [sample] says how many places are real.
   std::vector<std::string> ragged_axes = {"key"};
+  // A member of the plan that may grow when a sweep is resumed, all else being equal; "": none.
+  std::string growing;
   std::string signal;  // the array that a viewer shows first; "": the sample record's own signal
 };
 
@@ -29,7 +31,8 @@ class SweepStore {
  public:
   // Throws Error: (usage) the file or a journal exists and `resume` is false; (failure) the plan in
   // the file is another one, the file or journal can't be read, another process holds the journal.
-  // plan_json: what is run, as JSON; two plans are the same when they are equal as JSON.
+  // plan_json: what is run, as JSON; two plans are the same when they are equal as JSON, or when
+  // the file's differs in nothing but a smaller `growing`.
   static SweepStore Create(const std::string& path, const std::string& plan_json,
                            const Provenance& provenance, const SweepStoreOptions& options = {});
   // A sweep that ended, was cut off or is a rank's part of one, to read its samples: the file, its

@@ -2,11 +2,15 @@
 #include "data/task.h"
 
 #include <charconv>
+#include <filesystem>
+#include <span>
 
 #include "core/error.h"
+#include "core/file_hash.h"
 #include "core/utf8.h"
 #include "data/choice_task.h"
 #include "data/document_task.h"
+#include "data/haystack.h"
 #include "data/key_value_task.h"
 #include "data/lines_task.h"
 #include "data/list_task.h"
@@ -100,6 +104,22 @@ std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordF
   if (parsed.task == "timeline") return MakeTimelineTask(parsed, seed);
   if (parsed.task == "text") return MakeTextTask(parsed, count_tokens);
   return MakeOwnTask(parsed);
+}
+
+std::string TaskFilesHash(std::string_view spec) {
+  const TaskSpec parsed = ParseTaskSpec(spec, Tasks());
+  if (parsed.file.empty()) return "";
+  if (std::filesystem::is_directory(parsed.file)) {
+    const std::string text = ReadHaystack(parsed.file);
+    return HashBytes(std::as_bytes(std::span(text)));
+  }
+  std::string hash = HashFile(parsed.file);
+  const std::string examples = parsed.task == "mmlu" ? ChoiceExamplesFile(parsed) : "";
+  if (!examples.empty()) {
+    hash += HashFile(examples);
+    hash = HashBytes(std::as_bytes(std::span(hash)));
+  }
+  return hash;
 }
 
 std::string TaskHelp() {

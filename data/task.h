@@ -62,6 +62,8 @@ class Task {
   virtual bool by_depth() const { return false; }
   // How many samples there are; nothing where they are made without end.
   virtual std::optional<int64_t> samples() const { return std::nullopt; }
+  // Whether its own score is a likelihood, and not one of what the model generates.
+  virtual bool scored_by_likelihood() const { return false; }
   // What is asked depends on (seed, sample) alone; `place` (first_place() and on, pieces() of them)
   // only moves the gold piece among the others, which keep their order. Throws Error (usage) for a
   // place or sample out of range.
@@ -96,6 +98,10 @@ using TokenCounter = std::function<int64_t(std::string_view)>;
 // what there is, and Error (failure) for a damaged file, with its name and line.
 std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordFilter& filter = {},
                                const TokenCounter& count_tokens = {});
+
+// What tells the files that a spec names from others of the same name: XXH3-128 of their contents;
+// "" where it names none. Throws as MakeTask does.
+std::string TaskFilesHash(std::string_view spec);
 
 // One line a task, with its parameters, their ranges and defaults, for help.
 std::string TaskHelp();

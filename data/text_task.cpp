@@ -30,6 +30,7 @@ class TextTask : public Task {
   std::string name() const override { return name_; }
   int64_t pieces() const override { return 1; }
   std::optional<int64_t> samples() const override { return static_cast<int64_t>(ends_.size()) - 1; }
+  bool scored_by_likelihood() const override { return true; }
 
   TaskSample Make(int64_t sample, int64_t place) const override {
     CheckSample(*this, sample);

@@ -58,8 +58,8 @@ SweepResult RunTrials(const FindChannelsRun& run, const ValidationPlan& plan,
   SweepRun sweep;
   sweep.decoder = run.decoder;
   sweep.plan = TrialSweep(plan);
-  sweep.prompts = [&](int64_t sample) {
-    return TaskPrompts(tokenizer, *task, plan.places, sample);
+  sweep.questions = [&](int64_t sample) {
+    return AnswerQuestions(TaskPrompts(tokenizer, *task, plan.places, sample));
   };
   std::optional<SweepStore> store;
   if (!run.out.empty()) {

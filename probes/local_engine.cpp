@@ -172,9 +172,9 @@ Record LocalEngine::Compare(const CompareRequest& request,
     run.plan.settings.push_back({"", intervention});
     run.plan.settings.back().text = run.plan.settings.back().canonical();
   }
-  run.prompts = [&](int64_t sample) {
-    if (!loaded.task) return loaded.prompts;
-    return TaskPrompts(decoder_->tokenizer(), *loaded.task, loaded.places, sample);
+  run.questions = [&](int64_t sample) {
+    if (!loaded.task) return AnswerQuestions(loaded.prompts);
+    return AnswerQuestions(TaskPrompts(decoder_->tokenizer(), *loaded.task, loaded.places, sample));
   };
   run.on_sample = [&](const SweepResult& so_far) {
     if (partial && !so_far.outcomes.empty()) partial(MeansRecord(run.plan, so_far));

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Means with their uncertainty. Deterministic: the same values and seed give the same bits on every
-// machine.
+// Means and differences with their uncertainty. Deterministic: the same values and seed give the
+// same bits on every machine.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <vector>
 
 namespace midscope {
 
 // NaN for no values.
 double Mean(std::span<const double> values);
+
+// Of a sample (divisor n - 1); NaN for fewer than two values.
+double StandardDeviation(std::span<const double> values);
 
 struct Interval {
   double low = 0;
@@ -17,6 +23,7 @@ struct Interval {
 };
 
 inline constexpr int kBootstrapResamples = 2000;
+inline constexpr int kPermutations = 10000;
 
 // 95 % percentile bootstrap interval of the mean (Efron and Tibshirani, 1993, ch. 13): `resamples`
 // samples drawn with replacement, quantiles interpolated linearly. Samples are drawn from (seed,
@@ -25,5 +32,41 @@ inline constexpr int kBootstrapResamples = 2000;
 // where a value is NaN.
 Interval BootstrapMeanInterval(std::span<const double> values, uint64_t seed,
                                int resamples = kBootstrapResamples);
+
+// The same for any statistic of rows [row, column] of which whole rows are drawn: `statistic` is
+// handed the mean of every column.
+using ColumnStatistic = std::function<double(std::span<const double> column_means)>;
+Interval BootstrapRowsInterval(std::span<const double> rows, size_t columns, uint64_t seed,
+                               const ColumnStatistic& statistic,
+                               int resamples = kBootstrapResamples);
+
+// Two-sided permutation test of paired differences against a mean of 0 (Fisher, 1935: every sign
+// may as well be the other): the share of sign changes whose mean is at least as far from 0. Over
+// all 2^n where these are at most `permutations`, else over so many drawn ones, the observed one
+// counted among them (Phipson and Smyth, 2010). NaN for no values or where one is NaN.
+double SignFlipPValue(std::span<const double> differences, uint64_t seed,
+                      int permutations = kPermutations);
+
+// Whether columns [row, column] differ in their means: each row's values are permuted among its
+// columns, the statistic is the sum of squares of column means (of which the F of a repeated
+// measures analysis is a monotone function). NaN for fewer than two columns or a NaN.
+double ColumnEffectPValue(std::span<const double> rows, size_t columns, uint64_t seed,
+                          int permutations = kPermutations);
+
+// Two-sided permutation test of a difference of a statistic between two sets of rows that are
+// paired: a row and its partner change sides.
+double SwapPValue(std::span<const double> rows, std::span<const double> others, size_t columns,
+                  uint64_t seed, const ColumnStatistic& statistic,
+                  int permutations = kPermutations);
+
+// Holm's step-down adjustment (1979): with it the chance of any false finding among all tests is at
+// most the level that the result is compared with. NaN is left out and stays.
+std::vector<double> HolmAdjusted(std::span<const double> p_values);
+
+// How many paired samples show a mean difference of `difference` with 80 % power at the 5 % level,
+// two-sided, when single differences spread by `standard_deviation` (normal approximation); and the
+// difference that `samples` show so. -1 where no number of samples does.
+int64_t SamplesForDifference(double standard_deviation, double difference);
+double DetectableDifference(double standard_deviation, int64_t samples);
 
 }  // namespace midscope

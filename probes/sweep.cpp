@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "probes/sweep_statistics.h"
 
 namespace midscope {
 namespace {
@@ -59,8 +60,9 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
                   SweepResult& result) {
   Record record;
   try {
-    const SampleRequest request = {run.prompts(sample), run.plan.places, run.plan.settings,
-                                   run.plan.attention, run.trace_memory_bytes};
+    const SampleRequest request = {run.questions(sample), run.plan.places,
+                                   run.plan.settings,     run.plan.score,
+                                   run.plan.attention,    run.trace_memory_bytes};
     record = RunSample(run.decoder, request, context);
   } catch (const Error& error) {
     result.failures[sample] = error.what();
@@ -73,6 +75,27 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
 }
 
 }  // namespace
+
+namespace {
+
+// What a whole sweep's file says beside its samples. Tests wait for the end: a checkpoint has means
+// alone.
+std::vector<Record> Summaries(const SweepPlan& plan, const SweepResult& result) {
+  std::vector<Record> records = {MeansRecord(plan, result)};
+  const SweepStatistics statistics = AnalyseSweep(plan, result.outcomes);
+  if (!statistics.settings.empty()) records.push_back(SettingStatisticsRecord(plan, statistics));
+  if (!statistics.comparisons.empty()) {
+    records.push_back(SettingComparisonsRecord(plan, statistics));
+  }
+  return records;
+}
+
+}  // namespace
+
+int64_t SweepResult::too_long() const {
+  return std::count_if(failures.begin(), failures.end(),
+                       [](const auto& failure) { return failure.second.starts_with(kTooLong); });
+}
 
 SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
   SweepResult result;
@@ -99,7 +122,7 @@ SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
     if (run.store) checkpoints.Write(result);
     throw;
   }
-  if (run.store) run.store->Finish({MeansRecord(run.plan, result)});
+  if (run.store) run.store->Finish(Summaries(run.plan, result));
   if (result.outcomes.empty() && !result.failures.empty()) {
     throw Failure("sweep", "every sample failed; the first: " + result.failures.begin()->second);
   }
@@ -120,6 +143,11 @@ Record MeansRecord(const SweepPlan& plan, const SweepResult& result) {
   }
   record.attributes["task"] = plan.task;
   record.attributes["failed_samples"] = static_cast<int64_t>(result.failures.size());
+  record.attributes["too_long_samples"] = result.too_long();
+  record.attributes["score"] = ScoreArmsName(plan.score);
+  record.attributes["chat_template"] =
+      plan.format.chat_template.empty() ? "none" : plan.format.chat_template;
+  record.attributes["bos"] = BosRuleName(plan.format.bos);
   return record;
 }
 

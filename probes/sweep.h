@@ -11,7 +11,6 @@
 
 #include "core/decoder.h"
 #include "core/job.h"
-#include "core/prompt.h"
 #include "data/sweep_store.h"
 #include "probes/outcome_statistics.h"
 #include "probes/sweep_plan.h"
@@ -19,18 +18,21 @@
 
 namespace midscope {
 
-// The prompts of one sample, one a place.
-using PromptSource = std::function<std::vector<Prompt>(int64_t sample)>;
+// What one sample asks, one question a place.
+using QuestionSource = std::function<std::vector<TaskQuestion>(int64_t sample)>;
 
 struct SweepResult {
   std::vector<SampleOutcome> outcomes;      // finished samples, in the order they were done
   std::map<int64_t, std::string> failures;  // sample: why
+
+  // Failures of prompts that the model's context does not hold.
+  int64_t too_long() const;
 };
 
 struct SweepRun {
   std::shared_ptr<const Decoder> decoder;
   SweepPlan plan;
-  PromptSource prompts;
+  QuestionSource questions;
   SweepStore* store = nullptr;  // not owned; null: results stay in memory
   int64_t trace_memory_bytes = kTraceMemoryBytes;
   int64_t checkpoint_samples = 20;  // fold finished samples into the file after so many ...

@@ -9,12 +9,26 @@
 #include "core/attention_plan.h"
 #include "core/error.h"
 #include "core/intervention_text.h"
+#include "core/nearest_word.h"
 #include "core/passage.h"
 #include "probes/model_options.h"
 
 namespace midscope {
 
 std::string SweepSetting::canonical() const { return PrintIntervention(intervention); }
+
+std::string ScoreArmsName(const ScoreArms& arms) {
+  return !arms.generation ? "likelihood" : arms.likelihood ? "both" : "generation";
+}
+
+ScoreArms ParseScoreArms(std::string_view name, const Task& task) {
+  if (name == "published") return {true, !task.scored_by_likelihood()};
+  for (const ScoreArms arms : {ScoreArms{true, false}, ScoreArms{false, true}, {true, true}}) {
+    if (ScoreArmsName(arms) == name) return arms;
+  }
+  throw UsageError("score '" + std::string(name) + "'", "there is no such way to score",
+                   KnownWordsHint(name, {"published", "likelihood", "generation", "both"}));
+}
 
 SweepSetting ReadSetting(const std::string& text) { return {text, ParseIntervention(text)}; }
 
@@ -32,6 +46,11 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   json["places"] = plan.places;
   json["settings"] = plan.CanonicalSettings();
   json["attention"] = plan.attention;
+  // What is as it always was is left out: plans of older files say nothing of it.
+  if (!plan.task_files_hash.empty()) json["task_files_hash"] = plan.task_files_hash;
+  if (plan.score != ScoreArms()) json["score"] = ScoreArmsName(plan.score);
+  if (!plan.format.chat_template.empty()) json["chat_template"] = plan.format.chat_template;
+  if (plan.format.bos != BosRule::kAsWritten) json["bos"] = BosRuleName(plan.format.bos);
   json["model_hash"] = decoder.hash();
   json["dtype"] = DtypeName(decoder.options().dtype);
   // Said only where it is so: plans of older files have no such key.

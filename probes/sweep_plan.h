@@ -4,16 +4,20 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/decoder.h"
 #include "core/intervention.h"
+#include "data/task.h"
+#include "probes/task_prompt.h"
 
 namespace midscope {
 
 struct SweepSetting {
   std::string text;  // as it was given
   Intervention intervention;
+  std::string control_of = {};  // the text of the setting that this one is a control of
 
   std::string canonical() const;  // every argument stated
 };
@@ -21,8 +25,23 @@ struct SweepSetting {
 // Throws Error (usage) that names the column.
 SweepSetting ReadSetting(const std::string& text);
 
+// How answers are scored.
+struct ScoreArms {
+  bool likelihood = true;   // teacher-forced: answer_nll, correct, choice_correct
+  bool generation = false;  // greedy text by the task's own scorer: generation_score
+  bool operator==(const ScoreArms&) const = default;
+};
+
+// "likelihood", "generation", "both". Parsing throws Error (usage); "published" reads as what the
+// task publishes: likelihood, or generation with likelihood beside it.
+std::string ScoreArmsName(const ScoreArms& arms);
+ScoreArms ParseScoreArms(std::string_view name, const Task& task);
+
 struct SweepPlan {
-  std::string task;  // in full, "list:lines=20"
+  std::string task;                  // in full, "list:lines=20"
+  std::string task_files_hash = {};  // of the files that the task reads; "" for none
+  ScoreArms score = {};
+  PromptFormat format = {};
   uint64_t seed = 1;
   int64_t samples = 40;
   std::vector<int64_t> places;         // 1-based ranks of the gold piece

@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: MIT
 #include "probes/sweep_sample.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include "core/error.h"
+#include "core/greedy_batch.h"
+#include "core/passage.h"
 #include "core/what_if.h"
 #include "probes/record_axes.h"
 
 namespace midscope {
 namespace {
 
-void AddPlaceArrays(const std::vector<Prompt>& prompts, Record& record) {
+void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) {
   std::vector<int64_t> tokens;
   std::vector<int64_t> answer_tokens;
   std::vector<int64_t> gold_begin;
   std::vector<int64_t> gold_end;
-  for (const Prompt& prompt : prompts) {
+  for (const TaskQuestion& question : questions) {
+    const Prompt& prompt = question.prompt;
     const Span* gold = prompt.FindSpan("gold");
     tokens.push_back(static_cast<int64_t>(prompt.ids.size()));
     answer_tokens.push_back(static_cast<int64_t>(prompt.answer_ids.size()));
@@ -46,14 +50,163 @@ void AddAttention(const ModelConfig& config, std::vector<float> attention, int64
 }
 
 template <typename T>
-const std::vector<T>& DataOf(const Record& record, const std::string& name) {
+std::vector<T> DataOf(const Record& record, const std::string& name) {
   const Array* array = record.FindArray(name);
-  const auto* data = array ? std::get_if<std::vector<T>>(&array->data) : nullptr;
-  if (!data) {
-    throw Failure("sweep file", "a stored sample lacks the array " + name,
-                  "Run the sweep again into a new file");
+  if (!array) return {};
+  if (const auto* data = std::get_if<std::vector<T>>(&array->data)) return *data;
+  throw Failure("sweep file", "the array " + name + " of a stored sample is of another type",
+                "Run the sweep again into a new file");
+}
+
+// Over-long prompts are refused, not cut: cut on the right they lose the question, cut in the
+// middle the gold.
+void CheckFits(const SampleRequest& request, const ModelConfig& config) {
+  for (const TaskQuestion& question : request.questions) {
+    const auto prompt = static_cast<int64_t>(question.prompt.ids.size());
+    const auto answer = static_cast<int64_t>(question.prompt.answer_ids.size());
+    const int64_t behind =
+        std::max(request.score.likelihood ? answer : 1,
+                 request.score.generation ? question.sample.generation.new_tokens : 1);
+    const int64_t rows = prompt + std::max<int64_t>(behind, 1) - 1;
+    if (rows <= config.trained_context) continue;
+    throw Failure(kTooLong, "it has " + std::to_string(prompt) + " tokens, " +
+                                std::to_string(behind) + " follow, the model's context holds " +
+                                std::to_string(config.trained_context));
   }
-  return *data;
+}
+
+std::vector<Prompt> PromptsOf(const std::vector<TaskQuestion>& questions) {
+  std::vector<Prompt> prompts;
+  prompts.reserve(questions.size());
+  for (const TaskQuestion& question : questions) prompts.push_back(question.prompt);
+  return prompts;
+}
+
+// Whether the right choice is likelier than every other one.
+bool RightChoice(const TaskQuestion& question, const std::vector<float>& logits) {
+  const int32_t right = question.prompt.answer_ids.front();
+  return std::all_of(question.choice_ids.begin(), question.choice_ids.end(), [&](int32_t id) {
+    return id == right || logits[static_cast<size_t>(id)] < logits[static_cast<size_t>(right)];
+  });
+}
+
+struct LikelihoodArrays {
+  std::vector<double> nll;
+  std::vector<uint8_t> correct;
+  std::vector<uint8_t> choice_correct;  // empty: no choices
+  std::vector<float> attention;
+};
+
+LikelihoodArrays RunLikelihood(const std::shared_ptr<const Decoder>& decoder,
+                               const SampleRequest& request, const JobContext& context) {
+  const size_t places = request.questions.size();
+  WhatIf what_if(decoder, PromptsOf(request.questions), request.trace_memory_bytes);
+  LikelihoodArrays arrays;
+  arrays.nll.resize(request.settings.size() * places);
+  arrays.correct.resize(arrays.nll.size());
+  const bool choices = !request.questions.front().choice_ids.empty();
+  if (choices) arrays.choice_correct.resize(arrays.nll.size());
+  for (const size_t setting : EvaluationOrder(request.settings)) {
+    const bool keep_attention = request.attention && setting == 0;
+    WhatIfResult result =
+        what_if.Evaluate(request.settings[setting].intervention, context, keep_attention);
+    for (size_t place = 0; place < places; ++place) {
+      const TaskQuestion& question = request.questions[place];
+      const WhatIfOutcome& outcome = result.outcomes[place];
+      const size_t cell = setting * places + place;
+      arrays.nll[cell] = AnswerNll(question.prompt, outcome.score);
+      arrays.correct[cell] = outcome.score.correct ? 1 : 0;
+      if (choices) arrays.choice_correct[cell] = RightChoice(question, outcome.last_logits) ? 1 : 0;
+    }
+    if (keep_attention) {
+      arrays.attention = std::move(result.outcomes.front().last_query_attention);
+    }
+  }
+  return arrays;
+}
+
+struct GenerationArrays {
+  std::vector<double> score;
+  std::vector<int64_t> tokens;
+  std::vector<std::string> text;
+};
+
+GreedyRequest GreedyRequestOf(const TaskQuestion& question, const SweepSetting& setting) {
+  const GenerationRule& rule = question.sample.generation;
+  return {question.prompt.ids, ResolvePassages(setting.intervention, question.prompt),
+          rule.new_tokens,
+          [cut = rule.cut](const std::string& text) { return AnswerIsWhole(text, cut); }};
+}
+
+// As many places at once as the memory for traces allows, at least one.
+size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request, size_t begin) {
+  int64_t bytes = 0;
+  size_t end = begin;
+  for (; end < request.questions.size(); ++end) {
+    const TaskQuestion& question = request.questions[end];
+    bytes += decoder.TraceBytes(static_cast<int64_t>(question.prompt.ids.size()) +
+                                question.sample.generation.new_tokens);
+    if (end > begin && bytes > request.trace_memory_bytes) break;
+  }
+  return end;
+}
+
+GenerationArrays RunGeneration(const Decoder& decoder, const SampleRequest& request,
+                               const JobContext& context) {
+  const size_t places = request.questions.size();
+  const size_t cells = request.settings.size() * places;
+  GenerationArrays arrays{std::vector<double>(cells), std::vector<int64_t>(cells),
+                          std::vector<std::string>(cells)};
+  for (const size_t setting : EvaluationOrder(request.settings)) {
+    for (size_t begin = 0; begin < places;) {
+      const size_t end = PlacesAtOnce(decoder, request, begin);
+      std::vector<GreedyRequest> requests;
+      for (size_t place = begin; place < end; ++place) {
+        requests.push_back(GreedyRequestOf(request.questions[place], request.settings[setting]));
+      }
+      const std::vector<Generated> generated = GenerateGreedy(decoder, requests, context);
+      for (size_t place = begin; place < end; ++place) {
+        const Generated& made = generated[place - begin];
+        const size_t cell = setting * places + place;
+        arrays.score[cell] = ScoreGenerated(request.questions[place].sample, made.text);
+        arrays.tokens[cell] = static_cast<int64_t>(made.ids.size());
+        arrays.text[cell] = made.text;
+      }
+      begin = end;
+    }
+  }
+  return arrays;
+}
+
+Record OutcomeFrame(const std::vector<std::string>& settings, const std::vector<int64_t>& places) {
+  Record record;
+  record.name = "outcome";
+  record.axes = {LabelledAxis("setting", settings), ValuedAxis("place", places)};
+  record.axes.back().unit = "rank";
+  return record;
+}
+
+void AddLikelihood(LikelihoodArrays arrays, Record& record) {
+  const std::vector<std::string> axes = {"setting", "place"};
+  record.arrays.push_back({"answer_nll", axes, std::move(arrays.nll), "nats",
+                           "negative log-likelihood of the answer, summed over its tokens"});
+  record.arrays.push_back({"correct", axes, std::move(arrays.correct), "",
+                           "whether the greedy continuation equals the answer"});
+  record.signal = "answer_nll";
+  if (arrays.choice_correct.empty()) return;
+  record.arrays.push_back({"choice_correct", axes, std::move(arrays.choice_correct), "",
+                           "whether the right choice is likelier than the others"});
+}
+
+void AddGeneration(GenerationArrays arrays, Record& record) {
+  const std::vector<std::string> axes = {"setting", "place"};
+  record.arrays.push_back({"generation_score", axes, std::move(arrays.score), "",
+                           "the task's own score of the generated text, 0 to 1"});
+  record.arrays.push_back({"generated_tokens", axes, std::move(arrays.tokens), "tokens",
+                           "length of the generated text; it ends where the rest can't count"});
+  record.arrays.push_back(
+      {"generated_text", axes, std::move(arrays.text), "", "what the model generated, greedily"});
+  if (record.signal.empty()) record.signal = "generation_score";
 }
 
 }  // namespace
@@ -64,50 +217,41 @@ double AnswerNll(const Prompt& prompt, const AnswerScore& score) {
 
 Record OutcomeRecord(const std::vector<std::string>& settings, const std::vector<int64_t>& places,
                      std::vector<double> answer_nll, std::vector<uint8_t> correct) {
-  Record record;
-  record.name = "outcome";
-  record.axes = {LabelledAxis("setting", settings), ValuedAxis("place", places)};
-  record.axes.back().unit = "rank";
-  const std::vector<std::string> axes = {"setting", "place"};
-  record.arrays = {{"answer_nll", axes, std::move(answer_nll), "nats",
-                    "negative log-likelihood of the answer, summed over its tokens"},
-                   {"correct", axes, std::move(correct), "",
-                    "whether the greedy continuation equals the answer"}};
-  record.signal = "answer_nll";
+  Record record = OutcomeFrame(settings, places);
+  AddLikelihood({std::move(answer_nll), std::move(correct), {}, {}}, record);
   return record;
 }
 
 Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequest& request,
                  const JobContext& context) {
-  const size_t places = request.prompts.size();
-  WhatIf what_if(decoder, request.prompts, request.trace_memory_bytes);
-  std::vector<double> nll(request.settings.size() * places);
-  std::vector<uint8_t> correct(nll.size());
-  std::vector<float> attention;
-  for (const size_t setting : EvaluationOrder(request.settings)) {
-    const bool keep_attention = request.attention && setting == 0;
-    WhatIfResult result =
-        what_if.Evaluate(request.settings[setting].intervention, context, keep_attention);
-    for (size_t place = 0; place < places; ++place) {
-      nll[setting * places + place] =
-          AnswerNll(request.prompts[place], result.outcomes[place].score);
-      correct[setting * places + place] = result.outcomes[place].score.correct ? 1 : 0;
-    }
-    if (keep_attention) attention = std::move(result.outcomes.front().last_query_attention);
-  }
+  CheckFits(request, decoder->config());
   std::vector<std::string> labels;
   for (const SweepSetting& setting : request.settings) labels.push_back(setting.canonical());
-  Record record = OutcomeRecord(labels, request.places, std::move(nll), std::move(correct));
-  AddPlaceArrays(request.prompts, record);
+  Record record = OutcomeFrame(labels, request.places);
+  std::vector<float> attention;
+  if (request.score.likelihood || request.attention) {
+    LikelihoodArrays arrays = RunLikelihood(decoder, request, context);
+    attention = std::move(arrays.attention);
+    if (request.score.likelihood) AddLikelihood(std::move(arrays), record);
+  }
+  if (request.score.generation) AddGeneration(RunGeneration(*decoder, request, context), record);
+  AddPlaceArrays(request.questions, record);
   if (request.attention) {
     AddAttention(decoder->config(), std::move(attention),
-                 static_cast<int64_t>(request.prompts.front().ids.size()), record);
+                 static_cast<int64_t>(request.questions.front().prompt.ids.size()), record);
   }
   return record;
 }
 
 SampleOutcome ReadOutcome(int64_t sample, const Record& record) {
-  return {sample, DataOf<double>(record, "answer_nll"), DataOf<uint8_t>(record, "correct")};
+  SampleOutcome outcome{
+      sample, DataOf<double>(record, "answer_nll"), DataOf<uint8_t>(record, "correct"),
+      DataOf<uint8_t>(record, "choice_correct"), DataOf<double>(record, "generation_score")};
+  if (outcome.answer_nll.empty() && outcome.generation_score.empty()) {
+    throw Failure("sweep file", "a stored sample lacks its outcome",
+                  "Run the sweep again into a new file");
+  }
+  return outcome;
 }
 
 }  // namespace midscope

@@ -13,6 +13,7 @@
 #include "core/scoring.h"
 #include "probes/outcome_statistics.h"
 #include "probes/sweep_plan.h"
+#include "probes/task_prompt.h"
 
 namespace midscope {
 
@@ -21,19 +22,25 @@ namespace midscope {
 inline constexpr int64_t kTraceMemoryBytes = int64_t{3} << 30;
 
 struct SampleRequest {
-  std::vector<Prompt> prompts;  // one a place, each with an answer
+  std::vector<TaskQuestion> questions;  // one a place
   std::vector<int64_t> places;
   std::vector<SweepSetting> settings;
+  ScoreArms score = {};
   bool attention = false;
   int64_t trace_memory_bytes = kTraceMemoryBytes;
 };
 
-// All places packed in one batch, settings in EvaluationOrder on kept traces. Record `outcome`:
-// answer_nll, correct [setting, place]; prompt_tokens, answer_tokens, gold_token_begin,
-// gold_token_end [place]; with `attention` last_query_attention [layer, head, key] of the first
-// setting given at the first place. Throws Error, Cancelled.
+// All places packed in one batch, settings in EvaluationOrder on kept traces. Record `outcome`, all
+// [setting, place]: answer_nll, correct and, where there are choices, choice_correct of the
+// likelihood arm; generation_score, generated_tokens, generated_text of the generation arm. And
+// prompt_tokens, answer_tokens, gold_token_begin, gold_token_end [place]; with `attention`
+// last_query_attention [layer, head, key] of the first setting given at the first place. Throws
+// Error (of a prompt that the model's context does not hold with what is to be generated: what()
+// begins with kTooLong), Cancelled.
 Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequest& request,
                  const JobContext& context);
+
+inline constexpr const char* kTooLong = "prompt too long";
 
 // What a prompt came out with: its score, or NaN where it has no answer.
 double AnswerNll(const Prompt& prompt, const AnswerScore& score);

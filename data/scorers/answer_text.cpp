@@ -44,6 +44,11 @@ std::string CutAnswer(std::string_view generated, AnswerCut cut) {
   return std::string(generated);
 }
 
+bool AnswerIsWhole(std::string_view generated, AnswerCut cut) {
+  return cut != AnswerCut::kWhole &&
+         CutAnswer(generated, cut) == CutAnswer(std::string(generated) + "x", cut);
+}
+
 std::string StripText(std::string_view text) {
   size_t begin = text.size();
   size_t end = 0;

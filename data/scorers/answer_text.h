@@ -21,6 +21,9 @@ enum class AnswerCut {
 
 std::string CutAnswer(std::string_view generated, AnswerCut cut);
 
+// Whether CutAnswer of the text stays the same whatever is generated after it.
+bool AnswerIsWhole(std::string_view generated, AnswerCut cut);
+
 // Without white space at both ends (str.strip()).
 std::string StripText(std::string_view text);
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <chrono>
+#include <filesystem>
 #include <optional>
 
 #include "core/error.h"
 #include "core/passage.h"
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"
+#include "probes/cli/sweep_dry_run.h"
+#include "probes/cli/sweep_options.h"
 #include "probes/cli/sweep_table.h"
 #include "probes/model_options.h"
 #include "probes/provenance.h"
@@ -16,16 +20,21 @@
 namespace midscope::cli {
 namespace {
 
-std::vector<SweepSetting> ReadSettings(const OptionSet& options) {
-  std::vector<SweepSetting> settings;
-  for (const std::string& text : options.TextList("with")) settings.push_back(ReadSetting(text));
-  return settings;
+// Where each cell's samples go: --out itself, or a file of its own in that folder. A store holds
+// one plan, and tasks differ in their places: one file a cell keeps every file simple, and a kill
+// touches the cell under way alone.
+std::vector<std::string> FilesOf(const OptionSet& options, const std::vector<SweepCell>& cells) {
+  const std::string& out = options.Text("out");
+  if (out.empty() || cells.size() == 1) return std::vector<std::string>(cells.size(), out);
+  std::vector<std::string> files = CellFileNames(cells);
+  for (std::string& file : files) file = (std::filesystem::path(out) / file).string();
+  return files;
 }
 
 // What can be told before a model is loaded.
-void CheckFile(const OptionSet& options) {
-  const std::string& file = options.Text("out");
-  if (file.empty()) {
+void CheckFiles(const OptionSet& options, const std::vector<std::string>& files) {
+  const std::string& out = options.Text("out");
+  if (out.empty()) {
     if (options.Flag("resume")) {
       throw UsageError("option --resume", "there is no file to go on in", "Give --out RUN.h5");
     }
@@ -34,11 +43,22 @@ void CheckFile(const OptionSet& options) {
     }
     return;
   }
-  CheckOutputPath(file, options.Flag("resume"), "Give --resume to go on, or another --out");
+  if (files.size() > 1) {
+    if (std::filesystem::exists(out) && !std::filesystem::is_directory(out)) {
+      throw UsageError(out, "it is a file; several models, tasks or seeds go into a folder",
+                       "Give another --out");
+    }
+    std::error_code failed;
+    std::filesystem::create_directory(out, failed);
+    if (failed) throw Failure(out, "the folder cannot be made: " + failed.message());
+  }
+  for (const std::string& file : files) {
+    CheckOutputPath(file, options.Flag("resume"), "Give --resume to go on, or another --out");
+  }
 }
 
 // RunSweep, with what is left behind when it is cancelled.
-SweepResult RunOrExplain(const SweepRun& run, const OptionSet& options, const JobContext& job) {
+SweepResult RunOrExplain(const SweepRun& run, const std::string& file, const JobContext& job) {
   try {
     return RunSweep(run, job);
   } catch (const Cancelled&) {
@@ -46,7 +66,7 @@ SweepResult RunOrExplain(const SweepRun& run, const OptionSet& options, const Jo
     throw Interrupted(
         fmt::format("sweep interrupted: {} of {} samples are in {}. The same command with --resume "
                     "goes on",
-                    run.store->finished().size(), run.plan.samples, options.Text("out")));
+                    run.store->finished().size(), run.plan.samples, file));
   }
 }
 
@@ -54,70 +74,117 @@ SweepResult RunOrExplain(const SweepRun& run, const OptionSet& options, const Jo
 void CheckPassages(const SweepRun& run) {
   for (const SweepSetting& setting : run.plan.settings) {
     if (WithAnyPassages(setting.intervention) == setting.intervention) continue;
-    for (const Prompt& prompt : run.prompts(0)) ResolvePassages(setting.intervention, prompt);
+    for (const TaskQuestion& question : run.questions(0)) {
+      ResolvePassages(setting.intervention, question.prompt);
+    }
   }
+}
+
+// Tells the table so far on the log, not more often than every `seconds`.
+std::function<void(const SweepResult&)> Watch(const SweepPlan& plan, int64_t seconds,
+                                              const JobContext& job) {
+  using Clock = std::chrono::steady_clock;
+  if (seconds == 0) return nullptr;
+  return [&plan, &job, every = std::chrono::seconds(seconds),
+          last = Clock::now()](const SweepResult& result) mutable {
+    const auto done = static_cast<int64_t>(result.outcomes.size() + result.failures.size());
+    if (Clock::now() - last < every || done == plan.samples) return;
+    last = Clock::now();
+    job.Log(fmt::format("{} of {} samples\n{}", done, plan.samples, RunningTable(plan, result)));
+  };
+}
+
+class SweepCommandRun {
+ public:
+  SweepCommandRun(const OptionSet& options, const CommandInput& input)
+      : options_(options), input_(input) {}
+
+  CellReport Run(const SweepCell& cell, const std::string& file) {
+    Open(cell.model);
+    const Tokenizer& tokenizer = decoder_->tokenizer();
+    const auto task = MakeTaskFor(tokenizer, cell.task, cell.seed);
+    SweepRun run;
+    run.decoder = decoder_;
+    run.plan = PlanOf(options_, cell, *task, *decoder_);
+    run.checkpoint_samples = options_.Integer("checkpoint");
+    run.questions = [&](int64_t sample) {
+      return TaskQuestions(tokenizer, *task, run.plan.places, sample, run.plan.format);
+    };
+    run.on_sample = Watch(run.plan, options_.Integer("watch"), input_.job);
+    CheckPassages(run);
+    std::optional<SweepStore> store;
+    if (!file.empty()) {
+      store = Store(run.plan, file);
+      run.store = &*store;
+    }
+    return MakeReport(cell, file, run.plan, RunOrExplain(run, file, input_.job));
+  }
+
+ private:
+  void Open(const std::string& model) {
+    if (decoder_ && model == model_) return;
+    decoder_.reset();  // two models need not fit
+    decoder_ = Decoder::Open(model, ReadDecoderOptions(options_), input_.job);
+    model_ = model;
+  }
+
+  SweepStore Store(const SweepPlan& plan, const std::string& file) const {
+    SweepStoreOptions store_options;
+    store_options.resume = options_.Flag("resume");
+    store_options.growing = "samples";
+    const Provenance provenance = MakeProvenance(
+        *decoder_, input_.command_line, static_cast<int64_t>(plan.seed), options_.ToJson());
+    return SweepStore::Create(file, PlanJson(plan, *decoder_), provenance, store_options);
+  }
+
+  const OptionSet& options_;
+  const CommandInput& input_;
+  std::string model_;
+  std::shared_ptr<const Decoder> decoder_;
+};
+
+void Print(const OptionSet& options, const std::vector<CellReport>& reports, std::ostream& out) {
+  out << (options.Flag("json") ? SweepJson(reports) : SweepText(reports));
 }
 
 void RunSweepCommand(const CommandInput& input) {
-  const OptionSet& options = input.options;
-  SweepRun run;
-  run.plan.settings = ReadSettings(options);
-  CheckFile(options);
-  run.decoder = Decoder::Open(options.Text("model"), ReadDecoderOptions(options), input.job);
-  const Tokenizer& tokenizer = run.decoder->tokenizer();
-  run.plan.seed = static_cast<uint64_t>(options.Integer("seed"));
-  const auto task = MakeTaskFor(tokenizer, options.Text("task"), run.plan.seed);
-  run.plan.task = task->name();
-  run.plan.samples = options.Integer("samples");
-  run.plan.places = ReadPlaces(options.Text("places"), *task);
-  run.plan.attention = options.Flag("attention");
-  CheckSettings(run.plan.settings, run.decoder->config());
-  run.checkpoint_samples = options.Integer("checkpoint");
-  run.prompts = [&](int64_t sample) {
-    return TaskPrompts(tokenizer, *task, run.plan.places, sample);
-  };
-  CheckPassages(run);
-  std::optional<SweepStore> store;
-  if (!options.Text("out").empty()) {
-    SweepStoreOptions store_options;
-    store_options.resume = options.Flag("resume");
-    const Provenance provenance =
-        MakeProvenance(*run.decoder, input.command_line, options.Integer("seed"), options.ToJson());
-    store = SweepStore::Create(options.Text("out"), PlanJson(run.plan, *run.decoder), provenance,
-                               store_options);
-    run.store = &*store;
+  const OptionSet options = WithPlan(input.options);
+  ReadSettings(options);
+  const std::vector<SweepCell> cells = CellsOf(options);
+  if (options.Flag("dry-run")) {
+    input.out << DryRunText(options, cells, input.job);
+    return;
   }
-  const SweepResult result = RunOrExplain(run, options, input.job);
-  const std::vector<CellStatistics> cells = Summarise(run.plan, result);
-  input.out << (options.Flag("json") ? SweepJson(run.plan, cells) : SweepText(run.plan, cells));
-}
-
-std::vector<OptionDescription> SweepOptions() {
-  std::vector<OptionDescription> options = ModelOptions();
-  OptionDescription task = TextOption("task", "what is asked (see midscope help tasks)");
-  task.default_value = std::string("list:lines=20");
-  OptionDescription with =
-      WithOption("a setting, may be given more than once; differences are taken to the first");
-  with.default_value = std::vector<std::string>{"none"};
-  const std::vector<OptionDescription> more = {
-      task,
-      TextOption("places",
-                 "ranks of the gold piece, such as 1,5,10 or 1-20; default: first, quarter, "
-                 "middle, three quarters, last"),
-      IntegerOption("samples", "how many samples, each at every place under every setting", 1,
-                    1000000, 40),
-      IntegerOption("seed", "what samples and bootstrap are drawn by", 0, kNoMaximum, 1),
-      with,
-      OutOption("the HDF5 file to write"),
-      FlagOption("resume", "go on in the file of an interrupted sweep"),
-      FlagOption("attention",
-                 "keep last-query attention [sample, layer, head, key], of the first setting at "
-                 "the first place"),
-      IntegerOption("checkpoint", "samples after which the file is brought up to date", 1, 1000000,
-                    20),
-      JsonOption()};
-  options.insert(options.end(), more.begin(), more.end());
-  return options;
+  const std::vector<std::string> files = FilesOf(options, cells);
+  CheckFiles(options, files);
+  SweepCommandRun run(options, input);
+  if (cells.size() == 1) {
+    Print(options, {run.Run(cells.front(), files.front())}, input.out);
+    return;
+  }
+  // A cell that cannot be run does not keep the others from it.
+  std::vector<CellReport> reports;
+  std::string first_failure;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const std::string name =
+        fmt::format("model {}, task {}, seed {}", cells[i].model, cells[i].task, cells[i].seed);
+    input.job.Log(fmt::format("sweep {} of {}: {}", i + 1, cells.size(), name));
+    try {
+      reports.push_back(run.Run(cells[i], files[i]));
+    } catch (const Error& error) {
+      input.job.Log(name + " failed: " + error.what());
+      if (first_failure.empty()) first_failure = name + ": " + error.what();
+    }
+  }
+  Print(options, reports, input.out);
+  if (!options.Text("out").empty()) {
+    const auto summary = std::filesystem::path(options.Text("out")) / "summary.json";
+    WriteTextFile(summary.string(), [&](std::ostream& out) { out << SweepJson(reports); });
+  }
+  if (!first_failure.empty()) {
+    throw Failure(fmt::format("{} of {} sweeps", cells.size() - reports.size(), cells.size()),
+                  "they failed; the first: " + first_failure);
+  }
 }
 
 }  // namespace
@@ -128,16 +195,20 @@ Command SweepCommand() {
   command.summary = "how well answers come out, by place of the gold piece and setting";
   command.description =
       "Asks the same samples at every place under every setting, and prints accuracy and the\n"
-      "answer's negative log-likelihood with 95 % bootstrap intervals. Finished samples are safe\n"
-      "at once; Ctrl-C leaves a file that opens, and --resume goes on in it.";
+      "answer's negative log-likelihood with 95 % bootstrap intervals, gaps between places and\n"
+      "tests of places and settings. Finished samples are safe at once; Ctrl-C leaves a file that\n"
+      "opens, and --resume goes on in it. Several models, tasks, sizes or seeds are sweeps of\n"
+      "their own, each in a file of the folder --out, with one table of all.";
   command.positionals = {"model"};
   command.options = SweepOptions();
   command.examples =
       "  midscope sweep embedded --samples 10\n"
       "  midscope sweep embedded --task list:lines=20 --places 1,5,10,15,20 --samples 40 --seed 1 "
       "\\\n"
-      "      --with none --with 'channel(100, factor=-1, layers=8-25)' --out run.h5\n"
-      "  midscope sweep embedded --task kv:pairs=10 --with none --with 'pi(1.5)' --json";
+      "      --with none --with 'channel(100, factor=-1, layers=8-25)' --control --out run.h5\n"
+      "  midscope sweep embedded --task kv:pairs=10 --with none --with 'pi(1.5)' --json\n"
+      "  midscope sweep embedded --task 'list:lines={size}' --size 10,20,40 --seed 1-3 --out runs\n"
+      "  midscope sweep --plan plan.toml --dry-run --ranks 64";
   command.run = RunSweepCommand;
   return command;
 }

@@ -1,18 +1,40 @@
 // SPDX-License-Identifier: MIT
-// A sweep's means for people and for programs.
+// What a sweep found, for people and for programs.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "probes/outcome_statistics.h"
-#include "probes/sweep_plan.h"
+#include "probes/sweep.h"
+#include "probes/sweep_grid.h"
+#include "probes/sweep_statistics.h"
 
 namespace midscope::cli {
 
-// {"rows": [{"setting", "setting_canonical", "place", "samples", "accuracy", "answer_nll", ...}]};
-// cells [setting, place]. Intervals of fewer than two samples are null.
-std::string SweepJson(const SweepPlan& plan, const std::vector<CellStatistics>& cells);
-std::string SweepText(const SweepPlan& plan, const std::vector<CellStatistics>& cells);
+// One cell of a grid; most sweeps have one.
+struct CellReport {
+  SweepCell cell;
+  std::string file;  // "" for none
+  SweepPlan plan;
+  std::vector<CellStatistics> means;  // [setting, place]
+  SweepStatistics statistics;
+  int64_t failed = 0;    // samples
+  int64_t too_long = 0;  // of these
+};
+
+CellReport MakeReport(const SweepCell& cell, const std::string& file, const SweepPlan& plan,
+                      const SweepResult& result);
+
+// {"rows": [{"setting", "setting_canonical", "place", "samples", "accuracy", "answer_nll", ...}],
+// "sweeps": [{"model", "task", "seed", ..., "settings", "comparisons", "advice"}]}. With several
+// cells a row has "model", "task" and "seed" too. What was not asked for is left out or null;
+// intervals of fewer than two samples are null.
+std::string SweepJson(const std::vector<CellReport>& reports);
+std::string SweepText(const std::vector<CellReport>& reports);
+
+// A setting a line, over places: what is shown while a sweep runs.
+std::string RunningTable(const SweepPlan& plan, const SweepResult& result);
 
 }  // namespace midscope::cli

@@ -141,6 +141,32 @@ TEST(SweepStore, AnotherPlanIsRefused) {
   EXPECT_EQ(ReadRecords(path).records[0].FindAxis("sample")->size, 1);
 }
 
+TEST(SweepStore, APlanMayGrowInTheOneMemberThatMay) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("run.h5");
+  const auto open = [&](const char* plan, const std::string& growing = "samples") {
+    SweepStoreOptions options;
+    options.resume = true;
+    options.growing = growing;
+    return SweepStore::Create(path, plan, ExampleProvenance(), options);
+  };
+  open(R"({"samples": 2, "seed": 1})").Append(0, ExampleSample(0));
+  EXPECT_THAT(ErrorMessage([&] { open(R"({"samples": 3, "seed": 1})", ""); }),
+              HasSubstr("another plan"));
+  EXPECT_THAT(ErrorMessage([&] { open(R"({"samples": 3, "seed": 2})"); }),
+              HasSubstr("another plan"));
+  {
+    SweepStore grown = open(R"({"samples": 3, "seed": 1})");
+    EXPECT_THAT(grown.finished(), ElementsAre(0));
+  }
+  // Killed before its first checkpoint, it is a sweep of 3 all the same.
+  EXPECT_THAT(ErrorMessage([&] { open(R"({"samples": 2, "seed": 1})"); }),
+              HasSubstr("a larger sweep: samples 3 instead of 2"));
+  open(R"({"samples": 3, "seed": 1})").Finish();
+  EXPECT_EQ(RunReader(path).plan_json(), R"({"samples": 3, "seed": 1})");
+  EXPECT_THAT(open(R"({"samples": 5, "seed": 1})").finished(), ElementsAre(0));
+}
+
 TEST(SweepStore, ForeignFilesAreRefusedAndKept) {
   const TemporaryFolder folder;
   WriteBytes(folder.File("a.h5"), "no HDF5 at all, but somebody's");

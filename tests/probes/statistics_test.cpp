@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "data/random.h"
@@ -62,6 +65,107 @@ TEST(Statistics, BootstrapOfConstantValuesHasNoWidth) {
 TEST(Statistics, BootstrapSaysNothingOfOneValueOrAMissingOne) {
   EXPECT_TRUE(std::isnan(BootstrapMeanInterval(std::vector<double>{4}, 1).low));
   EXPECT_TRUE(std::isnan(BootstrapMeanInterval(std::vector<double>{4, std::nan(""), 2}, 1).high));
+}
+
+// What scipy makes of fixed data (make_statistics_golden.py).
+class StatisticsGolden : public ::testing::Test {
+ protected:
+  void SetUp() override { golden_ = nlohmann::json::parse(std::ifstream(MIDSCOPE_GOLDEN)); }
+  std::vector<double> Values(const char* name) const { return golden_.at(name); }
+  double Number(const char* name) const { return golden_.at(name); }
+  std::vector<double> Rows() const {
+    std::vector<double> rows;
+    for (const auto& row : golden_.at("rows")) {
+      for (const double value : row) rows.push_back(value);
+    }
+    return rows;
+  }
+
+  nlohmann::json golden_;
+};
+
+double Gap(std::span<const double> means) {
+  const auto [low, high] = std::minmax_element(means.begin(), means.end());
+  return *high - *low;
+}
+
+TEST_F(StatisticsGolden, SignFlipOfFewValuesIsExact) {
+  EXPECT_NEAR(SignFlipPValue(Values("differences"), 1), Number("differences_p"), 1e-12);
+}
+
+TEST_F(StatisticsGolden, SignFlipOfManyIsWithinItsSamplingError) {
+  // Standard error of a p near 0.3 from 10,000 permutations: 0.005.
+  EXPECT_NEAR(SignFlipPValue(Values("many"), 1), Number("many_p"), 0.02);
+}
+
+TEST_F(StatisticsGolden, ColumnEffectIsWithinItsSamplingError) {
+  EXPECT_NEAR(ColumnEffectPValue(Rows(), 4, 1), Number("rows_p"), 0.01);
+}
+
+TEST_F(StatisticsGolden, BootstrapIntervalsAreAboutScipys) {
+  const Interval mean = BootstrapMeanInterval(Values("many"), 1, 20000);
+  EXPECT_NEAR(mean.low, Values("many_interval")[0], 0.005);
+  EXPECT_NEAR(mean.high, Values("many_interval")[1], 0.005);
+  const Interval gap = BootstrapRowsInterval(Rows(), 4, 1, Gap, 20000);
+  EXPECT_NEAR(gap.low, Values("gap_interval")[0], 0.02);
+  EXPECT_NEAR(gap.high, Values("gap_interval")[1], 0.02);
+}
+
+TEST_F(StatisticsGolden, SampleSizeIsThatOfTheNormalApproximation) {
+  EXPECT_EQ(SamplesForDifference(0.5, 0.04), std::ceil(Number("power_samples")));
+  EXPECT_NEAR(DetectableDifference(0.5, SamplesForDifference(0.5, 0.04)), 0.04, 1e-4);
+  EXPECT_EQ(SamplesForDifference(0.5, 0), -1);
+}
+
+TEST(Statistics, PermutationTestsFindWhatIsThereAndNothingElse) {
+  SplitMix64 random(4);
+  int found = 0;
+  int false_found = 0;
+  constexpr int kTrials = 200;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::vector<double> rows;
+    std::vector<double> effect;
+    for (int i = 0; i < 20 * 3; ++i) {
+      rows.push_back(static_cast<double>(random.Below(1000)));
+      effect.push_back(rows.back() + (i % 3 == 0 ? 400.0 : 0.0));
+    }
+    false_found += ColumnEffectPValue(rows, 3, 9, 400) < 0.05 ? 1 : 0;
+    found += ColumnEffectPValue(effect, 3, 9, 400) < 0.05 ? 1 : 0;
+  }
+  // 5 % and four standard deviations.
+  EXPECT_LT(false_found, kTrials * 0.115);
+  EXPECT_GT(found, kTrials * 0.9);
+}
+
+TEST(Statistics, SwappedPairsTellWhetherGapsDiffer) {
+  std::vector<double> flat;
+  std::vector<double> sloped;
+  SplitMix64 random(5);
+  for (int row = 0; row < 20; ++row) {
+    for (int column = 0; column < 3; ++column) {
+      flat.push_back(static_cast<double>(random.Below(100)));
+      sloped.push_back(static_cast<double>(random.Below(100)) + 100.0 * column);
+    }
+  }
+  EXPECT_LT(SwapPValue(sloped, flat, 3, 1, Gap, 1000), 0.01);
+  EXPECT_DOUBLE_EQ(SwapPValue(flat, flat, 3, 1, Gap, 1000), 1);
+}
+
+TEST(Statistics, ATestOfNoDifferencesOrMissingOnesFindsNothing) {
+  EXPECT_DOUBLE_EQ(SignFlipPValue(std::vector<double>{0, 0, 0}, 1), 1);
+  EXPECT_TRUE(std::isnan(SignFlipPValue(std::vector<double>{1, std::nan("")}, 1)));
+  EXPECT_TRUE(std::isnan(ColumnEffectPValue(std::vector<double>{1, 2, 3}, 1, 1)));
+}
+
+TEST(Statistics, HolmStepsDownAndLeavesMissingOnesOut) {
+  // Holm (1979): 4 x 0.01, 3 x 0.02, then no smaller than before it, at most 1.
+  const std::vector<double> adjusted =
+      HolmAdjusted(std::vector<double>{0.02, 0.01, std::nan(""), 0.025, 0.9});
+  EXPECT_DOUBLE_EQ(adjusted[1], 0.04);
+  EXPECT_DOUBLE_EQ(adjusted[0], 0.06);
+  EXPECT_TRUE(std::isnan(adjusted[2]));
+  EXPECT_DOUBLE_EQ(adjusted[3], 0.06);
+  EXPECT_DOUBLE_EQ(adjusted[4], 0.9);
 }
 
 }  // namespace

@@ -12,7 +12,9 @@
 
 #include "core/captures.h"
 #include "core/error.h"
+#include "core/generate.h"
 #include "core/scoring.h"
+#include "core/what_if.h"
 #include "data/record_reader.h"
 #include "probes/provenance.h"
 #include "probes/task_prompt.h"
@@ -42,8 +44,8 @@ class SweepTest : public ::testing::Test {
     for (const std::string& text : settings) run.plan.settings.push_back(ReadSetting(text));
     task_ = MakeTaskFor(run.decoder->tokenizer(), "list:lines=4", 1);
     run.plan.task = task_->name();
-    run.prompts = [this, places = run.plan.places](int64_t sample) {
-      return TaskPrompts(EmbeddedModel()->tokenizer(), *task_, places, sample);
+    run.questions = [this, places = run.plan.places](int64_t sample) {
+      return TaskQuestions(EmbeddedModel()->tokenizer(), *task_, places, sample);
     };
     return run;
   }
@@ -99,16 +101,17 @@ TEST_F(SweepTest, PassagesAreThoseOfEachPrompt) {
 TEST_F(SweepTest, EachOutcomeIsThatOfARunOnItsOwn) {
   const SweepRun run = MakeRun({"none", kFlip, kMsPoe}, 1);
   const SweepResult result = RunSweep(run, {});
-  const std::vector<Prompt> prompts = run.prompts(0);
+  const std::vector<TaskQuestion> questions = run.questions(0);
   for (size_t setting = 0; setting < 3; ++setting) {
     for (size_t place = 0; place < 2; ++place) {
-      const std::vector<int32_t> ids = IdsToScore(prompts[place].ids, prompts[place].answer_ids);
+      const Prompt& prompt = questions[place].prompt;
+      const std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
       RunRequest request;
       request.ids = ids;
-      request.prompt_tokens = static_cast<int64_t>(prompts[place].ids.size());
+      request.prompt_tokens = static_cast<int64_t>(prompt.ids.size());
       request.intervention = run.plan.settings[setting].intervention;
-      const AnswerScore score = ScoreAnswer(run.decoder->RunOne(request), request.prompt_tokens,
-                                            prompts[place].answer_ids);
+      const AnswerScore score =
+          ScoreAnswer(run.decoder->RunOne(request), request.prompt_tokens, prompt.answer_ids);
       EXPECT_NEAR(result.outcomes[0].answer_nll[setting * 2 + place], score.nll, 1e-3);
     }
   }
@@ -118,8 +121,8 @@ TEST_F(SweepTest, AFailedSampleIsNotedAndTheOthersGoOn) {
   SweepRun run = MakeRun({"none"}, 3);
   SweepStore store = Store(run);
   run.store = &store;
-  const PromptSource good = run.prompts;
-  run.prompts = [&good](int64_t sample) {
+  const QuestionSource good = run.questions;
+  run.questions = [&good](int64_t sample) {
     if (sample == 1) throw Failure("sample", "is missing");
     return good(sample);
   };
@@ -132,7 +135,9 @@ TEST_F(SweepTest, AFailedSampleIsNotedAndTheOthersGoOn) {
 
 TEST_F(SweepTest, IsAnErrorWhereEverySampleFails) {
   SweepRun run = MakeRun({"none"}, 2);
-  run.prompts = [](int64_t) -> std::vector<Prompt> { throw Failure("sample", "is missing"); };
+  run.questions = [](int64_t) -> std::vector<TaskQuestion> {
+    throw Failure("sample", "is missing");
+  };
   try {
     RunSweep(run, {});
     FAIL();
@@ -173,6 +178,113 @@ TEST_F(SweepTest, CancelledLeavesAFileThatResumingCompletesWithTheSameBits) {
             MeansRecord(run.plan, whole).FindArray("answer_nll")->data);
 }
 
+TEST_F(SweepTest, GeneratedTextIsScoredByTheTasksOwnScorer) {
+  SweepRun run = MakeRun({"none", kFlip}, 2);
+  run.plan.score = {true, true};
+  const SweepResult both = RunSweep(run, {});
+  run.plan.score = {false, true};
+  const SweepResult alone = RunSweep(run, {});
+  ASSERT_EQ(both.outcomes.size(), 2u);
+  for (size_t sample = 0; sample < 2; ++sample) {
+    EXPECT_EQ(both.outcomes[sample].generation_score, alone.outcomes[sample].generation_score);
+    EXPECT_TRUE(alone.outcomes[sample].answer_nll.empty());
+    // The list's answer is one token: where it is the likeliest it is generated.
+    for (size_t cell = 0; cell < 4; ++cell) {
+      if (both.outcomes[sample].correct[cell]) {
+        EXPECT_EQ(both.outcomes[sample].generation_score[cell], 1);
+      }
+    }
+  }
+}
+
+TEST_F(SweepTest, GeneratedTextIsThatOfGenerationOnItsOwn) {
+  SweepRun run = MakeRun({kFlip}, 1);
+  run.plan.score = {false, true};
+  const std::vector<TaskQuestion> questions = run.questions(0);
+  const Record record = RunSample(
+      run.decoder,
+      {questions, run.plan.places, run.plan.settings, run.plan.score, false, kTraceMemoryBytes},
+      {});
+  const auto& texts = std::get<std::vector<std::string>>(record.FindArray("generated_text")->data);
+  GenerateOptions options;
+  options.new_tokens = questions[1].sample.generation.new_tokens;
+  const Generated whole = Generate(*run.decoder, questions[1].prompt.ids,
+                                   run.plan.settings[0].intervention, options, {});
+  // The sweep stops where the first line is whole.
+  EXPECT_TRUE(whole.text.starts_with(texts[1])) << whole.text << " / " << texts[1];
+  EXPECT_EQ(ScoreGenerated(questions[1].sample, whole.text),
+            ScoreGenerated(questions[1].sample, texts[1]));
+}
+
+TEST_F(SweepTest, PromptsThatAreTooLongAreCountedNotCut) {
+  SweepRun run = MakeRun({"none"}, 3);
+  const QuestionSource good = run.questions;
+  run.questions = [&good](int64_t sample) {
+    std::vector<TaskQuestion> questions = good(sample);
+    if (sample == 1) questions.back().prompt.ids.resize(20000, 5);
+    return questions;
+  };
+  const SweepResult result = RunSweep(run, {});
+  EXPECT_EQ(result.outcomes.size(), 2u);
+  EXPECT_EQ(result.too_long(), 1);
+  EXPECT_THAT(result.failures.at(1), HasSubstr("20000 tokens"));
+  EXPECT_EQ(std::get<int64_t>(MeansRecord(run.plan, result).attributes.at("too_long_samples")), 1);
+}
+
+TEST_F(SweepTest, ChoicesAreComparedByLikelihood) {
+  SweepRun run = MakeRun({"none"}, 1);
+  const QuestionSource good = run.questions;
+  bool right_is_likelier = true;
+  run.questions = [&](int64_t sample) {
+    std::vector<TaskQuestion> questions = good(sample);
+    // Against the very same token none is likelier; against the first guess the answer is not.
+    for (TaskQuestion& question : questions) {
+      const int32_t answer = question.prompt.answer_ids.front();
+      question.choice_ids = {answer};
+      if (right_is_likelier) continue;
+      const WhatIfResult result = WhatIf(run.decoder, {question.prompt}).Evaluate({}, {}, false);
+      question.choice_ids.push_back(TopTokens(result.outcomes[0].last_logits, 1)[0].id);
+    }
+    return questions;
+  };
+  EXPECT_THAT(RunSweep(run, {}).outcomes[0].choice_correct, ElementsAre(1, 1));
+  right_is_likelier = false;
+  const SampleOutcome outcome = RunSweep(run, {}).outcomes[0];
+  EXPECT_EQ(outcome.choice_correct, outcome.correct);  // one token: both say "the likeliest of all"
+}
+
+TEST_F(SweepTest, SamplesAddedLaterAreThoseOfALargerSweep) {
+  const SweepResult whole = RunSweep(MakeRun({"none", kFlip}, 4), {});
+  SweepRun run = MakeRun({"none", kFlip}, 2);
+  const auto store_of = [&](bool resume) {
+    SweepStoreOptions options;
+    options.resume = resume;
+    options.growing = "samples";
+    return SweepStore::Create(File(), PlanJson(run.plan, *run.decoder),
+                              MakeProvenance(*run.decoder, "test", 1, "{}"), options);
+  };
+  {
+    SweepStore store = store_of(false);
+    run.store = &store;
+    RunSweep(run, {});
+  }
+  run.plan.samples = 4;
+  {
+    SweepStore store = store_of(true);
+    EXPECT_EQ(store.finished().size(), 2u);
+    run.store = &store;
+    const SweepResult grown = RunSweep(run, {});
+    for (size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(grown.outcomes[i].answer_nll, whole.outcomes[i].answer_nll);
+    }
+  }
+  run.plan.samples = 3;  // it does not shrink
+  EXPECT_THROW(store_of(true), Error);
+  run.plan.samples = 4;
+  run.plan.seed = 2;
+  EXPECT_THROW(store_of(true), Error);
+}
+
 TEST_F(SweepTest, KeepsAttentionOfTheFirstSettingAtTheFirstPlaceWhenAsked) {
   SweepRun run = MakeRun({kFlip, "none"}, 2);
   run.plan.attention = true;
@@ -183,7 +295,7 @@ TEST_F(SweepTest, KeepsAttentionOfTheFirstSettingAtTheFirstPlaceWhenAsked) {
   const Array attention = reader.ReadArray("sweep", "last_query_attention");
   EXPECT_EQ(attention.axes, (std::vector<std::string>{"sample", "layer", "head", "key"}));
   const auto counts = std::get<std::vector<int64_t>>(reader.ReadArray("sweep", "key_count").data);
-  const Prompt first = run.prompts(0).front();
+  const Prompt first = run.questions(0).front().prompt;
   EXPECT_EQ(counts.front(), static_cast<int64_t>(first.ids.size()));
 
   RunRequest request;

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "core/greedy_batch.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "core/error.h"
+#include "core/scoring.h"
+
+namespace midscope {
+namespace {
+
+// Rows a batch: more no longer make matrix products faster.
+constexpr int64_t kBatchTokens = 2048;
+
+struct Sequence {
+  const GreedyRequest* request = nullptr;
+  std::vector<int32_t> ids;
+  std::unique_ptr<Trace> trace;
+  Generated generated;
+  bool done = false;
+
+  int64_t rows() const { return static_cast<int64_t>(ids.size()); }
+  int64_t rows_to_run() const { return rows() - trace->rows(); }
+};
+
+Sequence Begin(const Decoder& decoder, const GreedyRequest& request) {
+  const auto prompt_tokens = static_cast<int64_t>(request.prompt.size());
+  if (request.new_tokens < 1) throw UsageError("new-tokens", "it must be at least 1");
+  const int64_t rows = prompt_tokens + request.new_tokens - 1;
+  if (rows > decoder.config().trained_context) {
+    throw UsageError("prompt",
+                     "its " + std::to_string(prompt_tokens) + " tokens and " +
+                         std::to_string(request.new_tokens) +
+                         " to generate are more than the model's context of " +
+                         std::to_string(decoder.config().trained_context),
+                     "Shorten it; nothing is cut off in silence");
+  }
+  Sequence sequence;
+  sequence.request = &request;
+  sequence.ids.assign(request.prompt.begin(), request.prompt.end());
+  sequence.trace = decoder.MakeTrace(rows, /*residual=*/!request.intervention.channels.empty());
+  return sequence;
+}
+
+RunRequest NextRun(const Sequence& sequence) {
+  RunRequest run;
+  run.ids = sequence.ids;
+  run.prompt_tokens = static_cast<int64_t>(sequence.request->prompt.size());
+  run.intervention = sequence.request->intervention;
+  run.trace = sequence.trace.get();
+  run.first_logit_row = sequence.rows() - 1;
+  return run;
+}
+
+void Take(const Decoder& decoder, const RunResult& result, Sequence& sequence) {
+  const int32_t id = TopTokens(result.Logits(sequence.rows() - 1), 1).front().id;
+  if (EndsText(decoder.tokenizer(), id)) {
+    sequence.generated.ended = true;
+    sequence.done = true;
+    return;
+  }
+  sequence.generated.ids.push_back(id);
+  sequence.ids.push_back(id);
+  const auto count = static_cast<int64_t>(sequence.generated.ids.size());
+  sequence.done = count >= sequence.request->new_tokens;
+  if (!sequence.done && sequence.request->enough) {
+    sequence.done = sequence.request->enough(decoder.tokenizer().Decode(sequence.generated.ids));
+  }
+}
+
+// One token more for each of the sequences, in batches of bounded size.
+void Step(const Decoder& decoder, std::span<Sequence* const> sequences, const JobContext& context) {
+  for (size_t begin = 0; begin < sequences.size();) {
+    std::vector<RunRequest> runs;
+    int64_t tokens = 0;
+    size_t end = begin;
+    while (end < sequences.size() &&
+           (end == begin || tokens + sequences[end]->rows_to_run() <= kBatchTokens)) {
+      tokens += sequences[end]->rows_to_run();
+      runs.push_back(NextRun(*sequences[end++]));
+    }
+    const std::vector<RunResult> results = decoder.Run(runs, context);
+    for (size_t i = begin; i < end; ++i) Take(decoder, results[i - begin], *sequences[i]);
+    begin = end;
+  }
+}
+
+}  // namespace
+
+std::vector<Generated> GenerateGreedy(const Decoder& decoder,
+                                      std::span<const GreedyRequest> requests,
+                                      const JobContext& context) {
+  std::vector<Sequence> sequences;
+  sequences.reserve(requests.size());
+  for (const GreedyRequest& request : requests) sequences.push_back(Begin(decoder, request));
+  // Layers of single tokens are no progress worth drawing.
+  JobContext quiet = context;
+  quiet.progress = nullptr;
+  for (;;) {
+    std::vector<Sequence*> going;
+    for (Sequence& sequence : sequences) {
+      if (!sequence.done) going.push_back(&sequence);
+    }
+    if (going.empty()) break;
+    context.ThrowIfCancelled();
+    Step(decoder, going, quiet);
+  }
+  std::vector<Generated> generated;
+  generated.reserve(sequences.size());
+  for (Sequence& sequence : sequences) {
+    sequence.generated.text = decoder.tokenizer().Decode(sequence.generated.ids);
+    generated.push_back(std::move(sequence.generated));
+  }
+  return generated;
+}
+
+}  // namespace midscope

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/plan_file.h"
+
+#define TOML_EXCEPTIONS 1
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/error.h"
+#include "core/nearest_word.h"
+#include "core/number_text.h"
+#include "core/prompt_builder.h"
+
+namespace midscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json ParseToml(const std::string& path, const std::string& text) {
+  try {
+    std::ostringstream json;
+    json << toml::json_formatter{toml::parse(text)};
+    return Json::parse(json.str());
+  } catch (const toml::parse_error& error) {
+    throw UsageError(path + ", line " + std::to_string(error.source().begin.line),
+                     "it is not TOML: " + std::string(error.description()));
+  } catch (const Json::parse_error&) {
+    throw UsageError(path, "it holds a value that is neither text nor a number, such as a date");
+  }
+}
+
+Json ParseJson(const std::string& path, const std::string& text) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    const auto offset = static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
+    const auto line = 1 + std::count(text.begin(), text.begin() + offset, '\n');
+    throw UsageError(path + ", line " + std::to_string(line), "it is not JSON");
+  }
+}
+
+Json ReadFile(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  if (ending != ".json" && ending != ".toml") {
+    throw UsageError(path, "a plan's name ends in .json or .toml");
+  }
+  const std::string text = ReadPromptFile(path);
+  Json plan = ending == ".json" ? ParseJson(path, text) : ParseToml(path, text);
+  if (!plan.is_object()) throw UsageError(path, "it is no object of names and values");
+  return plan;
+}
+
+// A number or text as the command line would have it.
+std::string TextOf(const std::string& thing, const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number()) return value.dump();
+  throw UsageError(thing, "it holds " + value.dump(-1, ' ', false, Json::error_handler_t::replace) +
+                              ", which is neither text nor a number");
+}
+
+// The file's value as the option's type has it.
+Json Fitting(const std::string& thing, const OptionDescription& option, const Json& value) {
+  if (option.type == OptionType::kTextList) {
+    Json list = Json::array();
+    if (!value.is_array()) return Json::array({TextOf(thing, value)});
+    for (const Json& item : value) list.push_back(TextOf(thing, item));
+    return list;
+  }
+  const bool is_text = option.type == OptionType::kText || option.type == OptionType::kFile;
+  if (!is_text) return value;
+  if (!value.is_array()) return TextOf(thing, value);
+  std::string joined;
+  for (const Json& item : value) joined += (joined.empty() ? "" : ",") + TextOf(thing, item);
+  return joined;
+}
+
+}  // namespace
+
+OptionSet WithPlanFile(const OptionSet& command_line, const std::string& path) {
+  OptionSet options(command_line.descriptions());
+  std::vector<std::string> known;
+  for (const OptionDescription& option : options.descriptions()) {
+    if (option.name != "plan") known.push_back(option.name);
+  }
+  for (const auto& [name, value] : ReadFile(path).items()) {
+    const std::string thing = path + ", '" + name + "'";
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw UsageError(thing, "there is no such option", KnownWordsHint(name, known));
+    }
+    options.FromJson(Json{{name, Fitting(thing, options.Describe(name), value)}}.dump());
+  }
+  for (const OptionDescription& option : options.descriptions()) {
+    if (command_line.IsSet(option.name)) options.Set(option.name, command_line.Value(option.name));
+  }
+  return options;
+}
+
+}  // namespace midscope::cli

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// What a sweep would run, and how long it would take.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/job.h"
+#include "core/options.h"
+#include "probes/sweep_grid.h"
+
+namespace midscope::cli {
+
+// The plan's cells with runs, tokens and estimated time, and the same spread over --ranks. The
+// tokens are those of each cell's first samples; the throughput is --throughput or that of one
+// prompt, run now.
+std::string DryRunText(const OptionSet& options, const std::vector<SweepCell>& cells,
+                       const JobContext& job);
+
+}  // namespace midscope::cli

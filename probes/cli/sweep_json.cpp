@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "probes/cli/record_values.h"
+#include "probes/cli/sweep_table.h"
+
+namespace midscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void AddMean(const std::string& name, double mean, const Interval& interval, Json& json) {
+  json[name] = NumberOrNull(mean);
+  json[name + "_low"] = NumberOrNull(interval.low);
+  json[name + "_high"] = NumberOrNull(interval.high);
+}
+
+Json RowJson(const CellReport& report, size_t i, bool several) {
+  const SweepPlan& plan = report.plan;
+  const SweepSetting& setting = plan.settings[i / plan.places.size()];
+  const CellStatistics& cell = report.means[i];
+  Json row = {{"setting", setting.text},
+              {"setting_canonical", setting.canonical()},
+              {"place", plan.places[i % plan.places.size()]},
+              {"samples", cell.samples},
+              {"accuracy", NumberOrNull(cell.accuracy)},
+              {"answer_nll", NumberOrNull(cell.answer_nll)},
+              {"accuracy_low", NumberOrNull(cell.accuracy_interval.low)},
+              {"accuracy_high", NumberOrNull(cell.accuracy_interval.high)},
+              {"answer_nll_low", NumberOrNull(cell.answer_nll_interval.low)},
+              {"answer_nll_high", NumberOrNull(cell.answer_nll_interval.high)},
+              {"answer_nll_difference", NumberOrNull(cell.difference)},
+              {"answer_nll_difference_low", NumberOrNull(cell.difference_interval.low)},
+              {"answer_nll_difference_high", NumberOrNull(cell.difference_interval.high)}};
+  if (std::isfinite(cell.choice_accuracy)) {
+    AddMean("choice_accuracy", cell.choice_accuracy, cell.choice_interval, row);
+  }
+  if (std::isfinite(cell.generation_score)) {
+    AddMean("generation_score", cell.generation_score, cell.generation_interval, row);
+  }
+  if (!setting.control_of.empty()) row["control_of"] = setting.control_of;
+  if (several) {
+    row["model"] = report.cell.model;
+    row["task"] = plan.task;
+    row["seed"] = plan.seed;
+  }
+  return row;
+}
+
+Json SettingJson(const SweepPlan& plan, const SettingStatistics& setting) {
+  Json json = {{"measure", setting.measure}, {"setting", plan.settings[setting.setting].text}};
+  AddMean("mean", setting.mean, setting.mean_interval, json);
+  AddMean("gap", setting.gap, setting.gap_interval, json);
+  json["best_place"] = setting.best_place;
+  json["worst_place"] = setting.worst_place;
+  json["place_p"] = NumberOrNull(setting.place_p);
+  json["place_p_holm"] = NumberOrNull(setting.place_p_holm);
+  return json;
+}
+
+Json ComparisonJson(const SweepPlan& plan, const SettingComparison& comparison) {
+  Json json = {{"measure", comparison.measure},
+               {"setting", plan.settings[comparison.setting].text},
+               {"against", plan.settings[comparison.against].text},
+               {"what", comparison.what}};
+  AddMean("difference", comparison.difference, comparison.interval, json);
+  json["p"] = NumberOrNull(comparison.p);
+  json["p_holm"] = NumberOrNull(comparison.p_holm);
+  return json;
+}
+
+Json ReportJson(const CellReport& report) {
+  Json settings = Json::array();
+  for (const SettingStatistics& setting : report.statistics.settings) {
+    settings.push_back(SettingJson(report.plan, setting));
+  }
+  Json comparisons = Json::array();
+  for (const SettingComparison& comparison : report.statistics.comparisons) {
+    comparisons.push_back(ComparisonJson(report.plan, comparison));
+  }
+  Json advice = Json::array();
+  for (const SampleAdvice& one : report.statistics.advice) {
+    advice.push_back({{"measure", one.measure},
+                      {"standard_deviation", NumberOrNull(one.standard_deviation)},
+                      {"detectable_difference", NumberOrNull(one.detectable)},
+                      {"difference", one.wanted},
+                      {"samples_for_difference", one.samples_for_wanted}});
+  }
+  return {{"model", report.cell.model},
+          {"task", report.plan.task},
+          {"seed", report.plan.seed},
+          {"file", report.file},
+          {"score", ScoreArmsName(report.plan.score)},
+          {"samples", report.statistics.samples},
+          {"failed_samples", report.failed},
+          {"too_long_samples", report.too_long},
+          {"adjustment", "Holm, over the comparisons of a measure"},
+          {"settings", std::move(settings)},
+          {"comparisons", std::move(comparisons)},
+          {"advice", std::move(advice)}};
+}
+
+}  // namespace
+
+std::string SweepJson(const std::vector<CellReport>& reports) {
+  Json rows = Json::array();
+  Json sweeps = Json::array();
+  for (const CellReport& report : reports) {
+    for (size_t i = 0; i < report.means.size(); ++i) {
+      rows.push_back(RowJson(report, i, reports.size() > 1));
+    }
+    sweeps.push_back(ReportJson(report));
+  }
+  return Json{{"rows", rows}, {"sweeps", sweeps}}.dump(2, ' ', false,
+                                                       Json::error_handler_t::replace) +
+         "\n";
+}
+
+}  // namespace midscope::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The options of `midscope sweep`: of its flags, of plan files and of what files say about
+// themselves.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/decoder.h"
+#include "core/options.h"
+#include "data/task.h"
+#include "probes/sweep_grid.h"
+#include "probes/sweep_plan.h"
+
+namespace midscope::cli {
+
+std::vector<OptionDescription> SweepOptions();
+
+// The options with those of --plan under them, where one is given.
+OptionSet WithPlan(const OptionSet& options);
+
+// What the options cross: models x tasks x sizes x seeds. Throws Error (usage).
+std::vector<SweepCell> CellsOf(const OptionSet& options);
+
+// The settings as they are given, without controls. Throws Error (usage).
+std::vector<SweepSetting> ReadSettings(const OptionSet& options);
+
+// One cell's plan, with its controls, checked against the model. Throws Error (usage): also where
+// --samples asks for more than the task has (where it was not given, fewer are taken).
+SweepPlan PlanOf(const OptionSet& options, const SweepCell& cell, const Task& task,
+                 const Decoder& decoder);
+
+}  // namespace midscope::cli

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// What a sweep will cost, before it runs: tokens x settings / throughput.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/model_config.h"
+#include "probes/sweep_plan.h"
+
+namespace midscope {
+
+// One sample of a plan.
+struct SampleCost {
+  int64_t prompts = 0;          // one a place
+  int64_t runs = 0;             // prompts x settings
+  double prompt_tokens = 0;     // of all places together
+  double generated_tokens = 0;  // at most, of all cells
+  // Tokens of whole prompts whose time it takes: settings that re-use a prompt's trace count for
+  // what they run again alone, a generated token for kGeneratedTokenCost.
+  double work_tokens = 0;
+};
+
+// A token generated (in a batch of a sample's places) takes about the time of so many tokens of a
+// prompt, for its weights are read for few rows. An estimate; measured 5 to 15 on CPUs.
+inline constexpr double kGeneratedTokenCost = 10;
+// Rows that are run again alone cost at least this share of the prompt's run: keys are updated.
+inline constexpr double kLastRowsShare = 0.02;
+
+// `traces_fit`: whether the traces of a sample's prompts are kept (sweep_sample.h). Throws Error as
+// CompilePlans does.
+SampleCost CostOfSample(const SweepPlan& plan, const std::vector<TaskQuestion>& questions,
+                        const ModelConfig& config, bool traces_fit);
+
+// A cell of a grid, as the schedule sees it.
+struct CellCost {
+  int64_t samples = 0;
+  double seconds_per_sample = 0;
+  double seconds_to_open = 0;  // its model, on each rank that takes samples of it
+  size_t model = 0;            // cells of one model have one number
+};
+
+struct Schedule {
+  int64_t ranks = 1;
+  double seconds = 0;  // until the last rank is done
+  double busy = 1;     // share of all ranks' time that goes into samples
+};
+
+// Ranks take the next sample, cells in their order, whenever they are free; a rank that takes one
+// of another model than before opens it.
+Schedule PlanSchedule(const std::vector<CellCost>& cells, int64_t ranks);
+
+}  // namespace midscope

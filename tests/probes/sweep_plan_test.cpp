@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// What a sweep crosses, its controls, and what it will cost.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "probes/sweep_controls.h"
+#include "probes/sweep_cost.h"
+#include "probes/sweep_grid.h"
+#include "probes/task_prompt.h"
+#include "tests/core/error_message.h"
+#include "tests/probes/open_model.h"
+
+namespace midscope {
+namespace {
+
+using ::midscope::test::ErrorMessage;
+using ::testing::ElementsAre;
+using testing::EmbeddedModel;
+using ::testing::HasSubstr;
+
+TEST(SweepGrid, CrossesModelsTasksSizesAndSeedsInThatOrder) {
+  const std::vector<SweepCell> cells =
+      SweepCells({"a.gguf", "b.gguf"}, {"list:lines={size}", "text"}, {10, 20}, {1, 2});
+  ASSERT_EQ(cells.size(), 2u * 3u * 2u);
+  EXPECT_EQ(cells[0], (SweepCell{"a.gguf", "list:lines=10", 1}));
+  EXPECT_EQ(cells[1], (SweepCell{"a.gguf", "list:lines=10", 2}));
+  EXPECT_EQ(cells[2], (SweepCell{"a.gguf", "list:lines=20", 1}));
+  EXPECT_EQ(cells[4], (SweepCell{"a.gguf", "text", 1}));
+  EXPECT_EQ(cells[6].model, "b.gguf");
+}
+
+TEST(SweepGrid, RefusesWhatCannotBeMeant) {
+  EXPECT_THAT(ErrorMessage([] { SweepCells({"m"}, {"list:lines={size}"}, {}, {1}); }),
+              HasSubstr("--size"));
+  EXPECT_THAT(ErrorMessage([] { SweepCells({"m"}, {"list"}, {10}, {1}); }), HasSubstr("{size}"));
+  EXPECT_THAT(ErrorMessage([] {
+                SweepCells({"m"}, {"list", "list"}, {}, {1});
+              }),
+              HasSubstr("twice"));
+}
+
+TEST(SweepGrid, FilesHaveNamesOfTheirOwnWithoutFolders) {
+  const std::vector<std::string> names =
+      CellFileNames({{"/models/a.gguf", "kv:pairs=10", 1},
+                     {"/other/a.gguf", "kv:pairs=10", 1},
+                     {"org/name", "mdqa:file=/data/x y.jsonl", 3}});
+  EXPECT_THAT(names, ElementsAre("a_kv-pairs=10_seed1.h5", "a_kv-pairs=10_2_seed1.h5",
+                                 "name_mdqa-x-y_seed3.h5"));
+}
+
+TEST(SweepControls, AreTheSameChangeElsewhere) {
+  const ModelConfig& config = EmbeddedModel()->config();
+  const std::vector<SweepSetting> settings = {
+      ReadSetting("none"), ReadSetting("channel([100,215], factor=[-1,0.5], layers=8-25)"),
+      ReadSetting("pi(1.5)"), ReadSetting("ms-poe(min=1.2, max=1.6)")};
+  const std::vector<SweepSetting> controls = ControlSettings(settings, config, 7);
+  ASSERT_EQ(controls.size(), 2u);
+  EXPECT_EQ(controls[0].control_of, settings[1].text);
+  const auto& channels = controls[0].intervention.channels;
+  ASSERT_EQ(channels.size(), 2u);
+  EXPECT_NE(channels[0].channel, 100);
+  EXPECT_NE(channels[0].channel, channels[1].channel);
+  EXPECT_LT(channels[1].channel, config.hidden);
+  EXPECT_EQ(channels[0].factor, -1);
+  EXPECT_EQ(channels[1].factor, 0.5);
+  EXPECT_EQ(channels[1].layers.Text(), "8-25");
+  const auto& order = std::get<MsPoe>(controls[1].intervention.positions);
+  EXPECT_EQ(order.order, MsPoeOrder::kRandom);
+  EXPECT_EQ(order.max, 1.6);
+  // The text says it all.
+  EXPECT_EQ(ReadSetting(controls[0].text).intervention, controls[0].intervention);
+  EXPECT_EQ(ControlSettings(settings, config, 7)[0].text, controls[0].text);
+  EXPECT_NE(ControlSettings(settings, config, 8)[0].text, controls[0].text);
+}
+
+TEST(SweepCost, CountsWhatIsNotTakenFromAnotherSettingsRun) {
+  const auto decoder = EmbeddedModel();
+  const auto task = MakeTaskFor(decoder->tokenizer(), "list:lines=10", 1);
+  SweepPlan plan;
+  plan.places = {1, 10};
+  plan.settings = {ReadSetting("none"), ReadSetting("channel(100, factor=-1, layers=8-25)"),
+                   ReadSetting("pi(1.5)")};
+  const auto questions = TaskQuestions(decoder->tokenizer(), *task, plan.places, 0);
+  const SampleCost kept = CostOfSample(plan, questions, decoder->config(), true);
+  const SampleCost whole = CostOfSample(plan, questions, decoder->config(), false);
+  EXPECT_EQ(kept.prompts, 2);
+  EXPECT_EQ(kept.runs, 6);
+  EXPECT_DOUBLE_EQ(whole.work_tokens, 3 * whole.prompt_tokens);
+  // `none` and pi in full, the channel's last rows alone.
+  EXPECT_GT(kept.work_tokens, 2 * kept.prompt_tokens);
+  EXPECT_LT(kept.work_tokens, 2.1 * kept.prompt_tokens);
+  plan.score.generation = true;
+  const SampleCost both = CostOfSample(plan, questions, decoder->config(), true);
+  EXPECT_DOUBLE_EQ(both.generated_tokens, 6 * 10);
+}
+
+TEST(SweepCost, SchedulesSamplesOnWhicheverRankIsFree) {
+  EXPECT_DOUBLE_EQ(PlanSchedule({{10, 2, 1}}, 1).seconds, 21);
+  const Schedule four = PlanSchedule({{10, 2, 1}}, 4);
+  EXPECT_DOUBLE_EQ(four.seconds, 7);  // three samples on the busiest rank
+  EXPECT_DOUBLE_EQ(four.busy, 20.0 / 28);
+  EXPECT_DOUBLE_EQ(PlanSchedule({{2, 1, 0}, {2, 3, 0}}, 64).seconds, 3);
+}
+
+}  // namespace
+}  // namespace midscope

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "probes/sweep_statistics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "data/random.h"
+
+namespace midscope {
+namespace {
+
+using ::testing::DoubleNear;
+
+SweepPlan Plan() {
+  SweepPlan plan;
+  plan.places = {1, 10, 20};
+  plan.settings = {ReadSetting("none"), ReadSetting("channel(1, factor=-1)"),
+                   ReadSetting("channel(7, factor=-1)")};
+  plan.settings[2].control_of = plan.settings[1].text;
+  return plan;
+}
+
+// By `none` place 10 costs 1 nat and place 20 2 nats more than place 1; the channel takes the slope
+// away; the control does nothing but add noise.
+std::vector<SampleOutcome> Outcomes() {
+  SplitMix64 random(8);
+  const auto noise = [&] { return static_cast<double>(random.Below(1000)) / 5000; };
+  std::vector<SampleOutcome> outcomes;
+  for (int64_t sample = 0; sample < 24; ++sample) {
+    const double base = static_cast<double>(sample % 5);
+    SampleOutcome outcome;
+    outcome.sample = sample;
+    for (int setting = 0; setting < 3; ++setting) {
+      for (int place = 0; place < 3; ++place) {
+        outcome.answer_nll.push_back(base + (setting == 1 ? 1.0 : place) + noise());
+        outcome.correct.push_back(setting == 1 || place == 0 ? 1 : 0);
+      }
+    }
+    outcomes.push_back(outcome);
+  }
+  return outcomes;
+}
+
+const SettingComparison& Find(const SweepStatistics& statistics, const std::string& measure,
+                              size_t setting, size_t against, const std::string& what) {
+  for (const SettingComparison& one : statistics.comparisons) {
+    if (one.measure == measure && one.setting == setting && one.against == against &&
+        one.what == what) {
+      return one;
+    }
+  }
+  throw std::logic_error("no comparison " + what);
+}
+
+TEST(SweepStatistics, TellWhetherThePlaceMattersAndWhereItIsBest) {
+  const SweepStatistics statistics = AnalyseSweep(Plan(), Outcomes());
+  ASSERT_EQ(statistics.settings.size(), 6u);  // two measures
+  const SettingStatistics& none = statistics.settings[0];
+  EXPECT_EQ(none.measure, "answer_nll");
+  EXPECT_THAT(none.gap, DoubleNear(2, 0.1));
+  EXPECT_LT(none.gap_interval.low, none.gap);
+  EXPECT_EQ(none.best_place, 1);  // the lowest answer_nll
+  EXPECT_EQ(none.worst_place, 20);
+  EXPECT_LT(none.place_p_holm, 0.01);
+  EXPECT_GT(statistics.settings[1].place_p, 0.05);
+  EXPECT_EQ(statistics.settings[3].best_place, 1);  // the highest accuracy
+}
+
+TEST(SweepStatistics, CompareWithTheFirstSettingAndWithTheControl) {
+  const SweepStatistics statistics = AnalyseSweep(Plan(), Outcomes());
+  // Two settings against the first and one against its control: three places, mean and gap each.
+  EXPECT_EQ(statistics.comparisons.size(), 2u * 3u * 5u);
+  const SettingComparison& gap = Find(statistics, "answer_nll", 1, 0, "gap");
+  EXPECT_THAT(gap.difference, DoubleNear(-2, 0.15));
+  EXPECT_LT(gap.interval.high, -1.5);
+  EXPECT_LT(gap.p_holm, 0.01);
+  EXPECT_GT(Find(statistics, "answer_nll", 2, 0, "mean").p_holm, 0.05);
+  const SettingComparison& control = Find(statistics, "answer_nll", 1, 2, "place 20");
+  EXPECT_THAT(control.difference, DoubleNear(-1, 0.1));
+  for (const SettingComparison& one : statistics.comparisons) EXPECT_GE(one.p_holm, one.p);
+}
+
+TEST(SweepStatistics, OrderOfSamplesDoesNotChangeABit) {
+  std::vector<SampleOutcome> outcomes = Outcomes();
+  const SweepStatistics one = AnalyseSweep(Plan(), outcomes);
+  std::reverse(outcomes.begin(), outcomes.end());
+  const SweepStatistics two = AnalyseSweep(Plan(), outcomes);
+  ASSERT_EQ(one.comparisons.size(), two.comparisons.size());
+  for (size_t i = 0; i < one.comparisons.size(); ++i) {
+    EXPECT_EQ(one.comparisons[i].difference, two.comparisons[i].difference);
+    EXPECT_EQ(one.comparisons[i].p, two.comparisons[i].p);
+    EXPECT_EQ(one.comparisons[i].interval.low, two.comparisons[i].interval.low);
+  }
+}
+
+TEST(SweepStatistics, AdviseOfSamplesByTheWidestSpread) {
+  const SweepStatistics statistics = AnalyseSweep(Plan(), Outcomes());
+  ASSERT_FALSE(statistics.advice.empty());
+  const SampleAdvice& nll = statistics.advice.front();
+  EXPECT_EQ(nll.wanted, 0.1);
+  // More samples than there are exactly where what can be seen now is coarser than what is wanted.
+  EXPECT_EQ(nll.samples_for_wanted > statistics.samples, nll.detectable > nll.wanted);
+}
+
+TEST(SweepStatistics, RecordsSayTheSame) {
+  const SweepPlan plan = Plan();
+  const SweepStatistics statistics = AnalyseSweep(plan, Outcomes());
+  const Record settings = SettingStatisticsRecord(plan, statistics);
+  settings.Check();
+  EXPECT_EQ(std::get<std::vector<double>>(settings.FindArray("answer_nll_gap")->data)[0],
+            statistics.settings[0].gap);
+  const Record comparisons = SettingComparisonsRecord(plan, statistics);
+  comparisons.Check();
+  EXPECT_EQ(std::get<std::vector<double>>(comparisons.FindArray("p_holm")->data)[3],
+            statistics.comparisons[3].p_holm);
+}
+
+TEST(SweepStatistics, NoSamplesOneSampleAndOnePlaceAreAllowed) {
+  EXPECT_TRUE(AnalyseSweep(Plan(), {}).settings.empty());
+  EXPECT_TRUE(std::isnan(AnalyseSweep(Plan(), {Outcomes()[0]}).settings[0].gap_interval.low));
+  SweepPlan plan = Plan();
+  plan.places = {1};
+  std::vector<SampleOutcome> outcomes = {{0, {1, 2, 3}, {1, 1, 1}}, {1, {1, 3, 3}, {1, 1, 0}}};
+  const SweepStatistics statistics = AnalyseSweep(plan, outcomes);
+  EXPECT_TRUE(std::isnan(statistics.settings[0].place_p));
+  EXPECT_EQ(Find(statistics, "answer_nll", 1, 0, "place 1").difference, 1.5);
+}
+
+TEST(SweepStatistics, TheGenerationArmStandsForAccuracyWhereItIsAlone) {
+  SampleOutcome outcome;
+  outcome.generation_score = {0.25, 0.5};
+  const std::vector<CellStatistics> cells = SummariseOutcomes({outcome}, 1, 2, 1);
+  EXPECT_EQ(cells[1].accuracy, 0.5);
+  EXPECT_EQ(cells[1].generation_score, 0.5);
+  EXPECT_TRUE(std::isnan(cells[1].answer_nll));
+  outcome.answer_nll = {1, 2};
+  outcome.correct = {1, 0};
+  EXPECT_EQ(SummariseOutcomes({outcome}, 1, 2, 1)[0].accuracy, 1);
+}
+
+}  // namespace
+}  // namespace midscope
