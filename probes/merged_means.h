@@ -14,10 +14,10 @@ namespace midscope {
 // where the JSON is no plan of midscope sweep.
 SweepPlan ReadPlan(const std::string& path, const std::string& plan_json);
 
-// Record outcome_means over all samples of the merge (sweep.h), as one run would have made it, and
-// record merged_from. Throws Error (failure).
+// The summaries over all samples of the merge (sweep.h), as one run would have made them. Throws
+// Error (failure).
+std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& plan);
+// The same by the plan that the inputs state, with record merged_from.
 std::vector<Record> MergedSummaries(const SweepMerge& merge);
-// The first of them alone.
-Record MergedMeans(const SweepMerge& merge);
 
 }  // namespace midscope

@@ -23,6 +23,7 @@ struct FileOutcome {
   std::vector<int64_t> places;
   std::vector<double> accuracy;    // [setting, place]
   std::vector<double> answer_nll;  // [setting, place]
+  std::vector<double> answered;    // [setting, place]; generation_score, or else accuracy
   int64_t samples = 0;
 
   // Row-major index of a setting at a place; -1 where the file has it not.

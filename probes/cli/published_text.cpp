@@ -61,7 +61,7 @@ std::vector<double> SharesAt(const FileOutcome& outcome, const std::string& sett
   for (const int64_t place : places) {
     const int64_t cell = outcome.Cell(setting, place);
     shares.push_back(cell < 0 ? std::numeric_limits<double>::quiet_NaN()
-                              : outcome.accuracy[static_cast<size_t>(cell)]);
+                              : outcome.answered[static_cast<size_t>(cell)]);
   }
   return shares;
 }
