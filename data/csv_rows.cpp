@@ -86,8 +86,11 @@ class Parser {
 }  // namespace
 
 std::vector<std::vector<std::string>> ReadCsv(const std::string& path) {
-  const std::string text = ReadAll(path);
-  return Parser(path, text).Rows();
+  return ParseCsv(path, ReadAll(path));
+}
+
+std::vector<std::vector<std::string>> ParseCsv(const std::string& name, const std::string& text) {
+  return Parser(name, text).Rows();
 }
 
 }  // namespace midscope

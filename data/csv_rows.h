@@ -12,4 +12,7 @@ namespace midscope {
 // be read, is beyond 64 MiB or not UTF-8, a quote is not closed or stands inside a plain field.
 std::vector<std::vector<std::string>> ReadCsv(const std::string& path);
 
+// The same of a text that is there already; errors name `name`.
+std::vector<std::vector<std::string>> ParseCsv(const std::string& name, const std::string& text);
+
 }  // namespace midscope

@@ -258,6 +258,10 @@ const Provenance& RunReader::provenance() const { return state_->provenance; }
 const std::string& RunReader::plan_json() const { return state_->plan_json; }
 const std::vector<std::string>& RunReader::record_names() const { return state_->names; }
 
+std::string RunReader::GroupPath(const std::string& record) const {
+  return "/entry/" + state_->groups[state_->IndexOf(record)];
+}
+
 Record RunReader::Describe(const std::string& record) const {
   return Guarded(state_->path, [&] { return state_->Frame(record); });
 }
@@ -274,6 +278,32 @@ Array RunReader::ReadArray(const std::string& record, const std::string& array) 
     const Handle group = state_->Group(record);
     read.data = hdf5::ReadData(hdf5::OpenDataSet(group.id(), array).id(), state_->file_bytes);
     return read;
+  });
+}
+
+Array RunReader::ReadPart(const std::string& record, const std::string& array,
+                          const std::vector<AxisSlice>& slices) const {
+  return Guarded(state_->path, [&] {
+    const Record& frame = state_->Frame(record);
+    Array part = FindArrayOrThrow(state_->path, frame, array);
+    hdf5::Box box;
+    bool cut = false;
+    for (const std::string& name : part.axes) {
+      hsize_t begin = 0;
+      auto size = static_cast<hsize_t>(frame.FindAxis(name)->size);
+      for (const AxisSlice& slice : slices) {
+        if (slice.axis != name) continue;
+        begin = static_cast<hsize_t>(slice.begin);
+        size = static_cast<hsize_t>(slice.end - slice.begin);
+        cut = true;
+      }
+      box.begin.push_back(begin);
+      box.sizes.push_back(size);
+    }
+    if (!cut) box = {};
+    const Handle group = state_->Group(record);
+    part.data = hdf5::ReadData(hdf5::OpenDataSet(group.id(), array).id(), state_->file_bytes, box);
+    return part;
   });
 }
 
@@ -306,28 +336,52 @@ RunAddress ParseRunAddress(std::string_view address) {
   return {std::string(address.substr(0, separator)), std::string(inside)};
 }
 
-RunFile ReadRecords(const std::string& address) {
+namespace {
+
+// The record, or that array of it alone ("": all), cut to those of `texts` whose axis it has;
+// `used` counts for each of them.
+Record ReadCut(const RunReader& reader, const std::string& name, const std::string& array,
+               const std::vector<std::string>& texts, std::vector<int>& used) {
+  Record part = reader.Describe(name);
+  if (!array.empty()) {
+    const Array only = FindArrayOrThrow(reader.path(), part, array);
+    std::erase_if(part.axes, [&](const Axis& axis) {
+      return std::find(only.axes.begin(), only.axes.end(), axis.name) == only.axes.end();
+    });
+    part.arrays = {only};
+    part.signal = only.name;
+  }
+  std::vector<AxisSlice> slices;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (!part.FindAxis(SlicedAxisName(texts[i]))) continue;
+    slices.push_back(ReadAxisSlice(part, texts[i]));
+    ++used[i];
+  }
+  for (Array& held : part.arrays) held = reader.ReadPart(name, held.name, slices);
+  for (Axis& axis : part.axes) axis = SlicedAxis(axis, slices);
+  return Checked(reader.path(), std::move(part));
+}
+
+}  // namespace
+
+RunFile ReadRecords(const std::string& address, const std::vector<std::string>& slices) {
   const RunAddress parsed = ParseRunAddress(address);
   const RunReader reader(parsed.path);
   RunFile file{{}, reader.provenance(), reader.plan_json()};
-  if (parsed.inside.empty()) {
-    for (const std::string& name : reader.record_names()) file.records.push_back(reader.Read(name));
-    return file;
-  }
   const size_t slash = parsed.inside.find('/');
-  const std::string record = parsed.inside.substr(0, slash);
-  if (slash == std::string::npos) {
-    file.records.push_back(reader.Read(record));
-    return file;
+  const std::string array = slash == std::string::npos ? "" : parsed.inside.substr(slash + 1);
+  std::vector<std::string> names = reader.record_names();
+  if (!parsed.inside.empty()) names = {parsed.inside.substr(0, slash)};
+  std::vector<int> used(slices.size(), 0);
+  for (const std::string& name : names) {
+    file.records.push_back(ReadCut(reader, name, array, slices, used));
   }
-  Record part = reader.Describe(record);
-  Array array = reader.ReadArray(record, parsed.inside.substr(slash + 1));
-  std::erase_if(part.axes, [&](const Axis& axis) {
-    return std::find(array.axes.begin(), array.axes.end(), axis.name) == array.axes.end();
-  });
-  part.signal = array.name;
-  part.arrays = {std::move(array)};
-  file.records.push_back(Checked(parsed.path, std::move(part)));
+  for (size_t i = 0; i < slices.size(); ++i) {
+    if (used[i] > 0) continue;
+    throw UsageError("slice '" + slices[i] + "'",
+                     "nothing in " + address + " has axis '" + SlicedAxisName(slices[i]) + "'",
+                     "midscope ls " + parsed.path + " tells what there is");
+  }
   return file;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/record.h"
+#include "data/record_slice.h"
 
 namespace midscope {
 
@@ -25,10 +26,11 @@ struct RunAddress {
 };
 RunAddress ParseRunAddress(std::string_view address);
 
-// Everything that the address names (one array: a record with that array and its axes). Throws
-// Error (failure) for a file that is missing, cut off, corrupt, of another kind or of a later
-// schema.
-RunFile ReadRecords(const std::string& address);
+// Everything that the address names (one array: a record with that array and its axes), cut to
+// `slices` (record_slice.h) in every record that has their axes; of the rest no more is read. Throws
+// Error: (failure) for a file that is missing, cut off, corrupt, of another kind or of a later
+// schema, (usage) for a slice that none of the records has.
+RunFile ReadRecords(const std::string& address, const std::vector<std::string>& slices = {});
 
 // An open file, for reading parts of it. Moves, does not copy; calls may come from any one thread.
 class RunReader {
@@ -43,11 +45,16 @@ class RunReader {
   const std::string& plan_json() const;
   // Names of the records, in the order in which they were written.
   const std::vector<std::string>& record_names() const;
+  // "/entry/GROUP", where the record lies in the file. Throws Error (failure) for an unknown one.
+  std::string GroupPath(const std::string& record) const;
 
   // The record's axes and attributes, and its arrays without their data.
   Record Describe(const std::string& record) const;
   Record Read(const std::string& record) const;
   Array ReadArray(const std::string& record, const std::string& array) const;
+  // The same, cut along those of its axes that `slices` name; no more than that is read.
+  Array ReadPart(const std::string& record, const std::string& array,
+                 const std::vector<AxisSlice>& slices) const;
   // Row `row` of the first axis, without reading the rest: [sample, layer, ...] gives [layer, ...].
   Array ReadRow(const std::string& record, const std::string& array, int64_t row) const;
   // All arrays over the record's `sample` axis, cut to row `row`: padding removed along ragged axes

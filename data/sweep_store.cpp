@@ -12,16 +12,13 @@
 #include "data/durable_file.h"
 #include "data/record_group.h"
 #include "data/record_reader.h"
-#include "data/run_file_writer.h"
 #include "data/run_store.h"
 #include "data/sample_rows.h"
+#include "data/sweep_file.h"
 #include "data/sweep_journal.h"
 
 namespace midscope {
 namespace {
-
-constexpr const char* kFailuresRecord = "failures";
-constexpr int kGzipLevel = 4;
 
 // Where a stored sample lies: in the journal, or else in a row of the last checkpoint.
 struct SamplePlace {
@@ -47,22 +44,6 @@ nlohmann::json ParsePlan(const std::string& plan) {
   return nlohmann::json::parse(plan, nullptr, /*allow_exceptions=*/false);
 }
 
-Record FailuresRecord(const std::map<int64_t, std::string>& failures) {
-  std::vector<int64_t> samples;
-  std::vector<std::string> messages;
-  for (const auto& [sample, message] : failures) {
-    samples.push_back(sample);
-    messages.push_back(message);
-  }
-  Record record;
-  record.name = kFailuresRecord;
-  record.axes = {{"failure", static_cast<int64_t>(samples.size()), "", {}, {}}};
-  record.arrays = {
-      {"failed_sample", {"failure"}, std::move(samples), "", "number of the sample"},
-      {"failure_message", {"failure"}, std::move(messages), "", "why it could not be run"}};
-  return record;
-}
-
 }  // namespace
 
 struct SweepStore::State {
@@ -71,10 +52,12 @@ struct SweepStore::State {
       : path(std::move(file_path)),
         plan_json(plan),
         provenance(origin),
-        options(std::move(store_options)),
-        journal(path + ".journal") {}
+        options(std::move(store_options)) {}
 
-  void CheckPlan(const std::string& where, const std::string& other) const;
+  void CheckPlan(const std::string& where, const std::string& other);
+  void CheckWritable() const {
+    if (reading) throw std::logic_error("store: it is open for reading");
+  }
   void LoadCheckpoint();
   void LoadCheckpointSamples(const Record& stacked, const Axis& sample_axis);
   void LoadFailures();
@@ -83,14 +66,12 @@ struct SweepStore::State {
   void NoteFailure(int64_t sample, const std::string& message);
   Record Load(int64_t sample) const;
   void Fold(const std::vector<Record>& extra);
-  void WriteSamples(hid_t entry, const std::string& group, const Record& stacked,
-                    const std::vector<int64_t>& samples, const std::function<void()>& check) const;
 
   std::string path;
   std::string plan_json;
   Provenance provenance;
   SweepStoreOptions options;
-  SweepJournal journal;
+  std::optional<SweepJournal> journal;  // none: open for reading, and none is there
   std::optional<RunReader> checkpoint;
   std::optional<Record> frame;  // what all samples have in common
   std::map<int64_t, SamplePlace> places;
@@ -98,11 +79,16 @@ struct SweepStore::State {
   std::set<int64_t> finished;
   std::set<int64_t> failed;
   int64_t dropped_bytes = 0;
+  bool reading = false;  // nothing is written
 };
 
-void SweepStore::State::CheckPlan(const std::string& where, const std::string& other) const {
+void SweepStore::State::CheckPlan(const std::string& where, const std::string& other) {
   const nlohmann::json theirs = ParsePlan(other);
   const nlohmann::json ours = ParsePlan(plan_json);
+  if (reading && (plan_json.empty() || HasGrown(ours, theirs, options.growing))) {
+    plan_json = other;
+    return;
+  }
   if (theirs == ours || HasGrown(theirs, ours, options.growing)) return;
   if (HasGrown(ours, theirs, options.growing)) {
     throw Failure(where,
@@ -183,7 +169,7 @@ void SweepStore::State::LoadFailures() {
 
 void SweepStore::State::LoadJournal() {
   std::string planned;
-  dropped_bytes = journal.Load([&](const JournalEntry& entry, int64_t offset) {
+  dropped_bytes = journal->Load([&](const JournalEntry& entry, int64_t offset) {
     switch (entry.kind) {
       case JournalEntry::Kind::kPlan:
         CheckPlan(path + ".journal", entry.text);
@@ -198,69 +184,28 @@ void SweepStore::State::LoadJournal() {
     }
   });
   // A plan that has grown is noted, so that it does not shrink again.
-  if (planned != plan_json) journal.Append({JournalEntry::Kind::kPlan, 0, plan_json, {}});
+  if (planned != plan_json && !reading) {
+    journal->Append({JournalEntry::Kind::kPlan, 0, plan_json, {}});
+  }
 }
 
 Record SweepStore::State::Load(int64_t sample) const {
   const SamplePlace& place = places.at(sample);
-  if (place.journal_offset) return journal.Read(*place.journal_offset).record;
+  if (place.journal_offset) return journal->Read(*place.journal_offset).record;
   return checkpoint->ReadSample(options.record_name, place.row);
 }
 
-void SweepStore::State::WriteSamples(hid_t entry, const std::string& group, const Record& stacked,
-                                     const std::vector<int64_t>& samples,
-                                     const std::function<void()>& check) const {
-  // Chunks of one sample where an array is large or ragged, so that one can be read alone.
-  const std::map<std::string, int64_t>& ragged = places.at(samples.front()).ragged_sizes;
-  std::vector<std::string> row_arrays;
-  for (const Array& array : stacked.arrays) {
-    const bool is_ragged = std::any_of(array.axes.begin(), array.axes.end(),
-                                       [&](const auto& name) { return ragged.count(name) > 0; });
-    if (is_ragged) row_arrays.push_back(array.name);
-  }
-  RecordGroupWriter writer(entry, group, stacked, kGzipLevel, row_arrays);
-  for (size_t row = 0; row < samples.size(); ++row) {
-    const auto row_number = static_cast<int64_t>(row);
-    const Record sample = FlattenSample(Load(samples[row]), options.ragged_axes);
-    for (const Array& array : sample.arrays) {
-      std::vector<int64_t> sizes;
-      for (const std::string& name : array.axes) sizes.push_back(sample.FindAxis(name)->size);
-      writer.WriteRow(array.name, row_number, array.data, sizes);
-    }
-    for (const auto& [name, size] : places.at(samples[row]).ragged_sizes) {
-      writer.WriteRow(name + kCountSuffix, row_number, std::vector<int64_t>{size}, {});
-    }
-    check();
-  }
-}
-
 void SweepStore::State::Fold(const std::vector<Record>& extra) {
-  std::vector<int64_t> samples(finished.begin(), finished.end());
-  std::map<std::string, int64_t> largest;
-  for (const auto& [sample, place] : places) {
-    for (const auto& [name, size] : place.ragged_sizes) {
-      largest[name] = std::max(largest[name], size);
-    }
-  }
-  std::vector<Record> records;  // the first one, if there are samples, is the stacked one
-  if (!samples.empty()) {
-    records.push_back(StackedFrame(*frame, samples, largest));
-  }
-  const size_t stacked = records.size();
-  records.insert(records.end(), extra.begin(), extra.end());
-  if (!failures.empty()) records.push_back(FailuresRecord(failures));
-  for (size_t i = stacked; i < records.size(); ++i) CheckStorable(records[i]);
-
-  const std::vector<std::string> groups = GroupNames(records);
-  const RunFileFrame file_frame{groups.empty() ? "" : groups.front(), plan_json, true};
-  WriteRunFile(path, provenance, file_frame, [&](hid_t entry, const std::function<void()>& check) {
-    if (stacked > 0) WriteSamples(entry, groups[0], records[0], samples, check);
-    for (size_t i = stacked; i < records.size(); ++i) {
-      RecordGroupWriter writer(entry, groups[i], records[i], kGzipLevel);
-      for (const Array& array : records[i].arrays) writer.Write(array.name, array.data);
-      check();
-    }
-  });
+  SweepContents contents;
+  contents.plan_json = plan_json;
+  contents.provenance = provenance;
+  contents.ragged_axes = options.ragged_axes;
+  if (frame) contents.frame = *frame;
+  for (const auto& [sample, place] : places) contents.ragged_sizes[sample] = place.ragged_sizes;
+  contents.load = [this](int64_t sample) { return Load(sample); };
+  contents.failures = failures;
+  contents.extra = extra;
+  WriteSweepFile(path, contents);
 }
 
 SweepStore::SweepStore(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -283,22 +228,49 @@ SweepStore SweepStore::Create(const std::string& path, const std::string& plan_j
   }
   const bool journal_is_new = !std::filesystem::exists(path + ".journal");
   auto state = std::make_unique<State>(path, plan_json, provenance, options);
+  state->journal.emplace(path + ".journal");
   RemoveLeftTemporaries(path);  // the journal's lock says that no other process writes them
   try {
     if (exists) state->LoadCheckpoint();
     state->LoadJournal();
   } catch (...) {
-    if (journal_is_new) state->journal.Remove();
+    if (journal_is_new) state->journal->Remove();
     throw;
   }
   return SweepStore(std::move(state));
 }
 
+SweepStore SweepStore::OpenForReading(const std::string& path) {
+  auto state = std::make_unique<State>(path, "", Provenance(), SweepStoreOptions());
+  state->reading = true;
+  state->options.growing = "samples";
+  const std::string journal = path + ".journal";
+  if (std::filesystem::exists(journal)) {
+    state->journal.emplace(journal);
+  } else if (!std::filesystem::exists(path)) {
+    throw Failure(path, "there is no such file");
+  }
+  if (std::filesystem::exists(path)) {
+    state->LoadCheckpoint();
+    state->provenance = state->checkpoint->provenance();
+  }
+  if (state->journal) state->LoadJournal();
+  if (ParsePlan(state->plan_json).is_discarded()) {
+    throw Failure(path, "is not the file of a sweep", "Give one that midscope sweep wrote");
+  }
+  return SweepStore(std::move(state));
+}
+
+const std::string& SweepStore::path() const { return state_->path; }
+const std::string& SweepStore::plan_json() const { return state_->plan_json; }
+const Provenance& SweepStore::provenance() const { return state_->provenance; }
+const std::map<int64_t, std::string>& SweepStore::failures() const { return state_->failures; }
 const std::set<int64_t>& SweepStore::finished() const { return state_->finished; }
 const std::set<int64_t>& SweepStore::failed() const { return state_->failed; }
 int64_t SweepStore::dropped_bytes() const { return state_->dropped_bytes; }
 
 void SweepStore::Append(int64_t sample, const Record& record) {
+  state_->CheckWritable();
   if (state_->finished.count(sample) > 0) {
     throw std::logic_error("store: sample " + std::to_string(sample) + " is stored already");
   }
@@ -312,19 +284,21 @@ void SweepStore::Append(int64_t sample, const Record& record) {
                    SampleFrame(flattened, state_->options.ragged_axes), *state_->frame);
   }
   const int64_t offset =
-      state_->journal.Append({JournalEntry::Kind::kSample, sample, "", storable});
+      state_->journal->Append({JournalEntry::Kind::kSample, sample, "", storable});
   state_->NoteSample(sample, flattened, {offset, 0, {}});
 }
 
 void SweepStore::AppendFailure(int64_t sample, const std::string& message) {
+  state_->CheckWritable();
   if (state_->finished.count(sample) > 0) {
     throw std::logic_error("store: sample " + std::to_string(sample) + " is stored already");
   }
-  state_->journal.Append({JournalEntry::Kind::kFailure, sample, message, {}});
+  state_->journal->Append({JournalEntry::Kind::kFailure, sample, message, {}});
   state_->NoteFailure(sample, message);
 }
 
 void SweepStore::Checkpoint(const std::vector<Record>& extra) {
+  state_->CheckWritable();
   state_->Fold(extra);
   // A kill before the journal is cleared leaves samples in both places, equal; the journal's count.
   state_->checkpoint.emplace(state_->path);
@@ -333,13 +307,13 @@ void SweepStore::Checkpoint(const std::vector<Record>& extra) {
     place.journal_offset.reset();
     place.row = row++;
   }
-  state_->journal.Clear();
-  state_->journal.Append({JournalEntry::Kind::kPlan, 0, state_->plan_json, {}});
+  state_->journal->Clear();
+  state_->journal->Append({JournalEntry::Kind::kPlan, 0, state_->plan_json, {}});
 }
 
 void SweepStore::Finish(const std::vector<Record>& extra) {
   Checkpoint(extra);
-  state_->journal.Remove();
+  state_->journal->Remove();
 }
 
 Record SweepStore::ReadSample(int64_t sample) const {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -34,13 +35,21 @@ class SweepStore {
   // the file's differs in nothing but a smaller `growing`.
   static SweepStore Create(const std::string& path, const std::string& plan_json,
                            const Provenance& provenance, const SweepStoreOptions& options = {});
+  // A sweep that ended, was cut off or is a rank's part of one, to read its samples: the file, its
+  // journal or both. The plan is the one that stands there. Throws Error (failure)
+  // where neither is there, one can't be read, or another process is writing it.
+  static SweepStore OpenForReading(const std::string& path);
   ~SweepStore();
   SweepStore(SweepStore&&) noexcept;
   SweepStore& operator=(SweepStore&&) noexcept;
 
+  const std::string& path() const;
+  const std::string& plan_json() const;
+  const Provenance& provenance() const;  // empty where no checkpoint was made yet
   // Samples that are stored already (by this or an earlier process), and those that failed.
   const std::set<int64_t>& finished() const;
   const std::set<int64_t>& failed() const;
+  const std::map<int64_t, std::string>& failures() const;  // sample: why
   // Bytes of a torn journal tail that resuming dropped; 0 for none.
   int64_t dropped_bytes() const;
 

@@ -27,6 +27,7 @@ class Checkpoints {
   void SampleDone(const SweepResult& result) {
     ++samples_;
     const double since = SecondsSince(last_);
+    if (run_.checkpoint_samples == 0) return;
     const bool due = samples_ >= run_.checkpoint_samples || since >= run_.checkpoint_seconds;
     if (due && since >= 9 * cost_seconds_) Write(result);
   }
@@ -45,15 +46,6 @@ class Checkpoints {
   Clock::time_point last_ = Clock::now();
   double cost_seconds_ = 0;
 };
-
-// What the store holds already, of this or an earlier process.
-SweepResult StoredResult(const SweepStore& store) {
-  SweepResult result;
-  for (const int64_t sample : store.finished()) {
-    result.outcomes.push_back(ReadOutcome(sample, store.ReadSample(sample)));
-  }
-  return result;
-}
 
 // One sample; an Error of its own is noted, so that the sweep goes on.
 void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context,
@@ -76,11 +68,21 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
 
 }  // namespace
 
-namespace {
+SweepResult StoredResult(const SweepStore& store) {
+  SweepResult result;
+  for (const int64_t sample : store.finished()) {
+    result.outcomes.push_back(ReadOutcome(sample, store.ReadSample(sample)));
+  }
+  return result;
+}
 
-// What a whole sweep's file says beside its samples. Tests wait for the end: a checkpoint has means
-// alone.
-std::vector<Record> Summaries(const SweepPlan& plan, const SweepResult& result) {
+void CheckSomeSamples(const SweepResult& result) {
+  if (!result.outcomes.empty() || result.failures.empty()) return;
+  throw Failure("sweep", "every sample failed; the first: " + result.failures.begin()->second);
+}
+
+// Tests wait for the end: a checkpoint has means alone.
+std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& result) {
   std::vector<Record> records = {MeansRecord(plan, result)};
   const SweepStatistics statistics = AnalyseSweep(plan, result.outcomes);
   if (!statistics.settings.empty()) records.push_back(SettingStatisticsRecord(plan, statistics));
@@ -90,8 +92,6 @@ std::vector<Record> Summaries(const SweepPlan& plan, const SweepResult& result) 
   return records;
 }
 
-}  // namespace
-
 int64_t SweepResult::too_long() const {
   return std::count_if(failures.begin(), failures.end(),
                        [](const auto& failure) { return failure.second.starts_with(kTooLong); });
@@ -100,32 +100,32 @@ int64_t SweepResult::too_long() const {
 SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
   SweepResult result;
   if (run.store) result = StoredResult(*run.store);
+  OrderedSamples all(run.plan.samples, run.store ? run.store->finished() : std::set<int64_t>());
+  SampleSource& source = run.source ? *run.source : all;
   Checkpoints checkpoints(run);
   // Progress is counted in samples: what happens inside one is too fine to show.
   JobContext inner = context;
   inner.progress = nullptr;
   const auto report = [&] {
-    const size_t done = result.outcomes.size() + result.failures.size();
-    context.Report({"sweep", static_cast<int64_t>(done), run.plan.samples, "samples"});
+    const auto done = static_cast<int64_t>(result.outcomes.size() + result.failures.size());
+    context.Report({"sweep", done + source.done_elsewhere(), run.plan.samples, "samples"});
   };
   report();
   try {
-    for (int64_t sample = 0; sample < run.plan.samples; ++sample) {
+    for (auto sample = source.Next(); sample; sample = source.Next()) {
       context.ThrowIfCancelled();
-      if (run.store && run.store->finished().contains(sample)) continue;
-      RunOneSample(run, sample, inner, result);
+      RunOneSample(run, *sample, inner, result);
       report();
       if (run.on_sample) run.on_sample(result);
       if (run.store) checkpoints.SampleDone(result);
     }
   } catch (const Cancelled&) {
-    if (run.store) checkpoints.Write(result);
+    if (run.store && !run.source) checkpoints.Write(result);
     throw;
   }
-  if (run.store) run.store->Finish(Summaries(run.plan, result));
-  if (result.outcomes.empty() && !result.failures.empty()) {
-    throw Failure("sweep", "every sample failed; the first: " + result.failures.begin()->second);
-  }
+  if (run.source) return result;
+  if (run.store) run.store->Finish(SweepSummaries(run.plan, result));
+  CheckSomeSamples(result);
   return result;
 }
 

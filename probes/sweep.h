@@ -13,6 +13,7 @@
 #include "core/job.h"
 #include "data/sweep_store.h"
 #include "probes/outcome_statistics.h"
+#include "probes/sample_source.h"
 #include "probes/sweep_plan.h"
 #include "probes/sweep_sample.h"
 
@@ -34,8 +35,11 @@ struct SweepRun {
   SweepPlan plan;
   QuestionSource questions;
   SweepStore* store = nullptr;  // not owned; null: results stay in memory
+  // Not owned. Set: this process runs a part of the sweep, takes its samples from here, and leaves
+  // the store unfinished for JoinRankParts. Null: all samples that the store does not hold.
+  SampleSource* source = nullptr;
   int64_t trace_memory_bytes = kTraceMemoryBytes;
-  int64_t checkpoint_samples = 20;  // fold finished samples into the file after so many ...
+  int64_t checkpoint_samples = 20;  // fold finished samples into the file after so many (0: never) ...
   double checkpoint_seconds = 30;   // ... or after so long, whichever comes first
   // Called after every sample, with everything so far; may be empty.
   std::function<void(const SweepResult&)> on_sample;
@@ -45,6 +49,15 @@ struct SweepRun {
 // sweep goes on. Cancelled leaves a checkpoint, then Cancelled is thrown on. Throws Error where
 // every sample fails, and where the store cannot be written.
 SweepResult RunSweep(const SweepRun& run, const JobContext& context);
+
+// What a store holds already: its samples' outcomes and its failures.
+SweepResult StoredResult(const SweepStore& store);
+
+// Throws Error (failure) where no sample came out and some failed.
+void CheckSomeSamples(const SweepResult& result);
+
+// What a whole sweep's file says beside its samples: means, and the tests of settings and places.
+std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& result);
 
 // The means of a result, with intervals (outcome_statistics.h).
 std::vector<CellStatistics> Summarise(const SweepPlan& plan, const SweepResult& result);

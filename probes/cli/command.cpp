@@ -10,7 +10,8 @@ namespace midscope::cli {
 const std::vector<Command>& Commands() {
   static const std::vector<Command> commands = {
       FetchCommand(),    InfoCommand(),     ProbeCommand(), SweepCommand(), WhatIfCommand(),
-      GenerateCommand(), ChannelsCommand(), RopeCommand(),  ExportCommand()};
+      GenerateCommand(), ChannelsCommand(), RopeCommand(),  ListCommand(),  ShowCommand(),
+      CompareCommand(),  MergeCommand(),    ExportCommand()};
   return commands;
 }
 

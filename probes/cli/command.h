@@ -30,7 +30,8 @@ struct Command {
   std::string name;
   std::string summary;                   // one line
   std::string description;               // for --help
-  std::vector<std::string> positionals;  // options that are taken by position, in order
+  // Options that are taken by position, in order; a list takes all that are left.
+  std::vector<std::string> positionals;
   std::vector<OptionDescription> options;
   std::string examples;  // lines for --help
   // A flag that asks for information alone: with it no positional and no required option is needed.
@@ -54,6 +55,10 @@ Command SweepCommand();
 Command WhatIfCommand();
 Command GenerateCommand();
 Command ExportCommand();
+Command ListCommand();
+Command ShowCommand();
+Command MergeCommand();
+Command CompareCommand();
 Command ChannelsCommand();
 Command RopeCommand();
 

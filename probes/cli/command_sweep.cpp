@@ -7,13 +7,16 @@
 
 #include "core/error.h"
 #include "core/passage.h"
+#include "data/sweep_merge.h"
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"
 #include "probes/cli/sweep_dry_run.h"
 #include "probes/cli/sweep_options.h"
 #include "probes/cli/sweep_table.h"
+#include "probes/merged_means.h"
 #include "probes/model_options.h"
 #include "probes/provenance.h"
+#include "probes/rank_group.h"
 #include "probes/sweep.h"
 #include "probes/task_prompt.h"
 
@@ -32,9 +35,13 @@ std::vector<std::string> FilesOf(const OptionSet& options, const std::vector<Swe
 }
 
 // What can be told before a model is loaded.
-void CheckFiles(const OptionSet& options, const std::vector<std::string>& files) {
+void CheckFiles(const OptionSet& options, const std::vector<std::string>& files, int64_t ranks) {
   const std::string& out = options.Text("out");
   if (out.empty()) {
+    if (ranks > 1) {
+      throw UsageError("option --out", "several processes share a sweep through its file",
+                       "Give --out RUN.h5, in a folder that all of them see");
+    }
     if (options.Flag("resume")) {
       throw UsageError("option --resume", "there is no file to go on in", "Give --out RUN.h5");
     }
@@ -54,6 +61,11 @@ void CheckFiles(const OptionSet& options, const std::vector<std::string>& files)
   }
   for (const std::string& file : files) {
     CheckOutputPath(file, options.Flag("resume"), "Give --resume to go on, or another --out");
+    const std::vector<std::string> parts = RankParts(file);
+    if (!parts.empty() && !options.Flag("resume")) {
+      throw UsageError(parts.front(), "an unfinished sweep of several processes lies here",
+                       "Give --resume to go on, or another --out");
+    }
   }
 }
 
@@ -96,8 +108,9 @@ std::function<void(const SweepResult&)> Watch(const SweepPlan& plan, int64_t sec
 
 class SweepCommandRun {
  public:
-  SweepCommandRun(const OptionSet& options, const CommandInput& input)
-      : options_(options), input_(input) {}
+  SweepCommandRun(const OptionSet& options, const CommandInput& input, const JobContext& job,
+                  RankGroup& ranks)
+      : options_(options), input_(input), job_(job), ranks_(ranks) {}
 
   CellReport Run(const SweepCell& cell, const std::string& file) {
     Open(cell.model);
@@ -110,41 +123,102 @@ class SweepCommandRun {
     run.questions = [&](int64_t sample) {
       return TaskQuestions(tokenizer, *task, run.plan.places, sample, run.plan.format);
     };
-    run.on_sample = Watch(run.plan, options_.Integer("watch"), input_.job);
+    run.on_sample = Watch(run.plan, options_.Integer("watch"), job_);
     CheckPassages(run);
-    std::optional<SweepStore> store;
-    if (!file.empty()) {
-      store = Store(run.plan, file);
-      run.store = &*store;
-    }
-    return MakeReport(cell, file, run.plan, RunOrExplain(run, file, input_.job));
+    return MakeReport(cell, file, run.plan,
+                      ranks_.size() > 1 ? RunShared(run, file) : RunAlone(run, file));
   }
 
  private:
   void Open(const std::string& model) {
     if (decoder_ && model == model_) return;
     decoder_.reset();  // two models need not fit
-    decoder_ = Decoder::Open(model, ReadDecoderOptions(options_), input_.job);
+    decoder_ = Decoder::Open(model, ReadDecoderOptions(options_), job_);
     model_ = model;
+  }
+
+  SweepResult RunAlone(SweepRun& run, const std::string& file) const {
+    std::optional<SweepStore> store;
+    if (!file.empty()) {
+      JoinParts(run.plan, file);
+      store = Store(run.plan, file);
+      run.store = &*store;
+    }
+    return RunOrExplain(run, file, job_);
+  }
+
+  // Every rank keeps what it finishes in a part of its own; rank 0 joins them in the end, and before
+  // that those which an earlier job left. Only rank 0 has the result.
+  SweepResult RunShared(SweepRun& run, const std::string& file) const {
+    const bool leads = ranks_.rank() == 0;
+    const std::string part = RankPath(file, ranks_.rank());
+    std::optional<SweepStore> store;
+    std::set<int64_t> waiting;
+    if (leads) {
+      JoinParts(run.plan, file);
+      store = Store(run.plan, part);
+      for (int64_t sample = 0; sample < run.plan.samples; ++sample) {
+        if (!store->finished().contains(sample)) waiting.insert(sample);
+      }
+    } else {
+      run.checkpoint_samples = 0;  // its journal is safe, and nobody watches a part
+    }
+    ranks_.Barrier();
+    if (!leads) store = Store(run.plan, part);
+    run.store = &*store;
+    ranks_.Share(waiting, [&](SampleSource& source) {
+      run.source = &source;
+      RunOrExplain(run, part, job_);
+    });
+    run.store = nullptr;
+    store.reset();
+    ranks_.Barrier();
+    if (!leads) return {};
+    JoinParts(run.plan, file);
+    const SweepResult result = StoredResult(SweepStore::OpenForReading(file));
+    CheckSomeSamples(result);
+    return result;
+  }
+
+  // What ranks of this or an earlier job left beside the file.
+  void JoinParts(const SweepPlan& plan, const std::string& file) const {
+    JoinRankParts(file, PlanJson(plan, *decoder_), Origin(plan),
+                  [&](const SweepMerge& merge) { return MergedSummaries(merge, plan); });
+  }
+
+  Provenance Origin(const SweepPlan& plan) const {
+    return MakeProvenance(*decoder_, input_.command_line, static_cast<int64_t>(plan.seed),
+                          options_.ToJson());
   }
 
   SweepStore Store(const SweepPlan& plan, const std::string& file) const {
     SweepStoreOptions store_options;
     store_options.resume = options_.Flag("resume");
     store_options.growing = "samples";
-    const Provenance provenance = MakeProvenance(
-        *decoder_, input_.command_line, static_cast<int64_t>(plan.seed), options_.ToJson());
-    return SweepStore::Create(file, PlanJson(plan, *decoder_), provenance, store_options);
+    return SweepStore::Create(file, PlanJson(plan, *decoder_), Origin(plan), store_options);
   }
 
   const OptionSet& options_;
   const CommandInput& input_;
+  const JobContext& job_;
+  RankGroup& ranks_;
   std::string model_;
   std::shared_ptr<const Decoder> decoder_;
 };
 
 void Print(const OptionSet& options, const std::vector<CellReport>& reports, std::ostream& out) {
   out << (options.Flag("json") ? SweepJson(reports) : SweepText(reports));
+}
+
+// Of the ranks of a job one draws the progress; what the others have to say has their number.
+JobContext RankJob(const JobContext& job, int64_t rank) {
+  if (rank == 0) return job;
+  JobContext quiet = job;
+  quiet.progress = nullptr;
+  quiet.log = [&job, rank](const std::string& message) {
+    job.Log("rank " + std::to_string(rank) + ": " + message);
+  };
+  return quiet;
 }
 
 void RunSweepCommand(const CommandInput& input) {
@@ -156,10 +230,14 @@ void RunSweepCommand(const CommandInput& input) {
     return;
   }
   const std::vector<std::string> files = FilesOf(options, cells);
-  CheckFiles(options, files);
-  SweepCommandRun run(options, input);
+  const std::unique_ptr<RankGroup> ranks = JoinRankGroup();
+  const JobContext job = RankJob(input.job, ranks->rank());
+  CheckFiles(options, files, ranks->size());
+  ranks->Barrier();  // no rank makes files that another one takes for somebody else's
+  SweepCommandRun run(options, input, job, *ranks);
   if (cells.size() == 1) {
-    Print(options, {run.Run(cells.front(), files.front())}, input.out);
+    const CellReport report = run.Run(cells.front(), files.front());
+    if (ranks->rank() == 0) Print(options, {report}, input.out);
     return;
   }
   // A cell that cannot be run does not keep the others from it.
@@ -168,14 +246,16 @@ void RunSweepCommand(const CommandInput& input) {
   for (size_t i = 0; i < cells.size(); ++i) {
     const std::string name =
         fmt::format("model {}, task {}, seed {}", cells[i].model, cells[i].task, cells[i].seed);
-    input.job.Log(fmt::format("sweep {} of {}: {}", i + 1, cells.size(), name));
+    if (ranks->rank() == 0) input.job.Log(fmt::format("sweep {} of {}: {}", i + 1, cells.size(), name));
     try {
       reports.push_back(run.Run(cells[i], files[i]));
     } catch (const Error& error) {
+      if (ranks->size() > 1) throw;  // ranks must not part company
       input.job.Log(name + " failed: " + error.what());
       if (first_failure.empty()) first_failure = name + ": " + error.what();
     }
   }
+  if (ranks->rank() != 0) return;
   Print(options, reports, input.out);
   if (!options.Text("out").empty()) {
     const auto summary = std::filesystem::path(options.Text("out")) / "summary.json";

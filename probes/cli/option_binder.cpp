@@ -88,12 +88,13 @@ void Bind(const Command& command, CLI::App& app, OptionSet& options) {
           "--" + option.name, [set](int64_t) { set({"true"}); }, Description(option));
       continue;
     }
+    const bool many = positional && option.type == OptionType::kTextList;
     app.add_option(positional ? UpperCase(option.name) : "--" + option.name, set,
                    Description(option))
-        ->expected(1)
-        ->allow_extra_args(false)
+        ->expected(1, many ? CLI::detail::expected_max_vector_size : 1)
+        ->allow_extra_args(many)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->type_name(positional ? "" : TypeText(option));
+        ->type_name(many ? "..." : positional ? "" : TypeText(option));
   }
 }
 

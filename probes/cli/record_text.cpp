@@ -15,11 +15,12 @@ namespace midscope::cli {
 namespace {
 
 constexpr int64_t kLongestTable = 64;
+constexpr int64_t kLargestMatrix = 4096;
 constexpr size_t kLongestText = 90;
 
 std::string Place(const Axis& axis, int64_t index) {
   const auto at = static_cast<size_t>(index);
-  if (!axis.labels.empty()) return axis.labels[at];
+  if (!axis.labels.empty()) return DisplayText(axis.labels[at]);
   return axis.values.empty() ? std::to_string(index) : fmt::format("{:g}", axis.values[at]);
 }
 
@@ -27,7 +28,7 @@ std::string Cell(const ArrayData& data, size_t index) {
   return std::visit(
       [&](const auto& values) -> std::string {
         using T = typename std::decay_t<decltype(values)>::value_type;
-        if constexpr (std::is_same_v<T, std::string>) return "'" + values[index] + "'";
+        if constexpr (std::is_same_v<T, std::string>) return "'" + DisplayText(values[index]) + "'";
         if constexpr (std::is_floating_point_v<T>) return fmt::format("{:.5g}", values[index]);
         if constexpr (std::is_integral_v<T>) return std::to_string(values[index]);
       },
@@ -123,7 +124,48 @@ std::string AttributeText(const Attribute& attribute) {
       attribute);
 }
 
+// Places of the axes that have one: "layer 12, head 3".
+std::string FixedPlaces(const Record& record, const Array& array) {
+  std::string text;
+  for (const std::string& name : array.axes) {
+    const Axis& axis = AxisOf(record, name);
+    if (axis.size != 1) continue;
+    text += (text.empty() ? "" : ", ") + name + " " + Place(axis, 0);
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string ArrayText(const Record& record, const Array& array) {
+  std::vector<const Axis*> axes;
+  for (const std::string& name : array.axes) {
+    if (AxisOf(record, name).size != 1) axes.push_back(&AxisOf(record, name));
+  }
+  if (axes.size() > 2 || ElementCount(array.data) > kLargestMatrix) {
+    return Line(record, array) + "  see a part with --slice, or all with midscope export\n";
+  }
+  const std::string fixed = FixedPlaces(record, array);
+  std::string text = record.name + "/" + array.name;
+  if (!array.unit.empty()) text += " [" + array.unit + "]";
+  if (!fixed.empty()) text += " at " + fixed;
+  if (!array.description.empty()) text += ": " + array.description;
+  const int64_t columns = axes.size() == 2 ? axes[1]->size : 1;
+  const int64_t rows = axes.empty() ? 1 : axes[0]->size;
+  std::vector<std::string> header = {axes.empty() ? "" : axes[0]->name};
+  for (int64_t column = 0; column < columns; ++column) {
+    header.push_back(axes.size() == 2 ? axes[1]->name + " " + Place(*axes[1], column) : "value");
+  }
+  TextTable table(header);
+  for (int64_t row = 0; row < rows; ++row) {
+    std::vector<std::string> cells = {axes.empty() ? "" : Place(*axes[0], row)};
+    for (int64_t column = 0; column < columns; ++column) {
+      cells.push_back(Cell(array.data, static_cast<size_t>(row * columns + column)));
+    }
+    table.Add(cells);
+  }
+  return text + "\n" + table.Text();
+}
 
 std::string RecordText(const Record& record) {
   std::string text = record.name + ":\n";

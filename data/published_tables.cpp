@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "data/published_tables.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "core/error.h"
+#include "core/nearest_word.h"
+#include "data/csv_rows.h"
+#include "data/published_files.h"
+
+namespace midscope {
+namespace {
+
+using nlohmann::json;
+using Texts = std::vector<std::string>;
+
+constexpr const char* kIndex = "tables.json";
+constexpr double kPercent = 100;
+
+PublishedMarkKind MarkKind(const std::string& text) {
+  static const std::map<std::string, PublishedMarkKind> kinds = {
+      {"samples", PublishedMarkKind::kSamples},
+      {"average", PublishedMarkKind::kAverage},
+      {"sum", PublishedMarkKind::kSum},
+      {"copy", PublishedMarkKind::kCopy},
+      {"transposition", PublishedMarkKind::kTransposition},
+      {"departure", PublishedMarkKind::kDeparture}};
+  return kinds.at(text);
+}
+
+// The rows of the CSV: the first `labels` columns name the row.
+void ReadCells(const std::string& file, size_t labels, PublishedTable& table) {
+  const std::vector<Texts> rows = ParseCsv(file, PublishedFiles().at(file));
+  const auto first = static_cast<std::ptrdiff_t>(labels);
+  table.columns.assign(rows.front().begin() + first, rows.front().end());
+  for (size_t i = 1; i < rows.size(); ++i) {
+    if (rows[i].size() != rows.front().size()) {
+      throw std::logic_error(file + ": row " + std::to_string(i) + " has too few or many cells");
+    }
+    std::string label = rows[i].front();
+    for (size_t part = 1; part < labels; ++part) label.append(" / ").append(rows[i][part]);
+    table.rows.push_back(std::move(label));
+    table.cells.emplace_back(rows[i].begin() + first, rows[i].end());
+  }
+}
+
+PublishedTable ReadTable(const json& entry) {
+  PublishedTable table;
+  table.name = entry.at("name");
+  table.source = entry.at("source");
+  table.title = entry.at("title");
+  table.unit = entry.at("unit");
+  table.samples = entry.at("samples");
+  ReadCells(entry.at("file"), entry.at("label_columns").size(), table);
+  for (const json& outcome : entry.value("outcomes", json::array())) {
+    table.outcomes.push_back({outcome.at("task"), outcome.at("columns").get<Texts>(),
+                              outcome.at("places").get<std::vector<int64_t>>(),
+                              outcome.value("rows", "")});
+  }
+  for (const json& average : entry.value("averages", json::array())) {
+    table.averages[average.at("column")] = average.at("of").get<Texts>();
+  }
+  table.settings = entry.value("settings", std::map<std::string, std::string>());
+  for (const json& mark : entry.value("marks", json::array())) {
+    table.marks.push_back({mark.at("row"), mark.at("column"), MarkKind(mark.at("kind")),
+                           mark.at("note")});
+  }
+  table.notes = entry.value("notes", Texts());
+  return table;
+}
+
+// "mdqa:documents=10,seed=1" -> {"mdqa", {"documents=10", "seed=1"}}.
+std::pair<std::string, Texts> TaskParts(std::string_view task) {
+  const size_t colon = task.find(':');
+  std::pair<std::string, Texts> parts{std::string(task.substr(0, colon)), {}};
+  std::string_view rest = colon == std::string_view::npos ? "" : task.substr(colon + 1);
+  while (!rest.empty()) {
+    const size_t comma = rest.find(',');
+    parts.second.emplace_back(rest.substr(0, comma));
+    rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
+  }
+  return parts;
+}
+
+// The published task states the number of pieces alone; the run's may state more.
+bool SameTask(const std::string& published, std::string_view task) {
+  const auto wanted = TaskParts(published);
+  const auto given = TaskParts(task);
+  return wanted.first == given.first &&
+         std::all_of(wanted.second.begin(), wanted.second.end(), [&](const std::string& part) {
+           return std::find(given.second.begin(), given.second.end(), part) != given.second.end();
+         });
+}
+
+}  // namespace
+
+double PublishedTable::Value(size_t row, size_t column) const {
+  const std::string& text = cells.at(row).at(column);
+  double value = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = result.ec == std::errc() && result.ptr == text.data() + text.size();
+  return whole ? value : std::numeric_limits<double>::quiet_NaN();
+}
+
+size_t PublishedTable::ColumnIndex(std::string_view column) const {
+  const auto found = std::find(columns.begin(), columns.end(), column);
+  if (found == columns.end()) {
+    throw std::logic_error("table " + name + " has no column " + std::string(column));
+  }
+  return static_cast<size_t>(found - columns.begin());
+}
+
+std::vector<const PublishedMark*> PublishedTable::MarksOf(size_t row,
+                                                          std::string_view column) const {
+  std::vector<const PublishedMark*> found;
+  for (const PublishedMark& mark : marks) {
+    if (mark.row == rows.at(row) && (mark.column.empty() || mark.column == column)) {
+      found.push_back(&mark);
+    }
+  }
+  return found;
+}
+
+std::string PublishedTable::SettingOf(size_t row) const {
+  // The longest ending that fits: "" is what all other rows are.
+  std::string best;
+  size_t length = 0;
+  for (const auto& [ending, setting] : settings) {
+    const bool whole_word = ending.empty() || rows.at(row) == ending ||
+                            rows.at(row).ends_with(" " + ending);
+    if (whole_word && (best.empty() || ending.size() > length)) {
+      best = setting;
+      length = ending.size();
+    }
+  }
+  return best;
+}
+
+const std::vector<PublishedTable>& PublishedTables() {
+  static const std::vector<PublishedTable> tables = [] {
+    std::vector<PublishedTable> read;
+    for (const json& entry : json::parse(PublishedFiles().at(kIndex))) {
+      read.push_back(ReadTable(entry));
+    }
+    return read;
+  }();
+  return tables;
+}
+
+std::vector<const PublishedTable*> FindPublishedTables(std::string_view name) {
+  std::vector<const PublishedTable*> found;
+  Texts known;
+  const std::string begin = std::string(name) + "-";
+  for (const PublishedTable& table : PublishedTables()) {
+    known.push_back(table.name);
+    if (table.name == name || table.name.starts_with(begin)) found.push_back(&table);
+  }
+  if (!found.empty()) return found;
+  throw UsageError("published table '" + std::string(name) + "'", "there is none of that name",
+                   KnownWordsHint(name, known));
+}
+
+std::vector<PublishedLine> PublishedLines(const PublishedTable& table, std::string_view task) {
+  std::vector<PublishedLine> lines;
+  for (const PublishedOutcome& outcome : table.outcomes) {
+    if (!SameTask(outcome.task, task)) continue;
+    for (size_t row = 0; row < table.rows.size(); ++row) {
+      if (!table.rows[row].starts_with(outcome.rows)) continue;
+      PublishedLine line{&table, table.rows[row], table.SettingOf(row), outcome.places, {}, {}};
+      bool any = false;
+      for (const std::string& column : outcome.columns) {
+        line.accuracy.push_back(table.Value(row, table.ColumnIndex(column)) / kPercent);
+        line.marked.push_back(!table.MarksOf(row, column).empty());
+        any = any || std::isfinite(line.accuracy.back());
+      }
+      if (any) lines.push_back(std::move(line));
+    }
+  }
+  return lines;
+}
+
+}  // namespace midscope

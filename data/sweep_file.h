@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The samples of a sweep stacked into a file of schema 1, in one go. Internal to data/.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/record.h"
+
+namespace midscope {
+
+inline constexpr const char* kFailuresRecord = "failures";
+
+struct SweepContents {
+  std::string plan_json;
+  Provenance provenance;
+  std::vector<std::string> ragged_axes;
+  Record frame;  // what all samples have in common (sample_rows.h); unused where there are none
+  std::map<int64_t, std::map<std::string, int64_t>> ragged_sizes;  // of every sample
+  std::function<Record(int64_t sample)> load;  // as it was appended; called once, ascending
+  std::map<int64_t, std::string> failures;     // sample: why
+  std::vector<Record> extra;                   // summaries, written behind the samples
+};
+
+// Writes the file beside its name and renames it; an older file is replaced. Throws Error
+// (failure), std::logic_error for records that can't be stored.
+void WriteSweepFile(const std::string& path, const SweepContents& contents);
+
+}  // namespace midscope

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+#include "data/sweep_merge.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/error.h"
+#include "data/sample_rows.h"
+#include "data/sweep_file.h"
+
+namespace midscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kSettings = "settings";
+constexpr const char* kSamples = "samples";
+constexpr const char* kSettingAxis = "setting";
+constexpr const char* kJournal = ".journal";
+constexpr const char* kRank = ".rank";
+
+// Without one key, to compare: the order of keys says nothing.
+nlohmann::json Without(Json plan, const char* key) {
+  plan.erase(key);
+  return plan;
+}
+
+// Keys of plans on which two of them differ: "seed (1 and 2), model_hash".
+std::string Differences(const Json& a, const Json& b) {
+  std::set<std::string> keys;
+  for (const auto& [key, value] : a.items()) keys.insert(key);
+  for (const auto& [key, value] : b.items()) keys.insert(key);
+  std::string text;
+  for (const std::string& key : keys) {
+    const Json left = a.value(key, Json());
+    const Json right = b.value(key, Json());
+    if (left == right) continue;
+    constexpr size_t kLongest = 60;
+    const std::string both = left.dump() + " and " + right.dump();
+    text += (text.empty() ? "" : ", ") + key;
+    if (both.size() <= kLongest) text.append(" (").append(both).append(")");
+  }
+  return text;
+}
+
+// Along axis `axis_index` of sizes `sizes`, what `more` has behind what `values` has.
+template <typename T>
+std::vector<T> JoinValues(const std::vector<T>& values, const std::vector<T>& more, size_t blocks) {
+  const size_t left = values.size() / blocks;
+  const size_t right = more.size() / blocks;
+  std::vector<T> joined;
+  joined.reserve(values.size() + more.size());
+  for (size_t block = 0; block < blocks; ++block) {
+    const auto from = static_cast<std::ptrdiff_t>(block * left);
+    const auto from_more = static_cast<std::ptrdiff_t>(block * right);
+    joined.insert(joined.end(), values.begin() + from,
+                  values.begin() + from + static_cast<std::ptrdiff_t>(left));
+    joined.insert(joined.end(), more.begin() + from_more,
+                  more.begin() + from_more + static_cast<std::ptrdiff_t>(right));
+  }
+  return joined;
+}
+
+bool Has(const Array& array, const std::string& axis) {
+  return std::find(array.axes.begin(), array.axes.end(), axis) != array.axes.end();
+}
+
+// How many blocks lie before the setting axis: the product of the axes in front of it.
+size_t OuterPlaces(const Record& record, const Array& array) {
+  size_t places = 1;
+  for (const std::string& name : array.axes) {
+    if (name == kSettingAxis) break;
+    places *= static_cast<size_t>(record.FindAxis(name)->size);
+  }
+  return std::max<size_t>(places, 1);
+}
+
+void JoinArray(const Record& sample, Array& array, const Array& more, const std::string& what) {
+  if (array.data.index() != more.data.index() || array.axes != more.axes) {
+    throw Failure(what, "array '" + array.name + "' is of another kind in another input");
+  }
+  const size_t blocks = OuterPlaces(sample, array);
+  std::visit(
+      [&](auto& values) {
+        const auto& others = std::get<std::decay_t<decltype(values)>>(more.data);
+        values = JoinValues(values, others, blocks);
+      },
+      array.data);
+}
+
+// The arrays of numbers that describe the prompt must be the same: else it was another prompt.
+bool SameValues(const Array& a, const Array& b) {
+  const bool counted = std::holds_alternative<std::vector<int64_t>>(a.data);
+  return !counted || a.data == b.data;
+}
+
+void JoinSettings(Record& sample, const Record& more, const std::string& what) {
+  for (Array& array : sample.arrays) {
+    const Array* other = more.FindArray(array.name);
+    if (Has(array, kSettingAxis)) {
+      if (!other) throw Failure(what, "an input lacks its array '" + array.name + "'");
+      JoinArray(sample, array, *other, what);
+    } else if (other && !SameValues(array, *other)) {
+      throw Failure(what, "array '" + array.name + "' differs between the inputs",
+                    "They are not runs of the same prompts");
+    }
+  }
+  for (Axis& axis : sample.axes) {
+    const Axis* other = more.FindAxis(axis.name);
+    if (axis.name != kSettingAxis || !other) continue;
+    axis.size += other->size;
+    axis.labels.insert(axis.labels.end(), other->labels.begin(), other->labels.end());
+  }
+}
+
+}  // namespace
+
+SweepMerge::SweepMerge(const std::vector<std::string>& inputs, RepeatedSamples repeated) {
+  if (inputs.empty()) throw UsageError("merge", "there is nothing to join");
+  std::vector<Json> plans;
+  for (const std::string& path : inputs) {
+    inputs_.push_back(SweepStore::OpenForReading(path));
+    plans.push_back(Json::parse(inputs_.back().plan_json()));
+    if (!plans.back().is_object()) throw Failure(path, "its plan is damaged");
+    if (provenance_.created.empty()) provenance_ = inputs_.back().provenance();
+  }
+  Json plan = plans.front();
+  for (size_t i = 1; i < plans.size(); ++i) {
+    const bool same_settings =
+        plan.value(kSettings, Json()) == plans[i].value(kSettings, Json());
+    if (i == 1) joins_settings_ = !same_settings;
+    const char* free_key = joins_settings_ ? kSettings : kSamples;
+    if (Without(plan, free_key) != Without(plans[i], free_key)) {
+      throw UsageError(inputs[i], "it does not go with " + inputs.front() + ": they differ in " +
+                                      Differences(plan, plans[i]),
+                       "Files are joined that differ in their samples alone, or in their settings "
+                       "alone");
+    }
+    if (joins_settings_) {
+      for (const Json& setting : plans[i].value(kSettings, Json::array())) {
+        Json& all = plan[kSettings];
+        if (std::find(all.begin(), all.end(), setting) != all.end()) {
+          throw UsageError(inputs[i], "setting " + setting.dump() + " is in another input too",
+                           "Give each setting once");
+        }
+        all.push_back(setting);
+      }
+    } else {
+      plan[kSamples] = std::max(plan.value(kSamples, int64_t{0}), plans[i].value(kSamples, int64_t{0}));
+    }
+  }
+  plan_json_ = plans.size() == 1 ? inputs_.front().plan_json() : plan.dump();
+  JoinSamples(joins_settings_ ? RepeatedSamples::kTakeFirst : repeated);
+  if (joins_settings_) CheckSameSamples();
+}
+
+void SweepMerge::JoinSamples(RepeatedSamples repeated) {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    for (const int64_t sample : inputs_[i].finished()) {
+      const auto [place, added] = holders_.try_emplace(sample, i);
+      if (added || repeated == RepeatedSamples::kTakeFirst) continue;
+      throw UsageError(inputs_[i].path(),
+                       "sample " + std::to_string(sample) + " is in " +
+                           inputs_[place->second].path() + " too",
+                       "Join files of disjoint samples");
+    }
+    failures_.insert(inputs_[i].failures().begin(), inputs_[i].failures().end());
+  }
+  for (const auto& [sample, input] : holders_) {
+    if (!joins_settings_) failures_.erase(sample);
+  }
+}
+
+void SweepMerge::CheckSameSamples() const {
+  for (const SweepStore& input : inputs_) {
+    for (const auto& [sample, holder] : holders_) {
+      if (input.finished().contains(sample)) continue;
+      throw UsageError(input.path(),
+                       "it lacks sample " + std::to_string(sample) + ", which " +
+                           inputs_[holder].path() + " has",
+                       "Complete it with --resume first: settings are compared on the same samples");
+    }
+  }
+}
+
+std::vector<int64_t> SweepMerge::samples() const {
+  std::vector<int64_t> samples;
+  samples.reserve(holders_.size());
+  for (const auto& [sample, input] : holders_) samples.push_back(sample);
+  return samples;
+}
+
+Record SweepMerge::ReadSample(int64_t sample) const {
+  Record record = inputs_[holders_.at(sample)].ReadSample(sample);
+  for (size_t i = 1; joins_settings_ && i < inputs_.size(); ++i) {
+    JoinSettings(record, inputs_[i].ReadSample(sample), "sample " + std::to_string(sample));
+  }
+  return record;
+}
+
+void SweepMerge::Write(const std::string& path, const Provenance& provenance,
+                       const std::vector<Record>& extra) const {
+  SweepContents contents;
+  contents.plan_json = plan_json_;
+  contents.provenance = provenance;
+  contents.ragged_axes = SweepStoreOptions().ragged_axes;
+  for (const auto& [number, input] : holders_) {
+    const Record sample = FlattenSample(ReadSample(number), contents.ragged_axes);
+    const Record frame = SampleFrame(sample, contents.ragged_axes);
+    if (contents.ragged_sizes.empty()) contents.frame = frame;
+    CheckSameFrame(inputs_[input].path() + ": sample " + std::to_string(number), frame,
+                   contents.frame);
+    contents.ragged_sizes[number] = RaggedSizes(sample, contents.ragged_axes);
+  }
+  contents.load = [this](int64_t sample) { return ReadSample(sample); };
+  contents.failures = failures_;
+  contents.extra = extra;
+  WriteSweepFile(path, contents);
+}
+
+Record MergedFromRecord(const SweepMerge& merge) {
+  std::vector<std::string> files;
+  std::vector<std::string> created;
+  std::vector<std::string> commands;
+  std::vector<int64_t> samples;
+  for (const SweepStore& input : merge.inputs()) {
+    files.push_back(std::filesystem::path(input.path()).filename().string());
+    created.push_back(input.provenance().created);
+    commands.push_back(input.provenance().command);
+    samples.push_back(static_cast<int64_t>(input.finished().size()));
+  }
+  Record record;
+  record.name = "merged_from";
+  record.axes = {{"input", static_cast<int64_t>(files.size()), "", {}, {}}};
+  record.arrays = {{"input_file", {"input"}, std::move(files), "", "file that was joined"},
+                   {"input_created", {"input"}, std::move(created), "", "when it was begun"},
+                   {"input_command", {"input"}, std::move(commands), "", "what made it"},
+                   {"input_samples", {"input"}, std::move(samples), "", "samples that it held"}};
+  record.attributes["joined"] = std::string(merge.joins_settings() ? "settings" : "samples");
+  return record;
+}
+
+std::string RankPath(const std::string& path, int64_t rank) {
+  return rank == 0 ? path : path + kRank + std::to_string(rank);
+}
+
+std::vector<std::string> RankParts(const std::string& path) {
+  const std::filesystem::path file(path);
+  const std::string begin = file.filename().string() + kRank;
+  std::set<std::string> parts;
+  std::error_code ignored;
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    std::string name = entry.path().filename().string();
+    if (name.ends_with(kJournal)) name.resize(name.size() - std::string(kJournal).size());
+    const bool is_part = name.starts_with(begin) && name.size() > begin.size() &&
+                         name.find_first_not_of("0123456789", begin.size()) == std::string::npos;
+    if (is_part) parts.insert((file.parent_path() / name).string());
+  }
+  return {parts.begin(), parts.end()};
+}
+
+void JoinRankParts(const std::string& path, const std::string& plan_json,
+                   const Provenance& provenance,
+                   const std::function<std::vector<Record>(const SweepMerge& merge)>& extra) {
+  const std::vector<std::string> parts = RankParts(path);
+  if (parts.empty()) return;
+  std::vector<std::string> inputs = parts;
+  if (std::filesystem::exists(path) || std::filesystem::exists(path + kJournal)) {
+    inputs.insert(inputs.begin(), path);
+  }
+  {
+    const SweepMerge merge(inputs, RepeatedSamples::kTakeFirst);
+    if (Without(Json::parse(plan_json), kSamples) !=
+        Without(Json::parse(merge.plan_json()), kSamples)) {
+      throw Failure(parts.front(), "holds samples of another plan: " + merge.plan_json(),
+                    "Resume with that plan, or move the parts away");
+    }
+    const bool known = !merge.provenance().created.empty();
+    merge.Write(path, known ? merge.provenance() : provenance, extra(merge));
+  }
+  // A kill in here leaves samples twice, which the next join takes once.
+  for (const std::string& part : inputs) {
+    std::filesystem::remove(part + kJournal);
+    if (part != path) std::filesystem::remove(part);
+  }
+}
+
+}  // namespace midscope

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Several files of sweeps as one: disjoint samples of one plan (what the ranks of a cluster job
+// leave), or other settings of the same samples.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/record.h"
+#include "data/sweep_store.h"
+
+namespace midscope {
+
+// What is to be done about a sample that several inputs hold.
+enum class RepeatedSamples { kRefuse, kTakeFirst };
+
+class SweepMerge {
+ public:
+  // Opens the inputs, each with the journal beside it. Plans must be equal but for the number of
+  // samples (then samples are joined), or equal but for their settings (then settings are joined in
+  // the order of the inputs). Throws Error: (usage) for inputs that do not go together, which says
+  // what differs; (failure) for one that can't be read.
+  explicit SweepMerge(const std::vector<std::string>& inputs,
+                      RepeatedSamples repeated = RepeatedSamples::kRefuse);
+
+  const std::string& plan_json() const { return plan_json_; }
+  // Of the first input that has one.
+  const Provenance& provenance() const { return provenance_; }
+  bool joins_settings() const { return joins_settings_; }
+  const std::vector<SweepStore>& inputs() const { return inputs_; }
+  std::vector<int64_t> samples() const;
+  const std::map<int64_t, std::string>& failures() const { return failures_; }
+  // Sample as it stands in the merged file. Throws Error (failure) where inputs whose settings are
+  // joined do not agree about the sample.
+  Record ReadSample(int64_t sample) const;
+
+  // Writes the merged file; an older one of that name is replaced, once the new one is whole.
+  void Write(const std::string& path, const Provenance& provenance,
+             const std::vector<Record>& extra) const;
+
+ private:
+  void JoinSamples(RepeatedSamples repeated);
+  void CheckSameSamples() const;
+
+  std::vector<SweepStore> inputs_;
+  std::string plan_json_;
+  Provenance provenance_;
+  bool joins_settings_ = false;
+  std::map<int64_t, size_t> holders_;  // sample: the input that it is taken from
+  std::map<int64_t, std::string> failures_;
+};
+
+// Record `merged_from`: what the inputs were. [input]: input_file, input_created, input_command,
+// input_samples.
+Record MergedFromRecord(const SweepMerge& merge);
+
+// Where rank `rank` of a job on several processes keeps its samples of the sweep in `path`:
+// "run.h5.rank3". Rank 0 keeps them in `path`.
+std::string RankPath(const std::string& path, int64_t rank);
+
+// The parts of ranks that lie beside `path`, with a file or a journal.
+std::vector<std::string> RankParts(const std::string& path);
+
+// Folds the ranks' parts beside `path` into `path`, and removes them when it is whole; what a killed
+// job left joins the same way. Nothing happens where there are none. `provenance` is for parts that
+// were cut off before they had one; `extra` makes the summaries. Throws Error as SweepMerge does, and
+// (failure) where plan_json differs from theirs in more than the number of samples.
+void JoinRankParts(const std::string& path, const std::string& plan_json,
+                   const Provenance& provenance,
+                   const std::function<std::vector<Record>(const SweepMerge& merge)>& extra);
+
+}  // namespace midscope

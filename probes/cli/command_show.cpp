@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "core/utf8.h"
+#include "data/export.h"
+#include "data/provenance_fields.h"
+#include "data/record_reader.h"
+#include "probes/cli/command.h"
+#include "probes/cli/record_text.h"
+#include "probes/cli/stored_file.h"
+
+namespace midscope::cli {
+namespace {
+
+// Larger arrays are named with their shape; reading them for their mean would take seconds.
+constexpr int64_t kLargestSummarised = int64_t{1} << 24;
+
+int64_t Elements(const Record& record, const Array& array) {
+  int64_t count = 1;
+  for (const std::string& axis : array.axes) count *= record.FindAxis(axis)->size;
+  return count;
+}
+
+std::string ProvenanceText(const Provenance& provenance) {
+  std::string text = "provenance:\n";
+  ForEachField(provenance, [&](const char* name, const auto& value) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
+      if (!value.empty()) text.append("  ").append(name).append(" ") += DisplayText(value) + "\n";
+    } else {
+      text.append("  ").append(name).append(" ") += std::to_string(value) + "\n";
+    }
+  });
+  return text;
+}
+
+// The whole file: the record's short arrays as tables, the others as one line each.
+std::string WholeFileText(const RunReader& reader) {
+  std::string text = FileLine(reader) + "\n" + ProvenanceText(reader.provenance());
+  if (!reader.plan_json().empty()) text += "plan:\n  " + DisplayText(reader.plan_json()) + "\n";
+  for (const std::string& name : reader.record_names()) {
+    Record record = reader.Describe(name);
+    std::string large;
+    std::erase_if(record.arrays, [&](const Array& array) {
+      if (Elements(record, array) <= kLargestSummarised) return false;
+      large += "  " + array.name + " " + ShapeText(record, array) + ": " +
+               std::to_string(Elements(record, array)) + " elements, see a part with --slice\n";
+      return true;
+    });
+    for (Array& array : record.arrays) array = reader.ReadArray(name, array.name);
+    if (!record.FindArray(record.signal)) record.signal.clear();
+    text += RecordText(record) + large;
+  }
+  return text;
+}
+
+bool NamesOneArray(const std::string& inside) { return inside.find('/') != std::string::npos; }
+
+void RunShow(const CommandInput& input) {
+  const OptionSet& options = input.options;
+  const std::string& address = options.Text("file");
+  const std::vector<std::string>& slices = options.TextList("slice");
+  const RunAddress parsed = ParseRunAddress(address);
+  if (parsed.inside.empty() && slices.empty() && !options.Flag("json")) {
+    input.out << WholeFileText(RunReader(parsed.path));
+    return;
+  }
+  const RunFile file = ReadRecords(address, slices);
+  if (options.Flag("json")) {
+    WriteJson(file.records, file.provenance, input.out);
+    return;
+  }
+  for (const Record& record : file.records) {
+    input.out << (NamesOneArray(parsed.inside) ? ArrayText(record, record.arrays.front())
+                                               : RecordText(record));
+  }
+}
+
+}  // namespace
+
+Command ShowCommand() {
+  Command command;
+  command.name = "show";
+  command.summary = "what stands in a file of results, or at an address in it";
+  command.description =
+      "Prints a file's provenance and records, one record, or the values of one array. Of a large\n"
+      "array a part is read alone where --slice names it.";
+  command.positionals = {"file"};
+  command.options = {AddressOption("file", "a file of results, or FILE.h5::RECORD or ::RECORD/ARRAY"),
+                     SliceOption(), JsonOption()};
+  command.examples =
+      "  midscope show run.h5\n"
+      "  midscope show run.h5::/entry/outcome_means/accuracy\n"
+      "  midscope show run.h5::sweep/last_query_attention --slice sample=7 --slice layer=12 \\\n"
+      "      --slice head=0-3";
+  command.run = RunShow;
+  return command;
+}
+
+}  // namespace midscope::cli

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/file_comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "core/error.h"
+#include "data/provenance_fields.h"
+#include "probes/record_values.h"
+
+namespace midscope::cli {
+namespace {
+
+constexpr const char* kMeans = "outcome_means";
+constexpr const char* kSamples = "sweep";
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+bool HasRecord(const RunReader& reader, const std::string& name) {
+  const auto& names = reader.record_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+nlohmann::json PlanOf(const RunReader& reader) {
+  nlohmann::json plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
+  return plan.is_object() ? plan : nlohmann::json::object();
+}
+
+// answer_nll [sample, setting, place] with the samples' numbers.
+struct SampleValues {
+  std::vector<double> samples;
+  std::vector<double> answer_nll;
+};
+
+std::optional<SampleValues> ReadSampleValues(const RunReader& reader, const FileOutcome& outcome) {
+  if (!HasRecord(reader, kSamples)) return std::nullopt;
+  const Record frame = reader.Describe(kSamples);
+  const Axis* axis = frame.FindAxis("sample");
+  if (!axis || !frame.FindArray("answer_nll")) return std::nullopt;
+  const Array array = reader.ReadArray(kSamples, "answer_nll");
+  const auto* values = std::get_if<std::vector<double>>(&array.data);
+  const size_t cells = outcome.settings.size() * outcome.places.size();
+  if (!values || values->size() != axis->values.size() * cells) return std::nullopt;
+  return SampleValues{axis->values, *values};
+}
+
+struct FileValues {
+  FileOutcome outcome;
+  std::optional<SampleValues> samples;
+};
+
+// The same task, seed and sample numbers: the same prompts.
+bool Paired(const FileValues& a, const FileValues& b) {
+  return a.samples && b.samples && !a.outcome.task.empty() && a.outcome.task == b.outcome.task &&
+         a.outcome.seed == b.outcome.seed && a.samples->samples == b.samples->samples;
+}
+
+// Settings and places of all files, in the order of their coming.
+std::vector<std::pair<std::string, int64_t>> AllCells(const std::vector<FileValues>& files) {
+  std::vector<std::pair<std::string, int64_t>> cells;
+  for (const FileValues& file : files) {
+    for (const std::string& setting : file.outcome.settings) {
+      for (const int64_t place : file.outcome.places) {
+        const std::pair cell(setting, place);
+        if (std::find(cells.begin(), cells.end(), cell) == cells.end()) cells.push_back(cell);
+      }
+    }
+  }
+  return cells;
+}
+
+// The values of one cell, sample by sample.
+std::vector<double> CellValues(const FileValues& file, size_t cell) {
+  const size_t stride = file.outcome.settings.size() * file.outcome.places.size();
+  std::vector<double> values(file.samples->samples.size());
+  for (size_t i = 0; i < values.size(); ++i) values[i] = file.samples->answer_nll[i * stride + cell];
+  return values;
+}
+
+void SetDifference(const FileValues& first, const FileValues& other, ComparedCell& row) {
+  const int64_t cell = first.outcome.Cell(row.setting, row.place);
+  if (cell < 0) return;
+  const auto first_cell = static_cast<size_t>(cell);
+  row.difference = row.answer_nll - first.outcome.answer_nll[first_cell];
+  if (!Paired(first, other)) return;
+  std::vector<double> differences =
+      CellValues(other, static_cast<size_t>(other.outcome.Cell(row.setting, row.place)));
+  const std::vector<double> base = CellValues(first, first_cell);
+  for (size_t i = 0; i < base.size(); ++i) differences[i] -= base[i];
+  row.interval = BootstrapMeanInterval(differences, other.outcome.seed);
+}
+
+double Magnitude(double a, double b) {
+  if (std::isnan(a) && std::isnan(b)) return 0;
+  return a == b ? 0 : std::abs(a - b);
+}
+
+void CompareBlocks(const ArrayData& a, const ArrayData& b, ComparedArray& result) {
+  std::visit(
+      [&](const auto& left) {
+        using Values = std::decay_t<decltype(left)>;
+        using T = typename Values::value_type;
+        const auto& right = std::get<Values>(b);
+        for (size_t i = 0; i < left.size(); ++i) {
+          if constexpr (std::is_arithmetic_v<T>) {
+            const double difference =
+                Magnitude(static_cast<double>(left[i]), static_cast<double>(right[i]));
+            // NaN where there is a number: infinitely far.
+            const double size = std::isnan(difference) ? std::numeric_limits<double>::infinity()
+                                                       : difference;
+            result.largest = std::max(result.largest, size);
+            if (size > 0) ++result.differing;
+          } else if (left[i] != right[i]) {
+            ++result.differing;
+          }
+        }
+      },
+      a);
+}
+
+bool SameShape(const Record& a, const Array& x, const Record& b, const Array& y) {
+  if (x.axes.size() != y.axes.size()) return false;
+  for (size_t i = 0; i < x.axes.size(); ++i) {
+    if (AxisOf(a, x.axes[i]).size != AxisOf(b, y.axes[i]).size) return false;
+  }
+  return true;
+}
+
+// The first axis whose places are not the same; "" for none.
+std::string OtherPlaces(const Record& a, const Array& x, const Record& b, const Array& y) {
+  for (size_t i = 0; i < x.axes.size(); ++i) {
+    const Axis& left = AxisOf(a, x.axes[i]);
+    const Axis& right = AxisOf(b, y.axes[i]);
+    if (left.name != right.name || left.labels != right.labels || left.values != right.values) {
+      return left.name;
+    }
+  }
+  return "";
+}
+
+void CompareValues(const RunReader& a, const RunReader& b, const Record& frame,
+                   const std::string& record, const Array& array, const JobContext& job,
+                   ComparedArray& result) {
+  constexpr int64_t kBlockElements = int64_t{1} << 22;
+  result.elements = 1;
+  for (const std::string& axis : array.axes) result.elements *= AxisOf(frame, axis).size;
+  const int64_t rows = array.axes.empty() ? 1 : AxisOf(frame, array.axes.front()).size;
+  const int64_t row_elements = rows == 0 ? 1 : std::max<int64_t>(1, result.elements / rows);
+  const int64_t step = std::max<int64_t>(1, kBlockElements / row_elements);
+  for (int64_t row = 0; row < rows; row += step) {
+    job.ThrowIfCancelled();
+    std::vector<AxisSlice> slice;
+    if (!array.axes.empty()) slice = {{array.axes.front(), row, std::min(rows, row + step)}};
+    CompareBlocks(a.ReadPart(record, array.name, slice).data,
+                  b.ReadPart(record, array.name, slice).data, result);
+  }
+  if (result.verdict.empty()) result.verdict = result.differing == 0 ? "equal" : "differs";
+}
+
+void CompareRecord(const std::vector<RunReader>& readers, size_t file, const std::string& record,
+                   const JobContext& job, std::vector<ComparedArray>& results) {
+  const Record first = readers.front().Describe(record);
+  const Record other = readers[file].Describe(record);
+  for (const Array& array : first.arrays) {
+    ComparedArray result{record + "/" + array.name, file, "", 0, 0, 0};
+    const Array* twin = other.FindArray(array.name);
+    if (!twin) {
+      result.verdict = "only in A";
+    } else if (twin->data.index() != array.data.index()) {
+      result.verdict = "other type";
+    } else if (!SameShape(first, array, other, *twin)) {
+      result.verdict = "other shape";
+    } else {
+      const std::string axis = OtherPlaces(first, array, other, *twin);
+      if (!axis.empty()) result.verdict = "other places on axis " + axis;
+      CompareValues(readers.front(), readers[file], first, record, array, job, result);
+    }
+    results.push_back(std::move(result));
+  }
+  for (const Array& array : other.arrays) {
+    if (first.FindArray(array.name)) continue;
+    results.push_back({record + "/" + array.name, file,
+                       std::string("only in ") + static_cast<char>('A' + file), 0, 0, 0});
+  }
+}
+
+}  // namespace
+
+int64_t FileOutcome::Cell(const std::string& setting, int64_t place) const {
+  const auto row = std::find(settings.begin(), settings.end(), setting);
+  const auto column = std::find(places.begin(), places.end(), place);
+  if (row == settings.end() || column == places.end()) return -1;
+  return (row - settings.begin()) * static_cast<int64_t>(places.size()) +
+         (column - places.begin());
+}
+
+bool HasOutcome(const RunReader& reader) { return HasRecord(reader, kMeans); }
+
+FileOutcome ReadFileOutcome(const RunReader& reader) {
+  if (!HasOutcome(reader)) {
+    throw Failure(reader.path(), "holds no means over samples", "Give a file of midscope sweep");
+  }
+  const Record means = reader.Read(kMeans);
+  const Axis* settings = means.FindAxis("setting");
+  const Axis* places = means.FindAxis("place");
+  const Array* accuracy = means.FindArray("accuracy");
+  const Array* nll = means.FindArray("answer_nll");
+  const auto* accuracy_values = accuracy ? std::get_if<std::vector<double>>(&accuracy->data) : nullptr;
+  const auto* nll_values = nll ? std::get_if<std::vector<double>>(&nll->data) : nullptr;
+  const size_t cells = settings && places ? settings->labels.size() * places->values.size() : 0;
+  if (cells == 0 || !accuracy_values || !nll_values || accuracy_values->size() != cells ||
+      nll_values->size() != cells) {
+    throw Failure(reader.path(), "its means have another form than this version reads");
+  }
+  FileOutcome outcome;
+  const nlohmann::json plan = PlanOf(reader);
+  if (plan.contains("task") && plan["task"].is_string()) outcome.task = plan["task"];
+  if (plan.contains("seed") && plan["seed"].is_number_integer()) outcome.seed = plan["seed"];
+  outcome.settings = settings->labels;
+  outcome.places.assign(places->values.begin(), places->values.end());
+  outcome.accuracy = *accuracy_values;
+  outcome.answer_nll = *nll_values;
+  outcome.answered = outcome.accuracy;
+  const Array* score = means.FindArray("generation_score");
+  const auto* scores = score ? std::get_if<std::vector<double>>(&score->data) : nullptr;
+  if (scores && scores->size() == cells) outcome.answered = *scores;
+  const Array* samples = means.FindArray("samples");
+  const auto* counts = samples ? std::get_if<std::vector<int64_t>>(&samples->data) : nullptr;
+  if (counts && !counts->empty()) outcome.samples = counts->front();
+  return outcome;
+}
+
+std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers) {
+  std::vector<FileValues> files;
+  files.reserve(readers.size());
+  for (const RunReader& reader : readers) {
+    FileOutcome outcome = ReadFileOutcome(reader);
+    auto samples = ReadSampleValues(reader, outcome);
+    files.push_back({std::move(outcome), std::move(samples)});
+  }
+  std::vector<ComparedCell> compared;
+  for (const auto& [setting, place] : AllCells(files)) {
+    for (size_t file = 0; file < files.size(); ++file) {
+      const FileOutcome& outcome = files[file].outcome;
+      const int64_t cell = outcome.Cell(setting, place);
+      if (cell < 0) continue;
+      const auto at = static_cast<size_t>(cell);
+      ComparedCell row{setting, place, file, outcome.samples, outcome.accuracy[at],
+                       outcome.answer_nll[at], kNone, {kNone, kNone}};
+      if (file > 0) SetDifference(files.front(), files[file], row);
+      compared.push_back(std::move(row));
+    }
+  }
+  return compared;
+}
+
+std::vector<ComparedArray> CompareArrays(const std::vector<RunReader>& readers,
+                                         const JobContext& job) {
+  std::vector<ComparedArray> results;
+  for (size_t file = 1; file < readers.size(); ++file) {
+    for (const std::string& record : readers.front().record_names()) {
+      if (HasRecord(readers[file], record)) {
+        CompareRecord(readers, file, record, job, results);
+      } else {
+        results.push_back({record, file, "only in A", 0, 0, 0});
+      }
+    }
+    for (const std::string& record : readers[file].record_names()) {
+      if (HasRecord(readers.front(), record)) continue;
+      results.push_back(
+          {record, file, std::string("only in ") + static_cast<char>('A' + file), 0, 0, 0});
+    }
+  }
+  return results;
+}
+
+std::vector<std::pair<std::string, std::vector<std::string>>> DifferentFields(
+    const std::vector<RunReader>& readers) {
+  std::map<std::string, std::vector<std::string>> fields;
+  for (size_t file = 0; file < readers.size(); ++file) {
+    const auto note = [&](const std::string& name, const std::string& value) {
+      std::vector<std::string>& held = fields[name];
+      held.resize(readers.size());
+      held[file] = value;
+    };
+    ForEachField(readers[file].provenance(), [&](const char* name, const auto& value) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
+        note(name, value);
+      } else {
+        note(name, std::to_string(value));
+      }
+    });
+    const nlohmann::json plan = PlanOf(readers[file]);
+    for (const auto& [key, value] : plan.items()) note("plan." + key, value.dump());
+  }
+  std::vector<std::pair<std::string, std::vector<std::string>>> different;
+  for (auto& [name, held] : fields) {
+    const bool same = std::all_of(held.begin(), held.end(),
+                                  [&](const std::string& value) { return value == held.front(); });
+    if (!same) different.emplace_back(name, std::move(held));
+  }
+  return different;
+}
+
+}  // namespace midscope::cli

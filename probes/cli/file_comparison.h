@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Files of results side by side: how they were made, how their outcomes differ, and whether their
+// arrays are equal.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/job.h"
+#include "data/record_reader.h"
+#include "probes/statistics.h"
+
+namespace midscope::cli {
+
+// The outcome of a sweep by setting and place, out of its file.
+struct FileOutcome {
+  std::string task;  // in full; "" where the file does not say
+  uint64_t seed = 1;
+  std::vector<std::string> settings;  // canonical
+  std::vector<int64_t> places;
+  std::vector<double> accuracy;    // [setting, place]
+  std::vector<double> answer_nll;  // [setting, place]
+  std::vector<double> answered;    // [setting, place]; generation_score, or else accuracy
+  int64_t samples = 0;
+
+  // Row-major index of a setting at a place; -1 where the file has it not.
+  int64_t Cell(const std::string& setting, int64_t place) const;
+};
+
+// Throws Error (failure) where the file holds no means over samples.
+FileOutcome ReadFileOutcome(const RunReader& reader);
+bool HasOutcome(const RunReader& reader);
+
+// One cell of one file, and how it differs from the first file's, sample by sample, where both have
+// the same samples.
+struct ComparedCell {
+  std::string setting;
+  int64_t place = 0;
+  size_t file = 0;
+  int64_t samples = 0;
+  double accuracy = 0;
+  double answer_nll = 0;
+  double difference = 0;  // of answer_nll to the first file; NaN: not comparable, or the first itself
+  Interval interval;      // 95 % bootstrap of the paired difference; NaN where it is not paired
+};
+std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers);
+
+// How an array of one file stands to that of the first.
+struct ComparedArray {
+  std::string name;  // "RECORD/ARRAY"
+  size_t file = 0;
+  std::string verdict;  // "equal", "only in A", "other shape", "differs", ...
+  double largest = 0;   // |difference| where numbers differ
+  int64_t differing = 0;
+  int64_t elements = 0;
+};
+// Reads blocks, never a large array whole. Throws Cancelled.
+std::vector<ComparedArray> CompareArrays(const std::vector<RunReader>& readers,
+                                         const JobContext& job);
+
+// Fields of provenance and plan in which the files differ, with each file's value.
+std::vector<std::pair<std::string, std::vector<std::string>>> DifferentFields(
+    const std::vector<RunReader>& readers);
+
+}  // namespace midscope::cli

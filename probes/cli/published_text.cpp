@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/published_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "probes/cli/record_values.h"
+#include "probes/cli/text_table.h"
+
+namespace midscope::cli {
+namespace {
+
+constexpr double kPercent = 100;
+
+std::string Heading(const PublishedTable& table) {
+  std::string text = table.name + ": " + table.title;
+  if (!table.unit.empty()) text += " [" + table.unit + "]";
+  if (table.samples > 0) text += fmt::format(", {} samples", table.samples);
+  return text + "\n  " + table.source + "\n";
+}
+
+// Only what is marked in the rows that were printed.
+std::string Notes(const PublishedTable& table, const std::set<std::string>& rows) {
+  std::string text;
+  for (const PublishedMark& mark : table.marks) {
+    if (!rows.contains(mark.row)) continue;
+    text += "  * " + mark.row;
+    if (!mark.column.empty()) text += ", " + mark.column;
+    text += ": " + mark.note + "\n";
+  }
+  for (const std::string& note : table.notes) text += "  note: " + note + "\n";
+  return text;
+}
+
+std::string Percent(double share) {
+  return std::isfinite(share) ? fmt::format("{:.1f}", share * kPercent) : "-";
+}
+
+// The first term of a canonical setting, "pi(1.5) + ..." -> "pi".
+std::string FirstTerm(const std::string& setting) { return setting.substr(0, setting.find('(')); }
+
+// Mean, and best less worst, of the places that have a value.
+std::vector<std::string> MeanAndGap(const std::vector<double>& shares) {
+  std::vector<double> known;
+  std::copy_if(shares.begin(), shares.end(), std::back_inserter(known),
+               [](double share) { return std::isfinite(share); });
+  if (known.empty()) return {"-", "-"};
+  double sum = 0;
+  for (const double share : known) sum += share;
+  const auto [least, largest] = std::minmax_element(known.begin(), known.end());
+  return {Percent(sum / static_cast<double>(known.size())), Percent(*largest - *least)};
+}
+
+std::vector<double> SharesAt(const FileOutcome& outcome, const std::string& setting,
+                             const std::vector<int64_t>& places) {
+  std::vector<double> shares;
+  for (const int64_t place : places) {
+    const int64_t cell = outcome.Cell(setting, place);
+    shares.push_back(cell < 0 ? std::numeric_limits<double>::quiet_NaN()
+                              : outcome.answered[static_cast<size_t>(cell)]);
+  }
+  return shares;
+}
+
+// All places of the sweep and of the table, ascending.
+std::vector<int64_t> AllPlaces(const FileOutcome& outcome,
+                               const std::vector<PublishedLine>& lines) {
+  std::set<int64_t> places(outcome.places.begin(), outcome.places.end());
+  for (const PublishedLine& line : lines) places.insert(line.places.begin(), line.places.end());
+  return {places.begin(), places.end()};
+}
+
+std::optional<size_t> PlaceIndex(const PublishedLine& line, int64_t place) {
+  const auto found = std::find(line.places.begin(), line.places.end(), place);
+  if (found == line.places.end()) return std::nullopt;
+  return static_cast<size_t>(found - line.places.begin());
+}
+
+class BesideTable {
+ public:
+  BesideTable(const FileOutcome& outcome, std::vector<int64_t> places)
+      : outcome_(outcome), places_(std::move(places)), table_(Header(places_)) {}
+
+  void AddOurs(const std::string& setting) {
+    setting_ = setting;
+    const std::vector<double> shares = SharesAt(outcome_, setting, places_);
+    std::vector<std::string> row = {"yours", setting};
+    for (const double share : shares) row.push_back(Percent(share));
+    for (const std::string& text : MeanAndGap(shares)) row.push_back(text);
+    table_.Add(row);
+  }
+
+  // `with_difference`: the line is of the setting that was added last.
+  void AddPublished(const PublishedLine& line, bool with_difference) {
+    std::vector<std::string> row = {"published", line.label};
+    std::vector<std::string> below = {"", "yours less published"};
+    const std::vector<double> ours = SharesAt(outcome_, setting_, places_);
+    bool common = false;
+    for (size_t i = 0; i < places_.size(); ++i) {
+      const std::optional<size_t> index = PlaceIndex(line, places_[i]);
+      const double share = index ? line.accuracy[*index] : std::nan("");
+      row.push_back(Percent(share) + (index && line.marked[*index] ? "*" : ""));
+      const bool both = std::isfinite(share) && std::isfinite(ours[i]);
+      below.push_back(both ? fmt::format("{:+.1f}", (ours[i] - share) * kPercent) : "-");
+      common = common || both;
+    }
+    for (const std::string& text : MeanAndGap(line.accuracy)) row.push_back(text);
+    table_.Add(row);
+    shown_.insert(line.label);
+    if (!with_difference || !common) return;
+    below.insert(below.end(), {"", ""});
+    table_.Add(below);
+  }
+
+  std::string Text() const { return table_.Text(); }
+  const std::set<std::string>& shown() const { return shown_; }
+
+ private:
+  static std::vector<std::string> Header(const std::vector<int64_t>& places) {
+    std::vector<std::string> header = {"", "setting"};
+    for (const int64_t place : places) header.push_back("place " + std::to_string(place));
+    header.insert(header.end(), {"mean", "gap"});
+    return header;
+  }
+
+  const FileOutcome& outcome_;
+  std::vector<int64_t> places_;
+  TextTable table_;
+  std::string setting_;
+  std::set<std::string> shown_;
+};
+
+}  // namespace
+
+std::string PublishedListText() {
+  TextTable list({"name", "title", "source", "outcomes by place"});
+  for (const PublishedTable& table : PublishedTables()) {
+    std::string tasks;
+    for (const PublishedOutcome& outcome : table.outcomes) {
+      tasks += (tasks.empty() ? "" : ", ") + outcome.task;
+    }
+    list.Add({table.name, table.title, table.source, tasks});
+  }
+  return list.Text();
+}
+
+std::string PublishedTableText(const PublishedTable& table) {
+  std::vector<std::string> header = {""};
+  header.insert(header.end(), table.columns.begin(), table.columns.end());
+  TextTable text(header);
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    std::vector<std::string> cells = {table.rows[row]};
+    for (size_t column = 0; column < table.columns.size(); ++column) {
+      const bool marked = !table.MarksOf(row, table.columns[column]).empty();
+      cells.push_back(table.cells[row][column] + (marked ? "*" : ""));
+    }
+    text.Add(cells);
+  }
+  return Heading(table) + text.Text() + Notes(table, {table.rows.begin(), table.rows.end()});
+}
+
+std::string PublishedBesideText(const PublishedTable& table, const FileOutcome& outcome) {
+  const std::vector<PublishedLine> lines = PublishedLines(table, outcome.task);
+  if (lines.empty()) {
+    return PublishedTableText(table) + "  nothing in it is by place for your task, " +
+           (outcome.task.empty() ? "which the file does not state" : outcome.task) + "\n";
+  }
+  BesideTable beside(outcome, AllPlaces(outcome, lines));
+  for (const std::string& setting : outcome.settings) {
+    beside.AddOurs(setting);
+    for (const PublishedLine& line : lines) {
+      if (line.setting == FirstTerm(setting)) beside.AddPublished(line, true);
+    }
+  }
+  const std::set<std::string> matched = beside.shown();
+  for (const PublishedLine& line : lines) {
+    if (!matched.contains(line.label)) beside.AddPublished(line, false);
+  }
+  return Heading(table) + beside.Text() + Notes(table, beside.shown()) +
+         fmt::format("  yours: {}, {} samples\n", outcome.task, outcome.samples);
+}
+
+nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table,
+                                           const FileOutcome& outcome) {
+  using Json = nlohmann::ordered_json;
+  Json rows = Json::array();
+  std::set<std::string> shown;
+  for (const PublishedLine& line : PublishedLines(table, outcome.task)) {
+    Json accuracy = Json::array();
+    for (const double share : line.accuracy) accuracy.push_back(NumberOrNull(share));
+    rows.push_back({{"label", line.label},
+                    {"setting", line.setting},
+                    {"places", line.places},
+                    {"accuracy", accuracy},
+                    {"marked", line.marked}});
+    shown.insert(line.label);
+  }
+  Json marks = Json::array();
+  for (const PublishedMark& mark : table.marks) {
+    if (shown.contains(mark.row)) {
+      marks.push_back({{"row", mark.row}, {"column", mark.column}, {"note", mark.note}});
+    }
+  }
+  return {{"name", table.name}, {"source", table.source}, {"title", table.title},
+          {"rows", rows},       {"marks", marks},         {"notes", table.notes}};
+}
+
+}  // namespace midscope::cli

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// What commands that look into files of results say and ask alike.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/options.h"
+#include "core/record.h"
+#include "data/record_reader.h"
+
+namespace midscope::cli {
+
+// --slice AXIS=PLACES (data/record_slice.h), and a file or address of this name.
+OptionDescription SliceOption();
+OptionDescription AddressOption(const std::string& name, const std::string& help);
+
+// "float32", "text", ...: the type of an array's elements.
+std::string TypeName(const ArrayData& data);
+// "[setting 2, place 5]"; "" for a single value.
+std::string ShapeText(const Record& record, const Array& array);
+
+// One line: what kind of file it is, of which model, made when, and whether samples wait in a
+// journal beside it.
+std::string FileLine(const RunReader& reader);
+
+// The fields of the provenance that are not empty.
+nlohmann::ordered_json ProvenanceJson(const Provenance& provenance);
+
+}  // namespace midscope::cli

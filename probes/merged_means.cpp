@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "probes/merged_means.h"
+
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "probes/sweep.h"
+
+namespace midscope {
+
+SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(plan_json);
+    SweepPlan plan;
+    plan.task = json.at("task");
+    plan.seed = json.at("seed");
+    plan.samples = json.at("samples");
+    plan.places = json.at("places").get<std::vector<int64_t>>();
+    for (const std::string text : json.at("settings")) plan.settings.push_back(ReadSetting(text));
+    plan.attention = json.value("attention", false);
+    plan.task_files_hash = json.value("task_files_hash", "");
+    for (const ScoreArms arms : {ScoreArms{true, false}, {false, true}, {true, true}}) {
+      if (ScoreArmsName(arms) == json.value("score", ScoreArmsName({}))) plan.score = arms;
+    }
+    plan.format.chat_template = json.value("chat_template", "");
+    if (json.contains("bos")) plan.format.bos = ParseBosRule(json.at("bos").get<std::string>());
+    return plan;
+  } catch (const nlohmann::json::exception& error) {
+    throw Failure(path, std::string("holds no plan of a sweep: ") + error.what());
+  }
+}
+
+std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& plan) {
+  SweepResult result;
+  for (const int64_t sample : merge.samples()) {
+    result.outcomes.push_back(ReadOutcome(sample, merge.ReadSample(sample)));
+  }
+  result.failures = merge.failures();
+  return SweepSummaries(plan, result);
+}
+
+std::vector<Record> MergedSummaries(const SweepMerge& merge) {
+  std::vector<Record> records =
+      MergedSummaries(merge, ReadPlan(merge.inputs().front().path(), merge.plan_json()));
+  records.push_back(MergedFromRecord(merge));
+  return records;
+}
+
+}  // namespace midscope

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Which samples of a sweep a process runs: all of them in order, or what is left for it when several
+// processes share the sweep.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <set>
+
+namespace midscope {
+
+class SampleSource {
+ public:
+  virtual ~SampleSource() = default;
+  // The next sample to run; nothing where all have been handed out. Asking for one says that the one
+  // before is done.
+  virtual std::optional<int64_t> Next() = 0;
+  // How many samples other processes have done so far; 0 where that is not known here.
+  virtual int64_t done_elsewhere() const { return 0; }
+};
+
+// Samples 0, 1, ..., `samples` - 1 but those that are finished.
+class OrderedSamples : public SampleSource {
+ public:
+  OrderedSamples(int64_t samples, const std::set<int64_t>& finished) {
+    for (int64_t sample = 0; sample < samples; ++sample) {
+      if (!finished.contains(sample)) waiting_.push_back(sample);
+    }
+  }
+  std::optional<int64_t> Next() override {
+    if (waiting_.empty()) return std::nullopt;
+    const int64_t sample = waiting_.front();
+    waiting_.pop_front();
+    return sample;
+  }
+
+ private:
+  std::deque<int64_t> waiting_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// What is said to be wrong in the published tables must follow from their numbers, and nothing that
+// follows may be left unsaid.
+#include "data/published_tables.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/error.h"
+#include "tests/core/error_message.h"
+
+namespace midscope {
+namespace {
+
+using test::ErrorMessage;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const PublishedTable& Table(const std::string& name) { return *FindPublishedTables(name).front(); }
+
+bool HasMark(const PublishedTable& table, size_t row, const std::string& column,
+             PublishedMarkKind kind) {
+  for (const PublishedMark* mark : table.MarksOf(row, column)) {
+    if (mark->kind == kind) return true;
+  }
+  return false;
+}
+
+int64_t Decimals(const std::string& text) {
+  const size_t point = text.find('.');
+  return point == std::string::npos ? 0 : static_cast<int64_t>(text.size() - point - 1);
+}
+
+TEST(PublishedTables, AreWholeAndNamedOnce) {
+  std::set<std::string> names;
+  for (const PublishedTable& table : PublishedTables()) {
+    EXPECT_TRUE(names.insert(table.name).second) << table.name;
+    EXPECT_FALSE(table.source.empty());
+    EXPECT_FALSE(table.rows.empty());
+    const std::set<std::string> rows(table.rows.begin(), table.rows.end());
+    EXPECT_EQ(rows.size(), table.rows.size()) << table.name;
+    for (const PublishedMark& mark : table.marks) {
+      EXPECT_TRUE(rows.contains(mark.row)) << table.name << ": " << mark.row;
+      if (mark.column.empty()) continue;
+      EXPECT_NO_THROW(table.ColumnIndex(mark.column)) << table.name;
+    }
+    for (const PublishedOutcome& outcome : table.outcomes) {
+      ASSERT_EQ(outcome.columns.size(), outcome.places.size()) << table.name;
+      for (const std::string& column : outcome.columns) {
+        EXPECT_NO_THROW(table.ColumnIndex(column)) << table.name;
+      }
+    }
+  }
+  EXPECT_EQ(names.size(), 18U);
+}
+
+TEST(PublishedTables, CellsThatSoManySamplesCannotGiveAreMarkedAndNoOthers) {
+  for (const PublishedTable& table : PublishedTables()) {
+    if (table.samples == 0 || table.outcomes.empty()) continue;
+    std::set<std::string> impossible_rows;
+    for (size_t row = 0; row < table.rows.size(); ++row) {
+      for (const PublishedOutcome& outcome : table.outcomes) {
+        for (const std::string& column : outcome.columns) {
+          const double value = table.Value(row, table.ColumnIndex(column));
+          if (std::isnan(value)) continue;
+          const double hits = value / 100 * static_cast<double>(table.samples);
+          const bool possible = std::abs(hits - std::round(hits)) < 1e-6;
+          const bool marked = HasMark(table, row, column, PublishedMarkKind::kSamples);
+          if (!possible) impossible_rows.insert(table.rows[row]);
+          EXPECT_TRUE(possible || marked) << table.name << ": " << table.rows[row] << ", " << column;
+        }
+      }
+    }
+    for (const PublishedMark& mark : table.marks) {
+      if (mark.kind == PublishedMarkKind::kSamples) {
+        EXPECT_TRUE(impossible_rows.contains(mark.row)) << table.name << ": " << mark.row;
+      }
+    }
+  }
+}
+
+TEST(PublishedTables, AveragesThatAreNotTheCellsAreMarkedAndNoOthers) {
+  int wrong_averages = 0;
+  for (const PublishedTable& table : PublishedTables()) {
+    for (const auto& [column, parts] : table.averages) {
+      for (size_t row = 0; row < table.rows.size(); ++row) {
+        double sum = 0;
+        for (const std::string& part : parts) sum += table.Value(row, table.ColumnIndex(part));
+        const size_t index = table.ColumnIndex(column);
+        const double printed = table.Value(row, index);
+        if (std::isnan(printed)) continue;
+        const double rounding = 0.5 * std::pow(10, -Decimals(table.cells[row][index])) + 1e-6;
+        const bool wrong = std::abs(sum / static_cast<double>(parts.size()) - printed) > rounding;
+        EXPECT_EQ(wrong, HasMark(table, row, column, PublishedMarkKind::kAverage))
+            << table.name << ": " << table.rows[row] << ", " << column;
+        wrong_averages += wrong ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_EQ(wrong_averages, 5);
+}
+
+TEST(PublishedTables, CopiedRowsAreIndeedEqual) {
+  const PublishedTable& table = Table("cream-t4");
+  for (const char* method : {"PoSE", "CREAM"}) {
+    std::vector<std::vector<std::string>> rows;
+    for (size_t row = 0; row < table.rows.size(); ++row) {
+      if (table.rows[row] == std::string(method) + "-Linear" ||
+          table.rows[row] == std::string(method) + "-NTK") {
+        rows.push_back(table.cells[row]);
+        EXPECT_TRUE(HasMark(table, row, "PIQA", PublishedMarkKind::kCopy));
+      }
+    }
+    ASSERT_EQ(rows.size(), 2U);
+    EXPECT_EQ(rows[0], rows[1]);
+  }
+}
+
+TEST(PublishedTables, ANameMayStandForHalvesOfATable) {
+  EXPECT_EQ(FindPublishedTables("mspoe-t2").size(), 2U);
+  EXPECT_EQ(FindPublishedTables("mspoe-t2-kv").size(), 1U);
+  EXPECT_THAT(ErrorMessage(ErrorKind::kUsage, [] { FindPublishedTables("mspoe-t22"); }),
+              HasSubstr("'mspoe-t"));
+}
+
+TEST(PublishedLines, AreByTaskWithSettingsAndMarks) {
+  const std::vector<PublishedLine> lines =
+      PublishedLines(Table("mspoe-t2-mdqa"), "mdqa:documents=10,seed=3");
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0].setting, "none");
+  EXPECT_THAT(lines[0].places, ElementsAre(1, 3, 5, 7, 10));
+  EXPECT_DOUBLE_EQ(lines[0].accuracy[2], 0.574);
+  EXPECT_EQ(lines[2].setting, "self-extend");
+  EXPECT_THAT(lines[2].marked, ElementsAre(true, true, false, false, false));
+  EXPECT_TRUE(PublishedLines(Table("mspoe-t2-mdqa"), "mdqa:documents=20").empty());
+  EXPECT_TRUE(PublishedLines(Table("mspoe-t2-mdqa"), "kv:pairs=50").empty());
+}
+
+TEST(PublishedLines, SettingsAreTheEndsOfLabels) {
+  const std::vector<PublishedLine> lines = PublishedLines(Table("poshidden-t1"), "kv:pairs=140");
+  EXPECT_EQ(lines.size(), 23U) << "MPT was not run with Ms-PoE";
+  EXPECT_EQ(lines[0].setting, "none");
+  EXPECT_EQ(lines[1].setting, "ms-poe");
+  EXPECT_EQ(lines[2].setting, "channel");
+  EXPECT_THAT(lines[0].places, ElementsAre(1, 35, 70, 105, 140));
+  EXPECT_EQ(PublishedLines(Table("litm-experiments"), "kv:pairs=140").size(), 2U);
+}
+
+}  // namespace
+}  // namespace midscope

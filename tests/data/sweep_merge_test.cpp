@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "data/sweep_merge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "data/record_reader.h"
+#include "data/run_store.h"
+#include "tests/core/error_message.h"
+#include "tests/data/example_records.h"
+
+namespace midscope {
+namespace {
+
+using test::ErrorMessage;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* kPlan = R"~({"task":"list","samples":9,"settings":["none","pi(1.5)"]})~";
+
+void WriteSweep(const std::string& path, const std::string& plan,
+                const std::vector<int64_t>& samples) {
+  SweepStore store = SweepStore::Create(path, plan, ExampleProvenance());
+  for (const int64_t sample : samples) store.Append(sample, ExampleSample(sample));
+  store.Finish();
+}
+
+// A sample of other settings: as ExampleSample, one setting, other outcomes.
+Record OtherSettingSample(int64_t sample) {
+  Record record = ExampleSample(sample);
+  record.axes[3] = {"setting", 1, "", {"ntk(2)"}, {}};
+  record.arrays[0].data = std::vector<double>{7, 8, static_cast<double>(sample)};
+  record.arrays[1].data = std::vector<uint8_t>{1, 0, 1};
+  return record;
+}
+
+TEST(SweepMerge, DisjointSamplesAreAsOfOneRun) {
+  const TemporaryFolder folder;
+  WriteSweep(folder.File("a.h5"), kPlan, {0, 3, 4});
+  WriteSweep(folder.File("b.h5"), kPlan, {1, 2});
+  WriteSweep(folder.File("whole.h5"), kPlan, {0, 1, 2, 3, 4});
+  const SweepMerge merge({folder.File("b.h5"), folder.File("a.h5")});
+  EXPECT_FALSE(merge.joins_settings());
+  EXPECT_THAT(merge.samples(), ElementsAre(0, 1, 2, 3, 4));
+  merge.Write(folder.File("merged.h5"), merge.provenance(), {});
+  EXPECT_TRUE(ReadBytes(folder.File("merged.h5")) == ReadBytes(folder.File("whole.h5")));
+  // It goes on as any other sweep's file.
+  SweepStoreOptions options;
+  options.resume = true;
+  SweepStore store =
+      SweepStore::Create(folder.File("merged.h5"), kPlan, ExampleProvenance(), options);
+  EXPECT_EQ(store.finished().size(), 5U);
+  store.Append(5, ExampleSample(5));
+  store.Finish();
+}
+
+TEST(SweepMerge, AJournalBesideAFileCounts) {
+  const TemporaryFolder folder;
+  {
+    SweepStore store = SweepStore::Create(folder.File("a.h5"), kPlan, ExampleProvenance());
+    store.Append(0, ExampleSample(0));
+    store.Checkpoint();
+    store.Append(1, ExampleSample(1));
+    store.AppendFailure(2, "too long");
+  }
+  {
+    SweepStore never_folded = SweepStore::Create(folder.File("b.h5"), kPlan, ExampleProvenance());
+    never_folded.Append(2, ExampleSample(2));
+    never_folded.AppendFailure(3, "too long");
+  }
+  const SweepMerge merge({folder.File("a.h5"), folder.File("b.h5")});
+  EXPECT_THAT(merge.samples(), ElementsAre(0, 1, 2));
+  EXPECT_EQ(merge.failures().size(), 1U) << "sample 2 was run in the end";
+  ExpectSameRecord(merge.ReadSample(1), ExampleSample(1));
+  EXPECT_EQ(merge.provenance().created, ExampleProvenance().created);
+}
+
+TEST(SweepMerge, SettingsOfTheSameSamplesStandSideBySide) {
+  const TemporaryFolder folder;
+  WriteSweep(folder.File("a.h5"), kPlan, {0, 1});
+  {
+    SweepStore store = SweepStore::Create(
+        folder.File("b.h5"), R"~({"samples":9,"settings":["ntk(2)"],"task":"list"})~",
+        ExampleProvenance());
+    for (const int64_t sample : {0, 1}) store.Append(sample, OtherSettingSample(sample));
+    store.Finish();
+  }
+  const SweepMerge merge({folder.File("a.h5"), folder.File("b.h5")});
+  EXPECT_TRUE(merge.joins_settings());
+  const Record sample = merge.ReadSample(1);
+  sample.Check();
+  EXPECT_THAT(sample.FindAxis("setting")->labels, ElementsAre("none", "pi(1.5)", "ntk(2)"));
+  std::vector<double> expected = std::get<std::vector<double>>(ExampleSample(1).arrays[0].data);
+  expected.insert(expected.end(), {7, 8, 1});
+  ExpectSameData(sample.FindArray("answer_nll")->data, expected, "answer_nll");
+  ExpectSameData(sample.FindArray("last_query_attention")->data,
+                 ExampleSample(1).FindArray("last_query_attention")->data, "attention");
+  merge.Write(folder.File("merged.h5"), merge.provenance(), {MergedFromRecord(merge)});
+  const RunFile file = ReadRecords(folder.File("merged.h5"));
+  EXPECT_THAT(file.plan_json, HasSubstr(R"~(["none","pi(1.5)","ntk(2)"])~"));
+  EXPECT_EQ(file.records[1].name, "merged_from");
+}
+
+TEST(SweepMerge, WhatDoesNotGoTogetherIsRefusedAndSaysWhy) {
+  const TemporaryFolder folder;
+  WriteSweep(folder.File("a.h5"), kPlan, {0, 1});
+  WriteSweep(folder.File("again.h5"), kPlan, {1, 2});
+  WriteSweep(folder.File("other.h5"),
+             R"~({"task":"kv","samples":9,"settings":["none","pi(1.5)"]})~", {2});
+  WriteSweep(folder.File("same_setting.h5"), R"~({"task":"list","samples":9,"settings":["none"]})~",
+             {0, 1});
+  WriteSweep(folder.File("fewer.h5"), R"~({"task":"list","samples":9,"settings":["ntk(2)"]})~", {0});
+  const auto refusal = [&](const char* other) {
+    return ErrorMessage(ErrorKind::kUsage,
+                        [&] { SweepMerge({folder.File("a.h5"), folder.File(other)}); });
+  };
+  EXPECT_THAT(refusal("again.h5"), HasSubstr("sample 1"));
+  EXPECT_THAT(refusal("other.h5"), HasSubstr("task"));
+  EXPECT_THAT(refusal("same_setting.h5"), HasSubstr("\"none\""));
+  EXPECT_THAT(refusal("fewer.h5"), HasSubstr("lacks sample 1"));
+  EXPECT_THAT(ErrorMessage(ErrorKind::kFailure, [&] { SweepMerge({folder.File("none.h5")}); }),
+              HasSubstr("no such file"));
+  WriteRecords(folder.File("probe.h5"), ExampleRecords(), ExampleProvenance());
+  EXPECT_NE(ErrorMessage(ErrorKind::kFailure, [&] { SweepMerge({folder.File("probe.h5")}); }), "");
+}
+
+TEST(SweepMerge, AnInputThatIsReadIsNotTouched) {
+  const TemporaryFolder folder;
+  WriteSweep(folder.File("a.h5"), kPlan, {0});
+  SweepStore store = SweepStore::OpenForReading(folder.File("a.h5"));
+  EXPECT_THAT(folder.Names(), ElementsAre("a.h5"));
+  EXPECT_THROW(store.Append(1, ExampleSample(1)), std::logic_error);
+  EXPECT_THROW(store.Checkpoint(), std::logic_error);
+  ExpectSameRecord(store.ReadSample(0), ExampleSample(0));
+}
+
+TEST(JoinRankParts, FoldsWhatRanksLeftAndRemovesIt) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("run.h5");
+  WriteSweep(path, kPlan, {0});
+  WriteSweep(RankPath(path, 1), kPlan, {2, 3});
+  {
+    SweepStore cut_off = SweepStore::Create(RankPath(path, 12), kPlan, ExampleProvenance());
+    cut_off.Append(1, ExampleSample(1));
+    cut_off.Append(3, ExampleSample(3));  // a join that was cut off leaves samples twice
+  }
+  WriteBytes(folder.File("run.h5.rankle"), "not a part");
+  EXPECT_THAT(RankParts(path), ElementsAre(RankPath(path, 1), RankPath(path, 12)));
+  const auto no_summaries = [](const SweepMerge&) { return std::vector<Record>(); };
+  EXPECT_THAT(ErrorMessage(ErrorKind::kFailure,
+                           [&] { JoinRankParts(path, R"~({"task":"kv"})~", {}, no_summaries); }),
+              HasSubstr("another plan"));
+  JoinRankParts(path, kPlan, {}, no_summaries);
+  EXPECT_THAT(folder.Names(), ElementsAre("run.h5", "run.h5.rankle"));
+  WriteSweep(folder.File("whole.h5"), kPlan, {0, 1, 2, 3});
+  EXPECT_TRUE(ReadBytes(path) == ReadBytes(folder.File("whole.h5")));
+  EXPECT_THAT(RankParts(path), IsEmpty());
+  JoinRankParts(path, kPlan, {}, no_summaries);  // nothing there: nothing done
+}
+
+}  // namespace
+}  // namespace midscope
