@@ -38,6 +38,37 @@ Prompt OwnPrompt(const Tokenizer& tokenizer, const Subject& subject) {
   return BuildPrompt(tokenizer, subject.text, spans, subject.answer, subject.bos);
 }
 
+// What the request says itself, and what a window draws nowhere.
+bool IsOffered(const ProbeType& type) {
+  if (type.name == "hidden_channels" || type.name == "last_logits") return false;
+  return type.on_request || !type.options.empty();
+}
+
+std::vector<ProbeOffer> Offers(const ProbeRegistry& probes) {
+  std::vector<ProbeOffer> offers;
+  for (const ProbeType& type : probes.types()) {
+    if (!IsOffered(type)) continue;
+    offers.push_back({type.name, type.summary, type.source, type.departures, type.limits,
+                      type.plugin, type.on_request, type.options});
+  }
+  return offers;
+}
+
+// Each record tells what it was made with.
+void NoteOptions(const ProbeRegistry& probes, const OptionSet& options,
+                 std::vector<Record>& records) {
+  for (const ProbeType& type : probes.types()) {
+    if (type.options.empty()) continue;
+    OptionSet own(type.options);
+    for (const OptionDescription& option : type.options) {
+      if (options.IsSet(option.name)) own.Set(option.name, options.Value(option.name));
+    }
+    for (Record& record : records) {
+      if (record.name == type.name) record.attributes["options"] = own.ToJson();
+    }
+  }
+}
+
 class LocalEngine : public Engine {
  public:
   explicit LocalEngine(ProbeRegistry probes) : probes_(std::move(probes)) {}
@@ -79,12 +110,18 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
   // The new model first: where it cannot be opened the old one stays.
   const DecoderOptions options{.dtype = ParseDtype(request.dtype),
                                .threads = request.threads,
+                               .sliding_window = request.sliding_window,
                                .weights = ParseWeightStorage(request.weights),
                                .placement = ParsePlacement(request.device)};
   std::shared_ptr<const Decoder> decoder = Decoder::Open(request.model, options, context);
   loaded_ = Loaded();
   decoder_ = std::move(decoder);
-  return {decoder_->config(), decoder_->path(), request.dtype};
+  ModelSummary summary{decoder_->config(), decoder_->path(), request.dtype};
+  summary.weights = WeightStorageName(decoder_->options().weights);
+  summary.device = PrintPlacement(decoder_->options().placement);
+  summary.sliding_window = request.sliding_window;
+  summary.probes = Offers(probes_);
+  return summary;
 }
 
 std::vector<Record> LocalEngine::SetSubject(const Subject& subject, const JobContext& context) {
@@ -124,8 +161,12 @@ std::vector<Record> LocalEngine::Look(const LookRequest& request, const JobConte
   for (const int64_t channel : request.channels) {
     channels += (channels.empty() ? "" : ",") + std::to_string(channel);
   }
+  options.FromJson(request.probe_options);
   options.SetText("channels", channels);
-  return RunProbes(*decoder_, prompt, request.intervention, probes, options, context);
+  std::vector<Record> records =
+      RunProbes(*decoder_, prompt, request.intervention, probes, options, context);
+  NoteOptions(probes, options, records);
+  return records;
 }
 
 WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& context) {
