@@ -2,6 +2,7 @@
 #include "core/intervention.h"
 
 #include <algorithm>
+#include <array>
 
 namespace midscope {
 
@@ -24,6 +25,14 @@ std::string LayerSet::Text() const {
 
 std::string HeadName::Text() const {
   return "L" + std::to_string(layer) + (group ? "G" : "H") + std::to_string(head);
+}
+
+std::string_view SchemeName(const PositionScheme& scheme) {
+  // In the order of the variant.
+  static constexpr std::array<std::string_view, std::variant_size_v<PositionScheme>> kNames = {
+      "none", "pi",   "base",   "ntk",    "dynamic-ntk", "dynamic-linear",
+      "yarn", "nope", "ratios", "ms-poe", "self-extend", "infini"};
+  return kNames.at(scheme.index());
 }
 
 }  // namespace midscope

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -94,15 +95,15 @@ struct HeadRatioTable {
 enum class MsPoeMode { kRank, kCode, kGroup };
 // kScore: the most position-aware head gets `min`. kScoreReversed: it gets `max`. kSequential: head
 // 0 gets `min`. kReversed: head 0 gets `max` (the public code's head_type "normal", with the mode's
-// divisor). kRandom: a permutation by `seed` and layer. kEntropy: the head whose last row has the
-// highest entropy gets the ratio that is nearest to 1.
+// divisor). kRandom: a permutation by `seed` and layer. kEntropy: the head whose last row, before
+// rotation, has the highest entropy gets the ratio that is nearest to 1.
 enum class MsPoeOrder { kScore, kScoreReversed, kSequential, kReversed, kRandom, kEntropy };
 
 // Ms-PoE (arXiv 2403.04797; departures of its public code: seed-facts A.3). Positions of a head are
 // divided by its ratio.
 struct MsPoe {
-  double min = 1.2;
-  double max = 1.8;
+  double min = 1.2;  // the ramp's first ratio; above `max` the ramp falls
+  double max = 1.8;  // its last
   MsPoeMode mode = MsPoeMode::kRank;
   MsPoeOrder order = MsPoeOrder::kScore;
   uint64_t seed = 0;  // of kRandom
@@ -133,6 +134,9 @@ struct InfiniAttention {
 using PositionScheme =
     std::variant<NoScheme, PositionInterpolation, BaseChange, Ntk, DynamicNtk, DynamicLinear, Yarn,
                  NoRotation, HeadRatioTable, MsPoe, SelfExtend, InfiniAttention>;
+
+// Its term in the text form: "none", "pi", ...
+std::string_view SchemeName(const PositionScheme& scheme);
 
 // The rows whose attention is changed.
 enum class ChannelRows {

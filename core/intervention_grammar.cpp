@@ -12,7 +12,7 @@ bool IsSpace(char c) { return c == ' ' || c == '\t'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsWordCharacter(char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||
-         c == '.' || c == ':';
+         c == '.' || c == ':' || c == '/';
 }
 
 class Scanner {
@@ -95,11 +95,6 @@ const Term* FindTerm(const TextAtom& name) {
     if (term.name == name.text) return &term;
     known.push_back(term.name);
   }
-  const auto& later = LaterTerms();
-  if (std::find(later.begin(), later.end(), name.text) != later.end()) {
-    throw ErrorAt(name.column, "'" + name.text + "' is not supported by this version",
-                  KnownWordsHint("", known));
-  }
   throw ErrorAt(name.column, "unknown term '" + name.text + "'", KnownWordsHint(name.text, known));
 }
 
@@ -131,7 +126,7 @@ TextArgument ParseArgument(Scanner& scanner, const TextTerm& term) {
   TextArgument argument;
   scanner.SkipSpace();
   argument.column = scanner.Column();
-  if (scanner.At('[')) {
+  if (scanner.At('[') || scanner.At('"')) {
     ParseValues(scanner, argument);
   } else {
     TextAtom first = scanner.TakeAtom("an argument");

@@ -43,9 +43,6 @@ std::vector<TextTerm> ParseTerms(std::string_view text);
 // "intervention text, column 8: REASON. REMEDY", a usage error.
 Error ErrorAt(int64_t column, const std::string& reason, const std::string& remedy = "");
 
-// Terms of the grammar that this version does not have.
-const std::vector<std::string>& LaterTerms();
-
 // How many arguments of this term, from the first on, may stand without their names.
 size_t BareArguments(const Term& term);
 

@@ -1,72 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The one description of all terms: what help, forms and documentation say, and what the parser
 // accepts.
+#include <algorithm>
+
 #include "core/intervention_grammar.h"
+#include "core/intervention_scheme_terms.h"
 
 namespace midscope {
 namespace {
-
-constexpr double kSmallestRatio = 0.01;
-constexpr double kLargestRatio = 1000;
-
-Term NoneTerm() { return {"none", "Nothing is changed.", "", {}}; }
-
-Term PositionInterpolationTerm() {
-  return {"pi",
-          "Position interpolation: every position is divided by one ratio.",
-          "Chen et al. 2023, arXiv 2306.15595; composes with the model's own frequencies.",
-          {{"ratio",
-            "Every position is divided by it; below 1 stretches.",
-            "",
-            {},
-            kSmallestRatio,
-            kLargestRatio,
-            "1.5"}}};
-}
-
-Term MsPoeTerm() {
-  return {
-      "ms-poe",
-      "Multi-scale positions: each head divides its positions by a ratio of its own, chosen by how "
-      "position-aware the head is.",
-      "Zhang et al. 2024, arXiv 2403.04797. Its public code departs from the paper: it hands "
-      "ratios out by argsort instead of rank, divides by the number of heads instead of one less, "
-      "leaves the first two layers alone, and gives heads that share keys different ratios from "
-      "those keys (mode=code).",
-      {{"min", "Smallest ratio.", "", {}, kSmallestRatio, kLargestRatio, "1.2"},
-       {"max", "Largest ratio.", "", {}, kSmallestRatio, kLargestRatio, "1.8"},
-       {"mode",
-        "rank: ratios by rank of the score, as the paper's prose says, keys rotated once per query "
-        "head. code: what the public code does. group: one ratio for all heads that share keys.",
-        "",
-        {"rank", "code", "group"},
-        0,
-        0,
-        "rank"},
-       {"order",
-        "score: the most position-aware head gets min. score-reversed: it gets max. sequential: "
-        "head 0 gets min. reversed: head 0 gets max.",
-        "",
-        {"score", "score-reversed", "sequential", "reversed"},
-        0,
-        0,
-        "score"},
-       {"first_layer",
-        "First layer that is changed, zero-based; all later ones are. The paper says 0, the public "
-        "scripts 2. Not together with layers.",
-        "",
-        {},
-        0,
-        kEveryLayerAfter,
-        "2"},
-       {"layers",
-        "Layers that are changed: all, 8-25 or [2-8,12]. Not together with first_layer.",
-        "",
-        {},
-        0,
-        0,
-        ""}}};
-}
 
 Term ChannelTerm() {
   return {"channel",
@@ -236,24 +177,22 @@ Term TemperatureTerm() {
 }  // namespace
 
 const std::vector<Term>& InterventionTerms() {
-  static const std::vector<Term> terms = {NoneTerm(),       PositionInterpolationTerm(),
-                                          MsPoeTerm(),      ChannelTerm(),
-                                          CropTerm(),       MoveTerm(),
-                                          BoostTerm(),      AblateTerm(),
-                                          TemperatureTerm()};
+  static const std::vector<Term> terms = [] {
+    std::vector<Term> all = SchemeTerms();
+    for (Term& edit : std::vector<Term>{ChannelTerm(), CropTerm(), MoveTerm(), BoostTerm(),
+                                        AblateTerm(), TemperatureTerm()}) {
+      all.push_back(std::move(edit));
+    }
+    return all;
+  }();
   return terms;
 }
 
-const std::vector<std::string>& LaterTerms() {
-  static const std::vector<std::string> names = {"base",           "ntk",    "dynamic-ntk",
-                                                 "dynamic-linear", "yarn",   "nope",
-                                                 "ratios",         "infini", "self-extend"};
-  return names;
-}
-
 size_t BareArguments(const Term& term) {
+  static const std::vector<std::string> one = {"pi",   "base",   "ntk",     "dynamic-ntk",
+                                               "yarn", "ratios", "channel", "ablate"};
   if (term.name == "temperature") return 2;
-  return term.name == "pi" || term.name == "channel" || term.name == "ablate" ? 1 : 0;
+  return std::find(one.begin(), one.end(), term.name) != one.end() ? 1 : 0;
 }
 
 }  // namespace midscope

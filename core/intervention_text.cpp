@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/intervention_edits_text.h"
+#include "core/intervention_schemes_text.h"
 #include "core/intervention_values.h"
 
 namespace midscope {
@@ -17,56 +18,7 @@ struct ChannelGroup {
   ChannelScaling rest;
 };
 
-bool OpenEnded(const LayerSet& layers) {
-  return !layers.all && layers.ranges.size() == 1 && layers.ranges[0].last == kEveryLayerAfter;
-}
-
 // One binding an argument, in the order of the description.
-const std::vector<Binding<PositionInterpolation>>& Bindings(const PositionInterpolation&) {
-  static const std::vector<Binding<PositionInterpolation>> bindings = {
-      {[](auto& value, const auto& argument, const auto& described) {
-         value.ratio = Number<double>(OnlyValue(argument), described);
-       },
-       [](const auto& value, const auto&) { return NumberText(value.ratio); }}};
-  return bindings;
-}
-
-const std::vector<Binding<MsPoe>>& Bindings(const MsPoe&) {
-  static const std::vector<Binding<MsPoe>> bindings = {
-      {[](auto& value, const auto& argument, const auto& described) {
-         value.min = Number<double>(OnlyValue(argument), described);
-       },
-       [](const auto& value, const auto&) { return NumberText(value.min); }},
-      {[](auto& value, const auto& argument, const auto& described) {
-         value.max = Number<double>(OnlyValue(argument), described);
-       },
-       [](const auto& value, const auto&) { return NumberText(value.max); }},
-      {[](auto& value, const auto& argument, const auto& described) {
-         value.mode = static_cast<MsPoeMode>(Choice(OnlyValue(argument), described));
-       },
-       [](const auto& value, const auto& described) {
-         return described.choices.at(static_cast<size_t>(value.mode));
-       }},
-      {[](auto& value, const auto& argument, const auto& described) {
-         value.order = static_cast<MsPoeOrder>(Choice(OnlyValue(argument), described));
-       },
-       [](const auto& value, const auto& described) {
-         return described.choices.at(static_cast<size_t>(value.order));
-       }},
-      {[](auto& value, const auto& argument, const auto& described) {
-         value.layers = {false,
-                         {{Number<int64_t>(OnlyValue(argument), described), kEveryLayerAfter}}};
-       },
-       [](const auto& value, const auto&) {
-         return OpenEnded(value.layers) ? std::to_string(value.layers.ranges[0].first) : "";
-       }},
-      {[](auto& value, const auto& argument, const auto&) { value.layers = ReadLayers(argument); },
-       [](const auto& value, const auto&) {
-         return OpenEnded(value.layers) ? "" : value.layers.Text();
-       }}};
-  return bindings;
-}
-
 const std::vector<Binding<ChannelGroup>>& Bindings(const ChannelGroup&) {
   static const std::vector<Binding<ChannelGroup>> bindings = {
       {[](auto& value, const auto& argument, const auto& described) {
@@ -94,24 +46,6 @@ const std::vector<Binding<ChannelGroup>>& Bindings(const ChannelGroup&) {
          return RowsText({value.rest.rows, value.rest.last_rows}, described);
        }}};
   return bindings;
-}
-
-MsPoe ReadMsPoe(const TextTerm& term) {
-  const TextArgument* first_layer = Find(term, "first_layer");
-  const TextArgument* layers = Find(term, "layers");
-  if (first_layer && layers) {
-    throw ErrorAt(std::max(first_layer->column, layers->column),
-                  "'first_layer' and 'layers' both say where to begin", "Leave one of the two out");
-  }
-  auto value = ReadTerm(term, Bindings(MsPoe()));
-  if (value.min > value.max) {
-    const TextArgument* named = Find(term, "min") ? Find(term, "min") : Find(term, "max");
-    throw ErrorAt(
-        named->column,
-        "min (" + NumberText(value.min) + ") is larger than max (" + NumberText(value.max) + ")",
-        "Swap them and write order=score-reversed or order=reversed to turn the order");
-  }
-  return value;
 }
 
 std::vector<ChannelScaling> ReadChannels(const TextTerm& term) {
@@ -156,12 +90,6 @@ void AddChannels(const TextTerm& term, Intervention& intervention) {
   }
 }
 
-PositionScheme ReadScheme(const TextTerm& term) {
-  if (term.term->name == "pi") return ReadTerm(term, Bindings(PositionInterpolation()));
-  if (term.term->name == "ms-poe") return ReadMsPoe(term);
-  return NoScheme{};
-}
-
 }  // namespace
 
 Intervention ParseIntervention(std::string_view text) {
@@ -188,11 +116,8 @@ Intervention ParseIntervention(std::string_view text) {
 
 std::string PrintIntervention(const Intervention& intervention) {
   std::vector<std::string> terms;
-  if (const auto* scheme = std::get_if<PositionInterpolation>(&intervention.positions)) {
-    terms.push_back(PrintTerm("pi", *scheme, Bindings(*scheme)));
-  } else if (const auto* ms_poe = std::get_if<MsPoe>(&intervention.positions)) {
-    terms.push_back(PrintTerm("ms-poe", *ms_poe, Bindings(*ms_poe)));
-  }
+  if (std::string scheme = PrintScheme(intervention.positions); !scheme.empty())
+    terms.push_back(std::move(scheme));
   for (const ChannelScaling& scaling : intervention.channels) {
     const ChannelGroup group{{}, {}, scaling};
     terms.push_back(PrintTerm("channel", group, Bindings(group)));

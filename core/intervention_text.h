@@ -2,8 +2,12 @@
 // The short text form of an intervention, parsed and printed from one description of its terms and
 // arguments.
 //
-//   none | pi(1.5) | ms-poe(min=1.2, max=1.8, mode=rank|code|group, order=..., first_layer=2 or
-//   layers=...) channel(100, factor=-1, layers=8-25, rows=answer|last|last:16|all)
+//   none | pi(1.5) | base(500000) | ntk(2) | dynamic-ntk(2) | dynamic-linear | nope(layers=0-3)
+//   yarn(4, context=2048, form=repo|paper|cream, beta_fast=32, beta_slow=1, magnitude=auto)
+//   ratios(FILE)   ms-poe(min=1.2, max=1.8, mode=rank|code|group, order=..., seed=, first_layer=2
+//   or layers=...)   self-extend(group=2, window=64)   infini(segment=2048, gate=0.1,
+//   update=linear|delta)
+//   channel(100, factor=-1, layers=8-25, rows=answer|last|last:16|all)
 //   channel([100,215], factor=[-1,0], layers=...)
 //   crop(span=gold, layers=0-7, keep=first|none)   span: a passage's name or tokens 400:600
 //   move(span=gold, to=begin|end|shift:-200, layers=, rows=answer|last|last:16|all)
@@ -21,7 +25,7 @@
 namespace midscope {
 
 // Throws Error (usage) that names the column (1-based) and what was expected there, with the
-// nearest known word for a typo.
+// nearest known word for a typo. Reads the file of `ratios`.
 Intervention ParseIntervention(std::string_view text);
 
 // Every argument stated, in a fixed order; ParseIntervention of it gives the same value.
@@ -32,7 +36,8 @@ struct TermArgument {
   std::string name;
   std::string help;
   std::string unit;
-  std::vector<std::string> choices;  // empty: a number or a layer set
+  // Empty: a number, a name or a layer set. "N" and "M" stand for numbers, as in "last:N".
+  std::vector<std::string> choices;
   double minimum = 0;
   double maximum = 0;  // minimum == maximum: no range
   std::string default_text;

@@ -80,6 +80,7 @@ template <typename T>
 std::string PrintTerm(std::string_view name, const T& value,
                       const std::vector<Binding<T>>& bindings) {
   const Term& term = TermNamed(name);
+  if (term.arguments.empty()) return term.name;
   std::string arguments;
   for (size_t i = 0; i < term.arguments.size(); ++i) {
     const std::string text = bindings.at(i).print(value, term.arguments[i]);

@@ -3,16 +3,22 @@
 #pragma once
 
 #include <charconv>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 namespace midscope {
 
-// The shortest text that reads back as the same number.
+// The shortest text that reads back as the same number, written as a person would: 500000, not
+// 5e+05; with an exponent below 1e-5 and from 1e17 on alone.
 inline std::string NumberText(double value) {
   char buffer[32];
-  const auto result = std::to_chars(buffer, buffer + sizeof(buffer), value);
+  const double size = std::abs(value);
+  const bool plain = size == 0 || (size >= 1e-5 && size < 1e17);
+  const auto result =
+      std::to_chars(buffer, buffer + sizeof(buffer), value,
+                    plain ? std::chars_format::fixed : std::chars_format::scientific);
   return {buffer, result.ptr};
 }
 

@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <fstream>
 #include <random>
 
 #include "core/error.h"
 #include "core/nearest_word.h"
+#include "core/number_text.h"
 
 namespace midscope {
 namespace {
@@ -43,6 +46,63 @@ TEST(InterventionText, PrintsEveryArgumentInFixedOrder) {
   EXPECT_EQ(Canonical("ms-poe(min=1.2, max=1.8) + channel(100, factor=-1e-2, rows=last:16)"),
             "ms-poe(min=1.2, max=1.8, mode=rank, order=score, first_layer=2) + "
             "channel(100, factor=-0.01, layers=all, rows=last:16)");
+}
+
+TEST(InterventionText, PrintsSchemesInFull) {
+  EXPECT_EQ(Canonical("base"), "base(500000)");
+  EXPECT_EQ(Canonical("base(5e5)"), "base(500000)");
+  EXPECT_EQ(Canonical("ntk(factor=8)"), "ntk(8)");
+  EXPECT_EQ(Canonical("dynamic-ntk()"), "dynamic-ntk(2)");
+  EXPECT_EQ(Canonical("dynamic-linear"), "dynamic-linear");
+  EXPECT_EQ(Canonical("dynamic-linear()"), "dynamic-linear");
+  EXPECT_EQ(Canonical("yarn(4)"),
+            "yarn(4, context=model, form=repo, beta_fast=32, beta_slow=1, magnitude=auto)");
+  EXPECT_EQ(Canonical("yarn(magnitude=1, context=2048, form=cream)"),
+            "yarn(4, context=2048, form=cream, beta_fast=32, beta_slow=1, magnitude=1)");
+  EXPECT_EQ(Canonical("nope(layers=[4,0-2])"), "nope(layers=[0-2,4])");
+  EXPECT_EQ(Canonical("self-extend"), "self-extend(group=2, window=64)");
+  EXPECT_EQ(Canonical("infini"), "infini(segment=2048, gate=0.1, update=linear)");
+  EXPECT_EQ(Canonical("infini(gate=[0,0.25], update=delta)"),
+            "infini(segment=2048, gate=[0,0.25], update=delta)");
+  EXPECT_EQ(Canonical("ms-poe(min=1.8, max=1.2, order=random)"),
+            "ms-poe(min=1.8, max=1.2, mode=rank, order=random, seed=0, first_layer=2)");
+  EXPECT_EQ(Canonical("ms-poe(order=entropy)"),
+            "ms-poe(min=1.2, max=1.8, mode=rank, order=entropy, first_layer=2)");
+}
+
+TEST(NumberText, IsAsAPersonWritesItAndReadsBackTheSame) {
+  EXPECT_EQ(NumberText(500000), "500000");
+  EXPECT_EQ(NumberText(-0.01), "-0.01");
+  EXPECT_EQ(NumberText(0.00001), "0.00001");
+  EXPECT_EQ(NumberText(1e-7), "1e-07");
+  EXPECT_EQ(NumberText(1e300), "1e+300");
+  EXPECT_EQ(NumberText(0), "0");
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 20000; ++i) {
+    const double value =
+        std::ldexp(static_cast<double>(random()), -static_cast<int>(random() % 128));
+    double read = 0;
+    ASSERT_TRUE(ReadWhole(NumberText(value), read));
+    ASSERT_EQ(read, value);
+  }
+}
+
+TEST(InterventionText, RatiosComeFromAFileAndTellWhenItChanges) {
+  const std::string folder = ::testing::TempDir();
+  const std::string file = folder + "/head ratios.csv";
+  std::ofstream(file) << "layer,head,ratio\n0,0,1.5\n0,1,1.25\n";
+  const Intervention read = ParseIntervention("ratios(\"" + file + "\")");
+  const auto& table = std::get<HeadRatioTable>(read.positions);
+  EXPECT_EQ(table.heads, 2);
+  EXPECT_THAT(table.ratios, ::testing::ElementsAre(1.5, 1.25));
+  const std::string text = PrintIntervention(read);
+  EXPECT_THAT(text, HasSubstr("digest="));
+  EXPECT_EQ(ParseIntervention(text), read);
+  std::ofstream(file) << "0,0,1.5\n0,1,1.26\n";
+  EXPECT_THAT(ErrorOf(text), AllOf(HasSubstr("others now"), HasSubstr("head ratios.csv")));
+  std::ofstream(file) << "0,0,1.5\n0,1,0\n";
+  EXPECT_THAT(ErrorOf("ratios(\"" + file + "\")"),
+              AllOf(HasSubstr("line 2"), HasSubstr("column 8")));
 }
 
 TEST(InterventionText, PrintsEditsInFull) {
@@ -113,13 +173,25 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"", 1, "empty"}, BadText{"   ", 1, "empty"},
         BadText{"ms-peo(min=1.2)", 1, "Did you mean 'ms-poe'?"},
         BadText{"pi(1.5) + chanel(1, factor=2)", 11, "Did you mean 'channel'?"},
-        BadText{"none + self-extend(group=2, window=64)", 8, "not supported by this version"},
-        BadText{"ratios(a/b.txt)", 1, "not supported by this version"},
-        BadText{"yarn(4)", 1, "not supported by this version"},
+        BadText{"none + self-extend(group=2, window=64)", 8, "second position scheme"},
+        BadText{"ratios(no/such.csv)", 8, "no/such.csv"}, BadText{"ratios", 1, "'file'"},
+        BadText{"ratios(\"a b", 8, "not closed"}, BadText{"base(1)", 6, "from 2"},
+        BadText{"base(2e12)", 6, "1000000000000"}, BadText{"ntk(0)", 5, "0.01"},
+        BadText{"yarn(0.5)", 6, "from 1"}, BadText{"yarn(4, 2048)", 9, "NAME=VALUE"},
+        BadText{"yarn(4, context=0)", 17, "from 1"}, BadText{"yarn(context=modle)", 14, "'model'"},
+        BadText{"yarn(context=N)", 14, "must be a number"},
+        BadText{"yarn(magnitude=none)", 16, "auto"}, BadText{"yarn(form=code)", 11, "cream"},
+        BadText{"yarn(beta_fast=1)", 6, "not above beta_slow"},
+        BadText{"yarn(beta_slow=40)", 6, "not above beta_slow"},
+        BadText{"dynamic-linear(2)", 16, "no arguments"}, BadText{"nope", 1, "'layers'"},
+        BadText{"nope(0-3)", 6, "NAME=VALUE"}, BadText{"self-extend(group=0)", 19, "from 1"},
+        BadText{"self-extend(group=1.5)", 19, "whole number"},
+        BadText{"infini(gate=1.5)", 13, "from 0 to 1"}, BadText{"infini(gate=[0.1,x])", 18, "number"},
+        BadText{"ms-poe(seed=3)", 8, "order=random"},
+        BadText{"ms-poe(order=random, seed=-1)", 27, "whole number"},
         BadText{"ms-poe(mim=1)", 8, "Did you mean 'min'?"},
-        BadText{"ms-poe(order=entropy)", 14, "score-reversed"},
+        BadText{"ms-poe(order=entropie)", 14, "Did you mean 'entropy'?"},
         BadText{"ms-poe(1.2)", 8, "NAME=VALUE"}, BadText{"ms-poe(min=1.2, min=1.3)", 17, "twice"},
-        BadText{"ms-poe(min=1.9)", 8, "larger than max"},
         BadText{"ms-poe(first_layer=1, layers=3-4)", 23, "Leave one"},
         BadText{"ms-poe(min=[1,2])", 8, "not a list"}, BadText{"ms-poe(min=1.2", 15, "ends"},
         BadText{"ms-poe(min=1.2,)", 16, "an argument"}, BadText{"ms-poe(min=)", 12, "a value"},
@@ -229,16 +301,57 @@ void AddRandomEdits(std::mt19937_64& random, Intervention& intervention) {
   }
 }
 
+Yarn RandomYarn(std::mt19937_64& random) {
+  Yarn yarn;
+  yarn.factor = RandomRatio(random, 1);
+  if (random() % 2 == 0) yarn.context = static_cast<int64_t>(1 + random() % 100000);
+  yarn.form = static_cast<YarnForm>(random() % 3);
+  yarn.beta_slow = RandomRatio(random, 0.001);
+  yarn.beta_fast = yarn.beta_slow + RandomRatio(random, 0.001);
+  if (random() % 2 == 0) yarn.magnitude = std::uniform_real_distribution<double>(0.01, 100)(random);
+  return yarn;
+}
+
+PositionScheme RandomPlainScheme(std::mt19937_64& random) {
+  const double ratio = RandomRatio(random, 0.01);
+  switch (random() % 9) {
+    case 0:
+      return PositionInterpolation{ratio};
+    case 1:
+      return BaseChange{std::uniform_real_distribution<double>(2, 1e12)(random)};
+    case 2:
+      return Ntk{ratio};
+    case 3:
+      return DynamicNtk{ratio};
+    case 4:
+      return DynamicLinear{};
+    case 5:
+      return RandomYarn(random);
+    case 6:
+      return NoRotation{RandomLayers(random)};
+    case 7:
+      return SelfExtend{static_cast<int64_t>(1 + random() % 9000),
+                        static_cast<int64_t>(1 + random() % 9000)};
+    default:
+      InfiniAttention infini{
+          static_cast<int64_t>(1 + random() % 9000), {}, static_cast<MemoryUpdate>(random() % 2)};
+      for (uint64_t i = 0; i <= random() % 4; ++i)
+        infini.gates.push_back(std::uniform_real_distribution<double>(0, 1)(random));
+      return infini;
+  }
+}
+
 Intervention RandomIntervention(std::mt19937_64& random) {
   Intervention intervention;
   if (random() % 3 == 0) {
-    intervention.positions = PositionInterpolation{RandomRatio(random, 0.01)};
+    intervention.positions = RandomPlainScheme(random);
   } else if (random() % 2 == 0) {
     MsPoe ms_poe;
     ms_poe.min = RandomRatio(random, 0.01);
-    ms_poe.max = RandomRatio(random, ms_poe.min);
+    ms_poe.max = RandomRatio(random, 0.01);
     ms_poe.mode = static_cast<MsPoeMode>(random() % 3);
-    ms_poe.order = static_cast<MsPoeOrder>(random() % 4);
+    ms_poe.order = static_cast<MsPoeOrder>(random() % 6);
+    if (ms_poe.order == MsPoeOrder::kRandom) ms_poe.seed = random() >> 11;
     ms_poe.layers = RandomLayers(random);
     if (random() % 2 == 0) {
       ms_poe.layers = {false, {{static_cast<int64_t>(random() % 40), kEveryLayerAfter}}};
@@ -310,6 +423,11 @@ TEST(InterventionText, RandomTextNeverDoesMoreThanThrowAnError) {
                                            "L1H2",
                                            "span",
                                            "\"",
+                                           "yarn",
+                                           "self-extend",
+                                           "infini",
+                                           "nope",
+                                           "base",
                                            "4:6"};
   std::mt19937_64 random(7);
   int parsed = 0;
