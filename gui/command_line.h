@@ -17,8 +17,8 @@ enum class GuiTask { kWindow, kRender, kScreenshot, kPrintAndLeave };
 
 struct GuiCommand {
   GuiTask task = GuiTask::kWindow;
-  QString text;         // kPrintAndLeave: help or version
-  QString open;         // a model or a file of results; "" for the embedded model
+  QString text;  // kPrintAndLeave: help or version
+  QString open;  // a model or a file of results; "" for the embedded model
   // --dtype, --weights, ...: as they were given, by name (probes/model_options.h)
   std::vector<std::pair<std::string, std::string>> model_options;
   QString prompt_task;  // --task; "" for the default

@@ -82,9 +82,8 @@ void FileMenu::NoteModel() {
   const QString name = window_->model()->model();
   if (QFileInfo::exists(name)) NoteRecent(name);
   if (!settings_) return;
-  settings_->setValue(
-      kModelOptionsKey,
-      QString::fromStdString(window_->model()->options()->options().ToJson()));
+  settings_->setValue(kModelOptionsKey,
+                      QString::fromStdString(window_->model()->options()->options().ToJson()));
 }
 
 void FileMenu::NoteRecent(const QString& path) {
@@ -180,14 +179,14 @@ void FileMenu::ChooseResults() {
 }
 
 void FileMenu::ChooseSave() {
-  const QString path = QFileDialog::getSaveFileName(
-      window_, tr("Save results"), QStringLiteral("run.h5"), tr("Results (*.h5)"));
+  const QString path = QFileDialog::getSaveFileName(window_, tr("Save results"),
+                                                    QStringLiteral("run.h5"), tr("Results (*.h5)"));
   if (!path.isEmpty()) Try([this, &path] { SaveResults(*window_->session(), path); });
 }
 
 void FileMenu::ChooseExport() {
-  const QString folder = QFileDialog::getExistingDirectory(
-      window_, tr("Export all plots as PNG, SVG and PDF into"));
+  const QString folder =
+      QFileDialog::getExistingDirectory(window_, tr("Export all plots as PNG, SVG and PDF into"));
   if (!folder.isEmpty()) window_->ExportTo(folder);
 }
 

@@ -157,6 +157,10 @@ void MainWindow::WireSession() {
   connect(session_, &Session::ModelChanged, this, &MainWindow::ShowModel);
   connect(session_, &Session::PromptsChanged, this,
           [this] { subject_->ShowPlaces(session_->prompts(), session_->place()); });
+  connect(session_, &Session::PromptsChanged, this, [this] {
+    const Record* prompt = session_->prompt();
+    settings_->OfferPassages(prompt ? Texts(*prompt, "span_name") : QStringList());
+  });
   connect(session_, &Session::BusyChanged, progress_, &ProgressRow::SetBusy);
   connect(session_, &Session::Progressed, progress_, &ProgressRow::SetProgress);
   connect(session_, &Session::Failed, errors_, &ErrorBar::Add);
@@ -182,6 +186,8 @@ void MainWindow::WirePanels() {
     }
   });
   connect(head_map_->plot(), &HeadMapPlot::HeadChosen, attention_, &AttentionPanel::SetHead);
+  connect(head_map_->plot(), &HeadMapPlot::HeadChosen, settings_, &SettingsPanel::OfferHead);
+  connect(attention_, &AttentionPanel::HeadChosen, settings_, &SettingsPanel::OfferHead);
   connect(attention_, &AttentionPanel::HeadChosen, head_map_->plot(), &HeadMapPlot::SelectHead);
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
   connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool moving) {

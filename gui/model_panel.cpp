@@ -19,9 +19,7 @@ namespace midscope {
 namespace {
 
 // As the command line checks it, and whether this machine has the devices.
-void CheckOptions(const OptionSet& options) {
-  CheckDevices(ReadDecoderOptions(options).placement);
-}
+void CheckOptions(const OptionSet& options) { CheckDevices(ReadDecoderOptions(options).placement); }
 
 QString Description(const ModelSummary& summary) {
   const ModelConfig& config = summary.config;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which model is opened and how: the options are those of the command line (probes/model_options.h).
+// Which model is opened and how: the options are those of the command line
+// (probes/model_options.h).
 #pragma once
 
 #include <QWidget>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A session as one text file (JSON, keys in a fixed order, so that two versions compare line by
-// line): what is asked of which model under which settings. Results are not in it; they are files of
-// their own (result_file.h).
+// line): what is asked of which model under which settings. Results are not in it; they are files
+// of their own (result_file.h).
 #pragma once
 
 #include <QString>

@@ -34,6 +34,20 @@ QToolButton* Corner(const QString& text, const QString& tip, QWidget* parent) {
   return button;
 }
 
+// Arguments that exclude each other, such as layers and first_layer: the one that was changed
+// stays. Leaves `term` as it is where that does not help.
+void LeaveOutOther(TermText& term, size_t changed) {
+  for (size_t i = 0; i < term.values.size(); ++i) {
+    if (i == changed || term.values[i].empty() || !term.term->arguments[i].choices.empty())
+      continue;
+    TermText without = term;
+    without.values[i].clear();
+    if (!Reads({without})) continue;
+    term = without;
+    return;
+  }
+}
+
 }  // namespace
 
 StackEditor::StackEditor(QWidget* parent) : QWidget(parent) {
@@ -114,8 +128,10 @@ StackEditor::Entry StackEditor::MakeEntry(size_t index, const TermText& term, bo
                                            {1, tr("After the one below")}};
   for (const auto& [by, tip] : moves) {
     if (!CanMove(index, by) && term.term->name == "none") continue;
-    QToolButton* button = Corner(by < 0 ? QStringLiteral("▲") : QStringLiteral("▼"), tip, entry.box);
-    button->setObjectName((by < 0 ? QStringLiteral("up_%1") : QStringLiteral("down_%1")).arg(index));
+    QToolButton* button =
+        Corner(by < 0 ? QStringLiteral("▲") : QStringLiteral("▼"), tip, entry.box);
+    button->setObjectName(
+        (by < 0 ? QStringLiteral("up_%1") : QStringLiteral("down_%1")).arg(index));
     connect(button, &QToolButton::clicked, this, [this, index, by = by] { Move(index, by); });
     entry.box->AddCorner(button);
   }
@@ -123,7 +139,8 @@ StackEditor::Entry StackEditor::MakeEntry(size_t index, const TermText& term, bo
   remove->setObjectName(QStringLiteral("remove_%1").arg(index));
   connect(remove, &QToolButton::clicked, this, [this, index] { Remove(index); });
   entry.box->AddCorner(remove);
-  connect(entry.form, &TermForm::Changed, this, &StackEditor::Tell);
+  connect(entry.form, &TermForm::Changed, this,
+          [this, index](int argument) { Tell(index, static_cast<size_t>(argument)); });
   column_->addWidget(entry.box);
   entry.box->SetOpen(open);
   return entry;
@@ -145,17 +162,24 @@ void StackEditor::SetOffers(const TermOffers& offers) {
   for (const Entry& entry : entries_) entry.form->SetOffers(offers);
 }
 
-void StackEditor::Tell() { TellWith(terms()); }
+void StackEditor::Tell(size_t index, size_t argument) {
+  std::vector<TermText> next = terms();
+  if (!Reads(next)) LeaveOutOther(next[index], argument);
+  TellWith(next);
+}
 
 void StackEditor::TellWith(const std::vector<TermText>& terms) {
-  draft_ = true;
   const std::string text = StackLine(terms);
+  std::vector<TermText> next = terms;
   try {
-    // What can be read comes back by SetIntervention in its printed form.
-    draft_ = ParseIntervention(text) == shown_;
+    const Intervention parsed = ParseIntervention(text);
+    draft_ = false;
+    // Another setting comes back by SetIntervention in its printed form.
+    if (parsed == shown_) next = SplitTerms(shown_);
   } catch (const Error&) {
-    if (terms.size() != entries_.size() || !ShowValues(terms)) Rebuild(terms);
+    draft_ = true;
   }
+  if (!ShowValues(next)) Rebuild(next);
   RefreshTitles();
   Q_EMIT Changed(QString::fromStdString(text));
 }

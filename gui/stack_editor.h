@@ -53,7 +53,7 @@ class StackEditor : public QWidget {
   // Shows values in the forms that there are; false where other forms are needed.
   bool ShowValues(const std::vector<TermText>& terms);
   void RefreshTitles();
-  void Tell();
+  void Tell(size_t index, size_t argument);
   void TellWith(const std::vector<TermText>& terms);
 
   std::vector<Entry> entries_;

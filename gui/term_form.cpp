@@ -8,7 +8,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QSignalBlocker>
-#include <QSpinBox>
 #include <QToolButton>
 
 #include "core/number_text.h"
@@ -18,9 +17,18 @@
 namespace midscope {
 namespace {
 
-// Of a choice such as "last:N", what stands before N; "" for a plain choice.
-QString PrefixOf(const QString& choice) {
-  return choice.endsWith(QLatin1String(":N")) ? choice.chopped(1) : QString();
+// Whether a choice such as "last:N", "N" (a whole number) or "M" (any) stands for a number, which
+// follows what is before the letter.
+bool HasNumber(const QString& choice) {
+  return choice.endsWith(QLatin1String(":N")) || choice == QLatin1String("N") ||
+         choice == QLatin1String("M");
+}
+
+NumberRange RangeOf(const TermArgument& argument) {
+  constexpr double kFar = 1 << 20;
+  const bool whole = argument.choices.empty() || argument.choices.back() != "M";
+  const bool described = argument.minimum < argument.maximum;
+  return {described ? argument.minimum : -kFar, described ? argument.maximum : kFar, whole, false};
 }
 
 bool IsNumber(const std::string& text) {
@@ -57,18 +65,17 @@ TermForm::TermForm(const TermText& term, const TermOffers& offers, QWidget* pare
 
 TermForm::Field TermForm::MakeField(size_t argument, const std::string& value) {
   const TermArgument& described = term_->arguments[argument];
-  if (!described.choices.empty()) return MakeChoice(described);
+  if (!described.choices.empty()) return MakeChoice(argument);
   const bool number = described.minimum < described.maximum && (value.empty() || IsNumber(value));
-  return number ? MakeNumber(argument) : MakeText(described);
+  return number ? MakeNumber(argument) : MakeText(argument);
 }
 
 TermForm::Field TermForm::MakeNumber(size_t argument) {
   const TermArgument& described = term_->arguments[argument];
-  auto* box = new NumberBox({described.minimum, described.maximum,
-                             TakesWholeNumbers(*term_, argument), true},
-                            this);
+  auto* box = new NumberBox(
+      {described.minimum, described.maximum, TakesWholeNumbers(*term_, argument), true}, this);
   if (!described.unit.empty()) box->setSuffix(' ' + QString::fromStdString(described.unit));
-  connect(box, &NumberBox::valueChanged, this, &TermForm::Changed);
+  connect(box, &NumberBox::valueChanged, this, [this, argument] { Tell(argument); });
   return {box, [box] { return box->Text(); },
           [box](const std::string& text) {
             if (!text.empty() && !IsNumber(text)) return false;
@@ -78,41 +85,40 @@ TermForm::Field TermForm::MakeNumber(size_t argument) {
           }};
 }
 
-TermForm::Field TermForm::MakeChoice(const TermArgument& argument) {
+TermForm::Field TermForm::MakeChoice(size_t argument) {
+  const TermArgument& described = term_->arguments[argument];
   auto* both = new QWidget(this);
   auto* box = new QComboBox(both);
-  auto* number = new QSpinBox(both);
-  number->setRange(-(1 << 20), 1 << 20);
-  number->setValue(16);
-  number->setKeyboardTracking(false);
-  number->setToolTip(tr("N of the choice"));
+  auto* number = new NumberBox(RangeOf(described), both);
+  number->SetText("16");
+  number->setToolTip(tr("The number that the choice stands for"));
   number->hide();
-  for (const std::string& choice : argument.choices) box->addItem(QString::fromStdString(choice));
+  for (const std::string& choice : described.choices) box->addItem(QString::fromStdString(choice));
   auto* row = new QHBoxLayout(both);
   row->setContentsMargins(0, 0, 0, 0);
   row->addWidget(box, 1);
   row->addWidget(number);
-  connect(box, &QComboBox::currentTextChanged, this, [this, number](const QString& choice) {
-    number->setVisible(!PrefixOf(choice).isEmpty());
-    if (!quiet_) Q_EMIT Changed();
-  });
-  connect(number, &QSpinBox::valueChanged, this, [this] {
-    if (!quiet_) Q_EMIT Changed();
-  });
+  connect(box, &QComboBox::currentTextChanged, this,
+          [this, number, argument](const QString& choice) {
+            number->setVisible(HasNumber(choice));
+            Tell(argument);
+          });
+  connect(number, &NumberBox::valueChanged, this, [this, argument] { Tell(argument); });
   return {both,
           [box, number] {
-            const QString prefix = PrefixOf(box->currentText());
-            const QString text = prefix.isEmpty() ? box->currentText()
-                                                  : prefix + QString::number(number->value());
-            return text.toStdString();
+            const std::string choice = box->currentText().toStdString();
+            if (!HasNumber(box->currentText())) return choice;
+            return choice.substr(0, choice.size() - 1) + number->Text();
           },
           [box, number](const std::string& value) {
             const QString text = QString::fromStdString(value);
             for (int i = 0; i < box->count(); ++i) {
-              const QString prefix = PrefixOf(box->itemText(i));
-              const bool numbered = !prefix.isEmpty() && text.startsWith(prefix);
-              if (!numbered && box->itemText(i) != text) continue;
-              if (numbered) number->setValue(text.mid(prefix.size()).toInt());
+              const QString choice = box->itemText(i);
+              const QString prefix = choice.chopped(1);
+              const std::string after = text.mid(prefix.size()).toStdString();
+              const bool numbered = HasNumber(choice) && text.startsWith(prefix) && IsNumber(after);
+              if (!numbered && choice != text) continue;
+              if (numbered) number->SetText(after);
               box->setCurrentIndex(i);
               return true;
             }
@@ -120,14 +126,15 @@ TermForm::Field TermForm::MakeChoice(const TermArgument& argument) {
           }};
 }
 
-TermForm::Field TermForm::MakeText(const TermArgument& argument) {
+TermForm::Field TermForm::MakeText(size_t argument) {
+  const TermArgument& described = term_->arguments[argument];
   auto* both = new QWidget(this);
   auto* box = new QComboBox(both);
   box->setEditable(true);
   box->setInsertPolicy(QComboBox::NoInsert);
   box->setCompleter(nullptr);  // what is typed is what is meant
   box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  box->lineEdit()->setPlaceholderText(QString::fromStdString(argument.default_text));
+  box->lineEdit()->setPlaceholderText(QString::fromStdString(described.default_text));
   auto* row = new QHBoxLayout(both);
   row->setContentsMargins(0, 0, 0, 0);
   row->addWidget(box, 1);
@@ -136,7 +143,7 @@ TermForm::Field TermForm::MakeText(const TermArgument& argument) {
     if (box->currentText() != shown) box->setEditText(shown);
     return true;
   };
-  if (IsFile(argument)) {
+  if (IsFile(described)) {
     auto* browse = new QToolButton(both);
     browse->setText(tr("…"));
     browse->setToolTip(tr("Choose a file"));
@@ -146,10 +153,12 @@ TermForm::Field TermForm::MakeText(const TermArgument& argument) {
       if (!path.isEmpty()) show('"' + path.toStdString() + '"');
     });
   }
-  connect(box, &QComboBox::editTextChanged, this, [this] {
-    if (!quiet_) Q_EMIT Changed();
-  });
+  connect(box, &QComboBox::editTextChanged, this, [this, argument] { Tell(argument); });
   return {both, [box] { return box->currentText().trimmed().toStdString(); }, show};
+}
+
+void TermForm::Tell(size_t argument) {
+  if (!quiet_) Q_EMIT Changed(static_cast<int>(argument));
 }
 
 TermText TermForm::value() const {

@@ -15,7 +15,8 @@ class QFormLayout;
 
 namespace midscope {
 
-// Texts that an argument of this name may be chosen from: names of passages, the head on the screen.
+// Texts that an argument of this name may be chosen from: names of passages, the head on the
+// screen.
 using TermOffers = std::map<std::string, QStringList>;
 
 class TermForm : public QWidget {
@@ -31,7 +32,7 @@ class TermForm : public QWidget {
   void SetOffers(const TermOffers& offers);
 
  Q_SIGNALS:
-  void Changed();
+  void Changed(int argument);
 
  private:
   struct Field {
@@ -41,8 +42,9 @@ class TermForm : public QWidget {
   };
   Field MakeField(size_t argument, const std::string& value);
   Field MakeNumber(size_t argument);
-  Field MakeChoice(const TermArgument& argument);
-  Field MakeText(const TermArgument& argument);
+  Field MakeChoice(size_t argument);
+  Field MakeText(size_t argument);
+  void Tell(size_t argument);
 
   const Term* term_;
   std::vector<Field> fields_;

@@ -12,7 +12,9 @@
 namespace midscope {
 namespace {
 
-std::string AtomText(const TextAtom& atom) { return atom.quoted ? '"' + atom.text + '"' : atom.text; }
+std::string AtomText(const TextAtom& atom) {
+  return atom.quoted ? '"' + atom.text + '"' : atom.text;
+}
 
 std::string ValueText(const TextArgument& argument) {
   if (!argument.list) return AtomText(argument.values.front());
@@ -58,11 +60,20 @@ std::string StackLine(const std::vector<TermText>& terms) {
   return text.empty() ? "none" : text;
 }
 
+bool Reads(const std::vector<TermText>& terms) {
+  try {
+    ParseIntervention(StackLine(terms));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 std::string StartingValue(const Term& term, const TermArgument& argument) {
-  if (!argument.default_text.empty()) return argument.default_text;
   if (!argument.choices.empty()) return argument.choices.front();
   if (argument.name == "span") return "gold";
   if (argument.name == "head") return "L0H0";
+  if (argument.name == "layers") return "all";
   // A channel that a position is known to be read from in many models, turned off.
   if (argument.name == "channel") return "100";
   if (term.name == "channel" && argument.name == "factor") return "0";
@@ -72,8 +83,9 @@ std::string StartingValue(const Term& term, const TermArgument& argument) {
 
 TermText NewTerm(const Term& term) {
   TermText made{&term, {}};
-  for (const TermArgument& argument : term.arguments) {
-    made.values.push_back(StartingValue(term, argument));
+  for (const TermArgument& argument : term.arguments) made.values.push_back(argument.default_text);
+  for (size_t i = 0; i < made.values.size() && !Reads({made}); ++i) {
+    if (made.values[i].empty()) made.values[i] = StartingValue(term, term.arguments[i]);
   }
   return made;
 }

@@ -21,11 +21,12 @@ std::vector<TermText> SplitTerms(const Intervention& intervention);
 // "crop(span=gold, layers=0-7, keep=first)"; "none" for an empty list. Not checked.
 std::string TermLine(const TermText& term);
 std::string StackLine(const std::vector<TermText>& terms);
+// Whether the grammar takes them.
+bool Reads(const std::vector<TermText>& terms);
 
 // The term with its defaults and, where an argument must be given, something to begin with.
 TermText NewTerm(const Term& term);
-// What an argument that must be given begins with, where its name has a usual value: the last head
-// that was clicked, the passage that is asked for.
+// What an argument that must be given and has no default begins with; "" where nothing is usual.
 std::string StartingValue(const Term& term, const TermArgument& argument);
 
 enum class TermGroup { kPositions, kChannels, kEdits };

@@ -327,8 +327,8 @@ TEST(AtenOps, AForwardPassStaysOnItsDevice) {
       ForwardPass pass(config, weights, devices, kernels::Dtype::kBFloat16, rotary, Threads(), job);
       std::vector<SequencePass> sequences;
       sequences.push_back(MakeSequence(request, config, trace.get(), first_layer == 0 ? 0 : 22));
-      EXPECT_NO_THROW(pass.Run(sequences, {first_layer, config.layers})) << path;
-      EXPECT_TRUE(pass.residual().is_meta()) << path;
+      EXPECT_NO_THROW(pass.Run(sequences, {first_layer, config.layers})) << model;
+      EXPECT_TRUE(pass.residual().is_meta()) << model;
     }
   }
 }
