@@ -35,7 +35,7 @@ void FoldBox::AddCorner(QWidget* widget) { row_->addWidget(widget); }
 
 void FoldBox::SetTitle(const QString& title) {
   heading_->setText(title);
-  heading_->setToolTip(QStringLiteral("<p>") + title.toHtmlEscaped() + QStringLiteral("</p>"));
+  setToolTip(QStringLiteral("<p>") + title.toHtmlEscaped() + QStringLiteral("</p>"));
 }
 
 QString FoldBox::title() const { return heading_->text(); }

@@ -26,6 +26,7 @@
 #include "gui/outcome_plot.h"
 #include "gui/plot_files.h"
 #include "gui/progress_row.h"
+#include "gui/ratio_editor.h"
 #include "gui/record_access.h"
 #include "gui/record_panel.h"
 #include "gui/session.h"
@@ -130,6 +131,11 @@ void MainWindow::MakeMenus() {
   QAction* redo = history_->stack()->createRedoAction(this, tr("&Redo"));
   redo->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z));
   edit->addActions({undo, redo});
+  edit->addAction(tr("Position &ratios…"), this, [this] {
+    auto* editor = new RatioEditor(this);
+    editor->setAttribute(Qt::WA_DeleteOnClose);
+    editor->show();
+  });
   QMenu* run = menuBar()->addMenu(tr("&Run"));
   run->addAction(tr("&Run"), QKeySequence(Qt::Key_F5), this, &MainWindow::Run);
   run->addAction(tr("&Cancel"), QKeySequence(Qt::CTRL | Qt::Key_Period), session_,

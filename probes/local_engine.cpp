@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -28,7 +29,38 @@ struct Loaded {
   std::vector<int64_t> places;   // {1} for own text
   std::vector<Prompt> prompts;   // one a place
   std::unique_ptr<WhatIf> kept;  // made when it is first asked
+  // Samples of comparisons that were stopped or done, by their settings: they go on from there.
+  std::map<std::string, SweepResult> compared;
 };
+
+constexpr size_t kKeptComparisons = 16;
+
+std::string ComparisonKey(const SweepPlan& plan) {
+  std::string key;
+  for (const std::string& setting : plan.CanonicalSettings()) key += setting + '\n';
+  return key;
+}
+
+int64_t FinishedSamples(const SweepResult& result) {
+  return static_cast<int64_t>(result.outcomes.size() + result.failures.size());
+}
+
+// What `more`, whose samples are counted from `offset` on, adds to `before`.
+SweepResult Joined(SweepResult before, const SweepResult& more, int64_t offset) {
+  for (SampleOutcome outcome : more.outcomes) {
+    outcome.sample += offset;
+    before.outcomes.push_back(std::move(outcome));
+  }
+  for (const auto& [sample, why] : more.failures) before.failures[sample + offset] = why;
+  return before;
+}
+
+// The first `samples` samples.
+SweepResult Cut(SweepResult result, int64_t samples) {
+  std::erase_if(result.outcomes, [&](const auto& outcome) { return outcome.sample >= samples; });
+  std::erase_if(result.failures, [&](const auto& failure) { return failure.first >= samples; });
+  return result;
+}
 
 Prompt OwnPrompt(const Tokenizer& tokenizer, const Subject& subject) {
   std::vector<SpanRequest> spans;
@@ -202,25 +234,49 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& 
 Record LocalEngine::Compare(const CompareRequest& request,
                             const std::function<void(const Record&)>& partial,
                             const JobContext& context) {
-  const Loaded& loaded = RequireSubject();
+  Loaded& loaded = RequireSubject();
+  SweepPlan plan;
+  plan.task = loaded.task ? loaded.task->name() : "";
+  plan.seed = loaded.subject.seed;
+  plan.samples = loaded.task ? request.samples : 1;  // own text is a sample of one
+  plan.places = loaded.places;
+  for (const Intervention& intervention : request.settings) {
+    plan.settings.push_back({"", intervention});
+    plan.settings.back().text = plan.settings.back().canonical();
+  }
+  const std::string key = ComparisonKey(plan);
+  if (!loaded.compared.contains(key) && loaded.compared.size() >= kKeptComparisons) {
+    loaded.compared.clear();
+  }
+  SweepResult& kept = loaded.compared[key];
+  const int64_t done = FinishedSamples(kept);
+  if (done >= plan.samples) return MeansRecord(plan, Cut(kept, plan.samples));
+  const SweepResult before = kept;
   SweepRun run;
   run.decoder = decoder_;
-  run.plan.task = loaded.task ? loaded.task->name() : "";
-  run.plan.seed = loaded.subject.seed;
-  run.plan.samples = loaded.task ? request.samples : 1;  // own text is a sample of one
-  run.plan.places = loaded.places;
-  for (const Intervention& intervention : request.settings) {
-    run.plan.settings.push_back({"", intervention});
-    run.plan.settings.back().text = run.plan.settings.back().canonical();
-  }
+  run.plan = plan;
+  run.plan.samples = plan.samples - done;
   run.prompts = [&](int64_t sample) {
     if (!loaded.task) return loaded.prompts;
-    return TaskPrompts(decoder_->tokenizer(), *loaded.task, loaded.places, sample);
+    return TaskPrompts(decoder_->tokenizer(), *loaded.task, loaded.places, sample + done);
   };
   run.on_sample = [&](const SweepResult& so_far) {
-    if (partial && !so_far.outcomes.empty()) partial(MeansRecord(run.plan, so_far));
+    kept = Joined(before, so_far, done);
+    if (partial && !kept.outcomes.empty()) partial(MeansRecord(plan, kept));
   };
-  return MeansRecord(run.plan, RunSweep(run, context));
+  JobContext rest = context;
+  rest.progress = [&](Progress progress) {
+    progress.done += done;
+    progress.total += done;
+    if (context.progress) context.progress(progress);
+  };
+  try {
+    RunSweep(run, rest);
+  } catch (const Error&) {
+    kept = before;  // what has failed is tried again
+    throw;
+  }
+  return MeansRecord(plan, kept);
 }
 
 Provenance LocalEngine::Describe() const {
