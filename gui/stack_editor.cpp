@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/stack_editor.h"
 
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
 #include <QToolButton>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/presets.h"
 #include "gui/fold_box.h"
 #include "gui/knob_help.h"
 
@@ -65,14 +67,43 @@ StackEditor::StackEditor(QWidget* parent) : QWidget(parent) {
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(0, 0, 0, 0);
   outer->addLayout(column_);
-  outer->addWidget(add_, 0, Qt::AlignLeft);
+  presets_ = new QToolButton(this);
+  presets_->setObjectName(QStringLiteral("presets"));
+  presets_->setText(tr("Presets"));
+  presets_->setToolTip(tr("Published settings; one takes the place of all terms"));
+  presets_->setPopupMode(QToolButton::InstantPopup);
+  presets_->setMenu(MakePresets());
+  auto* row = new QHBoxLayout;
+  row->addWidget(add_);
+  row->addWidget(presets_);
+  row->addStretch(1);
+  outer->addLayout(row);
+}
+
+QMenu* StackEditor::MakePresets() {
+  auto* menu = new QMenu(presets_);
+  menu->setToolTipsVisible(true);
+  for (const Preset& preset : InterventionPresets()) {
+    QAction* action = menu->addAction(
+        QString::fromStdString(preset.name), this,
+        [this, text = preset.text] { Q_EMIT Changed(QString::fromStdString(text)); });
+    QString tip = QString::fromStdString(preset.text).toHtmlEscaped();
+    for (const std::string& part : {preset.models, preset.source, preset.warning}) {
+      if (!part.empty())
+        tip += QStringLiteral("<br>") + QString::fromStdString(part).toHtmlEscaped();
+    }
+    action->setToolTip(QStringLiteral("<p>") + tip + QStringLiteral("</p>"));
+  }
+  return menu;
 }
 
 void StackEditor::FillMenu(QMenu* menu) {
   for (const TermGroup group : {TermGroup::kPositions, TermGroup::kChannels, TermGroup::kEdits}) {
     menu->addSection(GroupTitle(group));
     for (const Term& term : InterventionTerms()) {
-      if (GroupOf(term) != group || term.name == "none") continue;
+      // Presets have a menu of their own.
+      const bool whole = term.name == "none" || term.name == "preset";
+      if (GroupOf(term) != group || whole) continue;
       QAction* action = menu->addAction(QString::fromStdString(term.name), this,
                                         [this, name = term.name] { Add(name); });
       action->setToolTip(TermHelp(term.name.c_str()));

@@ -48,6 +48,7 @@ class StackEditor : public QWidget {
     TermForm* form = nullptr;
   };
   void FillMenu(QMenu* menu);
+  QMenu* MakePresets();
   void Rebuild(const std::vector<TermText>& terms);
   Entry MakeEntry(size_t index, const TermText& term, bool open);
   // Shows values in the forms that there are; false where other forms are needed.
@@ -63,6 +64,7 @@ class StackEditor : public QWidget {
   int open_ = -1;       // the entry to unfold when entries are made anew; -1: as they were
   QVBoxLayout* column_;
   QToolButton* add_;
+  QToolButton* presets_;
 };
 
 }  // namespace midscope

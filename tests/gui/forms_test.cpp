@@ -3,12 +3,14 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLineEdit>
+#include <QMenu>
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
 
 #include "core/error.h"
 #include "core/intervention_text.h"
+#include "core/presets.h"
 #include "gui/fold_box.h"
 #include "gui/model_panel.h"
 #include "gui/number_box.h"
@@ -230,6 +232,18 @@ class FormsTest : public QObject {
     QCOMPARE(rig.Field<NumberBox>("term_pi_ratio")->Text(), std::string("1.75"));
     rig.Field<NumberBox>("term_channel_factor")->setValue(0.5);
     QCOMPARE(rig.Field<QDoubleSpinBox>("factor")->value(), 0.5);
+    QCOMPARE(rig.history.current().b.temperatures.size(), size_t{1});
+  }
+
+  void PresetsAreSettings() {
+    Rig rig;
+    rig.Set("temperature(L1H2, 1.5)");
+    auto* presets = rig.panel.findChild<QToolButton*>("presets");
+    QCOMPARE(presets->menu()->actions().size(),
+             static_cast<qsizetype>(InterventionPresets().size()));
+    presets->menu()->actions().front()->trigger();
+    QCOMPARE(rig.history.current().b, ParseIntervention(InterventionPresets().front().text));
+    rig.history.stack()->undo();
     QCOMPARE(rig.history.current().b.temperatures.size(), size_t{1});
   }
 
