@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "core/context_limit.h"
 #include "core/error.h"
 #include "core/plan_checks.h"
 
@@ -43,7 +44,8 @@ void AddCrop(const Crop& crop, const ModelConfig& config, int64_t prompt_tokens,
   }
 }
 
-void AddMove(const Move& move, const ModelConfig& config, int64_t prompt_tokens,
+// `positions`: 0 to one below it.
+void AddMove(const Move& move, const ModelConfig& config, int64_t prompt_tokens, int64_t positions,
              std::vector<AttentionEdits>& edits) {
   if (config.positions != PositionKind::kRotary) {
     throw UsageError("move", "this model has no rotary positions to change: it attends with ALiBi",
@@ -55,11 +57,11 @@ void AddMove(const Move& move, const ModelConfig& config, int64_t prompt_tokens,
   }
   const int64_t first = move.span.begin + move.shift;
   const int64_t last = move.span.end - 1 + move.shift;
-  if (first < 0 || (config.trained_context > 0 && last >= config.trained_context)) {
+  if (first < 0 || (positions > 0 && last >= positions)) {
     throw UsageError(
         "move",
         "tokens would stand at positions " + std::to_string(first) + " to " + std::to_string(last),
-        "The model's positions are 0 to " + std::to_string(config.trained_context - 1));
+        "The model's positions are 0 to " + std::to_string(positions - 1));
   }
   const MovedTokens moved{RowsOf(move.rows, prompt_tokens), move.span.begin, move.span.end,
                           move.shift};
@@ -158,7 +160,8 @@ std::vector<AttentionEdits> CompileEdits(const Intervention& intervention,
                                          const ModelConfig& config, int64_t prompt_tokens) {
   std::vector<AttentionEdits> edits(static_cast<size_t>(config.layers));
   for (const Crop& crop : intervention.crops) AddCrop(crop, config, prompt_tokens, edits);
-  for (const Move& move : intervention.moves) AddMove(move, config, prompt_tokens, edits);
+  for (const Move& move : intervention.moves)
+    AddMove(move, config, prompt_tokens, LongestRun(intervention, config), edits);
   for (const Boost& boost : intervention.boosts) AddBoost(boost, config, prompt_tokens, edits);
   for (const Ablation& ablation : intervention.ablations) {
     const RowRange rows = RowsOf(ablation.rows, prompt_tokens);

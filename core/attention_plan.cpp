@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <string>
 #include <utility>
 
 #include "core/error.h"
 #include "core/plan_checks.h"
 #include "core/rope_frequencies.h"
+#include "core/scheme_plans.h"
 
 namespace midscope {
 namespace {
@@ -41,86 +41,6 @@ void AddChannel(const ChannelScaling& scaling, const ModelConfig& config, int64_
     }
     override->channels.push_back({scaling.channel, scaling.factor});
   }
-}
-
-// Of a model that has positions but does not rotate by them, position ratios mean nothing.
-void CheckRotates(const ModelConfig& config, const std::string& term) {
-  if (config.positions == PositionKind::kRotary) return;
-  throw UsageError(term, "this model has no rotary positions to rescale: it attends with ALiBi",
-                   "Channel scaling works on all models");
-}
-
-void SetRatio(AttentionPlan& plan, double ratio) {
-  if (plan.inverse_frequency.empty()) return;
-  std::fill(plan.q_ratio.begin(), plan.q_ratio.end(), ratio);
-  std::fill(plan.k_ratio.begin(), plan.k_ratio.end(), ratio);
-}
-
-void ApplyScheme(const PositionScheme& scheme, const ModelConfig& config,
-                 std::vector<AttentionPlan>& plans) {
-  if (const auto* interpolation = std::get_if<PositionInterpolation>(&scheme)) {
-    CheckRotates(config, "pi");
-    for (auto& plan : plans) SetRatio(plan, interpolation->ratio);
-  } else if (const auto* ms_poe = std::get_if<MsPoe>(&scheme)) {
-    CheckRotates(config, "ms-poe");
-    CheckLayers(ms_poe->layers, config, "ms-poe");
-    for (int64_t layer = 0; layer < config.layers; ++layer) {
-      if (!ms_poe->layers.Contains(layer)) continue;
-      AttentionPlan& plan = plans[static_cast<size_t>(layer)];
-      if (plan.inverse_frequency.empty()) continue;
-      plan.ratio_rule = RatioRule{*ms_poe};
-      if (RatiosAreFixed(*plan.ratio_rule)) {
-        const std::vector<int64_t> no_counts(static_cast<size_t>(config.heads), 0);
-        HeadRatios ratios = ResolveRatios(*plan.ratio_rule, no_counts, config.key_value_heads);
-        plan.q_ratio = std::move(ratios.q);
-        plan.k_ratio = std::move(ratios.k);
-      }
-    }
-  }
-}
-
-// The ramp's value at `index` of `count`. The public code divides by count, so that max is never
-// reached; the paper by count - 1.
-double Ramp(const MsPoe& scheme, int64_t index, int64_t count) {
-  const int64_t divisor = scheme.mode == MsPoeMode::kCode ? count : std::max<int64_t>(count - 1, 1);
-  return scheme.min +
-         (scheme.max - scheme.min) * static_cast<double>(index) / static_cast<double>(divisor);
-}
-
-// Items by falling count, ties in their own order: order[rank] = item.
-std::vector<int64_t> ByFallingCount(std::span<const int64_t> counts) {
-  std::vector<int64_t> order(counts.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return counts[static_cast<size_t>(a)] > counts[static_cast<size_t>(b)];
-  });
-  return order;
-}
-
-// Ramp index of each of `counts.size()` items.
-std::vector<int64_t> RampIndices(const MsPoe& scheme, std::span<const int64_t> counts) {
-  const auto items = static_cast<int64_t>(counts.size());
-  std::vector<int64_t> index(counts.size());
-  const bool by_score =
-      scheme.order == MsPoeOrder::kScore || scheme.order == MsPoeOrder::kScoreReversed;
-  if (!by_score) {
-    std::iota(index.begin(), index.end(), 0);
-  } else {
-    const std::vector<int64_t> order = ByFallingCount(counts);
-    for (int64_t rank = 0; rank < items; ++rank) {
-      // The public code indexes the ramp by the sorted order itself, not by its inverse (seed-facts
-      // A.3 #1).
-      if (scheme.mode == MsPoeMode::kCode) {
-        index[static_cast<size_t>(rank)] = order[static_cast<size_t>(rank)];
-      } else {
-        index[static_cast<size_t>(order[static_cast<size_t>(rank)])] = rank;
-      }
-    }
-  }
-  if (scheme.order == MsPoeOrder::kScoreReversed || scheme.order == MsPoeOrder::kReversed) {
-    for (int64_t& i : index) i = items - 1 - i;
-  }
-  return index;
 }
 
 // What the model itself does, layer by layer.
@@ -156,7 +76,8 @@ std::vector<AttentionPlan> PlainPlans(const ModelConfig& config, int64_t tokens)
 bool SameForAllRows(const AttentionPlan& a, const AttentionPlan& b) {
   if (a.inverse_frequency != b.inverse_frequency || a.magnitude != b.magnitude ||
       a.logit_scale != b.logit_scale || a.window != b.window || a.softcap != b.softcap ||
-      a.alibi_slopes != b.alibi_slopes || a.ratio_rule != b.ratio_rule) {
+      a.alibi_slopes != b.alibi_slopes || a.ratio_rule != b.ratio_rule ||
+      a.near_far != b.near_far || a.memory != b.memory) {
     return false;
   }
   const bool decided_by_rule = a.ratio_rule && !RatiosAreFixed(*a.ratio_rule);
@@ -164,10 +85,6 @@ bool SameForAllRows(const AttentionPlan& a, const AttentionPlan& b) {
 }
 
 }  // namespace
-
-bool RatiosAreFixed(const RatioRule& rule) {
-  return rule.scheme.order == MsPoeOrder::kSequential || rule.scheme.order == MsPoeOrder::kReversed;
-}
 
 std::vector<float> AlibiSlopes(int64_t heads, double max_bias) {
   int64_t power = 1;
@@ -189,45 +106,15 @@ std::vector<float> AlibiSlopes(int64_t heads, double max_bias) {
 
 std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const ModelConfig& config,
                                         int64_t prompt_tokens, int64_t tokens) {
-  std::vector<AttentionPlan> plans = PlainPlans(config, tokens > 0 ? tokens : prompt_tokens);
-  ApplyScheme(intervention.positions, config, plans);
+  const int64_t length = tokens > 0 ? tokens : prompt_tokens;
+  std::vector<AttentionPlan> plans = PlainPlans(config, length);
+  ApplyScheme(intervention, config, length, plans);
   for (const ChannelScaling& scaling : intervention.channels)
     AddChannel(scaling, config, prompt_tokens, plans);
   std::vector<AttentionEdits> edits = CompileEdits(intervention, config, prompt_tokens);
   for (size_t layer = 0; layer < plans.size(); ++layer)
     plans[layer].edits = std::move(edits[layer]);
   return plans;
-}
-
-HeadRatios ResolveRatios(const RatioRule& rule, std::span<const int64_t> attended_keys,
-                         int64_t key_value_heads) {
-  const MsPoe& scheme = rule.scheme;
-  const auto heads = static_cast<int64_t>(attended_keys.size());
-  const int64_t group = heads / key_value_heads;
-  HeadRatios ratios;
-  ratios.q.resize(attended_keys.size());
-  if (scheme.mode == MsPoeMode::kGroup) {
-    std::vector<int64_t> group_counts(static_cast<size_t>(key_value_heads), 0);
-    for (int64_t head = 0; head < heads; ++head) {
-      group_counts[static_cast<size_t>(head / group)] += attended_keys[static_cast<size_t>(head)];
-    }
-    const std::vector<int64_t> index = RampIndices(scheme, group_counts);
-    for (int64_t head = 0; head < heads; ++head) {
-      ratios.q[static_cast<size_t>(head)] =
-          Ramp(scheme, index[static_cast<size_t>(head / group)], key_value_heads);
-    }
-  } else {
-    const std::vector<int64_t> index = RampIndices(scheme, attended_keys);
-    for (size_t head = 0; head < index.size(); ++head)
-      ratios.q[head] = Ramp(scheme, index[head], heads);
-  }
-  ratios.k = ratios.q;
-  if (scheme.mode == MsPoeMode::kCode) {
-    for (int64_t head = 0; head < heads; ++head) {
-      ratios.k[static_cast<size_t>(head)] = ratios.q[static_cast<size_t>(head / group * group)];
-    }
-  }
-  return ratios;
 }
 
 int64_t FirstChangedLayer(std::span<const AttentionPlan> before,

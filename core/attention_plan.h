@@ -14,9 +14,10 @@
 
 namespace midscope {
 
-// Heads' position ratios that are known only when the last prompt query is (Ms-PoE).
+// Heads' position ratios, most of which are known only when the last prompt query is (Ms-PoE).
 struct RatioRule {
   MsPoe scheme;
+  int64_t layer = 0;  // order random: each has a permutation of its own
   bool operator==(const RatioRule&) const = default;
 };
 
@@ -72,10 +73,10 @@ struct AttentionPlan {
 
 // One plan a layer, for a sequence of `tokens` tokens, of which the prompt is the first
 // prompt_tokens (0: all are prompt). The length matters where the model's own frequencies depend on
-// it (rope_frequencies.h). Throws Error (usage) where the model cannot take the intervention: a
-// layer, channel or row out of range, a position scheme for a model that rotates nothing (ALiBi),
-// and what CompileEdits refuses.
-// Layers that are not rotated in a model of which others are keep ratio 1.
+// it (rope_frequencies.h) or the scheme does (dynamic-ntk, dynamic-linear). Throws Error (usage)
+// where the model cannot take the intervention: a layer, channel or row out of range, a position
+// scheme for a model that rotates nothing (ALiBi), ratios for another number of heads, and what
+// CompileEdits refuses. Layers that are not rotated in a model of which others are keep ratio 1.
 std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const ModelConfig& config,
                                         int64_t prompt_tokens, int64_t tokens = 0);
 
@@ -84,18 +85,32 @@ std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const 
 // build_mpt_alibi_tensor).
 std::vector<float> AlibiSlopes(int64_t heads, double max_bias);
 
-// Ratios of heads by their counts of attended keys [head] (kernels/position_awareness.h), as the
-// rule's mode and order say; ties go to the lower head. q_ratio and k_ratio differ in mode `code`
-// with grouped key heads only.
+// Ratios of heads by their scores [head], as the rule's mode and order say; ties go to the lower
+// head. Scores: counts of attended keys (kernels/position_awareness.h), and of order entropy the
+// entropies of the last row; sequential, reversed and random do not look at them. In mode `group`
+// scores of heads that share keys are summed. q_ratio and k_ratio differ in mode `code` with
+// grouped key heads only. Entropies that are equal but for rounding may swap ratios between
+// machines, as counts near the threshold may.
 struct HeadRatios {
   std::vector<double> q;  // [head]
   std::vector<double> k;  // [head]
 };
 HeadRatios ResolveRatios(const RatioRule& rule, std::span<const int64_t> attended_keys,
                          int64_t key_value_heads);
+HeadRatios ResolveRatios(const RatioRule& rule, std::span<const double> scores,
+                         int64_t key_value_heads);
 
-// True when the rule needs no counts: order sequential or reversed.
+// The same from what scores are made of: the last prompt query's attention weights before rotation
+// [heads, keys].
+HeadRatios ResolveRatiosOfRow(const RatioRule& rule, const float* last_row, int64_t keys,
+                              int64_t heads, int64_t key_value_heads);
+
+// True when the rule needs no scores: order sequential, reversed or random.
 bool RatiosAreFixed(const RatioRule& rule);
+
+// The value of each head's first head of those that share its keys [head]: the ratio that mode
+// `code` rotates the keys by.
+std::vector<double> FirstOfGroup(std::span<const double> of_heads, int64_t key_value_heads);
 
 // The first layer from which rows before the last prompt row come out differently; `layers` when
 // they do not. Ratios by score are decided by the last row, so there a change to that row counts

@@ -11,7 +11,6 @@
 #include "core/head_ablation.h"
 #include "core/query_key_finish.h"
 #include "core/show_rows.h"
-#include "kernels/position_awareness.h"
 
 namespace midscope {
 namespace {
@@ -125,25 +124,16 @@ void AttentionStep::ResolvePlan(const Inputs& in, AttentionPlan& plan) {
       plan.q_ratio[static_cast<size_t>(head)] = given->At(in.layer, head);
     }
     plan.k_ratio = plan.q_ratio;
-    if (plan.ratio_rule->scheme.mode == MsPoeMode::kCode) {
-      const int64_t group = config_.heads_per_key_value_head();
-      for (int64_t head = 0; head < config_.heads; ++head) {
-        plan.k_ratio[static_cast<size_t>(head)] =
-            plan.q_ratio[static_cast<size_t>(head / group * group)];
-      }
-    }
+    if (plan.ratio_rule->scheme.mode == MsPoeMode::kCode)
+      plan.k_ratio = FirstOfGroup(plan.q_ratio, config_.key_value_heads);
   } else if (by_score && frozen) {
     const AttentionPlan& before = in.sequence.frozen_plans[static_cast<size_t>(in.layer)];
     plan.q_ratio = before.q_ratio;
     plan.k_ratio = before.k_ratio;
   } else if (decide) {
-    const auto rule = plan.ratio_rule->scheme.mode == MsPoeMode::kCode
-                          ? kernels::ThresholdRule::kGreater
-                          : kernels::ThresholdRule::kAtLeast;
-    std::vector<int64_t> counts(static_cast<size_t>(config_.heads));
-    kernels::CountAttendedKeys(last_row.cpu().data_ptr<float>(), config_.heads,
-                               in.sequence.prompt_tokens, rule, counts.data());
-    HeadRatios ratios = ResolveRatios(*plan.ratio_rule, counts, config_.key_value_heads);
+    HeadRatios ratios =
+        ResolveRatiosOfRow(*plan.ratio_rule, last_row.cpu().data_ptr<float>(),
+                           in.sequence.prompt_tokens, config_.heads, config_.key_value_heads);
     plan.q_ratio = std::move(ratios.q);
     plan.k_ratio = std::move(ratios.k);
   }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/aten_executor.h"
+#include "core/context_limit.h"
 #include "core/error.h"
 #include "core/forward_pass.h"
 #include "core/layer_devices.h"
@@ -128,10 +129,14 @@ namespace {
 void CheckRequest(const RunRequest& request, const ModelConfig& config) {
   const auto rows = static_cast<int64_t>(request.ids.size());
   if (rows == 0) throw UsageError("prompt", "it has no tokens", "Give some text");
-  if (rows > config.trained_context) {
+  const int64_t longest = LongestRun(request.intervention, config);
+  if (rows > longest) {
     throw Failure("prompt",
                   "its " + std::to_string(rows) + " tokens are more than the model's context of " +
-                      std::to_string(config.trained_context),
+                      std::to_string(config.trained_context) +
+                      (longest > config.trained_context
+                           ? ", which the position scheme makes " + std::to_string(longest)
+                           : ""),
                   "Shorten it; nothing is cut off in silence");
   }
   for (const int32_t id : request.ids) {
@@ -154,13 +159,16 @@ void CheckRequest(const RunRequest& request, const ModelConfig& config) {
   }
 }
 
-// Rows that a trace holds were made with frequencies for its length; where those of the longer
-// sequence are others (dynamic scaling, longrope at its threshold), they are run again, as a run
-// without a trace would.
-bool SameFrequencies(const std::vector<AttentionPlan>& before,
-                     const std::vector<AttentionPlan>& after) {
+// Rows that a trace holds were made with frequencies and ratios for its length; where those of the
+// longer sequence are others (dynamic scaling, of the model or as a scheme; longrope at its
+// threshold), they are run again, as a run without a trace would: rotating the kept keys anew would
+// not do, for what they are made from has changed as well.
+bool SamePositions(const std::vector<AttentionPlan>& before,
+                   const std::vector<AttentionPlan>& after) {
   const auto same = [](const AttentionPlan& a, const AttentionPlan& b) {
-    return a.inverse_frequency == b.inverse_frequency && a.magnitude == b.magnitude;
+    const bool same_ratios =
+        a.ratio_rule || b.ratio_rule || (a.q_ratio == b.q_ratio && a.k_ratio == b.k_ratio);
+    return same_ratios && a.inverse_frequency == b.inverse_frequency && a.magnitude == b.magnitude;
   };
   return before.empty() ||
          std::equal(before.begin(), before.end(), after.begin(), after.end(), same);
@@ -182,7 +190,7 @@ SequencePass PrepareSequence(const RunRequest& request, int64_t index, const Mod
   }
   sequence.plans =
       CompilePlans(request.intervention, config, sequence.prompt_tokens, sequence.rows);
-  if (!request.rerun && !SameFrequencies(sequence.trace->plans(), sequence.plans))
+  if (!request.rerun && !SamePositions(sequence.trace->plans(), sequence.plans))
     sequence.trace->Truncate(0);
   sequence.active_first = request.rerun ? sequence.prompt_tokens - 1 : sequence.trace->rows();
   if (sequence.active_first >= sequence.rows)

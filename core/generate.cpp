@@ -8,6 +8,7 @@
 #include <random>
 #include <string_view>
 
+#include "core/context_limit.h"
 #include "core/error.h"
 #include "core/scoring.h"
 
@@ -68,8 +69,9 @@ Generated Generate(const Decoder& decoder, std::span<const int32_t> prompt,
                    const JobContext& context) {
   CheckOptions(options);
   const auto prompt_tokens = static_cast<int64_t>(prompt.size());
-  const int64_t room = decoder.config().trained_context - prompt_tokens;
-  const int64_t limit = std::min(options.new_tokens, std::max<int64_t>(room + 1, 1));
+  const int64_t room = LongestRun(intervention, decoder.config()) - prompt_tokens;
+  const int64_t limit =
+      options.new_tokens <= room ? options.new_tokens : std::max<int64_t>(room + 1, 1);
   std::mt19937_64 engine(options.seed);
   std::vector<int32_t> ids(prompt.begin(), prompt.end());
   const auto trace =

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/position_awareness.h"
 
+#include <cmath>
+
 namespace midscope::kernels {
 
 void CountAttendedKeys(const float* weights, int64_t heads, int64_t key_rows, ThresholdRule rule,
@@ -17,6 +19,16 @@ void CountAttendedKeys(const float* weights, int64_t heads, int64_t key_rows, Th
     }
     counts[head] = count;
   }
+}
+
+double RowEntropy(const float* weights, int64_t key_rows) {
+  double entropy = 0;
+  for (int64_t key = 0; key < key_rows; ++key) {
+    const float weight = weights[key];
+    // The logarithm of a float32 is good to 1e-7, as the weight itself is.
+    if (weight > 0) entropy -= static_cast<double>(weight * std::log(weight));
+  }
+  return entropy;
 }
 
 }  // namespace midscope::kernels

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Ms-PoE's position-awareness score of a head (arXiv 2403.04797, Eq. 1; seed-facts A): the share of
-// keys whose attention weight from the last query reaches three times the mean, that is 3 /
-// key_rows, as a softmax row sums to 1.
+// What Ms-PoE orders heads by. Its position-awareness score (arXiv 2403.04797, Eq. 1; seed-facts A)
+// is the share of keys whose attention weight from the last query reaches three times the mean,
+// that is 3 / key_rows, as a softmax row sums to 1.
 #pragma once
 
 #include <cstdint>
@@ -17,5 +17,8 @@ enum class ThresholdRule {
 // [heads]. Counts are integers, so that ties between heads are exact.
 void CountAttendedKeys(const float* weights, int64_t heads, int64_t key_rows, ThresholdRule rule,
                        int64_t* counts);
+
+// Entropy of one row of weights [key_rows] in nats; 0 log 0 is 0. Between 0 and log(key_rows).
+double RowEntropy(const float* weights, int64_t key_rows);
 
 }  // namespace midscope::kernels

@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "kernels/position_awareness.h"
+
 namespace midscope {
 
 double AttentionSum(std::span<const float> row, int64_t begin, int64_t end) {
@@ -15,12 +17,7 @@ double AttentionSum(std::span<const float> row, int64_t begin, int64_t end) {
 }
 
 double AttentionEntropy(std::span<const float> row) {
-  double entropy = 0;
-  for (const float weight : row) {
-    // The logarithm of a float32 is good to 1e-7, as the weight itself is.
-    if (weight > 0) entropy -= static_cast<double>(weight * std::log(weight));
-  }
-  return entropy;
+  return kernels::RowEntropy(row.data(), static_cast<int64_t>(row.size()));
 }
 
 double AttentionCentre(std::span<const float> row, int64_t first_key) {

@@ -117,8 +117,9 @@ class ScoresProbe : public Probe {
     return shares;
   }
 
-  std::span<const int64_t> OfLayer(const std::vector<int64_t>& counts, int64_t layer) const {
-    return std::span(counts).subspan(Index(layer, 0), static_cast<size_t>(config_.heads));
+  template <typename T>
+  std::span<const T> OfLayer(const std::vector<T>& values, int64_t layer) const {
+    return std::span(values).subspan(Index(layer, 0), static_cast<size_t>(config_.heads));
   }
 
   std::vector<int64_t> Ranks() const {
@@ -131,6 +132,14 @@ class ScoresProbe : public Probe {
     return ranks;
   }
 
+  HeadRatios RatiosOfLayer(const RatioRule& rule, int64_t layer) const {
+    if (rule.scheme.order == MsPoeOrder::kEntropy)
+      return ResolveRatios(rule, OfLayer(plain_.entropy, layer), config_.key_value_heads);
+    const bool code = rule.scheme.mode == MsPoeMode::kCode;
+    return ResolveRatios(rule, OfLayer(code ? plain_.greater : plain_.at_least, layer),
+                         config_.key_value_heads);
+  }
+
   HeadRatios Ratios() const {
     const size_t all = plain_.at_least.size();
     if (plans_.empty()) return {std::vector(all, kNone), std::vector(all, kNone)};
@@ -139,10 +148,7 @@ class ScoresProbe : public Probe {
       const AttentionPlan& plan = plans_[static_cast<size_t>(layer)];
       HeadRatios of_layer{plan.q_ratio, plan.k_ratio};
       if (plan.ratio_rule) {
-        const bool code = plan.ratio_rule->scheme.mode == MsPoeMode::kCode;
-        of_layer =
-            ResolveRatios(*plan.ratio_rule, OfLayer(code ? plain_.greater : plain_.at_least, layer),
-                          config_.key_value_heads);
+        of_layer = RatiosOfLayer(*plan.ratio_rule, layer);
       }
       ratios.q.insert(ratios.q.end(), of_layer.q.begin(), of_layer.q.end());
       ratios.k.insert(ratios.k.end(), of_layer.k.begin(), of_layer.k.end());

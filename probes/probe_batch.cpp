@@ -45,7 +45,7 @@ std::vector<Record> RunProbeBatch(const Decoder& decoder, const ProbeBatch& batc
                                   const OptionSet& options, const JobContext& context) {
   const std::vector<const ProbeType*> types = probes.Selected(options, /*several_prompts=*/true);
   const std::vector<Prompt> prompts = MakePrompts(batch);
-  for (const Prompt& prompt : prompts) CheckPromptFits(decoder.config(), prompt);
+  for (const Prompt& prompt : prompts) CheckPromptFits(decoder.config(), prompt, intervention);
   Announce(batch, prompts, context);
   JobContext inner = context;  // progress is counted in prompts
   inner.progress = nullptr;

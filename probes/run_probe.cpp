@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "core/context_limit.h"
 #include "core/error.h"
 #include "core/passage.h"
 #include "core/scoring.h"
@@ -13,14 +14,16 @@
 
 namespace midscope {
 
-void CheckPromptFits(const ModelConfig& config, const Prompt& prompt) {
+void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
+                     const Intervention& intervention) {
   const auto tokens = static_cast<int64_t>(IdsToScore(prompt.ids, prompt.answer_ids).size());
-  if (tokens <= config.trained_context) return;
+  const int64_t longest = LongestRun(intervention, config);
+  if (tokens <= longest) return;
   throw UsageError("prompt",
                    "it has " + std::to_string(tokens) + " tokens (answer included), the model's " +
-                       "context holds " + std::to_string(config.trained_context),
-                   "Shorten the prompt by " + std::to_string(tokens - config.trained_context) +
-                       " tokens or more");
+                       "context holds " + std::to_string(longest) +
+                       (longest > config.trained_context ? " under this position scheme" : ""),
+                   "Shorten the prompt by " + std::to_string(tokens - longest) + " tokens or more");
 }
 
 std::vector<Record> RunProbes(const Decoder& decoder, const Prompt& prompt,
@@ -35,7 +38,7 @@ std::vector<Record> RunProbeTypes(const Decoder& decoder, const Prompt& prompt,
                                   const OptionSet& options, const JobContext& context) {
   const bool shared_run = std::any_of(types.begin(), types.end(),
                                       [](const ProbeType* type) { return !type->own_runs; });
-  if (shared_run) CheckPromptFits(decoder.config(), prompt);
+  if (shared_run) CheckPromptFits(decoder.config(), prompt, intervention);
   LogBytesWithoutToken(prompt, context);
   const Intervention resolved = ResolvePassages(intervention, prompt);
   const ProbeInput input{decoder, prompt, resolved, options, &context};

@@ -29,7 +29,8 @@ std::vector<Record> RunProbeTypes(const Decoder& decoder, const Prompt& prompt,
                                   const OptionSet& options, const JobContext& context = {});
 
 // Throws Error (usage), with both numbers, where the prompt with what has to run of its answer does
-// not fit the trained context.
-void CheckPromptFits(const ModelConfig& config, const Prompt& prompt);
+// not fit what the model takes under the intervention (core/context_limit.h).
+void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
+                     const Intervention& intervention = {});
 
 }  // namespace midscope

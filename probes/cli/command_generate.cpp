@@ -41,7 +41,7 @@ void RunGenerate(const CommandInput& input) {
   }
   const Prompt prompt = BuildPrompt(tokenizer, text, {}, "", bos);
   LogBytesWithoutToken(prompt, input.job);
-  CheckPromptFits(decoder->config(), prompt);
+  CheckPromptFits(decoder->config(), prompt, intervention);
   const bool json = options.Flag("json");
   const auto stream = [&](int32_t, const std::string& bytes) {
     if (!json) input.out << bytes << std::flush;
