@@ -9,6 +9,7 @@
 #include <QSpinBox>
 #include <QTabWidget>
 #include <algorithm>
+#include <utility>
 
 #include "core/intervention_text.h"
 #include "gui/attention_plot.h"
@@ -84,6 +85,11 @@ void AttentionPanel::SetHead(midscope::HeadId head) {
   ShowHead(head);
 }
 
+void AttentionPanel::PreferHead(midscope::HeadId head) {
+  chosen_ = false;
+  preferred_ = head;
+}
+
 void AttentionPanel::ShowHead(HeadId head) {
   head_ = head;
   const QSignalBlocker quiet[] = {QSignalBlocker(layer_box_), QSignalBlocker(head_box_)};
@@ -121,8 +127,9 @@ void AttentionPanel::Refresh() {
     head_box_->setMaximum(static_cast<int>(std::max<int64_t>(heads - 1, 0)));
     if (!chosen_ && a && session_->settled(Side::kA)) {
       chosen_ = true;
-      const HeadId best =
+      HeadId best =
           session_->prompt() ? MostAttentionOn(*a, GoldTokens(*session_->prompt())) : HeadId{};
+      best = std::exchange(preferred_, std::nullopt).value_or(best);
       layer_box_->setValue(static_cast<int>(best.layer));
       head_box_->setValue(static_cast<int>(best.head));
       Q_EMIT HeadChosen(best);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QWidget>
+#include <optional>
 
 #include "gui/view_types.h"
 
@@ -28,6 +29,8 @@ class AttentionPanel : public QWidget {
   TokenView* tokens() const { return tokens_; }
   // The person's choice; until then it is the head that attends most to the gold passage.
   void SetHead(midscope::HeadId head);
+  // Chosen when the next numbers come.
+  void PreferHead(midscope::HeadId head);
 
  Q_SIGNALS:
   void HeadChosen(midscope::HeadId head);
@@ -42,6 +45,7 @@ class AttentionPanel : public QWidget {
   Session* session_;
   HeadId head_;
   bool chosen_ = false;
+  std::optional<midscope::HeadId> preferred_;
   QTabWidget* tabs_;
   AttentionPlot* plot_;
   TokenView* tokens_;

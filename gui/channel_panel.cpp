@@ -77,6 +77,7 @@ void ChannelPanel::RefreshModel() {
     const QSignalBlocker quiet(channel_);
     channel_->setMaximum(
         static_cast<int>(std::max<int64_t>(session_->model()->config.hidden - 1, 0)));
+    channel_->setValue(static_cast<int>(session_->channel()));
   }
   const QSignalBlocker quiet(layer_);
   const int before = layer_->currentIndex();

@@ -5,23 +5,13 @@
 #include <QRegularExpression>
 
 #include "core/error.h"
+#include "gui/model_panel.h"
 #include "gui/plot_files.h"
 
 namespace midscope {
 namespace {
 
 constexpr char kVersionText[] = "midscope-gui " MIDSCOPE_VERSION;
-
-HeadId ReadHead(const QString& text) {
-  static const QRegularExpression pattern(QStringLiteral("^(?:attn_)?L?(\\d{1,4})[H_](\\d{1,4})$"),
-                                          QRegularExpression::CaseInsensitiveOption);
-  const QRegularExpressionMatch match = pattern.match(text);
-  if (!match.hasMatch()) {
-    throw UsageError("--head", "'" + text.toStdString() + "' is not a head",
-                     "Write it as L12H3, layers and heads counted from zero");
-  }
-  return {match.captured(1).toLongLong(), match.captured(2).toLongLong()};
-}
 
 QStringList ReadFormats(const QString& text) {
   QStringList formats;
@@ -57,7 +47,7 @@ void ReadRender(const QCommandLineParser& parser, RenderRequest& render) {
   }
   render.formats = ReadFormats(parser.value(QStringLiteral("format")));
   if (parser.isSet(QStringLiteral("head"))) {
-    render.head = ReadHead(parser.value(QStringLiteral("head")));
+    render.head = ReadHeadId(parser.value(QStringLiteral("head")));
   }
   render.channel = ReadNumber(parser, QStringLiteral("channel"));
 }
@@ -77,7 +67,11 @@ void AddOptions(QCommandLineParser& parser) {
     parser.addOption({QString::fromLatin1(name), QString::fromLatin1(help),
                       QString::fromLatin1(value), QString::fromLatin1(otherwise)});
   };
-  add("dtype", "Number type of the run: float32 or bfloat16.", "type");
+  for (const OptionDescription& option : OptionsBesideModel()) {
+    parser.addOption({QString::fromStdString(option.name), QString::fromStdString(option.help),
+                      QString::fromStdString(option.name)});
+  }
+  add("session", "A session that File > Save session has written.", "file.midscope");
   add("task", "What is asked at the start: list:lines=20, kv:pairs=10.", "task");
   add("with", "Setting B at the start, such as \"channel(100, factor=-1, layers=8-25)\".", "text");
   add("samples", "How many samples the means are over; 0: no means.", "number");
@@ -96,6 +90,17 @@ void AddOptions(QCommandLineParser& parser) {
 }
 
 }  // namespace
+
+HeadId ReadHeadId(const QString& text) {
+  static const QRegularExpression pattern(QStringLiteral("^(?:attn_)?L?(\\d{1,4})[H_](\\d{1,4})$"),
+                                          QRegularExpression::CaseInsensitiveOption);
+  const QRegularExpressionMatch match = pattern.match(text);
+  if (!match.hasMatch()) {
+    throw UsageError("--head", "'" + text.toStdString() + "' is not a head",
+                     "Write it as L12H3, layers and heads counted from zero");
+  }
+  return {match.captured(1).toLongLong(), match.captured(2).toLongLong()};
+}
 
 GuiCommand ReadCommandLine(const QStringList& arguments) {
   QCommandLineParser parser;
@@ -122,11 +127,17 @@ GuiCommand ReadCommandLine(const QStringList& arguments) {
                      "See midscope-gui --help");
   }
   command.open = open.value(0);
-  command.dtype = parser.value(QStringLiteral("dtype"));
-  if (!command.dtype.isEmpty() && command.dtype != QLatin1String("float32") &&
-      command.dtype != QLatin1String("bfloat16")) {
-    throw UsageError("--dtype", "'" + command.dtype.toStdString() + "' is not known",
-                     "Use float32 or bfloat16");
+  OptionSet options(OptionsBesideModel());
+  for (const OptionDescription& option : options.descriptions()) {
+    const QString name = QString::fromStdString(option.name);
+    if (!parser.isSet(name)) continue;
+    command.model_options.emplace_back(option.name, parser.value(name).toStdString());
+    options.SetText(option.name, command.model_options.back().second);
+  }
+  command.session = parser.value(QStringLiteral("session"));
+  if (!command.session.isEmpty() && !command.open.isEmpty()) {
+    throw UsageError("--session", "a session says itself which model it opens",
+                     "Leave '" + command.open.toStdString() + "' out");
   }
   command.samples = ReadNumber(parser, QStringLiteral("samples"));
   command.prompt_task = parser.value(QStringLiteral("task"));

@@ -5,6 +5,9 @@
 #include <QString>
 #include <QStringList>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "gui/render.h"
 
@@ -14,16 +17,21 @@ enum class GuiTask { kWindow, kRender, kScreenshot, kPrintAndLeave };
 
 struct GuiCommand {
   GuiTask task = GuiTask::kWindow;
-  QString text;         // kPrintAndLeave: help or version
-  QString open;         // a model or a file of results; "" for the embedded model
-  QString dtype;        // "" for the default
+  QString text;  // kPrintAndLeave: help or version
+  QString open;  // a model or a file of results; "" for the embedded model
+  // --dtype, --weights, ...: as they were given, by name (probes/model_options.h)
+  std::vector<std::pair<std::string, std::string>> model_options;
   QString prompt_task;  // --task; "" for the default
   QString setting_b;    // --with; "" for none
   QStringList plugins;  // --plugin
+  QString session;      // --session; "" for none
   std::optional<int64_t> samples;
   QString screenshot;
   RenderRequest render;
 };
+
+// "L12H3" (also "attn_L12_3"). Throws Error (usage).
+HeadId ReadHeadId(const QString& text);
 
 // Throws Error (usage) that names what can't be understood.
 GuiCommand ReadCommandLine(const QStringList& arguments);

@@ -35,11 +35,13 @@ QString TermHelp(const char* term) {
          QStringLiteral("</p>");
 }
 
+QString ArgumentHelp(const TermArgument& argument) {
+  return QStringLiteral("<p>") + QString::fromStdString(argument.help).toHtmlEscaped() +
+         QStringLiteral("</p>");
+}
+
 void Describe(QWidget* widget, const char* term, const char* argument) {
-  const TermArgument& described = ArgumentOf(term, argument);
-  widget->setToolTip(QStringLiteral("<p>") +
-                     QString::fromStdString(described.help).toHtmlEscaped() +
-                     QStringLiteral("</p>"));
+  widget->setToolTip(ArgumentHelp(ArgumentOf(term, argument)));
 }
 
 void Describe(QDoubleSpinBox* box, const char* term, const char* argument) {

@@ -16,6 +16,8 @@ namespace midscope {
 
 // Summary and source of a term, for a tooltip.
 QString TermHelp(const char* term);
+// What an argument means, for a tooltip.
+QString ArgumentHelp(const TermArgument& argument);
 // Throws std::logic_error for what is not described.
 const TermArgument& ArgumentOf(const char* term, const char* argument);
 

@@ -6,6 +6,7 @@
 #include <QFormLayout>
 #include <QGroupBox>
 #include <QSignalBlocker>
+#include <QStandardItemModel>
 
 #include "gui/channel_knobs.h"
 #include "gui/factor_slider.h"
@@ -15,8 +16,14 @@
 namespace midscope {
 namespace {
 
-// In the order of the alternatives of PositionScheme.
-enum SchemeIndex { kNone, kInterpolation, kMsPoe };
+// kOther: one of those that have no quick knobs.
+enum SchemeIndex { kNone, kInterpolation, kMsPoe, kOther };
+
+SchemeIndex IndexOf(const PositionScheme& scheme) {
+  if (std::holds_alternative<NoScheme>(scheme)) return kNone;
+  if (std::holds_alternative<PositionInterpolation>(scheme)) return kInterpolation;
+  return std::holds_alternative<MsPoe>(scheme) ? kMsPoe : kOther;
+}
 
 }  // namespace
 
@@ -26,7 +33,8 @@ KnobsPanel::KnobsPanel(QWidget* parent) : QWidget(parent) {
   auto* positions = new QGroupBox(tr("Positions (B)"), this);
   scheme_ = new QComboBox(positions);
   scheme_->setObjectName(QStringLiteral("scheme"));
-  scheme_->addItems({tr("as trained"), tr("one ratio (PI)"), tr("a ratio per head (Ms-PoE)")});
+  scheme_->addItems({tr("as trained"), tr("one ratio (PI)"), tr("a ratio per head (Ms-PoE)"),
+                     tr("another (under Terms)")});
   scheme_->setItemData(kNone, TermHelp("none"), Qt::ToolTipRole);
   scheme_->setItemData(kInterpolation, TermHelp("pi"), Qt::ToolTipRole);
   scheme_->setItemData(kMsPoe, TermHelp("ms-poe"), Qt::ToolTipRole);
@@ -80,6 +88,8 @@ Intervention KnobsPanel::intervention() const {
     result.positions = PositionInterpolation{ratio_->value()};
   } else if (scheme_->currentIndex() == kMsPoe) {
     result.positions = ms_poe_->value();
+  } else if (scheme_->currentIndex() == kNone) {
+    result.positions = NoScheme();
   }
   if (channel_box_->isChecked()) result.channels = channel_->value();
   return result;
@@ -89,9 +99,12 @@ void KnobsPanel::SetIntervention(const Intervention& intervention) {
   const QSignalBlocker quiet[] = {QSignalBlocker(scheme_), QSignalBlocker(ratio_),
                                   QSignalBlocker(channel_box_)};
   others_ = intervention;
-  others_.positions = NoScheme();
   others_.channels.clear();
-  scheme_->setCurrentIndex(static_cast<int>(intervention.positions.index()));
+  const SchemeIndex index = IndexOf(intervention.positions);
+  // It can be left here, but only the terms can choose which one it is.
+  auto* choices = qobject_cast<QStandardItemModel*>(scheme_->model());
+  choices->item(kOther)->setEnabled(index == kOther);
+  scheme_->setCurrentIndex(index);
   if (const auto* ratio = std::get_if<PositionInterpolation>(&intervention.positions)) {
     ratio_->setValue(ratio->ratio);
   }

@@ -9,7 +9,10 @@
 #include "core/thread_policy.h"
 #include "gui/command_line.h"
 #include "gui/error_bar.h"
+#include "gui/file_menu.h"
 #include "gui/main_window.h"
+#include "gui/model_panel.h"
+#include "gui/option_form.h"
 #include "gui/plot.h"
 #include "gui/record_panel.h"
 #include "gui/session.h"
@@ -53,7 +56,12 @@ int RunWindow(QApplication& app, const GuiCommand& command) {
   for (const QString& file : command.plugins) plugins.push_back(file.toStdString());
   midscope::MainWindow window(midscope::MakeLocalEngine(midscope::ProbesWithPlugins(plugins)));
   if (!command.plugins.isEmpty()) window.lower_right()->setCurrentWidget(window.records());
-  if (!command.dtype.isEmpty()) window.subject()->SetDtype(command.dtype);
+  if (command.task == GuiTask::kWindow) {
+    window.files()->Remember(midscope::FileMenu::UsualSettingsFile());
+  }
+  for (const auto& [name, value] : command.model_options) {
+    window.model()->options()->SetText(name, value);
+  }
   if (command.samples) window.session()->SetSamples(*command.samples);
   if (!command.prompt_task.isEmpty()) window.subject()->SetTask(command.prompt_task);
   if (!command.setting_b.isEmpty()) {
@@ -62,7 +70,11 @@ int RunWindow(QApplication& app, const GuiCommand& command) {
   }
   if (command.task == GuiTask::kScreenshot) ScreenshotAtRest(app, window, command.screenshot);
   window.show();
-  window.OpenPath(command.open.isEmpty() ? QStringLiteral("embedded") : command.open);
+  if (!command.session.isEmpty()) {
+    window.files()->OpenSession(command.session);
+  } else {
+    window.OpenPath(command.open.isEmpty() ? QStringLiteral("embedded") : command.open);
+  }
   return QApplication::exec();
 }
 

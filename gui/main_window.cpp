@@ -2,7 +2,6 @@
 #include "gui/main_window.h"
 
 #include <QDragEnterEvent>
-#include <QFileDialog>
 #include <QLabel>
 #include <QMenuBar>
 #include <QMimeData>
@@ -19,15 +18,17 @@
 #include "gui/channel_panel.h"
 #include "gui/channel_plot.h"
 #include "gui/error_bar.h"
+#include "gui/file_menu.h"
 #include "gui/head_map_panel.h"
 #include "gui/head_map_plot.h"
+#include "gui/model_panel.h"
 #include "gui/outcome_panel.h"
 #include "gui/outcome_plot.h"
 #include "gui/plot_files.h"
 #include "gui/progress_row.h"
+#include "gui/ratio_editor.h"
 #include "gui/record_access.h"
 #include "gui/record_panel.h"
-#include "gui/result_file.h"
 #include "gui/session.h"
 #include "gui/setting_history.h"
 #include "gui/settings_panel.h"
@@ -46,6 +47,7 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
   setAcceptDrops(true);
   session_ = new Session(std::move(engine), this);
   history_ = new SettingHistory(this);
+  model_ = new ModelPanel;
   subject_ = new SubjectPanel;
   settings_ = new SettingsPanel;
   head_map_ = new HeadMapPanel(session_);
@@ -73,6 +75,7 @@ MainWindow::~MainWindow() {
 void MainWindow::Arrange() {
   auto* side = new QWidget;
   auto* side_column = new QVBoxLayout(side);
+  side_column->addWidget(model_);
   side_column->addWidget(subject_);
   side_column->addWidget(settings_);
   side_column->addStretch(1);
@@ -121,21 +124,18 @@ void MainWindow::Arrange() {
 }
 
 void MainWindow::MakeMenus() {
-  QMenu* file = menuBar()->addMenu(tr("&File"));
-  file->addAction(tr("&Open model…"), QKeySequence::Open, this, &MainWindow::ChooseModel);
-  file->addAction(tr("Open &results…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), this,
-                  &MainWindow::ChooseResults);
-  file->addAction(tr("&Save results…"), QKeySequence::Save, this, &MainWindow::ChooseSave);
-  file->addAction(tr("&Export plots…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), this,
-                  &MainWindow::ChooseExport);
-  file->addSeparator();
-  file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
+  files_ = new FileMenu(this, menuBar()->addMenu(tr("&File")));
   QMenu* edit = menuBar()->addMenu(tr("&Edit"));
   QAction* undo = history_->stack()->createUndoAction(this, tr("&Undo"));
   undo->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Z));
   QAction* redo = history_->stack()->createRedoAction(this, tr("&Redo"));
   redo->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z));
   edit->addActions({undo, redo});
+  edit->addAction(tr("Position &ratios…"), this, [this] {
+    auto* editor = new RatioEditor(this);
+    editor->setAttribute(Qt::WA_DeleteOnClose);
+    editor->show();
+  });
   QMenu* run = menuBar()->addMenu(tr("&Run"));
   run->addAction(tr("&Run"), QKeySequence(Qt::Key_F5), this, &MainWindow::Run);
   run->addAction(tr("&Cancel"), QKeySequence(Qt::CTRL | Qt::Key_Period), session_,
@@ -163,6 +163,10 @@ void MainWindow::WireSession() {
   connect(session_, &Session::ModelChanged, this, &MainWindow::ShowModel);
   connect(session_, &Session::PromptsChanged, this,
           [this] { subject_->ShowPlaces(session_->prompts(), session_->place()); });
+  connect(session_, &Session::PromptsChanged, this, [this] {
+    const Record* prompt = session_->prompt();
+    settings_->OfferPassages(prompt ? Texts(*prompt, "span_name") : QStringList());
+  });
   connect(session_, &Session::BusyChanged, progress_, &ProgressRow::SetBusy);
   connect(session_, &Session::Progressed, progress_, &ProgressRow::SetProgress);
   connect(session_, &Session::Failed, errors_, &ErrorBar::Add);
@@ -177,10 +181,7 @@ void MainWindow::WireSession() {
 }
 
 void MainWindow::WirePanels() {
-  connect(subject_, &SubjectPanel::OpenAsked, session_, [this](const OpenRequest& request) {
-    Try([this] { session_->SetSubject(subject_->subject()); });
-    session_->Open(request);
-  });
+  connect(model_, &ModelPanel::OpenAsked, this, &MainWindow::Open);
   connect(subject_, &SubjectPanel::RunAsked, this, &MainWindow::Run);
   connect(subject_, &SubjectPanel::PlaceChosen, this, [this](int index) {
     if (index >= 0) session_->SetPlace(static_cast<size_t>(index));
@@ -191,6 +192,8 @@ void MainWindow::WirePanels() {
     }
   });
   connect(head_map_->plot(), &HeadMapPlot::HeadChosen, attention_, &AttentionPanel::SetHead);
+  connect(head_map_->plot(), &HeadMapPlot::HeadChosen, settings_, &SettingsPanel::OfferHead);
+  connect(attention_, &AttentionPanel::HeadChosen, settings_, &SettingsPanel::OfferHead);
   connect(attention_, &AttentionPanel::HeadChosen, head_map_->plot(), &HeadMapPlot::SelectHead);
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
   connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool moving) {
@@ -211,27 +214,17 @@ void MainWindow::Try(Work work) {
 void MainWindow::Run() {
   Try([this] {
     session_->SetSubject(subject_->subject());
-    if (!session_->model()) session_->Open(subject_->open_request());
+    if (!session_->model()) session_->Open(model_->request());
   });
 }
 
 void MainWindow::ShowModel() {
   const auto& model = session_->model();
-  if (!model) {
-    subject_->ShowModel(session_->file_records().empty() ? QString() : tr("results of a file"));
-    setWindowTitle(tr("Midscope"));
-    return;
-  }
+  model_->Show(model ? &*model : nullptr,
+               session_->file_records().empty() ? QString() : tr("results of a file"));
+  setWindowTitle(tr("Midscope"));
+  if (!model) return;
   const ModelConfig& config = model->config;
-  subject_->ShowModel(
-      tr("%1: %2 layers, %3 heads (%4 KV), %5 channels, context %6, %7 run in %8")
-          .arg(QString::fromStdString(config.name.empty() ? config.architecture : config.name))
-          .arg(config.layers)
-          .arg(config.heads)
-          .arg(config.key_value_heads)
-          .arg(config.hidden)
-          .arg(config.trained_context)
-          .arg(QString::fromStdString(config.quantisation), QString::fromStdString(model->dtype)));
   settings_->SetModel(config.layers, config.hidden);
   setWindowTitle(tr("%1 — Midscope").arg(QString::fromStdString(config.name)));
 }
@@ -254,43 +247,16 @@ void MainWindow::ShowWhatIf(const WhatIfCost& cost) {
 }
 
 void MainWindow::OpenModel(const QString& model) {
-  subject_->SetModelPath(model);
+  model_->SetModel(model);
+  Open();
+}
+
+void MainWindow::Open() {
   Try([this] { session_->SetSubject(subject_->subject()); });
-  session_->Open(subject_->open_request());
+  Try([this] { session_->Open(model_->request()); });
 }
 
-void MainWindow::OpenPath(const QString& path) {
-  const bool results = path.endsWith(QLatin1String(".h5")) || path.contains(QLatin1String(".h5::"));
-  if (results) {
-    Try([this, &path] { OpenResults(*session_, path); });
-  } else {
-    OpenModel(path);
-  }
-}
-
-void MainWindow::ChooseModel() {
-  const QString path = QFileDialog::getOpenFileName(this, tr("Open a model"), QString(),
-                                                    tr("Models (*.gguf);;All files (*)"));
-  if (!path.isEmpty()) OpenModel(path);
-}
-
-void MainWindow::ChooseResults() {
-  const QString path = QFileDialog::getOpenFileName(this, tr("Open results"), QString(),
-                                                    tr("Results (*.h5);;All files (*)"));
-  if (!path.isEmpty()) Try([this, &path] { OpenResults(*session_, path); });
-}
-
-void MainWindow::ChooseSave() {
-  QString path = QFileDialog::getSaveFileName(this, tr("Save results"), QStringLiteral("run.h5"),
-                                              tr("Results (*.h5)"));
-  if (!path.isEmpty()) Try([this, &path] { SaveResults(*session_, path); });
-}
-
-void MainWindow::ChooseExport() {
-  const QString folder =
-      QFileDialog::getExistingDirectory(this, tr("Export all plots as PNG, SVG and PDF into"));
-  if (!folder.isEmpty()) ExportTo(folder);
-}
+void MainWindow::OpenPath(const QString& path) { files_->OpenPath(path); }
 
 std::vector<Plot*> MainWindow::plots() const {
   std::vector<Plot*> all = {head_map_->plot(), attention_->plot(), channel_->plot(),

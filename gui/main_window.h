@@ -16,7 +16,9 @@ namespace midscope {
 class AttentionPanel;
 class ChannelPanel;
 class ErrorBar;
+class FileMenu;
 class HeadMapPanel;
+class ModelPanel;
 class OutcomePanel;
 class Plot;
 class ProgressRow;
@@ -34,9 +36,13 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   void OpenModel(const QString& model);
-  void OpenPath(const QString& path);  // a model or a file of results, by its ending
+  // What the panels say.
+  void Open();
+  void OpenPath(const QString& path);  // a model, a session or a file of results, by its ending
 
   Session* session() const { return session_; }
+  FileMenu* files() const { return files_; }
+  ModelPanel* model() const { return model_; }
   SubjectPanel* subject() const { return subject_; }
   SettingsPanel* settings() const { return settings_; }
   SettingHistory* history() const { return history_; }
@@ -65,16 +71,14 @@ class MainWindow : public QMainWindow {
   void Run();
   void ShowModel();
   void ShowWhatIf(const WhatIfCost& cost);
-  void ChooseModel();
-  void ChooseResults();
-  void ChooseSave();
-  void ChooseExport();
   // Runs something that throws Error; its message goes to the error bar.
   template <typename Work>
   void Try(Work work);
 
   Session* session_;
   SettingHistory* history_;
+  FileMenu* files_;
+  ModelPanel* model_;
   SubjectPanel* subject_;
   SettingsPanel* settings_;
   HeadMapPanel* head_map_;

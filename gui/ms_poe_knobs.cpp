@@ -12,7 +12,7 @@
 
 namespace midscope {
 
-MsPoeKnobs::MsPoeKnobs(QWidget* parent) : QWidget(parent), layers_(MsPoe().layers) {
+MsPoeKnobs::MsPoeKnobs(QWidget* parent) : QWidget(parent) {
   min_ = new QDoubleSpinBox(this);
   max_ = new QDoubleSpinBox(this);
   mode_ = new QComboBox(this);
@@ -53,17 +53,16 @@ MsPoeKnobs::MsPoeKnobs(QWidget* parent) : QWidget(parent), layers_(MsPoe().layer
 }
 
 void MsPoeKnobs::OnFirstLayer() {
-  layers_ = {false, {{first_layer_->value(), kEveryLayerAfter}}};
+  shown_.layers = {false, {{first_layer_->value(), kEveryLayerAfter}}};
   Q_EMIT Changed();
 }
 
 MsPoe MsPoeKnobs::value() const {
-  MsPoe value;
+  MsPoe value = shown_;
   value.min = min_->value();
   value.max = max_->value();
   value.mode = static_cast<MsPoeMode>(mode_->currentIndex());
   value.order = static_cast<MsPoeOrder>(order_->currentIndex());
-  value.layers = layers_;
   return value;
 }
 
@@ -74,9 +73,10 @@ void MsPoeKnobs::SetValue(const MsPoe& value) {
   max_->setValue(value.max);
   mode_->setCurrentIndex(static_cast<int>(value.mode));
   order_->setCurrentIndex(static_cast<int>(value.order));
-  layers_ = value.layers;
-  const bool first_known = !layers_.all && !layers_.ranges.empty();
-  first_layer_->setValue(first_known ? static_cast<int>(layers_.ranges.front().first) : 0);
+  shown_ = value;
+  const LayerSet& layers = value.layers;
+  const bool first_known = !layers.all && !layers.ranges.empty();
+  first_layer_->setValue(first_known ? static_cast<int>(layers.ranges.front().first) : 0);
 }
 
 void MsPoeKnobs::SetLayers(int64_t layers) {

@@ -33,8 +33,8 @@ class MsPoeKnobs : public QWidget {
   QComboBox* mode_;
   QComboBox* order_;
   QSpinBox* first_layer_;
-  // Layers as they were set: they may be more than one open range, which the box can't say.
-  LayerSet layers_;
+  // As it was set: its layers may be more than one open range, and it has more than the boxes say.
+  MsPoe shown_;
 };
 
 }  // namespace midscope

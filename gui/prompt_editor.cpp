@@ -17,6 +17,24 @@ QString PromptEditor::Text() const {
   return text;
 }
 
+void PromptEditor::SetText(const QString& text) {
+  gold_ = QTextCursor();
+  setPlainText(text);
+  Q_EMIT GoldChanged();
+}
+
+void PromptEditor::MarkBytes(int64_t begin, int64_t end) {
+  const QByteArray bytes = Text().toUtf8();
+  const auto place = [&bytes](int64_t byte) {
+    return static_cast<int>(QString::fromUtf8(bytes.left(byte)).size());
+  };
+  gold_ = QTextCursor(document());
+  gold_.setPosition(place(begin));
+  gold_.setPosition(place(end), QTextCursor::KeepAnchor);
+  Highlight();
+  Q_EMIT GoldChanged();
+}
+
 void PromptEditor::MarkSelection() {
   gold_ = textCursor();
   Highlight();

@@ -16,8 +16,11 @@ class PromptEditor : public QPlainTextEdit {
 
   // The text as it stands: unlike toPlainText(), no-break spaces stay what they are.
   QString Text() const;
+  void SetText(const QString& text);
   // The selection becomes the gold passage; none is selected: none is marked.
   void MarkSelection();
+  // Bytes [begin, end) of the UTF-8 text; equal: none is marked.
+  void MarkBytes(int64_t begin, int64_t end);
   // Bytes [begin, end) of the UTF-8 text; equal for none.
   std::pair<int64_t, int64_t> GoldBytes() const;
   QSize sizeHint() const override;

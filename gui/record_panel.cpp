@@ -4,18 +4,38 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
+#include <QSplitter>
 #include <QStackedWidget>
 #include <QTableView>
+#include <QToolButton>
 #include <algorithm>
 
+#include "core/error.h"
+#include "gui/probe_form.h"
 #include "gui/record_access.h"
 #include "gui/record_table.h"
 #include "gui/session.h"
 
 namespace midscope {
+namespace {
+
+// "lens-top 3, window 512": the options that the record was made with; "" where it has none.
+QString MadeWith(const Record& record) {
+  const QString json = TextAttribute(record, "options");
+  const QJsonObject options = QJsonDocument::fromJson(json.toUtf8()).object();
+  QStringList texts;
+  for (auto option = options.begin(); option != options.end(); ++option) {
+    texts << option.key() + QLatin1Char(' ') + option->toVariant().toString();
+  }
+  return texts.join(QStringLiteral(", "));
+}
+
+}  // namespace
 
 RecordPanel::RecordPanel(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
   plot_ = new RecordPlot(this);
@@ -48,10 +68,16 @@ RecordPanel::RecordPanel(Session* session, QWidget* parent) : QWidget(parent), s
   row->addLayout(place_row_);
   row->addWidget(form_);
   row->addWidget(note_, 1);
+  MakeProbes();
+  row->addWidget(probes_shown_);
+  auto* sides = new QSplitter(Qt::Horizontal, this);
+  sides->addWidget(pages_);
+  sides->addWidget(probes_);
+  sides->setSizes({500, 260});
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
-  column->addWidget(pages_, 1);
+  column->addWidget(sides, 1);
   column->addLayout(row);
   for (QComboBox* box : {choice_, side_, form_}) {
     connect(box, &QComboBox::currentIndexChanged, this, &RecordPanel::ShowChosen);
@@ -59,6 +85,34 @@ RecordPanel::RecordPanel(Session* session, QWidget* parent) : QWidget(parent), s
   connect(session_, &Session::FullRunChanged, this, &RecordPanel::Refresh);
   connect(session_, &Session::SettingsChanged, this, &RecordPanel::Refresh);
   Refresh();
+}
+
+void RecordPanel::MakeProbes() {
+  probes_ = new ProbeForm(this);
+  probes_->setObjectName(QStringLiteral("probes"));
+  probes_->hide();
+  probes_shown_ = new QToolButton(this);
+  probes_shown_->setObjectName(QStringLiteral("probes_shown"));
+  probes_shown_->setText(tr("Probes"));
+  probes_shown_->setToolTip(tr("Choose further probes, and the options of all"));
+  probes_shown_->setCheckable(true);
+  connect(probes_shown_, &QToolButton::toggled, probes_, &QWidget::setVisible);
+  connect(probes_, &ProbeForm::RunAsked, this,
+          [this] { Try([this] { session_->SetProbeOptions(probes_->Json()); }); });
+  connect(session_, &Session::ModelChanged, this, [this] {
+    Try([this] {
+      probes_->SetJson(session_->probe_options());
+      probes_->SetProbes(session_->model() ? session_->model()->probes : std::vector<ProbeOffer>());
+    });
+  });
+}
+
+void RecordPanel::Try(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    Q_EMIT session_->Failed(QString::fromUtf8(error.what()));
+  }
 }
 
 QStringList RecordPanel::choices() const {
@@ -175,13 +229,18 @@ void RecordPanel::RefreshNote(const Record* record) {
   const bool second = session_->differs() && side_->currentIndex() == 1;
   if (record) {
     const QString plugin = TextAttribute(*record, "plugin");
-    if (!plugin.isEmpty()) note = tr("by %1").arg(plugin);
+    QStringList parts;
+    if (!plugin.isEmpty()) parts << tr("by %1").arg(plugin);
+    const QString options = MadeWith(*record);
+    if (!options.isEmpty()) parts << tr("with %1").arg(options);
+    note = parts.join(QStringLiteral("; "));
     if (!session_->settled(second ? Side::kB : Side::kA)) {
       note += (note.isEmpty() ? QString() : QStringLiteral("; ")) +
               tr("of an older setting until the hand rests");
     }
   }
   note_->setText(note);
+  note_->setToolTip(note);
 }
 
 }  // namespace midscope

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QWidget>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,11 @@ class QLabel;
 class QSpinBox;
 class QStackedWidget;
 class QTableView;
+class QToolButton;
 
 namespace midscope {
 
+class ProbeForm;
 class RecordTable;
 class Session;
 
@@ -46,6 +49,9 @@ class RecordPanel : public QWidget {
   };
   static void AddChoices(const Record& record, std::vector<Choice>& choices);
 
+  void MakeProbes();
+  // Runs something that throws Error; the session tells its message.
+  void Try(const std::function<void()>& work);
   void Refresh();
   void ShowChosen();
   void MakePlaceBoxes(const Record& record, const Array& array);
@@ -66,6 +72,8 @@ class RecordPanel : public QWidget {
   QTableView* table_view_;
   RecordTable* table_;
   QLabel* note_;
+  ProbeForm* probes_;
+  QToolButton* probes_shown_;
   bool shows_picture_ = false;
 };
 

@@ -178,6 +178,7 @@ void Session::RequestLook(Side side) {
   request.place = place_;
   request.intervention = state(side).setting;
   request.channels = {channel_};
+  request.probe_options = probe_options_;
   Post(request, side);
 }
 
@@ -247,6 +248,16 @@ void Session::SetPlace(size_t place) {
 void Session::SetChannel(int64_t channel) {
   if (channel == channel_) return;
   channel_ = channel;
+  LookAgain();
+}
+
+void Session::SetProbeOptions(const std::string& json) {
+  if (json == probe_options_) return;
+  probe_options_ = json;
+  LookAgain();
+}
+
+void Session::LookAgain() {
   if (prompts_.empty() || !model_) return;
   RequestLook(Side::kA);
   if (differs()) RequestLook(Side::kB);

@@ -35,9 +35,17 @@ class Session : public QObject {
   void SetSettings(const Intervention& a, const Intervention& b, bool moving);
   // Index into the subject's prompts; until then it is the middle one.
   void SetPlace(size_t place);
+  // The same for the prompts that the next subject brings.
+  void PreferPlace(size_t place) {
+    place_ = place;
+    place_chosen_ = true;
+  }
   void SetChannel(int64_t channel);
   // Samples of the means; 0: no means.
   void SetSamples(int64_t samples);
+  // Of the full runs from now on, those of the settings on the screen among them
+  // (LookRequest::probe_options).
+  void SetProbeOptions(const std::string& json);
   void Cancel();
   // Shows records read from a file instead of a model's.
   void ShowFile(const std::vector<Record>& records);
@@ -51,6 +59,7 @@ class Session : public QObject {
   size_t place() const { return place_; }
   int64_t channel() const { return channel_; }
   int64_t samples() const { return samples_; }
+  const std::string& probe_options() const { return probe_options_; }
   const Intervention& setting(Side side) const { return state(side).setting; }
   // By record name (probes/engine.h); null where it has not come, or B is the same as A.
   const Record* record(Side side, const std::string& name) const;
@@ -109,6 +118,7 @@ class Session : public QObject {
   quint64 Post(EngineRequest request, Side side = Side::kA);
   void PostSubject();
   void RequestLook(Side side);
+  void LookAgain();
   void RequestWhatIf(Side side);
   void RequestMeans();
   void RequestEverything();
@@ -138,6 +148,7 @@ class Session : public QObject {
   bool place_chosen_ = false;
   int64_t channel_ = 100;
   int64_t samples_ = 20;
+  std::string probe_options_ = "{}";
   SideState a_;
   SideState b_;
   std::map<std::string, MeansEntry> means_;  // by the setting's text

@@ -80,6 +80,8 @@ void Session::OnLook(const EngineReply& reply) {
   // The setting may have moved on while the run was under way.
   const auto& request = std::get<LookRequest>(reply.request);
   if (request.intervention != side.setting || request.place != place_) return;
+  // Records of probes that no longer run go.
+  std::erase_if(side.records, [](const auto& entry) { return entry.first != "outcome"; });
   for (const Record& record : reply.records) {
     side.records[record.name] = std::make_shared<Record>(record);
   }

@@ -5,8 +5,10 @@
 #include <QHBoxLayout>
 #include <QPushButton>
 
+#include "gui/fold_box.h"
 #include "gui/knobs_panel.h"
 #include "gui/plot_style.h"
+#include "gui/stack_editor.h"
 #include "gui/text_line.h"
 
 namespace midscope {
@@ -37,6 +39,11 @@ SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
   column->setContentsMargins(0, 0, 0, 0);
   column->addWidget(box);
   column->addWidget(knobs_);
+  stack_ = new StackEditor;
+  terms_ = new FoldBox(QString(), stack_, this);
+  terms_->setObjectName(QStringLiteral("terms_of_b"));
+  column->addWidget(terms_);
+  RefreshTitle();
   connect(text_a_, &TextLine::Edited, this, [this](const Intervention& a) {
     Q_EMIT Changed({a, shown_.b}, false);
   });
@@ -46,6 +53,7 @@ SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
   connect(knobs_, &KnobsPanel::Changed, this, [this](const Intervention& b, bool moving) {
     Q_EMIT Changed({shown_.a, b}, moving);
   });
+  connect(stack_, &StackEditor::Changed, text_b_, &TextLine::Enter);
   connect(pin, &QPushButton::clicked, this, [this] {
     Q_EMIT Changed({shown_.b, shown_.b}, false);
   });
@@ -60,6 +68,23 @@ void SettingsPanel::Show(const SettingPair& pair) {
   text_a_->SetIntervention(pair.a);
   text_b_->SetIntervention(pair.b);
   knobs_->SetIntervention(pair.b);
+  stack_->SetIntervention(pair.b);
+  RefreshTitle();
+}
+
+void SettingsPanel::RefreshTitle() {
+  const auto count = static_cast<int>(stack_->terms().size());
+  terms_->SetTitle(count == 0 ? tr("Terms of B: none") : tr("Terms of B: %1").arg(count));
+}
+
+void SettingsPanel::OfferPassages(const QStringList& names) {
+  offers_["span"] = names;
+  stack_->SetOffers(offers_);
+}
+
+void SettingsPanel::OfferHead(HeadId head) {
+  offers_["head"] = {QStringLiteral("L%1H%2").arg(head.layer).arg(head.head)};
+  stack_->SetOffers(offers_);
 }
 
 void SettingsPanel::SetModel(int64_t layers, int64_t hidden) { knobs_->SetModel(layers, hidden); }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The two settings: A and B as text, B's knobs, and what moves one to the other.
+// The two settings: A and B as text, B's knobs and terms, and what moves one to the other.
 #pragma once
 
 #include <QWidget>
 
 #include "gui/setting_history.h"
+#include "gui/term_form.h"
+#include "gui/view_types.h"
 
 namespace midscope {
 
+class FoldBox;
 class KnobsPanel;
+class StackEditor;
 class TextLine;
 
 class SettingsPanel : public QWidget {
@@ -20,6 +24,10 @@ class SettingsPanel : public QWidget {
   // Says nothing to anybody.
   void Show(const SettingPair& pair);
   void SetModel(int64_t layers, int64_t hidden);
+  // What terms may be about: the prompt's passages, and the head on the screen.
+  void OfferPassages(const QStringList& names);
+  void OfferHead(midscope::HeadId head);
+  StackEditor* stack() const { return stack_; }
   KnobsPanel* knobs() const { return knobs_; }
   TextLine* text(bool b) const { return b ? text_b_ : text_a_; }
 
@@ -27,10 +35,15 @@ class SettingsPanel : public QWidget {
   void Changed(const midscope::SettingPair& pair, bool moving);
 
  private:
+  void RefreshTitle();
+
   SettingPair shown_;
   TextLine* text_a_;
   TextLine* text_b_;
   KnobsPanel* knobs_;
+  StackEditor* stack_;
+  FoldBox* terms_;
+  TermOffers offers_;
 };
 
 }  // namespace midscope

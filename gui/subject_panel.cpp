@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/subject_panel.h"
 
+#include <QCheckBox>
 #include <QComboBox>
-#include <QFileDialog>
 #include <QFormLayout>
 #include <QGroupBox>
 #include <QLabel>
@@ -11,6 +11,7 @@
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QTabWidget>
+#include <algorithm>
 
 #include "core/error.h"
 #include "gui/prompt_editor.h"
@@ -41,7 +42,6 @@ std::vector<int64_t> ReadPlaces(const QString& text) {
 SubjectPanel::SubjectPanel(QWidget* parent) : QWidget(parent) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
-  column->addWidget(MakeModelBox());
   auto* box = new QGroupBox(tr("What is asked"), this);
   pages_ = new QTabWidget(box);
   pages_->setObjectName(QStringLiteral("subject_pages"));
@@ -63,44 +63,6 @@ SubjectPanel::SubjectPanel(QWidget* parent) : QWidget(parent) {
   column->addWidget(box);
   connect(run_, &QPushButton::clicked, this, &SubjectPanel::RunAsked);
   connect(place_, &QComboBox::currentIndexChanged, this, &SubjectPanel::PlaceChosen);
-}
-
-QWidget* SubjectPanel::MakeModelBox() {
-  auto* box = new QGroupBox(tr("Model"), this);
-  model_ = new QLineEdit(QStringLiteral("embedded"), box);
-  model_->setObjectName(QStringLiteral("model"));
-  model_->setToolTip(
-      tr("<p>A .gguf file (also by drag and drop), or embedded: the small model "
-         "that comes with Midscope</p>"));
-  auto* choose = new QPushButton(tr("File…"), box);
-  choose->setToolTip(tr("Choose a .gguf file (Ctrl+O)"));
-  auto* open = new QPushButton(tr("Open"), box);
-  open->setObjectName(QStringLiteral("open"));
-  open->setToolTip(tr("Load the model"));
-  dtype_ = new QComboBox(box);
-  dtype_->setObjectName(QStringLiteral("dtype"));
-  dtype_->addItems({QStringLiteral("float32"), QStringLiteral("bfloat16")});
-  dtype_->setToolTip(
-      tr("<p>Number type of weights and activations; bfloat16 needs half the "
-         "memory and rounds more</p>"));
-  model_text_ = new QLabel(tr("no model is open"), box);
-  model_text_->setObjectName(QStringLiteral("model_text"));
-  model_text_->setWordWrap(true);
-  auto* first = new QHBoxLayout;
-  first->addWidget(model_, 1);
-  first->addWidget(choose);
-  auto* second = new QHBoxLayout;
-  second->addWidget(dtype_, 1);
-  second->addWidget(open);
-  auto* column = new QVBoxLayout(box);
-  column->addLayout(first);
-  column->addLayout(second);
-  column->addWidget(model_text_);
-  connect(choose, &QPushButton::clicked, this, &SubjectPanel::ChooseFile);
-  const auto ask = [this] { Q_EMIT OpenAsked(open_request()); };
-  connect(open, &QPushButton::clicked, this, ask);
-  connect(model_, &QLineEdit::returnPressed, this, ask);
-  return box;
 }
 
 QWidget* SubjectPanel::MakeTaskPage() {
@@ -147,9 +109,13 @@ QWidget* SubjectPanel::MakeTextPage() {
   answer_->setToolTip(
       tr("<p>What should follow the text; its likelihood is measured. Empty: "
          "nothing is measured</p>"));
+  bos_ = new QCheckBox(tr("BOS"), page);
+  bos_->setObjectName(QStringLiteral("bos"));
+  bos_->setToolTip(tr("Put the model's token for the beginning of a text before it"));
   auto* row = new QHBoxLayout;
   row->addWidget(mark);
   row->addWidget(gold_text_, 1);
+  row->addWidget(bos_);
   auto* column = new QVBoxLayout(page);
   column->addWidget(editor_, 1);
   column->addLayout(row);
@@ -163,29 +129,23 @@ QWidget* SubjectPanel::MakeTextPage() {
   return page;
 }
 
-void SubjectPanel::ChooseFile() {
-  const QString path = QFileDialog::getOpenFileName(this, tr("Open a model"), QString(),
-                                                    tr("Models (*.gguf);;All files (*)"));
-  if (path.isEmpty()) return;
-  model_->setText(path);
-  Q_EMIT OpenAsked(open_request());
-}
-
-OpenRequest SubjectPanel::open_request() const {
-  OpenRequest request;
-  request.model = model_->text().trimmed().toStdString();
-  request.dtype = dtype_->currentText().toStdString();
-  return request;
-}
-
-void SubjectPanel::SetModelPath(const QString& path) { model_->setText(path); }
-
-void SubjectPanel::SetDtype(const QString& dtype) { dtype_->setCurrentText(dtype); }
-
 void SubjectPanel::SetTask(const QString& task) { task_->setEditText(task); }
 
-void SubjectPanel::ShowModel(const QString& description) {
-  model_text_->setText(description.isEmpty() ? tr("no model is open") : description);
+void SubjectPanel::SetSubject(const Subject& subject) {
+  pages_->setCurrentIndex(subject.task.empty() ? 1 : 0);
+  if (subject.task.empty()) {
+    editor_->SetText(QString::fromStdString(subject.text));
+    editor_->MarkBytes(subject.gold_begin, subject.gold_end);
+    answer_->setText(QString::fromStdString(subject.answer));
+    bos_->setChecked(subject.bos);
+    return;
+  }
+  task_->setEditText(QString::fromStdString(subject.task));
+  seed_->setValue(static_cast<int>(std::min<uint64_t>(subject.seed, kLargestSeed)));
+  sample_->setValue(static_cast<int>(std::min<int64_t>(subject.sample, kLargestSeed)));
+  QStringList places;
+  for (const int64_t place : subject.places) places << QString::number(place);
+  places_->setText(places.join(QLatin1Char(',')));
 }
 
 Subject SubjectPanel::subject() const {
@@ -203,6 +163,7 @@ Subject SubjectPanel::subject() const {
   subject.gold_begin = begin;
   subject.gold_end = end;
   subject.answer = answer_->text().toStdString();
+  subject.bos = bos_->isChecked();
   if (subject.text.empty()) {
     throw UsageError("own text", "there is none", "Type or paste a text, or choose a task");
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which model is asked what: a task's sample at several places, or one's own text.
+// What is asked: a task's sample at several places, or one's own text.
 #pragma once
 
 #include <QWidget>
@@ -7,6 +7,7 @@
 
 #include "probes/engine.h"
 
+class QCheckBox;
 class QComboBox;
 class QLabel;
 class QLineEdit;
@@ -24,31 +25,21 @@ class SubjectPanel : public QWidget {
  public:
   explicit SubjectPanel(QWidget* parent = nullptr);
 
-  OpenRequest open_request() const;
-  void SetModelPath(const QString& path);
-  void SetDtype(const QString& dtype);
   void SetTask(const QString& task);
-  // What is open; empty text: nothing.
-  void ShowModel(const QString& description);
   // Throws Error (usage) for places that can't be read.
   Subject subject() const;
+  void SetSubject(const Subject& subject);
   void ShowPlaces(const std::vector<Record>& prompts, size_t current);
   PromptEditor* editor() const { return editor_; }
 
  Q_SIGNALS:
-  void OpenAsked(const midscope::OpenRequest& request);
   void RunAsked();
   void PlaceChosen(int index);
 
  private:
-  QWidget* MakeModelBox();
   QWidget* MakeTaskPage();
   QWidget* MakeTextPage();
-  void ChooseFile();
 
-  QLineEdit* model_;
-  QComboBox* dtype_;
-  QLabel* model_text_;
   QTabWidget* pages_;
   QComboBox* task_;
   QSpinBox* seed_;
@@ -57,6 +48,7 @@ class SubjectPanel : public QWidget {
   PromptEditor* editor_;
   QLineEdit* answer_;
   QLabel* gold_text_;
+  QCheckBox* bos_;
   QComboBox* place_;
   QPushButton* run_;
 };

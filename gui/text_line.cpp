@@ -55,6 +55,12 @@ void TextLine::SetIntervention(const Intervention& intervention) {
   error_->hide();
 }
 
+void TextLine::Enter(const QString& text) {
+  edit_->setText(text);
+  OnEdited(text);
+  OnFinished();
+}
+
 void TextLine::OnEdited(const QString& text) {
   try {
     const Intervention parsed = ParseIntervention(text.toStdString());

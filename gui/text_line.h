@@ -20,6 +20,8 @@ class TextLine : public QWidget {
 
   // Says nothing to anybody; text that is being typed is left alone if it says the same.
   void SetIntervention(const Intervention& intervention);
+  // As if a person had written the whole line: it is in force, or stays with its error below.
+  void Enter(const QString& text);
   QLineEdit* edit() const { return edit_; }
   QString error() const;
 

@@ -28,6 +28,7 @@
 #include "core/intervention.h"
 #include "core/job.h"
 #include "core/model_config.h"
+#include "core/options.h"
 #include "core/prompt_builder.h"
 #include "core/record.h"
 
@@ -39,13 +40,29 @@ struct OpenRequest {
   int threads = 0;
   std::string weights = "auto";  // "stored", "expanded"
   std::string device = "cpu";    // core/placement.h
-  bool sliding_window = true;    // as DecoderOptions
+  bool sliding_window = true;    // DecoderOptions::sliding_window
+};
+
+// A probe whose options Look takes, for a form.
+struct ProbeOffer {
+  std::string name;  // of its record
+  std::string summary;
+  std::string source{};
+  std::string departures{};
+  std::string limits{};
+  std::string plugin{};     // the library that brought it; "" for Midscope's own
+  bool on_request = false;  // runs only where LookRequest::probe_options names it
+  std::vector<OptionDescription> options{};
 };
 
 struct ModelSummary {
   ModelConfig config;
   std::string path;
   std::string dtype;
+  std::string weights{};  // "stored" or "expanded", as it turned out
+  std::string device{};   // which layers run where: "cuda:0=20,cpu=12"
+  bool sliding_window = true;
+  std::vector<ProbeOffer> probes{};
 };
 
 // What is asked of the model: a task's sample at several places of its gold piece, or one's own
@@ -72,6 +89,9 @@ struct LookRequest {
   size_t place = 0;  // index into the subject's places; 0 for own text
   Intervention intervention;
   std::vector<int64_t> channels;  // hidden channels to return by position
+  // Options of the probes offered, as a JSON object (OptionSet::FromJson): {"probes":
+  // "default,logit_lens", "lens-top": 3}.
+  std::string probe_options = "{}";
 };
 
 // The current sample at every place under one setting, from kept traces.
@@ -113,7 +133,8 @@ class Engine {
   // dropped.
   virtual std::vector<Record> SetSubject(const Subject& subject, const JobContext& context) = 0;
   // Records: last_query_attention, position_awareness, position_ratio, hidden_channels (if asked
-  // for), next_tokens, and those of plugins.
+  // for), next_tokens, those of plugins, and those of probes that the request names. The attribute
+  // `options` (JSON) of a record tells what its probe's options were.
   virtual std::vector<Record> Look(const LookRequest& request, const JobContext& context) = 0;
   virtual WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) = 0;
   // Means over samples of the subject's task, the same samples for every setting; `partial` gets

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -32,7 +33,38 @@ struct Loaded {
   std::vector<int64_t> places;   // {1} for own text
   std::vector<Prompt> prompts;   // one a place
   std::unique_ptr<WhatIf> kept;  // made when it is first asked
+  // Samples of comparisons that were stopped or done, by their settings: they go on from there.
+  std::map<std::string, SweepResult> compared;
 };
+
+constexpr size_t kKeptComparisons = 16;
+
+std::string ComparisonKey(const SweepPlan& plan) {
+  std::string key;
+  for (const std::string& setting : plan.CanonicalSettings()) key += setting + '\n';
+  return key;
+}
+
+int64_t FinishedSamples(const SweepResult& result) {
+  return static_cast<int64_t>(result.outcomes.size() + result.failures.size());
+}
+
+// What `more`, whose samples are counted from `offset` on, adds to `before`.
+SweepResult Joined(SweepResult before, const SweepResult& more, int64_t offset) {
+  for (SampleOutcome outcome : more.outcomes) {
+    outcome.sample += offset;
+    before.outcomes.push_back(std::move(outcome));
+  }
+  for (const auto& [sample, why] : more.failures) before.failures[sample + offset] = why;
+  return before;
+}
+
+// The first `samples` samples.
+SweepResult Cut(SweepResult result, int64_t samples) {
+  std::erase_if(result.outcomes, [&](const auto& outcome) { return outcome.sample >= samples; });
+  std::erase_if(result.failures, [&](const auto& failure) { return failure.first >= samples; });
+  return result;
+}
 
 Prompt OwnPrompt(const Tokenizer& tokenizer, const Subject& subject) {
   std::vector<SpanRequest> spans = subject.spans;
@@ -40,6 +72,37 @@ Prompt OwnPrompt(const Tokenizer& tokenizer, const Subject& subject) {
     spans.push_back({"gold", "", subject.gold_begin, subject.gold_end});
   }
   return BuildPrompt(tokenizer, subject.text, spans, subject.answer, subject.bos);
+}
+
+// What the request says itself, and what a window draws nowhere.
+bool IsOffered(const ProbeType& type) {
+  if (type.name == "hidden_channels" || type.name == "last_logits") return false;
+  return type.on_request || !type.options.empty();
+}
+
+std::vector<ProbeOffer> Offers(const ProbeRegistry& probes) {
+  std::vector<ProbeOffer> offers;
+  for (const ProbeType& type : probes.types()) {
+    if (!IsOffered(type)) continue;
+    offers.push_back({type.name, type.summary, type.source, type.departures, type.limits,
+                      type.plugin, type.on_request, type.options});
+  }
+  return offers;
+}
+
+// Each record tells what it was made with.
+void NoteOptions(const ProbeRegistry& probes, const OptionSet& options,
+                 std::vector<Record>& records) {
+  for (const ProbeType& type : probes.types()) {
+    if (type.options.empty()) continue;
+    OptionSet own(type.options);
+    for (const OptionDescription& option : type.options) {
+      if (options.IsSet(option.name)) own.Set(option.name, options.Value(option.name));
+    }
+    for (Record& record : records) {
+      if (record.name == type.name) record.attributes["options"] = own.ToJson();
+    }
+  }
 }
 
 class LocalEngine : public Engine {
@@ -89,7 +152,12 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
   std::shared_ptr<const Decoder> decoder = Decoder::Open(request.model, options, context);
   loaded_ = Loaded();
   decoder_ = std::move(decoder);
-  return {decoder_->config(), decoder_->path(), request.dtype};
+  ModelSummary summary{decoder_->config(), decoder_->path(), request.dtype};
+  summary.weights = WeightStorageName(decoder_->options().weights);
+  summary.device = PrintPlacement(decoder_->options().placement);
+  summary.sliding_window = request.sliding_window;
+  summary.probes = Offers(probes_);
+  return summary;
 }
 
 std::vector<Record> LocalEngine::SetSubject(const Subject& subject, const JobContext& context) {
@@ -130,8 +198,12 @@ std::vector<Record> LocalEngine::Look(const LookRequest& request, const JobConte
   for (const int64_t channel : request.channels) {
     channels += (channels.empty() ? "" : ",") + std::to_string(channel);
   }
+  options.FromJson(request.probe_options);
   options.SetText("channels", channels);
-  return RunProbes(*decoder_, prompt, request.intervention, probes, options, context);
+  std::vector<Record> records =
+      RunProbes(*decoder_, prompt, request.intervention, probes, options, context);
+  NoteOptions(probes, options, records);
+  return records;
 }
 
 WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& context) {
@@ -174,25 +246,50 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& 
 Record LocalEngine::Compare(const CompareRequest& request,
                             const std::function<void(const Record&)>& partial,
                             const JobContext& context) {
-  const Loaded& loaded = RequireSubject();
+  Loaded& loaded = RequireSubject();
+  SweepPlan plan;
+  plan.task = loaded.task ? loaded.task->name() : "";
+  plan.seed = loaded.subject.seed;
+  plan.samples = loaded.task ? request.samples : 1;  // own text is a sample of one
+  plan.places = loaded.places;
+  for (const Intervention& intervention : request.settings) {
+    plan.settings.push_back({"", intervention});
+    plan.settings.back().text = plan.settings.back().canonical();
+  }
+  const std::string key = ComparisonKey(plan);
+  if (!loaded.compared.contains(key) && loaded.compared.size() >= kKeptComparisons) {
+    loaded.compared.clear();
+  }
+  SweepResult& kept = loaded.compared[key];
+  const int64_t done = FinishedSamples(kept);
+  if (done >= plan.samples) return MeansRecord(plan, Cut(kept, plan.samples));
+  const SweepResult before = kept;
   SweepRun run;
   run.decoder = decoder_;
-  run.plan.task = loaded.task ? loaded.task->name() : "";
-  run.plan.seed = loaded.subject.seed;
-  run.plan.samples = loaded.task ? request.samples : 1;  // own text is a sample of one
-  run.plan.places = loaded.places;
-  for (const Intervention& intervention : request.settings) {
-    run.plan.settings.push_back({"", intervention});
-    run.plan.settings.back().text = run.plan.settings.back().canonical();
-  }
+  run.plan = plan;
+  run.plan.samples = plan.samples - done;
   run.questions = [&](int64_t sample) {
     if (!loaded.task) return AnswerQuestions(loaded.prompts);
-    return AnswerQuestions(TaskPrompts(decoder_->tokenizer(), *loaded.task, loaded.places, sample));
+    return AnswerQuestions(
+        TaskPrompts(decoder_->tokenizer(), *loaded.task, loaded.places, sample + done));
   };
   run.on_sample = [&](const SweepResult& so_far) {
-    if (partial && !so_far.outcomes.empty()) partial(MeansRecord(run.plan, so_far));
+    kept = Joined(before, so_far, done);
+    if (partial && !kept.outcomes.empty()) partial(MeansRecord(plan, kept));
   };
-  return MeansRecord(run.plan, RunSweep(run, context));
+  JobContext rest = context;
+  rest.progress = [&](Progress progress) {
+    progress.done += done;
+    progress.total += done;
+    if (context.progress) context.progress(progress);
+  };
+  try {
+    RunSweep(run, rest);
+  } catch (const Error&) {
+    kept = before;  // what has failed is tried again
+    throw;
+  }
+  return MeansRecord(plan, kept);
 }
 
 Provenance LocalEngine::Describe() const {

@@ -115,6 +115,47 @@ TEST_F(LocalEngineTest, ComparePairsSamplesAndTellsParts) {
   EXPECT_GT(Data<double>(Find(reply.records, "outcome"), "answer_nll").front(), 0);
 }
 
+TEST_F(LocalEngineTest, AStoppedComparisonGoesOnWhereItWas) {
+  SetSmallTask();
+  CompareRequest request;
+  request.settings = {ParseIntervention("none"), ParseIntervention("pi(1.5)")};
+  request.samples = 4;
+  std::atomic<bool> cancel = false;
+  JobContext stopped;
+  stopped.cancel = &cancel;
+  std::vector<int64_t> seen;
+  const auto stop_after_two = [&](const Record& part) {
+    seen.push_back(Data<int64_t>(part, "samples").front());
+    if (seen.back() == 2) cancel = true;
+  };
+  EXPECT_THROW(engine->Compare(request, stop_after_two, stopped), Cancelled);
+  const auto note = [&](const Record& part) {
+    seen.push_back(Data<int64_t>(part, "samples").front());
+  };
+  const Record means = engine->Compare(request, note, {});
+  EXPECT_THAT(seen, ::testing::ElementsAre(1, 2, 3, 4));
+  SetSmallTask();  // forgets them
+  const Record at_once = engine->Compare(request, {}, {});
+  for (const char* array : {"answer_nll", "answer_nll_low", "answer_nll_high", "accuracy"}) {
+    EXPECT_EQ(Data<double>(means, array), Data<double>(at_once, array)) << array;
+  }
+  // Fewer are a part of those that there are.
+  request.samples = 2;
+  EXPECT_EQ(Data<int64_t>(engine->Compare(request, note, {}), "samples").front(), 2);
+  EXPECT_EQ(seen.size(), 4u);
+}
+
+TEST_F(LocalEngineTest, ProbesRunWithTheOptionsOfTheRequestAndTellThem) {
+  SetSmallTask();
+  LookRequest request;
+  request.probe_options = R"({"probes":"default,logit_lens","lens-top":2})";
+  const std::vector<Record> records = engine->Look(request, {});
+  const Record& lens = Find(records, "logit_lens");
+  EXPECT_EQ(std::get<std::string>(lens.attributes.at("options")), R"({"lens-top":2})");
+  request.probe_options = R"({"probes":"no_such_probe"})";
+  EXPECT_THROW(engine->Look(request, {}), Error);
+}
+
 TEST_F(LocalEngineTest, OwnTextHasOnePlace) {
   Subject subject;
   subject.task = "";

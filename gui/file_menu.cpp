@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/file_menu.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMenu>
+#include <QSettings>
+#include <QStandardPaths>
+#include <exception>
+
+#include "core/error.h"
+#include "gui/attention_panel.h"
+#include "gui/error_bar.h"
+#include "gui/main_window.h"
+#include "gui/model_panel.h"
+#include "gui/option_form.h"
+#include "gui/record_panel.h"
+#include "gui/result_file.h"
+#include "gui/session.h"
+#include "gui/setting_history.h"
+#include "gui/subject_panel.h"
+
+namespace midscope {
+namespace {
+
+constexpr int kRecentFiles = 9;  // as many as there are keys Ctrl+1 to Ctrl+9
+const QLatin1String kRecentKey("recent_files");
+const QLatin1String kModelOptionsKey("model_options");
+const QLatin1String kSessionEnding(".midscope");
+
+bool IsResults(const QString& path) {
+  return path.endsWith(QLatin1String(".h5")) || path.contains(QLatin1String(".h5::"));
+}
+
+}  // namespace
+
+FileMenu::FileMenu(MainWindow* window, QMenu* menu) : QObject(window), window_(window) {
+  Fill(menu);
+  connect(window_->session(), &Session::ModelChanged, this, &FileMenu::NoteModel);
+}
+
+FileMenu::~FileMenu() = default;
+
+void FileMenu::Fill(QMenu* menu) {
+  menu->addAction(tr("&Open model…"), QKeySequence::Open, this, &FileMenu::ChooseModel);
+  menu->addAction(tr("Open &results…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), this,
+                  &FileMenu::ChooseResults);
+  menu->addAction(tr("Open se&ssion…"), this, &FileMenu::ChooseSession);
+  recent_menu_ = menu->addMenu(tr("Re&cent"));
+  menu->addSeparator();
+  menu->addAction(tr("&Save results…"), QKeySequence::Save, this, &FileMenu::ChooseSave);
+  menu->addAction(tr("Sa&ve session…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), this,
+                  &FileMenu::ChooseSaveSession);
+  menu->addAction(tr("&Export plots…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), this,
+                  &FileMenu::ChooseExport);
+  menu->addSeparator();
+  menu->addAction(tr("&Quit"), QKeySequence::Quit, window_, &QWidget::close);
+  FillRecent();
+}
+
+QString FileMenu::UsualSettingsFile() {
+  return QStandardPaths::writableLocation(QStandardPaths::AppConfigLocation) +
+         QStringLiteral("/window.ini");
+}
+
+void FileMenu::Remember(const QString& file) {
+  settings_ = std::make_unique<QSettings>(file, QSettings::IniFormat);
+  recent_ = settings_->value(kRecentKey).toStringList().mid(0, kRecentFiles);
+  FillRecent();
+  const QString options = settings_->value(kModelOptionsKey).toString();
+  if (options.isEmpty()) return;
+  Try([this, &options] {
+    OptionSet remembered(OptionsBesideModel());
+    remembered.FromJson(options.toStdString());
+    window_->model()->options()->SetOptions(remembered);
+  });
+}
+
+void FileMenu::NoteModel() {
+  const auto& model = window_->session()->model();
+  if (!model) return;
+  const QString name = window_->model()->model();
+  if (QFileInfo::exists(name)) NoteRecent(name);
+  if (!settings_) return;
+  settings_->setValue(kModelOptionsKey,
+                      QString::fromStdString(window_->model()->options()->options().ToJson()));
+}
+
+void FileMenu::NoteRecent(const QString& path) {
+  const QString absolute = QFileInfo(path).absoluteFilePath();
+  recent_.removeAll(absolute);
+  recent_.prepend(absolute);
+  recent_ = recent_.mid(0, kRecentFiles);
+  FillRecent();
+  if (settings_) settings_->setValue(kRecentKey, recent_);
+}
+
+void FileMenu::FillRecent() {
+  recent_menu_->clear();
+  recent_menu_->setEnabled(!recent_.isEmpty());
+  for (int i = 0; i < recent_.size(); ++i) {
+    const QString path = recent_[i];
+    QAction* action = recent_menu_->addAction(
+        QStringLiteral("&%1  %2").arg(i + 1).arg(QFileInfo(path).fileName()), this,
+        [this, path] { OpenPath(path); });
+    action->setShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i)));
+    action->setToolTip(path);
+  }
+  recent_menu_->setToolTipsVisible(true);
+}
+
+void FileMenu::OpenPath(const QString& path) {
+  Try([this, &path] {
+    if (path.endsWith(kSessionEnding)) {
+      OpenSession(path);
+    } else if (IsResults(path)) {
+      OpenResults(*window_->session(), path);
+      NoteRecent(path);
+    } else {
+      window_->OpenModel(path);
+    }
+  });
+}
+
+void FileMenu::OpenSession(const QString& path) {
+  Try([this, &path] {
+    Apply(ReadSessionFile(path));
+    NoteRecent(path);
+  });
+}
+
+SavedSession FileMenu::session() const {
+  const Session& current = *window_->session();
+  SavedSession saved;
+  saved.model = window_->model()->model().toStdString();
+  saved.model_options = window_->model()->options()->Checked();
+  saved.subject = window_->subject()->subject();
+  if (!current.prompts().empty()) saved.place_index = static_cast<int64_t>(current.place());
+  saved.channel = current.channel();
+  saved.samples = current.samples();
+  saved.settings = {current.setting(Side::kA), current.setting(Side::kB)};
+  if (current.record(Side::kA, "last_query_attention")) saved.head = window_->attention()->head();
+  saved.probe_options = current.probe_options();
+  return saved;
+}
+
+void FileMenu::Apply(const SavedSession& saved) {
+  Session* current = window_->session();
+  window_->model()->SetModel(QString::fromStdString(saved.model));
+  window_->model()->options()->SetOptions(saved.model_options);
+  window_->subject()->SetSubject(saved.subject);
+  current->Cancel();
+  current->SetSamples(saved.samples);
+  current->SetChannel(saved.channel);
+  current->SetProbeOptions(saved.probe_options);
+  if (saved.place_index >= 0) current->PreferPlace(static_cast<size_t>(saved.place_index));
+  if (saved.head) window_->attention()->PreferHead(*saved.head);
+  window_->history()->Change(saved.settings, false);
+  window_->Open();
+}
+
+void FileMenu::SaveSession(const QString& path) {
+  Try([this, &path] {
+    WriteSessionFile(path, session());
+    NoteRecent(path);
+  });
+}
+
+void FileMenu::ChooseModel() {
+  const QString path = QFileDialog::getOpenFileName(window_, tr("Open a model"), QString(),
+                                                    tr("Models (*.gguf);;All files (*)"));
+  if (!path.isEmpty()) OpenPath(path);
+}
+
+void FileMenu::ChooseResults() {
+  const QString path = QFileDialog::getOpenFileName(window_, tr("Open results"), QString(),
+                                                    tr("Results (*.h5);;All files (*)"));
+  if (!path.isEmpty()) Try([this, &path] { OpenResults(*window_->session(), path); });
+}
+
+void FileMenu::ChooseSave() {
+  const QString path = QFileDialog::getSaveFileName(window_, tr("Save results"),
+                                                    QStringLiteral("run.h5"), tr("Results (*.h5)"));
+  if (!path.isEmpty()) Try([this, &path] { SaveResults(*window_->session(), path); });
+}
+
+void FileMenu::ChooseExport() {
+  const QString folder =
+      QFileDialog::getExistingDirectory(window_, tr("Export all plots as PNG, SVG and PDF into"));
+  if (!folder.isEmpty()) window_->ExportTo(folder);
+}
+
+void FileMenu::ChooseSession() {
+  const QString path = QFileDialog::getOpenFileName(window_, tr("Open a session"), QString(),
+                                                    tr("Sessions (*.midscope)"));
+  if (!path.isEmpty()) OpenPath(path);
+}
+
+void FileMenu::ChooseSaveSession() {
+  QString path = QFileDialog::getSaveFileName(window_, tr("Save the session"),
+                                              QStringLiteral("session") + kSessionEnding,
+                                              tr("Sessions (*.midscope)"));
+  if (path.isEmpty()) return;
+  if (!path.endsWith(kSessionEnding)) path += kSessionEnding;
+  SaveSession(path);
+}
+
+void FileMenu::Try(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    window_->errors()->Add(QString::fromUtf8(error.what()));
+  }
+}
+
+}  // namespace midscope

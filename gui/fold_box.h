@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A heading that shows and hides what stands below it.
+#pragma once
+
+#include <QWidget>
+
+class QHBoxLayout;
+class QToolButton;
+
+namespace midscope {
+
+class FoldBox : public QWidget {
+  Q_OBJECT
+
+ public:
+  // Folded at first. Takes `content` over.
+  FoldBox(const QString& title, QWidget* content, QWidget* parent = nullptr);
+
+  void SetTitle(const QString& title);
+  QString title() const;
+  void SetOpen(bool open);
+  bool open() const;
+  QToolButton* heading() const { return heading_; }
+  // Stands at the right end of the heading.
+  void AddCorner(QWidget* widget);
+
+ Q_SIGNALS:
+  void Toggled(bool open);
+
+ private:
+  QToolButton* heading_;
+  QWidget* content_;
+  QHBoxLayout* row_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/ratio_editor.h"
+
+#include <QClipboard>
+#include <QDir>
+#include <QFileDialog>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPushButton>
+#include <QSaveFile>
+#include <QStandardPaths>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "core/error.h"
+#include "core/head_ratio_file.h"
+#include "gui/error_bar.h"
+#include "gui/main_window.h"
+#include "gui/ratio_table.h"
+#include "gui/session.h"
+#include "gui/setting_history.h"
+
+namespace midscope {
+
+RatioEditor::RatioEditor(MainWindow* window)
+    : QDialog(window), window_(window), table_(new RatioTable(this)) {
+  setWindowTitle(tr("Position ratios"));
+  view_ = new QTableView(this);
+  view_->setModel(table_);
+  view_->horizontalHeader()->setDefaultSectionSize(54);
+  view_->verticalHeader()->setDefaultSectionSize(22);
+  auto* column = new QVBoxLayout(this);
+  auto* help = new QLabel(
+      tr("Positions of a head are divided by its ratio: 1 changes nothing. Type, or paste rows of "
+         "numbers at the selected cell."),
+      this);
+  help->setWordWrap(true);
+  column->addWidget(help);
+  column->addWidget(view_, 1);
+  auto* row = new QHBoxLayout;
+  const auto add = [this, row](const char* name, const QString& text, const QString& tip,
+                               auto member) {
+    auto* button = new QPushButton(text, this);
+    button->setObjectName(QString::fromLatin1(name));
+    button->setToolTip(tip);
+    button->setAutoDefault(false);
+    row->addWidget(button);
+    connect(button, &QPushButton::clicked, this, member);
+  };
+  add("ratios_screen", tr("From the screen"), tr("The ratios of the last run of B, or of A"),
+      [this] { TakeFromScreen(); });
+  add("ratios_reset", tr("Reset"), tr("1 for every head"),
+      [this] { table_->Reset(table_->rowCount(), table_->columnCount()); });
+  add("ratios_copy", tr("Copy"), tr("All ratios, as rows of numbers"),
+      [this] { QGuiApplication::clipboard()->setText(table_->Text()); });
+  add("ratios_paste", tr("Paste"), tr("Rows of numbers, from the selected cell on"),
+      [this] { Paste(); });
+  add("ratios_save", tr("Save as…"), tr("A file for ratios(FILE)"), [this] {
+    const QString path = QFileDialog::getSaveFileName(
+        this, tr("Save ratios"), QStringLiteral("ratios.json"), tr("Ratios (*.json)"));
+    if (!path.isEmpty()) SaveAs(path);
+  });
+  add("ratios_use", tr("Use as B"), tr("Keep the table in a file and make it B's positions"),
+      [this] { Use(); });
+  column->addLayout(row);
+  resize(700, 560);
+  TakeFromScreen();
+}
+
+QString RatioEditor::UsualFolder() {
+  return QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) +
+         QStringLiteral("/ratios");
+}
+
+void RatioEditor::TakeFromScreen() {
+  const Session& session = *window_->session();
+  for (const Side side : {Side::kB, Side::kA}) {
+    const Record* record = session.record(side, "position_ratio");
+    if (record && table_->TakeFrom(*record)) return;
+  }
+  if (session.model()) table_->Reset(session.model()->config.layers, session.model()->config.heads);
+}
+
+void RatioEditor::Paste() {
+  const QModelIndex at = view_->currentIndex();
+  Try([this, &at] {
+    table_->Paste(QGuiApplication::clipboard()->text(), std::max(at.row(), 0),
+                  std::max(at.column(), 0));
+  });
+}
+
+void RatioEditor::Write(const QString& path) const {
+  QSaveFile file(path);
+  const std::string text = table_->Json();
+  const bool written = file.open(QIODevice::WriteOnly) &&
+                       file.write(text.data(), static_cast<qint64>(text.size())) >= 0 &&
+                       file.commit();
+  if (!written) {
+    throw Failure("ratios '" + path.toStdString() + "'", file.errorString().toStdString(),
+                  "Choose a folder that can be written to");
+  }
+}
+
+void RatioEditor::Use() {
+  Try([this] {
+    if (table_->rowCount() == 0) {
+      throw UsageError("position ratios", "there are none", "Open a model first");
+    }
+    const std::string digest = RatioDigest(ParseHeadRatios("the table", table_->Json()));
+    const QString path = QDir(folder_).filePath(
+        QStringLiteral("ratios-%1.json").arg(QString::fromStdString(digest)));
+    QDir().mkpath(folder_);
+    Write(path);
+    SettingPair next = window_->history()->current();
+    next.b.positions = ReadHeadRatios(path.toStdString());
+    window_->history()->Change(next, false);
+  });
+}
+
+void RatioEditor::SaveAs(const QString& path) {
+  Try([this, &path] { Write(path); });
+}
+
+void RatioEditor::Try(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    window_->errors()->Add(QString::fromUtf8(error.what()));
+  }
+}
+
+}  // namespace midscope
