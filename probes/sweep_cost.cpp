@@ -4,19 +4,29 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <span>
 #include <utility>
 
 #include "core/attention_plan.h"
 #include "core/passage.h"
+#include "core/plan_changes.h"
 
 namespace midscope {
 namespace {
+
+// The share of a run's rows, over all layers, that differ between two settings.
+double ShareOfRows(std::span<const AttentionPlan> before, std::span<const AttentionPlan> after,
+                   int64_t tokens) {
+  double rows = 0;
+  for (const int64_t first : FirstChangedRows(before, after))
+    rows += static_cast<double>(tokens - std::min(first, tokens));
+  return rows / static_cast<double>(tokens) / static_cast<double>(after.size());
+}
 
 // The share of a whole run of the prompt that each setting costs, in EvaluationOrder.
 double SharesOfSettings(const SweepPlan& plan, const Prompt& prompt, const ModelConfig& config) {
   const auto tokens = static_cast<int64_t>(prompt.ids.size());
   const auto answer = static_cast<int64_t>(std::max<size_t>(prompt.answer_ids.size(), 1));
-  const auto layers = static_cast<double>(config.layers);
   const double last_rows =
       kLastRowsShare + static_cast<double>(answer) / static_cast<double>(tokens);
   std::vector<AttentionPlan> before;
@@ -27,8 +37,7 @@ double SharesOfSettings(const SweepPlan& plan, const Prompt& prompt, const Model
     if (before.empty()) {
       shares += 1;
     } else {
-      const int64_t first = FirstChangedLayer(before, after, tokens);
-      shares += std::max(last_rows, (layers - static_cast<double>(first)) / layers);
+      shares += std::max(last_rows, ShareOfRows(before, after, tokens));
     }
     before = std::move(after);
   }
