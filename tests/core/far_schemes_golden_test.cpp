@@ -64,7 +64,7 @@ Intervention Segments(int64_t segment, std::vector<double> gates,
 
 Intervention SettingOf(const Json& setting) {
   if (setting.contains("group")) return Extended(setting["group"], setting["window"]);
-  return Segments(setting["segment"], setting["gates"],
+  return Segments(setting["segment"], setting["gates"].get<std::vector<double>>(),
                   setting["update"] == "delta" ? MemoryUpdate::kDelta : MemoryUpdate::kLinear);
 }
 
