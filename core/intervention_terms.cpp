@@ -5,6 +5,7 @@
 
 #include "core/intervention_grammar.h"
 #include "core/intervention_scheme_terms.h"
+#include "core/presets.h"
 
 namespace midscope {
 namespace {
@@ -174,13 +175,22 @@ Term TemperatureTerm() {
            RowsArgument("Rows whose logits are divided.", "all")}};
 }
 
+Term PresetTerm() {
+  std::vector<std::string> names;
+  for (const Preset& preset : InterventionPresets()) names.push_back(preset.name);
+  return {"preset",
+          "A published setting by name; printed forms state what it stands for.",
+          "See midscope help presets for each one's models, source and warnings.",
+          {{"name", "Which one.", "", names, 0, 0, ""}}};
+}
+
 }  // namespace
 
 const std::vector<Term>& InterventionTerms() {
   static const std::vector<Term> terms = [] {
     std::vector<Term> all = SchemeTerms();
     for (Term& edit : std::vector<Term>{ChannelTerm(), CropTerm(), MoveTerm(), BoostTerm(),
-                                        AblateTerm(), TemperatureTerm()}) {
+                                        AblateTerm(), TemperatureTerm(), PresetTerm()}) {
       all.push_back(std::move(edit));
     }
     return all;
@@ -189,8 +199,8 @@ const std::vector<Term>& InterventionTerms() {
 }
 
 size_t BareArguments(const Term& term) {
-  static const std::vector<std::string> one = {"pi",   "base",   "ntk",     "dynamic-ntk",
-                                               "yarn", "ratios", "channel", "ablate"};
+  static const std::vector<std::string> one = {"pi",     "base",    "ntk",    "dynamic-ntk", "yarn",
+                                               "ratios", "channel", "ablate", "preset"};
   if (term.name == "temperature") return 2;
   return std::find(one.begin(), one.end(), term.name) != one.end() ? 1 : 0;
 }

@@ -2,11 +2,16 @@
 #include "core/intervention_text.h"
 
 #include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <utility>
 
 #include "core/intervention_edits_text.h"
+#include "core/intervention_json.h"
 #include "core/intervention_schemes_text.h"
 #include "core/intervention_values.h"
+#include "core/memory_map.h"
+#include "core/presets.h"
 
 namespace midscope {
 namespace {
@@ -90,28 +95,73 @@ void AddChannels(const TextTerm& term, Intervention& intervention) {
   }
 }
 
+// Terms one after the other become one intervention.
+class Terms {
+ public:
+  void Add(const TextTerm& term) {
+    const std::string& name = term.term->name;
+    if (name == "preset") return AddPreset(term);
+    if (name == "channel") return AddChannels(term, intervention_);
+    if (AddEdit(term, intervention_)) return;
+    if (!scheme_.empty()) {
+      throw ErrorAt(term.column,
+                    "'" + name + "' is a second position scheme after '" + scheme_ + "'",
+                    "Keep one of them");
+    }
+    scheme_ = name;
+    intervention_.positions = ReadScheme(term);
+  }
+
+  const Intervention& intervention() const { return intervention_; }
+
+ private:
+  void AddPreset(const TextTerm& term) {
+    RequireArguments(term, {"name"}, "preset(ms-poe-paper)");
+    const size_t index = Choice(OnlyValue(term.arguments.front()), term.term->arguments.front());
+    for (TextTerm part : ParseTerms(InterventionPresets().at(index).text)) {
+      part.column = term.column;
+      Add(part);
+    }
+  }
+
+  Intervention intervention_;
+  std::string scheme_;  // name of the position scheme's term
+};
+
+// An intervention in a file, as text on any number of lines or as JSON.
+Intervention OfFile(std::string_view path) {
+  constexpr int64_t kMaxBytes = int64_t{1} << 20;
+  while (!path.empty() && std::isspace(static_cast<unsigned char>(path.back())) != 0)
+    path.remove_suffix(1);
+  const MemoryMap map{std::filesystem::path(path)};
+  const std::string file(path);
+  if (map.size() > kMaxBytes) {
+    throw UsageError(file, "it is " + std::to_string(map.size()) +
+                               " bytes long; an intervention has at most " +
+                               std::to_string(kMaxBytes));
+  }
+  std::string text(reinterpret_cast<const char*>(map.data()), static_cast<size_t>(map.size()));
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  const size_t first = text.find_first_not_of(" \t");
+  if (first != std::string::npos && text[first] == '@')
+    throw UsageError(file, "it names another file", "Write the intervention itself");
+  try {
+    return ParseIntervention(text);
+  } catch (const Error& error) {
+    throw UsageError(file, error.what());
+  }
+}
+
 }  // namespace
 
 Intervention ParseIntervention(std::string_view text) {
-  Intervention intervention;
-  const TextTerm* scheme = nullptr;
-  const std::vector<TextTerm> terms = ParseTerms(text);
-  for (const TextTerm& term : terms) {
-    if (term.term->name == "channel") {
-      AddChannels(term, intervention);
-      continue;
-    }
-    if (AddEdit(term, intervention)) continue;
-    if (scheme) {
-      throw ErrorAt(term.column,
-                    "'" + term.term->name + "' is a second position scheme after '" +
-                        scheme->term->name + "'",
-                    "Keep one of them");
-    }
-    scheme = &term;
-    intervention.positions = ReadScheme(term);
-  }
-  return intervention;
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && text[first] == '{') return InterventionFromJson(text);
+  if (first != std::string_view::npos && text[first] == '@') return OfFile(text.substr(first + 1));
+  Terms terms;
+  for (const TextTerm& term : ParseTerms(text)) terms.Add(term);
+  return terms.intervention();
 }
 
 std::string PrintIntervention(const Intervention& intervention) {

@@ -13,7 +13,9 @@
 //   move(span=gold, to=begin|end|shift:-200, layers=, rows=answer|last|last:16|all)
 //   boost(span="pair 7", factor=2, renormalise=no|yes, layers=, rows=)
 //   ablate([L12H3,L14G0], with=zero|mean, rows=all)   temperature(L12H3, 1.5, rows=all)
-// joined by " + "; at most one position scheme.
+//   preset(NAME)   a published setting (presets.h)
+// joined by " + "; at most one position scheme. What begins with { is the JSON form
+// (intervention_json.h), @FILE names a file that holds either.
 #pragma once
 
 #include <string>
@@ -25,7 +27,7 @@
 namespace midscope {
 
 // Throws Error (usage) that names the column (1-based) and what was expected there, with the
-// nearest known word for a typo. Reads the file of `ratios`.
+// nearest known word for a typo. Reads the file of `ratios` or @FILE.
 Intervention ParseIntervention(std::string_view text);
 
 // Every argument stated, in a fixed order; ParseIntervention of it gives the same value.

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/intervention_text.h"
 #include "core/nearest_word.h"
+#include "core/presets.h"
 #include "data/task.h"
 #include "probes/cli/command.h"
 #include "probes/cli/option_binder.h"
@@ -24,8 +25,10 @@ std::string Overview() {
   }
   text +=
       "\nmidscope COMMAND --help shows a command's options with examples.\n"
-      "midscope help interventions shows what --with takes, midscope help tasks what --task "
-      "takes,\nmidscope help probes what midscope probe measures.\n"
+      "midscope help interventions shows what --with takes, midscope help presets the published\n"
+      "settings it knows by name, midscope help tasks what --task takes, midscope help probes "
+      "what\n"
+      "midscope probe measures.\n"
       "midscope --version prints the version.\n\n"
       "Results go to standard output, progress and messages to standard error. Exit status: 0 "
       "done,\n"
@@ -57,14 +60,25 @@ std::string InterventionHelp() {
       "is one setting; nothing is added to it. Layers and heads count from 0, ranges are\n"
       "inclusive, lists stand in brackets:\n\n"
       "  none\n"
-      "  pi(1.5)\n"
-      "  ms-poe(min=1.2, max=1.8, mode=rank)\n"
+      "  pi(1.5)     base(500000)     ntk(2)     dynamic-ntk(2)     dynamic-linear\n"
+      "  yarn(4, context=2048, form=repo)     nope(layers=0-3)     ratios(ratios.csv)\n"
+      "  ms-poe(min=1.2, max=1.8, mode=rank)     self-extend(group=2, window=64)\n"
+      "  infini(segment=2048, gate=0.1)\n"
       "  channel(100, factor=-1, layers=8-25)\n"
       "  ms-poe(min=1.2, max=1.8) + channel([100,215], factor=[-1,0], layers=[2-8,12])\n"
       "  crop(span=gold, layers=0-7)\n"
       "  move(span=gold, to=begin, rows=last)\n"
       "  boost(span=\"pair 7\", factor=2) + ablate([L12H3,L14G0], with=mean)\n"
-      "  temperature(L12H3, 1.5)\n\n"
+      "  temperature(L12H3, 1.5)\n"
+      "  preset(channel-vicuna-7b)                      (midscope help presets)\n"
+      "  @setting.txt                                   (a file that holds the text or the JSON)\n"
+      "  {\"terms\": [{\"term\": \"ms-poe\", \"max\": 1.6}, {\"term\": \"ablate\", \"head\": "
+      "\"L1H2\"}]}\n\n"
+      "Which schemes go together: a position scheme acts on positions (pi, dynamic-linear, "
+      "ratios,\n"
+      "ms-poe, self-extend: the model's own frequencies stay) or replaces frequencies (base, ntk,\n"
+      "dynamic-ntk, yarn). Models without rotary positions take none. A scheme that stretches the\n"
+      "context lets prompts be that much longer.\n\n"
       "Terms:\n";
   for (const Term& term : InterventionTerms()) {
     text += fmt::format("\n  {}\n    {}\n", term.name, term.summary);
@@ -74,11 +88,24 @@ std::string InterventionHelp() {
   return text;
 }
 
+std::string PresetHelp() {
+  std::string text =
+      "Published settings that --with takes as preset(NAME). Printed forms and files state what\n"
+      "they stand for:\n";
+  for (const Preset& preset : InterventionPresets()) {
+    text += fmt::format("\n  {}\n    {}\n    {}; {}\n", preset.name, preset.text, preset.models,
+                        preset.source);
+    if (!preset.warning.empty()) text += fmt::format("    {}\n", preset.warning);
+  }
+  return text;
+}
+
 std::string Help(const std::vector<std::string>& topics) {
   if (topics.empty()) return Overview();
   if (topics.size() > 1) throw UsageError("help", "it takes one topic");
   const std::string& topic = topics.front();
   if (topic == "interventions") return InterventionHelp();
+  if (topic == "presets") return PresetHelp();
   if (topic == "tasks") {
     return "What --task takes, such as list:lines=20 or kv:pairs=75,query_aware=1; a parameter "
            "that "
@@ -90,7 +117,7 @@ std::string Help(const std::vector<std::string>& topics) {
            "--probes:\n\n" +
            ProbeHelp(BuiltInProbes());
   }
-  std::vector<std::string> known = {"interventions", "probes", "tasks"};
+  std::vector<std::string> known = {"interventions", "presets", "probes", "tasks"};
   for (const Command& command : Commands()) {
     if (command.name == topic) return HelpText(WithPlugins(command, {}));
     known.push_back(command.name);

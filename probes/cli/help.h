@@ -7,11 +7,14 @@
 
 namespace midscope::cli {
 
-// The overview, or help on a command, `interventions` or `tasks`. Throws Error (usage) for another
-// topic.
+// The overview, or help on a command, `interventions`, `presets`, `probes` or `tasks`. Throws Error
+// (usage) for another topic.
 std::string Help(const std::vector<std::string>& topics);
 
 // The grammar of interventions, from InterventionTerms().
 std::string InterventionHelp();
+
+// The published settings, from InterventionPresets().
+std::string PresetHelp();
 
 }  // namespace midscope::cli

@@ -24,7 +24,8 @@ TEST(Generate, CachedDecodingEqualsRecomputation) {
   const auto prompt = decoder->tokenizer().EncodeIds(
       "In the old town by the river there stood a house, and in that house lived");
   for (const char* setting :
-       {"none", "pi(1.4)", "ms-poe()", "ms-poe(mode=group)", "channel(100, factor=-1, layers=8-25)",
+       {"none", "pi(1.4)", "ms-poe()", "ms-poe(mode=group)", "ms-poe(order=entropy)", "yarn(4)",
+        "channel(100, factor=-1, layers=8-25)",
         "ms-poe(order=reversed) + channel(215, factor=0, layers=8-25)",
         "move(span=3:8, to=shift:4) + crop(span=9:12) + ablate(L3H2, with=mean)"}) {
     GenerateOptions options;

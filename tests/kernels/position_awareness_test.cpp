@@ -43,5 +43,18 @@ TEST(CountAttendedKeys, EvenAttentionReachesItNowhere) {
   EXPECT_EQ(count, 0);
 }
 
+// Within 1e-5 of the entropy in double.
+TEST(RowEntropy, OfOneKeyOfAllAndBetween) {
+  EXPECT_EQ(RowEntropy(nullptr, 0), 0);
+  std::vector<float> weights(37, 0.0f);
+  weights[36] = 1.0f;
+  EXPECT_EQ(RowEntropy(weights.data(), 37), 0);
+  weights[36] = 0.25f;
+  weights[0] = 0.75f;
+  EXPECT_NEAR(RowEntropy(weights.data(), 37), -0.25 * std::log(0.25) - 0.75 * std::log(0.75), 1e-6);
+  weights.assign(37, 1.0f / 37);
+  EXPECT_NEAR(RowEntropy(weights.data(), 37), std::log(37.0), 1e-5);
+}
+
 }  // namespace
 }  // namespace midscope::kernels

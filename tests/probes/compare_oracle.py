@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Holds `midscope probe` against the slow reference decoder, on prompts of one's own.
 
-    compare_oracle.py MIDSCOPE ORACLE.py MODEL.gguf [--tokens N] [PROMPT_FILE ...]
+    compare_oracle.py MIDSCOPE ORACLE.py MODEL.gguf [--tokens N [--all]] [PROMPT_FILE ...]
         (needs torch, transformers, gguf, accelerate, h5py)
 
 Two steps, because Ms-PoE ranks heads by counts of keys near a threshold: scores and ratios first, in every layer up to the first that has
@@ -12,6 +12,7 @@ alone, made longer to about N tokens, under `none` and `ms-poe`. Prints a table;
 attention 1e-4, ratios 1e-6, scores equal, entropy 1e-4).
 """
 import importlib.util
+import json
 import pathlib
 import subprocess
 import sys
@@ -24,9 +25,17 @@ import torch
 SETTINGS = {
     "none": ("none", None),
     "pi(1.5)": ("pi:1.5", None),
+    "base(500000)": ("base:500000", None),
+    "ntk(2)": ("ntk:2", None),
     "ms-poe(mode=rank)": ("mspoe:1.2,1.8,rank", None),
     "ms-poe(mode=code)": ("mspoe:1.2,1.8,code", None),
     "ms-poe(mode=group)": ("mspoe:1.2,1.8,group", None),
+    "ms-poe(min=1.8, max=1.2, first_layer=0)": ("mspoe:1.8,1.2,rank,0", None),
+    "ms-poe(order=sequential)": ("mspoe:1.2,1.8,sequential", None),
+    "ms-poe(order=reversed)": ("mspoe:1.2,1.8,reversed", None),
+    "ratios": ("table", None),
+    "self-extend(group=2, window=64)": ("selfextend:2,64", None),
+    "self-extend(group=5, window=37)": ("selfextend:5,37", None),
     "channel(100, factor=-1, layers=8-25)": ("none", [100, -1.0, 8, 25]),
 }
 NAMES = ["token_ids", "last_logits", "last_query_attention", "position_awareness_score", "position_ratio", "score_at_least",
@@ -64,7 +73,7 @@ def product(midscope, model, prompt, setting, folder):
     return found
 
 
-def near_threshold_layer(oracle, weights, cfg, ids, positions, channel):
+def near_threshold_layer(oracle, weights, cfg, ids, positions, channel, table):
     """The first layer with a key whose un-rotated weight lies within 1e-6 of 3/n (layers where there is none)."""
     first = [cfg.num_hidden_layers]
     counter = [0]
@@ -78,7 +87,10 @@ def near_threshold_layer(oracle, weights, cfg, ids, positions, channel):
 
     oracle.head_ratios = watch
     try:
-        result = oracle.run(weights, cfg, ids, positions, channel)
+        if positions == "table":
+            result = oracle.run(weights, cfg, ids, "mspoe:1,1,rank,0", channel, table)
+        else:
+            result = oracle.run(weights, cfg, ids, positions, channel)
     finally:
         oracle.head_ratios = original
     return first[0], result
@@ -96,6 +108,9 @@ def rotated_row_differences(mine, oracle, n):
 
 def main():
     arguments = sys.argv[1:]
+    everything = "--all" in arguments
+    if everything:
+        arguments.remove("--all")
     tokens = 0
     if "--tokens" in arguments:
         at = arguments.index("--tokens")
@@ -111,18 +126,23 @@ def main():
         settings = dict(SETTINGS)
         if tokens:
             prompts = built_in_prompts(folder, round(tokens / 20.6))[-1:]  # a line has about 20 tokens
-            settings = {name: SETTINGS[name] for name in ("none", "ms-poe(mode=rank)")}
+            if not everything:
+                settings = {name: SETTINGS[name] for name in ("none", "ms-poe(mode=rank)")}
         else:
             prompts = [pathlib.Path(p) for p in arguments[3:]] or built_in_prompts(folder)
+        table = np.random.default_rng(5).uniform(1, 1.8, (cfg.num_hidden_layers, cfg.num_attention_heads))
+        table_file = pathlib.Path(folder) / "ratios.json"
+        table_file.write_text(json.dumps(table.tolist()))
         print(f"{'prompt':10}{'tokens':>7}  {'setting':38}{'logits':>10}{'attention':>11}{'scores':>9}{'ratios':>10}{'rotated':>9}{'entropy':>9}"
               "  layers in step 1")
         for prompt in prompts:
             text = prompt.read_bytes().decode()
             ids = tok(text, add_special_tokens=False).input_ids
             for setting, (positions, channel) in settings.items():
-                mine = product(midscope, model, prompt, setting, folder)
+                given = f'ratios("{table_file}")' if positions == "table" else setting
+                mine = product(midscope, model, prompt, given, folder)
                 assert list(mine["token_ids"]) == ids, "token ids differ"
-                layers, first = near_threshold_layer(oracle, weights, cfg, torch.tensor(ids), positions, channel)
+                layers, first = near_threshold_layer(oracle, weights, cfg, torch.tensor(ids), positions, channel, table)
                 second = first
                 if positions.startswith("mspoe"):
                     second = oracle.run(weights, cfg, torch.tensor(ids), positions, channel, mine["position_ratio"])

@@ -42,6 +42,10 @@ TEST(Help, InterventionsListsEveryTermWithItsArguments) {
   for (const char* text : {"ms-poe", "first_layer", "pi", "channel", "rows", "rank|code|group"}) {
     EXPECT_THAT(help, HasSubstr(text));
   }
+  for (const char* text : {"yarn", "beta_fast", "self-extend", "ratios", "preset", "arXiv"}) {
+    EXPECT_THAT(help, HasSubstr(text));
+  }
+  EXPECT_THAT(Help({"presets"}), HasSubstr("digit transposition"));
   EXPECT_THAT(Help({"tasks"}), HasSubstr("list:lines=20"));
   EXPECT_THAT(Help({}), HasSubstr("midscope help interventions"));
 }

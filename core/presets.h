@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Published settings by name, as data: what preset(NAME) in an intervention's text stands for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace midscope {
+
+struct Preset {
+  std::string name;    // "channel-vicuna-7b"
+  std::string text;    // the intervention; no preset in it
+  std::string models;  // what it was published for
+  std::string source;
+  std::string warning;  // what to know before trusting it; may be empty
+};
+
+// In the order in which help lists them.
+const std::vector<Preset>& InterventionPresets();
+
+}  // namespace midscope
