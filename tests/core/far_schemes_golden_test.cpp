@@ -64,7 +64,7 @@ Intervention Segments(int64_t segment, std::vector<double> gates,
 
 Intervention SettingOf(const Json& setting) {
   if (setting.contains("group")) return Extended(setting["group"], setting["window"]);
-  return Segments(setting["segment"], setting["gates"],
+  return Segments(setting["segment"], setting["gates"].get<std::vector<double>>(),
                   setting["update"] == "delta" ? MemoryUpdate::kDelta : MemoryUpdate::kLinear);
 }
 
@@ -136,7 +136,7 @@ TEST(FarSchemes, WhatIfEqualsAFullRun) {
       }
       settings.push_back(Extended(3, 9));
       settings.push_back(Extended(3, 9));
-      settings.back().boosts.push_back({{"", 5, 12}, 2.0});
+      settings.back().boosts.push_back({{"", 5, 12}, 2.0, false, {}, {}});
       settings.push_back(Extended(3, 9));
       settings.back().crops.push_back({{"", 20, 30}, {}, CropKeep::kFirst});
       settings.push_back(Segments(11, {0.2}));
@@ -262,7 +262,7 @@ TEST(FarSchemes, RefuseWhatTheyCannotDo) {
   EXPECT_THAT(message("llama", Extended(0, 4)), HasSubstr("group"));
   EXPECT_THAT(message("llama", Extended(2, 0)), HasSubstr("window"));
   Intervention moved = Extended(2, 4);
-  moved.moves.push_back({{"", 5, 9}, MoveTo::kShift, 3});
+  moved.moves.push_back({{"", 5, 9}, MoveTo::kShift, 3, {}, {}});
   EXPECT_THAT(message("llama", moved), HasSubstr("move"));
   EXPECT_THAT(message("llama", Segments(0, {0.1})), HasSubstr("segment"));
   EXPECT_THAT(message("llama", Segments(129, {0.1})), HasSubstr("at most 128"));
