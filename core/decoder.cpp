@@ -182,6 +182,18 @@ bool SamePositions(const std::vector<AttentionPlan>& before,
          std::equal(before.begin(), before.end(), after.begin(), after.end(), same);
 }
 
+// Rows of a re-run change from layer to layer, and with them where the others of its batch enter.
+void CheckBatch(std::span<const RunRequest> requests) {
+  const auto reruns = [](const RunRequest& request) { return request.rerun.has_value(); };
+  const auto can_enter = [](const RunRequest& request) {
+    return request.trace && request.trace->has_residual();
+  };
+  if (std::any_of(requests.begin(), requests.end(), reruns) &&
+      !std::all_of(requests.begin(), requests.end(), can_enter)) {
+    throw std::logic_error("a batch with a re-run needs traces with residual rows");
+  }
+}
+
 // Which rows of each layer are computed.
 void SetRows(SequencePass& sequence, int64_t layers) {
   if (sequence.request->rerun) {
@@ -285,6 +297,7 @@ std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
   const std::lock_guard lock(parts_->running);
   const ModelConfig& config = parts_->config;
   const std::vector<at::Device> devices = parts_->devices.Devices();
+  CheckBatch(requests);
   std::vector<SequencePass> sequences;
   for (const RunRequest& request : requests) {
     sequences.push_back(PrepareSequence(request, static_cast<int64_t>(sequences.size()), config,

@@ -45,6 +45,7 @@ double SecondsSince(Clock::time_point start) {
 
 std::vector<int32_t> Ids(int64_t tokens, int64_t vocabulary) {
   std::vector<int32_t> ids;
+  ids.reserve(static_cast<size_t>(tokens));
   std::mt19937_64 random(1);
   for (int64_t i = 0; i < tokens; ++i) {
     ids.push_back(static_cast<int32_t>(300 + random() % static_cast<uint64_t>(vocabulary - 300)));
@@ -152,6 +153,7 @@ void Cancellations(const Decoder& decoder, const std::vector<int32_t>& ids, int 
   std::mt19937_64 random(7);
   std::uniform_real_distribution<double> share(0, 1);
   std::vector<double> in_layers;
+  in_layers.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
     const auto first = static_cast<int64_t>(random() % static_cast<uint64_t>(layers));
     // The last layers also run into the logits.
@@ -165,6 +167,7 @@ void Cancellations(const Decoder& decoder, const std::vector<int32_t>& ids, int 
   }
   request.rerun.reset();
   std::vector<double> whole;
+  whole.reserve(static_cast<size_t>(count));
   for (int i = 0; i < std::max(count / 10, 1); ++i) {
     const double delay = share(random) * full;
     whole.push_back(Latency(delay, [&](const midscope::JobContext& context) {

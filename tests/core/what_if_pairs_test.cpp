@@ -137,6 +137,8 @@ std::vector<FullRun> FullRuns(const Decoder& decoder, const Prompt& prompt,
   const std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
   std::vector<std::unique_ptr<LastQueryAttention>> hooks;
   std::vector<RunRequest> requests;
+  hooks.reserve(settings.size());
+  requests.reserve(settings.size());
   for (const std::string& setting : settings) {
     hooks.push_back(std::make_unique<LastQueryAttention>(decoder.config()));
     RunRequest request;
@@ -149,6 +151,7 @@ std::vector<FullRun> FullRuns(const Decoder& decoder, const Prompt& prompt,
   }
   const std::vector<RunResult> results = decoder.Run(requests);
   std::vector<FullRun> runs;
+  runs.reserve(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
     const auto logits = results[i].Logits(kPromptTokens - 1);
     runs.push_back({hooks[i]->attention(),
@@ -221,6 +224,7 @@ TEST(WhatIfPairs, AnyStackAfterAnyOtherEqualsAFullRun) {
   const Prompt prompt = SomePrompt(*decoder);
   StackDrawer draw(20240314);
   std::vector<std::string> settings;
+  settings.reserve(kPairs + 1);
   for (size_t i = 0; i <= kPairs; ++i) settings.push_back(draw.Stack());
 
   auto what_if = std::make_unique<WhatIf>(decoder, std::vector{prompt});

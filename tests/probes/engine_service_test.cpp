@@ -67,6 +67,7 @@ TEST_F(EngineServiceTest, OnlyTheNewestOfThoseThatWaitIsRun) {
   const uint64_t other_side = service->Post(Factor(2), Side::kB);
   ASSERT_TRUE(gate->WaitForBegun(1));
   std::vector<uint64_t> tickets;
+  tickets.reserve(20);
   for (int i = 1; i <= 20; ++i) tickets.push_back(service->Post(Factor(0.01 * i)));
   for (size_t i = 0; i + 1 < tickets.size(); ++i)
     EXPECT_THAT(EndsOf(tickets[i]), ElementsAre(JobEnd::kCancelled));
