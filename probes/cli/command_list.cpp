@@ -88,6 +88,7 @@ void RunList(const CommandInput& input) {
     input.out << Json{{"files", all}}.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
   }
   if (failed > 0) {
+    input.out.flush();  // what could be read is not lost with the error
     throw Failure("ls", std::to_string(failed) + " of " + std::to_string(files.size()) +
                             " files could not be read");
   }
