@@ -85,7 +85,8 @@ OptionSet WithPlanFile(const OptionSet& command_line, const std::string& path) {
   for (const OptionDescription& option : options.descriptions()) {
     if (option.name != "plan") known.push_back(option.name);
   }
-  for (const auto& [name, value] : ReadFile(path).items()) {
+  const Json plan = ReadFile(path);
+  for (const auto& [name, value] : plan.items()) {
     const std::string thing = path + ", '" + name + "'";
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       throw UsageError(thing, "there is no such option", KnownWordsHint(name, known));
