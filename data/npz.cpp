@@ -100,7 +100,10 @@ class ZipWriter {
     const auto total = static_cast<uint32_t>(header.size() + size);
     uLong checksum = crc32(0, reinterpret_cast<const Bytef*>(header.data()),
                            static_cast<uInt>(header.size()));
-    checksum = crc32(checksum, static_cast<const Bytef*>(data), static_cast<uInt>(size));
+    // Of a null pointer, which an empty vector may have, crc32 makes a new start.
+    if (size > 0) {
+      checksum = crc32(checksum, static_cast<const Bytef*>(data), static_cast<uInt>(size));
+    }
     std::string fields;
     Add16(fields, kZipVersion);
     Add16(fields, kUtf8Names);

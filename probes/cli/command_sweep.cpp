@@ -166,10 +166,16 @@ class SweepCommandRun {
     ranks_.Barrier();
     if (!leads) store = Store(run.plan, part);
     run.store = &*store;
-    ranks_.Share(waiting, [&](SampleSource& source) {
-      run.source = &source;
-      RunOrExplain(run, part, job_);
-    });
+    try {
+      ranks_.Share(waiting, [&](SampleSource& source) {
+        run.source = &source;
+        RunSweep(run, job_);
+      });
+    } catch (const Cancelled&) {
+      throw Interrupted(fmt::format("sweep interrupted: {} samples are safe in {} and its journal. "
+                                    "The same command with --resume goes on",
+                                    store->finished().size(), part));
+    }
     run.store = nullptr;
     store.reset();
     ranks_.Barrier();
