@@ -84,7 +84,8 @@ const std::vector<SchemaObject>& SchemaObjects() {
       {kEntry, "group", "all of it; its groups lie in the order in which they were written"},
       {kProvenance, "group", "where the numbers come from, one attribute a field"},
       {kRecord, "group",
-       "one record, called RECORD, or RECORD_record where an array has that name; with the record's "
+       "one record, called RECORD, or RECORD_record where an array has that name; with the "
+       "record's "
        "own attributes (text, int64, float64)"},
       {kAxis, "data set",
        "[place] int64 or float64: the axis' values, a dimension scale attached to its arrays"},
@@ -130,7 +131,8 @@ std::string SchemaPage() {
          "## Sweeps\n\n"
          "Record `sweep` has the axis `sample` in front; its values are the samples' numbers, "
          "ascending.\nAn axis whose length differs between samples (`key`) is as long as the "
-         "longest: behind it stands padding\n(NaN, -1, false, \"\"), and `AXIS_count [sample]` says "
+         "longest: behind it stands padding\n(NaN, -1, false, \"\"), and `AXIS_count [sample]` "
+         "says "
          "how many places are real. Arrays over such an axis have\none chunk a sample, so that one "
          "sample is read alone. Record `failures` lists samples that could not be run.\n\n"
          "While a sweep goes on, finished samples wait in `FILE.journal`, and in "

@@ -17,9 +17,8 @@ bool IsLarge(const Record& record, const Array& array, int64_t largest_elements)
 
 // The large arrays taken out of the record; whether there were any.
 bool DropLarge(Record& record, int64_t largest_elements) {
-  const size_t dropped = std::erase_if(record.arrays, [&](const Array& array) {
-    return IsLarge(record, array, largest_elements);
-  });
+  const size_t dropped = std::erase_if(
+      record.arrays, [&](const Array& array) { return IsLarge(record, array, largest_elements); });
   if (!record.FindArray(record.signal)) record.signal.clear();
   return dropped > 0;
 }

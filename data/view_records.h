@@ -13,9 +13,9 @@ namespace midscope {
 inline constexpr int64_t kLargestViewed = int64_t{1} << 22;
 
 // As ReadRecords, but where a record has an array over `sample` that is larger than
-// `largest_elements`, that array is left out, and behind the record stands RECORD_sample with sample
-// `row` of it alone: its axes without `sample`, padding removed, attribute `sample` the sample's
-// number.
+// `largest_elements`, that array is left out, and behind the record stands RECORD_sample with
+// sample `row` of it alone: its axes without `sample`, padding removed, attribute `sample` the
+// sample's number.
 RunFile ReadForViewing(const std::string& address, int64_t row = 0,
                        int64_t largest_elements = kLargestViewed);
 

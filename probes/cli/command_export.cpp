@@ -95,16 +95,18 @@ Command ExportCommand() {
   command.name = "export";
   command.summary = "what a file holds, as CSV, JSON, NPZ or pictures";
   command.description =
-      "Writes the arrays of an HDF5 file of Midscope for other programs. CSV is in long form, with a\n"
+      "Writes the arrays of an HDF5 file of Midscope for other programs. CSV is in long form, with "
+      "a\n"
       "column for every axis; NaN is an empty cell (CSV) or null (JSON). NPZ holds each array and\n"
       "each axis under its name. Pictures are drawn by midscope-gui, without a display.";
   command.positionals = {"file"};
-  command.options = {AddressOption("file",
-                                   "a file of results, or FILE.h5::RECORD or ::RECORD/ARRAY"),
-                     format, SliceOption(),
-                     TextOption("array", "this array alone: NAME or RECORD/NAME"),
-                     OutOption("the file to write; standard output where it is left out"),
-                     FlagOption("overwrite", "replace the file where it exists")};
+  command.options = {
+      AddressOption("file", "a file of results, or FILE.h5::RECORD or ::RECORD/ARRAY"),
+      format,
+      SliceOption(),
+      TextOption("array", "this array alone: NAME or RECORD/NAME"),
+      OutOption("the file to write; standard output where it is left out"),
+      FlagOption("overwrite", "replace the file where it exists")};
   command.examples =
       "  midscope export run.h5 --array answer_nll --out run.csv\n"
       "  midscope export run.h5 --array outcome_means/accuracy\n"

@@ -26,7 +26,8 @@ std::string Overview() {
   text +=
       "\nmidscope COMMAND --help shows a command's options with examples.\n"
       "midscope help interventions shows what --with takes, midscope help tasks what --task "
-      "takes,\nmidscope help probes what midscope probe measures, midscope help schema what lies in "
+      "takes,\nmidscope help probes what midscope probe measures, midscope help schema what lies "
+      "in "
       "its files.\n"
       "midscope --version prints the version.\n\n"
       "Results go to standard output, progress and messages to standard error. Exit status: 0 "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// usage: store_bench FILE.h5 [SAMPLES]: writes a sweep with attention rows [sample, layer 8, head 4,
-// key 64..127] unless the file is there, and times how long it takes to open for the window and to
-// read one of its samples.
+// usage: store_bench FILE.h5 [SAMPLES]: writes a sweep with attention rows [sample, layer 8, head
+// 4, key 64..127] unless the file is there, and times how long it takes to open for the window and
+// to read one of its samples.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -33,8 +33,10 @@ midscope::Record Sample(int64_t number) {
   std::vector<int64_t> tokens(5, keys);
   midscope::Record record;
   record.name = "sweep";
-  record.axes = {{"setting", 4, "", {"a", "b", "c", "d"}, {}}, {"place", 5, "", {}, {}},
-                 {"layer", kLayers, "", {}, {}},               {"head", kHeads, "", {}, {}},
+  record.axes = {{"setting", 4, "", {"a", "b", "c", "d"}, {}},
+                 {"place", 5, "", {}, {}},
+                 {"layer", kLayers, "", {}, {}},
+                 {"head", kHeads, "", {}, {}},
                  {"key", keys, "", {}, {}}};
   record.arrays = {{"answer_nll", {"setting", "place"}, nll, "nats", ""},
                    {"correct", {"setting", "place"}, std::vector<uint8_t>(20, 1), "", ""},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One sweep shared by several processes: the same numbers as one process gives, also when a rank is
-// killed on the way and another number of ranks goes on. Needs a build with MIDSCOPE_MPI and mpirun.
+// killed on the way and another number of ranks goes on. Needs a build with MIDSCOPE_MPI and
+// mpirun.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -34,15 +35,21 @@ class Ranks : public ::testing::Test {
   }
 
   std::vector<std::string> Sweep(const std::string& file) const {
-    return {"sweep", "embedded", "--task",   "list:lines=4", "--places", "1,4", "--samples",
-            "10",    "--seed",   "3",        "--with",       "none",     "--with",
-            "channel(100, factor=-1, layers=8-25)",          "--out",    folder_.File(file)};
+    return {"sweep",     "embedded",
+            "--task",    "list:lines=4",
+            "--places",  "1,4",
+            "--samples", "10",
+            "--seed",    "3",
+            "--with",    "none",
+            "--with",    "channel(100, factor=-1, layers=8-25)",
+            "--out",     folder_.File(file)};
   }
 
   // The command under mpirun, in a session of its own so that it can be killed as a whole.
   pid_t Start(int ranks, std::vector<std::string> arguments) const {
-    std::vector<std::string> line = {MIDSCOPE_MPIRUN, "--allow-run-as-root", "--oversubscribe",
-                                     "-n",            std::to_string(ranks), MIDSCOPE_PROGRAM_FILE};
+    std::vector<std::string> line = {MIDSCOPE_MPIRUN,       "--allow-run-as-root",
+                                     "--oversubscribe",     "-n",
+                                     std::to_string(ranks), MIDSCOPE_PROGRAM_FILE};
     line.insert(line.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;
     for (std::string& argument : line) pointers.push_back(argument.data());

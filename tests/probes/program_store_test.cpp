@@ -25,8 +25,9 @@ constexpr int kUsage = 2;
 // A sweep of mdqa with ten documents; `worse` nats are added to every answer.
 void WriteSweep(const std::string& path, const std::string& setting, int64_t first, double worse) {
   const std::vector<int64_t> places = {1, 5, 10};
-  const std::string plan = R"({"task":"mdqa:documents=10","seed":1,"samples":4,"places":[1,5,10],)" +
-                           ("\"settings\":[\"" + setting + "\"]}");
+  const std::string plan =
+      R"({"task":"mdqa:documents=10","seed":1,"samples":4,"places":[1,5,10],)" +
+      ("\"settings\":[\"" + setting + "\"]}");
   SweepStore store = SweepStore::Create(path, plan, ExampleProvenance());
   std::vector<SampleOutcome> outcomes;
   for (int64_t sample = first; sample < first + 2; ++sample) {
@@ -73,9 +74,8 @@ TEST_F(ProgramStore, LsNamesAddressesAndGoesOnAfterADamagedFile) {
 }
 
 TEST_F(ProgramStore, ShowPrintsAPartByItsPlaces) {
-  const ProgramRun run =
-      RunMidscope({"show", File("a.h5") + "::sweep/answer_nll", "--slice", "sample=1", "--slice",
-                   "place=5-10"});
+  const ProgramRun run = RunMidscope({"show", File("a.h5") + "::sweep/answer_nll", "--slice",
+                                      "sample=1", "--slice", "place=5-10"});
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("place  value\n    5      2\n   10      3\n"));
   EXPECT_EQ(RunMidscope({"show", File("a.h5"), "--slice", "sample=9"}).status, kUsage);
