@@ -303,10 +303,11 @@ std::vector<std::pair<std::string, std::vector<std::string>>> DifferentFields(
     for (const auto& [key, value] : plan.items()) note("plan." + key, value.dump());
   }
   std::vector<std::pair<std::string, std::vector<std::string>>> different;
-  for (auto& [name, held] : fields) {
+  for (const auto& field : fields) {
+    const std::vector<std::string>& held = field.second;
     const bool same = std::all_of(held.begin(), held.end(),
                                   [&](const std::string& value) { return value == held.front(); });
-    if (!same) different.emplace_back(name, std::move(held));
+    if (!same) different.emplace_back(field);
   }
   return different;
 }
