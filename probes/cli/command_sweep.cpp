@@ -182,7 +182,7 @@ class SweepCommandRun {
     ranks_.Barrier();
     if (!leads) return {};
     JoinParts(run.plan, file);
-    const SweepResult result = StoredResult(SweepStore::OpenForReading(file));
+    SweepResult result = StoredResult(SweepStore::OpenForReading(file));
     CheckSomeSamples(result);
     return result;
   }
