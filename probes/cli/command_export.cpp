@@ -14,7 +14,10 @@
 namespace midscope::cli {
 namespace {
 
-const std::vector<std::string> kFormats = {"csv", "json", "npz", "png", "svg", "pdf"};
+const std::vector<std::string>& Formats() {
+  static const std::vector<std::string> formats = {"csv", "json", "npz", "png", "svg", "pdf"};
+  return formats;
+}
 
 bool IsPicture(const std::string& format) {
   return format == "png" || format == "svg" || format == "pdf";
@@ -23,10 +26,10 @@ bool IsPicture(const std::string& format) {
 // As asked, or as --out ends, or CSV.
 std::string Format(const OptionSet& options) {
   if (options.IsSet("format")) return options.Text("format");
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : Formats()) {
     if (options.Text("out").ends_with("." + format) && !IsPicture(format)) return format;
   }
-  return kFormats.front();
+  return Formats().front();
 }
 
 void ExportPictures(const OptionSet& options, const std::string& format) {
@@ -86,7 +89,7 @@ Command ExportCommand() {
   OptionDescription format;
   format.name = "format";
   format.type = OptionType::kChoice;
-  format.choices = kFormats;
+  format.choices = Formats();
   format.help =
       "csv: one row an element; json: nested lists; npz: for numpy.load; png, svg, pdf: the "
       "window's pictures, into the folder --out; by default csv, or as --out ends";
