@@ -98,9 +98,12 @@ class ZipWriter {
   // One member of two pieces: a .npy's header and its data.
   void Add(const std::string& name, const std::string& header, const void* data, size_t size) {
     const auto total = static_cast<uint32_t>(header.size() + size);
-    uLong checksum = crc32(0, reinterpret_cast<const Bytef*>(header.data()),
-                           static_cast<uInt>(header.size()));
-    checksum = crc32(checksum, static_cast<const Bytef*>(data), static_cast<uInt>(size));
+    uLong checksum =
+        crc32(0, reinterpret_cast<const Bytef*>(header.data()), static_cast<uInt>(header.size()));
+    // Of a null pointer, which an empty vector may have, crc32 makes a new start.
+    if (size > 0) {
+      checksum = crc32(checksum, static_cast<const Bytef*>(data), static_cast<uInt>(size));
+    }
     std::string fields;
     Add16(fields, kZipVersion);
     Add16(fields, kUtf8Names);
@@ -126,7 +129,8 @@ class ZipWriter {
     out_.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
     offset_ += static_cast<int64_t>(size);
     if (offset_ > kLargestMember) {
-      throw Failure("NPZ", "the file would take more than 4 GiB, which its ZIP format can't address",
+      throw Failure("NPZ",
+                    "the file would take more than 4 GiB, which its ZIP format can't address",
                     "Export less: an address of one array, or --slice");
     }
   }

@@ -67,8 +67,8 @@ PublishedTable ReadTable(const json& entry) {
   }
   table.settings = entry.value("settings", std::map<std::string, std::string>());
   for (const json& mark : entry.value("marks", json::array())) {
-    table.marks.push_back({mark.at("row"), mark.at("column"), MarkKind(mark.at("kind")),
-                           mark.at("note")});
+    table.marks.push_back(
+        {mark.at("row"), mark.at("column"), MarkKind(mark.at("kind")), mark.at("note")});
   }
   table.notes = entry.value("notes", Texts());
   return table;
@@ -131,8 +131,8 @@ std::string PublishedTable::SettingOf(size_t row) const {
   std::string best;
   size_t length = 0;
   for (const auto& [ending, setting] : settings) {
-    const bool whole_word = ending.empty() || rows.at(row) == ending ||
-                            rows.at(row).ends_with(" " + ending);
+    const bool whole_word =
+        ending.empty() || rows.at(row) == ending || rows.at(row).ends_with(" " + ending);
     if (whole_word && (best.empty() || ending.size() > length)) {
       best = setting;
       length = ending.size();

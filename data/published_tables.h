@@ -56,8 +56,8 @@ struct PublishedTable {
   size_t ColumnIndex(std::string_view column) const;  // throws std::logic_error for an unknown one
   // The marks of a cell, with those of its row.
   std::vector<const PublishedMark*> MarksOf(size_t row, std::string_view column) const;
-  // The term ("none", "pi", "ms-poe", ...) of the setting that a row is about; "" where there is none
-  // in this program.
+  // The term ("none", "pi", "ms-poe", ...) of the setting that a row is about; "" where there is
+  // none in this program.
   std::string SettingOf(size_t row) const;
 };
 
@@ -78,8 +78,8 @@ struct PublishedLine {
   std::vector<bool> marked;      // whether something is known about the cell
 };
 
-// Lines of `table` for a task with as many pieces ("mdqa:documents=10,seed=3" is one); empty where it
-// has none. Other parameters of the task do not matter.
+// Lines of `table` for a task with as many pieces ("mdqa:documents=10,seed=3" is one); empty where
+// it has none. Other parameters of the task do not matter.
 std::vector<PublishedLine> PublishedLines(const PublishedTable& table, std::string_view task);
 
 }  // namespace midscope

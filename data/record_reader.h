@@ -27,9 +27,9 @@ struct RunAddress {
 RunAddress ParseRunAddress(std::string_view address);
 
 // Everything that the address names (one array: a record with that array and its axes), cut to
-// `slices` (record_slice.h) in every record that has their axes; of the rest no more is read. Throws
-// Error: (failure) for a file that is missing, cut off, corrupt, of another kind or of a later
-// schema, (usage) for a slice that none of the records has.
+// `slices` (record_slice.h) in every record that has their axes; of the rest no more is read.
+// Throws Error: (failure) for a file that is missing, cut off, corrupt, of another kind or of a
+// later schema, (usage) for a slice that none of the records has.
 RunFile ReadRecords(const std::string& address, const std::vector<std::string>& slices = {});
 
 // An open file, for reading parts of it. Moves, does not copy; calls may come from any one thread.

@@ -36,8 +36,7 @@ std::optional<ValueRange> ReadRange(std::string_view text) {
 }
 
 double ValueAt(const Axis& axis, int64_t place) {
-  return axis.values.empty() ? static_cast<double>(place)
-                             : axis.values[static_cast<size_t>(place)];
+  return axis.values.empty() ? static_cast<double>(place) : axis.values[static_cast<size_t>(place)];
 }
 
 std::string NumberText(double value) {

@@ -128,13 +128,13 @@ SweepMerge::SweepMerge(const std::vector<std::string>& inputs, RepeatedSamples r
   }
   Json plan = plans.front();
   for (size_t i = 1; i < plans.size(); ++i) {
-    const bool same_settings =
-        plan.value(kSettings, Json()) == plans[i].value(kSettings, Json());
+    const bool same_settings = plan.value(kSettings, Json()) == plans[i].value(kSettings, Json());
     if (i == 1) joins_settings_ = !same_settings;
     const char* free_key = joins_settings_ ? kSettings : kSamples;
     if (Without(plan, free_key) != Without(plans[i], free_key)) {
-      throw UsageError(inputs[i], "it does not go with " + inputs.front() + ": they differ in " +
-                                      Differences(plan, plans[i]),
+      throw UsageError(inputs[i],
+                       "it does not go with " + inputs.front() + ": they differ in " +
+                           Differences(plan, plans[i]),
                        "Files are joined that differ in their samples alone, or in their settings "
                        "alone");
     }
@@ -148,7 +148,8 @@ SweepMerge::SweepMerge(const std::vector<std::string>& inputs, RepeatedSamples r
         all.push_back(setting);
       }
     } else {
-      plan[kSamples] = std::max(plan.value(kSamples, int64_t{0}), plans[i].value(kSamples, int64_t{0}));
+      plan[kSamples] =
+          std::max(plan.value(kSamples, int64_t{0}), plans[i].value(kSamples, int64_t{0}));
     }
   }
   plan_json_ = plans.size() == 1 ? inputs_.front().plan_json() : plan.dump();
@@ -161,10 +162,10 @@ void SweepMerge::JoinSamples(RepeatedSamples repeated) {
     for (const int64_t sample : inputs_[i].finished()) {
       const auto [place, added] = holders_.try_emplace(sample, i);
       if (added || repeated == RepeatedSamples::kTakeFirst) continue;
-      throw UsageError(inputs_[i].path(),
-                       "sample " + std::to_string(sample) + " is in " +
-                           inputs_[place->second].path() + " too",
-                       "Join files of disjoint samples");
+      throw UsageError(
+          inputs_[i].path(),
+          "sample " + std::to_string(sample) + " is in " + inputs_[place->second].path() + " too",
+          "Join files of disjoint samples");
     }
     failures_.insert(inputs_[i].failures().begin(), inputs_[i].failures().end());
   }
@@ -177,10 +178,11 @@ void SweepMerge::CheckSameSamples() const {
   for (const SweepStore& input : inputs_) {
     for (const auto& [sample, holder] : holders_) {
       if (input.finished().contains(sample)) continue;
-      throw UsageError(input.path(),
-                       "it lacks sample " + std::to_string(sample) + ", which " +
-                           inputs_[holder].path() + " has",
-                       "Complete it with --resume first: settings are compared on the same samples");
+      throw UsageError(
+          input.path(),
+          "it lacks sample " + std::to_string(sample) + ", which " + inputs_[holder].path() +
+              " has",
+          "Complete it with --resume first: settings are compared on the same samples");
     }
   }
 }

@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "core/intervention_text.h"
-#include "data/record_reader.h"
+#include "data/view_records.h"
 #include "gui/attention_plot.h"
 #include "gui/channel_plot.h"
 #include "gui/head_choice.h"
@@ -194,7 +194,7 @@ class Renderer {
 }  // namespace
 
 QStringList RenderFile(const RenderRequest& request) {
-  const RunFile file = ReadRecords(request.file.toStdString());
+  const RunFile file = ReadForViewing(request.file.toStdString());
   QStringList written = Renderer(request, file.records).Run();
   if (written.isEmpty()) {
     throw Failure("'" + request.file.toStdString() + "'", "it holds nothing that can be drawn",

@@ -2,8 +2,8 @@
 #include "gui/result_file.h"
 
 #include "core/error.h"
-#include "data/record_reader.h"
 #include "data/run_store.h"
+#include "data/view_records.h"
 #include "gui/session.h"
 
 namespace midscope {
@@ -19,7 +19,7 @@ void SaveResults(const Session& session, const QString& path) {
 }
 
 void OpenResults(Session& session, const QString& path) {
-  session.ShowFile(ReadRecords(path.toStdString()).records);
+  session.ShowFile(ReadForViewing(path.toStdString()).records);
 }
 
 }  // namespace midscope

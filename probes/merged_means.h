@@ -10,8 +10,8 @@
 
 namespace midscope {
 
-// The plan that a sweep's file states. Settings are as canonical text has them. Throws Error (failure)
-// where the JSON is no plan of midscope sweep.
+// The plan that a sweep's file states. Settings are as canonical text has them. Throws Error
+// (failure) where the JSON is no plan of midscope sweep.
 SweepPlan ReadPlan(const std::string& path, const std::string& plan_json);
 
 // The summaries over all samples of the merge (sweep.h), as one run would have made them. Throws

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The only file that knows MPI; compiled where MIDSCOPE_MPI is ON. Rank 0 hands out samples and runs
-// some itself: a thread of its own answers the other ranks, as blocking calls of MPI would take the
-// processor from the work, and as samples take seconds in which nobody else would answer.
+// The only file that knows MPI; compiled where MIDSCOPE_MPI is ON. Rank 0 hands out samples and
+// runs some itself: a thread of its own answers the other ranks, as blocking calls of MPI would
+// take the processor from the work, and as samples take seconds in which nobody else would answer.
 #include <mpi.h>
 
 #include <algorithm>

@@ -49,9 +49,10 @@ int64_t LaunchedProcesses() {
 #ifndef MIDSCOPE_MPI
 std::unique_ptr<RankGroup> JoinRankGroup() {
   if (LaunchedProcesses() > 1) {
-    throw UsageError("MPI", "this program was built without it, and each of " +
-                                std::to_string(LaunchedProcesses()) +
-                                " processes would run the whole sweep",
+    throw UsageError("MPI",
+                     "this program was built without it, and each of " +
+                         std::to_string(LaunchedProcesses()) +
+                         " processes would run the whole sweep",
                      "Build with MIDSCOPE_MPI=ON, or start it once");
   }
   return SingleRank();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The processes ("ranks") that share a sweep: this one alone, or those of an MPI job. A sweep's
-// samples are handed out one by one to whoever is free; each rank keeps what it finished in files of
-// its own (data/sweep_merge.h), so that nothing but numbers of samples goes between processes.
+// samples are handed out one by one to whoever is free; each rank keeps what it finished in files
+// of its own (data/sweep_merge.h), so that nothing but numbers of samples goes between processes.
 #pragma once
 
 #include <cstdint>

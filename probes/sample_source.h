@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which samples of a sweep a process runs: all of them in order, or what is left for it when several
-// processes share the sweep.
+// Which samples of a sweep a process runs: all of them in order, or what is left for it when
+// several processes share the sweep.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace midscope {
 class SampleSource {
  public:
   virtual ~SampleSource() = default;
-  // The next sample to run; nothing where all have been handed out. Asking for one says that the one
-  // before is done.
+  // The next sample to run; nothing where all have been handed out. Asking for one says that the
+  // one before is done.
   virtual std::optional<int64_t> Next() = 0;
   // How many samples other processes have done so far; 0 where that is not known here.
   virtual int64_t done_elsewhere() const { return 0; }

@@ -39,8 +39,9 @@ struct SweepRun {
   // the store unfinished for JoinRankParts. Null: all samples that the store does not hold.
   SampleSource* source = nullptr;
   int64_t trace_memory_bytes = kTraceMemoryBytes;
-  int64_t checkpoint_samples = 20;  // fold finished samples into the file after so many (0: never) ...
-  double checkpoint_seconds = 30;   // ... or after so long, whichever comes first
+  int64_t checkpoint_samples =
+      20;  // fold finished samples into the file after so many (0: never) ...
+  double checkpoint_seconds = 30;  // ... or after so long, whichever comes first
   // Called after every sample, with everything so far; may be empty.
   std::function<void(const SweepResult&)> on_sample;
 };

@@ -161,6 +161,7 @@ GenerationArrays RunGeneration(const Decoder& decoder, const SampleRequest& requ
     for (size_t begin = 0; begin < places;) {
       const size_t end = PlacesAtOnce(decoder, request, begin);
       std::vector<GreedyRequest> requests;
+      requests.reserve(end - begin);
       for (size_t place = begin; place < end; ++place) {
         requests.push_back(GreedyRequestOf(request.questions[place], request.settings[setting]));
       }

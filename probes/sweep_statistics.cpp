@@ -64,11 +64,13 @@ class Analysis {
  public:
   Analysis(const SweepPlan& plan, const OutcomeMeasure& measure)
       : plan_(plan), measure_(measure), places_(plan.places.size()) {
+    rows_.reserve(plan.settings.size());
     for (size_t i = 0; i < plan.settings.size(); ++i) rows_.push_back(RowsOf(measure, i, places_));
   }
 
   void Run(SweepStatistics& statistics) const {
     std::vector<SettingStatistics> settings;
+    settings.reserve(rows_.size());
     for (size_t i = 0; i < rows_.size(); ++i) settings.push_back(Setting(i));
     Adjust(settings, &SettingStatistics::place_p, &SettingStatistics::place_p_holm);
     std::vector<SettingComparison> comparisons;

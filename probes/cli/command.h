@@ -28,8 +28,8 @@ struct CommandInput {
 
 struct Command {
   std::string name;
-  std::string summary;                   // one line
-  std::string description;               // for --help
+  std::string summary;      // one line
+  std::string description;  // for --help
   // Options that are taken by position, in order; a list takes all that are left.
   std::vector<std::string> positionals;
   std::vector<OptionDescription> options;

@@ -112,7 +112,8 @@ Json ComparisonJson(const std::vector<RunReader>& readers, bool outcomes, const 
 }
 
 // The tables that were asked for; of several halves of one table those about the file's task.
-std::vector<const PublishedTable*> AskedTables(const std::string& name, const FileOutcome& outcome) {
+std::vector<const PublishedTable*> AskedTables(const std::string& name,
+                                               const FileOutcome& outcome) {
   std::vector<const PublishedTable*> tables = FindPublishedTables(name);
   const auto fits = [&](const PublishedTable* table) {
     return !PublishedLines(*table, outcome.task).empty();
@@ -193,13 +194,15 @@ Command CompareCommand() {
   command.description =
       "Says how files were made differently, sets the outcomes of sweeps side by side (with\n"
       "intervals of the paired difference where both hold the same samples), and whether their\n"
-      "arrays are equal. With --published, the accuracy by place stands beside a table of a paper,\n"
+      "arrays are equal. With --published, the accuracy by place stands beside a table of a "
+      "paper,\n"
       "cells that are known to be doubtful marked by *.";
   command.positionals = {"files"};
   command.options = {
       files,
-      TextOption("published", "a published table by name; list: what there is; without files: the "
-                              "table itself"),
+      TextOption("published",
+                 "a published table by name; list: what there is; without files: the "
+                 "table itself"),
       JsonOption()};
   command.examples =
       "  midscope compare run.h5 other.h5\n"

@@ -14,7 +14,10 @@
 namespace midscope::cli {
 namespace {
 
-const std::vector<std::string> kFormats = {"csv", "json", "npz", "png", "svg", "pdf"};
+const std::vector<std::string>& Formats() {
+  static const std::vector<std::string> formats = {"csv", "json", "npz", "png", "svg", "pdf"};
+  return formats;
+}
 
 bool IsPicture(const std::string& format) {
   return format == "png" || format == "svg" || format == "pdf";
@@ -23,10 +26,10 @@ bool IsPicture(const std::string& format) {
 // As asked, or as --out ends, or CSV.
 std::string Format(const OptionSet& options) {
   if (options.IsSet("format")) return options.Text("format");
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : Formats()) {
     if (options.Text("out").ends_with("." + format) && !IsPicture(format)) return format;
   }
-  return kFormats.front();
+  return Formats().front();
 }
 
 void ExportPictures(const OptionSet& options, const std::string& format) {
@@ -86,7 +89,7 @@ Command ExportCommand() {
   OptionDescription format;
   format.name = "format";
   format.type = OptionType::kChoice;
-  format.choices = kFormats;
+  format.choices = Formats();
   format.help =
       "csv: one row an element; json: nested lists; npz: for numpy.load; png, svg, pdf: the "
       "window's pictures, into the folder --out; by default csv, or as --out ends";
@@ -95,16 +98,18 @@ Command ExportCommand() {
   command.name = "export";
   command.summary = "what a file holds, as CSV, JSON, NPZ or pictures";
   command.description =
-      "Writes the arrays of an HDF5 file of Midscope for other programs. CSV is in long form, with a\n"
+      "Writes the arrays of an HDF5 file of Midscope for other programs. CSV is in long form, with "
+      "a\n"
       "column for every axis; NaN is an empty cell (CSV) or null (JSON). NPZ holds each array and\n"
       "each axis under its name. Pictures are drawn by midscope-gui, without a display.";
   command.positionals = {"file"};
-  command.options = {AddressOption("file",
-                                   "a file of results, or FILE.h5::RECORD or ::RECORD/ARRAY"),
-                     format, SliceOption(),
-                     TextOption("array", "this array alone: NAME or RECORD/NAME"),
-                     OutOption("the file to write; standard output where it is left out"),
-                     FlagOption("overwrite", "replace the file where it exists")};
+  command.options = {
+      AddressOption("file", "a file of results, or FILE.h5::RECORD or ::RECORD/ARRAY"),
+      format,
+      SliceOption(),
+      TextOption("array", "this array alone: NAME or RECORD/NAME"),
+      OutOption("the file to write; standard output where it is left out"),
+      FlagOption("overwrite", "replace the file where it exists")};
   command.examples =
       "  midscope export run.h5 --array answer_nll --out run.csv\n"
       "  midscope export run.h5 --array outcome_means/accuracy\n"

@@ -47,13 +47,14 @@ Json ListJson(const RunReader& reader, const std::string& inside) {
       if (!IsNamed(array, inside)) continue;
       Json shape = Json::array();
       for (const std::string& axis : array.axes) shape.push_back(frame.FindAxis(axis)->size);
-      arrays.push_back({{"address", reader.path() + "::" + reader.GroupPath(name) + "/" + array.name},
-                        {"name", array.name},
-                        {"axes", array.axes},
-                        {"shape", shape},
-                        {"type", TypeName(array.data)},
-                        {"unit", array.unit},
-                        {"description", array.description}});
+      arrays.push_back(
+          {{"address", reader.path() + "::" + reader.GroupPath(name) + "/" + array.name},
+           {"name", array.name},
+           {"axes", array.axes},
+           {"shape", shape},
+           {"type", TypeName(array.data)},
+           {"unit", array.unit},
+           {"description", array.description}});
     }
     records.push_back({{"name", name}, {"arrays", arrays}});
   }
@@ -64,7 +65,8 @@ Json ListJson(const RunReader& reader, const std::string& inside) {
   return file;
 }
 
-// One damaged file among many must not hide the others: it is told, and the command fails at its end.
+// One damaged file among many must not hide the others: it is told, and the command fails at its
+// end.
 void RunList(const CommandInput& input) {
   const std::vector<std::string>& files = input.options.TextList("files");
   Json all = Json::array();
@@ -88,6 +90,7 @@ void RunList(const CommandInput& input) {
     input.out << Json{{"files", all}}.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
   }
   if (failed > 0) {
+    input.out.flush();  // what could be read is not lost with the error
     throw Failure("ls", std::to_string(failed) + " of " + std::to_string(files.size()) +
                             " files could not be read");
   }

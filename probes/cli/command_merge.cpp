@@ -20,10 +20,9 @@ void RunMerge(const CommandInput& input) {
   CheckOutputPath(out, options.Flag("overwrite"), "Give --overwrite, or another OUT");
   const SweepMerge merge(files);
   merge.Write(out, merge.provenance(), MergedSummaries(merge));
-  input.out << fmt::format("{}: {} samples of {} files, {} joined; {} failed\n", out,
-                           merge.samples().size(), files.size(),
-                           merge.joins_settings() ? "settings" : "samples",
-                           merge.failures().size());
+  input.out << fmt::format(
+      "{}: {} samples of {} files, {} joined; {} failed\n", out, merge.samples().size(),
+      files.size(), merge.joins_settings() ? "settings" : "samples", merge.failures().size());
 }
 
 }  // namespace

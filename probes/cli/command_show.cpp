@@ -87,8 +87,9 @@ Command ShowCommand() {
       "Prints a file's provenance and records, one record, or the values of one array. Of a large\n"
       "array a part is read alone where --slice names it.";
   command.positionals = {"file"};
-  command.options = {AddressOption("file", "a file of results, or FILE.h5::RECORD or ::RECORD/ARRAY"),
-                     SliceOption(), JsonOption()};
+  command.options = {
+      AddressOption("file", "a file of results, or FILE.h5::RECORD or ::RECORD/ARRAY"),
+      SliceOption(), JsonOption()};
   command.examples =
       "  midscope show run.h5\n"
       "  midscope show run.h5::/entry/outcome_means/accuracy\n"

@@ -147,8 +147,8 @@ class SweepCommandRun {
     return RunOrExplain(run, file, job_);
   }
 
-  // Every rank keeps what it finishes in a part of its own; rank 0 joins them in the end, and before
-  // that those which an earlier job left. Only rank 0 has the result.
+  // Every rank keeps what it finishes in a part of its own; rank 0 joins them in the end, and
+  // before that those which an earlier job left. Only rank 0 has the result.
   SweepResult RunShared(SweepRun& run, const std::string& file) const {
     const bool leads = ranks_.rank() == 0;
     const std::string part = RankPath(file, ranks_.rank());
@@ -166,16 +166,23 @@ class SweepCommandRun {
     ranks_.Barrier();
     if (!leads) store = Store(run.plan, part);
     run.store = &*store;
-    ranks_.Share(waiting, [&](SampleSource& source) {
-      run.source = &source;
-      RunOrExplain(run, part, job_);
-    });
+    try {
+      ranks_.Share(waiting, [&](SampleSource& source) {
+        run.source = &source;
+        RunSweep(run, job_);
+      });
+    } catch (const Cancelled&) {
+      throw Interrupted(
+          fmt::format("sweep interrupted: {} samples are safe in {} and its journal. "
+                      "The same command with --resume goes on",
+                      store->finished().size(), part));
+    }
     run.store = nullptr;
     store.reset();
     ranks_.Barrier();
     if (!leads) return {};
     JoinParts(run.plan, file);
-    const SweepResult result = StoredResult(SweepStore::OpenForReading(file));
+    SweepResult result = StoredResult(SweepStore::OpenForReading(file));
     CheckSomeSamples(result);
     return result;
   }
@@ -246,7 +253,8 @@ void RunSweepCommand(const CommandInput& input) {
   for (size_t i = 0; i < cells.size(); ++i) {
     const std::string name =
         fmt::format("model {}, task {}, seed {}", cells[i].model, cells[i].task, cells[i].seed);
-    if (ranks->rank() == 0) input.job.Log(fmt::format("sweep {} of {}: {}", i + 1, cells.size(), name));
+    if (ranks->rank() == 0)
+      input.job.Log(fmt::format("sweep {} of {}: {}", i + 1, cells.size(), name));
     try {
       reports.push_back(run.Run(cells[i], files[i]));
     } catch (const Error& error) {

@@ -75,7 +75,8 @@ std::vector<std::pair<std::string, int64_t>> AllCells(const std::vector<FileValu
 std::vector<double> CellValues(const FileValues& file, size_t cell) {
   const size_t stride = file.outcome.settings.size() * file.outcome.places.size();
   std::vector<double> values(file.samples->samples.size());
-  for (size_t i = 0; i < values.size(); ++i) values[i] = file.samples->answer_nll[i * stride + cell];
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = file.samples->answer_nll[i * stride + cell];
   return values;
 }
 
@@ -108,8 +109,8 @@ void CompareBlocks(const ArrayData& a, const ArrayData& b, ComparedArray& result
             const double difference =
                 Magnitude(static_cast<double>(left[i]), static_cast<double>(right[i]));
             // NaN where there is a number: infinitely far.
-            const double size = std::isnan(difference) ? std::numeric_limits<double>::infinity()
-                                                       : difference;
+            const double size =
+                std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
             result.largest = std::max(result.largest, size);
             if (size > 0) ++result.differing;
           } else if (left[i] != right[i]) {
@@ -192,8 +193,7 @@ int64_t FileOutcome::Cell(const std::string& setting, int64_t place) const {
   const auto row = std::find(settings.begin(), settings.end(), setting);
   const auto column = std::find(places.begin(), places.end(), place);
   if (row == settings.end() || column == places.end()) return -1;
-  return (row - settings.begin()) * static_cast<int64_t>(places.size()) +
-         (column - places.begin());
+  return (row - settings.begin()) * static_cast<int64_t>(places.size()) + (column - places.begin());
 }
 
 bool HasOutcome(const RunReader& reader) { return HasRecord(reader, kMeans); }
@@ -207,7 +207,8 @@ FileOutcome ReadFileOutcome(const RunReader& reader) {
   const Axis* places = means.FindAxis("place");
   const Array* accuracy = means.FindArray("accuracy");
   const Array* nll = means.FindArray("answer_nll");
-  const auto* accuracy_values = accuracy ? std::get_if<std::vector<double>>(&accuracy->data) : nullptr;
+  const auto* accuracy_values =
+      accuracy ? std::get_if<std::vector<double>>(&accuracy->data) : nullptr;
   const auto* nll_values = nll ? std::get_if<std::vector<double>>(&nll->data) : nullptr;
   const size_t cells = settings && places ? settings->labels.size() * places->values.size() : 0;
   if (cells == 0 || !accuracy_values || !nll_values || accuracy_values->size() != cells ||
@@ -247,8 +248,14 @@ std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers)
       const int64_t cell = outcome.Cell(setting, place);
       if (cell < 0) continue;
       const auto at = static_cast<size_t>(cell);
-      ComparedCell row{setting, place, file, outcome.samples, outcome.accuracy[at],
-                       outcome.answer_nll[at], kNone, {kNone, kNone}};
+      ComparedCell row{setting,
+                       place,
+                       file,
+                       outcome.samples,
+                       outcome.accuracy[at],
+                       outcome.answer_nll[at],
+                       kNone,
+                       {kNone, kNone}};
       if (file > 0) SetDifference(files.front(), files[file], row);
       compared.push_back(std::move(row));
     }
@@ -296,10 +303,11 @@ std::vector<std::pair<std::string, std::vector<std::string>>> DifferentFields(
     for (const auto& [key, value] : plan.items()) note("plan." + key, value.dump());
   }
   std::vector<std::pair<std::string, std::vector<std::string>>> different;
-  for (auto& [name, held] : fields) {
+  for (const auto& field : fields) {
+    const std::vector<std::string>& held = field.second;
     const bool same = std::all_of(held.begin(), held.end(),
                                   [&](const std::string& value) { return value == held.front(); });
-    if (!same) different.emplace_back(name, std::move(held));
+    if (!same) different.emplace_back(field);
   }
   return different;
 }

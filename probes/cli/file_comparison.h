@@ -43,8 +43,9 @@ struct ComparedCell {
   int64_t samples = 0;
   double accuracy = 0;
   double answer_nll = 0;
-  double difference = 0;  // of answer_nll to the first file; NaN: not comparable, or the first itself
-  Interval interval;      // 95 % bootstrap of the paired difference; NaN where it is not paired
+  double difference =
+      0;              // of answer_nll to the first file; NaN: not comparable, or the first itself
+  Interval interval;  // 95 % bootstrap of the paired difference; NaN where it is not paired
 };
 std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers);
 

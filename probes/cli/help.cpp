@@ -7,6 +7,7 @@
 #include "core/intervention_text.h"
 #include "core/nearest_word.h"
 #include "core/presets.h"
+#include "data/run_schema.h"
 #include "data/task.h"
 #include "probes/cli/command.h"
 #include "probes/cli/option_binder.h"
@@ -25,10 +26,12 @@ std::string Overview() {
   }
   text +=
       "\nmidscope COMMAND --help shows a command's options with examples.\n"
-      "midscope help interventions shows what --with takes, midscope help presets the published\n"
-      "settings it knows by name, midscope help tasks what --task takes, midscope help probes "
-      "what\n"
-      "midscope probe measures.\n"
+      "midscope help interventions shows what --with takes, midscope help presets the published
+      "
+      "settings it knows by name, midscope help tasks what --task takes, midscope help probes
+      "
+      "what midscope probe measures, midscope help schema what lies in its files.
+      "
       "midscope --version prints the version.\n\n"
       "Results go to standard output, progress and messages to standard error. Exit status: 0 "
       "done,\n"
@@ -117,7 +120,8 @@ std::string Help(const std::vector<std::string>& topics) {
            "--probes:\n\n" +
            ProbeHelp(BuiltInProbes());
   }
-  std::vector<std::string> known = {"interventions", "presets", "probes", "tasks"};
+  if (topic == "schema") return SchemaPage();
+  std::vector<std::string> known = {"interventions", "presets", "probes", "schema", "tasks"};
   for (const Command& command : Commands()) {
     if (command.name == topic) return HelpText(WithPlugins(command, {}));
     known.push_back(command.name);

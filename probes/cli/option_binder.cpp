@@ -94,7 +94,9 @@ void Bind(const Command& command, CLI::App& app, OptionSet& options) {
         ->expected(1, many ? CLI::detail::expected_max_vector_size : 1)
         ->allow_extra_args(many)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->type_name(many ? "..." : positional ? "" : TypeText(option));
+        ->type_name(many         ? "..."
+                    : positional ? ""
+                                 : TypeText(option));
   }
 }
 

@@ -32,7 +32,7 @@ std::string ProgramPath() {
 
 void DrawPictures(const std::string& address, const std::string& folder,
                   const std::string& format) {
-  std::vector<std::string> arguments = {ProgramPath(), "--render", address,  "--out",
+  std::vector<std::string> arguments = {ProgramPath(), "--render", address, "--out",
                                         folder,        "--format", format};
   std::vector<char*> pointers;
   pointers.reserve(arguments.size() + 1);

@@ -117,6 +117,7 @@ class Planner {
 
 Schedule ScheduleOf(const std::vector<PlannedCell>& cells, int64_t ranks) {
   std::vector<CellCost> costs;
+  costs.reserve(cells.size());
   for (size_t i = 0; i < cells.size(); ++i) {
     const PlannedCell& cell = cells[i];
     const bool same_model = i > 0 && cells[i - 1].cell.model == cell.cell.model;

@@ -68,6 +68,19 @@ def check_sweep(h5py, path):
         assert file["entry"].attrs["plan_json"] == '{"seed":1}'
 
 
+def check_npz(path):
+    import numpy
+    with numpy.load(path, allow_pickle=False) as file:
+        assert file["last_query_attention"].shape == (3, 2, 4)
+        assert file["last_query_attention"].dtype == "float32"
+        assert math.isnan(file["last_query_attention"][0, 1, 1])
+        assert file["correct"].dtype == bool and file["correct"].tolist() == [True, False]
+        assert file["token_ids"].tolist() == [1, -1, 2**63 - 1, -2**63]
+        assert file["token_text"].tolist() == ["a", "", "\U0001f600", "x y"]
+        assert file["key_label"][1] == "caf\u00e9" and file["place"].tolist() == [1, 20]
+        assert file["elapsed"][()] == 12.5 and file["none_at_all"].shape == (0,)
+
+
 def check_xarray(xarray, engine, folder):
     with xarray.open_dataset(folder / "probe.h5", engine=engine,
                              group="entry/last_query_attention_record") as data:
@@ -88,6 +101,7 @@ def main(writer, folder):
     import h5py
     check_probe(h5py, folder / "probe.h5")
     check_sweep(h5py, folder / "sweep.h5")
+    check_npz(folder / "probe.npz")
     print("h5py", h5py.__version__, "reads both files")
     for engine, module in (("h5netcdf", "h5netcdf"), ("netcdf4", "netCDF4")):
         if not (importlib.util.find_spec("xarray") and importlib.util.find_spec(module)):

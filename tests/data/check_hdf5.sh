@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# check_hdf5.py with the interpreter in MIDSCOPE_PEERS_PYTHON; 77 (skipped, with the reason) without.
+# usage: check_hdf5.sh SCRIPT.py ...: the script beside this with the interpreter in MIDSCOPE_PEERS_PYTHON; 77 (skipped, with the
+# reason) without.
 if [ -z "$MIDSCOPE_PEERS_PYTHON" ]; then
   echo "skipped: MIDSCOPE_PEERS_PYTHON names no Python; set it to one that has h5py (and xarray)"
   exit 77
@@ -9,4 +10,6 @@ if ! "$MIDSCOPE_PEERS_PYTHON" -c 'import h5py'; then
   echo "skipped: $MIDSCOPE_PEERS_PYTHON can't import h5py"
   exit 77
 fi
-exec "$MIDSCOPE_PEERS_PYTHON" "$(dirname "$0")/check_hdf5.py" "$@"
+script=$1
+shift
+exec "$MIDSCOPE_PEERS_PYTHON" "$(dirname "$0")/$script" "$@"

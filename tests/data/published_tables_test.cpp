@@ -70,7 +70,8 @@ TEST(PublishedTables, CellsThatSoManySamplesCannotGiveAreMarkedAndNoOthers) {
           const bool possible = std::abs(hits - std::round(hits)) < 1e-6;
           const bool marked = HasMark(table, row, column, PublishedMarkKind::kSamples);
           if (!possible) impossible_rows.insert(table.rows[row]);
-          EXPECT_TRUE(possible || marked) << table.name << ": " << table.rows[row] << ", " << column;
+          EXPECT_TRUE(possible || marked)
+              << table.name << ": " << table.rows[row] << ", " << column;
         }
       }
     }

@@ -65,8 +65,8 @@ TEST(ReadRecordsWithSlices, CutsEveryRecordThatHasTheAxis) {
   EXPECT_NO_THROW(record.Check());
   EXPECT_THAT(record.FindAxis("layer")->values, ElementsAre(1, 2));
   EXPECT_THAT(record.FindAxis("key")->labels, ElementsAre("caf\xc3\xa9"));
-  ExpectSameData(record.FindArray("last_query_attention")->data,
-                 std::vector<float>{9, 13, 17, 21}, "attention");
+  ExpectSameData(record.FindArray("last_query_attention")->data, std::vector<float>{9, 13, 17, 21},
+                 "attention");
   EXPECT_EQ(ElementCount(record.FindArray("last_logits")->data), 50000);
   ExpectSameRecord(file.records[1], ExampleRecords()[1]);
   const RunFile one = ReadRecords(path + "::sweep/accuracy", {"place=5"});

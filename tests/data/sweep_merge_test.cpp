@@ -81,9 +81,9 @@ TEST(SweepMerge, SettingsOfTheSameSamplesStandSideBySide) {
   const TemporaryFolder folder;
   WriteSweep(folder.File("a.h5"), kPlan, {0, 1});
   {
-    SweepStore store = SweepStore::Create(
-        folder.File("b.h5"), R"~({"samples":9,"settings":["ntk(2)"],"task":"list"})~",
-        ExampleProvenance());
+    SweepStore store = SweepStore::Create(folder.File("b.h5"),
+                                          R"~({"samples":9,"settings":["ntk(2)"],"task":"list"})~",
+                                          ExampleProvenance());
     for (const int64_t sample : {0, 1}) store.Append(sample, OtherSettingSample(sample));
     store.Finish();
   }
@@ -111,10 +111,12 @@ TEST(SweepMerge, WhatDoesNotGoTogetherIsRefusedAndSaysWhy) {
              R"~({"task":"kv","samples":9,"settings":["none","pi(1.5)"]})~", {2});
   WriteSweep(folder.File("same_setting.h5"), R"~({"task":"list","samples":9,"settings":["none"]})~",
              {0, 1});
-  WriteSweep(folder.File("fewer.h5"), R"~({"task":"list","samples":9,"settings":["ntk(2)"]})~", {0});
+  WriteSweep(folder.File("fewer.h5"), R"~({"task":"list","samples":9,"settings":["ntk(2)"]})~",
+             {0});
   const auto refusal = [&](const char* other) {
-    return ErrorMessage(ErrorKind::kUsage,
-                        [&] { SweepMerge({folder.File("a.h5"), folder.File(other)}); });
+    return ErrorMessage(ErrorKind::kUsage, [&] {
+      SweepMerge({folder.File("a.h5"), folder.File(other)});
+    });
   };
   EXPECT_THAT(refusal("again.h5"), HasSubstr("sample 1"));
   EXPECT_THAT(refusal("other.h5"), HasSubstr("task"));

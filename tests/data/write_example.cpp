@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Writes a probe's file and a sweep's file into a folder, for check_hdf5.py to read with other
-// programs' eyes.
+// Writes a probe's file (also as NPZ) and a sweep's file into a folder, for check_hdf5.py and the
+// notebooks to read with other programs' eyes.
 #include <exception>
+#include <fstream>
 #include <iostream>
 
+#include "data/npz.h"
 #include "data/run_store.h"
 #include "data/sweep_store.h"
 #include "tests/data/example_records.h"
@@ -19,6 +21,8 @@ int main(int argc, char** argv) {
     std::filesystem::create_directories(folder);
     midscope::WriteRecords((folder / "probe.h5").string(), midscope::ExampleRecords(),
                            midscope::ExampleProvenance());
+    std::ofstream npz(folder / "probe.npz", std::ios::binary);
+    midscope::WriteNpz(midscope::ExampleRecords().front(), npz);
     auto store = midscope::SweepStore::Create((folder / "sweep.h5").string(), R"({"seed":1})",
                                               midscope::ExampleProvenance());
     for (const int64_t sample : {0, 3, 5}) store.Append(sample, midscope::ExampleSample(sample));

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// `midscope ls`, show, merge, compare and export as a user runs them, on files that need no model.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "data/run_store.h"
+#include "data/sweep_store.h"
+#include "probes/outcome_statistics.h"
+#include "tests/data/example_records.h"
+#include "tests/probes/run_program.h"
+
+namespace midscope {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::ProgramRun;
+using testing::RunMidscope;
+
+constexpr int kUsage = 2;
+
+// A sweep of mdqa with ten documents; `worse` nats are added to every answer.
+void WriteSweep(const std::string& path, const std::string& setting, int64_t first, double worse) {
+  const std::vector<int64_t> places = {1, 5, 10};
+  const std::string plan =
+      R"({"task":"mdqa:documents=10","seed":1,"samples":4,"places":[1,5,10],)" +
+      ("\"settings\":[\"" + setting + "\"]}");
+  SweepStore store = SweepStore::Create(path, plan, ExampleProvenance());
+  std::vector<SampleOutcome> outcomes;
+  for (int64_t sample = first; sample < first + 2; ++sample) {
+    const auto base = static_cast<double>(sample);
+    outcomes.push_back({sample, {base + worse, base + 1 + worse, base + 2 + worse}, {1, 0, 1}});
+    Record record;
+    record.name = "outcome";
+    record.axes = {{"setting", 1, "", {setting}, {}}, {"place", 3, "rank", {}, {1, 5, 10}}};
+    record.arrays = {{"answer_nll", {"setting", "place"}, outcomes.back().answer_nll, "nats", ""},
+                     {"correct", {"setting", "place"}, outcomes.back().correct, "", ""}};
+    store.Append(sample, record);
+  }
+  store.Finish({OutcomeMeansRecord({setting}, places, SummariseOutcomes(outcomes, 1, 3, 1))});
+}
+
+class ProgramStore : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    WriteSweep(File("a.h5"), "none", 0, 0);
+    WriteSweep(File("more.h5"), "none", 2, 0);
+    WriteSweep(File("pi.h5"), "pi(1.5)", 0, 0.25);
+    WriteBytes(File("cut.h5"), ReadBytes(File("a.h5")).substr(0, 3000));
+    WriteBytes(File("text.h5"), "no HDF5");
+  }
+  std::string File(const std::string& name) const { return folder_.File(name); }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(ProgramStore, LsNamesAddressesAndGoesOnAfterADamagedFile) {
+  const ProgramRun run = RunMidscope({"ls", File("cut.h5"), File("a.h5"), File("text.h5")});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.err, HasSubstr("2 of 3 files"));
+  EXPECT_THAT(run.out, HasSubstr("::/entry/sweep/answer_nll"));
+  EXPECT_THAT(run.out, HasSubstr("[sample 2, setting 1, place 3]"));
+  const ProgramRun listed = RunMidscope({"ls", File("a.h5") + "::sweep", "--json"});
+  ASSERT_EQ(listed.status, 0) << listed.err;
+  const json file = json::parse(listed.out)["files"][0];
+  EXPECT_EQ(file["plan"]["task"], "mdqa:documents=10");
+  EXPECT_EQ(file["records"][0]["arrays"][0]["shape"], json({2, 1, 3}));
+  // An address that was listed is one that show takes.
+  const std::string address = file["records"][0]["arrays"][0]["address"];
+  EXPECT_EQ(RunMidscope({"show", address}).status, 0);
+}
+
+TEST_F(ProgramStore, ShowPrintsAPartByItsPlaces) {
+  const ProgramRun run = RunMidscope({"show", File("a.h5") + "::sweep/answer_nll", "--slice",
+                                      "sample=1", "--slice", "place=5-10"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("place  value\n    5      2\n   10      3\n"));
+  EXPECT_EQ(RunMidscope({"show", File("a.h5"), "--slice", "sample=9"}).status, kUsage);
+  EXPECT_EQ(RunMidscope({"show", File("a.h5"), "--slice", "nonsense"}).status, kUsage);
+  EXPECT_EQ(RunMidscope({"show", File("cut.h5")}).status, 1);
+  EXPECT_THAT(RunMidscope({"show", File("a.h5")}).out, HasSubstr("model_hash"));
+}
+
+TEST_F(ProgramStore, MergeJoinsSamplesOrSettings) {
+  ASSERT_EQ(RunMidscope({"merge", File("all.h5"), File("a.h5"), File("more.h5")}).status, 0);
+  EXPECT_THAT(RunMidscope({"ls", File("all.h5")}).out, HasSubstr("4 of 4 samples, 1 setting"));
+  EXPECT_EQ(RunMidscope({"merge", File("all.h5"), File("a.h5"), File("more.h5")}).status, kUsage)
+      << "the file exists";
+  const ProgramRun joined = RunMidscope({"merge", File("both.h5"), File("a.h5"), File("pi.h5")});
+  ASSERT_EQ(joined.status, 0) << joined.err;
+  EXPECT_THAT(joined.out, HasSubstr("settings joined"));
+  // The means are computed anew, with the paired difference that neither file had.
+  const ProgramRun difference = RunMidscope(
+      {"show", File("both.h5") + "::outcome_means/answer_nll_difference", "--slice", "place=1"});
+  EXPECT_THAT(difference.out, HasSubstr("0.25"));
+  EXPECT_EQ(RunMidscope({"merge", File("x.h5"), File("a.h5"), File("a.h5")}).status, kUsage);
+  EXPECT_EQ(RunMidscope({"merge", File("x.h5"), File("more.h5"), File("pi.h5")}).status, kUsage);
+  EXPECT_EQ(RunMidscope({"merge", File("x.h5"), File("a.h5"), File("cut.h5")}).status, 1);
+}
+
+TEST_F(ProgramStore, CompareTellsWhatDiffers) {
+  ASSERT_EQ(RunMidscope({"merge", File("both.h5"), File("a.h5"), File("pi.h5")}).status, 0);
+  const ProgramRun same = RunMidscope({"compare", File("a.h5"), File("a.h5")});
+  ASSERT_EQ(same.status, 0) << same.err;
+  EXPECT_THAT(same.out, HasSubstr("no field of plan or provenance differs"));
+  const ProgramRun other = RunMidscope({"compare", File("a.h5"), File("both.h5"), "--json"});
+  ASSERT_EQ(other.status, 0) << other.err;
+  const json compared = json::parse(other.out);
+  EXPECT_TRUE(compared["different_fields"].contains("plan.settings"));
+  EXPECT_EQ(compared["rows"].size(), 9U) << "3 cells of A, 6 of B";
+  EXPECT_EQ(compared["rows"][1]["difference"], 0.0);
+  EXPECT_EQ(compared["rows"][1]["difference_low"], 0.0) << "the same samples: paired";
+  EXPECT_EQ(RunMidscope({"compare", File("a.h5")}).status, kUsage);
+}
+
+TEST_F(ProgramStore, ComparePutsPublishedNumbersBesideYours) {
+  EXPECT_THAT(RunMidscope({"compare", "--published", "list"}).out, HasSubstr("arXiv 2403.04797"));
+  const ProgramRun run = RunMidscope({"compare", File("pi.h5"), "--published", "mspoe-t2"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("mspoe-t2-mdqa"));
+  EXPECT_THAT(run.out, Not(HasSubstr("mspoe-t2-kv"))) << "the other half is of another task";
+  EXPECT_THAT(run.out, HasSubstr("64.7*"));
+  EXPECT_THAT(run.out, HasSubstr("+34.8")) << "100.0 - 65.2 at place 1";
+  EXPECT_EQ(RunMidscope({"compare", File("pi.h5"), "--published", "mspoe"}).status, 0);
+  EXPECT_EQ(RunMidscope({"compare", File("pi.h5"), "--published", "nothing"}).status, kUsage);
+}
+
+TEST_F(ProgramStore, ExportTakesAddressesAndSlices) {
+  const ProgramRun csv = RunMidscope(
+      {"export", File("a.h5") + "::sweep/answer_nll", "--slice", "sample=1", "--slice", "place=1"});
+  EXPECT_EQ(csv.out, "array,sample,setting,place,value\r\nanswer_nll,1,none,1,1\r\n");
+  ASSERT_EQ(RunMidscope({"export", File("a.h5"), "--out", File("a.npz")}).status, 0);
+  EXPECT_EQ(ReadBytes(File("a.npz")).substr(0, 4), std::string("PK\3\4", 4));
+  EXPECT_EQ(RunMidscope({"export", File("a.h5"), "--format", "npz"}).status, kUsage);
+  EXPECT_EQ(RunMidscope({"export", File("a.h5"), "--format", "png"}).status, kUsage);
+}
+
+}  // namespace
+}  // namespace midscope
