@@ -23,14 +23,14 @@ using testing::RunMidscope;
 using testing::RunningProgram;
 using testing::TemporaryFolder;
 
-constexpr const char* kPlan = R"(
+constexpr const char* kPlan = R"toml(
 model = "embedded"
 task = ["list:lines={size}", "passkey:tokens=128"]
 size = [4, 6]
 samples = 2
 with = ["none", "channel(100, factor=-1, layers=8-25)"]
 score = "likelihood"
-)";
+)toml";
 
 std::string WritePlan(const TemporaryFolder& folder) {
   std::ofstream(folder.File("plan.toml")) << kPlan;
