@@ -65,7 +65,7 @@ std::vector<double> HolmAdjusted(std::span<const double> p_values);
 
 // How many paired samples show a mean difference of `difference` with 80 % power at the 5 % level,
 // two-sided, when single differences spread by `standard_deviation` (normal approximation); and the
-// difference that `samples` show so. -1 where no number of samples does.
+// difference that `samples` show so. The number is -1 where none is enough.
 int64_t SamplesForDifference(double standard_deviation, double difference);
 double DetectableDifference(double standard_deviation, int64_t samples);
 

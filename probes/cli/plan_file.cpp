@@ -53,6 +53,23 @@ Json ReadFile(const std::string& path) {
   return plan;
 }
 
+// Several models: on the command line the first stands by position, the others after --also.
+Json Models(const std::string& path, Json plan) {
+  const auto model = plan.find("model");
+  if (model == plan.end() || !model->is_array()) return plan;
+  if (model->empty()) throw UsageError(path + ", 'model'", "it names none");
+  if (plan.contains("also")) {
+    throw UsageError(path + ", 'also'", "'model' lists several models already",
+                     "Put all of them into 'model'");
+  }
+  Json others = Json::array();
+  for (size_t i = 1; i < model->size(); ++i) others.push_back((*model)[i]);
+  const Json first = model->front();
+  plan["model"] = first;
+  if (!others.empty()) plan["also"] = others;
+  return plan;
+}
+
 // A number or text as the command line would have it.
 std::string TextOf(const std::string& thing, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
@@ -85,7 +102,7 @@ OptionSet WithPlanFile(const OptionSet& command_line, const std::string& path) {
   for (const OptionDescription& option : options.descriptions()) {
     if (option.name != "plan") known.push_back(option.name);
   }
-  const Json plan = ReadFile(path);
+  const Json plan = Models(path, ReadFile(path));
   for (const auto& [name, value] : plan.items()) {
     const std::string thing = path + ", '" + name + "'";
     if (std::find(known.begin(), known.end(), name) == known.end()) {

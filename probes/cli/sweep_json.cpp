@@ -90,7 +90,6 @@ Json ReportJson(const CellReport& report) {
   return {{"model", report.cell.model},
           {"task", report.plan.task},
           {"seed", report.plan.seed},
-          {"file", report.file},
           {"score", ScoreArmsName(report.plan.score)},
           {"samples", report.statistics.samples},
           {"failed_samples", report.failed},
@@ -111,6 +110,8 @@ std::string SweepJson(const std::vector<CellReport>& reports) {
       rows.push_back(RowJson(report, i, reports.size() > 1));
     }
     sweeps.push_back(ReportJson(report));
+    // Of several, which is where; one sweep prints the same whatever its file is called.
+    if (reports.size() > 1) sweeps.back()["file"] = report.file;
   }
   return Json{{"rows", rows}, {"sweeps", sweeps}}.dump(2, ' ', false,
                                                        Json::error_handler_t::replace) +

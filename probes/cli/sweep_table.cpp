@@ -64,10 +64,21 @@ std::string CellsText(const CellReport& report) {
   return table.Text();
 }
 
+// The likelihood and the score that the task is published by; the file and the JSON have all
+// measures.
+bool IsShown(const CellReport& report, const std::string& measure) {
+  if (measure == "answer_nll") return true;
+  const char* score = Has(report, &CellStatistics::generation_score)  ? "generation_score"
+                      : Has(report, &CellStatistics::choice_accuracy) ? "choice_accuracy"
+                                                                      : "accuracy";
+  return measure == score;
+}
+
 std::string SettingsText(const CellReport& report) {
   TextTable table(
       {"over places", "measure", "mean [95 %]", "gap [95 %]", "best", "worst", "place p"});
   for (const SettingStatistics& one : report.statistics.settings) {
+    if (!IsShown(report, one.measure)) continue;
     table.Add({SettingText(report.plan.settings[one.setting]), one.measure,
                WithInterval(one.mean, one.mean_interval), WithInterval(one.gap, one.gap_interval),
                std::to_string(one.best_place), std::to_string(one.worst_place),
@@ -82,7 +93,7 @@ std::string ComparisonsText(const CellReport& report) {
   bool any = false;
   for (const SettingComparison& one : report.statistics.comparisons) {
     const bool single = report.plan.places.size() > 1 && one.what.starts_with("place");
-    if (single) continue;
+    if (single || !IsShown(report, one.measure)) continue;
     any = true;
     table.Add({report.plan.settings[one.setting].text,
                SettingText(report.plan.settings[one.against]), one.measure, one.what,
@@ -94,6 +105,7 @@ std::string ComparisonsText(const CellReport& report) {
 std::string AdviceText(const CellReport& report) {
   std::string text;
   for (const SampleAdvice& one : report.statistics.advice) {
+    if (!IsShown(report, one.measure)) continue;
     const bool nats = one.measure == "answer_nll";
     const auto amount = [&](double value) {
       return nats ? fmt::format("{:.2f} nats", value) : fmt::format("{:.1f} points", 100 * value);

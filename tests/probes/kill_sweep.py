@@ -42,7 +42,7 @@ def data_sets(path):
 def table(text):
     result = json.loads(text)
     for one in result["sweeps"]:
-        del one["file"]
+        one.pop("file", None)
     return result
 
 

@@ -82,7 +82,7 @@ TEST(ProgramSweep, RefusesAnExistingFileAndAnotherPlan) {
   EXPECT_THAT(again.err, HasSubstr("--resume"));
   const ProgramRun resumed = RunMidscope(With(sweep, "--resume"));
   EXPECT_EQ(resumed.status, 0) << resumed.err;
-  const ProgramRun other = RunMidscope(With(Sweep("2", folder.File("run.h5")), "--resume"));
+  const ProgramRun other = RunMidscope(With(With(sweep, "--attention"), "--resume"));
   EXPECT_NE(other.status, 0);
   EXPECT_THAT(other.err, HasSubstr("plan"));
   EXPECT_EQ(RunMidscope({"sweep", "embedded", "--resume"}).status, 2);

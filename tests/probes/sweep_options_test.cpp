@@ -31,7 +31,7 @@ class SweepPlanFile : public ::testing::Test {
   test::TemporaryFolder folder_;
 };
 
-constexpr const char* kToml = R"(
+constexpr const char* kToml = R"toml(
 model = ["a.gguf", "b.gguf"]
 task = ["list:lines={size}", "kv:pairs={size}"]
 size = [10, 20]
@@ -41,7 +41,7 @@ places = [1, 5]
 with = ["none", "pi(1.5)"]
 control = true
 threads = 2
-)";
+)toml";
 
 TEST_F(SweepPlanFile, TomlCrossesWhatItLists) {
   const OptionSet options = Read("plan.toml", kToml);

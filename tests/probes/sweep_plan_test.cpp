@@ -53,9 +53,9 @@ TEST(SweepControls, AreTheSameChangeElsewhere) {
   const ModelConfig& config = EmbeddedModel()->config();
   const std::vector<SweepSetting> settings = {
       ReadSetting("none"), ReadSetting("channel([100,215], factor=[-1,0.5], layers=8-25)"),
-      ReadSetting("pi(1.5)"), ReadSetting("ms-poe(min=1.2, max=1.6)")};
+      ReadSetting("pi(1.5)")};
   const std::vector<SweepSetting> controls = ControlSettings(settings, config, 7);
-  ASSERT_EQ(controls.size(), 2u);
+  ASSERT_EQ(controls.size(), 1u);
   EXPECT_EQ(controls[0].control_of, settings[1].text);
   const auto& channels = controls[0].intervention.channels;
   ASSERT_EQ(channels.size(), 2u);
@@ -65,13 +65,21 @@ TEST(SweepControls, AreTheSameChangeElsewhere) {
   EXPECT_EQ(channels[0].factor, -1);
   EXPECT_EQ(channels[1].factor, 0.5);
   EXPECT_EQ(channels[1].layers.Text(), "8-25");
-  const auto& order = std::get<MsPoe>(controls[1].intervention.positions);
-  EXPECT_EQ(order.order, MsPoeOrder::kRandom);
-  EXPECT_EQ(order.max, 1.6);
   // The text says it all.
   EXPECT_EQ(ReadSetting(controls[0].text).intervention, controls[0].intervention);
   EXPECT_EQ(ControlSettings(settings, config, 7)[0].text, controls[0].text);
   EXPECT_NE(ControlSettings(settings, config, 8)[0].text, controls[0].text);
+}
+
+TEST(SweepControls, OrderHeadsAtRandomWhereTheyWereOrderedByScore) {
+  const ModelConfig& config = EmbeddedModel()->config();
+  const std::vector<SweepSetting> settings = {ReadSetting("ms-poe(min=1.2, max=1.6)")};
+  const std::vector<SweepSetting> controls = ControlSettings(settings, config, 7);
+  ASSERT_EQ(controls.size(), 1u);
+  const auto& order = std::get<MsPoe>(controls[0].intervention.positions);
+  EXPECT_EQ(order.order, MsPoeOrder::kRandom);
+  EXPECT_EQ(order.max, 1.6);
+  EXPECT_EQ(ReadSetting(controls[0].text).intervention, controls[0].intervention);
 }
 
 TEST(SweepCost, CountsWhatIsNotTakenFromAnotherSettingsRun) {
