@@ -22,7 +22,8 @@ constexpr double kDeepest = 1;
 
 double ReadRatio(const QString& text) {
   double ratio = 0;
-  if (!ReadWhole(text.trimmed().toStdString(), ratio) || ratio < kSmallest || ratio > kLargest) {
+  if (!ReadWhole(text.trimmed().toStdString(), ratio) ||
+      !(ratio >= kSmallest && ratio <= kLargest)) {  // not a number either
     throw UsageError("position ratios", "'" + text.toStdString() + "' is no ratio",
                      "Give numbers from 0.01 to 1000");
   }

@@ -12,6 +12,7 @@ namespace midscope {
 namespace {
 
 constexpr int kRestMilliseconds = 350;
+constexpr int kPauseMilliseconds = 150;
 
 // A file of another version may hold a term that this one does not know: its pictures still show.
 Intervention SettingOrNone(const std::string& text) {
@@ -29,6 +30,9 @@ Session::Session(std::unique_ptr<Engine> engine, QObject* parent)
   rest_.setSingleShot(true);
   rest_.setInterval(kRestMilliseconds);
   connect(&rest_, &QTimer::timeout, this, &Session::Rest);
+  pause_.setSingleShot(true);
+  pause_.setInterval(kPauseMilliseconds);
+  connect(&pause_, &QTimer::timeout, this, &Session::Pause);
   // Always queued: a replaced request is answered from within Post, before its ticket is known.
   connect(&worker_, &EngineWorker::Replied, this, &Session::OnReply, Qt::QueuedConnection);
   connect(&worker_, &EngineWorker::Partial, this, &Session::OnPartial, Qt::QueuedConnection);
@@ -124,6 +128,7 @@ void Session::CancelMeans() {
 
 void Session::CancelEverything() {
   asked_ticket_ = 0;
+  pause_.stop();
   rest_.stop();
   worker_.CancelAll();
 }
@@ -157,17 +162,18 @@ void Session::SetSettings(const Intervention& a, const Intervention& b, bool mov
     if (others_a || others_b || b_was_there != differs()) TellSides();
     Q_EMIT MeansChanged();
   }
-  if (moving) {
-    rest_.stop();
-  } else {
-    rest_.start();
-  }
+  (moving ? rest_ : pause_).stop();
+  (moving ? pause_ : rest_).start();
 }
 
-void Session::Rest() {
+void Session::Pause() {
   if (prompts_.empty() || !model_) return;
   if (!a_.settled) RequestLook(Side::kA);
   if (differs() && !b_.settled) RequestLook(Side::kB);
+}
+
+void Session::Rest() {
+  Pause();
   RequestMeans();
 }
 

@@ -3,8 +3,8 @@
 // them. Asks the engine for what is missing, in the order in which eyes need it, and tells the
 // panels what has come. Knows no widget.
 //
-// A new setting is answered by a what-if at once; when the hand rests, full runs (score map, hidden
-// channels) and then the means over samples follow.
+// A new setting is answered by a what-if at once; when a hand that still holds a knob pauses, full
+// runs follow (score map, hidden channels), and when it rests the means over samples do.
 #pragma once
 
 #include <QObject>
@@ -82,6 +82,8 @@ class Session : public QObject {
   EngineWorker& worker() { return worker_; }
   // How long the hand must rest before full runs begin.
   void SetRestTime(int milliseconds) { rest_.setInterval(milliseconds); }
+  // How long a hand that holds a knob must pause before the full runs of where it is begin.
+  void SetPauseTime(int milliseconds) { pause_.setInterval(milliseconds); }
 
  Q_SIGNALS:
   void ModelChanged();
@@ -122,6 +124,7 @@ class Session : public QObject {
   void RequestWhatIf(Side side);
   void RequestMeans();
   void RequestEverything();
+  void Pause();
   void Rest();
   // True where the records on the screen are others from now on.
   bool ChangeSide(Side side, const SideState& next, bool moving);
@@ -157,6 +160,7 @@ class Session : public QObject {
   quint64 valid_from_ = 0;  // replies to older tickets are about another prompt
   std::map<quint64, RequestKind> pending_;
   QString busy_;
+  QTimer pause_;
   QTimer rest_;
   EngineWorker worker_;
 };

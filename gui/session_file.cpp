@@ -122,7 +122,8 @@ std::string SessionText(const SavedSession& session) {
     json["head"] =
         "L" + std::to_string(session.head->layer) + "H" + std::to_string(session.head->head);
   }
-  json["probes"] = Json::parse(session.probe_options);
+  // In alphabetical order, whoever wrote them.
+  json["probes"] = nlohmann::json::parse(session.probe_options);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

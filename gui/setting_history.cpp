@@ -3,12 +3,27 @@
 
 #include <utility>
 
+#include "core/intervention_text.h"
+
 namespace midscope {
+namespace {
+
+// What the Edit menu says of a step.
+QString StepText(const SettingPair& before, const SettingPair& after) {
+  if (before.a == after.b && before.b == after.a) return QObject::tr("swap of A and B");
+  constexpr qsizetype kLongest = 40;
+  const bool a_alone = before.b == after.b;
+  QString text = QString::fromStdString(PrintIntervention(a_alone ? after.a : after.b));
+  if (text.size() > kLongest) text = text.left(kLongest - 1) + QChar(0x2026);
+  return (a_alone ? QStringLiteral("A: ") : QStringLiteral("B: ")) + text;
+}
+
+}  // namespace
 
 class SettingHistory::Step : public QUndoCommand {
  public:
   Step(SettingHistory* history, SettingPair before, SettingPair after, int gesture, bool moving)
-      : QUndoCommand(QObject::tr("setting")),
+      : QUndoCommand(StepText(before, after)),
         history_(history),
         before_(std::move(before)),
         after_(std::move(after)),
@@ -22,6 +37,7 @@ class SettingHistory::Step : public QUndoCommand {
     const auto* later = static_cast<const Step*>(other);
     if (gesture_ == 0 || later->gesture_ != gesture_) return false;
     after_ = later->after_;
+    setText(StepText(before_, after_));
     return true;
   }
 

@@ -139,7 +139,9 @@ void StackEditor::Rebuild(const std::vector<TermText>& terms) {
   std::vector<bool> open;
   for (const Entry& entry : entries_) {
     open.push_back(entry.box->open());
+    // One of its buttons may be what asked for this.
     entry.box->hide();
+    entry.box->setParent(nullptr);
     entry.box->deleteLater();
   }
   entries_.clear();
@@ -158,7 +160,6 @@ StackEditor::Entry StackEditor::MakeEntry(size_t index, const TermText& term, bo
   const std::pair<int, QString> moves[] = {{-1, tr("Before the one above")},
                                            {1, tr("After the one below")}};
   for (const auto& [by, tip] : moves) {
-    if (!CanMove(index, by) && term.term->name == "none") continue;
     QToolButton* button =
         Corner(by < 0 ? QStringLiteral("▲") : QStringLiteral("▼"), tip, entry.box);
     button->setObjectName(

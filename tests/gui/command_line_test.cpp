@@ -37,6 +37,15 @@ class CommandLineTest : public QObject {
     QVERIFY(Read("--version").text.startsWith("midscope-gui "));
   }
 
+  void ModelOptionsAndSessions() {
+    const GuiCommand command = Read("--session a.midscope --weights stored --device cpu:portable");
+    QCOMPARE(command.session, QString("a.midscope"));
+    QCOMPARE(command.model_options.size(), size_t{2});
+    QCOMPARE(command.model_options[0].first + "=" + command.model_options[0].second,
+             std::string("weights=stored"));
+    QVERIFY(Read("--help").text.contains("--sliding-window"));
+  }
+
   void OtherNamesOfAHead() {
     QCOMPARE(Read("--render a --out b --head attn_L12_3").render.head, (HeadId{12, 3}));
     QCOMPARE(Read("--render a --out b --head l0h8").render.head, (HeadId{0, 8}));
@@ -57,6 +66,10 @@ class CommandLineTest : public QObject {
                              << "--channel";
     QTest::newRow("dtype") << "--dtype float16"
                            << "float16";
+    QTest::newRow("weights") << "--weights small"
+                             << "stored";
+    QTest::newRow("session and model") << "--session a.midscope b.gguf"
+                                       << "b.gguf";
     QTest::newRow("two files") << "a.gguf b.gguf"
                                << "b.gguf";
   }

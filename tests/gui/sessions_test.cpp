@@ -129,118 +129,117 @@ class SessionsTest : public QObject {
                           << "chanel";
     QTest::newRow("option") << R"({"midscope_session":1,"model":"m","model_options":{"dtype":3}})"
                             << "dtype";
-    QTest::newRow("setting") << R"({"midscope_session":1,"model":"m","setting_b":"pi(x)"
-  })"
+    QTest::newRow("setting") << R"J({"midscope_session":1,"model":"m","setting_b":"pi(x)"})J"
                              << "column";
-  QTest::newRow("place") << R"({"midscope_session":1,"model":"m","place_index":-5})"
-                         << "place_index";
-  QTest::newRow("gold") << R"({"midscope_session":1,"model":"m",
+    QTest::newRow("place") << R"({"midscope_session":1,"model":"m","place_index":-5})"
+                           << "place_index";
+    QTest::newRow("gold") << R"({"midscope_session":1,"model":"m",
         "subject":{"text":"ab","spans":{"gold":[1,9]}}})"
-                        << "gold";
-  QTest::newRow("places") << R"({"midscope_session":1,"model":"m",
+                          << "gold";
+    QTest::newRow("places") << R"({"midscope_session":1,"model":"m",
         "subject":{"task":"list","places":["x"]}})"
-                          << "place";
-}
+                            << "place";
+  }
 
   void BadSessionsAreNamed() {
-  QFETCH(QString, text);
-  QFETCH(QString, says);
-  try {
-    ParseSession(text.toStdString(), "mine.midscope");
-    QFAIL("an error was expected");
-  } catch (const Error& error) {
-    const QString message = QString::fromUtf8(error.what());
-    QVERIFY2(message.contains("mine.midscope") && message.contains(says), error.what());
+    QFETCH(QString, text);
+    QFETCH(QString, says);
+    try {
+      ParseSession(text.toStdString(), "mine.midscope");
+      QFAIL("an error was expected");
+    } catch (const Error& error) {
+      const QString message = QString::fromUtf8(error.what());
+      QVERIFY2(message.contains("mine.midscope") && message.contains(says), error.what());
+    }
   }
-}
 
-void ASessionComesBackIntoAnotherWindow() {
-  QTemporaryDir folder;
-  const QString file = folder.filePath("one.midscope");
-  WriteSessionFile(file, Example());
-  Rig rig;
-  rig.window.files()->OpenPath(file);
-  QVERIFY2(rig.Settle(), qPrintable(rig.Errors()));
-  QVERIFY2(rig.Errors().isEmpty(), qPrintable(rig.Errors()));
-  QCOMPARE(rig.session->model()->dtype, std::string("bfloat16"));
-  QCOMPARE(rig.window.attention()->head(), (HeadId{3, 2}));
-  QCOMPARE(rig.window.history()->current(), Example().settings);
-  QVERIFY(rig.session->record(Side::kB, "logit_lens"));
-  const QString again = folder.filePath("two.midscope");
-  rig.window.files()->SaveSession(again);
-  QVERIFY2(rig.Errors().isEmpty(), qPrintable(rig.Errors()));
-  QCOMPARE(SessionText(ReadSessionFile(again)), SessionText(Example()));
-  // The settings before it are one step back.
-  rig.window.history()->stack()->undo();
-  QVERIFY(rig.window.history()->current().b.empty());
-}
+  void ASessionComesBackIntoAnotherWindow() {
+    QTemporaryDir folder;
+    const QString file = folder.filePath("one.midscope");
+    WriteSessionFile(file, Example());
+    Rig rig;
+    rig.window.files()->OpenPath(file);
+    QVERIFY2(rig.Settle(), qPrintable(rig.Errors()));
+    QVERIFY2(rig.Errors().isEmpty(), qPrintable(rig.Errors()));
+    QCOMPARE(rig.session->model()->dtype, std::string("bfloat16"));
+    QCOMPARE(rig.window.attention()->head(), (HeadId{3, 2}));
+    QCOMPARE(rig.window.history()->current(), Example().settings);
+    QVERIFY(rig.session->record(Side::kB, "logit_lens"));
+    const QString again = folder.filePath("two.midscope");
+    rig.window.files()->SaveSession(again);
+    QVERIFY2(rig.Errors().isEmpty(), qPrintable(rig.Errors()));
+    QCOMPARE(SessionText(ReadSessionFile(again)), SessionText(Example()));
+    // The settings before it are one step back.
+    rig.window.history()->stack()->undo();
+    QVERIFY(rig.window.history()->current().b.empty());
+  }
 
-void ThePlaceOfTheSessionIsShown() {
-  Rig rig;
-  SavedSession saved;
-  saved.place_index = 4;
-  saved.samples = 0;
-  rig.window.files()->Apply(saved);
-  QVERIFY(rig.Settle());
-  QCOMPARE(rig.session->place(), size_t{4});
-}
+  void ThePlaceOfTheSessionIsShown() {
+    Rig rig;
+    SavedSession saved;
+    saved.place_index = 4;
+    saved.samples = 0;
+    rig.window.files()->Apply(saved);
+    QVERIFY(rig.Settle());
+    QCOMPARE(rig.session->place(), size_t{4});
+  }
 
-void OptionsAndFilesAreRemembered() {
-  QTemporaryDir folder;
-  const QString settings = folder.filePath("window.ini");
-  const QString model = folder.filePath("planted.gguf");
-  QFile(model).open(QIODevice::WriteOnly);
-  {
+  void OptionsAndFilesAreRemembered() {
+    QTemporaryDir folder;
+    const QString settings = folder.filePath("window.ini");
+    const QString model = folder.filePath("planted.gguf");
+    QFile(model).open(QIODevice::WriteOnly);
+    {
+      Rig rig;
+      rig.window.files()->Remember(settings);
+      rig.window.model()->options()->SetText("weights", "stored");
+      QVERIFY(rig.Open(model.toUtf8().constData()));
+      rig.window.files()->SaveSession(folder.filePath("a.midscope"));
+      rig.window.files()->OpenPath(folder.filePath("none.midscope"));  // no file: not recent
+      QVERIFY(rig.Errors().contains("none.midscope"));
+    }
     Rig rig;
     rig.window.files()->Remember(settings);
-    rig.window.model()->options()->SetText("weights", "stored");
-    QVERIFY(rig.Open(model.toUtf8().constData()));
-    rig.window.files()->SaveSession(folder.filePath("a.midscope"));
-    rig.window.files()->OpenPath(folder.filePath("none.midscope"));  // no file: not recent
-    QVERIFY(rig.Errors().contains("none.midscope"));
+    QCOMPARE(rig.window.model()->request().weights, std::string("stored"));
+    QCOMPARE(rig.window.files()->recent(), (QStringList{folder.filePath("a.midscope"), model}));
+    // Without the call, as in a test, nothing is read and nothing written.
+    Rig fresh;
+    QVERIFY(fresh.window.files()->recent().isEmpty());
+    QCOMPARE(fresh.window.model()->request().weights, std::string("auto"));
   }
-  Rig rig;
-  rig.window.files()->Remember(settings);
-  QCOMPARE(rig.window.model()->request().weights, std::string("stored"));
-  QCOMPARE(rig.window.files()->recent(), (QStringList{folder.filePath("a.midscope"), model}));
-  // Without the call, as in a test, nothing is read and nothing written.
-  Rig fresh;
-  QVERIFY(fresh.window.files()->recent().isEmpty());
-  QCOMPARE(fresh.window.model()->request().weights, std::string("auto"));
-}
 
-void ABadOptionStaysInTheBarAndNothingIsOpened() {
-  Rig rig;
-  rig.window.model()->findChild<QComboBox*>("option_device")->setEditText("gpu");
-  QTest::mouseClick(rig.window.findChild<QPushButton*>("open"), Qt::LeftButton);
-  QVERIFY2(rig.Errors().contains("gpu"), qPrintable(rig.Errors()));
-  QVERIFY(!rig.session->asked_and_waiting());
-}
+  void ABadOptionStaysInTheBarAndNothingIsOpened() {
+    Rig rig;
+    rig.window.model()->findChild<QComboBox*>("option_device")->setEditText("gpu");
+    QTest::mouseClick(rig.window.findChild<QPushButton*>("open"), Qt::LeftButton);
+    QVERIFY2(rig.Errors().contains("gpu"), qPrintable(rig.Errors()));
+    QVERIFY(!rig.session->asked_and_waiting());
+  }
 
-void ProbesRunWithTheirOptions() {
-  Rig rig;
-  QVERIFY(rig.Open());
-  QVERIFY(!rig.session->record(Side::kA, "logit_lens"));
-  auto* form = rig.window.records()->findChild<ProbeForm*>("probes");
-  QVERIFY(form);
-  form->findChild<QCheckBox*>("probe_logit_lens")->setChecked(true);
-  form->findChild<NumberBox*>("option_lens-top")->setValue(3);
-  QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
-  QVERIFY(SpyUntil(rig.stopped, [&] {
-    return rig.session->record(Side::kA, "logit_lens") && !rig.session->asked_and_waiting();
-  }));
-  QCOMPARE(rig.session->probe_options(),
-           std::string(R"({"probes":"default,logit_lens","lens-top":3})"));
-  rig.window.records()->Choose("logit_lens: by rank");
-  const QString note = rig.window.findChild<QLabel*>("record_note")->text();
-  QVERIFY2(note.contains("lens-top 3"), qPrintable(note));
-  // Taken away again, its record goes.
-  form->findChild<QCheckBox*>("probe_logit_lens")->setChecked(false);
-  QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
-  QVERIFY(SpyUntil(rig.stopped, [&] {
-    return !rig.session->record(Side::kA, "logit_lens") && !rig.session->asked_and_waiting();
-  }));
-}
+  void ProbesRunWithTheirOptions() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    QVERIFY(!rig.session->record(Side::kA, "logit_lens"));
+    auto* form = rig.window.records()->findChild<ProbeForm*>("probes");
+    QVERIFY(form);
+    form->findChild<QCheckBox*>("probe_logit_lens")->setChecked(true);
+    form->findChild<NumberBox*>("option_lens-top")->setValue(3);
+    QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
+    QVERIFY(SpyUntil(rig.stopped, [&] {
+      return rig.session->record(Side::kA, "logit_lens") && !rig.session->asked_and_waiting();
+    }));
+    QCOMPARE(rig.session->probe_options(),
+             std::string(R"({"probes":"default,logit_lens","lens-top":3})"));
+    rig.window.records()->Choose("logit_lens: by rank");
+    const QString note = rig.window.findChild<QLabel*>("record_note")->text();
+    QVERIFY2(note.contains("lens-top 3"), qPrintable(note));
+    // Taken away again, its record goes.
+    form->findChild<QCheckBox*>("probe_logit_lens")->setChecked(false);
+    QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
+    QVERIFY(SpyUntil(rig.stopped, [&] {
+      return !rig.session->record(Side::kA, "logit_lens") && !rig.session->asked_and_waiting();
+    }));
+  }
 };
 
 }  // namespace midscope

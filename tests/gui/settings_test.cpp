@@ -121,7 +121,9 @@ class SettingsTest : public QObject {
     Rig rig;
     rig.Type(true, "pi(1.5)");
     const Intervention pi = rig.history.current().b;
+    QCOMPARE(rig.history.stack()->undoText().toStdString(), "B: " + rig.TextB());
     QTest::mouseClick(rig.Find<QWidget>("swap"), Qt::LeftButton);
+    QCOMPARE(rig.history.stack()->undoText(), QString("swap of A and B"));
     QCOMPARE(rig.history.current().a, pi);
     QVERIFY(rig.history.current().b.empty());
     QTest::mouseClick(rig.Find<QWidget>("swap"), Qt::LeftButton);

@@ -34,6 +34,7 @@ class WhatIfTest : public QObject {
     explicit Rig(int64_t samples = 0) {
       session.SetSamples(samples);
       session.SetRestTime(0);
+      session.SetPauseTime(1 << 30);
       session.worker().SetPatience(std::chrono::hours(1));
       session.SetSubject(Subject{});
       session.Open(OpenRequest{});

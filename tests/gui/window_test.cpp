@@ -51,6 +51,7 @@ class WindowTest : public QObject {
 
     Rig() {
       session->SetRestTime(0);
+      session->SetPauseTime(1 << 30);
       session->SetSamples(0);
       window.resize(1400, 900);
       window.show();
@@ -211,6 +212,23 @@ class WindowTest : public QObject {
     const HeadMapPlot* map = rig.window.head_map()->plot();
     QCOMPARE(map->CellValue({2, 3}),
              double{FakeEngine::Score(2, 3, 2)} - double{FakeEngine::Score(2, 3, 0)});
+  }
+
+  void MapAndChannelsFollowWhenTheHandPauses() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    rig.Find<QGroupBox>("channel_on")->setChecked(true);
+    rig.window.head_map()->SetMode(MapMode::kB);
+    rig.session->SetPauseTime(0);
+    auto* slider = rig.Find<QSlider>("factor_slider");
+    slider->setSliderDown(true);
+    slider->setSliderPosition(-100);
+    QVERIFY(SpyUntil(rig.stopped, [&] { return rig.session->settled(Side::kB); }));
+    QVERIFY(slider->isSliderDown());
+    QCOMPARE(rig.window.head_map()->plot()->CellValue({2, 3}), double{FakeEngine::Score(2, 3, 2)});
+    QCOMPARE(rig.control->comparisons(), size_t{0});  // the means wait until it rests
+    slider->setSliderDown(false);
+    QVERIFY(rig.Settle());
   }
 
   void SettingsSwapWithTheirResults() {
