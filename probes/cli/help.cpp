@@ -26,12 +26,9 @@ std::string Overview() {
   }
   text +=
       "\nmidscope COMMAND --help shows a command's options with examples.\n"
-      "midscope help interventions shows what --with takes, midscope help presets the published
-      "
-      "settings it knows by name, midscope help tasks what --task takes, midscope help probes
-      "
-      "what midscope probe measures, midscope help schema what lies in its files.
-      "
+      "midscope help interventions shows what --with takes, midscope help presets the published\n"
+      "settings it knows by name, midscope help tasks what --task takes, midscope help probes\n"
+      "what midscope probe measures, midscope help schema what lies in its files.\n"
       "midscope --version prints the version.\n\n"
       "Results go to standard output, progress and messages to standard error. Exit status: 0 "
       "done,\n"
