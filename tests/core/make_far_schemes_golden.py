@@ -44,13 +44,13 @@ INFINI = [
 now = {}  # the setting that runs
 
 
-def turn(x, positions):
-    """x [1, head, token, dim], rotated or not: each token turned on by so many positions."""
+def turn(x, positions, magnitude=1.0):
+    """x [1, head, token, dim], rotated or not: each token turned on by so many positions; what is rotated times magnitude."""
     frequency = now["inverse_frequency"]().double()
     pairs = len(frequency)
     angle = positions.double()[:, None] * frequency
     first, second = x[..., :pairs].double(), x[..., pairs:2 * pairs].double()
-    cos, sin = angle.cos(), angle.sin()
+    cos, sin = angle.cos() * magnitude, angle.sin() * magnitude
     return torch.cat([first * cos - second * sin, second * cos + first * sin, x[..., 2 * pairs:].double()], -1)
 
 
@@ -105,7 +105,8 @@ def attend(layer, q, k, v, scaling, softcap, bias, visible):
         local = visible & (segment[:, None] == segment)
         weights = softmax_of(q @ k.transpose(2, 3) * scaling, softcap, bias, local)
         if rotates:
-            q, k = turn(q, -place), turn(k, -place)
+            # YaRN's and longrope's magnitude is part of the rotation.
+            q, k = (turn(x, -place, 1 / now["magnitude"]()) for x in (q, k))
         gates = (rule["gates"] * q.shape[1])[:q.shape[1]]
         gate = torch.tensor(gates, dtype=torch.float64).view(1, -1, 1, 1) * (segment > 0).view(1, 1, -1, 1)
         weights = (1 - gate) * weights
@@ -125,10 +126,11 @@ def cases(name):
                                                               dtype=torch.float32).eval()
     body = getattr(model, "model", None) or getattr(model, "gpt_neox", None)
     now["rotates"] = lambda layer: name != "mpt" and (getattr(config, "no_rope_layers", None) or [1] * 99)[layer] == 1
+    now["magnitude"] = lambda: body.rotary_emb.attention_scaling
     now["inverse_frequency"] = lambda: body.rotary_emb.inv_freq
     for setting in SELF_EXTEND + INFINI:
-        if "group" in setting and name == "mpt" or "segment" in setting and name == "llama-yarn":
-            continue  # no positions to group; un-rotating would keep yarn's magnitude
+        if "group" in setting and name == "mpt":
+            continue  # no positions to group
         if "gates" in setting and len(setting["gates"]) > 1:
             heads = config.n_heads if name == "mpt" else config.num_attention_heads
             setting = setting | dict(gates=GATES[:heads])
