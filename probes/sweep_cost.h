@@ -23,7 +23,7 @@ struct SampleCost {
 };
 
 // A token generated (in a batch of a sample's places) takes about the time of so many tokens of a
-// prompt, for its weights are read for few rows. An estimate; measured 5 to 15 on CPUs.
+// prompt, for its weights are read for few rows. An estimate.
 inline constexpr double kGeneratedTokenCost = 10;
 // Rows that are run again alone cost at least this share of the prompt's run: keys are updated.
 inline constexpr double kLastRowsShare = 0.02;
