@@ -6,6 +6,8 @@
 
 namespace midscope {
 
+LayerSet LayerSet::From(int64_t first) { return {false, {{first, kEveryLayerAfter}}}; }
+
 bool LayerSet::Contains(int64_t layer) const {
   return all || std::any_of(ranges.begin(), ranges.end(), [layer](const Range& range) {
            return range.first <= layer && layer <= range.last;

@@ -28,6 +28,7 @@ struct LayerSet {
   bool all = true;
   std::vector<Range> ranges;
 
+  static LayerSet From(int64_t first);  // `first` and all later ones
   bool Contains(int64_t layer) const;
   // "all", "8-25", "[2-8,12]".
   std::string Text() const;
@@ -106,9 +107,8 @@ struct MsPoe {
   double max = 1.8;  // its last
   MsPoeMode mode = MsPoeMode::kRank;
   MsPoeOrder order = MsPoeOrder::kScore;
-  uint64_t seed = 0;  // of kRandom
-  LayerSet layers{
-      false, {{2, kEveryLayerAfter}}};  // the public scripts' first_layer = 2; the paper says all
+  uint64_t seed = 0;                    // of kRandom
+  LayerSet layers = LayerSet::From(2);  // as the public scripts; the paper says all
   bool operator==(const MsPoe&) const = default;
 };
 

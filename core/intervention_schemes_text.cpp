@@ -139,8 +139,7 @@ const std::vector<Binding<MsPoe>>& Bindings(const MsPoe&) {
          return value.order == MsPoeOrder::kRandom ? MemberText<&MsPoe::seed>(value) : "";
        }},
       {[](auto& value, const auto& argument, const auto& described) {
-         value.layers = {false,
-                         {{Number<int64_t>(OnlyValue(argument), described), kEveryLayerAfter}}};
+         value.layers = LayerSet::From(Number<int64_t>(OnlyValue(argument), described));
        },
        [](const auto& value, const auto&) {
          return OpenEnded(value.layers) ? std::to_string(value.layers.ranges[0].first) : "";

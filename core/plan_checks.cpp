@@ -12,7 +12,9 @@ void CheckLayers(const LayerSet& layers, const ModelConfig& config, const std::s
     // An open end ("from layer 2 on") is written as a very large last layer.
     const bool open_end = range.last >= kEveryLayerAfter;
     if (range.first >= config.layers || (!open_end && range.last >= config.layers)) {
-      throw UsageError(term, "layers=" + layers.Text() + " leaves the model's layers",
+      const std::string named =
+          open_end ? "first_layer=" + std::to_string(range.first) : "layers=" + layers.Text();
+      throw UsageError(term, named + " leaves the model's layers",
                        "It has layers 0-" + std::to_string(config.layers - 1));
     }
   }

@@ -100,10 +100,7 @@ class SchemePlans {
       plan.inverse_frequency.clear();
       plan.magnitude = 1;
     }
-    if (any) return;
-    throw UsageError(term_,
-                     "the model rotates nothing in layers " + scheme.layers.Text() + " anyway",
-                     "Name layers with positions");
+    if (!any) RefuseUnrotated(scheme.layers);
   }
 
   void operator()(const HeadRatioTable& scheme) {
@@ -131,9 +128,11 @@ class SchemePlans {
 
   void operator()(const MsPoe& scheme) {
     CheckLayers(scheme.layers, config_, term_);
+    bool any = false;
     for (int64_t layer = 0; layer < config_.layers; ++layer) {
       AttentionPlan& plan = plans_[static_cast<size_t>(layer)];
       if (!scheme.layers.Contains(layer) || plan.inverse_frequency.empty()) continue;
+      any = true;
       plan.ratio_rule = RatioRule{scheme, layer};
       if (!RatiosAreFixed(*plan.ratio_rule)) continue;
       const std::vector<int64_t> no_counts(static_cast<size_t>(config_.heads), 0);
@@ -141,6 +140,7 @@ class SchemePlans {
       plan.q_ratio = std::move(ratios.q);
       plan.k_ratio = std::move(ratios.k);
     }
+    if (!any) RefuseUnrotated(scheme.layers);
   }
 
   void operator()(const SelfExtend&) { Refuse(); }
@@ -148,6 +148,11 @@ class SchemePlans {
 
  private:
   [[noreturn]] void Refuse() const { throw UsageError(term_, "this version does not run it yet"); }
+
+  [[noreturn]] void RefuseUnrotated(const LayerSet& layers) const {
+    throw UsageError(term_, "the model rotates nothing in layers " + layers.Text() + " anyway",
+                     "Name layers with positions");
+  }
 
   // The frequencies of all layers that rotate by the model's global ones.
   void Replace(const RopeFrequencies& frequencies) {

@@ -108,8 +108,9 @@ TEST(Presets, AllParseAndAreTold) {
     EXPECT_FALSE(ParseIntervention(preset.text).empty()) << preset.name;
     EXPECT_EQ(ParseIntervention("preset(" + preset.name + ")"), ParseIntervention(preset.text));
     EXPECT_FALSE(preset.models.empty() || preset.source.empty()) << preset.name;
-    if (preset.name.find("13b") != std::string::npos)
+    if (preset.name.find("13b") != std::string::npos) {
       EXPECT_THAT(preset.warning, HasSubstr("transposition")) << preset.name;
+    }
   }
   EXPECT_EQ(PrintIntervention(ParseIntervention("preset(channel-vicuna-7b) + pi(2)")),
             "pi(2) + channel(2393, factor=0, layers=10-25, rows=answer)");

@@ -124,9 +124,9 @@ TEST(Schemes, IdentitiesHoldBitForBit) {
 TEST(Schemes, ReportedRatiosAsATableGiveTheSameRun) {
   const auto decoder = Tiny("qwen3");
   const auto ids = PromptOf("qwen3");
-  for (const char* setting :
-       {"ms-poe(first_layer=0)", "ms-poe(first_layer=0, order=entropy)",
-        "ms-poe(first_layer=1, order=random, seed=3)", "ms-poe(min=1.8, max=0.7, mode=group)"}) {
+  for (const char* setting : {"ms-poe(first_layer=0)", "ms-poe(first_layer=0, order=entropy)",
+                              "ms-poe(first_layer=1, order=random, seed=3)",
+                              "ms-poe(min=1.8, max=0.7, first_layer=0, mode=group)"}) {
     const RunResult run = RunIds(*decoder, ids, setting);
     Intervention table;
     table.positions = HeadRatioTable{"table", 6, run.position_ratio.values};
