@@ -23,6 +23,7 @@ ModelConfig Config() {
   config.heads = 4;
   config.key_value_heads = 2;
   config.head_dim = 8;
+  config.rope_dimensions = 8;
   config.trained_context = 100;
   config.rope_base = 10000;
   return config;
