@@ -12,7 +12,7 @@
 namespace midscope {
 namespace {
 
-const char* const kTerm = "infini";
+constexpr const char* kTerm = "infini";
 
 // ELU(x) + 1 of [rows, heads * head_dim], as [heads, rows, head_dim] float32. e^x itself below 0:
 // ELU first would round small ones to 0.

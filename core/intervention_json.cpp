@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* const kThing = "intervention JSON";
+constexpr const char* kThing = "intervention JSON";
 
 // A name in quotation marks that would be something else without them keeps them.
 Json ValueOf(const TextAtom& atom) {

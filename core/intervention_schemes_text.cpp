@@ -215,7 +215,7 @@ MsPoe ReadMsPoe(const TextTerm& term) {
     throw ErrorAt(std::max(first_layer->column, layers->column),
                   "'first_layer' and 'layers' both say where to begin", "Leave one of the two out");
   }
-  const MsPoe value = ReadTerm(term, Bindings(MsPoe()));
+  auto value = ReadTerm(term, Bindings(MsPoe()));
   const TextArgument* seed = Find(term, "seed");
   if (seed && value.order != MsPoeOrder::kRandom) {
     throw ErrorAt(seed->column, "only order=random takes a seed",

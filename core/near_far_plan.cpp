@@ -9,7 +9,7 @@
 namespace midscope {
 namespace {
 
-const char* const kTerm = "self-extend";
+constexpr const char* kTerm = "self-extend";
 
 // The longest run whose distances, seen through the rule, stay below `distance`.
 int64_t Reach(const SelfExtend& scheme, int64_t distance) {

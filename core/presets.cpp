@@ -4,15 +4,15 @@
 namespace midscope {
 namespace {
 
-const char* const kMsPoePaper = "Zhang et al. 2024, arXiv 2403.04797";
-const char* const kMsPoeCode = "public code of arXiv 2403.04797, src/ms_poe.sh";
-const char* const kChannelPaper = "Yu et al. 2024, arXiv 2406.02536, Table 5";
-const char* const kChannelCode = "configuration in the public code of arXiv 2406.02536";
-const char* const kTransposed =
+constexpr const char* kMsPoePaper = "Zhang et al. 2024, arXiv 2403.04797";
+constexpr const char* kMsPoeCode = "public code of arXiv 2403.04797, src/ms_poe.sh";
+constexpr const char* kChannelPaper = "Yu et al. 2024, arXiv 2406.02536, Table 5";
+constexpr const char* kChannelCode = "configuration in the public code of arXiv 2406.02536";
+constexpr const char* kTransposed =
     "The paper has channel 4283 for Llama-2-13B and 4923 for Vicuna-13B, which is tuned from it "
     "(the 7B pair shares 2393): a digit transposition in one of them. Search again (midscope "
     "channels) before trusting it.";
-const char* const kOffGrid =
+constexpr const char* kOffGrid =
     "The factor is not among those that the paper says it chose from (0.5, 0, -0.5, -1).";
 
 }  // namespace

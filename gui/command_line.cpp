@@ -113,7 +113,9 @@ GuiCommand ReadCommandLine(const QStringList& arguments) {
   }
   if (parser.isSet(QStringLiteral("help"))) {
     command.task = GuiTask::kPrintAndLeave;
-    command.text = parser.helpText();
+    // Qt knows the program's name from an application, which is not made for this.
+    command.text = parser.helpText().replace(QStringLiteral("<executable_name>"),
+                                             QStringLiteral("midscope-gui"));
     return command;
   }
   if (parser.isSet(QStringLiteral("version"))) {

@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QMenuBar>
 #include <QMimeData>
+#include <QScreen>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSplitter>
@@ -119,8 +120,10 @@ void MainWindow::Arrange() {
   statusBar()->addPermanentWidget(what_if_text_);
   auto* help = new QLabel(Plot::MouseHelp());
   help->setEnabled(false);
-  statusBar()->addPermanentWidget(help);
-  resize(1540, 960);
+  // What does not fit is cut; it does not hold the window wide.
+  help->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  statusBar()->addPermanentWidget(help, 1);
+  resize(QSize(1540, 960).boundedTo(screen()->availableSize()));
 }
 
 void MainWindow::MakeMenus() {

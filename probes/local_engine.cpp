@@ -154,7 +154,9 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
   decoder_ = std::move(decoder);
   ModelSummary summary{decoder_->config(), decoder_->path(), request.dtype};
   summary.weights = WeightStorageName(decoder_->options().weights);
-  summary.device = PrintPlacement(decoder_->options().placement);
+  const Placement& placement = decoder_->options().placement;
+  summary.device = placement.shares.size() == 1 ? DeviceText(placement.shares.front().device)
+                                                : PrintPlacement(placement);
   summary.sliding_window = request.sliding_window;
   summary.probes = Offers(probes_);
   return summary;

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <random>
 
+#include "core/attention_plan.h"
 #include "core/captures.h"
 #include "core/error.h"
 #include "core/intervention_text.h"
@@ -32,14 +33,31 @@ constexpr size_t kFullRunsAtOnce = 8;
 // Draws stacks of terms as text.
 class StackDrawer {
  public:
-  explicit StackDrawer(uint64_t seed) : random_(seed) {}
+  StackDrawer(const ModelConfig& config, const Prompt& prompt, uint64_t seed)
+      : config_(config), prompt_(prompt), random_(seed) {}
 
   int64_t Integer(int64_t first, int64_t last) {
     return first + static_cast<int64_t>(random_() % static_cast<uint64_t>(last - first + 1));
   }
   bool Chance(int64_t percent) { return Integer(1, 100) <= percent; }
 
+  // One that the model takes: some terms do not go together.
   std::string Stack() {
+    std::string text = AnyStack();
+    while (!Taken(text)) text = AnyStack();
+    return text;
+  }
+
+ private:
+  bool Taken(const std::string& text) const {
+    try {
+      CompilePlans(ResolvePassages(ParseIntervention(text), prompt_), config_, kPromptTokens);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+  std::string AnyStack() {
     std::vector<std::string> terms;
     if (Chance(40)) terms.push_back(Scheme());
     if (Chance(60)) terms.push_back(Channel());
@@ -52,8 +70,6 @@ class StackDrawer {
     for (size_t i = 1; i < terms.size(); ++i) text += " + " + terms[i];
     return text;
   }
-
- private:
   std::string Of(const std::vector<std::string>& choices) {
     return choices[static_cast<size_t>(Integer(0, static_cast<int64_t>(choices.size()) - 1))];
   }
@@ -89,7 +105,11 @@ class StackDrawer {
          "base(" + std::to_string(Integer(10000, 500000)) + ")", "ntk(" + Tenths(11, 40) + ")",
          "dynamic-ntk(" + Tenths(11, 40) + ")", "dynamic-linear",
          "yarn(" + Tenths(11, 40) + ", context=2048, form=" + Of({"repo", "paper", "cream"}) + ")",
-         "nope(layers=" + Layers() + ")"});
+         "nope(layers=" + Layers() + ")",
+         "self-extend(group=" + std::to_string(Integer(1, 5)) +
+             ", window=" + std::to_string(Integer(1, 20)) + ")",
+         "infini(segment=" + std::to_string(Integer(3, 30)) + ", gate=0." +
+             std::to_string(Integer(0, 9)) + ", update=" + Of({"linear", "delta"}) + ")"});
   }
   std::string Channel() {
     return "channel(" + Of({"100", "215", "[100,7]"}) + ", factor=" + Tenths(-10, 20) +
@@ -113,6 +133,8 @@ class StackDrawer {
     return "temperature(" + Head() + ", " + Tenths(5, 20) + ", rows=" + Rows() + ")";
   }
 
+  const ModelConfig& config_;
+  const Prompt& prompt_;
   std::mt19937_64 random_;
 };
 
@@ -222,7 +244,7 @@ void EvaluateCancelled(WhatIf& what_if, const std::string& setting, int64_t laye
 TEST(WhatIfPairs, AnyStackAfterAnyOtherEqualsAFullRun) {
   const auto decoder = testing::EmbeddedDecoder();
   const Prompt prompt = SomePrompt(*decoder);
-  StackDrawer draw(20240314);
+  StackDrawer draw(decoder->config(), prompt, 20240314);
   std::vector<std::string> settings;
   settings.reserve(kPairs + 1);
   for (size_t i = 0; i <= kPairs; ++i) settings.push_back(draw.Stack());
