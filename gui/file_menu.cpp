@@ -24,9 +24,9 @@ namespace midscope {
 namespace {
 
 constexpr int kRecentFiles = 9;  // as many as there are keys Ctrl+1 to Ctrl+9
-const QLatin1String kRecentKey("recent_files");
-const QLatin1String kModelOptionsKey("model_options");
-const QLatin1String kSessionEnding(".midscope");
+constexpr QLatin1String kRecentKey("recent_files");
+constexpr QLatin1String kModelOptionsKey("model_options");
+constexpr QLatin1String kSessionEnding(".midscope");
 
 bool IsResults(const QString& path) {
   return path.endsWith(QLatin1String(".h5")) || path.contains(QLatin1String(".h5::"));

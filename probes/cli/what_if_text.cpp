@@ -29,8 +29,8 @@ std::string RerunText(const WhatIfCost& cost, int64_t layers) {
   if (cost.first_layer == layers) return "nothing was run";
   std::string rows = cost.first_row == 0 ? "all rows" : fmt::format("rows {}-", cost.first_row);
   if (cost.last_rows_only) rows = "last rows";
-  return fmt::format("{} of layers {}-{}, {:.2g} % of a full run", rows, cost.first_layer,
-                     layers - 1, 100 * cost.share);
+  return fmt::format("{} of layers {}-{}, {:.{}f} % of a full run", rows, cost.first_layer,
+                     layers - 1, 100 * cost.share, cost.share < 0.1 ? 1 : 0);
 }
 
 std::string KeptText(const WhatIfCost& cost, int64_t layers) {
