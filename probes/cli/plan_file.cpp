@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "probes/cli/plan_file.h"
 
+#include <fmt/format.h>
 #define TOML_EXCEPTIONS 1
 #include <toml++/toml.h>
 
@@ -104,7 +105,7 @@ OptionSet WithPlanFile(const OptionSet& command_line, const std::string& path) {
   }
   const Json plan = Models(path, ReadFile(path));
   for (const auto& [name, value] : plan.items()) {
-    const std::string thing = path + ", '" + name + "'";
+    const std::string thing = fmt::format("{}, '{}'", path, name);
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       throw UsageError(thing, "there is no such option", KnownWordsHint(name, known));
     }
