@@ -33,7 +33,8 @@ std::vector<double> RowsOf(const OutcomeMeasure& measure, size_t setting, size_t
 std::vector<double> PlaceMeans(std::span<const double> rows, size_t places) {
   std::vector<double> means(places);
   for (size_t i = 0; i < rows.size(); ++i) means[i % places] += rows[i];
-  for (double& mean : means) mean /= static_cast<double>(rows.size() / places);
+  const size_t samples = rows.size() / places;
+  for (double& mean : means) mean /= static_cast<double>(samples);
   return means;
 }
 
