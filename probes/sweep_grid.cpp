@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "probes/sweep_grid.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
@@ -73,8 +71,10 @@ std::vector<SweepCell> SweepCells(const std::vector<std::string>& models,
         for (const int64_t seed : seeds) {
           SweepCell cell{model, text, static_cast<uint64_t>(seed)};
           if (std::find(cells.begin(), cells.end(), cell) != cells.end()) {
-            throw UsageError("plan", fmt::format("model {}, task {}, seed {} stand in it twice",
-                                                 model, text, seed));
+            std::string named = "model " + model;
+            named.append(", task ").append(text);
+            named.append(", seed ").append(std::to_string(seed));
+            throw UsageError("plan", named + " stand in it twice");
           }
           cells.push_back(std::move(cell));
         }
@@ -94,7 +94,8 @@ std::vector<std::string> CellFileNames(const std::vector<SweepCell>& cells) {
     const std::string stem = (PlainName(model) + "_" + TaskName(cell.task)).substr(0, kLongest);
     std::string name = stem + seed;
     for (int copy = 2; std::find(names.begin(), names.end(), name + ".h5") != names.end(); ++copy) {
-      name = fmt::format("{}_{}{}", stem, copy, seed);
+      name = stem + "_";
+      name.append(std::to_string(copy)).append(seed);
     }
     names.push_back(name + ".h5");
   }

@@ -28,7 +28,6 @@
 
 #include "core/captures.h"
 #include "core/decoder.h"
-#include "core/error.h"
 #include "core/intervention_text.h"
 #include "core/thread_policy.h"
 #include "core/what_if.h"
