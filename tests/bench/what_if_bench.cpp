@@ -28,6 +28,7 @@
 
 #include "core/captures.h"
 #include "core/decoder.h"
+#include "core/error.h"
 #include "core/intervention_text.h"
 #include "core/thread_policy.h"
 #include "core/what_if.h"
