@@ -48,7 +48,9 @@ TEST(Edits, AreThoseOfThePlainComputation) {
   for (const Json& item : Golden()["cases"]) {
     const std::string model = item["model"];
     const std::string setting = item["setting"];
-    test::ExpectGolden(FullRun(model, setting), Golden(), item, model + " " + setting);
+    std::string told = model + " ";
+    told += setting;
+    test::ExpectGolden(FullRun(model, setting), Golden(), item, told);
   }
 }
 
@@ -100,8 +102,10 @@ TEST(Edits, TokenByTokenEqualsAFullRun) {
   for (const Json& item : Golden()["cases"]) {
     const std::string model = item["model"];
     const std::string setting = item["setting"];
+    std::string told = model + " ";
+    told += setting;
     test::ExpectStepsEqual(*Model(model), model, AnswerIds(), ParseIntervention(setting), {},
-                           FullRun(model, setting), model + " " + setting);
+                           FullRun(model, setting), told);
   }
 }
 

@@ -28,14 +28,17 @@ std::string ErrorOf(const std::string& text) {
   }
 }
 
+constexpr const char* kExported =
+    "array,layer,head,value\r\nother,0,,7\r\nposition_ratio,0,0,1.5\r\n"
+    "position_ratio,0,1,1.25\r\nposition_ratio,1,0,2\r\nposition_ratio,1,1,1\r\n";
+
 TEST(HeadRatioFile, TakesListsRowsAndExports) {
   for (const char* text : {
            "[[1.5,1.25],[2,1]]",
            " \n[ [1.5, 1.25],\r\n [2, 1.0] ]\n",
            "0,0,1.5\n0,1,1.25\n1,0,2\n1,1,1\n",
            "layer,head,ratio\r\n1, 1, 1\r\n\r\n0,1,1.25\r\n0,0,1.5\r\n1,0,2e0",
-           "array,layer,head,value\r\nother,0,,7\r\nposition_ratio,0,0,1.5\r\n"
-           "position_ratio,0,1,1.25\r\nposition_ratio,1,0,2\r\nposition_ratio,1,1,1\r\n",
+           kExported,
            R"({"provenance":{},"records":[{"name":"x","arrays":[]},{"name":"position_ratio_record",
               "arrays":[{"name":"other","data":[1]},
                         {"name":"position_ratio","data":[[1.5,1.25],[2,1]]}]}]})",
