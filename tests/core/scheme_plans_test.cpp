@@ -20,7 +20,6 @@
 namespace midscope {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::DoubleEq;
 using ::testing::DoubleNear;
 using ::testing::Each;
@@ -146,8 +145,8 @@ Intervention Ratios(int64_t heads, std::vector<double> ratios) {
 }
 
 TEST(SchemePlans, RatiosOfAFileAreThoseOfQueriesAndKeys) {
-  std::vector<double> ratios;
-  for (int i = 0; i < 16; ++i) ratios.push_back(1 + i / 16.0);
+  std::vector<double> ratios(16);
+  for (size_t i = 0; i < ratios.size(); ++i) ratios[i] = 1 + static_cast<double>(i) / 16;
   const auto plans = CompilePlans(Ratios(4, ratios), Config(), 10);
   EXPECT_THAT(plans[2].q_ratio, ElementsAre(1.5, 1.5625, 1.625, 1.6875));
   EXPECT_EQ(plans[2].k_ratio, plans[2].q_ratio);
