@@ -52,6 +52,7 @@ class Ranks : public ::testing::Test {
                                      std::to_string(ranks), MIDSCOPE_PROGRAM_FILE};
     line.insert(line.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;
+    pointers.reserve(line.size() + 1);
     for (std::string& argument : line) pointers.push_back(argument.data());
     pointers.push_back(nullptr);
     const std::string out = folder_.File("out");
