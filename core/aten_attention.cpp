@@ -188,7 +188,7 @@ at::Tensor AtenOps::Products(const kernels::AttentionShape& shape, const HeadRan
   // Keys before the first are far from every row, those from the second on near to every row.
   const int64_t near_begin = std::clamp(first_row - tables.near + 1, first_key, last_key);
   const int64_t far_end = std::clamp(first_row + rows - tables.near, first_key, last_key);
-  const at::Tensor near = products(tables.q, range.keys, near_begin, last_key);
+  at::Tensor near = products(tables.q, range.keys, near_begin, last_key);
   if (far_end == first_key) return near;
   const at::Tensor far = products(tables.far_q, range.far_keys, first_key, far_end);
   const int64_t both = far_end - near_begin;

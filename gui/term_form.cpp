@@ -106,7 +106,7 @@ TermForm::Field TermForm::MakeChoice(size_t argument) {
   connect(number, &NumberBox::valueChanged, this, [this, argument] { Tell(argument); });
   return {both,
           [box, number] {
-            const std::string choice = box->currentText().toStdString();
+            std::string choice = box->currentText().toStdString();
             if (!HasNumber(box->currentText())) return choice;
             return choice.substr(0, choice.size() - 1) + number->Text();
           },

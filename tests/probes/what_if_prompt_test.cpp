@@ -19,7 +19,6 @@ namespace {
 
 using midscope::testing::FakeWhatIfEngine;
 using midscope::testing::WhatIfGate;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
