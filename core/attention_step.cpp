@@ -195,21 +195,33 @@ HeadTables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) {
     tables.k = tables.q;
     return tables;
   }
-  // Heads with equal ratios get the very same table: kernels share rotated keys between equal
+  // Heads that stand alike get the very same table: kernels share rotated keys between equal
   // pointers.
-  std::map<double, kernels::RotaryView> by_ratio;
-  const auto table_of = [&](double ratio) {
-    const auto found = by_ratio.find(ratio);
-    if (found != by_ratio.end()) return found->second;
-    auto table =
-        rotary_.Get(plan.inverse_frequency, plan.magnitude, ratio, rows, {}, executor_, cancel_);
-    if (!table) throw Cancelled();
-    tables.owned.push_back(std::move(table));
-    return by_ratio[ratio] = tables.owned.back()->View();
+  std::map<std::pair<double, RowPositions>, kernels::RotaryView> known;
+  const auto views_of = [&](const std::vector<double>& ratios, RowPositions positions) {
+    std::vector<kernels::RotaryView> views;
+    views.reserve(ratios.size());
+    for (const double ratio : ratios) {
+      const auto [place, is_new] = known.try_emplace({ratio, positions});
+      if (is_new) {
+        auto table = rotary_.Get(plan.inverse_frequency, plan.magnitude, ratio, rows, positions,
+                                 executor_, cancel_);
+        if (!table) throw Cancelled();
+        place->second = table->View();
+        tables.owned.push_back(std::move(table));
+      }
+      views.push_back(place->second);
+    }
+    return views;
   };
-  for (const double ratio : plan.q_ratio) tables.q.push_back(table_of(ratio));
-  for (const double ratio : plan.k_ratio) tables.k.push_back(table_of(ratio));
-  if (plan.near_far) AddFarTables(plan, rows, rotary_, tables);
+  tables.q = views_of(plan.q_ratio, {});
+  tables.k = views_of(plan.k_ratio, {});
+  // Within the window no row has a far key.
+  if (plan.near_far && rows > plan.near_far->window) {
+    tables.near = plan.near_far->window;
+    tables.far_q = views_of(plan.q_ratio, FarQueries(*plan.near_far));
+    tables.far_k = views_of(plan.k_ratio, FarKeys(*plan.near_far));
+  }
   return tables;
 }
 

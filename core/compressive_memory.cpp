@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/job.h"
+#include "core/plan_checks.h"
 
 namespace midscope {
 namespace {
@@ -76,16 +77,7 @@ void ApplyInfiniAttention(const InfiniAttention& scheme, const Intervention& int
                      "no tokens any more",
                      "Leave one of the two out");
   }
-  const auto windowed = std::find_if(plans.begin(), plans.end(),
-                                     [](const AttentionPlan& plan) { return plan.window > 0; });
-  if (windowed != plans.end()) {
-    throw UsageError(
-        kTerm,
-        "layer " + std::to_string(windowed - plans.begin()) + " sees the last " +
-            std::to_string(windowed->window) +
-            " keys alone: tokens of a segment that are beyond would be in neither part",
-        "Switch the model's window off: --sliding-window off");
-  }
+  CheckNoWindow(plans, kTerm, ": tokens of a segment that are beyond would be in neither part");
   CompressiveMemory memory{scheme.segment, scheme.gates, scheme.update};
   if (memory.gates.size() == 1)
     memory.gates.assign(static_cast<size_t>(config.heads), scheme.gates.front());

@@ -6,13 +6,11 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/row_batches.h"
 #include "core/scoring.h"
 
 namespace midscope {
 namespace {
-
-// Rows a batch: more no longer make matrix products faster.
-constexpr int64_t kBatchTokens = 2048;
 
 struct Sequence {
   const GreedyRequest* request = nullptr;
@@ -72,15 +70,12 @@ void Take(const Decoder& decoder, const RunResult& result, Sequence& sequence) {
 
 // One token more for each of the sequences, in batches of bounded size.
 void Step(const Decoder& decoder, std::span<Sequence* const> sequences, const JobContext& context) {
+  const auto rows_of = [&](size_t i) { return sequences[i]->rows_to_run(); };
   for (size_t begin = 0; begin < sequences.size();) {
+    const size_t end = BatchEnd(begin, sequences.size(), rows_of);
     std::vector<RunRequest> runs;
-    int64_t tokens = 0;
-    size_t end = begin;
-    while (end < sequences.size() &&
-           (end == begin || tokens + sequences[end]->rows_to_run() <= kBatchTokens)) {
-      tokens += sequences[end]->rows_to_run();
-      runs.push_back(NextRun(*sequences[end++]));
-    }
+    runs.reserve(end - begin);
+    for (size_t i = begin; i < end; ++i) runs.push_back(NextRun(*sequences[i]));
     const std::vector<RunResult> results = decoder.Run(runs, context);
     for (size_t i = begin; i < end; ++i) Take(decoder, results[i - begin], *sequences[i]);
     begin = end;

@@ -17,8 +17,6 @@ namespace midscope {
 namespace {
 
 constexpr int64_t kMaxBytes = int64_t{16} << 20;
-constexpr double kSmallest = 0.01;
-constexpr double kLargest = 1000;
 constexpr int64_t kMostLayers = 1024;
 constexpr int64_t kMostHeads = 4096;
 constexpr std::string_view kArray = "position_ratio";
@@ -36,10 +34,10 @@ class Cells {
                                   std::to_string(head));
     }
     // NaN fails too.
-    if (!(ratio >= kSmallest && ratio <= kLargest)) {
+    if (!(ratio >= kSmallestRatio && ratio <= kLargestRatio)) {
       throw UsageError(file_,
-                       where + ": a ratio must be from " + NumberText(kSmallest) + " to " +
-                           NumberText(kLargest) + ", not " + NumberText(ratio),
+                       where + ": a ratio must be from " + NumberText(kSmallestRatio) + " to " +
+                           NumberText(kLargestRatio) + ", not " + NumberText(ratio),
                        "1 leaves the head as it is");
     }
     if (layer >= static_cast<int64_t>(rows_.size())) rows_.resize(static_cast<size_t>(layer) + 1);

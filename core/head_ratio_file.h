@@ -9,11 +9,15 @@
 
 namespace midscope {
 
+// What a position may be divided by.
+inline constexpr double kSmallestRatio = 0.01;
+inline constexpr double kLargestRatio = 1000;
+
 // JSON: lists of ratios [[...], ...] as [layer][head], or what `midscope export --format json`
 // writes, of which the array "position_ratio" is taken. CSV: rows layer,head,ratio under a header
 // or none, or what `midscope export --format csv` writes, of which the rows of position_ratio are
-// taken. Every head of every layer must have a ratio from 0.01 to 1000, once. Throws Error that
-// names the file and the row.
+// taken. Every head of every layer must have a ratio from kSmallestRatio to kLargestRatio, once.
+// Throws Error that names the file and the row.
 HeadRatioTable ReadHeadRatios(const std::string& file);
 
 // The same of the file's contents.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "core/intervention_scheme_terms.h"
 
+#include "core/head_ratio_file.h"
 #include "core/intervention.h"
 
 namespace midscope {
 namespace {
 
-constexpr double kSmallestRatio = 0.01;
-constexpr double kLargestRatio = 1000;
 constexpr double kLargestTokens = 1 << 24;
 
 Term NoneTerm() { return {"none", "Nothing is changed.", "", {}}; }

@@ -2,9 +2,9 @@
 #include "core/near_far_plan.h"
 
 #include <algorithm>
-#include <map>
 
 #include "core/error.h"
+#include "core/plan_checks.h"
 
 namespace midscope {
 namespace {
@@ -30,41 +30,17 @@ void ApplySelfExtend(const SelfExtend& scheme, const Intervention& intervention,
                      "where tokens stand in the text",
                      "Leave one of the two out");
   }
-  const auto windowed = std::find_if(plans.begin(), plans.end(),
-                                     [](const AttentionPlan& plan) { return plan.window > 0; });
-  if (windowed != plans.end()) {
-    throw UsageError(kTerm,
-                     "layer " + std::to_string(windowed - plans.begin()) + " sees the last " +
-                         std::to_string(windowed->window) +
-                         " keys alone, so that far keys would stay unseen",
-                     "Switch the model's window off: --sliding-window off");
-  }
+  CheckNoWindow(plans, kTerm, ", so that far keys would stay unseen");
   for (AttentionPlan& plan : plans) {
     if (!plan.inverse_frequency.empty()) plan.near_far = NearFarRule{scheme.group, scheme.window};
   }
 }
 
-void AddFarTables(const AttentionPlan& plan, int64_t rows, RotaryCache& rotary,
-                  HeadTables& tables) {
-  const NearFarRule& rule = *plan.near_far;
-  // No row has a far key.
-  if (rows <= rule.window) return;
-  tables.near = rule.window;
-  const auto add = [&](const std::vector<double>& ratios, int64_t offset, auto& views) {
-    std::map<double, kernels::RotaryView> by_ratio;
-    for (const double ratio : ratios) {
-      const auto found = by_ratio.find(ratio);
-      if (found == by_ratio.end()) {
-        tables.owned.push_back(
-            rotary.Get(plan.inverse_frequency, plan.magnitude, ratio, rows, {rule.group, offset}));
-        by_ratio[ratio] = tables.owned.back()->View();
-      }
-      views.push_back(by_ratio[ratio]);
-    }
-  };
-  add(plan.q_ratio, rule.window - rule.window / rule.group, tables.far_q);
-  add(plan.k_ratio, 0, tables.far_k);
+RowPositions FarQueries(const NearFarRule& rule) {
+  return {rule.group, rule.window - rule.window / rule.group};
 }
+
+RowPositions FarKeys(const NearFarRule& rule) { return {rule.group, 0}; }
 
 std::string SelfExtendAdvice(const SelfExtend& scheme, const ModelConfig& config, int64_t tokens) {
   const int64_t trained = config.trained_context;

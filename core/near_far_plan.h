@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Self-Extend (arXiv 2401.01325) as attention plans, tables and advice. The rule holds for each
+// Self-Extend (arXiv 2401.01325) as attention plans, positions and advice. The rule holds for each
 // pair of query and key by their places in the whole sequence, so that chunks and cached decoding
 // give what one run gives. Positions are rounded down throughout: some files of the public code
 // divide window / group exactly, which its authors call a mistake. Internal to core.
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/attention_plan.h"
-#include "core/layer_ops.h"
 #include "core/rotary_cache.h"
 
 namespace midscope {
@@ -21,9 +20,10 @@ namespace midscope {
 void ApplySelfExtend(const SelfExtend& scheme, const Intervention& intervention,
                      std::vector<AttentionPlan>& plans);
 
-// The tables of far keys for a sequence of `rows`, beside those of `tables`. Memory: two tables
-// more for each ratio among the heads, shared by all layers.
-void AddFarTables(const AttentionPlan& plan, int64_t rows, RotaryCache& rotary, HeadTables& tables);
+// Where queries and keys stand for each other when they are far apart. Their tables take, for each
+// ratio among the heads, two tables' memory more, shared by all layers.
+RowPositions FarQueries(const NearFarRule& rule);
+RowPositions FarKeys(const NearFarRule& rule);
 
 // What a user should know of a run of `tokens` tokens: that it passes (trained context - window) *
 // group + window, the last length whose distances were all trained, or that the largest distance

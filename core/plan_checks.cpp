@@ -20,6 +20,17 @@ void CheckLayers(const LayerSet& layers, const ModelConfig& config, const std::s
   }
 }
 
+void CheckNoWindow(std::span<const AttentionPlan> plans, const std::string& term,
+                   const std::string& why) {
+  const auto windowed = std::find_if(plans.begin(), plans.end(),
+                                     [](const AttentionPlan& plan) { return plan.window > 0; });
+  if (windowed == plans.end()) return;
+  throw UsageError(term,
+                   "layer " + std::to_string(windowed - plans.begin()) + " sees the last " +
+                       std::to_string(windowed->window) + " keys alone" + why,
+                   "Switch the model's window off: --sliding-window off");
+}
+
 RowRange RowsOf(const RowChoice& choice, int64_t prompt_tokens) {
   switch (choice.rows) {
     case ChannelRows::kAnswer:

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
+#include "core/attention_plan.h"
 #include "core/hooks.h"
 #include "core/intervention.h"
 #include "core/model_config.h"
@@ -13,6 +15,11 @@ namespace midscope {
 
 // Throws Error (usage) that names `term` where the model lacks one of the layers.
 void CheckLayers(const LayerSet& layers, const ModelConfig& config, const std::string& term);
+
+// Throws Error (usage) that names `term` and the first layer with a sliding window, of which it
+// says "layer 3 sees the last 128 keys alone" and then `why` that is wrong.
+void CheckNoWindow(std::span<const AttentionPlan> plans, const std::string& term,
+                   const std::string& why);
 
 // The chosen rows of a sequence whose prompt has so many tokens; INT64_MAX: to the end.
 RowRange RowsOf(const RowChoice& choice, int64_t prompt_tokens);

@@ -9,12 +9,10 @@
 #include "core/captures.h"
 #include "core/passage.h"
 #include "core/plan_changes.h"
+#include "core/row_batches.h"
 
 namespace midscope {
 namespace {
-
-// Prompts are packed up to so many rows a batch: more no longer make matrix products faster.
-constexpr int64_t kBatchRows = 2048;
 
 // Heads of kept layers whose mean one of the plans takes.
 int64_t MeanHeads(const std::vector<AttentionPlan>& before, const std::vector<AttentionPlan>& after,
@@ -156,15 +154,12 @@ WhatIfResult WhatIf::Evaluate(const Intervention& intervention, const JobContext
 // Runs the subjects in packed batches of bounded size, in their order.
 void WhatIf::RunAll(std::span<Subject* const> subjects, const Intervention& intervention,
                     const JobContext& context) {
-  const auto rows_of = [](const Subject& subject) {
-    return subject.rows() - subject.first_row.back();
+  const auto rows_of = [&](size_t i) {
+    return subjects[i]->rows() - subjects[i]->first_row.back();
   };
   size_t begin = 0;
   while (begin < subjects.size()) {
-    size_t end = begin;
-    int64_t rows = 0;
-    while (end < subjects.size() && (end == begin || rows + rows_of(*subjects[end]) <= kBatchRows))
-      rows += rows_of(*subjects[end++]);
+    const size_t end = BatchEnd(begin, subjects.size(), rows_of);
     std::vector<RunRequest> requests;
     for (size_t i = begin; i < end; ++i) {
       requests.push_back(subjects[i]->Request(intervention));

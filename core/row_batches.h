@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Sequences that are run together: packed into batches of bounded size, in their order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace midscope {
+
+// Rows a batch: more no longer make matrix products faster.
+inline constexpr int64_t kBatchRows = 2048;
+
+// The end of the batch that begins with item `begin` of `count`: as many items as have kBatchRows
+// together, at least one. rows_of(item) -> int64_t.
+template <typename RowsOf>
+size_t BatchEnd(size_t begin, size_t count, const RowsOf& rows_of) {
+  size_t end = begin;
+  int64_t rows = 0;
+  while (end < count && (end == begin || rows + rows_of(end) <= kBatchRows)) rows += rows_of(end++);
+  return end;
+}
+
+}  // namespace midscope
