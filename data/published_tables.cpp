@@ -2,7 +2,6 @@
 #include "data/published_tables.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/nearest_word.h"
+#include "core/number_text.h"
 #include "data/csv_rows.h"
 #include "data/published_files.h"
 
@@ -100,11 +100,9 @@ bool SameTask(const std::string& published, std::string_view task) {
 }  // namespace
 
 double PublishedTable::Value(size_t row, size_t column) const {
-  const std::string& text = cells.at(row).at(column);
   double value = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = result.ec == std::errc() && result.ptr == text.data() + text.size();
-  return whole ? value : std::numeric_limits<double>::quiet_NaN();
+  return ReadWhole(cells.at(row).at(column), value) ? value
+                                                    : std::numeric_limits<double>::quiet_NaN();
 }
 
 size_t PublishedTable::ColumnIndex(std::string_view column) const {

@@ -2,11 +2,11 @@
 #include "data/record_slice.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "core/error.h"
 #include "core/nearest_word.h"
+#include "core/number_text.h"
 
 namespace midscope {
 namespace {
@@ -16,33 +16,22 @@ struct ValueRange {
   double last = 0;
 };
 
-std::optional<double> ReadNumber(std::string_view text) {
-  double value = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 // "8", "8-25", "-3", "-3--1": a minus after a digit parts the two ends.
 std::optional<ValueRange> ReadRange(std::string_view text) {
-  if (const auto one = ReadNumber(text)) return ValueRange{*one, *one};
+  double one = 0;
+  if (ReadWhole(text, one)) return ValueRange{one, one};
   for (size_t dash = 1; dash < text.size(); ++dash) {
     if (text[dash] != '-') continue;
-    const auto first = ReadNumber(text.substr(0, dash));
-    const auto last = ReadNumber(text.substr(dash + 1));
-    if (first && last) return ValueRange{*first, *last};
+    ValueRange range;
+    if (ReadWhole(text.substr(0, dash), range.first) &&
+        ReadWhole(text.substr(dash + 1), range.last))
+      return range;
   }
   return std::nullopt;
 }
 
 double ValueAt(const Axis& axis, int64_t place) {
   return axis.values.empty() ? static_cast<double>(place) : axis.values[static_cast<size_t>(place)];
-}
-
-std::string NumberText(double value) {
-  char buffer[32];
-  const auto result = std::to_chars(buffer, buffer + sizeof(buffer), value);
-  return {buffer, result.ptr};
 }
 
 std::string WhatThereIs(const Axis& axis) {

@@ -13,6 +13,8 @@
 
 namespace midscope {
 
+inline constexpr const char* kJournalEnding = ".journal";  // behind the name of the sweep's file
+
 class SweepJournal {
  public:
   // Opens or creates and locks the file; a lock held by another process is an Error (failure).

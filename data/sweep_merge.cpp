@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "data/sample_rows.h"
 #include "data/sweep_file.h"
+#include "data/sweep_journal.h"
 
 namespace midscope {
 namespace {
@@ -18,7 +19,6 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kSettings = "settings";
 constexpr const char* kSamples = "samples";
 constexpr const char* kSettingAxis = "setting";
-constexpr const char* kJournal = ".journal";
 constexpr const char* kRank = ".rank";
 
 // Without one key, to compare: the order of keys says nothing.
@@ -256,7 +256,8 @@ std::vector<std::string> RankParts(const std::string& path) {
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
     std::string name = entry.path().filename().string();
-    if (name.ends_with(kJournal)) name.resize(name.size() - std::string(kJournal).size());
+    if (name.ends_with(kJournalEnding))
+      name.resize(name.size() - std::string_view(kJournalEnding).size());
     const bool is_part = name.starts_with(begin) && name.size() > begin.size() &&
                          name.find_first_not_of("0123456789", begin.size()) == std::string::npos;
     if (is_part) parts.insert((file.parent_path() / name).string());
@@ -270,7 +271,7 @@ void JoinRankParts(const std::string& path, const std::string& plan_json,
   const std::vector<std::string> parts = RankParts(path);
   if (parts.empty()) return;
   std::vector<std::string> inputs = parts;
-  if (std::filesystem::exists(path) || std::filesystem::exists(path + kJournal)) {
+  if (std::filesystem::exists(path) || std::filesystem::exists(JournalPath(path))) {
     inputs.insert(inputs.begin(), path);
   }
   {
@@ -285,7 +286,7 @@ void JoinRankParts(const std::string& path, const std::string& plan_json,
   }
   // A kill in here leaves samples twice, which the next join takes once.
   for (const std::string& part : inputs) {
-    std::filesystem::remove(part + kJournal);
+    std::filesystem::remove(JournalPath(part));
     if (part != path) std::filesystem::remove(part);
   }
 }

@@ -172,7 +172,7 @@ void SweepStore::State::LoadJournal() {
   dropped_bytes = journal->Load([&](const JournalEntry& entry, int64_t offset) {
     switch (entry.kind) {
       case JournalEntry::Kind::kPlan:
-        CheckPlan(path + ".journal", entry.text);
+        CheckPlan(JournalPath(path), entry.text);
         planned = entry.text;
         break;
       case JournalEntry::Kind::kSample:
@@ -213,6 +213,8 @@ SweepStore::~SweepStore() = default;
 SweepStore::SweepStore(SweepStore&&) noexcept = default;
 SweepStore& SweepStore::operator=(SweepStore&&) noexcept = default;
 
+std::string JournalPath(const std::string& path) { return path + kJournalEnding; }
+
 SweepStore SweepStore::Create(const std::string& path, const std::string& plan_json,
                               const Provenance& provenance, const SweepStoreOptions& options) {
   if (ParsePlan(plan_json).is_discarded()) throw std::logic_error("store: the plan is not JSON");
@@ -221,14 +223,14 @@ SweepStore SweepStore::Create(const std::string& path, const std::string& plan_j
     if (exists) {
       throw UsageError(path, "exists already", "Resume it (--resume) or give another name");
     }
-    if (std::filesystem::exists(path + ".journal")) {
-      throw UsageError(path + ".journal", "an unfinished sweep lies here",
+    if (std::filesystem::exists(JournalPath(path))) {
+      throw UsageError(JournalPath(path), "an unfinished sweep lies here",
                        "Resume it (--resume), remove it, or give another name");
     }
   }
-  const bool journal_is_new = !std::filesystem::exists(path + ".journal");
+  const bool journal_is_new = !std::filesystem::exists(JournalPath(path));
   auto state = std::make_unique<State>(path, plan_json, provenance, options);
-  state->journal.emplace(path + ".journal");
+  state->journal.emplace(JournalPath(path));
   RemoveLeftTemporaries(path);  // the journal's lock says that no other process writes them
   try {
     if (exists) state->LoadCheckpoint();
@@ -244,7 +246,7 @@ SweepStore SweepStore::OpenForReading(const std::string& path) {
   auto state = std::make_unique<State>(path, "", Provenance(), SweepStoreOptions());
   state->reading = true;
   state->options.growing = "samples";
-  const std::string journal = path + ".journal";
+  const std::string journal = JournalPath(path);
   if (std::filesystem::exists(journal)) {
     state->journal.emplace(journal);
   } else if (!std::filesystem::exists(path)) {

@@ -16,6 +16,9 @@
 
 namespace midscope {
 
+// Where samples of the sweep in `path` wait until the file is brought up to date.
+std::string JournalPath(const std::string& path);
+
 struct SweepStoreOptions {
   bool resume = false;
   std::string record_name = "sweep";

@@ -112,12 +112,17 @@ void EngineService::CancelAll() {
   for (const Work& work : taken) ReplyCancelled(work);
 }
 
-void EngineService::ReplyCancelled(const Work& work) {
+std::shared_ptr<EngineReply> EngineService::ReplyTo(const Work& work) {
   auto reply = std::make_shared<EngineReply>();
   reply->ticket = work.ticket;
   reply->kind = work.kind();
   reply->side = work.side;
   reply->request = work.request;
+  return reply;
+}
+
+void EngineService::ReplyCancelled(const Work& work) {
+  const std::shared_ptr<EngineReply> reply = ReplyTo(work);
   reply->outcome.end = JobEnd::kCancelled;
   if (listener_.replied) listener_.replied(reply);
 }
@@ -138,11 +143,7 @@ void EngineService::Loop() {
 }
 
 void EngineService::Run(const Work& work) {
-  auto reply = std::make_shared<EngineReply>();
-  reply->ticket = work.ticket;
-  reply->kind = work.kind();
-  reply->side = work.side;
-  reply->request = work.request;
+  const std::shared_ptr<EngineReply> reply = ReplyTo(work);
   Clock::time_point last_progress;
   JobContext context;
   context.cancel = work.cancel.get();

@@ -88,6 +88,8 @@ class EngineService {
   void Loop();
   void Run(const Work& work);
   void Do(const Work& work, const JobContext& context, EngineReply& reply);
+  // What a reply says of its request.
+  static std::shared_ptr<EngineReply> ReplyTo(const Work& work);
   void ReplyCancelled(const Work& work);
   // With mutex_ held.
   std::chrono::milliseconds Patience() const;

@@ -143,7 +143,7 @@ std::string FindChannelsPlanJson(const FindChannelsRun& run) {
 }
 
 std::vector<std::string> UnfinishedFiles(const std::string& out) {
-  return {SearchFile(out), ValidationFile(out), ValidationFile(out) + ".journal"};
+  return {SearchFile(out), ValidationFile(out), JournalPath(ValidationFile(out))};
 }
 
 void RemoveUnfinishedFiles(const std::string& out) {

@@ -45,10 +45,6 @@ std::string ComparisonKey(const SweepPlan& plan) {
   return key;
 }
 
-int64_t FinishedSamples(const SweepResult& result) {
-  return static_cast<int64_t>(result.outcomes.size() + result.failures.size());
-}
-
 // What `more`, whose samples are counted from `offset` on, adds to `before`.
 SweepResult Joined(SweepResult before, const SweepResult& more, int64_t offset) {
   for (SampleOutcome outcome : more.outcomes) {
@@ -263,7 +259,7 @@ Record LocalEngine::Compare(const CompareRequest& request,
     loaded.compared.clear();
   }
   SweepResult& kept = loaded.compared[key];
-  const int64_t done = FinishedSamples(kept);
+  const int64_t done = kept.done();
   if (done >= plan.samples) return MeansRecord(plan, Cut(kept, plan.samples));
   const SweepResult before = kept;
   SweepRun run;

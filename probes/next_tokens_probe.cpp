@@ -38,9 +38,7 @@ Record NextTokensRecord(const Tokenizer& tokenizer, std::span<const float> logit
   std::vector<double> probabilities;
   for (const TopToken& token : TopTokens(logits, top)) {
     ids.push_back(token.id);
-    // Embeddings may have rows more than the tokenizer has tokens.
-    const bool known = token.id < tokenizer.vocabulary();
-    texts.push_back(known ? DisplayText(tokenizer.TokenText(token.id)) : "");
+    texts.push_back(DisplayText(tokenizer.TokenText(token.id)));
     top_logits.push_back(token.logit);
     probabilities.push_back(std::exp(token.logit - normaliser));
   }

@@ -16,12 +16,7 @@ class One : public RankGroup {
   void Barrier() override {}
   void Share(const std::set<int64_t>& samples,
              const std::function<void(SampleSource& source)>& work) override {
-    const int64_t last = samples.empty() ? -1 : *samples.rbegin();
-    std::set<int64_t> others;
-    for (int64_t sample = 0; sample <= last; ++sample) {
-      if (!samples.contains(sample)) others.insert(sample);
-    }
-    OrderedSamples source(last + 1, others);
+    OrderedSamples source(samples);
     work(source);
   }
 };

@@ -20,7 +20,7 @@ class SampleSource {
   virtual int64_t done_elsewhere() const { return 0; }
 };
 
-// Samples 0, 1, ..., `samples` - 1 but those that are finished.
+// Samples 0, 1, ..., `samples` - 1 but those that are finished; or these samples.
 class OrderedSamples : public SampleSource {
  public:
   OrderedSamples(int64_t samples, const std::set<int64_t>& finished) {
@@ -28,6 +28,8 @@ class OrderedSamples : public SampleSource {
       if (!finished.contains(sample)) waiting_.push_back(sample);
     }
   }
+  explicit OrderedSamples(const std::set<int64_t>& samples)
+      : waiting_(samples.begin(), samples.end()) {}
   std::optional<int64_t> Next() override {
     if (waiting_.empty()) return std::nullopt;
     const int64_t sample = waiting_.front();

@@ -51,17 +51,6 @@ class Signs {
   int left_ = 0;
 };
 
-std::vector<double> ColumnMeans(std::span<const double> rows, size_t columns) {
-  std::vector<double> means(columns);
-  const size_t count = rows.size() / columns;
-  for (size_t row = 0; row < count; ++row) {
-    for (size_t column = 0; column < columns; ++column)
-      means[column] += rows[row * columns + column];
-  }
-  for (double& mean : means) mean /= static_cast<double>(count);
-  return means;
-}
-
 double SumOfSquares(std::span<const double> values) {
   double sum = 0;
   for (const double value : values) sum += value * value;
@@ -83,6 +72,17 @@ double StandardDeviation(std::span<const double> values) {
   double sum = 0;
   for (const double value : values) sum += (value - mean) * (value - mean);
   return std::sqrt(sum / static_cast<double>(values.size() - 1));
+}
+
+std::vector<double> ColumnMeans(std::span<const double> rows, size_t columns) {
+  std::vector<double> means(columns);
+  const size_t count = rows.size() / columns;
+  for (size_t row = 0; row < count; ++row) {
+    for (size_t column = 0; column < columns; ++column)
+      means[column] += rows[row * columns + column];
+  }
+  for (double& mean : means) mean /= static_cast<double>(count);
+  return means;
 }
 
 double Mean(std::span<const double> values) {

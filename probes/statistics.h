@@ -14,6 +14,9 @@ namespace midscope {
 // NaN for no values.
 double Mean(std::span<const double> values);
 
+// Of rows [row, column], row-major: the mean of every column. [column]
+std::vector<double> ColumnMeans(std::span<const double> rows, size_t columns);
+
 // Of a sample (divisor n - 1); NaN for fewer than two values.
 double StandardDeviation(std::span<const double> values);
 

@@ -107,8 +107,7 @@ SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
   JobContext inner = context;
   inner.progress = nullptr;
   const auto report = [&] {
-    const auto done = static_cast<int64_t>(result.outcomes.size() + result.failures.size());
-    context.Report({"sweep", done + source.done_elsewhere(), run.plan.samples, "samples"});
+    context.Report({"sweep", result.done() + source.done_elsewhere(), run.plan.samples, "samples"});
   };
   report();
   try {

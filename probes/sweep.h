@@ -26,6 +26,8 @@ struct SweepResult {
   std::vector<SampleOutcome> outcomes;      // finished samples, in the order they were done
   std::map<int64_t, std::string> failures;  // sample: why
 
+  // Samples that are done, one way or the other.
+  int64_t done() const { return static_cast<int64_t>(outcomes.size() + failures.size()); }
   // Failures of prompts that the model's context does not hold.
   int64_t too_long() const;
 };

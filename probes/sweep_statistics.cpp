@@ -29,15 +29,6 @@ std::vector<double> RowsOf(const OutcomeMeasure& measure, size_t setting, size_t
   return rows;
 }
 
-// Means over samples, [place].
-std::vector<double> PlaceMeans(std::span<const double> rows, size_t places) {
-  std::vector<double> means(places);
-  for (size_t i = 0; i < rows.size(); ++i) means[i % places] += rows[i];
-  const size_t samples = rows.size() / places;
-  for (double& mean : means) mean /= static_cast<double>(samples);
-  return means;
-}
-
 std::vector<double> Difference(std::span<const double> a, std::span<const double> b) {
   std::vector<double> difference(a.size());
   for (size_t i = 0; i < a.size(); ++i) difference[i] = a[i] - b[i];
@@ -100,7 +91,7 @@ class Analysis {
 
   SettingStatistics Setting(size_t setting) const {
     const std::vector<double>& rows = rows_[setting];
-    const std::vector<double> means = PlaceMeans(rows, places_);
+    const std::vector<double> means = ColumnMeans(rows, places_);
     const auto [low, high] = std::minmax_element(means.begin(), means.end());
     const int64_t lowest = plan_.places[static_cast<size_t>(low - means.begin())];
     const int64_t highest = plan_.places[static_cast<size_t>(high - means.begin())];
@@ -131,7 +122,7 @@ class Analysis {
     add("mean", RowMeans(difference, places_));
     comparisons.push_back(
         {measure_.name, setting, against, "gap",
-         Gap(PlaceMeans(rows_[setting], places_)) - Gap(PlaceMeans(rows_[against], places_)),
+         Gap(ColumnMeans(rows_[setting], places_)) - Gap(ColumnMeans(rows_[against], places_)),
          GapDifferenceInterval(setting, against),
          SwapPValue(rows_[setting], rows_[against], places_, plan_.seed, Gap), 0});
   }

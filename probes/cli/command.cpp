@@ -49,10 +49,12 @@ std::string OneSetting(const OptionSet& options, const std::string& command) {
 }
 
 OptionDescription WithOption(const std::string& help) {
-  OptionDescription option;
-  option.name = "with";
+  return TextListOption("with", help + " (see midscope help interventions)");
+}
+
+OptionDescription TextListOption(const std::string& name, const std::string& help) {
+  OptionDescription option = TextOption(name, help);
   option.type = OptionType::kTextList;
-  option.help = help + " (see midscope help interventions)";
   return option;
 }
 

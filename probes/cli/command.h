@@ -84,6 +84,8 @@ OptionDescription JsonOption();
 OptionDescription OutOption(const std::string& help);
 OptionDescription FlagOption(const std::string& name, const std::string& help);
 OptionDescription TextOption(const std::string& name, const std::string& help);
+// One that may be given more than once, or by position several times.
+OptionDescription TextListOption(const std::string& name, const std::string& help);
 OptionDescription NumberOption(const std::string& name, const std::string& help, double minimum,
                                double maximum);
 OptionDescription ChoiceOption(const std::string& name, const std::string& help,

@@ -186,8 +186,7 @@ void RunCompare(const CommandInput& input) {
 }  // namespace
 
 Command CompareCommand() {
-  OptionDescription files = TextOption("files", "two files of results or more");
-  files.type = OptionType::kTextList;
+  OptionDescription files = TextListOption("files", "two files of results or more");
   Command command;
   command.name = "compare";
   command.summary = "files of results side by side, or beside published tables";

@@ -70,12 +70,11 @@ Command FetchCommand() {
   model.required = true;
   OptionDescription revision = TextOption("revision", "a branch, a tag or a commit");
   revision.default_value = std::string("main");
-  OptionDescription include =
-      TextOption("include",
-                 "only files that match, such as '*Q4_K_M.gguf' (* matches anything, also /); may "
-                 "be given more than once. Default: the configuration, the tokenizer with its chat "
-                 "template, and the safetensors weights, else the only GGUF file");
-  include.type = OptionType::kTextList;
+  OptionDescription include = TextListOption(
+      "include",
+      "only files that match, such as '*Q4_K_M.gguf' (* matches anything, also /); may "
+      "be given more than once. Default: the configuration, the tokenizer with its chat "
+      "template, and the safetensors weights, else the only GGUF file");
 
   Command command;
   command.name = "fetch";

@@ -99,8 +99,7 @@ void RunList(const CommandInput& input) {
 }  // namespace
 
 Command ListCommand() {
-  OptionDescription files = TextOption("files", "files of results, or FILE.h5::RECORD");
-  files.type = OptionType::kTextList;
+  OptionDescription files = TextListOption("files", "files of results, or FILE.h5::RECORD");
   files.required = true;
   Command command;
   command.name = "ls";

@@ -30,8 +30,7 @@ void RunMerge(const CommandInput& input) {
 Command MergeCommand() {
   OptionDescription out = OutOption("the file to write");
   out.required = true;
-  OptionDescription files = TextOption("files", "two files of sweeps or more");
-  files.type = OptionType::kTextList;
+  OptionDescription files = TextListOption("files", "two files of sweeps or more");
   files.required = true;
   Command command;
   command.name = "merge";

@@ -99,10 +99,10 @@ std::function<void(const SweepResult&)> Watch(const SweepPlan& plan, int64_t sec
   if (seconds == 0) return nullptr;
   return [&plan, &job, every = std::chrono::seconds(seconds),
           last = Clock::now()](const SweepResult& result) mutable {
-    const auto done = static_cast<int64_t>(result.outcomes.size() + result.failures.size());
-    if (Clock::now() - last < every || done == plan.samples) return;
+    if (Clock::now() - last < every || result.done() == plan.samples) return;
     last = Clock::now();
-    job.Log(fmt::format("{} of {} samples\n{}", done, plan.samples, RunningTable(plan, result)));
+    job.Log(fmt::format("{} of {} samples\n{}", result.done(), plan.samples,
+                        RunningTable(plan, result)));
   };
 }
 

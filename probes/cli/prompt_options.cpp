@@ -19,11 +19,10 @@ std::vector<OptionDescription> TextSourceOptions() {
 
 std::vector<OptionDescription> PromptOptions() {
   std::vector<OptionDescription> options = TextSourceOptions();
-  OptionDescription span =
-      TextOption("span",
-                 "NAME=TEXT (must occur once) or NAME=START:END (bytes): a named passage, such as "
-                 "gold; may be given more than once");
-  span.type = OptionType::kTextList;
+  OptionDescription span = TextListOption(
+      "span",
+      "NAME=TEXT (must occur once) or NAME=START:END (bytes): a named passage, such as "
+      "gold; may be given more than once");
   options.push_back(span);
   options.push_back(TextOption("answer", "an answer to score, with its leading space"));
   options.push_back(FlagOption("bos", "put the model's begin-of-text token first"));

@@ -37,13 +37,10 @@ std::string SweepText(const RunReader& reader) {
 }  // namespace
 
 OptionDescription SliceOption() {
-  OptionDescription option;
-  option.name = "slice";
-  option.type = OptionType::kTextList;
-  option.help =
+  return TextListOption(
+      "slice",
       "AXIS=PLACES: a part along an axis alone, by label or value: layer=8, key=0-99, place=10, "
-      "sample=7, setting=none; may be given once an axis";
-  return option;
+      "sample=7, setting=none; may be given once an axis");
 }
 
 OptionDescription AddressOption(const std::string& name, const std::string& help) {
@@ -88,8 +85,8 @@ std::string FileLine(const RunReader& reader) {
   add(origin.created);
   add(origin.program + " " + origin.version);
   std::error_code ignored;
-  if (std::filesystem::exists(reader.path() + ".journal", ignored)) {
-    text += "; unfinished: more samples in " + DisplayText(reader.path()) + ".journal";
+  if (std::filesystem::exists(JournalPath(reader.path()), ignored)) {
+    text += "; unfinished: more samples in " + DisplayText(JournalPath(reader.path()));
   }
   const size_t parts = RankParts(reader.path()).size();
   if (parts > 0) text += "; unfinished: " + std::to_string(parts) + " parts of ranks beside it";

@@ -15,17 +15,11 @@
 namespace midscope::cli {
 namespace {
 
-OptionDescription ListOption(const std::string& name, const std::string& help) {
-  OptionDescription option = TextOption(name, help);
-  option.type = OptionType::kTextList;
-  return option;
-}
-
 // What is asked of which models.
 std::vector<OptionDescription> GridOptions() {
   OptionDescription also =
-      ListOption("also", "another model to ask the same, may be given more than once");
-  OptionDescription task = ListOption(
+      TextListOption("also", "another model to ask the same, may be given more than once");
+  OptionDescription task = TextListOption(
       "task",
       "what is asked (see midscope help tasks), may be given more than once; {size} in it "
       "stands for the numbers of --size");

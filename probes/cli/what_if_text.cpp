@@ -10,6 +10,7 @@
 
 #include "core/hub_listing.h"
 #include "core/intervention_text.h"
+#include "probes/cli/record_values.h"
 #include "probes/cli/text_table.h"
 #include "probes/record_values.h"
 
@@ -47,8 +48,6 @@ std::string ChangeText(double nll, std::optional<double> plain_nll) {
   return plain_nll ? fmt::format("{:+.4f}", nll - *plain_nll) : "";
 }
 
-Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 Json RowJson(const WhatIfOutcomeRow& row, std::optional<double> plain_nll) {
   Json top = Json::array();
   for (size_t i = 0; i < row.tokens.size(); ++i) {
@@ -56,21 +55,22 @@ Json RowJson(const WhatIfOutcomeRow& row, std::optional<double> plain_nll) {
         {{"id", row.token_ids[i]}, {"text", row.tokens[i]}, {"probability", row.probabilities[i]}});
   }
   const bool scored = !std::isnan(row.answer_nll);
-  return {{"setting_canonical", row.setting},
-          {"top", top},
-          {"answer_nll", Number(row.answer_nll)},
-          {"answer_nll_change", plain_nll ? Number(row.answer_nll - *plain_nll) : Json(nullptr)},
-          {"correct", scored ? Json(row.correct) : Json(nullptr)},
-          {"milliseconds", row.cost.seconds * 1000},
-          {"rerun",
-           {{"first_layer", row.cost.first_layer},
-            {"first_row", row.cost.first_row},
-            {"last_rows_only", row.cost.last_rows_only},
-            {"share", row.cost.share}}},
-          {"kept",
-           {{"bytes", row.cost.kept_bytes},
-            {"limit", row.cost.kept_limit},
-            {"first_layer", row.cost.first_kept_layer}}}};
+  return {
+      {"setting_canonical", row.setting},
+      {"top", top},
+      {"answer_nll", NumberOrNull(row.answer_nll)},
+      {"answer_nll_change", plain_nll ? NumberOrNull(row.answer_nll - *plain_nll) : Json(nullptr)},
+      {"correct", scored ? Json(row.correct) : Json(nullptr)},
+      {"milliseconds", row.cost.seconds * 1000},
+      {"rerun",
+       {{"first_layer", row.cost.first_layer},
+        {"first_row", row.cost.first_row},
+        {"last_rows_only", row.cost.last_rows_only},
+        {"share", row.cost.share}}},
+      {"kept",
+       {{"bytes", row.cost.kept_bytes},
+        {"limit", row.cost.kept_limit},
+        {"first_layer", row.cost.first_kept_layer}}}};
 }
 
 std::string OneLine(const Json& json) {
