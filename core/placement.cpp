@@ -4,10 +4,10 @@
 #include <ATen/Context.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "core/error.h"
+#include "core/number_text.h"
 
 namespace midscope {
 namespace {
@@ -23,9 +23,7 @@ std::string_view Trimmed(std::string_view text) {
 // Digits alone, up to `largest`.
 std::optional<int64_t> WholeNumber(std::string_view text, int64_t largest) {
   int64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, value);
-  if (read.ec != std::errc() || read.ptr != end || text.front() == '-') return std::nullopt;
+  if (!ReadWhole(text, value) || text.front() == '-') return std::nullopt;
   return value <= largest ? std::optional(value) : std::nullopt;
 }
 

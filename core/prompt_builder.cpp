@@ -2,12 +2,12 @@
 #include "core/prompt_builder.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <optional>
 
 #include "core/error.h"
+#include "core/number_text.h"
 #include "core/utf8.h"
 
 namespace midscope {
@@ -15,9 +15,7 @@ namespace {
 
 std::optional<int64_t> ParseNumber(std::string_view text) {
   int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || text[0] == '-' || error != std::errc() || end != text.data() + text.size())
-    return std::nullopt;
+  if (!ReadWhole(text, number) || text.front() == '-') return std::nullopt;
   return number;
 }
 

@@ -121,11 +121,9 @@ class NeedleTask : public Task {
 }  // namespace
 
 TaskDescription DescribeNeedleTask() {
-  constexpr int64_t kFewestTokens = 100;
-  constexpr int64_t kMostTokens = 1 << 20;
   return {"needle",
           "a sentence hidden in a long text; places are depths, such as 25%",
-          {{"tokens", "length of the prompt", kFewestTokens, kMostTokens, 1024},
+          {PromptTokensParameter(),
            ChoiceParameter("form", "one prompt that ends in Answer: (CREAM) or a chat's (Kamradt)",
                            {"answer", "chat"}),
            FileParameter("the text to hide it in, a file or a folder of *.txt; without it the text "

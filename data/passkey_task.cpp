@@ -90,11 +90,9 @@ class PasskeyTask : public Task {
 }  // namespace
 
 TaskDescription DescribePasskeyTask() {
-  constexpr int64_t kFewestTokens = 100;
-  constexpr int64_t kMostTokens = 1 << 20;
   return {"passkey",
           "a number hidden in filler; places are depths, such as 25%",
-          {{"tokens", "length of the prompt", kFewestTokens, kMostTokens, 1024},
+          {PromptTokensParameter(),
            ChoiceParameter("filler", "cut by characters (landmark, YaRN) or in whole blocks (PoSE)",
                            {"characters", "blocks"})}};
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "data/task.h"
 
-#include <charconv>
 #include <filesystem>
 #include <span>
 
 #include "core/error.h"
 #include "core/file_hash.h"
+#include "core/number_text.h"
 #include "core/utf8.h"
 #include "data/choice_task.h"
 #include "data/document_task.h"
@@ -78,9 +78,7 @@ int64_t ReadPlace(const Task& task, std::string_view text) {
   }
   const std::string_view digits = text.substr(0, text.size() - (percent ? 1 : 0));
   int64_t number = 0;
-  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (read.ec != std::errc() || read.ptr != digits.data() + digits.size() ||
-      (percent && (number < 0 || number > 100))) {
+  if (!ReadWhole(digits, number) || (percent && (number < 0 || number > 100))) {
     throw UsageError("place " + Quote(text), "it is no place of task " + task.name(),
                      task.by_depth() ? "Give one such as 26 or 25%" : "Give a whole number");
   }

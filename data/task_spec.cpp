@@ -2,10 +2,10 @@
 #include "data/task_spec.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/error.h"
 #include "core/nearest_word.h"
+#include "core/number_text.h"
 #include "core/utf8.h"
 
 namespace midscope {
@@ -37,9 +37,7 @@ int64_t ReadValue(const std::string& thing, const TaskParameter& parameter, std:
     return found - parameter.choices.begin();
   }
   int64_t value = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec != std::errc() || result.ptr != text.data() + text.size() ||
-      value < parameter.minimum || value > parameter.maximum) {
+  if (!ReadWhole(text, value) || value < parameter.minimum || value > parameter.maximum) {
     throw UsageError(thing,
                      parameter.name + " can't be '" + std::string(text) + "': it is a whole number",
                      "Give " + parameter.name + " from " + std::to_string(parameter.minimum) +
@@ -110,6 +108,12 @@ TaskParameter ChoiceParameter(const std::string& name, const std::string& help,
 
 TaskParameter FileParameter(const std::string& help, bool required) {
   return {.name = "file", .help = help, .is_file = true, .required = required};
+}
+
+TaskParameter PromptTokensParameter() {
+  constexpr int64_t kFewestTokens = 100;
+  constexpr int64_t kMostTokens = 1 << 20;
+  return {"tokens", "length of the prompt", kFewestTokens, kMostTokens, 1024};
 }
 
 TaskParameter FirstPlaceParameter() {

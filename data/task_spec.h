@@ -28,6 +28,8 @@ struct TaskParameter {
 TaskParameter ChoiceParameter(const std::string& name, const std::string& help,
                               const std::vector<std::string>& choices);
 TaskParameter FileParameter(const std::string& help, bool required);
+// tokens: how long the prompt of a task is that hides something in a text.
+TaskParameter PromptTokensParameter();
 // first_place: 1, or 0 for the numbering of the published files.
 TaskParameter FirstPlaceParameter();
 

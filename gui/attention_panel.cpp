@@ -14,6 +14,7 @@
 #include "core/intervention_text.h"
 #include "gui/attention_plot.h"
 #include "gui/head_choice.h"
+#include "gui/panel_layout.h"
 #include "gui/record_access.h"
 #include "gui/session.h"
 #include "gui/token_view.h"
@@ -48,9 +49,7 @@ AttentionPanel::AttentionPanel(Session* session, QWidget* parent)
   token_side_ = new QComboBox(this);
   token_side_->addItems({tr("text of A"), tr("text of B")});
   token_side_->setToolTip(tr("Whose attention colours the text"));
-  auto* row = new QHBoxLayout;
-  row->setContentsMargins(8, 3, 8, 3);
-  row->setSpacing(7);
+  auto* row = MakeControlRow();
   row->addWidget(new QLabel(tr("layer"), this));
   row->addWidget(layer_box_);
   row->addWidget(new QLabel(tr("head"), this));
@@ -59,11 +58,7 @@ AttentionPanel::AttentionPanel(Session* session, QWidget* parent)
   row->addWidget(logarithmic_);
   row->addWidget(token_side_);
   row->addStretch(1);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  column->addWidget(tabs_, 1);
-  column->addLayout(row);
+  LayOutPanel(this, tabs_, row);
   const auto choose = [this] {
     SetHead({layer_box_->value(), head_box_->value()});
     Q_EMIT HeadChosen(head_);

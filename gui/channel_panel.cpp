@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "gui/channel_plot.h"
+#include "gui/panel_layout.h"
 #include "gui/record_access.h"
 #include "gui/session.h"
 
@@ -37,9 +38,7 @@ ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent),
   smoothing_->setToolTip(
       tr("<p>Positions of a moving mean, which shows the trend below the text's "
          "own rhythm; 1: the values as they are</p>"));
-  auto* row = new QHBoxLayout;
-  row->setContentsMargins(8, 3, 8, 3);
-  row->setSpacing(7);
+  auto* row = MakeControlRow();
   row->addWidget(new QLabel(tr("channel"), this));
   row->addWidget(channel_);
   row->addWidget(new QLabel(tr("layers"), this));
@@ -49,11 +48,7 @@ ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent),
   row->addWidget(new QLabel(tr("smooth"), this));
   row->addWidget(smoothing_);
   row->addStretch(1);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  column->addWidget(plot_, 1);
-  column->addLayout(row);
+  LayOutPanel(this, plot_, row);
   connect(channel_, &QSpinBox::valueChanged, this, [this](int channel) {
     session_->SetChannel(channel);
     Refresh();

@@ -7,6 +7,8 @@
 #include <QLabel>
 #include <QToolButton>
 
+#include "gui/error_text.h"
+
 namespace midscope {
 
 ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
@@ -43,6 +45,11 @@ void ErrorBar::Add(const QString& message) {
   messages_.removeAll(message);
   messages_.append(message);
   Refresh();
+}
+
+void ErrorBar::Try(const std::function<void()>& work) {
+  const QString why = ErrorText(work);
+  if (!why.isEmpty()) Add(why);
 }
 
 void ErrorBar::DismissTop() {

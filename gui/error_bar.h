@@ -4,6 +4,7 @@
 
 #include <QFrame>
 #include <QStringList>
+#include <functional>
 
 class QLabel;
 class QToolButton;
@@ -18,6 +19,8 @@ class ErrorBar : public QFrame {
 
   // An error that is on the bar already is not repeated.
   void Add(const QString& message);
+  // Runs `work`; what it throws is added.
+  void Try(const std::function<void()>& work);
   void DismissTop();
   const QStringList& messages() const { return messages_; }
 

@@ -6,9 +6,7 @@
 #include <QMenu>
 #include <QSettings>
 #include <QStandardPaths>
-#include <exception>
 
-#include "core/error.h"
 #include "gui/attention_panel.h"
 #include "gui/error_bar.h"
 #include "gui/main_window.h"
@@ -69,7 +67,7 @@ void FileMenu::Remember(const QString& file) {
   FillRecent();
   const QString options = settings_->value(kModelOptionsKey).toString();
   if (options.isEmpty()) return;
-  Try([this, &options] {
+  window_->errors()->Try([this, &options] {
     OptionSet remembered(OptionsBesideModel());
     remembered.FromJson(options.toStdString());
     window_->model()->options()->SetOptions(remembered);
@@ -110,7 +108,7 @@ void FileMenu::FillRecent() {
 }
 
 void FileMenu::OpenPath(const QString& path) {
-  Try([this, &path] {
+  window_->errors()->Try([this, &path] {
     if (path.endsWith(kSessionEnding)) {
       OpenSession(path);
     } else if (IsResults(path)) {
@@ -123,7 +121,7 @@ void FileMenu::OpenPath(const QString& path) {
 }
 
 void FileMenu::OpenSession(const QString& path) {
-  Try([this, &path] {
+  window_->errors()->Try([this, &path] {
     Apply(ReadSessionFile(path));
     NoteRecent(path);
   });
@@ -160,7 +158,7 @@ void FileMenu::Apply(const SavedSession& saved) {
 }
 
 void FileMenu::SaveSession(const QString& path) {
-  Try([this, &path] {
+  window_->errors()->Try([this, &path] {
     WriteSessionFile(path, session());
     NoteRecent(path);
   });
@@ -175,13 +173,15 @@ void FileMenu::ChooseModel() {
 void FileMenu::ChooseResults() {
   const QString path = QFileDialog::getOpenFileName(window_, tr("Open results"), QString(),
                                                     tr("Results (*.h5);;All files (*)"));
-  if (!path.isEmpty()) Try([this, &path] { OpenResults(*window_->session(), path); });
+  if (!path.isEmpty())
+    window_->errors()->Try([this, &path] { OpenResults(*window_->session(), path); });
 }
 
 void FileMenu::ChooseSave() {
   const QString path = QFileDialog::getSaveFileName(window_, tr("Save results"),
                                                     QStringLiteral("run.h5"), tr("Results (*.h5)"));
-  if (!path.isEmpty()) Try([this, &path] { SaveResults(*window_->session(), path); });
+  if (!path.isEmpty())
+    window_->errors()->Try([this, &path] { SaveResults(*window_->session(), path); });
 }
 
 void FileMenu::ChooseExport() {
@@ -203,14 +203,6 @@ void FileMenu::ChooseSaveSession() {
   if (path.isEmpty()) return;
   if (!path.endsWith(kSessionEnding)) path += kSessionEnding;
   SaveSession(path);
-}
-
-void FileMenu::Try(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const std::exception& error) {
-    window_->errors()->Add(QString::fromUtf8(error.what()));
-  }
 }
 
 }  // namespace midscope

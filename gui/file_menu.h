@@ -5,7 +5,6 @@
 
 #include <QObject>
 #include <QStringList>
-#include <functional>
 #include <memory>
 
 #include "gui/session_file.h"
@@ -48,8 +47,6 @@ class FileMenu : public QObject {
   void ChooseExport();
   void ChooseSession();
   void ChooseSaveSession();
-  // Runs something that throws Error; its message goes to the error bar.
-  void Try(const std::function<void()>& work);
 
   MainWindow* window_;
   QMenu* recent_menu_ = nullptr;

@@ -6,6 +6,7 @@
 #include <QLabel>
 
 #include "gui/head_map_plot.h"
+#include "gui/panel_layout.h"
 #include "gui/session.h"
 
 namespace midscope {
@@ -18,17 +19,11 @@ HeadMapPanel::HeadMapPanel(Session* session, QWidget* parent) : QWidget(parent),
   mode_->setToolTip(tr("What the map shows (keys A, B, D)"));
   note_ = new QLabel(this);
   note_->setToolTip(tr("Click a cell, or use the arrow keys (up: next layer), to choose a head"));
-  auto* row = new QHBoxLayout;
-  row->setContentsMargins(8, 3, 8, 3);
-  row->setSpacing(7);
+  auto* row = MakeControlRow();
   row->addWidget(new QLabel(tr("map of"), this));
   row->addWidget(mode_);
   row->addWidget(note_, 1);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  column->addWidget(plot_, 1);
-  column->addLayout(row);
+  LayOutPanel(this, plot_, row);
   connect(mode_, &QComboBox::currentIndexChanged, this, &HeadMapPanel::Refresh);
   connect(session_, &Session::FullRunChanged, this, &HeadMapPanel::Refresh);
   connect(session_, &Session::SettingsChanged, this, &HeadMapPanel::RefreshNote);

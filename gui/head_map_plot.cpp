@@ -7,6 +7,7 @@
 
 #include "gui/plot_style.h"
 #include "gui/record_access.h"
+#include "gui/scaled_map.h"
 
 namespace midscope {
 namespace {
@@ -25,21 +26,10 @@ QSharedPointer<QCPAxisTickerFixed> WholeNumbers(int64_t count) {
 
 HeadMapPlot::HeadMapPlot(QWidget* parent)
     : Plot(tr("Position-awareness score"), QStringLiteral("head_map"), parent) {
-  map_ = new QCPColorMap(xAxis, yAxis);
-  map_->setInterpolate(false);
-  map_->setTightBoundary(false);
-  scale_ = new QCPColorScale(this);
-  scale_->setType(QCPAxis::atRight);
-  scale_->setBarWidth(12);
-  scale_->setRangeDrag(false);
-  scale_->setRangeZoom(false);
-  scale_->axis()->setTickLabelFont(font());
-  scale_->axis()->setLabelFont(font());
+  const ScaledMap scaled = MakeScaledMap(this);
+  map_ = scaled.map;
+  scale_ = scaled.scale;
   plotLayout()->addElement(1, 1, scale_);
-  map_->setColorScale(scale_);
-  auto* group = new QCPMarginGroup(this);
-  axisRect()->setMarginGroup(QCP::msBottom | QCP::msTop, group);
-  scale_->setMarginGroup(QCP::msBottom | QCP::msTop, group);
   xAxis->setLabel(tr("head"));
   yAxis->setLabel(tr("layer"));
   yAxis->setRangeReversed(true);

@@ -205,17 +205,8 @@ void MainWindow::WirePanels() {
   });
 }
 
-template <typename Work>
-void MainWindow::Try(Work work) {
-  try {
-    work();
-  } catch (const std::exception& error) {
-    errors_->Add(QString::fromUtf8(error.what()));
-  }
-}
-
 void MainWindow::Run() {
-  Try([this] {
+  errors_->Try([this] {
     session_->SetSubject(subject_->subject());
     if (!session_->model()) session_->Open(model_->request());
   });
@@ -255,8 +246,8 @@ void MainWindow::OpenModel(const QString& model) {
 }
 
 void MainWindow::Open() {
-  Try([this] { session_->SetSubject(subject_->subject()); });
-  Try([this] { session_->Open(model_->request()); });
+  errors_->Try([this] { session_->SetSubject(subject_->subject()); });
+  errors_->Try([this] { session_->Open(model_->request()); });
 }
 
 void MainWindow::OpenPath(const QString& path) { files_->OpenPath(path); }
@@ -269,7 +260,7 @@ std::vector<Plot*> MainWindow::plots() const {
 }
 
 void MainWindow::ExportTo(const QString& folder) {
-  Try([this, &folder] {
+  errors_->Try([this, &folder] {
     QStringList written;
     for (Plot* plot : plots()) {
       written += WritePlotFiles(*plot, folder, plot->file_stem(), PlotFormats(), kExportSize);

@@ -71,9 +71,6 @@ class MainWindow : public QMainWindow {
   void Run();
   void ShowModel();
   void ShowWhatIf(const WhatIfCost& cost);
-  // Runs something that throws Error; its message goes to the error bar.
-  template <typename Work>
-  void Try(Work work);
 
   Session* session_;
   SettingHistory* history_;

@@ -50,17 +50,6 @@ std::vector<OptionDescription> OptionsBesideModel() {
   return options;
 }
 
-OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options) {
-  OpenRequest request;
-  request.model = model;
-  request.dtype = options.Text("dtype");
-  request.weights = options.Text("weights");
-  request.threads = static_cast<int>(options.Integer("threads"));
-  request.sliding_window = options.Text("sliding-window") == "on";
-  request.device = options.Text("device");
-  return request;
-}
-
 ModelPanel::ModelPanel(QWidget* parent) : QWidget(parent) {
   auto* box = new QGroupBox(tr("Model"), this);
   model_ = new QLineEdit(QStringLiteral("embedded"), box);

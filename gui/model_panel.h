@@ -44,8 +44,6 @@ class ModelPanel : public QWidget {
   QLabel* text_;
 };
 
-// How the engine is asked to open `model` with these values of ModelOptions().
-OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options);
 // The options of ModelOptions() that stand beside the model.
 std::vector<OptionDescription> OptionsBesideModel();
 

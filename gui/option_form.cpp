@@ -7,12 +7,12 @@
 #include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QSignalBlocker>
 #include <QToolButton>
 #include <utility>
 
-#include "core/error.h"
+#include "gui/error_text.h"
 #include "gui/number_box.h"
+#include "gui/text_box.h"
 
 namespace midscope {
 namespace {
@@ -137,12 +137,8 @@ OptionForm::Field OptionForm::MakeField(const OptionDescription& option) {
           [box](const std::string& text) { box->setCurrentText(QString::fromStdString(text)); }};
     }
     case OptionType::kText: {
-      auto* box = new QComboBox(this);
-      box->setEditable(true);
-      box->setInsertPolicy(QComboBox::NoInsert);
-      box->setCompleter(nullptr);  // what is typed is what is meant
-      box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-      connect(box, &QComboBox::editTextChanged, this, &OptionForm::Read);
+      auto* box = new TextBox(this);
+      connect(box, &TextBox::editTextChanged, this, &OptionForm::Read);
       return {box, [box] { return box->currentText().toStdString(); },
               [box](const std::string& text) {
                 box->setEditText(QString::fromStdString(text));
@@ -180,23 +176,17 @@ void OptionForm::Read() {
   if (quiet_) return;
   const OptionSet before = options_;
   for (const OptionDescription& option : before.descriptions()) {
-    QString why;
-    try {
+    const auto read = [&] {
       OptionSet next = options_;
       ReadField(option, next);
       options_ = std::move(next);
-    } catch (const Error& error) {
-      why = QString::fromUtf8(error.what());
-    }
-    ShowError(fields_[option.name].error, why);
+    };
+    ShowError(fields_[option.name].error, ErrorText(read));
   }
-  QString why;
-  try {
+  const auto check = [this] {
     if (check_) check_(options_);
-  } catch (const Error& error) {
-    why = QString::fromUtf8(error.what());
-  }
-  ShowError(check_error_, why);
+  };
+  ShowError(check_error_, ErrorText(check));
   Q_EMIT Changed();
 }
 
@@ -231,13 +221,7 @@ void OptionForm::SetText(const std::string& name, const std::string& text) {
 }
 
 void OptionForm::Offer(const std::string& name, const QStringList& texts) {
-  auto* box = qobject_cast<QComboBox*>(fields_.at(name).widget);
-  if (!box || !box->isEditable()) return;
-  const QSignalBlocker quiet(box);
-  const QString before = box->currentText();
-  box->clear();
-  box->addItems(texts);
-  box->setEditText(before);
+  if (auto* box = qobject_cast<TextBox*>(fields_.at(name).widget)) box->Offer(texts);
 }
 
 void OptionForm::SetCheck(std::function<void(const OptionSet&)> check) {

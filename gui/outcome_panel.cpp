@@ -9,6 +9,7 @@
 #include <QSpinBox>
 
 #include "gui/outcome_plot.h"
+#include "gui/panel_layout.h"
 #include "gui/plot_style.h"
 #include "gui/record_access.h"
 #include "gui/session.h"
@@ -47,19 +48,13 @@ OutcomePanel::OutcomePanel(Session* session, QWidget* parent) : QWidget(parent),
   samples_->setToolTip(tr("How many samples the means are over; 0: none"));
   note_ = new QLabel(this);
   note_->setObjectName(QStringLiteral("means_note"));
-  auto* row = new QHBoxLayout;
-  row->setContentsMargins(8, 3, 8, 3);
-  row->setSpacing(7);
+  auto* row = MakeControlRow();
   row->addWidget(measure_);
   row->addWidget(sample_);
   row->addWidget(means_);
   row->addWidget(samples_);
   row->addWidget(note_, 1);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  column->addWidget(plot_, 1);
-  column->addLayout(row);
+  LayOutPanel(this, plot_, row);
   connect(measure_, &QComboBox::currentIndexChanged, this, &OutcomePanel::Refresh);
   connect(sample_, &QCheckBox::toggled, this, &OutcomePanel::Refresh);
   connect(means_, &QCheckBox::toggled, this, &OutcomePanel::Refresh);

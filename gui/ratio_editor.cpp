@@ -8,7 +8,6 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
-#include <QSaveFile>
 #include <QStandardPaths>
 #include <QTableView>
 #include <QVBoxLayout>
@@ -20,6 +19,7 @@
 #include "gui/ratio_table.h"
 #include "gui/session.h"
 #include "gui/setting_history.h"
+#include "gui/write_whole_file.h"
 
 namespace midscope {
 
@@ -84,26 +84,18 @@ void RatioEditor::TakeFromScreen() {
 
 void RatioEditor::Paste() {
   const QModelIndex at = view_->currentIndex();
-  Try([this, &at] {
+  window_->errors()->Try([this, &at] {
     table_->Paste(QGuiApplication::clipboard()->text(), std::max(at.row(), 0),
                   std::max(at.column(), 0));
   });
 }
 
 void RatioEditor::Write(const QString& path) const {
-  QSaveFile file(path);
-  const std::string text = table_->Json();
-  const bool written = file.open(QIODevice::WriteOnly) &&
-                       file.write(text.data(), static_cast<qint64>(text.size())) >= 0 &&
-                       file.commit();
-  if (!written) {
-    throw Failure("ratios '" + path.toStdString() + "'", file.errorString().toStdString(),
-                  "Choose a folder that can be written to");
-  }
+  WriteWholeFile("ratios", path, table_->Json());
 }
 
 void RatioEditor::Use() {
-  Try([this] {
+  window_->errors()->Try([this] {
     if (table_->rowCount() == 0) {
       throw UsageError("position ratios", "there are none", "Open a model first");
     }
@@ -119,15 +111,7 @@ void RatioEditor::Use() {
 }
 
 void RatioEditor::SaveAs(const QString& path) {
-  Try([this, &path] { Write(path); });
-}
-
-void RatioEditor::Try(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    window_->errors()->Add(QString::fromUtf8(error.what()));
-  }
+  window_->errors()->Try([this, &path] { Write(path); });
 }
 
 }  // namespace midscope

@@ -5,7 +5,6 @@
 
 #include <QDialog>
 #include <QString>
-#include <functional>
 
 class QTableView;
 
@@ -34,7 +33,6 @@ class RatioEditor : public QDialog {
  private:
   void Paste();
   void Write(const QString& path) const;
-  void Try(const std::function<void()>& work);
 
   MainWindow* window_;
   RatioTable* table_;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/head_ratio_file.h"
 #include "core/number_text.h"
 #include "gui/plot_style.h"
 #include "gui/record_access.h"
@@ -14,18 +15,16 @@ namespace midscope {
 namespace {
 
 constexpr char kRatio[] = "position_ratio";
-// What the grammar takes.
-constexpr double kSmallest = 0.01;
-constexpr double kLargest = 1000;
 // Ratios of 1/e and e have the deepest colours: published ones lie between.
 constexpr double kDeepest = 1;
 
 double ReadRatio(const QString& text) {
   double ratio = 0;
   if (!ReadWhole(text.trimmed().toStdString(), ratio) ||
-      !(ratio >= kSmallest && ratio <= kLargest)) {  // not a number either
-    throw UsageError("position ratios", "'" + text.toStdString() + "' is no ratio",
-                     "Give numbers from 0.01 to 1000");
+      !(ratio >= kSmallestRatio && ratio <= kLargestRatio)) {  // not a number either
+    throw UsageError(
+        "position ratios", "'" + text.toStdString() + "' is no ratio",
+        "Give numbers from " + NumberText(kSmallestRatio) + " to " + NumberText(kLargestRatio));
   }
   return ratio;
 }

@@ -15,7 +15,8 @@
 #include <QToolButton>
 #include <algorithm>
 
-#include "core/error.h"
+#include "gui/error_text.h"
+#include "gui/panel_layout.h"
 #include "gui/probe_form.h"
 #include "gui/record_access.h"
 #include "gui/record_table.h"
@@ -60,9 +61,7 @@ RecordPanel::RecordPanel(Session* session, QWidget* parent) : QWidget(parent), s
   place_row_ = new QHBoxLayout;
   note_ = new QLabel(this);
   note_->setObjectName(QStringLiteral("record_note"));
-  auto* row = new QHBoxLayout;
-  row->setContentsMargins(8, 3, 8, 3);
-  row->setSpacing(7);
+  auto* row = MakeControlRow();
   row->addWidget(choice_);
   row->addWidget(side_);
   row->addLayout(place_row_);
@@ -74,11 +73,7 @@ RecordPanel::RecordPanel(Session* session, QWidget* parent) : QWidget(parent), s
   sides->addWidget(pages_);
   sides->addWidget(probes_);
   sides->setSizes({500, 260});
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  column->addWidget(sides, 1);
-  column->addLayout(row);
+  LayOutPanel(this, sides, row);
   for (QComboBox* box : {choice_, side_, form_}) {
     connect(box, &QComboBox::currentIndexChanged, this, &RecordPanel::ShowChosen);
   }
@@ -108,11 +103,8 @@ void RecordPanel::MakeProbes() {
 }
 
 void RecordPanel::Try(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    Q_EMIT session_->Failed(QString::fromUtf8(error.what()));
-  }
+  const QString why = ErrorText(work);
+  if (!why.isEmpty()) Q_EMIT session_->Failed(why);
 }
 
 QStringList RecordPanel::choices() const {

@@ -8,6 +8,7 @@
 
 #include "gui/plot_style.h"
 #include "gui/record_access.h"
+#include "gui/scaled_map.h"
 
 namespace midscope {
 namespace {
@@ -71,20 +72,9 @@ bool IsPicture(const Record& record, const Array& array) {
 }
 
 RecordPlot::RecordPlot(QWidget* parent) : Plot(QString(), QStringLiteral("record"), parent) {
-  map_ = new QCPColorMap(xAxis, yAxis);
-  map_->setInterpolate(false);
-  map_->setTightBoundary(false);
-  scale_ = new QCPColorScale(this);
-  scale_->setType(QCPAxis::atRight);
-  scale_->setBarWidth(12);
-  scale_->setRangeDrag(false);
-  scale_->setRangeZoom(false);
-  scale_->axis()->setTickLabelFont(font());
-  scale_->axis()->setLabelFont(font());
-  map_->setColorScale(scale_);
-  auto* group = new QCPMarginGroup(this);
-  axisRect()->setMarginGroup(QCP::msBottom | QCP::msTop, group);
-  scale_->setMarginGroup(QCP::msBottom | QCP::msTop, group);
+  const ScaledMap scaled = MakeScaledMap(this);
+  map_ = scaled.map;
+  scale_ = scaled.scale;
   for (QCPAxis* axis : {xAxis, yAxis}) axis->setSubTicks(false);
   Show(nullptr, "", {}, RecordForm::kHeatMap);
   // Once more: the scale was not there when the base class did it.

@@ -2,7 +2,6 @@
 #include "gui/session_file.h"
 
 #include <QFile>
-#include <QSaveFile>
 #include <vector>
 
 #include "core/error.h"
@@ -11,6 +10,7 @@
 #include "core/nearest_word.h"
 #include "gui/command_line.h"
 #include "gui/model_panel.h"
+#include "gui/write_whole_file.h"
 
 namespace midscope {
 namespace {
@@ -165,15 +165,7 @@ SavedSession ParseSession(const std::string& text, const std::string& file) {
 }
 
 void WriteSessionFile(const QString& path, const SavedSession& session) {
-  QSaveFile file(path);
-  const std::string text = SessionText(session);
-  const bool written = file.open(QIODevice::WriteOnly) &&
-                       file.write(text.data(), static_cast<qint64>(text.size())) >= 0 &&
-                       file.commit();
-  if (!written) {
-    throw Failure("session '" + path.toStdString() + "'", file.errorString().toStdString(),
-                  "Choose a folder that can be written to");
-  }
+  WriteWholeFile("session", path, SessionText(session));
 }
 
 SavedSession ReadSessionFile(const QString& path) {

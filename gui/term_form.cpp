@@ -13,6 +13,7 @@
 #include "core/number_text.h"
 #include "gui/knob_help.h"
 #include "gui/number_box.h"
+#include "gui/text_box.h"
 
 namespace midscope {
 namespace {
@@ -129,11 +130,7 @@ TermForm::Field TermForm::MakeChoice(size_t argument) {
 TermForm::Field TermForm::MakeText(size_t argument) {
   const TermArgument& described = term_->arguments[argument];
   auto* both = new QWidget(this);
-  auto* box = new QComboBox(both);
-  box->setEditable(true);
-  box->setInsertPolicy(QComboBox::NoInsert);
-  box->setCompleter(nullptr);  // what is typed is what is meant
-  box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  auto* box = new TextBox(both);
   box->lineEdit()->setPlaceholderText(QString::fromStdString(described.default_text));
   auto* row = new QHBoxLayout(both);
   row->setContentsMargins(0, 0, 0, 0);
@@ -153,7 +150,7 @@ TermForm::Field TermForm::MakeText(size_t argument) {
       if (!path.isEmpty()) show('"' + path.toStdString() + '"');
     });
   }
-  connect(box, &QComboBox::editTextChanged, this, [this, argument] { Tell(argument); });
+  connect(box, &TextBox::editTextChanged, this, [this, argument] { Tell(argument); });
   return {both, [box] { return box->currentText().trimmed().toStdString(); }, show};
 }
 
@@ -177,17 +174,11 @@ bool TermForm::SetValue(const TermText& term) {
 }
 
 void TermForm::SetOffers(const TermOffers& offers) {
-  quiet_ = true;
   for (size_t i = 0; i < fields_.size(); ++i) {
     const auto found = offers.find(term_->arguments[i].name);
-    auto* box = fields_[i].widget->findChild<QComboBox*>();
-    if (found == offers.end() || !box || !box->isEditable()) continue;
-    const QString before = box->currentText();
-    box->clear();
-    box->addItems(found->second);
-    box->setEditText(before);
+    auto* box = fields_[i].widget->findChild<TextBox*>();
+    if (found != offers.end() && box) box->Offer(found->second);
   }
-  quiet_ = false;
 }
 
 }  // namespace midscope

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The activations of normalise.h.
-#include <algorithm>
-
 #include "kernels/normalise.h"
+#include "kernels/row_work.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/activation.cpp"
@@ -126,17 +125,9 @@ HWY_EXPORT(GatedBFloat16);
 HWY_EXPORT(PlainFloat);
 HWY_EXPORT(PlainBFloat16);
 
-namespace {
-
-// Elements that make a unit of work worth handing to another thread.
-constexpr int64_t kGrainElements = 16384;
-
-}  // namespace
-
 void GatedActivation(ActivationKind kind, const void* gate_up, int64_t rows, int64_t width,
                      Dtype dtype, void* out, const Executor& executor) {
-  const int64_t grain = std::max<int64_t>(1, kGrainElements / std::max<int64_t>(1, width));
-  executor.For(rows, grain, [&](int64_t begin, int64_t end) {
+  executor.For(rows, RowGrain(width), [&](int64_t begin, int64_t end) {
     const int64_t from = begin * 2 * width, to = begin * width;
     if (dtype == Dtype::kFloat32) {
       HWY_DYNAMIC_DISPATCH(GatedFloat)

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/dequantise_blocks.h"
+#include "kernels/row_work.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/dequantise_rows.cpp"
@@ -94,8 +95,7 @@ HWY_EXPORT(NarrowElements);
 
 namespace {
 
-constexpr int64_t kGrainElements = 16384;  // worth handing to another thread
-constexpr int64_t kPartElements = 1024;    // whole blocks of any type; stays in the nearest cache
+constexpr int64_t kPartElements = 1024;  // whole blocks of any type; stays in the nearest cache
 
 }  // namespace
 
@@ -117,8 +117,7 @@ void NarrowRow(const BlockFormat& format, const std::byte* from, int64_t columns
 void DequantiseRows(const BlockMatrix& matrix, Dtype dtype, void* out, const Executor& executor) {
   const auto format = FindBlockFormat(static_cast<uint32_t>(matrix.type));
   if (!format || matrix.columns <= 0) return;
-  const int64_t grain = std::max<int64_t>(1, kGrainElements / matrix.columns);
-  executor.For(matrix.rows, grain, [&](int64_t begin, int64_t end) {
+  executor.For(matrix.rows, RowGrain(matrix.columns), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const int64_t at = row * matrix.columns;
       if (dtype == Dtype::kFloat32) {

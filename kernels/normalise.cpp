@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/normalise.h"
 
-#include <algorithm>
 #include <cmath>
+
+#include "kernels/row_work.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/normalise.cpp"
@@ -196,31 +197,6 @@ void AddNormedRows(T* residual, const T* update, const float* weight, float epsi
   }
 }
 
-template <class T>
-void BiasRows(T* x, int64_t x_stride, const float* bias, int64_t rows, int64_t width) {
-  for (int64_t row = 0; row < rows; ++row) {
-    T* to = x + row * x_stride;
-    ForEachVector(width, [&](auto d, int64_t i) HWY_ATTR {
-      StoreFloats(d, hn::Add(LoadFloats(d, to + i), hn::LoadU(d, bias + i)), to + i);
-    });
-  }
-}
-
-template <class T>
-void UpdateRows(const T* x, int64_t x_stride, const float* amount, const float* direction,
-                int64_t rows, int64_t width, T* out, int64_t out_stride) {
-  for (int64_t row = 0; row < rows; ++row) {
-    const T* from = x + row * x_stride;
-    T* to = out + row * out_stride;
-    ForEachVector(width, [&](auto d, int64_t i) HWY_ATTR {
-      StoreFloats(d,
-                  hn::NegMulAdd(hn::Set(d, amount[row]), hn::LoadU(d, direction + i),
-                                LoadFloats(d, from + i)),
-                  to + i);
-    });
-  }
-}
-
 // One entry a dtype, for HWY_EXPORT takes no templates.
 void NormFloat(float* x, const float* update, const float* weight, float epsilon, int64_t rows,
                int64_t width, float* out, float* inverse_rms) {
@@ -244,22 +220,6 @@ void AddNormedBFloat16(BFloat16* residual, const BFloat16* update, const float* 
                        float epsilon, int64_t rows, int64_t width) {
   AddNormedRows(residual, update, weight, epsilon, rows, width);
 }
-void BiasFloat(float* x, int64_t x_stride, const float* bias, int64_t rows, int64_t width) {
-  BiasRows(x, x_stride, bias, rows, width);
-}
-void BiasBFloat16(BFloat16* x, int64_t x_stride, const float* bias, int64_t rows, int64_t width) {
-  BiasRows(x, x_stride, bias, rows, width);
-}
-void UpdateFloat(const float* x, int64_t x_stride, const float* amount, const float* direction,
-                 int64_t rows, int64_t width, float* out, int64_t out_stride) {
-  UpdateRows(x, x_stride, amount, direction, rows, width, out, out_stride);
-}
-void UpdateBFloat16(const BFloat16* x, int64_t x_stride, const float* amount,
-                    const float* direction, int64_t rows, int64_t width, BFloat16* out,
-                    int64_t out_stride) {
-  UpdateRows(x, x_stride, amount, direction, rows, width, out, out_stride);
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace midscope::kernels
 HWY_AFTER_NAMESPACE();
@@ -274,28 +234,8 @@ HWY_EXPORT(LayerNormRows);
 HWY_EXPORT(NormHeads);
 HWY_EXPORT(AddNormedFloat);
 HWY_EXPORT(AddNormedBFloat16);
-HWY_EXPORT(BiasFloat);
-HWY_EXPORT(BiasBFloat16);
-HWY_EXPORT(UpdateFloat);
-HWY_EXPORT(UpdateBFloat16);
 
 namespace {
-
-// Elements that make a unit of work worth handing to another thread.
-constexpr int64_t kGrainElements = 16384;
-
-int64_t RowGrain(int64_t width) {
-  return std::max<int64_t>(1, kGrainElements / std::max<int64_t>(1, width));
-}
-
-template <class T>
-T* At(void* data, int64_t offset) {
-  return static_cast<T*>(data) + offset;
-}
-template <class T>
-const T* At(const void* data, int64_t offset) {
-  return data ? static_cast<const T*>(data) + offset : nullptr;
-}
 
 void Norm(void* x, const void* update, const float* weight, float epsilon, int64_t rows,
           int64_t width, Dtype dtype, void* out, float* inverse_rms, const Executor& executor) {
@@ -373,18 +313,6 @@ void RmsNormHeads(const ConstHeads& x, const float* weight, float epsilon, int64
   });
 }
 
-void AddBias(void* x, int64_t x_stride, const float* bias, int64_t rows, int64_t width, Dtype dtype,
-             const Executor& executor) {
-  executor.For(rows, RowGrain(width), [&](int64_t begin, int64_t end) {
-    const int64_t at = begin * x_stride;
-    if (dtype == Dtype::kFloat32) {
-      HWY_DYNAMIC_DISPATCH(BiasFloat)(At<float>(x, at), x_stride, bias, end - begin, width);
-    } else {
-      HWY_DYNAMIC_DISPATCH(BiasBFloat16)(At<BFloat16>(x, at), x_stride, bias, end - begin, width);
-    }
-  });
-}
-
 void Add(void* residual, const void* update, int64_t count, Dtype dtype, const Executor& executor) {
   executor.For(count, kGrainElements, [&](int64_t begin, int64_t end) {
     if (dtype == Dtype::kFloat32) {
@@ -393,22 +321,6 @@ void Add(void* residual, const void* update, int64_t count, Dtype dtype, const E
     } else {
       HWY_DYNAMIC_DISPATCH(AddBFloat16)
       (At<BFloat16>(residual, begin), At<BFloat16>(update, begin), end - begin);
-    }
-  });
-}
-
-void RankOneUpdate(const void* x, int64_t x_stride, const float* amount, const float* direction,
-                   int64_t rows, int64_t width, Dtype dtype, void* out, int64_t out_stride,
-                   const Executor& executor) {
-  executor.For(rows, RowGrain(width), [&](int64_t begin, int64_t end) {
-    if (dtype == Dtype::kFloat32) {
-      HWY_DYNAMIC_DISPATCH(UpdateFloat)
-      (At<float>(x, begin * x_stride), x_stride, amount + begin, direction, end - begin, width,
-       At<float>(out, begin * out_stride), out_stride);
-    } else {
-      HWY_DYNAMIC_DISPATCH(UpdateBFloat16)
-      (At<BFloat16>(x, begin * x_stride), x_stride, amount + begin, direction, end - begin, width,
-       At<BFloat16>(out, begin * out_stride), out_stride);
     }
   });
 }

@@ -12,6 +12,7 @@
 #include "core/intervention_text.h"
 #include "kernels/position_awareness.h"
 #include "probes/attention_row.h"
+#include "probes/option_kinds.h"
 #include "probes/rank_statistics.h"
 #include "probes/record_axes.h"
 #include "probes/record_values.h"
@@ -247,17 +248,13 @@ Record HeadScoreStability(const Record& stacked) {
 }
 
 ProbeType HeadScoresProbe() {
-  OptionDescription rule;
-  rule.name = "score-rule";
-  rule.type = OptionType::kChoice;
-  rule.help = "which keys count for head_rank: >= 3/tokens (paper) or > 3/tokens (code)";
-  rule.choices = {"paper", "code"};
-  rule.default_value = std::string("paper");
-  OptionDescription under;
-  under.name = "ratios-under";
-  under.help =
+  const OptionDescription rule = ChoiceOption(
+      "score-rule", "which keys count for head_rank: >= 3/tokens (paper) or > 3/tokens (code)",
+      {"paper", "code"});
+  OptionDescription under = TextOption(
+      "ratios-under",
       "show the ratios that head_scores' heads would get under this ms-poe setting; every layer is "
-      "shown, as in the paper, unless it says otherwise";
+      "shown, as in the paper, unless it says otherwise");
   under.default_value = std::string("ms-poe(min=1.2, max=1.8, first_layer=0)");
 
   ProbeType type;

@@ -4,6 +4,7 @@
 #include "core/captures.h"
 #include "core/error.h"
 #include "probes/number_list.h"
+#include "probes/option_kinds.h"
 #include "probes/record_axes.h"
 
 namespace midscope {
@@ -45,16 +46,12 @@ class ChannelsProbe : public Probe {
 }  // namespace
 
 ProbeType HiddenChannelsProbe() {
-  OptionDescription channels;
-  channels.name = "channels";
-  channels.type = OptionType::kText;
-  channels.help =
-      "channels of the residual stream to follow over all positions, such as 100,215 or 96-103";
-
   ProbeType type;
   type.name = "hidden_channels";
   type.summary = "chosen channels of the residual stream after every block, at every position";
-  type.options = {channels};
+  type.options = {TextOption(
+      "channels",
+      "channels of the residual stream to follow over all positions, such as 100,215 or 96-103")};
   type.source = "arXiv 2406.02536, Fig. 2 (positional hidden states)";
   type.departures = "the public code averages 200 texts in float16; here one prompt in float32";
   type.wanted = [](const OptionSet& options) { return !options.Text("channels").empty(); };

@@ -2,15 +2,16 @@
 #include "probes/key_information_probe.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "core/error.h"
+#include "core/number_text.h"
 #include "probes/attention_row.h"
 #include "probes/number_list.h"
+#include "probes/option_kinds.h"
 #include "probes/record_axes.h"
 #include "probes/record_values.h"
 
@@ -20,11 +21,8 @@ namespace {
 std::optional<int64_t> NumberOf(std::string_view name) {
   const size_t space = name.rfind(' ');
   if (space == std::string_view::npos) return std::nullopt;
-  const std::string_view digits = name.substr(space + 1);
   int64_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return number;
+  return ReadWhole(name.substr(space + 1), number) ? std::optional(number) : std::nullopt;
 }
 
 std::vector<Piece> RequirePieces(const Prompt& prompt) {
@@ -193,10 +191,6 @@ Record KeyInformationMap(const Record& stacked) {
 }
 
 ProbeType KeyInformationProbe() {
-  OptionDescription layers;
-  layers.name = "key-layers";
-  layers.help = "layers of key_information, such as 15-25; default: all";
-
   ProbeType type;
   type.name = "key_information";
   type.summary = "attention of the last token on every pair, line or document, by layer";
@@ -210,7 +204,8 @@ ProbeType KeyInformationProbe() {
   type.limits =
       "heads are query heads (GQA); rows as the model uses them, after rotation or ALiBi. Pieces "
       "are the passages called WORD NUMBER; pieces of unlike length compare by their mean";
-  type.options = {layers};
+  type.options = {
+      TextOption("key-layers", "layers of key_information, such as 15-25; default: all")};
   type.on_request = true;
   type.make = [](const ProbeInput& input) { return std::make_unique<PiecesProbe>(input); };
   type.summarise = [](const Record& stacked) {

@@ -140,12 +140,8 @@ const Prompt& LocalEngine::RequirePrompt(size_t place) {
 
 ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& context) {
   // The new model first: where it cannot be opened the old one stays.
-  const DecoderOptions options{.dtype = ParseDtype(request.dtype),
-                               .threads = request.threads,
-                               .sliding_window = request.sliding_window,
-                               .weights = ParseWeightStorage(request.weights),
-                               .placement = ParsePlacement(request.device)};
-  std::shared_ptr<const Decoder> decoder = Decoder::Open(request.model, options, context);
+  std::shared_ptr<const Decoder> decoder =
+      Decoder::Open(request.model, ReadDecoderOptions(request), context);
   loaded_ = Loaded();
   decoder_ = std::move(decoder);
   ModelSummary summary{decoder_->config(), decoder_->path(), request.dtype};

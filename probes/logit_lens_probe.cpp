@@ -9,6 +9,7 @@
 #include "core/captures.h"
 #include "core/scoring.h"
 #include "core/utf8.h"
+#include "probes/option_kinds.h"
 #include "probes/record_axes.h"
 #include "probes/record_values.h"
 
@@ -129,14 +130,6 @@ Record LogitLensByPlace(const Record& stacked) {
 }
 
 ProbeType LogitLensProbe() {
-  OptionDescription top;
-  top.name = "lens-top";
-  top.type = OptionType::kInteger;
-  top.help = "how many of the likeliest tokens logit_lens lists after each block";
-  top.unit = "tokens";
-  top.minimum = 1;
-  top.default_value = int64_t{5};
-
   ProbeType type;
   type.name = "logit_lens";
   type.summary =
@@ -149,7 +142,8 @@ ProbeType LogitLensProbe() {
   type.limits =
       "works for every family, whatever its positions; early layers of a model whose output norm "
       "or output matrix is far from theirs say little";
-  type.options = {top};
+  type.options = {TokensOption(
+      "lens-top", "how many of the likeliest tokens logit_lens lists after each block", 1, 5)};
   type.on_request = true;
   type.make = [](const ProbeInput& input) { return std::make_unique<LensProbe>(input); };
   type.summarise = [](const Record& stacked) -> std::vector<Record> {

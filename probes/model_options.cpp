@@ -3,70 +3,59 @@
 
 #include "core/error.h"
 #include "core/nearest_word.h"
+#include "probes/option_kinds.h"
 
 namespace midscope {
 
 std::vector<OptionDescription> ModelOptions() {
-  OptionDescription model;
-  model.name = "model";
-  model.type = OptionType::kFile;
-  model.help =
+  OptionDescription model = FileOption(
+      "model",
       "a .gguf file, a Hugging Face folder, org/name (or org/name@REVISION) for a model of the "
       "Hugging Face cache (see midscope fetch), or 'embedded' for the small model that "
-      "`./midscope setup` fetches";
+      "`./midscope setup` fetches");
   model.required = true;
-
-  OptionDescription dtype;
-  dtype.name = "dtype";
-  dtype.type = OptionType::kChoice;
-  dtype.help = "in which precision the model computes";
-  dtype.choices = {"float32", "bfloat16"};
-  dtype.default_value = std::string("float32");
-
-  OptionDescription weights;
-  weights.name = "weights";
-  weights.type = OptionType::kChoice;
-  weights.help =
-      "where the weights are: as they lie in the file (stored: little memory, dequantised while "
-      "they are used), or dequantised once to the dtype (expanded: fastest for small models); "
-      "auto: expanded where that takes at most 1 GiB";
-  weights.choices = {"auto", "stored", "expanded"};
-  weights.default_value = std::string("auto");
-
-  OptionDescription threads;
-  threads.name = "threads";
-  threads.type = OptionType::kInteger;
-  threads.help = "threads to compute with; 0: as many as the machine has";
-  threads.minimum = 0;
-  threads.maximum = 1024;
-  threads.default_value = int64_t{0};
-
-  OptionDescription window;
-  window.name = "sliding-window";
-  window.type = OptionType::kChoice;
-  window.help =
-      "off: every layer sees all keys, whatever window the model was made with (mistral, gemma, "
-      "phi3, qwen)";
-  window.choices = {"on", "off"};
-  window.default_value = std::string("on");
-
-  OptionDescription device;
-  device.name = "device";
-  device.type = OptionType::kText;
-  device.help =
+  OptionDescription device = TextOption(
+      "device",
       "what runs the layers: cpu, or a list such as cuda:0,cuda:1,cpu, the first layers on the "
       "first device; evenly, or by counts as in cuda:0=20,cpu=12. cpu:portable is the CPU by "
-      "LibTorch's own operations, as a GPU would run it";
+      "LibTorch's own operations, as a GPU would run it");
   device.default_value = std::string("cpu");
-  return {model, dtype, weights, threads, window, device};
+  return {model,
+          ChoiceOption("dtype", "in which precision the model computes", {"float32", "bfloat16"}),
+          ChoiceOption("weights",
+                       "where the weights are: as they lie in the file (stored: little memory, "
+                       "dequantised while they are used), or dequantised once to the dtype "
+                       "(expanded: fastest for small models); auto: expanded where that takes at "
+                       "most 1 GiB",
+                       {"auto", "stored", "expanded"}),
+          IntegerOption("threads", "threads to compute with; 0: as many as the machine has", 0,
+                        1024, 0),
+          ChoiceOption("sliding-window",
+                       "off: every layer sees all keys, whatever window the model was made with "
+                       "(mistral, gemma, phi3, qwen)",
+                       {"on", "off"}),
+          device};
+}
+
+OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options) {
+  return {.model = model,
+          .dtype = options.Text("dtype"),
+          .threads = static_cast<int>(options.Integer("threads")),
+          .weights = options.Text("weights"),
+          .device = options.Text("device"),
+          .sliding_window = options.Text("sliding-window") == "on"};
 }
 
 DecoderOptions ReadDecoderOptions(const OptionSet& options) {
-  return {.dtype = ParseDtype(options.Text("dtype")),
-          .threads = static_cast<int>(options.Integer("threads")),
-          .sliding_window = options.Text("sliding-window") == "on",
-          .weights = ParseWeightStorage(options.Text("weights")),
-          .placement = ParsePlacement(options.Text("device"))};
+  return ReadDecoderOptions(MakeOpenRequest("", options));
+}
+
+DecoderOptions ReadDecoderOptions(const OpenRequest& request) {
+  return {.dtype = ParseDtype(request.dtype),
+          .threads = request.threads,
+          .sliding_window = request.sliding_window,
+          .weights = ParseWeightStorage(request.weights),
+          .placement = ParsePlacement(request.device)};
 }
 
 std::string DtypeName(kernels::Dtype dtype) {

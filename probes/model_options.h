@@ -8,14 +8,19 @@
 
 #include "core/decoder.h"
 #include "core/options.h"
+#include "probes/engine.h"
 
 namespace midscope {
 
 // model (by position on a command line), dtype, weights, threads, sliding-window, device.
 std::vector<OptionDescription> ModelOptions();
 
-// What the options after the model say. Throws Error (usage).
+// How an engine is asked to open `model` with these values of the options after it.
+OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options);
+
+// What those options say, and what a request says. Throws Error (usage).
 DecoderOptions ReadDecoderOptions(const OptionSet& options);
+DecoderOptions ReadDecoderOptions(const OpenRequest& request);
 
 // "float32", "bfloat16". Parsing throws Error (usage).
 std::string DtypeName(kernels::Dtype dtype);

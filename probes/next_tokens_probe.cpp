@@ -6,6 +6,7 @@
 
 #include "core/scoring.h"
 #include "core/utf8.h"
+#include "probes/option_kinds.h"
 #include "probes/record_axes.h"
 
 namespace midscope {
@@ -54,18 +55,10 @@ Record NextTokensRecord(const Tokenizer& tokenizer, std::span<const float> logit
 }
 
 ProbeType NextTokensProbe() {
-  OptionDescription top;
-  top.name = "top";
-  top.type = OptionType::kInteger;
-  top.help = "how many of the likeliest next tokens to list";
-  top.unit = "tokens";
-  top.minimum = 1;
-  top.default_value = int64_t{10};
-
   ProbeType type;
   type.name = "next_tokens";
   type.summary = "the likeliest next tokens";
-  type.options = {top};
+  type.options = {TokensOption("top", "how many of the likeliest next tokens to list", 1, 10)};
   type.make = [](const ProbeInput& input) { return std::make_unique<TokensProbe>(input); };
   return type;
 }

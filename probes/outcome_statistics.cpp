@@ -15,10 +15,29 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
+// How a number is called, of a sample as of the mean over samples.
+struct Described {
+  const char* name;
+  const char* unit;
+  const char* description;
+};
+
+constexpr Described kAnswerNll = {
+    "answer_nll", "nats", "mean negative log-likelihood of the answer, summed over its tokens"};
+constexpr Described kAccuracy = {"accuracy", "",
+                                 "share of samples whose greedy continuation equals the answer"};
+constexpr Described kChoiceAccuracy = {
+    "choice_accuracy", "", "share of samples whose right choice is likelier than the others"};
+constexpr Described kGenerationScore = {
+    "generation_score", "", "mean score of the generated text, by the task's own scorer"};
+
 template <typename T>
 void AddMeasure(const std::vector<SampleOutcome>& outcomes, std::vector<T> SampleOutcome::*member,
-                OutcomeMeasure measure, std::vector<OutcomeMeasure>& measures) {
+                const Described& described, bool higher_is_better,
+                std::vector<OutcomeMeasure>& measures) {
   if (outcomes.empty() || (outcomes.front().*member).empty()) return;
+  OutcomeMeasure measure{
+      described.name, described.unit, described.description, higher_is_better, {}};
   measure.values.reserve(outcomes.size());
   for (const SampleOutcome& outcome : outcomes) {
     const std::vector<T>& cells = outcome.*member;
@@ -27,9 +46,10 @@ void AddMeasure(const std::vector<SampleOutcome>& outcomes, std::vector<T> Sampl
   measures.push_back(std::move(measure));
 }
 
-const OutcomeMeasure* Find(const std::vector<OutcomeMeasure>& measures, const std::string& name) {
+const OutcomeMeasure* Find(const std::vector<OutcomeMeasure>& measures,
+                           const Described& described) {
   for (const OutcomeMeasure& measure : measures) {
-    if (measure.name == name) return &measure;
+    if (measure.name == described.name) return &measure;
   }
   return nullptr;
 }
@@ -57,31 +77,10 @@ std::vector<OutcomeMeasure> MeasuresOf(std::vector<SampleOutcome> outcomes) {
   std::sort(outcomes.begin(), outcomes.end(),
             [](const SampleOutcome& a, const SampleOutcome& b) { return a.sample < b.sample; });
   std::vector<OutcomeMeasure> measures;
-  AddMeasure(outcomes, &SampleOutcome::answer_nll,
-             {"answer_nll",
-              "nats",
-              "mean negative log-likelihood of the answer, summed over its tokens",
-              false,
-              {}},
-             measures);
-  AddMeasure(
-      outcomes, &SampleOutcome::correct,
-      {"accuracy", "", "share of samples whose greedy continuation equals the answer", true, {}},
-      measures);
-  AddMeasure(outcomes, &SampleOutcome::choice_correct,
-             {"choice_accuracy",
-              "",
-              "share of samples whose right choice is likelier than the others",
-              true,
-              {}},
-             measures);
-  AddMeasure(outcomes, &SampleOutcome::generation_score,
-             {"generation_score",
-              "",
-              "mean score of the generated text, by the task's own scorer",
-              true,
-              {}},
-             measures);
+  AddMeasure(outcomes, &SampleOutcome::answer_nll, kAnswerNll, false, measures);
+  AddMeasure(outcomes, &SampleOutcome::correct, kAccuracy, true, measures);
+  AddMeasure(outcomes, &SampleOutcome::choice_correct, kChoiceAccuracy, true, measures);
+  AddMeasure(outcomes, &SampleOutcome::generation_score, kGenerationScore, true, measures);
   return measures;
 }
 
@@ -89,10 +88,10 @@ std::vector<CellStatistics> SummariseOutcomes(std::vector<SampleOutcome> outcome
                                               int64_t places, uint64_t seed) {
   const auto samples = static_cast<int64_t>(outcomes.size());
   const std::vector<OutcomeMeasure> measures = MeasuresOf(std::move(outcomes));
-  const OutcomeMeasure* nll = Find(measures, "answer_nll");
-  const OutcomeMeasure* choice = Find(measures, "choice_accuracy");
-  const OutcomeMeasure* generation = Find(measures, "generation_score");
-  const OutcomeMeasure* correct = Find(measures, "accuracy");
+  const OutcomeMeasure* nll = Find(measures, kAnswerNll);
+  const OutcomeMeasure* choice = Find(measures, kChoiceAccuracy);
+  const OutcomeMeasure* generation = Find(measures, kGenerationScore);
+  const OutcomeMeasure* correct = Find(measures, kAccuracy);
   const OutcomeMeasure* accuracy = correct ? correct : generation;
   std::vector<CellStatistics> cells(static_cast<size_t>(settings * places));
   for (size_t i = 0; i < cells.size(); ++i) {
@@ -115,25 +114,22 @@ std::vector<CellStatistics> SummariseOutcomes(std::vector<SampleOutcome> outcome
 namespace {
 
 struct MeanArray {
-  const char* name;
-  const char* unit;
-  const char* description;
+  Described described;
   double CellStatistics::*mean;
   Interval CellStatistics::*interval;
   bool always;  // also where it was not asked for
 };
 
 constexpr MeanArray kMeanArrays[] = {
-    {"answer_nll", "nats", "mean negative log-likelihood of the answer, summed over its tokens",
-     &CellStatistics::answer_nll, &CellStatistics::answer_nll_interval, true},
-    {"accuracy", "", "share of samples whose greedy continuation equals the answer",
-     &CellStatistics::accuracy, &CellStatistics::accuracy_interval, true},
-    {"answer_nll_difference", "nats", "mean paired difference of answer_nll to the first setting",
-     &CellStatistics::difference, &CellStatistics::difference_interval, true},
-    {"choice_accuracy", "", "share of samples whose right choice is likelier than the others",
-     &CellStatistics::choice_accuracy, &CellStatistics::choice_interval, false},
-    {"generation_score", "", "mean score of the generated text, by the task's own scorer",
-     &CellStatistics::generation_score, &CellStatistics::generation_interval, false},
+    {kAnswerNll, &CellStatistics::answer_nll, &CellStatistics::answer_nll_interval, true},
+    {kAccuracy, &CellStatistics::accuracy, &CellStatistics::accuracy_interval, true},
+    {{"answer_nll_difference", "nats", "mean paired difference of answer_nll to the first setting"},
+     &CellStatistics::difference,
+     &CellStatistics::difference_interval,
+     true},
+    {kChoiceAccuracy, &CellStatistics::choice_accuracy, &CellStatistics::choice_interval, false},
+    {kGenerationScore, &CellStatistics::generation_score, &CellStatistics::generation_interval,
+     false},
 };
 
 }  // namespace
@@ -157,17 +153,16 @@ Record OutcomeMeansRecord(const std::vector<std::string>& settings,
       return std::isfinite(cell.*array.mean);
     });
     if (!asked && !array.always) continue;
-    const std::string name = array.name;
-    add(name, array.unit, array.description,
-        [&](const CellStatistics& cell) { return cell.*array.mean; });
-    add(name + "_low", array.unit, "lower end of the 95 % bootstrap interval",
+    const auto& [name, unit, description] = array.described;
+    add(name, unit, description, [&](const CellStatistics& cell) { return cell.*array.mean; });
+    add(std::string(name) + "_low", unit, "lower end of the 95 % bootstrap interval",
         [&](const CellStatistics& cell) { return (cell.*array.interval).low; });
-    add(name + "_high", array.unit, "upper end of the 95 % bootstrap interval",
+    add(std::string(name) + "_high", unit, "upper end of the 95 % bootstrap interval",
         [&](const CellStatistics& cell) { return (cell.*array.interval).high; });
   }
   std::vector<int64_t> samples(settings.size(), cells.empty() ? 0 : cells.front().samples);
   record.arrays.push_back({"samples", {"setting"}, std::move(samples), "", "samples in the means"});
-  record.signal = "answer_nll";
+  record.signal = kAnswerNll.name;
   return record;
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/scoring.h"
+#include "probes/option_kinds.h"
 #include "probes/record_axes.h"
 
 namespace midscope {
@@ -191,18 +192,6 @@ class TextProbe : public Probe {
   std::vector<int64_t> context_tokens_;  // [position - 1]
 };
 
-OptionDescription Tokens(const std::string& name, const std::string& help, int64_t minimum,
-                         int64_t default_value) {
-  OptionDescription option;
-  option.name = name;
-  option.type = OptionType::kInteger;
-  option.help = help;
-  option.unit = "tokens";
-  option.minimum = static_cast<double>(minimum);
-  option.default_value = default_value;
-  return option;
-}
-
 }  // namespace
 
 std::vector<TextWindow> SlidingWindows(int64_t tokens, int64_t window, int64_t stride) {
@@ -235,9 +224,9 @@ ProbeType PerplexityProbe() {
       "last query is its last row. The text is taken as it is; --bos puts a BOS before the first "
       "window alone";
   type.options = {
-      Tokens("window", "tokens that perplexity's windows hold; 0: the model's context", 0, 0),
-      Tokens("stride", "tokens between two of perplexity's windows", 1, 256),
-      Tokens("perplexity-bin", "width of perplexity's bins of positions", 1, 256)};
+      TokensOption("window", "tokens that perplexity's windows hold; 0: the model's context", 0, 0),
+      TokensOption("stride", "tokens between two of perplexity's windows", 1, 256),
+      TokensOption("perplexity-bin", "width of perplexity's bins of positions", 1, 256)};
   type.on_request = true;
   type.own_runs = true;
   type.make = [](const ProbeInput& input) { return std::make_unique<TextProbe>(input); };

@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/file_hash.h"
 #include "probes/guarded_probe.h"
+#include "probes/option_kinds.h"
 #include "probes/plugin.h"
 
 namespace midscope {
@@ -126,12 +127,9 @@ void CheckType(const std::string& name, const ProbeType& type, const ProbeRegist
 }  // namespace
 
 OptionDescription PluginOption() {
-  OptionDescription option;
-  option.name = "plugin";
-  option.type = OptionType::kTextList;
-  option.help = std::string("a library with probes of your own; may be given more than once. ") +
-                kPluginPathVariable + " names folders whose libraries are always loaded";
-  return option;
+  return TextListOption(
+      "plugin", std::string("a library with probes of your own; may be given more than once. ") +
+                    kPluginPathVariable + " names folders whose libraries are always loaded");
 }
 
 void LoadPlugin(const std::string& file, ProbeRegistry& registry) {

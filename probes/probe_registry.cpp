@@ -16,6 +16,7 @@
 #include "probes/last_query_attention_probe.h"
 #include "probes/logit_lens_probe.h"
 #include "probes/next_tokens_probe.h"
+#include "probes/option_kinds.h"
 #include "probes/perplexity_probe.h"
 #include "probes/position_awareness_probe.h"
 #include "probes/position_ratio_probe.h"
@@ -58,11 +59,10 @@ const ProbeType& ProbeRegistry::Find(std::string_view name) const {
 }
 
 std::vector<OptionDescription> ProbeRegistry::Options() const {
-  OptionDescription names;
-  names.name = "probes";
-  names.help =
-      "which probes run, by name, joined by commas; default: those that run when nothing is said";
-  std::vector<OptionDescription> all = {names};
+  std::vector<OptionDescription> all = {
+      TextOption("probes",
+                 "which probes run, by name, joined by commas; default: those that run when "
+                 "nothing is said")};
   for (const ProbeType& type : types_) {
     all.insert(all.end(), type.options.begin(), type.options.end());
   }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/captures.h"
+#include "probes/option_kinds.h"
 #include "probes/record_axes.h"
 
 namespace midscope {
@@ -40,13 +41,11 @@ class RowsProbe : public Probe {
 }  // namespace
 
 ProbeType ResidualRowsProbe() {
-  OptionDescription rows;
-  rows.name = "residual-rows";
-  rows.type = OptionType::kInteger;
-  rows.help = "how many of the last prompt rows of the residual stream to keep, after every block";
+  OptionDescription rows = IntegerOption(
+      "residual-rows",
+      "how many of the last prompt rows of the residual stream to keep, after every block", 0,
+      kNoMaximum, 0);
   rows.unit = "rows";
-  rows.minimum = 0;
-  rows.default_value = int64_t{0};
 
   ProbeType type;
   type.name = "residual_rows";

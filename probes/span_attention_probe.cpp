@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "probes/attention_row.h"
+#include "probes/option_kinds.h"
 #include "probes/rank_statistics.h"
 #include "probes/record_axes.h"
 #include "probes/record_values.h"
@@ -211,14 +212,6 @@ Record GoldFollowing(const Record& stacked) {
 }
 
 ProbeType SpanAttentionProbe() {
-  OptionDescription sink;
-  sink.name = "sink-tokens";
-  sink.type = OptionType::kInteger;
-  sink.help = "how many first tokens count as the attention sink";
-  sink.unit = "tokens";
-  sink.minimum = 0;
-  sink.default_value = int64_t{4};
-
   ProbeType type;
   type.name = "span_attention";
   type.summary =
@@ -233,7 +226,8 @@ ProbeType SpanAttentionProbe() {
   type.limits =
       "heads are query heads: those that share keys (GQA) are shown one by one. Rows are after "
       "rotation or ALiBi, as the model uses them; a layer with a sliding window gives 0 beyond it";
-  type.options = {sink};
+  type.options = {
+      TokensOption("sink-tokens", "how many first tokens count as the attention sink", 0, 4)};
   type.on_request = true;
   type.make = [](const ProbeInput& input) { return std::make_unique<FoldedProbe>(input); };
   type.summarise = [](const Record& stacked) -> std::vector<Record> {

@@ -66,6 +66,12 @@ Bias BiasFlag(const ConfigJson& json, std::string_view key, bool otherwise) {
   return json.Flag(key, otherwise) ? Bias::kMust : Bias::kNever;
 }
 
+std::vector<TensorPlace> TensorsByAttentionBias(const ConfigJson& json, FolderLayout layout) {
+  layout.attention = BiasFlag(json, "attention_bias", false);
+  layout.attention_out = layout.attention;
+  return LlamaLikeTensors(layout);
+}
+
 std::vector<TensorPlace> LlamaLikeTensors(const FolderLayout& layout) {
   std::vector<TensorPlace> places = {
       {"token_embedding", "model.embed_tokens"},

@@ -49,6 +49,9 @@ struct FolderLayout {
   bool fused = false;         // qkv_proj and gate_up_proj, as in phi3
 };
 std::vector<TensorPlace> LlamaLikeTensors(const FolderLayout& layout);
+// The same where the file says by "attention_bias" (absent: no) whether the four projections of
+// attention have biases.
+std::vector<TensorPlace> TensorsByAttentionBias(const ConfigJson& json, FolderLayout layout = {});
 
 struct GgufLayout {
   bool interleaved = false;  // rotary rows of query and key

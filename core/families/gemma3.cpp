@@ -62,9 +62,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
 }
 
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
-  const Bias attention = BiasFlag(json, "attention_bias", false);
-  return LlamaLikeTensors(
-      {.attention = attention, .attention_out = attention, .output_norms = true});
+  return TensorsByAttentionBias(json, {.output_norms = true});
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {

@@ -14,8 +14,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
 }
 
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
-  const Bias attention = BiasFlag(json, "attention_bias", false);
-  return LlamaLikeTensors({.attention = attention, .attention_out = attention});
+  return TensorsByAttentionBias(json);
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {

@@ -32,10 +32,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
 }
 
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
-  const Bias attention = BiasFlag(json, "attention_bias", false);
-  return LlamaLikeTensors({.attention = attention,
-                           .attention_out = attention,
-                           .mlp = BiasFlag(json, "mlp_bias", false)});
+  return TensorsByAttentionBias(json, {.mlp = BiasFlag(json, "mlp_bias", false)});
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {

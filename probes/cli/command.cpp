@@ -52,69 +52,8 @@ OptionDescription WithOption(const std::string& help) {
   return TextListOption("with", help + " (see midscope help interventions)");
 }
 
-OptionDescription TextListOption(const std::string& name, const std::string& help) {
-  OptionDescription option = TextOption(name, help);
-  option.type = OptionType::kTextList;
-  return option;
-}
-
 OptionDescription JsonOption() { return FlagOption("json", "print the results as JSON"); }
 
-OptionDescription OutOption(const std::string& help) {
-  OptionDescription option;
-  option.name = "out";
-  option.type = OptionType::kFile;
-  option.help = help;
-  return option;
-}
-
-OptionDescription FlagOption(const std::string& name, const std::string& help) {
-  OptionDescription option;
-  option.name = name;
-  option.type = OptionType::kFlag;
-  option.help = help;
-  return option;
-}
-
-OptionDescription TextOption(const std::string& name, const std::string& help) {
-  OptionDescription option;
-  option.name = name;
-  option.help = help;
-  return option;
-}
-
-OptionDescription NumberOption(const std::string& name, const std::string& help, double minimum,
-                               double maximum) {
-  OptionDescription option;
-  option.name = name;
-  option.type = OptionType::kNumber;
-  option.help = help;
-  option.minimum = minimum;
-  option.maximum = maximum;
-  return option;
-}
-
-OptionDescription ChoiceOption(const std::string& name, const std::string& help,
-                               const std::vector<std::string>& choices) {
-  OptionDescription option;
-  option.name = name;
-  option.type = OptionType::kChoice;
-  option.help = help;
-  option.choices = choices;
-  option.default_value = choices.front();
-  return option;
-}
-
-OptionDescription IntegerOption(const std::string& name, const std::string& help, int64_t minimum,
-                                int64_t maximum, int64_t default_value) {
-  OptionDescription option;
-  option.name = name;
-  option.type = OptionType::kInteger;
-  option.help = help;
-  option.minimum = static_cast<double>(minimum);
-  if (maximum != kNoMaximum) option.maximum = static_cast<double>(maximum);
-  option.default_value = default_value;
-  return option;
-}
+OptionDescription OutOption(const std::string& help) { return FileOption("out", help); }
 
 }  // namespace midscope::cli

@@ -11,6 +11,7 @@
 
 #include "core/job.h"
 #include "core/options.h"
+#include "probes/option_kinds.h"
 
 namespace midscope {
 class ProbeRegistry;
@@ -76,21 +77,9 @@ Command WithPlugins(const Command& command, const std::vector<std::string>& argu
 // --with of a command that takes one setting: `none` where it was not given. Throws Error (usage).
 std::string OneSetting(const OptionSet& options, const std::string& command);
 
-// The option --with, --json, and --out with this help. IntegerOption has no upper bound where
-// `maximum` is kNoMaximum; NumberOption has no default, ChoiceOption its first choice.
-inline constexpr int64_t kNoMaximum = INT64_MAX;
+// The option --with, --json, and --out with this help.
 OptionDescription WithOption(const std::string& help);
 OptionDescription JsonOption();
 OptionDescription OutOption(const std::string& help);
-OptionDescription FlagOption(const std::string& name, const std::string& help);
-OptionDescription TextOption(const std::string& name, const std::string& help);
-// One that may be given more than once, or by position several times.
-OptionDescription TextListOption(const std::string& name, const std::string& help);
-OptionDescription NumberOption(const std::string& name, const std::string& help, double minimum,
-                               double maximum);
-OptionDescription ChoiceOption(const std::string& name, const std::string& help,
-                               const std::vector<std::string>& choices);
-OptionDescription IntegerOption(const std::string& name, const std::string& help, int64_t minimum,
-                                int64_t maximum, int64_t default_value);
 
 }  // namespace midscope::cli

@@ -64,17 +64,11 @@ void RunGenerate(const CommandInput& input) {
 }
 
 std::vector<OptionDescription> SamplingOptions() {
-  OptionDescription temperature;
-  temperature.name = "temperature";
-  temperature.type = OptionType::kNumber;
-  temperature.help = "0: always the likeliest token";
-  temperature.minimum = 0;
-  temperature.maximum = 100;
+  OptionDescription temperature =
+      NumberOption("temperature", "0: always the likeliest token", 0, 100);
   temperature.default_value = 0.0;
-  OptionDescription top_p = temperature;
-  top_p.name = "top-p";
-  top_p.help = "draw among the likeliest tokens that hold this share of the probability";
-  top_p.maximum = 1;
+  OptionDescription top_p = NumberOption(
+      "top-p", "draw among the likeliest tokens that hold this share of the probability", 0, 1);
   top_p.default_value = 1.0;
   return {IntegerOption("new-tokens", "at most so many", 1, kNoMaximum, 100), temperature, top_p,
           IntegerOption("top-k", "draw among so many of the likeliest tokens; 0: all", 0,

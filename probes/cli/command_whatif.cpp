@@ -15,15 +15,6 @@ namespace {
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
 
-OpenRequest ReadOpenRequest(const OptionSet& options) {
-  return {.model = options.Text("model"),
-          .dtype = options.Text("dtype"),
-          .threads = static_cast<int>(options.Integer("threads")),
-          .weights = options.Text("weights"),
-          .device = options.Text("device"),
-          .sliding_window = ReadDecoderOptions(options).sliding_window};
-}
-
 Subject ReadSubject(const OptionSet& options) {
   Subject subject;
   subject.task = options.Text("task");
@@ -51,7 +42,8 @@ void RunWhatIf(const CommandInput& input) {
   const Subject subject = ReadSubject(options);
   std::unique_ptr<Engine> engine = MakeLocalEngine();
   WhatIfPromptOptions prompt;
-  prompt.layers = engine->Open(ReadOpenRequest(options), input.job).config.layers;
+  prompt.layers =
+      engine->Open(MakeOpenRequest(options.Text("model"), options), input.job).config.layers;
   prompt.prompt_records = engine->SetSubject(subject, input.job);
   prompt.provenance = engine->Describe();
   prompt.provenance.command = input.command_line;

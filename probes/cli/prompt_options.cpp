@@ -10,11 +10,9 @@
 namespace midscope::cli {
 
 std::vector<OptionDescription> TextSourceOptions() {
-  OptionDescription file;
-  file.name = "prompt-file";
-  file.type = OptionType::kFile;
-  file.help = "a file whose bytes are the prompt, as they are; - reads standard input";
-  return {TextOption("prompt", "the prompt, as it is: no template, nothing trimmed"), file};
+  return {TextOption("prompt", "the prompt, as it is: no template, nothing trimmed"),
+          FileOption("prompt-file",
+                     "a file whose bytes are the prompt, as they are; - reads standard input")};
 }
 
 std::vector<OptionDescription> PromptOptions() {

@@ -11,7 +11,6 @@
 
 #include "core/error.h"
 #include "core/intervention_text.h"
-#include "core/what_if.h"
 #include "tests/core/golden_runs.h"
 
 namespace midscope {
@@ -19,10 +18,8 @@ namespace {
 
 using test::Difference;
 using test::GoldenRun;
-using test::kGoldenAttentionTolerance;
 using test::kGoldenLogitTolerance;
 using test::Largest;
-using test::PromptIds;
 using Json = nlohmann::json;
 
 const Json& Golden() {
@@ -69,11 +66,6 @@ TEST(Edits, EachChangesSomething) {
 // Each setting follows every other on one trace often enough to meet each kind of change.
 TEST(Edits, WhatIfEqualsAFullRun) {
   for (const char* model : {"llama", "gemma2", "mpt"}) {
-    Prompt prompt;
-    prompt.ids = PromptIds(model);
-    prompt.answer_ids = AnswerIds();
-    prompt.answer_ids.push_back(1);
-    WhatIf what_if(Model(model), {prompt});
     std::vector<std::string> settings = {"none"};
     for (const Json& item : Golden()["cases"]) {
       if (item["model"] != model) continue;
@@ -85,16 +77,10 @@ TEST(Edits, WhatIfEqualsAFullRun) {
                     {"ablate(L0H1, with=mean, rows=answer)", "none",
                      "ablate(L0H1, with=mean, rows=answer)", "boost(span=3:9, factor=2, layers=1)",
                      "boost(span=3:9, factor=0, layers=1) + temperature(L1H0, 3, rows=last)"});
-    for (const std::string& setting : settings) {
-      const WhatIfOutcome outcome = what_if.Evaluate(ParseIntervention(setting)).outcomes[0];
-      const GoldenRun full = FullRun(model, setting);
-      const auto logits = full.result.Logits(static_cast<int64_t>(prompt.ids.size()) - 1);
-      EXPECT_LE(Difference(outcome.last_logits, logits), kGoldenLogitTolerance * Largest(logits))
-          << model << " " << setting;
-      EXPECT_LE(Difference(outcome.last_query_attention, full.last_attention),
-                kGoldenAttentionTolerance)
-          << model << " " << setting;
-    }
+    std::vector<Intervention> parsed;
+    parsed.reserve(settings.size());
+    for (const std::string& setting : settings) parsed.push_back(ParseIntervention(setting));
+    test::ExpectWhatIfEqualsFullRuns(Model(model), *Model(model), model, AnswerIds(), parsed);
   }
 }
 

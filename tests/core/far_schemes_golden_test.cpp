@@ -22,7 +22,6 @@ namespace {
 using test::Difference;
 using test::ErrorMessage;
 using test::GoldenRun;
-using test::kGoldenAttentionTolerance;
 using test::kGoldenLogitTolerance;
 using test::Largest;
 using test::PromptIds;
@@ -119,11 +118,6 @@ TEST(FarSchemes, ChunksAndSingleTokensEqualAFullRun) {
 TEST(FarSchemes, WhatIfEqualsAFullRun) {
   for (const char* placement : {"cpu", "cpu:portable"}) {
     for (const char* model : {"llama", "smollm3"}) {
-      Prompt prompt;
-      prompt.ids = PromptIds(model);
-      prompt.answer_ids = AnswerIds();
-      prompt.answer_ids.push_back(1);
-      WhatIf what_if(Model(model, placement), {prompt});
       std::vector<Intervention> settings = {{}};
       for (const Json& item : Golden()["cases"]) {
         if (item["model"] != model) continue;
@@ -142,16 +136,8 @@ TEST(FarSchemes, WhatIfEqualsAFullRun) {
       settings.push_back(Segments(11, {0.2}));
       settings.push_back(Segments(11, {0.4}));
       settings.back().ablations.push_back({{{1, 2}}, AblateWith::kMean, {}});
-      for (size_t i = 0; i < settings.size(); ++i) {
-        const WhatIfOutcome outcome = what_if.Evaluate(settings[i]).outcomes[0];
-        const GoldenRun full = FullRun(model, settings[i]);
-        const auto logits = full.result.Logits(static_cast<int64_t>(prompt.ids.size()) - 1);
-        EXPECT_LE(Difference(outcome.last_logits, logits), kGoldenLogitTolerance * Largest(logits))
-            << model << " setting " << i;
-        EXPECT_LE(Difference(outcome.last_query_attention, full.last_attention),
-                  kGoldenAttentionTolerance)
-            << model << " setting " << i;
-      }
+      test::ExpectWhatIfEqualsFullRuns(Model(model, placement), *Model(model), model, AnswerIds(),
+                                       settings);
     }
   }
 }
@@ -291,10 +277,9 @@ TEST(FarSchemes, CancelledRunsDoNotSpoilLaterOnes) {
     context.cancel = &cancel;
     context.progress = [&](const Progress& progress) { cancel = progress.done >= stop; };
     EXPECT_THROW(what_if.Evaluate(cancelled, context), Cancelled);
-    const auto outcome = what_if.Evaluate(next).outcomes[0];
-    const auto full = test::RunInFull(*Model("smollm3"), "smollm3", {7}, next);
-    const auto logits = full.result.Logits(static_cast<int64_t>(prompt.ids.size()) - 1);
-    EXPECT_LE(Difference(outcome.last_logits, logits), kGoldenLogitTolerance * Largest(logits));
+    test::ExpectOutcome(what_if.Evaluate(next).outcomes[0],
+                        test::RunInFull(*Model("smollm3"), "smollm3", {7}, next), "smollm3",
+                        PrintIntervention(next));
   };
   what_if.Evaluate(Segments(9, {0.3}));
   for (const int64_t stop : {1, 3}) {

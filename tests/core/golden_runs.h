@@ -15,6 +15,8 @@
 
 #include "core/captures.h"
 #include "core/decoder.h"
+#include "core/intervention_text.h"
+#include "core/what_if.h"
 #include "tests/core/closeness.h"
 #include "tests/core/tiny_models.h"
 
@@ -96,6 +98,34 @@ inline void ExpectStepsEqual(const Decoder& decoder, const std::string& model,
     const auto expected = full.result.Logits(row);
     EXPECT_LE(Difference(result.Logits(row), expected), kGoldenLogitTolerance * Largest(expected))
         << what << " row " << row;
+  }
+}
+
+// A what-if's outcome for the model's prompt is that of a run in full.
+inline void ExpectOutcome(const WhatIfOutcome& outcome, const GoldenRun& full,
+                          const std::string& model, const std::string& what) {
+  const auto logits = full.result.Logits(static_cast<int64_t>(PromptIds(model).size()) - 1);
+  EXPECT_LE(Difference(outcome.last_logits, logits), kGoldenLogitTolerance * Largest(logits))
+      << what;
+  EXPECT_LE(Difference(outcome.last_query_attention, full.last_attention),
+            kGoldenAttentionTolerance)
+      << what;
+}
+
+// The settings one after another on one trace, each against a run in full by `reference`.
+inline void ExpectWhatIfEqualsFullRuns(const std::shared_ptr<const Decoder>& decoder,
+                                       const Decoder& reference, const std::string& model,
+                                       const std::vector<int32_t>& answer,
+                                       const std::vector<Intervention>& settings) {
+  Prompt prompt;
+  prompt.ids = PromptIds(model);
+  prompt.answer_ids = answer;
+  prompt.answer_ids.push_back(1);
+  WhatIf what_if(decoder, {prompt});
+  for (size_t i = 0; i < settings.size(); ++i) {
+    ExpectOutcome(what_if.Evaluate(settings[i]).outcomes[0],
+                  RunInFull(reference, model, answer, settings[i]), model,
+                  model + " setting " + std::to_string(i) + " " + PrintIntervention(settings[i]));
   }
 }
 

@@ -13,8 +13,6 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "core/content_hash.h"
-#include "core/http_client.h"
 #include "core/model_source.h"
 #include "tests/core/error_message.h"
 #include "tests/core/hub_server.h"
@@ -39,31 +37,6 @@ constexpr const char* kToken = "hf_secret";
 const HubServer& TheServer() {
   static const HubServer server;
   return server;
-}
-
-std::string GetText(const std::string& url) {
-  HttpClient client;
-  HttpRequest request;
-  request.url = url;
-  std::string text;
-  client.Get(
-      request, [](const HttpAnswer&) {},
-      [&](std::span<const std::byte> bytes) {
-        text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-      },
-      {});
-  return text;
-}
-
-// What the server was asked about a model.
-std::vector<Json> Asked(const std::string& name) {
-  std::vector<Json> asked;
-  for (const Json& entry : Json::parse(GetText(TheServer().hub() + "/log"))) {
-    if (entry["path"].get<std::string>().find("org/" + name + "/") != std::string::npos) {
-      asked.push_back(entry);
-    }
-  }
-  return asked;
 }
 
 class HubFetch : public ::testing::Test {
@@ -137,7 +110,7 @@ TEST_F(HubFetch, FetchesWhatAModelNeedsAndOpensItByItsName) {
   unsetenv("HF_HUB_CACHE");
 
   bool store = false;
-  for (const Json& asked : Asked("private")) {
+  for (const Json& asked : TheServer().Asked("private")) {
     const bool hub = asked["server"] == "hub";
     store = store || !hub;
     EXPECT_EQ(asked["token"], hub ? Json("Bearer hf_secret") : Json(nullptr)) << asked;
@@ -221,7 +194,7 @@ TEST_F(HubFetch, NeverFetchesPickledWeights) {
 TEST_F(HubFetch, GoesOnAfterALostConnection) {
   ExpectWeights(Fetch("cut"));
   std::vector<Json> ranges;
-  for (const Json& asked : Asked("cut")) {
+  for (const Json& asked : TheServer().Asked("cut")) {
     if (asked["server"] == "store") ranges.push_back(asked["range"]);
   }
   EXPECT_THAT(ranges, ElementsAre(Json(nullptr), Json("bytes=20000-")));
@@ -319,7 +292,7 @@ TEST_F(HubFetch, IsNotLedElsewhereByNames) {
 
 TEST_F(HubFetch, SaysBeforehandThatTheDiskIsTooSmall) {
   EXPECT_THAT(ErrorOf("huge"), AllOf(HasSubstr("100.0 TB"), HasSubstr("left")));
-  for (const Json& asked : Asked("huge")) EXPECT_EQ(asked["server"], "hub");
+  for (const Json& asked : TheServer().Asked("huge")) EXPECT_EQ(asked["server"], "hub");
 }
 
 TEST_F(HubFetch, SaysThatNobodyAnswers) {
@@ -397,33 +370,6 @@ TEST(FetchRequestTest, FollowsTheEnvironment) {
   for (const char* name : {"HF_ENDPOINT", "HF_TOKEN", "HF_HUB_CACHE", "HF_HUB_OFFLINE"}) {
     unsetenv(name);
   }
-}
-
-TEST(HttpClientTest, TellsOriginsApart) {
-  EXPECT_EQ(HttpOrigin("https://Hub.example/a"), "https://hub.example:443");
-  EXPECT_EQ(HttpOrigin("https://hub.example:443"), HttpOrigin("https://hub.example/b"));
-  EXPECT_NE(HttpOrigin("http://hub.example"), HttpOrigin("https://hub.example"));
-  EXPECT_NE(HttpOrigin("https://hub.example.evil"), HttpOrigin("https://hub.example"));
-  for (const char* url : {"", "hub.example:x", "file:///etc/passwd", "https://"}) {
-    EXPECT_THAT(ErrorMessage([&] { HttpOrigin(url); }), HasSubstr("no http")) << url;
-  }
-  EXPECT_TRUE(MayCarryToken("https://hub.example"));
-  EXPECT_TRUE(MayCarryToken("http://127.0.0.1:80"));
-  EXPECT_FALSE(MayCarryToken("http://hub.example"));
-  EXPECT_FALSE(MayCarryToken("http://127.0.0.1.evil.example"));
-  EXPECT_EQ(PercentEncode("a b/ü?#%", "/"), "a%20b/%C3%BC%3F%23%25");
-}
-
-TEST(ContentHashTest, AgreesWithGitAndSha256Sum) {
-  const auto digest = [](ContentHashKind kind, const std::string& text) {
-    ContentHash hash(kind, static_cast<int64_t>(text.size()));
-    hash.Add(std::as_bytes(std::span(text)));
-    return hash.Finish();
-  };
-  EXPECT_EQ(digest(ContentHashKind::kGitBlob, "hello\n"),
-            "ce013625030ba8dba906f756967f9e9ca394464a");
-  EXPECT_EQ(digest(ContentHashKind::kSha256, "hello\n"),
-            "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03");
 }
 
 }  // namespace

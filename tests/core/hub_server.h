@@ -4,8 +4,13 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
+
+#include "core/http_client.h"
 
 namespace midscope::test {
 
@@ -27,7 +32,31 @@ class HubServer {
   }
   std::string hub() const { return "http://127.0.0.1:" + std::to_string(hub_); }
 
+  // What the server was asked about the model org/`name`: "server", "path", "token", "range".
+  std::vector<nlohmann::json> Asked(const std::string& name) const {
+    std::vector<nlohmann::json> asked;
+    for (const nlohmann::json& entry : nlohmann::json::parse(Log())) {
+      if (entry["path"].get<std::string>().find("org/" + name + "/") != std::string::npos) {
+        asked.push_back(entry);
+      }
+    }
+    return asked;
+  }
+
  private:
+  std::string Log() const {
+    HttpRequest request;
+    request.url = hub() + "/log";
+    std::string text;
+    HttpClient().Get(
+        request, [](const HttpAnswer&) {},
+        [&](std::span<const std::byte> bytes) {
+          text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        },
+        {});
+    return text;
+  }
+
   std::FILE* output_ = nullptr;  // never closed: pclose would wait for the server's end
   int hub_ = 0;
   int store_ = 0;

@@ -16,10 +16,10 @@
 #include "gui/number_box.h"
 #include "gui/option_form.h"
 #include "gui/setting_history.h"
-#include "gui/settings_panel.h"
 #include "gui/stack_editor.h"
 #include "gui/term_list.h"
 #include "gui/text_line.h"
+#include "tests/gui/settings_rig.h"
 
 namespace midscope {
 
@@ -55,20 +55,8 @@ class FormsTest : public QObject {
   Q_OBJECT
 
  private:
-  // The settings with their history, as in the window.
-  struct Rig {
-    SettingsPanel panel;
-    SettingHistory history;
-
-    Rig() {
-      panel.SetModel(30, 576);
-      QObject::connect(&panel, &SettingsPanel::Changed, &history, &SettingHistory::Change);
-      QObject::connect(&history, &SettingHistory::Applied, &panel,
-                       [this](const SettingPair& pair) { panel.Show(pair); });
-      panel.Show(history.current());
-    }
+  struct Rig : SettingsRig {
     void Set(const std::string& text) { history.Change({{}, ParseIntervention(text)}, false); }
-    std::string Text() { return PrintIntervention(history.current().b); }
     template <typename Widget>
     Widget* Field(const char* name) {
       auto* widget = panel.findChild<QWidget*>(QString::fromLatin1(name));
@@ -155,7 +143,7 @@ class FormsTest : public QObject {
       return;
     }
     QVERIFY2(rig.panel.text(true)->error().isEmpty(), qPrintable(rig.panel.text(true)->error()));
-    const std::string text = rig.Text();
+    const std::string text = rig.TextB();
     QVERIFY2(text.find(name.toStdString()) == 0, text.c_str());
     QCOMPARE(StackLine(rig.panel.stack()->terms()), StackLine(SplitTerms(ParseIntervention(text))));
     QCOMPARE(PrintIntervention(ParseIntervention(StackLine(rig.panel.stack()->terms()))), text);
@@ -173,7 +161,7 @@ class FormsTest : public QObject {
     rig.Field<QComboBox>("term_boost_rows")->setCurrentText("last:N");
     rig.Field<QComboBox>("term_boost_span")->setEditText("\"pair 7\"");
     QCOMPARE(
-        rig.Text(),
+        rig.TextB(),
         PrintIntervention(ParseIntervention("boost(span=\"pair 7\", factor=3.5, rows=last:16)")));
     rig.history.stack()->undo();
     QCOMPARE(rig.Field<QComboBox>("term_boost_span")->currentText(), QString("gold"));
@@ -186,9 +174,9 @@ class FormsTest : public QObject {
   void WhatCantBeReadStaysWithItsColumn() {
     Rig rig;
     rig.Set("pi(1.5) + crop(span=gold, layers=0-7)");
-    const std::string before = rig.Text();
+    const std::string before = rig.TextB();
     rig.Field<QComboBox>("term_crop_layers")->setEditText("7-x");
-    QCOMPARE(rig.Text(), before);
+    QCOMPARE(rig.TextB(), before);
     const QString error = rig.panel.text(true)->error();
     QVERIFY2(error.contains("column"), qPrintable(error));
     QVERIFY(rig.panel.text(true)->edit()->text().contains("layers=7-x"));

@@ -12,8 +12,8 @@
 #include "core/intervention_text.h"
 #include "gui/knobs_panel.h"
 #include "gui/setting_history.h"
-#include "gui/settings_panel.h"
 #include "gui/text_line.h"
+#include "tests/gui/settings_rig.h"
 
 namespace midscope {
 
@@ -21,23 +21,11 @@ class SettingsTest : public QObject {
   Q_OBJECT
 
  private:
-  // The panel with a history behind it, as in the window.
-  struct Rig {
-    SettingsPanel panel;
-    SettingHistory history;
-
-    Rig() {
-      panel.SetModel(30, 576);
-      QObject::connect(&panel, &SettingsPanel::Changed, &history, &SettingHistory::Change);
-      QObject::connect(&history, &SettingHistory::Applied, &panel,
-                       [this](const SettingPair& pair) { panel.Show(pair); });
-      panel.Show(history.current());
-    }
+  struct Rig : SettingsRig {
     template <typename Widget>
     Widget* Find(const char* name) {
       return panel.findChild<Widget*>(QString::fromLatin1(name));
     }
-    std::string TextB() { return PrintIntervention(history.current().b); }
     void Type(bool b, const char* text) {
       QLineEdit* edit = panel.text(b)->edit();
       edit->selectAll();

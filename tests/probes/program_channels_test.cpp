@@ -4,25 +4,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "data/record_reader.h"
+#include "tests/probes/interrupted_program.h"
 #include "tests/probes/run_program.h"
 
 namespace midscope {
 namespace {
 
 using nlohmann::json;
+using testing::ExpectInterrupted;
 using ::testing::HasSubstr;
 using testing::ProgramRun;
 using testing::RunMidscope;
 using testing::RunningProgram;
 using testing::TemporaryFolder;
-using Clock = std::chrono::steady_clock;
 
 TEST(ProgramRope, JsonHasTheFixedNames) {
   const ProgramRun run =
@@ -105,20 +103,8 @@ TEST(ProgramChannels, CtrlCInTheValidationIsGoneOnWith) {
   const TemporaryFolder folder;
   const std::string file = folder.File("channels.h5");
   RunningProgram running(Channels(file, "6"));
-  const Clock::time_point start = Clock::now();
   // The journal comes up when examples begin.
-  const std::string journal = file + ".validation.journal";
-  while (!std::filesystem::exists(journal) && Clock::now() - start < std::chrono::seconds(120)) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  const Clock::time_point signalled = Clock::now();
-  running.Signal(SIGINT);
-  const ProgramRun interrupted = running.Wait();
-  // A second is promised; machines that run other things besides get some more.
-  EXPECT_LT(Clock::now() - signalled, std::chrono::seconds(5));
-  EXPECT_EQ(interrupted.status, 130) << interrupted.err;
-  EXPECT_THAT(interrupted.err, HasSubstr("--resume"));
-  EXPECT_EQ(interrupted.out, "");
+  ExpectInterrupted(running, file + ".validation.journal");
   const ProgramRun refused = RunMidscope(Channels(file, "6"));
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("--resume"));

@@ -3,25 +3,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "data/record_reader.h"
+#include "tests/probes/interrupted_program.h"
 #include "tests/probes/run_program.h"
 
 namespace midscope {
 namespace {
 
 using nlohmann::json;
+using testing::ExpectInterrupted;
 using ::testing::HasSubstr;
 using testing::ProgramRun;
 using testing::RunMidscope;
 using testing::RunningProgram;
 using testing::TemporaryFolder;
-using Clock = std::chrono::steady_clock;
 
 std::vector<std::string> Sweep(const std::string& samples, const std::string& file) {
   return {"sweep",
@@ -92,19 +90,8 @@ TEST(ProgramSweep, CtrlCLeavesAFileThatOpensAndResumeCompletesIt) {
   const TemporaryFolder folder;
   const std::string file = folder.File("run.h5");
   RunningProgram running(Sweep("12", file));
-  const Clock::time_point start = Clock::now();
   // The first checkpoint is the sign that samples are being done.
-  while (!std::filesystem::exists(file) && Clock::now() - start < std::chrono::seconds(120)) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  const Clock::time_point signalled = Clock::now();
-  running.Signal(SIGINT);
-  const ProgramRun interrupted = running.Wait();
-  // A second is promised; machines that run other things besides get some more.
-  EXPECT_LT(Clock::now() - signalled, std::chrono::seconds(5));
-  EXPECT_EQ(interrupted.status, 130) << interrupted.err;
-  EXPECT_THAT(interrupted.err, HasSubstr("--resume"));
-  EXPECT_EQ(interrupted.out, "");
+  ExpectInterrupted(running, file);
   const int64_t finished = RunReader(file).Describe("sweep").FindAxis("sample")->size;
   EXPECT_GE(finished, 1);
   EXPECT_LT(finished, 12);
