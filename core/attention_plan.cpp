@@ -39,7 +39,7 @@ void AddChannel(const ChannelScaling& scaling, const ModelConfig& config, int64_
                          "Give one factor for a channel and layer");
       }
     }
-    override->channels.push_back({scaling.channel, scaling.factor});
+    override->channels.push_back({scaling.channel, scaling.factor, scaling.change_value});
   }
 }
 

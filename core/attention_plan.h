@@ -24,12 +24,14 @@ struct RatioRule {
 struct ScaledChannel {
   int64_t channel = 0;
   double factor = 1.0;
+  bool change_value = false;
   bool operator==(const ScaledChannel&) const = default;
 };
 
 // The layer's rows from `first_row` on take q, and the keys that they see, from the normalised
-// input with `channels` scaled; v is clean. Rows in [first_row, last_row) only; last_row is the
-// sequence's end unless the intervention says otherwise.
+// input with `channels` scaled; the v that they see too for channels with change_value, else it is
+// clean. Rows in [first_row, last_row) only; last_row is the sequence's end unless the intervention
+// says otherwise.
 struct RowOverride {
   int64_t first_row = 0;
   int64_t last_row = INT64_MAX;

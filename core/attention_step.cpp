@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "core/head_ablation.h"
 #include "core/near_far_plan.h"
-#include "core/query_key_finish.h"
+#include "core/scaled_projections.h"
 #include "core/show_rows.h"
 
 namespace midscope {
@@ -114,12 +114,19 @@ void AttentionStep::StoreKeysAndValues(const Inputs& in) {
   auto& memories = in.sequence.trace->storage().memories;
   const auto memory = memories.find(in.layer);
   if (memory != memories.end() && memory->second.rows > first) memories.erase(memory);
-  if (in.Store().projected_keys.empty()) return;
-  in.Store()
-      .ProjectedKeys(in.layer)
-      .narrow(0, first, count)
-      .copy_(in.projected.narrow(0, in.sequence.packed_begin, count)
-                 .narrow(1, in.q_width, in.kv_width));
+  const at::Tensor projected = in.projected.narrow(0, in.sequence.packed_begin, count);
+  if (!in.Store().projected_keys.empty()) {
+    in.Store()
+        .ProjectedKeys(in.layer)
+        .narrow(0, first, count)
+        .copy_(projected.narrow(1, in.q_width, in.kv_width));
+  }
+  if (!in.Store().projected_values.empty()) {
+    in.Store()
+        .ProjectedValues(in.layer)
+        .narrow(0, first, count)
+        .copy_(projected.narrow(1, in.q_width + in.kv_width, in.kv_width));
+  }
 }
 
 // Fills in the ratios that the last prompt query decides. They are frozen with the prompt: rows
@@ -227,43 +234,45 @@ HeadTables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) {
 
 void AttentionStep::AttendClean(const Inputs& in, const HeadTables& tables, RowRange rows) {
   if (rows.empty()) return;
-  AttendSegments(in, tables, rows, in.Queries(rows), in.Keys());
+  AttendSegments(in, tables, rows, in.Queries(rows), {in.Keys(), in.Values()});
 }
 
 void AttentionStep::AttendSegments(const Inputs& in, const HeadTables& tables, RowRange rows,
-                                   const at::Tensor& q, const at::Tensor& k) {
-  if (!in.Plan().memory) return AttendEdited(in, tables, rows, q, k);
+                                   const at::Tensor& q, const Seen& seen) {
+  if (!in.Plan().memory) return AttendEdited(in, tables, rows, q, seen);
   const CompressiveMemory& memory = *in.Plan().memory;
   // The memory of the trace's own keys stays for later runs; that of scaled keys is made anew, and
-  // a trace that is gone after this run needs neither.
+  // a trace that is gone after this run, or keeps nothing of this layer, needs neither.
   SegmentMemory passing;
-  const bool keep = k.is_same(in.Keys()) && !in.sequence.scratch;
+  const bool keep = seen.k.is_same(in.Keys()) && !in.sequence.scratch &&
+                    in.layer >= in.sequence.trace->first_layer();
   SegmentMemory& state = keep ? in.sequence.trace->storage().memories[in.layer] : passing;
   for (const RowRange& part : SegmentParts(memory, rows)) {
     const at::Tensor queries = q.narrow(0, part.first - rows.first, part.last - part.first);
     const int64_t start = SegmentStart(memory, part.first);
     if (start == 0) {
-      AttendEdited(in, tables, part, queries, k);
+      AttendEdited(in, tables, part, queries, seen);
       continue;
     }
     HeadTables local = tables;
     local.edits.hidden = {{0, start}};
     local.share = LocalShares(memory);
-    AttendEdited(in, local, part, queries, k);
-    AdvanceMemory(memory, k, in.Values(), config_.head_dim, start, cancel_, state);
+    AttendEdited(in, local, part, queries, seen);
+    AdvanceMemory(memory, seen.k, seen.v, config_.head_dim, start, cancel_, state);
     AddMemory(memory, state, queries, config_.head_dim, in.Z(part));
   }
 }
 
 void AttentionStep::AttendEdited(const Inputs& in, const HeadTables& tables, RowRange rows,
-                                 const at::Tensor& q, const at::Tensor& k) {
+                                 const at::Tensor& q, const Seen& seen) {
   const AttentionEdits& edits = in.Plan().edits;
-  if (edits.LeavesPatterns()) return AttendRows(in, tables, rows, q, k);
+  if (edits.LeavesPatterns()) return AttendRows(in, tables, rows, q, seen);
   for (const RowRange& part : AlikeRows(edits, rows)) {
     ThrowIfCancelled();
     const HeadTables edited =
         EditTables(tables, EditsOfRow(edits, part.first, config_.heads), in.sequence.rows);
-    AttendRows(in, edited, part, q.narrow(0, part.first - rows.first, part.last - part.first), k);
+    AttendRows(in, edited, part, q.narrow(0, part.first - rows.first, part.last - part.first),
+               seen);
   }
 }
 
@@ -287,100 +296,48 @@ HeadTables AttentionStep::EditTables(const HeadTables& tables, const RowEdits& e
   return edited;
 }
 
-// q and k of the overridden rows come from the input with channels scaled: k~ = k - (1 - s) x_p
-// W_k[:, p], a rank-one change of the projection (its bias stays), before whatever the model does
-// to it next.
 void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan,
                                      const HeadTables& tables, RowRange rows) {
-  const int64_t keys = in.sequence.rows;
-  const int64_t count = rows.last - rows.first;
-  const auto options = in.query_key_value.options();
-  const at::Tensor q = at::empty({count, in.q_width}, options);
-  const at::Tensor k = at::empty({keys, in.kv_width}, options);
-  at::Tensor q_source = in.PackedRows(in.projected, rows).narrow(1, 0, in.q_width);
-  at::Tensor k_source = in.Store().ProjectedKeys(in.layer).narrow(0, 0, keys);
-  for (const ScaledChannel& scaled : plan.row_override->channels) {
-    ThrowIfCancelled();
-    const at::Tensor amount =
-        ChannelValues(in, scaled.channel).mul_(static_cast<float>(1.0 - scaled.factor));
-    const at::Tensor column = in.weights.query_key_value.weight.Column(
-        scaled.channel, in.q_width + in.kv_width, executor_);
-    in.ops.RankOneUpdate(q_source, amount.narrow(0, rows.first, count),
-                         column.narrow(0, 0, in.q_width), q);
-    in.ops.RankOneUpdate(k_source, amount, column.narrow(0, in.q_width, in.kv_width), k);
-    q_source = q;
-    k_source = k;
-  }
-  if (FinishesQueryKey(config_)) {
-    FinishHeads(config_, in.ops, in.weights.query_norm, config_.heads, q, q);
-    FinishHeads(config_, in.ops, in.weights.key_norm, config_.key_value_heads, k, k);
-  }
-  AttendSegments(in, tables, rows, q_source, k_source);
+  const ProjectionSource source{config_,    in.ops,        in.sequence, in.layer,
+                                in.weights, in.normalized, in.projected};
+  const ScaledProjections scaled =
+      ScaleChannels(source, *plan.row_override, rows, executor_, cancel_);
+  AttendSegments(in, tables, rows, scaled.q, {scaled.k, scaled.v});
 }
 
-// The projections' input channel for every row of the sequence. [rows] float32, of its own
-at::Tensor AttentionStep::ChannelValues(const Inputs& in, int64_t channel) {
-  const SequencePass& sequence = in.sequence;
-  at::Tensor values = at::empty({sequence.rows}, in.normalized.options().dtype(at::kFloat));
-  if (sequence.active_first > 0) {
-    values.narrow(0, 0, sequence.active_first).copy_(PastChannelValues(in, channel));
-  }
-  values.narrow(0, sequence.active_first, sequence.active_rows())
-      .copy_(in.normalized.narrow(0, sequence.packed_begin, sequence.active_rows())
-                 .select(1, channel));
-  return values;
-}
-
-// The same of the rows before the active ones, from what the trace holds: in the order of the
-// norm's kernel, and rounded as its output is.
-at::Tensor AttentionStep::PastChannelValues(const Inputs& in, int64_t channel) {
-  const auto layer = static_cast<size_t>(in.layer);
-  const int64_t rows = in.sequence.active_first;
-  at::Tensor column = in.Store().residual[layer].narrow(0, 0, rows).select(1, channel);
-  if (!config_.input_norms) return column;
-  const Norm& norm = in.weights.attention_norm;
-  at::Tensor values = column.to(at::kFloat);
-  if (config_.norm == NormKind::kLayer)
-    values = values - in.Store().norm_mean[layer].narrow(0, 0, rows);
-  values = values * in.Store().norm_scale[layer].narrow(0, 0, rows);
-  values = values * norm.weight[static_cast<size_t>(channel)];
-  if (!norm.bias.empty()) values = values + norm.bias[static_cast<size_t>(channel)];
-  return values.to(TorchType(dtype_));
-}
-
-// z of `rows` from q (those rows) and k; hooks see, and may change, the pattern of the rows that
-// they asked for.
+// z of `rows` from q (those rows); hooks see, and may change, the pattern of the rows that they
+// asked for.
 void AttentionStep::AttendRows(const Inputs& in, const HeadTables& tables, RowRange rows,
-                               const at::Tensor& q, const at::Tensor& k) {
+                               const at::Tensor& q, const Seen& seen) {
   const RowRange wanted = Intersect(rows, in.sequence.hooks->Wanted(HookSite::kPattern, in.layer));
   const kernels::AttentionShape shape = Shape(config_, tables, rows);
   if (shape.query_rows > kFewRows) {
-    if (!in.ops.Attention(shape, q, k, in.Values(), tables, in.Z(rows), cancel_)) throw Cancelled();
+    if (!in.ops.Attention(shape, q, seen.k, seen.v, tables, in.Z(rows), cancel_)) throw Cancelled();
     if (!tables.share.empty())
       ScaleHeads(tables.share, in.Z(rows).view({shape.query_rows, config_.heads, -1}));
     if (!wanted.empty())
       ShowPattern(in, tables, wanted,
-                  q.narrow(0, wanted.first - rows.first, wanted.last - wanted.first), k);
+                  q.narrow(0, wanted.first - rows.first, wanted.last - wanted.first), seen);
     return;
   }
-  const at::Tensor weights = in.Weights(shape, tables, q, k);
+  const at::Tensor weights = in.Weights(shape, tables, q, seen.k);
   if (!wanted.empty())
     ShowWeights(in.ops, in.sequence, {HookSite::kPattern, in.layer}, rows.first, weights);
-  in.ops.WeightedValues(shape, weights, in.Values(), in.Z(rows));
+  in.ops.WeightedValues(shape, weights, seen.v, in.Z(rows));
 }
 
 // Patterns of `rows` (those of q), whose z the blocked kernel has made; z is made again where a
 // hook may have changed them.
 void AttentionStep::ShowPattern(const Inputs& in, const HeadTables& tables, RowRange rows,
-                                const at::Tensor& q, const at::Tensor& k) {
+                                const at::Tensor& q, const Seen& seen) {
   const bool writes = in.sequence.hooks->Writes(HookSite::kPattern, in.layer);
   for (int64_t first = rows.first; first < rows.last; first += kPatternRows) {
     const RowRange part{first, std::min(first + kPatternRows, rows.last)};
     const kernels::AttentionShape shape = Shape(config_, tables, part);
     const at::Tensor weights =
-        in.Weights(shape, tables, q.narrow(0, part.first - rows.first, shape.query_rows), k);
+        in.Weights(shape, tables, q.narrow(0, part.first - rows.first, shape.query_rows), seen.k);
     ShowWeights(in.ops, in.sequence, {HookSite::kPattern, in.layer}, part.first, weights);
-    if (writes) in.ops.WeightedValues(shape, weights, in.Values(), in.Z(part));
+    if (writes) in.ops.WeightedValues(shape, weights, seen.v, in.Z(part));
     ThrowIfCancelled();
   }
 }

@@ -19,9 +19,9 @@ namespace midscope {
 
 class AttentionStep {
  public:
-  AttentionStep(const ModelConfig& config, kernels::Dtype dtype, RotaryCache& rotary,
-                const kernels::Executor& executor, kernels::CancelFlag cancel)
-      : config_(config), dtype_(dtype), rotary_(rotary), executor_(executor), cancel_(cancel) {}
+  AttentionStep(const ModelConfig& config, RotaryCache& rotary, const kernels::Executor& executor,
+                kernels::CancelFlag cancel)
+      : config_(config), rotary_(rotary), executor_(executor), cancel_(cancel) {}
 
   // Of the layer, all on the device of `ops`: normalized [packed rows, hidden] (the projections'
   // input), projected [packed rows, (heads + 2 key_value_heads) * head_dim] and the same after
@@ -33,6 +33,11 @@ class AttentionStep {
 
  private:
   struct Inputs;
+  // What rows attend to: keys before rotation, and values. [>= rows, key_value_heads * head_dim]
+  struct Seen {
+    const at::Tensor& k;
+    const at::Tensor& v;
+  };
   void StoreKeysAndValues(const Inputs& in);
   void ResolvePlan(const Inputs& in, AttentionPlan& plan);
   void LookUnrotated(const Inputs& in, const AttentionPlan& plan, at::Tensor* last_row);
@@ -40,23 +45,20 @@ class AttentionStep {
   void AttendClean(const Inputs& in, const HeadTables& tables, RowRange rows);
   void AttendOverridden(const Inputs& in, const AttentionPlan& plan, const HeadTables& tables,
                         RowRange rows);
-  // z of `rows` from q (those rows) and k: segment by segment where the plan has a memory.
+  // z of `rows` from q (those rows): segment by segment where the plan has a memory.
   void AttendSegments(const Inputs& in, const HeadTables& tables, RowRange rows,
-                      const at::Tensor& q, const at::Tensor& k);
+                      const at::Tensor& q, const Seen& seen);
   // AttendRows of parts whose rows are edited alike.
   void AttendEdited(const Inputs& in, const HeadTables& tables, RowRange rows, const at::Tensor& q,
-                    const at::Tensor& k);
+                    const Seen& seen);
   HeadTables EditTables(const HeadTables& tables, const RowEdits& edits, int64_t rows);
   void AttendRows(const Inputs& in, const HeadTables& tables, RowRange rows, const at::Tensor& q,
-                  const at::Tensor& k);
+                  const Seen& seen);
   void ShowPattern(const Inputs& in, const HeadTables& tables, RowRange rows, const at::Tensor& q,
-                   const at::Tensor& k);
-  at::Tensor ChannelValues(const Inputs& in, int64_t channel);
-  at::Tensor PastChannelValues(const Inputs& in, int64_t channel);
+                   const Seen& seen);
   void ThrowIfCancelled() const;
 
   const ModelConfig& config_;
-  kernels::Dtype dtype_;
   RotaryCache& rotary_;
   MovedTables moved_;
   const kernels::Executor& executor_;

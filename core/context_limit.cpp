@@ -50,4 +50,10 @@ int64_t LongestRun(const Intervention& intervention, const ModelConfig& config) 
   return tokens < 0x1p62 ? static_cast<int64_t>(tokens * (1 + 1e-12)) : INT64_MAX;
 }
 
+std::string ContextHolds(const Intervention& intervention, const ModelConfig& config) {
+  const int64_t longest = LongestRun(intervention, config);
+  return "the model's context holds " + std::to_string(longest) +
+         (longest > config.trained_context ? " under this position scheme" : "");
+}
+
 }  // namespace midscope

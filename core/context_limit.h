@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "core/intervention.h"
 #include "core/model_config.h"
@@ -14,5 +15,9 @@ namespace midscope {
 // factor that the NTK-aware rule would give for it), and INT64_MAX where it follows the sequence
 // (dynamic-ntk, dynamic-linear) or keeps distances within what was trained (self-extend, infini).
 int64_t LongestRun(const Intervention& intervention, const ModelConfig& config);
+
+// What errors say of it: "the model's context holds 8192"; where the scheme makes it more, "...
+// holds 16384 under this position scheme".
+std::string ContextHolds(const Intervention& intervention, const ModelConfig& config);
 
 }  // namespace midscope

@@ -128,7 +128,8 @@ int64_t Decoder::TraceBytes(int64_t rows, const TraceParts& parts) const {
       distinct.push_back(devices[layer]);
   }
   return rows * TraceBytesPerRow(parts_->config, parts_->options.dtype, parts,
-                                 static_cast<int64_t>(distinct.size()));
+                                 static_cast<int64_t>(distinct.size())) +
+         parts.memories * MemoryBytes(parts_->config);
 }
 
 namespace {
@@ -136,15 +137,11 @@ namespace {
 void CheckRequest(const RunRequest& request, const ModelConfig& config) {
   const auto rows = static_cast<int64_t>(request.ids.size());
   if (rows == 0) throw UsageError("prompt", "it has no tokens", "Give some text");
-  const int64_t longest = LongestRun(request.intervention, config);
-  if (rows > longest) {
-    throw Failure("prompt",
-                  "its " + std::to_string(rows) + " tokens are more than the model's context of " +
-                      std::to_string(config.trained_context) +
-                      (longest > config.trained_context
-                           ? ", which the position scheme makes " + std::to_string(longest)
-                           : ""),
-                  "Shorten it; nothing is cut off in silence");
+  if (rows > LongestRun(request.intervention, config)) {
+    throw Failure(
+        "prompt",
+        "it has " + std::to_string(rows) + " tokens, " + ContextHolds(request.intervention, config),
+        "Shorten it; nothing is cut off in silence");
   }
   for (const int32_t id : request.ids) {
     if (id < 0 || id >= config.vocabulary) {
@@ -152,8 +149,9 @@ void CheckRequest(const RunRequest& request, const ModelConfig& config) {
                                   std::to_string(config.vocabulary));
     }
   }
-  if (request.prompt_tokens < 0 || request.prompt_tokens > rows)
-    throw std::logic_error("prompt_tokens out of range");
+  if (request.prompt_tokens < 0) throw std::logic_error("prompt_tokens out of range");
+  if (request.prompt_tokens > rows && request.rerun)
+    throw std::logic_error("a re-run needs the whole prompt");
   if (request.trace && request.trace->capacity() < rows)
     throw std::logic_error("the trace is too small");
   if (request.rerun &&
@@ -225,6 +223,10 @@ SequencePass PrepareSequence(const RunRequest& request, int64_t index, const Mod
   }
   sequence.plans =
       CompilePlans(request.intervention, config, sequence.prompt_tokens, sequence.rows);
+  if (sequence.prompt_tokens > sequence.rows && !request.ratios &&
+      std::any_of(sequence.plans.begin(), sequence.plans.end(), DecidedByLastRow)) {
+    throw std::logic_error("the last prompt row decides ratios, so the prompt can't be cut");
+  }
   if (!request.rerun && !SamePositions(sequence.trace->plans(), sequence.plans))
     sequence.trace->Truncate(0);
   SetRows(sequence, config.layers);
@@ -272,7 +274,7 @@ RunResult Collect(const SequencePass& sequence, ForwardPass& pass, const ModelCo
   result.vocabulary = config.vocabulary;
   result.first_logit_row = sequence.request->first_logit_row >= 0
                                ? sequence.request->first_logit_row
-                               : sequence.prompt_tokens - 1;
+                               : std::min(sequence.prompt_tokens, sequence.rows) - 1;
   result.first_logit_row = std::max(result.first_logit_row, sequence.active_first);
   result.logits = pass.Logits(sequence, result.first_logit_row);
   if (!std::all_of(result.logits.begin(), result.logits.end(),

@@ -45,10 +45,14 @@ struct HeadTable {
 // One sequence: a prompt, and after it perhaps an answer to score.
 struct RunRequest {
   std::span<const int32_t> ids;  // prompt and continuation
-  int64_t prompt_tokens = 0;     // the last query is row prompt_tokens - 1; 0 means all of ids
-  Intervention intervention;     // passages as tokens (passage.h)
-  std::vector<Hook*> hooks;      // not owned; called on the running thread, in this order
-  // Rows with logits: [first, ids.size()). -1: from the last prompt row on.
+  // The last query is row prompt_tokens - 1; 0 means all of ids. More than ids: the prompt's rest
+  // comes with a later run on the same trace (a prompt in chunks), so no row is the last one yet;
+  // ratios that it decides must then be given.
+  int64_t prompt_tokens = 0;
+  Intervention intervention;  // passages as tokens (passage.h)
+  std::vector<Hook*> hooks;   // not owned; called on the running thread, in this order
+  // Rows with logits: [first, ids.size()). -1: from the last prompt row on, or the last one alone
+  // where that is yet to come.
   int64_t first_logit_row = -1;
   // Position ratios used instead of Ms-PoE's own scores (to hold two runs side by side). [layer,
   // head]

@@ -37,7 +37,7 @@ ForwardPass::ForwardPass(const ModelConfig& config, const Weights& weights,
       dtype_(dtype),
       executor_(executor),
       context_(context),
-      attention_(config, dtype, rotary, executor, context.cancel) {}
+      attention_(config, rotary, executor, context.cancel) {}
 
 at::Tensor ForwardPass::Empty(int64_t rows, int64_t width) const {
   return at::empty({rows, width},

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/context_limit.h"
 #include "core/error.h"
 #include "core/row_batches.h"
 #include "core/scoring.h"
@@ -27,12 +28,11 @@ Sequence Begin(const Decoder& decoder, const GreedyRequest& request) {
   const auto prompt_tokens = static_cast<int64_t>(request.prompt.size());
   if (request.new_tokens < 1) throw UsageError("new-tokens", "it must be at least 1");
   const int64_t rows = prompt_tokens + request.new_tokens - 1;
-  if (rows > decoder.config().trained_context) {
+  if (rows > LongestRun(request.intervention, decoder.config())) {
     throw UsageError("prompt",
-                     "its " + std::to_string(prompt_tokens) + " tokens and " +
-                         std::to_string(request.new_tokens) +
-                         " to generate are more than the model's context of " +
-                         std::to_string(decoder.config().trained_context),
+                     "it has " + std::to_string(prompt_tokens) + " tokens, " +
+                         std::to_string(request.new_tokens) + " are to follow, " +
+                         ContextHolds(request.intervention, decoder.config()),
                      "Shorten it; nothing is cut off in silence");
   }
   Sequence sequence;

@@ -24,7 +24,7 @@ struct GreedyRequest {
 // Always the likeliest token (the lower id of equals), until a token that ends the text, `enough`
 // or new_tokens. The prompts are packed into batches of bounded size, each token of all of them
 // into one. As Generate() one by one, within the rounding of packed matrix products. Throws Error
-// (usage) where prompt and new tokens do not fit the model's context, Cancelled.
+// (usage) where prompt and new tokens are longer than LongestRun (context_limit.h), Cancelled.
 std::vector<Generated> GenerateGreedy(const Decoder& decoder,
                                       std::span<const GreedyRequest> requests,
                                       const JobContext& context = {});

@@ -154,13 +154,15 @@ struct RowChoice {
 
 // Positional channel scaling (arXiv 2406.02536; seed-facts D): in the listed layers the chosen
 // rows' queries, and all keys that those rows see, come from the normalised input with `channel`
-// multiplied by `factor`; values stay clean.
+// multiplied by `factor`; values stay clean, unless `change_value`: then the values that those rows
+// see come from it too (an option of the public code that nothing in it switches on).
 struct ChannelScaling {
   int64_t channel = 0;
   double factor = 1.0;
   LayerSet layers;
   ChannelRows rows = ChannelRows::kAnswer;
   int64_t last_rows = 1;  // n of kLastN
+  bool change_value = false;
   bool operator==(const ChannelScaling&) const = default;
 };
 

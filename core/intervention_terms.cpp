@@ -12,7 +12,8 @@ namespace {
 
 Term ChannelTerm() {
   return {"channel",
-          "Scales hidden channels in what queries and keys are made from; values stay clean.",
+          "Scales hidden channels in what queries and keys are made from; values stay clean unless "
+          "change_value=yes.",
           "Yu et al. 2024, arXiv 2406.02536. rows=last is the paper read strictly; its public code "
           "also scales for every answer token (rows=answer).",
           {{"channel",
@@ -38,7 +39,15 @@ Term ChannelTerm() {
             {"answer", "last", "last:N", "all"},
             0,
             0,
-            "answer"}}};
+            "answer"},
+           {"change_value",
+            "yes: the values that those rows see come from scaled input too (the public code can "
+            "do so and never does). no: they stay clean.",
+            "",
+            {"no", "yes"},
+            0,
+            0,
+            "no"}}};
 }
 
 constexpr const char* kChannelPaper = "Yu et al. 2024, arXiv 2406.02536";

@@ -49,6 +49,13 @@ const std::vector<Binding<ChannelGroup>>& Bindings(const ChannelGroup&) {
        },
        [](const auto& value, const auto& described) {
          return RowsText({value.rest.rows, value.rest.last_rows}, described);
+       }},
+      {[](auto& value, const auto& argument, const auto& described) {
+         value.rest.change_value = Choice(OnlyValue(argument), described) == 1;
+       },
+       // Left out by default: the text of settings from before there was a choice stays theirs.
+       [](const auto& value, const auto& described) {
+         return value.rest.change_value ? described.choices.at(1) : std::string();
        }}};
   return bindings;
 }

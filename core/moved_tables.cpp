@@ -6,13 +6,16 @@
 namespace midscope {
 namespace {
 
-// Rows [begin, end) of `to` from the rows `shift` further on of `from`.
-void CopyRows(const std::vector<float>& from, int64_t pairs, const MovedTokens& moved,
+// Those of the `rows` rows of `to` that are in [begin, end), from the rows `shift` further on of
+// `from`. A prompt in chunks may move tokens that are yet to come.
+void CopyRows(const std::vector<float>& from, int64_t pairs, const MovedTokens& moved, int64_t rows,
               std::vector<float>& to) {
+  const int64_t end = std::min(moved.end, rows);
+  if (moved.begin >= end) return;
   const auto row = [pairs](const std::vector<float>& table, int64_t index) {
     return table.begin() + static_cast<std::ptrdiff_t>(index * pairs);
   };
-  std::copy(row(from, moved.begin + moved.shift), row(from, moved.end + moved.shift),
+  std::copy(row(from, moved.begin + moved.shift), row(from, end + moved.shift),
             to.begin() + static_cast<std::ptrdiff_t>(moved.begin * pairs));
 }
 
@@ -31,8 +34,8 @@ MovedTables::Table MovedTables::Get(const Table& table, const std::vector<MovedT
   to->cos.assign(table->cos.begin(), table->cos.begin() + count);
   to->sin.assign(table->sin.begin(), table->sin.begin() + count);
   for (const MovedTokens& tokens : moved) {
-    CopyRows(table->cos, table->pairs, tokens, to->cos);
-    CopyRows(table->sin, table->pairs, tokens, to->sin);
+    CopyRows(table->cos, table->pairs, tokens, rows, to->cos);
+    CopyRows(table->sin, table->pairs, tokens, rows, to->sin);
   }
   entries_.push_back({table, moved, rows, to});
   return to;

@@ -7,10 +7,6 @@
 namespace midscope {
 namespace {
 
-bool DecidedByLastRow(const AttentionPlan& plan) {
-  return plan.ratio_rule && !RatiosAreFixed(*plan.ratio_rule);
-}
-
 // The plan without what is compared row by row.
 AttentionPlan ForAllRows(AttentionPlan plan) {
   if (DecidedByLastRow(plan)) {
@@ -42,6 +38,10 @@ int64_t ChangedRowOfLayer(const AttentionPlan& before, const AttentionPlan& afte
 }
 
 }  // namespace
+
+bool DecidedByLastRow(const AttentionPlan& plan) {
+  return plan.ratio_rule && !RatiosAreFixed(*plan.ratio_rule);
+}
 
 std::vector<int64_t> FirstChangedRows(std::span<const AttentionPlan> before,
                                       std::span<const AttentionPlan> after) {

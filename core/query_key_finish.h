@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What some models do to q, k and v between projection and rotation: a clamp (mpt), a norm of q and
-// k (qwen3, gemma3, olmo2). Neither is linear, so channel scaling needs q and k from before.
+// k (qwen3, gemma3, olmo2). Neither is linear, so channel scaling needs q, k and v from before.
 // Internal to core.
 #pragma once
 
@@ -18,6 +18,8 @@ namespace midscope {
 inline bool FinishesQueryKey(const ModelConfig& config) {
   return config.query_key_norm != QueryKeyNorm::kNone || config.clip_qkv > 0;
 }
+// The same of values, which only a clamp changes.
+inline bool FinishesValue(const ModelConfig& config) { return config.clip_qkv > 0; }
 
 // out [rows, heads * head_dim] from x of the same shape (which may be `out`); rows of both may lie
 // further apart. `norm`: the layer's query_norm or key_norm, or empty.

@@ -70,7 +70,8 @@ int64_t Trace::bytes() const {
       sums += static_cast<int64_t>(memory.matrix.nbytes() + memory.key_sums.nbytes());
   }
   return sums + Bytes(storage_->keys) + Bytes(storage_->values) + Bytes(storage_->residual) +
-         Bytes(storage_->norm_scale) + Bytes(storage_->norm_mean) + Bytes(storage_->projected_keys);
+         Bytes(storage_->norm_scale) + Bytes(storage_->norm_mean) +
+         Bytes(storage_->projected_keys) + Bytes(storage_->projected_values);
 }
 
 void Trace::DropLayersBelow(int64_t layer) {
@@ -81,13 +82,15 @@ void Trace::DropLayersBelow(int64_t layer) {
   std::vector<at::Device> devices;
   for (const at::Tensor& keys : storage_->keys) devices.push_back(keys.device());
   const auto none = [](at::Device) { return at::Tensor(); };  // every layer has one by now
-  for (auto* tensors : {&storage_->keys, &storage_->values, &storage_->projected_keys})
+  for (auto* tensors :
+       {&storage_->keys, &storage_->values, &storage_->projected_keys, &storage_->projected_values})
     ShareBelow(layer, devices, none, *tensors);
   for (auto* tensors : {&storage_->residual, &storage_->norm_scale, &storage_->norm_mean}) {
     for (size_t i = 0; i < tensors->size() && static_cast<int64_t>(i) < layer; ++i)
       (*tensors)[i] = at::Tensor();
   }
   std::erase_if(storage_->head_sums, [&](const auto& sum) { return sum.first.first < layer; });
+  std::erase_if(storage_->memories, [&](const auto& memory) { return memory.first < layer; });
 }
 
 void Trace::Truncate(int64_t rows) {
@@ -132,12 +135,18 @@ int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype, const 
   const int64_t kept = config.layers - parts.first_layer;
   const int64_t shared = parts.first_layer > 0 ? devices : 0;
   int64_t bytes = 2 * (kept + shared) * key_bytes;
-  if (FinishesQueryKey(config)) bytes += (parts.residual ? kept + shared : devices) * key_bytes;
+  const int64_t projected = (FinishesQueryKey(config) ? 1 : 0) + (FinishesValue(config) ? 1 : 0);
+  bytes += projected * (parts.residual ? kept + shared : devices) * key_bytes;
   bytes += parts.mean_heads * config.head_dim * static_cast<int64_t>(sizeof(double));
   if (!parts.residual) return bytes;
   const int64_t floats = (KeepsScale(config) ? 1 : 0) + (KeepsMean(config) ? 1 : 0);
   return bytes + (kept + 1) * config.hidden * element +
          floats * kept * static_cast<int64_t>(sizeof(float));
+}
+
+int64_t MemoryBytes(const ModelConfig& config) {
+  return config.key_value_heads * config.head_dim * (config.head_dim + 1) *
+         static_cast<int64_t>(sizeof(float));
 }
 
 std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype dtype,
@@ -154,10 +163,12 @@ std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype d
   storage->values.resize(layers);
   ShareBelow(first_layer, devices, key_rows, storage->keys);
   ShareBelow(first_layer, devices, key_rows, storage->values);
-  if (FinishesQueryKey(config)) {
-    storage->projected_keys.resize(layers);
-    ShareBelow(residual ? first_layer : config.layers, devices, key_rows, storage->projected_keys);
-  }
+  const auto add_projected = [&](std::vector<at::Tensor>& tensors) {
+    tensors.resize(layers);
+    ShareBelow(residual ? first_layer : config.layers, devices, key_rows, tensors);
+  };
+  if (FinishesQueryKey(config)) add_projected(storage->projected_keys);
+  if (FinishesValue(config)) add_projected(storage->projected_values);
   // One a layer that is kept, [layers + rows beyond the last].
   const auto add = [&](std::vector<at::Tensor>& tensors, size_t count, const auto& make) {
     tensors.resize(count);

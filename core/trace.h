@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a run leaves behind so that the next one need not repeat it: per layer the residual stream
-// that enters it, and keys (before rotation, before any channel scaling) and values; keys as
+// that enters it, and keys (before rotation, before any channel scaling) and values; both as
 // projected too where the model normalises or clamps them, for channel scaling acts before that. It
 // is the cache of generation and the memory of what-if.
 #pragma once
@@ -20,6 +20,7 @@ struct TraceParts {
   bool residual = true;     // false: keys and values alone
   int64_t first_layer = 0;  // layers below it are dropped
   int64_t mean_heads = 0;   // heads in kept layers whose outputs are summed, for their mean
+  int64_t memories = 0;     // kept layers with a compressive memory
 };
 
 class Trace {
@@ -65,9 +66,12 @@ class Trace {
   std::vector<AttentionPlan> plans_;
 };
 
-// Bytes of a trace for each row. Layers of which nothing is kept share working memory, once a
-// device: `devices` is the number of devices of those layers.
+// Bytes of a trace for each row; memories are of one size for any number of rows, and not in it.
+// Layers of which nothing is kept share working memory, once a device: `devices` is the number of
+// devices of those layers.
 int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype,
                          const TraceParts& parts = {}, int64_t devices = 1);
+// Of one layer's compressive memory: a matrix and a vector a key-value head, float32.
+int64_t MemoryBytes(const ModelConfig& config);
 
 }  // namespace midscope

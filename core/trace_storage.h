@@ -31,11 +31,13 @@ struct Trace::Storage {
   // residual one for all layers of a device in turn: only a pass that runs every row scales
   // channels then.
   std::vector<at::Tensor> projected_keys;
+  // The same of values.
+  std::vector<at::Tensor> projected_values;
   // Of heads whose mean an intervention takes, [layer, query head]: the sum of the head's outputs
   // up to each row, [capacity, head_dim] float64.
   std::map<std::pair<int64_t, int64_t>, at::Tensor> head_sums;
-  // Of layers with a compressive memory: what earlier runs put into it. Forgotten when a row that
-  // is in it is written again.
+  // Of kept layers with a compressive memory: what earlier runs put into it. Forgotten when a row
+  // that is in it is written again.
   std::map<int64_t, SegmentMemory> memories;
   kernels::Dtype dtype = kernels::Dtype::kFloat32;
 
@@ -45,6 +47,10 @@ struct Trace::Storage {
     return projected_keys[static_cast<size_t>(layer)];
   }
   const at::Tensor& Values(int64_t layer) const { return values[static_cast<size_t>(layer)]; }
+  const at::Tensor& ProjectedValues(int64_t layer) const {
+    if (projected_values.empty()) return Values(layer);
+    return projected_values[static_cast<size_t>(layer)];
+  }
 };
 
 // devices: [layers + 1], as LayerDevices::Devices. Layers below first_layer are not kept; all of

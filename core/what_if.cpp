@@ -28,6 +28,19 @@ int64_t MeanHeads(const std::vector<AttentionPlan>& before, const std::vector<At
   return static_cast<int64_t>(heads.size());
 }
 
+// Kept layers in which one of the plans puts rows of a sequence of `rows` into a memory.
+int64_t Memories(const std::vector<AttentionPlan>& before, const std::vector<AttentionPlan>& after,
+                 int64_t first_layer, int64_t rows) {
+  std::set<size_t> layers;
+  for (const auto* plans : {&before, &after}) {
+    for (auto layer = static_cast<size_t>(first_layer); layer < plans->size(); ++layer) {
+      const auto& memory = (*plans)[layer].memory;
+      if (memory && memory->segment < rows) layers.insert(layer);
+    }
+  }
+  return static_cast<int64_t>(layers.size());
+}
+
 }  // namespace
 
 struct WhatIf::Subject {
@@ -108,10 +121,11 @@ int64_t WhatIf::Bytes(int64_t first_layer) const {
   for (const Subject& subject : subjects_) {
     static const std::vector<AttentionPlan> none;
     const auto& before = subject.trace ? subject.trace->plans() : none;
-    bytes += decoder_->TraceBytes(subject.rows(),
-                                  {.residual = true,
-                                   .first_layer = first_layer,
-                                   .mean_heads = MeanHeads(before, subject.plans, first_layer)});
+    bytes += decoder_->TraceBytes(
+        subject.rows(), {.residual = true,
+                         .first_layer = first_layer,
+                         .mean_heads = MeanHeads(before, subject.plans, first_layer),
+                         .memories = Memories(before, subject.plans, first_layer, subject.rows())});
   }
   return bytes;
 }

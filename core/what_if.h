@@ -4,8 +4,9 @@
 // What a changed term runs again, in the layers that it names and all above them; rows before and
 // layers below are taken from what is kept:
 //
-//   channel            rows=answer, last: rows from the last prompt row on (keys change by a
-//                      rank-one update); last:n: from the n-th last on; all: every row
+//   channel            rows=answer, last: rows from the last prompt row on (keys, and with
+//                      change_value values, change by a rank-one update); last:n: from the n-th
+//                      last on; all: every row
 //   crop               rows from the passage's first token on
 //   move, boost        rows=answer, last, last:n: from the first of those on; all: from the
 //                      passage's first token on, for earlier rows do not see it

@@ -97,6 +97,7 @@ std::vector<ChannelScaling> ChannelKnobs::value() const {
   // The choices stand in the order of the enumeration.
   own.rows = static_cast<ChannelRows>(rows_->currentIndex());
   if (own.rows == ChannelRows::kLastN) own.last_rows = last_rows_->value();
+  own.change_value = change_value_;
   std::vector<ChannelScaling> all = {own};
   all.insert(all.end(), others_.begin(), others_.end());
   return all;
@@ -119,6 +120,7 @@ void ChannelKnobs::SetValue(const std::vector<ChannelScaling>& value) {
     rows_->setCurrentIndex(static_cast<int>(own.rows));
     last_rows_->setEnabled(own.rows == ChannelRows::kLastN);
     last_rows_->setValue(static_cast<int>(own.last_rows));
+    change_value_ = own.change_value;
     others_.assign(value.begin() + 1, value.end());
   }
   others_text_->setVisible(!others_.empty());

@@ -43,6 +43,7 @@ class ChannelKnobs : public QWidget {
   QSpinBox* last_rows_;
   QLabel* others_text_;
   LayerSet layers_;
+  bool change_value_ = false;  // said in the text line alone
   std::vector<ChannelScaling> others_;
 };
 

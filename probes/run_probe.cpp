@@ -20,9 +20,8 @@ void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
   const int64_t longest = LongestRun(intervention, config);
   if (tokens <= longest) return;
   throw UsageError("prompt",
-                   "it has " + std::to_string(tokens) + " tokens (answer included), the model's " +
-                       "context holds " + std::to_string(longest) +
-                       (longest > config.trained_context ? " under this position scheme" : ""),
+                   "it has " + std::to_string(tokens) + " tokens (answer included), " +
+                       ContextHolds(intervention, config),
                    "Shorten the prompt by " + std::to_string(tokens - longest) + " tokens or more");
 }
 

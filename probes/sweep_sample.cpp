@@ -5,7 +5,9 @@
 #include <limits>
 #include <string>
 #include <utility>
+#include <variant>
 
+#include "core/context_limit.h"
 #include "core/error.h"
 #include "core/greedy_batch.h"
 #include "core/passage.h"
@@ -59,8 +61,14 @@ std::vector<T> DataOf(const Record& record, const std::string& name) {
 }
 
 // Over-long prompts are refused, not cut: cut on the right they lose the question, cut in the
-// middle the gold.
+// middle the gold. One that some settings would hold is refused under all: settings are compared on
+// the same samples.
 void CheckFits(const SampleRequest& request, const ModelConfig& config) {
+  const auto shortest = std::min_element(
+      request.settings.begin(), request.settings.end(), [&](const auto& a, const auto& b) {
+        return LongestRun(a.intervention, config) < LongestRun(b.intervention, config);
+      });
+  if (shortest == request.settings.end()) return;
   for (const TaskQuestion& question : request.questions) {
     const auto prompt = static_cast<int64_t>(question.prompt.ids.size());
     const auto answer = static_cast<int64_t>(question.prompt.answer_ids.size());
@@ -68,10 +76,10 @@ void CheckFits(const SampleRequest& request, const ModelConfig& config) {
         std::max(request.score.likelihood ? answer : 1,
                  request.score.generation ? question.sample.generation.new_tokens : 1);
     const int64_t rows = prompt + std::max<int64_t>(behind, 1) - 1;
-    if (rows <= config.trained_context) continue;
+    if (rows <= LongestRun(shortest->intervention, config)) continue;
     throw Failure(kTooLong, "it has " + std::to_string(prompt) + " tokens, " +
-                                std::to_string(behind) + " follow, the model's context holds " +
-                                std::to_string(config.trained_context));
+                                std::to_string(behind) + " follow, with " + shortest->text + " " +
+                                ContextHolds(shortest->intervention, config));
   }
 }
 
@@ -139,13 +147,18 @@ GreedyRequest GreedyRequestOf(const TaskQuestion& question, const SweepSetting& 
 }
 
 // As many places at once as the memory for traces allows, at least one.
-size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request, size_t begin) {
+size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request,
+                    const Intervention& intervention, size_t begin) {
+  TraceParts parts;
+  if (std::holds_alternative<InfiniAttention>(intervention.positions))
+    parts.memories = decoder.config().layers;
   int64_t bytes = 0;
   size_t end = begin;
   for (; end < request.questions.size(); ++end) {
     const TaskQuestion& question = request.questions[end];
-    bytes += decoder.TraceBytes(static_cast<int64_t>(question.prompt.ids.size()) +
-                                question.sample.generation.new_tokens);
+    bytes += decoder.TraceBytes(
+        static_cast<int64_t>(question.prompt.ids.size()) + question.sample.generation.new_tokens,
+        parts);
     if (end > begin && bytes > request.trace_memory_bytes) break;
   }
   return end;
@@ -159,7 +172,8 @@ GenerationArrays RunGeneration(const Decoder& decoder, const SampleRequest& requ
                           std::vector<std::string>(cells)};
   for (const size_t setting : EvaluationOrder(request.settings)) {
     for (size_t begin = 0; begin < places;) {
-      const size_t end = PlacesAtOnce(decoder, request, begin);
+      const size_t end =
+          PlacesAtOnce(decoder, request, request.settings[setting].intervention, begin);
       std::vector<GreedyRequest> requests;
       requests.reserve(end - begin);
       for (size_t place = begin; place < end; ++place) {

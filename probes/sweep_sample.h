@@ -35,8 +35,8 @@ struct SampleRequest {
 // likelihood arm; generation_score, generated_tokens, generated_text of the generation arm. And
 // prompt_tokens, answer_tokens, gold_token_begin, gold_token_end [place]; with `attention`
 // last_query_attention [layer, head, key] of the first setting given at the first place. Throws
-// Error (of a prompt that the model's context does not hold with what is to be generated: what()
-// begins with kTooLong), Cancelled.
+// Error (of a prompt that with what is to be generated is longer than LongestRun of one of the
+// settings: what() begins with kTooLong), Cancelled.
 Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequest& request,
                  const JobContext& context);
 

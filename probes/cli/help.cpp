@@ -91,7 +91,8 @@ std::string InterventionHelp() {
 std::string PresetHelp() {
   std::string text =
       "Published settings that --with takes as preset(NAME). Printed forms and files state what\n"
-      "they stand for:\n";
+      "they stand for. Those of channels have rows=answer, as the public code; the paper's words,\n"
+      "taken strictly, are rows=last.\n";
   for (const Preset& preset : InterventionPresets()) {
     text += fmt::format("\n  {}\n    {}\n    {}; {}\n", preset.name, preset.text, preset.models,
                         preset.source);

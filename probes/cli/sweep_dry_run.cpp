@@ -42,12 +42,14 @@ struct PlannedCell {
   double tokens() const { return static_cast<double>(samples) * sample.prompt_tokens; }
 };
 
-// Of a run of the prompt with its answer; the second run, for the first also warms up.
+// Of a run of the prompt with its answer, as much as the model's context holds (some settings hold
+// more); the second run, for the first also warms up.
 double MeasureThroughput(const Decoder& decoder, const Prompt& prompt, const JobContext& job) {
-  const std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
+  std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
+  ids.resize(std::min(ids.size(), static_cast<size_t>(decoder.config().trained_context)));
   RunRequest request;
   request.ids = ids;
-  request.prompt_tokens = static_cast<int64_t>(prompt.ids.size());
+  request.prompt_tokens = static_cast<int64_t>(std::min(ids.size(), prompt.ids.size()));
   decoder.RunOne(request, job);
   const Clock::time_point start = Clock::now();
   decoder.RunOne(request, job);

@@ -94,6 +94,8 @@ TEST(CompilePlans, ChannelRowsAreThoseOfTheOption) {
   EXPECT_EQ(rows("channel(1, factor=0, rows=last:4)").first_row, 6);
   EXPECT_EQ(rows("channel(1, factor=0, rows=last:40)").first_row, 0);
   EXPECT_EQ(rows("channel(1, factor=0, rows=all)").first_row, 0);
+  EXPECT_EQ(rows("channel(1, factor=0) + channel(2, factor=3, change_value=yes)").channels,
+            (std::vector<ScaledChannel>{{1, 0, false}, {2, 3, true}}));
 }
 
 TEST(CompilePlans, LayersOutsideTheListAreUntouched) {

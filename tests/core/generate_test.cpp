@@ -7,17 +7,23 @@
 
 #include "core/generate.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 
 #include "core/error.h"
+#include "core/greedy_batch.h"
 #include "core/intervention_text.h"
 #include "core/scoring.h"
 #include "tests/core/embedded_decoder.h"
+#include "tests/core/error_message.h"
+#include "tests/core/tiny_models.h"
 
 namespace midscope {
 namespace {
+
+using ::testing::HasSubstr;
 
 TEST(Generate, CachedDecodingEqualsRecomputation) {
   const auto decoder = testing::EmbeddedDecoder();
@@ -83,6 +89,35 @@ TEST(Generate, RefusesOptionsOutOfRange) {
   options = {};
   options.new_tokens = 0;
   EXPECT_THROW(Generate(*decoder, prompt, {}, options, {}), Error);
+}
+
+// The model is trained on 128 tokens; the last token generated is not run.
+TEST(GreedyBatch, TheContextFollowsTheScheme) {
+  const auto decoder = Decoder::Open(test::TinyModelFolder("llama"), {kernels::Dtype::kFloat32, 1});
+  ASSERT_EQ(decoder->config().trained_context, 128);
+  std::vector<int32_t> prompt(120);
+  for (size_t i = 0; i < prompt.size(); ++i) prompt[i] = static_cast<int32_t>(i * 37 % 250);
+  const auto run = [&](const std::string& setting, int64_t new_tokens) {
+    const Intervention intervention = ParseIntervention(setting);
+    const GreedyRequest request{prompt, intervention, new_tokens};
+    GenerateOptions options;
+    options.new_tokens = new_tokens;
+    const Generated single = Generate(*decoder, prompt, intervention, options, {});
+    const Generated greedy = GenerateGreedy(*decoder, {&request, 1}).front();
+    EXPECT_EQ(greedy.ids, single.ids) << setting;
+    return static_cast<int64_t>(greedy.ids.size());
+  };
+  EXPECT_EQ(run("none", 9), 9);
+  const std::string refused = test::ErrorMessage([&] { run("none", 10); });
+  EXPECT_THAT(refused, HasSubstr("120 tokens, 10 are to follow"));
+  EXPECT_THAT(refused, HasSubstr("context holds 128."));
+  EXPECT_EQ(run("pi(1.5)", 73), 73);
+  EXPECT_THAT(test::ErrorMessage([&] { run("pi(1.5)", 74); }),
+              HasSubstr("context holds 192 under this position scheme"));
+  for (const char* setting : {"self-extend(group=4, window=16)", "infini(segment=32)",
+                              "dynamic-ntk(2)", "dynamic-linear"}) {
+    EXPECT_EQ(run(setting, 40), 40) << setting;
+  }
 }
 
 TEST(Scoring, TiesGoToTheLowerIdAndTheLastAnswerTokenNeedNotRun) {

@@ -49,6 +49,8 @@ TEST(InterventionJson, TakesWhatThePersonLeavesOut) {
   same(R"({"terms": [{"term": "base", "base": 5e5}]})", "base(500000)");
   same(R"({"terms": [{"term": "yarn", "factor": 8, "context": "model", "magnitude": 1.0}]})",
        "yarn(8, magnitude=1)");
+  same(R"({"terms": [{"term": "channel", "channel": 1, "factor": 0, "change_value": true}]})",
+       "channel(1, factor=0, change_value=yes)");
   same(R"({"terms": [{"term": "channel", "channel": [1, 2], "factor": 0, "layers": ["2-8", 12]}]})",
        "channel([1,2], factor=0, layers=[2-8,12])");
   same(R"({"terms": [{"term": "boost", "span": "pair 7", "renormalise": true}]})",

@@ -71,6 +71,16 @@ TEST(InterventionText, PrintsSchemesInFull) {
             "ms-poe(min=1.2, max=1.8, mode=rank, order=entropy, first_layer=2)");
 }
 
+// Settings from before there was a choice keep their text.
+TEST(InterventionText, PrintsChangedValuesAlone) {
+  const std::string before = "channel(1, factor=0.5, layers=all, rows=answer)";
+  EXPECT_EQ(Canonical("channel(1, factor=0.5)"), before);
+  EXPECT_EQ(Canonical("channel(1, factor=0.5, change_value=no)"), before);
+  EXPECT_EQ(Canonical("channel([1,2], change_value=yes, factor=0.5, rows=last:3)"),
+            "channel(1, factor=0.5, layers=all, rows=last:3, change_value=yes) + "
+            "channel(2, factor=0.5, layers=all, rows=last:3, change_value=yes)");
+}
+
 TEST(NumberText, IsAsAPersonWritesItAndReadsBackTheSame) {
   EXPECT_EQ(NumberText(500000), "500000");
   EXPECT_EQ(NumberText(-0.01), "-0.01");
@@ -191,6 +201,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"infini(gate=[0.1,x])", 18, "number"}, BadText{"ms-poe(seed=3)", 8, "order=random"},
         BadText{"ms-poe(order=random, seed=-1)", 27, "whole number"},
         BadText{"ms-poe(mim=1)", 8, "Did you mean 'min'?"},
+        BadText{"channel(1, factor=0, change_value=true)", 35, "can't be 'true'"},
         BadText{"ms-poe(order=entropie)", 14, "Did you mean 'entropy'?"},
         BadText{"ms-poe(1.2)", 8, "NAME=VALUE"}, BadText{"ms-poe(min=1.2, min=1.3)", 17, "twice"},
         BadText{"ms-poe(first_layer=1, layers=3-4)", 23, "Leave one"},

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes edits_golden.json: crops, moves, boosts, ablations and temperatures as transformers' own models give them when
-their eager attention is replaced by the plain computation below (whole matrices, explicit masks), for edits_golden_test.
+"""Writes edits_golden.json: scaled channels, crops, moves, boosts, ablations and temperatures as transformers' own models
+give them when their eager attention is replaced by the plain computation below (whole matrices, explicit masks), for
+edits_golden_test. Of a layer with scaled channels the attention runs twice, on the input as it is and on the scaled one.
 
     python tests/core/make_edits_golden.py OUT.json                      (transformers 5, torch)
 
@@ -31,6 +32,7 @@ ROWS = [33, 39, 42]
 LOGIT_STEP = 17
 
 ANSWER_ROWS = slice(PROMPT - 1, None)
+LAST_ROW = slice(PROMPT - 1, PROMPT)
 ALL_ROWS = slice(0, None)
 # text: what the plain computation does. Heads are (layer, head).
 SETTINGS = {
@@ -44,6 +46,21 @@ SETTINGS = {
     "ablate([L0H1,L1H2])": dict(zero=[(0, 1), (1, 2)]),
     "ablate(L0H2, with=mean)": dict(mean=[(0, 2)]),
     "temperature([L0H0,L1H2], 1.7)": dict(temperature={(0, 0): 1.7, (1, 2): 1.7}),
+    "channel(3, factor=-1)": dict(channel=[(3, -1.0, None, False)], channel_rows=ANSWER_ROWS),
+    "channel(3, factor=-1, change_value=yes)": dict(channel=[(3, -1.0, None, True)], channel_rows=ANSWER_ROWS),
+    "channel([3,11], factor=[-2,0.3], rows=last, change_value=yes)": dict(
+        channel=[(3, -2.0, None, True), (11, 0.3, None, True)], channel_rows=LAST_ROW
+    ),
+    "channel(3, factor=4, rows=last:6) + channel(11, factor=-3, layers=0, rows=last:6, change_value=yes)": dict(
+        channel=[(3, 4.0, None, False), (11, -3.0, [0], True)], channel_rows=slice(PROMPT - 6, None)
+    ),
+    "channel(11, factor=-1, rows=all, change_value=yes)": dict(channel=[(11, -1.0, None, True)], channel_rows=ALL_ROWS),
+    "crop(span=30:36, layers=0) + boost(span=33:38, factor=2) + channel(3, factor=0, change_value=yes)": dict(
+        channel=[(3, 0.0, None, True)],
+        channel_rows=ANSWER_ROWS,
+        crop=[(30, 36, [0], 1)],
+        boost=[(33, 38, 2.0, False, ANSWER_ROWS)],
+    ),
     "pi(1.5) + crop(span=30:36, layers=1) + move(span=20:24, to=shift:9) + boost(span=33:38, factor=2) + "
     "ablate(L0H0, with=mean, rows=answer) + temperature(L1H1, 0.6)": dict(
         ratio=1.5,
@@ -71,7 +88,45 @@ def turned(x, begin, end, shift, inverse_frequency):
     return x
 
 
+def attention(forward):
+    """forward, of an attention module, run on the scaled input first: what q, k and v it finds there is what scaled rows
+    see, v only of the channels that change it."""
+
+    def run(self, hidden_states, *args, **kwargs):
+        channels = [c for c in now["setting"].get("channel", []) if c[2] is None or self.layer_idx in c[2]]
+
+        def found(of):
+            scaled = hidden_states.clone()
+            for channel, factor, _, _ in of:
+                scaled[..., channel] *= factor
+            now["seen"] = []
+            forward(self, scaled, *args, **kwargs)
+            return now.pop("seen")
+
+        now.pop("scaled", None)
+        if channels:
+            q, k, _ = found(channels)
+            now["scaled"] = (q, k, found([c for c in channels if c[3]])[2])
+        return forward(self, hidden_states, *args, **kwargs)
+
+    return run
+
+
 def attend(layer, q, k, v, scaling, softcap, bias, visible):
+    """As attend_all, but what `attention` has found of the scaled input gives the rows of channel_rows."""
+    if "seen" in now:
+        now["seen"] = (q, k, v)
+        return v.repeat(1, 1, 1, 1), None
+    out, weights = attend_all(layer, q, k, v, scaling, softcap, bias, visible)
+    if "scaled" in now:
+        rows = now["setting"]["channel_rows"]
+        of_scaled = attend_all(layer, *now["scaled"], scaling, softcap, bias, visible)
+        out[:, :, rows], weights[:, :, rows] = of_scaled[0][:, :, rows], of_scaled[1][:, :, rows]
+    now["attention"] = weights
+    return out, weights
+
+
+def attend_all(layer, q, k, v, scaling, softcap, bias, visible):
     """q, k, v [1, head, token, dim], k and v once a query head; bias (ALiBi) or None; visible [token, token]."""
     edits = now["setting"]
     logits = q @ k.transpose(2, 3) * scaling
@@ -107,7 +162,6 @@ def attend(layer, q, k, v, scaling, softcap, bias, visible):
             mean = out[:, head].cumsum(dim=1) / count
             rows = edits.get("mean_rows", ALL_ROWS)
             out[:, head, rows] = mean[:, rows]
-    now["attention"] = weights
     return out, weights
 
 
@@ -159,10 +213,12 @@ def main():
     torch.set_num_threads(1)
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
-    modeling_mpt.MptAttention.forward = mpt_forward
-    for module in MODELS.values():
+    modeling_mpt.MptAttention.forward = attention(mpt_forward)
+    for name, module in MODELS.items():
         if module is not None:
             module.eager_attention_forward = eager
+            kind = getattr(module, name.capitalize() + "Attention")
+            kind.forward = attention(kind.forward)
     found = [case for name in MODELS for case in cases(name)]
     with open(sys.argv[1], "w", encoding="utf-8") as file:
         json.dump(dict(answer=ANSWER, rows=ROWS, logit_step=LOGIT_STEP, cases=found), file, separators=(",", ":"))

@@ -53,6 +53,10 @@ TEST(FirstChangedRows, ChannelCountsFromTheRowsThatSeeItScaled) {
               ElementsAre(kNone, kNone, 41, 41, 41, 41));
   EXPECT_THAT(Changed("none", "channel(1, factor=-1, layers=3-4, rows=all)"),
               ElementsAre(kNone, kNone, kNone, 0, 0, 0));
+  // Values change for those rows alone, as keys do.
+  EXPECT_THAT(Changed("channel(1, factor=2, layers=2-4)",
+                      "channel(1, factor=2, layers=2-4, change_value=yes)"),
+              ElementsAre(kNone, kNone, 49, 49, 49, 49));
 }
 
 TEST(FirstChangedRows, LaterLayersNeverBeginLater) {

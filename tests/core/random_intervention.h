@@ -135,6 +135,7 @@ inline Intervention RandomIntervention(std::mt19937_64& random) {
     if (scaling.rows == ChannelRows::kLastN) {
       scaling.last_rows = static_cast<int64_t>(1 + random() % 64);
     }
+    scaling.change_value = random() % 4 == 0;
     intervention.channels.push_back(scaling);
   }
   if (random() % 2 == 0) AddRandomEdits(random, intervention);

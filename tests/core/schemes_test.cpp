@@ -247,7 +247,7 @@ TEST(Schemes, TheContextFollowsTheScheme) {
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), ::testing::AllOf(::testing::HasSubstr("40 tokens"),
-                                               ::testing::HasSubstr("makes 36")));
+                                               ::testing::HasSubstr("holds 36")));
   }
   EXPECT_THROW(RunIds(*decoder, ids, "none"), Error);
 }

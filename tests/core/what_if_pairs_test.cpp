@@ -113,7 +113,8 @@ class StackDrawer {
   }
   std::string Channel() {
     return "channel(" + Of({"100", "215", "[100,7]"}) + ", factor=" + Tenths(-10, 20) +
-           ", layers=" + Layers() + ", rows=" + Rows() + ")";
+           ", layers=" + Layers() + ", rows=" + Rows() +
+           ", change_value=" + Of({"no", "no", "yes"}) + ")";
   }
   std::string Crop() {
     return "crop(span=" + Span() + ", layers=" + Layers() + ", keep=" + Of({"first", "none"}) + ")";

@@ -23,9 +23,11 @@
 namespace midscope {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using testing::EmbeddedModel;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class SweepTest : public ::testing::Test {
  protected:
@@ -317,6 +319,48 @@ TEST_F(SweepTest, SettingsThatTheModelCannotTakeAreRefusedBeforehand) {
   EXPECT_THROW(CheckSettings({ReadSetting("channel(576, factor=-1)")}, config), Error);
   EXPECT_THROW(CheckSettings({ReadSetting("channel(1, factor=-1, layers=8-30)")}, config), Error);
   CheckSettings({ReadSetting(kFlip), ReadSetting(kMsPoe)}, config);
+}
+
+// A model that is trained on 128 tokens: a prompt that one of the settings cannot hold with its
+// answer is refused under all, whichever arm needs the room.
+TEST(SweepSample, TheContextIsThatOfTheShortestSetting) {
+  const auto decoder = Decoder::Open(MIDSCOPE_TINY_MODELS "/llama", {});
+  ASSERT_EQ(decoder->config().trained_context, 128);
+  const auto run = [&](size_t tokens, const std::vector<std::string>& settings, ScoreArms score) {
+    TaskQuestion question;
+    for (size_t i = 0; i < tokens; ++i)
+      question.prompt.ids.push_back(static_cast<int32_t>(i * 37 % 250));
+    question.prompt.answer_ids = {5, 6, 7};
+    question.sample.answers = {"an answer"};
+    question.sample.generation.new_tokens = 20;
+    SampleRequest request;
+    request.questions = {question};
+    request.places = {1};
+    for (const std::string& text : settings) request.settings.push_back(ReadSetting(text));
+    request.score = score;
+    return RunSample(decoder, request, {});
+  };
+  const auto refusal = [&](size_t tokens, const std::vector<std::string>& settings,
+                           ScoreArms score) {
+    try {
+      run(tokens, settings, score);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const ScoreArms likelihood{true, false};
+  const ScoreArms both{true, true};
+  EXPECT_EQ(refusal(126, {"none"}, likelihood), "");
+  EXPECT_THAT(refusal(127, {"self-extend(group=4, window=16)", "none", "pi(2)"}, likelihood),
+              AllOf(StartsWith(kTooLong), HasSubstr("127 tokens, 3 follow, with none the model's"),
+                    HasSubstr("holds 128")));
+  EXPECT_EQ(refusal(109, {"none"}, both), "");
+  EXPECT_THAT(refusal(110, {"none"}, both), HasSubstr("20 follow"));
+  const Record record = run(300, {"self-extend(group=4, window=16)", "dynamic-ntk(2)"}, both);
+  EXPECT_EQ(std::get<std::vector<double>>(record.FindArray("generation_score")->data).size(), 2u);
+  EXPECT_THAT(refusal(300, {"self-extend", "pi(2)"}, likelihood),
+              HasSubstr("with pi(2) the model's context holds 256 under this position scheme"));
 }
 
 TEST_F(SweepTest, PlanTellsSweepsApartByWhatDecidesTheirNumbers) {

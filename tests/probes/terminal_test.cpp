@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/presets.h"
 #include "probes/cli/help.h"
 #include "probes/cli/progress_line.h"
 #include "probes/cli/text_table.h"
@@ -9,6 +10,7 @@
 namespace midscope::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TEST(TextTable, AlignsNumbersRightAndTextLeft) {
@@ -45,9 +47,26 @@ TEST(Help, InterventionsListsEveryTermWithItsArguments) {
   for (const char* text : {"yarn", "beta_fast", "self-extend", "ratios", "preset", "arXiv"}) {
     EXPECT_THAT(help, HasSubstr(text));
   }
-  EXPECT_THAT(Help({"presets"}), HasSubstr("digit transposition"));
   EXPECT_THAT(Help({"tasks"}), HasSubstr("list:lines=20"));
   EXPECT_THAT(Help({}), HasSubstr("midscope help interventions"));
+}
+
+TEST(Help, PresetsStandWithModelsSourceAndWarnings) {
+  const std::string help = Help({"presets"});
+  for (const Preset& preset : InterventionPresets()) {
+    std::string told = "  " + preset.name;
+    told += "\n    " + preset.text + "\n    " + preset.models + "; " + preset.source + "\n";
+    if (!preset.warning.empty()) told += "    " + preset.warning + "\n";
+    EXPECT_THAT(help, HasSubstr(told));
+  }
+  // Both of the pair that can't both be right carry the warning.
+  for (const char* text : {"channel(4283,", "channel(4923,"}) {
+    for (const Preset& preset : InterventionPresets()) {
+      if (preset.text.find(text) == std::string::npos) continue;
+      EXPECT_THAT(preset.warning,
+                  AllOf(HasSubstr("4283"), HasSubstr("4923"), HasSubstr("digit transposition")));
+    }
+  }
 }
 
 }  // namespace
