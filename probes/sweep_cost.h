@@ -37,18 +37,28 @@ SampleCost CostOfSample(const SweepPlan& plan, const std::vector<TaskQuestion>& 
 struct CellCost {
   int64_t samples = 0;
   double seconds_per_sample = 0;
-  double seconds_to_open = 0;  // its model, on each rank that takes samples of it
+  double seconds_to_open = 0;  // its model, on each rank
   size_t model = 0;            // cells of one model have one number
 };
 
 struct Schedule {
   int64_t ranks = 1;
-  double seconds = 0;  // until the last rank is done
-  double busy = 1;     // share of all ranks' time that goes into samples
+  double seconds = 0;          // until the last rank is done
+  double busy = 1;             // share of all ranks' time that goes into samples
+  double sample_seconds = 0;   // of all ranks together: in samples,
+  double open_seconds = 0;     // and opening models
+  int64_t fewest_samples = 0;  // of a rank
+  int64_t most_samples = 0;
 };
 
-// Ranks take the next sample, cells in their order, whenever they are free; a rank that takes one
-// of another model than before opens it.
+// Every rank opens each model; ranks take the next sample of a cell whenever they are free, and
+// wait for each other at its end, for each cell has a file that rank 0 joins.
 Schedule PlanSchedule(const std::vector<CellCost>& cells, int64_t ranks);
+
+// The fewest ranks, up to `ranks`, that are done at most `slack` (a share of the time) later.
+int64_t FewestRanks(const std::vector<CellCost>& cells, int64_t ranks, double slack);
+
+// The most ranks, up to `ranks`, of whose time at least the share `busy` goes into samples.
+int64_t MostBusyRanks(const std::vector<CellCost>& cells, int64_t ranks, double busy);
 
 }  // namespace midscope

@@ -76,11 +76,13 @@ Command WithPlugins(const Command& command, const std::vector<std::string>& argu
 // --with of a command that takes one setting: `none` where it was not given. Throws Error (usage).
 std::string OneSetting(const OptionSet& options, const std::string& command);
 
-// The option --with, --json, and --out with this help. IntegerOption has no upper bound where
+// The options --with, --json, and --out with this help. IntegerOption has no upper bound where
 // `maximum` is kNoMaximum; NumberOption has no default, ChoiceOption its first choice.
 inline constexpr int64_t kNoMaximum = INT64_MAX;
 OptionDescription WithOption(const std::string& help);
 OptionDescription JsonOption();
+// --places: what it takes, between these two texts.
+OptionDescription PlacesOption(const std::string& before, const std::string& behind);
 OptionDescription OutOption(const std::string& help);
 OptionDescription FlagOption(const std::string& name, const std::string& help);
 OptionDescription TextOption(const std::string& name, const std::string& help);
