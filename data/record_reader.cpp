@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <stdexcept>
 
 #include "core/error.h"
@@ -95,6 +96,7 @@ struct RunReader::State {
   std::vector<std::string> names;
   std::vector<std::string> groups;     // group name of each record
   mutable std::vector<Record> frames;  // read when first asked for; "" name: not yet
+  mutable std::map<std::string, std::shared_ptr<Handle>> open_sets;
 
   size_t IndexOf(const std::string& record) const {
     for (size_t i = 0; i < names.size(); ++i) {
@@ -113,6 +115,16 @@ struct RunReader::State {
     }
     return frames[index];
   }
+  // Those of a virtual file stay open: to take in which row lies where takes longer than a row.
+  std::shared_ptr<Handle> DataSet(const std::string& record, const std::string& array) const {
+    const auto open = [&] {
+      return std::make_shared<Handle>(hdf5::OpenDataSet(Group(record).id(), array));
+    };
+    if (parts.empty()) return open();
+    std::shared_ptr<Handle>& kept = open_sets[groups[IndexOf(record)] + "/" + array];
+    if (!kept) kept = open();
+    return kept;
+  }
   // Runs `read` guarded, once the parts are known to be there: HDF5 would give fill values.
   template <typename Read>
   auto ReadGuarded(const Read& read) const {
@@ -126,9 +138,8 @@ struct RunReader::State {
 
 Array RunReader::State::Row(const std::string& record, const Array& frame_array, int64_t row,
                             std::vector<hsize_t> sizes) const {
-  const Handle group = Group(record);
-  const Handle data_set = hdf5::OpenDataSet(group.id(), frame_array.name);
-  std::vector<hsize_t> whole = hdf5::SizesOf(hdf5::SpaceOf(data_set.id()).id());
+  const std::shared_ptr<Handle> data_set = DataSet(record, frame_array.name);
+  std::vector<hsize_t> whole = hdf5::SizesOf(hdf5::SpaceOf(data_set->id()).id());
   if (whole.empty() || row < 0 || static_cast<hsize_t>(row) >= whole[0]) {
     throw Failure(path, "array '" + frame_array.name + "' has no row " + std::to_string(row));
   }
@@ -138,7 +149,7 @@ Array RunReader::State::Row(const std::string& record, const Array& frame_array,
   box.sizes.insert(box.sizes.begin(), 1);
   Array array = frame_array;
   array.axes.erase(array.axes.begin());
-  array.data = hdf5::ReadData(data_set.id(), file_bytes, box);
+  array.data = hdf5::ReadData(data_set->id(), file_bytes, box);
   return array;
 }
 
@@ -212,8 +223,7 @@ Record RunReader::Read(const std::string& record) const {
 Array RunReader::ReadArray(const std::string& record, const std::string& array) const {
   return state_->ReadGuarded([&] {
     Array read = FindArrayOrThrow(state_->path, state_->Frame(record), array);
-    const Handle group = state_->Group(record);
-    read.data = hdf5::ReadData(hdf5::OpenDataSet(group.id(), array).id(), state_->file_bytes);
+    read.data = hdf5::ReadData(state_->DataSet(record, array)->id(), state_->file_bytes);
     return read;
   });
 }
@@ -238,8 +248,7 @@ Array RunReader::ReadPart(const std::string& record, const std::string& array,
       box.sizes.push_back(size);
     }
     if (!cut) box = {};
-    const Handle group = state_->Group(record);
-    part.data = hdf5::ReadData(hdf5::OpenDataSet(group.id(), array).id(), state_->file_bytes, box);
+    part.data = hdf5::ReadData(state_->DataSet(record, array)->id(), state_->file_bytes, box);
     return part;
   });
 }
