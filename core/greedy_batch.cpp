@@ -5,8 +5,10 @@
 #include <memory>
 #include <utility>
 
+#include "core/attention_plan.h"
 #include "core/context_limit.h"
 #include "core/error.h"
+#include "core/plan_changes.h"
 #include "core/row_batches.h"
 #include "core/scoring.h"
 
@@ -16,13 +18,25 @@ namespace {
 struct Sequence {
   const GreedyRequest* request = nullptr;
   std::vector<int32_t> ids;
-  std::unique_ptr<Trace> trace;
+  std::unique_ptr<Trace> own_trace;
+  Trace* trace = nullptr;
   Generated generated;
   bool done = false;
 
   int64_t rows() const { return static_cast<int64_t>(ids.size()); }
   int64_t rows_to_run() const { return rows() - trace->rows(); }
 };
+
+// Leaves of a shared trace the prompt's rows that `intervention` does not change. The last one is
+// run in any case, for its logits.
+void KeepUnchangedRows(const Decoder& decoder, const GreedyRequest& request) {
+  Trace& trace = *request.trace;
+  if (trace.rows() == 0) return;
+  const auto prompt_tokens = static_cast<int64_t>(request.prompt.size());
+  const std::vector<AttentionPlan> plans =
+      CompilePlans(request.intervention, decoder.config(), prompt_tokens, prompt_tokens);
+  trace.Truncate(std::min(prompt_tokens - 1, FirstChangedRows(trace.plans(), plans).back()));
+}
 
 Sequence Begin(const Decoder& decoder, const GreedyRequest& request) {
   const auto prompt_tokens = static_cast<int64_t>(request.prompt.size());
@@ -38,7 +52,13 @@ Sequence Begin(const Decoder& decoder, const GreedyRequest& request) {
   Sequence sequence;
   sequence.request = &request;
   sequence.ids.assign(request.prompt.begin(), request.prompt.end());
-  sequence.trace = decoder.MakeTrace(rows, /*residual=*/!request.intervention.channels.empty());
+  if (request.trace) {
+    KeepUnchangedRows(decoder, request);
+  } else {
+    sequence.own_trace = GreedyTrace(decoder, prompt_tokens, request.new_tokens,
+                                     !request.intervention.channels.empty());
+  }
+  sequence.trace = request.trace ? request.trace : sequence.own_trace.get();
   return sequence;
 }
 
@@ -47,7 +67,7 @@ RunRequest NextRun(const Sequence& sequence) {
   run.ids = sequence.ids;
   run.prompt_tokens = static_cast<int64_t>(sequence.request->prompt.size());
   run.intervention = sequence.request->intervention;
-  run.trace = sequence.trace.get();
+  run.trace = sequence.trace;
   run.first_logit_row = sequence.rows() - 1;
   return run;
 }
@@ -83,6 +103,11 @@ void Step(const Decoder& decoder, std::span<Sequence* const> sequences, const Jo
 }
 
 }  // namespace
+
+std::unique_ptr<Trace> GreedyTrace(const Decoder& decoder, int64_t prompt_tokens,
+                                   int64_t new_tokens, bool channels) {
+  return decoder.MakeTrace(prompt_tokens + new_tokens - 1, /*residual=*/channels);
+}
 
 std::vector<Generated> GenerateGreedy(const Decoder& decoder,
                                       std::span<const GreedyRequest> requests,

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/file_hash.h"
+#include "core/head_order.h"
 #include "core/memory_map.h"
 #include "core/number_text.h"
 #include "core/utf8.h"
@@ -182,6 +183,19 @@ HeadRatioTable ReadHeadRatios(const std::string& file) {
                          static_cast<size_t>(map.size()));
   CheckUtf8(file, text);
   return ParseHeadRatios(file, text);
+}
+
+HeadRatioTable ShuffledRatios(HeadRatioTable table, uint64_t seed) {
+  const auto heads = static_cast<size_t>(table.heads);
+  const std::vector<double> before = table.ratios;
+  for (size_t layer = 0; layer * heads < before.size(); ++layer) {
+    const std::vector<int64_t> order = RandomHeadOrder(seed, static_cast<int64_t>(layer), heads);
+    for (size_t head = 0; head < heads; ++head) {
+      table.ratios[layer * heads + head] = before[layer * heads + static_cast<size_t>(order[head])];
+    }
+  }
+  table.shuffle = seed;
+  return table;
 }
 
 std::string RatioDigest(const HeadRatioTable& table) {

@@ -2,6 +2,7 @@
 // A position ratio for every head, from a file as a user or `midscope export` writes it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,9 @@ HeadRatioTable ReadHeadRatios(const std::string& file);
 
 // The same of the file's contents.
 HeadRatioTable ParseHeadRatios(const std::string& file, std::string_view text);
+
+// The table with the ratios of each layer given to its heads in a random order by `seed`.
+HeadRatioTable ShuffledRatios(HeadRatioTable table, uint64_t seed);
 
 // 16 hexadecimal digits of the heads and the ratios (not of the file's name).
 std::string RatioDigest(const HeadRatioTable& table);

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <random>
 #include <utility>
 
 #include "core/attention_plan.h"
+#include "core/head_order.h"
 #include "kernels/position_awareness.h"
 
 namespace midscope {
@@ -30,23 +30,6 @@ std::vector<int64_t> ByFallingValue(std::span<const double> values) {
   return order;
 }
 
-// Steele, Lea and Flood's SplitMix64: neighbouring seeds and layers come out unlike one another.
-uint64_t Mix(uint64_t value) {
-  value += 0x9E3779B97F4A7C15U;
-  value = (value ^ (value >> 30U)) * 0xBF58476D1CE4E5B9U;
-  value = (value ^ (value >> 27U)) * 0x94D049BB133111EBU;
-  return value ^ (value >> 31U);
-}
-
-// The same on every machine: the standard fixes the engine's numbers, but no shuffle.
-std::vector<int64_t> Permutation(uint64_t seed, int64_t layer, size_t count) {
-  std::mt19937_64 engine(Mix(Mix(seed) + static_cast<uint64_t>(layer)));
-  std::vector<int64_t> items(count);
-  std::iota(items.begin(), items.end(), 0);
-  for (size_t last = count; last > 1; --last) std::swap(items[last - 1], items[engine() % last]);
-  return items;
-}
-
 // Indices of the ramp, those whose ratio lies nearest to 1 first.
 std::vector<int64_t> NearestToOne(const MsPoe& scheme, size_t count) {
   std::vector<double> nearness;
@@ -63,7 +46,7 @@ std::vector<int64_t> RampIndices(const RatioRule& rule, std::span<const double> 
   const MsPoe& scheme = rule.scheme;
   const auto items = static_cast<int64_t>(scores.size());
   if (scheme.order == MsPoeOrder::kRandom)
-    return Permutation(scheme.seed, rule.layer, scores.size());
+    return RandomHeadOrder(scheme.seed, rule.layer, scores.size());
   std::vector<int64_t> index(scores.size());
   std::iota(index.begin(), index.end(), 0);
   if (scheme.order == MsPoeOrder::kReversed) std::reverse(index.begin(), index.end());

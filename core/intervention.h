@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -90,6 +91,8 @@ struct HeadRatioTable {
   std::string file;            // where it was read from
   int64_t heads = 0;           // columns of `ratios`
   std::vector<double> ratios;  // [layer, head]
+  // The seed by which each layer's ratios were given to its heads in another order than the file's.
+  std::optional<uint64_t> shuffle = {};
   bool operator==(const HeadRatioTable&) const = default;
 };
 

@@ -153,6 +153,14 @@ Term RatiosTerm() {
             {},
             0,
             0,
+            ""},
+           {"shuffle",
+            "A seed: each layer's ratios go to its heads in a random order, as a control of the "
+            "order in the file. The digest is then that of the order drawn. Without it the file's.",
+            "",
+            {},
+            0,
+            9007199254740992.0,
             ""}}};
 }
 

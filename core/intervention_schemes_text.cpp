@@ -2,6 +2,7 @@
 #include "core/intervention_schemes_text.h"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -116,7 +117,7 @@ const std::vector<Binding<NoRotation>>& Bindings(const NoRotation&) {
   return bindings;
 }
 
-// ReadRatios reads both together.
+// ReadRatios reads the file and looks at the digest when it knows the seed.
 const std::vector<Binding<HeadRatioTable>>& Bindings(const HeadRatioTable&) {
   static const std::vector<Binding<HeadRatioTable>> bindings = {
       {[](auto&, const auto&, const auto&) {},
@@ -124,7 +125,13 @@ const std::vector<Binding<HeadRatioTable>>& Bindings(const HeadRatioTable&) {
          return IsWord(value.file) ? value.file : '"' + value.file + '"';
        }},
       {[](auto&, const auto&, const auto&) {},
-       [](const auto& value, const auto&) { return RatioDigest(value); }}};
+       [](const auto& value, const auto&) { return RatioDigest(value); }},
+      {[](auto& value, const auto& argument, const auto& described) {
+         value.shuffle = Number<uint64_t>(OnlyValue(argument), described);
+       },
+       [](const auto& value, const auto&) {
+         return value.shuffle ? std::to_string(*value.shuffle) : "";
+       }}};
   return bindings;
 }
 
@@ -198,6 +205,8 @@ HeadRatioTable ReadRatios(const TextTerm& term) {
   } catch (const Error& error) {
     throw ErrorAt(file.column, error.what());
   }
+  const auto arguments = ReadTerm(term, Bindings(HeadRatioTable()));
+  if (arguments.shuffle) table = ShuffledRatios(std::move(table), *arguments.shuffle);
   const TextArgument* digest = Find(term, "digest");
   if (digest && OnlyValue(*digest).text != RatioDigest(table)) {
     throw ErrorAt(

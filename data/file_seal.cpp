@@ -23,8 +23,6 @@ struct Seal {
 };
 static_assert(sizeof(Seal) == 24);
 
-constexpr int64_t kLargestChecked = int64_t{1} << 30;
-
 int64_t SizeOf(int descriptor) {
   struct stat status {};
   return fstat(descriptor, &status) == 0 ? status.st_size : -1;
@@ -48,14 +46,27 @@ std::optional<XXH128_canonical_t> ChecksumOf(int descriptor, int64_t size) {
   return canonical;
 }
 
-bool Agrees(int descriptor) {
-  const int64_t size = SizeOf(descriptor) - static_cast<int64_t>(sizeof(Seal));
-  if (size < 0 || size > kLargestChecked) return true;
+// Bytes before the seal, or before where one would stand.
+int64_t SizeBeforeSeal(int descriptor) {
+  return SizeOf(descriptor) - static_cast<int64_t>(sizeof(Seal));
+}
+
+std::optional<Seal> SealIn(int descriptor) {
   Seal found;
-  if (pread(descriptor, &found, sizeof(found), size) != sizeof(found)) return true;
-  if (std::memcmp(found.magic, Seal().magic, sizeof(found.magic)) != 0) return true;
+  const int64_t size = SizeBeforeSeal(descriptor);
+  if (size < 0 || pread(descriptor, &found, sizeof(found), size) != sizeof(found)) {
+    return std::nullopt;
+  }
+  if (std::memcmp(found.magic, Seal().magic, sizeof(found.magic)) != 0) return std::nullopt;
+  return found;
+}
+
+bool Agrees(int descriptor) {
+  const int64_t size = SizeBeforeSeal(descriptor);
+  const std::optional<Seal> found = SealIn(descriptor);
+  if (!found || size > kLargestSealChecked) return true;
   const auto checksum = ChecksumOf(descriptor, size);
-  return checksum && std::memcmp(&*checksum, &found.checksum, sizeof(found.checksum)) == 0;
+  return checksum && std::memcmp(&*checksum, &found->checksum, sizeof(found->checksum)) == 0;
 }
 
 }  // namespace
@@ -77,6 +88,21 @@ bool SealHolds(const std::string& path) {
   const bool agrees = Agrees(descriptor);
   close(descriptor);
   return agrees;
+}
+
+std::string ReadSeal(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return "";
+  const std::optional<Seal> seal = SealIn(descriptor);
+  close(descriptor);
+  std::string digits;
+  if (!seal) return digits;
+  constexpr const char* kHexadecimal = "0123456789abcdef";
+  for (const unsigned char byte : seal->checksum.digest) {
+    digits += kHexadecimal[byte >> 4U];
+    digits += kHexadecimal[byte & 15U];
+  }
+  return digits;
 }
 
 }  // namespace midscope

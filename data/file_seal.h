@@ -4,6 +4,7 @@
 // program that changes the file cuts the seal off, and it is read without. Internal to data/.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace midscope {
@@ -12,8 +13,14 @@ namespace midscope {
 // Returns 0 or an errno.
 int SealFile(int descriptor);
 
-// False where the file has a seal that its bytes do not agree with. Files over 1 GiB are not looked
-// through, as that would take seconds before the first picture.
+// More bytes are not looked through, as that would take seconds before the first picture.
+inline constexpr int64_t kLargestSealChecked = int64_t{1} << 30;
+
+// False where the file has a seal that its bytes do not agree with. Files over kLargestSealChecked
+// are taken as they are.
 bool SealHolds(const std::string& path);
+
+// The checksum that the file states at its end, as 32 hexadecimal digits; "" where it has no seal.
+std::string ReadSeal(const std::string& path);
 
 }  // namespace midscope

@@ -50,7 +50,9 @@ Handle OpenForReading(const std::string& path) {
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "set up reading");
   // Our files never change in place, and shared file systems of clusters often can't lock.
   Check(H5Pset_file_locking(access.id(), false, true), "turn file locking off");
-  Check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG), "set up reading");
+  // As HDF5 opens the files of virtual data sets: one that is open with another degree it would not
+  // open again, and give fill values.
+  Check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_WEAK), "set up reading");
   return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose, "open it as HDF5"};
 }
 

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "core/error.h"
+#include "core/intervention_text.h"
 #include "core/nearest_word.h"
 #include "core/number_text.h"
 #include "data/csv_rows.h"
@@ -49,6 +50,20 @@ void ReadCells(const std::string& file, size_t labels, PublishedTable& table) {
   }
 }
 
+// "pi(1.5) + ..." -> "pi".
+std::string FirstTerm(const std::string& setting) { return setting.substr(0, setting.find('(')); }
+
+// A list of settings, or the term of a method whose arguments the source does not state.
+PublishedMethod ReadMethod(const json& said) {
+  if (said.is_string()) return {said.get<std::string>(), {}};
+  PublishedMethod method;
+  for (const std::string text : said) {
+    method.settings.push_back(PrintIntervention(ParseIntervention(text)));
+  }
+  method.term = FirstTerm(method.settings.at(0));
+  return method;
+}
+
 PublishedTable ReadTable(const json& entry) {
   PublishedTable table;
   table.name = entry.at("name");
@@ -65,7 +80,9 @@ PublishedTable ReadTable(const json& entry) {
   for (const json& average : entry.value("averages", json::array())) {
     table.averages[average.at("column")] = average.at("of").get<Texts>();
   }
-  table.settings = entry.value("settings", std::map<std::string, std::string>());
+  for (const auto& [ending, said] : entry.value("settings", json::object()).items()) {
+    table.methods[ending] = ReadMethod(said);
+  }
   for (const json& mark : entry.value("marks", json::array())) {
     table.marks.push_back(
         {mark.at("row"), mark.at("column"), MarkKind(mark.at("kind")), mark.at("note")});
@@ -124,19 +141,29 @@ std::vector<const PublishedMark*> PublishedTable::MarksOf(size_t row,
   return found;
 }
 
-std::string PublishedTable::SettingOf(size_t row) const {
+const PublishedMethod& PublishedTable::MethodOf(size_t row) const {
+  static const PublishedMethod unknown;
   // The longest ending that fits: "" is what all other rows are.
-  std::string best;
+  const PublishedMethod* best = &unknown;
   size_t length = 0;
-  for (const auto& [ending, setting] : settings) {
+  for (const auto& [ending, method] : methods) {
     const bool whole_word =
         ending.empty() || rows.at(row) == ending || rows.at(row).ends_with(" " + ending);
-    if (whole_word && (best.empty() || ending.size() > length)) {
-      best = setting;
+    if (whole_word && (best == &unknown || ending.size() > length)) {
+      best = &method;
       length = ending.size();
     }
   }
-  return best;
+  return *best;
+}
+
+PublishedMatch MatchSetting(const std::string& setting, const PublishedMethod& method) {
+  const auto& known = method.settings;
+  if (std::find(known.begin(), known.end(), setting) != known.end()) return PublishedMatch::kSame;
+  // Stacks of several terms are methods of their own.
+  const bool one_term = setting.find(" + ") == std::string::npos;
+  if (!one_term || FirstTerm(setting) != method.term) return PublishedMatch::kNone;
+  return known.empty() ? PublishedMatch::kMethodAlone : PublishedMatch::kOtherArguments;
 }
 
 const std::vector<PublishedTable>& PublishedTables() {
@@ -169,7 +196,7 @@ std::vector<PublishedLine> PublishedLines(const PublishedTable& table, std::stri
     if (!SameTask(outcome.task, task)) continue;
     for (size_t row = 0; row < table.rows.size(); ++row) {
       if (!table.rows[row].starts_with(outcome.rows)) continue;
-      PublishedLine line{&table, table.rows[row], table.SettingOf(row), outcome.places, {}, {}};
+      PublishedLine line{&table, table.rows[row], table.MethodOf(row), outcome.places, {}, {}};
       bool any = false;
       for (const std::string& column : outcome.columns) {
         line.accuracy.push_back(table.Value(row, table.ColumnIndex(column)) / kPercent);

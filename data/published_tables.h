@@ -36,6 +36,24 @@ struct PublishedOutcome {
   std::string rows;                  // those whose label begins so; "": all
 };
 
+// What a row of a table was run with.
+struct PublishedMethod {
+  std::string term;                   // "none", "pi", "ms-poe", ...; "": none of this program's
+  std::vector<std::string> settings;  // canonical; several where paper and code differ. Empty: the
+                                      // source names the method and not its arguments
+};
+
+// How a setting stands to a row.
+enum class PublishedMatch {
+  kNone,            // another method
+  kOtherArguments,  // the same method with other arguments than the source states
+  kMethodAlone,     // the same method, of which the source states no arguments
+  kSame,            // the whole setting
+};
+
+// `setting`: canonical.
+PublishedMatch MatchSetting(const std::string& setting, const PublishedMethod& method);
+
 struct PublishedTable {
   std::string name;    // "mspoe-t2-mdqa"
   std::string source;  // "Zhang et al., ..., arXiv 2403.04797, Table 2"
@@ -47,7 +65,7 @@ struct PublishedTable {
   std::vector<std::vector<std::string>> cells;  // [row][column], as printed; "" where there is none
   std::vector<PublishedOutcome> outcomes;
   std::map<std::string, std::vector<std::string>> averages;  // column: those that it is the mean of
-  std::map<std::string, std::string> settings;  // end of a row's label: term of an intervention
+  std::map<std::string, PublishedMethod> methods;            // by the end of a row's label
   std::vector<PublishedMark> marks;
   std::vector<std::string> notes;
 
@@ -56,9 +74,7 @@ struct PublishedTable {
   size_t ColumnIndex(std::string_view column) const;  // throws std::logic_error for an unknown one
   // The marks of a cell, with those of its row.
   std::vector<const PublishedMark*> MarksOf(size_t row, std::string_view column) const;
-  // The term ("none", "pi", "ms-poe", ...) of the setting that a row is about; "" where there is
-  // none in this program.
-  std::string SettingOf(size_t row) const;
+  const PublishedMethod& MethodOf(size_t row) const;
 };
 
 // All of them, in a fixed order.
@@ -72,7 +88,7 @@ std::vector<const PublishedTable*> FindPublishedTables(std::string_view name);
 struct PublishedLine {
   const PublishedTable* table = nullptr;
   std::string label;             // the row's
-  std::string setting;           // SettingOf the row
+  PublishedMethod method;        // MethodOf the row
   std::vector<int64_t> places;   // 1-based
   std::vector<double> accuracy;  // share of samples, 0 to 1; NaN where there is none
   std::vector<bool> marked;      // whether something is known about the cell

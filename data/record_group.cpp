@@ -57,12 +57,25 @@ void SetFill(hid_t create, const ArrayData& data) {
   }
 }
 
-Handle CreateDataSet(hid_t group, const std::string& name, const ArrayData& kind,
-                     const std::vector<hsize_t>& sizes, int gzip_level, bool row_chunks) {
-  const Handle create(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "set up a data set");
+Handle CreationOf(const ArrayData& kind) {
+  Handle create(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "set up a data set");
   // Times would make equal results unequal files.
   Check(H5Pset_obj_track_times(create.id(), false), "set up a data set");
   SetFill(create.id(), kind);
+  return create;
+}
+
+Handle Create(hid_t group, const std::string& name, const ArrayData& kind,
+              const std::vector<hsize_t>& sizes, hid_t create) {
+  const Handle space = hdf5::Space(sizes);
+  const Handle type = hdf5::TypeOf(kind);
+  return {H5Dcreate2(group, name.c_str(), type.id(), space.id(), H5P_DEFAULT, create, H5P_DEFAULT),
+          H5Dclose, "create data set '" + name + "'"};
+}
+
+Handle CreateDataSet(hid_t group, const std::string& name, const ArrayData& kind,
+                     const std::vector<hsize_t>& sizes, int gzip_level, bool row_chunks) {
+  const Handle create = CreationOf(kind);
   const bool empty = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
   if (!sizes.empty() && !empty) {
     const std::vector<hsize_t> chunks = ChunkSizes(sizes, ElementBytes(kind), row_chunks);
@@ -74,11 +87,23 @@ Handle CreateDataSet(hid_t group, const std::string& name, const ArrayData& kind
       Check(H5Pset_deflate(create.id(), static_cast<unsigned>(gzip_level)), "set up compression");
     }
   }
-  const Handle space = hdf5::Space(sizes);
-  const Handle type = hdf5::TypeOf(kind);
-  return {
-      H5Dcreate2(group, name.c_str(), type.id(), space.id(), H5P_DEFAULT, create.id(), H5P_DEFAULT),
-      H5Dclose, "create data set '" + name + "'"};
+  return Create(group, name, kind, sizes, create.id());
+}
+
+Handle CreateVirtualDataSet(hid_t group, const std::string& name, const ArrayData& kind,
+                            const std::vector<hsize_t>& sizes,
+                            const std::vector<hdf5::VirtualSource>& sources) {
+  const Handle create = CreationOf(kind);
+  hdf5::SetVirtual(create.id(), sizes, sources);
+  return Create(group, name, kind, sizes, create.id());
+}
+
+std::vector<hsize_t> SizesOf(const Record& frame, const Array& array) {
+  std::vector<hsize_t> sizes;
+  for (const std::string& name : array.axes) {
+    sizes.push_back(static_cast<hsize_t>(frame.FindAxis(name)->size));
+  }
+  return sizes;
 }
 
 // Whole numbers are written as such: 0, 1, 5 reads better than 0.0, 1.0, 5.0 and joins on them
@@ -186,7 +211,8 @@ std::vector<std::string> GroupNames(const std::vector<Record>& records) {
 
 RecordGroupWriter::RecordGroupWriter(hid_t entry, const std::string& group_name,
                                      const Record& frame, int gzip_level,
-                                     const std::vector<std::string>& row_arrays)
+                                     const std::vector<std::string>& row_arrays,
+                                     const VirtualArrays& elsewhere)
     : group_(hdf5::CreateGroup(entry, group_name)) {
   hdf5::WriteAttribute(group_.id(), "NX_class", Attribute("NXdata"));
   hdf5::WriteAttribute(group_.id(), kRecordNameAttribute, Attribute(frame.name));
@@ -195,9 +221,18 @@ RecordGroupWriter::RecordGroupWriter(hid_t entry, const std::string& group_name,
   }
   for (const Axis& axis : frame.axes) CreateAxis(axis, gzip_level);
   for (const Array& array : frame.arrays) {
+    const std::vector<hsize_t> sizes = SizesOf(frame, array);
+    const auto sources = elsewhere.find(array.name);
+    if (sources != elsewhere.end()) {
+      CreateArray(
+          frame, array,
+          CreateVirtualDataSet(group_.id(), array.name, array.data, sizes, sources->second));
+      continue;
+    }
     const bool row_chunks =
         std::find(row_arrays.begin(), row_arrays.end(), array.name) != row_arrays.end();
-    CreateArray(frame, array, gzip_level, row_chunks);
+    CreateArray(frame, array,
+                CreateDataSet(group_.id(), array.name, array.data, sizes, gzip_level, row_chunks));
   }
   MarkAsPlot(frame);
 }
@@ -223,17 +258,12 @@ void RecordGroupWriter::CreateAxis(const Axis& axis, int gzip_level) {
   axes_.emplace(axis.name, std::move(scale));
 }
 
-void RecordGroupWriter::CreateArray(const Record& frame, const Array& array, int gzip_level,
-                                    bool row_chunks) {
-  std::vector<hsize_t> sizes;
+void RecordGroupWriter::CreateArray(const Record& frame, const Array& array, Handle data_set) {
   std::string label_sets;
   for (const std::string& name : array.axes) {
     const Axis* axis = frame.FindAxis(name);
-    sizes.push_back(static_cast<hsize_t>(axis->size));
     if (!axis->labels.empty()) label_sets += (label_sets.empty() ? "" : " ") + name + kLabelSuffix;
   }
-  Handle data_set =
-      CreateDataSet(group_.id(), array.name, array.data, sizes, gzip_level, row_chunks);
   hdf5::WriteAttribute(data_set.id(), kRoleAttribute, Attribute("array"));
   if (!array.unit.empty()) hdf5::WriteAttribute(data_set.id(), "units", Attribute(array.unit));
   if (!array.description.empty()) {

@@ -10,6 +10,7 @@
 #include "core/record.h"
 #include "data/hdf5_handles.h"
 #include "data/hdf5_values.h"
+#include "data/virtual_layout.h"
 
 namespace midscope {
 
@@ -20,15 +21,23 @@ inline constexpr const char* kAxisNamesAttribute = "axis_names";
 inline constexpr const char* kImpliedAttribute = "implied";  // an axis' values are 0, 1, ...
 inline constexpr const char* kKindAttribute = "kind";        // "boolean" on uint8
 inline constexpr const char* kLabelSuffix = "_label";
+// Of /entry of a virtual file, one each a part (file_parts.h).
+inline constexpr const char* kPartsAttribute = "parts";
+inline constexpr const char* kPartSealsAttribute = "part_checksums";
+
+// Arrays that lie in other files, by name.
+using VirtualArrays = std::map<std::string, std::vector<hdf5::VirtualSource>>;
 
 // Writes a record piece by piece: first its frame, then each array's data whole or row by row.
 class RecordGroupWriter {
  public:
   // Creates `entry`/`group_name` with the axes and attributes of `frame`, and each of its arrays,
   // empty; data in `frame` only tells the type. Arrays named in `row_arrays` have one row of their
-  // first axis a chunk; the others chunks of about 1 MiB.
+  // first axis a chunk; the others chunks of about 1 MiB. Those in `elsewhere` point into other
+  // files; nothing is to be written to them.
   RecordGroupWriter(hid_t entry, const std::string& group_name, const Record& frame, int gzip_level,
-                    const std::vector<std::string>& row_arrays = {});
+                    const std::vector<std::string>& row_arrays = {},
+                    const VirtualArrays& elsewhere = {});
 
   void Write(const std::string& array, const ArrayData& data);
   // `sizes`: of the row, so one less than the array has axes. Short rows leave their padding.
@@ -37,7 +46,7 @@ class RecordGroupWriter {
 
  private:
   void CreateAxis(const Axis& axis, int gzip_level);
-  void CreateArray(const Record& frame, const Array& array, int gzip_level, bool row_chunks);
+  void CreateArray(const Record& frame, const Array& array, hdf5::Handle data_set);
   void MarkAsPlot(const Record& frame);
 
   hdf5::Handle group_;

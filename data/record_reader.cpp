@@ -3,14 +3,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <stdexcept>
 
 #include "core/error.h"
 #include "core/nearest_word.h"
+#include "data/file_parts.h"
 #include "data/file_seal.h"
 #include "data/hdf5_handles.h"
 #include "data/hdf5_values.h"
-#include "data/provenance_fields.h"
+#include "data/record_frame.h"
 #include "data/record_group.h"
 #include "data/run_store.h"
 #include "data/sample_rows.h"
@@ -67,88 +69,6 @@ void CheckSchema(const std::string& path, hid_t root) {
   }
 }
 
-Provenance ReadProvenance(hid_t entry) {
-  const Handle group = hdf5::OpenGroup(entry, "provenance");
-  Provenance provenance;
-  ForEachField(provenance, [&](const char* name, auto& field) {
-    const auto value = hdf5::ReadAttribute(group.id(), name);
-    using Field = std::decay_t<decltype(field)>;
-    if (const auto* held = value ? std::get_if<Field>(&*value) : nullptr) field = *held;
-  });
-  return provenance;
-}
-
-Axis ReadAxis(hid_t group, const std::string& name, hid_t scale, int64_t file_bytes) {
-  Axis axis;
-  axis.name = name;
-  const std::vector<hsize_t> sizes = hdf5::SizesOf(hdf5::SpaceOf(scale).id());
-  if (sizes.size() != 1) throw Hdf5Error("axis '" + name + "' has not one dimension");
-  axis.size = static_cast<int64_t>(sizes[0]);
-  axis.unit = hdf5::ReadTextAttribute(scale, "units");
-  if (!hdf5::HasAttribute(scale, kImpliedAttribute)) {
-    const ArrayData values = hdf5::ReadData(scale, file_bytes);
-    if (const auto* whole = std::get_if<std::vector<int64_t>>(&values)) {
-      axis.values.assign(whole->begin(), whole->end());
-    } else if (const auto* real = std::get_if<std::vector<double>>(&values)) {
-      axis.values = *real;
-    }
-  }
-  const std::string labels_name = name + kLabelSuffix;
-  if (hdf5::Check(H5Lexists(group, labels_name.c_str(), H5P_DEFAULT), "look for labels") > 0) {
-    const Handle labels = hdf5::OpenDataSet(group, labels_name);
-    if (hdf5::ReadTextAttribute(labels.id(), kRoleAttribute) == "label") {
-      ArrayData data = hdf5::ReadData(labels.id(), file_bytes);
-      if (auto* texts = std::get_if<std::vector<std::string>>(&data))
-        axis.labels = std::move(*texts);
-    }
-  }
-  return axis;
-}
-
-Array ReadArrayFrame(hid_t data_set, const std::string& name) {
-  Array array;
-  array.name = name;
-  array.axes = hdf5::ReadTextListAttribute(data_set, kAxisNamesAttribute);
-  array.unit = hdf5::ReadTextAttribute(data_set, "units");
-  array.description = hdf5::ReadTextAttribute(data_set, "description");
-  array.data = hdf5::DataKind(data_set);
-  return array;
-}
-
-void CheckAxes(const Record& record, const Array& array, hid_t data_set) {
-  const std::vector<hsize_t> sizes = hdf5::SizesOf(hdf5::SpaceOf(data_set).id());
-  bool fits = sizes.size() == array.axes.size();
-  for (size_t i = 0; fits && i < sizes.size(); ++i) {
-    const Axis* axis = record.FindAxis(array.axes[i]);
-    fits = axis && static_cast<hsize_t>(axis->size) == sizes[i];
-  }
-  if (!fits) throw Hdf5Error("data set '" + array.name + "' does not fit its axes");
-}
-
-Record ReadFrame(hid_t group, int64_t file_bytes) {
-  Record record;
-  record.name = hdf5::ReadTextAttribute(group, kRecordNameAttribute);
-  record.signal = hdf5::ReadTextAttribute(group, "signal");
-  for (const std::string& name : hdf5::AttributeNames(group)) {
-    if (IsSchemaAttribute(name)) continue;
-    if (auto value = hdf5::ReadAttribute(group, name)) record.attributes[name] = std::move(*value);
-  }
-  for (const std::string& name : hdf5::ChildNames(group)) {
-    if (hdf5::IsGroup(group, name)) continue;
-    const Handle data_set = hdf5::OpenDataSet(group, name);
-    const std::string role = hdf5::ReadTextAttribute(data_set.id(), kRoleAttribute);
-    if (role == "axis") {
-      record.axes.push_back(ReadAxis(group, name, data_set.id(), file_bytes));
-    } else if (role == "array") {
-      record.arrays.push_back(ReadArrayFrame(data_set.id(), name));
-    }
-  }
-  for (const Array& array : record.arrays) {
-    CheckAxes(record, array, hdf5::OpenDataSet(group, array.name).id());
-  }
-  return record;
-}
-
 [[noreturn]] void ThrowUnknown(const std::string& path, const std::string& kind,
                                const std::string& name, const std::vector<std::string>& known) {
   throw Failure(path, "has no " + kind + " '" + name + "'", KnownWordsHint(name, known));
@@ -166,14 +86,17 @@ const Array& FindArrayOrThrow(const std::string& path, const Record& frame,
 
 struct RunReader::State {
   std::string path;
+  std::string location;  // where it lies, if `path` is a link: parts are looked for there
   int64_t file_bytes = 0;
   Handle root;
   Handle entry;
   Provenance provenance;
   std::string plan_json;
+  std::vector<FilePart> parts;  // of a virtual file
   std::vector<std::string> names;
   std::vector<std::string> groups;     // group name of each record
   mutable std::vector<Record> frames;  // read when first asked for; "" name: not yet
+  mutable std::map<std::string, std::shared_ptr<Handle>> open_sets;
 
   size_t IndexOf(const std::string& record) const {
     for (size_t i = 0; i < names.size(); ++i) {
@@ -188,9 +111,25 @@ struct RunReader::State {
     const size_t index = IndexOf(record);
     if (frames[index].name.empty()) {
       const Handle group = hdf5::OpenGroup(entry.id(), groups[index]);
-      frames[index] = ReadFrame(group.id(), file_bytes);
+      frames[index] = ReadFrame(group.id(), file_bytes, parts);
     }
     return frames[index];
+  }
+  // Those of a virtual file stay open: to take in which row lies where takes longer than a row.
+  std::shared_ptr<Handle> DataSet(const std::string& record, const std::string& array) const {
+    const auto open = [&] {
+      return std::make_shared<Handle>(hdf5::OpenDataSet(Group(record).id(), array));
+    };
+    if (parts.empty()) return open();
+    std::shared_ptr<Handle>& kept = open_sets[groups[IndexOf(record)] + "/" + array];
+    if (!kept) kept = open();
+    return kept;
+  }
+  // Runs `read` guarded, once the parts are known to be there: HDF5 would give fill values.
+  template <typename Read>
+  auto ReadGuarded(const Read& read) const {
+    CheckPartsAreThere(location, parts);
+    return Guarded(path, read);
   }
   // The first `sizes` places of row `row`; no sizes: the whole row.
   Array Row(const std::string& record, const Array& frame_array, int64_t row,
@@ -199,9 +138,8 @@ struct RunReader::State {
 
 Array RunReader::State::Row(const std::string& record, const Array& frame_array, int64_t row,
                             std::vector<hsize_t> sizes) const {
-  const Handle group = Group(record);
-  const Handle data_set = hdf5::OpenDataSet(group.id(), frame_array.name);
-  std::vector<hsize_t> whole = hdf5::SizesOf(hdf5::SpaceOf(data_set.id()).id());
+  const std::shared_ptr<Handle> data_set = DataSet(record, frame_array.name);
+  std::vector<hsize_t> whole = hdf5::SizesOf(hdf5::SpaceOf(data_set->id()).id());
   if (whole.empty() || row < 0 || static_cast<hsize_t>(row) >= whole[0]) {
     throw Failure(path, "array '" + frame_array.name + "' has no row " + std::to_string(row));
   }
@@ -211,7 +149,7 @@ Array RunReader::State::Row(const std::string& record, const Array& frame_array,
   box.sizes.insert(box.sizes.begin(), 1);
   Array array = frame_array;
   array.axes.erase(array.axes.begin());
-  array.data = hdf5::ReadData(data_set.id(), file_bytes, box);
+  array.data = hdf5::ReadData(data_set->id(), file_bytes, box);
   return array;
 }
 
@@ -222,12 +160,15 @@ RunReader::RunReader(const std::string& path) : state_(std::make_unique<State>()
     throw Failure(path, "is damaged: its bytes do not agree with its checksum",
                   "Copy it again, or run again");
   }
+  state_->location =
+      std::filesystem::is_symlink(path) ? std::filesystem::canonical(path).string() : path;
   Guarded(path, [&] {
-    state_->root = hdf5::OpenForReading(path);
+    state_->root = hdf5::OpenForReading(state_->location);
     CheckSchema(path, state_->root.id());
     state_->entry = hdf5::OpenGroup(state_->root.id(), "entry");
     state_->provenance = ReadProvenance(state_->entry.id());
     state_->plan_json = hdf5::ReadTextAttribute(state_->entry.id(), "plan_json");
+    state_->parts = ReadParts(state_->entry.id());
     for (const std::string& name : hdf5::ChildNames(state_->entry.id())) {
       if (!hdf5::IsGroup(state_->entry.id(), name)) continue;
       const Handle group = hdf5::OpenGroup(state_->entry.id(), name);
@@ -239,6 +180,7 @@ RunReader::RunReader(const std::string& path) : state_(std::make_unique<State>()
     state_->frames.resize(state_->names.size());
     return 0;
   });
+  state_->file_bytes += CheckParts(state_->location, state_->parts);
 }
 
 RunReader::~RunReader() {
@@ -258,6 +200,12 @@ const Provenance& RunReader::provenance() const { return state_->provenance; }
 const std::string& RunReader::plan_json() const { return state_->plan_json; }
 const std::vector<std::string>& RunReader::record_names() const { return state_->names; }
 
+std::vector<std::string> RunReader::parts() const {
+  std::vector<std::string> files;
+  for (const FilePart& part : state_->parts) files.push_back(part.file);
+  return files;
+}
+
 std::string RunReader::GroupPath(const std::string& record) const {
   return "/entry/" + state_->groups[state_->IndexOf(record)];
 }
@@ -273,17 +221,16 @@ Record RunReader::Read(const std::string& record) const {
 }
 
 Array RunReader::ReadArray(const std::string& record, const std::string& array) const {
-  return Guarded(state_->path, [&] {
+  return state_->ReadGuarded([&] {
     Array read = FindArrayOrThrow(state_->path, state_->Frame(record), array);
-    const Handle group = state_->Group(record);
-    read.data = hdf5::ReadData(hdf5::OpenDataSet(group.id(), array).id(), state_->file_bytes);
+    read.data = hdf5::ReadData(state_->DataSet(record, array)->id(), state_->file_bytes);
     return read;
   });
 }
 
 Array RunReader::ReadPart(const std::string& record, const std::string& array,
                           const std::vector<AxisSlice>& slices) const {
-  return Guarded(state_->path, [&] {
+  return state_->ReadGuarded([&] {
     const Record& frame = state_->Frame(record);
     Array part = FindArrayOrThrow(state_->path, frame, array);
     hdf5::Box box;
@@ -301,26 +248,28 @@ Array RunReader::ReadPart(const std::string& record, const std::string& array,
       box.sizes.push_back(size);
     }
     if (!cut) box = {};
-    const Handle group = state_->Group(record);
-    part.data = hdf5::ReadData(hdf5::OpenDataSet(group.id(), array).id(), state_->file_bytes, box);
+    part.data = hdf5::ReadData(state_->DataSet(record, array)->id(), state_->file_bytes, box);
     return part;
   });
 }
 
 Array RunReader::ReadRow(const std::string& record, const std::string& array, int64_t row) const {
-  return Guarded(state_->path, [&] {
+  return state_->ReadGuarded([&] {
     return state_->Row(record, FindArrayOrThrow(state_->path, state_->Frame(record), array), row,
                        {});
   });
 }
 
-Record RunReader::ReadSample(const std::string& record, int64_t row) const {
-  return Guarded(state_->path, [&] {
+Record RunReader::ReadSample(const std::string& record, int64_t row,
+                             const ArrayFilter& wanted) const {
+  return state_->ReadGuarded([&] {
     const Record& frame = state_->Frame(record);
-    Record sample =
-        ReadSampleRow(frame, [&](const Array& array, const std::vector<int64_t>& sizes) {
+    Record sample = ReadSampleRow(
+        frame,
+        [&](const Array& array, const std::vector<int64_t>& sizes) {
           return state_->Row(record, array, row, {sizes.begin(), sizes.end()});
-        });
+        },
+        wanted);
     return Checked(state_->path, std::move(sample));
   });
 }

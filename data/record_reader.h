@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,6 +33,9 @@ RunAddress ParseRunAddress(std::string_view address);
 // later schema, (usage) for a slice that none of the records has.
 RunFile ReadRecords(const std::string& address, const std::vector<std::string>& slices = {});
 
+// Which arrays are to be read, by name; empty: all.
+using ArrayFilter = std::function<bool(const std::string& array)>;
+
 // An open file, for reading parts of it. Moves, does not copy; calls may come from any one thread.
 class RunReader {
  public:
@@ -43,6 +47,10 @@ class RunReader {
   const std::string& path() const;
   const Provenance& provenance() const;
   const std::string& plan_json() const;
+  // Of a virtual file (run_schema.h), the files that hold its large arrays, relative to its folder.
+  // They were found as they should be when this was opened; every reading looks whether they are
+  // still there.
+  std::vector<std::string> parts() const;
   // Names of the records, in the order in which they were written.
   const std::vector<std::string>& record_names() const;
   // "/entry/GROUP", where the record lies in the file. Throws Error (failure) for an unknown one.
@@ -58,8 +66,9 @@ class RunReader {
   // Row `row` of the first axis, without reading the rest: [sample, layer, ...] gives [layer, ...].
   Array ReadRow(const std::string& record, const std::string& array, int64_t row) const;
   // All arrays over the record's `sample` axis, cut to row `row`: padding removed along ragged axes
-  // (those with an array AXIS_count [sample]). Gives back what was handed to SweepStore::Append.
-  Record ReadSample(const std::string& record, int64_t row) const;
+  // (those with an array AXIS_count [sample]). Gives back what was handed to SweepStore::Append, of
+  // the arrays those that are `wanted`.
+  Record ReadSample(const std::string& record, int64_t row, const ArrayFilter& wanted = {}) const;
 
  private:
   struct State;

@@ -6,6 +6,7 @@
 #include "data/file_seal.h"
 #include "data/hdf5_values.h"
 #include "data/provenance_fields.h"
+#include "data/record_group.h"
 #include "data/run_store.h"
 
 namespace midscope {
@@ -19,6 +20,17 @@ void WriteProvenance(hid_t entry, const Provenance& provenance) {
   ForEachField(provenance, [&](const char* name, const auto& value) {
     WriteAttribute(group.id(), name, Attribute(value));
   });
+}
+
+void WriteParts(hid_t entry, const std::vector<FilePart>& parts) {
+  std::vector<std::string> files;
+  std::vector<std::string> seals;
+  for (const FilePart& part : parts) {
+    files.push_back(part.file);
+    seals.push_back(part.seal);
+  }
+  WriteAttribute(entry, kPartsAttribute, files);
+  WriteAttribute(entry, kPartSealsAttribute, seals);
 }
 
 void WriteContents(DurableFile& file, const Provenance& provenance, const RunFileFrame& frame,
@@ -38,6 +50,7 @@ void WriteContents(DurableFile& file, const Provenance& provenance, const RunFil
     if (!frame.plan_json.empty()) {
       WriteAttribute(entry.id(), "plan_json", Attribute(frame.plan_json));
     }
+    if (!frame.parts.empty()) WriteParts(entry.id(), frame.parts);
     WriteProvenance(entry.id(), provenance);
     fill(entry.id(), [&file] { file.ThrowIfFailed(); });
   }

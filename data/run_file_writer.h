@@ -4,8 +4,10 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "core/record.h"
+#include "data/file_parts.h"
 #include "data/hdf5_handles.h"
 
 namespace midscope {
@@ -13,7 +15,8 @@ namespace midscope {
 struct RunFileFrame {
   std::string default_record;  // group name, "" for none
   std::string plan_json;
-  bool replace = false;  // whether a file of that name may be replaced
+  bool replace = false;              // whether a file of that name may be replaced
+  std::vector<FilePart> parts = {};  // of a virtual file
 };
 
 // Creates the frame in a temporary file, lets `fill` write the records into /entry, and puts the

@@ -4,6 +4,7 @@
 #include "data/provenance_fields.h"
 #include "data/record_group.h"
 #include "data/run_store.h"
+#include "data/sweep_virtual.h"
 
 namespace midscope {
 namespace {
@@ -30,6 +31,10 @@ void AddFileAttributes(std::vector<SchemaAttribute>& all) {
        {kEntry, "plan_json", "text", false,
         "of a sweep: all that decides its numbers (task, seed, samples, places, settings, model's "
         "hash, dtype, ...), as JSON; sweeps of equal plans go on in one file"},
+       {kEntry, kPartsAttribute, "texts", false,
+        "of a virtual file: the files that hold its large arrays, relative to its folder"},
+       {kEntry, kPartSealsAttribute, "texts", false,
+        "the checksum at each part's end; a part with another one is not what was joined"},
        {kProvenance, "NX_class", "text", true, "NXcollection"}});
   const Provenance fields;
   ForEachField(fields, [&](const char* name, const auto& value) {
@@ -138,6 +143,17 @@ std::string SchemaPage() {
          "While a sweep goes on, finished samples wait in `FILE.journal`, and in "
          "`FILE.rankN.journal` of each further\nprocess; checkpoints replace the file as a whole. "
          "`midscope ls` says whether something waits.\n\n"
+         "## Virtual files\n\n"
+         "`midscope merge --virtual` writes tables and summaries, and makes virtual data sets "
+         "(HDF5) of the samples' arrays that are of\ntext, over an axis of differing length, or "
+         "over " +
+         std::to_string(kLargestWrittenBytes >> 10) +
+         " KiB a sample: they lie in the files that `parts` of `/entry` names, under the same "
+         "paths.\nFor what it does not find there HDF5 gives the fill value (NaN, -1, 0, \"\") "
+         "without a word. Midscope compares\nevery part's checksum with `part_checksums` when it "
+         "opens the file, and refuses it where a part is missing or has\nchanged; a script can do "
+         "no less than look whether the files of `parts` are there. Move parts and file "
+         "together.\n\n"
          "## Changes\n\n"
          "A checksum stands behind the end of the HDF5 data (`data/file_seal.h`); programs that "
          "change the file cut it off.\nNew arrays, records and attributes may come within a "

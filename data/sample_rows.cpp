@@ -137,7 +137,8 @@ Record StackedFrame(const Record& sample_frame, const std::vector<int64_t>& samp
 
 Record ReadSampleRow(
     const Record& stacked,
-    const std::function<Array(const Array& array, const std::vector<int64_t>& sizes)>& read) {
+    const std::function<Array(const Array& array, const std::vector<int64_t>& sizes)>& read,
+    const std::function<bool(const std::string& array)>& wanted) {
   const std::vector<std::string> ragged = RaggedAxesOf(stacked);
   Record sample = stacked;
   sample.arrays.clear();
@@ -157,7 +158,7 @@ Record ReadSampleRow(
     const bool is_count = std::any_of(ragged.begin(), ragged.end(), [&](const std::string& name) {
       return array.name == CountName(name);
     });
-    if (is_count) continue;
+    if (is_count || (wanted && !wanted(array.name))) continue;
     std::vector<int64_t> sizes;
     for (size_t i = 1; i < array.axes.size(); ++i) {
       sizes.push_back(sample.FindAxis(array.axes[i])->size);

@@ -37,9 +37,11 @@ Record StackedFrame(const Record& sample_frame, const std::vector<int64_t>& samp
                     const std::map<std::string, int64_t>& largest_sizes);
 
 // One sample out of a stacked record's frame. read(array, sizes) gives the first `sizes` places of
-// the row of a stacked array (no sizes: the whole row).
+// the row of a stacked array (no sizes: the whole row). Of the arrays those alone that are
+// `wanted`, by name (empty: all).
 Record ReadSampleRow(
     const Record& stacked,
-    const std::function<Array(const Array& array, const std::vector<int64_t>& sizes)>& read);
+    const std::function<Array(const Array& array, const std::vector<int64_t>& sizes)>& read,
+    const std::function<bool(const std::string& array)>& wanted = {});
 
 }  // namespace midscope

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "data/record_group.h"
 #include "data/run_file_writer.h"
 #include "data/run_store.h"
 #include "data/sample_rows.h"
@@ -39,11 +38,12 @@ void WriteSamples(hid_t entry, const std::string& group, const Record& stacked,
                                        [&](const auto& name) { return ragged.count(name) > 0; });
     if (is_ragged) row_arrays.push_back(array.name);
   }
-  RecordGroupWriter writer(entry, group, stacked, kGzipLevel, row_arrays);
+  RecordGroupWriter writer(entry, group, stacked, kGzipLevel, row_arrays, contents.elsewhere);
   int64_t row = 0;
   for (const auto& [number, ragged_sizes] : contents.ragged_sizes) {
     const Record sample = FlattenSample(contents.load(number), contents.ragged_axes);
     for (const Array& array : sample.arrays) {
+      if (contents.elsewhere.contains(array.name)) continue;
       std::vector<int64_t> sizes;
       for (const std::string& name : array.axes) sizes.push_back(sample.FindAxis(name)->size);
       writer.WriteRow(array.name, row, array.data, sizes);
@@ -56,7 +56,8 @@ void WriteSamples(hid_t entry, const std::string& group, const Record& stacked,
   }
 }
 
-// Axis `sample` in front, ragged axes as long as the longest.
+}  // namespace
+
 Record StackedFrameOf(const SweepContents& contents) {
   std::vector<int64_t> samples;
   std::map<std::string, int64_t> largest;
@@ -67,8 +68,6 @@ Record StackedFrameOf(const SweepContents& contents) {
   return StackedFrame(contents.frame, samples, largest);
 }
 
-}  // namespace
-
 void WriteSweepFile(const std::string& path, const SweepContents& contents) {
   std::vector<Record> records;  // the first one, if there are samples, is the stacked one
   if (!contents.ragged_sizes.empty()) records.push_back(StackedFrameOf(contents));
@@ -78,7 +77,8 @@ void WriteSweepFile(const std::string& path, const SweepContents& contents) {
   for (size_t i = stacked; i < records.size(); ++i) CheckStorable(records[i]);
 
   const std::vector<std::string> groups = GroupNames(records);
-  const RunFileFrame frame{groups.empty() ? "" : groups.front(), contents.plan_json, true};
+  const RunFileFrame frame{groups.empty() ? "" : groups.front(), contents.plan_json, true,
+                           contents.parts};
   const auto fill = [&](hid_t entry, const std::function<void()>& check) {
     if (stacked > 0) WriteSamples(entry, groups[0], records[0], contents, check);
     for (size_t i = stacked; i < records.size(); ++i) {

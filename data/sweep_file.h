@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "core/record.h"
+#include "data/file_parts.h"
+#include "data/record_group.h"
 
 namespace midscope {
 
@@ -23,7 +25,15 @@ struct SweepContents {
   std::function<Record(int64_t sample)> load;  // as it was appended; called once, ascending
   std::map<int64_t, std::string> failures;     // sample: why
   std::vector<Record> extra;                   // summaries, written behind the samples
+  // Arrays of the samples that lie in other files, and those files; what `load` says of these
+  // arrays is not written.
+  VirtualArrays elsewhere;
+  std::vector<FilePart> parts;
 };
+
+// The samples' record as it stands in the file, without data: axis `sample` in front, ragged axes
+// as long as the longest.
+Record StackedFrameOf(const SweepContents& contents);
 
 // Writes the file beside its name and renames it; an older file is replaced. Throws Error
 // (failure), std::logic_error for records that can't be stored.

@@ -10,6 +10,7 @@
 #include "data/sample_rows.h"
 #include "data/sweep_file.h"
 #include "data/sweep_journal.h"
+#include "data/sweep_settings.h"
 
 namespace midscope {
 namespace {
@@ -18,7 +19,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSettings = "settings";
 constexpr const char* kSamples = "samples";
-constexpr const char* kSettingAxis = "setting";
 constexpr const char* kRank = ".rank";
 
 // Without one key, to compare: the order of keys says nothing.
@@ -43,76 +43,6 @@ std::string Differences(const Json& a, const Json& b) {
     if (both.size() <= kLongest) text.append(" (").append(both).append(")");
   }
   return text;
-}
-
-// Along axis `axis_index` of sizes `sizes`, what `more` has behind what `values` has.
-template <typename T>
-std::vector<T> JoinValues(const std::vector<T>& values, const std::vector<T>& more, size_t blocks) {
-  const size_t left = values.size() / blocks;
-  const size_t right = more.size() / blocks;
-  std::vector<T> joined;
-  joined.reserve(values.size() + more.size());
-  for (size_t block = 0; block < blocks; ++block) {
-    const auto from = static_cast<std::ptrdiff_t>(block * left);
-    const auto from_more = static_cast<std::ptrdiff_t>(block * right);
-    joined.insert(joined.end(), values.begin() + from,
-                  values.begin() + from + static_cast<std::ptrdiff_t>(left));
-    joined.insert(joined.end(), more.begin() + from_more,
-                  more.begin() + from_more + static_cast<std::ptrdiff_t>(right));
-  }
-  return joined;
-}
-
-bool Has(const Array& array, const std::string& axis) {
-  return std::find(array.axes.begin(), array.axes.end(), axis) != array.axes.end();
-}
-
-// How many blocks lie before the setting axis: the product of the axes in front of it.
-size_t OuterPlaces(const Record& record, const Array& array) {
-  size_t places = 1;
-  for (const std::string& name : array.axes) {
-    if (name == kSettingAxis) break;
-    places *= static_cast<size_t>(record.FindAxis(name)->size);
-  }
-  return std::max<size_t>(places, 1);
-}
-
-void JoinArray(const Record& sample, Array& array, const Array& more, const std::string& what) {
-  if (array.data.index() != more.data.index() || array.axes != more.axes) {
-    throw Failure(what, "array '" + array.name + "' is of another kind in another input");
-  }
-  const size_t blocks = OuterPlaces(sample, array);
-  std::visit(
-      [&](auto& values) {
-        const auto& others = std::get<std::decay_t<decltype(values)>>(more.data);
-        values = JoinValues(values, others, blocks);
-      },
-      array.data);
-}
-
-// The arrays of numbers that describe the prompt must be the same: else it was another prompt.
-bool SameValues(const Array& a, const Array& b) {
-  const bool counted = std::holds_alternative<std::vector<int64_t>>(a.data);
-  return !counted || a.data == b.data;
-}
-
-void JoinSettings(Record& sample, const Record& more, const std::string& what) {
-  for (Array& array : sample.arrays) {
-    const Array* other = more.FindArray(array.name);
-    if (Has(array, kSettingAxis)) {
-      if (!other) throw Failure(what, "an input lacks its array '" + array.name + "'");
-      JoinArray(sample, array, *other, what);
-    } else if (other && !SameValues(array, *other)) {
-      throw Failure(what, "array '" + array.name + "' differs between the inputs",
-                    "They are not runs of the same prompts");
-    }
-  }
-  for (Axis& axis : sample.axes) {
-    const Axis* other = more.FindAxis(axis.name);
-    if (axis.name != kSettingAxis || !other) continue;
-    axis.size += other->size;
-    axis.labels.insert(axis.labels.end(), other->labels.begin(), other->labels.end());
-  }
 }
 
 }  // namespace
@@ -194,10 +124,10 @@ std::vector<int64_t> SweepMerge::samples() const {
   return samples;
 }
 
-Record SweepMerge::ReadSample(int64_t sample) const {
-  Record record = inputs_[holders_.at(sample)].ReadSample(sample);
+Record SweepMerge::ReadSample(int64_t sample, const ArrayFilter& wanted) const {
+  Record record = HolderOf(sample).ReadSample(sample, wanted);
   for (size_t i = 1; joins_settings_ && i < inputs_.size(); ++i) {
-    JoinSettings(record, inputs_[i].ReadSample(sample), "sample " + std::to_string(sample));
+    JoinSettings(record, inputs_[i].ReadSample(sample, wanted), "sample " + std::to_string(sample));
   }
   return record;
 }

@@ -31,11 +31,13 @@ class SweepMerge {
   const Provenance& provenance() const { return provenance_; }
   bool joins_settings() const { return joins_settings_; }
   const std::vector<SweepStore>& inputs() const { return inputs_; }
+  // Which of the inputs a sample is taken from; where settings are joined, the first of all.
+  const SweepStore& HolderOf(int64_t sample) const { return inputs_[holders_.at(sample)]; }
   std::vector<int64_t> samples() const;
   const std::map<int64_t, std::string>& failures() const { return failures_; }
-  // Sample as it stands in the merged file. Throws Error (failure) where inputs whose settings are
-  // joined do not agree about the sample.
-  Record ReadSample(int64_t sample) const;
+  // Sample as it stands in the merged file, of its arrays those that are `wanted` (empty: all).
+  // Throws Error (failure) where inputs whose settings are joined do not agree about the sample.
+  Record ReadSample(int64_t sample, const ArrayFilter& wanted = {}) const;
 
   // Writes the merged file; an older one of that name is replaced, once the new one is whole.
   void Write(const std::string& path, const Provenance& provenance,

@@ -64,7 +64,7 @@ struct SweepStore::State {
   void LoadJournal();
   void NoteSample(int64_t sample, const Record& flattened, SamplePlace place);
   void NoteFailure(int64_t sample, const std::string& message);
-  Record Load(int64_t sample) const;
+  Record Load(int64_t sample, const ArrayFilter& wanted) const;
   void Fold(const std::vector<Record>& extra);
 
   std::string path;
@@ -189,10 +189,14 @@ void SweepStore::State::LoadJournal() {
   }
 }
 
-Record SweepStore::State::Load(int64_t sample) const {
+Record SweepStore::State::Load(int64_t sample, const ArrayFilter& wanted) const {
   const SamplePlace& place = places.at(sample);
-  if (place.journal_offset) return journal->Read(*place.journal_offset).record;
-  return checkpoint->ReadSample(options.record_name, place.row);
+  if (!place.journal_offset) {
+    return checkpoint->ReadSample(options.record_name, place.row, wanted);
+  }
+  Record record = journal->Read(*place.journal_offset).record;
+  if (wanted) std::erase_if(record.arrays, [&](const Array& array) { return !wanted(array.name); });
+  return record;
 }
 
 void SweepStore::State::Fold(const std::vector<Record>& extra) {
@@ -202,7 +206,7 @@ void SweepStore::State::Fold(const std::vector<Record>& extra) {
   contents.ragged_axes = options.ragged_axes;
   if (frame) contents.frame = *frame;
   for (const auto& [sample, place] : places) contents.ragged_sizes[sample] = place.ragged_sizes;
-  contents.load = [this](int64_t sample) { return Load(sample); };
+  contents.load = [this](int64_t sample) { return Load(sample, {}); };
   contents.failures = failures;
   contents.extra = extra;
   WriteSweepFile(path, contents);
@@ -318,11 +322,28 @@ void SweepStore::Finish(const std::vector<Record>& extra) {
   state_->journal->Remove();
 }
 
-Record SweepStore::ReadSample(int64_t sample) const {
+Record SweepStore::ReadSample(int64_t sample, const ArrayFilter& wanted) const {
   if (state_->finished.count(sample) == 0) {
     throw std::logic_error("store: sample " + std::to_string(sample) + " is not stored");
   }
-  return state_->Load(sample);
+  return state_->Load(sample, wanted);
 }
+
+const Record* SweepStore::common_frame() const { return state_->frame ? &*state_->frame : nullptr; }
+
+const std::map<std::string, int64_t>& SweepStore::RaggedSizesOf(int64_t sample) const {
+  return state_->places.at(sample).ragged_sizes;
+}
+
+const RunReader* SweepStore::file() const {
+  return state_->checkpoint ? &*state_->checkpoint : nullptr;
+}
+
+std::optional<int64_t> SweepStore::FileRow(int64_t sample) const {
+  const SamplePlace& place = state_->places.at(sample);
+  return place.journal_offset ? std::nullopt : std::optional(place.row);
+}
+
+const std::string& SweepStore::record_name() const { return state_->options.record_name; }
 
 }  // namespace midscope

@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "core/record.h"
+#include "data/record_reader.h"
 
 namespace midscope {
 
@@ -71,8 +73,21 @@ class SweepStore {
   // Checkpoint, then removes the journal.
   void Finish(const std::vector<Record>& extra = {});
 
-  // One stored sample, as it was appended, under the store's record name and signal.
-  Record ReadSample(int64_t sample) const;
+  // One stored sample, as it was appended, under the store's record name and signal; of its arrays
+  // those that are `wanted` (empty: all).
+  Record ReadSample(int64_t sample, const ArrayFilter& wanted = {}) const;
+
+  // What all samples have in common and what differs (sample_rows.h): their record without data,
+  // with labels of ragged axes as arrays; null where there are no samples. And the sizes of a
+  // sample's ragged axes.
+  const Record* common_frame() const;
+  const std::map<std::string, int64_t>& RaggedSizesOf(int64_t sample) const;
+
+  // The file as it was when this was opened or last brought up to date, null where all is in the
+  // journal; and the row of a sample in it, nothing where it waits in the journal.
+  const RunReader* file() const;
+  std::optional<int64_t> FileRow(int64_t sample) const;
+  const std::string& record_name() const;
 
  private:
   struct State;

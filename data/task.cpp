@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "data/task.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <span>
 
@@ -70,19 +71,23 @@ void CheckSample(const Task& task, int64_t sample) {
   }
 }
 
+int64_t RankAtPercent(int64_t pieces, int64_t percent) {
+  return std::max<int64_t>(1, (pieces * percent + 50) / 100);
+}
+
 int64_t ReadPlace(const Task& task, std::string_view text) {
   const bool percent = text.ends_with('%');
-  if (percent && !task.by_depth()) {
-    throw UsageError("place " + Quote(text), "places of task " + task.name() + " are ranks",
-                     "Give a whole number; passkey and needle take percent");
-  }
   const std::string_view digits = text.substr(0, text.size() - (percent ? 1 : 0));
   int64_t number = 0;
   if (!ReadWhole(digits, number) || (percent && (number < 0 || number > 100))) {
     throw UsageError("place " + Quote(text), "it is no place of task " + task.name(),
-                     task.by_depth() ? "Give one such as 26 or 25%" : "Give a whole number");
+                     "Give a whole number such as 5, or a share such as 25%");
   }
-  const int64_t place = percent ? number + 1 : number;
+  int64_t place = number;
+  if (percent && task.by_depth()) place = number + 1;
+  if (percent && !task.by_depth()) {
+    place = RankAtPercent(task.pieces(), number) + task.first_place() - 1;
+  }
   CheckPlace(task, place);
   return place;
 }

@@ -79,8 +79,13 @@ void CheckPlace(const Task& task, int64_t place);
 // Throws Error (usage) unless 0 <= sample < task.samples().
 void CheckSample(const Task& task, int64_t sample);
 
-// "12", or "25%" in tasks by depth (place 26). Throws Error (usage) where it is no place of the
-// task.
+// The rank that stands `percent` (0 to 100) of the way into so many pieces: their number times the
+// share, rounded, and at least 1. 0 is the first, 100 the last; 140 pieces have 1, 35, 70, 105, 140
+// at the quarters, as the published tables count.
+int64_t RankAtPercent(int64_t pieces, int64_t percent);
+
+// "12", or "25%": the depth in tasks by depth (place 26), the piece at RankAtPercent in the others.
+// Throws Error (usage) where it is no place of the task.
 int64_t ReadPlace(const Task& task, std::string_view text);
 
 // Says whether a word, given with its leading space, may be an answer of the list task: one token

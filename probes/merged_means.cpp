@@ -33,7 +33,7 @@ SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
 std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& plan) {
   SweepResult result;
   for (const int64_t sample : merge.samples()) {
-    result.outcomes.push_back(ReadOutcome(sample, merge.ReadSample(sample)));
+    result.outcomes.push_back(ReadOutcome(sample, merge.ReadSample(sample, IsOutcome)));
   }
   result.failures = merge.failures();
   return SweepSummaries(plan, result);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/head_ratio_file.h"
 #include "data/random.h"
 
 namespace midscope {
@@ -12,6 +13,8 @@ namespace {
 
 // Other than those that draw tasks and resamples.
 constexpr uint64_t kControlStream = 0xc0117201;
+// What seeds of orders are drawn from.
+constexpr uint64_t kSeeds = 1000000;
 
 // Replaces every channel by one that the setting does not scale.
 bool RandomiseChannels(Intervention& intervention, int64_t hidden, SplitMix64& random) {
@@ -46,10 +49,25 @@ bool RandomiseChannels(Intervention& intervention, int64_t hidden, SplitMix64& r
 bool RandomiseOrder(Intervention& intervention, SplitMix64& random) {
   auto* ms_poe = std::get_if<MsPoe>(&intervention.positions);
   if (!ms_poe || ms_poe->order == MsPoeOrder::kRandom) return false;
-  constexpr uint64_t kSeeds = 1000000;
   ms_poe->order = MsPoeOrder::kRandom;
   ms_poe->seed = random.Below(kSeeds);
   return true;
+}
+
+// Gives each layer's ratios to other heads; false where that changes nothing, as all are equal.
+bool RandomiseRatios(Intervention& intervention, SplitMix64& random) {
+  auto* table = std::get_if<HeadRatioTable>(&intervention.positions);
+  if (!table || table->shuffle) return false;
+  const std::vector<double> before = table->ratios;
+  // An order may leave all ratios as they are, most of all where a few heads differ alone.
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    HeadRatioTable shuffled = ShuffledRatios(*table, random.Below(kSeeds));
+    if (shuffled.ratios == before) continue;
+    *table = std::move(shuffled);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -62,12 +80,25 @@ std::vector<SweepSetting> ControlSettings(const std::vector<SweepSetting>& setti
     SweepSetting control = settings[i];
     const bool channels = RandomiseChannels(control.intervention, config.hidden, random);
     const bool order = RandomiseOrder(control.intervention, random);
-    if (!channels && !order) continue;
+    const bool ratios = RandomiseRatios(control.intervention, random);
+    if (!channels && !order && !ratios) continue;
     control.text = control.canonical();
     control.control_of = settings[i].text;
     controls.push_back(std::move(control));
   }
   return controls;
+}
+
+std::vector<std::string> SettingsWithoutControl(const std::vector<SweepSetting>& settings,
+                                                const std::vector<SweepSetting>& controls) {
+  std::vector<std::string> without;
+  for (const SweepSetting& setting : settings) {
+    const bool has_one = std::any_of(
+        controls.begin(), controls.end(),
+        [&](const SweepSetting& control) { return control.control_of == setting.text; });
+    if (!has_one && !setting.intervention.empty()) without.push_back(setting.text);
+  }
+  return without;
 }
 
 }  // namespace midscope

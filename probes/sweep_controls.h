@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/model_config.h"
@@ -12,9 +13,14 @@
 namespace midscope {
 
 // One control for each setting that scales channels (other channels, drawn by the seed, with the
-// same factors, layers and rows) or orders heads by score (order=random); none for the others.
-// `control_of` names the setting. The same settings and seed give the same controls.
+// same factors, layers and rows), orders heads by score (order=random) or has ratios from a file
+// (each layer's given to its heads in a random order); none for the others, nor where nothing else
+// can be drawn. `control_of` names the setting. The same settings and seed give the same controls.
 std::vector<SweepSetting> ControlSettings(const std::vector<SweepSetting>& settings,
                                           const ModelConfig& config, uint64_t seed);
+
+// Texts of the settings that change something and have no control among `controls`.
+std::vector<std::string> SettingsWithoutControl(const std::vector<SweepSetting>& settings,
+                                                const std::vector<SweepSetting>& controls);
 
 }  // namespace midscope

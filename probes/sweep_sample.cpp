@@ -17,6 +17,11 @@
 namespace midscope {
 namespace {
 
+constexpr const char* kAnswerNll = "answer_nll";
+constexpr const char* kCorrect = "correct";
+constexpr const char* kChoiceCorrect = "choice_correct";
+constexpr const char* kGenerationScore = "generation_score";
+
 void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) {
   std::vector<int64_t> tokens;
   std::vector<int64_t> answer_tokens;
@@ -58,29 +63,6 @@ std::vector<T> DataOf(const Record& record, const std::string& name) {
   if (const auto* data = std::get_if<std::vector<T>>(&array->data)) return *data;
   throw Failure("sweep file", "the array " + name + " of a stored sample is of another type",
                 "Run the sweep again into a new file");
-}
-
-// Over-long prompts are refused, not cut: cut on the right they lose the question, cut in the
-// middle the gold. One that some settings would hold is refused under all: settings are compared on
-// the same samples.
-void CheckFits(const SampleRequest& request, const ModelConfig& config) {
-  const auto shortest = std::min_element(
-      request.settings.begin(), request.settings.end(), [&](const auto& a, const auto& b) {
-        return LongestRun(a.intervention, config) < LongestRun(b.intervention, config);
-      });
-  if (shortest == request.settings.end()) return;
-  for (const TaskQuestion& question : request.questions) {
-    const auto prompt = static_cast<int64_t>(question.prompt.ids.size());
-    const auto answer = static_cast<int64_t>(question.prompt.answer_ids.size());
-    const int64_t behind =
-        std::max(request.score.likelihood ? answer : 1,
-                 request.score.generation ? question.sample.generation.new_tokens : 1);
-    const int64_t rows = prompt + std::max<int64_t>(behind, 1) - 1;
-    if (rows <= LongestRun(shortest->intervention, config)) continue;
-    throw Failure(kTooLong, "it has " + std::to_string(prompt) + " tokens, " +
-                                std::to_string(behind) + " follow, with " + shortest->text + " " +
-                                ContextHolds(shortest->intervention, config));
-  }
 }
 
 std::vector<Prompt> PromptsOf(const std::vector<TaskQuestion>& questions) {
@@ -139,19 +121,22 @@ struct GenerationArrays {
   std::vector<std::string> text;
 };
 
-GreedyRequest GreedyRequestOf(const TaskQuestion& question, const SweepSetting& setting) {
+GreedyRequest GreedyRequestOf(const TaskQuestion& question, const SweepSetting& setting,
+                              Trace* trace) {
   const GenerationRule& rule = question.sample.generation;
   return {question.prompt.ids, ResolvePassages(setting.intervention, question.prompt),
           rule.new_tokens,
-          [cut = rule.cut](const std::string& text) { return AnswerIsWhole(text, cut); }};
+          [cut = rule.cut](const std::string& text) { return AnswerIsWhole(text, cut); }, trace};
 }
 
-// As many places at once as the memory for traces allows, at least one.
-size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request,
-                    const Intervention& intervention, size_t begin) {
+// As many places at once as the memory for traces allows under every setting, at least one.
+size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request, size_t begin) {
   TraceParts parts;
-  if (std::holds_alternative<InfiniAttention>(intervention.positions))
-    parts.memories = decoder.config().layers;
+  for (const SweepSetting& setting : request.settings) {
+    parts.residual = parts.residual || !setting.intervention.channels.empty();
+    if (std::holds_alternative<InfiniAttention>(setting.intervention.positions))
+      parts.memories = decoder.config().layers;
+  }
   int64_t bytes = 0;
   size_t end = begin;
   for (; end < request.questions.size(); ++end) {
@@ -164,31 +149,48 @@ size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request,
   return end;
 }
 
+// All settings at places [begin, end), each place on one trace: settings that leave rows of the
+// prompt alone take them from there.
+void GenerateAt(const Decoder& decoder, const SampleRequest& request, size_t begin, size_t end,
+                const JobContext& context, GenerationArrays& arrays) {
+  const bool channels =
+      std::any_of(request.settings.begin(), request.settings.end(),
+                  [](const SweepSetting& one) { return !one.intervention.channels.empty(); });
+  std::vector<std::unique_ptr<Trace>> traces;
+  traces.reserve(end - begin);
+  for (size_t place = begin; place < end; ++place) {
+    const TaskQuestion& question = request.questions[place];
+    traces.push_back(GreedyTrace(decoder, static_cast<int64_t>(question.prompt.ids.size()),
+                                 question.sample.generation.new_tokens, channels));
+  }
+  for (const size_t setting : EvaluationOrder(request.settings)) {
+    std::vector<GreedyRequest> requests;
+    requests.reserve(end - begin);
+    for (size_t place = begin; place < end; ++place) {
+      requests.push_back(GreedyRequestOf(request.questions[place], request.settings[setting],
+                                         traces[place - begin].get()));
+    }
+    const std::vector<Generated> generated = GenerateGreedy(decoder, requests, context);
+    for (size_t place = begin; place < end; ++place) {
+      const Generated& made = generated[place - begin];
+      const size_t cell = setting * request.questions.size() + place;
+      arrays.score[cell] = ScoreGenerated(request.questions[place].sample, made.text);
+      arrays.tokens[cell] = static_cast<int64_t>(made.ids.size());
+      arrays.text[cell] = made.text;
+    }
+  }
+}
+
 GenerationArrays RunGeneration(const Decoder& decoder, const SampleRequest& request,
                                const JobContext& context) {
   const size_t places = request.questions.size();
   const size_t cells = request.settings.size() * places;
   GenerationArrays arrays{std::vector<double>(cells), std::vector<int64_t>(cells),
                           std::vector<std::string>(cells)};
-  for (const size_t setting : EvaluationOrder(request.settings)) {
-    for (size_t begin = 0; begin < places;) {
-      const size_t end =
-          PlacesAtOnce(decoder, request, request.settings[setting].intervention, begin);
-      std::vector<GreedyRequest> requests;
-      requests.reserve(end - begin);
-      for (size_t place = begin; place < end; ++place) {
-        requests.push_back(GreedyRequestOf(request.questions[place], request.settings[setting]));
-      }
-      const std::vector<Generated> generated = GenerateGreedy(decoder, requests, context);
-      for (size_t place = begin; place < end; ++place) {
-        const Generated& made = generated[place - begin];
-        const size_t cell = setting * places + place;
-        arrays.score[cell] = ScoreGenerated(request.questions[place].sample, made.text);
-        arrays.tokens[cell] = static_cast<int64_t>(made.ids.size());
-        arrays.text[cell] = made.text;
-      }
-      begin = end;
-    }
+  for (size_t begin = 0; begin < places;) {
+    const size_t end = PlacesAtOnce(decoder, request, begin);
+    GenerateAt(decoder, request, begin, end, context, arrays);
+    begin = end;
   }
   return arrays;
 }
@@ -203,28 +205,52 @@ Record OutcomeFrame(const std::vector<std::string>& settings, const std::vector<
 
 void AddLikelihood(LikelihoodArrays arrays, Record& record) {
   const std::vector<std::string> axes = {"setting", "place"};
-  record.arrays.push_back({"answer_nll", axes, std::move(arrays.nll), "nats",
+  record.arrays.push_back({kAnswerNll, axes, std::move(arrays.nll), "nats",
                            "negative log-likelihood of the answer, summed over its tokens"});
-  record.arrays.push_back({"correct", axes, std::move(arrays.correct), "",
+  record.arrays.push_back({kCorrect, axes, std::move(arrays.correct), "",
                            "whether the greedy continuation equals the answer"});
-  record.signal = "answer_nll";
+  record.signal = kAnswerNll;
   if (arrays.choice_correct.empty()) return;
-  record.arrays.push_back({"choice_correct", axes, std::move(arrays.choice_correct), "",
+  record.arrays.push_back({kChoiceCorrect, axes, std::move(arrays.choice_correct), "",
                            "whether the right choice is likelier than the others"});
 }
 
 void AddGeneration(GenerationArrays arrays, Record& record) {
   const std::vector<std::string> axes = {"setting", "place"};
-  record.arrays.push_back({"generation_score", axes, std::move(arrays.score), "",
+  record.arrays.push_back({kGenerationScore, axes, std::move(arrays.score), "",
                            "the task's own score of the generated text, 0 to 1"});
   record.arrays.push_back({"generated_tokens", axes, std::move(arrays.tokens), "tokens",
                            "length of the generated text; it ends where the rest can't count"});
   record.arrays.push_back(
       {"generated_text", axes, std::move(arrays.text), "", "what the model generated, greedily"});
-  if (record.signal.empty()) record.signal = "generation_score";
+  if (record.signal.empty()) record.signal = kGenerationScore;
 }
 
 }  // namespace
+
+// Over-long prompts are refused, not cut: cut on the right they lose the question, cut in the
+// middle the gold. One that some settings would hold is refused under all: settings are compared on
+// the same samples.
+void CheckFits(const std::vector<TaskQuestion>& questions,
+               const std::vector<SweepSetting>& settings, const ScoreArms& score,
+               const ModelConfig& config) {
+  const auto shortest =
+      std::min_element(settings.begin(), settings.end(), [&](const auto& a, const auto& b) {
+        return LongestRun(a.intervention, config) < LongestRun(b.intervention, config);
+      });
+  if (shortest == settings.end()) return;
+  for (const TaskQuestion& question : questions) {
+    const auto prompt = static_cast<int64_t>(question.prompt.ids.size());
+    const auto answer = static_cast<int64_t>(question.prompt.answer_ids.size());
+    const int64_t behind = std::max(score.likelihood ? answer : 1,
+                                    score.generation ? question.sample.generation.new_tokens : 1);
+    const int64_t rows = prompt + std::max<int64_t>(behind, 1) - 1;
+    if (rows <= LongestRun(shortest->intervention, config)) continue;
+    throw Failure(kTooLong, "it has " + std::to_string(prompt) + " tokens, " +
+                                std::to_string(behind) + " follow, with " + shortest->text + " " +
+                                ContextHolds(shortest->intervention, config));
+  }
+}
 
 double AnswerNll(const Prompt& prompt, const AnswerScore& score) {
   return prompt.answer_ids.empty() ? std::numeric_limits<double>::quiet_NaN() : score.nll;
@@ -239,7 +265,7 @@ Record OutcomeRecord(const std::vector<std::string>& settings, const std::vector
 
 Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequest& request,
                  const JobContext& context) {
-  CheckFits(request, decoder->config());
+  CheckFits(request.questions, request.settings, request.score, decoder->config());
   std::vector<std::string> labels;
   for (const SweepSetting& setting : request.settings) labels.push_back(setting.canonical());
   Record record = OutcomeFrame(labels, request.places);
@@ -258,10 +284,15 @@ Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequ
   return record;
 }
 
+bool IsOutcome(const std::string& array) {
+  return array == kAnswerNll || array == kCorrect || array == kChoiceCorrect ||
+         array == kGenerationScore;
+}
+
 SampleOutcome ReadOutcome(int64_t sample, const Record& record) {
-  SampleOutcome outcome{
-      sample, DataOf<double>(record, "answer_nll"), DataOf<uint8_t>(record, "correct"),
-      DataOf<uint8_t>(record, "choice_correct"), DataOf<double>(record, "generation_score")};
+  SampleOutcome outcome{sample, DataOf<double>(record, kAnswerNll),
+                        DataOf<uint8_t>(record, kCorrect), DataOf<uint8_t>(record, kChoiceCorrect),
+                        DataOf<double>(record, kGenerationScore)};
   if (outcome.answer_nll.empty() && outcome.generation_score.empty()) {
     throw Failure("sweep file", "a stored sample lacks its outcome",
                   "Run the sweep again into a new file");

@@ -42,12 +42,21 @@ Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequ
 
 inline constexpr const char* kTooLong = "prompt too long";
 
+// Throws that Error where the model's context does not hold one of the prompts with what follows
+// under all settings.
+void CheckFits(const std::vector<TaskQuestion>& questions,
+               const std::vector<SweepSetting>& settings, const ScoreArms& score,
+               const ModelConfig& config);
+
 // What a prompt came out with: its score, or NaN where it has no answer.
 double AnswerNll(const Prompt& prompt, const AnswerScore& score);
 
 // Record `outcome` of `settings` x `places` (both row-major arrays, [setting, place]).
 Record OutcomeRecord(const std::vector<std::string>& settings, const std::vector<int64_t>& places,
                      std::vector<double> answer_nll, std::vector<uint8_t> correct);
+
+// Whether ReadOutcome looks at the array of this name.
+bool IsOutcome(const std::string& array);
 
 // What such a record says. Throws Error (failure) where it holds something else.
 SampleOutcome ReadOutcome(int64_t sample, const Record& record);

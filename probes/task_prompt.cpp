@@ -195,8 +195,8 @@ std::vector<Prompt> TaskPrompts(const Tokenizer& tokenizer, const Task& task,
 
 std::vector<int64_t> DefaultPlaces(int64_t pieces) {
   std::vector<int64_t> places = {1};
-  for (int64_t quarter = 1; quarter <= 4; ++quarter) {
-    const int64_t place = (pieces * quarter + 2) / 4;
+  for (const int64_t percent : {25, 50, 75, 100}) {
+    const int64_t place = RankAtPercent(pieces, percent);
     if (place > places.back()) places.push_back(place);
   }
   return places;
@@ -217,7 +217,11 @@ std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task) {
     const size_t end = std::min(text.find(',', begin), text.size());
     places.push_back(ReadPlace(task, text.substr(begin, end - begin)));
     if (std::count(places.begin(), places.end(), places.back()) > 1) {
-      throw UsageError("--places", "place " + std::to_string(places.back()) + " stands twice");
+      throw UsageError("--places",
+                       "place " + std::to_string(places.back()) + " stands twice in " +
+                           Quote(text) + ", for task " + task.name() + " has " +
+                           std::to_string(task.pieces()) + " places",
+                       "Give shares that lie further apart");
     }
     begin = end + 1;
   }

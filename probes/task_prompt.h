@@ -71,8 +71,9 @@ std::vector<TaskQuestion> AnswerQuestions(std::vector<Prompt> prompts);
 // First, quarter, middle, three quarters, last; fewer where there are fewer pieces.
 std::vector<int64_t> DefaultPlaces(int64_t pieces);
 
-// `text` as a list of places of the task, which are percents ("0%,50%") in tasks by depth if one of
-// them is; DefaultPlaces where it is empty. Throws Error (usage).
+// `text` as a list of places of the task: numbers and ranges ("1,5,10-12"), or numbers and shares
+// ("0%,25%,7", ReadPlace) where there is one; DefaultPlaces where it is empty. Throws Error
+// (usage), also where two are the same place.
 std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task);
 
 }  // namespace midscope

@@ -54,6 +54,15 @@ OptionDescription WithOption(const std::string& help) {
 
 OptionDescription JsonOption() { return FlagOption("json", "print the results as JSON"); }
 
+OptionDescription PlacesOption(const std::string& before, const std::string& behind) {
+  return TextOption("places",
+                    before +
+                        "places of the gold piece: ranks such as 1,5,10 or 1-20, or shares such as "
+                        "0%,25%,100% (the depth in tasks by depth; else the number of pieces times "
+                        "the share, rounded; files state the rank); " +
+                        behind);
+}
+
 OptionDescription OutOption(const std::string& help) { return FileOption("out", help); }
 
 }  // namespace midscope::cli

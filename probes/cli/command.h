@@ -80,6 +80,8 @@ std::string OneSetting(const OptionSet& options, const std::string& command);
 // The option --with, --json, and --out with this help.
 OptionDescription WithOption(const std::string& help);
 OptionDescription JsonOption();
+// --places: what it takes, between these two texts.
+OptionDescription PlacesOption(const std::string& before, const std::string& behind);
 OptionDescription OutOption(const std::string& help);
 
 }  // namespace midscope::cli

@@ -214,9 +214,9 @@ std::vector<OptionDescription> ValidationOptions() {
                         "how many examples, each at every place under every trial; without it 100 "
                         "(kv: 40, with --preset paper 100)",
                         1, 1000000, 100),
-          TextOption("places",
-                     "ranks of the gold piece; default: first, quarter, middle, three quarters, "
-                     "last (kv with --preset paper: 13,25,37)"),
+          PlacesOption("",
+                       "default: first, quarter, middle, three quarters, last (kv with --preset "
+                       "paper: 13,25,37)"),
           TextOption("factors", "what each candidate is multiplied by; default 0.5,0,-0.5,-1"),
           TextOption("layers",
                      "in which layers it is scaled, such as 8-25; default: from a quarter to five "

@@ -195,7 +195,8 @@ Command CompareCommand() {
       "intervals of the paired difference where both hold the same samples), and whether their\n"
       "arrays are equal. With --published, the accuracy by place stands beside a table of a "
       "paper,\n"
-      "cells that are known to be doubtful marked by *.";
+      "cells that are known to be doubtful marked by *. Settings are matched whole, arguments and\n"
+      "all, to what the source says that it ran; what has no counterpart is said.";
   command.positionals = {"files"};
   command.options = {
       files,

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "core/error.h"
 #include "data/sweep_merge.h"
+#include "data/sweep_virtual.h"
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"
 #include "probes/merged_means.h"
@@ -14,15 +17,21 @@ void RunMerge(const CommandInput& input) {
   const OptionSet& options = input.options;
   const std::string& out = options.Text("out");
   const std::vector<std::string>& files = options.TextList("files");
-  if (files.size() < 2) {
+  // Alone, a file is joined with its journal.
+  if (files.size() == 1 && !std::filesystem::exists(JournalPath(files.front()))) {
     throw UsageError("FILES", "one file is nothing to join", "Give two or more");
   }
   CheckOutputPath(out, options.Flag("overwrite"), "Give --overwrite, or another OUT");
   const SweepMerge merge(files);
-  merge.Write(out, merge.provenance(), MergedSummaries(merge));
-  input.out << fmt::format(
-      "{}: {} samples of {} files, {} joined; {} failed\n", out, merge.samples().size(),
-      files.size(), merge.joins_settings() ? "settings" : "samples", merge.failures().size());
+  if (options.Flag("virtual")) {
+    WriteVirtualSweep(out, merge, merge.provenance(), MergedSummaries(merge));
+  } else {
+    merge.Write(out, merge.provenance(), MergedSummaries(merge));
+  }
+  input.out << fmt::format("{}: {} samples of {} file{}, {} joined; {} failed{}\n", out,
+                           merge.samples().size(), files.size(), files.size() == 1 ? "" : "s",
+                           merge.joins_settings() ? "settings" : "samples", merge.failures().size(),
+                           options.Flag("virtual") ? "; what is large stays in them" : "");
 }
 
 }  // namespace
@@ -30,7 +39,8 @@ void RunMerge(const CommandInput& input) {
 Command MergeCommand() {
   OptionDescription out = OutOption("the file to write");
   out.required = true;
-  OptionDescription files = TextListOption("files", "two files of sweeps or more");
+  OptionDescription files =
+      TextListOption("files", "two files of sweeps or more, or one with a journal");
   files.required = true;
   Command command;
   command.name = "merge";
@@ -38,11 +48,22 @@ Command MergeCommand() {
   command.description =
       "Joins files of one plan that hold other samples (parts of a cluster job, each with the\n"
       "journal beside it), or files that hold other settings of the same samples. Means and\n"
-      "intervals are computed anew. Plans that differ otherwise are refused.";
+      "intervals are computed anew. Plans that differ otherwise are refused.\n"
+      "Without --virtual all is copied: OUT stands alone, the inputs may go. With it OUT is small\n"
+      "and made at once: tables are written, attention rows and texts stay in the inputs (HDF5\n"
+      "virtual data sets, by relative names), for Midscope, h5py and xarray to read as one file.\n"
+      "Choose it where attention rows are many and the inputs stay where they are, as they are:\n"
+      "Midscope refuses OUT when one is missing or has changed, other readers give NaN in "
+      "silence.\n"
+      "Samples that wait in a journal are folded into a file first: midscope merge NEW.h5 FILE.";
   command.positionals = {"out", "files"};
-  command.options = {out, files, FlagOption("overwrite", "replace OUT where it exists")};
+  command.options = {
+      out, files,
+      FlagOption("virtual", "point into the files, copying no attention rows and no texts"),
+      FlagOption("overwrite", "replace OUT where it exists")};
   command.examples =
       "  midscope merge all.h5 run.h5 run.h5.rank1 run.h5.rank2\n"
+      "  midscope merge --virtual all.h5 part1.h5 part2.h5\n"
       "  midscope merge both.h5 none.h5 scaled.h5";
   command.run = RunMerge;
   return command;

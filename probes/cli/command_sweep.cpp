@@ -18,6 +18,7 @@
 #include "probes/provenance.h"
 #include "probes/rank_group.h"
 #include "probes/sweep.h"
+#include "probes/sweep_controls.h"
 #include "probes/task_prompt.h"
 
 namespace midscope::cli {
@@ -119,6 +120,7 @@ class SweepCommandRun {
     SweepRun run;
     run.decoder = decoder_;
     run.plan = PlanOf(options_, cell, *task, *decoder_);
+    TellOfMissingControls(run.plan);
     run.checkpoint_samples = options_.Integer("checkpoint");
     run.questions = [&](int64_t sample) {
       return TaskQuestions(tokenizer, *task, run.plan.places, sample, run.plan.format);
@@ -135,6 +137,15 @@ class SweepCommandRun {
     decoder_.reset();  // two models need not fit
     decoder_ = Decoder::Open(model, ReadDecoderOptions(options_), job_);
     model_ = model;
+  }
+
+  void TellOfMissingControls(const SweepPlan& plan) const {
+    if (!options_.Flag("control") || ranks_.rank() != 0) return;
+    for (const std::string& setting :
+         SettingsWithoutControl(ReadSettings(options_), plan.settings)) {
+      job_.Log("no control for " + setting +
+               ": nothing in it is a choice of channels or an order of heads that could be drawn");
+    }
   }
 
   SweepResult RunAlone(SweepRun& run, const std::string& file) const {

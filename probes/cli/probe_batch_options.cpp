@@ -12,9 +12,7 @@ namespace midscope::cli {
 
 std::vector<OptionDescription> BatchOptions() {
   return {
-      TextOption("places",
-                 "with --task: several places of the gold piece, such as 1,5,10 or 1-20; "
-                 "records get the axes sample and place in front"),
+      PlacesOption("with --task: ", "records get the axes sample and place in front"),
       IntegerOption("samples", "with --task: how many samples, from --sample on", 1, 1000000, 1)};
 }
 

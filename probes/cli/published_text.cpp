@@ -40,9 +40,6 @@ std::string Percent(double share) {
   return std::isfinite(share) ? fmt::format("{:.1f}", share * kPercent) : "-";
 }
 
-// The first term of a canonical setting, "pi(1.5) + ..." -> "pi".
-std::string FirstTerm(const std::string& setting) { return setting.substr(0, setting.find('(')); }
-
 // Mean, and best less worst, of the places that have a value.
 std::vector<std::string> MeanAndGap(const std::vector<double>& shares) {
   std::vector<double> known;
@@ -94,9 +91,10 @@ class BesideTable {
     table_.Add(row);
   }
 
-  // `with_difference`: the line is of the setting that was added last.
-  void AddPublished(const PublishedLine& line, bool with_difference) {
-    std::vector<std::string> row = {"published", line.label};
+  // `with_difference`: the line is of the setting that was added last. `remark`: behind the label.
+  void AddPublished(const PublishedLine& line, bool with_difference,
+                    const std::string& remark = "") {
+    std::vector<std::string> row = {"published", line.label + remark};
     std::vector<std::string> below = {"", "yours less published"};
     const std::vector<double> ours = SharesAt(outcome_, setting_, places_);
     bool common = false;
@@ -133,6 +131,78 @@ class BesideTable {
   std::string setting_;
   std::set<std::string> shown_;
 };
+
+bool IsOfOneSetting(PublishedMatch match) {
+  return match == PublishedMatch::kSame || match == PublishedMatch::kMethodAlone;
+}
+
+const char* MatchName(PublishedMatch match) {
+  switch (match) {
+    case PublishedMatch::kSame:
+      return "same";
+    case PublishedMatch::kMethodAlone:
+      return "method alone";
+    case PublishedMatch::kOtherArguments:
+      return "other arguments";
+    case PublishedMatch::kNone:
+      break;
+  }
+  return "none";
+}
+
+// How the source says what the row was run with: "pi(1.5)", "ms-poe(...) or ms-poe(...)".
+std::string MethodText(const PublishedMethod& method) {
+  std::string text;
+  for (const std::string& setting : method.settings) {
+    text += (text.empty() ? "" : " or ") + setting;
+  }
+  return text.empty() ? method.term : text;
+}
+
+// Labels of the lines that stand so to the setting, joined.
+std::string LabelsOf(const std::string& setting, const std::vector<PublishedLine>& lines,
+                     PublishedMatch wanted, bool with_method) {
+  std::string text;
+  for (const PublishedLine& line : lines) {
+    if (MatchSetting(setting, line.method) != wanted) continue;
+    text.append(text.empty() ? "" : ", ").append(line.label);
+    if (with_method) text.append(", which is ").append(MethodText(line.method));
+  }
+  return text;
+}
+
+// What was set beside what, and what stands alone, on either side.
+std::string CounterpartText(const FileOutcome& outcome, const std::vector<PublishedLine>& lines) {
+  std::string text;
+  for (const std::string& setting : outcome.settings) {
+    const auto labels = [&](PublishedMatch wanted) {
+      return LabelsOf(setting, lines, wanted, wanted == PublishedMatch::kOtherArguments);
+    };
+    const std::string same = labels(PublishedMatch::kSame);
+    const std::string alone = labels(PublishedMatch::kMethodAlone);
+    const std::string other = labels(PublishedMatch::kOtherArguments);
+    text += "  yours " + setting + ": ";
+    if (!same.empty()) text += "as published: " + same;
+    if (!alone.empty()) {
+      text += (same.empty() ? "" : "; ");
+      text += "the method of " + alone + ", whose arguments the source does not state";
+    }
+    if (same.empty() && alone.empty()) text += "has no counterpart";
+    if (!other.empty()) text += "; other arguments than " + other;
+    text += "\n";
+  }
+  for (const PublishedLine& line : lines) {
+    const bool met = std::any_of(outcome.settings.begin(), outcome.settings.end(),
+                                 [&](const std::string& setting) {
+                                   return IsOfOneSetting(MatchSetting(setting, line.method));
+                                 });
+    if (met) continue;
+    const std::string method = MethodText(line.method);
+    text += "  published " + line.label + ": yours has none of it" +
+            (method.empty() ? ", nor has this program" : " (" + method + ")") + "\n";
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -173,14 +243,18 @@ std::string PublishedBesideText(const PublishedTable& table, const FileOutcome& 
   for (const std::string& setting : outcome.settings) {
     beside.AddOurs(setting);
     for (const PublishedLine& line : lines) {
-      if (line.setting == FirstTerm(setting)) beside.AddPublished(line, true);
+      const PublishedMatch match = MatchSetting(setting, line.method);
+      if (match == PublishedMatch::kNone) continue;
+      const bool same = IsOfOneSetting(match);
+      beside.AddPublished(line, same, same ? "" : " (other arguments)");
     }
   }
   const std::set<std::string> matched = beside.shown();
   for (const PublishedLine& line : lines) {
     if (!matched.contains(line.label)) beside.AddPublished(line, false);
   }
-  return Heading(table) + beside.Text() + Notes(table, beside.shown()) +
+  return Heading(table) + beside.Text() + CounterpartText(outcome, lines) +
+         Notes(table, beside.shown()) +
          fmt::format("  yours: {}, {} samples\n", outcome.task, outcome.samples);
 }
 
@@ -189,11 +263,21 @@ nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table,
   using Json = nlohmann::ordered_json;
   Json rows = Json::array();
   std::set<std::string> shown;
+  std::set<std::string> matched;  // of yours
   for (const PublishedLine& line : PublishedLines(table, outcome.task)) {
     Json accuracy = Json::array();
     for (const double share : line.accuracy) accuracy.push_back(NumberOrNull(share));
+    Json yours = Json::array();
+    for (const std::string& setting : outcome.settings) {
+      const PublishedMatch match = MatchSetting(setting, line.method);
+      if (match == PublishedMatch::kNone) continue;
+      matched.insert(setting);
+      yours.push_back({{"setting", setting}, {"match", MatchName(match)}});
+    }
     rows.push_back({{"label", line.label},
-                    {"setting", line.setting},
+                    {"method", line.method.term},
+                    {"settings", line.method.settings},
+                    {"yours", yours},
                     {"places", line.places},
                     {"accuracy", accuracy},
                     {"marked", line.marked}});
@@ -205,8 +289,13 @@ nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table,
       marks.push_back({{"row", mark.row}, {"column", mark.column}, {"note", mark.note}});
     }
   }
-  return {{"name", table.name}, {"source", table.source}, {"title", table.title},
-          {"rows", rows},       {"marks", marks},         {"notes", table.notes}};
+  Json alone = Json::array();
+  for (const std::string& setting : outcome.settings) {
+    if (!matched.contains(setting)) alone.push_back(setting);
+  }
+  return {
+      {"name", table.name}, {"source", table.source}, {"title", table.title},        {"rows", rows},
+      {"marks", marks},     {"notes", table.notes},   {"without_counterpart", alone}};
 }
 
 }  // namespace midscope::cli

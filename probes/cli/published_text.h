@@ -19,13 +19,15 @@ std::string PublishedListText();
 std::string PublishedTableText(const PublishedTable& table);
 
 // Accuracy in percent by place (of generated answers where the sweep has them): each setting of the
-// sweep, and under it the published rows of that setting (all rows under the last one where none
-// fits); at places that both have, the difference. Marks and notes as above. The whole table where
-// it has no outcome of the sweep's task.
+// sweep, and under it the published rows of that setting, whole (MatchSetting), with the difference
+// at places that both have; rows of its method with other arguments stand there without; the rest
+// of the rows below. Then what was set beside what, which of the settings have no counterpart,
+// marks and notes as above. The whole table where it has no outcome of the sweep's task.
 std::string PublishedBesideText(const PublishedTable& table, const FileOutcome& outcome);
 
-// {"name", "source", "title", "rows": [{"label", "setting", "places", "accuracy", "marked"}],
-// "marks": [...], "notes": [...]} of the lines for the sweep's task.
+// {"name", "source", "title", "rows": [{"label", "method", "settings", "yours": [{"setting",
+// "match"}], "places", "accuracy", "marked"}], "marks": [...], "notes": [...],
+// "without_counterpart": [...]} of the lines for the sweep's task.
 nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table, const FileOutcome& outcome);
 
 }  // namespace midscope::cli

@@ -84,6 +84,9 @@ std::string FileLine(const RunReader& reader) {
   add(origin.dtype);
   add(origin.created);
   add(origin.program + " " + origin.version);
+  if (const size_t parts = reader.parts().size(); parts > 0) {
+    add("virtual, over " + std::to_string(parts) + (parts == 1 ? " file" : " files"));
+  }
   std::error_code ignored;
   if (std::filesystem::exists(JournalPath(reader.path()), ignored)) {
     text += "; unfinished: more samples in " + DisplayText(JournalPath(reader.path()));

@@ -5,15 +5,19 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "core/decoder.h"
+#include "core/error.h"
+#include "core/hub_listing.h"
 #include "core/scoring.h"
 #include "probes/cli/progress_line.h"
 #include "probes/cli/sweep_options.h"
 #include "probes/cli/text_table.h"
+#include "probes/memory_estimate.h"
 #include "probes/model_options.h"
 #include "probes/sweep_cost.h"
 #include "probes/sweep_sample.h"
@@ -37,6 +41,10 @@ struct PlannedCell {
   SampleCost sample;      // the mean of those looked at
   double throughput = 0;  // prompt tokens a second
   double seconds_to_open = 0;
+  int64_t weight_bytes = 0;
+  int64_t trace_bytes = 0;      // of one sample, at most
+  int64_t attention_bytes = 0;  // in the file, of one sample
+  std::string too_long;         // why a sample of those looked at can't run; "" where all can
 
   double seconds() const { return static_cast<double>(samples) * sample.work_tokens / throughput; }
   double tokens() const { return static_cast<double>(samples) * sample.prompt_tokens; }
@@ -56,13 +64,23 @@ double MeasureThroughput(const Decoder& decoder, const Prompt& prompt, const Job
   return static_cast<double>(ids.size()) / SecondsSince(start);
 }
 
-bool TracesFit(const Decoder& decoder, const std::vector<TaskQuestion>& questions) {
+int64_t TraceBytes(const Decoder& decoder, const std::vector<TaskQuestion>& questions) {
   int64_t bytes = 0;
   for (const TaskQuestion& question : questions) {
     bytes += decoder.TraceBytes(
         static_cast<int64_t>(question.prompt.ids.size() + question.prompt.answer_ids.size()));
   }
-  return bytes <= kTraceMemoryBytes;
+  return bytes;
+}
+
+std::string WhyTooLong(const std::vector<TaskQuestion>& questions, const SweepPlan& plan,
+                       const ModelConfig& config) {
+  try {
+    CheckFits(questions, plan.settings, plan.score, config);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
 }
 
 class Planner {
@@ -76,12 +94,17 @@ class Planner {
     PlannedCell planned;
     planned.cell = cell;
     planned.samples = plan.samples;
+    const ModelConfig& config = decoder_->config();
     const int64_t looked_at = std::min(plan.samples, kSamplesLookedAt);
     for (int64_t sample = 0; sample < looked_at; ++sample) {
       const std::vector<TaskQuestion> questions =
           TaskQuestions(decoder_->tokenizer(), *task, plan.places, sample, plan.format);
-      Add(CostOfSample(plan, questions, decoder_->config(), TracesFit(*decoder_, questions)),
+      const int64_t traces = TraceBytes(*decoder_, questions);
+      Add(CostOfSample(plan, questions, config, traces <= kTraceMemoryBytes),
           1.0 / static_cast<double>(looked_at), planned.sample);
+      planned.trace_bytes = std::max(planned.trace_bytes, std::min(traces, kTraceMemoryBytes));
+      if (planned.too_long.empty()) planned.too_long = WhyTooLong(questions, plan, config);
+      if (sample == 0) AddMemory(plan, questions.front().prompt, planned);
       if (!throughput_) throughput_ = MeasureThroughput(*decoder_, questions.front().prompt, job_);
     }
     planned.throughput = *throughput_;
@@ -101,6 +124,15 @@ class Planner {
     if (options_.Has("throughput")) throughput_ = options_.Number("throughput");
   }
 
+  void AddMemory(const SweepPlan& plan, const Prompt& prompt, PlannedCell& planned) const {
+    const DecoderOptions& options = decoder_->options();
+    const MemoryEstimate memory =
+        EstimateMemory(decoder_->config(), options.dtype, static_cast<int64_t>(prompt.ids.size()));
+    planned.weight_bytes = options.weights == WeightStorage::kExpanded ? memory.weight_bytes
+                                                                       : memory.stored_weight_bytes;
+    if (plan.attention) planned.attention_bytes = memory.attention_bytes;
+  }
+
   static void Add(const SampleCost& one, double share, SampleCost& mean) {
     mean.prompts = one.prompts;
     mean.runs = one.runs;
@@ -117,7 +149,7 @@ class Planner {
   double seconds_to_open_ = 0;
 };
 
-Schedule ScheduleOf(const std::vector<PlannedCell>& cells, int64_t ranks) {
+std::vector<CellCost> CostsOf(const std::vector<PlannedCell>& cells) {
   std::vector<CellCost> costs;
   costs.reserve(cells.size());
   for (size_t i = 0; i < cells.size(); ++i) {
@@ -126,13 +158,100 @@ Schedule ScheduleOf(const std::vector<PlannedCell>& cells, int64_t ranks) {
     costs.push_back({cell.samples, cell.sample.work_tokens / cell.throughput, cell.seconds_to_open,
                      same_model ? costs.back().model : i});
   }
-  return PlanSchedule(costs, ranks);
+  return costs;
 }
 
-std::string AsText(const std::vector<PlannedCell>& cells, const std::vector<Schedule>& schedules) {
+// What a dry run tells.
+struct DryRun {
+  std::vector<PlannedCell> cells;
+  std::vector<Schedule> schedules;  // of one process, and of --ranks where they are more
+  std::vector<std::string> advice;
+
+  int64_t Most(int64_t PlannedCell::*bytes) const {
+    int64_t most = 0;
+    for (const PlannedCell& cell : cells) most = std::max(most, cell.*bytes);
+    return most;
+  }
+};
+
+std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+// As Slurm takes it, with half as long again for what is not foreseen.
+std::string TimeLimit(double seconds) {
+  constexpr double kReserve = 1.5;
+  const auto minutes = static_cast<int64_t>(std::ceil(kReserve * seconds / 60)) + 1;
+  return fmt::format("{:02}:{:02}:00", minutes / 60, minutes % 60);
+}
+
+std::vector<std::string> AdviceOn(const std::vector<PlannedCell>& cells, int64_t ranks) {
+  constexpr double kAsSoon = 0.01;
+  constexpr double kBusy = 0.9;
+  constexpr double kDay = 24 * 3600.0;
+  const std::vector<CellCost> costs = CostsOf(cells);
+  std::vector<std::string> advice;
+  for (const PlannedCell& cell : cells) {
+    if (cell.too_long.empty()) continue;
+    advice.push_back(cell.cell.task + " on " + cell.cell.model + ": " + cell.too_long +
+                     "; such samples fail");
+  }
+  const int64_t fewest = FewestRanks(costs, ranks, kAsSoon);
+  const Schedule chosen = PlanSchedule(costs, fewest);
+  if (fewest < ranks) {
+    advice.push_back(fmt::format("{} {} done as soon as {}: the busiest has {} samples either way",
+                                 fewest, fewest == 1 ? "process is" : "ranks are", ranks,
+                                 chosen.most_samples));
+  }
+  const int64_t busy = MostBusyRanks(costs, fewest, kBusy);
+  const Schedule thrifty = PlanSchedule(costs, busy);
+  if (busy < fewest && thrifty.busy >= kBusy) {
+    advice.push_back(fmt::format("{} {} {} of the time in samples, and take {}", busy,
+                                 busy == 1 ? "process spends" : "ranks spend",
+                                 Percent(thrifty.busy), TimeText(thrifty.seconds)));
+  }
+  if (chosen.seconds > kDay) {
+    advice.emplace_back(
+        "it may take several jobs: --resume goes on where one ended, with any number of ranks");
+  }
+  if (ranks > 1) {
+    advice.push_back(fmt::format("for Slurm: --ntasks={} --time={}, half as long again as planned",
+                                 fewest, TimeLimit(chosen.seconds)));
+  }
+  return advice;
+}
+
+std::string ScheduleText(const Schedule& schedule) {
+  if (schedule.ranks == 1) return "1 process: " + TimeText(schedule.seconds) + "\n";
+  const double all = schedule.seconds * static_cast<double>(schedule.ranks);
+  const double opening = schedule.open_seconds / std::max(all, 1e-9);
+  std::string share = std::to_string(schedule.fewest_samples);
+  if (schedule.most_samples != schedule.fewest_samples) {
+    share += " to " + std::to_string(schedule.most_samples);
+  }
+  return fmt::format(
+      "{} ranks: {} until the last is done; {} samples a rank; {} of all ranks together: {} in "
+      "samples, {} opening models, {} waiting for others\n",
+      schedule.ranks, TimeText(schedule.seconds), share, TimeText(all), Percent(schedule.busy),
+      Percent(opening), Percent(std::max(0.0, 1 - schedule.busy - opening)));
+}
+
+std::string MemoryText(const DryRun& run) {
+  const int64_t weights = run.Most(&PlannedCell::weight_bytes);
+  const int64_t traces = run.Most(&PlannedCell::trace_bytes);
+  std::string text =
+      fmt::format("memory of a process: about {}: weights {}, what is kept of one sample {}\n",
+                  BytesText(weights + traces), BytesText(weights), BytesText(traces));
+  int64_t attention = 0;
+  for (const PlannedCell& cell : run.cells) attention += cell.samples * cell.attention_bytes;
+  if (attention > 0) {
+    text += "attention rows in the files: about " + BytesText(attention) + " before compression\n";
+  }
+  return text;
+}
+
+std::string AsText(const DryRun& run) {
   TextTable table({"model", "task", "seed", "samples", "runs", "prompt tokens", "of which run",
                    "generated at most", "tokens/s", "time"});
-  for (const PlannedCell& cell : cells) {
+  for (const PlannedCell& cell : run.cells) {
     const auto samples = static_cast<double>(cell.samples);
     const double all = static_cast<double>(cell.sample.runs) /
                        static_cast<double>(std::max<int64_t>(cell.sample.prompts, 1)) *
@@ -145,21 +264,20 @@ std::string AsText(const std::vector<PlannedCell>& cells, const std::vector<Sche
                fmt::format("{:.0f}", cell.throughput), TimeText(cell.seconds())});
   }
   std::string text = table.Text();
-  for (const Schedule& schedule : schedules) {
-    text += fmt::format("{} {}: {}, {:.0f} % of it in samples\n", schedule.ranks,
-                        schedule.ranks == 1 ? "process" : "ranks", TimeText(schedule.seconds),
-                        100 * schedule.busy);
-  }
-  return text +
-         "prompt tokens: of all settings; of which run: what is not taken from another setting's "
-         "run, generated\ntokens counted tenfold. A rank is taken to be as fast as this process. "
-         "Nothing was run for the sweep.\n";
+  for (const Schedule& schedule : run.schedules) text += ScheduleText(schedule);
+  text += MemoryText(run);
+  for (const std::string& advice : run.advice) text += "advice: " + advice + "\n";
+  return text + fmt::format(
+                    "prompt tokens: of all settings; of which run: what is not taken from another "
+                    "setting's run, a generated\ntoken counted as {:g}. A rank is taken to be as "
+                    "fast as this process. Nothing was run for the sweep.\n",
+                    kGeneratedTokenCost);
 }
 
-std::string AsJson(const std::vector<PlannedCell>& cells, const std::vector<Schedule>& schedules) {
+std::string AsJson(const DryRun& run) {
   using Json = nlohmann::ordered_json;
   Json json = {{"cells", Json::array()}, {"schedules", Json::array()}};
-  for (const PlannedCell& cell : cells) {
+  for (const PlannedCell& cell : run.cells) {
     const auto samples = static_cast<double>(cell.samples);
     json["cells"].push_back({{"model", cell.cell.model},
                              {"task", cell.cell.task},
@@ -172,10 +290,20 @@ std::string AsJson(const std::vector<PlannedCell>& cells, const std::vector<Sche
                              {"tokens_per_second", cell.throughput},
                              {"seconds", cell.seconds()}});
   }
-  for (const Schedule& schedule : schedules) {
+  for (const Schedule& schedule : run.schedules) {
     json["schedules"].push_back(
-        {{"ranks", schedule.ranks}, {"seconds", schedule.seconds}, {"busy", schedule.busy}});
+        {{"ranks", schedule.ranks},
+         {"seconds", schedule.seconds},
+         {"busy", schedule.busy},
+         {"rank_seconds", schedule.seconds * static_cast<double>(schedule.ranks)},
+         {"sample_seconds", schedule.sample_seconds},
+         {"open_seconds", schedule.open_seconds},
+         {"fewest_samples", schedule.fewest_samples},
+         {"most_samples", schedule.most_samples}});
   }
+  json["weight_bytes"] = run.Most(&PlannedCell::weight_bytes);
+  json["trace_bytes"] = run.Most(&PlannedCell::trace_bytes);
+  json["advice"] = run.advice;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -184,16 +312,18 @@ std::string AsJson(const std::vector<PlannedCell>& cells, const std::vector<Sche
 std::string DryRunText(const OptionSet& options, const std::vector<SweepCell>& cells,
                        const JobContext& job) {
   Planner planner(options, job);
-  std::vector<PlannedCell> planned;
-  planned.reserve(cells.size());
+  DryRun run;
+  run.cells.reserve(cells.size());
   for (const SweepCell& cell : cells) {
     job.ThrowIfCancelled();
-    planned.push_back(planner.Plan(cell));
+    run.cells.push_back(planner.Plan(cell));
   }
-  std::vector<Schedule> schedules = {ScheduleOf(planned, 1)};
+  const std::vector<CellCost> costs = CostsOf(run.cells);
+  run.schedules = {PlanSchedule(costs, 1)};
   const int64_t ranks = options.Integer("ranks");
-  if (ranks > 1) schedules.push_back(ScheduleOf(planned, ranks));
-  return options.Flag("json") ? AsJson(planned, schedules) : AsText(planned, schedules);
+  if (ranks > 1) run.schedules.push_back(PlanSchedule(costs, ranks));
+  run.advice = AdviceOn(run.cells, ranks);
+  return options.Flag("json") ? AsJson(run) : AsText(run);
 }
 
 }  // namespace midscope::cli

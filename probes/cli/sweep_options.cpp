@@ -35,16 +35,14 @@ std::vector<OptionDescription> GridOptions() {
   return {also,
           task,
           TextOption("size", "numbers for {size} in --task, such as 10,20,40"),
-          TextOption("places",
-                     "ranks of the gold piece, such as 1,5,10 or 1-20; default: first, quarter, "
-                     "middle, three quarters, last"),
+          PlacesOption("", "default: first, quarter, middle, three quarters, last"),
           IntegerOption("samples", "how many samples, each at every place under every setting", 1,
                         1000000, 40),
           seed,
           with,
           FlagOption("control",
-                     "to each setting that scales channels or orders heads by score, the same with "
-                     "random channels or a random order")};
+                     "to each setting that scales channels, orders heads by score or has ratios "
+                     "from a file, the same with random channels or a random order of heads")};
 }
 
 std::vector<OptionDescription> FormatOptions() {

@@ -51,6 +51,41 @@ TEST(Generate, CachedDecodingEqualsRecomputation) {
   }
 }
 
+// What the setting before left in the trace is taken where it stands, and nowhere else: in whatever
+// order settings come, each gives what it gives alone.
+TEST(GenerateGreedy, OnASharedTraceEqualsEachAlone) {
+  const auto decoder = testing::EmbeddedDecoder();
+  constexpr int64_t kNewTokens = 8;
+  const std::vector<std::vector<int32_t>> prompts = {
+      decoder->tokenizer().EncodeIds(
+          "In the old town by the river there stood a house, and in that house lived"),
+      decoder->tokenizer().EncodeIds(
+          "The capital of France is Paris, and the capital of Spain is")};
+  std::vector<std::unique_ptr<Trace>> traces;
+  for (const auto& prompt : prompts) {
+    traces.push_back(GreedyTrace(*decoder, static_cast<int64_t>(prompt.size()), kNewTokens, true));
+  }
+  for (const char* setting :
+       {"none", "channel(100, factor=-1, layers=8-25)", "channel(215, factor=0, layers=8-25)",
+        "none", "channel(100, factor=-1, rows=last:4)", "boost(span=3:6, factor=3)", "pi(1.4)",
+        "pi(1.4) + channel(100, factor=-1)", "ms-poe()", "ms-poe() + channel(215, factor=0)",
+        "infini(segment=6)", "infini(segment=6) + boost(span=3:6, factor=3)",
+        "ablate(L3H2, with=mean)", "ablate(L3H2, with=mean) + channel(100, factor=0)", "none"}) {
+    std::vector<GreedyRequest> shared;
+    std::vector<GreedyRequest> alone;
+    for (size_t i = 0; i < prompts.size(); ++i) {
+      alone.push_back({prompts[i], ParseIntervention(setting), kNewTokens});
+      shared.push_back(alone.back());
+      shared.back().trace = traces[i].get();
+    }
+    const std::vector<Generated> expected = GenerateGreedy(*decoder, alone);
+    const std::vector<Generated> made = GenerateGreedy(*decoder, shared);
+    for (size_t i = 0; i < prompts.size(); ++i) {
+      EXPECT_EQ(made[i].ids, expected[i].ids) << setting << ", prompt " << i;
+    }
+  }
+}
+
 TEST(Generate, SeedDecidesSampledText) {
   const auto decoder = testing::EmbeddedDecoder();
   const auto prompt = decoder->tokenizer().EncodeIds("Once upon a time");

@@ -68,6 +68,20 @@ def check_sweep(h5py, path):
         assert file["entry"].attrs["plan_json"] == '{"seed":1}'
 
 
+def check_virtual(h5py, path, plain):
+    import numpy
+    with h5py.File(path) as file, h5py.File(plain) as other:
+        assert default_plot(file).name == default_plot(other).name
+        for name, expected in other["entry/sweep"].items():
+            found = file["entry/sweep"][name]
+            # An array that is not virtual is small: a table, or an axis.
+            assert found.is_virtual == (name in ("answer", "key_label", "last_query_attention", "token_ids")), name
+            assert found.dtype == expected.dtype and found.shape == expected.shape, name
+            numpy.testing.assert_array_equal(found[()], expected[()], err_msg=name)
+        assert [dim.keys()[0] for dim in file["entry/sweep/last_query_attention"].dims] == [
+            "sample", "layer", "head", "key"]
+
+
 def check_npz(path):
     import numpy
     with numpy.load(path, allow_pickle=False) as file:
@@ -93,6 +107,8 @@ def check_xarray(xarray, engine, folder):
         assert data.answer_nll.dims == ("sample", "setting", "place")
         assert data.answer_nll.mean("sample").shape == (2, 3)
         assert data.last_query_attention.sel(sample=3).dims == ("layer", "head", "key")
+        with xarray.open_dataset(folder / "virtual.h5", engine=engine, group="entry/sweep") as joined:
+            xarray.testing.assert_identical(joined.load(), data.load())
 
 
 def main(writer, folder):
@@ -101,15 +117,16 @@ def main(writer, folder):
     import h5py
     check_probe(h5py, folder / "probe.h5")
     check_sweep(h5py, folder / "sweep.h5")
+    check_virtual(h5py, folder / "virtual.h5", folder / "sweep.h5")
     check_npz(folder / "probe.npz")
-    print("h5py", h5py.__version__, "reads both files")
+    print("h5py", h5py.__version__, "reads all files")
     for engine, module in (("h5netcdf", "h5netcdf"), ("netcdf4", "netCDF4")):
         if not (importlib.util.find_spec("xarray") and importlib.util.find_spec(module)):
             print(f"not checked: xarray with {engine} (not installed)")
             continue
         import xarray
         check_xarray(xarray, engine, folder)
-        print(f"xarray {xarray.__version__} with {engine} reads both files")
+        print(f"xarray {xarray.__version__} with {engine} reads all files")
 
 
 if __name__ == "__main__":

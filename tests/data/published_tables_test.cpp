@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/intervention_text.h"
 #include "tests/core/error_message.h"
 
 namespace midscope {
@@ -131,10 +132,11 @@ TEST(PublishedLines, AreByTaskWithSettingsAndMarks) {
   const std::vector<PublishedLine> lines =
       PublishedLines(Table("mspoe-t2-mdqa"), "mdqa:documents=10,seed=3");
   ASSERT_EQ(lines.size(), 4U);
-  EXPECT_EQ(lines[0].setting, "none");
+  EXPECT_EQ(lines[0].method.term, "none");
   EXPECT_THAT(lines[0].places, ElementsAre(1, 3, 5, 7, 10));
   EXPECT_DOUBLE_EQ(lines[0].accuracy[2], 0.574);
-  EXPECT_EQ(lines[2].setting, "self-extend");
+  EXPECT_EQ(lines[2].method.settings,
+            std::vector<std::string>{"self-extend(group=2, window=1024)"});
   EXPECT_THAT(lines[2].marked, ElementsAre(true, true, false, false, false));
   EXPECT_TRUE(PublishedLines(Table("mspoe-t2-mdqa"), "mdqa:documents=20").empty());
   EXPECT_TRUE(PublishedLines(Table("mspoe-t2-mdqa"), "kv:pairs=50").empty());
@@ -143,11 +145,46 @@ TEST(PublishedLines, AreByTaskWithSettingsAndMarks) {
 TEST(PublishedLines, SettingsAreTheEndsOfLabels) {
   const std::vector<PublishedLine> lines = PublishedLines(Table("poshidden-t1"), "kv:pairs=140");
   EXPECT_EQ(lines.size(), 23U) << "MPT was not run with Ms-PoE";
-  EXPECT_EQ(lines[0].setting, "none");
-  EXPECT_EQ(lines[1].setting, "ms-poe");
-  EXPECT_EQ(lines[2].setting, "channel");
+  EXPECT_EQ(lines[0].method.term, "none");
+  EXPECT_EQ(lines[1].method.term, "ms-poe");
+  EXPECT_EQ(lines[2].method.term, "channel");
   EXPECT_THAT(lines[0].places, ElementsAre(1, 35, 70, 105, 140));
-  EXPECT_EQ(PublishedLines(Table("litm-experiments"), "kv:pairs=140").size(), 2U);
+  const std::vector<PublishedLine> own = PublishedLines(Table("litm-experiments"), "kv:pairs=140");
+  ASSERT_EQ(own.size(), 2U);
+  EXPECT_THAT(own[1].method.settings, ElementsAre("none"));
+  EXPECT_EQ(PublishedLines(Table("cream-t1"), "kv:pairs=75").front().method.term, "");
+}
+
+TEST(PublishedLines, AMatchIsOfTheWholeSetting) {
+  const auto match = [](const char* table, const char* task, size_t line, const char* setting) {
+    return MatchSetting(PrintIntervention(ParseIntervention(setting)),
+                        PublishedLines(Table(table), task).at(line).method);
+  };
+  const auto t2 = [&](size_t line, const char* setting) {
+    return match("mspoe-t2-mdqa", "mdqa:documents=10", line, setting);
+  };
+  EXPECT_EQ(t2(0, "none"), PublishedMatch::kSame);
+  EXPECT_EQ(t2(1, "none"), PublishedMatch::kNone);
+  EXPECT_EQ(t2(1, "pi(1.5)"), PublishedMatch::kSame);
+  EXPECT_EQ(t2(1, "pi(2)"), PublishedMatch::kOtherArguments);
+  EXPECT_EQ(t2(1, "pi(1.5) + channel(100, factor=0)"), PublishedMatch::kNone);
+  for (const char* either : {"preset(ms-poe-paper)", "preset(ms-poe-code)"}) {
+    EXPECT_EQ(t2(3, either), PublishedMatch::kSame);
+  }
+  EXPECT_EQ(t2(3, "ms-poe(min=1.2, max=1.8)"), PublishedMatch::kOtherArguments)
+      << "neither what the paper says nor what its code does";
+  const auto t4 = [&](size_t line, const char* setting) {
+    return match("mspoe-t4", "mdqa:documents=10", line, setting);
+  };
+  EXPECT_EQ(t4(2, "pi(1.5)"), PublishedMatch::kSame);
+  EXPECT_EQ(t4(3, "pi(1.5)"), PublishedMatch::kOtherArguments);
+  const auto of_model = [&](size_t line, const char* setting) {
+    return match("poshidden-t1", "kv:pairs=140", line, setting);
+  };
+  EXPECT_EQ(of_model(1, "preset(ms-poe-paper)"), PublishedMatch::kMethodAlone);
+  EXPECT_EQ(of_model(2, "preset(channel-llama-2-7b)"), PublishedMatch::kSame);
+  EXPECT_EQ(of_model(5, "preset(channel-llama-2-7b)"), PublishedMatch::kOtherArguments)
+      << "the channel of another model";
 }
 
 }  // namespace

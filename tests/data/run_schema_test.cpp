@@ -12,6 +12,7 @@
 #include "data/record_reader.h"
 #include "data/run_store.h"
 #include "data/sweep_store.h"
+#include "data/sweep_virtual.h"
 #include "tests/data/example_records.h"
 
 namespace midscope {
@@ -87,6 +88,9 @@ TEST(RunSchema, IsWhatFilesAre) {
   Seen seen;
   Look(folder.File("probe.h5"), seen);
   Look(folder.File("sweep.h5"), seen);
+  const SweepMerge merge({folder.File("sweep.h5")});
+  WriteVirtualSweep(folder.File("virtual.h5"), merge, ExampleProvenance(), {});
+  Look(folder.File("virtual.h5"), seen);
   EXPECT_THAT(seen.unknown, ::testing::IsEmpty());
   std::set<std::pair<std::string, std::string>> described;
   for (const SchemaAttribute& attribute : SchemaAttributes()) {

@@ -327,7 +327,26 @@ TEST(Depths, PlacesAreReadAsPercentToo) {
   for (const char* wrong : {"101%", "-1%", "%", "2.5%", "", "102", "0"}) {
     EXPECT_THROW(ReadPlace(*task, wrong), Error) << wrong;
   }
-  EXPECT_THAT(ErrorOf([] { ReadPlace(*MakeTask("lines", 1), "25%"); }), HasSubstr("ranks"));
+}
+
+TEST(Places, AreReadAsSharesOfTheirNumberInTasksByRank) {
+  // The published indices of 140 pairs (0, 34, 69, 104, 139) and of 20 documents, from 1.
+  const auto pairs = MakeTask("kv:pairs=140", 1);
+  const std::vector<std::pair<const char*, int64_t>> published = {
+      {"0%", 1}, {"25%", 35}, {"50%", 70}, {"75%", 105}, {"100%", 140}, {"1%", 1}, {"99%", 139}};
+  for (const auto& [text, place] : published) EXPECT_EQ(ReadPlace(*pairs, text), place) << text;
+  EXPECT_EQ(ReadPlace(*MakeTask("kv:pairs=140,first_place=0", 1), "25%"), 34);
+  EXPECT_EQ(ReadPlace(*MakeTask("mdqa:documents=20", 1), "75%"), 15);
+  for (int64_t pieces = 1; pieces < 300; pieces += 7) {
+    EXPECT_EQ(RankAtPercent(pieces, 0), 1);
+    EXPECT_EQ(RankAtPercent(pieces, 100), pieces);
+    for (int64_t percent = 1; percent <= 100; ++percent) {
+      EXPECT_GE(RankAtPercent(pieces, percent), RankAtPercent(pieces, percent - 1));
+    }
+  }
+  for (const char* wrong : {"101%", "-1%", "%", "2.5%", "141", "0"}) {
+    EXPECT_THROW(ReadPlace(*pairs, wrong), Error) << wrong;
+  }
 }
 
 TEST(Tasks, GeneratedTextOfOldTasksIsScored) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes a probe's file (also as NPZ) and a sweep's file into a folder, for check_hdf5.py and the
-// notebooks to read with other programs' eyes.
+// Writes a probe's file (also as NPZ), a sweep's file and the same sweep as a virtual file over two
+// parts into a folder, for check_hdf5.py and the notebooks to read with other programs' eyes.
 #include <exception>
 #include <fstream>
 #include <iostream>
@@ -8,7 +8,19 @@
 #include "data/npz.h"
 #include "data/run_store.h"
 #include "data/sweep_store.h"
+#include "data/sweep_virtual.h"
 #include "tests/data/example_records.h"
+
+namespace {
+
+void WriteSweep(const std::filesystem::path& path, const std::vector<int64_t>& samples) {
+  auto store =
+      midscope::SweepStore::Create(path.string(), R"({"seed":1})", midscope::ExampleProvenance());
+  for (const int64_t sample : samples) store.Append(sample, midscope::ExampleSample(sample));
+  store.Finish();
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2) {
@@ -23,10 +35,12 @@ int main(int argc, char** argv) {
                            midscope::ExampleProvenance());
     std::ofstream npz(folder / "probe.npz", std::ios::binary);
     midscope::WriteNpz(midscope::ExampleRecords().front(), npz);
-    auto store = midscope::SweepStore::Create((folder / "sweep.h5").string(), R"({"seed":1})",
-                                              midscope::ExampleProvenance());
-    for (const int64_t sample : {0, 3, 5}) store.Append(sample, midscope::ExampleSample(sample));
-    store.Finish();
+    WriteSweep(folder / "sweep.h5", {0, 3, 5});
+    WriteSweep(folder / "part1.h5", {0, 5});
+    WriteSweep(folder / "part2.h5", {3});
+    const midscope::SweepMerge merge(
+        {(folder / "part1.h5").string(), (folder / "part2.h5").string()});
+    midscope::WriteVirtualSweep((folder / "virtual.h5").string(), merge, merge.provenance(), {});
   } catch (const std::exception& error) {
     std::cerr << error.what() << "\n";
     return 1;

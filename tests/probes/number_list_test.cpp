@@ -37,5 +37,23 @@ TEST(DefaultPlaces, AreFirstQuarterMiddleThreeQuartersLast) {
   EXPECT_EQ(DefaultPlaces(1), (Numbers{1}));
 }
 
+TEST(ReadPlaces, TakeSharesInEveryTask) {
+  const auto task = MakeTask("kv:pairs=20", 1);
+  EXPECT_EQ(ReadPlaces("0%,25%,50%,75%,100%", *task), DefaultPlaces(20));
+  EXPECT_EQ(ReadPlaces("100%,3,0%", *task), (Numbers{20, 3, 1}));
+  EXPECT_EQ(ReadPlaces("", *MakeTask("kv:pairs=20,first_place=0", 1)), (Numbers{0, 4, 9, 14, 19}));
+  EXPECT_EQ(ReadPlaces("0%,25%,100%", *MakeTask("kv:pairs=20,first_place=0", 1)),
+            (Numbers{0, 4, 19}));
+  try {
+    ReadPlaces("0%,2%", *task);
+    ADD_FAILURE() << "two shares are one place";
+  } catch (const Error& error) {
+    EXPECT_EQ(
+        std::string(error.what()),
+        "--places: place 1 stands twice in '0%,2%', for task kv:pairs=20,query_aware=0 has 20 "
+        "places. Give shares that lie further apart");
+  }
+}
+
 }  // namespace
 }  // namespace midscope

@@ -124,8 +124,22 @@ TEST_F(ProgramStore, ComparePutsPublishedNumbersBesideYours) {
   EXPECT_THAT(run.out, Not(HasSubstr("mspoe-t2-kv"))) << "the other half is of another task";
   EXPECT_THAT(run.out, HasSubstr("64.7*"));
   EXPECT_THAT(run.out, HasSubstr("+34.8")) << "100.0 - 65.2 at place 1";
+  EXPECT_THAT(run.out, HasSubstr("yours pi(1.5): as published: PI\n"));
+  EXPECT_THAT(run.out, HasSubstr("published Ms-PoE: yours has none of it (ms-poe(min=1.2"));
+  // Another ratio stands beside it, with no difference that would mean nothing.
+  WriteSweep(File("pi2.h5"), "pi(2)", 0, 0.25);
+  const ProgramRun other = RunMidscope({"compare", File("pi2.h5"), "--published", "mspoe-t2"});
+  EXPECT_THAT(other.out, HasSubstr("PI (other arguments)"));
+  EXPECT_THAT(other.out, HasSubstr("yours pi(2): has no counterpart; other arguments than PI, "
+                                   "which is pi(1.5)"));
+  EXPECT_THAT(other.out, Not(HasSubstr("yours less published")));
+  const json rows =
+      json::parse(RunMidscope({"compare", File("pi.h5"), "--published", "mspoe-t4", "--json"})
+                      .out)["published"][0]["rows"];
+  EXPECT_EQ(rows[2]["yours"], json::parse(R"([{"setting":"pi(1.5)","match":"same"
+}])"));
   EXPECT_EQ(RunMidscope({"compare", File("pi.h5"), "--published", "mspoe"}).status, 0);
-  EXPECT_EQ(RunMidscope({"compare", File("pi.h5"), "--published", "nothing"}).status, kUsage);
+EXPECT_EQ(RunMidscope({"compare", File("pi.h5"), "--published", "nothing"}).status, kUsage);
 }
 
 TEST_F(ProgramStore, ExportTakesAddressesAndSlices) {

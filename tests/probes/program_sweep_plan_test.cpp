@@ -79,6 +79,38 @@ TEST(ProgramSweepPlan, ADryRunPlansForRanksAndRunsNothing) {
   EXPECT_LT(result["schedules"][1]["seconds"].get<double>(),
             result["schedules"][0]["seconds"].get<double>() / 30);
   EXPECT_FALSE(std::filesystem::exists(folder.File("runs")));
+  const json& ranks = result["schedules"][1];
+  EXPECT_EQ(ranks["most_samples"], 3 * 16) << "three cells of 1000 samples";
+  EXPECT_EQ(ranks["fewest_samples"], 3 * 15);
+  EXPECT_DOUBLE_EQ(ranks["rank_seconds"].get<double>(), 64 * ranks["seconds"].get<double>());
+  EXPECT_DOUBLE_EQ(ranks["sample_seconds"].get<double>(),
+                   result["schedules"][0]["sample_seconds"].get<double>());
+  EXPECT_GT(result["trace_bytes"].get<int64_t>(), 0);
+}
+
+// A model of 7B parameters takes some 2,000 prompt tokens a second on a node.
+TEST(ProgramSweepPlan, ADryRunTellsACluster) {
+  const std::vector<std::string> command = {
+      "sweep",    "embedded", "--task",       "mdqa:documents=10",
+      "--score",  "both",     "--samples",    "500",
+      "--with",   "none",     "--with",       "channel(100, factor=-1)",
+      "--with",   "pi(1.5)",  "--throughput", "2000",
+      "--dry-run"};
+  std::vector<std::string> for_ranks = command;
+  for_ranks.insert(for_ranks.end(), {"--ranks", "64"});
+  const ProgramRun run = RunMidscope(for_ranks);
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("64 ranks: "));
+  EXPECT_THAT(run.out, HasSubstr("7 to 8 samples a rank"));
+  EXPECT_THAT(run.out, HasSubstr("memory of a process: about "));
+  EXPECT_THAT(run.out, HasSubstr("advice: 63 ranks are done as soon as 64"));
+  EXPECT_THAT(run.out, HasSubstr("--ntasks=63 --time=0"));
+  const ProgramRun alone = RunMidscope(command);
+  EXPECT_THAT(alone.out, ::testing::Not(HasSubstr("advice"))) << alone.out;
+  // What can't run is told before a job is.
+  std::vector<std::string> too_long = command;
+  too_long[3] = "kv:pairs=300";
+  EXPECT_THAT(RunMidscope(too_long).out, HasSubstr("prompt too long"));
 }
 
 TEST(ProgramSweepPlan, MoreSamplesThanAFileHasAreRefusedWithTheCount) {

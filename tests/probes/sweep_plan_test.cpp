@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "core/error.h"
 #include "probes/sweep_controls.h"
 #include "probes/sweep_cost.h"
@@ -82,6 +84,46 @@ TEST(SweepControls, OrderHeadsAtRandomWhereTheyWereOrderedByScore) {
   EXPECT_EQ(ReadSetting(controls[0].text).intervention, controls[0].intervention);
 }
 
+TEST(SweepControls, GiveTheRatiosOfAFileToOtherHeads) {
+  const ModelConfig& config = EmbeddedModel()->config();
+  const std::string folder = ::testing::TempDir();
+  const auto write = [&](const char* name, bool equal) {
+    std::ofstream file(folder + name);
+    for (int64_t layer = 0; layer < config.layers; ++layer) {
+      for (int64_t head = 0; head < config.heads; ++head) {
+        file << layer << ',' << head << ',' << (equal || layer == 0 ? 1.5 : 1 + 0.1 * head) << '\n';
+      }
+    }
+    return "ratios(\"" + folder + name + "\")";
+  };
+  const std::vector<SweepSetting> settings = {ReadSetting("none"),
+                                              ReadSetting(write("control.csv", false)),
+                                              ReadSetting(write("equal.csv", true))};
+  const std::vector<SweepSetting> controls = ControlSettings(settings, config, 7);
+  ASSERT_EQ(controls.size(), 1u) << "where all heads have one ratio there is no other order";
+  EXPECT_EQ(controls[0].control_of, settings[1].text);
+  EXPECT_THAT(SettingsWithoutControl(settings, controls), ElementsAre(settings[2].text));
+  const auto& before = std::get<HeadRatioTable>(settings[1].intervention.positions).ratios;
+  const auto& after = std::get<HeadRatioTable>(controls[0].intervention.positions).ratios;
+  EXPECT_NE(before, after);
+  int64_t moved = 0;
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    const auto row = [&](const std::vector<double>& ratios) {
+      const auto first = ratios.begin() + layer * config.heads;
+      return std::vector<double>(first, first + config.heads);
+    };
+    EXPECT_THAT(row(after), ::testing::UnorderedElementsAreArray(row(before))) << layer;
+    if (row(after) != row(before)) ++moved;
+  }
+  EXPECT_GT(moved, config.layers - 3) << "layers have orders of their own";
+  // The text says it all, and tells when the file changes.
+  EXPECT_THAT(controls[0].text, HasSubstr("shuffle="));
+  EXPECT_EQ(ReadSetting(controls[0].text).intervention, controls[0].intervention);
+  EXPECT_NE(ControlSettings(settings, config, 8)[0].text, controls[0].text);
+  write("control.csv", true);
+  EXPECT_THAT(ErrorMessage([&] { ReadSetting(controls[0].text); }), HasSubstr("others now"));
+}
+
 TEST(SweepCost, CountsWhatIsNotTakenFromAnotherSettingsRun) {
   const auto decoder = EmbeddedModel();
   const auto task = MakeTaskFor(decoder->tokenizer(), "list:lines=10", 1);
@@ -101,6 +143,10 @@ TEST(SweepCost, CountsWhatIsNotTakenFromAnotherSettingsRun) {
   plan.score.generation = true;
   const SampleCost both = CostOfSample(plan, questions, decoder->config(), true);
   EXPECT_DOUBLE_EQ(both.generated_tokens, 6 * 10);
+  // Generation, too, runs the prompt for `none` and for pi, and the last row for the channel.
+  const double prompts = both.work_tokens - kept.work_tokens - 60 * kGeneratedTokenCost;
+  EXPECT_GT(prompts, 2 * kept.prompt_tokens);
+  EXPECT_LT(prompts, 2.1 * kept.prompt_tokens);
 }
 
 TEST(SweepCost, SchedulesSamplesOnWhicheverRankIsFree) {
@@ -108,7 +154,25 @@ TEST(SweepCost, SchedulesSamplesOnWhicheverRankIsFree) {
   const Schedule four = PlanSchedule({{10, 2, 1}}, 4);
   EXPECT_DOUBLE_EQ(four.seconds, 7);  // three samples on the busiest rank
   EXPECT_DOUBLE_EQ(four.busy, 20.0 / 28);
-  EXPECT_DOUBLE_EQ(PlanSchedule({{2, 1, 0}, {2, 3, 0}}, 64).seconds, 3);
+  EXPECT_EQ(four.most_samples, 3);
+  EXPECT_EQ(four.fewest_samples, 2);
+  EXPECT_DOUBLE_EQ(four.sample_seconds, 20);
+  EXPECT_DOUBLE_EQ(four.open_seconds, 4) << "every rank opens the model";
+  // Ranks wait for each other at the end of a cell.
+  EXPECT_DOUBLE_EQ(PlanSchedule({{2, 1, 0}, {2, 3, 0}}, 64).seconds, 4);
+  EXPECT_DOUBLE_EQ(PlanSchedule({{2, 1, 5, 0}, {2, 3, 5, 0}, {2, 1, 7, 1}}, 2).seconds, 17);
+}
+
+TEST(SweepCost, TellsHowManyRanksAreWorthTheirWhile) {
+  // 100 samples: from 50 to 99 ranks the busiest has two.
+  EXPECT_EQ(FewestRanks({{100, 2, 0}}, 64, 0), 50);
+  EXPECT_EQ(FewestRanks({{100, 2, 0}}, 1000, 0), 100);
+  EXPECT_EQ(FewestRanks({{100, 2, 0}}, 1, 0), 1);
+  EXPECT_EQ(MostBusyRanks({{100, 2, 0}}, 64, 0.9), 55);
+  EXPECT_GE(PlanSchedule({{100, 2, 0}}, 55).busy, 0.9);
+  EXPECT_LT(PlanSchedule({{100, 2, 0}}, 56).busy, 0.9);
+  // Opening the model takes more than the samples.
+  EXPECT_EQ(MostBusyRanks({{4, 1, 100}}, 64, 0.9), 1);
 }
 
 }  // namespace

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// What a file of schema 1 says about itself and its records, without their data. Internal to data/.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/record.h"
+#include "data/file_parts.h"
+#include "data/hdf5_handles.h"
+
+namespace midscope {
+
+Provenance ReadProvenance(hid_t entry);
+
+// Of a virtual file; empty for others.
+std::vector<FilePart> ReadParts(hid_t entry);
+
+// A record's axes and attributes, and its arrays without their data. `file_bytes`: what the file
+// and its parts have, by which sizes that can't be true are told. Throws Hdf5Error where the group
+// contradicts itself, or has data in files that are no parts.
+Record ReadFrame(hid_t group, int64_t file_bytes, const std::vector<FilePart>& parts);
+
+}  // namespace midscope
