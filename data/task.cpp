@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "data/task.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <span>
@@ -104,6 +105,15 @@ std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordF
   if (parsed.task == "timeline") return MakeTimelineTask(parsed, seed);
   if (parsed.task == "text") return MakeTextTask(parsed, count_tokens);
   return MakeOwnTask(parsed);
+}
+
+std::string TaskInFull(std::string_view spec) {
+  const std::vector<TaskDescription> tasks = Tasks();
+  const TaskSpec parsed = ParseTaskSpec(spec, tasks);
+  const auto description =
+      std::find_if(tasks.begin(), tasks.end(),
+                   [&parsed](const TaskDescription& task) { return task.name == parsed.task; });
+  return TaskSpecText(parsed, *description);
 }
 
 std::string TaskFilesHash(std::string_view spec) {
