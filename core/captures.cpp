@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 namespace midscope {
 namespace {
@@ -33,12 +32,6 @@ void LastQueryAttention::See(HookView& view) {
 std::span<const float> LastQueryAttention::Row(int64_t layer, int64_t head) const {
   return std::span(attention_)
       .subspan(static_cast<size_t>((layer * heads_ + head) * keys_), static_cast<size_t>(keys_));
-}
-
-kernels::ThresholdRule AwarenessRule(const Intervention& intervention) {
-  const auto* scheme = std::get_if<MsPoe>(&intervention.positions);
-  return scheme && scheme->mode == MsPoeMode::kCode ? kernels::ThresholdRule::kGreater
-                                                    : kernels::ThresholdRule::kAtLeast;
 }
 
 HookRequest PositionAwareness::Asks(const HookPoint& point, const SequenceInfo& sequence) {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/hooks.h"
-#include "core/intervention.h"
 #include "core/model_config.h"
 #include "kernels/position_awareness.h"
 
@@ -34,11 +33,6 @@ class LastQueryAttention : public Hook {
   int64_t keys_ = 0;
   std::vector<float> attention_;
 };
-
-// By which rule heads count as attending to a key under an intervention: the public code counts
-// keys over the threshold, the paper those that reach it; what the intervention follows, the score
-// follows.
-kernels::ThresholdRule AwarenessRule(const Intervention& intervention);
 
 // Ms-PoE's position-awareness score, from q and k before rotation. score [layer, head] = attended
 // keys / prompt_tokens.

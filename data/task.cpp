@@ -20,6 +20,7 @@
 #include "data/own_task.h"
 #include "data/passkey_task.h"
 #include "data/task_spec.h"
+#include "data/task_text.h"
 #include "data/text_task.h"
 #include "data/timeline_task.h"
 #include "data/zero_scrolls_task.h"

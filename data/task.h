@@ -99,10 +99,6 @@ using TokenCounter = std::function<int64_t(std::string_view)>;
 std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordFilter& filter = {},
                                const TokenCounter& count_tokens = {});
 
-// The spec with every parameter stated, as Task::name() gives it; reads no file. Throws Error
-// (usage) as MakeTask does.
-std::string TaskInFull(std::string_view spec);
-
 // What tells the files that a spec names from others of the same name: XXH3-128 of their contents;
 // "" where it names none. Throws as MakeTask does.
 std::string TaskFilesHash(std::string_view spec);

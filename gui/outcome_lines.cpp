@@ -133,7 +133,8 @@ std::vector<Line> ReferenceLines(const Record& reference, size_t first_color) {
     line.series.samples = static_cast<int64_t>(samples.value(i));
     const bool marked = std::any_of(line.notes.begin(), line.notes.end(),
                                     [](const QString& note) { return !note.isEmpty(); });
-    line.name = QStringLiteral("%1: %2%3").arg(table, labels[i], marked ? "*" : "");
+    line.name =
+        QStringLiteral("%1: %2%3").arg(table, labels[i], marked ? QStringLiteral("*") : QString());
     lines.push_back(std::move(line));
   }
   return lines;

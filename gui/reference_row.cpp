@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QSignalBlocker>
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 

@@ -117,7 +117,7 @@ void SampleBar::ShowSample() {
   const auto row = static_cast<size_t>(session_->sample_choice().sample);
   QStringList parts;
   if (row < view->samples().values.size()) {
-    parts << tr("number %1").arg(view->samples().values[row]);
+    parts << tr("number %1").arg(view->samples().values[row], 0, 'f', 0);
   }
   if (const Record* prompt = session_->prompt()) {
     parts << tr("%1 tokens").arg(IntegerAttribute(*prompt, "prompt_tokens", 0));

@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 #include "core/intervention_text.h"
-#include "data/task.h"
+#include "data/task_text.h"
 #include "gui/session.h"
 
 namespace midscope {

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/captures.h"
+#include "core/awareness_rule.h"
 #include "core/error.h"
 #include "core/prompt_builder.h"
 #include "core/what_if.h"

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/awareness_rule.h"
 #include "core/captures.h"
 #include "probes/record_axes.h"
 

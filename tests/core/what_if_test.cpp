@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "core/awareness_rule.h"
 #include "core/captures.h"
 #include "core/error.h"
 #include "core/intervention_text.h"

@@ -45,7 +45,8 @@ class RunningTest : public QObject {
       control->HoldComparisons(true);
       QSignalSpy means(session, &Session::MeansChanged);
       window->OpenModel(QStringLiteral("embedded"));
-      return SpyUntil(means, [this] { return session->MeansOf(Side::kA, Measure::kNll); });
+      return SpyUntil(means,
+                      [this] { return session->MeansOf(Side::kA, Measure::kNll).has_value(); });
     }
     template <typename Widget>
     Widget* Find(const char* name) {
