@@ -5,7 +5,9 @@
 #include <chrono>
 #include <set>
 #include <utility>
+#include <variant>
 
+#include "core/awareness_rule.h"
 #include "core/captures.h"
 #include "core/passage.h"
 #include "core/plan_changes.h"
@@ -41,13 +43,24 @@ int64_t Memories(const std::vector<AttentionPlan>& before, const std::vector<Att
   return static_cast<int64_t>(layers.size());
 }
 
+constexpr kernels::ThresholdRule kRules[] = {kernels::ThresholdRule::kAtLeast,
+                                             kernels::ThresholdRule::kGreater};
+
 }  // namespace
+
+kernels::ThresholdRule AwarenessRule(const Intervention& intervention) {
+  const auto* scheme = std::get_if<MsPoe>(&intervention.positions);
+  return scheme && scheme->mode == MsPoeMode::kCode ? kernels::ThresholdRule::kGreater
+                                                    : kernels::ThresholdRule::kAtLeast;
+}
 
 struct WhatIf::Subject {
   const Prompt* prompt = nullptr;
   std::vector<int32_t> ids;  // prompt and all but the last of the answer
   std::unique_ptr<Trace> trace;
   std::unique_ptr<LastQueryAttention> attention;
+  // By either rule, since a layer that is not run again keeps its counts; empty: not asked for.
+  std::vector<PositionAwareness> awareness;
   WhatIfOutcome outcome;  // of the last completed run
   bool fresh = false;     // outcome and attention belong to the trace's plans
   // Of the call under way:
@@ -59,7 +72,7 @@ struct WhatIf::Subject {
   int64_t rows() const { return static_cast<int64_t>(ids.size()); }
   bool NeedsRun() const { return first_row.back() < rows(); }
   void PlanRows();
-  RunRequest Request(const Intervention& intervention) const;
+  RunRequest Request(const Intervention& intervention);
 };
 
 // What has to run for `plans`.
@@ -82,25 +95,31 @@ void WhatIf::Subject::PlanRows() {
   }
 }
 
-RunRequest WhatIf::Subject::Request(const Intervention& intervention) const {
+RunRequest WhatIf::Subject::Request(const Intervention& intervention) {
   RunRequest request;
   request.ids = ids;
   request.prompt_tokens = prompt_tokens();
   request.intervention = ResolvePassages(intervention, *prompt);
   request.hooks = {attention.get()};
+  for (PositionAwareness& counted : awareness) request.hooks.push_back(&counted);
   request.trace = trace.get();
   if (rerun) request.rerun = RunRequest::Rerun{first_row};
   return request;
 }
 
 WhatIf::WhatIf(std::shared_ptr<const Decoder> decoder, std::vector<Prompt> prompts,
-               int64_t memory_limit)
+               int64_t memory_limit, bool position_awareness)
     : decoder_(std::move(decoder)), prompts_(std::move(prompts)), memory_limit_(memory_limit) {
   for (const Prompt& prompt : prompts_) {
     Subject subject;
     subject.prompt = &prompt;
     subject.ids = IdsToScore(prompt.ids, prompt.answer_ids);
     subject.attention = std::make_unique<LastQueryAttention>(decoder_->config());
+    if (position_awareness) {
+      for (const kernels::ThresholdRule rule : kRules) {
+        subject.awareness.emplace_back(decoder_->config(), rule);
+      }
+    }
     subjects_.push_back(std::move(subject));
   }
   Fit();
@@ -160,7 +179,7 @@ WhatIfResult WhatIf::Evaluate(const Intervention& intervention, const JobContext
     if (subject.NeedsRun()) run.push_back(&subject);
   }
   RunAll(run, intervention, context);
-  WhatIfResult result = Tell(attention);
+  WhatIfResult result = Tell(intervention, attention);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
@@ -200,7 +219,8 @@ void WhatIf::Keep(Subject& subject, const RunResult& result) {
 }
 
 // Everything but the time.
-WhatIfResult WhatIf::Tell(bool attention) const {
+WhatIfResult WhatIf::Tell(const Intervention& intervention, bool attention) const {
+  const size_t rule = AwarenessRule(intervention) == kRules[0] ? 0 : 1;
   const int64_t layers = decoder_->config().layers;
   WhatIfResult result;
   result.first_layer = layers;
@@ -211,6 +231,9 @@ WhatIfResult WhatIf::Tell(bool attention) const {
   for (const Subject& subject : subjects_) {
     result.outcomes.push_back(subject.outcome);
     if (attention) result.outcomes.back().last_query_attention = subject.attention->attention();
+    if (!subject.awareness.empty()) {
+      result.outcomes.back().position_awareness = subject.awareness[rule].score();
+    }
     const std::vector<int64_t> first_row =
         FirstRowsToRun(subject.first_row, first_layer_, subject.rows());
     for (int64_t layer = 0; layer < layers; ++layer) {

@@ -38,6 +38,8 @@ namespace midscope {
 struct WhatIfOutcome {
   std::vector<float> last_query_attention;  // [layer, head, key]
   HeadTable position_ratio;
+  // [layer, head], by the intervention's rule (captures.h); empty unless it was asked for.
+  std::vector<float> position_awareness;
   std::vector<float> last_logits;  // [vocabulary], of the last prompt row
   AnswerScore score;               // where the prompt has an answer
 };
@@ -63,9 +65,10 @@ struct WhatIfResult {
 
 class WhatIf {
  public:
-  // What is kept takes at most `memory_limit` bytes. 0: no limit.
+  // What is kept takes at most `memory_limit` bytes. 0: no limit. With `position_awareness` every
+  // outcome tells that score, too.
   WhatIf(std::shared_ptr<const Decoder> decoder, std::vector<Prompt> prompts,
-         int64_t memory_limit = 0);
+         int64_t memory_limit = 0, bool position_awareness = false);
   ~WhatIf();
 
   // The outcome under `intervention`, whose passages are those of each prompt (passage.h), re-using
@@ -86,7 +89,7 @@ class WhatIf {
   void RunAll(std::span<Subject* const> subjects, const Intervention& intervention,
               const JobContext& context);
   static void Keep(Subject& subject, const RunResult& result);
-  WhatIfResult Tell(bool attention) const;
+  WhatIfResult Tell(const Intervention& intervention, bool attention) const;
 
   std::shared_ptr<const Decoder> decoder_;
   std::vector<Prompt> prompts_;

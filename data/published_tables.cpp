@@ -114,6 +114,33 @@ bool SameTask(const std::string& published, std::string_view task) {
          });
 }
 
+// The lines of an outcome, one a row that has a number.
+void AddLines(const PublishedTable& table, const PublishedOutcome& outcome,
+              std::vector<PublishedLine>& lines) {
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    if (!table.rows[row].starts_with(outcome.rows)) continue;
+    PublishedLine line;
+    line.table = &table;
+    line.task = outcome.task;
+    line.pieces = PublishedPieces(outcome.task, outcome.task);
+    line.label = table.rows[row];
+    line.method = table.MethodOf(row);
+    line.places = outcome.places;
+    bool any = false;
+    for (const std::string& column : outcome.columns) {
+      line.accuracy.push_back(table.Value(row, table.ColumnIndex(column)) / kPercent);
+      std::string notes;
+      for (const PublishedMark* mark : table.MarksOf(row, column)) {
+        notes.append(notes.empty() ? "" : "; ").append(mark->note);
+      }
+      line.marked.push_back(!notes.empty());
+      line.notes.push_back(std::move(notes));
+      any = any || std::isfinite(line.accuracy.back());
+    }
+    if (any) lines.push_back(std::move(line));
+  }
+}
+
 }  // namespace
 
 double PublishedTable::Value(size_t row, size_t column) const {
@@ -190,21 +217,32 @@ std::vector<const PublishedTable*> FindPublishedTables(std::string_view name) {
                    KnownWordsHint(name, known));
 }
 
+int64_t PublishedPieces(std::string_view published, std::string_view task) {
+  const auto wanted = TaskParts(published);
+  if (wanted.second.empty()) return 0;
+  const std::string& part = wanted.second.front();
+  const std::string begin = part.substr(0, part.find('=') + 1);
+  for (const std::string& given : TaskParts(task).second) {
+    int64_t pieces = 0;
+    if (given.starts_with(begin) && ReadWhole(given.substr(begin.size()), pieces)) return pieces;
+  }
+  return 0;
+}
+
 std::vector<PublishedLine> PublishedLines(const PublishedTable& table, std::string_view task) {
   std::vector<PublishedLine> lines;
   for (const PublishedOutcome& outcome : table.outcomes) {
-    if (!SameTask(outcome.task, task)) continue;
-    for (size_t row = 0; row < table.rows.size(); ++row) {
-      if (!table.rows[row].starts_with(outcome.rows)) continue;
-      PublishedLine line{&table, table.rows[row], table.MethodOf(row), outcome.places, {}, {}};
-      bool any = false;
-      for (const std::string& column : outcome.columns) {
-        line.accuracy.push_back(table.Value(row, table.ColumnIndex(column)) / kPercent);
-        line.marked.push_back(!table.MarksOf(row, column).empty());
-        any = any || std::isfinite(line.accuracy.back());
-      }
-      if (any) lines.push_back(std::move(line));
-    }
+    if (SameTask(outcome.task, task)) AddLines(table, outcome, lines);
+  }
+  return lines;
+}
+
+std::vector<PublishedLine> PublishedLinesOfKind(const PublishedTable& table,
+                                                std::string_view task) {
+  std::vector<PublishedLine> lines = PublishedLines(table, task);
+  if (!lines.empty()) return lines;
+  for (const PublishedOutcome& outcome : table.outcomes) {
+    if (TaskParts(outcome.task).first == TaskParts(task).first) AddLines(table, outcome, lines);
   }
   return lines;
 }

@@ -87,15 +87,26 @@ std::vector<const PublishedTable*> FindPublishedTables(std::string_view name);
 // A row of a table as a line over places, to be drawn or printed beside a sweep's.
 struct PublishedLine {
   const PublishedTable* table = nullptr;
-  std::string label;             // the row's
-  PublishedMethod method;        // MethodOf the row
-  std::vector<int64_t> places;   // 1-based
-  std::vector<double> accuracy;  // share of samples, 0 to 1; NaN where there is none
-  std::vector<bool> marked;      // whether something is known about the cell
+  std::string task;                // the published one, "kv:pairs=50"
+  int64_t pieces = 0;              // of that task
+  std::string label;               // the row's
+  PublishedMethod method;          // MethodOf the row
+  std::vector<int64_t> places;     // 1-based
+  std::vector<double> accuracy;    // share of samples, 0 to 1; NaN where there is none
+  std::vector<bool> marked;        // whether something is known about the cell
+  std::vector<std::string> notes;  // what is known, one a place; "" for nothing
 };
+
+// How many pieces `task` says it has by the parameter that a published task of its kind states
+// ("kv:pairs=50": pairs); 0 where it does not say.
+int64_t PublishedPieces(std::string_view published, std::string_view task);
 
 // Lines of `table` for a task with as many pieces ("mdqa:documents=10,seed=3" is one); empty where
 // it has none. Other parameters of the task do not matter.
 std::vector<PublishedLine> PublishedLines(const PublishedTable& table, std::string_view task);
+
+// The same, but where the table has the task with other numbers of pieces alone, the lines of
+// those.
+std::vector<PublishedLine> PublishedLinesOfKind(const PublishedTable& table, std::string_view task);
 
 }  // namespace midscope

@@ -20,6 +20,7 @@
 #include "data/own_task.h"
 #include "data/passkey_task.h"
 #include "data/task_spec.h"
+#include "data/task_text.h"
 #include "data/text_task.h"
 #include "data/timeline_task.h"
 #include "data/zero_scrolls_task.h"
@@ -107,6 +108,15 @@ std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordF
   if (parsed.task == "timeline") return MakeTimelineTask(parsed, seed);
   if (parsed.task == "text") return MakeTextTask(parsed, count_tokens);
   return MakeOwnTask(parsed);
+}
+
+std::string TaskInFull(std::string_view spec) {
+  const std::vector<TaskDescription> tasks = Tasks();
+  const TaskSpec parsed = ParseTaskSpec(spec, tasks);
+  const auto description =
+      std::find_if(tasks.begin(), tasks.end(),
+                   [&parsed](const TaskDescription& task) { return task.name == parsed.task; });
+  return TaskSpecText(parsed, *description);
 }
 
 std::string TaskFilesHash(std::string_view spec) {

@@ -15,14 +15,6 @@ bool IsLarge(const Record& record, const Array& array, int64_t largest_elements)
   return elements > static_cast<double>(largest_elements);
 }
 
-// The large arrays taken out of the record; whether there were any.
-bool DropLarge(Record& record, int64_t largest_elements) {
-  const size_t dropped = std::erase_if(
-      record.arrays, [&](const Array& array) { return IsLarge(record, array, largest_elements); });
-  if (!record.FindArray(record.signal)) record.signal.clear();
-  return dropped > 0;
-}
-
 Record OneSample(const RunReader& reader, const std::string& name, const Axis& samples,
                  int64_t row) {
   Record sample = reader.ReadSample(name, row);
@@ -34,6 +26,13 @@ Record OneSample(const RunReader& reader, const std::string& name, const Axis& s
 }
 
 }  // namespace
+
+bool DropLarge(Record& record, int64_t largest_elements) {
+  const size_t dropped = std::erase_if(
+      record.arrays, [&](const Array& array) { return IsLarge(record, array, largest_elements); });
+  if (!record.FindArray(record.signal)) record.signal.clear();
+  return dropped > 0;
+}
 
 RunFile ReadForViewing(const std::string& address, int64_t row, int64_t largest_elements) {
   const RunAddress parsed = ParseRunAddress(address);

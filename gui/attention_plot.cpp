@@ -37,7 +37,7 @@ AttentionPlot::AttentionPlot(QWidget* parent)
   marked_ = new QCPItemStraightLine(this);
   marked_->setVisible(false);
   xAxis->setLabel(tr("token"));
-  yAxis->setLabel(tr("attention"));
+  yAxis->setLabel(tr("attention weight"));
   SetNames(tr("A"), tr("B"));
   SetLogarithmic(true);
   RestyleData();

@@ -58,6 +58,7 @@ ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent),
   connect(smoothing_, &QSpinBox::valueChanged, this, &ChannelPanel::Refresh);
   connect(session_, &Session::ModelChanged, this, &ChannelPanel::RefreshModel);
   connect(session_, &Session::FullRunChanged, this, &ChannelPanel::Refresh);
+  connect(session_, &Session::Followed, this, &ChannelPanel::Refresh);
   connect(session_, &Session::SettingsChanged, this, [this] {
     if (view() != shown_) Refresh();
   });
@@ -65,15 +66,17 @@ ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent),
 }
 
 void ChannelPanel::RefreshModel() {
-  const Record* hidden = session_->record(Side::kA, "hidden_channels");
-  int64_t layers = hidden ? AxisSize(*hidden, "layer") : 0;
   if (session_->model()) {
-    layers = session_->model()->config.layers;
     const QSignalBlocker quiet(channel_);
     channel_->setMaximum(
         static_cast<int>(std::max<int64_t>(session_->model()->config.hidden - 1, 0)));
     channel_->setValue(static_cast<int>(session_->channel()));
   }
+  FillLayers(session_->model() ? session_->model()->config.layers : 0);
+  Refresh();
+}
+
+void ChannelPanel::FillLayers(int64_t layers) {
   const QSignalBlocker quiet(layer_);
   const int before = layer_->currentIndex();
   layer_->clear();
@@ -82,7 +85,6 @@ void ChannelPanel::RefreshModel() {
     layer_->addItem(QString::number(layer), static_cast<qlonglong>(layer));
   }
   layer_->setCurrentIndex(std::clamp(before, 0, layer_->count() - 1));
-  Refresh();
 }
 
 ChannelPlot::View ChannelPanel::view() const {
@@ -96,7 +98,20 @@ ChannelPlot::View ChannelPanel::view() const {
   return chosen;
 }
 
+// A file has the layers and channels that it has; those of a sample come after the file's.
+void ChannelPanel::FollowFile() {
+  const Record* hidden = session_->record(Side::kA, "hidden_channels");
+  if (session_->model() || !hidden) return;
+  const QVector<double> channels = AxisValues(*hidden, "channel");
+  if (!channels.isEmpty() && !channels.contains(channel_->value())) {
+    const QSignalBlocker quiet(channel_);
+    channel_->setValue(static_cast<int>(channels.front()));
+  }
+  if (layer_->count() - 1 != AxisSize(*hidden, "layer")) FillLayers(AxisSize(*hidden, "layer"));
+}
+
 void ChannelPanel::Refresh() {
+  FollowFile();
   shown_ = view();
   plot_->Show(session_->record(Side::kA, "hidden_channels"),
               session_->record(Side::kB, "hidden_channels"), shown_);

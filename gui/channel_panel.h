@@ -24,6 +24,8 @@ class ChannelPanel : public QWidget {
 
  private:
   void RefreshModel();
+  void FillLayers(int64_t layers);
+  void FollowFile();
   void Refresh();
   ChannelPlot::View view() const;  // as the boxes say
 

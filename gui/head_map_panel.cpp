@@ -26,6 +26,7 @@ HeadMapPanel::HeadMapPanel(Session* session, QWidget* parent) : QWidget(parent),
   LayOutPanel(this, plot_, row);
   connect(mode_, &QComboBox::currentIndexChanged, this, &HeadMapPanel::Refresh);
   connect(session_, &Session::FullRunChanged, this, &HeadMapPanel::Refresh);
+  connect(session_, &Session::Followed, this, &HeadMapPanel::Refresh);
   connect(session_, &Session::SettingsChanged, this, &HeadMapPanel::RefreshNote);
   connect(session_, &Session::ModelChanged, this, &HeadMapPanel::Refresh);
   Refresh();
@@ -51,7 +52,7 @@ void HeadMapPanel::RefreshNote() {
   QString note;
   if (mode() != MapMode::kA && !session_->differs()) {
     note = tr("B is the same as A");
-  } else if (plot_->layers() > 0 && !session_->settled(side)) {
+  } else if (plot_->layers() > 0 && !session_->settled(side) && !session_->follows(side)) {
     note = tr("of an older setting until the hand rests");
   }
   note_->setText(note);

@@ -56,7 +56,7 @@ void HeadMapPlot::SetHeadsPerKeyValueHead(int64_t heads) {
 void HeadMapPlot::SetScale() {
   const bool difference = mode_ == MapMode::kDifference;
   map_->setGradient(difference ? DifferenceGradient() : ViridisGradient());
-  scale_->setLabel(difference ? tr("score B − A") : tr("score"));
+  scale_->setLabel(difference ? tr("score B − A (share of keys)") : tr("score (share of keys)"));
   QCPRange range;
   bool first = true;
   for (int64_t layer = 0; layer < layers_; ++layer) {

@@ -30,6 +30,7 @@
 #include "gui/ratio_editor.h"
 #include "gui/record_access.h"
 #include "gui/record_panel.h"
+#include "gui/sample_bar.h"
 #include "gui/session.h"
 #include "gui/setting_history.h"
 #include "gui/settings_panel.h"
@@ -56,6 +57,7 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
   channel_ = new ChannelPanel(session_);
   outcome_ = new OutcomePanel(session_);
   records_ = new RecordPanel(session_);
+  samples_ = new SampleBar(session_);
   errors_ = new ErrorBar;
   progress_ = new ProgressRow;
   what_if_text_ = new QLabel;
@@ -114,6 +116,7 @@ void MainWindow::Arrange() {
   auto* column = new QVBoxLayout(centre);
   column->setContentsMargins(4, 4, 4, 0);
   column->addWidget(errors_);
+  column->addWidget(samples_);
   column->addWidget(all, 1);
   setCentralWidget(centre);
   statusBar()->addWidget(progress_);
@@ -157,6 +160,9 @@ void MainWindow::MakeMenus() {
     head_map_->addAction(action);
     view->addAction(action);
   }
+  view->addSeparator();
+  view->addActions(samples_->actions_of_menu());
+  view->addSeparator();
   QAction* full = view->addAction(tr("&Full screen"), QKeySequence(Qt::Key_F10), this,
                                   [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
   full->setToolTip(tr("F10"));
@@ -193,6 +199,7 @@ void MainWindow::WirePanels() {
     for (size_t i = 0; i < session_->prompts().size(); ++i) {
       if (IntegerAttribute(session_->prompts()[i], "place", 0) == place) session_->SetPlace(i);
     }
+    samples_->ChoosePlace(place);
   });
   connect(head_map_->plot(), &HeadMapPlot::HeadChosen, attention_, &AttentionPanel::SetHead);
   connect(head_map_->plot(), &HeadMapPlot::HeadChosen, settings_, &SettingsPanel::OfferHead);

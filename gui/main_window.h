@@ -23,6 +23,7 @@ class OutcomePanel;
 class Plot;
 class ProgressRow;
 class RecordPanel;
+class SampleBar;
 class Session;
 class SettingHistory;
 class SettingsPanel;
@@ -53,6 +54,7 @@ class MainWindow : public QMainWindow {
   RecordPanel* records() const { return records_; }
   // Outcome and records, one before the other.
   QTabWidget* lower_right() const { return lower_right_; }
+  SampleBar* samples() const { return samples_; }
   ErrorBar* errors() const { return errors_; }
   QLabel* what_if_text() const { return what_if_text_; }
   std::vector<Plot*> plots() const;
@@ -84,6 +86,7 @@ class MainWindow : public QMainWindow {
   OutcomePanel* outcome_;
   RecordPanel* records_;
   QTabWidget* lower_right_;
+  SampleBar* samples_;
   ErrorBar* errors_;
   ProgressRow* progress_;
   QLabel* what_if_text_;

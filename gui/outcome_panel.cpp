@@ -7,23 +7,17 @@
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
+#include <algorithm>
 
+#include "data/published_record.h"
+#include "gui/outcome_lines.h"
 #include "gui/outcome_plot.h"
 #include "gui/panel_layout.h"
-#include "gui/plot_style.h"
 #include "gui/record_access.h"
+#include "gui/reference_row.h"
 #include "gui/session.h"
 
 namespace midscope {
-namespace {
-
-QColor Paler(QColor color) {
-  color.setAlpha(190);
-  return color;
-}
-
-}  // namespace
-
 OutcomePanel::OutcomePanel(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
   plot_ = new OutcomePlot(this);
   measure_ = new QComboBox(this);
@@ -55,6 +49,12 @@ OutcomePanel::OutcomePanel(Session* session, QWidget* parent) : QWidget(parent),
   row->addWidget(samples_);
   row->addWidget(note_, 1);
   LayOutPanel(this, plot_, row);
+  reference_ = new ReferenceRow(session_, this);
+  layout()->addWidget(reference_);
+  // Published tables are of accuracy: whoever chooses one wants to see it.
+  connect(reference_, &ReferenceRow::Chosen, this,
+          [this] { measure_->setCurrentIndex(static_cast<int>(Measure::kAccuracy)); });
+  connect(session_, &Session::ReferenceChanged, this, &OutcomePanel::Refresh);
   connect(measure_, &QComboBox::currentIndexChanged, this, &OutcomePanel::Refresh);
   connect(sample_, &QCheckBox::toggled, this, &OutcomePanel::Refresh);
   connect(means_, &QCheckBox::toggled, this, &OutcomePanel::Refresh);
@@ -76,32 +76,23 @@ void OutcomePanel::Refresh() {
     samples_->setValue(static_cast<int>(session_->samples()));
   }
   const auto measure = static_cast<Measure>(measure_->currentIndex());
-  std::vector<OutcomePlot::Line> lines;
+  std::vector<OutcomePlot::Line> lines =
+      OutcomeLines(*session_, {measure, sample_->isChecked(), means_->isChecked()});
   QString note;
   for (const Side side : {Side::kA, Side::kB}) {
-    if (side == Side::kB && !session_->differs()) break;
-    const QString name = side == Side::kA ? tr("A") : tr("B");
-    const Record* outcome = session_->record(side, "outcome");
-    if (sample_->isChecked() && outcome) {
-      for (const OutcomeSeries& series : SeriesOf(*outcome, measure)) {
-        lines.push_back({series, tr("%1, this sample").arg(name), Paler(SideColor(side)), false});
-      }
-    }
     const auto means = session_->MeansOf(side, measure);
-    if (means_->isChecked() && means) {
-      QString label = tr("%1, mean of %2").arg(name).arg(means->series.samples);
-      if (!means->complete) {
-        label += tr(" (partial)");
-        note = tr("partial %1/%2").arg(means->series.samples).arg(session_->samples());
-      }
-      lines.push_back({means->series, label, SideColor(side), true});
-    }
+    if (!means || means->complete) continue;
+    note = tr("partial %1/%2").arg(means->series.samples).arg(session_->samples());
   }
-  if (lines.empty() && !session_->file_records().empty()) {
-    size_t index = 0;
-    for (const OutcomeSeries& series : BestSeriesOf(session_->file_records(), measure)) {
-      lines.push_back({series, series.setting, OutcomePlot::SettingColor(index++), true});
-    }
+  const Record* reference = session_->record(Side::kA, kPublishedRecord);
+  if (reference && measure == Measure::kAccuracy) {
+    // Behind the colours of A, B and a file's settings.
+    const std::vector<OutcomePlot::Line> published =
+        ReferenceLines(*reference, std::max<size_t>(lines.size(), 2));
+    lines.insert(lines.end(), published.begin(), published.end());
+  } else if (reference) {
+    note +=
+        (note.isEmpty() ? QString() : QStringLiteral("; ")) + tr("the reference is an accuracy");
   }
   plot_->Show(lines, measure);
   note_->setText(note);

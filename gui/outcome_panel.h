@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The outcome by gold place of A and B: the sample on the screen and means over samples.
+// The outcome by gold place of A and B, or of a file's settings: the sample on the screen, means
+// over samples, and published lines beside them.
 #pragma once
 
 #include <QWidget>
@@ -12,6 +13,7 @@ class QSpinBox;
 namespace midscope {
 
 class OutcomePlot;
+class ReferenceRow;
 class Session;
 
 class OutcomePanel : public QWidget {
@@ -33,6 +35,7 @@ class OutcomePanel : public QWidget {
   QCheckBox* means_;
   QSpinBox* samples_;
   QLabel* note_;
+  ReferenceRow* reference_;
 };
 
 }  // namespace midscope

@@ -41,14 +41,18 @@ QColor OutcomePlot::SettingColor(size_t index) {
 void OutcomePlot::AddLine(const Line& line, double shift) {
   QCPGraph* graph = addGraph();
   graph->setName(line.name);
-  graph->setPen(QPen(line.color, line.mean ? 2.2 : 1.2, line.mean ? Qt::SolidLine : Qt::DashLine));
+  if (!line.in_legend) graph->removeFromLegend();
+  const double width = line.mean ? 2.2 : line.reference ? 1.6 : 1.2;
+  graph->setPen(QPen(line.color, width, line.mean ? Qt::SolidLine : Qt::DashLine));
   graph->setScatterStyle(
-      QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(line.color, 1.4),
+      QCPScatterStyle(line.reference ? QCPScatterStyle::ssDiamond : QCPScatterStyle::ssCircle,
+                      QPen(line.color, 1.4),
                       line.mean ? QBrush(line.color) : QBrush(palette().color(QPalette::Base)), 7));
   const qsizetype count = std::min(line.series.places.size(), line.series.values.size());
   QVector<double> places = line.series.places.first(count);
   for (double& place : places) place += shift;
   graph->setData(places, line.series.values.first(count), true);
+  MarkNotes(line);
   if (line.series.low.size() < count || line.series.high.size() < count) return;
   auto* bars = new QCPErrorBars(xAxis, yAxis);
   bars->removeFromLegend();
@@ -64,13 +68,41 @@ void OutcomePlot::AddLine(const Line& line, double shift) {
   bars->setData(below, above);
 }
 
+void OutcomePlot::MarkNotes(const Line& line) {
+  QVector<double> places;
+  QVector<double> values;
+  for (qsizetype i = 0; i < line.notes.size(); ++i) {
+    if (line.notes[i].isEmpty()) continue;
+    places.append(line.series.places.value(i));
+    values.append(line.series.values.value(i));
+  }
+  if (places.isEmpty()) return;
+  QCPGraph* marks = addGraph();
+  marks->removeFromLegend();
+  marks->setLineStyle(QCPGraph::lsNone);
+  marks->setScatterStyle(
+      QCPScatterStyle(QCPScatterStyle::ssCross, QPen(line.color, 2), Qt::NoBrush, 11));
+  marks->setData(places, values, true);
+}
+
+QVector<double> OutcomePlot::Places() const {
+  const auto own =
+      std::find_if(lines_.begin(), lines_.end(), [](const Line& line) { return !line.reference; });
+  return own == lines_.end() ? QVector<double>() : own->series.places;
+}
+
 void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
   lines_ = lines;
   measure_ = measure;
   clearPlottables();
   yAxis->setLabel(measure == Measure::kNll ? tr("−log p(answer) in nats, lower is better")
                                            : tr("accuracy, higher is better"));
-  const QVector<double> places = lines_.empty() ? QVector<double>() : lines_.front().series.places;
+  const bool references =
+      std::any_of(lines_.begin(), lines_.end(), [](const Line& line) { return line.reference; });
+  xAxis->setLabel(references ? tr("place of the gold passage (dashed: published, at the same share "
+                                  "of its places)")
+                             : tr("place of the gold passage"));
+  const QVector<double> places = Places();
   // Means stand a little beside their place, so that their intervals do not cover each other.
   const auto means =
       std::count_if(lines_.begin(), lines_.end(), [](const Line& line) { return line.mean; });
@@ -143,9 +175,10 @@ QString OutcomePlot::TooltipAt(const QPointF& position) const {
   }
   if (!nearest) return {};
   const OutcomeSeries& series = nearest->series;
-  QString tip = tr("%1\nplace %2: %3")
-                    .arg(nearest->name)
-                    .arg(series.places[nearest_index])
+  const QString point =
+      nearest->point_names.value(nearest_index, tr("place %1").arg(series.places[nearest_index]));
+  QString tip = QStringLiteral("%1\n%2: %3")
+                    .arg(nearest->name, point)
                     .arg(series.values[nearest_index], 0, 'g', 4);
   if (nearest_index < series.low.size() && nearest_index < series.high.size()) {
     tip += tr("\n95 % interval %1 to %2")
@@ -153,13 +186,15 @@ QString OutcomePlot::TooltipAt(const QPointF& position) const {
                .arg(series.high[nearest_index], 0, 'g', 4);
   }
   if (series.samples > 0) tip += tr("\n%1 samples").arg(series.samples);
+  const QString note = nearest->notes.value(nearest_index);
+  if (!note.isEmpty()) tip += tr("\n* %1").arg(note);
   return tip;
 }
 
 void OutcomePlot::ClickAt(const QPointF& position) {
-  if (lines_.empty() || !axisRect()->rect().contains(position.toPoint())) return;
+  if (!axisRect()->rect().contains(position.toPoint())) return;
   const double clicked = xAxis->pixelToCoord(position.x());
-  const QVector<double>& places = lines_.front().series.places;
+  const QVector<double> places = Places();
   const auto nearest =
       std::min_element(places.begin(), places.end(), [clicked](double left, double right) {
         return std::abs(left - clicked) < std::abs(right - clicked);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How well the answer comes out for every place of the gold passage. Lines with hollow dots: the
 // sample on the screen; lines with full dots and bars: means over samples with their 95 %
-// intervals.
+// intervals; dashed lines with diamonds: published ones, with a cross where a number is known to be
+// wrong.
 #pragma once
 
 #include <QVector>
@@ -23,6 +24,10 @@ class OutcomePlot : public Plot {
     QString name;  // in the legend
     QColor color;
     bool mean = false;
+    bool in_legend = true;
+    bool reference = false;        // published
+    QStringList point_names = {};  // one a place, for tooltips; empty: "place N"
+    QStringList notes = {};        // what is known to be wrong, one a place; empty: nothing
   };
   void Show(const std::vector<Line>& lines, Measure measure);
   // The place of the prompt on the screen, 1-based; 0 for none.
@@ -44,6 +49,9 @@ class OutcomePlot : public Plot {
 
  private:
   void AddLine(const Line& line, double shift);
+  void MarkNotes(const Line& line);
+  // The places of the run; none where only published lines are drawn.
+  QVector<double> Places() const;
 
   std::vector<Line> lines_;
   Measure measure_ = Measure::kNll;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/outcome_series.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -61,6 +62,16 @@ std::vector<OutcomeSeries> MeansOverSamples(const Record& record, const std::str
   return all;
 }
 
+// Those of settings that are not there yet.
+void AddOthers(std::vector<OutcomeSeries> more, std::vector<OutcomeSeries>& all) {
+  for (OutcomeSeries& series : more) {
+    const bool known = std::any_of(all.begin(), all.end(), [&series](const OutcomeSeries& one) {
+      return one.setting == series.setting;
+    });
+    if (!known) all.push_back(std::move(series));
+  }
+}
+
 }  // namespace
 
 std::vector<OutcomeSeries> SeriesOf(const Record& record, Measure measure) {
@@ -85,6 +96,8 @@ std::vector<OutcomeSeries> BestSeriesOf(const std::vector<Record>& records, Meas
     if (worth > best_worth) {
       best = std::move(series);
       best_worth = worth;
+    } else if (worth == best_worth) {
+      AddOthers(std::move(series), best);
     }
   }
   return best;

@@ -25,8 +25,8 @@ struct OutcomeSeries {
 // One series a setting; empty where the record has no such outcome. Means over the axis `sample`
 // are taken here for a sweep's samples (those without a value left out).
 std::vector<OutcomeSeries> SeriesOf(const Record& record, Measure measure);
-// Of all records: means where a record holds them, else those of a sweep's samples, else one
-// sample's.
+// Of all records: means where any holds them, else those of a sweep's samples, else one sample's;
+// each setting once, of the first record that has it.
 std::vector<OutcomeSeries> BestSeriesOf(const std::vector<Record>& records, Measure measure);
 
 }  // namespace midscope

@@ -8,14 +8,21 @@
 #include <cmath>
 
 namespace midscope {
+namespace {
+
+constexpr double kSoonest = 0.2;  // seconds; a rate of less says nothing
+
+}  // namespace
 
 ProgressRow::ProgressRow(QWidget* parent) : QWidget(parent) {
   what_ = new QLabel(this);
+  what_->setObjectName(QStringLiteral("progress_what"));
   bar_ = new QProgressBar(this);
   bar_->setTextVisible(false);
   bar_->setFixedWidth(160);
   bar_->setMaximumHeight(12);
   rate_ = new QLabel(this);
+  rate_->setObjectName(QStringLiteral("progress_rate"));
   cancel_ = new QPushButton(tr("Cancel"), this);
   cancel_->setObjectName(QStringLiteral("cancel"));
   cancel_->setToolTip(tr("Stop what is being worked on; what is finished stays"));
@@ -52,15 +59,16 @@ void ProgressRow::SetProgress(const Progress& progress) {
     bar_->setValue(static_cast<int>(kSteps * static_cast<double>(progress.done) /
                                     static_cast<double>(progress.total)));
   }
-  rate_->setText(RateText(progress, static_cast<double>(stage_clock_.elapsed()) / 1000));
+  rate_->setText(
+      RateText(progress, stage_first_, static_cast<double>(stage_clock_.elapsed()) / 1000));
 }
 
-QString ProgressRow::RateText(const Progress& progress, double seconds) {
+QString ProgressRow::RateText(const Progress& progress, int64_t before, double seconds) {
   QString text = QString::number(progress.done);
   if (progress.total > 0) text += QStringLiteral(" / %1").arg(progress.total);
   if (!progress.unit.empty()) text += QLatin1Char(' ') + QString::fromStdString(progress.unit);
-  if (progress.done <= 0 || seconds < 0.2) return text;
-  const double rate = static_cast<double>(progress.done) / seconds;
+  if (progress.done <= before || seconds < kSoonest) return text;
+  const double rate = static_cast<double>(progress.done - before) / seconds;
   text += tr(" · %1 per s").arg(rate, 0, 'g', 3);
   if (progress.total > 0) {
     const double left = static_cast<double>(progress.total - progress.done) / rate;

@@ -23,8 +23,9 @@ class ProgressRow : public QWidget {
   void SetBusy(const QString& what);
   void SetProgress(const Progress& progress);
 
-  // "12 / 100 samples · 3.2 per s · 28 s left"; without a rate before anything is done.
-  static QString RateText(const Progress& progress, double seconds);
+  // "12 / 100 samples · 3.2 per s · 28 s left" where the first `before` were done when the seconds
+  // began; without a rate before anything more is done.
+  static QString RateText(const Progress& progress, int64_t before, double seconds);
 
  Q_SIGNALS:
   void CancelAsked();

@@ -79,6 +79,7 @@ RecordPanel::RecordPanel(Session* session, QWidget* parent) : QWidget(parent), s
   }
   connect(session_, &Session::FullRunChanged, this, &RecordPanel::Refresh);
   connect(session_, &Session::SettingsChanged, this, &RecordPanel::Refresh);
+  connect(session_, &Session::ReferenceChanged, this, &RecordPanel::Refresh);
   Refresh();
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/result_file.h"
 
+#include <memory>
+
 #include "core/error.h"
 #include "data/run_store.h"
-#include "data/view_records.h"
+#include "data/sample_view.h"
 #include "gui/session.h"
 
 namespace midscope {
@@ -19,7 +21,8 @@ void SaveResults(const Session& session, const QString& path) {
 }
 
 void OpenResults(Session& session, const QString& path) {
-  session.ShowFile(ReadForViewing(path.toStdString()).records);
+  const auto samples = std::make_shared<const SampleView>(path.toStdString());
+  session.ShowFile(samples->Overview(), samples);
 }
 
 }  // namespace midscope

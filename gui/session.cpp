@@ -4,24 +4,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/error.h"
 #include "core/intervention_text.h"
-#include "gui/record_access.h"
+#include "data/published_record.h"
 
 namespace midscope {
 namespace {
 
 constexpr int kRestMilliseconds = 350;
 constexpr int kPauseMilliseconds = 150;
-
-// A file of another version may hold a term that this one does not know: its pictures still show.
-Intervention SettingOrNone(const std::string& text) {
-  try {
-    return ParseIntervention(text);
-  } catch (const Error&) {
-    return {};
-  }
-}
 
 }  // namespace
 
@@ -49,6 +39,7 @@ const Record* Session::prompt() const {
 }
 
 const Record* Session::record(Side side, const std::string& name) const {
+  if (name == kPublishedRecord) return side == Side::kA ? reference_.get() : nullptr;
   if (side == Side::kB && !differs()) return nullptr;
   const auto found = state(side).records.find(name);
   return found == state(side).records.end() ? nullptr : found->second.get();
@@ -58,6 +49,9 @@ std::vector<std::string> Session::record_names(Side side) const {
   std::vector<std::string> names;
   if (side == Side::kB && !differs()) return names;
   for (const auto& [name, record] : state(side).records) names.push_back(name);
+  if (side == Side::kA && reference_) {
+    names.insert(std::upper_bound(names.begin(), names.end(), kPublishedRecord), kPublishedRecord);
+  }
   return names;
 }
 
@@ -71,7 +65,7 @@ quint64 Session::Post(EngineRequest request, Side side) {
 
 void Session::Open(const OpenRequest& request) {
   CancelEverything();
-  file_records_.clear();
+  LeaveFile();
   model_.reset();
   prompts_.clear();
   means_.clear();
@@ -95,7 +89,7 @@ void Session::SetSubject(const Subject& subject) {
 void Session::PostSubject() {
   subject_waits_ = false;
   CancelEverything();
-  file_records_.clear();
+  LeaveFile();
   means_.clear();
   valid_from_ = Post(*subject_);
   Q_EMIT MeansChanged();
@@ -192,6 +186,7 @@ void Session::RequestWhatIf(Side side) {
   WhatIfRequest request;
   request.intervention = state(side).setting;
   request.place = place_;
+  request.channels = {channel_};
   Post(request, side);
 }
 
@@ -280,39 +275,6 @@ void Session::SetSamples(int64_t samples) {
 }
 
 void Session::Cancel() { CancelEverything(); }
-
-void Session::ShowFile(const std::vector<Record>& records) {
-  CancelEverything();
-  valid_from_ = ~quint64{0};
-  model_.reset();
-  subject_.reset();
-  prompts_.clear();
-  means_.clear();
-  a_ = SideState{};
-  b_ = SideState{};
-  file_records_ = records;
-  for (const Record& record : records) {
-    if (record.name == "prompt") {
-      prompts_.push_back(record);
-      a_.setting = SettingOrNone(TextAttribute(record, "intervention").toStdString());
-      continue;
-    }
-    const bool is_b = TextAttribute(record, "side") == QLatin1String("B");
-    SideState& side = is_b ? b_ : a_;
-    const bool suffixed = is_b && record.name.ends_with("_b");
-    side.records[suffixed ? record.name.substr(0, record.name.size() - 2) : record.name] =
-        std::make_shared<Record>(record);
-    const QString text = TextAttribute(record, "intervention");
-    if (!text.isEmpty()) side.setting = SettingOrNone(text.toStdString());
-  }
-  place_ = 0;
-  a_.settled = b_.settled = true;
-  Q_EMIT ModelChanged();
-  Q_EMIT PromptsChanged();
-  Q_EMIT SettingsChanged();
-  TellSides();
-  Q_EMIT MeansChanged();
-}
 
 std::optional<Session::Means> Session::MeansOf(Side side, Measure measure) const {
   const auto found = means_.find(PrintIntervention(setting(side)));

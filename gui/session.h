@@ -3,8 +3,9 @@
 // them. Asks the engine for what is missing, in the order in which eyes need it, and tells the
 // panels what has come. Knows no widget.
 //
-// A new setting is answered by a what-if at once; when a hand that still holds a knob pauses, full
-// runs follow (score map, hidden channels), and when it rests the means over samples do.
+// A new setting is answered by a what-if at once, which brings the score map and the hidden channel
+// along where all layers are kept; when a hand that still holds a knob pauses, full runs follow
+// (all other records), and when it rests the means over samples do.
 #pragma once
 
 #include <QObject>
@@ -16,8 +17,10 @@
 #include <string>
 #include <vector>
 
+#include "data/record_reader.h"
 #include "gui/engine_worker.h"
 #include "gui/outcome_series.h"
+#include "gui/sample_reader.h"
 #include "gui/view_types.h"
 
 namespace midscope {
@@ -47,11 +50,23 @@ class Session : public QObject {
   // (LookRequest::probe_options).
   void SetProbeOptions(const std::string& json);
   void Cancel();
-  // Shows records read from a file instead of a model's.
-  void ShowFile(const std::vector<Record>& records);
+  // Shows records read from a file instead of a model's; where the file has samples, the first one
+  // of them, which comes a little later (SampleShown).
+  void ShowFile(const RunFile& file, std::shared_ptr<const SampleView> samples = nullptr);
+  // Shows another sample of the file; the newest choice wins. Does nothing where there is none.
+  void ChooseSample(const SampleChoice& choice);
+  // A line over places that the outcome is drawn beside (data/published_record.h); nothing: none.
+  void SetReference(std::optional<Record> reference);
 
   // Records of the file that is shown; empty where a model's are.
   const std::vector<Record>& file_records() const { return file_records_; }
+  // The file's samples; null where it has none, or a model's records are shown.
+  const SampleView* sample_view() const;
+  const SampleChoice& sample_choice() const { return sample_choice_; }
+  // How long the sample on the screen took to read.
+  double sample_milliseconds() const { return sample_milliseconds_; }
+  // Of what is shown, in full where it can be told: "kv:pairs=10"; "" for own text.
+  const std::string& task() const { return task_; }
   const std::optional<ModelSummary>& model() const { return model_; }
   const Provenance& provenance() const { return provenance_; }
   const std::vector<Record>& prompts() const { return prompts_; }
@@ -67,6 +82,8 @@ class Session : public QObject {
   std::vector<std::string> record_names(Side side) const;
   // Whether full runs of the side's setting have come; if not, its map is of an older setting.
   bool settled(Side side) const { return state(side).settled; }
+  // Whether what-ifs bring the score map and hidden channels along, so that these follow the hand.
+  bool follows(Side side) const { return state(side).follows; }
   bool differs() const { return a_.setting != b_.setting; }
 
   struct Means {
@@ -94,7 +111,13 @@ class Session : public QObject {
   // Records of a side's full run came or went (score map, hidden channels), or are of an older
   // setting from now on.
   void FullRunChanged(midscope::Side side);
+  // A what-if brought a side's score map and hidden channels along.
+  void Followed(midscope::Side side);
   void MeansChanged();
+  // A file with samples was opened or left.
+  void SampleFileChanged();
+  void SampleShown();
+  void ReferenceChanged();
   // `what` in words while something other than a what-if is wanted; empty: at rest.
   void BusyChanged(const QString& what);
   void Progressed(const midscope::Progress& progress);
@@ -107,6 +130,7 @@ class Session : public QObject {
     Intervention setting;
     std::map<std::string, std::shared_ptr<const Record>> records;
     bool settled = false;
+    bool follows = false;
     quint64 shown_ticket = 0;  // of the what-if on the screen
   };
   struct MeansEntry {
@@ -140,6 +164,9 @@ class Session : public QObject {
   void UpdateBusy();
   void CancelMeans();
   void CancelEverything();
+  void LeaveFile();
+  void OnSample(const SampleReader::ReplyPointer& reply);
+  void TakeRecord(const Record& record);
 
   std::optional<ModelSummary> model_;
   Provenance provenance_;
@@ -147,6 +174,10 @@ class Session : public QObject {
   bool subject_waits_ = false;
   std::vector<Record> prompts_;
   std::vector<Record> file_records_;
+  std::unique_ptr<SampleReader> sample_reader_;  // null: no file with samples
+  SampleChoice sample_choice_;
+  double sample_milliseconds_ = 0;
+  std::string task_;
   size_t place_ = 0;
   bool place_chosen_ = false;
   int64_t channel_ = 100;
@@ -154,6 +185,7 @@ class Session : public QObject {
   std::string probe_options_ = "{}";
   SideState a_;
   SideState b_;
+  std::shared_ptr<const Record> reference_;  // null: none
   std::map<std::string, MeansEntry> means_;  // by the setting's text
   std::vector<std::string> asked_means_;     // settings of the comparison under way
   quint64 asked_ticket_ = 0;

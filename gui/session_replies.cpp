@@ -2,7 +2,9 @@
 // What the session does with what the engine's thread sends back.
 #include <utility>
 
+#include "core/error.h"
 #include "core/intervention_text.h"
+#include "data/task_text.h"
 #include "gui/session.h"
 
 namespace midscope {
@@ -22,6 +24,15 @@ QString BusyText(RequestKind kind) {
       break;
   }
   return Session::tr("What-if");
+}
+
+// In full, so that defaults can be read off it.
+std::string TaskOrEmpty(const std::string& task) {
+  try {
+    return task.empty() ? "" : TaskInFull(task);
+  } catch (const Error&) {
+    return task;  // of an engine that knows more tasks
+  }
 }
 
 }  // namespace
@@ -65,6 +76,7 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
 
 void Session::OnSubject(const EngineReply& reply) {
   prompts_ = reply.records;
+  task_ = TaskOrEmpty(std::get<Subject>(reply.request).task);
   // The middle of the context is what this is about: there the first picture is taken.
   if (!place_chosen_ || place_ >= prompts_.size()) place_ = prompts_.size() / 2;
   a_.records.clear();
@@ -96,12 +108,15 @@ void Session::OnWhatIf(const EngineReply& reply) {
   if (reply.ticket < side.shown_ticket) return;
   side.shown_ticket = reply.ticket;
   const auto& request = std::get<WhatIfRequest>(reply.request);
+  side.follows = false;
   for (const Record& record : reply.records) {
     // The attention of a full run is not replaced by the same numbers, nor by another place's.
     const bool outcome = record.name == "outcome";
     if (!outcome && (side.settled || request.place != place_)) continue;
     side.records[record.name] = std::make_shared<Record>(record);
+    side.follows = side.follows || record.name == "position_awareness";
   }
+  if (side.follows) Q_EMIT Followed(reply.side);
   Q_EMIT SideChanged(reply.side);
   Q_EMIT WhatIfTimed(reply.cost);
 }
@@ -136,7 +151,10 @@ void Session::UpdateBusy() {
 
 std::vector<Record> Session::RecordsOnScreen() const {
   std::vector<Record> records;
-  if (const Record* shown = prompt()) records.push_back(*shown);
+  if (const Record* shown = prompt()) {
+    records.push_back(*shown);
+    if (!task_.empty()) records.back().attributes["task"] = task_;
+  }
   for (const Side side : {Side::kA, Side::kB}) {
     if (side == Side::kB && !differs()) break;
     for (const auto& [name, record] : state(side).records) {
@@ -158,6 +176,7 @@ std::vector<Record> Session::RecordsOnScreen() const {
     first = found->second.record.get();
     records.push_back(std::move(copy));
   }
+  if (reference_) records.push_back(*reference_);
   return records;
 }
 

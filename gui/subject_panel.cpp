@@ -70,10 +70,14 @@ QWidget* SubjectPanel::MakeTaskPage() {
   task_ = new QComboBox(page);
   task_->setObjectName(QStringLiteral("task"));
   task_->setEditable(true);
-  task_->addItems({QStringLiteral("list:lines=20"), QStringLiteral("kv:pairs=10")});
+  task_->addItems({QStringLiteral("list:lines=20"), QStringLiteral("kv:pairs=10"),
+                   QStringLiteral("mdqa:documents=10"), QStringLiteral("lines:lines=20"),
+                   QStringLiteral("passkey:tokens=500"), QStringLiteral("needle:tokens=500")});
   task_->setToolTip(
-      tr("<p>list: who bought what, in a list of lines. kv: pairs of random keys and "
-         "values. The number of pieces may be changed</p>"));
+      tr("<p>list: who bought what, in a list of lines. kv: pairs of random keys and values. "
+         "mdqa: a question and documents, one of which answers it. lines: numbers under names. "
+         "passkey, needle: a number, or a sentence, hidden in filler. The numbers may be changed; "
+         "<i>midscope help tasks</i> tells all tasks and what they take</p>"));
   seed_ = new QSpinBox(page);
   seed_->setRange(0, kLargestSeed);
   seed_->setValue(1);

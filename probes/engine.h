@@ -99,6 +99,7 @@ struct WhatIfRequest {
   Intervention intervention;
   size_t place = 0;  // whose attention is returned
   bool attention = true;
+  std::vector<int64_t> channels = {};  // hidden channels of that place to return by position
 };
 
 // What a what-if ran again, and what is kept for the next (core/what_if.h).
@@ -114,7 +115,8 @@ struct WhatIfCost {
 };
 
 struct WhatIfReply {
-  // outcome (one setting); of the place last_query_attention, position_ratio and next_tokens
+  // outcome (one setting); of the place last_query_attention, position_awareness, position_ratio,
+  // next_tokens, and hidden_channels (if asked for, and where every layer is kept)
   std::vector<Record> records;
   WhatIfCost cost;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "probes/hidden_channels_probe.h"
 
+#include <utility>
+
 #include "core/captures.h"
 #include "core/error.h"
 #include "probes/number_list.h"
@@ -23,19 +25,8 @@ class ChannelsProbe : public Probe {
   std::vector<Hook*> Hooks() override { return {&channels_}; }
 
   Record Finish(const RunResult&) override {
-    Record record;
-    record.name = "hidden_channels";
-    record.axes = {CountedAxis("layer", config_.layers),
-                   ValuedAxis("channel", channels_.channels()),
-                   CountedAxis("position", channels_.positions())};
-    record.axes.back().unit = "tokens";
-    record.arrays = {{"hidden_channel",
-                      {"layer", "channel", "position"},
-                      channels_.values(),
-                      "",
-                      "residual stream after each block, chosen channels, by position"}};
-    record.signal = "hidden_channel";
-    return record;
+    return HiddenChannelsRecord(config_, channels_.channels(), channels_.positions(),
+                                channels_.values());
   }
 
  private:
@@ -44,6 +35,22 @@ class ChannelsProbe : public Probe {
 };
 
 }  // namespace
+
+Record HiddenChannelsRecord(const ModelConfig& config, const std::vector<int64_t>& channels,
+                            int64_t positions, std::vector<float> values) {
+  Record record;
+  record.name = "hidden_channels";
+  record.axes = {CountedAxis("layer", config.layers), ValuedAxis("channel", channels),
+                 CountedAxis("position", positions)};
+  record.axes.back().unit = "tokens";
+  record.arrays = {{"hidden_channel",
+                    {"layer", "channel", "position"},
+                    std::move(values),
+                    "",
+                    "residual stream after each block, chosen channels, by position"}};
+  record.signal = "hidden_channel";
+  return record;
+}
 
 ProbeType HiddenChannelsProbe() {
   ProbeType type;

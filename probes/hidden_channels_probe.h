@@ -2,6 +2,9 @@
 // How chosen channels of the residual stream go with position.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "probes/probe.h"
 
 namespace midscope {
@@ -9,5 +12,9 @@ namespace midscope {
 // Record hidden_channels: hidden_channel [layer, channel, position] float32, after every block.
 // Runs where --channels names some.
 ProbeType HiddenChannelsProbe();
+
+// The same record for values [layer, channel, position] that came about elsewhere.
+Record HiddenChannelsRecord(const ModelConfig& config, const std::vector<int64_t>& channels,
+                            int64_t positions, std::vector<float> values);
 
 }  // namespace midscope

@@ -4,14 +4,17 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/awareness_rule.h"
 #include "core/error.h"
 #include "core/prompt_builder.h"
 #include "core/what_if.h"
 #include "data/task.h"
 #include "probes/engine.h"
+#include "probes/hidden_channels_probe.h"
 #include "probes/last_query_attention_probe.h"
 #include "probes/model_options.h"
 #include "probes/next_tokens_probe.h"
+#include "probes/position_awareness_probe.h"
 #include "probes/position_ratio_probe.h"
 #include "probes/probe_registry.h"
 #include "probes/prompt_record.h"
@@ -99,6 +102,21 @@ void NoteOptions(const ProbeRegistry& probes, const OptionSet& options,
       if (record.name == type.name) record.attributes["options"] = own.ToJson();
     }
   }
+}
+
+// Hidden channels of the prompt's rows out of a trace of all layers.
+Record KeptChannels(const ModelConfig& config, const Trace& trace,
+                    const std::vector<int64_t>& channels, int64_t tokens) {
+  std::vector<float> values;
+  values.reserve(static_cast<size_t>(config.layers * tokens) * channels.size());
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    for (const int64_t channel : channels) {
+      // What enters the next layer is what this one left.
+      const std::vector<float> rows = trace.Channel(layer + 1, channel);
+      values.insert(values.end(), rows.begin(), rows.begin() + tokens);
+    }
+  }
+  return HiddenChannelsRecord(config, channels, tokens, std::move(values));
 }
 
 class LocalEngine : public Engine {
@@ -205,7 +223,8 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& 
   RequirePrompt(request.place);
   if (!loaded.kept) {
     loaded.kept =
-        std::make_unique<midscope::WhatIf>(decoder_, loaded.prompts, loaded.subject.kept_limit);
+        std::make_unique<midscope::WhatIf>(decoder_, loaded.prompts, loaded.subject.kept_limit,
+                                           /*position_awareness=*/true);
   }
   WhatIfResult result = loaded.kept->Evaluate(request.intervention, context, request.attention);
   std::vector<double> nll;
@@ -231,6 +250,14 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& 
     reply.records.push_back(LastQueryAttentionRecord(
         decoder_->config(), static_cast<int64_t>(loaded.prompts[request.place].ids.size()),
         std::move(shown.last_query_attention)));
+  }
+  reply.records.push_back(PositionAwarenessRecord(decoder_->config(),
+                                                  AwarenessRule(request.intervention),
+                                                  std::move(shown.position_awareness)));
+  const Trace* kept = loaded.kept->trace(request.place);
+  const auto tokens = static_cast<int64_t>(loaded.prompts[request.place].ids.size());
+  if (!request.channels.empty() && kept && kept->first_layer() == 0) {
+    reply.records.push_back(KeptChannels(decoder_->config(), *kept, request.channels, tokens));
   }
   reply.records.push_back(PositionRatioRecord(shown.position_ratio));
   reply.records.push_back(NextTokensRecord(decoder_->tokenizer(), shown.last_logits, kNextTokens));

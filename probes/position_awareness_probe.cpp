@@ -1,47 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include "probes/position_awareness_probe.h"
 
-#include <variant>
+#include <utility>
 
+#include "core/awareness_rule.h"
 #include "core/captures.h"
 #include "probes/record_axes.h"
 
 namespace midscope {
 namespace {
 
-// The public code counts keys over the threshold, the paper those that reach it: what the
-// intervention follows, the score follows.
-kernels::ThresholdRule RuleFor(const Intervention& intervention) {
-  const auto* scheme = std::get_if<MsPoe>(&intervention.positions);
-  return scheme && scheme->mode == MsPoeMode::kCode ? kernels::ThresholdRule::kGreater
-                                                    : kernels::ThresholdRule::kAtLeast;
-}
-
 class AwarenessProbe : public Probe {
  public:
   explicit AwarenessProbe(const ProbeInput& input)
       : config_(input.decoder.config()),
-        rule_(RuleFor(input.intervention)),
+        rule_(AwarenessRule(input.intervention)),
         awareness_(config_, rule_) {}
 
   std::vector<Hook*> Hooks() override { return {&awareness_}; }
 
   Record Finish(const RunResult&) override {
-    const bool greater = rule_ == kernels::ThresholdRule::kGreater;
-    Record record;
-    record.name = "position_awareness";
-    record.axes = {CountedAxis("layer", config_.layers), CountedAxis("head", config_.heads)};
-    record.arrays = {{"position_awareness_score",
-                      {"layer", "head"},
-                      awareness_.score(),
-                      "",
-                      std::string("share of keys whose weight from the last prompt token, before "
-                                  "rotation, is ") +
-                          (greater ? "greater than" : "at least") +
-                          " 3 / tokens (Ms-PoE, arXiv 2403.04797)"}};
-    record.attributes["threshold"] = std::string(greater ? "> 3/tokens" : ">= 3/tokens");
-    record.signal = "position_awareness_score";
-    return record;
+    return PositionAwarenessRecord(config_, rule_, awareness_.score());
   }
 
  private:
@@ -51,6 +30,25 @@ class AwarenessProbe : public Probe {
 };
 
 }  // namespace
+
+Record PositionAwarenessRecord(const ModelConfig& config, kernels::ThresholdRule rule,
+                               std::vector<float> scores) {
+  const bool greater = rule == kernels::ThresholdRule::kGreater;
+  Record record;
+  record.name = "position_awareness";
+  record.axes = {CountedAxis("layer", config.layers), CountedAxis("head", config.heads)};
+  record.arrays = {{"position_awareness_score",
+                    {"layer", "head"},
+                    std::move(scores),
+                    "",
+                    std::string("share of keys whose weight from the last prompt token, before "
+                                "rotation, is ") +
+                        (greater ? "greater than" : "at least") +
+                        " 3 / tokens (Ms-PoE, arXiv 2403.04797)"}};
+  record.attributes["threshold"] = std::string(greater ? "> 3/tokens" : ">= 3/tokens");
+  record.signal = "position_awareness_score";
+  return record;
+}
 
 ProbeType PositionAwarenessProbe() {
   ProbeType type;

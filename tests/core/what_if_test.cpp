@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "core/awareness_rule.h"
 #include "core/captures.h"
 #include "core/error.h"
 #include "core/intervention_text.h"
@@ -40,11 +41,13 @@ WhatIfOutcome FullRun(const Decoder& decoder, const Prompt& prompt, const std::s
   request.ids = ids;
   request.prompt_tokens = static_cast<int64_t>(prompt.ids.size());
   request.intervention = ParseIntervention(setting);
-  request.hooks = {&attention};
+  PositionAwareness awareness(decoder.config(), AwarenessRule(request.intervention));
+  request.hooks = {&attention, &awareness};
   const RunResult result = decoder.RunOne(request);
   WhatIfOutcome outcome;
   outcome.last_query_attention = attention.attention();
   outcome.position_ratio = result.position_ratio;
+  outcome.position_awareness = awareness.score();
   const auto logits = result.Logits(request.prompt_tokens - 1);
   outcome.last_logits.assign(logits.begin(), logits.end());
   outcome.score = ScoreAnswer(result, request.prompt_tokens, prompt.answer_ids);
@@ -69,6 +72,14 @@ void ExpectEqual(const WhatIfOutcome& actual, const WhatIfOutcome& expected,
   EXPECT_LE(attention_difference, kAttentionTolerance) << setting;
   EXPECT_EQ(actual.position_ratio.values, expected.position_ratio.values) << setting;
   EXPECT_NEAR(actual.score.nll, expected.score.nll, 2e-3) << setting;
+  if (actual.position_awareness.empty()) return;  // not asked for
+  ASSERT_EQ(actual.position_awareness.size(), expected.position_awareness.size());
+  // Counts of keys: one may lie within rounding of the threshold.
+  const double one_key = 1.01 * static_cast<double>(expected.position_awareness.size()) /
+                         static_cast<double>(expected.last_query_attention.size());
+  for (size_t i = 0; i < expected.position_awareness.size(); ++i) {
+    ASSERT_NEAR(actual.position_awareness[i], expected.position_awareness[i], one_key) << setting;
+  }
 }
 
 // Each line follows the one before on the same trace.
@@ -117,7 +128,7 @@ const std::vector<std::string>& Settings() {
 
 TEST(WhatIf, EveryChangeEqualsAFullRun) {
   const auto decoder = testing::EmbeddedDecoder();
-  WhatIf what_if(decoder, SomePrompts(*decoder));
+  WhatIf what_if(decoder, SomePrompts(*decoder), 0, /*position_awareness=*/true);
   for (const std::string& setting : Settings()) {
     const WhatIfResult result = what_if.Evaluate(ParseIntervention(setting));
     for (size_t i = 0; i < what_if.prompts().size(); ++i) {

@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/intervention_text.h"
+#include "data/published_record.h"
 #include "tests/core/error_message.h"
 
 namespace midscope {
@@ -185,6 +186,49 @@ TEST(PublishedLines, AMatchIsOfTheWholeSetting) {
   EXPECT_EQ(of_model(2, "preset(channel-llama-2-7b)"), PublishedMatch::kSame);
   EXPECT_EQ(of_model(5, "preset(channel-llama-2-7b)"), PublishedMatch::kOtherArguments)
       << "the channel of another model";
+}
+
+TEST(PublishedLines, OfTheKindStandByTheShareOfPlaces) {
+  const PublishedTable& table = Table("mspoe-t2-kv");
+  EXPECT_TRUE(PublishedLines(table, "kv:pairs=10").empty());
+  const std::vector<PublishedLine> lines = PublishedLinesOfKind(table, "kv:pairs=10");
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0].task, "kv:pairs=50");
+  EXPECT_EQ(lines[0].pieces, 50);
+  EXPECT_TRUE(PublishedLinesOfKind(table, "mdqa:documents=10").empty());
+  // Where the number fits, those of other numbers stay away.
+  EXPECT_EQ(PublishedLinesOfKind(Table("poshidden-t1"), "kv:pairs=140").size(), 23U);
+  EXPECT_EQ(PublishedPieces("kv:pairs=50", "kv:pairs=10,query_aware=1"), 10);
+  EXPECT_EQ(PublishedPieces("kv:pairs=50", "kv"), 0);
+  EXPECT_DOUBLE_EQ(SamePlace(1, 50, 10), 1);
+  EXPECT_DOUBLE_EQ(SamePlace(50, 50, 10), 10);
+  EXPECT_DOUBLE_EQ(SamePlace(30, 50, 10), 1 + 9 * 29.0 / 49);
+  EXPECT_DOUBLE_EQ(SamePlace(30, 50, 0), 30);
+}
+
+TEST(PublishedRecord, HoldsWhatTheLinesSay) {
+  const std::vector<PublishedLine> lines =
+      PublishedLinesOfKind(Table("mspoe-t2-mdqa"), "mdqa:documents=20");
+  const Record record = PublishedRecord(lines, "mdqa:documents=20", 20);
+  EXPECT_NO_THROW(record.Check());
+  EXPECT_EQ(std::get<std::string>(record.attributes.at("table")), "mspoe-t2-mdqa");
+  EXPECT_THAT(record.FindAxis("line")->labels,
+              ElementsAre("Baseline", "PI", "Self-Extend", "Ms-PoE"));
+  const auto& accuracy = std::get<std::vector<double>>(record.FindArray("accuracy")->data);
+  EXPECT_DOUBLE_EQ(accuracy[2], 0.574);
+  const auto& place = std::get<std::vector<double>>(record.FindArray("place")->data);
+  EXPECT_DOUBLE_EQ(place[4], 20);
+  EXPECT_DOUBLE_EQ(place[1], 1 + 19 * 2.0 / 9);
+  const auto& notes = std::get<std::vector<std::string>>(record.FindArray("note")->data);
+  EXPECT_EQ(notes[0], "");
+  EXPECT_THAT(notes[10], HasSubstr("500 samples"));
+  EXPECT_THAT(std::get<std::vector<int64_t>>(record.FindArray("pieces")->data),
+              ElementsAre(10, 10, 10, 10));
+  std::vector<std::string> names;
+  for (const PublishedTable* table : PublishedTablesFor("kv:pairs=7")) names.push_back(table->name);
+  EXPECT_THAT(names, ::testing::Contains("mspoe-t2-kv"));
+  EXPECT_THAT(names, ::testing::Not(::testing::Contains("mspoe-t2-mdqa")));
+  EXPECT_TRUE(PublishedTablesFor("list:lines=20").empty());
 }
 
 }  // namespace

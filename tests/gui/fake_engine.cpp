@@ -161,6 +161,16 @@ void FakeControl::IgnoreCancel(bool ignore) {
   ignore_cancel_ = ignore;
 }
 
+void FakeControl::LetWhatIfsFollow(bool follow) {
+  const std::lock_guard lock(mutex_);
+  what_ifs_follow_ = follow;
+}
+
+bool FakeControl::what_ifs_follow() const {
+  const std::lock_guard lock(mutex_);
+  return what_ifs_follow_;
+}
+
 void FakeControl::FailNextLook(const std::string& why) {
   const std::lock_guard lock(mutex_);
   look_failure_ = why;
@@ -268,6 +278,12 @@ WhatIfReply FakeEngine::WhatIf(const WhatIfRequest& request, const JobContext& c
   reply.records = {
       OutcomeRecord(places_, strength), AttentionRecord(places_.at(request.place), strength),
       PerHead("position_ratio", "position_ratio", [](int64_t, int64_t) { return 1.0F; })};
+  if (control_->what_ifs_follow()) {
+    reply.records.push_back(
+        PerHead("position_awareness", "position_awareness_score",
+                [&](int64_t layer, int64_t head) { return Score(layer, head, strength); }));
+    reply.records.push_back(HiddenRecord(request.channels, strength));
+  }
   reply.cost.seconds = 0.0125;
   reply.cost.last_rows_only = !request.intervention.channels.empty();
   return reply;

@@ -20,6 +20,8 @@ class FakeControl {
   void HoldComparisons(bool hold);
   // An engine that does not look at the cancel flag: calls wait for the release alone.
   void IgnoreCancel(bool ignore);
+  // What-ifs bring score map and hidden channels along, as where every layer is kept.
+  void LetWhatIfsFollow(bool follow);
   void FailNextLook(const std::string& why);
 
   // Waits until that many what-ifs have begun; false after ten seconds.
@@ -27,6 +29,7 @@ class FakeControl {
   // The interventions of all what-ifs begun, in order.
   std::vector<Intervention> what_ifs() const;
   size_t comparisons() const;
+  bool what_ifs_follow() const;
 
  private:
   friend class FakeEngine;
@@ -37,6 +40,7 @@ class FakeControl {
   bool hold_what_ifs_ = false;
   bool hold_comparisons_ = false;
   bool ignore_cancel_ = false;
+  bool what_ifs_follow_ = false;
   std::string look_failure_;
   std::vector<Intervention> what_ifs_;
   size_t comparisons_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The whole window on planted numbers, driven through its widgets: what is drawn is what the
 // records say.
+#include <QComboBox>
 #include <QDir>
 #include <QGroupBox>
 #include <QLabel>
@@ -227,6 +228,32 @@ class WindowTest : public QObject {
     QVERIFY(slider->isSliderDown());
     QCOMPARE(rig.window.head_map()->plot()->CellValue({2, 3}), double{FakeEngine::Score(2, 3, 2)});
     QCOMPARE(rig.control->comparisons(), size_t{0});  // the means wait until it rests
+    slider->setSliderDown(false);
+    QVERIFY(rig.Settle());
+  }
+
+  void MapAndChannelsFollowTheHand() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    rig.control->LetWhatIfsFollow(true);
+    rig.Find<QGroupBox>("channel_on")->setChecked(true);
+    QVERIFY(rig.Settle());
+    rig.window.head_map()->SetMode(MapMode::kB);
+    rig.Find<QComboBox>("shown_layer")->setCurrentIndex(3);  // layer 2, A and B
+    auto* slider = rig.Find<QSlider>("factor_slider");
+    QSignalSpy followed(rig.session, &Session::Followed);
+    slider->setSliderDown(true);
+    slider->setSliderPosition(-100);
+    QVERIFY(SpyUntil(followed, [&] {
+      return rig.window.head_map()->plot()->CellValue({2, 3}) == double{FakeEngine::Score(2, 3, 2)};
+    }));
+    QVERIFY(!rig.session->settled(Side::kB));
+    const Record* hidden = rig.session->record(Side::kB, "hidden_channels");
+    QCOMPARE(rig.window.channel()->plot()->graph(1)->data()->at(0)->value,
+             ValueAt(*hidden, "hidden_channel", {2, 0, 30}));
+    for (const QLabel* label : rig.window.head_map()->findChildren<QLabel*>()) {
+      QVERIFY2(!label->text().contains("older"), qPrintable(label->text()));
+    }
     slider->setSliderDown(false);
     QVERIFY(rig.Settle());
   }

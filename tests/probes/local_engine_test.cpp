@@ -75,10 +75,12 @@ TEST_F(LocalEngineTest, WhatIfAgreesWithAFullLook) {
   request.place = 1;
   engine->WhatIf(request, {});
   request.intervention = ParseIntervention("channel(100, factor=-1, layers=8-25)");
+  request.channels = {100, 7};
   const WhatIfReply reply = engine->WhatIf(request, {});
   EXPECT_TRUE(reply.cost.last_rows_only);
   LookRequest look;
   look.place = 1;
+  look.channels = request.channels;
   look.intervention = request.intervention;
   const std::vector<Record> full = engine->Look(look, {});
   const auto& kept =
@@ -86,6 +88,20 @@ TEST_F(LocalEngineTest, WhatIfAgreesWithAFullLook) {
   const auto& fresh = Data<float>(Find(full, "last_query_attention"), "last_query_attention");
   ASSERT_EQ(kept.size(), fresh.size());
   for (size_t i = 0; i < kept.size(); ++i) ASSERT_NEAR(kept[i], fresh[i], 1e-4);
+  // What a window's map and channel plot follow the hand with.
+  for (const Record& record : reply.records) record.Check();
+  const auto& kept_scores =
+      Data<float>(Find(reply.records, "position_awareness"), "position_awareness_score");
+  const auto& scores = Data<float>(Find(full, "position_awareness"), "position_awareness_score");
+  const double one_key = 270.5 / static_cast<double>(kept.size());
+  ASSERT_EQ(kept_scores.size(), scores.size());
+  for (size_t i = 0; i < scores.size(); ++i) ASSERT_NEAR(kept_scores[i], scores[i], one_key);
+  const auto& kept_channels = Data<float>(Find(reply.records, "hidden_channels"), "hidden_channel");
+  const auto& channels = Data<float>(Find(full, "hidden_channels"), "hidden_channel");
+  ASSERT_EQ(kept_channels.size(), channels.size());
+  for (size_t i = 0; i < channels.size(); ++i) {
+    ASSERT_NEAR(kept_channels[i], channels[i], 1e-3 * std::max(1.0F, std::abs(channels[i])));
+  }
   EXPECT_EQ(Data<double>(Find(reply.records, "outcome"), "answer_nll").size(), 2u);
 }
 

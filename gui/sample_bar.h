@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which sample of a file of results is on the screen, and at which place and setting where its
+// records have them. Hidden where a file has no samples.
+#pragma once
+
+#include <QList>
+#include <QWidget>
+
+class QAction;
+class QComboBox;
+class QLabel;
+class QSpinBox;
+
+namespace midscope {
+
+class Session;
+
+class SampleBar : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit SampleBar(Session* session, QWidget* parent = nullptr);
+
+  // Next and previous sample, with their keys, for a menu.
+  QList<QAction*> actions_of_menu() const;
+  // Where the file has pictures of that place, 1-based.
+  void ChoosePlace(qint64 place);
+
+ private:
+  void ShowFile();
+  void ShowSample();
+  void Choose();
+
+  Session* session_;
+  QSpinBox* sample_;
+  QLabel* of_;
+  QWidget* setting_row_;
+  QComboBox* setting_;
+  QWidget* place_row_;
+  QComboBox* place_;
+  QLabel* note_;
+  QAction* next_;
+  QAction* previous_;
+};
+
+}  // namespace midscope
