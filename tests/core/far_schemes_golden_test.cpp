@@ -142,6 +142,45 @@ TEST(FarSchemes, WhatIfEqualsAFullRun) {
   }
 }
 
+// What segments have left in memories is kept too: a matrix of 8 x 8 and a vector of 8 float32 for
+// each of 3 key-value heads, in each layer that is kept, where rows are longer than a segment.
+TEST(FarSchemes, MemoriesCountAgainstTheLimit) {
+  const auto decoder = Model("llama");
+  constexpr int64_t kMemory = int64_t{3} * (8 * 8 + 8) * 4;
+  EXPECT_EQ(decoder->TraceBytes(42, {.memories = 5}), decoder->TraceBytes(42) + 5 * kMemory);
+  Prompt prompt;
+  prompt.ids = PromptIds("llama");
+  prompt.answer_ids = {7, 130, 31};
+  const auto rows = static_cast<int64_t>(prompt.ids.size()) + 2;
+  WhatIf unlimited(decoder, {prompt});
+  const auto kept = [&](const Intervention& setting) {
+    return unlimited.Evaluate(setting).kept.bytes;
+  };
+  const int64_t plain = kept({});
+  EXPECT_EQ(plain, decoder->TraceBytes(rows));
+  EXPECT_EQ(kept(Segments(11, {0.2})), plain + 2 * kMemory);
+  // Scaled keys go into memories of their own, which are not kept.
+  Intervention scaled = Segments(11, {0.2});
+  scaled.channels.push_back({3, -1.0, {}, ChannelRows::kAnswer, 1});
+  EXPECT_EQ(kept(scaled), plain + 2 * kMemory);
+  EXPECT_EQ(kept(Segments(rows - 1, {0.2})), plain + 2 * kMemory);
+  EXPECT_EQ(kept(Segments(rows, {0.2})), plain);
+  EXPECT_EQ(kept(Segments(11, {0.2})), plain + 2 * kMemory);
+  EXPECT_EQ(kept({}), plain);
+
+  WhatIf limited(decoder, {prompt}, plain + kMemory);
+  EXPECT_EQ(limited.Evaluate({}).kept.first_layer, 0);
+  for (const Intervention& setting : {Segments(11, {0.2}), scaled, Segments(11, {0.2})}) {
+    const WhatIfResult result = limited.Evaluate(setting);
+    EXPECT_EQ(result.kept.first_layer, 1);
+    EXPECT_EQ(result.kept.bytes, decoder->TraceBytes(rows, {.first_layer = 1, .memories = 1}));
+    const GoldenRun full = test::RunInFull(*decoder, "llama", {7, 130}, setting);
+    const auto logits = full.result.Logits(static_cast<int64_t>(prompt.ids.size()) - 1);
+    EXPECT_LE(Difference(result.outcomes[0].last_logits, logits),
+              kGoldenLogitTolerance * Largest(logits));
+  }
+}
+
 TEST(FarSchemes, AChannelChangeStaysWithTheLastRows) {
   Prompt prompt;
   prompt.ids = PromptIds("llama");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Generation with a cache equals running prompt and generated tokens anew, under every
-// intervention.
+// Generation with a cache equals running prompt and generated tokens anew (under every term:
+// decoding_test).
 //
 // Contract (float32): greedy tokens equal; logits of the re-run within 1e-3 of the cached ones
 // (checked through the tokens' margins).
@@ -30,9 +30,8 @@ TEST(Generate, CachedDecodingEqualsRecomputation) {
   const auto prompt = decoder->tokenizer().EncodeIds(
       "In the old town by the river there stood a house, and in that house lived");
   for (const char* setting :
-       {"none", "pi(1.4)", "ms-poe()", "ms-poe(mode=group)", "ms-poe(order=entropy)", "yarn(4)",
-        "channel(100, factor=-1, layers=8-25)",
-        "ms-poe(order=reversed) + channel(215, factor=0, layers=8-25)",
+       {"none", "ms-poe(order=entropy)",
+        "ms-poe() + channel(215, factor=0, layers=8-25, change_value=yes)",
         "move(span=3:8, to=shift:4) + crop(span=9:12) + ablate(L3H2, with=mean)"}) {
     GenerateOptions options;
     options.new_tokens = 12;

@@ -223,48 +223,6 @@ TEST(WhatIf, MeansOfHeadsCountAgainstTheLimit) {
     ExpectEqual(result.outcomes[i], FullRun(*decoder, prompts[i], means), means);
 }
 
-// What segments have left in memories is kept too: a matrix of 64 x 64 and a vector of 64 float32
-// for each of 3 key-value heads, in 30 layers of those prompts that are longer than a segment.
-TEST(WhatIf, MemoriesOfSegmentsCountAgainstTheLimit) {
-  const auto decoder = testing::EmbeddedDecoder();
-  const std::vector<Prompt> prompts = SomePrompts(*decoder);
-  constexpr int64_t kMemory = int64_t{3} * (64 * 64 + 64) * 4;
-  EXPECT_EQ(decoder->TraceBytes(93, {.memories = 5}), decoder->TraceBytes(93) + 5 * kMemory);
-  EXPECT_EQ(decoder->TraceBytes(93, {.residual = false, .memories = 5}),
-            decoder->TraceBytes(93, {.residual = false}) + 5 * kMemory);
-  WhatIf unlimited(decoder, prompts);
-  const int64_t plain = unlimited.Evaluate({}).kept.bytes;
-  const auto kept = [&](const std::string& setting) {
-    return unlimited.Evaluate(ParseIntervention(setting)).kept.bytes;
-  };
-  EXPECT_EQ(kept("infini(segment=32, gate=0.2)"), plain + 3 * 30 * kMemory);
-  // Scaled keys go into memories of their own, which are not kept.
-  EXPECT_EQ(kept("infini(segment=32, gate=0.2) + channel(100, factor=0, layers=9)"),
-            plain + 3 * 30 * kMemory);
-  EXPECT_EQ(kept("infini(segment=61, gate=0.2)"), plain + 2 * 30 * kMemory);
-  EXPECT_EQ(kept("none"), plain);
-
-  const std::string infini = "infini(segment=32, gate=0.2)";
-  const int64_t limit = plain + 20 * kMemory;
-  WhatIf limited(decoder, prompts, limit);
-  EXPECT_EQ(limited.Evaluate({}).kept.first_layer, 0);
-  const WhatIfResult result = limited.Evaluate(ParseIntervention(infini));
-  EXPECT_GT(result.kept.first_layer, 0);
-  EXPECT_EQ(result.kept.bytes,
-            decoder->TraceBytes(93, {.first_layer = result.kept.first_layer,
-                                     .memories = 30 - result.kept.first_layer}) *
-                    2 +
-                decoder->TraceBytes(61, {.first_layer = result.kept.first_layer,
-                                         .memories = 30 - result.kept.first_layer}));
-  EXPECT_LE(result.kept.bytes, limit);
-  for (const std::string& setting : {infini, infini + " + channel(100, factor=0, layers=9)"}) {
-    const WhatIfResult again = limited.Evaluate(ParseIntervention(setting));
-    EXPECT_LE(again.kept.bytes, limit);
-    for (size_t i = 0; i < prompts.size(); ++i)
-      ExpectEqual(again.outcomes[i], FullRun(*decoder, prompts[i], setting), setting);
-  }
-}
-
 TEST(WhatIf, RowsBeforeTheFirstThatChangesAreNotRun) {
   const auto decoder = testing::EmbeddedDecoder();
   WhatIf what_if(decoder, SomePrompts(*decoder));
