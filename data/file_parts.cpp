@@ -15,10 +15,6 @@ namespace fs = std::filesystem;
 constexpr const char* kJoinAgain =
     "Put it back where it was, or join the parts again (midscope merge --virtual)";
 
-std::string PathOf(const std::string& whole, const FilePart& part) {
-  return (fs::path(whole).parent_path() / part.file).string();
-}
-
 }  // namespace
 
 FilePart MakeFilePart(const std::string& path, const std::string& whole) {
@@ -31,11 +27,15 @@ FilePart MakeFilePart(const std::string& path, const std::string& whole) {
   return part;
 }
 
+std::string PartPath(const std::string& whole, const FilePart& part) {
+  return (fs::path(whole).parent_path() / part.file).string();
+}
+
 int64_t CheckParts(const std::string& whole, const std::vector<FilePart>& parts) {
   CheckPartsAreThere(whole, parts);
   int64_t bytes = 0;
   for (const FilePart& part : parts) {
-    const std::string path = PathOf(whole, part);
+    const std::string path = PartPath(whole, part);
     if (ReadSeal(path) != part.seal) {
       throw Failure(path, "is not the file that " + whole + " was joined from: it has changed",
                     kJoinAgain);
@@ -43,7 +43,7 @@ int64_t CheckParts(const std::string& whole, const std::vector<FilePart>& parts)
     bytes += static_cast<int64_t>(fs::file_size(path));
   }
   for (const FilePart& part : parts) {
-    const std::string path = PathOf(whole, part);
+    const std::string path = PartPath(whole, part);
     if (bytes <= kLargestSealChecked && !SealHolds(path)) {
       throw Failure(path, "is damaged: its bytes do not agree with its checksum", "Copy it again");
     }
@@ -61,8 +61,8 @@ void CheckPartsAreThere(const std::string& whole, const std::vector<FilePart>& p
   }
   for (const FilePart& part : parts) {
     std::error_code ignored;
-    if (fs::is_regular_file(PathOf(whole, part), ignored)) continue;
-    throw Failure(PathOf(whole, part), "is missing: " + whole + " takes samples from it",
+    if (fs::is_regular_file(PartPath(whole, part), ignored)) continue;
+    throw Failure(PartPath(whole, part), "is missing: " + whole + " takes samples from it",
                   kJoinAgain);
   }
 }

@@ -17,6 +17,9 @@ struct FilePart {
 // `path` as a part of `whole`. Throws Error (failure) where it has no checksum.
 FilePart MakeFilePart(const std::string& path, const std::string& whole);
 
+// Where a part lies.
+std::string PartPath(const std::string& whole, const FilePart& part);
+
 // Bytes of all parts together. Throws Error (failure) that names the part that is missing, damaged
 // or another file than when `whole` was written.
 int64_t CheckParts(const std::string& whole, const std::vector<FilePart>& parts);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "data/hdf5_handles.h"
 
+#include <cstdlib>
+
 namespace midscope::hdf5 {
 namespace {
 
@@ -29,7 +31,15 @@ std::string Explanation() {
 
 }  // namespace
 
-LibraryLock::LibraryLock() : guard_(LibraryMutex()) { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+LibraryLock::LibraryLock() : guard_(LibraryMutex()) {
+  // HDF5 looks once, when it starts. Our files never change in place, and shared file systems of
+  // clusters often can't lock. OpenForReading says so too, but what HDF5 opens by itself, the files
+  // of virtual data sets, it would lock; and a file that is open without a lock it refuses to open
+  // with one.
+  [[maybe_unused]] static const int said =
+      setenv("HDF5_USE_FILE_LOCKING", "FALSE", /*overwrite=*/0);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
 
 void ThrowLibraryError(const std::string& what) {
   throw Hdf5Error("can't " + what + ": " + Explanation());
@@ -48,12 +58,15 @@ void Handle::CloseOrThrow(const std::string& what) {
 
 Handle OpenForReading(const std::string& path) {
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "set up reading");
-  // Our files never change in place, and shared file systems of clusters often can't lock.
   Check(H5Pset_file_locking(access.id(), false, true), "turn file locking off");
-  // As HDF5 opens the files of virtual data sets: one that is open with another degree it would not
-  // open again, and give fill values.
   Check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_WEAK), "set up reading");
   return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose, "open it as HDF5"};
+}
+
+Handle OpenPart(hid_t whole, const std::string& path) {
+  const Handle access(H5Fget_access_plist(whole), H5Pclose, "set up reading");
+  Check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_WEAK), "set up reading");
+  return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose, "open its part " + path};
 }
 
 Handle CreateGroup(hid_t parent, const std::string& name) {

@@ -73,6 +73,9 @@ Status Check(Status status, const std::string& what) {
 }
 
 Handle OpenForReading(const std::string& path);
+// The file at `path` as HDF5 opens it by itself for virtual data sets of the file `whole`: where
+// this throws it would give fill values, and while this is open it finds it.
+Handle OpenPart(hid_t whole, const std::string& path);
 Handle CreateGroup(hid_t parent, const std::string& name);  // keeps the order of creation
 Handle OpenGroup(hid_t parent, const std::string& name);
 Handle OpenDataSet(hid_t parent, const std::string& name);

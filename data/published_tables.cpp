@@ -80,7 +80,8 @@ PublishedTable ReadTable(const json& entry) {
   for (const json& average : entry.value("averages", json::array())) {
     table.averages[average.at("column")] = average.at("of").get<Texts>();
   }
-  for (const auto& [ending, said] : entry.value("settings", json::object()).items()) {
+  const json settings = entry.value("settings", json::object());
+  for (const auto& [ending, said] : settings.items()) {
     table.methods[ending] = ReadMethod(said);
   }
   for (const json& mark : entry.value("marks", json::array())) {

@@ -68,7 +68,10 @@ void CheckSources(hid_t group, const std::vector<FilePart>& parts) {
     for (const std::string& file : hdf5::VirtualFiles(hdf5::OpenDataSet(group, name).id())) {
       const bool known = std::any_of(parts.begin(), parts.end(),
                                      [&](const FilePart& part) { return part.file == file; });
-      if (!known) throw Hdf5Error("data set '" + name + "' lies in '" + file + "', no part of it");
+      if (known) continue;
+      std::string reason = "data set '" + name;
+      reason.append("' lies in '").append(file).append("', no part of it");
+      throw Hdf5Error(reason);
     }
   }
 }

@@ -96,6 +96,7 @@ struct RunReader::State {
   std::vector<std::string> names;
   std::vector<std::string> groups;     // group name of each record
   mutable std::vector<Record> frames;  // read when first asked for; "" name: not yet
+  std::vector<Handle> part_files;
   mutable std::map<std::string, std::shared_ptr<Handle>> open_sets;
 
   size_t IndexOf(const std::string& record) const {
@@ -181,6 +182,13 @@ RunReader::RunReader(const std::string& path) : state_(std::make_unique<State>()
     return 0;
   });
   state_->file_bytes += CheckParts(state_->location, state_->parts);
+  Guarded(path, [&] {
+    for (const FilePart& part : state_->parts) {
+      state_->part_files.push_back(
+          hdf5::OpenPart(state_->root.id(), PartPath(state_->location, part)));
+    }
+    return 0;
+  });
 }
 
 RunReader::~RunReader() {

@@ -249,7 +249,7 @@ std::string MemoryText(const DryRun& run) {
 }
 
 std::string AsText(const DryRun& run) {
-  TextTable table({"model", "task", "seed", "samples", "runs", "prompt tokens", "of which run",
+  TextTable table({"model", "task", "seed", "samples", "runs", "prompt tokens", "work",
                    "generated at most", "tokens/s", "time"});
   for (const PlannedCell& cell : run.cells) {
     const auto samples = static_cast<double>(cell.samples);
@@ -268,9 +268,9 @@ std::string AsText(const DryRun& run) {
   text += MemoryText(run);
   for (const std::string& advice : run.advice) text += "advice: " + advice + "\n";
   return text + fmt::format(
-                    "prompt tokens: of all settings; of which run: what is not taken from another "
-                    "setting's run, a generated\ntoken counted as {:g}. A rank is taken to be as "
-                    "fast as this process. Nothing was run for the sweep.\n",
+                    "prompt tokens: of all settings; work: what is run of them and not taken from "
+                    "another setting's run,\nwith a generated token counted as {:g}. A rank is "
+                    "taken to be as fast as this process. Nothing was run for the sweep.\n",
                     kGeneratedTokenCost);
 }
 

@@ -54,7 +54,7 @@ TEST(Generate, CachedDecodingEqualsRecomputation) {
 // order settings come, each gives what it gives alone.
 TEST(GenerateGreedy, OnASharedTraceEqualsEachAlone) {
   const auto decoder = testing::EmbeddedDecoder();
-  constexpr int64_t kNewTokens = 8;
+  constexpr int64_t kNewTokens = 5;
   const std::vector<std::vector<int32_t>> prompts = {
       decoder->tokenizer().EncodeIds(
           "In the old town by the river there stood a house, and in that house lived"),
@@ -65,11 +65,11 @@ TEST(GenerateGreedy, OnASharedTraceEqualsEachAlone) {
     traces.push_back(GreedyTrace(*decoder, static_cast<int64_t>(prompt.size()), kNewTokens, true));
   }
   for (const char* setting :
-       {"none", "channel(100, factor=-1, layers=8-25)", "channel(215, factor=0, layers=8-25)",
-        "none", "channel(100, factor=-1, rows=last:4)", "boost(span=3:6, factor=3)", "pi(1.4)",
-        "pi(1.4) + channel(100, factor=-1)", "ms-poe()", "ms-poe() + channel(215, factor=0)",
-        "infini(segment=6)", "infini(segment=6) + boost(span=3:6, factor=3)",
-        "ablate(L3H2, with=mean)", "ablate(L3H2, with=mean) + channel(100, factor=0)", "none"}) {
+       {"none", "channel(100, factor=-1, layers=8-25)", "boost(span=3:6, factor=3)", "pi(1.4)",
+        "pi(1.4) + channel(100, factor=-1, rows=last:4)", "ms-poe()",
+        "ms-poe() + channel(215, factor=0)", "infini(segment=6)",
+        "infini(segment=6) + temperature(L20H2, 2, rows=last)", "ablate(L3H2, with=mean)",
+        "ablate(L3H2, with=mean) + channel(100, factor=0)", "none"}) {
     std::vector<GreedyRequest> shared;
     std::vector<GreedyRequest> alone;
     for (size_t i = 0; i < prompts.size(); ++i) {

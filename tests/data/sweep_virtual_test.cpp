@@ -153,7 +153,10 @@ TEST_F(SweepVirtual, ArraysOverSettingsComeFromEveryPart) {
 TEST_F(SweepVirtual, ReadsWhileItsPartsAreOpen) {
   const RunReader part(File("a.h5"));
   const RunReader whole(File("all.h5"));
+  const RunReader later(File("b.h5"));
   ExpectSameRecord(whole.ReadSample("sweep", 3), ExampleSample(3));
+  ExpectSameRecord(whole.ReadSample("sweep", 5), ExampleSample(5));
+  ExpectSameRecord(later.ReadSample("sweep", 1), ExampleSample(5));
   ExpectSameRecord(part.ReadSample("sweep", 1), ExampleSample(3));
 }
 

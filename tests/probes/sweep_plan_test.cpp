@@ -108,12 +108,15 @@ TEST(SweepControls, GiveTheRatiosOfAFileToOtherHeads) {
   EXPECT_NE(before, after);
   int64_t moved = 0;
   for (int64_t layer = 0; layer < config.layers; ++layer) {
-    const auto row = [&](const std::vector<double>& ratios) {
-      const auto first = ratios.begin() + layer * config.heads;
-      return std::vector<double>(first, first + config.heads);
-    };
-    EXPECT_THAT(row(after), ::testing::UnorderedElementsAreArray(row(before))) << layer;
-    if (row(after) != row(before)) ++moved;
+    std::vector<double> were;
+    std::vector<double> are;
+    for (int64_t head = 0; head < config.heads; ++head) {
+      const auto index = static_cast<size_t>(layer * config.heads + head);
+      were.push_back(before[index]);
+      are.push_back(after[index]);
+    }
+    EXPECT_THAT(are, ::testing::UnorderedElementsAreArray(were)) << layer;
+    if (are != were) ++moved;
   }
   EXPECT_GT(moved, config.layers - 3) << "layers have orders of their own";
   // The text says it all, and tells when the file changes.
