@@ -3,16 +3,16 @@
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QTabWidget>
+#include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
 
 #include "core/intervention_text.h"
 #include "gui/attention_plot.h"
+#include "gui/flow_layout.h"
 #include "gui/head_choice.h"
 #include "gui/record_access.h"
 #include "gui/session.h"
@@ -48,17 +48,13 @@ AttentionPanel::AttentionPanel(Session* session, QWidget* parent)
   token_side_ = new QComboBox(this);
   token_side_->addItems({tr("text of A"), tr("text of B")});
   token_side_->setToolTip(tr("Whose attention colours the text"));
-  auto* row = new QHBoxLayout;
+  auto* row = new FlowLayout;
   row->setContentsMargins(8, 3, 8, 3);
   row->setSpacing(7);
-  row->addWidget(new QLabel(tr("layer"), this));
-  row->addWidget(layer_box_);
-  row->addWidget(new QLabel(tr("head"), this));
-  row->addWidget(head_box_);
-  row->addSpacing(10);
+  row->AddLabelled(tr("layer"), layer_box_);
+  row->AddLabelled(tr("head"), head_box_);
   row->addWidget(logarithmic_);
   row->addWidget(token_side_);
-  row->addStretch(1);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
@@ -125,7 +121,8 @@ void AttentionPanel::Refresh() {
     const int64_t heads = AxisSize(*shape, "head");
     layer_box_->setMaximum(static_cast<int>(std::max<int64_t>(layers - 1, 0)));
     head_box_->setMaximum(static_cast<int>(std::max<int64_t>(heads - 1, 0)));
-    if (!chosen_ && a && session_->settled(Side::kA)) {
+    // A what-if brings the whole attention where it brings the map.
+    if (!chosen_ && a && (session_->settled(Side::kA) || session_->follows(Side::kA))) {
       chosen_ = true;
       HeadId best =
           session_->prompt() ? MostAttentionOn(*a, GoldTokens(*session_->prompt())) : HeadId{};
@@ -139,6 +136,8 @@ void AttentionPanel::Refresh() {
   const auto row = [this](const Record* record) {
     return record ? LastAxisRow(*record, kAttention, {head_.layer, head_.head}) : QVector<double>();
   };
+  const bool file = session_->sample_view() || !session_->file_records().empty();
+  plot_->SetReason(file ? tr("The file has no attention of the last query") : QString());
   plot_->SetRows(row(a), row(b));
   plot_->SetTitle(tr("Attention of the last query — L%1H%2").arg(head_.layer).arg(head_.head));
   RefreshTokens();

@@ -3,13 +3,14 @@
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
+#include <QVBoxLayout>
 #include <algorithm>
 
 #include "data/published_record.h"
+#include "gui/flow_layout.h"
 #include "gui/outcome_lines.h"
 #include "gui/outcome_plot.h"
 #include "gui/record_access.h"
@@ -41,14 +42,14 @@ OutcomePanel::OutcomePanel(Session* session, QWidget* parent) : QWidget(parent),
   samples_->setToolTip(tr("How many samples the means are over; 0: none"));
   note_ = new QLabel(this);
   note_->setObjectName(QStringLiteral("means_note"));
-  auto* row = new QHBoxLayout;
+  auto* row = new FlowLayout;
   row->setContentsMargins(8, 3, 8, 3);
   row->setSpacing(7);
   row->addWidget(measure_);
   row->addWidget(sample_);
   row->addWidget(means_);
   row->addWidget(samples_);
-  row->addWidget(note_, 1);
+  row->addWidget(note_);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
@@ -99,6 +100,8 @@ void OutcomePanel::Refresh() {
     note +=
         (note.isEmpty() ? QString() : QStringLiteral("; ")) + tr("the reference is an accuracy");
   }
+  const bool file = session_->sample_view() || !session_->file_records().empty();
+  plot_->SetReason(file ? tr("The file has no such outcome by place") : QString());
   plot_->Show(lines, measure);
   note_->setText(note);
 }
