@@ -3,16 +3,16 @@
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QTabWidget>
+#include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
 
 #include "core/intervention_text.h"
 #include "gui/attention_plot.h"
+#include "gui/flow_layout.h"
 #include "gui/head_choice.h"
 #include "gui/panel_layout.h"
 #include "gui/record_access.h"
@@ -49,15 +49,11 @@ AttentionPanel::AttentionPanel(Session* session, QWidget* parent)
   token_side_ = new QComboBox(this);
   token_side_->addItems({tr("text of A"), tr("text of B")});
   token_side_->setToolTip(tr("Whose attention colours the text"));
-  auto* row = MakeControlRow();
-  row->addWidget(new QLabel(tr("layer"), this));
-  row->addWidget(layer_box_);
-  row->addWidget(new QLabel(tr("head"), this));
-  row->addWidget(head_box_);
-  row->addSpacing(10);
+  FlowLayout* row = MakeControlFlow();
+  row->AddLabelled(tr("layer"), layer_box_);
+  row->AddLabelled(tr("head"), head_box_);
   row->addWidget(logarithmic_);
   row->addWidget(token_side_);
-  row->addStretch(1);
   LayOutPanel(this, tabs_, row);
   const auto choose = [this] {
     SetHead({layer_box_->value(), head_box_->value()});
@@ -120,7 +116,8 @@ void AttentionPanel::Refresh() {
     const int64_t heads = AxisSize(*shape, "head");
     layer_box_->setMaximum(static_cast<int>(std::max<int64_t>(layers - 1, 0)));
     head_box_->setMaximum(static_cast<int>(std::max<int64_t>(heads - 1, 0)));
-    if (!chosen_ && a && session_->settled(Side::kA)) {
+    // A what-if brings the whole attention where it brings the map.
+    if (!chosen_ && a && (session_->settled(Side::kA) || session_->follows(Side::kA))) {
       chosen_ = true;
       HeadId best =
           session_->prompt() ? MostAttentionOn(*a, GoldTokens(*session_->prompt())) : HeadId{};
@@ -134,6 +131,8 @@ void AttentionPanel::Refresh() {
   const auto row = [this](const Record* record) {
     return record ? LastAxisRow(*record, kAttention, {head_.layer, head_.head}) : QVector<double>();
   };
+  const bool file = session_->sample_view() || !session_->file_records().empty();
+  plot_->SetReason(file ? tr("The file has no attention of the last query") : QString());
   plot_->SetRows(row(a), row(b));
   plot_->SetTitle(tr("Attention of the last query — L%1H%2").arg(head_.layer).arg(head_.head));
   RefreshTokens();

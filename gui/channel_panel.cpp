@@ -2,13 +2,13 @@
 #include "gui/channel_panel.h"
 
 #include <QComboBox>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
+#include <QVBoxLayout>
 #include <algorithm>
 
 #include "gui/channel_plot.h"
+#include "gui/flow_layout.h"
 #include "gui/panel_layout.h"
 #include "gui/record_access.h"
 #include "gui/session.h"
@@ -38,16 +38,11 @@ ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent),
   smoothing_->setToolTip(
       tr("<p>Positions of a moving mean, which shows the trend below the text's "
          "own rhythm; 1: the values as they are</p>"));
-  auto* row = MakeControlRow();
-  row->addWidget(new QLabel(tr("channel"), this));
-  row->addWidget(channel_);
-  row->addWidget(new QLabel(tr("layers"), this));
-  row->addWidget(layer_);
-  row->addWidget(new QLabel(tr("drop first"), this));
-  row->addWidget(dropped_);
-  row->addWidget(new QLabel(tr("smooth"), this));
-  row->addWidget(smoothing_);
-  row->addStretch(1);
+  FlowLayout* row = MakeControlFlow();
+  row->AddLabelled(tr("channel"), channel_);
+  row->AddLabelled(tr("layers"), layer_);
+  row->AddLabelled(tr("drop first"), dropped_);
+  row->AddLabelled(tr("smooth"), smoothing_);
   LayOutPanel(this, plot_, row);
   connect(channel_, &QSpinBox::valueChanged, this, [this](int channel) {
     session_->SetChannel(channel);
@@ -113,6 +108,8 @@ void ChannelPanel::FollowFile() {
 void ChannelPanel::Refresh() {
   FollowFile();
   shown_ = view();
+  const bool file = session_->sample_view() || !session_->file_records().empty();
+  plot_->SetReason(file ? tr("The file does not have channel %1").arg(shown_.channel) : QString());
   plot_->Show(session_->record(Side::kA, "hidden_channels"),
               session_->record(Side::kB, "hidden_channels"), shown_);
 }

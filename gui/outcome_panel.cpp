@@ -3,13 +3,14 @@
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
+#include <QVBoxLayout>
 #include <algorithm>
 
 #include "data/published_record.h"
+#include "gui/flow_layout.h"
 #include "gui/outcome_lines.h"
 #include "gui/outcome_plot.h"
 #include "gui/panel_layout.h"
@@ -42,12 +43,12 @@ OutcomePanel::OutcomePanel(Session* session, QWidget* parent) : QWidget(parent),
   samples_->setToolTip(tr("How many samples the means are over; 0: none"));
   note_ = new QLabel(this);
   note_->setObjectName(QStringLiteral("means_note"));
-  auto* row = MakeControlRow();
+  FlowLayout* row = MakeControlFlow();
   row->addWidget(measure_);
   row->addWidget(sample_);
   row->addWidget(means_);
   row->addWidget(samples_);
-  row->addWidget(note_, 1);
+  row->addWidget(note_);
   LayOutPanel(this, plot_, row);
   reference_ = new ReferenceRow(session_, this);
   layout()->addWidget(reference_);
@@ -94,6 +95,8 @@ void OutcomePanel::Refresh() {
     note +=
         (note.isEmpty() ? QString() : QStringLiteral("; ")) + tr("the reference is an accuracy");
   }
+  const bool file = session_->sample_view() || !session_->file_records().empty();
+  plot_->SetReason(file ? tr("The file has no such outcome by place") : QString());
   plot_->Show(lines, measure);
   note_->setText(note);
 }

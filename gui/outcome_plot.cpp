@@ -15,8 +15,7 @@ constexpr double kDodge = 0.008;  // distance of two means at one place, as a sh
 
 OutcomePlot::OutcomePlot(QWidget* parent)
     : Plot(tr("Outcome by gold place"), QStringLiteral("outcome"), parent) {
-  UseLegendRow();
-  legend->setWrap(2);
+  UseLegendRow(2);
   xAxis->setLabel(tr("place of the gold passage"));
   current_ = new QCPItemStraightLine(this);
   current_->setVisible(false);
@@ -95,12 +94,13 @@ void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
   lines_ = lines;
   measure_ = measure;
   clearPlottables();
-  yAxis->setLabel(measure == Measure::kNll ? tr("−log p(answer) in nats, lower is better")
-                                           : tr("accuracy, higher is better"));
+  const bool nll = measure == Measure::kNll;
+  SetTitle(nll ? tr("Outcome by gold place — lower is better")
+               : tr("Outcome by gold place — higher is better"));
+  yAxis->setLabel(nll ? tr("−log p(answer) in nats") : tr("accuracy (share of samples)"));
   const bool references =
       std::any_of(lines_.begin(), lines_.end(), [](const Line& line) { return line.reference; });
-  xAxis->setLabel(references ? tr("place of the gold passage (dashed: published, at the same share "
-                                  "of its places)")
+  xAxis->setLabel(references ? tr("place of the gold passage (published: same share)")
                              : tr("place of the gold passage"));
   const QVector<double> places = Places();
   // Means stand a little beside their place, so that their intervals do not cover each other.

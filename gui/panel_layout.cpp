@@ -5,16 +5,26 @@
 #include <QVBoxLayout>
 #include <QWidget>
 
-namespace midscope {
+#include "gui/flow_layout.h"
 
-QHBoxLayout* MakeControlRow() {
-  auto* row = new QHBoxLayout;
-  row->setContentsMargins(8, 3, 8, 3);
-  row->setSpacing(7);
-  return row;
+namespace midscope {
+namespace {
+
+template <typename Layout>
+Layout* MakeControls() {
+  auto* layout = new Layout;
+  layout->setContentsMargins(8, 3, 8, 3);
+  layout->setSpacing(7);
+  return layout;
 }
 
-void LayOutPanel(QWidget* panel, QWidget* view, QHBoxLayout* controls) {
+}  // namespace
+
+QHBoxLayout* MakeControlRow() { return MakeControls<QHBoxLayout>(); }
+
+FlowLayout* MakeControlFlow() { return MakeControls<FlowLayout>(); }
+
+void LayOutPanel(QWidget* panel, QWidget* view, QLayout* controls) {
   auto* column = new QVBoxLayout(panel);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);

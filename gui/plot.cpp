@@ -2,6 +2,8 @@
 #include "gui/plot.h"
 
 #include <QToolTip>
+#include <algorithm>
+#include <numeric>
 
 #include "gui/plot_style.h"
 
@@ -9,17 +11,21 @@ namespace midscope {
 namespace {
 
 constexpr double kClickSlack = 3;  // pixels
+constexpr int kTextMargin = 16;
+constexpr int kScaleWidth = 90;       // of a colour scale with its numbers
+constexpr int kLegendItemFrame = 44;  // icon and gaps of a name in the legend
 
 }  // namespace
 
 Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
-    : QCustomPlot(parent), file_stem_(file_stem) {
+    : QCustomPlot(parent), full_title_(title), file_stem_(file_stem) {
   QFont title_font = font();
   title_font.setBold(true);
   plotLayout()->insertRow(0);
   title_ = new QCPTextElement(this, title, title_font);
   title_->setMargins(QMargins(4, 4, 4, 2));
   plotLayout()->addElement(0, 0, title_);
+  connect(this, &QCustomPlot::beforeReplot, this, &Plot::FitText);
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   selectionRect()->setPen(QPen(GoldColor(), 1, Qt::DashLine));
   setMouseTracking(true);
@@ -32,7 +38,44 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   ApplyPalette(this, palette());
 }
 
-void Plot::SetTitle(const QString& title) { title_->setText(title); }
+void Plot::SetTitle(const QString& title) { full_title_ = title; }
+
+// On the screen text is fitted before each replot; files are drawn without one.
+void Plot::draw(QCPPainter* painter) {
+  FitText();
+  QCustomPlot::draw(painter);
+}
+
+void Plot::FitText() {
+  const bool scale = plotLayout()->columnCount() > 1;
+  const int width = viewport().width() - kTextMargin;
+  title_->setText(QFontMetrics(title_->font())
+                      .elidedText(full_title_, Qt::ElideRight, width - (scale ? kScaleWidth : 0)));
+  if (most_in_a_row_ >= 0) FitLegend(width);
+}
+
+// As many names side by side as there is room for.
+void Plot::FitLegend(int width) {
+  QVector<int> widths;
+  for (int i = 0; i < legend->itemCount(); ++i) {
+    auto* item = qobject_cast<QCPPlottableLegendItem*>(legend->item(i));
+    const QString name = item ? item->plottable()->name() : QString();
+    widths.append(QFontMetrics(legend->font()).horizontalAdvance(name) + kLegendItemFrame);
+  }
+  const auto count = static_cast<int>(widths.size());
+  int columns = most_in_a_row_ > 0 ? std::min(most_in_a_row_, count) : count;
+  const auto needed = [&widths](int in_a_row) {
+    QVector<int> widest(in_a_row, 0);
+    for (qsizetype i = 0; i < widths.size(); ++i) {
+      widest[i % in_a_row] = std::max(widest[i % in_a_row], widths[i]);
+    }
+    return std::accumulate(widest.begin(), widest.end(), 0);
+  };
+  while (columns > 1 && needed(columns) > width) --columns;
+  if (columns == legend->wrap()) return;
+  legend->setWrap(columns);
+  legend->setFillOrder(QCPLegend::foColumnsFirst, true);
+}
 
 void Plot::UsePalette(const QPalette& chosen) {
   setPalette(chosen);
@@ -46,7 +89,8 @@ QString Plot::MouseHelp() {
       "double click: show everything");
 }
 
-void Plot::UseLegendRow() {
+void Plot::UseLegendRow(int most_in_a_row) {
+  most_in_a_row_ = most_in_a_row;
   plotLayout()->insertRow(1);
   plotLayout()->addElement(1, 0, legend);
   legend->setFillOrder(QCPLegend::foColumnsFirst);
@@ -69,7 +113,7 @@ void Plot::SetEmptyMessage(const QString& message) {
   color.setAlpha(170);
   empty_message_->setColor(color);
   empty_message_->setFont(font());
-  empty_message_->setText(message);
+  empty_message_->setText(message.isEmpty() || reason_.isEmpty() ? message : reason_);
   empty_message_->setVisible(!message.isEmpty());
 }
 

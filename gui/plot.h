@@ -17,12 +17,16 @@ class Plot : public QCustomPlot {
   // file_stem: the name of exported files, without its ending.
   Plot(const QString& title, const QString& file_stem, QWidget* parent = nullptr);
 
-  QString title() const { return title_->text(); }
+  // In full, also where the picture shows only what fits.
+  const QString& title() const { return full_title_; }
   void SetTitle(const QString& title);
   const QString& file_stem() const { return file_stem_; }
 
   // Colours for export; the widget's own palette is used until then.
   void UsePalette(const QPalette& palette);
+
+  // What the plot says from now on when it is shown nothing; empty: its own words.
+  void SetReason(const QString& reason) { reason_ = reason; }
 
   // Shows all data.
   virtual void ResetView() = 0;
@@ -32,11 +36,14 @@ class Plot : public QCustomPlot {
   static QString MouseHelp();
 
  protected:
-  // A legend in a row of its own below the title, so that it never covers data.
-  void UseLegendRow();
+  // A legend in a row of its own below the title, so that it never covers data; names go on in
+  // further rows where they do not fit, or beyond so many in one (0: any number).
+  void UseLegendRow(int most_in_a_row = 0);
   // Zero-width (dimmed) message in the middle of an empty plot.
   void SetEmptyMessage(const QString& message);
   virtual void RestyleData() {}
+
+  void draw(QCPPainter* painter) override;
 
   void changeEvent(QEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
@@ -53,7 +60,13 @@ class Plot : public QCustomPlot {
   virtual void ClickAt(const QPointF& position) { Q_UNUSED(position); }
 
  private:
+  void FitText();
+  void FitLegend(int width);
+
   QCPTextElement* title_;
+  QString full_title_;
+  QString reason_;
+  int most_in_a_row_ = -1;  // of the legend; -1: it has no row
   QCPItemText* empty_message_ = nullptr;
   QString file_stem_;
   QPointF press_position_;

@@ -50,7 +50,9 @@ RecordPanel::RecordPanel(Session* session, QWidget* parent) : QWidget(parent), s
   pages_->addWidget(table_view_);
   choice_ = new QComboBox(this);
   choice_->setObjectName(QStringLiteral("record_choice"));
-  choice_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  // As wide as there is room for: records' names are long, and the window may be narrow.
+  choice_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  choice_->setMinimumContentsLength(14);
   side_ = new QComboBox(this);
   side_->setObjectName(QStringLiteral("record_side"));
   side_->addItems({tr("A"), tr("B")});
@@ -61,8 +63,9 @@ RecordPanel::RecordPanel(Session* session, QWidget* parent) : QWidget(parent), s
   place_row_ = new QHBoxLayout;
   note_ = new QLabel(this);
   note_->setObjectName(QStringLiteral("record_note"));
+  note_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   auto* row = MakeControlRow();
-  row->addWidget(choice_);
+  row->addWidget(choice_, 2);
   row->addWidget(side_);
   row->addLayout(place_row_);
   row->addWidget(form_);

@@ -162,7 +162,7 @@ class Renderer {
     plot.Show(lines, measure);
     const int64_t samples = lines.front().series.samples;
     if (samples > 0) {
-      plot.SetTitle(QObject::tr("Outcome by gold place — means over %1 samples").arg(samples));
+      plot.SetTitle(QObject::tr("%1, means over %2 samples").arg(plot.title()).arg(samples));
     }
     Write(plot, stem);
   }

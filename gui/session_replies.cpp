@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the session does with what the engine's thread sends back.
+#include <cmath>
 #include <utility>
 
 #include "core/error.h"
 #include "core/intervention_text.h"
 #include "data/task_text.h"
+#include "gui/record_access.h"
 #include "gui/session.h"
 
 namespace midscope {
@@ -24,6 +26,12 @@ QString BusyText(RequestKind kind) {
       break;
   }
   return Session::tr("What-if");
+}
+
+// How many samples a setting's means are over.
+double SamplesIn(const Record& record, size_t setting) {
+  const double samples = ValueAt(record, "samples", {static_cast<int64_t>(setting)});
+  return std::isnan(samples) ? 0 : samples;
 }
 
 // In full, so that defaults can be read off it.
@@ -123,6 +131,12 @@ void Session::OnWhatIf(const EngineReply& reply) {
 
 void Session::StoreMeans(const std::shared_ptr<const Record>& record, bool complete) {
   for (size_t i = 0; i < asked_means_.size(); ++i) {
+    // A comparison that begins does not take away what an earlier one left of more samples.
+    const auto known = means_.find(asked_means_[i]);
+    if (!complete && known != means_.end() &&
+        SamplesIn(*known->second.record, known->second.index) > SamplesIn(*record, i)) {
+      continue;
+    }
     means_[asked_means_[i]] = MeansEntry{record, i, complete};
   }
   Q_EMIT MeansChanged();

@@ -11,8 +11,8 @@
 
 #include "data/run_store.h"
 #include "data/sample_rows.h"
+#include "data/sample_view.h"
 #include "data/sweep_file.h"
-#include "data/view_records.h"
 
 namespace {
 
@@ -58,9 +58,16 @@ void Write(const std::string& path, int64_t samples) {
   midscope::WriteSweepFile(path, contents);
 }
 
+void PrintTimes(const char* what, std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  std::printf("%s%8.2f ms (median of %zu; longest %.2f)\n", what, times[times.size() / 2],
+              times.size(), times.back());
+}
+
 void Measure(const std::string& path) {
   Clock::time_point start = Clock::now();
-  const midscope::RunFile file = midscope::ReadForViewing(path);
+  const midscope::SampleView view(path);
+  const midscope::RunFile file = view.Overview();
   std::printf("open for the window          %8.1f ms (%zu records)\n", Milliseconds(start),
               file.records.size());
   start = Clock::now();
@@ -70,15 +77,18 @@ void Measure(const std::string& path) {
               static_cast<long>(samples));
   std::mt19937 random(1);
   std::vector<double> times;
+  std::vector<double> shown;
   for (int round = 0; round < 100; ++round) {
     const auto row = static_cast<int64_t>(random() % static_cast<unsigned>(samples));
     start = Clock::now();
     reader.ReadSample("sweep", row);
     times.push_back(Milliseconds(start));
+    start = Clock::now();
+    view.Read({row, 0, 0});
+    shown.push_back(Milliseconds(start));
   }
-  std::sort(times.begin(), times.end());
-  std::printf("read one sample              %8.2f ms (median of %zu; longest %.2f)\n",
-              times[times.size() / 2], times.size(), times.back());
+  PrintTimes("read one sample              ", times);
+  PrintTimes("the same for the window      ", shown);
 }
 
 }  // namespace

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A row of small widgets that goes on in a further row where it is too long.
+#pragma once
+
+#include <QLayout>
+#include <QList>
+
+namespace midscope {
+
+class FlowLayout : public QLayout {
+  Q_OBJECT
+
+ public:
+  FlowLayout() = default;
+  ~FlowLayout() override;
+
+  // A label and its box stay together.
+  void AddLabelled(const QString& label, QWidget* box);
+
+  void addItem(QLayoutItem* item) override { items_.append(item); }
+  int count() const override { return static_cast<int>(items_.size()); }
+  QLayoutItem* itemAt(int index) const override { return items_.value(index); }
+  QLayoutItem* takeAt(int index) override;
+  Qt::Orientations expandingDirections() const override { return {}; }
+  bool hasHeightForWidth() const override { return true; }
+  int heightForWidth(int width) const override { return Place({0, 0, width, 0}, false); }
+  QSize minimumSize() const override;
+  QSize sizeHint() const override;
+  void setGeometry(const QRect& rect) override;
+
+ private:
+  // Puts the items into `rect` where `move` says so; the height that they take.
+  int Place(const QRect& rect, bool move) const;
+
+  QList<QLayoutItem*> items_;
+};
+
+}  // namespace midscope
