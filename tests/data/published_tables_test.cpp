@@ -224,8 +224,10 @@ TEST(PublishedRecord, HoldsWhatTheLinesSay) {
   EXPECT_THAT(notes[10], HasSubstr("500 samples"));
   EXPECT_THAT(std::get<std::vector<int64_t>>(record.FindArray("pieces")->data),
               ElementsAre(10, 10, 10, 10));
+  const std::vector<const PublishedTable*> tables = PublishedTablesFor("kv:pairs=7");
   std::vector<std::string> names;
-  for (const PublishedTable* table : PublishedTablesFor("kv:pairs=7")) names.push_back(table->name);
+  names.reserve(tables.size());
+  for (const PublishedTable* table : tables) names.push_back(table->name);
   EXPECT_THAT(names, ::testing::Contains("mspoe-t2-kv"));
   EXPECT_THAT(names, ::testing::Not(::testing::Contains("mspoe-t2-mdqa")));
   EXPECT_TRUE(PublishedTablesFor("list:lines=20").empty());

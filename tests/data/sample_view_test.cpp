@@ -24,6 +24,7 @@ std::vector<T> DataOf(const Record& record, const std::string& array) {
 
 std::vector<std::string> Names(const std::vector<Record>& records) {
   std::vector<std::string> names;
+  names.reserve(records.size());
   for (const Record& record : records) names.push_back(record.name);
   return names;
 }

@@ -99,6 +99,7 @@ QString WriteBatch(const QTemporaryDir& folder) {
                  {"layer", 2, "", {}, {}},
                  {"head", kHeads, "", {}, {}}};
   std::vector<float> scores;
+  scores.reserve(2 * 2 * 2 * kHeads);
   for (int i = 0; i < 2 * 2 * 2 * kHeads; ++i) scores.push_back(static_cast<float>(i));
   record.arrays = {
       {"position_awareness_score", {"sample", "place", "layer", "head"}, scores, "", ""}};
