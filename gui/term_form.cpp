@@ -9,6 +9,7 @@
 #include <QLineEdit>
 #include <QSignalBlocker>
 #include <QToolButton>
+#include <memory>
 
 #include "core/number_text.h"
 #include "gui/knob_help.h"
@@ -105,14 +106,19 @@ TermForm::Field TermForm::MakeChoice(size_t argument) {
             Tell(argument);
           });
   connect(number, &NumberBox::valueChanged, this, [this, argument] { Tell(argument); });
+  // Printed forms leave some defaults out; so does the form then, or it would never say the same.
+  const auto left_out = std::make_shared<bool>(false);
+  const QString otherwise = QString::fromStdString(described.default_text);
   return {both,
-          [box, number] {
+          [box, number, left_out, otherwise] {
             std::string choice = box->currentText().toStdString();
+            if (*left_out && box->currentText() == otherwise) return std::string();
             if (!HasNumber(box->currentText())) return choice;
             return choice.substr(0, choice.size() - 1) + number->Text();
           },
-          [box, number](const std::string& value) {
-            const QString text = QString::fromStdString(value);
+          [box, number, left_out, otherwise](const std::string& value) {
+            *left_out = value.empty();
+            const QString text = *left_out ? otherwise : QString::fromStdString(value);
             for (int i = 0; i < box->count(); ++i) {
               const QString choice = box->itemText(i);
               const QString prefix = choice.chopped(1);
