@@ -43,6 +43,13 @@ std::vector<int32_t> PromptIds(const Decoder& decoder) {
   return ids;
 }
 
+constexpr const char* kStackOnGroups =
+    "ms-poe(mode=group) + channel(100, factor=0, layers=8-25, change_value=yes) + "
+    "crop(span=20:30, keep=none, layers=0-7) + boost(span=3:9, factor=2, rows=last:5)";
+constexpr const char* kStackOnMemory =
+    "infini(segment=12, gate=0.3) + channel(100, factor=0, layers=8-25, change_value=yes) + "
+    "ablate(L3H2, with=mean, rows=answer) + temperature(L20H1, 2, rows=last)";
+
 // Every kind of term, every mode of it and every choice of rows; dynamic schemes have a test of
 // their own.
 std::vector<std::string> Settings(const std::string& ratio_file) {
@@ -77,10 +84,8 @@ std::vector<std::string> Settings(const std::string& ratio_file) {
           "ablate([L12H3,L20G1])",
           "ablate([L3H2,L12G0], with=mean)",
           "temperature([L12H3,L20G1], 2)",
-          "ms-poe(mode=group) + channel(100, factor=0, layers=8-25, change_value=yes) + "
-          "crop(span=20:30, keep=none, layers=0-7) + boost(span=3:9, factor=2, rows=last:5)",
-          "infini(segment=12, gate=0.3) + channel(100, factor=0, layers=8-25, change_value=yes) + "
-          "ablate(L3H2, with=mean, rows=answer) + temperature(L20H1, 2, rows=last)",
+          kStackOnGroups,
+          kStackOnMemory,
           "self-extend(group=2, window=9) + channel(100, factor=-1, layers=8-25, rows=last:30)"};
 }
 

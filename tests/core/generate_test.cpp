@@ -61,6 +61,7 @@ TEST(GenerateGreedy, OnASharedTraceEqualsEachAlone) {
       decoder->tokenizer().EncodeIds(
           "The capital of France is Paris, and the capital of Spain is")};
   std::vector<std::unique_ptr<Trace>> traces;
+  traces.reserve(prompts.size());
   for (const auto& prompt : prompts) {
     traces.push_back(GreedyTrace(*decoder, static_cast<int64_t>(prompt.size()), kNewTokens, true));
   }
