@@ -40,7 +40,7 @@ Record SweepSample(int64_t sample) {
 }
 
 std::string WriteSweep(const TemporaryFolder& folder) {
-  const std::string path = folder.File("run.h5");
+  std::string path = folder.File("run.h5");
   SweepStore store = SweepStore::Create(path, R"({"seed":1})", ExampleProvenance());
   for (const int64_t sample : {2, 5, 9}) store.Append(sample, SweepSample(sample));
   store.Finish();

@@ -80,7 +80,7 @@ Record SweepSample(int64_t sample) {
 }
 
 QString WriteSweep(const QTemporaryDir& folder) {
-  const QString path = folder.filePath("sweep.h5");
+  QString path = folder.filePath("sweep.h5");
   SweepStore store =
       SweepStore::Create(path.toStdString(), R"({"task":"kv:pairs=10,query_aware=0"})", {});
   for (int64_t sample = 0; sample < kSamples; ++sample) {
@@ -99,11 +99,12 @@ QString WriteBatch(const QTemporaryDir& folder) {
                  {"layer", 2, "", {}, {}},
                  {"head", kHeads, "", {}, {}}};
   std::vector<float> scores;
-  scores.reserve(2 * 2 * 2 * kHeads);
-  for (int i = 0; i < 2 * 2 * 2 * kHeads; ++i) scores.push_back(static_cast<float>(i));
+  constexpr int64_t kScores = 8 * kHeads;  // two samples, places and layers
+  scores.reserve(kScores);
+  for (int64_t i = 0; i < kScores; ++i) scores.push_back(static_cast<float>(i));
   record.arrays = {
       {"position_awareness_score", {"sample", "place", "layer", "head"}, scores, "", ""}};
-  const QString path = folder.filePath("batch.h5");
+  QString path = folder.filePath("batch.h5");
   WriteRecords(path.toStdString(), {record}, {}, {});
   return path;
 }
