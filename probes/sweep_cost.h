@@ -23,10 +23,10 @@ struct SampleCost {
 };
 
 // A token generated (in a batch of a sample's places) takes about the time of so many tokens of a
-// prompt, for its weights are read for few rows. Measured on the embedded model at bfloat16 with one
-// thread, prompts of 550 tokens (seconds of --score generation less those of the prompts at the rate
-// of --score likelihood, over generated_tokens): 12 for kv:pairs=7, whose five places generate 100
-// tokens side by side, 17 for mdqa:documents=5, whose answers end one after the other.
+// prompt, for its weights are read for few rows. Measured on the embedded model at bfloat16 with
+// one thread, prompts of 550 tokens (seconds of --score generation less those of the prompts at the
+// rate of --score likelihood, over generated_tokens): 12 for kv:pairs=7, whose five places generate
+// 100 tokens side by side, 17 for mdqa:documents=5, whose answers end one after the other.
 inline constexpr double kGeneratedTokenCost = 15;
 // Rows that are run again alone cost at least this share of the prompt's run: keys are updated.
 inline constexpr double kLastRowsShare = 0.02;
