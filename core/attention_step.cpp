@@ -102,31 +102,20 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
 void AttentionStep::StoreKeysAndValues(const Inputs& in) {
   const int64_t first = in.sequence.active_first;
   const int64_t count = in.sequence.active_rows();
-  const at::Tensor source = in.query_key_value.narrow(0, in.sequence.packed_begin, count);
-  in.Store()
-      .Keys(in.layer)
-      .narrow(0, first, count)
-      .copy_(source.narrow(1, in.q_width, in.kv_width));
-  in.Store()
-      .Values(in.layer)
-      .narrow(0, first, count)
-      .copy_(source.narrow(1, in.q_width + in.kv_width, in.kv_width));
+  const int64_t values_begin = in.q_width + in.kv_width;
+  const auto store = [&](const at::Tensor& to, const at::Tensor& packed, int64_t column) {
+    to.narrow(0, first, count)
+        .copy_(packed.narrow(0, in.sequence.packed_begin, count).narrow(1, column, in.kv_width));
+  };
+  store(in.Store().Keys(in.layer), in.query_key_value, in.q_width);
+  store(in.Store().Values(in.layer), in.query_key_value, values_begin);
   auto& memories = in.sequence.trace->storage().memories;
   const auto memory = memories.find(in.layer);
   if (memory != memories.end() && memory->second.rows > first) memories.erase(memory);
-  const at::Tensor projected = in.projected.narrow(0, in.sequence.packed_begin, count);
-  if (!in.Store().projected_keys.empty()) {
-    in.Store()
-        .ProjectedKeys(in.layer)
-        .narrow(0, first, count)
-        .copy_(projected.narrow(1, in.q_width, in.kv_width));
-  }
-  if (!in.Store().projected_values.empty()) {
-    in.Store()
-        .ProjectedValues(in.layer)
-        .narrow(0, first, count)
-        .copy_(projected.narrow(1, in.q_width + in.kv_width, in.kv_width));
-  }
+  if (!in.Store().projected_keys.empty())
+    store(in.Store().ProjectedKeys(in.layer), in.projected, in.q_width);
+  if (!in.Store().projected_values.empty())
+    store(in.Store().ProjectedValues(in.layer), in.projected, values_begin);
 }
 
 // Fills in the ratios that the last prompt query decides. They are frozen with the prompt: rows

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "core/hexadecimal.h"
+
 namespace midscope {
 
 struct ContentHash::State {
@@ -44,12 +46,7 @@ std::string ContentHash::Finish() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
   EVP_DigestFinal_ex(state_->context, digest.data(), &size);
-  std::string text;
-  for (unsigned int i = 0; i < size; ++i) {
-    text += "0123456789abcdef"[digest[i] >> 4];
-    text += "0123456789abcdef"[digest[i] & 15];
-  }
-  return text;
+  return Hexadecimal({digest.data(), size});
 }
 
 bool IsContentHash(const std::string& text, ContentHashKind kind) {

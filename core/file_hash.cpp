@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "core/hexadecimal.h"
 #include "core/memory_map.h"
 
 namespace midscope {
@@ -15,12 +16,7 @@ namespace {
 std::string HashText(const XXH128_hash_t& hash) {
   XXH128_canonical_t canonical;
   XXH128_canonicalFromHash(&canonical, hash);
-  std::string text;
-  for (const unsigned char digit : canonical.digest) {
-    text += "0123456789abcdef"[digit >> 4];
-    text += "0123456789abcdef"[digit & 15];
-  }
-  return text;
+  return Hexadecimal(canonical.digest);
 }
 
 }  // namespace

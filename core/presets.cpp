@@ -14,8 +14,7 @@ constexpr const char* kTransposed =
     "channels) before trusting it.";
 constexpr const char* kOffGrid =
     "The factor is not among those that the paper says it chose from (0.5, 0, -0.5, -1); the "
-    "public "
-    "code has 0.";
+    "public code has 0.";
 constexpr const char* kInvalidFile = " The code's file is not valid JSON (a comma is missing).";
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <set>
 #include <utility>
-#include <variant>
 
 #include "core/awareness_rule.h"
 #include "core/captures.h"
@@ -47,12 +46,6 @@ constexpr kernels::ThresholdRule kRules[] = {kernels::ThresholdRule::kAtLeast,
                                              kernels::ThresholdRule::kGreater};
 
 }  // namespace
-
-kernels::ThresholdRule AwarenessRule(const Intervention& intervention) {
-  const auto* scheme = std::get_if<MsPoe>(&intervention.positions);
-  return scheme && scheme->mode == MsPoeMode::kCode ? kernels::ThresholdRule::kGreater
-                                                    : kernels::ThresholdRule::kAtLeast;
-}
 
 struct WhatIf::Subject {
   const Prompt* prompt = nullptr;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/provenance_fields.h"
+#include "data/sample_rows.h"
 
 namespace midscope {
 namespace {
@@ -163,10 +164,8 @@ void WriteCsv(const Record& record, std::ostream& out) {
   record.Check();
   std::vector<Axis> columns;
   for (const Axis& axis : record.axes) {
-    const bool used =
-        std::any_of(record.arrays.begin(), record.arrays.end(), [&](const Array& array) {
-          return std::find(array.axes.begin(), array.axes.end(), axis.name) != array.axes.end();
-        });
+    const bool used = std::any_of(record.arrays.begin(), record.arrays.end(),
+                                  [&](const Array& array) { return HasAxis(array, axis.name); });
     if (used) columns.push_back(axis);
   }
   out << "array";

@@ -14,6 +14,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/hexadecimal.h"
+
 namespace midscope {
 namespace {
 
@@ -95,14 +97,7 @@ std::string ReadSeal(const std::string& path) {
   if (descriptor < 0) return "";
   const std::optional<Seal> seal = SealIn(descriptor);
   close(descriptor);
-  std::string digits;
-  if (!seal) return digits;
-  constexpr const char* kHexadecimal = "0123456789abcdef";
-  for (const unsigned char byte : seal->checksum.digest) {
-    digits += kHexadecimal[byte >> 4U];
-    digits += kHexadecimal[byte & 15U];
-  }
-  return digits;
+  return seal ? Hexadecimal(seal->checksum.digest) : "";
 }
 
 }  // namespace midscope

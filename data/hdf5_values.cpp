@@ -231,6 +231,15 @@ Handle TypeOf(const ArrayData& data) {
   return {H5Tcopy(native), H5Tclose, "set up a type"};
 }
 
+size_t ElementBytes(const ArrayData& data) {
+  return std::visit(
+      [](const auto& values) {
+        using T = typename std::decay_t<decltype(values)>::value_type;
+        return std::is_same_v<T, std::string> ? sizeof(hvl_t) : sizeof(T);
+      },
+      data);
+}
+
 void WriteData(hid_t data_set, const ArrayData& data, const Box& box) {
   const auto spaces = BoxSpaces(data_set, box);
   const Handle type = TypeOf(data);

@@ -27,6 +27,8 @@ std::string StorableText(const std::string& text);
 
 // The memory and file type of each kind of array data.
 Handle TypeOf(const ArrayData& data);
+// Of one element in a file; of texts what is there instead of them.
+size_t ElementBytes(const ArrayData& data);
 
 // Which box of a data set is read or written; empty: all of it.
 struct Box {

@@ -20,15 +20,6 @@ using hdf5::Handle;
 
 constexpr hsize_t kChunkBytes = 1 << 20;
 
-size_t ElementBytes(const ArrayData& data) {
-  return std::visit(
-      [](const auto& values) {
-        using T = typename std::decay_t<decltype(values)>::value_type;
-        return std::is_same_v<T, std::string> ? sizeof(hvl_t) : sizeof(T);
-      },
-      data);
-}
-
 // Whole inner axes, as many places of the outer ones as fit.
 std::vector<hsize_t> ChunkSizes(std::vector<hsize_t> sizes, size_t element_bytes, bool row_chunks) {
   if (row_chunks) {
@@ -78,7 +69,7 @@ Handle CreateDataSet(hid_t group, const std::string& name, const ArrayData& kind
   const Handle create = CreationOf(kind);
   const bool empty = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
   if (!sizes.empty() && !empty) {
-    const std::vector<hsize_t> chunks = ChunkSizes(sizes, ElementBytes(kind), row_chunks);
+    const std::vector<hsize_t> chunks = ChunkSizes(sizes, hdf5::ElementBytes(kind), row_chunks);
     Check(H5Pset_chunk(create.id(), static_cast<int>(chunks.size()), chunks.data()),
           "set up chunks");
     const bool text = std::holds_alternative<std::vector<std::string>>(kind);

@@ -302,9 +302,7 @@ Record ReadCut(const RunReader& reader, const std::string& name, const std::stri
   Record part = reader.Describe(name);
   if (!array.empty()) {
     const Array only = FindArrayOrThrow(reader.path(), part, array);
-    std::erase_if(part.axes, [&](const Axis& axis) {
-      return std::find(only.axes.begin(), only.axes.end(), axis.name) == only.axes.end();
-    });
+    std::erase_if(part.axes, [&](const Axis& axis) { return !HasAxis(only, axis.name); });
     part.arrays = {only};
     part.signal = only.name;
   }

@@ -71,6 +71,10 @@ std::string FirstDifference(const std::vector<T>& a, const std::vector<T>& b, co
 
 }  // namespace
 
+bool HasAxis(const Array& array, const std::string& axis) {
+  return std::find(array.axes.begin(), array.axes.end(), axis) != array.axes.end();
+}
+
 Record FlattenSample(Record sample, const std::vector<std::string>& ragged_axes) {
   if (sample.FindAxis(kSampleAxis)) {
     throw Failure("sample", "has an axis '" + std::string(kSampleAxis) + "' already",

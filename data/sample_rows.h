@@ -16,6 +16,8 @@ namespace midscope {
 inline constexpr const char* kSampleAxis = "sample";
 inline constexpr const char* kCountSuffix = "_count";  // AXIS_count [sample]
 
+bool HasAxis(const Array& array, const std::string& axis);
+
 // A sample's record with the labels of its ragged axes as text arrays AXIS_label [AXIS], so that
 // all that differs between samples is in arrays. Throws Error (failure) where the record can't be
 // stacked.

@@ -8,12 +8,12 @@
 #include "core/error.h"
 #include "data/record_group.h"
 #include "data/sample_rows.h"
+#include "data/sweep_settings.h"
 #include "data/view_records.h"
 
 namespace midscope {
 namespace {
 
-constexpr const char* kSettingAxis = "setting";
 constexpr const char* kPlaceAxis = "place";
 constexpr const char* kValuesSuffix = "_values";  // AXIS_values: of an axis that samples differ in
 constexpr const char* kPrompt = "prompt";
@@ -21,10 +21,6 @@ constexpr const char* kAttention = "last_query_attention";
 
 bool IsChosen(const std::string& axis) {
   return axis == kSampleAxis || axis == kSettingAxis || axis == kPlaceAxis;
-}
-
-bool HasAxis(const Array& array, const std::string& axis) {
-  return std::find(array.axes.begin(), array.axes.end(), axis) != array.axes.end();
 }
 
 bool IsOverSamples(const Array& array) { return HasAxis(array, kSampleAxis); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "data/sample_rows.h"
 
 namespace midscope {
 namespace {
@@ -57,9 +58,7 @@ bool SameValues(const Array& a, const Array& b) {
 
 }  // namespace
 
-bool IsOverSettings(const Array& array) {
-  return std::find(array.axes.begin(), array.axes.end(), kSettingAxis) != array.axes.end();
-}
+bool IsOverSettings(const Array& array) { return HasAxis(array, kSettingAxis); }
 
 void JoinSettings(Record& sample, const Record& more, const std::string& what) {
   for (Array& array : sample.arrays) {

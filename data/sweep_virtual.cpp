@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "data/file_parts.h"
+#include "data/hdf5_values.h"
 #include "data/sample_rows.h"
 #include "data/sweep_file.h"
 #include "data/sweep_settings.h"
@@ -44,20 +45,12 @@ Record CommonFrame(const SweepMerge& merge) {
   return frame;
 }
 
-int64_t ElementBytes(const ArrayData& data) {
-  return std::visit(
-      [](const auto& values) {
-        return static_cast<int64_t>(sizeof(typename std::decay_t<decltype(values)>::value_type));
-      },
-      data);
-}
-
 // Whether an array of the stacked record stays where it is.
 bool StaysInPart(const Record& stacked, const Array& array,
                  const std::map<std::string, int64_t>& ragged) {
   if (array.name.ends_with(kCountSuffix) && array.axes.size() == 1) return false;
   if (std::holds_alternative<std::vector<std::string>>(array.data)) return true;
-  int64_t bytes = ElementBytes(array.data);
+  auto bytes = static_cast<int64_t>(hdf5::ElementBytes(array.data));
   for (size_t i = 1; i < array.axes.size(); ++i) {
     if (ragged.contains(array.axes[i])) return true;
     bytes *= stacked.FindAxis(array.axes[i])->size;

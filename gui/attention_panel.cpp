@@ -131,7 +131,7 @@ void AttentionPanel::Refresh() {
   const auto row = [this](const Record* record) {
     return record ? LastAxisRow(*record, kAttention, {head_.layer, head_.head}) : QVector<double>();
   };
-  const bool file = session_->sample_view() || !session_->file_records().empty();
+  const bool file = session_->shows_file();
   plot_->SetReason(file ? tr("The file has no attention of the last query") : QString());
   plot_->SetRows(row(a), row(b));
   plot_->SetTitle(tr("Attention of the last query — L%1H%2").arg(head_.layer).arg(head_.head));

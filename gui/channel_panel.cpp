@@ -108,7 +108,7 @@ void ChannelPanel::FollowFile() {
 void ChannelPanel::Refresh() {
   FollowFile();
   shown_ = view();
-  const bool file = session_->sample_view() || !session_->file_records().empty();
+  const bool file = session_->shows_file();
   plot_->SetReason(file ? tr("The file does not have channel %1").arg(shown_.channel) : QString());
   plot_->Show(session_->record(Side::kA, "hidden_channels"),
               session_->record(Side::kB, "hidden_channels"), shown_);

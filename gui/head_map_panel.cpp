@@ -40,7 +40,7 @@ void HeadMapPanel::Refresh() {
   if (session_->model()) {
     plot_->SetHeadsPerKeyValueHead(session_->model()->config.heads_per_key_value_head());
   }
-  const bool file = session_->sample_view() || !session_->file_records().empty();
+  const bool file = session_->shows_file();
   plot_->SetReason(file ? tr("The file has no position-awareness scores")
                    : mode() == MapMode::kA || session_->differs() ? QString()
                                                                   : tr("B is the same as A"));

@@ -95,7 +95,7 @@ void OutcomePanel::Refresh() {
     note +=
         (note.isEmpty() ? QString() : QStringLiteral("; ")) + tr("the reference is an accuracy");
   }
-  const bool file = session_->sample_view() || !session_->file_records().empty();
+  const bool file = session_->shows_file();
   plot_->SetReason(file ? tr("The file has no such outcome by place") : QString());
   plot_->Show(lines, measure);
   note_->setText(note);

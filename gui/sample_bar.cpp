@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "gui/panel_layout.h"
 #include "gui/record_access.h"
 #include "gui/session.h"
 
@@ -55,9 +56,8 @@ SampleBar::SampleBar(Session* session, QWidget* parent) : QWidget(parent), sessi
   next_->setShortcut(QKeySequence(Qt::ALT | Qt::Key_Right));
   previous_ = new QAction(tr("&Previous sample of the file"), this);
   previous_->setShortcut(QKeySequence(Qt::ALT | Qt::Key_Left));
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(8, 3, 8, 3);
-  row->setSpacing(7);
+  auto* row = MakeControlRow();
+  setLayout(row);
   row->addWidget(new QLabel(tr("sample"), this));
   row->addWidget(sample_);
   row->addWidget(of_);
@@ -119,12 +119,12 @@ void SampleBar::ShowSample() {
   if (row < view->samples().values.size()) {
     parts << tr("number %1").arg(view->samples().values[row], 0, 'f', 0);
   }
-  if (const Record* prompt = session_->prompt()) {
+  const Record* prompt = session_->prompt();
+  if (prompt) {
     parts << tr("%1 tokens").arg(IntegerAttribute(*prompt, "prompt_tokens", 0));
   }
   // What cannot be chosen is said: a sweep keeps the attention of one setting and place.
   const Record* attention = session_->record(Side::kA, "last_query_attention");
-  const Record* prompt = session_->prompt();
   if (attention && prompt && view->places().size == 0) {
     parts << tr("attention: gold at place %1, under %2")
                  .arg(IntegerAttribute(*prompt, "place", 0))

@@ -2,8 +2,9 @@
 #include "gui/sample_reader.h"
 
 #include <QElapsedTimer>
-#include <exception>
 #include <utility>
+
+#include "gui/error_text.h"
 
 namespace midscope {
 
@@ -48,11 +49,7 @@ SampleReader::ReplyPointer SampleReader::Read(const SampleChoice& choice) const 
   reply->choice = choice;
   QElapsedTimer clock;
   clock.start();
-  try {
-    reply->records = view_->Read(choice);
-  } catch (const std::exception& error) {
-    reply->failure = QString::fromUtf8(error.what());
-  }
+  reply->failure = ErrorText([&] { reply->records = view_->Read(choice); });
   reply->milliseconds = static_cast<double>(clock.nsecsElapsed()) / 1e6;
   return reply;
 }

@@ -60,6 +60,8 @@ class Session : public QObject {
 
   // Records of the file that is shown; empty where a model's are.
   const std::vector<Record>& file_records() const { return file_records_; }
+  // Whether a file is shown, with samples or without.
+  bool shows_file() const { return sample_reader_ || !file_records_.empty(); }
   // The file's samples; null where it has none, or a model's records are shown.
   const SampleView* sample_view() const;
   const SampleChoice& sample_choice() const { return sample_choice_; }

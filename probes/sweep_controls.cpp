@@ -89,12 +89,12 @@ std::vector<SweepSetting> ControlSettings(const std::vector<SweepSetting>& setti
   return controls;
 }
 
-std::vector<std::string> SettingsWithoutControl(const std::vector<SweepSetting>& settings,
-                                                const std::vector<SweepSetting>& controls) {
+std::vector<std::string> SettingsWithoutControl(const std::vector<SweepSetting>& settings) {
   std::vector<std::string> without;
   for (const SweepSetting& setting : settings) {
+    if (!setting.control_of.empty()) continue;
     const bool has_one = std::any_of(
-        controls.begin(), controls.end(),
+        settings.begin(), settings.end(),
         [&](const SweepSetting& control) { return control.control_of == setting.text; });
     if (!has_one && !setting.intervention.empty()) without.push_back(setting.text);
   }

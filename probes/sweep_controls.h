@@ -19,8 +19,7 @@ namespace midscope {
 std::vector<SweepSetting> ControlSettings(const std::vector<SweepSetting>& settings,
                                           const ModelConfig& config, uint64_t seed);
 
-// Texts of the settings that change something and have no control among `controls`.
-std::vector<std::string> SettingsWithoutControl(const std::vector<SweepSetting>& settings,
-                                                const std::vector<SweepSetting>& controls);
+// Of settings with their controls, the texts of those that change something and have none.
+std::vector<std::string> SettingsWithoutControl(const std::vector<SweepSetting>& settings);
 
 }  // namespace midscope

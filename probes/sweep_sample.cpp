@@ -131,9 +131,8 @@ GreedyRequest GreedyRequestOf(const TaskQuestion& question, const SweepSetting& 
 
 // As many places at once as the memory for traces allows under every setting, at least one.
 size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request, size_t begin) {
-  TraceParts parts;
+  TraceParts parts;  // with what channels need, which settings share
   for (const SweepSetting& setting : request.settings) {
-    parts.residual = parts.residual || !setting.intervention.channels.empty();
     if (std::holds_alternative<InfiniAttention>(setting.intervention.positions))
       parts.memories = decoder.config().layers;
   }
@@ -239,13 +238,14 @@ void CheckFits(const std::vector<TaskQuestion>& questions,
         return LongestRun(a.intervention, config) < LongestRun(b.intervention, config);
       });
   if (shortest == settings.end()) return;
+  const int64_t longest = LongestRun(shortest->intervention, config);
   for (const TaskQuestion& question : questions) {
     const auto prompt = static_cast<int64_t>(question.prompt.ids.size());
     const auto answer = static_cast<int64_t>(question.prompt.answer_ids.size());
     const int64_t behind = std::max(score.likelihood ? answer : 1,
                                     score.generation ? question.sample.generation.new_tokens : 1);
     const int64_t rows = prompt + std::max<int64_t>(behind, 1) - 1;
-    if (rows <= LongestRun(shortest->intervention, config)) continue;
+    if (rows <= longest) continue;
     throw Failure(kTooLong, "it has " + std::to_string(prompt) + " tokens, " +
                                 std::to_string(behind) + " follow, with " + shortest->text + " " +
                                 ContextHolds(shortest->intervention, config));

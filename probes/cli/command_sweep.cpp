@@ -141,8 +141,7 @@ class SweepCommandRun {
 
   void TellOfMissingControls(const SweepPlan& plan) const {
     if (!options_.Flag("control") || ranks_.rank() != 0) return;
-    for (const std::string& setting :
-         SettingsWithoutControl(ReadSettings(options_), plan.settings)) {
+    for (const std::string& setting : SettingsWithoutControl(plan.settings)) {
       job_.Log("no control for " + setting +
                ": nothing in it is a choice of channels or an order of heads that could be drawn");
     }

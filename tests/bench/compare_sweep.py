@@ -95,9 +95,9 @@ def prompt_lengths(h5py, path):
     return [[int(p), int(a)] for p, a in zip(prompts.ravel(), answers.ravel())]
 
 
-def checked_prompt(arguments, h5py, task, place, folder):
+def checked_prompt(arguments, h5py, task, folder):
     path = os.path.join(folder, "check.h5")
-    call([arguments.midscope, "probe", arguments.model, "--task", task, "--place", str(place), "--dtype", "bfloat16", "--out",
+    call([arguments.midscope, "probe", arguments.model, "--task", task, "--dtype", "bfloat16", "--out",
           path], arguments.threads)
     with h5py.File(path) as file:
         found = {}
@@ -107,8 +107,8 @@ def checked_prompt(arguments, h5py, task, place, folder):
 
 
 def compare(arguments, h5py, task, places, model_folder, folder):
-    # The first of the places is the first that there is in both tasks.
-    ids = checked_prompt(arguments, h5py, task, 1, folder)
+    # probe takes the first place of a task, as the first of `places` is in both.
+    ids = checked_prompt(arguments, h5py, task, folder)
     one = sweep(arguments, task, places.split(",")[0], SETTINGS[:1], 1, os.path.join(folder, "one.h5"))[1]
     lone = [sweep(arguments, task, places, SETTINGS[:count], arguments.samples, os.path.join(folder, f"{count}.h5"))
             for count in range(1, len(SETTINGS) + 1)]

@@ -8,7 +8,7 @@
 #include "data/record_reader.h"
 #include "data/run_store.h"
 #include "tests/core/error_message.h"
-#include "tests/data/example_records.h"
+#include "tests/data/example_sweep.h"
 
 namespace midscope {
 namespace {
@@ -19,13 +19,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr const char* kPlan = R"~({"task":"list","samples":9,"settings":["none","pi(1.5)"]})~";
-
-void WriteSweep(const std::string& path, const std::string& plan,
-                const std::vector<int64_t>& samples) {
-  SweepStore store = SweepStore::Create(path, plan, ExampleProvenance());
-  for (const int64_t sample : samples) store.Append(sample, ExampleSample(sample));
-  store.Finish();
-}
 
 // A sample of other settings: as ExampleSample, one setting, other outcomes.
 Record OtherSettingSample(int64_t sample) {

@@ -12,7 +12,7 @@
 #include "core/error.h"
 #include "data/record_reader.h"
 #include "tests/core/error_message.h"
-#include "tests/data/example_records.h"
+#include "tests/data/example_sweep.h"
 
 namespace midscope {
 namespace {
@@ -26,13 +26,6 @@ using ::testing::IsEmpty;
 namespace fs = std::filesystem;
 
 constexpr const char* kPlan = R"~({"task":"list","samples":12,"settings":["none","pi(1.5)"]})~";
-
-void WriteSweep(const std::string& path, const std::vector<int64_t>& samples,
-                const std::string& plan = kPlan) {
-  SweepStore store = SweepStore::Create(path, plan, ExampleProvenance());
-  for (const int64_t sample : samples) store.Append(sample, ExampleSample(sample));
-  store.Finish();
-}
 
 void WriteVirtual(const std::string& path, const std::vector<std::string>& parts) {
   const SweepMerge merge(parts);
@@ -70,9 +63,9 @@ bool IsVirtual(const std::string& path, const char* data_set) {
 class SweepVirtual : public ::testing::Test {
  protected:
   void SetUp() override {
-    WriteSweep(File("a.h5"), {0, 3, 4, 9});
-    WriteSweep(File("b.h5"), {1, 5, 7, 8});
-    WriteSweep(File("50%b c.h5"), {2, 6});
+    WriteSweep(File("a.h5"), kPlan, {0, 3, 4, 9});
+    WriteSweep(File("b.h5"), kPlan, {1, 5, 7, 8});
+    WriteSweep(File("50%b c.h5"), kPlan, {2, 6});
     WriteVirtual(File("all.h5"), parts());
   }
   std::string File(const std::string& name) const { return folder_.File(name); }
@@ -166,7 +159,7 @@ TEST_F(SweepVirtual, APartThatIsMissingOrAnotherOneIsNamed) {
   EXPECT_THAT(OpeningError(File("all.h5")), AllOf(HasSubstr("/b.h5"), HasSubstr("missing")));
   EXPECT_THAT(ErrorMessage(ErrorKind::kFailure, [&] { opened.ReadSample("sweep", 1); }),
               HasSubstr("/b.h5"));
-  WriteSweep(File("b.h5"), {1, 5, 7, 10});
+  WriteSweep(File("b.h5"), kPlan, {1, 5, 7, 10});
   EXPECT_THAT(OpeningError(File("all.h5")), AllOf(HasSubstr("/b.h5"), HasSubstr("changed")));
   std::string damaged = ReadBytes(File("gone.h5"));
   damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);

@@ -7,20 +7,10 @@
 
 #include "data/npz.h"
 #include "data/run_store.h"
-#include "data/sweep_store.h"
 #include "data/sweep_virtual.h"
-#include "tests/data/example_records.h"
+#include "tests/data/example_sweep.h"
 
-namespace {
-
-void WriteSweep(const std::filesystem::path& path, const std::vector<int64_t>& samples) {
-  auto store =
-      midscope::SweepStore::Create(path.string(), R"({"seed":1})", midscope::ExampleProvenance());
-  for (const int64_t sample : samples) store.Append(sample, midscope::ExampleSample(sample));
-  store.Finish();
-}
-
-}  // namespace
+constexpr const char* kPlan = R"({"seed":1})";
 
 int main(int argc, char** argv) {
   if (argc != 2) {
@@ -35,9 +25,9 @@ int main(int argc, char** argv) {
                            midscope::ExampleProvenance());
     std::ofstream npz(folder / "probe.npz", std::ios::binary);
     midscope::WriteNpz(midscope::ExampleRecords().front(), npz);
-    WriteSweep(folder / "sweep.h5", {0, 3, 5});
-    WriteSweep(folder / "part1.h5", {0, 5});
-    WriteSweep(folder / "part2.h5", {3});
+    midscope::WriteSweep((folder / "sweep.h5").string(), kPlan, {0, 3, 5});
+    midscope::WriteSweep((folder / "part1.h5").string(), kPlan, {0, 5});
+    midscope::WriteSweep((folder / "part2.h5").string(), kPlan, {3});
     const midscope::SweepMerge merge(
         {(folder / "part1.h5").string(), (folder / "part2.h5").string()});
     midscope::WriteVirtualSweep((folder / "virtual.h5").string(), merge, merge.provenance(), {});

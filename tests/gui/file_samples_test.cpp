@@ -15,16 +15,13 @@
 #include "gui/error_bar.h"
 #include "gui/head_map_panel.h"
 #include "gui/head_map_plot.h"
-#include "gui/main_window.h"
 #include "gui/outcome_panel.h"
 #include "gui/outcome_plot.h"
 #include "gui/record_access.h"
 #include "gui/record_panel.h"
 #include "gui/reference_row.h"
 #include "gui/result_file.h"
-#include "gui/session.h"
-#include "tests/gui/fake_engine.h"
-#include "tests/gui/spy_until.h"
+#include "tests/gui/window_rig.h"
 
 namespace midscope {
 
@@ -113,19 +110,11 @@ class FileSamplesTest : public QObject {
   Q_OBJECT
 
  private:
-  struct Rig {
-    std::shared_ptr<FakeControl> control = std::make_shared<FakeControl>();
-    MainWindow window{std::make_unique<FakeEngine>(control)};
-    Session* session = window.session();
+  struct Rig : WindowRig<> {
     QSignalSpy shown{session, &Session::SampleShown};
     QTemporaryDir folder;
 
-    Rig() {
-      session->SetRestTime(0);
-      session->SetSamples(0);
-      window.resize(1400, 900);
-      window.show();
-    }
+    Rig() { Show(); }
     bool Open(const QString& path) {
       window.OpenPath(path);
       return SpyUntil(shown, [this] { return !shown.isEmpty(); });
@@ -135,10 +124,6 @@ class FileSamplesTest : public QObject {
         const Record* prompt = session->prompt();
         return prompt && IntegerAttribute(*prompt, "sample", -1) == sample;
       });
-    }
-    template <typename Widget>
-    Widget* Find(const char* name) {
-      return window.findChild<Widget*>(QString::fromLatin1(name));
     }
     const OutcomePlot& outcome() const { return *window.outcome()->plot(); }
   };
@@ -230,11 +215,7 @@ class FileSamplesTest : public QObject {
     Rig rig;
     QVERIFY(rig.Open(WriteSweep(rig.folder)));
     rig.Find<QSpinBox>("file_sample")->setValue(5);  // under way while the file is left
-    QSignalSpy stopped(rig.session, &Session::Stopped);
-    rig.window.OpenModel(QStringLiteral("embedded"));
-    QVERIFY(SpyUntil(stopped, [&] {
-      return rig.session->settled(Side::kA) && !rig.session->asked_and_waiting();
-    }));
+    QVERIFY(rig.OpenModel());
     QVERIFY(!rig.Find<QSpinBox>("file_sample")->isVisible());
     QCOMPARE(rig.window.attention()->plot()->graph_of(Side::kA)->data()->size(),
              static_cast<int>(FakeEngine::kTokens));

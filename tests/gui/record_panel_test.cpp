@@ -17,7 +17,7 @@
 #include "gui/result_file.h"
 #include "gui/session.h"
 #include "tests/gui/fake_engine.h"
-#include "tests/gui/spy_until.h"
+#include "tests/gui/window_rig.h"
 
 namespace midscope {
 
@@ -71,24 +71,12 @@ class RecordPanelTest : public QObject {
   Q_OBJECT
 
  private:
-  struct Rig {
-    std::shared_ptr<FakeControl> control = std::make_shared<FakeControl>();
-    MainWindow window{std::make_unique<EngineWithRecord>(control)};
+  struct Rig : WindowRig<EngineWithRecord> {
     RecordPanel* panel = window.records();
 
     Rig() {
-      window.session()->SetRestTime(0);
-      window.session()->SetSamples(0);
-      window.resize(1400, 900);
       window.lower_right()->setCurrentWidget(panel);
-      window.show();
-    }
-    bool Open() {
-      QSignalSpy stopped(window.session(), &Session::Stopped);
-      window.OpenModel(QStringLiteral("embedded"));
-      return SpyUntil(stopped, [this] {
-        return window.session()->settled(Side::kA) && !window.session()->asked_and_waiting();
-      });
+      Show();
     }
     QVariant Cell(int row, int column) {
       return panel->table()->data(panel->table()->index(row, column), Qt::DisplayRole);
@@ -102,7 +90,7 @@ class RecordPanelTest : public QObject {
   void OffersWhatNoOtherPanelShows() {
     Rig rig;
     QVERIFY(rig.panel->choices().isEmpty());
-    QVERIFY(rig.Open());
+    QVERIFY(rig.OpenModel());
     const QStringList choices = rig.panel->choices();
     QVERIFY(choices.front().startsWith(QStringLiteral("planted")));  // of a plugin, so first
     QVERIFY(choices.contains(QStringLiteral("planted")));
@@ -117,7 +105,7 @@ class RecordPanelTest : public QObject {
 
   void ATableHasTheAxisAndUnits() {
     Rig rig;
-    QVERIFY(rig.Open());
+    QVERIFY(rig.OpenModel());
     rig.panel->Choose(QStringLiteral("planted: by word"));
     QVERIFY(!rig.panel->shows_picture());
     QCOMPARE(rig.panel->table()->rowCount(), 3);
@@ -136,7 +124,7 @@ class RecordPanelTest : public QObject {
 
   void AMatrixIsAHeatMapOrLines() {
     Rig rig;
-    QVERIFY(rig.Open());
+    QVERIFY(rig.OpenModel());
     rig.panel->Choose(QStringLiteral("planted: heat [word, depth]"));
     QVERIFY(rig.panel->shows_picture());
     RecordPlot* plot = rig.panel->plot();
@@ -159,7 +147,7 @@ class RecordPanelTest : public QObject {
 
   void OuterAxesHaveABoxEach() {
     Rig rig;
-    QVERIFY(rig.Open());
+    QVERIFY(rig.OpenModel());
     rig.panel->Choose(QStringLiteral("planted: stack [layer, word, depth]"));
     RecordPlot* plot = rig.panel->plot();
     QCOMPARE(plot->ValueOf(1, 2), Planted(0, 1, 2));
@@ -179,7 +167,7 @@ class RecordPanelTest : public QObject {
     const QString file = folder.filePath(QStringLiteral("run.h5"));
     {
       Rig rig;
-      QVERIFY(rig.Open());
+      QVERIFY(rig.OpenModel());
       SaveResults(*rig.window.session(), file);
     }
     Rig rig;

@@ -14,7 +14,6 @@
 #include "gui/attention_panel.h"
 #include "gui/error_bar.h"
 #include "gui/file_menu.h"
-#include "gui/main_window.h"
 #include "gui/model_panel.h"
 #include "gui/number_box.h"
 #include "gui/option_form.h"
@@ -25,7 +24,7 @@
 #include "gui/setting_history.h"
 #include "gui/subject_panel.h"
 #include "tests/gui/fake_engine.h"
-#include "tests/gui/spy_until.h"
+#include "tests/gui/window_rig.h"
 
 namespace midscope {
 
@@ -61,26 +60,7 @@ class SessionsTest : public QObject {
   Q_OBJECT
 
  private:
-  struct Rig {
-    std::shared_ptr<FakeControl> control = std::make_shared<FakeControl>();
-    MainWindow window{std::make_unique<EngineWithProbes>(control)};
-    Session* session = window.session();
-    QSignalSpy stopped{session, &Session::Stopped};
-
-    Rig() {
-      session->SetRestTime(0);
-      session->SetSamples(0);
-    }
-    bool Settle() {
-      return SpyUntil(stopped, [this] {
-        return session->settled(Side::kA) && (!session->differs() || session->settled(Side::kB)) &&
-               !session->asked_and_waiting();
-      });
-    }
-    bool Open(const char* model = "embedded") {
-      window.OpenModel(QString::fromLatin1(model));
-      return Settle();
-    }
+  struct Rig : WindowRig<EngineWithProbes> {
     QString Errors() { return window.errors()->messages().join('\n'); }
   };
 
@@ -193,7 +173,7 @@ class SessionsTest : public QObject {
       Rig rig;
       rig.window.files()->Remember(settings);
       rig.window.model()->options()->SetText("weights", "stored");
-      QVERIFY(rig.Open(model.toUtf8().constData()));
+      QVERIFY(rig.OpenModel(model.toUtf8().constData()));
       rig.window.files()->SaveSession(folder.filePath("a.midscope"));
       rig.window.files()->OpenPath(folder.filePath("none.midscope"));  // no file: not recent
       QVERIFY(rig.Errors().contains("none.midscope"));
@@ -218,7 +198,7 @@ class SessionsTest : public QObject {
 
   void ProbesRunWithTheirOptions() {
     Rig rig;
-    QVERIFY(rig.Open());
+    QVERIFY(rig.OpenModel());
     QVERIFY(!rig.session->record(Side::kA, "logit_lens"));
     auto* form = rig.window.records()->findChild<ProbeForm*>("probes");
     QVERIFY(form);

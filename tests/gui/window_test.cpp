@@ -21,7 +21,6 @@
 #include "gui/error_bar.h"
 #include "gui/head_map_panel.h"
 #include "gui/head_map_plot.h"
-#include "gui/main_window.h"
 #include "gui/outcome_panel.h"
 #include "gui/outcome_plot.h"
 #include "gui/prompt_editor.h"
@@ -32,8 +31,7 @@
 #include "gui/settings_panel.h"
 #include "gui/subject_panel.h"
 #include "gui/token_view.h"
-#include "tests/gui/fake_engine.h"
-#include "tests/gui/spy_until.h"
+#include "tests/gui/window_rig.h"
 
 namespace midscope {
 
@@ -44,32 +42,14 @@ class WindowTest : public QObject {
   Q_OBJECT
 
  private:
-  struct Rig {
-    std::shared_ptr<FakeControl> control = std::make_shared<FakeControl>();
-    MainWindow window{std::make_unique<FakeEngine>(control)};
-    Session* session = window.session();
-    QSignalSpy stopped{session, &Session::Stopped};
-
+  struct Rig : WindowRig<> {
     Rig() {
-      session->SetRestTime(0);
       session->SetPauseTime(1 << 30);
-      session->SetSamples(0);
-      window.resize(1400, 900);
-      window.show();
-    }
-    bool Settle() {
-      return SpyUntil(stopped, [this] {
-        return session->settled(Side::kA) && (!session->differs() || session->settled(Side::kB)) &&
-               !session->asked_and_waiting();
-      });
+      Show();
     }
     bool Open() {
-      QTest::mouseClick(window.findChild<QPushButton*>("open"), Qt::LeftButton);
+      QTest::mouseClick(Find<QPushButton>("open"), Qt::LeftButton);
       return Settle();
-    }
-    template <typename Widget>
-    Widget* Find(const char* name) {
-      return window.findChild<Widget*>(QString::fromLatin1(name));
     }
   };
 
