@@ -11,6 +11,7 @@
 #include "core/plan_changes.h"
 #include "core/row_batches.h"
 #include "core/scoring.h"
+#include "core/shared_prefix.h"
 
 namespace midscope {
 namespace {
@@ -102,6 +103,27 @@ void Step(const Decoder& decoder, std::span<Sequence* const> sequences, const Jo
   }
 }
 
+// Where prompts begin alike, one makes its first token before the others, and these take over its
+// rows.
+void ShareRows(const Decoder& decoder, std::span<Sequence> sequences, const JobContext& context) {
+  std::vector<Sequence*> whole;
+  std::vector<std::vector<AttentionPlan>> plans;
+  for (Sequence& sequence : sequences) {
+    if (sequence.trace->rows() > 0) continue;
+    whole.push_back(&sequence);
+    plans.push_back(CompilePlans(sequence.request->intervention, decoder.config(), sequence.rows(),
+                                 sequence.rows()));
+  }
+  std::vector<FreshSequence> fresh;
+  fresh.reserve(whole.size());
+  for (size_t i = 0; i < whole.size(); ++i)
+    fresh.push_back({whole[i]->request->prompt, whole[i]->rows(), plans[i], whole[i]->trace});
+  const std::optional<PrefixSharing> sharing = FindPrefixSharing(fresh);
+  if (!sharing) return;
+  Step(decoder, std::span(&whole[sharing->donor], 1), context);
+  GiveRows(*sharing, fresh);
+}
+
 }  // namespace
 
 std::unique_ptr<Trace> GreedyTrace(const Decoder& decoder, int64_t prompt_tokens,
@@ -118,6 +140,7 @@ std::vector<Generated> GenerateGreedy(const Decoder& decoder,
   // Layers of single tokens are no progress worth drawing.
   JobContext quiet = context;
   quiet.progress = nullptr;
+  ShareRows(decoder, sequences, quiet);
   for (;;) {
     std::vector<Sequence*> going;
     for (Sequence& sequence : sequences) {

@@ -2,6 +2,7 @@
 #include "core/trace.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -99,6 +100,35 @@ void Trace::Truncate(int64_t rows) {
     plans_.clear();
     prompt_tokens_ = 0;
   }
+}
+
+bool Trace::CanTakeFrom(const Trace& donor) const {
+  return donor.first_layer_ <= first_layer_ && (donor.residual_ || !residual_);
+}
+
+void Trace::TakeRows(const Trace& donor, int64_t rows) {
+  if (rows > donor.rows_ || rows > capacity_ || !CanTakeFrom(donor))
+    throw std::logic_error("Trace::TakeRows: the donor lacks what is to be taken");
+  const c10::InferenceMode inference;
+  const auto copy = [&](const std::vector<at::Tensor>& from, std::vector<at::Tensor>& to) {
+    // Layers that are not kept are run for all rows.
+    for (auto layer = static_cast<size_t>(first_layer_); layer < to.size(); ++layer)
+      to[layer].narrow(0, 0, rows).copy_(from[layer].narrow(0, 0, rows));
+  };
+  copy(donor.storage_->keys, storage_->keys);
+  copy(donor.storage_->values, storage_->values);
+  if (residual_) {
+    copy(donor.storage_->residual, storage_->residual);
+    copy(donor.storage_->norm_scale, storage_->norm_scale);
+    copy(donor.storage_->norm_mean, storage_->norm_mean);
+    copy(donor.storage_->projected_keys, storage_->projected_keys);
+    copy(donor.storage_->projected_values, storage_->projected_values);
+  }
+  storage_->head_sums.clear();
+  storage_->memories.clear();
+  rows_ = rows;
+  prompt_tokens_ = donor.prompt_tokens_;
+  plans_ = donor.plans_;
 }
 
 void Trace::Set(int64_t rows, int64_t prompt_tokens, std::vector<AttentionPlan> plans) {

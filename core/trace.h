@@ -42,6 +42,11 @@ class Trace {
   int64_t bytes() const;
   // Forgets rows from `rows` on; the next run computes them.
   void Truncate(int64_t rows);
+  // Takes over the first `rows` rows of another sequence's trace and its plans, in place of all
+  // that it holds. Throws std::logic_error where `donor` has fewer rows or CanTakeFrom says no.
+  void TakeRows(const Trace& donor, int64_t rows);
+  // Whether `donor`, of the same model, keeps whatever this one does.
+  bool CanTakeFrom(const Trace& donor) const;
   // The plans under which its rows came about (empty before the first run), with position ratios
   // filled in.
   const std::vector<AttentionPlan>& plans() const { return plans_; }

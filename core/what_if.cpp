@@ -11,6 +11,7 @@
 #include "core/passage.h"
 #include "core/plan_changes.h"
 #include "core/row_batches.h"
+#include "core/shared_prefix.h"
 
 namespace midscope {
 namespace {
@@ -64,7 +65,10 @@ struct WhatIf::Subject {
   int64_t prompt_tokens() const { return static_cast<int64_t>(prompt->ids.size()); }
   int64_t rows() const { return static_cast<int64_t>(ids.size()); }
   bool NeedsRun() const { return first_row.back() < rows(); }
+  // From the first row of the first layer on, into a trace.
+  bool RunsWhole() const { return trace && first_row.front() == 0; }
   void PlanRows();
+  FreshSequence Fresh() const;
   RunRequest Request(const Intervention& intervention);
 };
 
@@ -87,6 +91,8 @@ void WhatIf::Subject::PlanRows() {
     row = std::min(row, rows());
   }
 }
+
+FreshSequence WhatIf::Subject::Fresh() const { return {ids, prompt_tokens(), plans, trace.get()}; }
 
 RunRequest WhatIf::Subject::Request(const Intervention& intervention) {
   RunRequest request;
@@ -171,10 +177,36 @@ WhatIfResult WhatIf::Evaluate(const Intervention& intervention, const JobContext
     subject.PlanRows();
     if (subject.NeedsRun()) run.push_back(&subject);
   }
-  RunAll(run, intervention, context);
+  RunAll(RunDonor(run, intervention, context), intervention, context);
   WhatIfResult result = Tell(intervention, attention);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
+}
+
+// Where subjects that run whole begin alike, one of them is run here and the others take its rows
+// over. Returns those that are still to be run.
+std::vector<WhatIf::Subject*> WhatIf::RunDonor(std::vector<Subject*> subjects,
+                                               const Intervention& intervention,
+                                               const JobContext& context) {
+  std::vector<Subject*> whole;
+  std::vector<FreshSequence> sequences;
+  for (Subject* subject : subjects) {
+    if (!subject->RunsWhole()) continue;
+    whole.push_back(subject);
+    sequences.push_back(subject->Fresh());
+  }
+  const std::optional<PrefixSharing> sharing = FindPrefixSharing(sequences);
+  if (!sharing) return subjects;
+  Subject* donor = whole[sharing->donor];
+  RunAll(std::span(&donor, 1), intervention, context);
+  GiveRows(*sharing, sequences);
+  for (size_t i = 0; i < whole.size(); ++i) {
+    if (sharing->rows[i] == 0) continue;
+    whole[i]->rerun = false;
+    std::fill(whole[i]->first_row.begin(), whole[i]->first_row.end(), sharing->rows[i]);
+  }
+  std::erase(subjects, donor);
+  return subjects;
 }
 
 // Runs the subjects in packed batches of bounded size, in their order.

@@ -17,6 +17,9 @@
 //   any of these below a layer whose ratios the last prompt row decides (ms-poe by score or
 //                      entropy)  every row, from that layer on
 //
+// Of several prompts that run whole and begin alike, one is run first and the others take over its
+// rows up to where they differ (shared_prefix.h).
+//
 // What is kept has a memory limit. Where it is passed, layers are dropped, the lowest first and the
 // same ones of every prompt: a change above them costs what it did, and one in them runs all rows
 // of the dropped layers again from the tokens up, but no more of the others. (Dropping the highest
@@ -86,6 +89,8 @@ class WhatIf {
   struct Subject;
   int64_t Bytes(int64_t first_layer) const;
   void Fit();
+  std::vector<Subject*> RunDonor(std::vector<Subject*> subjects, const Intervention& intervention,
+                                 const JobContext& context);
   void RunAll(std::span<Subject* const> subjects, const Intervention& intervention,
               const JobContext& context);
   static void Keep(Subject& subject, const RunResult& result);

@@ -9,7 +9,6 @@
 #include "core/error.h"
 #include "data/sample_rows.h"
 #include "data/sweep_file.h"
-#include "data/sweep_journal.h"
 #include "data/sweep_settings.h"
 
 namespace midscope {
@@ -18,8 +17,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kSettings = "settings";
-constexpr const char* kSamples = "samples";
-constexpr const char* kRank = ".rank";
 
 // Without one key, to compare: the order of keys says nothing.
 nlohmann::json Without(Json plan, const char* key) {
@@ -60,7 +57,7 @@ SweepMerge::SweepMerge(const std::vector<std::string>& inputs, RepeatedSamples r
   for (size_t i = 1; i < plans.size(); ++i) {
     const bool same_settings = plan.value(kSettings, Json()) == plans[i].value(kSettings, Json());
     if (i == 1) joins_settings_ = !same_settings;
-    const char* free_key = joins_settings_ ? kSettings : kSamples;
+    const char* free_key = joins_settings_ ? kSettings : kSamplesOfPlan;
     if (Without(plan, free_key) != Without(plans[i], free_key)) {
       throw UsageError(inputs[i],
                        "it does not go with " + inputs.front() + ": they differ in " +
@@ -78,8 +75,8 @@ SweepMerge::SweepMerge(const std::vector<std::string>& inputs, RepeatedSamples r
         all.push_back(setting);
       }
     } else {
-      plan[kSamples] =
-          std::max(plan.value(kSamples, int64_t{0}), plans[i].value(kSamples, int64_t{0}));
+      plan[kSamplesOfPlan] = std::max(plan.value(kSamplesOfPlan, int64_t{0}),
+                                      plans[i].value(kSamplesOfPlan, int64_t{0}));
     }
   }
   plan_json_ = plans.size() == 1 ? inputs_.front().plan_json() : plan.dump();
@@ -172,53 +169,6 @@ Record MergedFromRecord(const SweepMerge& merge) {
                    {"input_samples", {"input"}, std::move(samples), "", "samples that it held"}};
   record.attributes["joined"] = std::string(merge.joins_settings() ? "settings" : "samples");
   return record;
-}
-
-std::string RankPath(const std::string& path, int64_t rank) {
-  return rank == 0 ? path : path + kRank + std::to_string(rank);
-}
-
-std::vector<std::string> RankParts(const std::string& path) {
-  const std::filesystem::path file(path);
-  const std::string begin = file.filename().string() + kRank;
-  std::set<std::string> parts;
-  std::error_code ignored;
-  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    std::string name = entry.path().filename().string();
-    if (name.ends_with(kJournalEnding))
-      name.resize(name.size() - std::string_view(kJournalEnding).size());
-    const bool is_part = name.starts_with(begin) && name.size() > begin.size() &&
-                         name.find_first_not_of("0123456789", begin.size()) == std::string::npos;
-    if (is_part) parts.insert((file.parent_path() / name).string());
-  }
-  return {parts.begin(), parts.end()};
-}
-
-void JoinRankParts(const std::string& path, const std::string& plan_json,
-                   const Provenance& provenance,
-                   const std::function<std::vector<Record>(const SweepMerge& merge)>& extra) {
-  const std::vector<std::string> parts = RankParts(path);
-  if (parts.empty()) return;
-  std::vector<std::string> inputs = parts;
-  if (std::filesystem::exists(path) || std::filesystem::exists(JournalPath(path))) {
-    inputs.insert(inputs.begin(), path);
-  }
-  {
-    const SweepMerge merge(inputs, RepeatedSamples::kTakeFirst);
-    if (Without(Json::parse(plan_json), kSamples) !=
-        Without(Json::parse(merge.plan_json()), kSamples)) {
-      throw Failure(parts.front(), "holds samples of another plan: " + merge.plan_json(),
-                    "Resume with that plan, or move the parts away");
-    }
-    const bool known = !merge.provenance().created.empty();
-    merge.Write(path, known ? merge.provenance() : provenance, extra(merge));
-  }
-  // A kill in here leaves samples twice, which the next join takes once.
-  for (const std::string& part : inputs) {
-    std::filesystem::remove(JournalPath(part));
-    if (part != path) std::filesystem::remove(part);
-  }
 }
 
 }  // namespace midscope

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -58,21 +57,5 @@ class SweepMerge {
 // Record `merged_from`: what the inputs were. [input]: input_file, input_created, input_command,
 // input_samples.
 Record MergedFromRecord(const SweepMerge& merge);
-
-// Where rank `rank` of a job on several processes keeps its samples of the sweep in `path`:
-// "run.h5.rank3". Rank 0 keeps them in `path`.
-std::string RankPath(const std::string& path, int64_t rank);
-
-// The parts of ranks that lie beside `path`, with a file or a journal.
-std::vector<std::string> RankParts(const std::string& path);
-
-// Folds the ranks' parts beside `path` into `path`, and removes them when it is whole; what a
-// killed job left joins the same way. Nothing happens where there are none. `provenance` is for
-// parts that were cut off before they had one; `extra` makes the summaries. Throws Error as
-// SweepMerge does, and (failure) where plan_json differs from theirs in more than the number of
-// samples.
-void JoinRankParts(const std::string& path, const std::string& plan_json,
-                   const Provenance& provenance,
-                   const std::function<std::vector<Record>(const SweepMerge& merge)>& extra);
 
 }  // namespace midscope

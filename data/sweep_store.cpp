@@ -249,7 +249,7 @@ SweepStore SweepStore::Create(const std::string& path, const std::string& plan_j
 SweepStore SweepStore::OpenForReading(const std::string& path) {
   auto state = std::make_unique<State>(path, "", Provenance(), SweepStoreOptions());
   state->reading = true;
-  state->options.growing = "samples";
+  state->options.growing = kSamplesOfPlan;
   const std::string journal = JournalPath(path);
   if (std::filesystem::exists(journal)) {
     state->journal.emplace(journal);

@@ -21,6 +21,9 @@ namespace midscope {
 // Where samples of the sweep in `path` wait until the file is brought up to date.
 std::string JournalPath(const std::string& path);
 
+// The member of a sweep's plan that says how many samples it has, which may grow.
+inline constexpr const char* kSamplesOfPlan = "samples";
+
 struct SweepStoreOptions {
   bool resume = false;
   std::string record_name = "sweep";

@@ -118,7 +118,7 @@ std::vector<hdf5::VirtualSource> SourcesOf(const std::vector<Part>& parts, const
 
 }  // namespace
 
-void WriteVirtualSweep(const std::string& path, const SweepMerge& merge,
+bool WriteVirtualSweep(const std::string& path, const SweepMerge& merge,
                        const Provenance& provenance, const std::vector<Record>& extra) {
   const std::vector<Part> parts = PartsOf(merge, path);
   if (parts.empty()) throw UsageError(path, "no input holds a sample", kCopyInstead);
@@ -149,6 +149,7 @@ void WriteVirtualSweep(const std::string& path, const SweepMerge& merge,
   contents.failures = merge.failures();
   contents.extra = extra;
   WriteSweepFile(path, contents);
+  return !contents.elsewhere.empty();
 }
 
 }  // namespace midscope

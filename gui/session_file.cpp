@@ -57,6 +57,19 @@ int64_t Whole(const JsonFields& fields, const std::string& key, int64_t otherwis
   return found->get<int64_t>();
 }
 
+// Text; files of version 0.1 had numbers in a list.
+std::string ReadPlacesText(const JsonFields& fields) {
+  const nlohmann::json* places = fields.Find("places");
+  if (!places || places->is_string()) return fields.FindText("places").value_or("");
+  std::string text;
+  for (const nlohmann::json& place : fields.Array("places")) {
+    if (!place.is_number_integer() || place.get<int64_t>() < 1)
+      fields.Fail("has a place that is no whole number from 1 on");
+    text += (text.empty() ? "" : ",") + std::to_string(place.get<int64_t>());
+  }
+  return text;
+}
+
 Subject ReadSubject(const JsonFields& fields, const nlohmann::json& json, const std::string& file) {
   Subject subject;
   if (fields.Find("task")) {
@@ -64,13 +77,7 @@ Subject ReadSubject(const JsonFields& fields, const nlohmann::json& json, const 
     subject.task = fields.Text("task");
     subject.seed = static_cast<uint64_t>(Whole(fields, "seed", 1, 0));
     subject.sample = Whole(fields, "sample", 0, 0);
-    if (!fields.Find("places")) return subject;
-    for (const nlohmann::json& place : fields.Array("places")) {
-      if (!place.is_number_integer() || place.get<int64_t>() < 1) {
-        fields.Fail("has a place that is no whole number from 1 on");
-      }
-      subject.places.push_back(place.get<int64_t>());
-    }
+    subject.places = ReadPlacesText(fields);
     return subject;
   }
   CheckKeys(json, {"text", "spans", "answer", "bos"}, file);

@@ -24,21 +24,6 @@ constexpr int kLargestSeed = 2147483647;
 
 }  // namespace
 
-std::vector<int64_t> ReadPlaces(const QString& text) {
-  std::vector<int64_t> places;
-  for (const QString& part : text.split(QLatin1Char(','), Qt::SkipEmptyParts)) {
-    if (part.trimmed().isEmpty()) continue;
-    bool read = false;
-    const qlonglong place = part.trimmed().toLongLong(&read);
-    if (!read || place < 1) {
-      throw UsageError("places", "'" + part.trimmed().toStdString() + "' is not a place",
-                       "Give whole numbers from 1 on, such as 1,5,10, or nothing for five places");
-    }
-    places.push_back(place);
-  }
-  return places;
-}
-
 SubjectPanel::SubjectPanel(QWidget* parent) : QWidget(parent) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
@@ -88,7 +73,9 @@ QWidget* SubjectPanel::MakeTaskPage() {
   places_ = new QLineEdit(page);
   places_->setObjectName(QStringLiteral("places"));
   places_->setPlaceholderText(tr("first, quarter, middle, three quarters, last"));
-  places_->setToolTip(tr("<p>Places of the gold piece, 1-based, such as 1,5,10,15,20</p>"));
+  places_->setToolTip(
+      tr("<p>Places of the gold piece: ranks such as 1,5,10 or 1-20, or shares such as "
+         "0%,25%,100%</p>"));
   auto* form = new QFormLayout(page);
   form->addRow(tr("task"), task_);
   auto* numbers = new QHBoxLayout;
@@ -147,9 +134,7 @@ void SubjectPanel::SetSubject(const Subject& subject) {
   task_->setEditText(QString::fromStdString(subject.task));
   seed_->setValue(static_cast<int>(std::min<uint64_t>(subject.seed, kLargestSeed)));
   sample_->setValue(static_cast<int>(std::min<int64_t>(subject.sample, kLargestSeed)));
-  QStringList places;
-  for (const int64_t place : subject.places) places << QString::number(place);
-  places_->setText(places.join(QLatin1Char(',')));
+  places_->setText(QString::fromStdString(subject.places));
 }
 
 Subject SubjectPanel::subject() const {
@@ -158,7 +143,7 @@ Subject SubjectPanel::subject() const {
     subject.task = task_->currentText().trimmed().toStdString();
     subject.seed = static_cast<uint64_t>(seed_->value());
     subject.sample = sample_->value();
-    subject.places = ReadPlaces(places_->text());
+    subject.places = places_->text().remove(QLatin1Char(' ')).toStdString();
     return subject;
   }
   subject.task.clear();

@@ -71,7 +71,8 @@ struct Subject {
   std::string task = "list:lines=20";  // empty: own text
   uint64_t seed = 1;
   int64_t sample = 0;
-  std::vector<int64_t> places;  // 1-based; empty: first, quarter, middle, three quarters, last
+  std::string
+      places;  // as ReadPlaces (task_prompt.h); "": first, quarter, middle, three quarters, last
 
   std::string text;        // own text, taken as it is
   int64_t gold_begin = 0;  // bytes of the passage marked as gold; equal: none

@@ -183,13 +183,12 @@ std::vector<Record> LocalEngine::SetSubject(const Subject& subject, const JobCon
     LogBytesWithoutToken(loaded.prompts.front(), context);
   } else {
     loaded.task = MakeTaskFor(decoder.tokenizer(), subject.task, subject.seed);
-    loaded.places = subject.places.empty() ? DefaultPlaces(loaded.task->pieces()) : subject.places;
+    loaded.places = ReadPlaces(subject.places, *loaded.task);
     loaded.prompts = TaskPrompts(decoder.tokenizer(), *loaded.task, loaded.places, subject.sample);
   }
   std::vector<Record> records;
   for (size_t i = 0; i < loaded.prompts.size(); ++i) {
     const Prompt& prompt = loaded.prompts[i];
-    CheckPromptFits(decoder.config(), prompt);
     records.push_back(
         PromptRecord(prompt, decoder.tokenizer(), loaded.task ? loaded.places[i] : 0));
   }
@@ -221,6 +220,8 @@ std::vector<Record> LocalEngine::Look(const LookRequest& request, const JobConte
 WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& context) {
   Loaded& loaded = RequireSubject();
   RequirePrompt(request.place);
+  for (const Prompt& prompt : loaded.prompts)
+    CheckPromptFits(decoder_->config(), prompt, request.intervention);
   if (!loaded.kept) {
     loaded.kept =
         std::make_unique<midscope::WhatIf>(decoder_, loaded.prompts, loaded.subject.kept_limit,

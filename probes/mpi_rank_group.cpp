@@ -134,6 +134,10 @@ class MpiRanks : public RankGroup {
   int64_t rank() const override { return rank_; }
   int64_t size() const override { return size_; }
   void Barrier() override { MPI_Barrier(MPI_COMM_WORLD); }
+  int64_t FromRankZero(int64_t number) override {
+    MPI_Bcast(&number, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    return number;
+  }
 
   void Share(const std::set<int64_t>& samples,
              const std::function<void(SampleSource& source)>& work) override {

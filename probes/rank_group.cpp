@@ -14,6 +14,7 @@ class One : public RankGroup {
   int64_t rank() const override { return 0; }
   int64_t size() const override { return 1; }
   void Barrier() override {}
+  int64_t FromRankZero(int64_t number) override { return number; }
   void Share(const std::set<int64_t>& samples,
              const std::function<void(SampleSource& source)>& work) override {
     OrderedSamples source(samples);

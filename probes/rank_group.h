@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The processes ("ranks") that share a sweep: this one alone, or those of an MPI job. A sweep's
 // samples are handed out one by one to whoever is free; each rank keeps what it finished in files
-// of its own (data/sweep_merge.h), so that nothing but numbers of samples goes between processes.
+// of its own (data/rank_parts.h), so that nothing but numbers of samples goes between processes.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,8 @@ class RankGroup {
   virtual int64_t size() const = 0;
   // Returns when all ranks have come here.
   virtual void Barrier() = 0;
+  // Rank 0's number, on every rank.
+  virtual int64_t FromRankZero(int64_t number) = 0;
   // Runs `work` on every rank with a source out of which each takes samples until none is left;
   // `samples` counts on rank 0 alone. Returns when all ranks are done. Where the work of a rank
   // throws, it is rethrown there, and the other ranks throw Cancelled or Error (failure) once the

@@ -22,7 +22,9 @@ void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
   throw UsageError("prompt",
                    "it has " + std::to_string(tokens) + " tokens (answer included), " +
                        ContextHolds(intervention, config),
-                   "Shorten the prompt by " + std::to_string(tokens - longest) + " tokens or more");
+                   "Shorten the prompt by " + std::to_string(tokens - longest) +
+                       " tokens or more, or choose a position scheme that reaches further, such as "
+                       "self-extend");
 }
 
 std::vector<Record> RunProbes(const Decoder& decoder, const Prompt& prompt,

@@ -38,7 +38,7 @@ struct SweepRun {
   QuestionSource questions;
   SweepStore* store = nullptr;  // not owned; null: results stay in memory
   // Not owned. Set: this process runs a part of the sweep, takes its samples from here, and leaves
-  // the store unfinished for JoinRankParts. Null: all samples that the store does not hold.
+  // the store unfinished. Null: all samples that the store does not hold.
   SampleSource* source = nullptr;
   int64_t trace_memory_bytes = kTraceMemoryBytes;
   int64_t checkpoint_samples =

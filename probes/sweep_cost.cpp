@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <span>
 #include <utility>
 
 #include "core/attention_plan.h"
 #include "core/passage.h"
 #include "core/plan_changes.h"
+#include "core/shared_prefix.h"
 
 namespace midscope {
 namespace {
@@ -29,24 +31,63 @@ double RowsFromTheFirst(std::span<const int64_t> first_rows, int64_t tokens) {
          static_cast<double>(tokens);
 }
 
-// The share of a whole run of the prompt that all settings cost together, in EvaluationOrder;
-// `behind`: tokens that follow the prompt and are run again each time.
-double SharesOfSettings(const SweepPlan& plan, const Prompt& prompt, const ModelConfig& config,
-                        int64_t behind, const ShareOfChange& share_of_change) {
-  const auto tokens = static_cast<int64_t>(prompt.ids.size());
-  const double last_rows =
-      kLastRowsShare + static_cast<double>(behind) / static_cast<double>(tokens);
-  std::vector<AttentionPlan> before;
-  double shares = 0;
+// One arm's runs of a sample's prompts under all settings.
+struct ArmCost {
+  const SweepPlan& plan;
+  const std::vector<TaskQuestion>& questions;
+  const ModelConfig& config;
+  // Tokens that follow a prompt and are run again each time.
+  std::function<int64_t(const TaskQuestion& question)> behind;
+  ShareOfChange share_of_change;
+
+  double Tokens() const;
+  // Of one setting after another one (empty: the first).
+  double TokensOf(const std::vector<std::vector<AttentionPlan>>& before,
+                  const std::vector<std::vector<AttentionPlan>>& after) const;
+};
+
+double ArmCost::TokensOf(const std::vector<std::vector<AttentionPlan>>& before,
+                         const std::vector<std::vector<AttentionPlan>>& after) const {
+  double sum = 0;
+  std::vector<FreshSequence> whole;
+  for (size_t i = 0; i < questions.size(); ++i) {
+    const std::vector<int32_t>& ids = questions[i].prompt.ids;
+    const auto tokens = static_cast<int64_t>(ids.size());
+    const std::vector<int64_t> changed = before.empty() ? std::vector<int64_t>(after[i].size(), 0)
+                                                        : FirstChangedRows(before[i], after[i]);
+    const double last_rows =
+        kLastRowsShare * static_cast<double>(tokens) + static_cast<double>(behind(questions[i]));
+    const double share = share_of_change(changed, tokens);
+    sum += std::max(last_rows, static_cast<double>(tokens) * share);
+    if (share >= 1) whole.push_back({ids, tokens, after[i]});
+  }
+  if (const auto sharing = FindPrefixSharing(whole))
+    sum -= static_cast<double>(
+        std::accumulate(sharing->rows.begin(), sharing->rows.end(), int64_t{0}));
+  return sum;
+}
+
+// In EvaluationOrder.
+double ArmCost::Tokens() const {
+  std::vector<std::vector<AttentionPlan>> before;
+  double tokens = 0;
   for (const size_t setting : EvaluationOrder(plan.settings)) {
-    const Intervention resolved = ResolvePassages(plan.settings[setting].intervention, prompt);
-    std::vector<AttentionPlan> after = CompilePlans(resolved, config, tokens, tokens + behind - 1);
-    shares += before.empty()
-                  ? 1
-                  : std::max(last_rows, share_of_change(FirstChangedRows(before, after), tokens));
+    std::vector<std::vector<AttentionPlan>> after;
+    after.reserve(questions.size());
+    for (const TaskQuestion& question : questions) {
+      const auto prompt_tokens = static_cast<int64_t>(question.prompt.ids.size());
+      after.push_back(
+          CompilePlans(ResolvePassages(plan.settings[setting].intervention, question.prompt),
+                       config, prompt_tokens, prompt_tokens + behind(question) - 1));
+    }
+    tokens += TokensOf(before, after);
     before = std::move(after);
   }
-  return shares;
+  return tokens;
+}
+
+int64_t AnswerTokens(const TaskQuestion& question) {
+  return static_cast<int64_t>(std::max<size_t>(question.prompt.answer_ids.size(), 1));
 }
 
 }  // namespace
@@ -58,21 +99,21 @@ SampleCost CostOfSample(const SweepPlan& plan, const std::vector<TaskQuestion>& 
   cost.prompts = static_cast<int64_t>(questions.size());
   cost.runs = cost.prompts * static_cast<int64_t>(plan.settings.size());
   for (const TaskQuestion& question : questions) {
-    const auto tokens = static_cast<double>(question.prompt.ids.size());
-    cost.prompt_tokens += tokens;
-    const auto answer =
-        static_cast<int64_t>(std::max<size_t>(question.prompt.answer_ids.size(), 1));
-    if (plan.score.likelihood) {
-      cost.work_tokens += tokens * (traces_fit ? SharesOfSettings(plan, question.prompt, config,
-                                                                  answer, RowsOfAllLayers)
-                                               : settings);
+    cost.prompt_tokens += static_cast<double>(question.prompt.ids.size());
+    if (plan.score.generation) {
+      cost.generated_tokens +=
+          settings * static_cast<double>(question.sample.generation.new_tokens);
     }
-    if (!plan.score.generation) continue;
-    const double made = settings * static_cast<double>(question.sample.generation.new_tokens);
-    cost.generated_tokens += made;
+  }
+  if (plan.score.likelihood) {
     cost.work_tokens +=
-        tokens * SharesOfSettings(plan, question.prompt, config, 1, RowsFromTheFirst) +
-        made * kGeneratedTokenCost;
+        traces_fit ? ArmCost{plan, questions, config, AnswerTokens, RowsOfAllLayers}.Tokens()
+                   : settings * cost.prompt_tokens;
+  }
+  if (plan.score.generation) {
+    const auto one = [](const TaskQuestion&) { return int64_t{1}; };
+    cost.work_tokens += ArmCost{plan, questions, config, one, RowsFromTheFirst}.Tokens() +
+                        cost.generated_tokens * kGeneratedTokenCost;
   }
   return cost;
 }

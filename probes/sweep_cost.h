@@ -18,7 +18,8 @@ struct SampleCost {
   double prompt_tokens = 0;     // of all places together
   double generated_tokens = 0;  // at most, of all cells
   // Tokens of whole prompts whose time it takes: settings that re-use a prompt's trace count for
-  // what they run again alone, a generated token for kGeneratedTokenCost.
+  // what they run again alone, prompts that begin alike run that once, a generated token counts for
+  // kGeneratedTokenCost.
   double work_tokens = 0;
 };
 

@@ -210,14 +210,14 @@ std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task) {
     return places;
   }
   if (text.find('%') == std::string_view::npos) {
-    return ParseNumberList("--places", text, first, first + task.pieces() - 1);
+    return ParseNumberList("places", text, first, first + task.pieces() - 1);
   }
   std::vector<int64_t> places;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
     places.push_back(ReadPlace(task, text.substr(begin, end - begin)));
     if (std::count(places.begin(), places.end(), places.back()) > 1) {
-      throw UsageError("--places",
+      throw UsageError("places",
                        "place " + std::to_string(places.back()) + " stands twice in " +
                            Quote(text) + ", for task " + task.name() + " has " +
                            std::to_string(task.pieces()) + " places",

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "data/record_reader.h"
 #include "data/sweep_merge.h"
 #include "data/sweep_virtual.h"
 #include "probes/cli/command.h"
@@ -13,14 +14,18 @@
 namespace midscope::cli {
 namespace {
 
+// Else a file is joined with its journal, or with the files that it points into.
+bool StandsAlone(const std::string& file) {
+  if (std::filesystem::exists(JournalPath(file))) return false;
+  return !std::filesystem::exists(file) || RunReader(file).parts().empty();
+}
+
 void RunMerge(const CommandInput& input) {
   const OptionSet& options = input.options;
   const std::string& out = options.Text("out");
   const std::vector<std::string>& files = options.TextList("files");
-  // Alone, a file is joined with its journal.
-  if (files.size() == 1 && !std::filesystem::exists(JournalPath(files.front()))) {
+  if (files.size() == 1 && StandsAlone(files.front()))
     throw UsageError("FILES", "one file is nothing to join", "Give two or more");
-  }
   CheckOutputPath(out, options.Flag("overwrite"), "Give --overwrite, or another OUT");
   const SweepMerge merge(files);
   if (options.Flag("virtual")) {
@@ -40,7 +45,7 @@ Command MergeCommand() {
   OptionDescription out = OutOption("the file to write");
   out.required = true;
   OptionDescription files =
-      TextListOption("files", "two files of sweeps or more, or one with a journal");
+      TextListOption("files", "files of sweeps; one alone if it is virtual or has a journal");
   files.required = true;
   Command command;
   command.name = "merge";
@@ -55,7 +60,10 @@ Command MergeCommand() {
       "Choose it where attention rows are many and the inputs stay where they are, as they are:\n"
       "Midscope refuses OUT when one is missing or has changed, other readers give NaN in "
       "silence.\n"
-      "Samples that wait in a journal are folded into a file first: midscope merge NEW.h5 FILE.";
+      "Samples that wait in a journal are folded into a file first: midscope merge NEW.h5 FILE.\n"
+      "A virtual file, such as a sweep by several processes leaves, is copied into one that "
+      "stands\n"
+      "alone: midscope merge ONE.h5 RUN.h5.";
   command.positionals = {"out", "files"};
   command.options = {
       out, files,

@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 #include "core/passage.h"
-#include "data/sweep_merge.h"
+#include "data/rank_parts.h"
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"
 #include "probes/cli/sweep_dry_run.h"
@@ -64,7 +64,7 @@ void CheckFiles(const OptionSet& options, const std::vector<std::string>& files,
     CheckOutputPath(file, options.Flag("resume"), "Give --resume to go on, or another --out");
     const std::vector<std::string> parts = RankParts(file);
     if (!parts.empty() && !options.Flag("resume")) {
-      throw UsageError(parts.front(), "an unfinished sweep of several processes lies here",
+      throw UsageError(parts.front(), "parts of a sweep by several processes lie here",
                        "Give --resume to go on, or another --out");
     }
   }
@@ -150,32 +150,45 @@ class SweepCommandRun {
   SweepResult RunAlone(SweepRun& run, const std::string& file) const {
     std::optional<SweepStore> store;
     if (!file.empty()) {
-      JoinParts(run.plan, file);
+      FoldRankParts(Shared(run.plan, file));
       store = Store(run.plan, file);
       run.store = &*store;
     }
     return RunOrExplain(run, file, job_);
   }
 
-  // Every rank keeps what it finishes in a part of its own; rank 0 joins them in the end, and
-  // before that those which an earlier job left. Only rank 0 has the result.
+  // Every rank keeps what it finishes in a part of its own, numbered on from those of earlier jobs;
+  // in the end rank 0 writes the file over all of them. Only rank 0 has the result.
   SweepResult RunShared(SweepRun& run, const std::string& file) const {
     const bool leads = ranks_.rank() == 0;
-    const std::string part = RankPath(file, ranks_.rank());
-    std::optional<SweepStore> store;
+    const SharedSweep shared = Shared(run.plan, file);
     std::set<int64_t> waiting;
+    EarlierParts earlier;
     if (leads) {
-      JoinParts(run.plan, file);
-      store = Store(run.plan, part);
+      earlier = SettleRankParts(shared);
       for (int64_t sample = 0; sample < run.plan.samples; ++sample) {
-        if (!store->finished().contains(sample)) waiting.insert(sample);
+        if (!earlier.finished.contains(sample)) waiting.insert(sample);
       }
     } else {
-      run.checkpoint_samples = 0;  // its journal is safe, and nobody watches a part
+      run.checkpoint_samples = 0;  // its journal is safe; one part to look into is enough
+    }
+    const std::string part = RankPath(file, ranks_.FromRankZero(earlier.next) + ranks_.rank());
+    {
+      SweepStore store = Store(run.plan, part);
+      run.store = &store;
+      RunPart(run, waiting, part);
+      run.store = nullptr;
+      store.Finish();
     }
     ranks_.Barrier();
-    if (!leads) store = Store(run.plan, part);
-    run.store = &*store;
+    if (!leads) return {};
+    JoinRankParts(shared);
+    SweepResult result = StoredResult(SweepStore::OpenForReading(file));
+    CheckSomeSamples(result);
+    return result;
+  }
+
+  void RunPart(SweepRun& run, const std::set<int64_t>& waiting, const std::string& part) const {
     try {
       ranks_.Share(waiting, [&](SampleSource& source) {
         run.source = &source;
@@ -185,22 +198,13 @@ class SweepCommandRun {
       throw Interrupted(
           fmt::format("sweep interrupted: {} samples are safe in {} and its journal. "
                       "The same command with --resume goes on",
-                      store->finished().size(), part));
+                      run.store->finished().size(), part));
     }
-    run.store = nullptr;
-    store.reset();
-    ranks_.Barrier();
-    if (!leads) return {};
-    JoinParts(run.plan, file);
-    SweepResult result = StoredResult(SweepStore::OpenForReading(file));
-    CheckSomeSamples(result);
-    return result;
   }
 
-  // What ranks of this or an earlier job left beside the file.
-  void JoinParts(const SweepPlan& plan, const std::string& file) const {
-    JoinRankParts(file, PlanJson(plan, *decoder_), Origin(plan),
-                  [&](const SweepMerge& merge) { return MergedSummaries(merge, plan); });
+  SharedSweep Shared(const SweepPlan& plan, const std::string& file) const {
+    return {file, PlanJson(plan, *decoder_), Origin(plan),
+            [&plan](const SweepMerge& merge) { return MergedSummaries(merge, plan); }};
   }
 
   Provenance Origin(const SweepPlan& plan) const {
@@ -211,7 +215,7 @@ class SweepCommandRun {
   SweepStore Store(const SweepPlan& plan, const std::string& file) const {
     SweepStoreOptions store_options;
     store_options.resume = options_.Flag("resume");
-    store_options.growing = "samples";
+    store_options.growing = kSamplesOfPlan;
     return SweepStore::Create(file, PlanJson(plan, *decoder_), Origin(plan), store_options);
   }
 

@@ -22,7 +22,7 @@ Subject ReadSubject(const OptionSet& options) {
   if (options.IsSet("task")) {
     subject.seed = static_cast<uint64_t>(options.Integer("seed"));
     subject.sample = options.Integer("sample");
-    subject.places = {options.Integer("place")};
+    subject.places = options.Text("place");
     return subject;
   }
   for (const std::string& span : options.TextList("span")) subject.spans.push_back(ParseSpan(span));

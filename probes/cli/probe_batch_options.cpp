@@ -36,7 +36,7 @@ ProbeBatch ReadBatch(const OptionSet& options, const Tokenizer& tokenizer) {
   batch.samples.resize(static_cast<size_t>(options.Integer("samples")));
   std::iota(batch.samples.begin(), batch.samples.end(), options.Integer("sample"));
   batch.places = options.IsSet("places") ? ReadPlaces(options.Text("places"), *task)
-                                         : std::vector{options.Integer("place")};
+                                         : std::vector{ReadPlace(*task, options.Text("place"))};
   batch.prompt = [task, &tokenizer](int64_t sample, int64_t place) {
     return TaskPrompt(tokenizer, task->Make(sample, place));
   };

@@ -26,8 +26,10 @@ std::vector<OptionDescription> PromptOptions() {
   options.push_back(FlagOption("bos", "put the model's begin-of-text token first"));
   options.push_back(
       TextOption("task", "take a task's prompt instead of a text (see midscope help tasks)"));
-  options.push_back(
-      IntegerOption("place", "with --task: rank of the gold piece", 1, kNoMaximum, 1));
+  OptionDescription place =
+      TextOption("place", "with --task: the gold piece's rank, or a share such as 25%");
+  place.default_value = std::string("1");
+  options.push_back(place);
   options.push_back(IntegerOption("sample", "with --task: which sample", 0, kNoMaximum, 0));
   options.push_back(
       IntegerOption("seed", "with --task: what samples are drawn by", 0, kNoMaximum, 1));
@@ -76,7 +78,7 @@ PlacedPrompt ReadPrompt(const OptionSet& options, const Tokenizer& tokenizer) {
   if (options.IsSet("task")) {
     const auto seed = static_cast<uint64_t>(options.Integer("seed"));
     const std::unique_ptr<Task> task = MakeTaskFor(tokenizer, options.Text("task"), seed);
-    const int64_t place = options.Integer("place");
+    const int64_t place = ReadPlace(*task, options.Text("place"));
     return {TaskPrompt(tokenizer, task->Make(options.Integer("sample"), place)), place};
   }
   std::vector<SpanRequest> spans;

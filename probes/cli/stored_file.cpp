@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "probes/cli/stored_file.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <type_traits>
 
 #include "core/utf8.h"
 #include "data/provenance_fields.h"
-#include "data/sweep_merge.h"
+#include "data/rank_parts.h"
 #include "probes/cli/command.h"
 
 namespace midscope::cli {
@@ -73,6 +74,16 @@ std::string ShapeText(const Record& record, const Array& array) {
   return text.empty() ? text : text + "]";
 }
 
+// Parts of ranks beside the file that it was not written over.
+int64_t UnjoinedParts(const RunReader& reader) {
+  const std::vector<std::string> joined = reader.parts();
+  const std::vector<std::string> all = RankParts(reader.path());
+  return std::count_if(all.begin(), all.end(), [&](const std::string& part) {
+    const std::string name = std::filesystem::path(part).filename().string();
+    return std::find(joined.begin(), joined.end(), name) == joined.end();
+  });
+}
+
 std::string FileLine(const RunReader& reader) {
   const Provenance& origin = reader.provenance();
   std::string text = DisplayText(reader.path()) + ": ";
@@ -91,8 +102,8 @@ std::string FileLine(const RunReader& reader) {
   if (std::filesystem::exists(JournalPath(reader.path()), ignored)) {
     text += "; unfinished: more samples in " + DisplayText(JournalPath(reader.path()));
   }
-  const size_t parts = RankParts(reader.path()).size();
-  if (parts > 0) text += "; unfinished: " + std::to_string(parts) + " parts of ranks beside it";
+  if (const int64_t parts = UnjoinedParts(reader); parts > 0)
+    text += "; unfinished: " + std::to_string(parts) + " parts of ranks beside it";
   return text;
 }
 

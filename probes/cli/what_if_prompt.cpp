@@ -67,10 +67,11 @@ void WhatIfPrompt::Run() {
         Invite();
         continue;
       }
-      if (lines_.at_end() && asked_.empty()) return;
+      if (lines_.at_end() && asked_.empty()) break;
     }
     Wait();
   }
+  if (tried_.empty() && !why_not_plain_.empty()) throw Failure("the run of none", why_not_plain_);
 }
 
 void WhatIfPrompt::Wait() {
@@ -181,6 +182,13 @@ void WhatIfPrompt::OnReply(const EngineReply& reply) {
       if (!replaced) Fail(asked.line, asked.text, "cancelled");
       break;
     case JobEnd::kFailed:
+      if (asked.line == 0) {
+        // Position schemes may run what the model's own positions do not reach.
+        why_not_plain_ = reply.outcome.why;
+        job_.Log("no changes against none: " + why_not_plain_);
+        Invite();
+        break;
+      }
       Fail(asked.line, asked.text, reply.outcome.why);
       break;
   }

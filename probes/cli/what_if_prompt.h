@@ -87,6 +87,7 @@ class WhatIfPrompt {
   std::vector<Intervention> history_;    // settings asked for; undo takes the last away
   std::vector<WhatIfOutcomeRow> tried_;  // each setting once, in the order of its first outcome
   std::optional<double> plain_nll_;      // of `none`
+  std::string why_not_plain_;            // its first run failed
   std::vector<Record> shown_;            // of the last outcome
   std::string shown_setting_;
   std::mutex mutex_;

@@ -86,6 +86,28 @@ TEST(GenerateGreedy, OnASharedTraceEqualsEachAlone) {
   }
 }
 
+// Prompts that begin alike take rows from one another; each gives what it gives alone.
+TEST(GenerateGreedy, PromptsThatBeginAlikeEqualEachAlone) {
+  const auto decoder = testing::EmbeddedDecoder();
+  const std::string begin =
+      "In the old town by the river there stood a house with a green door and seven windows, and "
+      "everybody who lived in that house had at one time or another been to sea with the captain. ";
+  const std::vector<std::vector<int32_t>> prompts = {
+      decoder->tokenizer().EncodeIds(begin + "The door of the house was"),
+      decoder->tokenizer().EncodeIds(begin + "One morning the captain came to the town and"),
+      decoder->tokenizer().EncodeIds("The capital of France is")};
+  for (const char* setting : {"none", "channel(100, factor=-1, layers=8-25)", "pi(1.4)", "ms-poe()",
+                              "self-extend(group=2, window=16)", "dynamic-ntk(2)"}) {
+    std::vector<GreedyRequest> requests;
+    for (const auto& prompt : prompts) requests.push_back({prompt, ParseIntervention(setting), 5});
+    const std::vector<Generated> together = GenerateGreedy(*decoder, requests);
+    for (size_t i = 0; i < prompts.size(); ++i) {
+      const Generated alone = GenerateGreedy(*decoder, std::span(&requests[i], 1)).front();
+      EXPECT_EQ(together[i].ids, alone.ids) << setting << ", prompt " << i;
+    }
+  }
+}
+
 TEST(Generate, SeedDecidesSampledText) {
   const auto decoder = testing::EmbeddedDecoder();
   const auto prompt = decoder->tokenizer().EncodeIds("Once upon a time");

@@ -24,11 +24,15 @@ namespace {
 constexpr double kLogitTolerance = 1e-3;
 constexpr double kAttentionTolerance = 1e-4;
 
+// The second and the third begin as the first does, for so many tokens.
+constexpr int64_t kAlikeTokens[] = {0, 40, 70};
+
 std::vector<Prompt> SomePrompts(const Decoder& decoder) {
   std::vector<Prompt> prompts(3);
   const int64_t lengths[] = {90, 61, 90};
   for (size_t i = 0; i < prompts.size(); ++i) {
     prompts[i].ids = testing::SomeIds(decoder, lengths[i], i + 1);
+    std::copy_n(prompts[0].ids.begin(), kAlikeTokens[i], prompts[i].ids.begin());
     prompts[i].answer_ids = testing::SomeIds(decoder, i == 1 ? 1 : 4, 50 + i);
   }
   return prompts;
@@ -135,6 +139,30 @@ TEST(WhatIf, EveryChangeEqualsAFullRun) {
       ExpectEqual(result.outcomes[i], FullRun(*decoder, what_if.prompts()[i], setting), setting);
     }
   }
+}
+
+// What prompts have in common is run once, where nothing behind it bears on it.
+TEST(WhatIf, PromptsThatBeginAlikeShareTheirRows) {
+  const auto decoder = testing::EmbeddedDecoder();
+  const auto share = [&](const std::string& setting, int64_t memory_limit = 0) {
+    WhatIf what_if(decoder, SomePrompts(*decoder), memory_limit);
+    return what_if.Evaluate(ParseIntervention(setting)).share;
+  };
+  const double all = 93 + 61 + 93;
+  const double spared = kAlikeTokens[1] + kAlikeTokens[2];
+  for (const char* setting : {"none", "pi(1.3)", "channel(100, factor=-1, layers=8-25)",
+                              "crop(span=20:30)", "self-extend(group=3, window=20)",
+                              "ms-poe(order=sequential)", "move(span=20:30, to=shift:9)"}) {
+    EXPECT_DOUBLE_EQ(share(setting), 1 - spared / all) << setting;
+  }
+  for (const char* setting : {"ms-poe()", "infini(segment=32)", "ablate(L12H3, with=mean)"}) {
+    EXPECT_DOUBLE_EQ(share(setting), 1) << setting;
+  }
+  // From token 50 on the third prompt is cropped where the first is not: rows=all hides it from all
+  // rows behind.
+  EXPECT_DOUBLE_EQ(share("crop(span=35:60)"), 1 - spared / all);
+  EXPECT_DOUBLE_EQ(share("channel(100, factor=0, rows=last:60)"), 1 - (1 + 33.0) / all);
+  EXPECT_DOUBLE_EQ(share("none", 1), 1);  // nowhere to take rows from
 }
 
 TEST(WhatIf, ChannelChangeRunsTheLastRowsAlone) {

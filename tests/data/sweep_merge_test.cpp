@@ -16,7 +16,6 @@ namespace {
 using test::ErrorMessage;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 constexpr const char* kPlan = R"~({"task":"list","samples":9,"settings":["none","pi(1.5)"]})~";
 
@@ -129,30 +128,6 @@ TEST(SweepMerge, AnInputThatIsReadIsNotTouched) {
   EXPECT_THROW(store.Append(1, ExampleSample(1)), std::logic_error);
   EXPECT_THROW(store.Checkpoint(), std::logic_error);
   ExpectSameRecord(store.ReadSample(0), ExampleSample(0));
-}
-
-TEST(JoinRankParts, FoldsWhatRanksLeftAndRemovesIt) {
-  const TemporaryFolder folder;
-  const std::string path = folder.File("run.h5");
-  WriteSweep(path, kPlan, {0});
-  WriteSweep(RankPath(path, 1), kPlan, {2, 3});
-  {
-    SweepStore cut_off = SweepStore::Create(RankPath(path, 12), kPlan, ExampleProvenance());
-    cut_off.Append(1, ExampleSample(1));
-    cut_off.Append(3, ExampleSample(3));  // a join that was cut off leaves samples twice
-  }
-  WriteBytes(folder.File("run.h5.rankle"), "not a part");
-  EXPECT_THAT(RankParts(path), ElementsAre(RankPath(path, 1), RankPath(path, 12)));
-  const auto no_summaries = [](const SweepMerge&) { return std::vector<Record>(); };
-  EXPECT_THAT(ErrorMessage(ErrorKind::kFailure,
-                           [&] { JoinRankParts(path, R"~({"task":"kv"})~", {}, no_summaries); }),
-              HasSubstr("another plan"));
-  JoinRankParts(path, kPlan, {}, no_summaries);
-  EXPECT_THAT(folder.Names(), ElementsAre("run.h5", "run.h5.rankle"));
-  WriteSweep(folder.File("whole.h5"), kPlan, {0, 1, 2, 3});
-  EXPECT_TRUE(ReadBytes(path) == ReadBytes(folder.File("whole.h5")));
-  EXPECT_THAT(RankParts(path), IsEmpty());
-  JoinRankParts(path, kPlan, {}, no_summaries);  // nothing there: nothing done
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/intervention_text.h"
+#include "probes/number_list.h"
 
 namespace midscope {
 namespace {
@@ -243,7 +244,8 @@ ModelSummary FakeEngine::Open(const OpenRequest& request, const JobContext& cont
 std::vector<Record> FakeEngine::SetSubject(const Subject& subject, const JobContext& context) {
   context.ThrowIfCancelled();
   if (subject.task == "bad") throw UsageError("task 'bad'", "not known", "Use list or kv");
-  places_ = subject.places.empty() ? std::vector<int64_t>{1, 4, 6, 9, 11} : subject.places;
+  places_ = subject.places.empty() ? std::vector<int64_t>{1, 4, 6, 9, 11}
+                                   : ParseNumberList("places", subject.places, 1, 11);
   if (subject.task.empty()) places_ = {1};
   std::vector<Record> prompts;
   for (const int64_t place : places_) prompts.push_back(PromptOf(place));

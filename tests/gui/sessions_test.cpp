@@ -90,7 +90,7 @@ class SessionsTest : public QObject {
     QCOMPARE(SessionText(ParseSession(text, "x")), text);
     QVERIFY(text.find("\"midscope_session\": 1") < text.find("\"model\""));
     SavedSession task;
-    task.subject.places = {1, 10};
+    task.subject.places = "1,50%";
     task.subject.seed = 7;
     const SavedSession back = ParseSession(SessionText(task), "x");
     QCOMPARE(back.subject.places, task.subject.places);

@@ -292,7 +292,7 @@ class WindowTest : public QObject {
     QVERIFY(rig.Open());
     rig.Find<QLineEdit>("places")->setText("1,zwei");
     QTest::mouseClick(rig.Find<QPushButton>("run"), Qt::LeftButton);
-    QCOMPARE(rig.window.errors()->messages().size(), 1);
+    QTRY_COMPARE(rig.window.errors()->messages().size(), 1);
     QVERIFY(rig.window.errors()->messages().first().contains("'zwei'"));
   }
 

@@ -20,6 +20,7 @@ struct WhatIfGate {
   std::mutex mutex;
   std::condition_variable changed;
   bool closed = false;              // guarded by mutex
+  bool refuses_none = false;        // as for a prompt beyond the trained context
   std::vector<Intervention> begun;  // guarded by mutex
 
   void Set(bool close) {
@@ -55,6 +56,8 @@ class FakeWhatIfEngine : public Engine {
       context.ThrowIfCancelled();
     }
     context.ThrowIfCancelled();
+    if (gate_->refuses_none && request.intervention.empty())
+      throw UsageError("prompt", "it is too long");
     if (!request.intervention.crops.empty()) throw UsageError("crop", "the fake cannot");
     Record outcome;
     outcome.name = "outcome";

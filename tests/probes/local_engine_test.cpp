@@ -8,9 +8,14 @@
 #include "core/error.h"
 #include "core/intervention_text.h"
 #include "probes/engine.h"
+#include "tests/core/error_message.h"
+#include "tests/core/tiny_models.h"
 
 namespace midscope {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 const Record& Find(const std::vector<Record>& records, const std::string& name) {
   for (const Record& record : records) {
@@ -35,7 +40,7 @@ class LocalEngineTest : public ::testing::Test {
   static std::vector<Record> SetSmallTask() {
     Subject subject;
     subject.task = "list:lines=4";
-    subject.places = {1, 4};
+    subject.places = "1,4";
     return engine->SetSubject(subject, {});
   }
 
@@ -213,6 +218,30 @@ TEST_F(LocalEngineTest, AfterACancelledCallTheNextIsRight) {
   const auto& a = Data<double>(Find(before.records, "outcome"), "answer_nll");
   const auto& b = Data<double>(Find(after.records, "outcome"), "answer_nll");
   for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-4);
+}
+
+// The model is trained on 128 tokens.
+TEST(LocalEngineContext, APromptBeyondItRunsUnderASchemeThatReachesFurther) {
+  const auto engine = MakeLocalEngine();
+  OpenRequest model;
+  model.model = test::TinyModelFolder("llama");
+  engine->Open(model, {});
+  Subject subject;
+  subject.task.clear();
+  for (int i = 0; i < 60; ++i) subject.text += "one two three ";
+  subject.answer = " four";
+  const std::vector<Record> prompts = engine->SetSubject(subject, {});
+  ASSERT_GT(Data<int64_t>(prompts[0], "token_ids").size(), 128u);
+  WhatIfRequest request;
+  const auto refused = [&](const char* setting) {
+    request.intervention = ParseIntervention(setting);
+    return test::ErrorMessage(ErrorKind::kUsage, [&] { engine->WhatIf(request, {}); });
+  };
+  EXPECT_THAT(refused("none"), AllOf(HasSubstr("context holds 128"), HasSubstr("self-extend")));
+  request.intervention = ParseIntervention("self-extend(group=8, window=32)");
+  const WhatIfReply reply = engine->WhatIf(request, {});
+  EXPECT_TRUE(std::isfinite(Data<double>(Find(reply.records, "outcome"), "answer_nll")[0]));
+  EXPECT_THAT(refused("pi(1.1)"), HasSubstr("under this position scheme"));
 }
 
 TEST_F(LocalEngineTest, AModelThatCannotBeOpenedLeavesTheOldOne) {

@@ -83,6 +83,10 @@ TEST(ProbeProgram, RefusesSeveralPlacesOfAText) {
       {"probe", "embedded", "--task", "list:lines=5", "--places", "1,2", "--place", "1"});
   EXPECT_EQ(both.status, 2);
   EXPECT_THAT(both.err, HasSubstr("--place"));
+  const ProgramRun share =
+      RunMidscope({"probe", "embedded", "--task", "list:lines=5", "--place", "120%"});
+  EXPECT_EQ(share.status, 2);
+  EXPECT_THAT(share.err, HasSubstr("'120%'"));
   const ProgramRun name =
       RunMidscope({"probe", "embedded", "--prompt", "a", "--probes", "span_atention"});
   EXPECT_EQ(name.status, 2);

@@ -14,14 +14,15 @@
 #include <fstream>
 #include <thread>
 
+#include "data/rank_parts.h"
 #include "data/record_reader.h"
-#include "data/sweep_merge.h"
 #include "tests/data/example_records.h"
 #include "tests/probes/run_program.h"
 
 namespace midscope {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::ProgramRun;
 using testing::RunMidscope;
@@ -34,15 +35,18 @@ class Ranks : public ::testing::Test {
     }
   }
 
-  std::vector<std::string> Sweep(const std::string& file) const {
-    return {"sweep",     "embedded",
-            "--task",    "list:lines=4",
-            "--places",  "1,4",
-            "--samples", "10",
-            "--seed",    "3",
-            "--with",    "none",
-            "--with",    "channel(100, factor=-1, layers=8-25)",
-            "--out",     folder_.File(file)};
+  std::vector<std::string> Sweep(const std::string& file,
+                                 const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> line = {"sweep",     "embedded",
+                                     "--task",    "list:lines=4",
+                                     "--places",  "1,4",
+                                     "--samples", samples_,
+                                     "--seed",    "3",
+                                     "--with",    "none",
+                                     "--with",    "channel(100, factor=-1, layers=8-25)",
+                                     "--out",     folder_.File(file)};
+    line.insert(line.end(), more.begin(), more.end());
+    return line;
   }
 
   // The command under mpirun, in a session of its own so that it can be killed as a whole.
@@ -84,6 +88,7 @@ class Ranks : public ::testing::Test {
     EXPECT_EQ(left.plan_json, right.plan_json);
   }
 
+  std::string samples_ = "10";
   TemporaryFolder folder_;
 };
 
@@ -94,6 +99,27 @@ TEST_F(Ranks, GiveTheNumbersOfOneProcess) {
   EXPECT_EQ(ReadBytes(folder_.File("out")), alone.out) << "the table, once";
   ExpectSameSamples("alone.h5", "shared.h5");
   EXPECT_TRUE(RankParts(folder_.File("shared.h5")).empty());
+}
+
+// Attention rows stay where the ranks wrote them; one process that goes on takes all into one file.
+TEST_F(Ranks, LeaveAPartEachWhereRowsAreLarge) {
+  const std::string file = folder_.File("shared.h5");
+  ASSERT_EQ(RunMidscope(Sweep("alone.h5", {"--attention"})).status, 0);
+  ASSERT_EQ(Wait(Start(2, Sweep("shared.h5", {"--attention"}))), 0)
+      << ReadBytes(folder_.File("out.err"));
+  ExpectSameSamples("alone.h5", "shared.h5");
+  EXPECT_THAT(RunReader(file).parts(), ElementsAre("shared.h5.rank0", "shared.h5.rank1"));
+  // More samples by other ranks, whose numbers go on.
+  const std::vector<std::string> more = {"--attention", "--resume"};
+  samples_ = "14";
+  ASSERT_EQ(Wait(Start(3, Sweep("shared.h5", more))), 0) << ReadBytes(folder_.File("out.err"));
+  EXPECT_GE(RunReader(file).parts().size(), 3U);
+  EXPECT_TRUE(std::filesystem::exists(file + ".rank0"));
+  ASSERT_EQ(RunMidscope(Sweep("alone.h5", more)).status, 0);
+  ExpectSameSamples("alone.h5", "shared.h5");
+  ASSERT_EQ(RunMidscope(Sweep("shared.h5", more)).status, 0);
+  ExpectSameSamples("alone.h5", "shared.h5");
+  EXPECT_TRUE(RankParts(file).empty());
 }
 
 // The journal of rank 1 and its process, as soon as it has finished a sample.

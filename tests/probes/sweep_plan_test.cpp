@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "core/error.h"
+#include "core/shared_prefix.h"
 #include "probes/sweep_controls.h"
 #include "probes/sweep_cost.h"
 #include "probes/sweep_grid.h"
@@ -152,6 +154,23 @@ TEST(SweepCost, CountsWhatIsNotTakenFromAnotherSettingsRun) {
   const double prompts = both.work_tokens - kept.work_tokens - 60 * kGeneratedTokenCost;
   EXPECT_GT(prompts, 2 * kept.prompt_tokens);
   EXPECT_LT(prompts, 2.1 * kept.prompt_tokens);
+}
+
+TEST(SweepCost, WhatPlacesHaveInCommonIsRunOnceASetting) {
+  const auto decoder = EmbeddedModel();
+  const auto task = MakeTaskFor(decoder->tokenizer(), "list:lines=10", 1);
+  SweepPlan plan;
+  plan.places = {5, 10};
+  plan.settings = {ReadSetting("none"), ReadSetting("pi(1.5)"),
+                   ReadSetting("ms-poe(first_layer=0)")};
+  const auto questions = TaskQuestions(decoder->tokenizer(), *task, plan.places, 0);
+  const std::vector<int32_t>& a = questions[0].prompt.ids;
+  const std::vector<int32_t>& b = questions[1].prompt.ids;
+  const auto common = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
+  ASSERT_GE(common, kFewestSharedRows);
+  const SampleCost cost = CostOfSample(plan, questions, decoder->config(), true);
+  // Ms-PoE's order depends on the last row: every prompt has its own.
+  EXPECT_NEAR(cost.work_tokens, 3 * cost.prompt_tokens - 2 * static_cast<double>(common), 1e-6);
 }
 
 TEST(SweepCost, SchedulesSamplesOnWhicheverRankIsFree) {

@@ -106,6 +106,23 @@ TEST_F(WhatIfPromptTest, TheFirstLineThatFailsEndsAScript) {
   EXPECT_THAT(out.str(), Not(HasSubstr("pi(2)")));
 }
 
+// Self-Extend and its like run prompts that the model's own positions do not reach.
+TEST_F(WhatIfPromptTest, APromptThatNoneDoesNotHoldGoesOnWithTheLines) {
+  gate->refuses_none = true;
+  options.json = true;
+  RunLines("self-extend(group=4, window=16)\n");
+  const auto objects = Objects();
+  ASSERT_EQ(objects.size(), 1u);
+  EXPECT_EQ(objects[0]["answer_nll"], 1);
+  EXPECT_TRUE(objects[0]["answer_nll_change"].is_null());
+  EXPECT_THAT(log, HasSubstr("too long"));
+}
+
+TEST_F(WhatIfPromptTest, NothingButARefusedNoneIsAFailure) {
+  gate->refuses_none = true;
+  EXPECT_THROW(RunLines("# nothing\n"), Error);
+}
+
 TEST_F(WhatIfPromptTest, KeepGoingTellsEveryFailure) {
   options.json = true;
   options.keep_going = true;

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "data/rank_parts.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "core/error.h"
+#include "data/record_reader.h"
+#include "data/sweep_journal.h"
+#include "data/sweep_virtual.h"
+
+namespace midscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kRank = ".rank";
+
+// The number of a part of `file` by its name, or by its journal's; nothing for other files.
+std::optional<int64_t> PartNumber(std::string_view name, std::string_view file) {
+  if (!name.starts_with(file) || !name.substr(file.size()).starts_with(kRank)) return std::nullopt;
+  name.remove_prefix(file.size() + kRank.size());
+  if (name.ends_with(kJournalEnding)) name.remove_suffix(std::string_view(kJournalEnding).size());
+  int64_t number = -1;
+  const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (failed != std::errc() || end != name.data() + name.size() || number < 0) return std::nullopt;
+  return number;
+}
+
+std::set<int64_t> PartNumbers(const std::string& path) {
+  const fs::path file(path);
+  std::set<int64_t> numbers;
+  std::error_code ignored;
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const auto number = PartNumber(entry.path().filename().string(), file.filename().string());
+    if (number) numbers.insert(*number);
+  }
+  return numbers;
+}
+
+int64_t NextNumber(const std::string& path) {
+  const std::set<int64_t> numbers = PartNumbers(path);
+  return numbers.empty() ? 0 : *numbers.rbegin() + 1;
+}
+
+void FoldJournal(const SharedSweep& sweep, const std::string& file) {
+  if (!fs::exists(JournalPath(file))) return;
+  SweepStoreOptions options;
+  options.resume = true;
+  options.growing = kSamplesOfPlan;
+  SweepStore::Create(file, sweep.plan_json, sweep.provenance, options).Finish();
+}
+
+bool IsVirtual(const std::string& path) {
+  return fs::exists(path) && !RunReader(path).parts().empty();
+}
+
+// Gives the file of a sweep by one process a part's name too.
+void MakePart(const std::string& path) {
+  const std::vector<std::string> parts = RankParts(path);
+  // A job that was killed before it joined left it so.
+  const bool is_part = std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
+    std::error_code ignored;
+    return fs::equivalent(path, part, ignored);
+  });
+  if (is_part) return;
+  const std::string part = RankPath(path, NextNumber(path));
+  std::error_code failed;
+  fs::create_hard_link(path, part, failed);
+  if (failed) fs::rename(path, part, failed);  // a file system without links
+  if (failed) throw Failure(path, "it can't be renamed to " + part + ": " + failed.message());
+}
+
+void CheckPlan(const SharedSweep& sweep, const SweepMerge& merge) {
+  const auto plan = [](const std::string& text) {
+    auto json = nlohmann::json::parse(text);
+    json.erase(kSamplesOfPlan);
+    return json;
+  };
+  if (plan(sweep.plan_json) == plan(merge.plan_json())) return;
+  throw Failure(merge.inputs().front().path(),
+                "holds samples of another plan: " + merge.plan_json(),
+                "Resume with that plan, or move the parts away");
+}
+
+const Provenance& OriginOf(const SharedSweep& sweep, const SweepMerge& merge) {
+  return merge.provenance().created.empty() ? sweep.provenance : merge.provenance();
+}
+
+void RemoveParts(const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) {
+    fs::remove(JournalPath(part));
+    fs::remove(part);
+  }
+}
+
+}  // namespace
+
+std::string RankPath(const std::string& path, int64_t number) {
+  return path + std::string(kRank) + std::to_string(number);
+}
+
+std::vector<std::string> RankParts(const std::string& path) {
+  std::vector<std::string> parts;
+  for (const int64_t number : PartNumbers(path)) parts.push_back(RankPath(path, number));
+  return parts;
+}
+
+EarlierParts SettleRankParts(const SharedSweep& sweep) {
+  for (const std::string& part : RankParts(sweep.path)) FoldJournal(sweep, part);
+  if (!IsVirtual(sweep.path)) {
+    FoldJournal(sweep, sweep.path);
+    if (fs::exists(sweep.path)) MakePart(sweep.path);
+  }
+  EarlierParts earlier;
+  earlier.next = NextNumber(sweep.path);
+  const std::vector<std::string> parts = RankParts(sweep.path);
+  if (parts.empty()) return earlier;
+  const SweepMerge merge(parts, RepeatedSamples::kTakeFirst);
+  CheckPlan(sweep, merge);
+  const std::vector<int64_t> samples = merge.samples();
+  earlier.finished.insert(samples.begin(), samples.end());
+  return earlier;
+}
+
+void JoinRankParts(const SharedSweep& sweep) {
+  const std::vector<std::string> parts = RankParts(sweep.path);
+  std::vector<std::string> not_needed;
+  {
+    const SweepMerge merge(parts, RepeatedSamples::kTakeFirst);
+    const std::vector<Record> summaries = sweep.summaries(merge);
+    bool points = false;
+    if (merge.samples().empty()) {
+      merge.Write(sweep.path, OriginOf(sweep, merge), summaries);
+    } else {
+      points = WriteVirtualSweep(sweep.path, merge, OriginOf(sweep, merge), summaries);
+    }
+    for (const SweepStore& part : merge.inputs()) {
+      if (!points || part.finished().empty()) not_needed.push_back(part.path());
+    }
+  }
+  RemoveParts(not_needed);
+}
+
+void FoldRankParts(const SharedSweep& sweep) {
+  const std::vector<std::string> parts = RankParts(sweep.path);
+  if (parts.empty()) return;
+  std::vector<std::string> inputs = parts;
+  const bool there = fs::exists(sweep.path) || fs::exists(JournalPath(sweep.path));
+  if (there && !IsVirtual(sweep.path)) inputs.insert(inputs.begin(), sweep.path);
+  {
+    const SweepMerge merge(inputs, RepeatedSamples::kTakeFirst);
+    CheckPlan(sweep, merge);
+    merge.Write(sweep.path, OriginOf(sweep, merge), sweep.summaries(merge));
+  }
+  // A kill in here leaves samples twice, which the next fold takes once.
+  fs::remove(JournalPath(sweep.path));
+  RemoveParts(parts);
+}
+
+}  // namespace midscope
