@@ -6,6 +6,7 @@
 #include <QMenu>
 #include <QSettings>
 #include <QStandardPaths>
+#include <QStatusBar>
 
 #include "gui/attention_panel.h"
 #include "gui/error_bar.h"
@@ -35,6 +36,7 @@ bool IsResults(const QString& path) {
 FileMenu::FileMenu(MainWindow* window, QMenu* menu) : QObject(window), window_(window) {
   Fill(menu);
   connect(window_->session(), &Session::ModelChanged, this, &FileMenu::NoteModel);
+  connect(&opener_, &ResultOpener::Opened, this, &FileMenu::ShowResults, Qt::QueuedConnection);
 }
 
 FileMenu::~FileMenu() = default;
@@ -76,7 +78,10 @@ void FileMenu::Remember(const QString& file) {
 
 void FileMenu::NoteModel() {
   const auto& model = window_->session()->model();
-  if (!model) return;
+  if (!model) {
+    opening_.clear();  // a model was asked for since
+    return;
+  }
   const QString name = window_->model()->model();
   if (QFileInfo::exists(name)) NoteRecent(name);
   if (!settings_) return;
@@ -112,12 +117,30 @@ void FileMenu::OpenPath(const QString& path) {
     if (path.endsWith(kSessionEnding)) {
       OpenSession(path);
     } else if (IsResults(path)) {
-      OpenResults(*window_->session(), path);
-      NoteRecent(path);
+      OpenResults(path);
     } else {
       window_->OpenModel(path);
     }
   });
+}
+
+void FileMenu::OpenResults(const QString& path) {
+  opening_ = path;
+  window_->statusBar()->showMessage(tr("Opening %1…").arg(QFileInfo(path).fileName()));
+  opener_.Open(path);
+}
+
+void FileMenu::ShowResults(const ResultOpener::ReplyPointer& reply) {
+  if (reply->path != opening_) return;
+  opening_.clear();
+  window_->statusBar()->clearMessage();
+  if (reply->failure.isEmpty()) {
+    window_->session()->ShowFile(reply->overview, reply->samples);
+    NoteRecent(reply->path);
+  } else {
+    window_->errors()->Add(reply->failure);
+  }
+  Q_EMIT ResultsOpened();
 }
 
 void FileMenu::OpenSession(const QString& path) {
@@ -173,8 +196,7 @@ void FileMenu::ChooseModel() {
 void FileMenu::ChooseResults() {
   const QString path = QFileDialog::getOpenFileName(window_, tr("Open results"), QString(),
                                                     tr("Results (*.h5);;All files (*)"));
-  if (!path.isEmpty())
-    window_->errors()->Try([this, &path] { OpenResults(*window_->session(), path); });
+  if (!path.isEmpty()) OpenResults(path);
 }
 
 void FileMenu::ChooseSave() {

@@ -7,6 +7,7 @@
 #include <QStringList>
 #include <memory>
 
+#include "gui/result_opener.h"
 #include "gui/session_file.h"
 
 class QMenu;
@@ -28,7 +29,8 @@ class FileMenu : public QObject {
   void Remember(const QString& file);
   static QString UsualSettingsFile();
 
-  // A model, a session (.midscope) or a file of results (.h5). Errors go to the error bar.
+  // A model, a session (.midscope) or a file of results (.h5), which comes a little later
+  // (ResultsOpened). Errors go to the error bar.
   void OpenPath(const QString& path);
   void OpenSession(const QString& path);
   void SaveSession(const QString& path);
@@ -36,7 +38,13 @@ class FileMenu : public QObject {
   void Apply(const SavedSession& session);
   QStringList recent() const { return recent_; }
 
+ Q_SIGNALS:
+  // A file of results is on the screen, or its error on the bar.
+  void ResultsOpened();
+
  private:
+  void OpenResults(const QString& path);
+  void ShowResults(const ResultOpener::ReplyPointer& reply);
   void Fill(QMenu* menu);
   void FillRecent();
   void NoteRecent(const QString& path);
@@ -52,6 +60,8 @@ class FileMenu : public QObject {
   QMenu* recent_menu_ = nullptr;
   QStringList recent_;  // newest first
   std::unique_ptr<QSettings> settings_;
+  QString opening_;  // results that were asked for last and have not come; empty: none
+  ResultOpener opener_;
 };
 
 }  // namespace midscope

@@ -37,18 +37,32 @@ bool HasDisplay() {
   return !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
 }
 
-// Takes the picture when the first cycle has come to rest.
+void TakePicture(QApplication& app, midscope::MainWindow& window, const QString& path) {
+  // The last replies have only queued their redraws.
+  for (midscope::Plot* plot : window.plots()) plot->replot();
+  const bool written = window.grab().save(path);
+  app.exit(written ? 0 : Complain(QStringLiteral("'%1': it could not be written").arg(path)));
+}
+
+// Takes the picture when the first cycle of a model, or the first sample of a file, has come to
+// rest.
 void ScreenshotAtRest(QApplication& app, midscope::MainWindow& window, const QString& path) {
-  QObject::connect(window.session(), &midscope::Session::Failed, &app,
+  midscope::Session* session = window.session();
+  const auto take = [&app, &window, path] { TakePicture(app, window, path); };
+  QObject::connect(session, &midscope::Session::Failed, &app,
                    [&app](const QString& why) { app.exit(Complain(why)); });
-  QObject::connect(window.session(), &midscope::Session::Stopped, &app, [&app, &window, path] {
-    if (!window.session()->record(midscope::Side::kA, "outcome")) return;
-    if (window.session()->asked_and_waiting()) return;
-    // The last replies have only queued their redraws.
-    for (midscope::Plot* plot : window.plots()) plot->replot();
-    const bool written = window.grab().save(path);
-    app.exit(written ? 0 : Complain(QStringLiteral("'%1': it could not be written").arg(path)));
+  QObject::connect(session, &midscope::Session::Stopped, &app, [session, take] {
+    if (session->record(midscope::Side::kA, "outcome") && !session->asked_and_waiting()) take();
   });
+  QObject::connect(session, &midscope::Session::SampleShown, &app, take);
+  QObject::connect(
+      window.files(), &midscope::FileMenu::ResultsOpened, &app, [&app, &window, session, take] {
+        if (const QStringList errors = window.errors()->messages(); !errors.isEmpty()) {
+          app.exit(Complain(errors.first()));
+        } else if (!session->sample_view()) {
+          take();
+        }
+      });
 }
 
 int RunWindow(QApplication& app, const GuiCommand& command) {

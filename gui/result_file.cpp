@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/result_file.h"
 
-#include <memory>
-
 #include "core/error.h"
 #include "data/run_store.h"
-#include "data/sample_view.h"
 #include "gui/session.h"
 
 namespace midscope {
@@ -18,11 +15,6 @@ void SaveResults(const Session& session, const QString& path) {
   WriteOptions options;
   options.overwrite = true;  // the file dialog has asked
   WriteRecords(path.toStdString(), records, session.provenance(), options);
-}
-
-void OpenResults(Session& session, const QString& path) {
-  const auto samples = std::make_shared<const SampleView>(path.toStdString());
-  session.ShowFile(samples->Overview(), samples);
 }
 
 }  // namespace midscope

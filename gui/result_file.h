@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is on the screen as a file, and back.
+// What is on the screen as a file.
 #pragma once
 
 #include <QString>
@@ -10,7 +10,5 @@ class Session;
 
 // All records on the screen as an HDF5 file. Throws Error.
 void SaveResults(const Session& session, const QString& path);
-// Shows a file's records. Throws Error.
-void OpenResults(Session& session, const QString& path);
 
 }  // namespace midscope

@@ -4,14 +4,11 @@
 #pragma once
 
 #include <QObject>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <thread>
 #include <vector>
 
 #include "data/sample_view.h"
+#include "gui/newest_request.h"
 
 namespace midscope {
 
@@ -29,26 +26,19 @@ class SampleReader : public QObject {
   using ReplyPointer = std::shared_ptr<const Reply>;
 
   explicit SampleReader(std::shared_ptr<const SampleView> view);
-  // Waits for the read under way.
-  ~SampleReader() override;
 
   const std::shared_ptr<const SampleView>& view() const { return view_; }
-  void Ask(const SampleChoice& choice);
+  void Ask(const SampleChoice& choice) { thread_.Ask(choice); }
 
  Q_SIGNALS:
   // Emitted on the reader's thread.
   void Replied(midscope::SampleReader::ReplyPointer reply);
 
  private:
-  void Loop();
   ReplyPointer Read(const SampleChoice& choice) const;
 
   const std::shared_ptr<const SampleView> view_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::optional<SampleChoice> wanted_;  // guarded by mutex_
-  bool quit_ = false;                   // guarded by mutex_
-  std::thread thread_;                  // last: it uses all of the above
+  NewestRequest<SampleChoice> thread_;  // last: it uses the view
 };
 
 }  // namespace midscope

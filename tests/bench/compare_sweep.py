@@ -97,7 +97,7 @@ def prompt_lengths(h5py, path):
 
 def checked_prompt(arguments, h5py, task, folder):
     path = os.path.join(folder, "check.h5")
-    call([arguments.midscope, "probe", arguments.model, "--task", task, "--dtype", "bfloat16", "--out",
+    call([arguments.midscope, "probe", arguments.model, "--task", task, "--dtype", "bfloat16", "--overwrite", "--out",
           path], arguments.threads)
     with h5py.File(path) as file:
         found = {}

@@ -290,9 +290,7 @@ class FileSamplesTest : public QObject {
     const QString saved = rig.folder.filePath("screen.h5");
     SaveResults(*rig.session, saved);
     Rig other;
-    other.window.OpenPath(saved);
-    QVERIFY2(other.window.errors()->messages().isEmpty(),
-             qPrintable(other.window.errors()->messages().join('\n')));
+    QVERIFY2(other.OpenResults(saved), qPrintable(other.window.errors()->messages().join('\n')));
     other.Find<QComboBox>("measure")->setCurrentIndex(static_cast<int>(Measure::kAccuracy));
     const auto& lines = other.outcome().lines();
     QVERIFY(!lines.empty());

@@ -171,7 +171,7 @@ class RecordPanelTest : public QObject {
       SaveResults(*rig.window.session(), file);
     }
     Rig rig;
-    rig.window.OpenPath(file);
+    QVERIFY(rig.OpenResults(file));
     QVERIFY(rig.panel->choices().contains(QStringLiteral("planted: heat [word, depth]")));
     rig.panel->Choose(QStringLiteral("planted: heat [word, depth]"));
     QCOMPARE(rig.panel->plot()->ValueOf(2, 4), 14.0);

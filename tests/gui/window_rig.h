@@ -5,6 +5,8 @@
 #include <QSignalSpy>
 #include <memory>
 
+#include "gui/error_bar.h"
+#include "gui/file_menu.h"
 #include "gui/main_window.h"
 #include "gui/session.h"
 #include "tests/gui/fake_engine.h"
@@ -38,6 +40,13 @@ struct WindowRig {
   bool OpenModel(const char* model = "embedded") {
     window.OpenModel(QString::fromLatin1(model));
     return Settle();
+  }
+  // Until the file is on the screen, without an error.
+  bool OpenResults(const QString& path) {
+    QSignalSpy opened(window.files(), &FileMenu::ResultsOpened);
+    window.OpenPath(path);
+    return SpyUntil(opened, [&] { return !opened.isEmpty(); }) &&
+           window.errors()->messages().isEmpty();
   }
   template <typename Widget>
   Widget* Find(const char* name) {

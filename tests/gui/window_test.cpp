@@ -332,9 +332,7 @@ class WindowTest : public QObject {
     const QString path = folder.filePath("screen.h5");
     SaveResults(*rig.session, path);
     Rig other;
-    other.window.OpenPath(path);
-    QVERIFY2(other.window.errors()->messages().isEmpty(),
-             qPrintable(other.window.errors()->messages().join('\n')));
+    QVERIFY2(other.OpenResults(path), qPrintable(other.window.errors()->messages().join('\n')));
     CompareGraph(*other.window.attention()->plot(), Side::kA, other.window.attention()->head(),
                  kFirstPlace, 0);
     CompareGraph(*other.window.attention()->plot(), Side::kB, other.window.attention()->head(),

@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# usage: screenshot_of_files.sh WRITE_EXAMPLE MIDSCOPE_GUI FOLDER: pictures of files of results, with samples and without, come and
+# the program ends; for a file that is none it says so.
+set -eu
+mkdir -p "$3"
+"$1" "$3"
+for name in sweep probe; do
+  rm -f "$3/$name.png"
+  "$2" "$3/$name.h5" --screenshot "$3/$name.png"
+  test -s "$3/$name.png"
+done
+echo nothing >"$3/nothing.h5"
+if "$2" "$3/nothing.h5" --screenshot "$3/nothing.png" 2>"$3/error"; then
+  echo "a file that is none gave a picture" >&2
+  exit 1
+fi
+grep -q nothing.h5 "$3/error"
