@@ -93,6 +93,7 @@ std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOp
   if (!stored) parts->hash = source->Hash();
   parts->weights =
       LoadWeights(*source, options.dtype, parts->options.weights, parts->executor, context);
+  source->CheckWhole();
   if (stored) parts->source = std::move(source);
   parts->devices = LayerDevices(parts->options.placement, options.dtype, parts->executor);
   PlaceWeights(parts->devices, parts->options.placement, parts->executor, &parts->weights);
@@ -312,6 +313,7 @@ std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
   std::vector<RunResult> results;
   try {
     pass.Run(sequences);
+    if (parts_->source) parts_->source->CheckWhole();
     for (SequencePass& sequence : sequences) {
       KeepRatios(sequence);
       results.push_back(Collect(sequence, pass, config));

@@ -101,6 +101,9 @@ class FolderModel : public ModelSource {
   void DontNeed(const TensorRef& tensor) const override {
     file_.DontNeed(tensor.data, SpannedBytes(tensor));
   }
+  void CheckWhole() const override {
+    for (const MemoryMap& map : file_.maps()) map.CheckWhole();
+  }
 
  private:
   FolderModel(const std::filesystem::path& folder, const ConfigJson& json)

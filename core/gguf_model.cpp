@@ -71,6 +71,7 @@ class GgufModel : public ModelSource {
     file_.map().DontNeed(0, file_.map().size());
     return hash;
   }
+  void CheckWhole() const override { file_.map().CheckWhole(); }
   void DontNeed(const TensorRef& tensor) const override {
     const int64_t begin = tensor.data - file_.map().data();
     if (begin < 0 || begin >= file_.map().size()) return;  // a reordered bias, in memory

@@ -54,22 +54,32 @@ MemoryMap::MemoryMap(const std::filesystem::path& path) : path_(path) {
   if (address == MAP_FAILED) throw Failure(thing, "can't be mapped (" + SystemReason(errno) + ")");
   data_ = static_cast<std::byte*>(address);
   size_ = status.st_size;
+  guard_ = std::make_unique<MappedFileGuard>(bytes());
 }
 
 MemoryMap::~MemoryMap() {
+  guard_.reset();
   if (data_ != nullptr) munmap(data_, static_cast<size_t>(size_));
 }
 
 MemoryMap::MemoryMap(MemoryMap&& other) noexcept
     : path_(std::move(other.path_)),
       data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)) {}
+      size_(std::exchange(other.size_, 0)),
+      guard_(std::move(other.guard_)) {}
 
 MemoryMap& MemoryMap::operator=(MemoryMap&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
+  std::swap(guard_, other.guard_);
   return *this;
+}
+
+void MemoryMap::CheckWhole() const {
+  if (!guard_ || !guard_->cut_off()) return;
+  throw Failure(path_.string(), "was cut off while it was in use",
+                "Copy or fetch the file again, then open it again");
 }
 
 void MemoryMap::DontNeed(int64_t begin, int64_t end) const noexcept {

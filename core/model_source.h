@@ -54,6 +54,8 @@ class ModelSource {
   virtual std::string Hash()
       const = 0;  // XXH3-128 of the file, or of the folder's weight files in name order
   virtual void DontNeed(const TensorRef& tensor) const = 0;
+  // Throws Error (failure) where a read found one of its files cut off (MemoryMap::CheckWhole).
+  virtual void CheckWhole() const = 0;
 };
 
 // The file or folder that a user's name for a model stands for: a .gguf file, a Hugging Face

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/intervention_text.h"
+#include "core/mapped_file_guard.h"
 #include "core/thread_policy.h"
 #include "gui/command_line.h"
 #include "gui/error_bar.h"
@@ -119,6 +120,7 @@ int Run(char** argv, const GuiCommand& command) {
 
 int main(int argc, char** argv) {
   midscope::WaitForThreadsPassively(argv);
+  midscope::GuardMappedFiles();
   try {
     QStringList arguments;
     for (int i = 0; i < argc; ++i) arguments << QString::fromLocal8Bit(argv[i]);

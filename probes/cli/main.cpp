@@ -2,10 +2,12 @@
 #include <string>
 #include <vector>
 
+#include "core/mapped_file_guard.h"
 #include "core/thread_policy.h"
 #include "probes/cli/program.h"
 
 int main(int argc, char** argv) {
   midscope::WaitForThreadsPassively(argv);
+  midscope::GuardMappedFiles();
   return midscope::cli::RunProgram(std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -99,6 +99,7 @@ TEST(GenerateGreedy, PromptsThatBeginAlikeEqualEachAlone) {
   for (const char* setting : {"none", "channel(100, factor=-1, layers=8-25)", "pi(1.4)", "ms-poe()",
                               "self-extend(group=2, window=16)", "dynamic-ntk(2)"}) {
     std::vector<GreedyRequest> requests;
+    requests.reserve(prompts.size());
     for (const auto& prompt : prompts) requests.push_back({prompt, ParseIntervention(setting), 5});
     const std::vector<Generated> together = GenerateGreedy(*decoder, requests);
     for (size_t i = 0; i < prompts.size(); ++i) {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Mapped files that somebody cuts off while they are in use. Reading beyond a file's new end is
+// SIGBUS, which would end the process, and with it a window full of work. Internal to core, but for
+// GuardMappedFiles().
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace midscope {
+
+// From now on such reads give zeros, and MemoryMap::CheckWhole() throws. Installs a handler for
+// SIGBUS, which leaves every other cause as it was. For main().
+void GuardMappedFiles();
+
+// One mapping, as the handler knows it. Where more files are mapped than it has room for, the
+// others stay unguarded.
+class MappedFileGuard {
+ public:
+  explicit MappedFileGuard(std::span<const std::byte> bytes);
+  ~MappedFileGuard();
+  MappedFileGuard(const MappedFileGuard&) = delete;
+  MappedFileGuard& operator=(const MappedFileGuard&) = delete;
+
+  // Whether a read found the file cut off.
+  bool cut_off() const;
+
+ private:
+  int slot_ = -1;  // -1: unguarded
+};
+
+}  // namespace midscope
