@@ -65,7 +65,7 @@ TEST(Program, RefusesWhatItCannotUnderstandWithStatusTwo) {
                 {"--with", "one setting"});
   ExpectRefused({"probe", "embedded", "--prompt", "a", "--span", "gold=b"}, 2, {"gold", "occur"});
   ExpectRefused({"sweep", "embedded", "--task", "lst:lines=20"}, 2, {"lst", "list"});
-  ExpectRefused({"sweep", "embedded", "--places", "1,21"}, 2, {"--places", "21"});
+  ExpectRefused({"sweep", "embedded", "--places", "1,21"}, 2, {"places", "21"});
   ExpectRefused({"help", "intervention"}, 2, {"interventions"});
 }
 
