@@ -12,6 +12,7 @@
 #include "data/file_seal.h"
 #include "data/hdf5_handles.h"
 #include "data/hdf5_values.h"
+#include "data/rank_parts.h"
 #include "data/record_frame.h"
 #include "data/record_group.h"
 #include "data/run_store.h"
@@ -25,9 +26,22 @@ using hdf5::Hdf5Error;
 
 constexpr std::string_view kAddressSeparator = "::";
 
+// What may be there instead.
+std::string UnfinishedHint(const std::string& path) {
+  std::error_code ignored;
+  if (const std::vector<std::string> parts = RankParts(path); !parts.empty()) {
+    return "Several processes are at work on it, or were: look into " + parts.front() +
+           ", or go on with --resume";
+  }
+  if (std::filesystem::exists(JournalPath(path), ignored))
+    return "A sweep's first samples wait in " + JournalPath(path) + "; --resume goes on";
+  return "";
+}
+
 int64_t CheckedFileSize(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) throw Failure(path, "there is no such file");
+  if (!std::filesystem::exists(path, error))
+    throw Failure(path, "there is no such file", UnfinishedHint(path));
   if (!std::filesystem::is_regular_file(path, error)) throw Failure(path, "is not a file");
   const auto size = std::filesystem::file_size(path, error);
   if (error) throw Failure(path, "can't be read: " + error.message());

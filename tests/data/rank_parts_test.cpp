@@ -18,6 +18,7 @@ using test::ErrorMessage;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr const char* kPlan = R"~({"task":"list","samples":6,"settings":["none","pi(1.5)"]})~";
 
@@ -155,6 +156,15 @@ TEST_F(RankPartsTest, OfAnotherPlanAreRefusedAndLeftAlone) {
   const SharedSweep larger =
       Sweep(R"~({"task":"list","samples":9,"settings":["none","pi(1.5)"]})~");
   EXPECT_THAT(SettleRankParts(larger).finished, ElementsAre(0));
+}
+
+TEST_F(RankPartsTest, WhoLooksForTheFileTooEarlyIsShownAPart) {
+  const auto opening = [&] {
+    return ErrorMessage(ErrorKind::kFailure, [&] { const RunReader reader(path_); });
+  };
+  EXPECT_THAT(opening(), Not(HasSubstr("rank")));
+  KillRank(0, {0});
+  EXPECT_THAT(opening(), HasSubstr("run.h5.rank0"));
 }
 
 TEST_F(RankPartsTest, AMissingPartIsNamed) {
