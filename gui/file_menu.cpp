@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/file_menu.h"
 
+#include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMenu>
@@ -27,8 +28,12 @@ constexpr QLatin1String kRecentKey("recent_files");
 constexpr QLatin1String kModelOptionsKey("model_options");
 constexpr QLatin1String kSessionEnding(".midscope");
 
+// By its name, or by what HDF5 files begin with: a sweep's file may have any name.
 bool IsResults(const QString& path) {
-  return path.endsWith(QLatin1String(".h5")) || path.contains(QLatin1String(".h5::"));
+  if (path.endsWith(QLatin1String(".h5")) || path.contains(QLatin1String(".h5::"))) return true;
+  QFile file(path);
+  return QFileInfo(path).isFile() && file.open(QIODevice::ReadOnly) &&
+         file.read(8) == QByteArrayLiteral("\x89HDF\r\n\x1a\n");
 }
 
 }  // namespace

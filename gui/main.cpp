@@ -2,6 +2,7 @@
 #include <QApplication>
 #include <QTabWidget>
 #include <QTextStream>
+#include <QTimer>
 #include <exception>
 
 #include "core/error.h"
@@ -49,7 +50,10 @@ void TakePicture(QApplication& app, midscope::MainWindow& window, const QString&
 // rest.
 void ScreenshotAtRest(QApplication& app, midscope::MainWindow& window, const QString& path) {
   midscope::Session* session = window.session();
-  const auto take = [&app, &window, path] { TakePicture(app, window, path); };
+  // A moment later, when rows whose texts have changed are laid out.
+  const auto take = [&app, &window, path] {
+    QTimer::singleShot(0, &app, [&app, &window, path] { TakePicture(app, window, path); });
+  };
   QObject::connect(session, &midscope::Session::Failed, &app,
                    [&app](const QString& why) { app.exit(Complain(why)); });
   QObject::connect(session, &midscope::Session::Stopped, &app, [session, take] {

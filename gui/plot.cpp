@@ -13,7 +13,24 @@ namespace {
 constexpr double kClickSlack = 3;  // pixels
 constexpr int kTextMargin = 16;
 constexpr int kScaleWidth = 90;       // of a colour scale with its numbers
+constexpr int kFewestWide = 80;       // pixels of a message in an empty plot
 constexpr int kLegendItemFrame = 44;  // icon and gaps of a name in the legend
+
+// The words in as many lines as `width` asks for.
+QString Wrapped(const QString& text, const QFontMetrics& metrics, int width) {
+  QString wrapped;
+  QString line;
+  for (const QString& word : text.split(QLatin1Char(' '))) {
+    const QString longer = line.isEmpty() ? word : line + QLatin1Char(' ') + word;
+    if (!line.isEmpty() && metrics.horizontalAdvance(longer) > width) {
+      wrapped += line + QLatin1Char('\n');
+      line = word;
+    } else {
+      line = longer;
+    }
+  }
+  return wrapped + line;
+}
 
 }  // namespace
 
@@ -52,6 +69,10 @@ void Plot::FitText() {
   title_->setText(QFontMetrics(title_->font())
                       .elidedText(full_title_, Qt::ElideRight, width - (scale ? kScaleWidth : 0)));
   if (most_in_a_row_ >= 0) FitLegend(width);
+  if (empty_message_) {
+    empty_message_->setText(
+        Wrapped(empty_text_, QFontMetrics(font()), std::max(axisRect()->width(), kFewestWide)));
+  }
 }
 
 // As many names side by side as there is room for.
@@ -108,12 +129,13 @@ void Plot::SetEmptyMessage(const QString& message) {
     empty_message_->position->setType(QCPItemPosition::ptAxisRectRatio);
     empty_message_->position->setCoords(0.5, 0.5);
     empty_message_->setClipToAxisRect(false);
+    empty_message_->setTextAlignment(Qt::AlignCenter);
   }
   QColor color = palette().color(QPalette::Text);
   color.setAlpha(170);
   empty_message_->setColor(color);
   empty_message_->setFont(font());
-  empty_message_->setText(message.isEmpty() || reason_.isEmpty() ? message : reason_);
+  empty_text_ = message.isEmpty() || reason_.isEmpty() ? message : reason_;
   empty_message_->setVisible(!message.isEmpty());
 }
 

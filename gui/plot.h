@@ -68,6 +68,7 @@ class Plot : public QCustomPlot {
   QString reason_;
   int most_in_a_row_ = -1;  // of the legend; -1: it has no row
   QCPItemText* empty_message_ = nullptr;
+  QString empty_text_;  // in one line
   QString file_stem_;
   QPointF press_position_;
 };

@@ -329,7 +329,7 @@ class WindowTest : public QObject {
     rig.window.history()->Change({{}, interpolated}, false);
     QVERIFY(rig.Settle());
     QTemporaryDir folder;
-    const QString path = folder.filePath("screen.h5");
+    const QString path = folder.filePath("screen");  // known by what it begins with
     SaveResults(*rig.session, path);
     Rig other;
     QVERIFY2(other.OpenResults(path), qPrintable(other.window.errors()->messages().join('\n')));
