@@ -48,10 +48,9 @@ TEST(ReadPlaces, TakeSharesInEveryTask) {
     ReadPlaces("0%,2%", *task);
     ADD_FAILURE() << "two shares are one place";
   } catch (const Error& error) {
-    EXPECT_EQ(
-        std::string(error.what()),
-        "places: place 1 stands twice in '0%,2%', for task kv:pairs=20,query_aware=0 has 20 "
-        "places. Give shares that lie further apart");
+    EXPECT_EQ(std::string(error.what()),
+              "places: place 1 stands twice in '0%,2%', for task kv:pairs=20,query_aware=0 has 20 "
+              "places. Give shares that lie further apart");
   }
 }
 
