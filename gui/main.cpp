@@ -51,9 +51,11 @@ void TakePicture(QApplication& app, midscope::MainWindow& window, const QString&
 void ScreenshotAtRest(QApplication& app, midscope::MainWindow& window, const QString& path) {
   midscope::Session* session = window.session();
   // A moment later, when rows whose texts have changed are laid out.
-  const auto take = [&app, &window, path] {
-    QTimer::singleShot(0, &app, [&app, &window, path] { TakePicture(app, window, path); });
-  };
+  auto* soon = new QTimer(&app);
+  soon->setSingleShot(true);
+  QObject::connect(soon, &QTimer::timeout, &app,
+                   [&app, &window, path] { TakePicture(app, window, path); });
+  const auto take = [soon] { soon->start(0); };
   QObject::connect(session, &midscope::Session::Failed, &app,
                    [&app](const QString& why) { app.exit(Complain(why)); });
   QObject::connect(session, &midscope::Session::Stopped, &app, [session, take] {
