@@ -83,6 +83,14 @@ std::string_view ChatFamilyTemplate(std::string_view name) {
   throw UsageError("chat template " + Quote(name), "no such family", "Families: " + FamilyNames());
 }
 
+std::vector<std::string> ChatFamilies() {
+  std::vector<std::string> names;
+  for (const ChatFamily& family : kChatFamilies) names.emplace_back(family.name);
+  return names;
+}
+
+bool IsChatFamily(std::string_view name) { return FindFamily(name) != nullptr; }
+
 std::string ReadChatTemplate(const std::filesystem::path& path) {
   constexpr uintmax_t kMaxFile = uintmax_t{1} << 20;
   const std::string thing = "chat template " + path.string();

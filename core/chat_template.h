@@ -45,6 +45,11 @@ std::string RenderChat(const Tokenizer& tokenizer, const std::vector<ChatMessage
 // "llama2", "llama3", "mistral", "phi3", "vicuna", "zephyr". Throws Error naming these.
 std::string_view ChatFamilyTemplate(std::string_view family);
 
+// The families' names.
+std::vector<std::string> ChatFamilies();
+// Whether there is a template of a family of this name.
+bool IsChatFamily(std::string_view name);
+
 // The template in a file (.jinja, as models ship it). Throws Error naming the file: it can't be
 // read, is larger than 1 MiB, empty, or not UTF-8.
 std::string ReadChatTemplate(const std::filesystem::path& path);
