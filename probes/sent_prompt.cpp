@@ -86,7 +86,7 @@ std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const Pro
 }
 
 void NoteFormat(const PromptFormat& format, Record& record) {
-  nlohmann::ordered_json json;
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
   AddPromptFormat(format, &json);
   json.erase("chat_template_text");  // may be too long for an attribute
   if (!format.template_text.empty())

@@ -54,6 +54,7 @@ void RunGenerate(const CommandInput& input) {
     return;
   }
   const nlohmann::ordered_json result = {{"tokens", prompt.ids.size()},
+                                         {"prompt_token_ids", prompt.ids},
                                          {"new_token_ids", generated.ids},
                                          {"text", generated.text},
                                          {"ended", generated.ended}};
