@@ -3,13 +3,16 @@
 // field.
 #pragma once
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/error.h"
+#include "core/nearest_word.h"
 #include "core/utf8.h"
 
 namespace midscope {
@@ -27,6 +30,14 @@ class JsonFields {
   }
   const std::string& thing() const { return thing_; }
   const std::string& where() const { return where_; }
+
+  // Throws where there is a field that is not among `known`.
+  void RefuseOthers(const std::vector<std::string>& known) const {
+    for (const auto& [key, value] : json_.items()) {
+      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+      Fail("has an unknown field " + Quote(key) + ". " + KnownWordsHint(key, known));
+    }
+  }
 
   // Null where the field is absent or null.
   const nlohmann::json* Find(const std::string& key) const {

@@ -66,6 +66,13 @@ const MetricEntry& EntryOf(AnswerMetric metric) {
 
 std::string MetricName(AnswerMetric metric) { return EntryOf(metric).name; }
 
+std::string MetricNames() {
+  std::string names;
+  for (const MetricEntry& entry : kMetrics)
+    names += (names.empty() ? "" : ", ") + std::string(entry.name);
+  return names;
+}
+
 AnswerMetric ReadMetric(const std::string& thing, std::string_view name) {
   std::vector<std::string> known;
   for (const MetricEntry& entry : kMetrics) {

@@ -35,6 +35,8 @@ enum class AnswerMetric {
 // "f1", "rouge-l": the names that files and specs use. Throws Error (failure, about `thing`) for a
 // name that does not exist.
 std::string MetricName(AnswerMetric metric);
+// "subspan, exact, ..."
+std::string MetricNames();
 AnswerMetric ReadMetric(const std::string& thing, std::string_view name);
 
 // Greedy decoding is meant: several published scripts rely on the checkpoint's sampling settings.

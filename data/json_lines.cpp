@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "data/json_lines.h"
 
+#include <zlib.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string_view>
+#include <type_traits>
 
 #include "core/error.h"
 #include "core/utf8.h"
@@ -11,6 +16,16 @@
 namespace midscope {
 namespace {
 
+// What a compressed file may grow to, as a multiple of its size, beyond kAlwaysRead: data sets of
+// text grow tenfold, hostile files a thousandfold.
+constexpr int64_t kLargestGrowth = 200;
+constexpr int64_t kAlwaysRead = int64_t{1} << 30;
+
+struct GzipCloser {
+  void operator()(gzFile file) const { gzclose(file); }
+};
+
+// Lines of a file, compressed by gzip or plain.
 class LineReader {
  public:
   LineReader(const std::string& path, int64_t longest_line)
@@ -19,7 +34,13 @@ class LineReader {
     if (std::filesystem::is_directory(path, ignored)) {
       throw Failure(path, "is a folder, not a file");
     }
-    file_.open(path, std::ios::binary);
+    // Opened first as the other readers do: a pipe or a device is read as it is.
+    if (!std::ifstream(path, std::ios::binary)) {
+      throw Failure(path, "can't be opened", "Check the path");
+    }
+    const auto size = static_cast<int64_t>(std::filesystem::file_size(path, ignored));
+    most_bytes_ = std::max(kAlwaysRead, kLargestGrowth * std::max<int64_t>(size, 0));
+    file_.reset(gzopen(path.c_str(), "rb"));
     if (!file_) throw Failure(path, "can't be opened", "Check the path");
   }
 
@@ -51,15 +72,29 @@ class LineReader {
     constexpr size_t kBufferBytes = size_t{1} << 18;
     begin_ = 0;
     buffer_.resize(kBufferBytes);
-    file_.read(buffer_.data(), static_cast<std::streamsize>(kBufferBytes));
-    if (file_.bad()) throw Failure(path_, "can't be read");
-    buffer_.resize(static_cast<size_t>(file_.gcount()));
+    const int count = gzread(file_.get(), buffer_.data(), static_cast<unsigned>(kBufferBytes));
+    int error = Z_OK;
+    gzerror(file_.get(), &error);
+    if (count < 0 || (error != Z_OK && error != Z_STREAM_END)) {
+      const bool compressed = gzdirect(file_.get()) == 0;
+      throw Failure(path_, compressed ? "its gzip data are damaged or cut off" : "can't be read",
+                    compressed ? "Fetch the file again" : "");
+    }
+    buffer_.resize(static_cast<size_t>(count));
+    bytes_ += count;
+    if (bytes_ > most_bytes_) {
+      throw Failure(path_,
+                    "it unpacks to more than " + std::to_string(kLargestGrowth) + " times its size",
+                    "Unpack it with gunzip first if it is what it should be");
+    }
     return !buffer_.empty();
   }
 
   std::string path_;
   size_t longest_;
-  std::ifstream file_;
+  int64_t most_bytes_ = 0;
+  int64_t bytes_ = 0;  // unpacked so far
+  std::unique_ptr<std::remove_pointer_t<gzFile>, GzipCloser> file_;
   std::string buffer_;
   size_t begin_ = 0;
   int64_t number_ = 0;
@@ -78,10 +113,10 @@ void ForEachJsonLine(const std::string& path,
   bool any = false;
   for (std::string line; reader.Next(line);) {
     if (reader.number() == 1) {
-      if (line.starts_with("\x1f\x8b")) {
-        throw Failure(path, "it is compressed", "Unpack it with gunzip first");
-      }
       if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
+      if (line.starts_with("[")) {
+        throw Failure(path, "it is one JSON array", "Give one object a line (JSONL)");
+      }
     }
     if (IsBlank(line)) continue;
     const std::string thing = path + ", line " + std::to_string(reader.number());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files with a JSON object a line, read a line at a time. Internal to data/.
+// Files with a JSON object a line, plain or compressed by gzip, read a line at a time. Internal to
+// data/.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,9 @@ namespace midscope {
 inline constexpr int64_t kLongestJsonLine = int64_t{64} << 20;
 
 // Calls `item` for each line that is not blank. Throws Error (failure) that names the file, and the
-// line where there is one: the file can't be read or is compressed, a line is too long, not UTF-8,
-// no JSON object; and where there is no item at all. fields.thing() is "FILE, line 3".
+// line where there is one: the file can't be read, its gzip data are damaged or unpack beyond
+// measure, a line is too long, not UTF-8, no JSON object; and where there is no item at all.
+// fields.thing() is "FILE, line 3".
 void ForEachJsonLine(const std::string& path,
                      const std::function<void(const JsonFields& fields)>& item,
                      int64_t longest_line = kLongestJsonLine);

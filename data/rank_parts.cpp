@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "data/plan_difference.h"
 #include "data/record_reader.h"
 #include "data/sweep_journal.h"
 #include "data/sweep_virtual.h"
@@ -83,9 +84,10 @@ void CheckPlan(const SharedSweep& sweep, const SweepMerge& merge) {
     return json;
   };
   if (plan(sweep.plan_json) == plan(merge.plan_json())) return;
-  throw Failure(merge.inputs().front().path(),
-                "holds samples of another plan: " + merge.plan_json(),
-                "Resume with that plan, or move the parts away");
+  throw Failure(
+      merge.inputs().front().path(),
+      "holds samples of another plan: " + FirstPlanDifference(merge.plan_json(), sweep.plan_json),
+      "Resume with that plan, or move the parts away");
 }
 
 const Provenance& OriginOf(const SharedSweep& sweep, const SweepMerge& merge) {

@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "data/durable_file.h"
+#include "data/plan_difference.h"
 #include "data/record_group.h"
 #include "data/record_reader.h"
 #include "data/run_store.h"
@@ -97,8 +98,9 @@ void SweepStore::State::CheckPlan(const std::string& where, const std::string& o
                       ours[options.growing].dump(),
                   "Resume with that many or more, or write to another file");
   }
-  throw Failure(where, "holds a sweep of another plan: " + other,
-                "Resume with that plan, or write to another file");
+  throw Failure(where, "holds a sweep of another plan: " + FirstPlanDifference(other, plan_json),
+                "Resume with that plan, add settings, places or samples to it (--add), or write to "
+                "another file");
 }
 
 void SweepStore::State::NoteSample(int64_t sample, const Record& flattened, SamplePlace place) {
@@ -345,5 +347,12 @@ std::optional<int64_t> SweepStore::FileRow(int64_t sample) const {
 }
 
 const std::string& SweepStore::record_name() const { return state_->options.record_name; }
+
+void ReplaceSweep(const std::string& from, const std::string& to) {
+  std::error_code failed;
+  std::filesystem::rename(from, to, failed);
+  if (failed) throw Failure(to, "cannot be replaced by " + from + ": " + failed.message());
+  SyncFolderOf(to);
+}
 
 }  // namespace midscope

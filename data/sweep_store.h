@@ -98,4 +98,8 @@ class SweepStore {
   std::unique_ptr<State> state_;
 };
 
+// Gives the finished sweep in `from` the name `to`, in place of the file there; durable when it
+// returns. Throws Error (failure).
+void ReplaceSweep(const std::string& from, const std::string& to);
+
 }  // namespace midscope

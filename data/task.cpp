@@ -36,6 +36,7 @@ std::vector<TaskDescription> Tasks() {
 }
 
 std::string Range(const TaskParameter& parameter) {
+  if (parameter.is_path) return "a file, default none";
   if (parameter.is_file) return parameter.required ? "a file" : "a file, default none";
   if (!parameter.choices.empty()) {
     std::string text;
@@ -127,6 +128,10 @@ std::string TaskFilesHash(std::string_view spec) {
     return HashBytes(std::as_bytes(std::span(text)));
   }
   std::string hash = HashFile(parsed.file);
+  for (const auto& [name, path] : parsed.paths) {
+    hash += HashFile(path);
+    hash = HashBytes(std::as_bytes(std::span(hash)));
+  }
   const std::string examples = parsed.task == "mmlu" ? ChoiceExamplesFile(parsed) : "";
   if (!examples.empty()) {
     hash += HashFile(examples);

@@ -2,6 +2,7 @@
 #include "data/task_spec.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/error.h"
 #include "core/nearest_word.h"
@@ -48,6 +49,7 @@ int64_t ReadValue(const std::string& thing, const TaskParameter& parameter, std:
 
 std::string ValueText(const TaskSpec& spec, const TaskParameter& parameter) {
   if (parameter.is_file) return spec.file;
+  if (parameter.is_path) return spec.paths.at(parameter.name);
   const int64_t value = spec.values.at(parameter.name);
   return parameter.choices.empty() ? std::to_string(value)
                                    : parameter.choices.at(static_cast<size_t>(value));
@@ -55,17 +57,33 @@ std::string ValueText(const TaskSpec& spec, const TaskParameter& parameter) {
 
 bool IsStated(const TaskSpec& spec, const TaskParameter& parameter) {
   if (parameter.is_file) return !spec.file.empty();
+  if (parameter.is_path) return spec.paths.contains(parameter.name);
   return parameter.always_stated || spec.values.at(parameter.name) != parameter.default_value;
 }
 
 // Fills in what the text leaves out.
 void FillDefaults(const std::string& thing, const TaskDescription& task, TaskSpec& spec) {
   for (const TaskParameter& parameter : task.parameters) {
-    if (!parameter.is_file) {
+    if (!parameter.is_file && !parameter.is_path) {
       spec.values.emplace(parameter.name, parameter.default_value);
-    } else if (parameter.required && spec.file.empty()) {
+    } else if (parameter.is_file && parameter.required && spec.file.empty()) {
       throw UsageError(thing, "it needs " + parameter.help, "Add file=PATH at its end");
     }
+  }
+}
+
+// file= takes the rest of the spec. Where there is no such file and another parameter stands in it,
+// that is the mistake.
+void CheckFileIsLast(const std::string& thing, const TaskDescription& task,
+                     const std::string& file) {
+  std::error_code ignored;
+  if (std::filesystem::exists(file, ignored)) return;
+  for (const TaskParameter& parameter : task.parameters) {
+    if (file.find("," + parameter.name + "=") == std::string::npos) continue;
+    throw UsageError(thing,
+                     "file= takes the rest of the text, so " + parameter.name +
+                         "= behind it is a part of the file's name",
+                     "Put file= last");
   }
 }
 
@@ -88,6 +106,14 @@ void ReadParameter(const std::string& thing, const TaskDescription& task, std::s
     spec.file = rest.substr(equals + 1);
     rest = "";
     if (spec.file.empty()) throw UsageError(thing, "file= names no file");
+    CheckFileIsLast(thing, task, spec.file);
+    return;
+  }
+  if (parameter->is_path) {
+    const std::string_view path = pair.substr(equals + 1);
+    if (path.empty()) throw UsageError(thing, name + "= names no file");
+    spec.paths[name] = path;
+    rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
     return;
   }
   spec.values[name] = ReadValue(thing, *parameter, pair.substr(equals + 1));
@@ -108,6 +134,10 @@ TaskParameter ChoiceParameter(const std::string& name, const std::string& help,
 
 TaskParameter FileParameter(const std::string& help, bool required) {
   return {.name = "file", .help = help, .is_file = true, .required = required};
+}
+
+TaskParameter PathParameter(const std::string& name, const std::string& help) {
+  return {.name = name, .help = help, .is_path = true};
 }
 
 TaskParameter PromptTokensParameter() {
@@ -132,6 +162,9 @@ TaskSpec ParseTaskSpec(std::string_view spec, const std::vector<TaskDescription>
   TaskSpec parsed;
   parsed.task = spec.substr(0, colon);
   const TaskDescription* task = Find(tasks, parsed.task);
+  if (!task && (spec.ends_with(".jsonl") || spec.ends_with(".jsonl.gz"))) {
+    return ParseTaskSpec("jsonl:file=" + std::string(spec), tasks);
+  }
   if (!task) {
     throw UsageError(thing, "there is no task '" + parsed.task + "'",
                      KnownWordsHint(parsed.task, Names(tasks)));

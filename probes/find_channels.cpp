@@ -178,6 +178,7 @@ std::vector<Record> FindChannels(const FindChannelsRun& run, const JobContext& c
   std::vector<Record> records = {ChannelSearchRecord(sums, run.search, scores, run.top)};
   const std::vector<ChannelScore> ranked = RankChannels(scores);
   if (!run.validation || ranked.empty()) return records;
+  if (run.on_search) run.on_search(records.front());
   const ValidationPlan plan = PlanOf(run, ranked);
   const SweepResult result = RunTrials(run, plan, context);
   records.push_back(ChannelValidationRecord(plan, result));

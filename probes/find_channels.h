@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,7 +35,10 @@ struct FindChannelsRun {
   // Unfinished work is kept in files beside this name (UnfinishedFiles); "": nowhere.
   std::string out;
   bool resume = false;
-  std::vector<Hook*> hooks;  // not owned; run before hidden states are read, in the search alone
+  // Called with record channel_search as soon as it is known, before the validation; may be empty.
+  std::function<void(const Record&)> on_search = {};
+  std::vector<Hook*> hooks =
+      {};  // not owned; run before hidden states are read, in the search alone
 };
 
 // Everything that decides the numbers, as JSON.

@@ -9,6 +9,7 @@
 
 #include "core/captures.h"
 #include "core/error.h"
+#include "data/plan_difference.h"
 #include "data/random.h"
 #include "data/record_reader.h"
 #include "data/run_store.h"
@@ -49,8 +50,10 @@ class Checkpoint {
     if (run_.checkpoint.empty() || !std::filesystem::exists(run_.checkpoint, ignored)) return sums;
     RunFile file = ReadRecords(run_.checkpoint);
     if (file.plan_json != run_.plan_json) {
-      throw Failure(run_.checkpoint, "holds a search of another plan: " + file.plan_json,
-                    "Resume with that plan, or write to another file");
+      throw Failure(
+          run_.checkpoint,
+          "holds a search of another plan: " + FirstPlanDifference(file.plan_json, run_.plan_json),
+          "Resume with that plan, or write to another file");
     }
     Record& record = file.records.at(0);
     auto& data = std::get<std::vector<double>>(record.arrays.at(0).data);

@@ -183,6 +183,7 @@ std::vector<Record> LocalEngine::SetSubject(const Subject& subject, const JobCon
     loaded.places = {1};
     loaded.prompts = {OwnPrompt(decoder.tokenizer(), OwnTextOf(subject), subject.format)};
     LogBytesWithoutToken(loaded.prompts.front(), context);
+    LogPromptNotes(loaded.prompts.front(), subject.format, context);
   } else {
     loaded.task = MakeTaskFor(decoder.tokenizer(), subject.task, subject.seed);
     loaded.places = ReadPlaces(subject.places, *loaded.task);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "core/error.h"
 #include "probes/prompt_record.h"
 #include "probes/record_axes.h"
 #include "probes/record_stack.h"
@@ -38,36 +39,57 @@ void Announce(const ProbeBatch& batch, const std::vector<Prompt>& prompts,
               " tokens");
 }
 
+// The records of the prompts, [record][prompt]; those of the prompts before `context` was
+// cancelled.
+std::vector<std::vector<Record>> RunPrompts(const Decoder& decoder, const ProbeBatch& batch,
+                                            const std::vector<Prompt>& prompts,
+                                            const Intervention& intervention,
+                                            const std::vector<const ProbeType*>& types,
+                                            const OptionSet& options, const JobContext& context) {
+  JobContext inner = context;  // progress is counted in prompts
+  inner.progress = nullptr;
+  std::vector<std::vector<Record>> by_record;
+  try {
+    for (size_t i = 0; i < prompts.size(); ++i) {
+      context.Report(
+          {"probe", static_cast<int64_t>(i), static_cast<int64_t>(prompts.size()), "prompts"});
+      context.ThrowIfCancelled();
+      std::vector<Record> records =
+          RunProbeTypes(decoder, prompts[i], intervention, types, options, inner);
+      records.push_back(
+          PromptRecord(prompts[i], decoder.tokenizer(), batch.places[i % batch.places.size()]));
+      by_record.resize(records.size());
+      for (size_t r = 0; r < records.size(); ++r) by_record[r].push_back(std::move(records[r]));
+    }
+  } catch (const Cancelled&) {
+  }
+  return by_record;
+}
+
 }  // namespace
 
 std::vector<Record> RunProbeBatch(const Decoder& decoder, const ProbeBatch& batch,
                                   const Intervention& intervention, const ProbeRegistry& probes,
-                                  const OptionSet& options, const JobContext& context) {
+                                  const OptionSet& options, const JobContext& context,
+                                  int64_t* samples_done) {
   const std::vector<const ProbeType*> types = probes.Selected(options, /*several_prompts=*/true);
   const std::vector<Prompt> prompts = MakePrompts(batch);
   for (const Prompt& prompt : prompts) CheckPromptFits(decoder.config(), prompt, intervention);
   Announce(batch, prompts, context);
-  JobContext inner = context;  // progress is counted in prompts
-  inner.progress = nullptr;
+  std::vector<std::vector<Record>> by_record =
+      RunPrompts(decoder, batch, prompts, intervention, types, options, context);
+  const size_t done = by_record.empty() ? 0 : by_record.front().size();
+  const size_t whole = done / batch.places.size();
+  if (done < prompts.size() && (!samples_done || whole == 0)) throw Cancelled();
+  if (samples_done) *samples_done = static_cast<int64_t>(whole);
 
-  std::vector<std::vector<Record>> by_record;  // [record][prompt]
-  for (size_t i = 0; i < prompts.size(); ++i) {
-    context.Report(
-        {"probe", static_cast<int64_t>(i), static_cast<int64_t>(prompts.size()), "prompts"});
-    context.ThrowIfCancelled();
-    std::vector<Record> records =
-        RunProbeTypes(decoder, prompts[i], intervention, types, options, inner);
-    records.push_back(
-        PromptRecord(prompts[i], decoder.tokenizer(), batch.places[i % batch.places.size()]));
-    by_record.resize(records.size());
-    for (size_t r = 0; r < records.size(); ++r) by_record[r].push_back(std::move(records[r]));
-  }
-
-  std::vector<Axis> leading = {ValuedAxis("sample", batch.samples),
-                               ValuedAxis("place", batch.places)};
+  std::vector<int64_t> samples = batch.samples;
+  samples.resize(whole);
+  std::vector<Axis> leading = {ValuedAxis("sample", samples), ValuedAxis("place", batch.places)};
   leading.back().unit = "rank";
   std::vector<Record> stacked;
   for (size_t r = 0; r < by_record.size(); ++r) {
+    by_record[r].resize(whole * batch.places.size());
     stacked.push_back(StackRecords(by_record[r], leading));
     by_record[r].clear();
     if (r >= types.size() || !types[r]->summarise) continue;

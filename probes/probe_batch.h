@@ -26,10 +26,12 @@ struct ProbeBatch {
 // One run a prompt. Each probe's records stacked over [sample, place] (record_stack.h), then what
 // its type makes of them together; last, where the prompts have answers, `answer`, and `prompt`.
 // Says through the context's log how many runs there will be, before the first; progress is counted
-// in prompts. Throws Error (also where a prompt does not fit the context, before anything runs),
-// Cancelled.
+// in prompts. With `samples_done` a cancelled run gives what its whole samples gave, and says how
+// many those are. Throws Error (also where a prompt does not fit the context, before anything
+// runs), Cancelled (with `samples_done` where no sample is whole).
 std::vector<Record> RunProbeBatch(const Decoder& decoder, const ProbeBatch& batch,
                                   const Intervention& intervention, const ProbeRegistry& probes,
-                                  const OptionSet& options, const JobContext& context = {});
+                                  const OptionSet& options, const JobContext& context = {},
+                                  int64_t* samples_done = nullptr);
 
 }  // namespace midscope

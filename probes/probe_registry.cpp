@@ -94,6 +94,19 @@ std::vector<const ProbeType*> ProbeRegistry::Selected(const OptionSet& options,
   return selected;
 }
 
+void ProbeRegistry::RefuseUnusedOptions(const OptionSet& options,
+                                        const std::vector<const ProbeType*>& selected) const {
+  for (const ProbeType& type : types_) {
+    if (std::find(selected.begin(), selected.end(), &type) != selected.end()) continue;
+    for (const OptionDescription& option : type.options) {
+      if (!options.IsSet(option.name)) continue;
+      throw UsageError("option --" + option.name,
+                       "it is of the probe " + type.name + ", which does not run",
+                       "Give --probes " + type.name + " too, or leave it out");
+    }
+  }
+}
+
 ProbeRegistry BuiltInProbes() {
   ProbeRegistry registry;
   registry.Add(LastQueryAttentionProbe());

@@ -25,6 +25,9 @@ class ProbeRegistry {
   // (usage) for an unknown name, and a named probe whose options ask for nothing.
   std::vector<const ProbeType*> Selected(const OptionSet& options,
                                          bool several_prompts = false) const;
+  // Throws Error (usage) where an option is set of a probe that is not among those that run.
+  void RefuseUnusedOptions(const OptionSet& options,
+                           const std::vector<const ProbeType*>& selected) const;
 
  private:
   std::vector<ProbeType> types_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "probes/sent_prompt.h"
 
+#include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
@@ -83,6 +85,32 @@ std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const Pro
             (format.chat_template == "model" ? "of the model" : Quote(format.chat_template));
   }
   return line + ": " + ShownText(prompt, tokenizer);
+}
+
+void LogPromptNotes(const Prompt& prompt, const PromptFormat& format, const JobContext& context) {
+  const std::string& text = prompt.text;
+  if (text.starts_with("\xEF\xBB\xBF")) {
+    context.Log("note: the prompt begins with a byte-order mark, which is a part of its text");
+  }
+  if (format.is_chat()) return;  // templates decide how a text ends
+  if (text.ends_with('\n')) {
+    context.Log(
+        "note: the prompt ends in a line end, as editors write one; what follows begins on a "
+        "new line");
+  }
+  const std::string& answer = prompt.answer;
+  if (text.empty() || answer.empty()) return;
+  const bool word_follows = std::isalnum(static_cast<unsigned char>(answer.front())) != 0;
+  const auto last = static_cast<unsigned char>(text.back());
+  const bool opens = std::string_view("([{<\"'`/-_$#@").find(text.back()) != std::string_view::npos;
+  if (word_follows && last < 0x80 && std::isspace(last) == 0 && !opens) {
+    context.Log("note: the answer follows the prompt without a space: " +
+                Quote(text.substr(text.size() - std::min<size_t>(text.size(), 12)) + answer) +
+                ". Begin it with one where it is a word of its own");
+  }
+  if (answer.front() == ' ' && last == ' ') {
+    context.Log("note: two spaces stand between the prompt and the answer");
+  }
 }
 
 void NoteFormat(const PromptFormat& format, Record& record) {

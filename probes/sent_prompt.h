@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/job.h"
 #include "core/prompt.h"
 #include "core/record.h"
 #include "core/tokenizer.h"
@@ -20,6 +21,11 @@ int64_t BeginOfTextTokens(const Prompt& prompt, const Tokenizer& tokenizer);
 // characters are shown, tokens that steer stand in double brackets, and the middle of a long text
 // is left out ("...").
 std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format);
+
+// Says through the context's log what is likely a mistake in own text: it ends in a line end, as
+// editors write one, or begins with a byte-order mark; the answer and the text would join into one
+// word, or two spaces stand between them.
+void LogPromptNotes(const Prompt& prompt, const PromptFormat& format, const JobContext& context);
 
 // Notes it in the attributes of a record of the prompt: begin_of_text_tokens, bos (the rule),
 // chat_template ("none"), and where they were given system, chat_options, chat_date,

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/intervention_text.h"
 #include "core/number_text.h"
+#include "data/plan_difference.h"
 #include "data/record_reader.h"
 #include "data/run_store.h"
 #include "probes/cli/channels_table.h"
@@ -150,12 +151,20 @@ void CheckEarly(const OptionSet& options) {
   }
 }
 
+// Whether it takes so long that measuring how long is worth the while.
+bool IsLong(const FindChannelsRun& run) {
+  constexpr int64_t kManyTokens = 10000;
+  return run.search.states.prompts * run.search.states.tokens > kManyTokens;
+}
+
 // What a finished search left in its file. Throws Error (failure) where that was of another plan.
 std::vector<Record> ReadFinished(const std::string& file, const std::string& plan_json) {
   RunFile finished = ReadRecords(file);
   if (finished.plan_json != plan_json) {
-    throw Failure(file, "holds a search of another plan: " + finished.plan_json,
-                  "Resume with that plan, or write to another file");
+    throw Failure(
+        file,
+        "holds a search of another plan: " + FirstPlanDifference(finished.plan_json, plan_json),
+        "Resume with that plan, or write to another file");
   }
   return std::move(finished.records);
 }
@@ -175,7 +184,7 @@ std::vector<Record> FindOrExplain(const FindChannelsRun& run, const JobContext& 
 void RunChannels(const CommandInput& input) {
   const OptionSet& options = input.options;
   CheckEarly(options);
-  const FindChannelsRun run = ReadRun(
+  FindChannelsRun run = ReadRun(
       options, Decoder::Open(options.Text("model"), ReadDecoderOptions(options), input.job));
   CheckSearchOptions(run.search, run.decoder->config());
   const std::string plan_json = FindChannelsPlanJson(run);
@@ -183,9 +192,14 @@ void RunChannels(const CommandInput& input) {
   if (!run.out.empty() && std::filesystem::exists(run.out)) {
     records = ReadFinished(run.out, plan_json);
   } else {
-    if (options.Text("preset") == "paper") {
+    if (IsLong(run)) {
       input.job.Log("estimate: about " + TimeText(EstimateSeconds(run, input.job)));
     }
+    // Long before the end, and what is left where that never comes.
+    run.on_search = [&](const Record& search) {
+      input.job.Log("ranking, before validation:\n" +
+                    ChannelsText({search}, static_cast<size_t>(run.top), ""));
+    };
     records = FindOrExplain(run, input.job);
     if (!run.out.empty()) {
       WriteOptions write;

@@ -37,6 +37,7 @@ void RunGenerate(const CommandInput& input) {
   CheckPromptFormat(tokenizer, format);
   const Prompt prompt = OwnPrompt(tokenizer, {text}, format);
   input.job.Log(SentLine(prompt, tokenizer, format));
+  LogPromptNotes(prompt, format, input.job);
   LogBytesWithoutToken(prompt, input.job);
   CheckPromptFits(decoder->config(), prompt, intervention);
   const bool json = options.Flag("json");

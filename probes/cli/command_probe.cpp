@@ -156,18 +156,22 @@ void RunBatch(const CommandInput& input, const ProbeRegistry& probes, const Deco
   const ProbeBatch batch = ReadBatch(options, format, decoder.tokenizer());
   const Prompt first = batch.prompt(batch.samples.front(), batch.places.front());
   input.job.Log(SentLine(first, decoder.tokenizer(), format));
+  int64_t done = 0;
   std::vector<Record> records =
-      RunProbeBatch(decoder, batch, intervention, probes, options, input.job);
+      RunProbeBatch(decoder, batch, intervention, probes, options, input.job, &done);
   NoteFormat(format, records.back());
   records.back().attributes["intervention"] = PrintIntervention(intervention);
   Save(input, decoder, records);
-  if (!options.Flag("json")) {
-    input.out << RecordsText(records, options, probes);
-    return;
-  }
   const std::string& file = options.Text("out");
-  input.out << Dump({{"file", file.empty() ? Json(nullptr) : Json(file)},
-                     {"records", RecordsJson(ShownRecords(records, options, probes))}});
+  if (options.Flag("json")) {
+    input.out << Dump({{"file", file.empty() ? Json(nullptr) : Json(file)},
+                       {"records", RecordsJson(ShownRecords(records, options, probes))}});
+  } else {
+    input.out << RecordsText(records, options, probes);
+  }
+  if (done == static_cast<int64_t>(batch.samples.size())) return;
+  throw Interrupted(fmt::format("probe interrupted: {} of {} samples are done{}", done,
+                                batch.samples.size(), file.empty() ? "" : ", and in " + file));
 }
 
 void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
@@ -178,7 +182,8 @@ void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
   }
   CheckTextSource(options);
   const bool batch = AsksForBatch(options);
-  probes.Selected(options);  // a name that is not there is told before a model loads
+  // A name that is not there is told before a model loads.
+  probes.RefuseUnusedOptions(options, probes.Selected(options, batch));
   const PromptFormat format = ReadPromptFormat(options);
   const Intervention intervention = ParseIntervention(OneSetting(options, "probe"));
   const std::string& file = options.Text("out");
@@ -192,6 +197,7 @@ void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
   }
   const Tokenizer& tokenizer = decoder->tokenizer();
   const auto [prompt, place] = ReadPrompt(options, format, tokenizer);
+  if (!options.IsSet("task")) LogPromptNotes(prompt, format, input.job);
   std::vector<Record> records =
       RunProbes(*decoder, prompt, intervention, probes, options, input.job);
   // Last, as viewers open a file's first record.

@@ -7,7 +7,9 @@
 
 #include "core/error.h"
 #include "core/passage.h"
+#include "data/plan_difference.h"
 #include "data/rank_parts.h"
+#include "data/record_reader.h"
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"
 #include "probes/cli/sweep_dry_run.h"
@@ -37,6 +39,22 @@ std::vector<std::string> FilesOf(const OptionSet& options, const std::vector<Swe
   return files;
 }
 
+// What is added to must be whole.
+void CheckAddedTo(const std::string& file) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) {
+    throw UsageError("option --add", "there is no file " + file, "Leave --add out to make it");
+  }
+  if (std::filesystem::exists(JournalPath(file), ignored)) {
+    throw UsageError(file, "its sweep is unfinished",
+                     "Give --resume with its own plan first, then --add");
+  }
+  if (!RankParts(file).empty()) {
+    throw UsageError(file, "parts of it lie in other files",
+                     "Copy all into one file first: midscope merge ONE.h5 " + file);
+  }
+}
+
 // What can be told before a model is loaded.
 void CheckFiles(const OptionSet& options, const std::vector<std::string>& files, int64_t ranks) {
   const std::string& out = options.Text("out");
@@ -62,8 +80,11 @@ void CheckFiles(const OptionSet& options, const std::vector<std::string>& files,
     std::filesystem::create_directory(out, failed);
     if (failed) throw Failure(out, "the folder cannot be made: " + failed.message());
   }
+  const bool add = options.Flag("add");
   for (const std::string& file : files) {
-    CheckOutputPath(file, options.Flag("resume"), "Give --resume to go on, or another --out");
+    if (add) CheckAddedTo(file);
+    CheckOutputPath(file, add || options.Flag("resume"),
+                    "Give --resume to go on, --add to add to it, or another --out");
     const std::vector<std::string> parts = RankParts(file);
     if (!parts.empty() && !options.Flag("resume")) {
       throw UsageError(parts.front(), "parts of a sweep by several processes lie here",
@@ -72,17 +93,8 @@ void CheckFiles(const OptionSet& options, const std::vector<std::string>& files,
   }
 }
 
-// RunSweep, with what is left behind when it is cancelled.
-SweepResult RunOrExplain(const SweepRun& run, const std::string& file, const JobContext& job) {
-  try {
-    return RunSweep(run, job);
-  } catch (const Cancelled&) {
-    if (!run.store) throw;
-    throw Interrupted(
-        fmt::format("sweep interrupted: {} of {} samples are in {}. The same command with --resume "
-                    "goes on",
-                    run.store->finished().size(), run.plan.samples, file));
-  }
+void Print(const OptionSet& options, const std::vector<CellReport>& reports, std::ostream& out) {
+  out << (options.Flag("json") ? SweepJson(reports) : SweepText(reports));
 }
 
 // A passage that prompts do not have is told before there is a file: sample 0 stands for all.
@@ -122,6 +134,7 @@ class SweepCommandRun {
     SweepRun run;
     run.decoder = decoder_;
     run.plan = PlanOf(options_, cell, *task, *decoder_);
+    const bool run_again = options_.Flag("add") && AddToStored(run.plan, file);
     TellOfMissingControls(run.plan);
     run.checkpoint_samples = options_.Integer("checkpoint");
     run.questions = [&](int64_t sample) {
@@ -131,7 +144,9 @@ class SweepCommandRun {
     run.on_sample = Watch(run.plan, options_.Integer("watch"), job_);
     CheckPassages(run);
     return MakeReport(cell, file, run.plan,
-                      ranks_.size() > 1 ? RunShared(run, file) : RunAlone(run, file));
+                      run_again           ? RunAgain(run, file)
+                      : ranks_.size() > 1 ? RunShared(run, file)
+                                          : RunAlone(run, cell, file));
   }
 
  private:
@@ -162,14 +177,88 @@ class SweepCommandRun {
     }
   }
 
-  SweepResult RunAlone(SweepRun& run, const std::string& file) const {
-    std::optional<SweepStore> store;
-    if (!file.empty()) {
-      FoldRankParts(Shared(run.plan, file));
-      store = Store(run.plan, file);
-      run.store = &*store;
+  SweepResult RunAlone(SweepRun& run, const SweepCell& cell, const std::string& file) const {
+    if (file.empty()) return RunWithoutFile(run, cell);
+    FoldRankParts(Shared(run.plan, file));
+    SweepStore store = Store(run.plan, file);
+    run.store = &store;
+    try {
+      return RunSweep(run, job_);
+    } catch (const Cancelled&) {
+      throw Interrupted(fmt::format(
+          "sweep interrupted: {} of {} samples are in {}. The same command with --resume goes on",
+          store.finished().size(), run.plan.samples, file));
     }
-    return RunOrExplain(run, file, job_);
+  }
+
+  // What is done when it is cancelled is printed: it is kept nowhere else.
+  SweepResult RunWithoutFile(SweepRun& run, const SweepCell& cell) const {
+    SweepResult so_far;
+    run.on_sample = [&so_far, watch = run.on_sample](const SweepResult& result) {
+      so_far = result;
+      if (watch) watch(result);
+    };
+    try {
+      return RunSweep(run, job_);
+    } catch (const Cancelled&) {
+      if (so_far.outcomes.empty()) throw;
+      Print(options_, {MakeReport(cell, "", run.plan, so_far)}, input_.out);
+      throw Interrupted(
+          fmt::format("sweep interrupted: {} of {} samples are done, and kept in no "
+                      "file. --out FILE.h5 keeps them, so that --resume can go on",
+                      so_far.done(), run.plan.samples));
+    }
+  }
+
+  // Makes `plan` what the file has and what is asked for; whether its samples have to be run again.
+  bool AddToStored(SweepPlan& plan, const std::string& file) const {
+    const SweepPlan stored = StoredPlan(file);
+    SweepAddition addition = AdditionOf(options_, stored, plan);
+    SweepPlan before = addition.plan;
+    before.settings = stored.settings;
+    before.places = stored.places;
+    before.samples = stored.samples;
+    const std::string difference =
+        FirstPlanDifference(RunReader(file).plan_json(), PlanJson(before, *decoder_));
+    if (!difference.empty()) {
+      throw Failure(file, "holds a sweep of another plan: " + difference,
+                    "Settings, places and samples can be added, nothing else");
+    }
+    if (addition.more_cells && ranks_.size() > 1) {
+      throw UsageError("option --add", "settings and places are added by one process",
+                       "Run it without mpirun, or write to another file");
+    }
+    if (!addition.more_cells && !addition.more_samples) {
+      job_.Log("nothing to add: " + file + " has all of it");
+    }
+    plan = std::move(addition.plan);
+    return addition.more_cells;
+  }
+
+  // The whole plan in a file of its own, which then takes the name: until then the file is as it
+  // was.
+  SweepResult RunAgain(SweepRun& run, const std::string& file) const {
+    const std::string grown = AdditionPath(file);
+    job_.Log(
+        fmt::format("{} samples are run again, with what is added, in {}; {} stays as it is "
+                    "until that is done",
+                    run.plan.samples, grown, file));
+    SweepResult result;
+    {
+      SweepStore store = Store(run.plan, grown, /*resume=*/true);
+      run.store = &store;
+      try {
+        result = RunSweep(run, job_);
+      } catch (const Cancelled&) {
+        throw Interrupted(
+            fmt::format("sweep interrupted: {} of {} samples are in {}. The same "
+                        "command goes on; {} is as it was",
+                        store.finished().size(), run.plan.samples, grown, file));
+      }
+      run.store = nullptr;
+    }
+    ReplaceSweep(grown, file);
+    return result;
   }
 
   // Every rank keeps what it finishes in a part of its own, numbered on from those of earlier jobs;
@@ -228,8 +317,12 @@ class SweepCommandRun {
   }
 
   SweepStore Store(const SweepPlan& plan, const std::string& file) const {
+    return Store(plan, file, options_.Flag("resume") || options_.Flag("add"));
+  }
+
+  SweepStore Store(const SweepPlan& plan, const std::string& file, bool resume) const {
     SweepStoreOptions store_options;
-    store_options.resume = options_.Flag("resume");
+    store_options.resume = resume;
     store_options.growing = kSamplesOfPlan;
     return SweepStore::Create(file, PlanJson(plan, *decoder_), Origin(plan), store_options);
   }
@@ -241,10 +334,6 @@ class SweepCommandRun {
   std::string model_;
   std::shared_ptr<const Decoder> decoder_;
 };
-
-void Print(const OptionSet& options, const std::vector<CellReport>& reports, std::ostream& out) {
-  out << (options.Flag("json") ? SweepJson(reports) : SweepText(reports));
-}
 
 // Of the ranks of a job one draws the progress; what the others have to say has their number.
 JobContext RankJob(const JobContext& job, int64_t rank) {
@@ -259,9 +348,7 @@ JobContext RankJob(const JobContext& job, int64_t rank) {
 
 void RunSweepCommand(const CommandInput& input) {
   const OptionSet options = WithPlan(input.options);
-  // What can be told before a model loads.
-  ReadSettings(options);
-  ReadPromptFormat(options);
+  CheckSweepOptions(options);
   const std::vector<SweepCell> cells = CellsOf(options);
   if (options.Flag("dry-run")) {
     input.out << DryRunText(options, cells, input.job);

@@ -7,6 +7,7 @@
 #include "core/intervention_text.h"
 #include "core/nearest_word.h"
 #include "core/presets.h"
+#include "data/own_task.h"
 #include "data/run_schema.h"
 #include "data/task.h"
 #include "probes/cli/command.h"
@@ -27,8 +28,10 @@ std::string Overview() {
   text +=
       "\nmidscope COMMAND --help shows a command's options with examples.\n"
       "midscope help interventions shows what --with takes, midscope help presets the published\n"
-      "settings it knows by name, midscope help tasks what --task takes, midscope help probes\n"
-      "what midscope probe measures, midscope help schema what lies in its files.\n"
+      "settings it knows by name, midscope help tasks what --task takes, midscope help jsonl\n"
+      "how to ask questions of your own, midscope help probes what midscope probe measures, "
+      "midscope\n"
+      "help schema what lies in its files.\n"
       "midscope --version prints the version.\n\n"
       "Results go to standard output, progress and messages to standard error. Exit status: 0 "
       "done,\n"
@@ -120,7 +123,9 @@ std::string Help(const std::vector<std::string>& topics) {
            ProbeHelp(BuiltInProbes());
   }
   if (topic == "schema") return SchemaPage();
-  std::vector<std::string> known = {"interventions", "presets", "probes", "schema", "tasks"};
+  if (topic == "jsonl") return OwnTaskHelp();
+  std::vector<std::string> known = {"interventions", "jsonl",  "presets",
+                                    "probes",        "schema", "tasks"};
   for (const Command& command : Commands()) {
     if (command.name == topic) return HelpText(WithPlugins(command, {}));
     known.push_back(command.name);

@@ -12,6 +12,8 @@ namespace midscope::cli {
 namespace {
 
 constexpr auto kRedrawEvery = std::chrono::milliseconds(100);
+constexpr auto kFirstLineAfter = std::chrono::seconds(20);
+constexpr auto kLineEvery = std::chrono::seconds(60);
 
 }  // namespace
 
@@ -40,7 +42,6 @@ std::string ProgressText(const Progress& progress, int64_t begun, double seconds
 }
 
 void ProgressLine::Draw(const Progress& progress) {
-  if (!terminal_) return;
   const Clock::time_point now = Clock::now();
   const bool new_stage = progress.stage != stage_ || progress.done < begun_;
   if (new_stage) {
@@ -52,12 +53,25 @@ void ProgressLine::Draw(const Progress& progress) {
     Clear();
     return;
   }
+  if (!terminal_) {
+    PrintLine(progress, now);
+    return;
+  }
   if (!new_stage && now - last_drawn_ < kRedrawEvery) return;
   last_drawn_ = now;
   const double seconds = std::chrono::duration<double>(now - stage_start_).count();
   std::fprintf(stderr, "\r\033[K%s", ProgressText(progress, begun_, seconds).c_str());
   std::fflush(stderr);
   drawn_ = true;
+}
+
+// A log gets a line of its own now and then, from when the work proves to be long.
+void ProgressLine::PrintLine(const Progress& progress, Clock::time_point now) {
+  if (now - begun_at_ < kFirstLineAfter || now - last_drawn_ < kLineEvery) return;
+  last_drawn_ = now;
+  const double seconds = std::chrono::duration<double>(now - stage_start_).count();
+  std::fprintf(stderr, "midscope: %s\n", ProgressText(progress, begun_, seconds).c_str());
+  std::fflush(stderr);
 }
 
 void ProgressLine::Clear() {

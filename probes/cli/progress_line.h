@@ -16,7 +16,8 @@ std::string TimeText(double seconds);
 // counts what was done since `begun`.
 std::string ProgressText(const Progress& progress, int64_t begun, double seconds);
 
-// Draws to standard error; silent where that is no terminal. A stage that is complete is wiped.
+// Draws to standard error. A stage that is complete is wiped. Where that is no terminal, work of
+// more than 20 s gets a line of its own once a minute.
 class ProgressLine {
  public:
   explicit ProgressLine(bool terminal) : terminal_(terminal) {}
@@ -30,11 +31,13 @@ class ProgressLine {
 
  private:
   using Clock = std::chrono::steady_clock;
+  void PrintLine(const Progress& progress, Clock::time_point now);
 
   bool terminal_;
   bool drawn_ = false;
   std::string stage_;
   int64_t begun_ = 0;  // what was done already when the stage came up: not this process's speed
+  Clock::time_point begun_at_ = Clock::now();
   Clock::time_point stage_start_;
   Clock::time_point last_drawn_;
 };

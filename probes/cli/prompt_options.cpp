@@ -40,18 +40,29 @@ std::vector<OptionDescription> PromptOptions() {
 void CheckTextSource(const OptionSet& options) {
   std::string given;
   int count = 0;
+  bool takes_task = false;
   for (const OptionDescription& option : options.descriptions()) {
     const bool source =
         option.name == "prompt" || option.name == "prompt-file" || option.name == "task";
+    takes_task = takes_task || option.name == "task";
     if (!source || !options.IsSet(option.name)) continue;
     given += (given.empty() ? "--" : " and --") + option.name;
     ++count;
   }
   if (count > 1) throw UsageError("prompt", given + " are both given", "Give one of them");
   if (count == 0) {
-    throw UsageError("prompt", "there is none", "Give --prompt TEXT or --prompt-file FILE");
+    throw UsageError(
+        "prompt", "there is none",
+        "Give --prompt TEXT, --prompt-file FILE" + std::string(takes_task ? " or --task T" : ""));
   }
-  if (!options.IsSet("prompt") && !options.IsSet("prompt-file")) {
+  if (takes_task && !options.IsSet("task")) {
+    for (const char* name : {"place", "sample", "seed"}) {
+      if (!options.IsSet(name)) continue;
+      throw UsageError(std::string("option --") + name, "it has no effect without --task",
+                       "Leave it out, or give --task instead of a text");
+    }
+  }
+  if (takes_task && options.IsSet("task")) {
     for (const char* name : {"span", "answer"}) {
       if (options.IsSet(name)) {
         throw UsageError(std::string("option --") + name, "a task brings its own",

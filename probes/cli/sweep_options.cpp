@@ -67,6 +67,11 @@ std::vector<OptionDescription> RunOptions() {
       FlagOption("resume",
                  "go on in the file of an interrupted sweep, or add samples to it with a larger "
                  "--samples"),
+      FlagOption(
+          "add",
+          "join more settings, places or samples to the sweep in the file, which keeps those "
+          "that it has; what is not given stays as it is there. More settings or places run "
+          "every sample again, so that the numbers are the bits of one run of all"),
       FlagOption("attention",
                  "keep last-query attention [sample, layer, head, key], of the first setting at "
                  "the first place"),
@@ -134,8 +139,54 @@ std::vector<SweepCell> CellsOf(const OptionSet& options) {
 
 std::vector<SweepSetting> ReadSettings(const OptionSet& options) {
   std::vector<SweepSetting> settings;
-  for (const std::string& text : options.TextList("with")) settings.push_back(ReadSetting(text));
+  for (const std::string& text : options.TextList("with")) {
+    settings.push_back(ReadSetting(text));
+    const auto equal = std::find_if(settings.begin(), settings.end() - 1, [&](const auto& other) {
+      return other.intervention == settings.back().intervention;
+    });
+    if (equal == settings.end() - 1) continue;
+    throw UsageError("option --with", Quote(text) + " is the same setting as " + Quote(equal->text),
+                     "Give each setting once");
+  }
   return settings;
+}
+
+void CheckSweepOptions(const OptionSet& options) {
+  ReadSettings(options);
+  ReadPromptFormat(options);
+  if (options.Flag("add") && options.Flag("resume")) {
+    throw UsageError("option --add", "--resume is given too",
+                     "Give --resume to go on with the plan of the file, --add to add to it");
+  }
+  if (options.Flag("add") && options.Text("out").empty()) {
+    throw UsageError("option --add", "there is no file to add to", "Give --out FILE.h5");
+  }
+  if (options.Flag("dry-run")) return;
+  for (const char* name : {"ranks", "throughput"}) {
+    if (!options.IsSet(name)) continue;
+    throw UsageError(std::string("option --") + name, "it has no effect without --dry-run",
+                     "Give --dry-run too, or leave it out");
+  }
+}
+
+SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, SweepPlan asked) {
+  // What is not given is what the file has, not the default.
+  if (!options.IsSet("samples")) asked.samples = stored.samples;
+  if (!options.IsSet("places")) asked.places.clear();
+  if (!options.IsSet("with")) asked.settings.clear();
+  SweepAddition addition = JoinPlans(stored, asked);
+  SweepPlan& plan = addition.plan;
+  if (options.IsSet("score")) plan.score = asked.score;
+  if (options.IsSet("attention")) plan.attention = asked.attention;
+  const std::vector<OptionDescription> format = PromptFormatOptions();
+  if (std::any_of(format.begin(), format.end(),
+                  [&](const OptionDescription& option) { return options.IsSet(option.name); })) {
+    plan.format = asked.format;
+  }
+  plan.task = asked.task;
+  plan.task_files_hash = asked.task_files_hash;
+  plan.seed = asked.seed;
+  return addition;
 }
 
 SweepPlan PlanOf(const OptionSet& options, const SweepCell& cell, const Task& task,

@@ -10,6 +10,7 @@
 #include "core/decoder.h"
 #include "core/options.h"
 #include "data/task.h"
+#include "probes/sweep_addition.h"
 #include "probes/sweep_grid.h"
 #include "probes/sweep_plan.h"
 
@@ -23,12 +24,20 @@ OptionSet WithPlan(const OptionSet& options);
 // What the options cross: models x tasks x sizes x seeds. Throws Error (usage).
 std::vector<SweepCell> CellsOf(const OptionSet& options);
 
-// The settings as they are given, without controls. Throws Error (usage).
+// The settings as they are given, without controls. Throws Error (usage), also for one that is
+// given twice.
 std::vector<SweepSetting> ReadSettings(const OptionSet& options);
+
+// What can be told of them before a model loads. Throws Error (usage): a setting or a prompt format
+// that can't be read, a setting given twice, an option that has no effect beside the others.
+void CheckSweepOptions(const OptionSet& options);
 
 // One cell's plan, with its controls, checked against the model. Throws Error (usage): also where
 // --samples asks for more than the task has (where it was not given, fewer are taken).
 SweepPlan PlanOf(const OptionSet& options, const SweepCell& cell, const Task& task,
                  const Decoder& decoder);
+
+// With --add: the plan in the file, and what the options add to it. `asked`: PlanOf.
+SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, SweepPlan asked);
 
 }  // namespace midscope::cli

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <unistd.h>
+#include <zlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -201,6 +202,61 @@ TEST_F(TaskFiles, OwnQuestionsMoveTheirGoldPiece) {
   EXPECT_EQ(fixed->Make(0, 1).text, "Question: ?\nAnswer:");
 }
 
+TEST_F(TaskFiles, AnswersOfOwnQuestionsLoseTheirWhiteSpace) {
+  const auto task = Make("jsonl:", R"({"question": "?", "answers": [" Vienna ", "Wien\n"]})");
+  EXPECT_EQ(task->Make(0, 1).answer, " Vienna");
+  EXPECT_EQ(task->Make(0, 1).answers, (std::vector<std::string>{"Vienna", "Wien"}));
+  EXPECT_THAT(Fails("jsonl:", R"({"question": "?", "answers": ["a", " "]})"),
+              HasSubstr("empty text among its 'answers'"));
+}
+
+TEST_F(TaskFiles, UnknownFieldsOfOwnQuestionsAreRefused) {
+  EXPECT_THAT(
+      Fails("jsonl:", R"({"context": ["a"], "goldd": 1, "question": "", "answers": ["x"]})"),
+      AllOf(HasSubstr("'goldd'"), HasSubstr("Did you mean 'gold'?")));
+  EXPECT_EQ(Make("jsonl:", R"({"id": 7, "question": "?", "answers": ["x"]})")->samples(), 1);
+}
+
+TEST_F(TaskFiles, OwnQuestionsTakeATemplate) {
+  const std::string form = Write("Notes:\n{context}\n\n{question} {Answer}: \n", "form.txt");
+  const std::string line =
+      R"({"context": ["x", "y"], "gold": 1, "question": "What?", "answers": ["x"]})";
+  const auto task = Make("jsonl:template=" + form + ",", line);
+  const TaskSample sample = task->Make(0, 2);
+  EXPECT_EQ(sample.text, "Notes:\ny\nx\n\nWhat? {Answer}: ");
+  EXPECT_EQ(sample.answer, "x");  // the text ends in a space
+  EXPECT_EQ(Passage(sample, "gold"), "x");
+  EXPECT_EQ(Passage(sample, "question"), "What?");
+  EXPECT_THAT(task->name(), HasSubstr("template=" + form));
+  const std::string spec = "jsonl:template=" + form + ",file=" + Write(line);
+  const std::string before = TaskFilesHash(spec);
+  Write("{context}{question}", "form.txt");
+  EXPECT_NE(TaskFilesHash(spec), before);
+  Write("{context}", "form.txt");
+  EXPECT_THAT(Fails("jsonl:template=" + form + ",", line), HasSubstr("{question} 0 times"));
+}
+
+TEST_F(TaskFiles, CompressedFilesAreRead) {
+  const std::string line = R"({"question": "?", "answers": ["zipped"]})"
+                           "\n";
+  const std::string path = (folder_ / "own.jsonl.gz").string();
+  gzFile file = gzopen(path.c_str(), "wb");
+  ASSERT_NE(file, nullptr);
+  gzwrite(file, line.data(), static_cast<unsigned>(line.size()));
+  gzclose(file);
+  EXPECT_EQ(MakeTask("jsonl:file=" + path, 1)->Make(0, 1).answer, " zipped");
+  EXPECT_EQ(MakeTask(path, 1)->name(), "jsonl:file=" + path);  // the task may be left out
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 9);
+  EXPECT_THAT(ErrorOf([&] { MakeTask(path, 1); }, ErrorKind::kFailure),
+              HasSubstr("damaged or cut off"));
+}
+
+TEST_F(TaskFiles, AFileThatIsNotLastIsTold) {
+  EXPECT_THAT(ErrorOf([&] { MakeTask("text:file=/no/such,tokens=512", 1, {}, CountWords); },
+                      ErrorKind::kUsage),
+              AllOf(HasSubstr("tokens="), HasSubstr("Put file= last")));
+}
+
 TEST_F(TaskFiles, ZeroScrollsTakesInputsAsTheyAre) {
   const auto task = Make(
       "zeroscrolls:dataset=squality,",
@@ -300,7 +356,8 @@ TEST_F(TaskFiles, DamagedFilesAreErrorsWithNameAndLine) {
 TEST_F(TaskFiles, FilesThatAreNoneOfLinesAreErrors) {
   EXPECT_THAT(Fails("jsonl:", ""), HasSubstr("no line of JSON"));
   EXPECT_THAT(Fails("jsonl:", "\n \r\n"), HasSubstr("no line of JSON"));
-  EXPECT_THAT(Fails("jsonl:", "\x1f\x8b\x08"), HasSubstr("gunzip"));
+  EXPECT_THAT(Fails("jsonl:", "\x1f\x8b\x08"), HasSubstr("gzip data are damaged or cut off"));
+  EXPECT_THAT(Fails("jsonl:", "[{\"question\": \"?\"}]"), HasSubstr("one object a line"));
   EXPECT_THAT(ErrorOf([&] { MakeTask("jsonl:file=" + folder_.string(), 1); }, ErrorKind::kFailure),
               HasSubstr("a folder"));
   EXPECT_THAT(ErrorOf([&] { MakeTask("jsonl:file=/no/such", 1); }, ErrorKind::kFailure),

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "probes/sweep_addition.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "data/record_reader.h"
+#include "probes/merged_means.h"
+
+namespace midscope {
+namespace {
+
+constexpr const char* kMeansRecord = "outcome_means";
+
+template <typename T>
+bool Contains(const std::vector<T>& items, const T& item) {
+  return std::find(items.begin(), items.end(), item) != items.end();
+}
+
+}  // namespace
+
+SweepPlan StoredPlan(const std::string& path) {
+  const RunReader reader(path);
+  SweepPlan plan = ReadPlan(path, reader.plan_json());
+  if (!Contains(reader.record_names(), std::string(kMeansRecord))) return plan;
+  const Record means = reader.Describe(kMeansRecord);
+  for (size_t i = 0; i < plan.settings.size(); ++i) {
+    const auto found = means.attributes.find("setting_" + std::to_string(i) + "_as_given");
+    if (found == means.attributes.end()) continue;
+    if (const auto* text = std::get_if<std::string>(&found->second)) plan.settings[i].text = *text;
+  }
+  return plan;
+}
+
+SweepAddition JoinPlans(const SweepPlan& stored, const SweepPlan& asked) {
+  SweepAddition addition{stored};
+  SweepPlan& plan = addition.plan;
+  plan.samples = std::max(stored.samples, asked.samples);
+  addition.more_samples = plan.samples > stored.samples;
+  for (const SweepSetting& setting : asked.settings) {
+    const auto same = std::find_if(
+        plan.settings.begin(), plan.settings.end(),
+        [&](const SweepSetting& other) { return other.intervention == setting.intervention; });
+    if (same == plan.settings.end()) {
+      plan.settings.push_back(setting);
+      addition.more_cells = true;
+    } else {
+      same->control_of = setting.control_of;
+    }
+  }
+  const bool ascending = std::is_sorted(stored.places.begin(), stored.places.end());
+  for (const int64_t place : asked.places) {
+    if (Contains(plan.places, place)) continue;
+    plan.places.push_back(place);
+    addition.more_cells = true;
+  }
+  if (ascending) std::sort(plan.places.begin(), plan.places.end());
+  return addition;
+}
+
+std::string AdditionPath(const std::string& path) { return path + ".adding"; }
+
+}  // namespace midscope
