@@ -163,18 +163,28 @@ void WhatIf::Fit() {
   }
 }
 
-WhatIfResult WhatIf::Evaluate(const Intervention& intervention, const JobContext& context,
-                              bool attention) {
-  const auto start = std::chrono::steady_clock::now();
+// What each prompt has to run.
+void WhatIf::PlanSubjects(const Intervention& intervention) {
   for (Subject& subject : subjects_) {
-    context.ThrowIfCancelled();
     subject.plans = CompilePlans(ResolvePassages(intervention, *subject.prompt), decoder_->config(),
                                  subject.prompt_tokens(), subject.rows());
   }
   Fit();
+  for (Subject& subject : subjects_) subject.PlanRows();
+}
+
+WhatIfWork WhatIf::Estimate(const Intervention& intervention) {
+  PlanSubjects(intervention);
+  return Work();
+}
+
+WhatIfResult WhatIf::Evaluate(const Intervention& intervention, const JobContext& context,
+                              bool attention) {
+  const auto start = std::chrono::steady_clock::now();
+  context.ThrowIfCancelled();
+  PlanSubjects(intervention);
   std::vector<Subject*> run;
   for (Subject& subject : subjects_) {
-    subject.PlanRows();
     if (subject.NeedsRun()) run.push_back(&subject);
   }
   RunAll(RunDonor(run, intervention, context), intervention, context);
@@ -243,36 +253,44 @@ void WhatIf::Keep(Subject& subject, const RunResult& result) {
   subject.fresh = true;
 }
 
+WhatIfWork WhatIf::Work() const {
+  const int64_t layers = decoder_->config().layers;
+  WhatIfWork work;
+  work.first_layer = layers;
+  work.first_row = kNoRow;
+  work.last_rows_only = true;
+  int64_t run = 0;
+  int64_t all = 0;
+  for (const Subject& subject : subjects_) {
+    const std::vector<int64_t> first_row =
+        FirstRowsToRun(subject.first_row, first_layer_, subject.rows());
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      const int64_t row = first_row[static_cast<size_t>(layer)];
+      if (row >= subject.rows()) continue;
+      work.first_layer = std::min(work.first_layer, layer);
+      work.first_row = std::min(work.first_row, row);
+      work.last_rows_only = work.last_rows_only && row >= subject.prompt_tokens() - 1;
+      run += subject.rows() - row;
+    }
+    all += subject.rows() * layers;
+  }
+  work.share = all > 0 ? static_cast<double>(run) / static_cast<double>(all) : 0;
+  return work;
+}
+
 // Everything but the time.
 WhatIfResult WhatIf::Tell(const Intervention& intervention, bool attention) const {
   const size_t rule = AwarenessRule(intervention) == kRules[0] ? 0 : 1;
-  const int64_t layers = decoder_->config().layers;
   WhatIfResult result;
-  result.first_layer = layers;
-  result.first_row = kNoRow;
-  result.last_rows_only = true;
-  int64_t run = 0;
-  int64_t all = 0;
+  static_cast<WhatIfWork&>(result) = Work();
   for (const Subject& subject : subjects_) {
     result.outcomes.push_back(subject.outcome);
     if (attention) result.outcomes.back().last_query_attention = subject.attention->attention();
     if (!subject.awareness.empty()) {
       result.outcomes.back().position_awareness = subject.awareness[rule].score();
     }
-    const std::vector<int64_t> first_row =
-        FirstRowsToRun(subject.first_row, first_layer_, subject.rows());
-    for (int64_t layer = 0; layer < layers; ++layer) {
-      const int64_t row = first_row[static_cast<size_t>(layer)];
-      if (row >= subject.rows()) continue;
-      result.first_layer = std::min(result.first_layer, layer);
-      result.first_row = std::min(result.first_row, row);
-      result.last_rows_only = result.last_rows_only && row >= subject.prompt_tokens() - 1;
-      run += subject.rows() - row;
-    }
-    all += subject.rows() * layers;
     if (subject.trace) result.kept.bytes += subject.trace->bytes();
   }
-  result.share = all > 0 ? static_cast<double>(run) / static_cast<double>(all) : 0;
   result.kept.limit = memory_limit_;
   result.kept.first_layer = first_layer_;
   return result;

@@ -54,14 +54,17 @@ struct WhatIfKept {
   int64_t first_layer = 0;  // layers below are dropped; the number of layers: nothing is kept
 };
 
-struct WhatIfResult {
-  std::vector<WhatIfOutcome> outcomes;  // one a prompt
-  // What was run: layers from first_layer on (the number of layers: none), and in them rows from
-  // first_row on, the lowest of any layer and prompt.
+// What is run: layers from first_layer on (the number of layers: none), and in them rows from
+// first_row on, the lowest of any layer and prompt.
+struct WhatIfWork {
   int64_t first_layer = 0;
   int64_t first_row = 0;
   bool last_rows_only = false;  // no row before the last prompt rows
-  double share = 0;             // rows x layers that were run, of those of full runs
+  double share = 0;             // rows x layers that are run, of those of full runs
+};
+
+struct WhatIfResult : WhatIfWork {
+  std::vector<WhatIfOutcome> outcomes;  // one a prompt
   WhatIfKept kept;
   double seconds = 0;
 };
@@ -81,6 +84,9 @@ class WhatIf {
   WhatIfResult Evaluate(const Intervention& intervention, const JobContext& context = {},
                         bool attention = true);
 
+  // What Evaluate would run for it now.
+  WhatIfWork Estimate(const Intervention& intervention);
+
   const std::vector<Prompt>& prompts() const { return prompts_; }
   // The kept trace of a prompt; null where the memory limit leaves nothing.
   const Trace* trace(size_t prompt) const;
@@ -94,6 +100,8 @@ class WhatIf {
   void RunAll(std::span<Subject* const> subjects, const Intervention& intervention,
               const JobContext& context);
   static void Keep(Subject& subject, const RunResult& result);
+  void PlanSubjects(const Intervention& intervention);
+  WhatIfWork Work() const;
   WhatIfResult Tell(const Intervention& intervention, bool attention) const;
 
   std::shared_ptr<const Decoder> decoder_;

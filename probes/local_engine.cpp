@@ -7,7 +7,7 @@
 #include "core/awareness_rule.h"
 #include "core/error.h"
 #include "core/prompt_builder.h"
-#include "core/what_if.h"
+#include "core/what_if_pair.h"
 #include "data/task.h"
 #include "probes/engine.h"
 #include "probes/hidden_channels_probe.h"
@@ -33,10 +33,10 @@ constexpr int64_t kNextTokens = 10;
 // A subject turned into prompts.
 struct Loaded {
   Subject subject;
-  std::unique_ptr<Task> task;    // null for own text
-  std::vector<int64_t> places;   // {1} for own text
-  std::vector<Prompt> prompts;   // one a place
-  std::unique_ptr<WhatIf> kept;  // made when it is first asked
+  std::unique_ptr<Task> task;        // null for own text
+  std::vector<int64_t> places;       // {1} for own text
+  std::vector<Prompt> prompts;       // one a place
+  std::unique_ptr<WhatIfPair> kept;  // made when it is first asked
   // Samples of comparisons that were stopped or done, by their settings: they go on from there.
   std::map<std::string, SweepResult> compared;
 };
@@ -229,9 +229,8 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& 
   for (const Prompt& prompt : loaded.prompts)
     CheckPromptFits(decoder_->config(), prompt, request.intervention);
   if (!loaded.kept) {
-    loaded.kept =
-        std::make_unique<midscope::WhatIf>(decoder_, loaded.prompts, loaded.subject.kept_limit,
-                                           /*position_awareness=*/true);
+    loaded.kept = std::make_unique<WhatIfPair>(decoder_, loaded.prompts, loaded.subject.kept_limit,
+                                               /*position_awareness=*/true);
   }
   WhatIfResult result = loaded.kept->Evaluate(request.intervention, context, request.attention);
   std::vector<double> nll;

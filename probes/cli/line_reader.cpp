@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "core/error.h"
@@ -30,6 +31,16 @@ std::optional<std::string> LineReader::Next() {
   buffer_.erase(0, end == std::string::npos ? end : end + 1);
   if (line.ends_with('\r')) line.pop_back();
   return line;
+}
+
+void LineReader::Invite() {
+  if (invitation_.empty()) return;
+  std::fprintf(stderr, "\r%s", invitation_.c_str());
+  std::fflush(stderr);
+}
+
+void LineReader::Hide() {
+  if (!invitation_.empty()) std::fputs("\r\033[K", stderr);
 }
 
 }  // namespace midscope::cli

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/error.h"
+#include "core/utf8.h"
 #include "probes/cli/command.h"
 #include "probes/cli/plan_file.h"
 #include "probes/model_options.h"

@@ -23,6 +23,7 @@ namespace {
 
 // A signal may reach a thread that does not wait: so often the flag is looked at all the same.
 constexpr int kSignalMilliseconds = 50;
+constexpr const char* kInvitation = "> ";
 
 std::string Trimmed(const std::string& line) {
   const size_t begin = line.find_first_not_of(" \t");
@@ -38,7 +39,10 @@ bool Readable(const pollfd& descriptor) {
 
 WhatIfPrompt::WhatIfPrompt(std::unique_ptr<Engine> engine, WhatIfPromptOptions options, int input,
                            std::ostream& out, std::atomic<bool>& interrupted, const JobContext& job)
-    : options_(std::move(options)), lines_(input), out_(out), interrupted_(interrupted), job_(job) {
+    : options_(std::move(options)), out_(out), interrupted_(interrupted), job_(job) {
+  if (options_.terminal && input == STDIN_FILENO && ::isatty(input) == 1)
+    lines_ = MakeTerminalLines(kInvitation);
+  if (!lines_) lines_ = std::make_unique<LineReader>(input, options_.terminal ? kInvitation : "");
   if (::pipe2(wake_, O_CLOEXEC | O_NONBLOCK) != 0)
     throw Failure("pipe", std::string("it cannot be made: ") + std::strerror(errno));
   EngineService::Listener listener;
@@ -61,13 +65,13 @@ void WhatIfPrompt::Run() {
   Invite();
   for (;;) {
     if (MayReadOn()) {
-      if (const std::optional<std::string> line = lines_.Next()) {
+      if (const std::optional<std::string> line = lines_->Next()) {
         ++line_;
         if (!Handle(*line)) return;
         Invite();
         continue;
       }
-      if (lines_.at_end() && asked_.empty()) break;
+      if (lines_->at_end() && asked_.empty()) break;
     }
     Wait();
   }
@@ -75,8 +79,8 @@ void WhatIfPrompt::Run() {
 }
 
 void WhatIfPrompt::Wait() {
-  std::array<pollfd, 2> waited = {{{wake_[0], POLLIN, 0}, {lines_.descriptor(), POLLIN, 0}}};
-  const bool reads = MayReadOn() && !lines_.at_end();
+  std::array<pollfd, 2> waited = {{{wake_[0], POLLIN, 0}, {lines_->descriptor(), POLLIN, 0}}};
+  const bool reads = MayReadOn() && !lines_->at_end();
   const int ready = ::poll(waited.data(), reads ? 2 : 1, kSignalMilliseconds);
   HeedSignals();
   if (ready <= 0) return;
@@ -86,7 +90,7 @@ void WhatIfPrompt::Wait() {
     }
     while (const ReplyPointer reply = TakeReply()) OnReply(*reply);
   }
-  if (reads && Readable(waited[1])) lines_.Fill();
+  if (reads && Readable(waited[1])) lines_->Fill();
 }
 
 void WhatIfPrompt::HeedSignals() {
@@ -219,22 +223,20 @@ void WhatIfPrompt::Fail(int64_t line, const std::string& text, const std::string
   if (options_.json) Print(LineErrorJson(line, text, why));
   const std::string where = line > 0 ? "line " + std::to_string(line) : "the run of none";
   if (!options_.terminal && !options_.keep_going) throw Failure(where, why);
-  if (options_.terminal) std::fputs("\r", stderr);
+  if (options_.terminal) lines_->Hide();
   job_.Log(options_.terminal ? why : where + ": " + why);
   Invite();
 }
 
 void WhatIfPrompt::Print(const std::string& text) {
   // The invitation's line goes.
-  if (options_.terminal) std::fputs("\r\033[K", stderr);
+  if (options_.terminal) lines_->Hide();
   out_ << text << std::flush;
   Invite();
 }
 
 void WhatIfPrompt::Invite() const {
-  if (!options_.terminal) return;
-  std::fputs("\r> ", stderr);
-  std::fflush(stderr);
+  if (options_.terminal) lines_->Invite();
 }
 
 }  // namespace midscope::cli

@@ -78,7 +78,7 @@ class WhatIfPrompt {
   ReplyPointer TakeReply();
 
   WhatIfPromptOptions options_;
-  LineReader lines_;
+  std::unique_ptr<LineSource> lines_;
   std::ostream& out_;
   std::atomic<bool>& interrupted_;
   const JobContext& job_;

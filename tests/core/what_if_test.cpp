@@ -16,6 +16,7 @@
 #include "core/captures.h"
 #include "core/error.h"
 #include "core/intervention_text.h"
+#include "core/what_if_pair.h"
 #include "tests/core/embedded_decoder.h"
 
 namespace midscope {
@@ -128,6 +129,36 @@ const std::vector<std::string>& Settings() {
       "infini(segment=32, gate=0.3, update=delta) + channel(100, factor=0, layers=8-9, rows=last)",
   };
   return settings;
+}
+
+TEST(WhatIf, ASettingOfLateRowsCostsThemAfterAScheme) {
+  const auto decoder = testing::EmbeddedDecoder();
+  const std::vector<Prompt> prompts = SomePrompts(*decoder);
+  WhatIfPair pair(decoder, prompts, 0, /*position_awareness=*/true);
+  pair.Evaluate({});
+  const std::string late = "boost(span=20:30, factor=2, rows=last)";
+  for (const std::string& setting :
+       {std::string("ms-poe"), late, std::string("ms-poe + channel(100, factor=-1, layers=8-25)"),
+        std::string("none"), std::string("channel(100, factor=-1, layers=8-25)")}) {
+    const WhatIfResult result = pair.Evaluate(ParseIntervention(setting));
+    EXPECT_EQ(result.last_rows_only, setting != "ms-poe") << setting;
+    for (size_t i = 0; i < prompts.size(); ++i) {
+      ExpectEqual(result.outcomes[i], FullRun(*decoder, prompts[i], setting), setting);
+    }
+  }
+  // With one trace the scheme's has to be run anew.
+  WhatIf single(decoder, prompts);
+  for (const char* setting : {"none", "ms-poe"}) single.Evaluate(ParseIntervention(setting));
+  EXPECT_FALSE(single.Evaluate(ParseIntervention(late)).last_rows_only);
+  // Where there is no room for two, there is one, and right all the same.
+  WhatIfPair small(decoder, prompts, pair.Evaluate({}).kept.bytes / 3);
+  for (const std::string& setting : {std::string("none"), std::string("ms-poe"), late}) {
+    const WhatIfResult result = small.Evaluate(ParseIntervention(setting));
+    EXPECT_LE(result.kept.bytes, result.kept.limit);
+    for (size_t i = 0; i < prompts.size(); ++i) {
+      ExpectEqual(result.outcomes[i], FullRun(*decoder, prompts[i], setting), setting);
+    }
+  }
 }
 
 TEST(WhatIf, EveryChangeEqualsAFullRun) {
