@@ -214,6 +214,12 @@ class SweepCommandRun {
   bool AddToStored(SweepPlan& plan, const std::string& file) const {
     const SweepPlan stored = StoredPlan(file);
     SweepAddition addition = AdditionOf(options_, stored, plan);
+    // A file that states no rule has the one that `auto` is for this model, where that is so.
+    PromptFormat& format = addition.plan.format;
+    if (format.bos == BosRule::kTemplate &&
+        StoredBosRule(decoder_->tokenizer(), BosRule::kAuto) == BosRule::kTemplate) {
+      format.bos = BosRule::kAuto;
+    }
     SweepPlan before = addition.plan;
     before.settings = stored.settings;
     before.places = stored.places;

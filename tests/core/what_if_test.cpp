@@ -138,10 +138,10 @@ TEST(WhatIf, ASettingOfLateRowsCostsThemAfterAScheme) {
   pair.Evaluate({});
   const std::string late = "boost(span=20:30, factor=2, rows=last)";
   for (const std::string& setting :
-       {std::string("ms-poe"), late, std::string("ms-poe + channel(100, factor=-1, layers=8-25)"),
+       {std::string("pi(1.3)"), late, std::string("pi(1.3) + channel(100, factor=-1, layers=8-25)"),
         std::string("none"), std::string("channel(100, factor=-1, layers=8-25)")}) {
     const WhatIfResult result = pair.Evaluate(ParseIntervention(setting));
-    EXPECT_EQ(result.last_rows_only, setting != "ms-poe") << setting;
+    EXPECT_EQ(result.last_rows_only, setting != "pi(1.3)") << setting;
     for (size_t i = 0; i < prompts.size(); ++i) {
       ExpectEqual(result.outcomes[i], FullRun(*decoder, prompts[i], setting), setting);
     }

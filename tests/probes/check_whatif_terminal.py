@@ -22,7 +22,7 @@ class Terminal:
             os.execv(program, [program, "whatif", "embedded", "--prompt", "The capital of France is"])
         self.seen = b""
 
-    def read_until(self, text, seconds=120):
+    def read_until(self, text, seconds=30):
         """What comes up to `text`; what is behind it stays for the next call."""
         end = time.time() + seconds
         while text not in self.seen:
