@@ -201,7 +201,13 @@ class Reader {
       return;
     }
     const nlohmann::json* found = config.Find("chat_template");
-    if (found == nullptr) return;
+    if (found == nullptr) {
+      // Where models with pictures had it before chat_template.jinja.
+      const nlohmann::json processor = Json("chat_template.json");
+      const JsonFields fields(processor, Name("chat_template.json"), "");
+      text = fields.FindText("chat_template").value_or("");
+      return;
+    }
     if (!found->is_array()) {
       text = config.Text("chat_template");
       return;
