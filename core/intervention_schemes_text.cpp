@@ -238,6 +238,7 @@ MsPoe ReadMsPoe(const TextTerm& term) {
 
 PositionScheme ReadScheme(const TextTerm& term) {
   const std::string& name = term.term->name;
+  if (name == "none") return NoScheme{};
   if (name == "pi") return ReadTerm(term, Bindings(PositionInterpolation()));
   if (name == "base") return ReadTerm(term, Bindings(BaseChange()));
   if (name == "ntk") return ReadTerm(term, Bindings(Ntk()));

@@ -182,7 +182,7 @@ TEST(FolderModel, ReadsOtherRopeScalings) {
   EXPECT_FALSE(ReadFolderConfig(Tiny("llama-yarn-soft")).rope_scaling.truncate);
   EXPECT_TRUE(ReadFolderConfig(Tiny("llama-yarn")).rope_scaling.truncate);
   // mrope is plain in text, and in no other family known.
-  const ModelConfig qwen = ReadFolderConfig(Tiny("qwen2.5-vl"));
+  const ModelConfig qwen = ReadFolderConfig(Tiny("qwen2-5-vl"));
   EXPECT_EQ(qwen.rope_scaling.kind, RopeScalingKind::kNone);
   EXPECT_EQ(qwen.rope_base, 500.0);
   EXPECT_THAT(ErrorWith("qwen2", {{"rope_scaling", {{"type", "mrope"}}}}),

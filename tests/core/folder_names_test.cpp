@@ -111,8 +111,8 @@ TEST(FolderNames, TextPartsUnderAllTheirNames) {
     });
     ExpectSameTensors(*bare.Open(), *expected);
   }
-  const auto expected = OpenFolderModel(TinyModelFolder("qwen2.5-vl"));
-  Changed between("qwen2.5-vl");
+  const auto expected = OpenFolderModel(TinyModelFolder("qwen2-5-vl"));
+  Changed between("qwen2-5-vl");
   between.Names([](const std::string& tensor) {
     if (tensor.starts_with("visual.")) return "model." + tensor;
     return Replaced(tensor, "model.", "model.language_model.");
@@ -126,7 +126,7 @@ TEST(FolderNames, SaysWhatIsLeftOut) {
   const auto gemma = OpenFolderModel(TinyModelFolder("gemma3-pictures"));
   EXPECT_EQ(gemma->config().architecture, "gemma3");
   EXPECT_TRUE(gemma->config().tied_embeddings);
-  EXPECT_EQ(OpenFolderModel(TinyModelFolder("qwen2.5-vl"))->config().architecture, "qwen2_5_vl");
+  EXPECT_EQ(OpenFolderModel(TinyModelFolder("qwen2-5-vl"))->config().architecture, "qwen2_5_vl");
   EXPECT_THAT(OpenFolderModel(TinyModelFolder("llama"))->config().notes, IsEmpty());
 }
 

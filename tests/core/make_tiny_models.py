@@ -83,7 +83,7 @@ MODELS = {
     "llama-other-head": ("Llama", dict(COMMON, hidden_size=18), "bfloat16"),
     "gemma3-pictures": ("Gemma3Pictures", dict(text_config=dict(COMMON, hidden_size=24, sliding_window=11, query_pre_attn_scalar=13, num_hidden_layers=3, layer_types=["sliding_attention", "full_attention", "sliding_attention"]), vision_config=dict(VISION, image_size=16, patch_size=8), mm_tokens_per_image=4), "bfloat16"),
     "mistral3": ("Mistral3", dict(text_config=dict(COMMON, model_type="mistral", hidden_size=18, sliding_window=None), vision_config=dict(VISION, model_type="pixtral", head_dim=4, image_size=16, patch_size=8), tie_word_embeddings=False), "bfloat16"),
-    "qwen2.5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), "bfloat16"),
+    "qwen2-5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), "bfloat16"),
     "gguf-llama": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), None),
     "gguf-qwen2": ("Qwen2", dict(COMMON | BLOCKS), None),
     "gguf-gemma2": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), None),
@@ -107,7 +107,7 @@ EDITS = {
     "mistral3": dict(tie_word_embeddings=None),
 }
 # Text settings in config.json itself, mrope as it was written before transformers 5.
-FLAT = {"qwen2.5-vl": dict(rope_theta=500.0, rope_scaling=dict(type="mrope", mrope_section=[1, 1, 1]))}
+FLAT = {"qwen2-5-vl": dict(rope_theta=500.0, rope_scaling=dict(type="mrope", mrope_section=[1, 1, 1]))}
 SHARDED = {"olmo2": "20KB"}
 CLASSES = {
     "Gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM"),
