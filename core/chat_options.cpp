@@ -26,12 +26,26 @@ bool IsVariableName(std::string_view name) {
                      [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
+// Discarded where the text is not JSON. Throws where it goes deeper than what copies it can follow.
+Json ParseVariables(std::string_view text) {
+  constexpr int kMaxDepth = 50;
+  return Json::parse(
+      text,
+      [](int depth, Json::parse_event_t, Json&) {
+        if (depth > kMaxDepth)
+          throw UsageError("chat options",
+                           "go deeper than " + std::to_string(kMaxDepth) + " lists in each other");
+        return true;
+      },
+      false);
+}
+
 Json ReadValue(std::string_view text) {
   // As Python writes them: somebody who copies enable_thinking=False means no text.
   if (text == "True") return true;
   if (text == "False") return false;
   if (text == "None") return nullptr;
-  Json value = Json::parse(text, nullptr, false);
+  Json value = ParseVariables(text);
   return value.is_discarded() ? Json(std::string(text)) : value;
 }
 
@@ -74,11 +88,15 @@ void AddChatOption(std::string_view key_value, ChatOptions* options) {
   if (key == "messages" || key == "add_generation_prompt")
     throw UsageError(thing, "the template gets this variable from the prompt",
                      "Give other variables only");
-  Json variables = Json::parse(options->variables_json, nullptr, false);
-  if (!variables.is_object())
-    throw UsageError("chat options", "they are no JSON object", "Give them as KEY=VALUE");
+  CheckChatVariables(*options);
+  Json variables = ParseVariables(options->variables_json);
   variables[std::string(key)] = ReadValue(key_value.substr(equals + 1));
   options->variables_json = variables.dump();
+}
+
+void CheckChatVariables(const ChatOptions& options) {
+  if (!ParseVariables(options.variables_json).is_object())
+    throw UsageError("chat options", "they are no JSON object", "Give them as KEY=VALUE");
 }
 
 void CheckChatDate(std::string_view date) { ReadDate(date); }

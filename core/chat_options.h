@@ -32,6 +32,10 @@ struct ChatOptions {
 // add_generation_prompt), a text that is not UTF-8.
 void AddChatOption(std::string_view key_value, ChatOptions* options);
 
+// Throws Error (usage) where the variables are no JSON object, or lists and objects in them stand
+// more than 50 deep in each other.
+void CheckChatVariables(const ChatOptions& options);
+
 // Throws Error (usage) where `date` is no day of the calendar written YYYY-MM-DD.
 void CheckChatDate(std::string_view date);
 

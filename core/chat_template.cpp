@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <utility>
+#include <nlohmann/json.hpp>
 
 #include "core/chat_families.h"
 #include "core/error.h"
@@ -14,6 +14,8 @@
 
 namespace midscope {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 std::string FamilyNames() {
   std::string names;
@@ -29,10 +31,9 @@ const ChatFamily* FindFamily(std::string_view name) {
   return found == kChatFamilies.end() ? nullptr : found;
 }
 
-void AddVariables(const ChatOptions& options, jinja::Value* variables) {
-  const jinja::Value given = jinja::Value::parse(options.variables_json, nullptr, false);
-  if (!given.is_object())
-    throw UsageError("chat options", "they are no JSON object", "Give them as KEY=VALUE");
+void AddVariables(const ChatOptions& options, Json* variables) {
+  CheckChatVariables(options);
+  const Json given = Json::parse(options.variables_json);
   for (const auto& [key, value] : given.items()) (*variables)[key] = value;
 }
 
@@ -55,17 +56,17 @@ std::string RenderChat(std::string_view template_text, const std::vector<ChatMes
   CheckUtf8("chat template", template_text);
   if (messages.empty()) throw UsageError("conversation", "has no messages", "Give at least one");
   CheckChatDate(options.date);
-  jinja::Value variables = {{"tools", nullptr}, {"documents", nullptr}};
+  Json variables = {{"tools", nullptr}, {"documents", nullptr}};
   if (!tokens.bos.empty()) variables["bos_token"] = tokens.bos;
   if (!tokens.eos.empty()) variables["eos_token"] = tokens.eos;
   AddVariables(options, &variables);
   variables["add_generation_prompt"] = add_generation_prompt;
-  variables["messages"] = jinja::Value::array();
+  variables["messages"] = Json::array();
   for (const ChatMessage& message : messages) {
     CheckUtf8("message", message.content);
     variables["messages"].push_back({{"role", message.role}, {"content", message.content}});
   }
-  return jinja::Render(*jinja::Parse(template_text), std::move(variables), options.date);
+  return jinja::Render(*jinja::Parse(template_text), variables, options.date);
 }
 
 std::string RenderChat(const Tokenizer& tokenizer, const std::vector<ChatMessage>& messages,

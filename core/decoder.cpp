@@ -78,6 +78,7 @@ std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOp
   parts->path = source->path();
   parts->options = options;
   parts->config = source->config();
+  for (const std::string& note : parts->config.notes) context.Log("model: " + note);
   if (!options.sliding_window) SwitchWindowsOff(parts->config, context);
   parts->options.placement = FillLayers(options.placement, parts->config.layers);
   parts->tokenizer = source->MakeTokenizer();

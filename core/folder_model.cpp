@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/folder_model.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "core/error.h"
 #include "core/families/family.h"
 #include "core/file_hash.h"
+#include "core/folder_names.h"
 #include "core/model_shapes.h"
 #include "core/safetensors_file.h"
 #include "core/tensor_table.h"
@@ -17,16 +19,43 @@
 namespace midscope {
 namespace {
 
-const Family& FamilyOf(const ConfigJson& json) {
-  const std::string type = json.Text("model_type", "");
-  if (const Family* family = FindModelType(type)) return *family;
+// What config.json describes: a family's decoder, on its own or as the text part of another model.
+struct Described {
+  const Family* family = nullptr;
+  const TextWrapper* wrapper = nullptr;  // null: on its own
+  ConfigJson text;                       // of the decoder
+};
+
+[[noreturn]] void FailType(const ConfigJson& json, const std::string& type) {
   std::string supported;
-  for (const Family* family : Families()) {
-    supported += (supported.empty() ? "" : ", ") + std::string(family->model_type);
-  }
+  const auto add = [&](std::string_view name) {
+    supported += (supported.empty() ? "" : ", ") + std::string(name);
+  };
+  for (const Family* family : Families()) add(family->model_type);
+  for (const TextWrapper& wrapper : TextWrappers()) add(wrapper.model_type);
   json.Fail(type.empty() ? "model_type is missing"
                          : "the model_type " + Quote(type) + " is not supported yet",
-            "Supported: " + supported);
+            "Supported: " + supported +
+                ". How to add a family: core/families/README.md in Midscope's source");
+}
+
+Described Describe(const ConfigJson& json) {
+  const std::string type = json.Text("model_type", "");
+  if (const Family* family = FindModelType(type)) return {family, nullptr, json};
+  const TextWrapper* wrapper = FindTextWrapper(type);
+  if (wrapper == nullptr) FailType(json, type);
+  auto text = json.Object("text_config");
+  if (!text && !wrapper->flat) json.Fail("has no text_config, which describes its text part");
+  if (text) {
+    const std::string text_type = text->Text("model_type", std::string(wrapper->text_types[0]));
+    if (std::find(wrapper->text_types.begin(), wrapper->text_types.end(), text_type) ==
+        wrapper->text_types.end()) {
+      json.Fail("its text part has the model_type " + Quote(text_type) +
+                    ", which is not supported yet in a " + type + " model",
+                "Supported there: " + std::string(wrapper->text_types[0]));
+    }
+  }
+  return {&wrapper->family(), wrapper, text ? *text : json};
 }
 
 ConfigJson ReadJson(const std::filesystem::path& folder) {
@@ -38,16 +67,21 @@ ConfigJson ReadJson(const std::filesystem::path& folder) {
   return ConfigJson::Read(path);
 }
 
-ModelConfig ReadConfig(const ConfigJson& json, const Family& family) {
+ModelConfig ReadConfig(const ConfigJson& json, const Described& described) {
   // Weights packed by one of many schemes, whose tensors have names and types of their own.
-  if (json.Has("quantization_config")) {
+  if (json.Has("quantization_config") || described.text.Has("quantization_config")) {
     json.Fail("its weights are quantised (quantization_config), which is not supported",
               "Use the model's float weights, or a quantised .gguf file");
   }
   ModelConfig config;
-  config.architecture = family.name;
+  config.architecture = described.family->name;
   config.name = json.Text("_name_or_path", "");
-  family.read_folder(json, &config);
+  described.family->read_folder(described.text, &config);
+  if (const TextWrapper* wrapper = described.wrapper) {
+    config.tied_embeddings =
+        json.Flag("tie_word_embeddings", wrapper->tied) ||
+        (wrapper->text_may_tie && described.text.Flag("tie_word_embeddings", false));
+  }
   CheckModelConfig(config, json.thing());
   return config;
 }
@@ -66,17 +100,38 @@ kernels::BlockFormat FormatOf(const std::string& name, const SafetensorsTensor& 
       "Supported: F32, F16, BF16");
 }
 
-FileTensors WeightsOf(const SafetensorsFile& file, const Family& family,
-                      const std::string& folder) {
+// The tensors of the decoder under the names that its family's places have.
+FileTensors WeightsOf(const SafetensorsFile& file, const Described& described,
+                      const std::string& folder, ModelConfig* config) {
   FileTensors tensors;
+  int64_t left_out = 0;
+  int64_t left_out_bytes = 0;
   for (const auto& [name, tensor] : file.tensors()) {
     bool passed_over = false;
-    for (const std::string_view ending : family.ignored_endings) {
+    for (const std::string_view ending : described.family->ignored_endings) {
       passed_over = passed_over || name.ends_with(ending);
     }
     if (passed_over) continue;  // masks and such, of any dtype
-    tensors[name] = {tensor.shape, FormatOf(name, tensor, folder), tensor.data, tensor.bytes};
+    const auto own = described.wrapper == nullptr ? name : TextTensorName(name, *described.wrapper);
+    if (!own) {
+      ++left_out;
+      left_out_bytes += tensor.bytes;
+      continue;
+    }
+    const FileTensor found{tensor.shape, FormatOf(name, tensor, folder), tensor.data, tensor.bytes,
+                           name};
+    if (!tensors.emplace(*own, found).second)
+      throw Failure(folder, "has two tensors for " + Quote(*own, 120));
   }
+  if (left_out > 0) {
+    config->notes.push_back("only the text part is read: " + std::to_string(left_out) +
+                            " tensors of the other parts (pictures), " +
+                            std::to_string((left_out_bytes + 500'000) / 1'000'000) +
+                            " MB, are left out");
+  }
+  const std::vector<TensorPlace> places = described.family->folder_tensors(described.text);
+  CompleteBaseNames(places, &tensors);
+  ResolveOutput(places, folder, &tensors, config);
   return tensors;
 }
 
@@ -107,11 +162,15 @@ class FolderModel : public ModelSource {
 
  private:
   FolderModel(const std::filesystem::path& folder, const ConfigJson& json)
+      : FolderModel(folder, json, Describe(json)) {}
+  FolderModel(const std::filesystem::path& folder, const ConfigJson& json,
+              const Described& described)
       : folder_(folder),
-        config_(ReadConfig(json, FamilyOf(json))),
+        config_(ReadConfig(json, described)),
         file_(folder),
-        weights_(WeightsOf(file_, FamilyOf(json), folder.string())),
-        table_(config_, FamilyOf(json).folder_tensors(json), weights_, {}, folder.string()) {
+        weights_(WeightsOf(file_, described, folder.string(), &config_)),
+        table_(config_, described.family->folder_tensors(described.text), weights_, {},
+               folder.string()) {
     CountParameters(weights_, &config_);
     weights_.clear();
   }
@@ -127,7 +186,7 @@ class FolderModel : public ModelSource {
 
 ModelConfig ReadFolderConfig(const std::filesystem::path& folder) {
   const ConfigJson json = ReadJson(folder);
-  return ReadConfig(json, FamilyOf(json));
+  return ReadConfig(json, Describe(json));
 }
 
 std::unique_ptr<ModelSource> OpenFolderModel(const std::filesystem::path& folder) {

@@ -145,7 +145,9 @@ std::optional<std::string> GgufFile::GetString(std::string_view key) const {
   const GgufValue* value = FindTyped(key, false, "string");
   if (value == nullptr) return std::nullopt;
   const std::byte* position = value->data;
-  return std::string(ReadGgufString(&position));
+  std::string text(ReadGgufString(&position));
+  CheckUtf8(path().string() + ": metadata " + Quote(key), text);
+  return text;
 }
 
 std::optional<std::vector<std::string_view>> GgufFile::GetStringArray(std::string_view key) const {

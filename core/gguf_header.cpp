@@ -111,6 +111,7 @@ class Parser {
   void ReadValue(GgufHeader* header) {
     const std::string key(ReadString(kMaxKeyBytes, "a metadata key"));
     if (key.empty()) Fail("a metadata key is empty");
+    CheckUtf8(name_ + ": a metadata key", key);
     const std::string what = "metadata " + Quote(key);
     GgufValue value{.type = ReadType(what)};
     if (value.type == GgufType::kArray) {
@@ -172,6 +173,7 @@ class Parser {
   GgufTensor ReadTensor(std::vector<uint64_t>* offsets) {
     GgufTensor tensor;
     tensor.name = ReadString(kMaxTensorNameBytes, "a tensor's name");
+    CheckUtf8(name_ + ": a tensor's name", tensor.name);
     const std::string what = "tensor " + Quote(tensor.name);
     const auto dimensions = Read<uint32_t>(what);
     if (dimensions < 1 || dimensions > kMaxDimensions) {

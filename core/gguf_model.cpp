@@ -26,7 +26,8 @@ const Family& FamilyOf(const GgufFile& file) {
   throw Failure(file.path().string(),
                 name.empty() ? "metadata general.architecture is missing"
                              : "the architecture " + Quote(name) + " is not supported yet",
-                "Supported: " + supported);
+                "Supported: " + supported +
+                    ". How to add a family: core/families/README.md in Midscope's source");
 }
 
 // The tensors that are weights; those of rope factors have gone into the description.
@@ -34,7 +35,7 @@ FileTensors WeightsOf(const GgufFile& file) {
   FileTensors tensors;
   for (const GgufTensor& tensor : file.tensors()) {
     if (tensor.name.starts_with("rope_f")) continue;
-    tensors[tensor.name] = {tensor.shape, tensor.format, tensor.data, tensor.bytes};
+    tensors[tensor.name] = {tensor.shape, tensor.format, tensor.data, tensor.bytes, tensor.name};
   }
   return tensors;
 }

@@ -101,6 +101,9 @@ HeadRatioTable FromJson(const std::string& file, std::string_view text) {
   const nlohmann::json root = nlohmann::json::parse(text, nullptr, false);
   if (root.is_discarded()) throw UsageError(file, "it is not JSON, or a damaged one");
   const nlohmann::json& rows = root.is_object() ? ExportedTable(file, root) : root;
+  if (!rows.is_array())
+    throw UsageError(file, "it is no list of lists",
+                     "Write [[ratio of layer 0, head 0, ...], ...]");
   Cells cells(file);
   for (size_t layer = 0; layer < rows.size(); ++layer) {
     const std::string row_name = "layer " + std::to_string(layer);

@@ -6,17 +6,23 @@
 // asked for. The attention pattern exists for requested rows only: no array of tokens x tokens is
 // ever made.
 //
-//   hook_embed                            [1, pos, d_model]
-//   blocks.{i}.hook_resid_pre             [1, pos, d_model]
-//   blocks.{i}.ln1.hook_normalized        [1, pos, d_model]      norm's weight applied: what q, k
-//   and v are projected from blocks.{i}.attn.hook_q / hook_k / hook_v   [1, pos, head, d_head]
-//   before rotation blocks.{i}.attn.hook_pattern_unrotated     [1, head, query, key]    from q and
-//   k before rotation (Ms-PoE's scores); not in TransformerLens blocks.{i}.attn.hook_pattern [1,
-//   head, query, key] blocks.{i}.attn.hook_z                [1, pos, head, d_head]
-//   blocks.{i}.hook_attn_out, hook_resid_mid, ln2.hook_normalized, hook_mlp_out, hook_resid_post
-//   [1, pos, d_model] blocks.{i}.mlp.hook_post              [1, pos, d_mlp]
-//   ln_final.hook_normalized              [1, pos, d_model]      rows with logits only
+// clang-format off
+//   hook_embed                                [1, pos, d_model]
+//   blocks.{i}.hook_resid_pre                 [1, pos, d_model]
+//   blocks.{i}.ln1.hook_normalized            [1, pos, d_model]       the input of q, k and v
+//   blocks.{i}.attn.hook_q, hook_k, hook_v    [1, pos, head, d_head]  before rotation
+//   blocks.{i}.attn.hook_pattern_unrotated    [1, head, query, key]   of q, k before rotation
+//   blocks.{i}.attn.hook_pattern              [1, head, query, key]
+//   blocks.{i}.attn.hook_z                    [1, pos, head, d_head]
+//   blocks.{i}.hook_attn_out, hook_resid_mid  [1, pos, d_model]
+//   blocks.{i}.ln2.hook_normalized            [1, pos, d_model]
+//   blocks.{i}.mlp.hook_post                  [1, pos, d_mlp]
+//   blocks.{i}.hook_mlp_out, hook_resid_post  [1, pos, d_model]
+//   ln_final.hook_normalized                  [1, pos, d_model]       rows with logits only
+// clang-format on
 //
+// ln1.hook_normalized has the norm's weight applied. hook_pattern_unrotated, of which Ms-PoE's
+// scores are made, is not in TransformerLens.
 // hook_q and hook_k come before a model's norm of q and k (qwen3, gemma3, olmo2) and before
 // clamping (mpt); attn_out and mlp_out after an output norm. Models with a parallel residual
 // (gpt_neox) have no hook_resid_mid: hooks that ask for it are not called.

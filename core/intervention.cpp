@@ -31,9 +31,10 @@ std::string HeadName::Text() const {
 
 std::string_view SchemeName(const PositionScheme& scheme) {
   // In the order of the variant.
-  static constexpr std::array<std::string_view, std::variant_size_v<PositionScheme>> kNames = {
-      "none", "pi",   "base",   "ntk",    "dynamic-ntk", "dynamic-linear",
-      "yarn", "nope", "ratios", "ms-poe", "self-extend", "infini"};
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"none", "pi", "base", "ntk", "dynamic-ntk", "dynamic-linear", "yarn", "nope", "ratios",
+       "ms-poe", "self-extend", "infini"});
+  static_assert(kNames.size() == std::variant_size_v<PositionScheme>);
   return kNames.at(scheme.index());
 }
 

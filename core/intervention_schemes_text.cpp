@@ -2,6 +2,7 @@
 #include "core/intervention_schemes_text.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -237,6 +238,7 @@ MsPoe ReadMsPoe(const TextTerm& term) {
 
 PositionScheme ReadScheme(const TextTerm& term) {
   const std::string& name = term.term->name;
+  if (name == "none") return NoScheme{};
   if (name == "pi") return ReadTerm(term, Bindings(PositionInterpolation()));
   if (name == "base") return ReadTerm(term, Bindings(BaseChange()));
   if (name == "ntk") return ReadTerm(term, Bindings(Ntk()));
@@ -248,7 +250,8 @@ PositionScheme ReadScheme(const TextTerm& term) {
   if (name == "ms-poe") return ReadMsPoe(term);
   if (name == "self-extend") return ReadTerm(term, Bindings(SelfExtend()));
   if (name == "infini") return ReadTerm(term, Bindings(InfiniAttention()));
-  return NoScheme{};
+  // Never none: the run would be that of the model as it is, under the scheme's name.
+  throw std::logic_error("the position scheme " + name + " is described and has no reader");
 }
 
 std::string PrintScheme(const PositionScheme& scheme) {

@@ -2,18 +2,22 @@
 // The short text form of an intervention, parsed and printed from one description of its terms and
 // arguments.
 //
-//   none | pi(1.5) | base(500000) | ntk(2) | dynamic-ntk(2) | dynamic-linear | nope(layers=0-3)
+// clang-format off
+//   none   pi(1.5)   base(500000)   ntk(2)   dynamic-ntk(2)   dynamic-linear   nope(layers=0-3)
 //   yarn(4, context=2048, form=repo|paper|cream, beta_fast=32, beta_slow=1, magnitude=auto)
-//   ratios(FILE)   ms-poe(min=1.2, max=1.8, mode=rank|code|group, order=..., seed=, first_layer=2
-//   or layers=...)   self-extend(group=2, window=64)   infini(segment=2048, gate=0.1,
-//   update=linear|delta)
+//   ratios(FILE)
+//   ms-poe(min=1.2, max=1.8, mode=rank|code|group, order=..., seed=, first_layer=2 or layers=...)
+//   self-extend(group=2, window=64)
+//   infini(segment=2048, gate=0.1, update=linear|delta)
 //   channel(100, factor=-1, layers=8-25, rows=answer|last|last:16|all)
 //   channel([100,215], factor=[-1,0], layers=...)
-//   crop(span=gold, layers=0-7, keep=first|none)   span: a passage's name or tokens 400:600
+//   crop(span=gold, layers=0-7, keep=first|none)     span: a passage's name or tokens 400:600
 //   move(span=gold, to=begin|end|shift:-200, layers=, rows=answer|last|last:16|all)
 //   boost(span="pair 7", factor=2, renormalise=no|yes, layers=, rows=)
-//   ablate([L12H3,L14G0], with=zero|mean, rows=all)   temperature(L12H3, 1.5, rows=all)
-//   preset(NAME)   a published setting (presets.h)
+//   ablate([L12H3,L14G0], with=zero|mean, rows=all)
+//   temperature(L12H3, 1.5, rows=all)
+//   preset(NAME)                                     a published setting (presets.h)
+// clang-format on
 // joined by " + "; at most one position scheme. What begins with { is the JSON form
 // (intervention_json.h), @FILE names a file that holds either.
 #pragma once

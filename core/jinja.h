@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: MIT
 // The part of the template language Jinja (jinja.palletsprojects.com, 3.1) that chat templates are
 // written in, with the settings of transformers (trim_blocks, lstrip_blocks). What is outside this
-// part is an Error, never left out.
+// part is an Error, never left out; so is what goes beyond the limits of jinja_limits.h.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-namespace midscope::jinja {
+#include "core/jinja_value.h"
 
-// A value of the language; what is undefined is json's `discarded`.
-using Value = nlohmann::ordered_json;
+namespace midscope::jinja {
 
 struct Node;
 using NodePtr = std::unique_ptr<Node>;
 
 // A part of an expression or a statement. What the members hold depends on the kind:
 //   kText: text. kPrint: [expression]. kIf: [condition, then, otherwise or null].
-//   kFor: names, [list, body]. kSet: names (NAME, or NAME and ATTRIBUTE), [value].
+//   kFor: names, [list, body, condition or null, otherwise or null].
+//   kSet: names (NAME, or NAME and ATTRIBUTE), [value]. kCapture: names, [body].
 //   kMacro: text (name), names (parameters), [body, default of each parameter or null].
 //   kBlock: statements. kBreak, kContinue.
 //   kLiteral: value. kName, kAttribute [of]: text. kIndex: [of, index]. kSlice: [of, begin, end,
@@ -36,6 +35,7 @@ enum class Kind : uint8_t {
   kIf,
   kFor,
   kSet,
+  kCapture,
   kMacro,
   kBlock,
   kBreak,
@@ -71,28 +71,11 @@ NodePtr Parse(std::string_view source);
 
 // The text that the template makes of `variables` (an object) on `date` (YYYY-MM-DD). Throws Error:
 // what the template raises itself, an unknown filter, test, function or method, an operation on
-// values that do not have it.
-std::string Render(const Node& root, Value variables, const std::string& date);
+// values that do not have it, a limit.
+std::string Render(const Node& root, const nlohmann::ordered_json& variables,
+                   const std::string& date);
 
 // The error of a template, said the same way everywhere.
 [[noreturn]] void Fail(size_t line, const std::string& reason);
-
-// What the language can do with values; each throws Error.
-bool IsTrue(const Value& value);
-bool IsUndefined(const Value& value);
-std::string ToText(const Value& value, size_t line);
-// `names` are those of the last arguments.
-struct Arguments {
-  std::vector<Value> values;
-  std::vector<std::string> names;
-  size_t line;
-};
-Value ApplyFilter(const std::string& name, const Value& value, const Arguments& arguments);
-bool ApplyTest(const std::string& name, const Value& value, const Arguments& arguments);
-Value CallMethod(const std::string& name, const Value& value, const Arguments& arguments);
-Value ApplyOperator(const std::string& name, const Value& left, const Value& right, size_t line);
-Value ItemOf(const Value& value, const Value& index, size_t line);
-Value SliceOf(const Value& value, const Value& begin, const Value& end, const Value& step,
-              size_t line);
 
 }  // namespace midscope::jinja

@@ -13,13 +13,10 @@
 
 #include "core/jinja.h"
 #include "core/jinja_lexer.h"
+#include "core/jinja_limits.h"
 #include "core/utf8.h"
 
 namespace midscope::jinja {
-
-// Deeper than any template; keeps a hostile one from using up the stack.
-inline constexpr int kMaxDepth = 150;
-inline constexpr int kMaxHeight = 300;
 
 class Cursor {
  protected:
@@ -28,7 +25,8 @@ class Cursor {
   class Deeper {
    public:
     explicit Deeper(Cursor* cursor) : cursor_(cursor) {
-      if (++cursor_->depth_ > kMaxDepth) Fail(cursor_->Peek().line, "nested too deeply");
+      if (++cursor_->depth_ > kMaxParseDepth)
+        FailLimit(cursor_->Peek().line, kMaxParseDepth, "parts nested in each other");
     }
     ~Deeper() { --cursor_->depth_; }
     Deeper(const Deeper&) = delete;
@@ -77,7 +75,7 @@ class Cursor {
   }
   void Adopt(Node* parent, NodePtr child) const {
     if (child) parent->height = std::max(parent->height, child->height + 1);
-    if (parent->height > kMaxHeight) Fail(parent->line, "an expression this long");
+    if (parent->height > kMaxHeight) FailLimit(parent->line, kMaxHeight, "parts in one expression");
     parent->children.push_back(std::move(child));
   }
   void Adopt(const NodePtr& parent, NodePtr child) const { Adopt(parent.get(), std::move(child)); }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 namespace midscope::jinja {
@@ -165,21 +166,29 @@ NodePtr ExpressionParser::Literal(Value value) const {
   return node;
 }
 
+NodePtr ExpressionParser::Number() {
+  const std::string text = Take().text;
+  if (text.find('.') == std::string::npos) return Literal(Value::Of(int64_t{std::stoll(text)}));
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return Literal(Value::Of(value));
+}
+
 NodePtr ExpressionParser::Primary() {
   const Deeper deeper(this);
   if (Peek().kind == TokenKind::kString) {
     std::string text;
     while (Peek().kind == TokenKind::kString) text += Take().text;
-    return Literal(std::move(text));
+    return Literal(Value::Text(std::move(text)));
   }
-  if (Peek().kind == TokenKind::kNumber) return Literal(std::stoll(Take().text));
+  if (Peek().kind == TokenKind::kNumber) return Number();
   if (Peek().kind == TokenKind::kName) {
-    for (const auto& [name, value] : {std::pair<std::string_view, Value>{"true", true},
-                                      {"True", true},
-                                      {"false", false},
-                                      {"False", false},
-                                      {"none", nullptr},
-                                      {"None", nullptr}}) {
+    for (const auto& [name, value] : {std::pair<std::string_view, Value>{"true", Value::Of(true)},
+                                      {"True", Value::Of(true)},
+                                      {"false", Value::Of(false)},
+                                      {"False", Value::Of(false)},
+                                      {"none", Value::None()},
+                                      {"None", Value::None()}}) {
       if (TakeName(name)) return Literal(value);
     }
     NodePtr name = Make(Kind::kName, Peek().text);

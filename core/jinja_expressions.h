@@ -32,6 +32,7 @@ class ExpressionParser : protected Cursor {
   NodePtr Postfix(NodePtr value);
   NodePtr Subscript(NodePtr value);
   NodePtr Literal(Value value) const;
+  NodePtr Number();
   NodePtr Primary();
   NodePtr Parenthesis();
   NodePtr Elements(NodePtr list, std::string_view close);

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "core/jinja.h"
+#include "core/jinja_limits.h"
 
 namespace midscope::jinja {
 namespace {
@@ -143,9 +144,14 @@ class Lexer {
     size_t end = at_ + 1;
     if (IsNameStart(c)) {
       while (end < source_.size() && (IsNameStart(source_[end]) || IsDigit(source_[end]))) ++end;
+      if (end - at_ > kMaxNameBytes) FailLimit(line_, kMaxNameBytes, "letters in a name");
       Add(TokenKind::kName, source_.substr(at_, end - at_));
     } else if (IsDigit(c)) {
       while (end < source_.size() && IsDigit(source_[end])) ++end;
+      if (end + 1 < source_.size() && source_[end] == '.' && IsDigit(source_[end + 1])) {
+        ++end;
+        while (end < source_.size() && IsDigit(source_[end])) ++end;
+      }
       if (end - at_ > 15) Fail(line_, "a number that is too long");
       Add(TokenKind::kNumber, source_.substr(at_, end - at_));
     } else {
@@ -183,7 +189,9 @@ class Lexer {
         if (number.size() != digits ||
             number.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
           Fail(line_, "a \\" + std::string(1, c) + " without its number");
-        AppendUtf8(static_cast<unsigned>(std::stoul(number, nullptr, 16)), &text);
+        const auto code = static_cast<unsigned>(std::stoul(number, nullptr, 16));
+        if (code >= 0xd800 && code < 0xe000) Fail(line_, "half a character (\\u" + number + ")");
+        AppendUtf8(code, &text);
         i += digits;
       } else {
         text += '\\';

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
 #include <utility>
 
 #include "core/error.h"
@@ -97,20 +96,18 @@ class Parser : private ExpressionParser {
     while (TakeOperator(",")) node->names.push_back(Name());
     if (!TakeName("in")) Unexpected();
     Adopt(node, Or());
-    if (TakeName("if")) {
-      Adopt(node, nullptr);
-      Adopt(node, Or());
-    }
+    NodePtr condition = TakeName("if") ? Or() : nullptr;
     EndTag();
-    NodePtr body = Block({"endfor"});
+    Adopt(node, Block({"else", "endfor"}));
+    Adopt(node, std::move(condition));
+    NodePtr otherwise;
+    if (TakeName("else")) {
+      EndTag();
+      otherwise = Block({"endfor"});
+    }
+    Adopt(node, std::move(otherwise));
     ++at_;
     EndTag();
-    if (node->children.size() == 1) {
-      Adopt(node, std::move(body));
-    } else {
-      node->height = std::max(node->height, body->height + 1);
-      node->children[1] = std::move(body);
-    }
     return node;
   }
 
@@ -118,8 +115,15 @@ class Parser : private ExpressionParser {
     NodePtr node = Make(Kind::kSet);
     node->names.push_back(Name());
     if (TakeOperator(".")) node->names.push_back(Name());
-    Need("=");
-    Adopt(node, Expression());
+    if (Peek().kind == TokenKind::kTagEnd) {
+      node->kind = Kind::kCapture;
+      EndTag();
+      Adopt(node, Block({"endset"}));
+      ++at_;
+    } else {
+      Need("=");
+      Adopt(node, Expression());
+    }
     EndTag();
     return node;
   }
@@ -144,7 +148,11 @@ class Parser : private ExpressionParser {
 
 }  // namespace
 
-NodePtr Parse(std::string_view source) { return Parser(source).Run(); }
+NodePtr Parse(std::string_view source) {
+  if (source.size() > kMaxTemplateBytes)
+    FailLimit(1, kMaxTemplateBytes, "bytes of the template itself");
+  return Parser(source).Run();
+}
 
 void Fail(size_t line, const std::string& reason) {
   throw Failure("chat template, line " + std::to_string(line), reason + " is not supported",

@@ -1,344 +1,276 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <functional>
-#include <map>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "core/jinja.h"
+#include "core/jinja_operations.h"
 #include "core/unicode_text.h"
 #include "core/utf8.h"
 
 namespace midscope::jinja {
 namespace {
 
-// Longer than any conversation: values that a template makes of others stop growing here.
-constexpr size_t kMaxItems = 1'000'000;
-constexpr size_t kMaxBytes = size_t{256} << 20;
-
-const Value undefined_value(Value::value_t::discarded);
-
-const std::string& Text(const Value& value, size_t line) {
-  if (!value.is_string()) Fail(line, "an operation on what is no text");
-  return value.get_ref<const std::string&>();
+// Numbers of Python, of which booleans are some.
+std::optional<int64_t> Integer(const Value& value) {
+  if (value.integer() != nullptr) return *value.integer();
+  if (value.boolean() != nullptr) return *value.boolean() ? 1 : 0;
+  return std::nullopt;
 }
 
-// The characters to strip: white space, or those given.
-std::string Strip(const std::string& text, const Arguments& arguments, bool left, bool right) {
-  std::string set;
-  const bool given = !arguments.values.empty() && arguments.values[0].is_string();
-  if (given) set = arguments.values[0].get<std::string>();
-  const auto stripped = [&](const Character& character, size_t at) {
-    return given
-               ? set.find(text.substr(at, character.length)) != std::string::npos
-               : IsWhiteSpace(character.code) || (character.code >= 0x1c && character.code <= 0x1f);
-  };
-  size_t begin = 0;
-  size_t end = text.size();
-  while (left && begin < end && stripped(CharacterAt(text, begin), begin))
-    begin += CharacterAt(text, begin).length;
-  while (right && end > begin) {
-    const Character last = CharacterBefore(text, end);
-    if (!stripped(last, end - last.length)) break;
-    end -= last.length;
+std::optional<double> Real(const Value& value) {
+  if (value.real() != nullptr) return *value.real();
+  if (const auto integer = Integer(value)) return static_cast<double>(*integer);
+  return std::nullopt;
+}
+
+bool IsEqualList(const Items& left, const Items& right, const At& at) {
+  if (&left == &right) return true;
+  return left.size() == right.size() &&
+         std::equal(left.begin(), left.end(), right.begin(),
+                    [&](const Value& a, const Value& b) { return IsEqual(a, b, at); });
+}
+
+bool IsEqualMapping(const Entries& left, const Entries& right, const At& at) {
+  if (&left == &right) return true;
+  if (left.all().size() != right.all().size()) return false;
+  return std::all_of(left.all().begin(), left.all().end(), [&](const auto& entry) {
+    at.Scan(entry.first.size());
+    const Value* other = right.Find(entry.first);
+    return other != nullptr && IsEqual(entry.second, *other, at);
+  });
+}
+
+[[noreturn]] void FailOperation(std::string_view name, const At& at) {
+  Fail(at.line, "the operation " + Quote(name) + " on these values");
+}
+
+// Rounded down, as Python does.
+int64_t FloorDivide(int64_t a, int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
+
+Value WholeArithmetic(std::string_view name, int64_t a, int64_t b, const At& at) {
+  constexpr int64_t kLimit = int64_t{1} << 31;  // so that no product overflows
+  if (a > kLimit || a < -kLimit || b > kLimit || b < -kLimit) Fail(at.line, "a number this large");
+  if (name == "+") return Value::Of(a + b);
+  if (name == "-") return Value::Of(a - b);
+  if (name == "*") return Value::Of(a * b);
+  if (name != "/" && name != "//" && name != "%") FailOperation(name, at);
+  if (b == 0) Fail(at.line, "a division by zero");
+  if (name == "/") return Value::Of(static_cast<double>(a) / static_cast<double>(b));
+  const int64_t quotient = FloorDivide(a, b);
+  return Value::Of(name == "//" ? quotient : a - quotient * b);
+}
+
+Value RealArithmetic(std::string_view name, double a, double b, const At& at) {
+  if (name == "+") return Value::Of(a + b);
+  if (name == "-") return Value::Of(a - b);
+  if (name == "*") return Value::Of(a * b);
+  if (name != "/") FailOperation(name, at);
+  if (b == 0) Fail(at.line, "a division by zero");
+  return Value::Of(a / b);
+}
+
+template <typename T>
+bool Compare(std::string_view name, const T& left, const T& right) {
+  if (name == "<") return left < right;
+  if (name == ">") return left > right;
+  if (name == "<=") return left <= right;
+  return left >= right;
+}
+
+Value ApplyComparison(std::string_view name, const Value& left, const Value& right, const At& at) {
+  if (left.text() != nullptr && right.text() != nullptr) {
+    at.Scan(std::min(left.text()->size(), right.text()->size()));
+    return Value::Of(Compare(name, *left.text(), *right.text()));
   }
-  return text.substr(begin, end - begin);
+  const auto a = Integer(left);
+  const auto b = Integer(right);
+  if (a && b) return Value::Of(Compare(name, *a, *b));
+  const auto x = Real(left);
+  const auto y = Real(right);
+  if (!x || !y) FailOperation(name, at);
+  return Value::Of(Compare(name, *x, *y));
 }
 
-Value Split(const std::string& text, const Arguments& arguments) {
-  Value parts = Value::array();
-  if (arguments.values.size() != 1 || Text(arguments.values[0], arguments.line).empty())
-    Fail(arguments.line, "split() without one separator");
-  const std::string& separator = arguments.values[0].get_ref<const std::string&>();
-  size_t done = 0;
-  for (size_t at; (at = text.find(separator, done)) != std::string::npos;
-       done = at + separator.size())
-    parts.push_back(text.substr(done, at - done));
-  parts.push_back(text.substr(done));
-  return parts;
-}
-
-std::string ReplaceAll(const std::string& text, const std::string& from, const std::string& to,
-                       size_t line) {
-  if (from.empty()) Fail(line, "replacing nothing");
-  std::string result;
-  size_t done = 0;
-  for (size_t at; (at = text.find(from, done)) != std::string::npos; done = at + from.size()) {
-    result.append(text, done, at - done).append(to);
-    if (result.size() > kMaxBytes) Fail(line, "a text too large");
+Value JoinTexts(const Value& left, const Value& right, const At& at) {
+  // Two texts are joined without a copy of either: contents may be long.
+  if (left.text() != nullptr && right.text() != nullptr) {
+    at.MakeText(left.text()->size() + right.text()->size());
+    return Value::Text(*left.text() + *right.text());
   }
-  return result.append(text, done);
+  const std::string a = ToText(left, at);
+  const std::string b = ToText(right, at);
+  at.MakeText(a.size() + b.size());
+  return Value::Text(a + b);
 }
 
-// ASCII only: names of roles.
-std::string Case(std::string text, bool upper, size_t line) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) >= 0x80) Fail(line, "upper or lower case of " + Quote(text));
-    if (upper ? c >= 'a' && c <= 'z' : c >= 'A' && c <= 'Z') c = static_cast<char>(c ^ 0x20);
+Value JoinLists(const Items& left, const Items& right, const At& at) {
+  at.MakeItems(left.size() + right.size());
+  Items joined = left;
+  joined.insert(joined.end(), right.begin(), right.end());
+  return Value::List(std::move(joined), at);
+}
+
+Value Repeat(const Value& value, int64_t times, const At& at) {
+  const auto count = static_cast<size_t>(std::clamp<int64_t>(times, 0, kMaxTextBytes + 1));
+  if (value.text() != nullptr) {
+    const size_t size = value.text()->size() * count;
+    at.MakeText(size);
+    std::string text;
+    text.reserve(size);
+    for (size_t i = 0; size > 0 && i < count; ++i) text += *value.text();
+    return Value::Text(std::move(text));
   }
-  return text;
-}
-
-std::string Capitalise(const std::string& text, bool each_word, size_t line) {
-  std::string result = Case(text, false, line);
-  bool begins = true;
-  for (char& c : result) {
-    const bool letter = c >= 'a' && c <= 'z';
-    if (begins && letter) c = static_cast<char>(c ^ 0x20);
-    begins = each_word && !letter && c != '\'';
-  }
-  return result;
-}
-
-Value Pairs(const Value& dict) {
-  Value pairs = Value::array();
-  for (const auto& [key, value] : dict.items()) pairs.push_back(Value::array({key, value}));
-  return pairs;
-}
-
-Value Length(const Value& value, size_t line) {
-  if (value.is_array() || value.is_object()) return value.size();
-  const std::string& text = Text(value, line);
-  return std::count_if(text.begin(), text.end(),
-                       [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
-}
-
-Value Join(const Value& list, const Arguments& arguments) {
-  if (!list.is_array()) Fail(arguments.line, "join of what is no list");
-  std::string text;
-  for (size_t i = 0; i < list.size(); ++i) {
-    if (i > 0 && !arguments.values.empty()) text += Text(arguments.values[0], arguments.line);
-    text += ToText(list[i], arguments.line);
-  }
-  return text;
-}
-
-Value SelectAttribute(const Value& list, const Arguments& arguments) {
-  if (!list.is_array() || arguments.values.size() != 3 || !arguments.names.empty())
-    Fail(arguments.line, "selectattr of this form");
-  Value kept = Value::array();
-  const Arguments rest{{arguments.values[2]}, {}, arguments.line};
-  for (const Value& item : list) {
-    if (ApplyTest(Text(arguments.values[1], arguments.line),
-                  ItemOf(item, arguments.values[0], arguments.line), rest))
-      kept.push_back(item);
-  }
-  return kept;
-}
-
-using Filter = std::function<Value(const Value&, const Arguments&)>;
-
-const std::map<std::string, Filter>& Filters() {
-  static const std::map<std::string, Filter> filters = {
-      {"trim",
-       [](const Value& v, const Arguments& a) { return Strip(ToText(v, a.line), a, true, true); }},
-      {"length", [](const Value& v, const Arguments& a) { return Length(v, a.line); }},
-      {"count", [](const Value& v, const Arguments& a) { return Length(v, a.line); }},
-      {"upper",
-       [](const Value& v, const Arguments& a) { return Case(Text(v, a.line), true, a.line); }},
-      {"lower",
-       [](const Value& v, const Arguments& a) { return Case(Text(v, a.line), false, a.line); }},
-      {"title", [](const Value& v,
-                   const Arguments& a) { return Capitalise(Text(v, a.line), true, a.line); }},
-      {"capitalize", [](const Value& v,
-                        const Arguments& a) { return Capitalise(Text(v, a.line), false, a.line); }},
-      {"string", [](const Value& v, const Arguments& a) { return ToText(v, a.line); }},
-      {"safe", [](const Value& v, const Arguments&) { return v; }},
-      {"join", Join},
-      {"items",
-       [](const Value& v, const Arguments& a) {
-         if (!v.is_object()) Fail(a.line, "items of what is no mapping");
-         return Pairs(v);
-       }},
-      {"list",
-       [](const Value& v, const Arguments& a) {
-         if (!v.is_array()) Fail(a.line, "list of what is no list");
-         return v;
-       }},
-      {"first",
-       [](const Value& v, const Arguments& a) {
-         if (!v.is_array()) Fail(a.line, "first of what is no list");
-         return v.empty() ? undefined_value : v.front();
-       }},
-      {"last",
-       [](const Value& v, const Arguments& a) {
-         if (!v.is_array()) Fail(a.line, "last of what is no list");
-         return v.empty() ? undefined_value : v.back();
-       }},
-      {"selectattr", SelectAttribute},
-  };
-  return filters;
-}
-
-int64_t Whole(const Value& value, size_t line) {
-  if (!value.is_number_integer()) Fail(line, "an operation on what is no whole number");
-  return value.get<int64_t>();
+  at.MakeItems(value.list()->size() * count);
+  Items items;
+  for (size_t i = 0; !value.list()->empty() && i < count; ++i)
+    items.insert(items.end(), value.list()->begin(), value.list()->end());
+  return Value::List(std::move(items), at);
 }
 
 }  // namespace
 
-bool IsUndefined(const Value& value) { return value.is_discarded(); }
-
-bool IsTrue(const Value& value) {
-  if (value.is_boolean()) return value.get<bool>();
-  if (value.is_number()) return value.get<double>() != 0;
-  if (value.is_string()) return !value.get_ref<const std::string&>().empty();
-  if (value.is_array() || value.is_object()) return !value.empty();
-  return false;
-}
-
-std::string ToText(const Value& value, size_t line) {
-  if (IsUndefined(value)) return "";
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_null()) return "None";
-  if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
-  if (value.is_number_integer()) return std::to_string(value.get<int64_t>());
-  Fail(line, "writing out a list or a mapping");
-}
-
-Value ApplyFilter(const std::string& name, const Value& value, const Arguments& arguments) {
-  if (name == "default" || name == "d") {
-    if (arguments.values.empty()) Fail(arguments.line, "default without a value");
-    const bool also_false = arguments.values.size() > 1 && IsTrue(arguments.values[1]);
-    return IsUndefined(value) || (also_false && !IsTrue(value)) ? arguments.values[0] : value;
+bool IsEqual(const Value& left, const Value& right, const At& at) {
+  at.Step();
+  if (left.text() != nullptr && right.text() != nullptr) {
+    if (left.text() == right.text()) return true;
+    if (left.text()->size() != right.text()->size()) return false;
+    at.Scan(left.text()->size());
+    return *left.text() == *right.text();
   }
-  if (name == "replace") {
-    if (arguments.values.size() != 2) Fail(arguments.line, "replace of this form");
-    return ReplaceAll(Text(value, arguments.line), Text(arguments.values[0], arguments.line),
-                      Text(arguments.values[1], arguments.line), arguments.line);
+  if (left.list() != nullptr && right.list() != nullptr)
+    return IsEqualList(*left.list(), *right.list(), at);
+  if (left.mapping() != nullptr && right.mapping() != nullptr)
+    return IsEqualMapping(*left.mapping(), *right.mapping(), at);
+  const auto a = Integer(left);
+  const auto b = Integer(right);
+  if (a && b) return *a == *b;
+  const auto x = Real(left);
+  const auto y = Real(right);
+  if (x && y) return *x == *y;
+  return (left.IsUndefined() && right.IsUndefined()) || (left.IsNone() && right.IsNone()) ||
+         (left.space() != nullptr && left.space() == right.space()) ||
+         (left.loop() != nullptr && left.loop() == right.loop()) ||
+         (left.macro() != nullptr && left.macro() == right.macro());
+}
+
+bool Contains(const Value& whole, const Value& part, const At& at) {
+  if (whole.IsUndefined()) return false;
+  if (whole.text() != nullptr)
+    return FindIn(*whole.text(), TextOf(part, at), 0, at) != std::string::npos;
+  if (whole.mapping() != nullptr) {
+    if (part.text() == nullptr) return false;
+    at.Scan(part.text()->size());
+    return whole.mapping()->Find(*part.text()) != nullptr;
   }
-  const auto found = Filters().find(name);
-  if (found == Filters().end()) Fail(arguments.line, "the filter " + Quote(name));
-  return found->second(value, arguments);
+  if (whole.list() == nullptr) Fail(at.line, "'in' with what is no list");
+  return std::any_of(whole.list()->begin(), whole.list()->end(),
+                     [&](const Value& item) { return IsEqual(item, part, at); });
 }
 
-bool ApplyTest(const std::string& name, const Value& value, const Arguments& arguments) {
-  if (name == "defined") return !IsUndefined(value);
-  if (name == "undefined") return IsUndefined(value);
-  if (name == "none") return value.is_null() && !IsUndefined(value);
-  if (name == "string") return value.is_string();
-  if (name == "mapping") return value.is_object();
-  if (name == "iterable" || name == "sequence")
-    return value.is_array() || value.is_object() || value.is_string();
-  if (name == "number") return value.is_number();
-  if (name == "integer") return value.is_number_integer();
-  if (name == "boolean") return value.is_boolean();
-  if (name == "true") return value.is_boolean() && value.get<bool>();
-  if (name == "false") return value.is_boolean() && !value.get<bool>();
-  if ((name == "equalto" || name == "eq") && arguments.values.size() == 1)
-    return IsTrue(ApplyOperator("==", value, arguments.values[0], arguments.line));
-  if (name == "odd") return Whole(value, arguments.line) % 2 != 0;
-  if (name == "even") return Whole(value, arguments.line) % 2 == 0;
-  Fail(arguments.line, "the test " + Quote(name));
+int64_t WholeNumber(const Value& value, const At& at) {
+  const auto integer = Integer(value);
+  if (!integer) Fail(at.line, "an operation on what is no whole number");
+  return *integer;
 }
 
-Value CallMethod(const std::string& name, const Value& value, const Arguments& arguments) {
-  if (value.is_object()) {
-    if (name == "items") return Pairs(value);
-    if (name == "get" && !arguments.values.empty()) {
-      const auto found = value.find(Text(arguments.values[0], arguments.line));
-      if (found != value.end()) return *found;
-      return arguments.values.size() > 1 ? arguments.values[1] : Value(nullptr);
+Value ApplyOperator(std::string_view name, const Value& left, const Value& right, const At& at) {
+  if (name == "==" || name == "!=") return Value::Of(IsEqual(left, right, at) == (name == "=="));
+  if (name == "in" || name == "not in")
+    return Value::Of(Contains(right, left, at) == (name == "in"));
+  if (name == "~" || (name == "+" && left.text() != nullptr && right.text() != nullptr))
+    return JoinTexts(left, right, at);
+  if (name == "<" || name == ">" || name == "<=" || name == ">=")
+    return ApplyComparison(name, left, right, at);
+  if (name == "+" && left.list() != nullptr && right.list() != nullptr)
+    return JoinLists(*left.list(), *right.list(), at);
+  const auto a = Integer(left);
+  const auto b = Integer(right);
+  if (name == "*" && b && (left.text() != nullptr || left.list() != nullptr))
+    return Repeat(left, *b, at);
+  if (a && b) return WholeArithmetic(name, *a, *b, at);
+  const auto x = Real(left);
+  const auto y = Real(right);
+  if (x && y) return RealArithmetic(name, *x, *y, at);
+  if (x || y) Fail(at.line, "an operation on what is no whole number");
+  FailOperation(name, at);
+}
+
+Value ItemsOf(const Value& value, const At& at) {
+  if (value.list() != nullptr) return value;
+  Items items;
+  if (value.mapping() != nullptr) {
+    for (const auto& [key, entry] : value.mapping()->all()) items.push_back(Value::Text(key, at));
+  } else if (value.text() != nullptr) {
+    at.MakeItems(value.text()->size());
+    for (size_t i = 0; i < value.text()->size();) {
+      const size_t length = CharacterAt(*value.text(), i).length;
+      items.push_back(Value::Text(value.text()->substr(i, length), at));
+      i += length;
     }
-  } else if (value.is_string()) {
-    const std::string& text = value.get_ref<const std::string&>();
-    if (name == "strip") return Strip(text, arguments, true, true);
-    if (name == "lstrip") return Strip(text, arguments, true, false);
-    if (name == "rstrip") return Strip(text, arguments, false, true);
-    if (name == "split") return Split(text, arguments);
-    if ((name == "startswith" || name == "endswith") && arguments.values.size() == 1) {
-      const std::string& part = Text(arguments.values[0], arguments.line);
-      return name == "startswith" ? text.starts_with(part) : text.ends_with(part);
-    }
-    for (const char* filter : {"upper", "lower", "title", "capitalize", "replace"}) {
-      if (name == filter) return ApplyFilter(name, value, arguments);
-    }
+  } else if (!value.IsUndefined()) {
+    Fail(at.line, "going through what is no list");
   }
-  Fail(arguments.line, "the method " + Quote(name));
+  return Value::List(std::move(items), at);
 }
 
-Value ApplyOperator(const std::string& name, const Value& left, const Value& right, size_t line) {
-  if (name == "==" || name == "!=") {
-    const bool equal = IsUndefined(left) || IsUndefined(right)
-                           ? IsUndefined(left) && IsUndefined(right)
-                           : left == right;
-    return equal == (name == "==");
+Value ItemOf(const Value& value, const Value& index, const At& at) {
+  if (value.IsUndefined()) Fail(at.line, "a part of what is undefined");
+  if (index.text() != nullptr) {
+    at.Scan(index.text()->size());
+    const Value* found = value.mapping() != nullptr ? value.mapping()->Find(*index.text())
+                         : value.space() != nullptr ? value.space()->Find(*index.text())
+                                                    : nullptr;
+    if (found != nullptr) return *found;
+    if (value.loop() != nullptr) return value.loop()->Attribute(*index.text(), at);
+    // Texts and numbers have no such parts, which templates find out by asking.
+    return {};
   }
-  if (name == "in" || name == "not in") {
-    bool inside = false;
-    if (right.is_string()) {
-      inside = right.get_ref<const std::string&>().find(Text(left, line)) != std::string::npos;
-    } else if (right.is_object()) {
-      inside = right.contains(Text(left, line));
-    } else if (right.is_array()) {
-      inside = std::find(right.begin(), right.end(), left) != right.end();
-    } else if (!IsUndefined(right)) {
-      Fail(line, "'in' with what is no list");
-    }
-    return inside == (name == "in");
-  }
-  if (name == "~" || (name == "+" && left.is_string() && right.is_string())) {
-    std::string joined = ToText(left, line) + ToText(right, line);
-    if (joined.size() > kMaxBytes) Fail(line, "a text too large");
-    return joined;
-  }
-  if (name == "+" && left.is_array() && right.is_array()) {
-    if (left.size() + right.size() > kMaxItems) Fail(line, "a list too large");
-    Value joined = left;
-    for (const Value& item : right) joined.push_back(item);
-    return joined;
-  }
-  const int64_t a = Whole(left, line);
-  const int64_t b = Whole(right, line);
-  constexpr int64_t kLimit = int64_t{1} << 31;
-  if (a > kLimit || a < -kLimit || b > kLimit || b < -kLimit) Fail(line, "a number this large");
-  if (name == "+") return a + b;
-  if (name == "-") return a - b;
-  if (name == "*") return a * b;
-  if (name == "<") return a < b;
-  if (name == ">") return a > b;
-  if (name == "<=") return a <= b;
-  if (name == ">=") return a >= b;
-  if ((name == "%" || name == "//") && b != 0) {
-    // Rounded down, as Python does.
-    const int64_t quotient = a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-    return name == "//" ? quotient : a - quotient * b;
-  }
-  Fail(line, "the operation " + Quote(name));
-}
-
-Value ItemOf(const Value& value, const Value& index, size_t line) {
-  if (IsUndefined(value)) Fail(line, "a part of what is undefined");
-  if (value.is_object() && index.is_string()) {
-    const auto found = value.find(index.get_ref<const std::string&>());
-    return found == value.end() ? undefined_value : *found;
-  }
-  if (value.is_array() && index.is_number_integer()) {
-    int64_t at = index.get<int64_t>();
-    const auto size = static_cast<int64_t>(value.size());
-    if (at < 0) at += size;
-    return at < 0 || at >= size ? undefined_value : value[static_cast<size_t>(at)];
-  }
-  // Texts and numbers have no parts that templates ask for, except to find out that they have none.
-  if (index.is_string()) return undefined_value;
-  Fail(line, "this kind of index");
+  if (value.list() == nullptr && value.text() == nullptr) Fail(at.line, "this kind of index");
+  int64_t place = WholeNumber(index, at);
+  const auto size = static_cast<int64_t>(
+      value.list() != nullptr ? value.list()->size() : CountCharacters(*value.text(), at));
+  if (place < 0) place += size;
+  if (place < 0 || place >= size) return {};
+  if (value.list() != nullptr) return (*value.list())[static_cast<size_t>(place)];
+  const size_t offset = CharacterOffset(*value.text(), static_cast<size_t>(place));
+  return Value::Text(value.text()->substr(offset, CharacterAt(*value.text(), offset).length), at);
 }
 
 Value SliceOf(const Value& value, const Value& begin, const Value& end, const Value& step,
-              size_t line) {
-  if (!value.is_array()) Fail(line, "a slice of what is no list");
-  const auto size = static_cast<int64_t>(value.size());
-  const int64_t by = step.is_null() ? 1 : Whole(step, line);
-  if (by != 1 && by != -1) Fail(line, "a slice with this step");
+              const At& at) {
+  if (value.IsUndefined()) Fail(at.line, "a part of what is undefined");
+  const bool is_text = value.text() != nullptr;
+  if (!is_text && value.list() == nullptr) Fail(at.line, "a slice of what is no list");
+  const auto size =
+      static_cast<int64_t>(is_text ? CountCharacters(*value.text(), at) : value.list()->size());
+  const int64_t by = step.IsNone() ? 1 : WholeNumber(step, at);
+  if (by == 0) Fail(at.line, "a slice with step 0");
   const auto bound = [&](const Value& given, int64_t otherwise) {
-    if (given.is_null()) return otherwise;
-    const int64_t at = Whole(given, line);
-    return std::clamp<int64_t>(at < 0 ? at + size : at, by > 0 ? 0 : -1, by > 0 ? size : size - 1);
+    if (given.IsNone()) return otherwise;
+    const int64_t place = WholeNumber(given, at);
+    return std::clamp<int64_t>(place < 0 ? place + size : place, by > 0 ? 0 : -1,
+                               by > 0 ? size : size - 1);
   };
-  Value part = Value::array();
+  const int64_t first = bound(begin, by > 0 ? 0 : size - 1);
   const int64_t last = bound(end, by > 0 ? size : -1);
-  for (int64_t i = bound(begin, by > 0 ? 0 : size - 1); by > 0 ? i < last : i > last; i += by)
-    part.push_back(value[static_cast<size_t>(i)]);
-  return part;
+  if (is_text && by == 1) {
+    const size_t from = CharacterOffset(*value.text(), static_cast<size_t>(first));
+    const size_t to =
+        first < last ? CharacterOffset(*value.text(), static_cast<size_t>(last)) : from;
+    return Value::Text(value.text()->substr(from, to - from), at);
+  }
+  const Value all = ItemsOf(value, at);
+  Items part;
+  // No step goes further than past the end, so that adding it can't overflow.
+  const int64_t stride = std::clamp<int64_t>(by, -size - 1, size + 1);
+  for (int64_t i = first; by > 0 ? i < last : i > last; i += stride)
+    part.push_back((*all.list())[static_cast<size_t>(i)]);
+  return is_text ? JoinItems(Value::List(std::move(part), at), "", at)
+                 : Value::List(std::move(part), at);
 }
 
 }  // namespace midscope::jinja

@@ -31,6 +31,7 @@ struct RopeScaling {
   double high_frequency_factor = 4.0;  // llama3
   double beta_fast = 32.0;             // yarn
   double beta_slow = 1.0;              // yarn
+  bool truncate = true;                // yarn: the range of pairs in between is whole numbers
   double attention_factor = 0;         // yarn, longrope; 0: by the usual formula
   std::vector<double> short_factors;   // longrope, [rotary pairs]
   std::vector<double> long_factors;    // longrope
@@ -88,6 +89,10 @@ struct ModelConfig {
   std::string quantisation;      // the tensor type that holds most parameters, "Q4_1"
   int64_t parameters = 0;
   int64_t stored_bytes = 0;  // of those parameters in the file
+
+  // What a user must know of how the file was read, each a sentence: parts that were left out, an
+  // output matrix that is used against the configuration. Printed by `info`, and when opened.
+  std::vector<std::string> notes;
 
   int64_t heads_per_key_value_head() const { return heads / key_value_heads; }
 };

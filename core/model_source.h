@@ -36,6 +36,7 @@ struct TensorRef {
   int64_t columns = 0;
   int64_t row_bytes = 0;
   std::vector<int64_t> row_order;  // [rows], or empty: 0, 1, 2, ...
+  std::string file_name;           // the tensor's in the file, for messages
 
   const std::byte* Row(int64_t row) const {
     return data + (row_order.empty() ? row : row_order[static_cast<size_t>(row)]) * row_bytes;

@@ -5,15 +5,24 @@
 #include <optional>
 #include <utility>
 
+#include "core/error.h"
+
 namespace midscope {
 
 class Normalizer::Step {
  public:
   virtual ~Step() = default;
-  virtual void Apply(AlignedText* text) const = 0;
+  // Throws TooLong before the text would be longer than `most` bytes.
+  virtual void Apply(AlignedText* text, size_t most) const = 0;
 };
 
 namespace {
+
+struct TooLong {};
+
+void CheckLength(size_t bytes, size_t most) {
+  if (bytes > most) throw TooLong();
+}
 
 // A step that looks at one character at a time; the change gives nothing where it stays.
 using Change = std::function<std::optional<std::string>(char32_t code)>;
@@ -39,7 +48,7 @@ class FormStep : public Normalizer::Step {
  public:
   explicit FormStep(NormalForm form) : form_(form) {}
 
-  void Apply(AlignedText* text) const override {
+  void Apply(AlignedText* text, size_t /*most*/) const override {
     const std::string whole = Normalise(text->text(), form_);
     if (whole == text->text()) return;
     // Grapheme by grapheme for the alignment. Where the parts don't make up the whole (a cluster
@@ -67,14 +76,14 @@ class FormStep : public Normalizer::Step {
 
 class LowercaseStep : public Normalizer::Step {
  public:
-  void Apply(AlignedText* text) const override {
+  void Apply(AlignedText* text, size_t /*most*/) const override {
     ChangeCharacters(text, [](char32_t code) { return std::optional(LowerCase(code)); });
   }
 };
 
 class StripAccentsStep : public Normalizer::Step {
  public:
-  void Apply(AlignedText* text) const override {
+  void Apply(AlignedText* text, size_t /*most*/) const override {
     ChangeCharacters(text, [](char32_t code) {
       return IsMark(code) ? std::optional<std::string>("") : std::nullopt;
     });
@@ -85,7 +94,7 @@ class StripStep : public Normalizer::Step {
  public:
   StripStep(bool left, bool right) : left_(left), right_(right) {}
 
-  void Apply(AlignedText* text) const override {
+  void Apply(AlignedText* text, size_t /*most*/) const override {
     size_t begin = 0;
     size_t end = text->size();
     while (left_ && begin < end) {
@@ -110,8 +119,9 @@ class PrependStep : public Normalizer::Step {
  public:
   explicit PrependStep(std::string prefix) : prefix_(std::move(prefix)) {}
 
-  void Apply(AlignedText* text) const override {
+  void Apply(AlignedText* text, size_t most) const override {
     if (text->size() == 0) return;
+    CheckLength(text->size() + prefix_.size(), most);
     AlignedText changed = text->Empty(0);
     changed.AppendChanged(*text, 0, 0, prefix_);
     changed.AppendPart(*text, 0, text->size());
@@ -127,7 +137,7 @@ class ReplaceStep : public Normalizer::Step {
   ReplaceStep(Pattern pattern, std::string content)
       : pattern_(std::move(pattern)), content_(std::move(content)) {}
 
-  void Apply(AlignedText* text) const override {
+  void Apply(AlignedText* text, size_t most) const override {
     std::vector<Pattern::Cut> cuts;
     Pattern::Matcher(pattern_).FindAll(text->text(), &cuts);
     AlignedText changed = text->Empty(0);
@@ -135,6 +145,7 @@ class ReplaceStep : public Normalizer::Step {
     for (const Pattern::Cut& cut : cuts) {
       any = any || cut.match;
       if (cut.match) {
+        CheckLength(changed.size() + content_.size(), most);
         changed.AppendChanged(*text, cut.begin, cut.end, content_);
       } else {
         changed.AppendPart(*text, cut.begin, cut.end);
@@ -154,12 +165,15 @@ class PrecompiledStep : public Normalizer::Step {
  public:
   explicit PrecompiledStep(PrecompiledMap map) : map_(std::move(map)) {}
 
-  void Apply(AlignedText* text) const override {
+  void Apply(AlignedText* text, size_t most) const override {
     constexpr size_t kShort = 6;  // bytes
     AlignedText changed = text->Empty(0);
     const auto take = [&](size_t begin, size_t end) {
       const auto bytes = map_.Find(text->text().substr(begin, end - begin));
-      if (bytes) changed.AppendChanged(*text, begin, end, *bytes);
+      if (bytes) {
+        CheckLength(changed.size() + bytes->size(), most);
+        changed.AppendChanged(*text, begin, end, *bytes);
+      }
       return bytes.has_value();
     };
     ForEachGrapheme(text->text(), [&](size_t begin, size_t end) {
@@ -179,29 +193,45 @@ class PrecompiledStep : public Normalizer::Step {
 
 }  // namespace
 
-Normalizer::Normalizer() = default;
+Normalizer::Normalizer(std::string thing) : thing_(std::move(thing)) {}
 Normalizer::~Normalizer() = default;
 Normalizer::Normalizer(Normalizer&&) noexcept = default;
 Normalizer& Normalizer::operator=(Normalizer&&) noexcept = default;
 
-void Normalizer::AddForm(NormalForm form) { steps_.push_back(std::make_unique<FormStep>(form)); }
-void Normalizer::AddLowercase() { steps_.push_back(std::make_unique<LowercaseStep>()); }
-void Normalizer::AddStripAccents() { steps_.push_back(std::make_unique<StripAccentsStep>()); }
-void Normalizer::AddStrip(bool left, bool right) {
-  steps_.push_back(std::make_unique<StripStep>(left, right));
+void Normalizer::Add(std::unique_ptr<const Step> step) {
+  if (steps_.size() >= kMaxNormalizerSteps)
+    throw Failure(thing_, "its normalizer has more than " + std::to_string(kMaxNormalizerSteps) +
+                              " steps, which is the limit");
+  steps_.push_back(std::move(step));
 }
+
+void Normalizer::AddForm(NormalForm form) { Add(std::make_unique<FormStep>(form)); }
+void Normalizer::AddLowercase() { Add(std::make_unique<LowercaseStep>()); }
+void Normalizer::AddStripAccents() { Add(std::make_unique<StripAccentsStep>()); }
+void Normalizer::AddStrip(bool left, bool right) { Add(std::make_unique<StripStep>(left, right)); }
 void Normalizer::AddPrepend(std::string text) {
-  steps_.push_back(std::make_unique<PrependStep>(std::move(text)));
+  Add(std::make_unique<PrependStep>(std::move(text)));
 }
 void Normalizer::AddReplace(Pattern pattern, std::string content) {
-  steps_.push_back(std::make_unique<ReplaceStep>(std::move(pattern), std::move(content)));
+  Add(std::make_unique<ReplaceStep>(std::move(pattern), std::move(content)));
 }
 void Normalizer::AddPrecompiled(PrecompiledMap map) {
-  steps_.push_back(std::make_unique<PrecompiledStep>(std::move(map)));
+  Add(std::make_unique<PrecompiledStep>(std::move(map)));
 }
 
 void Normalizer::Apply(AlignedText* text) const {
-  for (const auto& step : steps_) step->Apply(text);
+  const size_t most = text->size() * kNormalizerGrowth + kNormalizerSlack;
+  try {
+    for (const auto& step : steps_) {
+      step->Apply(text, most);
+      CheckLength(text->size(), most);
+    }
+  } catch (const TooLong&) {
+    throw Failure(thing_,
+                  "its normalizer makes the text more than " + std::to_string(kNormalizerGrowth) +
+                      " times as long, which is the limit",
+                  "The file is damaged, or made to use up the memory");
+  }
 }
 
 std::string Normalizer::Apply(std::string_view text) const {

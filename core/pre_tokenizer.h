@@ -38,6 +38,8 @@ class PreTokenizer {
   // GPT-2's pattern, what `ByteLevel` cuts with.
   void AddByteLevel();
 
+  size_t steps() const { return steps_.size(); }
+
   // Calls `piece(changed, begin, end)` for each piece, in order: bytes [begin, end) of `changed`,
   // which lives during the call. Throws Error where the text can't be matched.
   using Piece = std::function<void(const AlignedText& changed, size_t begin, size_t end)>;

@@ -52,7 +52,7 @@ std::vector<double> Yarn(const ModelConfig& config) {
   const RopeScaling& scaling = config.rope_scaling;
   return YarnFrequencies(config.rope_base, config.rope_dimensions,
                          {scaling.factor, OriginalContext(config), scaling.beta_fast,
-                          scaling.beta_slow, YarnForm::kRepo});
+                          scaling.beta_slow, YarnForm::kRepo, scaling.truncate});
 }
 
 std::vector<double> LongRope(const ModelConfig& config, int64_t tokens) {

@@ -67,9 +67,13 @@ YarnRange YarnCorrectionRange(double base, int64_t dimensions, const YarnSetting
   const auto pair = [&](double rotations) {
     return YarnPair(base, dimensions, settings.original_context, rotations);
   };
-  YarnRange range{
-      std::max(std::floor(pair(settings.beta_fast)), 0.0),
-      std::min(std::ceil(pair(settings.beta_slow)), static_cast<double>(dimensions - 1))};
+  double low = pair(settings.beta_fast);
+  double high = pair(settings.beta_slow);
+  if (settings.truncate) {
+    low = std::floor(low);
+    high = std::ceil(high);
+  }
+  YarnRange range{std::max(low, 0.0), std::min(high, static_cast<double>(dimensions - 1))};
   if (range.low == range.high) range.high += 0.001;  // no division by zero
   return range;
 }

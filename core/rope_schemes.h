@@ -51,9 +51,11 @@ struct YarnSettings {
   double beta_fast = 32.0;      // rotations within the original context from which pairs stay
   double beta_slow = 1.0;       // ... and up to which they are divided by the factor
   YarnForm form = YarnForm::kRepo;
+  bool truncate = true;  // whether the ramp is rounded outwards to whole pairs
 };
 
-// Where kRepo's ramp begins and ends, in pairs. As in the public code it is rounded outwards,
+// Where kRepo's ramp begins and ends, in pairs. As in the public code it is rounded outwards (but
+// for `truncate` false, as transformers has it),
 // `high` is held to d - 1 (not d/2 - 1), and an empty ramp is given a width of 0.001.
 struct YarnRange {
   double low = 0;

@@ -55,22 +55,34 @@ int64_t FirstRow(RowPart part, const ModelConfig& config) {
   }
 }
 
+// Row of the file's head for a row of the decoder's. Only the first `rotated` rows of a head are
+// pairs: 2j and 2j + 1 in the file, j and j + rotated / 2 in the decoder. The others lie in order.
+int64_t InterleavedRow(int64_t within, int64_t rotated) {
+  const int64_t pairs = rotated / 2;
+  if (within >= rotated) return within;
+  return within < pairs ? 2 * within : 2 * (within - pairs) + 1;
+}
+
 // Row of the file for each of the decoder's rows; empty where they lie in order.
-std::vector<int64_t> RowOrder(RowPart part, int64_t rows, int64_t head_dim) {
+std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& config) {
   std::vector<int64_t> order;
   const int64_t third = static_cast<int64_t>(part) - static_cast<int64_t>(RowPart::kHeadQuery);
   if (part != RowPart::kInterleaved && third < 0) return order;
   order.resize(static_cast<size_t>(rows));
+  const int64_t head_dim = config.head_dim;
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t head = row / head_dim;
     const int64_t within = row % head_dim;
-    const int64_t half = head_dim / 2;
     order[static_cast<size_t>(row)] =
         part == RowPart::kInterleaved
-            ? head * head_dim + (within < half ? 2 * within : 2 * (within - half) + 1)
+            ? head * head_dim + InterleavedRow(within, config.rope_dimensions)
             : (3 * head + third) * head_dim + within;
   }
   return order;
+}
+
+const std::string& ShownName(const FileTensor& tensor, const std::string& name) {
+  return tensor.file_name.empty() ? name : tensor.file_name;
 }
 
 }  // namespace
@@ -111,7 +123,7 @@ TensorTable::TensorTable(const ModelConfig& config, const std::vector<TensorPlac
     by_place[place].push_back(tensor);
   }
   for (const auto& [place, tensors] : by_place) AddBiases(tensors, *place);
-  // Tied embeddings are sometimes written twice; the decoder uses the first, as transformers does.
+  // Tied embeddings are sometimes written twice; whoever opened the file has compared them.
   if (config.tied_embeddings) {
     const TensorPlace* output = FindPlace(places, {"output", -1, {}});
     if (output != nullptr) used_.insert(std::string(output->file_name) + ".weight");
@@ -164,8 +176,8 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const std::vector<int
   std::vector<int64_t> wanted = shape;
   wanted[0] = FileRows(part, shape[0], config_);
   if (tensor.shape != wanted) {
-    throw Failure(thing_, "tensor " + file_name + " has shape " + ShapeText(tensor.shape) +
-                              "; the model needs " + ShapeText(wanted));
+    throw Failure(thing_, "tensor " + ShownName(tensor, file_name) + " has shape " +
+                              ShapeText(tensor.shape) + "; the model needs " + ShapeText(wanted));
   }
   TensorRef reference;
   reference.format = tensor.format;
@@ -173,11 +185,14 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const std::vector<int
   reference.columns = shape.size() == 1 ? 1 : shape[1];
   reference.row_bytes = tensor.bytes / wanted[0];
   if (shape.size() == 1 && tensor.format.elements != 1) {
-    throw Failure(thing_, "tensor " + file_name + " is quantised; vectors must be floating point",
-                  "Convert the model again");
+    throw Failure(
+        thing_,
+        "tensor " + ShownName(tensor, file_name) + " is quantised; vectors must be floating point",
+        "Convert the model again");
   }
   reference.data = tensor.data + FirstRow(part, config_) * reference.row_bytes;
-  reference.row_order = RowOrder(part, shape[0], config_.head_dim);
+  reference.row_order = RowOrder(part, shape[0], config_);
+  reference.file_name = ShownName(tensor, file_name);
   return reference;
 }
 
@@ -207,8 +222,9 @@ void TensorTable::CheckNoneLeft(const std::vector<std::string_view>& ignored) co
                     [&, n = std::string_view(name)](auto ending) { return n.ends_with(ending); });
     if (passed_over) continue;
     throw Failure(thing_,
-                  "tensor " + Quote(name, 120) + " has no place in a " + config_.architecture +
-                      " decoder of " + std::to_string(config_.layers) + " layers",
+                  "tensor " + Quote(ShownName(tensor, name), 120) + " has no place in a " +
+                      config_.architecture + " decoder of " + std::to_string(config_.layers) +
+                      " layers",
                   "This variant is not supported yet");
   }
 }

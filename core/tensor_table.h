@@ -24,8 +24,10 @@ struct FileTensor {
   kernels::BlockFormat format;
   const std::byte* data = nullptr;  // any alignment
   int64_t bytes = 0;
+  std::string file_name;  // as the file calls it; empty: by its key in FileTensors
 };
 
+// By the names that a family's places have.
 using FileTensors = std::map<std::string, FileTensor, std::less<>>;
 
 // Fills in config->parameters, their bytes and the type that most of them have.

@@ -17,6 +17,7 @@ namespace {
 
 // Larger than any tokenizer there is: what is larger is not read into memory.
 constexpr uintmax_t kMaxFile = uintmax_t{512} << 20;
+constexpr size_t kSpareIds = 10'000;
 
 class Reader {
  public:
@@ -27,11 +28,13 @@ class Reader {
     const JsonFields fields(config, Name("tokenizer_config.json"), "");
     if (const auto json = Text("tokenizer.json")) {
       parts_ = ReadTokenizerJson(*json, Name("tokenizer.json"));
+      LimitIds();
       AddDeclaredTokens(fields);
       bos_is_decided_ = true;
     } else if (const auto model = Text("tokenizer.model")) {
       // `legacy` is how transformers says whether text after a special token gets a space, too.
       parts_ = ReadSentencePiece(*model, Name("tokenizer.model"), {!fields.Flag("legacy", true)});
+      LimitIds();
       AddDeclaredTokens(fields);
       AddListedTokens();
       parts_.vocabulary.bos = FindToken("<s>");
@@ -87,8 +90,10 @@ class Reader {
   void Declare(AddedToken token, const JsonFields& fields) {
     Vocabulary& vocabulary = parts_.vocabulary;
     const auto index = static_cast<size_t>(token.id);
-    if (index >= 2 * vocabulary.bytes.size() + 100'000)
-      fields.Fail("has the id " + std::to_string(token.id) + ", far outside the vocabulary");
+    if (index >= most_ids_)
+      fields.Fail("has the id " + std::to_string(token.id) + ", beyond the limit of " +
+                  std::to_string(most_ids_) + ", which is the size of the vocabulary (" +
+                  std::to_string(vocabulary_) + ") and " + std::to_string(kSpareIds));
     if (index >= vocabulary.bytes.size()) {
       vocabulary.bytes.resize(index + 1);
       vocabulary.types.resize(index + 1, TokenType::kUnused);
@@ -199,7 +204,13 @@ class Reader {
       return;
     }
     const nlohmann::json* found = config.Find("chat_template");
-    if (found == nullptr) return;
+    if (found == nullptr) {
+      // Where models with pictures had it before chat_template.jinja.
+      const nlohmann::json processor = Json("chat_template.json");
+      const JsonFields fields(processor, Name("chat_template.json"), "");
+      text = fields.FindText("chat_template").value_or("");
+      return;
+    }
     if (!found->is_array()) {
       text = config.Text("chat_template");
       return;
@@ -210,9 +221,25 @@ class Reader {
     }
   }
 
+  // Ids that are declared beside the tokenizer's own file may have gaps, but not so many that they
+  // would fill the memory, and not more with each of them.
+  void LimitIds() {
+    vocabulary_ = parts_.vocabulary.bytes.size();
+    const nlohmann::json json = Json("config.json");
+    const JsonFields config(json, Name("config.json"), "");
+    const nlohmann::json* rows = config.Find("vocab_size");
+    // More than any model has: a number that is larger says nothing.
+    constexpr uint64_t kMaxRows = uint64_t{1} << 22;
+    if (rows != nullptr && rows->is_number_unsigned() && rows->get<uint64_t>() <= kMaxRows)
+      vocabulary_ = std::max(vocabulary_, static_cast<size_t>(rows->get<uint64_t>()));
+    most_ids_ = vocabulary_ + kSpareIds;
+  }
+
   std::filesystem::path folder_;
   TokenizerParts parts_;
   bool bos_is_decided_ = false;  // tokenizer.json says whether BOS stands before a text
+  size_t vocabulary_ = 0;  // tokens of the tokenizer's own file, or rows of the model
+  size_t most_ids_ = 0;
 };
 
 }  // namespace

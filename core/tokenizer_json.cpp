@@ -45,6 +45,7 @@ class Reader {
   explicit Reader(const JsonFields& fields) : fields_(fields), model_(fields.Inside("model")) {}
 
   TokenizerParts Read() {
+    parts_.normalizer = Normalizer(fields_.thing());
     if (fields_.Find("normalizer") != nullptr)
       ReadNormalizer(fields_.Inside("normalizer"), &parts_.normalizer);
     if (fields_.Find("pre_tokenizer") != nullptr)

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/unicode_text.h"
 #include "core/vocabulary.h"
 
 namespace midscope {
@@ -72,7 +73,9 @@ std::string DecodeBase64(const std::string& text, const JsonFields& fields) {
 // Spaces become marks, and one is put before the text.
 void ReadMetaspace(const JsonFields& fields, PreTokenizer* pre_tokenizer) {
   const std::string mark = fields.FindText("replacement").value_or(std::string(kSpaceMark));
-  if (mark.empty()) fields.Fail("replaces spaces by nothing");
+  // `tokenizers` has one character here; longer ones would make the text grow with every step.
+  if (mark.empty() || CharacterAt(mark, 0).length != mark.size())
+    fields.Fail("replaces spaces by " + Quote(mark) + ", which is not one character");
   PrefixScheme scheme = PrefixScheme::kAlways;
   if (const auto name = fields.FindText("prepend_scheme")) {
     if (*name == "first") {
@@ -163,6 +166,10 @@ bool ReadPreTokenizer(const JsonFields& fields, PreTokenizer* pre_tokenizer) {
     });
     return byte_level;
   }
+  constexpr size_t kMaxSteps = 50;
+  if (pre_tokenizer->steps() > kMaxSteps)
+    fields.Fail("stands after more than " + std::to_string(kMaxSteps) +
+                " steps, which is the limit");
   if (type == "ByteLevel") {
     ReadByteLevelStep(fields, pre_tokenizer);
     return true;

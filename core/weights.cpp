@@ -103,9 +103,15 @@ class Loader {
     std::vector<WeightMatrix::Part> tensors;
     tensors.reserve(parts.size());
     for (const Part& part : parts) {
-      tensors.push_back({part.name, &Require(part.name, part.outputs, inputs)});
+      const TensorRef& tensor = Require(part.name, part.outputs, inputs);
+      tensors.push_back({FileName(tensor, part.name), &tensor});
     }
     return {source_.path(), tensors, dtype_};
+  }
+
+  // What a user finds in the file.
+  static std::string FileName(const TensorRef& tensor, const std::string& name) {
+    return tensor.file_name.empty() ? name : tensor.file_name;
   }
 
   // Throws unless the tensor is there and has this shape: what is read from it is bounded by it.
@@ -132,7 +138,7 @@ class Loader {
     std::vector<float> values(static_cast<size_t>(width));
     kernels::Dequantise(tensor.format.type, tensor.Row(0), width, values.data());
     for (const float value : values) {
-      if (!std::isfinite(value)) throw NotFinite(source_.path(), name);
+      if (!std::isfinite(value)) throw NotFinite(source_.path(), FileName(tensor, name));
     }
     return values;
   }

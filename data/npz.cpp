@@ -21,6 +21,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr uint16_t kZipVersion = 20;
+constexpr size_t kMemberBytes = 30;  // before a member's name
 constexpr uint16_t kUtf8Names = 1 << 11;
 // 1980-01-01, the first date that ZIP knows: equal records make equal files.
 constexpr uint16_t kNoDate = (1 << 5) | 1;
@@ -104,6 +105,14 @@ class ZipWriter {
     if (size > 0) {
       checksum = crc32(checksum, static_cast<const Bytef*>(data), static_cast<uInt>(size));
     }
+    // Before a byte is written: a full disk is no way to learn of the format's limit.
+    const auto end =
+        offset_ + static_cast<int64_t>(kMemberBytes + name.size() + header.size() + size);
+    if (end > kLargestMember) {
+      throw Failure("NPZ",
+                    "the file would take more than 4 GiB, which its ZIP format can't address",
+                    "Export less: an address of one array, or --slice");
+    }
     std::string fields;
     Add16(fields, kZipVersion);
     Add16(fields, kUtf8Names);
@@ -128,11 +137,6 @@ class ZipWriter {
     Put(std::string("PK\3\4", 4) + fields + name + header);
     out_.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
     offset_ += static_cast<int64_t>(size);
-    if (offset_ > kLargestMember) {
-      throw Failure("NPZ",
-                    "the file would take more than 4 GiB, which its ZIP format can't address",
-                    "Export less: an address of one array, or --slice");
-    }
   }
 
   void Finish() {

@@ -22,16 +22,18 @@ Activation ReadActivation(const ConfigJson& json, std::string_view key,
 }
 
 void ReadLlamaLike(const ConfigJson& json, const FolderDefaults& defaults, ModelConfig* config) {
-  config->layers = json.Count("num_hidden_layers", kMaxLayers);
-  config->hidden = json.Count("hidden_size", kMaxWidth);
-  config->feed_forward = json.Count("intermediate_size", kMaxWidth);
-  config->vocabulary = json.Count("vocab_size", kMaxTokens);
-  config->heads = json.Count("num_attention_heads", kMaxWidth);
-  config->key_value_heads = json.Count("num_key_value_heads", kMaxWidth, config->heads);
+  config->layers = json.Count("num_hidden_layers", kMaxLayers, defaults.layers);
+  config->hidden = json.Count("hidden_size", kMaxWidth, defaults.hidden);
+  config->feed_forward = json.Count("intermediate_size", kMaxWidth, defaults.feed_forward);
+  config->vocabulary = json.Count("vocab_size", kMaxTokens, defaults.vocabulary);
+  config->heads = json.Count("num_attention_heads", kMaxWidth, defaults.heads);
+  config->key_value_heads = json.Count("num_key_value_heads", kMaxWidth,
+                                       defaults.key_value_heads.value_or(config->heads));
   const int64_t implied = config->hidden / config->heads;
   config->head_dim = json.Count("head_dim", kMaxWidth, defaults.head_dim.value_or(implied));
-  config->trained_context = std::max(json.Count("max_position_embeddings", kMaxTokens),
-                                     json.Count("max_sequence_length", kMaxTokens, 1));
+  config->trained_context =
+      std::max(json.Count("max_position_embeddings", kMaxTokens, defaults.context),
+               json.Count("max_sequence_length", kMaxTokens, 1));
   config->norm_epsilon = json.Positive("rms_norm_eps", defaults.norm_epsilon);
   config->activation = ReadActivation(json, defaults.activation_key, defaults.activation);
   config->tied_embeddings = json.Flag("tie_word_embeddings", defaults.tied);

@@ -21,6 +21,14 @@ struct FolderDefaults {
   double rope_base = 10000.0;
   bool read_rope = true;
   std::optional<int64_t> head_dim = {};  // nothing: hidden_size / num_attention_heads
+  // Nothing: the key must be there (num_key_value_heads: as many as heads).
+  std::optional<int64_t> layers = {};
+  std::optional<int64_t> hidden = {};
+  std::optional<int64_t> feed_forward = {};
+  std::optional<int64_t> vocabulary = {};
+  std::optional<int64_t> heads = {};
+  std::optional<int64_t> key_value_heads = {};
+  std::optional<int64_t> context = {};
 };
 
 // Sizes, norms' epsilon, activation, tying and rope of the families that are named as llama is.

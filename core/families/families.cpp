@@ -7,9 +7,9 @@ namespace midscope {
 
 const std::vector<const Family*>& Families() {
   static const std::vector<const Family*> families = {
-      &LlamaFamily(), &MistralFamily(), &SmolLm3Family(), &Qwen2Family(),
-      &Qwen3Family(), &GemmaFamily(),   &Gemma2Family(),  &Gemma3Family(),
-      &Phi3Family(),  &Olmo2Family(),   &GptNeoxFamily(), &MptFamily()};
+      &LlamaFamily(),   &MistralFamily(), &SmolLm3Family(), &Qwen2Family(), &Qwen3Family(),
+      &GemmaFamily(),   &Gemma2Family(),  &Gemma3Family(),  &Phi3Family(),  &Olmo2Family(),
+      &GptNeoxFamily(), &MptFamily(),     &Qwen25VlFamily()};
   return families;
 }
 

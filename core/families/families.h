@@ -10,6 +10,7 @@ const Family& LlamaFamily();
 const Family& MistralFamily();
 const Family& SmolLm3Family();
 const Family& Qwen2Family();
+const Family& Qwen25VlFamily();
 const Family& Qwen3Family();
 const Family& GemmaFamily();
 const Family& Gemma2Family();

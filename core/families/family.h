@@ -55,6 +55,23 @@ struct Family {
   std::vector<std::string_view> ignored_endings = {};
 };
 
+// A model of text and pictures, whose text part is a family's decoder. Its config.json holds the
+// text part's in "text_config" (or, where `flat`, in itself), and its tensors the text part's under
+// "language_model.model.", "model.language_model.", "language_model." or as the family names them.
+struct TextWrapper {
+  std::string_view model_type;               // of config.json: "gemma3"
+  const Family& (*family)();                 // of the text part
+  std::vector<std::string_view> text_types;  // what text_config's model_type may be
+  bool flat = false;
+  bool tied = false;          // where tie_word_embeddings is left out
+  bool text_may_tie = false;  // by text_config's own tie_word_embeddings
+  // How names of tensors begin that are no text part's, after "model." or without.
+  std::vector<std::string_view> other_parts;
+};
+
+const std::vector<TextWrapper>& TextWrappers();
+const TextWrapper* FindTextWrapper(std::string_view model_type);
+
 // All families, in the order in which messages list them.
 const std::vector<const Family*>& Families();
 

@@ -48,8 +48,18 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
                  .activation = "gelu_pytorch_tanh",
                  .activation_key = "hidden_activation",
                  .read_rope = false,
-                 .head_dim = 256},
+                 .head_dim = 256,
+                 // Files of Gemma3ForConditionalGeneration leave most of these out.
+                 .layers = 26,
+                 .hidden = 2304,
+                 .feed_forward = 9216,
+                 .vocabulary = 262208,
+                 .heads = 8,
+                 .key_value_heads = 4,
+                 .context = 131072},
                 config);
+  if (json.Flag("use_bidirectional_attention", false))
+    json.Fail("use_bidirectional_attention is true, which is not supported");
   ReadRopes(json, config);
   ReadGemma2Folder(json, 0.0, 0.0, config);
   const int64_t window = json.Count("sliding_window", kMaxTokens, kWindow);

@@ -8,6 +8,6 @@
 namespace midscope {
 
 // Layers from max_window_layers on see sliding_window keys where use_sliding_window is true.
-void ReadQwenWindow(const ConfigJson& json, ModelConfig* config);
+void ReadQwenWindow(const ConfigJson& json, ModelConfig* config, int64_t full_layers = 28);
 
 }  // namespace midscope

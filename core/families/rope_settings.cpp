@@ -35,9 +35,7 @@ void ReadYarn(const ConfigJson& rope, RopeScaling* scaling, double context) {
   scaling->beta_fast = rope.Positive("beta_fast", 32.0);
   scaling->beta_slow = rope.Positive("beta_slow", 1.0);
   scaling->attention_factor = YarnAttentionFactor(rope, scaling->factor);
-  if (!rope.Flag("truncate", true)) {
-    rope.Fail(rope.Name("truncate") + " is false, which is not supported yet");
-  }
+  scaling->truncate = rope.Flag("truncate", true);
 }
 
 void ReadLongRope(const ConfigJson& rope, RopeScaling* scaling, double context) {
@@ -114,7 +112,8 @@ void ReadRope(const ConfigJson& json, const std::optional<ConfigJson>& rope,
   config->rope_dimensions = static_cast<int64_t>(static_cast<double>(config->head_dim) * partial);
   if (!rope) return;
   const std::string kind = rope->Text("rope_type", rope->Text("type", "default"));
-  if (kind == "default") return;
+  // mrope has a position for each of time, height and width, which are one and the same in text.
+  if (kind == "default" || (kind == "mrope" && defaults.text_of_mrope)) return;
   ReadScaling(json, *rope, kind, config);
   StretchContext(config);
 }

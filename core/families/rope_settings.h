@@ -16,6 +16,7 @@ struct RopeDefaults {
   double partial = 1.0;                 // rotated part of a head
   std::string base_key = "rope_theta";  // where there are no rope_parameters
   std::string partial_key = "partial_rotary_factor";
+  bool text_of_mrope = false;  // "mrope" is a kind that changes nothing in text
 };
 
 // Fills rope_base, rope_dimensions and rope_scaling from the `rope` object (nothing: absent) with

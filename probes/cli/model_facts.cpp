@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "core/config_json.h"
 #include "core/error.h"
@@ -45,22 +46,31 @@ ModelConfig StatedConfig(const GgufFile& file) {
   return config;
 }
 
+int64_t StatedNumber(const ConfigJson& json, const char* key) {
+  try {
+    return json.CountOrZero(key, INT64_MAX, 0);
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
 // The same of a folder's config.json, by the keys that most families use.
 ModelConfig StatedConfig(const ConfigJson& json) {
   ModelConfig config;
-  const auto number = [&](const char* key) -> int64_t {
-    try {
-      return json.CountOrZero(key, INT64_MAX, 0);
-    } catch (const Error&) {
-      return 0;
-    }
-  };
   try {
     config.architecture = json.Text("model_type", "");
     config.name = json.Text("_name_or_path", "");
   } catch (const Error&) {
     config.name = "";
   }
+  // Of a model of text and pictures, the text part's.
+  std::optional<ConfigJson> text;
+  try {
+    text = json.Object("text_config");
+  } catch (const Error&) {
+    text.reset();
+  }
+  const auto number = [&](const char* key) { return StatedNumber(text ? *text : json, key); };
   config.layers = number("num_hidden_layers");
   config.heads = number("num_attention_heads");
   config.key_value_heads = number("num_key_value_heads");
@@ -110,7 +120,13 @@ ModelFacts UnsupportedFacts(const std::string& model, const std::filesystem::pat
   if (std::filesystem::is_directory(path, ignored)) {
     if (!std::filesystem::exists(path / "config.json", ignored)) throw error;
     facts.format = kFolder;
-    facts.config = StatedConfig(ConfigJson::Read(path / "config.json"));
+    const ConfigJson json = ConfigJson::Read(path / "config.json");
+    facts.config = StatedConfig(json);
+    try {
+      SumFolder(path, &facts);
+    } catch (const Error&) {
+      facts.tensors = facts.file_bytes = 0;  // not stated
+    }
     return facts;
   }
   std::optional<GgufFile> file;

@@ -172,6 +172,7 @@ Json RopeJson(const ModelConfig& config) {
   if (scaling.kind == RopeScalingKind::kYarn) {
     json["beta_fast"] = scaling.beta_fast;
     json["beta_slow"] = scaling.beta_slow;
+    json["truncate"] = scaling.truncate;
   }
   if (scaling.kind == RopeScalingKind::kYarn || scaling.kind == RopeScalingKind::kLongRope) {
     json["attention_factor"] = PositiveOrNull(scaling.attention_factor);
@@ -264,8 +265,8 @@ std::string FactsJson(const ModelFacts& facts, const std::vector<int64_t>& lengt
       {"name", config.name},
       {"file", facts.file},
       {"format", facts.format},
-      {"file_bytes", facts.file_bytes},
-      {"tensors", facts.tensors},
+      {"file_bytes", NumberOrNull(facts.file_bytes)},
+      {"tensors", NumberOrNull(facts.tensors)},
       {"feed_forward", NumberOrNull(config.feed_forward)},
       {"parameters", NumberOrNull(config.parameters)}};
   if (facts.supported) {
@@ -280,6 +281,7 @@ std::string FactsJson(const ModelFacts& facts, const std::vector<int64_t>& lengt
                          {"eos_id", IdOrNull(tokenizer.eos_id)},
                          {"add_bos", tokenizer.add_bos}};
     json["chat_template"] = tokenizer.chat_template;
+    json["notes"] = config.notes;
     json["interventions"] = InterventionsJson(facts.interventions);
     json["memory"] = MemoryJson(config, lengths);
   } else {
@@ -297,8 +299,10 @@ std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengt
   const auto number = [](int64_t value) {
     return value > 0 ? std::to_string(value) : "not stated";
   };
-  add("file", fmt::format("{} ({}, {} MB, {} tensors)", facts.file, facts.format,
-                          Megabytes(facts.file_bytes), facts.tensors));
+  add("file", facts.tensors == 0
+                  ? fmt::format("{} ({})", facts.file, facts.format)
+                  : fmt::format("{} ({}, {} MB, {} tensors)", facts.file, facts.format,
+                                Megabytes(facts.file_bytes), facts.tensors));
   add("name", config.name.empty() ? "not stated" : DisplayText(config.name));
   add("architecture",
       config.architecture.empty() ? "not stated" : DisplayText(config.architecture));
@@ -309,7 +313,8 @@ std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengt
   add("hidden",
       fmt::format("{} (feed-forward: {})", number(config.hidden), number(config.feed_forward)));
   add("vocabulary", number(config.vocabulary));
-  add("trained_context", number(config.trained_context) + " tokens");
+  add("trained_context",
+      number(config.trained_context) + (config.trained_context > 0 ? " tokens" : ""));
   add("rope_base", RopeText(config));
   add("quantisation", config.quantisation.empty() ? "not stated" : config.quantisation);
   if (!facts.supported) {
@@ -324,6 +329,7 @@ std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengt
   add("tokenizer", TokenizerText(facts.tokenizer));
   add("chat_template", facts.tokenizer.chat_template ? "yes" : "no");
   add("supported", "yes");
+  for (const std::string& note : config.notes) add("note", note);
   add("interventions", InterventionsText(facts.interventions));
   return text + MemoryText(config, lengths);
 }

@@ -6,9 +6,10 @@
 
 RENDER_CHAT_LINES is the built program tests/core/render_chat_lines. The templates are those of chat_templates.py and the *.jinja files in
 FOLDER. --golden writes what transformers makes of the first five conversations of each in chat_templates.py. Where transformers raises an error,
-Midscope must refuse, too. strftime_now is hidden from the templates: Midscope writes no dates of today. Exits with 1 where one differs.
+Midscope must refuse, too. Both are given the same further variables and the same date for strftime_now. Exits with 1 where one differs.
 """
 import argparse
+import datetime
 import json
 import pathlib
 import random
@@ -17,7 +18,7 @@ import sys
 
 from transformers.utils.chat_template_utils import _compile_jinja_template
 
-from chat_templates import TEMPLATES
+from chat_templates import DATES, TEMPLATES, VARIABLES
 
 CONTENTS = ["hi", " Two words. ", "\n\nlines\nand more\n", "", "<think>\nso\n</think>\n\nyes", "it's \"quoted\" {{ braces }}", "été 中文 😀",
             "<tool_response>x</tool_response>", "\u00a0nbsp\u2003", "a\\nb"]
@@ -35,10 +36,11 @@ def conversation(rng):
 
 def render(template, request):
     compiled = _compile_jinja_template(template)
-    compiled.environment.globals.pop("strftime_now", None)
+    date = datetime.datetime.fromisoformat(request["date"])
+    variables = {"tools": None, "documents": None, "bos_token": request["bos"], "eos_token": request["eos"], "strftime_now": date.strftime}
     try:
-        return compiled.render(messages=request["messages"], tools=None, documents=None, bos_token=request["bos"], eos_token=request["eos"],
-                               add_generation_prompt=request["add_generation_prompt"])
+        return compiled.render(messages=request["messages"], add_generation_prompt=request["add_generation_prompt"],
+                               **(variables | request["variables"]))
     except Exception as error:
         return error
 
@@ -59,7 +61,7 @@ def main():
         templates |= {path.name: path.read_text(encoding="utf-8") for path in sorted(args.folder.glob("*.jinja"))}
     for name, template in templates.items():
         requests = [{"template": template, "messages": conversation(rng), "add_generation_prompt": rng.random() < 0.5, "bos": "<s>",
-                     "eos": "</s>"} for _ in range(args.conversations)]
+                     "eos": "</s>", "variables": rng.choice(VARIABLES.get(name, [{}])), "date": rng.choice(DATES)} for _ in range(args.conversations)]
         done = subprocess.run([args.program], input="".join(json.dumps(request) + "\n" for request in requests), capture_output=True, text=True,
                               check=True)
         answers = [json.loads(line) for line in done.stdout.split("\n")[:-1]]
@@ -72,8 +74,11 @@ def main():
             print(f"  {requests[i]['messages']} {requests[i]['add_generation_prompt']}\n    transformers {expected[i]!r}\n    midscope     {answers[i]}")
         failed = failed or bool(differ)
         if name in TEMPLATES:
-            golden += [{"name": name, **request, "text": None if isinstance(want, Exception) else want}
-                       for request, want in list(zip(requests, expected))[:5]]
+            first = [{"name": name, **request, "text": None if isinstance(want, Exception) else want}
+                     for request, want in list(zip(requests, expected))[:5]]
+            for entry in first[1:]:
+                entry["template"] = None  # as in the line before
+            golden += first
     if args.golden:
         args.golden.write_text("".join(json.dumps(entry) + "\n" for entry in golden), encoding="utf-8")
     return 1 if failed else 0

@@ -6,8 +6,8 @@
 // key within rounding of 3/n swaps ratios:
 //   1. attended keys and ratios: counts may differ only where a key lies within 1e-6 of 3/n; with
 //   equal counts ratios are equal to 1e-6;
-//   2. with the reference's ratios fed in: |difference| of the last row's logits <= 5e-3, of
-//   last-query attention <= 1e-4.
+//   2. with the reference's ratios fed in: |difference| of the last row's logits <= 1e-4, as
+//   the README claims for 1,000 tokens, and of last-query attention <= 1e-4.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@
 namespace midscope {
 namespace {
 
-constexpr double kLogitTolerance = 5e-3;
+constexpr double kLogitTolerance = 1e-4;
 constexpr double kAttentionTolerance = 1e-4;
 constexpr double kRatioTolerance = 1e-6;
 

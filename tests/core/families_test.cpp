@@ -233,7 +233,8 @@ INSTANTIATE_TEST_SUITE_P(Tiny, Family, ::testing::ValuesIn(TinyModelNames()), []
 TEST(Families, EveryArchitectureHasAModel) {
   const std::vector<std::string> models = TinyModelNames();
   for (const char* name : {"llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3",
-                           "phi3", "olmo2", "gpt-neox", "mpt", "smollm3"}) {
+                           "phi3", "olmo2", "gpt-neox", "mpt", "smollm3", "gemma3-pictures",
+                           "mistral3", "qwen2-5-vl", "llama-other-head", "llama-yarn-soft"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }

@@ -179,6 +179,14 @@ TEST(FolderModel, ReadsRopeInItsOldAndNewForm) {
 }
 
 TEST(FolderModel, ReadsOtherRopeScalings) {
+  EXPECT_FALSE(ReadFolderConfig(Tiny("llama-yarn-soft")).rope_scaling.truncate);
+  EXPECT_TRUE(ReadFolderConfig(Tiny("llama-yarn")).rope_scaling.truncate);
+  // mrope is plain in text, and in no other family known.
+  const ModelConfig qwen = ReadFolderConfig(Tiny("qwen2-5-vl"));
+  EXPECT_EQ(qwen.rope_scaling.kind, RopeScalingKind::kNone);
+  EXPECT_EQ(qwen.rope_base, 500.0);
+  EXPECT_THAT(ErrorWith("qwen2", {{"rope_scaling", {{"type", "mrope"}}}}),
+              HasSubstr("rope scaling 'mrope' is not supported yet"));
   const ModelConfig longchat = ReadFolderConfig(Tiny("longchat"));
   EXPECT_EQ(longchat.rope_scaling.kind, RopeScalingKind::kLinear);
   EXPECT_EQ(longchat.rope_scaling.factor, 4.0);
@@ -251,7 +259,7 @@ TEST(FolderModel, RefusesTensorsThatDoNotFit) {
   EXPECT_THAT(open("mistral", "num_hidden_layers", 3),
               HasSubstr("has no tensor 'model.layers.2.input_layernorm.weight'"));
   EXPECT_THAT(open("qwen3", "tie_word_embeddings", false),
-              HasSubstr("has no tensor 'lm_head.weight'"));
+              HasSubstr("has no output matrix 'lm_head.weight'"));
 }
 
 TEST(FolderModel, RefusesFoldersAndFilesThatAreNoModels) {

@@ -4,12 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <limits>
+#include <map>
 
+#include "core/decoder.h"
 #include "core/embedded_model.h"
+#include "tests/core/closeness.h"
 #include "tests/core/error_message.h"
 #include "tests/core/gguf_writer.h"
+#include "tests/core/safetensors_parts.h"
+#include "tests/core/temporary_folder.h"
 
 namespace midscope {
 namespace {
@@ -150,6 +156,67 @@ TEST(GgufModel, TakesBiasesThatAreThere) {
   EXPECT_EQ(model->Find("1.key.bias"), nullptr);
   EXPECT_EQ(model->Find("0.query")->row_order,
             (std::vector<int64_t>{0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15}));
+}
+
+// Heads of 8 dimensions of which 4 rotate. llama.cpp rotates rows 2j and 2j + 1 of the first 4 and
+// leaves the others; a folder's rows j and j + 2 are the same pairs.
+TEST(GgufModel, OrdersTheRotatedRowsAlone) {
+  GgufWriter writer = TinyModel();
+  writer.Remove("llama.attention.head_count").Uint32("llama.attention.head_count", 2);
+  writer.Remove("llama.attention.head_count_kv").Uint32("llama.attention.head_count_kv", 1);
+  writer.Uint32("llama.rope.dimension_count", 4);
+  const test::TemporaryFile file(writer.Bytes());
+  EXPECT_EQ(OpenGgufModel(file.path())->Find("0.key")->row_order,
+            (std::vector<int64_t>{0, 2, 1, 3, 4, 5, 6, 7}));
+
+  const std::map<std::string, std::string> names = {
+      {"attn_norm", "input_layernorm"},    {"attn_q", "self_attn.q_proj"},
+      {"attn_k", "self_attn.k_proj"},      {"attn_v", "self_attn.v_proj"},
+      {"attn_output", "self_attn.o_proj"}, {"ffn_norm", "post_attention_layernorm"},
+      {"ffn_gate", "mlp.gate_proj"},       {"ffn_up", "mlp.up_proj"},
+      {"ffn_down", "mlp.down_proj"}};
+  test::SafetensorsParts parts;
+  const GgufFile gguf(file.path());
+  for (const GgufTensor& tensor : gguf.tensors()) {
+    std::string bytes(reinterpret_cast<const char*>(tensor.data),
+                      static_cast<size_t>(tensor.bytes));
+    std::string name =
+        tensor.name == "token_embd.weight" ? "model.embed_tokens.weight" : "model.norm.weight";
+    if (tensor.name.starts_with("blk.")) {
+      const std::string part = tensor.name.substr(6, tensor.name.size() - 6 - 7);
+      name = "model.layers." + tensor.name.substr(4, 2) + names.at(part) + ".weight";
+      if (part == "attn_q" || part == "attn_k") {
+        const std::string rows = bytes;
+        const size_t row_bytes = 16 * sizeof(float);
+        for (size_t row = 0; row < rows.size() / row_bytes; ++row) {
+          constexpr std::array<size_t, 8> kFrom = {0, 2, 1, 3, 4, 5, 6, 7};
+          rows.copy(bytes.data() + row * row_bytes, row_bytes,
+                    (row / 8 * 8 + kFrom.at(row % 8)) * row_bytes);
+        }
+      }
+    }
+    parts[name] = {"F32", tensor.shape, bytes};
+  }
+  const test::TemporaryFolder folder;
+  folder.Write("model.safetensors", test::WriteSafetensors(parts));
+  folder.Write("config.json", R"({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 16,
+      "intermediate_size": 24, "vocab_size": 259, "num_attention_heads": 2, "head_dim": 8,
+      "num_key_value_heads": 1, "max_position_embeddings": 64, "rms_norm_eps": 1e-5,
+      "tie_word_embeddings": true, "partial_rotary_factor": 0.5})");
+  std::filesystem::copy(MIDSCOPE_TINY_MODELS "/llama/tokenizer.json",
+                        folder.path() / "tokenizer.json");
+  const std::vector<int32_t> ids = {5, 9, 200, 3, 77, 5, 9};
+  std::array<std::vector<float>, 2> logits;
+  for (const bool is_gguf : {false, true}) {
+    const auto decoder = Decoder::Open(is_gguf ? file.path().string() : folder.path().string(),
+                                       {kernels::Dtype::kFloat32, 1});
+    RunRequest request;
+    request.ids = ids;
+    const RunResult result = decoder->RunOne(request);
+    const auto row = result.Logits(static_cast<int64_t>(ids.size()) - 1);
+    logits[is_gguf].assign(row.begin(), row.end());
+  }
+  EXPECT_LE(test::Difference(logits[0], logits[1]), 1e-6 * test::Largest(logits[0]));
 }
 
 TEST(GgufModel, RefusesNumbersThatCannotBe) {

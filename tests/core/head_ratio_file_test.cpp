@@ -55,6 +55,10 @@ TEST(HeadRatioFile, NamesFileAndRow) {
     EXPECT_THAT(ErrorOf(text), AllOf(HasSubstr("table: "), HasSubstr(what))) << text;
   };
   says("", "no ratios");
+  // JSON that is no list: its library throws an exception of its own there.
+  for (const char* text : {"12", "\"a\"", "true", "null",
+                           R"({"records":[{"arrays":[{"name":"position_ratio","data":"a"}]}]})"})
+    says(text, "");
   says("[]", "no ratios");
   says("[[]]", "no ratios");
   says("[[1,2],[1]]", "layer 1, head 1 has no ratio");

@@ -347,5 +347,15 @@ TEST(HostileGguf, TwoThousandMutatedHeadersOfTheEmbeddedModel) {
   EXPECT_EQ(ParseError(bytes), "");
 }
 
+// A name that is not UTF-8 went on into JSON, whose library throws an exception of its own there.
+TEST(HostileGguf, TextsThatAreNotUtf8) {
+  EXPECT_THAT(LoadError(TinyModel().Remove("general.name").String("general.name", "a\xff")),
+              HasSubstr("metadata 'general.name': not UTF-8 at byte 1"));
+  EXPECT_THAT(LoadError(TinyModel().String("general.\xff", "a")),
+              HasSubstr("a metadata key: not UTF-8 at byte 8"));
+  EXPECT_THAT(LoadError(TinyModel().String("tokenizer.chat_template", "\xc3(")),
+              HasSubstr("metadata 'tokenizer.chat_template': not UTF-8 at byte 0"));
+}
+
 }  // namespace
 }  // namespace midscope

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 
@@ -128,6 +129,77 @@ TEST(HostileTokenizer, NestsWithoutEnd) {
               HasSubstr("nested too deeply"));
 }
 
+// What took many seconds and gigabytes, and ended in an error that named another reason.
+TEST(HostileTokenizer, NormalizersThatGrowTheText) {
+  const std::string original = ReadAll(MIDSCOPE_TEST_DATA "/tokenizers/unigram/tokenizer.json");
+  const auto error = [&](const std::string& steps, const std::string& text) {
+    auto json = nlohmann::json::parse(original);
+    json["normalizer"] =
+        nlohmann::json::parse(R"({"type": "Sequence", "normalizers": [)" + steps + "]}");
+    const TokenizerFolder folder;
+    folder.Write("tokenizer.json", json.dump());
+    const std::string message =
+        ErrorMessage([&] { Tokenizer::FromFolder(folder.path()).EncodeIds(text); });
+    EXPECT_TRUE(message.empty() ||
+                message.find((folder.path() / "tokenizer.json").string()) != std::string::npos)
+        << message;
+    return message;
+  };
+  const auto replace = [](const std::string& from, const std::string& to, int count) {
+    std::string steps;
+    for (int i = 0; i < count; ++i) {
+      steps += (i == 0 ? "" : ",") + std::string(R"({"type":"Replace","pattern":{"String":")") +
+               from + R"("},"content":")" + to + "\"}";
+    }
+    return steps;
+  };
+  const std::string longer = "more than 32 times as long, which is the limit";
+  EXPECT_THAT(error(replace("a", "aa", 40), std::string(1000, 'a')), HasSubstr(longer));
+  EXPECT_THAT(error(replace("a", std::string(100'000, 'a'), 1), std::string(100'000, 'a')),
+              HasSubstr(longer));
+  EXPECT_THAT(error(R"({"type":"Prepend","prepend":")" + std::string(1'000'000, 'x') + "\"}", "a"),
+              HasSubstr(longer));
+  EXPECT_THAT(error(replace("b", "b", 5000), "a"), HasSubstr("more than 200 steps"));
+  EXPECT_EQ(error(replace("a", "aa", 4), std::string(1000, 'a')), "");
+  EXPECT_EQ(error(R"({"type":"NFKC"})", "\uFDFA\uFDFA\uFDFA"), "");
+}
+
+TEST(HostileTokenizer, PreTokenizersThatGrowTheText) {
+  const std::string original = ReadAll(MIDSCOPE_TEST_DATA "/tokenizers/unigram/tokenizer.json");
+  const auto error = [&](const std::string& mark, int count) {
+    auto json = nlohmann::json::parse(original);
+    nlohmann::json steps = nlohmann::json::array();
+    for (int i = 0; i < count; ++i) steps.push_back({{"type", "Metaspace"}, {"replacement", mark}});
+    json["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", steps}};
+    const TokenizerFolder folder;
+    folder.Write("tokenizer.json", json.dump());
+    return ErrorMessage([&] { Tokenizer::FromFolder(folder.path()); });
+  };
+  EXPECT_THAT(error("  ", 40), HasSubstr("which is not one character"));
+  EXPECT_THAT(error("\u2581", 5000), HasSubstr("steps, which is the limit"));
+  EXPECT_EQ(error("\u2581", 2), "");
+}
+
+// Each id allowed the next one to be twice as large.
+TEST(HostileTokenizer, DeclaredIdsThatDouble) {
+  const TokenizerFolder folder;
+  folder.Write("tokenizer.json", ReadAll(MIDSCOPE_TEST_DATA "/tokenizers/unigram/tokenizer.json"));
+  std::string declared;
+  for (int64_t id = 9000; id < int64_t{1} << 31; id = 2 * id + 100'000) {
+    declared += (declared.empty() ? "\"" : ",\"") + std::to_string(id) + R"(": {"content": "<)" +
+                std::to_string(id) + R"(>"})";
+  }
+  folder.Write("tokenizer_config.json", R"({"added_tokens_decoder": {)" + declared + "}}");
+  const auto error = [&] { return ErrorMessage([&] { Tokenizer::FromFolder(folder.path()); }); };
+  EXPECT_THAT(error(), HasSubstr("tokenizer_config.json"));
+  EXPECT_THAT(error(), HasSubstr("beyond the limit of 10700, which is the size of the"));
+  // A model may have more rows than its tokenizer has tokens, but no more than models have.
+  folder.Write("config.json", R"({"vocab_size": 200000})");
+  EXPECT_THAT(error(), HasSubstr("beyond the limit of 210000, which is the size of the"));
+  folder.Write("config.json", R"({"vocab_size": 2000000000})");
+  EXPECT_THAT(error(), HasSubstr("beyond the limit of 10700, which is the size of the"));
+}
+
 // llama.cpp PR 25969, for the models that SentencePiece's library reads.
 TEST(HostileTokenizer, ByteTokensThatAreNoBytes) {
   for (const std::string token : {"<0x-1>", "<0xZZ>", "<0x1>", "<0xff>", "<0x+1>", "0x0A"}) {
@@ -191,17 +263,19 @@ TEST(HostileTokenizer, ChatTemplatesWithoutEnd) {
   };
   std::string sum = "{{ 1";
   for (int i = 0; i < 100'000; ++i) sum += "+1";
-  EXPECT_THAT(error(sum + " }}"), HasSubstr("this long"));
+  EXPECT_THAT(error(sum + " }}"), HasSubstr("the limit of 300 parts in one expression"));
   EXPECT_THAT(error("{{ " + std::string(100'000, '(') + std::string(100'000, ')') + " }}"),
-              HasSubstr("nested too deeply"));
-  EXPECT_THAT(error("{{ " + std::string(100'000, '-') + "1 }}"), HasSubstr("nested too deeply"));
+              HasSubstr("the limit of 150 parts nested"));
+  EXPECT_THAT(error("{{ " + std::string(100'000, '-') + "1 }}"),
+              HasSubstr("the limit of 150 parts nested"));
   std::string attributes = "{{ a";
   for (int i = 0; i < 100'000; ++i) attributes += ".b";
-  EXPECT_THAT(error(attributes + " }}"), HasSubstr("this long"));
-  EXPECT_THAT(error("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}"), HasSubstr("this call of"));
+  EXPECT_THAT(error(attributes + " }}"), HasSubstr("the limit of 300 parts in one expression"));
+  EXPECT_THAT(error("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}"),
+              HasSubstr("the limit of 500 parts evaluated"));
   std::string doubled = "{% set ns = namespace(a=['x']) %}";
   for (int i = 0; i < 60; ++i) doubled += "{% set ns.a = ns.a + ns.a %}";
-  EXPECT_THAT(error(doubled), HasSubstr("too large"));
+  EXPECT_THAT(error(doubled), HasSubstr("the limit of 1000000 items"));
 }
 
 }  // namespace

@@ -24,8 +24,6 @@ import tokenizers
 import torch
 import transformers
 
-from tiny_gguf import write_gguf
-
 PROMPT = 40
 GREEDY = 20
 ROWS = [0, 17, PROMPT - 1]
@@ -55,6 +53,7 @@ def rope(kind="default", theta=10000.0, **more):
     return dict(rope_type=kind, rope_theta=theta, **more)
 
 
+VISION = dict(hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1)
 LLAMA3 = rope("llama3", 500.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=32)
 LONG = dict(short_factor=[1.0, 1.1, 1.25], long_factor=[1.0, 1.5, 4.0])
 
@@ -79,6 +78,12 @@ MODELS = {
     "gpt-neox-serial": ("GPTNeoX", dict(COMMON, hidden_size=36, num_attention_heads=3, head_dim=None, num_key_value_heads=None, use_parallel_residual=False, tie_word_embeddings=True, attention_bias=False, rope_parameters=rope(partial_rotary_factor=0.34)), "bfloat16"),
     # transformers takes an alibi_bias_max of 8 whatever the configuration says.
     "mpt": ("Mpt", dict(d_model=36, n_heads=6, n_layers=2, expansion_ratio=4, max_seq_len=128, vocab_size=VOCABULARY, bos_token_id=257, eos_token_id=258, attn_config=dict(clip_qkv=0.7, alibi=True, alibi_bias_max=8)), "bfloat16"),
+    "llama-yarn-soft": ("Llama", dict(COMMON, rope_parameters=rope("yarn", 300.0, factor=4.0, original_max_position_embeddings=32, truncate=False), hidden_size=18), "bfloat16"),
+    # tie_word_embeddings is set in config.json afterwards (EDITS), against the file.
+    "llama-other-head": ("Llama", dict(COMMON, hidden_size=18), "bfloat16"),
+    "gemma3-pictures": ("Gemma3Pictures", dict(text_config=dict(COMMON, hidden_size=24, sliding_window=11, query_pre_attn_scalar=13, num_hidden_layers=3, layer_types=["sliding_attention", "full_attention", "sliding_attention"]), vision_config=dict(VISION, image_size=16, patch_size=8), mm_tokens_per_image=4), "bfloat16"),
+    "mistral3": ("Mistral3", dict(text_config=dict(COMMON, model_type="mistral", hidden_size=18, sliding_window=None), vision_config=dict(VISION, model_type="pixtral", head_dim=4, image_size=16, patch_size=8), tie_word_embeddings=False), "bfloat16"),
+    "qwen2-5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), "bfloat16"),
     "gguf-llama": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), None),
     "gguf-qwen2": ("Qwen2", dict(COMMON | BLOCKS), None),
     "gguf-gemma2": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), None),
@@ -95,13 +100,28 @@ OLD_ROPE = {
     "phi3-long": dict(rope_theta=10000.0, partial_rotary_factor=0.5, rope_scaling=dict(type="longrope", **LONG)),
     "gpt-neox-serial": dict(rotary_emb_base=10000, rotary_pct=0.34),
 }
+# What is changed in config.json afterwards; None: taken out.
+EDITS = {
+    "llama-other-head": dict(tie_word_embeddings=True),
+    # As published files are: the class's own default ties, and the file has a head of its own.
+    "mistral3": dict(tie_word_embeddings=None),
+}
+# Text settings in config.json itself, mrope as it was written before transformers 5.
+FLAT = {"qwen2-5-vl": dict(rope_theta=500.0, rope_scaling=dict(type="mrope", mrope_section=[1, 1, 1]))}
 SHARDED = {"olmo2": "20KB"}
-CLASSES = {"Gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM")}
+CLASSES = {
+    "Gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM"),
+    "Gemma3Pictures": ("Gemma3Config", "Gemma3ForConditionalGeneration"),
+    "Mistral3": ("Mistral3Config", "Mistral3ForConditionalGeneration"),
+    "Qwen2_5_VL": ("Qwen2_5_VLConfig", "Qwen2_5_VLForConditionalGeneration"),
+}
 
 
 def build(kind, options, seed):
     config_class, model_class = CLASSES.get(kind, (kind + "Config", kind + "ForCausalLM"))
     options = {key: value for key, value in options.items() if value is not None or key == "pad_token_id"}
+    if isinstance(options.get("text_config"), dict) and options["text_config"].get("head_dim", 0) is None:
+        options["text_config"] = {key: value for key, value in options["text_config"].items() if key != "head_dim"}
     # A copy: configurations keep and change the dictionaries that they are given.
     config = getattr(transformers, config_class)(**json.loads(json.dumps(options)))
     config._attn_implementation = "eager"
@@ -180,12 +200,18 @@ def write_folder(name, model, folder, dtype):
     tokenizer().save(os.path.join(folder, "tokenizer.json"))
     with open(os.path.join(folder, "tokenizer_config.json"), "w") as file:
         json.dump(dict(bos_token="<s>", eos_token="</s>", tokenizer_class="PreTrainedTokenizerFast"), file, indent=1)
-    if name in OLD_ROPE:
+    if name in OLD_ROPE or name in EDITS or name in FLAT:
         path = os.path.join(folder, "config.json")
         with open(path) as file:
             config = json.load(file)
-        del config["rope_parameters"]
-        config.update(OLD_ROPE[name])
+        if name in OLD_ROPE:
+            del config["rope_parameters"]
+            config.update(OLD_ROPE[name])
+        if name in FLAT:
+            text = config.pop("text_config")
+            del text["rope_parameters"]
+            config = dict(text, **FLAT[name]) | config
+        config = {key: value for key, value in (config | EDITS.get(name, {})).items() if value is not None or key not in EDITS.get(name, {})}
         with open(path, "w") as file:
             json.dump(config, file, indent=2)
         if name != "longchat":  # transformers itself must read the same model from it
@@ -200,6 +226,8 @@ def make(name):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     is_gguf = name.startswith("gguf-")
+    if is_gguf:
+        from tiny_gguf import write_gguf  # needs the package gguf, which folders do without
     for seed in range(1, 200):
         model = build(kind, options, seed)
         if is_gguf:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // For compare_chat_template.py: reads a JSON object a line from stdin, {"template", "messages",
-// "add_generation_prompt", "bos", "eos"}, and writes {"text"} or {"error"} a line.
+// "add_generation_prompt", "bos", "eos", "variables", "date"}, and writes {"text"} or {"error"} a
+// line.
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,15 +11,16 @@
 
 int main() {
   for (std::string line; std::getline(std::cin, line);) {
-    const auto request = nlohmann::json::parse(line);
+    const auto request = nlohmann::ordered_json::parse(line);
     nlohmann::json answer;
     try {
       std::vector<midscope::ChatMessage> messages;
       for (const auto& message : request["messages"])
         messages.push_back({message["role"], message["content"]});
-      answer["text"] =
-          midscope::RenderChat(request["template"].get<std::string>(), messages,
-                               request["add_generation_prompt"], {request["bos"], request["eos"]});
+      const midscope::ChatOptions options{request["variables"].dump(), request["date"]};
+      answer["text"] = midscope::RenderChat(request["template"].get<std::string>(), messages,
+                                            request["add_generation_prompt"],
+                                            {request["bos"], request["eos"]}, options);
     } catch (const midscope::Error& error) {
       answer["error"] = error.what();
     }

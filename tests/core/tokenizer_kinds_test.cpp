@@ -150,8 +150,10 @@ TEST(TokenizerFolder, ReadsWhatItsFilesSay) {
   EXPECT_EQ(tokenizer.chat_template(), "y");
   // Nothing is added; declared tokens are found.
   EXPECT_THAT(tokenizer.EncodeIds("ab<pad>b"), ElementsAre(2, 5, 1));
-  folder.Write("chat_template.jinja", "z");
   folder.Write("tokenizer_config.json", R"({"add_bos_token": false})");
+  folder.Write("chat_template.json", R"({"chat_template": "p"})");
+  EXPECT_EQ(Tokenizer::FromFolder(folder.path()).chat_template(), "p");
+  folder.Write("chat_template.jinja", "z");
   EXPECT_EQ(Tokenizer::FromFolder(folder.path()).chat_template(), "z");
   // The post-processor decides, as in transformers 5: the flag is for tokenizers without one.
   EXPECT_TRUE(Tokenizer::FromFolder(folder.path()).add_bos());

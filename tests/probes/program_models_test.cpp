@@ -6,6 +6,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -19,6 +21,7 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::ProgramRun;
 using testing::RunMidscope;
 using testing::RunningProgram;
@@ -83,6 +86,35 @@ TEST(ModelInfo, TellsWhatIsNotSupportedAndWhy) {
     EXPECT_EQ(Support(qwen3, term)["supported"], true) << term;
   }
   EXPECT_THAT(RunMidscope({"info", Tiny("mpt")}).out, HasSubstr("not ms-poe: this model has no"));
+}
+
+TEST(ModelInfo, TellsHowTheFilesWereRead) {
+  const json pictures = Info(Tiny("gemma3-pictures"));
+  ASSERT_EQ(pictures["notes"].size(), 1u);
+  EXPECT_THAT(pictures["notes"][0].get<std::string>(), HasSubstr("only the text part is read"));
+  EXPECT_THAT(RunMidscope({"info", Tiny("llama-other-head")}).out,
+              HasSubstr("note              tie_word_embeddings is set, but"));
+  EXPECT_EQ(Info(Tiny("llama"))["notes"], json::array());
+  const ProgramRun run = RunMidscope({"probe", Tiny("llama-other-head"), "--prompt", "a text"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("tie_word_embeddings is set"));
+}
+
+TEST(ModelInfo, TellsWhatItCanOfAFolderThatIsNotSupported) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(Tiny("llama"), folder.File("m"));
+  std::ofstream(folder.File("m/config.json")) << R"({"model_type": "new", "hidden_size": 36})";
+  const ProgramRun run = RunMidscope({"info", folder.File("m")});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.out, AllOf(HasSubstr("hidden            36"), HasSubstr(" tensors)"),
+                             HasSubstr("trained_context   not stated\n")));
+  EXPECT_THAT(run.err, AllOf(HasSubstr("the model_type 'new' is not supported yet"),
+                             HasSubstr("core/families/README.md")));
+  std::filesystem::remove(folder.File("m/model.safetensors"));
+  const ProgramRun bare = RunMidscope({"info", folder.File("m")});
+  EXPECT_EQ(bare.status, 1);
+  EXPECT_THAT(bare.out, AllOf(HasSubstr("m (Hugging Face folder)\n"), Not(HasSubstr("0 tensors")),
+                              Not(HasSubstr("0.0 MB"))));
 }
 
 TEST(ModelInfo, CountsMemoryForTheLengthsAskedFor) {

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: MIT
-# midscope_check_headers(TARGET): each header beside TARGET's CMakeLists.txt must compile alone. Called in the room's own
-# folder, where what it links is known.
+# midscope_check_headers(TARGET): each header beside TARGET's CMakeLists.txt, and in folders there that have none of their own,
+# must compile alone. Called in the room's own folder, where what it links is known.
 function(midscope_check_headers target)
   if(NOT MIDSCOPE_TESTS)
     return()
   endif()
-  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
   set(units)
   foreach(header ${headers})
+    cmake_path(GET header PARENT_PATH folder)
+    if(NOT folder STREQUAL CMAKE_CURRENT_SOURCE_DIR AND EXISTS ${folder}/CMakeLists.txt)
+      continue()
+    endif()
     # Highway includes these once for each instruction set, in a context that only it gives.
     if(header MATCHES "-inl\\.h$")
       continue()

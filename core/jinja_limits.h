@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// How much a chat template may use. A template comes with a model's files, so it is written by
+// others; no template of a model needs a tenth of this. What goes beyond ends in an Error that says
+// "chat template" and the limit, in less than a second. Internal to core.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace midscope::jinja {
+
+inline constexpr size_t kMaxTemplateBytes = size_t{1} << 20;
+inline constexpr size_t kMaxNameBytes = 200;
+inline constexpr int kMaxParseDepth = 150;       // tags, brackets and operators within each other
+inline constexpr int kMaxHeight = 300;           // of the tree that is parsed
+inline constexpr int kMaxEvaluationDepth = 500;  // of nodes, macros that call macros included
+inline constexpr int kMaxValueDepth = 100;       // lists and mappings within each other
+inline constexpr int64_t kMaxSteps = 5'000'000;
+inline constexpr size_t kMaxTextBytes = size_t{16} << 20;   // of one text, and of the result
+inline constexpr size_t kMaxItems = 1'000'000;              // of one list or mapping
+inline constexpr size_t kMaxNames = 20'000;                 // variables at one time
+inline constexpr size_t kMaxMadeBytes = size_t{256} << 20;  // of all values made, one after another
+
+// Throws Error: "chat template, line 3: goes beyond the limit of 100 LIMIT".
+[[noreturn]] void FailLimit(size_t line, int64_t limit, const std::string& what);
+
+// What one rendering has used so far.
+class Budget {
+ public:
+  // One step is one part of an expression or statement, or 64 bytes looked through.
+  void Step(size_t line, size_t count = 1) {
+    steps_ += static_cast<int64_t>(count);
+    if (steps_ > kMaxSteps) FailLimit(line, kMaxSteps, "steps");
+  }
+  void Make(size_t line, size_t bytes) {
+    made_ += bytes;
+    if (made_ > kMaxMadeBytes) FailLimit(line, int64_t{kMaxMadeBytes} >> 20, "MiB of values made");
+  }
+
+ private:
+  int64_t steps_ = 0;
+  size_t made_ = 0;
+};
+
+// Where in the template an operation is, and what pays for it.
+struct At {
+  Budget& budget;
+  size_t line;
+
+  void Step(size_t count = 1) const { budget.Step(line, count); }
+  // Before `bytes` bytes are looked through.
+  void Scan(size_t bytes) const { Step(1 + bytes / 64); }
+  // Before a text of so many bytes is made.
+  void MakeText(size_t bytes) const {
+    if (bytes > kMaxTextBytes) FailLimit(line, int64_t{kMaxTextBytes} >> 20, "MiB in one text");
+    budget.Make(line, bytes + 64);
+  }
+  // Before a list or mapping of so many items is made.
+  void MakeItems(size_t items) const {
+    if (items > kMaxItems) FailLimit(line, kMaxItems, "items in one list or mapping");
+    budget.Make(line, 64 + items * 32);
+  }
+};
+
+}  // namespace midscope::jinja
