@@ -41,6 +41,7 @@ struct OpenRequest {
   std::string weights = "auto";  // "stored", "expanded"
   std::string device = "cpu";    // core/placement.h
   bool sliding_window = true;    // DecoderOptions::sliding_window
+  bool beyond_context = false;   // DecoderOptions::beyond_context
 };
 
 // A probe whose options Look takes, for a form.

@@ -136,6 +136,8 @@ std::string FindChannelsPlanJson(const FindChannelsRun& run) {
                           {"layers", plan.layers.Text()},
                           {"factors", run.validation->factors},
                           {"control", run.validation->control}};
+    // Said only where it is so: plans of older files have no such key.
+    if (plan.loss == ValidationLoss::kCode) json["validation"]["loss"] = "code";
   }
   json["model_hash"] = run.decoder->hash();
   json["dtype"] = DtypeName(run.decoder->options().dtype);

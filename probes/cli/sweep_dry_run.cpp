@@ -19,6 +19,7 @@
 #include "probes/cli/text_table.h"
 #include "probes/memory_estimate.h"
 #include "probes/model_options.h"
+#include "probes/sweep_context.h"
 #include "probes/sweep_cost.h"
 #include "probes/sweep_sample.h"
 #include "probes/task_prompt.h"
@@ -75,12 +76,13 @@ int64_t TraceBytes(const Decoder& decoder, const std::vector<TaskQuestion>& ques
 
 std::string WhyTooLong(const std::vector<TaskQuestion>& questions, const SweepPlan& plan,
                        const ModelConfig& config) {
-  try {
-    CheckFits(questions, plan.settings, plan.score, config);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  const std::vector<std::string> failures =
+      ContextFailures(questions, plan.settings, plan.score, config);
+  const auto failed = [](const std::string& failure) { return !failure.empty(); };
+  const auto first = std::find_if(failures.begin(), failures.end(), failed);
+  if (first == failures.end()) return "";
+  const bool all = std::all_of(failures.begin(), failures.end(), failed);
+  return *first + (all ? "" : " (the settings whose context holds it run)");
 }
 
 class Planner {
