@@ -50,6 +50,18 @@ class Checkpoints {
   double cost_seconds_ = 0;
 };
 
+// Says of each setting once that it was not run; the file has all of them.
+void LogNewFailures(const SweepPlan& plan, const SampleOutcome& outcome, const SweepResult& before,
+                    const JobContext& context) {
+  for (size_t i = 0; i < outcome.failures.size(); ++i) {
+    const bool known = std::any_of(before.outcomes.begin(), before.outcomes.end(),
+                                   [&](const SampleOutcome& other) { return !other.Ran(i); });
+    if (outcome.Ran(i) || known) continue;
+    context.Log("sample " + std::to_string(outcome.sample) + ": " + plan.settings[i].text +
+                " is not run: " + outcome.failures[i] + ". The other settings are");
+  }
+}
+
 // One sample; an Error of its own is noted, so that the sweep goes on.
 void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context,
                   SweepResult& result) {
@@ -68,7 +80,9 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
     return;
   }
   if (run.store) run.store->Append(sample, record);
-  result.outcomes.push_back(ReadOutcome(sample, record));
+  SampleOutcome outcome = ReadOutcome(sample, record);
+  LogNewFailures(run.plan, outcome, result, context);
+  result.outcomes.push_back(std::move(outcome));
 }
 
 }  // namespace

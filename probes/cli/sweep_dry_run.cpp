@@ -82,7 +82,7 @@ std::string WhyTooLong(const std::vector<TaskQuestion>& questions, const SweepPl
   const auto first = std::find_if(failures.begin(), failures.end(), failed);
   if (first == failures.end()) return "";
   const bool all = std::all_of(failures.begin(), failures.end(), failed);
-  return *first + (all ? "" : " (the settings whose context holds it run)");
+  return *first + (all ? "; such samples fail" : "; the settings whose context holds it run");
 }
 
 class Planner {
@@ -193,8 +193,7 @@ std::vector<std::string> AdviceOn(const std::vector<PlannedCell>& cells, int64_t
   std::vector<std::string> advice;
   for (const PlannedCell& cell : cells) {
     if (cell.too_long.empty()) continue;
-    advice.push_back(cell.cell.task + " on " + cell.cell.model + ": " + cell.too_long +
-                     "; such samples fail");
+    advice.push_back(cell.cell.task + " on " + cell.cell.model + ": " + cell.too_long);
   }
   const int64_t fewest = FewestRanks(costs, ranks, kAsSoon);
   const Schedule chosen = PlanSchedule(costs, fewest);

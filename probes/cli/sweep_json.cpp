@@ -39,6 +39,9 @@ Json RowJson(const CellReport& report, size_t i, bool several) {
   if (std::isfinite(cell.generation_score)) {
     AddMean("generation_score", cell.generation_score, cell.generation_interval, row);
   }
+  if (cell.samples < report.statistics.samples) {
+    row["not_run_samples"] = report.statistics.samples - cell.samples;
+  }
   if (cell.beyond_context > 0) row["beyond_context_samples"] = cell.beyond_context;
   if (!setting.control_of.empty()) row["control_of"] = setting.control_of;
   if (several) {

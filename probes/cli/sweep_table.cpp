@@ -47,6 +47,12 @@ bool Has(const CellReport& report, double CellStatistics::*mean) {
                      [&](const CellStatistics& cell) { return std::isfinite(cell.*mean); });
 }
 
+// "2 of 4" where the setting was not run on all samples.
+std::string SamplesText(const CellReport& report, const CellStatistics& cell) {
+  const int64_t all = report.statistics.samples;
+  return cell.samples == all ? std::to_string(all) : fmt::format("{} of {}", cell.samples, all);
+}
+
 std::string CellsText(const CellReport& report) {
   const SweepPlan& plan = report.plan;
   const bool likelihood = plan.score.likelihood;
@@ -66,7 +72,7 @@ std::string CellsText(const CellReport& report) {
     const bool first_setting = i < plan.places.size();
     std::vector<std::string> row = {SettingText(report, i / plan.places.size()),
                                     std::to_string(plan.places[i % plan.places.size()]),
-                                    std::to_string(cell.samples)};
+                                    SamplesText(report, cell)};
     if (likelihood) row.push_back(WithInterval(cell.accuracy, cell.accuracy_interval));
     if (choice) row.push_back(WithInterval(cell.choice_accuracy, cell.choice_interval));
     if (generation) row.push_back(WithInterval(cell.generation_score, cell.generation_interval));

@@ -33,8 +33,9 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
 // {"rows": [{"setting", "setting_canonical", "place", "samples", "accuracy", "answer_nll", ...}],
 // "sweeps": [{"model", "task", "seed", ..., "settings", "comparisons", "advice"}]}. With several
 // cells a row has "model", "task" and "seed" too. What was not asked for is left out or null;
-// intervals of fewer than two samples are null. "beyond_context_samples" of a row: samples with a
-// prompt that the context does not hold, where there are some.
+// intervals of fewer than two samples are null. Of a row, where there are some:
+// "beyond_context_samples", samples with a prompt that the context does not hold, and
+// "not_run_samples", on which the setting was not run.
 std::string SweepJson(const std::vector<CellReport>& reports);
 std::string SweepText(const std::vector<CellReport>& reports);
 
