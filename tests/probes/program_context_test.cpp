@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -44,12 +45,52 @@ std::string LongText(const TemporaryFolder& folder) {
 TEST(ProgramContext, ASettingOfASweepThatIsTooShortFailsAloneAndSaysSo) {
   const TemporaryFolder folder;
   const std::string file = folder.File("run.h5");
-  const Arguments sweep = {
-      "sweep",     kModel, "--task", "text:tokens=100,file=" + LongText(folder),
-      "--samples", "2",    "--with", "none",
-      "--with",    kFar,   "--out",  file};
-  ProgramRun run = RunMidscope(sweep);
-  if (run.status != 0) GTEST_FAIL() << run.err;
+  const std::string task = folder.File("mine.jsonl");
+  {
+    std::ofstream lines(task);
+    for (const int repeats : {1, 12, 1, 2}) {
+      std::string text;
+      for (int i = 0; i < repeats; ++i) text += "The capital of France is Paris. ";
+      lines << json{{"context", {text, "Rome."}},
+                    {"gold", 1},
+                    {"question", "What?"},
+                    {"answers", {"Paris"}}}
+            << "\n";
+    }
+  }
+  const Arguments sweep = {"sweep",     kModel, "--task",  "jsonl:file=" + task,
+                           "--places",  "1,2",  "--score", "likelihood",
+                           "--samples", "4",    "--with",  "none",
+                           "--with",    kFar,   "--out",   file};
+  const ProgramRun run = RunMidscope(sweep);
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("sample 1: none is not run: prompt too long"));
+  EXPECT_THAT(run.out, AllOf(HasSubstr(" 3 of 4 "), HasSubstr("1 samples could not be run under"),
+                             HasSubstr("the model's context holds 128")));
+  const RunReader reader(file);
+  const auto nll = std::get<std::vector<double>>(reader.ReadArray("sweep", "answer_nll").data);
+  EXPECT_TRUE(std::isnan(nll[4]));   // sample 1, none
+  EXPECT_FALSE(std::isnan(nll[6]));  // sample 1, the other
+  const ProgramRun again = RunMidscope(With(sweep, {"--resume", "--json"}));
+  ASSERT_EQ(again.status, 0) << again.err;
+  const json all = json::parse(again.out);
+  EXPECT_EQ(all["rows"][0]["samples"], 3);
+  EXPECT_EQ(all["rows"][0]["not_run_samples"], 1);
+  EXPECT_EQ(all["rows"][2]["samples"], 4);
+  EXPECT_EQ(all["sweeps"][0]["comparisons"][0]["samples"], 3);
+  EXPECT_EQ(all["sweeps"][0]["partly_failed_samples"], 1);
+  // A plan that runs it all the same is another one; its file is marked.
+  EXPECT_NE(RunMidscope(With(sweep, {"--resume", "--beyond-context"})).status, 0);
+  Arguments marked = sweep;
+  marked.back() = folder.File("beyond.h5");
+  const ProgramRun beyond = RunMidscope(With(marked, {"--beyond-context"}));
+  ASSERT_EQ(beyond.status, 0) << beyond.err;
+  EXPECT_THAT(beyond.out, AllOf(HasSubstr("\nnone * "), HasSubstr("* prompts beyond the model's"),
+                                Not(HasSubstr("window=16) *"))));
+  const RunReader there(marked.back());
+  EXPECT_EQ(json::parse(there.plan_json())["beyond_context"], true);
+  EXPECT_EQ(std::get<std::vector<int64_t>>(there.ReadArray("outcome_means", "beyond_context").data),
+            (std::vector<int64_t>{1, 0}));
 }
 
 TEST(ProgramContext, PerplexityTakesWindowsThatTheSettingHolds) {

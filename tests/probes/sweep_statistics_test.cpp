@@ -136,7 +136,8 @@ TEST(SweepStatistics, FewSamplesAreNotAdvisedByAndSayHowSmallPCanBe) {
   EXPECT_TRUE(few.advice.empty());
   EXPECT_DOUBLE_EQ(few.comparisons[0].smallest_p, 0.125);
   for (const SettingComparison& one : few.comparisons) {
-    if (one.what != "gap") EXPECT_GE(one.p, 0.125);  // a gap's p is of drawn permutations
+    if (one.what == "gap") continue;  // its p is of drawn permutations
+    EXPECT_GE(one.p, 0.125);
   }
   outcomes = Outcomes();
   outcomes.resize(5);
