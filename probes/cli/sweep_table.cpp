@@ -207,10 +207,10 @@ std::string MethodsText(const CellReport& report) {
                                methods.difference_over_places);
   }
   const bool few = report.statistics.samples < kFewSamples;
-  return "95 % intervals: means: " + means + ". Differences: " + differences +
-         ". Gaps: " + kBootstrapMethod +
-         (few ? fmt::format(", which covers less than 95 % below {} samples", kFewSamples) : "") +
-         "\n";
+  return fmt::format(
+      "95 % intervals of means: {}\nof differences: {}\nof gaps: {}{}\n", means, differences,
+      kBootstrapMethod,
+      few ? fmt::format(", which holds less than 95 % below {} samples", kFewSamples) : "");
 }
 
 // How small a p so few samples allow, where that is not small enough to find anything.
