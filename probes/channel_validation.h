@@ -33,7 +33,7 @@ enum class ValidationLoss {
 
 struct ValidationPlan {
   std::string task;   // in full, "list:lines=20"
-  uint64_t seed = 1;  // of examples and bootstrap
+  uint64_t seed = 1;  // of examples
   int64_t examples = 100;
   std::vector<int64_t> places;
   LayerSet layers;  // in which channels are scaled

@@ -16,7 +16,7 @@
 //   outcome                answer_nll, correct (0/1) [setting, place] of one sample; the axis place
 //                          has values
 //   outcome_means          answer_nll, accuracy, answer_nll_low, answer_nll_high [setting, place]
-//                          (95 % bootstrap), samples [setting]
+//                          (95 %: CellMethods), samples [setting]
 #pragma once
 
 #include <cstdint>

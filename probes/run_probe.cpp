@@ -31,7 +31,7 @@ void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
                        ContextHolds(intervention, config),
                    "Shorten the prompt by " + std::to_string(tokens - longest) +
                        " tokens or more, choose a position scheme that reaches further, such as "
-                       "self-extend, or give --beyond-context");
+                       "self-extend; probe, whatif, sweep and generate have --beyond-context");
 }
 
 bool PromptIsBeyondContext(const ModelConfig& config, const Prompt& prompt,

@@ -67,8 +67,8 @@ void CheckFits(const std::vector<TaskQuestion>& questions,
   }
   if (first.empty()) return;
   throw Failure(kTooLong, first,
-                "Give shorter prompts, a position scheme that reaches further, or "
-                "--beyond-context");
+                "Give shorter prompts or a position scheme that reaches further; probe, whatif, "
+                "sweep and generate have --beyond-context");
 }
 
 void AddContextArrays(const std::vector<TaskQuestion>& questions,

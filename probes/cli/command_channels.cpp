@@ -202,8 +202,7 @@ void RunChannels(const CommandInput& input) {
 
 std::vector<OptionDescription> SearchOptions() {
   return {
-      IntegerOption("seed", "what random text, examples and bootstrap are drawn by", 0, kNoMaximum,
-                    1),
+      IntegerOption("seed", "what random text and examples are drawn by", 0, kNoMaximum, 1),
       ChoiceOption(
           "variant",
           "paper: trends from position 100 on, smoothness by second differences, factors "
