@@ -88,6 +88,7 @@ void AddContextArrays(const std::vector<TaskQuestion>& questions,
   }
   if (!config.beyond_context) return;
   std::vector<uint8_t> beyond;
+  beyond.reserve(settings.size());
   const int64_t rows = MostRows(questions, score);
   for (const SweepSetting& setting : settings) {
     beyond.push_back(IsBeyondContext(rows, setting.intervention, config) ? 1 : 0);
