@@ -126,8 +126,9 @@ std::string ChanceText(const CellReport& report) {
     if (!IsShown(report, methods.measure) || least > most) continue;
     const std::string low = fmt::format("{:.2f}", least);
     const std::string high = fmt::format("{:.2f}", most);
-    text += fmt::format("{}: a gap is never negative; chance alone gives {}\n", methods.measure,
-                        low == high ? low : low + " to " + high);
+    const std::string range = low == high ? low : fmt::format("{} to {}", low, high);
+    text +=
+        fmt::format("{}: a gap is never negative; chance alone gives {}\n", methods.measure, range);
   }
   return text;
 }
