@@ -41,8 +41,8 @@ struct Stretch {
 
 }  // namespace
 
-int64_t LongestRun(const Intervention& intervention, const ModelConfig& config) {
-  if (config.positions != PositionKind::kRotary) return config.trained_context;
+int64_t ContextOf(const Intervention& intervention, const ModelConfig& config) {
+  if (config.positions == PositionKind::kAlibi) return INT64_MAX;
   const double stretch = std::visit(Stretch{config}, intervention.positions);
   const double tokens = stretch * static_cast<double>(config.trained_context);
   // NaN too, of a base that is none.
@@ -50,10 +50,25 @@ int64_t LongestRun(const Intervention& intervention, const ModelConfig& config) 
   return tokens < 0x1p62 ? static_cast<int64_t>(tokens * (1 + 1e-12)) : INT64_MAX;
 }
 
+int64_t LongestRun(const Intervention& intervention, const ModelConfig& config) {
+  return config.beyond_context ? INT64_MAX : ContextOf(intervention, config);
+}
+
 std::string ContextHolds(const Intervention& intervention, const ModelConfig& config) {
-  const int64_t longest = LongestRun(intervention, config);
+  const int64_t longest = ContextOf(intervention, config);
   return "the model's context holds " + std::to_string(longest) +
          (longest > config.trained_context ? " under this position scheme" : "");
+}
+
+bool IsBeyondContext(int64_t tokens, const Intervention& intervention, const ModelConfig& config) {
+  return tokens > ContextOf(intervention, config);
+}
+
+std::string BeyondContextText(int64_t tokens, const Intervention& intervention,
+                              const ModelConfig& config) {
+  return std::to_string(tokens) +
+         " tokens are beyond the context: " + ContextHolds(intervention, config) + ". " +
+         kBeyondContextMeaning;
 }
 
 }  // namespace midscope

@@ -80,6 +80,7 @@ std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOp
   parts->config = source->config();
   for (const std::string& note : parts->config.notes) context.Log("model: " + note);
   if (!options.sliding_window) SwitchWindowsOff(parts->config, context);
+  parts->config.beyond_context = options.beyond_context;
   parts->options.placement = FillLayers(options.placement, parts->config.layers);
   parts->tokenizer = source->MakeTokenizer();
   // Embeddings are often padded to a round number of rows.

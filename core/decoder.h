@@ -27,6 +27,8 @@ struct DecoderOptions {
   // false: every layer sees all keys, whatever window the model was made with (as transformers does
   // with sliding_window = None). Nothing else changes: gemma3's local layers keep their own rope.
   bool sliding_window = true;
+  // Runs may be longer than the context holds (core/context_limit.h).
+  bool beyond_context = false;
   WeightStorage weights = WeightStorage::kAuto;
   // Which devices run which layers; of an open decoder with every count filled in.
   Placement placement = {};

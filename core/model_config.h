@@ -58,6 +58,9 @@ struct ModelConfig {
   int64_t feed_forward = 0;
   int64_t vocabulary = 0;
   int64_t trained_context = 0;  // tokens
+  // Runs may be longer than the context holds (core/context_limit.h): a decoder's option, not the
+  // file's.
+  bool beyond_context = false;
 
   PositionKind positions = PositionKind::kRotary;
   double rope_base = 10000.0;

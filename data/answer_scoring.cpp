@@ -13,7 +13,6 @@
 #include "data/scorers/label_scores.h"
 #include "data/scorers/match_scores.h"
 #include "data/scorers/order_scores.h"
-#include "data/scorers/rouge.h"
 
 namespace midscope {
 namespace {
@@ -91,6 +90,20 @@ double ScoreAnswer(const GenerationRule& rule, std::string_view generated,
   for (const std::string& answer : answers) {
     best =
         std::max(best, score ? score(prediction, answer) : ClassScore(prediction, answer, classes));
+  }
+  return best;
+}
+
+RougeScores RougeAnswer(const GenerationRule& rule, std::string_view generated,
+                        std::span<const std::string> answers) {
+  if (answers.empty()) throw std::logic_error("an answer is scored against no reference");
+  const std::string prediction = CutAnswer(generated, rule.cut);
+  RougeScores best;
+  for (const std::string& answer : answers) {
+    const RougeScores scores = RougeOfCounts(prediction, answer);
+    best.rouge1 = std::max(best.rouge1, scores.rouge1);
+    best.rouge2 = std::max(best.rouge2, scores.rouge2);
+    best.rouge_l = std::max(best.rouge_l, scores.rouge_l);
   }
   return best;
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "data/scorers/answer_text.h"
+#include "data/scorers/rouge.h"
 
 namespace midscope {
 
@@ -52,5 +53,11 @@ struct GenerationRule {
 // std::logic_error for no answers.
 double ScoreAnswer(const GenerationRule& rule, std::string_view generated,
                    std::span<const std::string> answers, std::span<const std::string> classes = {});
+
+// The scores that kRougeGeometricMean is made of, each the best over the answers (as the package
+// rouge-score takes several references), for means over samples (GeometricMeanOfMeans). Throws
+// std::logic_error for no answers.
+RougeScores RougeAnswer(const GenerationRule& rule, std::string_view generated,
+                        std::span<const std::string> answers);
 
 }  // namespace midscope

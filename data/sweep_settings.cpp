@@ -56,16 +56,44 @@ bool SameValues(const Array& a, const Array& b) {
   return !counted || a.data == b.data;
 }
 
+// Arrays [setting] that stand only where they say something, false or "" where they do not: a sweep
+// whose settings all hold the same prompts has no setting_failure.
+bool MayBeLeftOut(const Array& array) {
+  return (array.name == "setting_failure" || array.name == "beyond_context") &&
+         array.axes == std::vector<std::string>{kSettingAxis};
+}
+
+// The array as a record without it means it; without data where `like` is that of a frame.
+Array LeftOut(const Array& like, const Record& record) {
+  Array array = like;
+  const auto settings = static_cast<size_t>(record.FindAxis(kSettingAxis)->size);
+  std::visit(
+      [&](auto& values) {
+        const size_t size = values.empty() ? 0 : settings;
+        values.clear();
+        values.resize(size);
+      },
+      array.data);
+  return array;
+}
+
 }  // namespace
 
 bool IsOverSettings(const Array& array) { return HasAxis(array, kSettingAxis); }
 
 void JoinSettings(Record& sample, const Record& more, const std::string& what) {
+  for (const Array& array : more.arrays) {
+    if (MayBeLeftOut(array) && !sample.FindArray(array.name)) {
+      sample.arrays.push_back(LeftOut(array, sample));
+    }
+  }
   for (Array& array : sample.arrays) {
     const Array* other = more.FindArray(array.name);
     if (IsOverSettings(array)) {
-      if (!other) throw Failure(what, "an input lacks its array '" + array.name + "'");
-      JoinArray(sample, array, *other, what);
+      if (!other && !MayBeLeftOut(array)) {
+        throw Failure(what, "an input lacks its array '" + array.name + "'");
+      }
+      JoinArray(sample, array, other ? *other : LeftOut(array, more), what);
     } else if (other && !SameValues(array, *other)) {
       throw Failure(what, "array '" + array.name + "' differs between the inputs",
                     "They are not runs of the same prompts");

@@ -100,6 +100,12 @@ std::vector<hdf5::VirtualSource> SourcesOf(const std::vector<Part>& parts, const
   std::vector<hdf5::VirtualSource> sources;
   hsize_t settings = 0;  // of the parts before
   for (const Part& part : parts) {
+    // Of an array that a part leaves out (sweep_settings.h) HDF5 gives the fill value there, which
+    // is what the part means by it.
+    if (joins_settings && IsOverSettings(array) && !part.stacked.FindArray(array.name)) {
+      settings += static_cast<hsize_t>(part.stacked.FindAxis(kSettingAxis)->size);
+      continue;
+    }
     hdf5::VirtualSource source;
     source.file = part.file.file;
     source.data_set = part.store->file()->GroupPath(part.store->record_name()) + "/" + array.name;

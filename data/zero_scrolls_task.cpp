@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "data/zero_scrolls_task.h"
 
+#include <algorithm>
 #include <array>
+#include <string>
 
 #include "data/json_lines.h"
 #include "data/prompt_text.h"
@@ -123,6 +125,15 @@ TaskDescription DescribeZeroScrollsTask() {
           "ZeroSCROLLS over one of its validation files",
           {ChoiceParameter("dataset", "whose score is taken", names),
            FileParameter("a JSONL file of ZeroSCROLLS (id, input, output)", true)}};
+}
+
+bool IsScoredByRougeMeans(std::string_view task_name) {
+  if (!task_name.starts_with("zeroscrolls:")) return false;
+  return std::any_of(kDataSets.begin(), kDataSets.end(), [&](const DataSet& set) {
+    const std::string text = std::string("dataset=") + set.name + ",";
+    return set.metric == AnswerMetric::kRougeGeometricMean &&
+           task_name.find(text) != std::string_view::npos;
+  });
 }
 
 std::unique_ptr<Task> MakeZeroScrollsTask(const TaskSpec& spec) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "data/task.h"
 #include "data/task_spec.h"
@@ -14,8 +15,11 @@ namespace midscope {
 // document_end_index, query_start_index, query_end_index of the spans "context" and "question".
 // Lines that follow one another with one id are one sample with several answers. 1024 new tokens,
 // as in the public code. The benchmark's table has the geometric mean of mean ROUGE scores
-// (GeometricMeanOfMeans); a sample's score is the mean of its own.
+// (GeometricMeanOfMeans), which sweeps form of the samples' ROUGE scores; a sample's own score is
+// the geometric mean of its own.
 TaskDescription DescribeZeroScrollsTask();
+// Whether the score of a task of this name (Task::name()) is the geometric mean of ROUGE scores.
+bool IsScoredByRougeMeans(std::string_view task_name);
 std::unique_ptr<Task> MakeZeroScrollsTask(const TaskSpec& spec);
 
 }  // namespace midscope

@@ -39,6 +39,11 @@ void AddModelLines(const Session& session, const OutcomeChoice& choice, std::vec
   }
 }
 
+// What stands behind the name of a line that a comparison must not take for one like the others.
+QString MarkOf(const OutcomeSeries& series) {
+  return series.beyond_context ? QObject::tr(" (beyond the context)") : QString();
+}
+
 // What the settings of a file are called, and their colours: A and B where the window wrote it.
 class SettingNames {
  public:
@@ -74,7 +79,7 @@ void AddFileLines(const Session& session, const OutcomeChoice& choice, std::vect
     const bool one = series.samples == 0 && session.record(Side::kA, "outcome");
     if (one || !choice.means) continue;
     with_mean.append(series.setting);
-    lines.push_back({series, names.NameOf(series.setting), color, true});
+    lines.push_back({series, names.NameOf(series.setting) + MarkOf(series), color, true});
   }
   if (!choice.sample) return;
   for (const Side side : {Side::kA, Side::kB}) {

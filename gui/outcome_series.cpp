@@ -19,18 +19,31 @@ std::string SampleName(const Record& record, Measure measure) {
   return record.FindArray("accuracy") ? "accuracy" : "correct";
 }
 
+// Whether a setting was not run on a sample, whose `correct` is 0 there and means nothing.
+// [sample, setting], as Texts() has them; empty: all were run.
+bool WasNotRun(const QStringList& failures, qsizetype settings, int64_t sample, qsizetype setting) {
+  const qsizetype at = static_cast<qsizetype>(sample) * settings + setting;
+  return at < failures.size() && !failures[at].isEmpty();
+}
+
 std::vector<OutcomeSeries> OneASetting(const Record& record, const std::string& array) {
   std::vector<OutcomeSeries> all;
   const QStringList settings = AxisLabels(record, "setting");
+  const QStringList failures = Texts(record, "setting_failure");
   for (qsizetype i = 0; i < settings.size(); ++i) {
     OutcomeSeries series;
     series.setting = settings[i];
     series.places = AxisValues(record, "place");
     series.values = LastAxisRow(record, array, {i});
+    if (WasNotRun(failures, settings.size(), 0, i)) {
+      series.values.fill(std::numeric_limits<double>::quiet_NaN());
+    }
     series.low = LastAxisRow(record, array + "_low", {i});
     series.high = LastAxisRow(record, array + "_high", {i});
     const double samples = ValueAt(record, "samples", {i});
     series.samples = std::isnan(samples) ? 0 : static_cast<int64_t>(samples);
+    series.beyond_context = ValueAt(record, "beyond_context", {i}) > 0 ||
+                            IntegerAttribute(record, "beyond_context", 0) != 0;
     all.push_back(series);
   }
   return all;
@@ -41,11 +54,16 @@ std::vector<OutcomeSeries> MeansOverSamples(const Record& record, const std::str
   const QStringList settings = AxisLabels(record, "setting");
   const QVector<double> places = AxisValues(record, "place");
   const int64_t samples = AxisSize(record, "sample");
+  const QStringList failures = Texts(record, "setting_failure");
   for (qsizetype i = 0; i < settings.size(); ++i) {
-    OutcomeSeries series{settings[i], places, {}, {}, {}, samples};
+    OutcomeSeries series{settings[i], places, {}, {}, {}, 0, false};
     QVector<double> sums(places.size(), 0.0);
     QVector<int64_t> counts(places.size(), 0);
     for (int64_t sample = 0; sample < samples; ++sample) {
+      if (WasNotRun(failures, settings.size(), sample, i)) continue;
+      ++series.samples;
+      series.beyond_context =
+          series.beyond_context || ValueAt(record, "beyond_context", {sample, i}) > 0;
       const QVector<double> row = LastAxisRow(record, array, {sample, i});
       for (qsizetype place = 0; place < row.size(); ++place) {
         if (std::isnan(row[place])) continue;

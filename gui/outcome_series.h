@@ -19,7 +19,8 @@ struct OutcomeSeries {
   QVector<double> values;  // one a place; NaN: none
   QVector<double> low;     // ends of the interval; empty for none
   QVector<double> high;
-  int64_t samples = 0;  // 0: one sample
+  int64_t samples = 0;          // 0: one sample
+  bool beyond_context = false;  // of prompts that the model's context does not hold
 };
 
 // One series a setting; empty where the record has no such outcome. Means over the axis `sample`

@@ -19,7 +19,9 @@
 namespace midscope {
 
 // Where paper and public code differ:
-//   kPaper   trend from position 100 on, Savitzky-Golay window 11, layers 2 to L-2, threshold L/4;
+//   kPaper   trend from position 100 on and smoothness by second differences are the paper's; it
+//            states no smoothing before them: Savitzky-Golay window 11 (odd, next to the code's 10)
+//            and the 200 positions skipped are the code's, layers 2 to L-2 and threshold L/4 too;
 //   kCode    trend from position 300 on, window 10 (even: half a place early, which moves no rank);
 //            in models with an odd number of layers it takes blocks 1 to L-2 and (L+1)/4. Its
 //            hidden states are summed in float16; here they never are.

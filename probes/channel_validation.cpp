@@ -2,12 +2,14 @@
 #include "probes/channel_validation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <span>
 #include <utility>
 
 #include "core/number_text.h"
 #include "data/random.h"
+#include "probes/intervals.h"
 #include "probes/record_axes.h"
 #include "probes/statistics.h"
 
@@ -16,15 +18,50 @@ namespace {
 
 constexpr uint64_t kControlStream = 0xc047;
 
-// Losses of one setting: [example], means over places, examples in ascending order.
+// Losses of one setting: [example], examples in ascending order.
 std::vector<double> ExampleLosses(const std::vector<SampleOutcome>& outcomes, size_t setting,
-                                  size_t places) {
+                                  size_t places, ValidationLoss loss) {
   std::vector<double> losses;
   losses.reserve(outcomes.size());
   for (const SampleOutcome& outcome : outcomes) {
-    losses.push_back(Mean(std::span(outcome.answer_nll).subspan(setting * places, places)));
+    const auto of_places = std::span(outcome.answer_nll).subspan(setting * places, places);
+    if (loss == ValidationLoss::kSummed) {
+      losses.push_back(Mean(of_places));
+      continue;
+    }
+    const size_t place = static_cast<size_t>(outcome.sample) % places;
+    losses.push_back(of_places[place] / static_cast<double>(outcome.answer_tokens[place]));
   }
   return losses;
+}
+
+// Losses of one setting at one place; by the public code's rule of the examples that stand there.
+double PlaceLoss(const std::vector<SampleOutcome>& outcomes, size_t setting, size_t places,
+                 size_t place, ValidationLoss loss) {
+  std::vector<double> here;
+  here.reserve(outcomes.size());
+  for (const SampleOutcome& outcome : outcomes) {
+    const double nll = outcome.answer_nll[setting * places + place];
+    if (loss == ValidationLoss::kSummed) {
+      here.push_back(nll);
+    } else if (static_cast<size_t>(outcome.sample) % places == place) {
+      here.push_back(nll / static_cast<double>(outcome.answer_tokens[place]));
+    }
+  }
+  return Mean(here);
+}
+
+double RoundedMean(const std::vector<double>& losses, ValidationLoss loss) {
+  constexpr double kFourDecimals = 1e4;
+  const double mean = Mean(losses);
+  return loss == ValidationLoss::kSummed ? mean : std::round(mean * kFourDecimals) / kFourDecimals;
+}
+
+const char* LossText(ValidationLoss loss) {
+  return loss == ValidationLoss::kSummed
+             ? "nats, summed over the answer's tokens, mean over places"
+             : "nats, mean over the answer's tokens, each example at one place, rounded to 4 "
+               "decimals, as the public code has it";
 }
 
 struct Losses {
@@ -34,30 +71,25 @@ struct Losses {
 };
 
 Losses Summarise(std::vector<SampleOutcome> outcomes, size_t settings, size_t places,
-                 uint64_t seed) {
+                 ValidationLoss loss) {
   std::sort(outcomes.begin(), outcomes.end(),
             [](const auto& a, const auto& b) { return a.sample < b.sample; });
-  const std::vector<double> unchanged = ExampleLosses(outcomes, 0, places);
+  const std::vector<double> unchanged = ExampleLosses(outcomes, 0, places, loss);
   Losses losses;
   for (size_t setting = 0; setting < settings; ++setting) {
-    const std::vector<double> own = ExampleLosses(outcomes, setting, places);
+    const std::vector<double> own = ExampleLosses(outcomes, setting, places, loss);
     std::vector<double> difference(own.size());
     std::transform(own.begin(), own.end(), unchanged.begin(), difference.begin(), std::minus<>());
-    const Interval interval = BootstrapMeanInterval(own, seed);
-    const Interval difference_interval = BootstrapMeanInterval(difference, seed);
-    losses.mean.push_back(Mean(own));
+    const Interval interval = MeanInterval(own);
+    const Interval difference_interval = MeanInterval(difference);
+    losses.mean.push_back(RoundedMean(own, loss));
     losses.low.push_back(interval.low);
     losses.high.push_back(interval.high);
     losses.difference.push_back(Mean(difference));
     losses.difference_low.push_back(difference_interval.low);
     losses.difference_high.push_back(difference_interval.high);
     for (size_t place = 0; place < places; ++place) {
-      std::vector<double> here;
-      here.reserve(outcomes.size());
-      for (const auto& outcome : outcomes) {
-        here.push_back(outcome.answer_nll[setting * places + place]);
-      }
-      losses.place.push_back(Mean(here));
+      losses.place.push_back(PlaceLoss(outcomes, setting, places, place, loss));
     }
   }
   return losses;
@@ -90,13 +122,13 @@ void AddTrials(const ValidationPlan& plan, Record& record) {
       {"control", axes, std::move(control), "", "whether the channel was drawn by chance"});
 }
 
-void AddLosses(Losses losses, Record& record) {
+void AddLosses(Losses losses, ValidationLoss rule, Record& record) {
   const std::vector<std::string> axes = {"setting"};
-  const char* low = "lower end of the 95 % bootstrap interval";
-  const char* high = "upper end of the 95 % bootstrap interval";
+  const char* low = "lower end of the 95 % interval: Student's t";
+  const char* high = "upper end of the 95 % interval: Student's t";
   record.arrays.push_back(
       {"loss", axes, std::move(losses.mean), "nats",
-       "teacher-forced loss, summed over the answer's tokens, mean over places and examples"});
+       std::string("teacher-forced loss, mean over examples: ") + LossText(rule)});
   record.arrays.push_back({"loss_low", axes, std::move(losses.low), "nats", low});
   record.arrays.push_back({"loss_high", axes, std::move(losses.high), "nats", high});
   record.arrays.push_back({"loss_difference", axes, std::move(losses.difference), "nats",
@@ -140,6 +172,17 @@ LayerSet MiddleLayers(int64_t model_layers) {
   return {false, {{std::min(first, model_layers - 1), std::min(last, model_layers - 1)}}};
 }
 
+std::optional<LayerSet> PublishedLayers(int64_t model_layers) {
+  struct Published {
+    int64_t layers, first, last;
+  };
+  static constexpr Published kTable5[] = {{28, 10, 22}, {32, 10, 25}, {40, 10, 34}, {48, 10, 42}};
+  for (const Published& row : kTable5) {
+    if (row.layers == model_layers) return LayerSet{false, {{row.first, row.last}}};
+  }
+  return std::nullopt;
+}
+
 std::string TrialText(const ChannelTrial& trial, const LayerSet& layers) {
   return "channel(" + std::to_string(trial.channel) + ", factor=" + NumberText(trial.factor) +
          ", layers=" + layers.Text() + ")";
@@ -161,7 +204,7 @@ SweepPlan TrialSweep(const ValidationPlan& plan) {
 
 Record ChannelValidationRecord(const ValidationPlan& plan, const SweepResult& result) {
   const SweepPlan sweep = TrialSweep(plan);
-  Losses losses = Summarise(result.outcomes, sweep.settings.size(), plan.places.size(), plan.seed);
+  Losses losses = Summarise(result.outcomes, sweep.settings.size(), plan.places.size(), plan.loss);
   const int64_t best = Best(plan, losses.mean, false);
   const bool beats = best > 0 && losses.difference_high[static_cast<size_t>(best)] < 0;
   Record record;
@@ -170,6 +213,8 @@ Record ChannelValidationRecord(const ValidationPlan& plan, const SweepResult& re
   record.attributes["best_control"] = Best(plan, losses.mean, true);
   record.attributes["chosen"] = beats ? best : int64_t{-1};
   record.attributes["setting"] = sweep.settings[beats ? static_cast<size_t>(best) : 0].text;
+  record.attributes["loss_rule"] = std::string(LossText(plan.loss));
+  record.attributes["layers"] = plan.layers.Text();
   record.attributes["task"] = plan.task;
   record.attributes["seed"] = static_cast<int64_t>(plan.seed);
   record.attributes["examples"] = static_cast<int64_t>(result.outcomes.size());
@@ -179,7 +224,7 @@ Record ChannelValidationRecord(const ValidationPlan& plan, const SweepResult& re
   record.axes = {LabelledAxis("setting", std::move(labels)), ValuedAxis("place", plan.places)};
   record.axes.back().unit = "rank";
   AddTrials(plan, record);
-  AddLosses(std::move(losses), record);
+  AddLosses(std::move(losses), plan.loss, record);
   record.signal = "loss_difference";
   return record;
 }

@@ -17,7 +17,7 @@
 //   outcome                answer_nll, correct (0/1) [setting, place] of one sample; the axis place
 //                          has values
 //   outcome_means          answer_nll, accuracy, answer_nll_low, answer_nll_high [setting, place]
-//                          (95 % bootstrap), samples [setting]
+//                          (95 %: CellMethods), samples [setting]
 #pragma once
 
 #include <cstdint>
@@ -43,6 +43,7 @@ struct OpenRequest {
   std::string weights = "auto";  // "stored", "expanded"
   std::string device = "cpu";    // core/placement.h
   bool sliding_window = true;    // DecoderOptions::sliding_window
+  bool beyond_context = false;   // DecoderOptions::beyond_context
 };
 
 // A probe whose options Look takes, for a form.

@@ -143,6 +143,8 @@ std::string FindChannelsPlanJson(const FindChannelsRun& run) {
     PromptFormat format = plan.format;
     format.bos = StoredBosRule(run.decoder->tokenizer(), format.bos);
     AddPromptFormat(format, &json["validation"]);
+    // Said only where it is so: plans of older files have no such key.
+    if (plan.loss == ValidationLoss::kCode) json["validation"]["loss"] = "code";
   }
   json["model_hash"] = run.decoder->hash();
   json["dtype"] = DtypeName(run.decoder->options().dtype);

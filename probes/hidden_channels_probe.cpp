@@ -59,7 +59,7 @@ ProbeType HiddenChannelsProbe() {
   type.options = {TextOption(
       "channels",
       "channels of the residual stream to follow over all positions, such as 100,215 or 96-103")};
-  type.source = "arXiv 2406.02536, Fig. 2 (positional hidden states)";
+  type.source = "arXiv 2406.02536, Fig. 3 and 12 (positional hidden states)";
   type.departures = "the public code averages 200 texts in float16; here one prompt in float32";
   type.wanted = [](const OptionSet& options) { return !options.Text("channels").empty(); };
   type.make = [](const ProbeInput& input) { return std::make_unique<ChannelsProbe>(input); };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -251,6 +252,11 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& 
                 .first_kept_layer = result.kept.first_layer};
   reply.records.push_back(OutcomeRecord({SweepSetting{"", request.intervention}.canonical()},
                                         loaded.places, std::move(nll), std::move(correct)));
+  const bool beyond =
+      std::any_of(loaded.prompts.begin(), loaded.prompts.end(), [&](const Prompt& prompt) {
+        return PromptIsBeyondContext(decoder_->config(), prompt, request.intervention);
+      });
+  if (beyond) reply.records.back().attributes["beyond_context"] = int64_t{1};
   WhatIfOutcome& shown = result.outcomes.at(request.place);
   if (request.attention) {
     reply.records.push_back(LastQueryAttentionRecord(

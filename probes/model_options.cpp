@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "probes/model_options.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "core/nearest_word.h"
 #include "probes/option_kinds.h"
@@ -37,13 +39,30 @@ std::vector<OptionDescription> ModelOptions() {
           device};
 }
 
+OptionDescription BeyondContextOption() {
+  return FlagOption("beyond-context",
+                    "also runs prompts that are longer than the context holds under the setting; "
+                    "their numbers are marked *: they show how a model fails on positions that it "
+                    "was not trained on");
+}
+
+namespace {
+
+bool HasOption(const OptionSet& options, const std::string& name) {
+  const auto& all = options.descriptions();
+  return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
+}
+
+}  // namespace
+
 OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options) {
   return {.model = model,
           .dtype = options.Text("dtype"),
           .threads = static_cast<int>(options.Integer("threads")),
           .weights = options.Text("weights"),
           .device = options.Text("device"),
-          .sliding_window = options.Text("sliding-window") == "on"};
+          .sliding_window = options.Text("sliding-window") == "on",
+          .beyond_context = HasOption(options, "beyond-context") && options.Flag("beyond-context")};
 }
 
 DecoderOptions ReadDecoderOptions(const OptionSet& options) {
@@ -54,6 +73,7 @@ DecoderOptions ReadDecoderOptions(const OpenRequest& request) {
   return {.dtype = ParseDtype(request.dtype),
           .threads = request.threads,
           .sliding_window = request.sliding_window,
+          .beyond_context = request.beyond_context,
           .weights = ParseWeightStorage(request.weights),
           .placement = ParsePlacement(request.device)};
 }

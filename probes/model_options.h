@@ -15,6 +15,10 @@ namespace midscope {
 // model (by position on a command line), dtype, weights, threads, sliding-window, device.
 std::vector<OptionDescription> ModelOptions();
 
+// --beyond-context, of the commands that run prompts. ReadDecoderOptions and MakeOpenRequest take
+// it where the options have it.
+OptionDescription BeyondContextOption();
+
 // How an engine is asked to open `model` with these values of the options after it.
 OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options);
 

@@ -4,43 +4,25 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "core/record.h"
-#include "probes/statistics.h"
+#include "probes/outcome_measures.h"
 
 namespace midscope {
 
-// How one sample came out. All [setting, place], row-major; empty where it was not asked for.
-struct SampleOutcome {
-  int64_t sample = 0;
-  std::vector<double> answer_nll;             // nats, summed over the answer's tokens
-  std::vector<uint8_t> correct;               // greedy continuation equals the answer
-  std::vector<uint8_t> choice_correct = {};   // the right choice is the likeliest
-  std::vector<double> generation_score = {};  // 0 to 1, by the task's own scorer
-};
-
-// One number for every sample and cell. Those that a sweep has depend on its arms of scoring.
-struct OutcomeMeasure {
-  std::string name;  // "answer_nll", "accuracy", "choice_accuracy", "generation_score"
-  std::string unit;  // "nats"
-  std::string description;
-  bool higher_is_better = true;
-  std::vector<std::vector<double>> values;  // [sample, cell], samples in ascending order
-};
-
-// The measures that the outcomes have.
-std::vector<OutcomeMeasure> MeasuresOf(std::vector<SampleOutcome> outcomes);
-
-// NaN where a measure was not asked for.
+// NaN where a measure was not asked for, and where no sample was run.
 struct CellStatistics {
-  int64_t samples = 0;
-  double accuracy = 0;  // share of samples; without likelihood the generation arm's score
+  int64_t samples = 0;         // on which the setting was run
+  int64_t beyond_context = 0;  // of these with a prompt that the context does not hold
+  double accuracy = 0;         // share of samples; without likelihood the generation arm's score
   Interval accuracy_interval;
   double answer_nll = 0;  // mean, nats
   Interval answer_nll_interval;
-  double difference = 0;  // mean of answer_nll minus that of the first setting, sample by sample
+  // Mean of answer_nll minus that of the first setting, over the samples on which both were run.
+  double difference = 0;
   Interval difference_interval;
   double choice_accuracy = 0;
   Interval choice_interval;
@@ -52,11 +34,18 @@ struct CellStatistics {
 std::vector<CellStatistics> SummariseOutcomes(std::vector<SampleOutcome> outcomes, int64_t settings,
                                               int64_t places, uint64_t seed);
 
+// How the intervals of each measure were made, "answer_nll" to "Student's t"; of the measures that
+// the outcomes have and "answer_nll_difference".
+std::map<std::string, std::string> CellMethods(const std::vector<SampleOutcome>& outcomes);
+
 // Record outcome_means: answer_nll, answer_nll_low, answer_nll_high, accuracy, accuracy_low,
 // accuracy_high, answer_nll_difference, ..._low, ..._high [setting, place], samples [setting], and
-// choice_accuracy, generation_score with theirs where they were asked for.
+// choice_accuracy, generation_score with theirs where they were asked for; beyond_context [setting]
+// where a prompt was longer than the context holds. Attributes answer_nll_interval, ... say
+// how the intervals were made.
 Record OutcomeMeansRecord(const std::vector<std::string>& settings,
                           const std::vector<int64_t>& places,
-                          const std::vector<CellStatistics>& cells);
+                          const std::vector<CellStatistics>& cells,
+                          const std::map<std::string, std::string>& methods = {});
 
 }  // namespace midscope

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/context_limit.h"
 #include "core/error.h"
 #include "core/scoring.h"
 #include "probes/option_kinds.h"
@@ -56,12 +57,18 @@ class TextProbe : public Probe {
         intervention_(input.intervention),
         context_(input.context ? *input.context : JobContext{}),
         bin_(input.options.Integer("perplexity-bin")) {
-    const int64_t longest = decoder_.config().trained_context;
-    window_ = input.options.Integer("window") > 0 ? input.options.Integer("window") : longest;
+    // The default stays the trained context under every setting: perplexities are compared over
+    // equal windows.
+    const int64_t asked = input.options.Integer("window");
+    window_ = asked > 0 ? asked : decoder_.config().trained_context;
+    const int64_t longest = LongestRun(intervention_, decoder_.config());
     if (window_ > longest) {
       throw UsageError("option --window",
-                       std::to_string(window_) + " tokens are more than the model's context",
-                       "Give " + std::to_string(longest) + " or fewer");
+                       "windows are to have " + std::to_string(window_) + " tokens, " +
+                           ContextHolds(intervention_, decoder_.config()),
+                       "Give " + std::to_string(longest) +
+                           " or fewer, a position scheme that reaches further, or "
+                           "--beyond-context");
     }
     if (input.prompt_tokens() < 2) {
       throw UsageError("probe 'perplexity'", "the text has one token, so nothing is predicted",
@@ -79,6 +86,12 @@ class TextProbe : public Probe {
   Record Finish(const RunResult&) override {
     const std::vector<TextWindow> windows =
         SlidingWindows(static_cast<int64_t>(ids_.size()), window_, stride_);
+    const int64_t longest = std::min(window_, static_cast<int64_t>(ids_.size()));
+    beyond_ = IsBeyondContext(longest, intervention_, decoder_.config());
+    if (beyond_) {
+      context_.Log("warning: perplexity: " +
+                   BeyondContextText(longest, intervention_, decoder_.config()));
+    }
     if (windows.size() > 1) {
       context_.Log("perplexity: " + std::to_string(windows.size()) + " runs, windows of " +
                    std::to_string(window_) + " tokens every " + std::to_string(stride_));
@@ -173,6 +186,9 @@ class TextProbe : public Probe {
                          {"window", window_},
                          {"stride", stride_},
                          {"windows", static_cast<int64_t>(window_means.size())}};
+    if (decoder_.config().beyond_context) {
+      record.attributes["beyond_context"] = int64_t{beyond_ ? 1 : 0};
+    }
     record.signal = "bin_perplexity";
     return record;
   }
@@ -188,6 +204,7 @@ class TextProbe : public Probe {
   int64_t bin_;
   int64_t window_ = 0;
   int64_t stride_ = 0;
+  bool beyond_ = false;                  // windows are longer than the context holds
   std::vector<double> nll_;              // [position - 1]
   std::vector<int64_t> context_tokens_;  // [position - 1]
 };
@@ -224,7 +241,10 @@ ProbeType PerplexityProbe() {
       "last query is its last row. The text is taken as it is; --bos puts a BOS before the first "
       "window alone";
   type.options = {
-      TokensOption("window", "tokens that perplexity's windows hold; 0: the model's context", 0, 0),
+      TokensOption("window",
+                   "tokens that perplexity's windows hold, at most what the context holds "
+                   "under the setting; 0: the model's trained context",
+                   0, 0),
       TokensOption("stride", "tokens between two of perplexity's windows", 1, 256),
       TokensOption("perplexity-bin", "width of perplexity's bins of positions", 1, 256)};
   type.on_request = true;

@@ -76,6 +76,13 @@ std::vector<Record> RunProbeBatch(const Decoder& decoder, const ProbeBatch& batc
   const std::vector<Prompt> prompts = MakePrompts(batch);
   for (const Prompt& prompt : prompts) CheckPromptFits(decoder.config(), prompt, intervention);
   Announce(batch, prompts, context);
+  if (decoder.config().beyond_context) {
+    const auto longest =
+        std::max_element(prompts.begin(), prompts.end(), [](const Prompt& a, const Prompt& b) {
+          return a.ids.size() + a.answer_ids.size() < b.ids.size() + b.answer_ids.size();
+        });
+    LogBeyondContext(decoder.config(), *longest, intervention, context);
+  }
   std::vector<std::vector<Record>> by_record =
       RunPrompts(decoder, batch, prompts, intervention, types, options, context);
   const size_t done = by_record.empty() ? 0 : by_record.front().size();

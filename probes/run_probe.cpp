@@ -13,24 +13,48 @@
 #include "probes/prompt_record.h"
 
 namespace midscope {
+namespace {
+
+int64_t TokensToRun(const Prompt& prompt) {
+  return static_cast<int64_t>(IdsToScore(prompt.ids, prompt.answer_ids).size());
+}
+
+}  // namespace
 
 void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
                      const Intervention& intervention) {
-  const auto tokens = static_cast<int64_t>(IdsToScore(prompt.ids, prompt.answer_ids).size());
+  const int64_t tokens = TokensToRun(prompt);
   const int64_t longest = LongestRun(intervention, config);
   if (tokens <= longest) return;
   throw UsageError("prompt",
                    "it has " + std::to_string(tokens) + " tokens (answer included), " +
                        ContextHolds(intervention, config),
                    "Shorten the prompt by " + std::to_string(tokens - longest) +
-                       " tokens or more, or choose a position scheme that reaches further, such as "
-                       "self-extend");
+                       " tokens or more, choose a position scheme that reaches further, such as "
+                       "self-extend; probe, whatif, sweep and generate have --beyond-context");
+}
+
+bool PromptIsBeyondContext(const ModelConfig& config, const Prompt& prompt,
+                           const Intervention& intervention) {
+  return IsBeyondContext(TokensToRun(prompt), intervention, config);
+}
+
+void LogBeyondContext(const ModelConfig& config, const Prompt& prompt,
+                      const Intervention& intervention, const JobContext& context) {
+  if (!PromptIsBeyondContext(config, prompt, intervention)) return;
+  context.Log("warning: " + BeyondContextText(TokensToRun(prompt), intervention, config));
 }
 
 std::vector<Record> RunProbes(const Decoder& decoder, const Prompt& prompt,
                               const Intervention& intervention, const ProbeRegistry& probes,
                               const OptionSet& options, const JobContext& context) {
-  return RunProbeTypes(decoder, prompt, intervention, probes.Selected(options), options, context);
+  const std::vector<const ProbeType*> types = probes.Selected(options);
+  const bool shared_run = std::any_of(types.begin(), types.end(),
+                                      [](const ProbeType* type) { return !type->own_runs; });
+  if (shared_run && decoder.config().beyond_context) {
+    LogBeyondContext(decoder.config(), prompt, intervention, context);
+  }
+  return RunProbeTypes(decoder, prompt, intervention, types, options, context);
 }
 
 std::vector<Record> RunProbeTypes(const Decoder& decoder, const Prompt& prompt,
@@ -63,6 +87,14 @@ std::vector<Record> RunProbeTypes(const Decoder& decoder, const Prompt& prompt,
   if (shared_run && !prompt.answer_ids.empty()) {
     records.push_back(
         AnswerRecord(prompt, ScoreAnswer(result, input.prompt_tokens(), prompt.answer_ids)));
+  }
+  if (shared_run && decoder.config().beyond_context) {
+    const bool beyond = PromptIsBeyondContext(decoder.config(), prompt, intervention);
+    for (size_t i = 0; i < records.size(); ++i) {
+      // Probes with runs of their own say it themselves.
+      if (i < types.size() && types[i]->own_runs) continue;
+      records[i].attributes["beyond_context"] = int64_t{beyond ? 1 : 0};
+    }
   }
   return records;
 }

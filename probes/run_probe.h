@@ -33,4 +33,11 @@ std::vector<Record> RunProbeTypes(const Decoder& decoder, const Prompt& prompt,
 void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
                      const Intervention& intervention = {});
 
+// Whether the prompt with its answer is longer than the context holds (a decoder opened with
+// beyond_context runs it all the same), and that said on the log.
+bool PromptIsBeyondContext(const ModelConfig& config, const Prompt& prompt,
+                           const Intervention& intervention);
+void LogBeyondContext(const ModelConfig& config, const Prompt& prompt,
+                      const Intervention& intervention, const JobContext& context);
+
 }  // namespace midscope

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -92,19 +93,6 @@ double Mean(std::span<const double> values) {
   return sum / static_cast<double>(values.size());
 }
 
-Interval BootstrapMeanInterval(std::span<const double> values, uint64_t seed, int resamples) {
-  if (values.size() < 2 || resamples < 2 || HasNan(values)) return {kNone, kNone};
-  SplitMix64 random(seed, kBootstrapStream);
-  std::vector<double> means(static_cast<size_t>(resamples));
-  for (double& mean : means) {
-    double sum = 0;
-    for (size_t i = 0; i < values.size(); ++i) sum += values[random.Below(values.size())];
-    mean = sum / static_cast<double>(values.size());
-  }
-  std::sort(means.begin(), means.end());
-  return {Quantile(means, 0.025), Quantile(means, 0.975)};
-}
-
 Interval BootstrapRowsInterval(std::span<const double> rows, size_t columns, uint64_t seed,
                                const ColumnStatistic& statistic, int resamples) {
   const size_t count = columns == 0 ? 0 : rows.size() / columns;
@@ -156,9 +144,56 @@ double SignFlipPValue(std::span<const double> differences, uint64_t seed, int pe
   return Share(as_far, permutations);
 }
 
-double ColumnEffectPValue(std::span<const double> rows, size_t columns, uint64_t seed,
-                          int permutations) {
-  if (columns < 2 || rows.empty() || HasNan(rows)) return kNone;
+double SmallestSignFlipP(int64_t differences) {
+  return differences < 1
+             ? kNone
+             : std::ldexp(1.0, static_cast<int>(1 - std::min<int64_t>(differences, 1000)));
+}
+
+namespace {
+
+double Gap(std::span<const double> values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return *high - *low;
+}
+
+// Permutes the cells of every row, each of `width` values.
+void PermuteCells(std::vector<double>& rows, size_t cells, size_t width, SplitMix64& random) {
+  const size_t stride = cells * width;
+  for (size_t begin = 0; begin < rows.size(); begin += stride) {
+    for (size_t left = cells; left > 1; --left) {
+      const size_t other = random.Below(left);
+      if (other == left - 1) continue;
+      const auto at = [&](size_t cell) {
+        return rows.begin() + static_cast<std::ptrdiff_t>(begin + cell * width);
+      };
+      std::swap_ranges(at(left - 1), at(left), at(other));
+    }
+  }
+}
+
+// `numbers` makes one number of every cell out of the rows.
+ColumnEffect Permute(std::vector<double> rows, size_t cells, size_t width, uint64_t seed,
+                     int permutations,
+                     const std::function<std::vector<double>(std::span<const double>)>& numbers) {
+  const double bound = AtLeast(SumOfSquares(numbers(rows)));
+  SplitMix64 random(seed, kPermutationStream);
+  int64_t as_far = 0;
+  double gaps = 0;
+  for (int i = 0; i < permutations; ++i) {
+    PermuteCells(rows, cells, width, random);
+    const std::vector<double> drawn = numbers(rows);
+    as_far += SumOfSquares(drawn) >= bound ? 1 : 0;
+    gaps += Gap(drawn);
+  }
+  return {Share(as_far, permutations), gaps / permutations};
+}
+
+}  // namespace
+
+ColumnEffect TestColumnEffect(std::span<const double> rows, size_t columns, uint64_t seed,
+                              int permutations) {
+  if (columns < 2 || rows.empty() || HasNan(rows)) return {kNone, kNone};
   // Centred by row, which no permutation within a row changes: small differences between large
   // values are not lost.
   std::vector<double> centred(rows.begin(), rows.end());
@@ -166,18 +201,24 @@ double ColumnEffectPValue(std::span<const double> rows, size_t columns, uint64_t
     const double mean = Mean(std::span(centred).subspan(begin, columns));
     for (size_t column = 0; column < columns; ++column) centred[begin + column] -= mean;
   }
-  const double bound = AtLeast(SumOfSquares(ColumnMeans(centred, columns)));
-  SplitMix64 random(seed, kPermutationStream);
-  int64_t as_far = 0;
-  for (int i = 0; i < permutations; ++i) {
-    for (size_t begin = 0; begin < centred.size(); begin += columns) {
-      for (size_t left = columns; left > 1; --left) {
-        std::swap(centred[begin + left - 1], centred[begin + random.Below(left)]);
-      }
-    }
-    as_far += SumOfSquares(ColumnMeans(centred, columns)) >= bound ? 1 : 0;
-  }
-  return Share(as_far, permutations);
+  return Permute(std::move(centred), columns, 1, seed, permutations,
+                 [&](std::span<const double> values) { return ColumnMeans(values, columns); });
+}
+
+ColumnEffect TestCellEffect(std::span<const double> rows, size_t cells, size_t width, uint64_t seed,
+                            const ColumnStatistic& statistic, int permutations) {
+  if (cells < 2 || width < 1 || rows.empty() || HasNan(rows)) return {kNone, kNone};
+  return Permute(std::vector<double>(rows.begin(), rows.end()), cells, width, seed, permutations,
+                 [&](std::span<const double> values) {
+                   const std::vector<double> means = ColumnMeans(values, cells * width);
+                   std::vector<double> numbers(cells);
+                   for (size_t cell = 0; cell < cells; ++cell) {
+                     numbers[cell] = statistic(std::span(means).subspan(cell * width, width));
+                   }
+                   const double mean = Mean(numbers);
+                   for (double& number : numbers) number -= mean;
+                   return numbers;
+                 });
 }
 
 double SwapPValue(std::span<const double> rows, std::span<const double> others, size_t columns,

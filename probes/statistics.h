@@ -28,16 +28,12 @@ struct Interval {
 inline constexpr int kBootstrapResamples = 2000;
 inline constexpr int kPermutations = 10000;
 
-// 95 % percentile bootstrap interval of the mean (Efron and Tibshirani, 1993, ch. 13): `resamples`
-// samples drawn with replacement, quantiles interpolated linearly. Samples are drawn from (seed,
-// number of values) alone, so that values paired by index are resampled alike; for a paired
-// difference hand over the differences. NaN for fewer than two values and
-// where a value is NaN.
-Interval BootstrapMeanInterval(std::span<const double> values, uint64_t seed,
-                               int resamples = kBootstrapResamples);
-
-// The same for any statistic of rows [row, column] of which whole rows are drawn: `statistic` is
-// handed the mean of every column.
+// 95 % percentile bootstrap interval (Efron and Tibshirani, 1993, ch. 13) of a statistic of rows
+// [row, column]: `resamples` times as many whole rows are drawn with replacement, `statistic` is
+// handed the mean of every column, quantiles are interpolated linearly. Rows are drawn from (seed,
+// number of rows) alone. NaN for fewer than two rows and where a value is NaN. For what has no
+// closed form: means and shares have better intervals (intervals.h), and below some 20 rows this
+// one covers less than it says.
 using ColumnStatistic = std::function<double(std::span<const double> column_means)>;
 Interval BootstrapRowsInterval(std::span<const double> rows, size_t columns, uint64_t seed,
                                const ColumnStatistic& statistic,
@@ -50,11 +46,27 @@ Interval BootstrapRowsInterval(std::span<const double> rows, size_t columns, uin
 double SignFlipPValue(std::span<const double> differences, uint64_t seed,
                       int permutations = kPermutations);
 
-// Whether columns [row, column] differ in their means: each row's values are permuted among its
-// columns, the statistic is the sum of squares of column means (of which the F of a repeated
-// measures analysis is a monotone function). NaN for fewer than two columns or a NaN.
-double ColumnEffectPValue(std::span<const double> rows, size_t columns, uint64_t seed,
-                          int permutations = kPermutations);
+// The least p that SignFlipPValue and SwapPValue can give for so many differences: 2 / 2^n, for a
+// set of signs and its opposite are as far from 0. NaN for none.
+double SmallestSignFlipP(int64_t differences);
+
+// What permuting each row's values among its columns says.
+struct ColumnEffect {
+  double p = 0;           // that column means differ as much as they do by chance
+  double chance_gap = 0;  // mean over the permutations of the largest less the least column mean
+};
+
+// Whether columns [row, column] differ in their means: the statistic is the sum of squares of
+// column means (of which the F of a repeated measures analysis is a monotone function). NaN for
+// fewer than two columns or a NaN.
+ColumnEffect TestColumnEffect(std::span<const double> rows, size_t columns, uint64_t seed,
+                              int permutations = kPermutations);
+
+// The same for cells of `width` columns each, [row, cell, column]: whole cells are permuted, and
+// `statistic` makes one number of the means of a cell's columns. The sum of squares is that of the
+// cells' numbers about their mean.
+ColumnEffect TestCellEffect(std::span<const double> rows, size_t cells, size_t width, uint64_t seed,
+                            const ColumnStatistic& statistic, int permutations = kPermutations);
 
 // Two-sided permutation test of a difference of a statistic between two sets of rows that are
 // paired: a row and its partner change sides.

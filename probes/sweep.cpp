@@ -6,7 +6,10 @@
 #include <utility>
 
 #include "core/error.h"
+#include "data/zero_scrolls_task.h"
+#include "probes/record_axes.h"
 #include "probes/sent_prompt.h"
+#include "probes/sweep_context.h"
 #include "probes/sweep_statistics.h"
 
 namespace midscope {
@@ -48,6 +51,18 @@ class Checkpoints {
   double cost_seconds_ = 0;
 };
 
+// Says of each setting once that it was not run; the file has all of them.
+void LogNewFailures(const SweepPlan& plan, const SampleOutcome& outcome, const SweepResult& before,
+                    const JobContext& context) {
+  for (size_t i = 0; i < outcome.failures.size(); ++i) {
+    const bool known = std::any_of(before.outcomes.begin(), before.outcomes.end(),
+                                   [&](const SampleOutcome& other) { return !other.Ran(i); });
+    if (outcome.Ran(i) || known) continue;
+    context.Log("sample " + std::to_string(outcome.sample) + ": " + plan.settings[i].text +
+                " is not run: " + outcome.failures[i] + ". The other settings are");
+  }
+}
+
 // One sample; an Error of its own is noted, so that the sweep goes on.
 void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context,
                   SweepResult& result) {
@@ -57,6 +72,8 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
                                    run.plan.settings,     run.plan.score,
                                    run.plan.attention,    run.trace_memory_bytes};
     record = RunSample(run.decoder, request, context);
+    const Record* frame = run.store ? run.store->common_frame() : nullptr;
+    if (frame) FitOlderSamples(*frame, record);
   } catch (const Error& error) {
     result.failures[sample] = error.what();
     context.Log("sample " + std::to_string(sample) + " failed: " + error.what());
@@ -64,7 +81,9 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
     return;
   }
   if (run.store) run.store->Append(sample, record);
-  result.outcomes.push_back(ReadOutcome(sample, record));
+  SampleOutcome outcome = ReadOutcome(sample, record);
+  LogNewFailures(run.plan, outcome, result, context);
+  result.outcomes.push_back(std::move(outcome));
 }
 
 }  // namespace
@@ -82,6 +101,37 @@ void CheckSomeSamples(const SweepResult& result) {
   throw Failure("sweep", "every sample failed; the first: " + result.failures.begin()->second);
 }
 
+namespace {
+
+Record SettingFailuresRecord(const SweepPlan& plan, const SweepResult& result) {
+  std::vector<const SampleOutcome*> outcomes;
+  for (const SampleOutcome& outcome : result.outcomes) outcomes.push_back(&outcome);
+  std::sort(outcomes.begin(), outcomes.end(),
+            [](const auto* a, const auto* b) { return a->sample < b->sample; });
+  const std::vector<std::string> names = plan.CanonicalSettings();
+  std::vector<int64_t> samples;
+  std::vector<std::string> settings;
+  std::vector<std::string> messages;
+  for (const SampleOutcome* outcome : outcomes) {
+    for (size_t i = 0; i < outcome->failures.size(); ++i) {
+      if (outcome->Ran(i)) continue;
+      samples.push_back(outcome->sample);
+      settings.push_back(names[i]);
+      messages.push_back(outcome->failures[i]);
+    }
+  }
+  Record record;
+  record.name = "setting_failures";
+  record.axes = {CountedAxis("failure", static_cast<int64_t>(samples.size()))};
+  record.arrays = {
+      {"failed_sample", {"failure"}, std::move(samples), "", "number of the sample"},
+      {"failed_setting", {"failure"}, std::move(settings), "", "the setting that was not run"},
+      {"failure_message", {"failure"}, std::move(messages), "", "why it could not be run"}};
+  return record;
+}
+
+}  // namespace
+
 // Tests wait for the end: a checkpoint has means alone.
 std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& result) {
   std::vector<Record> records = {MeansRecord(plan, result)};
@@ -90,12 +140,20 @@ std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& res
   if (!statistics.comparisons.empty()) {
     records.push_back(SettingComparisonsRecord(plan, statistics));
   }
+  if (result.partly_failed() > 0) records.push_back(SettingFailuresRecord(plan, result));
   return records;
 }
 
 int64_t SweepResult::too_long() const {
   return std::count_if(failures.begin(), failures.end(),
                        [](const auto& failure) { return failure.second.starts_with(kTooLong); });
+}
+
+int64_t SweepResult::partly_failed() const {
+  return std::count_if(outcomes.begin(), outcomes.end(), [](const SampleOutcome& outcome) {
+    return std::any_of(outcome.failures.begin(), outcome.failures.end(),
+                       [](const std::string& failure) { return !failure.empty(); });
+  });
 }
 
 SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
@@ -135,8 +193,8 @@ std::vector<CellStatistics> Summarise(const SweepPlan& plan, const SweepResult& 
 }
 
 Record MeansRecord(const SweepPlan& plan, const SweepResult& result) {
-  Record record =
-      OutcomeMeansRecord(plan.CanonicalSettings(), plan.places, Summarise(plan, result));
+  Record record = OutcomeMeansRecord(plan.CanonicalSettings(), plan.places, Summarise(plan, result),
+                                     CellMethods(result.outcomes));
   // Named one by one: an attribute is a single value.
   for (size_t i = 0; i < plan.settings.size(); ++i) {
     record.attributes["setting_" + std::to_string(i) + "_as_given"] = plan.settings[i].text;
@@ -144,9 +202,22 @@ Record MeansRecord(const SweepPlan& plan, const SweepResult& result) {
   record.attributes["task"] = plan.task;
   record.attributes["failed_samples"] = static_cast<int64_t>(result.failures.size());
   record.attributes["too_long_samples"] = result.too_long();
+  record.attributes["partly_failed_samples"] = result.partly_failed();
+  const std::string generation_mean = GenerationMeanText(plan, result);
+  if (!generation_mean.empty()) record.attributes["generation_score_mean"] = generation_mean;
   record.attributes["score"] = ScoreArmsName(plan.score);
   NoteFormat(plan.format, record);
   return record;
+}
+
+std::string GenerationMeanText(const SweepPlan& plan, const SweepResult& result) {
+  if (result.outcomes.empty() || result.outcomes.front().generation_score.empty()) return "";
+  if (!result.outcomes.front().rouge.empty()) {
+    return "geometric mean of the mean ROUGE-1, ROUGE-2 and ROUGE-L, as ZeroSCROLLS forms it";
+  }
+  if (!IsScoredByRougeMeans(plan.task)) return "";
+  return "mean of the samples' geometric means of ROUGE scores, lower or equal to ZeroSCROLLS' "
+         "figure: samples of an earlier version hold too little to form that";
 }
 
 }  // namespace midscope

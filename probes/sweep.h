@@ -24,12 +24,14 @@ using QuestionSource = std::function<std::vector<TaskQuestion>(int64_t sample)>;
 
 struct SweepResult {
   std::vector<SampleOutcome> outcomes;      // finished samples, in the order they were done
-  std::map<int64_t, std::string> failures;  // sample: why
+  std::map<int64_t, std::string> failures;  // samples of which no setting was run: why
 
   // Samples that are done, one way or the other.
   int64_t done() const { return static_cast<int64_t>(outcomes.size() + failures.size()); }
   // Failures of prompts that the model's context does not hold.
   int64_t too_long() const;
+  // Samples of `outcomes` on which some settings were not run.
+  int64_t partly_failed() const;
 };
 
 struct SweepRun {
@@ -59,11 +61,17 @@ SweepResult StoredResult(const SweepStore& store);
 // Throws Error (failure) where no sample came out and some failed.
 void CheckSomeSamples(const SweepResult& result);
 
-// What a whole sweep's file says beside its samples: means, and the tests of settings and places.
+// What a whole sweep's file says beside its samples: means, the tests of settings and places, and
+// record setting_failures (failed_sample, failed_setting, failure_message [failure]) where settings
+// could not be run on some of the samples.
 std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& result);
 
 // The means of a result, with intervals (outcome_statistics.h).
 std::vector<CellStatistics> Summarise(const SweepPlan& plan, const SweepResult& result);
 Record MeansRecord(const SweepPlan& plan, const SweepResult& result);
+
+// How generation_score is averaged, where that is not the mean of samples' scores: ZeroSCROLLS'
+// geometric mean of mean ROUGE scores, or that a file holds too little to form it; "" else.
+std::string GenerationMeanText(const SweepPlan& plan, const SweepResult& result);
 
 }  // namespace midscope

@@ -56,6 +56,7 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   json["dtype"] = DtypeName(decoder.options().dtype);
   // Said only where it is so: plans of older files have no such key.
   if (!decoder.options().sliding_window) json["sliding_window"] = "off";
+  if (decoder.options().beyond_context) json["beyond_context"] = true;
   json["weights"] = WeightStorageName(decoder.options().weights);
   // Other devices sum in another order. Plans from before there was a choice say nothing of it.
   const Placement& placement = decoder.options().placement;

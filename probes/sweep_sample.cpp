@@ -2,17 +2,18 @@
 #include "probes/sweep_sample.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <string>
 #include <utility>
 #include <variant>
 
-#include "core/context_limit.h"
 #include "core/error.h"
 #include "core/greedy_batch.h"
 #include "core/passage.h"
 #include "core/what_if.h"
 #include "probes/record_axes.h"
+#include "probes/sweep_context.h"
 
 namespace midscope {
 namespace {
@@ -21,6 +22,8 @@ constexpr const char* kAnswerNll = "answer_nll";
 constexpr const char* kCorrect = "correct";
 constexpr const char* kChoiceCorrect = "choice_correct";
 constexpr const char* kGenerationScore = "generation_score";
+constexpr const char* kAnswerTokens = "answer_tokens";
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) {
   std::vector<int64_t> tokens;
@@ -37,7 +40,7 @@ void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) 
   }
   const std::vector<std::string> axes = {"place"};
   record.arrays.push_back({"prompt_tokens", axes, tokens, "tokens", "length of the prompt"});
-  record.arrays.push_back({"answer_tokens", axes, answer_tokens, "tokens", "length of the answer"});
+  record.arrays.push_back({kAnswerTokens, axes, answer_tokens, "tokens", "length of the answer"});
   record.arrays.push_back(
       {"gold_token_begin", axes, gold_begin, "tokens", "first token of the gold piece"});
   record.arrays.push_back(
@@ -87,16 +90,25 @@ struct LikelihoodArrays {
   std::vector<float> attention;
 };
 
+// The settings that can be run on the sample.
+struct RunnableSettings {
+  std::vector<size_t> order;  // in EvaluationOrder
+  std::vector<std::string> failures;
+
+  bool Has(size_t setting) const { return failures[setting].empty(); }
+};
+
 LikelihoodArrays RunLikelihood(const std::shared_ptr<const Decoder>& decoder,
-                               const SampleRequest& request, const JobContext& context) {
+                               const SampleRequest& request, const RunnableSettings& settings,
+                               const JobContext& context) {
   const size_t places = request.questions.size();
   WhatIf what_if(decoder, PromptsOf(request.questions), request.trace_memory_bytes);
   LikelihoodArrays arrays;
-  arrays.nll.resize(request.settings.size() * places);
+  arrays.nll.resize(request.settings.size() * places, kNone);
   arrays.correct.resize(arrays.nll.size());
   const bool choices = !request.questions.front().choice_ids.empty();
   if (choices) arrays.choice_correct.resize(arrays.nll.size());
-  for (const size_t setting : EvaluationOrder(request.settings)) {
+  for (const size_t setting : settings.order) {
     const bool keep_attention = request.attention && setting == 0;
     WhatIfResult result =
         what_if.Evaluate(request.settings[setting].intervention, context, keep_attention);
@@ -117,6 +129,7 @@ LikelihoodArrays RunLikelihood(const std::shared_ptr<const Decoder>& decoder,
 
 struct GenerationArrays {
   std::vector<double> score;
+  std::vector<double> rouge;  // [setting, place, kRougeKinds]; empty for other scores
   std::vector<int64_t> tokens;
   std::vector<std::string> text;
 };
@@ -130,10 +143,11 @@ GreedyRequest GreedyRequestOf(const TaskQuestion& question, const SweepSetting& 
 }
 
 // As many places at once as the memory for traces allows under every setting, at least one.
-size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request, size_t begin) {
+size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request,
+                    const RunnableSettings& settings, size_t begin) {
   TraceParts parts;  // with what channels need, which settings share
-  for (const SweepSetting& setting : request.settings) {
-    if (std::holds_alternative<InfiniAttention>(setting.intervention.positions))
+  for (const size_t setting : settings.order) {
+    if (std::holds_alternative<InfiniAttention>(request.settings[setting].intervention.positions))
       parts.memories = decoder.config().layers;
   }
   int64_t bytes = 0;
@@ -150,11 +164,12 @@ size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request, size_t
 
 // All settings at places [begin, end), each place on one trace: settings that leave rows of the
 // prompt alone take them from there.
-void GenerateAt(const Decoder& decoder, const SampleRequest& request, size_t begin, size_t end,
+void GenerateAt(const Decoder& decoder, const SampleRequest& request,
+                const RunnableSettings& settings, size_t begin, size_t end,
                 const JobContext& context, GenerationArrays& arrays) {
-  const bool channels =
-      std::any_of(request.settings.begin(), request.settings.end(),
-                  [](const SweepSetting& one) { return !one.intervention.channels.empty(); });
+  const bool channels = std::any_of(
+      settings.order.begin(), settings.order.end(),
+      [&](size_t setting) { return !request.settings[setting].intervention.channels.empty(); });
   std::vector<std::unique_ptr<Trace>> traces;
   traces.reserve(end - begin);
   for (size_t place = begin; place < end; ++place) {
@@ -162,7 +177,7 @@ void GenerateAt(const Decoder& decoder, const SampleRequest& request, size_t beg
     traces.push_back(GreedyTrace(decoder, static_cast<int64_t>(question.prompt.ids.size()),
                                  question.sample.generation.new_tokens, channels));
   }
-  for (const size_t setting : EvaluationOrder(request.settings)) {
+  for (const size_t setting : settings.order) {
     std::vector<GreedyRequest> requests;
     requests.reserve(end - begin);
     for (size_t place = begin; place < end; ++place) {
@@ -173,7 +188,13 @@ void GenerateAt(const Decoder& decoder, const SampleRequest& request, size_t beg
     for (size_t place = begin; place < end; ++place) {
       const Generated& made = generated[place - begin];
       const size_t cell = setting * request.questions.size() + place;
-      arrays.score[cell] = ScoreGenerated(request.questions[place].sample, made.text);
+      const TaskSample& sample = request.questions[place].sample;
+      arrays.score[cell] = ScoreGenerated(sample, made.text);
+      if (!arrays.rouge.empty()) {
+        const RougeScores rouge = RougeAnswer(sample.generation, made.text, sample.answers);
+        const auto at = arrays.rouge.begin() + static_cast<std::ptrdiff_t>(cell * kRougeKinds);
+        std::copy_n(std::array{rouge.rouge1, rouge.rouge2, rouge.rouge_l}.begin(), kRougeKinds, at);
+      }
       arrays.tokens[cell] = static_cast<int64_t>(made.ids.size());
       arrays.text[cell] = made.text;
     }
@@ -181,14 +202,17 @@ void GenerateAt(const Decoder& decoder, const SampleRequest& request, size_t beg
 }
 
 GenerationArrays RunGeneration(const Decoder& decoder, const SampleRequest& request,
-                               const JobContext& context) {
+                               const RunnableSettings& settings, const JobContext& context) {
   const size_t places = request.questions.size();
   const size_t cells = request.settings.size() * places;
-  GenerationArrays arrays{std::vector<double>(cells), std::vector<int64_t>(cells),
+  const AnswerMetric metric = request.questions.front().sample.generation.metric;
+  const size_t rouge = metric == AnswerMetric::kRougeGeometricMean ? kRougeKinds : 0;
+  GenerationArrays arrays{std::vector<double>(cells, kNone),
+                          std::vector<double>(cells * rouge, kNone), std::vector<int64_t>(cells),
                           std::vector<std::string>(cells)};
   for (size_t begin = 0; begin < places;) {
-    const size_t end = PlacesAtOnce(decoder, request, begin);
-    GenerateAt(decoder, request, begin, end, context, arrays);
+    const size_t end = PlacesAtOnce(decoder, request, settings, begin);
+    GenerateAt(decoder, request, settings, begin, end, context, arrays);
     begin = end;
   }
   return arrays;
@@ -218,6 +242,15 @@ void AddGeneration(GenerationArrays arrays, Record& record) {
   const std::vector<std::string> axes = {"setting", "place"};
   record.arrays.push_back({kGenerationScore, axes, std::move(arrays.score), "",
                            "the task's own score of the generated text, 0 to 1"});
+  if (!arrays.rouge.empty()) {
+    record.axes.push_back(LabelledAxis("rouge", {"rouge-1", "rouge-2", "rouge-l"}));
+    record.arrays.push_back({kGenerationRouge,
+                             {"setting", "place", "rouge"},
+                             std::move(arrays.rouge),
+                             "",
+                             "F scores that generation_score is the geometric mean of, each the "
+                             "best over the answers"});
+  }
   record.arrays.push_back({"generated_tokens", axes, std::move(arrays.tokens), "tokens",
                            "length of the generated text; it ends where the rest can't count"});
   record.arrays.push_back(
@@ -227,33 +260,8 @@ void AddGeneration(GenerationArrays arrays, Record& record) {
 
 }  // namespace
 
-// Over-long prompts are refused, not cut: cut on the right they lose the question, cut in the
-// middle the gold. One that some settings would hold is refused under all: settings are compared on
-// the same samples.
-void CheckFits(const std::vector<TaskQuestion>& questions,
-               const std::vector<SweepSetting>& settings, const ScoreArms& score,
-               const ModelConfig& config) {
-  const auto shortest =
-      std::min_element(settings.begin(), settings.end(), [&](const auto& a, const auto& b) {
-        return LongestRun(a.intervention, config) < LongestRun(b.intervention, config);
-      });
-  if (shortest == settings.end()) return;
-  const int64_t longest = LongestRun(shortest->intervention, config);
-  for (const TaskQuestion& question : questions) {
-    const auto prompt = static_cast<int64_t>(question.prompt.ids.size());
-    const auto answer = static_cast<int64_t>(question.prompt.answer_ids.size());
-    const int64_t behind = std::max(score.likelihood ? answer : 1,
-                                    score.generation ? question.sample.generation.new_tokens : 1);
-    const int64_t rows = prompt + std::max<int64_t>(behind, 1) - 1;
-    if (rows <= longest) continue;
-    throw Failure(kTooLong, "it has " + std::to_string(prompt) + " tokens, " +
-                                std::to_string(behind) + " follow, with " + shortest->text + " " +
-                                ContextHolds(shortest->intervention, config));
-  }
-}
-
 double AnswerNll(const Prompt& prompt, const AnswerScore& score) {
-  return prompt.answer_ids.empty() ? std::numeric_limits<double>::quiet_NaN() : score.nll;
+  return prompt.answer_ids.empty() ? kNone : score.nll;
 }
 
 Record OutcomeRecord(const std::vector<std::string>& settings, const std::vector<int64_t>& places,
@@ -265,34 +273,53 @@ Record OutcomeRecord(const std::vector<std::string>& settings, const std::vector
 
 Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequest& request,
                  const JobContext& context) {
-  CheckFits(request.questions, request.settings, request.score, decoder->config());
+  const ModelConfig& config = decoder->config();
+  CheckFits(request.questions, request.settings, request.score, config);
+  RunnableSettings settings;
+  settings.failures = ContextFailures(request.questions, request.settings, request.score, config);
+  for (const size_t setting : EvaluationOrder(request.settings)) {
+    if (settings.Has(setting)) settings.order.push_back(setting);
+  }
   std::vector<std::string> labels;
   for (const SweepSetting& setting : request.settings) labels.push_back(setting.canonical());
   Record record = OutcomeFrame(labels, request.places);
+  const auto keys = static_cast<int64_t>(request.questions.front().prompt.ids.size());
   std::vector<float> attention;
   if (request.score.likelihood || request.attention) {
-    LikelihoodArrays arrays = RunLikelihood(decoder, request, context);
+    LikelihoodArrays arrays = RunLikelihood(decoder, request, settings, context);
     attention = std::move(arrays.attention);
     if (request.score.likelihood) AddLikelihood(std::move(arrays), record);
   }
-  if (request.score.generation) AddGeneration(RunGeneration(*decoder, request, context), record);
+  if (request.score.generation) {
+    AddGeneration(RunGeneration(*decoder, request, settings, context), record);
+  }
   AddPlaceArrays(request.questions, record);
   if (request.attention) {
-    AddAttention(decoder->config(), std::move(attention),
-                 static_cast<int64_t>(request.questions.front().prompt.ids.size()), record);
+    // Of a first setting that was not run there is none.
+    attention.resize(static_cast<size_t>(config.layers * config.heads * keys),
+                     std::numeric_limits<float>::quiet_NaN());
+    AddAttention(config, std::move(attention), keys, record);
   }
+  AddContextArrays(request.questions, request.settings, request.score, config, record);
   return record;
 }
 
 bool IsOutcome(const std::string& array) {
   return array == kAnswerNll || array == kCorrect || array == kChoiceCorrect ||
-         array == kGenerationScore;
+         array == kGenerationScore || array == kGenerationRouge || array == kSettingFailure ||
+         array == kBeyondContext || array == kAnswerTokens;
 }
 
 SampleOutcome ReadOutcome(int64_t sample, const Record& record) {
-  SampleOutcome outcome{sample, DataOf<double>(record, kAnswerNll),
-                        DataOf<uint8_t>(record, kCorrect), DataOf<uint8_t>(record, kChoiceCorrect),
-                        DataOf<double>(record, kGenerationScore)};
+  SampleOutcome outcome{sample,
+                        DataOf<double>(record, kAnswerNll),
+                        DataOf<uint8_t>(record, kCorrect),
+                        DataOf<uint8_t>(record, kChoiceCorrect),
+                        DataOf<double>(record, kGenerationScore),
+                        DataOf<double>(record, kGenerationRouge),
+                        DataOf<std::string>(record, kSettingFailure),
+                        DataOf<uint8_t>(record, kBeyondContext),
+                        DataOf<int64_t>(record, kAnswerTokens)};
   if (outcome.answer_nll.empty() && outcome.generation_score.empty()) {
     throw Failure("sweep file", "a stored sample lacks its outcome",
                   "Run the sweep again into a new file");

@@ -32,21 +32,21 @@ struct SampleRequest {
 
 // All places packed in one batch, settings in EvaluationOrder on kept traces. Record `outcome`, all
 // [setting, place]: answer_nll, correct and, where there are choices, choice_correct of the
-// likelihood arm; generation_score, generated_tokens, generated_text of the generation arm. And
+// likelihood arm; generation_score, generated_tokens, generated_text of the generation arm, and
+// generation_rouge [setting, place, rouge] where the score is the geometric mean of three. And
 // prompt_tokens, answer_tokens, gold_token_begin, gold_token_end [place]; with `attention`
-// last_query_attention [layer, head, key] of the first setting given at the first place. Throws
-// Error (of a prompt that with what is to be generated is longer than LongestRun of one of the
-// settings: what() begins with kTooLong), Cancelled.
+// last_query_attention [layer, head, key] of the first setting given at the first place.
+//
+// A setting whose context (LongestRun) does not hold one of the prompts with what follows is not
+// run at any of the places, which are compared on the same samples: its numbers are NaN (correct 0,
+// texts empty, counts 0) and setting_failure [setting] says why. That array stands where contexts
+// of the settings differ. Where the decoder runs beyond the context, beyond_context [setting] says
+// whether a prompt was longer than that.
+//
+// Throws Error where no setting's context holds the prompts (what() begins with kTooLong),
+// Cancelled.
 Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequest& request,
                  const JobContext& context);
-
-inline constexpr const char* kTooLong = "prompt too long";
-
-// Throws that Error where the model's context does not hold one of the prompts with what follows
-// under all settings.
-void CheckFits(const std::vector<TaskQuestion>& questions,
-               const std::vector<SweepSetting>& settings, const ScoreArms& score,
-               const ModelConfig& config);
 
 // What a prompt came out with: its score, or NaN where it has no answer.
 double AnswerNll(const Prompt& prompt, const AnswerScore& score);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <span>
 #include <utility>
 
 #include "probes/record_axes.h"
@@ -11,70 +12,47 @@
 namespace midscope {
 namespace {
 
-double Average(std::span<const double> means) { return Mean(means); }
-
-double Gap(std::span<const double> means) {
-  const auto [low, high] = std::minmax_element(means.begin(), means.end());
-  return *high - *low;
-}
-
-// The numbers of one measure under one setting, [sample, place].
-std::vector<double> RowsOf(const OutcomeMeasure& measure, size_t setting, size_t places) {
-  std::vector<double> rows;
-  rows.reserve(measure.values.size() * places);
-  for (const std::vector<double>& sample : measure.values) {
-    const auto begin = sample.begin() + static_cast<std::ptrdiff_t>(setting * places);
-    rows.insert(rows.end(), begin, begin + static_cast<std::ptrdiff_t>(places));
+// Of every sample the difference of two settings' means over the rows' places.
+std::vector<double> SampleDifferences(const MeasureRows& rows, const MeasureRows& others) {
+  std::vector<double> differences;
+  differences.reserve(rows.samples());
+  const size_t columns = rows.columns();
+  for (size_t begin = 0; begin < rows.values.size(); begin += columns) {
+    const auto mean = [&](const MeasureRows& one) {
+      return Mean(std::span(one.values).subspan(begin, columns));
+    };
+    differences.push_back(mean(rows) - mean(others));
   }
-  return rows;
-}
-
-std::vector<double> Difference(std::span<const double> a, std::span<const double> b) {
-  std::vector<double> difference(a.size());
-  for (size_t i = 0; i < a.size(); ++i) difference[i] = a[i] - b[i];
-  return difference;
-}
-
-std::vector<double> Column(std::span<const double> rows, size_t places, size_t place) {
-  std::vector<double> column;
-  column.reserve(rows.size() / places);
-  for (size_t i = place; i < rows.size(); i += places) column.push_back(rows[i]);
-  return column;
-}
-
-std::vector<double> RowMeans(std::span<const double> rows, size_t places) {
-  std::vector<double> means;
-  means.reserve(rows.size() / places);
-  for (size_t begin = 0; begin < rows.size(); begin += places) {
-    means.push_back(Mean(rows.subspan(begin, places)));
-  }
-  return means;
+  return differences;
 }
 
 // One measure of one sweep.
 class Analysis {
  public:
   Analysis(const SweepPlan& plan, const OutcomeMeasure& measure)
-      : plan_(plan), measure_(measure), places_(plan.places.size()) {
-    rows_.reserve(plan.settings.size());
-    for (size_t i = 0; i < plan.settings.size(); ++i) rows_.push_back(RowsOf(measure, i, places_));
-  }
+      : plan_(plan),
+        measure_(measure),
+        settings_(plan.settings.size()),
+        places_(plan.places.size()) {}
 
   void Run(SweepStatistics& statistics) const {
     std::vector<SettingStatistics> settings;
-    settings.reserve(rows_.size());
-    for (size_t i = 0; i < rows_.size(); ++i) settings.push_back(Setting(i));
+    settings.reserve(settings_);
+    for (size_t i = 0; i < settings_; ++i) settings.push_back(Setting(i));
     Adjust(settings, &SettingStatistics::place_p, &SettingStatistics::place_p_holm);
     std::vector<SettingComparison> comparisons;
-    for (size_t i = 1; i < rows_.size(); ++i) Compare(i, 0, comparisons);
-    for (size_t i = 1; i < rows_.size(); ++i) {
+    for (size_t i = 1; i < settings_; ++i) Compare(i, 0, comparisons);
+    for (size_t i = 1; i < settings_; ++i) {
       const std::string& of = plan_.settings[i].control_of;
-      for (size_t j = 1; j < rows_.size() && !of.empty(); ++j) {
+      for (size_t j = 1; j < settings_ && !of.empty(); ++j) {
         if (plan_.settings[j].text == of) Compare(j, i, comparisons);
       }
     }
     Adjust(comparisons, &SettingComparison::p, &SettingComparison::p_holm);
     Advise(statistics);
+    statistics.methods.push_back(
+        {measure_.name, MeanMethod(measure_.kind, false), MeanMethod(measure_.kind, true),
+         DifferenceMethod(measure_.kind, false), DifferenceMethod(measure_.kind, true)});
     std::move(settings.begin(), settings.end(), std::back_inserter(statistics.settings));
     std::move(comparisons.begin(), comparisons.end(), std::back_inserter(statistics.comparisons));
   }
@@ -89,87 +67,96 @@ class Analysis {
     for (size_t i = 0; i < tests.size(); ++i) tests[i].*adjusted = holm[i];
   }
 
+  // All places of the samples on which `setting` and `with` were run.
+  MeasureRows Rows(size_t setting, size_t with) const {
+    return RowsOf(measure_, setting, places_, 0, places_, {with});
+  }
+
   SettingStatistics Setting(size_t setting) const {
-    const std::vector<double>& rows = rows_[setting];
-    const std::vector<double> means = ColumnMeans(rows, places_);
-    const auto [low, high] = std::minmax_element(means.begin(), means.end());
-    const int64_t lowest = plan_.places[static_cast<size_t>(low - means.begin())];
-    const int64_t highest = plan_.places[static_cast<size_t>(high - means.begin())];
-    const bool higher = measure_.higher_is_better;
-    return {measure_.name,
-            setting,
-            Average(means),
-            BootstrapMeanInterval(RowMeans(rows, places_), plan_.seed),
-            Gap(means),
-            BootstrapRowsInterval(rows, places_, plan_.seed, Gap),
-            higher ? highest : lowest,
-            higher ? lowest : highest,
-            ColumnEffectPValue(rows, places_, plan_.seed),
-            0};
+    const MeasureRows rows = Rows(setting, setting);
+    const MeanWithInterval mean = MeanOf(rows, plan_.seed);
+    const ColumnEffect effect = PlaceEffect(rows, plan_.seed);
+    SettingStatistics result;
+    result.measure = measure_.name;
+    result.setting = setting;
+    result.samples = static_cast<int64_t>(rows.samples());
+    result.mean = mean.mean;
+    result.mean_interval = mean.interval;
+    result.gap = GapOf(rows);
+    result.gap_interval = GapInterval(rows, plan_.seed);
+    result.chance_gap = effect.chance_gap;
+    result.place_p = effect.p;
+    if (result.gap > 0) {
+      const std::vector<double> means = PlaceMeans(rows);
+      const auto [low, high] = std::minmax_element(means.begin(), means.end());
+      const int64_t lowest = plan_.places[static_cast<size_t>(low - means.begin())];
+      const int64_t highest = plan_.places[static_cast<size_t>(high - means.begin())];
+      result.best_place = measure_.higher_is_better ? highest : lowest;
+      result.worst_place = measure_.higher_is_better ? lowest : highest;
+    }
+    return result;
   }
 
   void Compare(size_t setting, size_t against, std::vector<SettingComparison>& comparisons) const {
-    const std::vector<double> difference = Difference(rows_[setting], rows_[against]);
-    const auto add = [&](const std::string& what, const std::vector<double>& values) {
-      comparisons.push_back({measure_.name, setting, against, what, Mean(values),
-                             BootstrapMeanInterval(values, plan_.seed),
-                             SignFlipPValue(values, plan_.seed), 0});
+    const auto add = [&](const std::string& what, const MeasureRows& rows,
+                         const MeanWithInterval& difference, double p) {
+      const auto samples = static_cast<int64_t>(rows.samples());
+      comparisons.push_back({measure_.name, setting, against, what, samples, difference.mean,
+                             difference.interval, p, 0, SmallestSignFlipP(samples)});
+    };
+    const auto add_mean = [&](const std::string& what, const MeasureRows& rows,
+                              const MeasureRows& others) {
+      add(what, rows, DifferenceOf(rows, others, plan_.seed),
+          DifferencePValue(rows, others, plan_.seed));
     };
     for (size_t place = 0; place < places_; ++place) {
-      add("place " + std::to_string(plan_.places[place]), Column(difference, places_, place));
+      add_mean("place " + std::to_string(plan_.places[place]),
+               RowsOf(measure_, setting, places_, place, 1, {against}),
+               RowsOf(measure_, against, places_, place, 1, {setting}));
     }
     if (places_ < 2) return;
-    add("mean", RowMeans(difference, places_));
-    comparisons.push_back(
-        {measure_.name, setting, against, "gap",
-         Gap(ColumnMeans(rows_[setting], places_)) - Gap(ColumnMeans(rows_[against], places_)),
-         GapDifferenceInterval(setting, against),
-         SwapPValue(rows_[setting], rows_[against], places_, plan_.seed, Gap), 0});
-  }
-
-  // A sample's rows of both settings side by side are drawn together.
-  Interval GapDifferenceInterval(size_t setting, size_t against) const {
-    std::vector<double> both;
-    both.reserve(2 * rows_[setting].size());
-    for (size_t begin = 0; begin < rows_[setting].size(); begin += places_) {
-      for (const size_t one : {setting, against}) {
-        const auto row = rows_[one].begin() + static_cast<std::ptrdiff_t>(begin);
-        both.insert(both.end(), row, row + static_cast<std::ptrdiff_t>(places_));
-      }
-    }
-    return BootstrapRowsInterval(both, 2 * places_, plan_.seed, [&](std::span<const double> means) {
-      return Gap(means.first(places_)) - Gap(means.subspan(places_));
-    });
+    const MeasureRows rows = Rows(setting, against);
+    const MeasureRows others = Rows(against, setting);
+    add_mean("mean", rows, others);
+    add("gap", rows, {GapOf(rows) - GapOf(others), GapDifferenceInterval(rows, others, plan_.seed)},
+        GapDifferencePValue(rows, others, plan_.seed));
   }
 
   // By the widest spread: of the differences to the first setting, or where there is but one, of
   // those between two places.
   void Advise(SweepStatistics& statistics) const {
+    if (measure_.kind == MeasureKind::kRouge) return;  // no mean of differences of samples
     double widest = 0;
-    const auto look = [&](const std::vector<double>& values) {
-      const double deviation = StandardDeviation(values);
-      if (deviation > widest) widest = deviation;
+    int64_t samples = 0;
+    const auto look = [&](const MeasureRows& rows, const MeasureRows& others) {
+      const auto count = static_cast<int64_t>(rows.samples());
+      const double deviation = StandardDeviation(SampleDifferences(rows, others));
+      if (count < kAdviceSamples || !(deviation > widest)) return;
+      widest = deviation;
+      samples = count;
     };
-    for (size_t i = 1; i < rows_.size(); ++i) {
-      const std::vector<double> difference = Difference(rows_[i], rows_[0]);
-      for (size_t place = 0; place < places_; ++place) look(Column(difference, places_, place));
+    const auto at = [&](size_t setting, size_t place, size_t with) {
+      return RowsOf(measure_, setting, places_, place, 1, {with});
+    };
+    for (size_t i = 1; i < settings_; ++i) {
+      for (size_t place = 0; place < places_; ++place) look(at(i, place, 0), at(0, place, i));
     }
-    for (size_t place = 1; place < places_ && rows_.size() == 1; ++place) {
-      look(Difference(Column(rows_[0], places_, place), Column(rows_[0], places_, 0)));
+    for (size_t place = 1; place < places_ && settings_ == 1; ++place) {
+      look(at(0, place, 0), at(0, 0, 0));
     }
     if (widest == 0) return;
     constexpr double kPoints = 0.04;
     constexpr double kNats = 0.1;
     const double wanted = measure_.unit == "nats" ? kNats : kPoints;
-    statistics.advice.push_back({measure_.name, widest,
-                                 DetectableDifference(widest, statistics.samples), wanted,
+    statistics.advice.push_back({measure_.name, samples, widest,
+                                 DetectableDifference(widest, samples), wanted,
                                  SamplesForDifference(widest, wanted)});
   }
 
   const SweepPlan& plan_;
   const OutcomeMeasure& measure_;
+  size_t settings_;
   size_t places_;
-  std::vector<std::vector<double>> rows_;  // [setting][sample, place]
 };
 
 }  // namespace
@@ -201,21 +188,37 @@ Record SettingStatisticsRecord(const SweepPlan& plan, const SweepStatistics& sta
           {measure + name, {"setting"}, std::move(values), of_unit, description});
     };
     using Setting = SettingStatistics;
-    const char* low = "lower end of the 95 % bootstrap interval";
-    const char* high = "upper end of the 95 % bootstrap interval";
+    const char* low = "lower end of the 95 % interval";
+    const char* high = "upper end of the 95 % interval";
+    std::vector<int64_t> samples;
+    samples.reserve(settings);
+    for (size_t i = 0; i < settings; ++i) {
+      samples.push_back(statistics.settings[begin + i].samples);
+    }
+    record.arrays.push_back({measure + "_samples",
+                             {"setting"},
+                             std::move(samples),
+                             "",
+                             "samples on which the setting was run"});
     add("_mean", unit, "mean over places", [](const Setting& s) { return s.mean; });
     add("_mean_low", unit, low, [](const Setting& s) { return s.mean_interval.low; });
     add("_mean_high", unit, high, [](const Setting& s) { return s.mean_interval.high; });
-    add("_gap", unit, "best place less worst place, of the means",
+    add("_gap", unit, "best place less worst place, of the means; never negative",
         [](const Setting& s) { return s.gap; });
     add("_gap_low", unit, low, [](const Setting& s) { return s.gap_interval.low; });
     add("_gap_high", unit, high, [](const Setting& s) { return s.gap_interval.high; });
+    add("_gap_by_chance", unit, "mean gap where each sample's places are permuted",
+        [](const Setting& s) { return s.chance_gap; });
     add("_place_p", "", "permutation test over places within samples",
         [](const Setting& s) { return s.place_p; });
     add("_place_p_holm", "", "the same, adjusted over settings (Holm)",
         [](const Setting& s) { return s.place_p_holm; });
   }
-  if (!record.arrays.empty()) record.signal = record.arrays.front().name;
+  for (const SweepStatistics::Methods& methods : statistics.methods) {
+    record.attributes[methods.measure + "_mean_interval"] = methods.mean_over_places;
+  }
+  record.attributes["gap_interval"] = std::string(kBootstrapMethod);
+  if (!statistics.settings.empty()) record.signal = statistics.settings.front().measure + "_mean";
   return record;
 }
 
@@ -244,13 +247,26 @@ Record SettingComparisonsRecord(const SweepPlan& plan, const SweepStatistics& st
   texts("what", "a place, the mean over places, or the gap between places",
         [](const Comparison& c) { return c.what; });
   numbers("difference", "mean paired difference", [](const Comparison& c) { return c.difference; });
-  numbers("difference_low", "lower end of the 95 % bootstrap interval",
+  numbers("difference_low", "lower end of the 95 % interval",
           [](const Comparison& c) { return c.interval.low; });
-  numbers("difference_high", "upper end of the 95 % bootstrap interval",
+  numbers("difference_high", "upper end of the 95 % interval",
           [](const Comparison& c) { return c.interval.high; });
   numbers("p", "two-sided permutation test", [](const Comparison& c) { return c.p; });
   numbers("p_holm", "the same, adjusted over the comparisons of the measure (Holm)",
           [](const Comparison& c) { return c.p_holm; });
+  std::vector<int64_t> samples;
+  samples.reserve(statistics.comparisons.size());
+  for (const Comparison& c : statistics.comparisons) samples.push_back(c.samples);
+  record.arrays.push_back(
+      {"samples", {"comparison"}, std::move(samples), "", "samples on which both were run"});
+  numbers("smallest_p", "the least p that so many samples allow",
+          [](const Comparison& c) { return c.smallest_p; });
+  for (const SweepStatistics::Methods& methods : statistics.methods) {
+    record.attributes[methods.measure + "_place_difference_interval"] = methods.difference;
+    record.attributes[methods.measure + "_mean_difference_interval"] =
+        methods.difference_over_places;
+  }
+  record.attributes["gap_difference_interval"] = std::string(kBootstrapMethod);
   record.signal = "difference";
   return record;
 }

@@ -55,6 +55,14 @@ Json TrialJson(const Record& validation, size_t setting) {
           {"place_loss", losses}};
 }
 
+// Files of earlier versions have one rule and do not say it.
+std::string LossRule(const Record& validation) {
+  if (validation.attributes.contains("loss_rule")) {
+    return Value<std::string>(validation, "loss_rule");
+  }
+  return "nats, summed over the answer's tokens, mean over places";
+}
+
 Json ValidationJson(const Record& validation) {
   const auto settings = validation.FindAxis("setting")->labels.size();
   Json trials = Json::array();
@@ -69,6 +77,7 @@ Json ValidationJson(const Record& validation) {
           {"seed", Value<int64_t>(validation, "seed")},
           {"examples", Value<int64_t>(validation, "examples")},
           {"places", places},
+          {"loss_rule", LossRule(validation)},
           {"none_loss", NumberOrNull(Cell(validation, "loss", 0))},
           {"none_place_loss", TrialJson(validation, 0)["place_loss"]},
           {"beats_none", Value<int64_t>(validation, "chosen") >= 0},
@@ -138,11 +147,10 @@ std::string TrialsText(const Record& validation) {
 
 std::string ValidationText(const Record& validation) {
   const size_t trials = validation.FindAxis("setting")->labels.size() - 1;
-  std::string text = fmt::format(
-      "\n{} trials on {} examples of {} (seed {}); loss: nats, summed over the answer's tokens, "
-      "mean over places\n",
-      trials, Value<int64_t>(validation, "examples"), Value<std::string>(validation, "task"),
-      Value<int64_t>(validation, "seed"));
+  std::string text =
+      fmt::format("\n{} trials on {} examples of {} (seed {}); loss: {}\n", trials,
+                  Value<int64_t>(validation, "examples"), Value<std::string>(validation, "task"),
+                  Value<int64_t>(validation, "seed"), LossRule(validation));
   text += TrialsText(validation);
   const auto best = static_cast<size_t>(Value<int64_t>(validation, "best"));
   if (Value<int64_t>(validation, "chosen") < 0) {

@@ -77,6 +77,9 @@ LayerSet ReadLayers(const OptionSet& options, bool is_code, int64_t model_layers
     return ParseIntervention(text).channels.front().layers;
   }
   if (is_code && model_layers > 25) return {false, {{10, 25}}};
+  if (options.Text("preset") == "paper") {
+    if (const auto published = PublishedLayers(model_layers)) return *published;
+  }
   return MiddleLayers(model_layers);
 }
 
@@ -92,6 +95,16 @@ PromptFormat ReadFormat(const OptionSet& options) {
 // Whether random text begins with BOS: no chat template is about it.
 bool ReadSearchBos(const Tokenizer& tokenizer, BosRule rule) {
   return rule == BosRule::kOn || (rule == BosRule::kAuto && tokenizer.add_bos());
+}
+
+// Where the layers of --preset paper come from, as the option says that its sizes are published.
+std::string LayersText(const ValidationPlan& plan, int64_t model_layers) {
+  const auto published = PublishedLayers(model_layers);
+  const bool from_table = published && published->Text() == plan.layers.Text();
+  return fmt::format("layers {} of {}: {}", plan.layers.Text(), model_layers,
+                     from_table ? "the paper's Table 5"
+                                : "Table 5 has no model of so many layers; a quarter to five "
+                                  "sixths, near its rows");
 }
 
 std::optional<ValidationRequest> ReadValidation(const OptionSet& options, const Decoder& decoder) {
@@ -112,6 +125,7 @@ std::optional<ValidationRequest> ReadValidation(const OptionSet& options, const 
   request.plan.places =
       ReadPlaces(preset_places ? preset.key_value_places : options.Text("places"), *task);
   request.plan.format = ReadFormat(options);
+  if (is_code) request.plan.loss = ValidationLoss::kCode;
   request.plan.layers = ReadLayers(options, is_code, decoder.config().layers);
   request.factors = ReadFactors(options, is_code);
   request.control = options.Flag("control");
@@ -192,6 +206,10 @@ void RunChannels(const CommandInput& input) {
   if (!run.out.empty() && std::filesystem::exists(run.out)) {
     records = ReadFinished(run.out, plan_json);
   } else {
+    if (options.Text("preset") == "paper" && run.validation && !options.IsSet("layers") &&
+        options.Text("variant") != "code") {
+      input.job.Log(LayersText(run.validation->plan, run.decoder->config().layers));
+    }
     if (IsLong(run)) {
       input.job.Log("estimate: about " + TimeText(EstimateSeconds(run, input.job)));
     }
@@ -218,17 +236,22 @@ void RunChannels(const CommandInput& input) {
 
 std::vector<OptionDescription> SearchOptions() {
   return {
-      IntegerOption("seed", "what random text, examples and bootstrap are drawn by", 0, kNoMaximum,
-                    1),
-      ChoiceOption("variant",
-                   "paper: trends from position 100 on, smoothing window 11, factors 0.5, 0, -0.5 "
-                   "and -1; code: as the public code, from position 300 on, window 10, factor 0",
-                   {"paper", "code"}),
+      IntegerOption("seed", "what random text and examples are drawn by", 0, kNoMaximum, 1),
+      ChoiceOption(
+          "variant",
+          "paper: trends from position 100 on, smoothness by second differences, factors "
+          "0.5, 0, -0.5 and -1 (the paper's; smoothing by Savitzky-Golay over 11 positions "
+          "from position 200 on is our reading of the code, and the loss is summed over "
+          "the answer's tokens at all places, of plain prompts); code: as the public code, "
+          "from position 300 on, window 10, factor 0, layers 10-25, the loss a mean over "
+          "tokens with each example at one place, rounded to 4 decimals (it has prompts in "
+          "the model's chat template)",
+          {"paper", "code"}),
       ChoiceOption(
           "preset",
           "quick: 24 prompts, 100 examples of a list of 20 lines; paper: the published "
-          "sizes, 200 prompts, 100 examples of 50 key-value pairs, with an estimate of the "
-          "time first",
+          "sizes, 200 prompts (the public code's), 100 examples of 50 key-value pairs, layers of "
+          "the paper's Table 5, with an estimate of the time first",
           {"quick", "paper"}),
       IntegerOption("prompts", "prompts of random text whose hidden states are averaged", 1, 100000,
                     24),
@@ -254,7 +277,8 @@ std::vector<OptionDescription> ValidationOptions() {
           TextOption("factors", "what each candidate is multiplied by; default 0.5,0,-0.5,-1"),
           TextOption("layers",
                      "in which layers it is scaled, such as 8-25; default: from a quarter to five "
-                     "sixths of the model"),
+                     "sixths of the model; with --preset paper 10-22 of 28, 10-25 of 32, 10-34 "
+                     "of 40, 10-42 of 48 (Table 5)"),
           FlagOption("control", "tries as many channels drawn by chance besides")};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <nlohmann/json.hpp>
 
+#include "core/context_limit.h"
 #include "core/generate.h"
 #include "core/intervention_text.h"
 #include "core/passage.h"
@@ -40,6 +41,13 @@ void RunGenerate(const CommandInput& input) {
   LogPromptNotes(prompt, format, input.job);
   LogBytesWithoutToken(prompt, input.job);
   CheckPromptFits(decoder->config(), prompt, intervention);
+  const int64_t new_tokens = options.Integer("new-tokens");
+  const int64_t rows = static_cast<int64_t>(prompt.ids.size()) + new_tokens - 1;
+  const bool may_pass =
+      decoder->config().beyond_context && IsBeyondContext(rows, intervention, decoder->config());
+  if (may_pass) {
+    input.job.Log("warning: " + BeyondContextText(rows, intervention, decoder->config()));
+  }
   const bool json = options.Flag("json");
   const auto stream = [&](int32_t, const std::string& bytes) {
     if (!json) input.out << bytes << std::flush;
@@ -54,11 +62,14 @@ void RunGenerate(const CommandInput& input) {
     input.out << "\n";
     return;
   }
+  const auto made = static_cast<int64_t>(prompt.ids.size() + generated.ids.size()) - 1;
+  const bool beyond = IsBeyondContext(made, intervention, decoder->config());
   const nlohmann::ordered_json result = {{"tokens", prompt.ids.size()},
                                          {"prompt_token_ids", prompt.ids},
                                          {"new_token_ids", generated.ids},
                                          {"text", generated.text},
-                                         {"ended", generated.ended}};
+                                         {"ended", generated.ended},
+                                         {"beyond_context", beyond}};
   input.out << result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
 }
 
@@ -89,7 +100,7 @@ Command GenerateCommand() {
   };
   add(TextSourceOptions());
   add(PromptFormatOptions());
-  add({WithOption("what to change, one setting")});
+  add({WithOption("what to change, one setting"), BeyondContextOption()});
   add(SamplingOptions());
   add({JsonOption()});
   command.examples =

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/context_limit.h"
 #include "core/error.h"
 #include "core/intervention_text.h"
 #include "core/utf8.h"
@@ -82,6 +83,14 @@ std::string Dump(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+// Whether a probe's run was longer than the context holds (RunProbeTypes).
+bool IsMarkedBeyondContext(const std::vector<Record>& records) {
+  return std::any_of(records.begin(), records.end(), [](const Record& record) {
+    const auto mark = record.attributes.find("beyond_context");
+    return mark != record.attributes.end() && mark->second == Attribute(int64_t{1});
+  });
+}
+
 std::string ProbeJson(const Tokenizer& tokenizer, const Prompt& prompt,
                       const std::vector<Record>& records, const CommandInput& input,
                       const ProbeRegistry& probes) {
@@ -89,6 +98,7 @@ std::string ProbeJson(const Tokenizer& tokenizer, const Prompt& prompt,
                {"token_ids", prompt.ids},
                {"begin_of_text_tokens", BeginOfTextTokens(prompt, tokenizer)},
                {"prompt_text", prompt.text}};
+  if (IsMarkedBeyondContext(records)) json["beyond_context"] = true;
   if (const Record* next = FindRecord(records, "next_tokens")) {
     json["top"] = TopJson(*next, tokenizer);
   }
@@ -128,6 +138,8 @@ std::string ProbeText(const Prompt& prompt, const Tokenizer& tokenizer, const Pr
                       const std::vector<Record>& records, const OptionSet& options,
                       const ProbeRegistry& probes) {
   std::string text = SentLine(prompt, tokenizer, format) + "\n";
+  if (IsMarkedBeyondContext(records))
+    text += fmt::format("* beyond the context: {}\n", kBeyondContextMeaning);
   if (const Record* next = FindRecord(records, "next_tokens")) text += NextTokensText(*next);
   if (const Record* answer = FindRecord(records, "answer")) {
     const bool correct = std::get<int64_t>(answer->attributes.at("correct")) != 0;
@@ -233,7 +245,7 @@ std::vector<OptionDescription> ProbeOptions(const ProbeRegistry& probes) {
   };
   add(PromptOptions());
   add(BatchOptions());
-  add({WithOption("what to change, one setting")});
+  add({WithOption("what to change, one setting"), BeyondContextOption()});
   add({OutOption("the HDF5 file to write"),
        FlagOption("overwrite", "replace the file where it exists"), JsonOption(), PluginOption(),
        FlagOption("list", "tell what each probe measures, and do nothing else")});

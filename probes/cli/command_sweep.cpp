@@ -407,7 +407,7 @@ Command SweepCommand() {
   command.summary = "how well answers come out, by place of the gold piece and setting";
   command.description =
       "Asks the same samples at every place under every setting, and prints accuracy and the\n"
-      "answer's negative log-likelihood with 95 % bootstrap intervals, gaps between places and\n"
+      "answer's negative log-likelihood with 95 % intervals, gaps between places and\n"
       "tests of places and settings. Finished samples are safe at once; Ctrl-C leaves a file that\n"
       "opens, and --resume goes on in it. Several models, tasks, sizes or seeds are sweeps of\n"
       "their own, each in a file of the folder --out, with one table of all.";

@@ -94,7 +94,7 @@ Command WhatIfCommand() {
   kept.unit = "MiB";
   add({IntegerOption("top", "how many of the likeliest next tokens to print", 1, 10, 5), kept,
        FlagOption("keep-going", "go on after lines that fail, and end with status 0"),
-       JsonOption()});
+       BeyondContextOption(), JsonOption()});
   command.examples =
       "  midscope whatif embedded --task list:lines=20 --place 10\n"
       "  midscope whatif embedded --prompt-file notes.txt --span 'gold=the key is 42' --answer ' "

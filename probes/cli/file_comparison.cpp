@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "data/provenance_fields.h"
+#include "probes/intervals.h"
 #include "probes/record_values.h"
 
 namespace midscope::cli {
@@ -90,7 +91,10 @@ void SetDifference(const FileValues& first, const FileValues& other, ComparedCel
       CellValues(other, static_cast<size_t>(other.outcome.Cell(row.setting, row.place)));
   const std::vector<double> base = CellValues(first, first_cell);
   for (size_t i = 0; i < base.size(); ++i) differences[i] -= base[i];
-  row.interval = BootstrapMeanInterval(differences, other.outcome.seed);
+  // A setting that was not run on a sample has no number there.
+  std::erase_if(differences, [](double value) { return std::isnan(value); });
+  row.difference = Mean(differences);
+  row.interval = MeanInterval(differences);
 }
 
 double Magnitude(double a, double b) {

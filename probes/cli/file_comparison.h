@@ -48,7 +48,7 @@ struct ComparedCell {
   double answer_nll = 0;
   double difference =
       0;              // of answer_nll to the first file; NaN: not comparable, or the first itself
-  Interval interval;  // 95 % bootstrap of the paired difference; NaN where it is not paired
+  Interval interval;  // 95 % of the paired difference, by Student's t; NaN where it is not paired
 };
 std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers);
 

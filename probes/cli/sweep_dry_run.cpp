@@ -19,6 +19,7 @@
 #include "probes/cli/text_table.h"
 #include "probes/memory_estimate.h"
 #include "probes/model_options.h"
+#include "probes/sweep_context.h"
 #include "probes/sweep_cost.h"
 #include "probes/sweep_sample.h"
 #include "probes/task_prompt.h"
@@ -75,12 +76,13 @@ int64_t TraceBytes(const Decoder& decoder, const std::vector<TaskQuestion>& ques
 
 std::string WhyTooLong(const std::vector<TaskQuestion>& questions, const SweepPlan& plan,
                        const ModelConfig& config) {
-  try {
-    CheckFits(questions, plan.settings, plan.score, config);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  const std::vector<std::string> failures =
+      ContextFailures(questions, plan.settings, plan.score, config);
+  const auto failed = [](const std::string& failure) { return !failure.empty(); };
+  const auto first = std::find_if(failures.begin(), failures.end(), failed);
+  if (first == failures.end()) return "";
+  const bool all = std::all_of(failures.begin(), failures.end(), failed);
+  return *first + (all ? "; such samples fail" : "; the settings whose context holds it run");
 }
 
 class Planner {
@@ -191,8 +193,7 @@ std::vector<std::string> AdviceOn(const std::vector<PlannedCell>& cells, int64_t
   std::vector<std::string> advice;
   for (const PlannedCell& cell : cells) {
     if (cell.too_long.empty()) continue;
-    advice.push_back(cell.cell.task + " on " + cell.cell.model + ": " + cell.too_long +
-                     "; such samples fail");
+    advice.push_back(cell.cell.task + " on " + cell.cell.model + ": " + cell.too_long);
   }
   const int64_t fewest = FewestRanks(costs, ranks, kAsSoon);
   const Schedule chosen = PlanSchedule(costs, fewest);

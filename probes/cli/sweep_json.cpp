@@ -39,6 +39,10 @@ Json RowJson(const CellReport& report, size_t i, bool several) {
   if (std::isfinite(cell.generation_score)) {
     AddMean("generation_score", cell.generation_score, cell.generation_interval, row);
   }
+  if (cell.samples < report.statistics.samples) {
+    row["not_run_samples"] = report.statistics.samples - cell.samples;
+  }
+  if (cell.beyond_context > 0) row["beyond_context_samples"] = cell.beyond_context;
   if (!setting.control_of.empty()) row["control_of"] = setting.control_of;
   if (several) {
     row["model"] = report.cell.model;
@@ -50,10 +54,12 @@ Json RowJson(const CellReport& report, size_t i, bool several) {
 
 Json SettingJson(const SweepPlan& plan, const SettingStatistics& setting) {
   Json json = {{"measure", setting.measure}, {"setting", plan.settings[setting.setting].text}};
+  json["samples"] = setting.samples;
   AddMean("mean", setting.mean, setting.mean_interval, json);
   AddMean("gap", setting.gap, setting.gap_interval, json);
-  json["best_place"] = setting.best_place;
-  json["worst_place"] = setting.worst_place;
+  json["gap_by_chance"] = NumberOrNull(setting.chance_gap);
+  json["best_place"] = setting.best_place ? Json(*setting.best_place) : Json(nullptr);
+  json["worst_place"] = setting.worst_place ? Json(*setting.worst_place) : Json(nullptr);
   json["place_p"] = NumberOrNull(setting.place_p);
   json["place_p_holm"] = NumberOrNull(setting.place_p_holm);
   return json;
@@ -64,9 +70,11 @@ Json ComparisonJson(const SweepPlan& plan, const SettingComparison& comparison) 
                {"setting", plan.settings[comparison.setting].text},
                {"against", plan.settings[comparison.against].text},
                {"what", comparison.what}};
+  json["samples"] = comparison.samples;
   AddMean("difference", comparison.difference, comparison.interval, json);
   json["p"] = NumberOrNull(comparison.p);
   json["p_holm"] = NumberOrNull(comparison.p_holm);
+  json["smallest_p"] = NumberOrNull(comparison.smallest_p);
   return json;
 }
 
@@ -82,22 +90,35 @@ Json ReportJson(const CellReport& report) {
   Json advice = Json::array();
   for (const SampleAdvice& one : report.statistics.advice) {
     advice.push_back({{"measure", one.measure},
+                      {"samples", one.samples},
                       {"standard_deviation", NumberOrNull(one.standard_deviation)},
                       {"detectable_difference", NumberOrNull(one.detectable)},
                       {"difference", one.wanted},
                       {"samples_for_difference", one.samples_for_wanted}});
   }
-  return {{"model", report.cell.model},
-          {"task", report.plan.task},
-          {"seed", report.plan.seed},
-          {"score", ScoreArmsName(report.plan.score)},
-          {"samples", report.statistics.samples},
-          {"failed_samples", report.failed},
-          {"too_long_samples", report.too_long},
-          {"adjustment", "Holm, over the comparisons of a measure"},
-          {"settings", std::move(settings)},
-          {"comparisons", std::move(comparisons)},
-          {"advice", std::move(advice)}};
+  Json intervals = {{"gap", kBootstrapMethod}};
+  for (const SweepStatistics::Methods& one : report.statistics.methods) {
+    intervals[one.measure] = {{"place", one.mean},
+                              {"mean", one.mean_over_places},
+                              {"place_difference", one.difference},
+                              {"mean_difference", one.difference_over_places}};
+  }
+  Json json = {{"model", report.cell.model},
+               {"task", report.plan.task},
+               {"seed", report.plan.seed},
+               {"score", ScoreArmsName(report.plan.score)},
+               {"samples", report.statistics.samples},
+               {"failed_samples", report.failed},
+               {"too_long_samples", report.too_long},
+               {"adjustment", "Holm, over the comparisons of a measure"},
+               {"settings", std::move(settings)},
+               {"comparisons", std::move(comparisons)},
+               {"advice", std::move(advice)},
+               {"intervals", std::move(intervals)},
+               {"partly_failed_samples", report.partly_failed}};
+  if (!report.setting_failure.empty()) json["setting_failure"] = report.setting_failure;
+  if (!report.generation_mean.empty()) json["generation_score_mean"] = report.generation_mean;
+  return json;
 }
 
 }  // namespace

@@ -76,6 +76,7 @@ std::vector<OptionDescription> RunOptions() {
       FlagOption("attention",
                  "keep last-query attention [sample, layer, head, key], of the first setting at "
                  "the first place"),
+      BeyondContextOption(),
       IntegerOption("checkpoint", "samples after which the file is brought up to date", 1, 1000000,
                     20),
       IntegerOption("watch",

@@ -5,11 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "core/context_limit.h"
 #include "probes/cli/text_table.h"
 
 namespace midscope::cli {
 namespace {
+
+// Below so many samples bootstrap intervals are noticeably too narrow.
+constexpr int64_t kFewSamples = 20;
 
 std::string WithInterval(double value, const Interval& interval) {
   if (!std::isfinite(value)) return "-";
@@ -26,10 +31,26 @@ std::string SettingText(const SweepSetting& setting) {
   return setting.control_of.empty() ? setting.text : setting.text + " (control)";
 }
 
+// Marked where prompts were longer than the context holds under the setting.
+bool IsBeyondContext(const CellReport& report, size_t setting) {
+  return report.means[setting * report.plan.places.size()].beyond_context > 0;
+}
+
+std::string SettingText(const CellReport& report, size_t setting) {
+  return SettingText(report.plan.settings[setting]) +
+         (IsBeyondContext(report, setting) ? " *" : "");
+}
+
 // The columns of measures that not every sweep has.
 bool Has(const CellReport& report, double CellStatistics::*mean) {
   return std::any_of(report.means.begin(), report.means.end(),
                      [&](const CellStatistics& cell) { return std::isfinite(cell.*mean); });
+}
+
+// "2 of 4" where the setting was not run on all samples.
+std::string SamplesText(const CellReport& report, const CellStatistics& cell) {
+  const int64_t all = report.statistics.samples;
+  return cell.samples == all ? std::to_string(all) : fmt::format("{} of {}", cell.samples, all);
 }
 
 std::string CellsText(const CellReport& report) {
@@ -38,8 +59,8 @@ std::string CellsText(const CellReport& report) {
   const bool choice = Has(report, &CellStatistics::choice_accuracy);
   const bool generation = Has(report, &CellStatistics::generation_score);
   std::vector<std::string> header = {"setting", "place", "samples"};
-  if (likelihood) header.emplace_back("accuracy");
-  if (choice) header.emplace_back("choice");
+  if (likelihood) header.emplace_back("accuracy [95 %]");
+  if (choice) header.emplace_back("choice [95 %]");
   if (generation) header.emplace_back("generated [95 %]");
   if (likelihood) {
     header.emplace_back("answer_nll [95 %]");
@@ -49,11 +70,11 @@ std::string CellsText(const CellReport& report) {
   for (size_t i = 0; i < report.means.size(); ++i) {
     const CellStatistics& cell = report.means[i];
     const bool first_setting = i < plan.places.size();
-    std::vector<std::string> row = {SettingText(plan.settings[i / plan.places.size()]),
+    std::vector<std::string> row = {SettingText(report, i / plan.places.size()),
                                     std::to_string(plan.places[i % plan.places.size()]),
-                                    std::to_string(cell.samples)};
-    if (likelihood) row.push_back(fmt::format("{:.2f}", cell.accuracy));
-    if (choice) row.push_back(fmt::format("{:.2f}", cell.choice_accuracy));
+                                    SamplesText(report, cell)};
+    if (likelihood) row.push_back(WithInterval(cell.accuracy, cell.accuracy_interval));
+    if (choice) row.push_back(WithInterval(cell.choice_accuracy, cell.choice_interval));
     if (generation) row.push_back(WithInterval(cell.generation_score, cell.generation_interval));
     if (likelihood) {
       row.push_back(WithInterval(cell.answer_nll, cell.answer_nll_interval));
@@ -74,17 +95,42 @@ bool IsShown(const CellReport& report, const std::string& measure) {
   return measure == score;
 }
 
+std::string PlaceText(const std::optional<int64_t>& place) {
+  return place ? std::to_string(*place) : "-";
+}
+
 std::string SettingsText(const CellReport& report) {
-  TextTable table(
-      {"over places", "measure", "mean [95 %]", "gap [95 %]", "best", "worst", "place p"});
+  TextTable table({"over places", "measure", "mean [95 %]", "gap [95 %]", "gap by chance", "best",
+                   "worst", "place p"});
   for (const SettingStatistics& one : report.statistics.settings) {
     if (!IsShown(report, one.measure)) continue;
-    table.Add({SettingText(report.plan.settings[one.setting]), one.measure,
+    table.Add({SettingText(report, one.setting), one.measure,
                WithInterval(one.mean, one.mean_interval), WithInterval(one.gap, one.gap_interval),
-               std::to_string(one.best_place), std::to_string(one.worst_place),
-               PText(one.place_p_holm)});
+               std::isfinite(one.chance_gap) ? fmt::format("{:.2f}", one.chance_gap) : "-",
+               PlaceText(one.best_place), PlaceText(one.worst_place), PText(one.place_p_holm)});
   }
   return table.Text();
+}
+
+// What chance alone makes of the gap, which many read as an effect: one line per measure.
+std::string ChanceText(const CellReport& report) {
+  std::string text;
+  for (const SweepStatistics::Methods& methods : report.statistics.methods) {
+    double least = HUGE_VAL;
+    double most = -HUGE_VAL;
+    for (const SettingStatistics& one : report.statistics.settings) {
+      if (one.measure != methods.measure || !std::isfinite(one.chance_gap)) continue;
+      least = std::min(least, one.chance_gap);
+      most = std::max(most, one.chance_gap);
+    }
+    if (!IsShown(report, methods.measure) || least > most) continue;
+    const std::string low = fmt::format("{:.2f}", least);
+    const std::string high = fmt::format("{:.2f}", most);
+    const std::string range = low == high ? low : fmt::format("{} to {}", low, high);
+    text +=
+        fmt::format("{}: a gap is never negative; chance alone gives {}\n", methods.measure, range);
+  }
+  return text;
 }
 
 // Differences at single places stand in the table of cells; here is what sums them up.
@@ -95,9 +141,8 @@ std::string ComparisonsText(const CellReport& report) {
     const bool single = report.plan.places.size() > 1 && one.what.starts_with("place");
     if (single || !IsShown(report, one.measure)) continue;
     any = true;
-    table.Add({report.plan.settings[one.setting].text,
-               SettingText(report.plan.settings[one.against]), one.measure, one.what,
-               WithInterval(one.difference, one.interval), PText(one.p_holm)});
+    table.Add({SettingText(report, one.setting), SettingText(report, one.against), one.measure,
+               one.what, WithInterval(one.difference, one.interval), PText(one.p_holm)});
   }
   return any ? "\n" + table.Text() : "";
 }
@@ -112,7 +157,7 @@ std::string AdviceText(const CellReport& report) {
     };
     text += fmt::format(
         "{}: {} samples show differences of {} at one place; {} need {} (80 % power, 5 % level)\n",
-        one.measure, report.statistics.samples, amount(one.detectable), amount(one.wanted),
+        one.measure, one.samples, amount(one.detectable), amount(one.wanted),
         one.samples_for_wanted);
   }
   return text;
@@ -128,32 +173,92 @@ std::string NotesText(const CellReport& report) {
   if (report.plan.score.generation) {
     text += "generated: the task's own score of the text that the model generates\n";
   }
+  if (!report.generation_mean.empty()) {
+    text += "generated, mean: " + report.generation_mean + "\n";
+  }
   if (report.failed > 0) {
     text += fmt::format(
         "{} samples failed and are in no number, {} of them for prompts that are "
         "too long{}\n",
         report.failed, report.too_long, report.file.empty() ? "" : "; the file says why");
   }
+  if (report.partly_failed > 0) {
+    text += fmt::format(
+        "{} samples could not be run under every setting and are in the numbers of the others; "
+        "differences are over the samples that both settings ran. The first: {}\n",
+        report.partly_failed, report.setting_failure);
+  }
+  for (size_t i = 0; i < report.plan.settings.size(); ++i) {
+    if (!IsBeyondContext(report, i)) continue;
+    text += fmt::format("* prompts beyond the model's context: {}\n", kBeyondContextMeaning);
+    break;
+  }
   return text;
+}
+
+// How the intervals of the measures that are shown were made.
+std::string MethodsText(const CellReport& report) {
+  std::string means;
+  std::string differences;
+  for (const SweepStatistics::Methods& methods : report.statistics.methods) {
+    if (!IsShown(report, methods.measure)) continue;
+    means += fmt::format("{}{} by {}", means.empty() ? "" : "; ", methods.measure,
+                         methods.mean_over_places);
+    differences += fmt::format("{}{} by {}", differences.empty() ? "" : "; ", methods.measure,
+                               methods.difference_over_places);
+  }
+  const bool few = report.statistics.samples < kFewSamples;
+  return fmt::format(
+      "95 % intervals of means: {}\nof differences: {}\nof gaps: {}{}\n", means, differences,
+      kBootstrapMethod,
+      few ? fmt::format(", which holds less than 95 % below {} samples", kFewSamples) : "");
+}
+
+// How small a p so few samples allow, where that is not small enough to find anything.
+std::string SmallestPText(const CellReport& report, int64_t family) {
+  int64_t samples = 0;
+  double smallest = 0;
+  for (const SettingComparison& one : report.statistics.comparisons) {
+    if (!IsShown(report, one.measure) || one.samples == 0 || one.smallest_p <= smallest) continue;
+    smallest = one.smallest_p;
+    samples = one.samples;
+  }
+  const double adjusted = std::min(1.0, smallest * static_cast<double>(family));
+  if (adjusted <= 0.05) return "";
+  std::string text =
+      fmt::format("{} samples: p of a difference cannot fall below {}", samples, PText(smallest));
+  if (family > 1) text += fmt::format(", {} adjusted", PText(adjusted));
+  return text + "\n";
 }
 
 std::string ReportText(const CellReport& report) {
   std::string text = CellsText(report) + NotesText(report);
   if (report.statistics.samples < 2) return text;
   if (report.plan.places.size() > 1) {
-    text += "\n" + SettingsText(report);
+    text += "\n" + SettingsText(report) + ChanceText(report);
   }
   text += ComparisonsText(report);
-  const size_t tests = report.statistics.comparisons.size();
   text += "gap: best place less worst; p: permutation tests";
-  if (tests > 0) {
+  int64_t family = 0;
+  if (!report.statistics.comparisons.empty()) {
     const auto& measure = report.statistics.comparisons.front().measure;
-    const auto family =
+    family =
         std::count_if(report.statistics.comparisons.begin(), report.statistics.comparisons.end(),
                       [&](const auto& one) { return one.measure == measure; });
     text += fmt::format(", adjusted by Holm over the {} comparisons of a measure", family);
   }
-  return text + "\n" + AdviceText(report);
+  text += "\n" + MethodsText(report);
+  if (family > 0) text += SmallestPText(report, family);
+  return text + AdviceText(report);
+}
+
+std::string FirstSettingFailure(const SweepResult& result) {
+  for (const SampleOutcome& outcome : result.outcomes) {
+    for (const std::string& failure : outcome.failures) {
+      if (!failure.empty()) return failure;
+    }
+  }
+  return "";
 }
 
 }  // namespace
@@ -166,7 +271,10 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
           Summarise(plan, result),
           AnalyseSweep(plan, result.outcomes),
           static_cast<int64_t>(result.failures.size()),
-          result.too_long()};
+          result.too_long(),
+          result.partly_failed(),
+          FirstSettingFailure(result),
+          GenerationMeanText(plan, result)};
 }
 
 std::string SweepText(const std::vector<CellReport>& reports) {
@@ -188,12 +296,8 @@ std::string RunningTable(const SweepPlan& plan, const SweepResult& result) {
   for (size_t setting = 0; setting < plan.settings.size(); ++setting) {
     std::vector<std::string> row = {SettingText(plan.settings[setting])};
     for (const OutcomeMeasure& measure : measures) {
-      double sum = 0;
-      for (const std::vector<double>& sample : measure.values) {
-        for (size_t place = 0; place < places; ++place) sum += sample[setting * places + place];
-      }
-      row.push_back(fmt::format("{:.2f}", sum / static_cast<double>(std::max<size_t>(
-                                                    1, measure.values.size() * places))));
+      const MeasureRows rows = RowsOf(measure, setting, places, 0, places);
+      row.push_back(rows.values.empty() ? "-" : fmt::format("{:.2f}", Mean(PlaceMeans(rows))));
     }
     table.Add(std::move(row));
   }

@@ -20,8 +20,11 @@ struct CellReport {
   SweepPlan plan;
   std::vector<CellStatistics> means;  // [setting, place]
   SweepStatistics statistics;
-  int64_t failed = 0;    // samples
-  int64_t too_long = 0;  // of these
+  int64_t failed = 0;           // samples
+  int64_t too_long = 0;         // of these
+  int64_t partly_failed = 0;    // samples on which some settings were not run
+  std::string setting_failure;  // the first of these failures
+  std::string generation_mean;  // GenerationMeanText
 };
 
 CellReport MakeReport(const SweepCell& cell, const std::string& file, const SweepPlan& plan,
@@ -30,7 +33,9 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
 // {"rows": [{"setting", "setting_canonical", "place", "samples", "accuracy", "answer_nll", ...}],
 // "sweeps": [{"model", "task", "seed", ..., "settings", "comparisons", "advice"}]}. With several
 // cells a row has "model", "task" and "seed" too. What was not asked for is left out or null;
-// intervals of fewer than two samples are null.
+// intervals of fewer than two samples are null. Of a row, where there are some:
+// "beyond_context_samples", samples with a prompt that the context does not hold, and
+// "not_run_samples", on which the setting was not run.
 std::string SweepJson(const std::vector<CellReport>& reports);
 std::string SweepText(const std::vector<CellReport>& reports);
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "core/context_limit.h"
 #include "core/hub_listing.h"
 #include "core/intervention_text.h"
 #include "probes/cli/record_values.h"
@@ -44,6 +45,11 @@ std::string KeptText(const WhatIfCost& cost, int64_t layers) {
   return text;
 }
 
+// Marked where the prompt is longer than the context holds.
+std::string SettingText(const WhatIfOutcomeRow& row) {
+  return row.setting + (row.beyond_context ? " *" : "");
+}
+
 std::string ChangeText(double nll, std::optional<double> plain_nll) {
   return plain_nll ? fmt::format("{:+.4f}", nll - *plain_nll) : "";
 }
@@ -61,6 +67,7 @@ Json RowJson(const WhatIfOutcomeRow& row, std::optional<double> plain_nll) {
       {"answer_nll", NumberOrNull(row.answer_nll)},
       {"answer_nll_change", plain_nll ? NumberOrNull(row.answer_nll - *plain_nll) : Json(nullptr)},
       {"correct", scored ? Json(row.correct) : Json(nullptr)},
+      {"beyond_context", row.beyond_context},
       {"milliseconds", row.cost.seconds * 1000},
       {"rerun",
        {{"first_layer", row.cost.first_layer},
@@ -85,6 +92,7 @@ WhatIfOutcomeRow OutcomeRow(const EngineReply& reply, int64_t top) {
   const Record& outcome = RecordOf(reply, "outcome");
   row.answer_nll = ArrayValues<double>(outcome, "answer_nll").front();
   row.correct = ArrayValues<uint8_t>(outcome, "correct").front() != 0;
+  row.beyond_context = outcome.attributes.contains("beyond_context");
   const Record& next = RecordOf(reply, "next_tokens");
   row.token_ids = ArrayValues<int64_t>(next, "next_token_ids");
   row.tokens = ArrayValues<std::string>(next, "token_text");
@@ -99,7 +107,7 @@ WhatIfOutcomeRow OutcomeRow(const EngineReply& reply, int64_t top) {
 
 std::string WhatIfText(const WhatIfOutcomeRow& row, std::optional<double> plain_nll,
                        int64_t layers) {
-  std::string text = row.setting + "\n  next:";
+  std::string text = SettingText(row) + "\n  next:";
   for (size_t i = 0; i < row.tokens.size(); ++i)
     text += fmt::format("  '{}' {:.4f}", row.tokens[i], row.probabilities[i]);
   text += "\n";
@@ -108,6 +116,8 @@ std::string WhatIfText(const WhatIfOutcomeRow& row, std::optional<double> plain_
     if (plain_nll) text += " (" + ChangeText(row.answer_nll, plain_nll) + " against none)";
     text += row.correct ? ", the greedy continuation\n" : "\n";
   }
+  if (row.beyond_context)
+    text += fmt::format("  * beyond the context: {}\n", kBeyondContextMeaning);
   return text + fmt::format("  {:.1f} ms: {}; {}\n", row.cost.seconds * 1000,
                             RerunText(row.cost, layers), KeptText(row.cost, layers));
 }
@@ -123,7 +133,7 @@ std::string TriedText(const std::vector<WhatIfOutcomeRow>& rows, std::optional<d
   TextTable table({"setting", "answer_nll", "change", "next token", "probability", "ms"});
   for (const WhatIfOutcomeRow& row : rows) {
     const bool scored = !std::isnan(row.answer_nll);
-    table.Add({row.setting, scored ? fmt::format("{:.4f}", row.answer_nll) : "",
+    table.Add({SettingText(row), scored ? fmt::format("{:.4f}", row.answer_nll) : "",
                scored ? ChangeText(row.answer_nll, plain_nll) : "",
                row.tokens.empty() ? "" : "'" + row.tokens.front() + "'",
                row.tokens.empty() ? "" : fmt::format("{:.4f}", row.probabilities.front()),

@@ -15,6 +15,7 @@ struct WhatIfOutcomeRow {
   std::string setting;             // as PrintIntervention
   double answer_nll = 0;           // nats; NaN: there is no answer
   bool correct = false;            // the answer is the greedy continuation
+  bool beyond_context = false;     // the prompt is longer than the context holds
   std::vector<int64_t> token_ids;  // likeliest first
   std::vector<std::string> tokens;
   std::vector<double> probabilities;

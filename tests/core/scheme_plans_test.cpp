@@ -254,6 +254,18 @@ TEST(LongestRun, FollowsTheScheme) {
   EXPECT_EQ(LongestRun(Ratios(2, {2, 1.25}), Config()), 5120);
 }
 
+TEST(LongestRun, HasNoEndWithAlibiOrWhereItIsAskedFor) {
+  ModelConfig alibi = Config();
+  alibi.positions = PositionKind::kAlibi;
+  EXPECT_EQ(LongestRun({}, alibi), INT64_MAX);
+  ModelConfig beyond = Config();
+  beyond.beyond_context = true;
+  EXPECT_EQ(LongestRun({}, beyond), INT64_MAX);
+  EXPECT_TRUE(IsBeyondContext(4097, {}, beyond));  // which is marked all the same
+  EXPECT_FALSE(IsBeyondContext(4096, {}, beyond));
+  EXPECT_FALSE(IsBeyondContext(6000, ParseIntervention("pi(1.5)"), beyond));
+}
+
 // The first layer in which rows before the last change.
 int64_t FirstChangedLayer(const std::vector<AttentionPlan>& before,
                           const std::vector<AttentionPlan>& after, int64_t tokens) {

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "data/record_reader.h"
 #include "data/run_store.h"
+#include "data/sweep_virtual.h"
 #include "tests/core/error_message.h"
 #include "tests/data/example_sweep.h"
 
@@ -93,6 +94,46 @@ TEST(SweepMerge, SettingsOfTheSameSamplesStandSideBySide) {
   const RunFile file = ReadRecords(folder.File("merged.h5"));
   EXPECT_THAT(file.plan_json, HasSubstr(R"~(["none","pi(1.5)","ntk(2)"])~"));
   EXPECT_EQ(file.records[1].name, "merged_from");
+}
+
+// A sweep whose settings all hold its prompts has no setting_failure: all were run.
+TEST(SweepMerge, WhatOneInputLeavesOutIsPutInForIt) {
+  const TemporaryFolder folder;
+  const auto write = [&](const char* name, bool with_failures) {
+    SweepStore store = SweepStore::Create(folder.File(name),
+                                          R"~({"samples":9,"settings":["ntk(2)"],"task":"list"})~",
+                                          ExampleProvenance());
+    for (const int64_t sample : {0, 1}) {
+      Record record = OtherSettingSample(sample);
+      if (with_failures) {
+        record.arrays.push_back(
+            {"setting_failure", {"setting"}, std::vector<std::string>{"too long"}, "", "why"});
+      }
+      store.Append(sample, record);
+    }
+    store.Finish();
+  };
+  WriteSweep(folder.File("a.h5"), kPlan, {0, 1});
+  write("failed.h5", true);
+  for (const bool failed_first : {false, true}) {
+    std::vector<std::string> files = {folder.File("a.h5"), folder.File("failed.h5")};
+    if (failed_first) std::swap(files[0], files[1]);
+    const SweepMerge merge(files);
+    const Record sample = merge.ReadSample(1);
+    sample.Check();
+    const auto& why = std::get<std::vector<std::string>>(sample.FindArray("setting_failure")->data);
+    EXPECT_EQ(why, failed_first ? (std::vector<std::string>{"too long", "", ""})
+                                : (std::vector<std::string>{"", "", "too long"}));
+    const std::string merged = folder.File(failed_first ? "two.h5" : "one.h5");
+    merge.Write(merged, merge.provenance(), {});
+    const std::string pointed = folder.File(failed_first ? "two_virtual.h5" : "one_virtual.h5");
+    WriteVirtualSweep(pointed, merge, merge.provenance(), {});
+    for (const std::string& file : {merged, pointed}) {
+      const Array read = RunReader(file).ReadArray("sweep", "setting_failure");
+      const auto& all = std::get<std::vector<std::string>>(read.data);
+      EXPECT_EQ(std::vector<std::string>(all.begin() + 3, all.end()), why) << file;
+    }
+  }
 }
 
 TEST(SweepMerge, WhatDoesNotGoTogetherIsRefusedAndSaysWhy) {

@@ -13,6 +13,7 @@
 #include "data/json_lines.h"
 #include "data/longbench_formats.h"
 #include "data/task.h"
+#include "data/zero_scrolls_task.h"
 #include "tests/data/task_passages.h"
 
 namespace midscope {
@@ -273,9 +274,17 @@ TEST_F(TaskFiles, ZeroScrollsTakesInputsAsTheyAre) {
   EXPECT_EQ(Passage(sample, "question"), "What?");
   EXPECT_THAT(sample.answers, ElementsAre("one two", "three two"));
   EXPECT_NEAR(ScoreGenerated(sample, "Three two!"), 1, 1e-12);
+  // Each ROUGE the best over the references, for the mean over samples.
+  const RougeScores rouge = RougeAnswer(sample.generation, "one four two", sample.answers);
+  EXPECT_NEAR(rouge.rouge1, 2. * (2. / 3) * 1 / (2. / 3 + 1), 1e-12);
+  EXPECT_EQ(rouge.rouge2, 0);
+  EXPECT_TRUE(IsScoredByRougeMeans(task->name()));
   const auto order = Make("zeroscrolls:dataset=book_sum_sort,",
                           R"({"id": "a", "input": "Order:\n", "output": "2, 1, 3"})");
   EXPECT_EQ(order->Make(0, 1).answer, "2, 1, 3");
+  EXPECT_FALSE(IsScoredByRougeMeans(order->name()));
+  EXPECT_TRUE(IsScoredByRougeMeans(
+      Make("zeroscrolls:", R"({"id": "a", "input": "x", "output": "y"})")->name()));
   EXPECT_NEAR(ScoreGenerated(order->Make(0, 1), "1, 2, 3"), 2. / 3, 1e-12);
   EXPECT_THAT(Fails("zeroscrolls:", R"({"id": "a", "input": "x", "output": null})"),
               HasSubstr("validation"));

@@ -39,6 +39,36 @@ class OutcomeSeriesTest : public QObject {
     QVERIFY(SeriesOf(Samples(), Measure::kAccuracy).empty());
   }
 
+  // `correct` is 0 where the setting was not run on the sample.
+  void SamplesThatASettingDidNotRunAreLeftOut() {
+    Record record = Samples();
+    record.arrays.push_back({"correct",
+                             {"sample", "setting", "place"},
+                             std::vector<uint8_t>{0, 0, 0, 1, 1, 0},
+                             "",
+                             ""});
+    QCOMPARE(SeriesOf(record, Measure::kAccuracy)[0].values[0], 0.5);
+    record.arrays.push_back({"setting_failure",
+                             {"sample", "setting"},
+                             std::vector<std::string>{"prompt too long", ""},
+                             "",
+                             ""});
+    const std::vector<OutcomeSeries> series = SeriesOf(record, Measure::kAccuracy);
+    QCOMPARE(series[0].values, (QVector<double>{1, 1, 0}));
+    QCOMPARE(series[0].samples, int64_t{1});
+    QVERIFY(!series[0].beyond_context);
+    record.arrays.push_back(
+        {"beyond_context", {"sample", "setting"}, std::vector<uint8_t>{0, 1}, "", ""});
+    QVERIFY(SeriesOf(record, Measure::kAccuracy)[0].beyond_context);
+
+    Record one;  // one sample of it, as a viewer of a sweep's file reads it
+    one.axes = {{"setting", 1, "", {"none"}, {}}, {"place", 1, "", {}, {1}}};
+    one.arrays = {
+        {"correct", {"setting", "place"}, std::vector<uint8_t>{0}, "", ""},
+        {"setting_failure", {"setting"}, std::vector<std::string>{"prompt too long"}, "", ""}};
+    QVERIFY(std::isnan(SeriesOf(one, Measure::kAccuracy)[0].values[0]));
+  }
+
   void StoredMeansComeBeforeSamples() {
     Record means;
     means.name = "outcome_means";

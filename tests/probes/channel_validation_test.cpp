@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -89,6 +90,33 @@ TEST(ChannelValidation, ControlsAreOtherChannelsInTheSameNumber) {
   EXPECT_EQ(control, ControlChannels(candidates, 20, 1));
   EXPECT_NE(control, ControlChannels(candidates, 20, 2));
   EXPECT_EQ(ControlChannels({0, 1, 2}, 4, 1), std::vector<int64_t>{3});
+}
+
+TEST(ChannelValidation, PublishedLayersAreThoseOfTable5) {
+  EXPECT_EQ(PublishedLayers(28)->Text(), "10-22");
+  EXPECT_EQ(PublishedLayers(32)->Text(), "10-25");
+  EXPECT_EQ(PublishedLayers(40)->Text(), "10-34");
+  EXPECT_EQ(PublishedLayers(48)->Text(), "10-42");
+  EXPECT_FALSE(PublishedLayers(30));
+}
+
+// The public code's loss: the mean over the answer's tokens, example i at place i modulo 2, the
+// mean rounded to 4 decimals.
+TEST(ChannelValidation, TheLossOfThePublicCodeIsAMeanOverTokensAtOnePlaceAnExample) {
+  ValidationPlan plan = Plan({{100, -1, false}});
+  plan.loss = ValidationLoss::kCode;
+  SweepResult result = Losses({{5, 0.1}, {4, 0.1}});
+  for (SampleOutcome& outcome : result.outcomes) outcome.answer_tokens = {3, 7};
+  const Record record = ChannelValidationRecord(plan, result);
+  record.Check();
+  // Even examples: (5 + 0.1 e - 0.5) / 3, odd ones (5 + 0.1 e + 0.5) / 7.
+  double sum = 0;
+  for (int e = 0; e < 10; e += 2) sum += (4.5 + 0.1 * e) / 3 + (5.5 + 0.1 * (e + 1)) / 7;
+  EXPECT_DOUBLE_EQ(Numbers(record, "loss")[0], std::round(sum / 10 * 1e4) / 1e4);
+  EXPECT_NEAR(Numbers(record, "place_loss")[0], (4.5 + 0.4) / 3, 1e-12);
+  EXPECT_NEAR(Numbers(record, "place_loss")[1], (5.5 + 0.5) / 7, 1e-12);
+  EXPECT_NE(std::get<std::string>(record.attributes.at("loss_rule")).find("public code"),
+            std::string::npos);
 }
 
 TEST(ChannelValidation, MiddleLayersOfAnyModel) {

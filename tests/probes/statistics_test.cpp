@@ -14,6 +14,13 @@
 namespace midscope {
 namespace {
 
+// The bootstrap interval of the mean of single values.
+double First(std::span<const double> means) { return means.front(); }
+Interval BootstrapMean(const std::vector<double>& values, uint64_t seed,
+                       int resamples = kBootstrapResamples) {
+  return BootstrapRowsInterval(values, 1, seed, First, resamples);
+}
+
 TEST(Statistics, MeanOfNothingIsNoNumber) {
   EXPECT_TRUE(std::isnan(Mean({})));
   EXPECT_DOUBLE_EQ(Mean(std::vector<double>{1, 2, 6}), 3);
@@ -21,9 +28,9 @@ TEST(Statistics, MeanOfNothingIsNoNumber) {
 
 TEST(Statistics, BootstrapIsTheSameForTheSameSeedAndNotForAnother) {
   const std::vector<double> values = {1, 2, 3, 5, 8, 13, 21, 34};
-  const Interval first = BootstrapMeanInterval(values, 7);
-  const Interval again = BootstrapMeanInterval(values, 7);
-  const Interval other = BootstrapMeanInterval(values, 8);
+  const Interval first = BootstrapMean(values, 7);
+  const Interval again = BootstrapMean(values, 7);
+  const Interval other = BootstrapMean(values, 8);
   EXPECT_EQ(first.low, again.low);
   EXPECT_EQ(first.high, again.high);
   EXPECT_NE(first.low, other.low);
@@ -34,7 +41,7 @@ TEST(Statistics, BootstrapIntervalIsAboutTheNormalOne) {
   std::vector<double> values;
   values.reserve(400);
   for (int i = 0; i < 400; ++i) values.push_back((i + 0.5) / 400);
-  const Interval interval = BootstrapMeanInterval(values, 1);
+  const Interval interval = BootstrapMean(values, 1);
   const double half = 1.96 * 0.288675 / 20;
   EXPECT_NEAR(interval.low, 0.5 - half, 0.004);
   EXPECT_NEAR(interval.high, 0.5 + half, 0.004);
@@ -48,7 +55,7 @@ TEST(Statistics, BootstrapCoversTheTrueMeanAboutNineteenTimesInTwenty) {
     std::vector<double> values;
     values.reserve(40);
     for (int i = 0; i < 40; ++i) values.push_back(static_cast<double>(random.Below(1000)) + 0.5);
-    const Interval interval = BootstrapMeanInterval(values, 11, 500);
+    const Interval interval = BootstrapMean(values, 11, 500);
     covered += interval.low <= 500 && 500 <= interval.high ? 1 : 0;
   }
   // 95 % less what 40 values cost a percentile interval; four standard deviations wide.
@@ -57,14 +64,14 @@ TEST(Statistics, BootstrapCoversTheTrueMeanAboutNineteenTimesInTwenty) {
 }
 
 TEST(Statistics, BootstrapOfConstantValuesHasNoWidth) {
-  const Interval interval = BootstrapMeanInterval(std::vector<double>{4, 4, 4}, 1);
+  const Interval interval = BootstrapMean(std::vector<double>{4, 4, 4}, 1);
   EXPECT_DOUBLE_EQ(interval.low, 4);
   EXPECT_DOUBLE_EQ(interval.high, 4);
 }
 
 TEST(Statistics, BootstrapSaysNothingOfOneValueOrAMissingOne) {
-  EXPECT_TRUE(std::isnan(BootstrapMeanInterval(std::vector<double>{4}, 1).low));
-  EXPECT_TRUE(std::isnan(BootstrapMeanInterval(std::vector<double>{4, std::nan(""), 2}, 1).high));
+  EXPECT_TRUE(std::isnan(BootstrapMean(std::vector<double>{4}, 1).low));
+  EXPECT_TRUE(std::isnan(BootstrapMean(std::vector<double>{4, std::nan(""), 2}, 1).high));
 }
 
 // What scipy makes of fixed data (make_statistics_golden.py).
@@ -99,11 +106,11 @@ TEST_F(StatisticsGolden, SignFlipOfManyIsWithinItsSamplingError) {
 }
 
 TEST_F(StatisticsGolden, ColumnEffectIsWithinItsSamplingError) {
-  EXPECT_NEAR(ColumnEffectPValue(Rows(), 4, 1), Number("rows_p"), 0.01);
+  EXPECT_NEAR(TestColumnEffect(Rows(), 4, 1).p, Number("rows_p"), 0.01);
 }
 
 TEST_F(StatisticsGolden, BootstrapIntervalsAreAboutScipys) {
-  const Interval mean = BootstrapMeanInterval(Values("many"), 1, 20000);
+  const Interval mean = BootstrapMean(Values("many"), 1, 20000);
   EXPECT_NEAR(mean.low, Values("many_interval")[0], 0.005);
   EXPECT_NEAR(mean.high, Values("many_interval")[1], 0.005);
   const Interval gap = BootstrapRowsInterval(Rows(), 4, 1, Gap, 20000);
@@ -129,12 +136,58 @@ TEST(Statistics, PermutationTestsFindWhatIsThereAndNothingElse) {
       rows.push_back(static_cast<double>(random.Below(1000)));
       effect.push_back(rows.back() + (i % 3 == 0 ? 400.0 : 0.0));
     }
-    false_found += ColumnEffectPValue(rows, 3, 9, 400) < 0.05 ? 1 : 0;
-    found += ColumnEffectPValue(effect, 3, 9, 400) < 0.05 ? 1 : 0;
+    false_found += TestColumnEffect(rows, 3, 9, 400).p < 0.05 ? 1 : 0;
+    found += TestColumnEffect(effect, 3, 9, 400).p < 0.05 ? 1 : 0;
   }
   // 5 % and four standard deviations.
   EXPECT_LT(false_found, kTrials * 0.115);
   EXPECT_GT(found, kTrials * 0.9);
+}
+
+// Of independent standard normal numbers in 5 columns of n rows the largest mean exceeds the least
+// by 2.326 / sqrt(n) on average (the expected range of five), whatever the places really do.
+TEST(Statistics, TheGapByChanceIsWhatNoiseAloneMakes) {
+  SplitMix64 random(6);
+  const auto normal = [&] {  // a sum of 12 uniform numbers
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) sum += static_cast<double>(random.Next() >> 11) * 0x1.0p-53;
+    return sum;
+  };
+  double chance = 0;
+  double gap = 0;
+  double chance_with_effect = 0;
+  constexpr int kTrials = 40;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::vector<double> rows;
+    std::vector<double> effect;
+    for (int i = 0; i < 40 * 5; ++i) {
+      rows.push_back(normal());
+      effect.push_back(rows.back() + (i % 5 == 0 ? 1.0 : 0.0));
+    }
+    chance += TestColumnEffect(rows, 5, 1, 500).chance_gap / kTrials;
+    gap += Gap(ColumnMeans(rows, 5)) / kTrials;
+    chance_with_effect += TestColumnEffect(effect, 5, 1, 500).chance_gap / kTrials;
+  }
+  EXPECT_NEAR(chance, 2.326 / std::sqrt(40.0), 0.02);
+  EXPECT_NEAR(gap, chance, 0.06);
+  EXPECT_LT(chance_with_effect, 0.5);  // far from the effect's 1
+}
+
+TEST(Statistics, CellsOfOneColumnAreTestedAsColumns) {
+  const std::vector<double> rows = {1, 5, 2, 2, 7, 3, 1, 6, 4, 2, 2, 5};
+  const ColumnEffect columns = TestColumnEffect(rows, 3, 1, 2000);
+  const ColumnEffect cells = TestCellEffect(rows, 3, 1, 1, First, 2000);
+  EXPECT_NEAR(cells.p, columns.p, 1e-12);
+  EXPECT_NEAR(cells.chance_gap, columns.chance_gap, 1e-9);
+}
+
+TEST(Statistics, TheSmallestPIsThatOfDifferencesOfOneSign) {
+  for (const int64_t samples : {1, 3, 5, 8}) {
+    const std::vector<double> all(static_cast<size_t>(samples), 1.0);
+    EXPECT_DOUBLE_EQ(SignFlipPValue(all, 1), SmallestSignFlipP(samples)) << samples;
+  }
+  EXPECT_DOUBLE_EQ(SmallestSignFlipP(3), 0.25);
+  EXPECT_TRUE(std::isnan(SmallestSignFlipP(0)));
 }
 
 TEST(Statistics, SwappedPairsTellWhetherGapsDiffer) {
@@ -154,7 +207,7 @@ TEST(Statistics, SwappedPairsTellWhetherGapsDiffer) {
 TEST(Statistics, ATestOfNoDifferencesOrMissingOnesFindsNothing) {
   EXPECT_DOUBLE_EQ(SignFlipPValue(std::vector<double>{0, 0, 0}, 1), 1);
   EXPECT_TRUE(std::isnan(SignFlipPValue(std::vector<double>{1, std::nan("")}, 1)));
-  EXPECT_TRUE(std::isnan(ColumnEffectPValue(std::vector<double>{1, 2, 3}, 1, 1)));
+  EXPECT_TRUE(std::isnan(TestColumnEffect(std::vector<double>{1, 2, 3}, 1, 1).p));
 }
 
 TEST(Statistics, HolmStepsDownAndLeavesMissingOnesOut) {

@@ -105,6 +105,61 @@ TEST(SweepStatistics, AdviseOfSamplesByTheWidestSpread) {
   EXPECT_EQ(nll.samples_for_wanted > statistics.samples, nll.detectable > nll.wanted);
 }
 
+TEST(SweepStatistics, TheGapByChanceStandsBesideTheGap) {
+  const SweepStatistics statistics = AnalyseSweep(Plan(), Outcomes());
+  const SettingStatistics& none = statistics.settings[0];
+  EXPECT_GT(none.gap, 3 * none.chance_gap);
+  // The channel takes the slope away: what is left is what noise makes.
+  const SettingStatistics& flat = statistics.settings[1];
+  EXPECT_GT(flat.chance_gap, 0);
+  EXPECT_LT(flat.gap, 3 * flat.chance_gap);
+}
+
+TEST(SweepStatistics, NoPlaceIsBestWhereAllAreEqual) {
+  std::vector<SampleOutcome> outcomes = Outcomes();
+  for (SampleOutcome& outcome : outcomes)
+    std::fill(outcome.correct.begin(), outcome.correct.end(), 0);
+  const SweepStatistics statistics = AnalyseSweep(Plan(), outcomes);
+  const SettingStatistics& accuracy = statistics.settings[3];
+  ASSERT_EQ(accuracy.measure, "accuracy");
+  EXPECT_EQ(accuracy.gap, 0);
+  EXPECT_FALSE(accuracy.best_place);
+  EXPECT_FALSE(accuracy.worst_place);
+  EXPECT_GT(accuracy.mean_interval.high, 0.05);  // 0 of 24 samples is no certain 0
+  EXPECT_GT(Find(statistics, "accuracy", 1, 0, "mean").interval.high, 0);
+}
+
+TEST(SweepStatistics, FewSamplesAreNotAdvisedByAndSayHowSmallPCanBe) {
+  std::vector<SampleOutcome> outcomes = Outcomes();
+  outcomes.resize(4);
+  const SweepStatistics few = AnalyseSweep(Plan(), outcomes);
+  EXPECT_TRUE(few.advice.empty());
+  EXPECT_DOUBLE_EQ(few.comparisons[0].smallest_p, 0.125);
+  for (const SettingComparison& one : few.comparisons) {
+    if (one.what == "gap") continue;  // its p is of drawn permutations
+    EXPECT_GE(one.p, 0.125);
+  }
+  outcomes = Outcomes();
+  outcomes.resize(5);
+  EXPECT_EQ(AnalyseSweep(Plan(), outcomes).advice.front().samples, 5);
+}
+
+TEST(SweepStatistics, ComparisonsAreOverTheSamplesThatBothSettingsRan) {
+  std::vector<SampleOutcome> outcomes = Outcomes();
+  for (size_t i = 0; i < 4; ++i) {
+    outcomes[i].failures = {"prompt too long: it is", "", ""};
+    std::fill_n(outcomes[i].answer_nll.begin(), 3, std::nan(""));
+  }
+  const SweepStatistics statistics = AnalyseSweep(Plan(), outcomes);
+  EXPECT_EQ(statistics.settings[0].samples, 20);
+  EXPECT_EQ(statistics.settings[1].samples, 24);
+  EXPECT_THAT(statistics.settings[0].gap, DoubleNear(2, 0.1));
+  const SettingComparison& gap = Find(statistics, "answer_nll", 1, 0, "gap");
+  EXPECT_EQ(gap.samples, 20);
+  EXPECT_THAT(gap.difference, DoubleNear(-2, 0.15));
+  EXPECT_EQ(Find(statistics, "answer_nll", 1, 2, "mean").samples, 24);  // against the control
+}
+
 TEST(SweepStatistics, RecordsSayTheSame) {
   const SweepPlan plan = Plan();
   const SweepStatistics statistics = AnalyseSweep(plan, Outcomes());
@@ -112,8 +167,14 @@ TEST(SweepStatistics, RecordsSayTheSame) {
   settings.Check();
   EXPECT_EQ(std::get<std::vector<double>>(settings.FindArray("answer_nll_gap")->data)[0],
             statistics.settings[0].gap);
+  EXPECT_EQ(std::get<std::vector<double>>(settings.FindArray("answer_nll_gap_by_chance")->data)[0],
+            statistics.settings[0].chance_gap);
+  EXPECT_EQ(std::get<std::string>(settings.attributes.at("accuracy_mean_interval")),
+            "Wilson's score on the effective number of samples");
   const Record comparisons = SettingComparisonsRecord(plan, statistics);
   comparisons.Check();
+  EXPECT_EQ(std::get<std::string>(comparisons.attributes.at("accuracy_place_difference_interval")),
+            "Tango's paired score");
   EXPECT_EQ(std::get<std::vector<double>>(comparisons.FindArray("p_holm")->data)[3],
             statistics.comparisons[3].p_holm);
 }
