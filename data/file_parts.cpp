@@ -44,6 +44,10 @@ FilePart MakeFilePart(const std::string& path, const std::string& whole) {
   return part;
 }
 
+std::string LocationOf(const std::string& path) {
+  return fs::is_symlink(path) ? fs::canonical(path).string() : path;
+}
+
 std::string PartPath(const std::string& whole, const FilePart& part) {
   return (fs::path(whole).parent_path() / part.file).string();
 }

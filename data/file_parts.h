@@ -18,6 +18,9 @@ struct FilePart {
 // (failure) where it has no checksum.
 FilePart MakeFilePart(const std::string& path, const std::string& whole);
 
+// Where a file lies, if its name is a link: its parts are looked for there.
+std::string LocationOf(const std::string& path);
+
 // Where a part lies.
 std::string PartPath(const std::string& whole, const FilePart& part);
 

@@ -59,9 +59,10 @@ void CheckChunks(hid_t data_set, hid_t create, const std::string& name) {
 
 // A source of a virtual data set must be a plain data set /entry/GROUP/ARRAY of the part, as large
 // as it is said to be.
-void CheckSource(const Handle& part, const hdf5::VirtualMapping& mapping) {
+void CheckSource(const Handle& part, const hdf5::VirtualMapping& mapping,
+                 const FileLimits& limits) {
   const Handle data_set = hdf5::OpenDataSetAt(part.id(), mapping.data_set);
-  CheckDataSet(data_set.id(), mapping.data_set, {}, {});
+  CheckDataSet(data_set.id(), mapping.data_set, {}, {}, limits);
   if (hdf5::SizesOf(hdf5::SpaceOf(data_set.id()).id()) != mapping.sizes) {
     throw Hdf5Error("'" + mapping.data_set + "' of its part '" + mapping.file +
                     "' has other sizes than it says");
@@ -69,7 +70,7 @@ void CheckSource(const Handle& part, const hdf5::VirtualMapping& mapping) {
 }
 
 void CheckSources(hid_t data_set, const std::string& name, const std::vector<FilePart>& parts,
-                  const std::vector<Handle>& part_roots) {
+                  const std::vector<Handle>& part_roots, const FileLimits& limits) {
   for (const hdf5::VirtualMapping& mapping : hdf5::VirtualMappings(data_set)) {
     const auto part = std::find_if(parts.begin(), parts.end(), [&](const FilePart& known) {
       return known.file == mapping.file;
@@ -80,7 +81,7 @@ void CheckSources(hid_t data_set, const std::string& name, const std::vector<Fil
       throw Hdf5Error(reason);
     }
     const auto index = static_cast<size_t>(part - parts.begin());
-    if (index < part_roots.size()) CheckSource(part_roots[index], mapping);
+    if (index < part_roots.size()) CheckSource(part_roots[index], mapping, limits);
   }
 }
 
@@ -108,7 +109,7 @@ void CheckGroup(hid_t group, const std::string& name) {
 }
 
 void CheckDataSet(hid_t data_set, const std::string& name, const std::vector<FilePart>& parts,
-                  const std::vector<Handle>& part_roots) {
+                  const std::vector<Handle>& part_roots, const FileLimits& limits) {
   CheckAttributeCount(data_set, name);
   const Handle create(H5Dget_create_plist(data_set), H5Pclose, "read a data set's layout");
   if (Check(H5Pget_external_count(create.id()), "read a data set's layout") > 0) {
@@ -116,7 +117,7 @@ void CheckDataSet(hid_t data_set, const std::string& name, const std::vector<Fil
   }
   switch (H5Pget_layout(create.id())) {
     case H5D_VIRTUAL:
-      CheckSources(data_set, name, parts, part_roots);
+      CheckSources(data_set, name, parts, part_roots, limits);
       return;
     case H5D_CHUNKED:
       CheckChunks(data_set, create.id(), name);
@@ -128,7 +129,7 @@ void CheckDataSet(hid_t data_set, const std::string& name, const std::vector<Fil
       throw Hdf5Error("data set '" + name + "' is laid out as Midscope lays none out");
   }
   CheckFilters(create.id(), name);
-  hdf5::CheckStored(data_set, name);
+  hdf5::CheckStored(data_set, name, limits);
 }
 
 }  // namespace midscope

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "data/file_limits.h"
 #include "data/file_parts.h"
 #include "data/hdf5_handles.h"
 
@@ -21,6 +22,6 @@ void CheckGroup(hid_t group, const std::string& name);
 // Attributes, sizes, filters and where the data lie: in this file, or in one of `parts` at a data
 // set that is itself as it must be. `part_roots`: the parts as they are open.
 void CheckDataSet(hid_t data_set, const std::string& name, const std::vector<FilePart>& parts,
-                  const std::vector<hdf5::Handle>& part_roots);
+                  const std::vector<hdf5::Handle>& part_roots, const FileLimits& limits);
 
 }  // namespace midscope

@@ -53,10 +53,10 @@ void CheckSchema(const std::string& path, hid_t root) {
 
 class Hdf5Run : public RunSource {
  public:
-  Hdf5Run(const std::string& path, UncheckedParts unchecked_parts)
+  Hdf5Run(const std::string& path, FileTrust trust)
       : path_(path),
-        location_(std::filesystem::is_symlink(path) ? std::filesystem::canonical(path).string()
-                                                    : path) {
+        location_(LocationOf(path)),
+        limits_(trust, static_cast<int64_t>(std::filesystem::file_size(location_))) {
     Guarded(path_, [&] {
       root_ = hdf5::OpenForReading(location_);
       CheckSchema(path_, root_.id());
@@ -69,8 +69,7 @@ class Hdf5Run : public RunSource {
       ListRecords();
       return 0;
     });
-    file_bytes_ = static_cast<int64_t>(std::filesystem::file_size(location_));
-    if (unchecked_parts == UncheckedParts::kOpen || PartsAreChecked(location_, contents_.parts))
+    if (trust != FileTrust::kSealed || PartsAreChecked(location_, contents_.parts))
       OpenParts();
   }
 
@@ -87,7 +86,7 @@ class Hdf5Run : public RunSource {
   Record Frame(size_t record) override {
     return Guarded(path_, [&] {
       const Handle group = hdf5::OpenGroup(entry_.id(), contents_.groups.at(record));
-      return ReadFrame(group.id(), file_bytes_, contents_.parts, part_roots_);
+      return ReadFrame(group.id(), limits_, contents_.parts, part_roots_);
     });
   }
 
@@ -95,7 +94,7 @@ class Hdf5Run : public RunSource {
     CheckPartsAreThere(location_, contents_.parts);  // HDF5 would give fill values
     return Guarded(path_, [&] {
       const std::shared_ptr<Handle> data_set = DataSet(record, array.name);
-      return hdf5::ReadData(data_set->id(), file_bytes_,
+      return hdf5::ReadData(data_set->id(), limits_,
                             {{box.begin.begin(), box.begin.end()},
                              {box.sizes.begin(), box.sizes.end()}});
     });
@@ -116,7 +115,7 @@ class Hdf5Run : public RunSource {
   void OpenParts() {
     if (contents_.parts.empty()) return;
     CheckParts(location_, contents_.parts);
-    file_bytes_ += PartBytes(location_, contents_.parts);
+    limits_.file_bytes += PartBytes(location_, contents_.parts);
     CheckJsonText(path_, "plan", contents_.plan_json);
     for (const FilePart& part : contents_.parts) {
       const std::string file = PartPath(location_, part);
@@ -148,7 +147,7 @@ class Hdf5Run : public RunSource {
 
   std::string path_;
   std::string location_;  // where it lies, if `path_` is a link: parts are looked for there
-  int64_t file_bytes_ = 0;
+  FileLimits limits_;
   Handle root_;
   Handle entry_;
   RunContents contents_;
@@ -158,9 +157,9 @@ class Hdf5Run : public RunSource {
 
 }  // namespace
 
-std::unique_ptr<RunSource> OpenRunHere(const std::string& path, UncheckedParts unchecked_parts) {
+std::unique_ptr<RunSource> OpenRunHere(const std::string& path, FileTrust trust) {
   const hdf5::LibraryLock lock;  // also while what was opened is closed after an error
-  return std::make_unique<Hdf5Run>(path, unchecked_parts);
+  return std::make_unique<Hdf5Run>(path, trust);
 }
 
 }  // namespace midscope

@@ -6,15 +6,14 @@
 #include <memory>
 #include <string>
 
+#include "data/file_limits.h"
 #include "data/run_source.h"
 
 namespace midscope {
 
-// Of a virtual file whose parts are too large for their checksums to be computed at once
-// (PartsAreChecked): kLeave does not open them, and gives no more than Contents().
-enum class UncheckedParts { kLeave, kOpen };
-
-// Throws Error (failure) for a file that is cut off, corrupt, of another kind or of a later schema.
-std::unique_ptr<RunSource> OpenRunHere(const std::string& path, UncheckedParts unchecked_parts);
+// Where a virtual file is trusted as sealed, and its parts are too large for their checksums to be
+// computed (PartsAreChecked), they are not opened, and it gives no more than Contents(). Throws
+// Error (failure) for a file that is cut off, corrupt, of another kind or of a later schema.
+std::unique_ptr<RunSource> OpenRunHere(const std::string& path, FileTrust trust);
 
 }  // namespace midscope

@@ -135,47 +135,40 @@ std::pair<Handle, Handle> BoxSpaces(hid_t data_set, const Box& box) {
   return {std::move(file_space), Space(box.sizes)};
 }
 
-// Bytes that `stored` bytes can make.
-int64_t MostBytes(int64_t stored) {
-  return stored > (INT64_MAX - kAlwaysAllowedBytes) / kLargestExpansion
-             ? INT64_MAX
-             : stored * kLargestExpansion + kAlwaysAllowedBytes;
-}
-
-int64_t CheckedElements(hid_t memory_space, size_t element_bytes, int64_t file_bytes) {
+int64_t CheckedElements(hid_t memory_space, size_t element_bytes, const FileLimits& limits) {
   const int64_t count = Check(H5Sget_simple_extent_npoints(memory_space), "count elements");
-  if (count > MostBytes(file_bytes) / static_cast<int64_t>(element_bytes)) {
+  if (count > limits.MostArrayBytes() / static_cast<int64_t>(element_bytes)) {
     throw Hdf5Error("a data set claims " + std::to_string(count) +
-                    " elements, more than a file of " + std::to_string(file_bytes) +
+                    " elements, more than a file of " + std::to_string(limits.file_bytes) +
                     " bytes can hold");
   }
   return count;
 }
 
 template <typename T>
-std::vector<T> ReadNumbers(hid_t data_set, int64_t file_bytes, const Box& box) {
+std::vector<T> ReadNumbers(hid_t data_set, const FileLimits& limits, const Box& box) {
   const auto [file_space, memory_space] = BoxSpaces(data_set, box);
   std::vector<T> values(
-      static_cast<size_t>(CheckedElements(memory_space.id(), sizeof(T), file_bytes)));
+      static_cast<size_t>(CheckedElements(memory_space.id(), sizeof(T), limits)));
   Check(H5Dread(data_set, NativeType<T>(), memory_space.id(), file_space.id(), H5P_DEFAULT,
                 values.data()),
         "read a data set");
   return values;
 }
 
-std::vector<std::string> ReadTextData(hid_t data_set, int64_t file_bytes, const Box& box) {
+std::vector<std::string> ReadTextData(hid_t data_set, const FileLimits& limits, const Box& box) {
   const auto [file_space, memory_space] = BoxSpaces(data_set, box);
   const Handle type = TextType();
-  const int64_t count = CheckedElements(memory_space.id(), sizeof(char*), file_bytes);
+  const int64_t count = CheckedElements(memory_space.id(), sizeof(char*), limits);
   // Midscope stores each text by itself, so that together they are no longer than the file.
-  TextBudget budget(file_bytes + kAlwaysAllowedBytes);
+  TextBudget budget(limits.MostTextBytes());
   LibraryStrings texts(type.id(), memory_space.id(), static_cast<size_t>(count), budget.transfer());
   const herr_t read = H5Dread(data_set, type.id(), memory_space.id(), file_space.id(),
                               budget.transfer(), texts.data());
   if (budget.spent()) {
     H5Eclear2(H5E_DEFAULT);
     throw Hdf5Error("a data set claims texts longer than its file of " +
-                    std::to_string(file_bytes) + " bytes");
+                    std::to_string(limits.file_bytes) + " bytes");
   }
   Check(read, "read a data set of texts");
   return texts.Copy();
@@ -332,20 +325,20 @@ ArrayData DataKind(hid_t data_set) {
   throw Hdf5Error("a data set has a type that Midscope does not write");
 }
 
-ArrayData ReadData(hid_t data_set, int64_t file_bytes, const Box& box) {
+ArrayData ReadData(hid_t data_set, const FileLimits& limits, const Box& box) {
   return std::visit(
       [&](const auto& kind) -> ArrayData {
         using T = typename std::decay_t<decltype(kind)>::value_type;
         if constexpr (std::is_same_v<T, std::string>) {
-          return ReadTextData(data_set, file_bytes, box);
+          return ReadTextData(data_set, limits, box);
         } else {
-          return ReadNumbers<T>(data_set, file_bytes, box);
+          return ReadNumbers<T>(data_set, limits, box);
         }
       },
       DataKind(data_set));
 }
 
-void CheckStored(hid_t data_set, const std::string& name) {
+void CheckStored(hid_t data_set, const std::string& name, const FileLimits& limits) {
   const Handle create(H5Dget_create_plist(data_set), H5Pclose, "read a data set's layout");
   const Handle type(H5Dget_type(data_set), H5Tclose, "read a data set's type");
   const Handle space = SpaceOf(data_set);
@@ -354,8 +347,8 @@ void CheckStored(hid_t data_set, const std::string& name) {
   const hsize_t stored = H5Dget_storage_size(data_set);
   if (bytes <= 0 || stored > INT64_MAX) throw Hdf5Error("data set '" + name + "' has no size");
   const bool packed = H5Pget_nfilters(create.id()) > 0;
-  const int64_t most = packed ? MostBytes(static_cast<int64_t>(stored))
-                              : static_cast<int64_t>(stored) + kAlwaysAllowedBytes;
+  const int64_t most = packed ? limits.MostBytes(static_cast<int64_t>(stored))
+                              : static_cast<int64_t>(stored) + limits.always_allowed;
   if (count <= most / bytes) return;
   throw Hdf5Error("data set '" + name + "' claims " + std::to_string(count) +
                   " elements, of which " + std::to_string(stored) + " bytes are stored");

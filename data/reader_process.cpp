@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "data/file_limits.h"
 #include "data/reader_message.h"
 #include "data/reader_program.h"
 #include "data/record_message.h"
@@ -15,14 +16,15 @@ namespace {
 // The process limits its own computing (reader_service.h); this is for one that waits for a disk.
 constexpr int kLongestWaitMs = 120'000;
 constexpr uint64_t kLongestErrorText = 1 << 16;
-constexpr int64_t kTextsBesideFile = 1 << 20;  // bytes that texts may have beyond the file's
 
 class RunApart : public RunSource {
  public:
   explicit RunApart(const std::string& path) : path_(path), child_(path) {
     contents_ = DecodeContents(path_, Ask({}, MessageKind::kContents));
-    text_budget_ = PartBytes(path_, contents_.parts) + kTextsBesideFile +
-                   static_cast<int64_t>(std::filesystem::file_size(path_));
+    const FileLimits limits(FileTrust::kForeign,
+                            PartBytes(LocationOf(path_), contents_.parts) +
+                                static_cast<int64_t>(std::filesystem::file_size(path_)));
+    text_budget_ = limits.MostTextBytes();
   }
 
   RunContents Contents() override { return contents_; }

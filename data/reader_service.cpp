@@ -141,7 +141,7 @@ class Service {
   }
 
   void Answer(const ReaderRequest& request) {
-    if (!run_) run_ = OpenRunHere(path_, UncheckedParts::kOpen);
+    if (!run_) run_ = OpenRunHere(path_, FileTrust::kForeign);
     if (request.kind == ReaderRequest::Kind::kContents) {
       Send(MessageKind::kContents, EncodeContents(run_->Contents()));
       return;

@@ -17,7 +17,6 @@
 #include "data/file_seal.h"
 #include "data/frame_check.h"
 #include "data/hdf5_run.h"
-#include "data/hdf5_values.h"
 #include "data/journal_summary.h"
 #include "data/plan_text.h"
 #include "data/rank_parts.h"
@@ -161,11 +160,11 @@ void RunReader::State::Open(ReadBy by) {
     throw Failure(path, "is damaged: its bytes do not agree with its checksum",
                   "Copy it again, or run again");
   }
-  location = std::filesystem::is_symlink(path) ? std::filesystem::canonical(path).string() : path;
+  location = LocationOf(path);
   const bool go_on = by == ReadBy::kThisProcess;
   bool here = seal == SealState::kIntact || (go_on && seal == SealState::kUnchecked);
   if (here) {
-    source = OpenRunHere(path, go_on ? UncheckedParts::kOpen : UncheckedParts::kLeave);
+    source = OpenRunHere(path, go_on ? FileTrust::kOwn : FileTrust::kSealed);
     contents = source->Contents();
     here = go_on || PartsAreChecked(location, contents.parts);
   }
@@ -174,11 +173,7 @@ void RunReader::State::Open(ReadBy by) {
     contents = source->Contents();
   }
   const int64_t all_bytes = bytes + PartBytes(location, contents.parts);
-  // Others than ours could be zeros that were packed; a row of padding is the most that we write.
-  constexpr int64_t kExpansion = 100;
-  constexpr int64_t kAlwaysAllowed = int64_t{64} << 20;
-  most_bytes = here ? all_bytes * hdf5::kLargestExpansion + hdf5::kAlwaysAllowedBytes
-                    : all_bytes * kExpansion + kAlwaysAllowed;
+  most_bytes = FileLimits(here ? FileTrust::kSealed : FileTrust::kForeign, all_bytes).MostArrayBytes();
 }
 
 void RunReader::State::CheckContents() {

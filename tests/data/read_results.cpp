@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "tests/data/read_results.h"
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <functional>
+
+#include "core/error.h"
+#include "data/journal_summary.h"
+#include "data/record_reader.h"
+#include "data/sample_view.h"
+#include "data/sweep_merge.h"
+#include "data/sweep_virtual.h"
+#include "data/view_records.h"
+
+namespace midscope::test {
+namespace {
+
+constexpr int64_t kMostRead = 20;  // samples, settings, places
+
+void ReadSamples(const std::string& path) {
+  const RunReader reader(path);
+  for (const std::string& name : reader.record_names()) {
+    const Record frame = reader.Describe(name);
+    const Axis* samples = frame.FindAxis("sample");
+    for (int64_t row = 0; samples && row < std::min(samples->size, kMostRead); ++row) {
+      reader.ReadSample(name, row);
+    }
+  }
+}
+
+void View(const std::string& path) {
+  const SampleView view(path);
+  view.Overview();
+  for (int64_t sample = 0; sample < std::min(view.samples().size, kMostRead); ++sample) {
+    for (int64_t place = 0; place < std::min<int64_t>(view.places().size, 3); ++place) {
+      view.Read({sample, 0, place});
+    }
+  }
+}
+
+void ReadAsSweep(const std::string& path) {
+  const SweepStore store = SweepStore::OpenForReading(path);
+  int64_t read = 0;
+  for (const int64_t sample : store.finished()) {
+    if (read++ < kMostRead) store.ReadSample(sample);
+  }
+}
+
+void Merge(const std::string& path) {
+  const SweepMerge merge({path});
+  merge.Write(path + ".merged", merge.provenance(), {MergedFromRecord(merge)});
+  std::filesystem::remove(path + ".merged");
+}
+
+}  // namespace
+
+ReadOutcome ReadInEveryWay(const std::string& folder) {
+  const std::string path = folder + "/run.h5";
+  const struct {
+    const char* name;
+    std::function<void()> read;
+  } readers[] = {{"records", [&] { ReadRecords(path); }},
+                 {"samples", [&] { ReadSamples(path); }},
+                 {"view", [&] { View(path); }},
+                 {"pictures", [&] { ReadForViewing(path, 0, 10); }},
+                 {"sweep", [&] { ReadAsSweep(path); }},
+                 {"merge", [&] { Merge(path); }},
+                 {"journal", [&] { SummariseJournal(path + ".journal"); }}};
+  const bool has_journal = std::filesystem::exists(path + ".journal");
+  const bool has_file = std::filesystem::exists(path);
+  ReadOutcome outcome;
+  for (const auto& reader : readers) {
+    const std::string name = reader.name;
+    if (name == "journal" ? !has_journal : !has_file && name != "sweep" && name != "merge")
+      continue;
+    try {
+      reader.read();
+      ++outcome.read;
+    } catch (const Error& error) {
+      ++outcome.refused;
+      if (outcome.first_error.empty()) outcome.first_error = error.what();
+    } catch (const std::exception& error) {
+      outcome.other = name + ": " + error.what();
+    }
+  }
+  return outcome;
+}
+
+}  // namespace midscope::test
