@@ -26,7 +26,7 @@ constexpr bool kSanitized = false;
 
 constexpr int64_t kLargestMemory = int64_t{2} << 30;
 constexpr int64_t kSmallestMemory = int64_t{512} << 20;
-constexpr double kSecondsToOpen = kSanitized ? 10 : 2;
+constexpr double kSecondsToOpen = kSanitized ? 8 : 0.8;
 constexpr double kMostSecondsForSize = 60;
 constexpr double kBytesPerSecond = 20e6;  // of opening and reading, on a slow machine
 constexpr double kSecondsPerRequest = 0.01;

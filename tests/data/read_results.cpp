@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/data/read_results.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <exception>
 #include <filesystem>
@@ -18,6 +20,19 @@ namespace midscope::test {
 namespace {
 
 constexpr int64_t kMostRead = 20;  // samples, settings, places
+
+// Seconds that this process and those that it has waited for have computed.
+double Computed() {
+  double seconds = 0;
+  for (const auto whose : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage{};
+    getrusage(whose, &usage);
+    for (const timeval& time : {usage.ru_utime, usage.ru_stime}) {
+      seconds += static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+    }
+  }
+  return seconds;
+}
 
 void ReadSamples(const std::string& path) {
   const RunReader reader(path);
@@ -75,6 +90,7 @@ ReadOutcome ReadInEveryWay(const std::string& folder) {
     const std::string name = reader.name;
     if (name == "journal" ? !has_journal : !has_file && name != "sweep" && name != "merge")
       continue;
+    const double start = Computed();
     try {
       reader.read();
       ++outcome.read;
@@ -84,6 +100,7 @@ ReadOutcome ReadInEveryWay(const std::string& folder) {
     } catch (const std::exception& error) {
       outcome.other = name + ": " + error.what();
     }
+    outcome.longest = std::max(outcome.longest, Computed() - start);
   }
   return outcome;
 }

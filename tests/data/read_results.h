@@ -11,6 +11,7 @@ struct ReadOutcome {
   int refused = 0;  // those that threw an Error
   std::string first_error;
   std::string other;  // an exception that is not ours, and who threw it; "" for none
+  double longest = 0;  // seconds of computing of one reader, with the process that reads for it
 };
 
 // Gives run.h5, or its journal, of a folder to each reader: record by record, sample by sample, as
