@@ -99,7 +99,7 @@ const nlohmann::json& ExportedTable(const std::string& file, const nlohmann::jso
 }
 
 HeadRatioTable FromJson(const std::string& file, std::string_view text) {
-  if (!JsonNestsWithin(text)) throw UsageError(file, "it nests lists or objects too deeply");
+  if (!JsonNestsWithin(text)) throw UsageError(file, "it is JSON that nests too deeply");
   const nlohmann::json root = nlohmann::json::parse(text, nullptr, false);
   if (root.is_discarded()) throw UsageError(file, "it is not JSON, or a damaged one");
   const nlohmann::json& rows = root.is_object() ? ExportedTable(file, root) : root;

@@ -4,6 +4,7 @@
 //
 //   fuzz_results readers COUNT SEED [--corpus FOLDER]    readers, in worker processes of this program
 //   fuzz_results programs COUNT SEED --bin FOLDER        COUNT files through each command and picture
+//   fuzz_results here COUNT SEED                         HDF5 in this program: shows what it does
 //   fuzz_results kinds --bin FOLDER                      the hostile kinds through each of them
 //
 // It does without LibTorch, as the readers do. A corpus is a folder of folders with run.h5 or
@@ -142,6 +143,28 @@ void FuzzReaders(const Corpus& corpus, const Options& options, Tally& tally) {
   }
 }
 
+// The same without midscope-reader: what HDF5 does to a process that gives it such files.
+void FuzzHere(const Corpus& corpus, const Options& options, Tally& tally) {
+  const TemporaryFolder folder;
+  for (int64_t i = 0; i < options.count; ++i) {
+    const uint64_t seed = options.seed + static_cast<uint64_t>(i);
+    const std::string what = corpus.WriteMutant(seed, folder.File(""));
+    const pid_t worker = fork();
+    if (worker == 0) {
+      alarm(static_cast<unsigned>(kLongest));
+      const rlimit memory{rlim_t{4} << 30, rlim_t{4} << 30};
+      setrlimit(RLIMIT_AS, &memory);
+      ReadHere(folder.File("run.h5"));
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(worker, &status, 0);
+    ++tally.runs;
+    if (!WIFEXITED(status))
+      tally.Bad(std::to_string(seed) + " signal " + std::to_string(WTERMSIG(status)) + ": " + what);
+  }
+}
+
 struct ProgramEnd {
   int status = 0;
   double computed = 0;
@@ -263,6 +286,7 @@ int Run(Options options) {
   const Corpus corpus(options.corpus);
   std::map<std::string, Tally> tallies;
   if (options.mode == "readers") FuzzReaders(corpus, options, tallies["readers"]);
+  if (options.mode == "here") FuzzHere(corpus, options, tallies["here"]);
   if (options.mode == "programs") FuzzPrograms(corpus, options, tallies);
   if (options.mode == "kinds") RunKinds(options, tallies);
   if (options.mode == "one") corpus.WriteMutant(options.seed, ".");

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "core/error.h"
+#include "data/hdf5_run.h"
 #include "data/journal_summary.h"
 #include "data/record_reader.h"
 #include "data/sample_view.h"
@@ -70,6 +71,23 @@ void Merge(const std::string& path) {
 }
 
 }  // namespace
+
+void ReadHere(const std::string& path) {
+  try {
+    const std::unique_ptr<RunSource> run = OpenRunHere(path, FileTrust::kForeign);
+    for (size_t record = 0; record < run->Contents().records.size(); ++record) {
+      const Record frame = run->Frame(record);
+      for (const Array& array : frame.arrays) {
+        IndexBox box;
+        for (const std::string& axis : array.axes) box.sizes.push_back(frame.FindAxis(axis)->size);
+        box.begin.resize(box.sizes.size(), 0);
+        run->Values(record, array, box);
+      }
+    }
+  } catch (const std::exception&) {
+    // What is wrong with it was found out.
+  }
+}
 
 ReadOutcome ReadInEveryWay(const std::string& folder) {
   const std::string path = folder + "/run.h5";

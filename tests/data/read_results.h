@@ -18,4 +18,7 @@ struct ReadOutcome {
 // the window does, as merge does.
 ReadOutcome ReadInEveryWay(const std::string& folder);
 
+// Reads all of a file by HDF5 in this process, which may end it.
+void ReadHere(const std::string& path);
+
 }  // namespace midscope::test
