@@ -99,8 +99,7 @@ void CheckPartsAreThere(const std::string& whole, const std::vector<FilePart>& p
     const fs::file_status status = fs::symlink_status(PartPath(whole, part), ignored);
     if (fs::is_regular_file(status)) continue;
     if (fs::is_symlink(status)) {
-      throw Failure(PartPath(whole, part), "is a link, where " + whole + " has a part",
-                    kJoinAgain);
+      throw Failure(PartPath(whole, part), "is a link, where " + whole + " has a part", kJoinAgain);
     }
     throw Failure(PartPath(whole, part), "is missing: " + whole + " takes samples from it",
                   kJoinAgain);

@@ -32,9 +32,8 @@ void CheckFilters(hid_t create, const std::string& name) {
     unsigned flags = 0;
     unsigned config = 0;
     size_t no_values = 0;
-    const H5Z_filter_t filter =
-        H5Pget_filter2(create, static_cast<unsigned>(i), &flags, &no_values, nullptr, 0, nullptr,
-                       &config);
+    const H5Z_filter_t filter = H5Pget_filter2(create, static_cast<unsigned>(i), &flags, &no_values,
+                                               nullptr, 0, nullptr, &config);
     if (filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE ||
         filter == H5Z_FILTER_FLETCHER32) {
       continue;
@@ -95,7 +94,8 @@ void CheckGroup(hid_t group, const std::string& name) {
     throw Hdf5Error("group '" + name + "' has " + std::to_string(info.nlinks) +
                     " members, more than Midscope writes");
   }
-  const auto check = [](hid_t, const char* link, const H5L_info_t* link_info, void* found) -> herr_t {
+  const auto check = [](hid_t, const char* link, const H5L_info_t* link_info,
+                        void* found) -> herr_t {
     // A soft link stays in the file; objects are opened by hard links alone (hdf5_handles.h).
     if (link_info->type == H5L_TYPE_HARD || link_info->type == H5L_TYPE_SOFT) return 0;
     *static_cast<std::string*>(found) = link;

@@ -69,8 +69,7 @@ class Hdf5Run : public RunSource {
       ListRecords();
       return 0;
     });
-    if (trust != FileTrust::kSealed || PartsAreChecked(location_, contents_.parts))
-      OpenParts();
+    if (trust != FileTrust::kSealed || PartsAreChecked(location_, contents_.parts)) OpenParts();
   }
 
   ~Hdf5Run() override {
@@ -94,9 +93,9 @@ class Hdf5Run : public RunSource {
     CheckPartsAreThere(location_, contents_.parts);  // HDF5 would give fill values
     return Guarded(path_, [&] {
       const std::shared_ptr<Handle> data_set = DataSet(record, array.name);
-      return hdf5::ReadData(data_set->id(), limits_,
-                            {{box.begin.begin(), box.begin.end()},
-                             {box.sizes.begin(), box.sizes.end()}});
+      return hdf5::ReadData(
+          data_set->id(), limits_,
+          {{box.begin.begin(), box.begin.end()}, {box.sizes.begin(), box.sizes.end()}});
     });
   }
 

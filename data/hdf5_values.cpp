@@ -148,8 +148,7 @@ int64_t CheckedElements(hid_t memory_space, size_t element_bytes, const FileLimi
 template <typename T>
 std::vector<T> ReadNumbers(hid_t data_set, const FileLimits& limits, const Box& box) {
   const auto [file_space, memory_space] = BoxSpaces(data_set, box);
-  std::vector<T> values(
-      static_cast<size_t>(CheckedElements(memory_space.id(), sizeof(T), limits)));
+  std::vector<T> values(static_cast<size_t>(CheckedElements(memory_space.id(), sizeof(T), limits)));
   Check(H5Dread(data_set, NativeType<T>(), memory_space.id(), file_space.id(), H5P_DEFAULT,
                 values.data()),
         "read a data set");

@@ -110,8 +110,8 @@ class RunApart : public RunSource {
   std::vector<std::string> AskTexts(const ReaderRequest& request, int64_t count) {
     Send(request);
     std::vector<std::string> texts;
-    uint64_t left = static_cast<uint64_t>(text_budget_) +
-                    static_cast<uint64_t>(count) * sizeof(uint32_t);
+    uint64_t left =
+        static_cast<uint64_t>(text_budget_) + static_cast<uint64_t>(count) * sizeof(uint32_t);
     while (static_cast<int64_t>(texts.size()) < count) {
       const uint64_t bytes = ReceiveHead(MessageKind::kValues);
       if (bytes == 0 || bytes > left) ThrowEnded();

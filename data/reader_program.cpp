@@ -55,8 +55,8 @@ class SpawnSettings {
     posix_spawnattr_setsigmask(&attributes_, &signals);
     sigfillset(&signals);
     posix_spawnattr_setsigdefault(&attributes_, &signals);
-    posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+    posix_spawnattr_setflags(&attributes_,
+                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
   }
   ~SpawnSettings() {
     posix_spawn_file_actions_destroy(&files_);
@@ -108,8 +108,8 @@ ReaderChild::ReaderChild(const std::string& path) {
   std::string file = path;
   char* arguments[] = {program.data(), file.data(), nullptr};
   const SpawnSettings settings(ends[1]);
-  const int error = posix_spawn(&process_, program.c_str(), settings.files(),
-                                settings.attributes(), arguments, environ);
+  const int error = posix_spawn(&process_, program.c_str(), settings.files(), settings.attributes(),
+                                arguments, environ);
   close(ends[1]);
   socket_ = ends[0];
   if (error == 0) return;

@@ -19,7 +19,8 @@ namespace midscope {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSanitized = true;  // reserves more addresses than any limit, and computes for longer
+constexpr bool kSanitized =
+    true;  // reserves more addresses than any limit, and computes for longer
 #else
 constexpr bool kSanitized = false;
 #endif

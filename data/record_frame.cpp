@@ -22,7 +22,8 @@ std::vector<double> ReadAxisValues(hid_t scale, const std::string& name, const F
   throw Hdf5Error("the values of axis '" + name + "' are of another type than Midscope writes");
 }
 
-std::vector<std::string> ReadAxisLabels(hid_t group, const std::string& name, const FileLimits& limits) {
+std::vector<std::string> ReadAxisLabels(hid_t group, const std::string& name,
+                                        const FileLimits& limits) {
   const std::string labels_name = name + kLabelSuffix;
   if (!hdf5::HasHardLink(group, labels_name) || hdf5::IsGroup(group, labels_name)) return {};
   const Handle labels = hdf5::OpenDataSet(group, labels_name);

@@ -18,8 +18,8 @@ Provenance ReadProvenance(hid_t entry);
 std::vector<FilePart> ReadParts(hid_t entry);
 
 // A record's axes and attributes, and its arrays without their data. `limits`: by which
-// sizes that can't be true are told; `part_roots`: the parts as they are open. Throws Hdf5Error where the group contradicts itself or is not built as Midscope builds
-// them (file_structure.h).
+// sizes that can't be true are told; `part_roots`: the parts as they are open. Throws Hdf5Error
+// where the group contradicts itself or is not built as Midscope builds them (file_structure.h).
 Record ReadFrame(hid_t group, const FileLimits& limits, const std::vector<FilePart>& parts,
                  const std::vector<hdf5::Handle>& part_roots);
 

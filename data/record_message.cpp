@@ -3,8 +3,8 @@
 
 #include <bit>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "core/error.h"
@@ -159,7 +159,8 @@ JournalEntry DecodeEntry(const std::string& file, std::span<const uint8_t> bytes
     if (kind == "failure") {
       return {JournalEntry::Kind::kFailure, sample, json.at("text").get<std::string>(), {}};
     }
-    return {JournalEntry::Kind::kSample, sample, "", CheckedRecord(DecodeRecord(json.at("record")))};
+    return {JournalEntry::Kind::kSample, sample, "",
+            CheckedRecord(DecodeRecord(json.at("record")))};
   });
 }
 

@@ -105,7 +105,7 @@ const Array& FindArrayOrThrow(const std::string& path, const Record& frame,
 
 struct RunReader::State {
   std::string path;
-  std::string location;  // where it lies, if `path` is a link
+  std::string location;    // where it lies, if `path` is a link
   int64_t most_bytes = 0;  // that an array of it can have
   std::unique_ptr<RunSource> source;
   RunContents contents;
@@ -137,7 +137,8 @@ struct RunReader::State {
     if (frames[index].name.empty()) {
       frames[index] = Guarded([&] {
         Record frame = source->Frame(index);
-        if (frame.name != contents.records[index]) throw std::runtime_error("it contradicts itself");
+        if (frame.name != contents.records[index])
+          throw std::runtime_error("it contradicts itself");
         CheckFrame(frame, most_bytes);
         return frame;
       });
@@ -173,7 +174,8 @@ void RunReader::State::Open(ReadBy by) {
     contents = source->Contents();
   }
   const int64_t all_bytes = bytes + PartBytes(location, contents.parts);
-  most_bytes = FileLimits(here ? FileTrust::kSealed : FileTrust::kForeign, all_bytes).MostArrayBytes();
+  most_bytes =
+      FileLimits(here ? FileTrust::kSealed : FileTrust::kForeign, all_bytes).MostArrayBytes();
 }
 
 void RunReader::State::CheckContents() {
@@ -255,9 +257,7 @@ RunReader& RunReader::operator=(RunReader&& other) noexcept = default;
 const std::string& RunReader::path() const { return state_->path; }
 const Provenance& RunReader::provenance() const { return state_->contents.provenance; }
 const std::string& RunReader::plan_json() const { return state_->contents.plan_json; }
-const std::vector<std::string>& RunReader::record_names() const {
-  return state_->contents.records;
-}
+const std::vector<std::string>& RunReader::record_names() const { return state_->contents.records; }
 
 std::vector<std::string> RunReader::parts() const {
   std::vector<std::string> files;

@@ -54,7 +54,7 @@ class RunReader {
   const std::string& path() const;
   const Provenance& provenance() const;
   const std::string& plan_json() const;
-  // Of a virtual file (run_schema.h), the files that hold its large arrays, relative to its folder.
+  // Of a virtual file (run_schema.h), the files in its folder that hold its large arrays.
   // They were found as they should be when this was opened; every reading looks whether they are
   // still there.
   std::vector<std::string> parts() const;

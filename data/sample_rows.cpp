@@ -169,7 +169,8 @@ Record ReadSampleRow(
   for (const Array& array : stacked.arrays) {
     if (array.axes.empty() || array.axes.front() != kSampleAxis) continue;
     if (std::count(array.axes.begin(), array.axes.end(), kSampleAxis) > 1)
-      throw Failure("sample", "array '" + array.name + "' has axis 'sample' twice", "The file is damaged");
+      throw Failure("sample", "array '" + array.name + "' has axis 'sample' twice",
+                    "The file is damaged");
     const bool is_count = std::any_of(ragged.begin(), ragged.end(), [&](const std::string& name) {
       return array.name == CountName(name);
     });

@@ -179,8 +179,9 @@ std::optional<Record> PromptOf(const std::string& file, const Record& cells, int
   // A prompt that could not be run has -1 in all of them.
   if (*tokens < 0) return std::nullopt;
   if (*tokens > kLongestPrompt || *begin < 0 || *begin > *end || *end > *tokens) {
-    throw Failure(file, "has a prompt of " + std::to_string(*tokens) + " tokens with the gold at " +
-                            std::to_string(*begin) + " to " + std::to_string(*end),
+    throw Failure(file,
+                  "has a prompt of " + std::to_string(*tokens) + " tokens with the gold at " +
+                      std::to_string(*begin) + " to " + std::to_string(*end),
                   "The file is damaged");
   }
   Record prompt;

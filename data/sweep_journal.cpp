@@ -106,7 +106,8 @@ int64_t SweepJournal::Load(
     if (write) Clear();
     return size;
   }
-  if (std::memcmp(ReadBytes(0, kMagicBytes).data(), kJournalMark.data(), kJournalMark.size()) != 0) {
+  if (std::memcmp(ReadBytes(0, kMagicBytes).data(), kJournalMark.data(), kJournalMark.size()) !=
+      0) {
     throw Failure(path_, "is not a journal of Midscope", "Move it away");
   }
   end_ = kMagicBytes;
@@ -144,7 +145,8 @@ JournalEntry SweepJournal::Read(int64_t offset) const {
 
 void SweepJournal::Clear() {
   if (ftruncate(descriptor_, 0) != 0 ||
-      !WriteAll(descriptor_, reinterpret_cast<const uint8_t*>(kJournalMark.data()), kJournalMark.size(), 0) ||
+      !WriteAll(descriptor_, reinterpret_cast<const uint8_t*>(kJournalMark.data()),
+                kJournalMark.size(), 0) ||
       fsync(descriptor_) != 0) {
     throw SystemFailure(path_, "written");
   }

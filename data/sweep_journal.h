@@ -32,9 +32,9 @@ class SweepJournal {
   SweepJournal(const SweepJournal&) = delete;
   SweepJournal& operator=(const SweepJournal&) = delete;
 
-  // Calls visit(entry, offset) for each whole entry from the start and returns how many bytes follow
-  // the last one; where it may be written, these are cut off. Throws Error (failure) for a file that
-  // is no journal.
+  // Calls visit(entry, offset) for each whole entry from the start and returns how many bytes
+  // follow the last one; where it may be written, these are cut off. Throws Error (failure) for a
+  // file that is no journal.
   int64_t Load(const std::function<void(const JournalEntry& entry, int64_t offset)>& visit);
 
   // Returns the entry's offset; it is on the disk. Throws Error (failure); then nothing was

@@ -226,7 +226,8 @@ std::string JournalPath(const std::string& path) { return path + kJournalEnding;
 
 SweepStore SweepStore::Create(const std::string& path, const std::string& plan_json,
                               const Provenance& provenance, const SweepStoreOptions& options) {
-  if (PlanOrNothing(plan_json).is_discarded()) throw std::logic_error("store: the plan is not JSON");
+  if (PlanOrNothing(plan_json).is_discarded())
+    throw std::logic_error("store: the plan is not JSON");
   const bool exists = std::filesystem::exists(path);
   if (!options.resume) {
     if (exists) {

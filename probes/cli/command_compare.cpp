@@ -139,7 +139,8 @@ void ComparePublished(const CommandInput& input, const std::vector<RunReader>& r
       }
     }
   }
-  if (input.options.Flag("json")) input.out << Json{{"published", json}}.dump(2, ' ', false, Json::error_handler_t::replace)
+  if (input.options.Flag("json"))
+    input.out << Json{{"published", json}}.dump(2, ' ', false, Json::error_handler_t::replace)
               << "\n";
 }
 

@@ -115,7 +115,8 @@ Command ListCommand() {
   command.summary = "what files of results hold";
   command.description =
       "Lists the arrays of HDF5 files of Midscope with their addresses, which every command that\n"
-      "reads files takes, and their shapes. Reads no data, so it is quick on files of any size. Of a\n"
+      "reads files takes, and their shapes. Reads no data, so it is quick on files of any size. Of "
+      "a\n"
       "sweep's journal it says of which file it is and how many samples wait in it.";
   command.positionals = {"files"};
   command.options = {files, JsonOption()};

@@ -45,8 +45,8 @@ class CheckedStream : public std::ostream {
   DescriptorBuffer buffer_;
 };
 
-// Text of several lines fit for a terminal, whoever wrote it: what is invisible or moves the cursor,
-// but for line ends and tabs, as DisplayText (core/utf8.h) shows it.
+// Text of several lines fit for a terminal, whoever wrote it: what is invisible or moves the
+// cursor, but for line ends and tabs, as DisplayText (core/utf8.h) shows it.
 std::string TerminalText(std::string_view text);
 
 // Throws Error (usage) where the file exists and `overwrite` is false, and (failure) where its

@@ -112,8 +112,8 @@ int64_t SamplesWaiting(const RunReader& reader, const std::string& journal) {
 }
 
 std::string JournalLine(const std::string& path, const JournalSummary& journal) {
-  std::string text = DisplayText(path) + ": journal of " + DisplayText(FileOfJournal(path)) +
-                     ": " + CountText(static_cast<int64_t>(journal.finished.size()), "sample");
+  std::string text = DisplayText(path) + ": journal of " + DisplayText(FileOfJournal(path)) + ": " +
+                     CountText(static_cast<int64_t>(journal.finished.size()), "sample");
   text += journal.finished.size() == 1 ? " waits in it" : " wait in it";
   if (!journal.failed.empty()) text += ", " + std::to_string(journal.failed.size()) + " failed";
   if (journal.torn_bytes > 0)

@@ -65,7 +65,9 @@ TEST(JsonDepth, MessagePackIsFollowedToItsEnd) {
     std::vector<uint8_t> bytes = json::to_msgpack(value);
     const int64_t depth = DepthOf(value);
     ASSERT_TRUE(MessagePackNestsWithin(bytes, depth)) << i;
-    if (depth > 0) ASSERT_FALSE(MessagePackNestsWithin(bytes, depth - 1)) << i;
+    if (depth > 0) {
+      ASSERT_FALSE(MessagePackNestsWithin(bytes, depth - 1)) << i;
+    }
     bytes.push_back(0);
     ASSERT_FALSE(MessagePackNestsWithin(bytes, depth)) << "a byte behind it";
     bytes.pop_back();
@@ -81,7 +83,8 @@ TEST(JsonDepth, WhatPassesTheJsonLibraryReadsOrRefuses) {
     bytes[random() % bytes.size()] = static_cast<uint8_t>(random());
     if (!MessagePackNestsWithin(bytes)) continue;
     try {
-      json::from_msgpack(bytes);
+      const json value = json::from_msgpack(bytes);
+      EXPECT_FALSE(value.is_discarded());
     } catch (const json::exception&) {
     }
   }

@@ -2,10 +2,11 @@
 // Gives damaged files of results to readers and programs, and fails where one ends by a signal,
 // leaves with another status than 0 to 2, or takes longer than 5 s.
 //
-//   fuzz_results readers COUNT SEED [--corpus FOLDER]    readers, in worker processes of this program
-//   fuzz_results programs COUNT SEED --bin FOLDER        COUNT files through each command and picture
-//   fuzz_results here COUNT SEED                         HDF5 in this program: shows what it does
-//   fuzz_results kinds --bin FOLDER                      the hostile kinds through each of them
+//   fuzz_results readers COUNT SEED [--corpus FOLDER]    readers, in worker processes of this
+//   program fuzz_results programs COUNT SEED --bin FOLDER        COUNT files through each command
+//   and picture fuzz_results here COUNT SEED                         HDF5 in this program: shows
+//   what it does fuzz_results kinds --bin FOLDER                      the hostile kinds through
+//   each of them
 //
 // It does without LibTorch, as the readers do. A corpus is a folder of folders with run.h5 or
 // run.h5.journal in each and what goes with it; without one it writes its own.
@@ -117,7 +118,8 @@ int64_t FollowWorker(const Corpus& corpus, const Options& options, int64_t first
       close(pipe_ends[0]);
       if (next >= options.count) return next;
       const std::string how = late ? "hangs" : "ended with status " + std::to_string(status);
-      tally.Bad("mutant " + std::to_string(options.seed + static_cast<uint64_t>(next)) + ": " + how);
+      tally.Bad("mutant " + std::to_string(options.seed + static_cast<uint64_t>(next)) + ": " +
+                how);
       ++tally.runs;
       return next + 1;
     }
@@ -125,7 +127,8 @@ int64_t FollowWorker(const Corpus& corpus, const Options& options, int64_t first
     tally.read += reply.read;
     tally.refused += reply.refused;
     tally.longest = std::max(tally.longest, reply.longest);
-    const std::string mutant = "mutant " + std::to_string(options.seed + static_cast<uint64_t>(next));
+    const std::string mutant =
+        "mutant " + std::to_string(options.seed + static_cast<uint64_t>(next));
     if (reply.other[0] != '\0') tally.Bad(mutant + ": " + reply.other);
     if (reply.longest > kLongest) tally.Bad(mutant + ": took " + std::to_string(reply.longest));
     ++next;
@@ -204,8 +207,7 @@ std::vector<std::vector<std::string>> Commands(const Options& options, const std
   constexpr const char* kFormats[] = {"csv", "json", "npz"};
   const std::string program = options.programs + "/midscope";
   const std::string run = folder + "/run.h5";
-  const std::string given =
-      fs::exists(run) || seed % 2 == 0 ? run : run + ".journal";
+  const std::string given = fs::exists(run) || seed % 2 == 0 ? run : run + ".journal";
   std::vector<std::vector<std::string>> commands = {
       {program, "ls", given},
       {program, "show", given},

@@ -87,8 +87,7 @@ HostileKind AxisOfLength(const std::string& name, hsize_t length) {
     const Handle create = Creation();
     const hsize_t chunk = 1024;
     H5Pset_chunk(create.id(), 1, &chunk);
-    const Handle axis =
-        Replace(file, "entry/sweep/layer", H5T_NATIVE_INT64, {length}, create.id());
+    const Handle axis = Replace(file, "entry/sweep/layer", H5T_NATIVE_INT64, {length}, create.id());
     hdf5::WriteAttribute(axis.id(), "implied", Attribute(int64_t{1}));
   });
 }
@@ -112,8 +111,7 @@ void LengthenAll(hid_t file, const std::string&) {
 HostileKind PromptOfLength(const std::string& name, int64_t tokens, Reading reading) {
   return {"prompt of " + name + " tokens",
           [tokens](const std::string& folder) {
-            SweepStore store =
-                SweepStore::Create(Run(folder), UsualPlan(), ExampleProvenance());
+            SweepStore store = SweepStore::Create(Run(folder), UsualPlan(), ExampleProvenance());
             Record record = ExampleSample(0);
             const std::vector<int64_t> of_tokens(3, tokens);
             record.arrays.push_back({"prompt_tokens", {"place"}, of_tokens, "", ""});
@@ -128,7 +126,10 @@ HostileKind PromptOfLength(const std::string& name, int64_t tokens, Reading read
 
 HostileKind PlanOf(const std::string& name, const std::string& plan, Reading reading) {
   return {"plan with " + name,
-          [plan](const std::string& folder) { WriteSweep(Run(folder), plan, {0, 3}); }, reading};
+          [plan](const std::string& folder) {
+            WriteSweep(Run(folder), plan, {0, 3});
+          },
+          reading};
 }
 
 HostileKind DeepPlan(int levels) {
@@ -261,7 +262,7 @@ size_t CopyThrough(unsigned, size_t, const unsigned*, size_t bytes, size_t*, voi
 
 void PackUnknown(hid_t file, const std::string&) {
   constexpr H5Z_filter_t kFilter = 305;
-  const H5Z_class2_t filter = {H5Z_CLASS_T_VERS, kFilter, 1,           1,
+  const H5Z_class2_t filter = {H5Z_CLASS_T_VERS, kFilter, 1,       1,
                                "unknown",        nullptr, nullptr, CopyThrough};
   Check(H5Zregister(&filter), "register");
   const Handle create = Creation();
@@ -329,36 +330,50 @@ std::string Packed(const nlohmann::json& json) {
 
 HostileKind Journal(const std::string& name, const std::function<std::string()>& contents,
                     Reading reading = Reading::kRefused) {
-  return {"journal " + name,
-          [contents](const std::string& folder) {
-            WriteBytes(Run(folder) + ".journal", contents());
-          },
-          reading};
+  return {
+      "journal " + name,
+      [contents](const std::string& folder) { WriteBytes(Run(folder) + ".journal", contents()); },
+      reading};
 }
 
 std::string SampleEntry(int64_t size) {
-  return Packed({{"kind", "sample"},
-                 {"sample", 0},
-                 {"record",
-                  {{"name", "sweep"},
-                   {"signal", ""},
-                   {"axes", {{"place", size, "", nlohmann::json::array(),
-                              nlohmann::json::binary({})}}},
-                   {"arrays", nlohmann::json::array()},
-                   {"attributes", nlohmann::json::object()}}}});
+  return Packed(
+      {{"kind", "sample"},
+       {"sample", 0},
+       {"record",
+        {{"name", "sweep"},
+         {"signal", ""},
+         {"axes", {{"place", size, "", nlohmann::json::array(), nlohmann::json::binary({})}}},
+         {"arrays", nlohmann::json::array()},
+         {"attributes", nlohmann::json::object()}}}});
 }
 
 std::vector<HostileKind> JournalKinds() {
   const std::string plan = Packed({{"kind", "plan"}, {"text", UsualPlan()}});
   return {
-      Journal("nested deep", [=] { return JournalOf({plan, std::string(100000, '\x91')}); }),
-      Journal("of a huge list", [=] { return JournalOf({plan, "\xdd\xff\xff\xff\xff"}); }),
-      Journal("of a huge binary", [=] { return JournalOf({plan, "\xc6\xff\xff\xff\xff"}); }),
-      Journal("of a huge axis", [=] { return JournalOf({plan, SampleEntry(INT64_MAX / 2)}); }),
-      Journal("of a huge length",
-              [=] { return JournalOf({plan}) + std::string(16, '\xff') + "abc"; }, Reading::kHarmless),
-      Journal("without a plan", [] { return JournalOf({SampleEntry(2)}); }, Reading::kPartly),
-      Journal("that is a head alone", [] { return JournalOf({}); }, Reading::kPartly),
+      Journal("nested deep",
+              [=] {
+                return JournalOf({plan, std::string(100000, '\x91')});
+              }),
+      Journal("of a huge list",
+              [=] {
+                return JournalOf({plan, "\xdd\xff\xff\xff\xff"});
+              }),
+      Journal("of a huge binary",
+              [=] {
+                return JournalOf({plan, "\xc6\xff\xff\xff\xff"});
+              }),
+      Journal("of a huge axis",
+              [=] {
+                return JournalOf({plan, SampleEntry(INT64_MAX / 2)});
+              }),
+      Journal(
+          "of a huge length", [=] { return JournalOf({plan}) + std::string(16, '\xff') + "abc"; },
+          Reading::kHarmless),
+      Journal(
+          "without a plan", [] { return JournalOf({SampleEntry(2)}); }, Reading::kPartly),
+      Journal(
+          "that is a head alone", [] { return JournalOf({}); }, Reading::kPartly),
       Journal("of a deep plan",
               [] {
                 return JournalOf({Packed({{"kind", "plan"}, {"text", std::string(100000, '[')}})});

@@ -158,8 +158,7 @@ std::string CopyBlock(std::string& bytes, Random& random) {
   const uint64_t size = std::min<uint64_t>(1 + Below(random, 512), bytes.size());
   const uint64_t from = Below(random, bytes.size() - size + 1);
   const uint64_t to = Below(random, bytes.size() - size + 1);
-  const std::string block =
-      random() % 3 == 0 ? std::string(size, '\0') : bytes.substr(from, size);
+  const std::string block = random() % 3 == 0 ? std::string(size, '\0') : bytes.substr(from, size);
   bytes.replace(to, size, block);
   return "a block";
 }
@@ -167,8 +166,8 @@ std::string CopyBlock(std::string& bytes, Random& random) {
 // A number of a text, as in plans, becomes something else.
 std::string ChangeText(std::string& bytes, Random& random) {
   constexpr std::string_view kWords[] = {"\"samples\":", "\"settings\":", "\"seed\":", "schema_",
-                                         "axis_names",  "midscope_role", "sample",    "place",
-                                         "setting",     "layer"};
+                                         "axis_names",   "midscope_role", "sample",    "place",
+                                         "setting",      "layer"};
   const std::string_view word = kWords[Below(random, std::size(kWords))];
   const size_t at = FindStructure(bytes, random, word);
   if (at == bytes.size()) return "no " + std::string(word);

@@ -9,9 +9,9 @@
 
 namespace midscope::test {
 
-// Writes a folder for each kind of file (a sweep, one with attention, a probe's, a channel search's,
-// a virtual one with its parts, one with parts of ranks, one with a journal, a journal alone) into
-// `folder`. In each, run.h5 or its journal is what readers are given.
+// Writes a folder for each kind of file (a sweep, one with attention, a probe's, a channel
+// search's, a virtual one with its parts, one with parts of ranks, one with a journal, a journal
+// alone) into `folder`. In each, run.h5 or its journal is what readers are given.
 void WriteCorpus(const std::string& folder);
 
 // A corpus in memory, so that a mutant costs no more than writing its files.

@@ -10,7 +10,7 @@ struct ReadOutcome {
   int read = 0;     // readers that read it
   int refused = 0;  // those that threw an Error
   std::string first_error;
-  std::string other;  // an exception that is not ours, and who threw it; "" for none
+  std::string other;   // an exception that is not ours, and who threw it; "" for none
   double longest = 0;  // seconds of computing of one reader, with the process that reads for it
 };
 

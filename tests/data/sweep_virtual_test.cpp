@@ -192,7 +192,9 @@ TEST_F(SweepVirtual, PartsLieBesideItAndAreNoLinks) {
   fs::create_symlink(File("a.h5"), File("link.h5"));
   for (const char* part : {"parts/a.h5", "link.h5"}) {
     EXPECT_THAT(ErrorMessage(ErrorKind::kUsage,
-                             [&] { WriteVirtual(File("new.h5"), {File(part), File("b.h5")}); }),
+                             [&] {
+                               WriteVirtual(File("new.h5"), {File(part), File("b.h5")});
+                             }),
                 AllOf(HasSubstr(part), HasSubstr("folder")));
     EXPECT_FALSE(fs::exists(File("new.h5")));
   }

@@ -96,7 +96,9 @@ TEST_F(ProgramStore, LsTellsWhatAJournalHolds) {
 }
 
 TEST_F(ProgramStore, WhatFilesSayMovesNoCursor) {
-  const char* escape = "\x1b[2J\x1b]0;x\x07\xc2\x9b" "31m\n";
+  const char* escape =
+      "\x1b[2J\x1b]0;x\x07\xc2\x9b"
+      "31m\n";
   Record record = ExampleSample(0);
   record.axes[3].labels = {escape, "pi(1.5)"};
   record.arrays[0].unit = escape;
