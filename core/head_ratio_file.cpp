@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/file_hash.h"
 #include "core/head_order.h"
+#include "core/json_depth.h"
 #include "core/memory_map.h"
 #include "core/number_text.h"
 #include "core/utf8.h"
@@ -98,12 +99,14 @@ const nlohmann::json& ExportedTable(const std::string& file, const nlohmann::jso
 }
 
 HeadRatioTable FromJson(const std::string& file, std::string_view text) {
+  if (!JsonNestsWithin(text)) throw UsageError(file, "it is JSON that nests too deeply");
   const nlohmann::json root = nlohmann::json::parse(text, nullptr, false);
   if (root.is_discarded()) throw UsageError(file, "it is not JSON, or a damaged one");
   const nlohmann::json& rows = root.is_object() ? ExportedTable(file, root) : root;
-  if (!rows.is_array())
-    throw UsageError(file, "it is no list of lists",
+  if (!rows.is_array()) {
+    throw UsageError(file, std::string(kArray) + " is no list of layers",
                      "Write [[ratio of layer 0, head 0, ...], ...]");
+  }
   Cells cells(file);
   for (size_t layer = 0; layer < rows.size(); ++layer) {
     const std::string row_name = "layer " + std::to_string(layer);

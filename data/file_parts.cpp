@@ -5,7 +5,9 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "core/utf8.h"
 #include "data/file_seal.h"
+#include "data/frame_check.h"
 
 namespace midscope {
 namespace {
@@ -15,11 +17,26 @@ namespace fs = std::filesystem;
 constexpr const char* kJoinAgain =
     "Put it back where it was, or join the parts again (midscope merge --virtual)";
 
+// Another file's say could else lead anywhere.
+void CheckFolder(const std::string& whole, const FilePart& part) {
+  if (IsStorableName(part.file)) return;
+  throw Failure(whole, "takes samples from " + Quote(part.file) + ", which is not in its folder",
+                "Put the parts beside it and join them again (midscope merge --virtual)");
+}
+
 }  // namespace
 
 FilePart MakeFilePart(const std::string& path, const std::string& whole) {
-  const fs::path folder = fs::path(whole).has_parent_path() ? fs::path(whole).parent_path() : ".";
-  FilePart part{fs::relative(path, folder).string(), ReadSeal(path)};
+  const fs::path file(path);
+  const auto folder_of = [](const fs::path& of) {
+    return of.has_parent_path() ? of.parent_path() : fs::path(".");
+  };
+  std::error_code ignored;
+  if (!fs::equivalent(folder_of(file), folder_of(whole), ignored) || fs::is_symlink(file)) {
+    throw UsageError(path, "it does not lie in the folder of " + whole + ", or is a link",
+                     "Put them into one folder, or join without --virtual, which copies");
+  }
+  FilePart part{file.filename().string(), ReadSeal(path)};
   if (part.seal.empty()) {
     throw Failure(path, "has no checksum at its end: another program has changed it",
                   "Join without --virtual, which copies");
@@ -27,28 +44,45 @@ FilePart MakeFilePart(const std::string& path, const std::string& whole) {
   return part;
 }
 
+std::string LocationOf(const std::string& path) {
+  return fs::is_symlink(path) ? fs::canonical(path).string() : path;
+}
+
 std::string PartPath(const std::string& whole, const FilePart& part) {
   return (fs::path(whole).parent_path() / part.file).string();
 }
 
-int64_t CheckParts(const std::string& whole, const std::vector<FilePart>& parts) {
+int64_t PartBytes(const std::string& whole, const std::vector<FilePart>& parts) {
   CheckPartsAreThere(whole, parts);
   int64_t bytes = 0;
   for (const FilePart& part : parts) {
-    const std::string path = PartPath(whole, part);
-    if (ReadSeal(path) != part.seal) {
-      throw Failure(path, "is not the file that " + whole + " was joined from: it has changed",
-                    kJoinAgain);
-    }
-    bytes += static_cast<int64_t>(fs::file_size(path));
+    std::error_code failed;
+    const auto size = fs::file_size(PartPath(whole, part), failed);
+    if (failed) throw Failure(PartPath(whole, part), "can't be read: " + failed.message());
+    bytes += static_cast<int64_t>(size);
   }
+  return bytes;
+}
+
+bool PartsAreChecked(const std::string& whole, const std::vector<FilePart>& parts) {
+  return PartBytes(whole, parts) <= kLargestSealChecked;
+}
+
+void CheckParts(const std::string& whole, const std::vector<FilePart>& parts) {
+  CheckPartsAreThere(whole, parts);
   for (const FilePart& part : parts) {
     const std::string path = PartPath(whole, part);
-    if (bytes <= kLargestSealChecked && !SealHolds(path)) {
+    if (ReadSeal(path) == part.seal && !part.seal.empty()) continue;
+    throw Failure(path, "is not the file that " + whole + " was joined from: it has changed",
+                  kJoinAgain);
+  }
+  if (!PartsAreChecked(whole, parts)) return;
+  for (const FilePart& part : parts) {
+    const std::string path = PartPath(whole, part);
+    if (CheckSeal(path) != SealState::kIntact) {
       throw Failure(path, "is damaged: its bytes do not agree with its checksum", "Copy it again");
     }
   }
-  return bytes;
 }
 
 void CheckPartsAreThere(const std::string& whole, const std::vector<FilePart>& parts) {
@@ -60,8 +94,13 @@ void CheckPartsAreThere(const std::string& whole, const std::vector<FilePart>& p
                   "Unset HDF5_VDS_PREFIX");
   }
   for (const FilePart& part : parts) {
+    CheckFolder(whole, part);
     std::error_code ignored;
-    if (fs::is_regular_file(PartPath(whole, part), ignored)) continue;
+    const fs::file_status status = fs::symlink_status(PartPath(whole, part), ignored);
+    if (fs::is_regular_file(status)) continue;
+    if (fs::is_symlink(status)) {
+      throw Failure(PartPath(whole, part), "is a link, where " + whole + " has a part", kJoinAgain);
+    }
     throw Failure(PartPath(whole, part), "is missing: " + whole + " takes samples from it",
                   kJoinAgain);
   }

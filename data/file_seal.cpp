@@ -63,12 +63,15 @@ std::optional<Seal> SealIn(int descriptor) {
   return found;
 }
 
-bool Agrees(int descriptor) {
+SealState StateOf(int descriptor, int64_t largest) {
   const int64_t size = SizeBeforeSeal(descriptor);
   const std::optional<Seal> found = SealIn(descriptor);
-  if (!found || size > kLargestSealChecked) return true;
+  if (!found) return SealState::kNone;
+  if (size > largest) return SealState::kUnchecked;
   const auto checksum = ChecksumOf(descriptor, size);
-  return checksum && std::memcmp(&*checksum, &found->checksum, sizeof(found->checksum)) == 0;
+  const bool agrees =
+      checksum && std::memcmp(&*checksum, &found->checksum, sizeof(found->checksum)) == 0;
+  return agrees ? SealState::kIntact : SealState::kBroken;
 }
 
 }  // namespace
@@ -84,12 +87,12 @@ int SealFile(int descriptor) {
   return written == sizeof(seal) ? 0 : ENOSPC;
 }
 
-bool SealHolds(const std::string& path) {
+SealState CheckSeal(const std::string& path, int64_t largest) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return true;  // the reader says what is wrong with it
-  const bool agrees = Agrees(descriptor);
+  if (descriptor < 0) return SealState::kNone;  // the reader says what is wrong with it
+  const SealState state = StateOf(descriptor, largest);
   close(descriptor);
-  return agrees;
+  return state;
 }
 
 std::string ReadSeal(const std::string& path) {

@@ -16,9 +16,15 @@ int SealFile(int descriptor);
 // More bytes are not looked through, as that would take seconds before the first picture.
 inline constexpr int64_t kLargestSealChecked = int64_t{1} << 30;
 
-// False where the file has a seal that its bytes do not agree with. Files over kLargestSealChecked
-// are taken as they are.
-bool SealHolds(const std::string& path);
+enum class SealState {
+  kIntact,     // the bytes agree with the seal
+  kBroken,     // they do not
+  kNone,       // another program has changed the file, or has written it
+  kUnchecked,  // a seal is there, and the file is larger than what is looked through
+};
+
+// `largest`: bytes that are looked through at most. kNone where the file can't be read.
+SealState CheckSeal(const std::string& path, int64_t largest = kLargestSealChecked);
 
 // The checksum that the file states at its end, as 32 hexadecimal digits; "" where it has no seal.
 std::string ReadSeal(const std::string& path);

@@ -38,6 +38,8 @@ LibraryLock::LibraryLock() : guard_(LibraryMutex()) {
   // with one.
   [[maybe_unused]] static const int said =
       setenv("HDF5_USE_FILE_LOCKING", "FALSE", /*overwrite=*/0);
+  // A file could name a filter that HDF5 would load as a library from where the environment says.
+  [[maybe_unused]] static const herr_t no_plugins = H5PLset_loading_state(0);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
@@ -79,12 +81,36 @@ Handle CreateGroup(hid_t parent, const std::string& name) {
           "create group '" + name + "'"};
 }
 
+bool HasHardLink(hid_t parent, const std::string& name) {
+  // A path would be followed through whatever links it has.
+  if (name.empty() || name == "." || name.find('/') != std::string::npos) return false;
+  if (Check(H5Lexists(parent, name.c_str(), H5P_DEFAULT), "look for '" + name + "'") <= 0)
+    return false;
+  H5L_info_t info;
+  Check(H5Lget_info(parent, name.c_str(), &info, H5P_DEFAULT), "look for '" + name + "'");
+  return info.type == H5L_TYPE_HARD;
+}
+
 Handle OpenGroup(hid_t parent, const std::string& name) {
+  if (!HasHardLink(parent, name)) throw Hdf5Error("can't open group '" + name + "': it has none");
   return {H5Gopen2(parent, name.c_str(), H5P_DEFAULT), H5Gclose, "open group '" + name + "'"};
 }
 
 Handle OpenDataSet(hid_t parent, const std::string& name) {
+  if (!HasHardLink(parent, name))
+    throw Hdf5Error("can't open data set '" + name + "': it has none");
   return {H5Dopen2(parent, name.c_str(), H5P_DEFAULT), H5Dclose, "open data set '" + name + "'"};
+}
+
+Handle OpenDataSetAt(hid_t root, const std::string& path) {
+  if (!path.starts_with('/')) throw Hdf5Error("'" + path + "' is no path of a data set");
+  Handle group;
+  size_t begin = 1;
+  for (size_t end = path.find('/', begin); end != std::string::npos; end = path.find('/', begin)) {
+    group = OpenGroup(group.id() < 0 ? root : group.id(), path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return OpenDataSet(group.id() < 0 ? root : group.id(), path.substr(begin));
 }
 
 Handle Space(const std::vector<hsize_t>& sizes) {

@@ -77,8 +77,13 @@ Handle OpenForReading(const std::string& path);
 // this throws it would give fill values, and while this is open it finds it.
 Handle OpenPart(hid_t whole, const std::string& path);
 Handle CreateGroup(hid_t parent, const std::string& name);  // keeps the order of creation
+// Both throw Hdf5Error where `name` is not a hard link of `parent` itself to such an object: other
+// links could lead anywhere, also out of the file.
 Handle OpenGroup(hid_t parent, const std::string& name);
 Handle OpenDataSet(hid_t parent, const std::string& name);
+// The same along a path of groups, "/entry/sweep/answer_nll".
+Handle OpenDataSetAt(hid_t root, const std::string& path);
+bool HasHardLink(hid_t parent, const std::string& name);
 Handle Space(const std::vector<hsize_t>& sizes);  // no sizes: a scalar
 Handle SpaceOf(hid_t data_set);
 std::vector<hsize_t> SizesOf(hid_t space);

@@ -2,15 +2,16 @@
 #include "data/hdf5_values.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "core/utf8.h"
 
 namespace midscope::hdf5 {
 namespace {
 
-// gzip shrinks by a factor of about 1,030 at most; a larger claim is a damaged or hostile file.
-constexpr int64_t kLargestExpansion = 1100;
-constexpr int64_t kAlwaysAllowedBytes = 1 << 20;
+// The longest texts are plans and options, of some kilobytes; lists are of axes and parts.
+constexpr hsize_t kLargestAttributeBytes = hsize_t{16} << 20;
+constexpr int64_t kLongestAttributeList = 1 << 16;
 
 template <typename T>
 hid_t NativeType() {
@@ -20,12 +21,42 @@ hid_t NativeType() {
   if constexpr (std::is_same_v<T, uint8_t>) return H5T_NATIVE_UINT8;
 }
 
+// Lets HDF5 allocate texts of so many bytes in all: all elements of a damaged array could lead to
+// one long text, and each would get a copy of it.
+class TextBudget {
+ public:
+  explicit TextBudget(int64_t bytes)
+      : left_(bytes), transfer_(H5Pcreate(H5P_DATASET_XFER), H5Pclose, "set up reading") {
+    Check(H5Pset_vlen_mem_manager(transfer_.id(), Allocate, this, Free, nullptr), "set up reading");
+  }
+  TextBudget(const TextBudget&) = delete;
+  TextBudget& operator=(const TextBudget&) = delete;
+
+  hid_t transfer() const { return transfer_.id(); }
+  bool spent() const { return left_ < 0; }
+
+ private:
+  static void* Allocate(size_t size, void* info) {
+    auto* budget = static_cast<TextBudget*>(info);
+    if (budget->left_ < 0 || size > static_cast<size_t>(budget->left_)) {
+      budget->left_ = -1;
+      return nullptr;
+    }
+    budget->left_ -= static_cast<int64_t>(size);
+    return std::malloc(size);
+  }
+  static void Free(void* memory, void*) { std::free(memory); }
+
+  int64_t left_;
+  Handle transfer_;
+};
+
 // Strings that HDF5 allocated, given back to it whatever happens.
 class LibraryStrings {
  public:
-  LibraryStrings(hid_t type, hid_t space, size_t count)
-      : type_(type), space_(space), pointers_(count, nullptr) {}
-  ~LibraryStrings() { H5Dvlen_reclaim(type_, space_, H5P_DEFAULT, pointers_.data()); }
+  LibraryStrings(hid_t type, hid_t space, size_t count, hid_t transfer = H5P_DEFAULT)
+      : type_(type), space_(space), transfer_(transfer), pointers_(count, nullptr) {}
+  ~LibraryStrings() { H5Dvlen_reclaim(type_, space_, transfer_, pointers_.data()); }
   LibraryStrings(const LibraryStrings&) = delete;
   LibraryStrings& operator=(const LibraryStrings&) = delete;
 
@@ -40,6 +71,7 @@ class LibraryStrings {
  private:
   hid_t type_;
   hid_t space_;
+  hid_t transfer_;
   std::vector<char*> pointers_;
 };
 
@@ -60,7 +92,11 @@ class TextPointers {
 };
 
 Handle OpenAttribute(hid_t object, const std::string& name) {
-  return {H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, "open attribute '" + name + "'"};
+  Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose,
+                   "open attribute '" + name + "'");
+  if (H5Aget_storage_size(attribute.id()) > kLargestAttributeBytes)
+    throw Hdf5Error("attribute '" + name + "' is larger than any that Midscope writes");
+  return attribute;
 }
 
 Handle CreateAttribute(hid_t object, const std::string& name, hid_t type, hid_t space) {
@@ -76,10 +112,12 @@ std::vector<std::string> ReadTexts(hid_t attribute, const std::string& name) {
   const Handle type(H5Aget_type(attribute), H5Tclose, "read attribute '" + name + "'");
   if (!IsVariableText(type.id())) return {};
   const Handle space(H5Aget_space(attribute), H5Sclose, "read attribute '" + name + "'");
-  const auto count = H5Sget_simple_extent_npoints(space.id());
+  const int64_t count =
+      Check(H5Sget_simple_extent_npoints(space.id()), "read attribute '" + name + "'");
+  if (count > kLongestAttributeList)
+    throw Hdf5Error("attribute '" + name + "' claims " + std::to_string(count) + " texts");
   const Handle memory_type = TextType();
-  LibraryStrings texts(memory_type.id(), space.id(),
-                       static_cast<size_t>(std::max<int64_t>(count, 0)));
+  LibraryStrings texts(memory_type.id(), space.id(), static_cast<size_t>(count));
   Check(H5Aread(attribute, memory_type.id(), texts.data()), "read attribute '" + name + "'");
   return texts.Copy();
 }
@@ -97,37 +135,41 @@ std::pair<Handle, Handle> BoxSpaces(hid_t data_set, const Box& box) {
   return {std::move(file_space), Space(box.sizes)};
 }
 
-int64_t CheckedElements(hid_t memory_space, size_t element_bytes, int64_t file_bytes) {
+int64_t CheckedElements(hid_t memory_space, size_t element_bytes, const FileLimits& limits) {
   const int64_t count = Check(H5Sget_simple_extent_npoints(memory_space), "count elements");
-  const int64_t most = file_bytes > (INT64_MAX - kAlwaysAllowedBytes) / kLargestExpansion
-                           ? INT64_MAX
-                           : file_bytes * kLargestExpansion + kAlwaysAllowedBytes;
-  if (count > most / static_cast<int64_t>(element_bytes)) {
+  if (count > limits.MostArrayBytes() / static_cast<int64_t>(element_bytes)) {
     throw Hdf5Error("a data set claims " + std::to_string(count) +
-                    " elements, more than a file of " + std::to_string(file_bytes) +
+                    " elements, more than a file of " + std::to_string(limits.file_bytes) +
                     " bytes can hold");
   }
   return count;
 }
 
 template <typename T>
-std::vector<T> ReadNumbers(hid_t data_set, int64_t file_bytes, const Box& box) {
+std::vector<T> ReadNumbers(hid_t data_set, const FileLimits& limits, const Box& box) {
   const auto [file_space, memory_space] = BoxSpaces(data_set, box);
-  std::vector<T> values(
-      static_cast<size_t>(CheckedElements(memory_space.id(), sizeof(T), file_bytes)));
+  std::vector<T> values(static_cast<size_t>(CheckedElements(memory_space.id(), sizeof(T), limits)));
   Check(H5Dread(data_set, NativeType<T>(), memory_space.id(), file_space.id(), H5P_DEFAULT,
                 values.data()),
         "read a data set");
   return values;
 }
 
-std::vector<std::string> ReadTextData(hid_t data_set, int64_t file_bytes, const Box& box) {
+std::vector<std::string> ReadTextData(hid_t data_set, const FileLimits& limits, const Box& box) {
   const auto [file_space, memory_space] = BoxSpaces(data_set, box);
   const Handle type = TextType();
-  const int64_t count = CheckedElements(memory_space.id(), sizeof(char*), file_bytes);
-  LibraryStrings texts(type.id(), memory_space.id(), static_cast<size_t>(count));
-  Check(H5Dread(data_set, type.id(), memory_space.id(), file_space.id(), H5P_DEFAULT, texts.data()),
-        "read a data set of texts");
+  const int64_t count = CheckedElements(memory_space.id(), sizeof(char*), limits);
+  // Midscope stores each text by itself, so that together they are no longer than the file.
+  TextBudget budget(limits.MostTextBytes());
+  LibraryStrings texts(type.id(), memory_space.id(), static_cast<size_t>(count), budget.transfer());
+  const herr_t read = H5Dread(data_set, type.id(), memory_space.id(), file_space.id(),
+                              budget.transfer(), texts.data());
+  if (budget.spent()) {
+    H5Eclear2(H5E_DEFAULT);
+    throw Hdf5Error("a data set claims texts longer than its file of " +
+                    std::to_string(limits.file_bytes) + " bytes");
+  }
+  Check(read, "read a data set of texts");
   return texts.Copy();
 }
 
@@ -267,10 +309,12 @@ ArrayData DataKind(hid_t data_set) {
       if (bytes == sizeof(float)) return std::vector<float>{};
       if (bytes == sizeof(double)) return std::vector<double>{};
       break;
-    case H5T_INTEGER:
-      if (bytes == sizeof(uint8_t)) return std::vector<uint8_t>{};
-      if (bytes == sizeof(int64_t)) return std::vector<int64_t>{};
+    case H5T_INTEGER: {
+      const bool is_signed = H5Tget_sign(type.id()) == H5T_SGN_2;
+      if (bytes == sizeof(uint8_t) && !is_signed) return std::vector<uint8_t>{};
+      if (bytes == sizeof(int64_t) && is_signed) return std::vector<int64_t>{};
       break;
+    }
     case H5T_STRING:
       if (IsVariableText(type.id())) return std::vector<std::string>{};
       break;
@@ -280,17 +324,33 @@ ArrayData DataKind(hid_t data_set) {
   throw Hdf5Error("a data set has a type that Midscope does not write");
 }
 
-ArrayData ReadData(hid_t data_set, int64_t file_bytes, const Box& box) {
+ArrayData ReadData(hid_t data_set, const FileLimits& limits, const Box& box) {
   return std::visit(
       [&](const auto& kind) -> ArrayData {
         using T = typename std::decay_t<decltype(kind)>::value_type;
         if constexpr (std::is_same_v<T, std::string>) {
-          return ReadTextData(data_set, file_bytes, box);
+          return ReadTextData(data_set, limits, box);
         } else {
-          return ReadNumbers<T>(data_set, file_bytes, box);
+          return ReadNumbers<T>(data_set, limits, box);
         }
       },
       DataKind(data_set));
+}
+
+void CheckStored(hid_t data_set, const std::string& name, const FileLimits& limits) {
+  const Handle create(H5Dget_create_plist(data_set), H5Pclose, "read a data set's layout");
+  const Handle type(H5Dget_type(data_set), H5Tclose, "read a data set's type");
+  const Handle space = SpaceOf(data_set);
+  const auto bytes = static_cast<int64_t>(H5Tget_size(type.id()));
+  const int64_t count = Check(H5Sget_simple_extent_npoints(space.id()), "count elements");
+  const hsize_t stored = H5Dget_storage_size(data_set);
+  if (bytes <= 0 || stored > INT64_MAX) throw Hdf5Error("data set '" + name + "' has no size");
+  const bool packed = H5Pget_nfilters(create.id()) > 0;
+  const int64_t most = packed ? limits.MostBytes(static_cast<int64_t>(stored))
+                              : static_cast<int64_t>(stored) + limits.always_allowed;
+  if (count <= most / bytes) return;
+  throw Hdf5Error("data set '" + name + "' claims " + std::to_string(count) +
+                  " elements, of which " + std::to_string(stored) + " bytes are stored");
 }
 
 }  // namespace midscope::hdf5

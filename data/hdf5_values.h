@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/record.h"
+#include "data/file_limits.h"
 #include "data/hdf5_handles.h"
 
 namespace midscope::hdf5 {
@@ -37,10 +38,13 @@ struct Box {
 };
 void WriteData(hid_t data_set, const ArrayData& data, const Box& box = {});
 
-// Throws Hdf5Error for a type that ArrayData does not have, and for sizes that can't be true of a
-// file of `file_bytes` bytes.
-ArrayData ReadData(hid_t data_set, int64_t file_bytes, const Box& box = {});
+// Throws Hdf5Error for a type that ArrayData does not have, and where elements or texts are more
+// than a file can hold.
+ArrayData ReadData(hid_t data_set, const FileLimits& limits, const Box& box = {});
 // An empty value of the alternative that ReadData would give.
 ArrayData DataKind(hid_t data_set);
+// Throws Hdf5Error where a data set claims more elements than what is stored of it can make. Not
+// for virtual ones, of which nothing is stored.
+void CheckStored(hid_t data_set, const std::string& name, const FileLimits& limits);
 
 }  // namespace midscope::hdf5

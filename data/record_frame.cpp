@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "data/file_structure.h"
 #include "data/hdf5_values.h"
 #include "data/provenance_fields.h"
 #include "data/record_group.h"
-#include "data/virtual_layout.h"
 
 namespace midscope {
 namespace {
@@ -14,30 +14,36 @@ namespace {
 using hdf5::Handle;
 using hdf5::Hdf5Error;
 
-Axis ReadAxis(hid_t group, const std::string& name, hid_t scale, int64_t file_bytes) {
+std::vector<double> ReadAxisValues(hid_t scale, const std::string& name, const FileLimits& limits) {
+  const ArrayData values = hdf5::ReadData(scale, limits);
+  if (const auto* whole = std::get_if<std::vector<int64_t>>(&values))
+    return {whole->begin(), whole->end()};
+  if (const auto* real = std::get_if<std::vector<double>>(&values)) return *real;
+  throw Hdf5Error("the values of axis '" + name + "' are of another type than Midscope writes");
+}
+
+std::vector<std::string> ReadAxisLabels(hid_t group, const std::string& name,
+                                        const FileLimits& limits) {
+  const std::string labels_name = name + kLabelSuffix;
+  if (!hdf5::HasHardLink(group, labels_name) || hdf5::IsGroup(group, labels_name)) return {};
+  const Handle labels = hdf5::OpenDataSet(group, labels_name);
+  if (hdf5::ReadTextAttribute(labels.id(), kRoleAttribute) != "label") return {};
+  ArrayData data = hdf5::ReadData(labels.id(), limits);
+  auto* texts = std::get_if<std::vector<std::string>>(&data);
+  if (!texts) throw Hdf5Error("the labels of axis '" + name + "' are no texts");
+  return std::move(*texts);
+}
+
+Axis ReadAxis(hid_t group, const std::string& name, hid_t scale, const FileLimits& limits) {
   Axis axis;
   axis.name = name;
   const std::vector<hsize_t> sizes = hdf5::SizesOf(hdf5::SpaceOf(scale).id());
   if (sizes.size() != 1) throw Hdf5Error("axis '" + name + "' has not one dimension");
   axis.size = static_cast<int64_t>(sizes[0]);
   axis.unit = hdf5::ReadTextAttribute(scale, "units");
-  if (!hdf5::HasAttribute(scale, kImpliedAttribute)) {
-    const ArrayData values = hdf5::ReadData(scale, file_bytes);
-    if (const auto* whole = std::get_if<std::vector<int64_t>>(&values)) {
-      axis.values.assign(whole->begin(), whole->end());
-    } else if (const auto* real = std::get_if<std::vector<double>>(&values)) {
-      axis.values = *real;
-    }
-  }
-  const std::string labels_name = name + kLabelSuffix;
-  if (hdf5::Check(H5Lexists(group, labels_name.c_str(), H5P_DEFAULT), "look for labels") > 0) {
-    const Handle labels = hdf5::OpenDataSet(group, labels_name);
-    if (hdf5::ReadTextAttribute(labels.id(), kRoleAttribute) == "label") {
-      ArrayData data = hdf5::ReadData(labels.id(), file_bytes);
-      if (auto* texts = std::get_if<std::vector<std::string>>(&data))
-        axis.labels = std::move(*texts);
-    }
-  }
+  if (!hdf5::HasAttribute(scale, kImpliedAttribute))
+    axis.values = ReadAxisValues(scale, name, limits);
+  axis.labels = ReadAxisLabels(group, name, limits);
   return axis;
 }
 
@@ -61,18 +67,12 @@ void CheckAxes(const Record& record, const Array& array, hid_t data_set) {
   if (!fits) throw Hdf5Error("data set '" + array.name + "' does not fit its axes");
 }
 
-// A virtual data set could lead anywhere: it may lead to the parts that were looked at.
-void CheckSources(hid_t group, const std::vector<FilePart>& parts) {
+// Before any of them is read.
+void CheckDataSets(hid_t group, const std::vector<FilePart>& parts,
+                   const std::vector<Handle>& part_roots, const FileLimits& limits) {
   for (const std::string& name : hdf5::ChildNames(group)) {
     if (hdf5::IsGroup(group, name)) continue;
-    for (const std::string& file : hdf5::VirtualFiles(hdf5::OpenDataSet(group, name).id())) {
-      const bool known = std::any_of(parts.begin(), parts.end(),
-                                     [&](const FilePart& part) { return part.file == file; });
-      if (known) continue;
-      std::string reason = "data set '" + name;
-      reason.append("' lies in '").append(file).append("', no part of it");
-      throw Hdf5Error(reason);
-    }
+    CheckDataSet(hdf5::OpenDataSet(group, name).id(), name, parts, part_roots, limits);
   }
 }
 
@@ -98,10 +98,12 @@ std::vector<FilePart> ReadParts(hid_t entry) {
   return parts;
 }
 
-Record ReadFrame(hid_t group, int64_t file_bytes, const std::vector<FilePart>& parts) {
-  CheckSources(group, parts);
+Record ReadFrame(hid_t group, const FileLimits& limits, const std::vector<FilePart>& parts,
+                 const std::vector<Handle>& part_roots) {
   Record record;
   record.name = hdf5::ReadTextAttribute(group, kRecordNameAttribute);
+  CheckGroup(group, record.name);
+  CheckDataSets(group, parts, part_roots, limits);
   record.signal = hdf5::ReadTextAttribute(group, "signal");
   for (const std::string& name : hdf5::AttributeNames(group)) {
     if (IsSchemaAttribute(name)) continue;
@@ -112,7 +114,7 @@ Record ReadFrame(hid_t group, int64_t file_bytes, const std::vector<FilePart>& p
     const Handle data_set = hdf5::OpenDataSet(group, name);
     const std::string role = hdf5::ReadTextAttribute(data_set.id(), kRoleAttribute);
     if (role == "axis") {
-      record.axes.push_back(ReadAxis(group, name, data_set.id(), file_bytes));
+      record.axes.push_back(ReadAxis(group, name, data_set.id(), limits));
     } else if (role == "array") {
       record.arrays.push_back(ReadArrayFrame(data_set.id(), name));
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/record.h"
+#include "data/file_limits.h"
 #include "data/file_parts.h"
 #include "data/hdf5_handles.h"
 
@@ -16,9 +17,10 @@ Provenance ReadProvenance(hid_t entry);
 // Of a virtual file; empty for others.
 std::vector<FilePart> ReadParts(hid_t entry);
 
-// A record's axes and attributes, and its arrays without their data. `file_bytes`: what the file
-// and its parts have, by which sizes that can't be true are told. Throws Hdf5Error where the group
-// contradicts itself, or has data in files that are no parts.
-Record ReadFrame(hid_t group, int64_t file_bytes, const std::vector<FilePart>& parts);
+// A record's axes and attributes, and its arrays without their data. `limits`: by which
+// sizes that can't be true are told; `part_roots`: the parts as they are open. Throws Hdf5Error
+// where the group contradicts itself or is not built as Midscope builds them (file_structure.h).
+Record ReadFrame(hid_t group, const FileLimits& limits, const std::vector<FilePart>& parts,
+                 const std::vector<hdf5::Handle>& part_roots);
 
 }  // namespace midscope

@@ -10,6 +10,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "data/frame_check.h"
 #include "data/run_store.h"  // CheckStorable
 
 namespace midscope {
@@ -118,9 +119,8 @@ ArrayData AxisValues(const Axis& axis) {
 }
 
 void CheckName(const std::string& kind, const std::string& name) {
-  const bool bad = name.empty() || name == "." || name == ".." ||
-                   name.find_first_of(std::string("/\0", 2)) != std::string::npos;
-  if (bad) throw std::logic_error("store: '" + name + "' can't be the name of " + kind);
+  if (IsStorableName(name)) return;
+  throw std::logic_error("store: '" + name + "' can't be the name of " + kind);
 }
 
 }  // namespace

@@ -3,10 +3,13 @@
 
 #include <bit>
 #include <cstring>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "core/error.h"
+#include "core/json_depth.h"
+#include "data/frame_check.h"
 
 namespace midscope {
 namespace {
@@ -35,7 +38,7 @@ Json EncodeData(const ArrayData& data) {
 template <typename T>
 std::vector<T> DecodeNumbers(const Json& json) {
   const std::vector<uint8_t>& bytes = json.get_binary();
-  if (bytes.size() % sizeof(T) != 0) throw Failure("journal", "holds a broken block of numbers");
+  if (bytes.size() % sizeof(T) != 0) throw std::runtime_error("a broken block of numbers");
   std::vector<T> values(bytes.size() / sizeof(T));
   if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
@@ -55,7 +58,7 @@ ArrayData DecodeData(const Json& json, int64_t kind) {
     case 4:
       return json.get<std::vector<std::string>>();
     default:
-      throw Failure("journal", "holds an array of unknown type");
+      throw std::runtime_error("an array of unknown type");
   }
 }
 
@@ -104,8 +107,31 @@ Record DecodeRecord(const Json& json) {
   for (const auto& [name, value] : json.at("attributes").items()) {
     record.attributes[name] = DecodeAttribute(value);
   }
+  return record;
+}
+
+// Of one sample: more than any machine's memory is for.
+constexpr int64_t kLargestSampleBytes = int64_t{1} << 34;
+
+Record CheckedRecord(Record record) {
+  CheckFrame(record, kLargestSampleBytes);
   record.Check();
   return record;
+}
+
+// Runs `decode` on the bytes as JSON, its errors turned into Error.
+template <typename Decode>
+auto Decoded(const std::string& file, std::span<const uint8_t> bytes, const Decode& decode) {
+  try {
+    if (!MessagePackNestsWithin(bytes)) throw std::runtime_error("it is cut off or nests deeply");
+    return decode(Json::from_msgpack(bytes.begin(), bytes.end()));
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {  // the JSON library's, and ours about what it says
+    throw Failure(file, std::string("holds an entry that can't be read: ") + error.what());
+  }
 }
 
 constexpr const char* kKindNames[] = {"plan", "sample", "failure"};
@@ -123,9 +149,8 @@ std::vector<uint8_t> EncodeEntry(const JournalEntry& entry) {
   return Json::to_msgpack(json);
 }
 
-JournalEntry DecodeEntry(std::span<const uint8_t> bytes) {
-  try {
-    const Json json = Json::from_msgpack(bytes.begin(), bytes.end());
+JournalEntry DecodeEntry(const std::string& file, std::span<const uint8_t> bytes) {
+  return Decoded(file, bytes, [](const Json& json) -> JournalEntry {
     const auto kind = json.at("kind").get<std::string>();
     if (kind == "plan") {
       return {JournalEntry::Kind::kPlan, 0, json.at("text").get<std::string>(), {}};
@@ -134,13 +159,17 @@ JournalEntry DecodeEntry(std::span<const uint8_t> bytes) {
     if (kind == "failure") {
       return {JournalEntry::Kind::kFailure, sample, json.at("text").get<std::string>(), {}};
     }
-    return {JournalEntry::Kind::kSample, sample, "", DecodeRecord(json.at("record"))};
-  } catch (const Json::exception& error) {
-    throw Failure("journal", std::string("holds an entry that can't be read: ") + error.what());
-  } catch (const std::logic_error& error) {
-    throw Failure("journal",
-                  std::string("holds a record that contradicts itself: ") + error.what());
-  }
+    return {JournalEntry::Kind::kSample, sample, "",
+            CheckedRecord(DecodeRecord(json.at("record")))};
+  });
+}
+
+std::vector<uint8_t> EncodeFrame(const Record& frame) {
+  return Json::to_msgpack(EncodeRecord(frame));
+}
+
+Record DecodeFrame(const std::string& file, std::span<const uint8_t> bytes) {
+  return Decoded(file, bytes, [](const Json& json) { return DecodeRecord(json); });
 }
 
 }  // namespace midscope

@@ -1,39 +1,42 @@
 // SPDX-License-Identifier: MIT
 #include "data/record_reader.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
-#include <map>
+#include <fstream>
+#include <new>
+#include <set>
 #include <stdexcept>
 
 #include "core/error.h"
 #include "core/nearest_word.h"
+#include "core/utf8.h"
 #include "data/file_parts.h"
 #include "data/file_seal.h"
-#include "data/hdf5_handles.h"
-#include "data/hdf5_values.h"
+#include "data/frame_check.h"
+#include "data/hdf5_run.h"
+#include "data/journal_summary.h"
+#include "data/plan_text.h"
 #include "data/rank_parts.h"
-#include "data/record_frame.h"
-#include "data/record_group.h"
-#include "data/run_store.h"
+#include "data/reader_process.h"
+#include "data/reader_program.h"
 #include "data/sample_rows.h"
 
 namespace midscope {
 namespace {
 
-using hdf5::Handle;
-using hdf5::Hdf5Error;
-
+constexpr const char* kDamaged = "The file is damaged";
 constexpr std::string_view kAddressSeparator = "::";
 
 // What may be there instead.
 std::string UnfinishedHint(const std::string& path) {
-  std::error_code ignored;
   if (const std::vector<std::string> parts = RankParts(path); !parts.empty()) {
     return "Several processes are at work on it, or were: look into " + parts.front() +
            ", or go on with --resume";
   }
-  if (std::filesystem::exists(JournalPath(path), ignored))
+  if (IsJournal(JournalPath(path)))
     return "A sweep's first samples wait in " + JournalPath(path) + "; --resume goes on";
   return "";
 }
@@ -48,39 +51,41 @@ int64_t CheckedFileSize(const std::string& path) {
   return static_cast<int64_t>(size);
 }
 
-// Runs `read` with the library locked and its errors turned into Error.
-template <typename Read>
-auto Guarded(const std::string& path, const Read& read) {
-  const hdf5::LibraryLock lock;
-  try {
-    return read();
-  } catch (const Hdf5Error& error) {
-    throw Failure(path, error.what(), "The file is damaged, cut off or not Midscope's");
-  }
-}
-
 // A damaged file must not give a record that contradicts itself.
 Record Checked(const std::string& path, Record record) {
   try {
     record.Check();
   } catch (const std::logic_error& error) {
-    throw Failure(path, error.what(), "The file is damaged");
+    throw Failure(path, error.what(), kDamaged);
   }
   return record;
 }
 
-void CheckSchema(const std::string& path, hid_t root) {
-  if (hdf5::ReadTextAttribute(root, "schema_name") != "midscope") {
-    throw Failure(path, "is an HDF5 file, but not one that Midscope wrote");
+// Whether HDF5's mark stands where HDF5 looks for it: at 0, 512, 1024, 2048, ...
+bool HasHdf5Mark(const std::string& path, int64_t size) {
+  constexpr std::string_view kMark = "\x89HDF\r\n\x1a\n";
+  std::ifstream file(path, std::ios::binary);
+  for (int64_t offset = 0; offset + static_cast<int64_t>(kMark.size()) <= size;
+       offset = offset == 0 ? 512 : offset * 2) {
+    std::string bytes(kMark.size(), '\0');
+    file.seekg(offset);
+    if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return false;
+    if (bytes == kMark) return true;
   }
-  const auto version = hdf5::ReadAttribute(root, "schema_version");
-  const auto* number = version ? std::get_if<int64_t>(&*version) : nullptr;
-  if (!number || *number < 1 || *number > kRunSchemaVersion) {
-    throw Failure(path,
-                  "has schema " + (number ? std::to_string(*number) : "without a version") +
-                      "; this version reads up to " + std::to_string(kRunSchemaVersion),
-                  "Use a later Midscope");
+  return false;
+}
+
+void CheckIsHdf5(const std::string& path, int64_t size) {
+  if (HasHdf5Mark(path, size)) return;
+  if (IsJournal(path)) {
+    throw Failure(path, "is the journal of an unfinished sweep, in which samples wait",
+                  "midscope ls tells what it holds; --resume goes on");
   }
+  throw Failure(path, "is no HDF5 file", "The file is damaged, cut off or not Midscope's");
+}
+
+int64_t HalfOfMemory() {
+  return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 2;
 }
 
 [[noreturn]] void ThrowUnknown(const std::string& path, const std::string& kind,
@@ -100,141 +105,171 @@ const Array& FindArrayOrThrow(const std::string& path, const Record& frame,
 
 struct RunReader::State {
   std::string path;
-  std::string location;  // where it lies, if `path` is a link: parts are looked for there
-  int64_t file_bytes = 0;
-  Handle root;
-  Handle entry;
-  Provenance provenance;
-  std::string plan_json;
-  std::vector<FilePart> parts;  // of a virtual file
-  std::vector<std::string> names;
-  std::vector<std::string> groups;     // group name of each record
+  std::string location;    // where it lies, if `path` is a link
+  int64_t most_bytes = 0;  // that an array of it can have
+  std::unique_ptr<RunSource> source;
+  RunContents contents;
   mutable std::vector<Record> frames;  // read when first asked for; "" name: not yet
-  std::vector<Handle> part_files;
-  mutable std::map<std::string, std::shared_ptr<Handle>> open_sets;
 
-  size_t IndexOf(const std::string& record) const {
-    for (size_t i = 0; i < names.size(); ++i) {
-      if (names[i] == record || groups[i] == record) return i;
+  void Open(ReadBy by);
+  void CheckContents();
+  // Runs `read`, with what is wrong about its results turned into Error.
+  template <typename Read>
+  auto Guarded(const Read& read) const {
+    try {
+      return read();
+    } catch (const Error&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw Failure(path, "does not fit into this machine's memory", "Read a part: --slice");
+    } catch (const std::runtime_error& error) {
+      throw Failure(path, error.what(), kDamaged);
     }
-    ThrowUnknown(path, "record", record, names);
   }
-  Handle Group(const std::string& record) const {
-    return hdf5::OpenGroup(entry.id(), groups[IndexOf(record)]);
+  size_t IndexOf(const std::string& record) const {
+    for (size_t i = 0; i < contents.records.size(); ++i) {
+      if (contents.records[i] == record || contents.groups[i] == record) return i;
+    }
+    ThrowUnknown(path, "record", record, contents.records);
   }
   const Record& Frame(const std::string& record) const {
     const size_t index = IndexOf(record);
     if (frames[index].name.empty()) {
-      const Handle group = hdf5::OpenGroup(entry.id(), groups[index]);
-      frames[index] = ReadFrame(group.id(), file_bytes, parts);
+      frames[index] = Guarded([&] {
+        Record frame = source->Frame(index);
+        if (frame.name != contents.records[index])
+          throw std::runtime_error("it contradicts itself");
+        CheckFrame(frame, most_bytes);
+        return frame;
+      });
     }
     return frames[index];
   }
-  // Those of a virtual file stay open: to take in which row lies where takes longer than a row.
-  std::shared_ptr<Handle> DataSet(const std::string& record, const std::string& array) const {
-    const auto open = [&] {
-      return std::make_shared<Handle>(hdf5::OpenDataSet(Group(record).id(), array));
-    };
-    if (parts.empty()) return open();
-    std::shared_ptr<Handle>& kept = open_sets[groups[IndexOf(record)] + "/" + array];
-    if (!kept) kept = open();
-    return kept;
-  }
-  // Runs `read` guarded, once the parts are known to be there: HDF5 would give fill values.
-  template <typename Read>
-  auto ReadGuarded(const Read& read) const {
-    CheckPartsAreThere(location, parts);
-    return Guarded(path, read);
-  }
+  ArrayData Values(const std::string& record, const Array& array, const IndexBox& box) const;
   // The first `sizes` places of row `row`; no sizes: the whole row.
   Array Row(const std::string& record, const Array& frame_array, int64_t row,
-            std::vector<hsize_t> sizes) const;
+            std::vector<int64_t> sizes) const;
 };
 
-Array RunReader::State::Row(const std::string& record, const Array& frame_array, int64_t row,
-                            std::vector<hsize_t> sizes) const {
-  const std::shared_ptr<Handle> data_set = DataSet(record, frame_array.name);
-  std::vector<hsize_t> whole = hdf5::SizesOf(hdf5::SpaceOf(data_set->id()).id());
-  if (whole.empty() || row < 0 || static_cast<hsize_t>(row) >= whole[0]) {
-    throw Failure(path, "array '" + frame_array.name + "' has no row " + std::to_string(row));
-  }
-  if (sizes.empty()) sizes.assign(whole.begin() + 1, whole.end());
-  hdf5::Box box{std::vector<hsize_t>(whole.size(), 0), std::move(sizes)};
-  box.begin[0] = static_cast<hsize_t>(row);
-  box.sizes.insert(box.sizes.begin(), 1);
-  Array array = frame_array;
-  array.axes.erase(array.axes.begin());
-  array.data = hdf5::ReadData(data_set->id(), file_bytes, box);
-  return array;
-}
-
-RunReader::RunReader(const std::string& path) : state_(std::make_unique<State>()) {
-  state_->path = path;
-  state_->file_bytes = CheckedFileSize(path);
-  if (!SealHolds(path)) {
+void RunReader::State::Open(ReadBy by) {
+  const int64_t bytes = CheckedFileSize(path);
+  CheckIsHdf5(path, bytes);
+  SealState seal = CheckSeal(path);
+  // Where there is nothing to read it apart, looking through it takes seconds, but is as good.
+  if (seal == SealState::kUnchecked && FindReaderProgram().empty()) seal = CheckSeal(path, bytes);
+  if (seal == SealState::kBroken) {
     throw Failure(path, "is damaged: its bytes do not agree with its checksum",
                   "Copy it again, or run again");
   }
-  state_->location =
-      std::filesystem::is_symlink(path) ? std::filesystem::canonical(path).string() : path;
-  Guarded(path, [&] {
-    state_->root = hdf5::OpenForReading(state_->location);
-    CheckSchema(path, state_->root.id());
-    state_->entry = hdf5::OpenGroup(state_->root.id(), "entry");
-    state_->provenance = ReadProvenance(state_->entry.id());
-    state_->plan_json = hdf5::ReadTextAttribute(state_->entry.id(), "plan_json");
-    state_->parts = ReadParts(state_->entry.id());
-    for (const std::string& name : hdf5::ChildNames(state_->entry.id())) {
-      if (!hdf5::IsGroup(state_->entry.id(), name)) continue;
-      const Handle group = hdf5::OpenGroup(state_->entry.id(), name);
-      const std::string record = hdf5::ReadTextAttribute(group.id(), kRecordNameAttribute);
-      if (record.empty()) continue;
-      state_->names.push_back(record);
-      state_->groups.push_back(name);
-    }
-    state_->frames.resize(state_->names.size());
-    return 0;
-  });
-  state_->file_bytes += CheckParts(state_->location, state_->parts);
-  Guarded(path, [&] {
-    for (const FilePart& part : state_->parts) {
-      state_->part_files.push_back(
-          hdf5::OpenPart(state_->root.id(), PartPath(state_->location, part)));
-    }
-    return 0;
-  });
+  location = LocationOf(path);
+  const bool go_on = by == ReadBy::kThisProcess;
+  bool here = seal == SealState::kIntact || (go_on && seal == SealState::kUnchecked);
+  if (here) {
+    source = OpenRunHere(path, go_on ? FileTrust::kOwn : FileTrust::kSealed);
+    contents = source->Contents();
+    here = go_on || PartsAreChecked(location, contents.parts);
+  }
+  if (!here) {
+    source = OpenRunApart(path);
+    contents = source->Contents();
+  }
+  const int64_t all_bytes = bytes + PartBytes(location, contents.parts);
+  most_bytes =
+      FileLimits(here ? FileTrust::kSealed : FileTrust::kForeign, all_bytes).MostArrayBytes();
 }
 
-RunReader::~RunReader() {
-  if (!state_) return;
-  const hdf5::LibraryLock lock;
-  state_.reset();
+void RunReader::State::CheckContents() {
+  if (!contents.plan_json.empty()) CheckJsonText(path, "plan", contents.plan_json);
+  CheckJsonText(path, "list of options", contents.provenance.options_json);
+  Guarded([&] {
+    if (contents.groups.size() != contents.records.size())
+      throw std::runtime_error("it contradicts itself");
+    std::set<std::string> names;
+    for (size_t i = 0; i < contents.records.size(); ++i) {
+      CheckGroupName(contents.groups[i], contents.records[i]);
+      if (!names.insert(contents.records[i]).second)
+        throw std::runtime_error("record " + Quote(contents.records[i]) + " stands twice");
+    }
+    return 0;
+  });
+  frames.resize(contents.records.size());
 }
+
+ArrayData RunReader::State::Values(const std::string& record, const Array& array,
+                                   const IndexBox& box) const {
+  const Record& frame = Frame(record);
+  int64_t elements = 1;
+  for (size_t i = 0; i < array.axes.size(); ++i) {
+    const int64_t size = frame.FindAxis(array.axes[i])->size;
+    if (box.begin[i] < 0 || box.sizes[i] < 0 || box.begin[i] > size - box.sizes[i]) {
+      throw Failure(path, "array '" + array.name + "' has no such part");
+    }
+    elements *= box.sizes[i];
+  }
+  return std::visit(
+      [&](const auto& kind) -> ArrayData {
+        using Values = std::decay_t<decltype(kind)>;
+        const auto bytes = static_cast<double>(elements) *
+                           static_cast<double>(sizeof(typename Values::value_type));
+        if (bytes > static_cast<double>(HalfOfMemory())) {
+          throw Failure(path,
+                        "array '" + array.name + "' takes more than half of this machine's memory",
+                        "Read a part: --slice");
+        }
+        if (elements == 0) return Values{};
+        ArrayData values = source->Values(IndexOf(record), array, box);
+        if (values.index() != array.data.index() || ElementCount(values) != elements)
+          throw Failure(path, "array '" + array.name + "' is not what it was", kDamaged);
+        return values;
+      },
+      array.data);
+}
+
+Array RunReader::State::Row(const std::string& record, const Array& frame_array, int64_t row,
+                            std::vector<int64_t> sizes) const {
+  const Record& frame = Frame(record);
+  if (frame_array.axes.empty() || row < 0 ||
+      row >= frame.FindAxis(frame_array.axes.front())->size) {
+    throw Failure(path, "array '" + frame_array.name + "' has no row " + std::to_string(row));
+  }
+  Array array = frame_array;
+  array.axes.erase(array.axes.begin());
+  if (sizes.empty()) {
+    for (const std::string& axis : array.axes) sizes.push_back(frame.FindAxis(axis)->size);
+  }
+  IndexBox box{std::vector<int64_t>(frame_array.axes.size(), 0), std::move(sizes)};
+  box.begin[0] = row;
+  box.sizes.insert(box.sizes.begin(), 1);
+  array.data = Values(record, frame_array, box);
+  return array;
+}
+
+RunReader::RunReader(const std::string& path, ReadBy by) : state_(std::make_unique<State>()) {
+  state_->path = path;
+  state_->Open(by);
+  state_->CheckContents();
+}
+
+RunReader::~RunReader() = default;
 RunReader::RunReader(RunReader&&) noexcept = default;
-RunReader& RunReader::operator=(RunReader&& other) noexcept {
-  const hdf5::LibraryLock lock;
-  state_ = std::move(other.state_);
-  return *this;
-}
+RunReader& RunReader::operator=(RunReader&& other) noexcept = default;
 
 const std::string& RunReader::path() const { return state_->path; }
-const Provenance& RunReader::provenance() const { return state_->provenance; }
-const std::string& RunReader::plan_json() const { return state_->plan_json; }
-const std::vector<std::string>& RunReader::record_names() const { return state_->names; }
+const Provenance& RunReader::provenance() const { return state_->contents.provenance; }
+const std::string& RunReader::plan_json() const { return state_->contents.plan_json; }
+const std::vector<std::string>& RunReader::record_names() const { return state_->contents.records; }
 
 std::vector<std::string> RunReader::parts() const {
   std::vector<std::string> files;
-  for (const FilePart& part : state_->parts) files.push_back(part.file);
+  for (const FilePart& part : state_->contents.parts) files.push_back(part.file);
   return files;
 }
 
 std::string RunReader::GroupPath(const std::string& record) const {
-  return "/entry/" + state_->groups[state_->IndexOf(record)];
+  return "/entry/" + state_->contents.groups[state_->IndexOf(record)];
 }
 
-Record RunReader::Describe(const std::string& record) const {
-  return Guarded(state_->path, [&] { return state_->Frame(record); });
-}
+Record RunReader::Describe(const std::string& record) const { return state_->Frame(record); }
 
 Record RunReader::Read(const std::string& record) const {
   Record whole = Describe(record);
@@ -243,40 +278,33 @@ Record RunReader::Read(const std::string& record) const {
 }
 
 Array RunReader::ReadArray(const std::string& record, const std::string& array) const {
-  return state_->ReadGuarded([&] {
-    Array read = FindArrayOrThrow(state_->path, state_->Frame(record), array);
-    read.data = hdf5::ReadData(state_->DataSet(record, array)->id(), state_->file_bytes);
-    return read;
-  });
+  return ReadPart(record, array, {});
 }
 
 Array RunReader::ReadPart(const std::string& record, const std::string& array,
                           const std::vector<AxisSlice>& slices) const {
-  return state_->ReadGuarded([&] {
+  return state_->Guarded([&] {
     const Record& frame = state_->Frame(record);
     Array part = FindArrayOrThrow(state_->path, frame, array);
-    hdf5::Box box;
-    bool cut = false;
+    IndexBox box;
     for (const std::string& name : part.axes) {
-      hsize_t begin = 0;
-      auto size = static_cast<hsize_t>(frame.FindAxis(name)->size);
+      int64_t begin = 0;
+      int64_t end = frame.FindAxis(name)->size;
       for (const AxisSlice& slice : slices) {
         if (slice.axis != name) continue;
-        begin = static_cast<hsize_t>(slice.begin);
-        size = static_cast<hsize_t>(slice.end - slice.begin);
-        cut = true;
+        begin = slice.begin;
+        end = slice.end;
       }
       box.begin.push_back(begin);
-      box.sizes.push_back(size);
+      box.sizes.push_back(end - begin);
     }
-    if (!cut) box = {};
-    part.data = hdf5::ReadData(state_->DataSet(record, array)->id(), state_->file_bytes, box);
+    part.data = state_->Values(record, part, box);
     return part;
   });
 }
 
 Array RunReader::ReadRow(const std::string& record, const std::string& array, int64_t row) const {
-  return state_->ReadGuarded([&] {
+  return state_->Guarded([&] {
     return state_->Row(record, FindArrayOrThrow(state_->path, state_->Frame(record), array), row,
                        {});
   });
@@ -284,12 +312,12 @@ Array RunReader::ReadRow(const std::string& record, const std::string& array, in
 
 Record RunReader::ReadSample(const std::string& record, int64_t row,
                              const ArrayFilter& wanted) const {
-  return state_->ReadGuarded([&] {
+  return state_->Guarded([&] {
     const Record& frame = state_->Frame(record);
     Record sample = ReadSampleRow(
         frame,
         [&](const Array& array, const std::vector<int64_t>& sizes) {
-          return state_->Row(record, array, row, {sizes.begin(), sizes.end()});
+          return state_->Row(record, array, row, sizes);
         },
         wanted);
     return Checked(state_->path, std::move(sample));

@@ -36,10 +36,17 @@ RunFile ReadRecords(const std::string& address, const std::vector<std::string>& 
 // Which arrays are to be read, by name; empty: all.
 using ArrayFilter = std::function<bool(const std::string& array)>;
 
+// Where HDF5 reads a file. Files with an intact checksum of ours are read in this process. All
+// others HDF5 may crash on: midscope-reader, a process with limits of memory and time, reads them.
+// Those too large for their checksum to be computed (a GiB) are among them, unless kThisProcess is
+// asked for.
+enum class ReadBy { kWhatFits, kThisProcess };
+
 // An open file, for reading parts of it. Moves, does not copy; calls may come from any one thread.
 class RunReader {
  public:
-  explicit RunReader(const std::string& path);
+  // `by`: kThisProcess for a file that this program wrote and goes on with.
+  explicit RunReader(const std::string& path, ReadBy by = ReadBy::kWhatFits);
   ~RunReader();
   RunReader(RunReader&&) noexcept;
   RunReader& operator=(RunReader&&) noexcept;
@@ -47,7 +54,7 @@ class RunReader {
   const std::string& path() const;
   const Provenance& provenance() const;
   const std::string& plan_json() const;
-  // Of a virtual file (run_schema.h), the files that hold its large arrays, relative to its folder.
+  // Of a virtual file (run_schema.h), the files in its folder that hold its large arrays.
   // They were found as they should be when this was opened; every reading looks whether they are
   // still there.
   std::vector<std::string> parts() const;

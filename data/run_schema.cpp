@@ -32,7 +32,7 @@ void AddFileAttributes(std::vector<SchemaAttribute>& all) {
         "of a sweep: all that decides its numbers (task, seed, samples, places, settings, model's "
         "hash, dtype, ...), as JSON; sweeps of equal plans go on in one file"},
        {kEntry, kPartsAttribute, "texts", false,
-        "of a virtual file: the files that hold its large arrays, relative to its folder"},
+        "of a virtual file: the files in its folder that hold its large arrays"},
        {kEntry, kPartSealsAttribute, "texts", false,
         "the checksum at each part's end; a part with another one is not what was joined"},
        {kProvenance, "NX_class", "text", true, "NXcollection"}});
@@ -161,10 +161,20 @@ std::string SchemaPage() {
          "without a word. Midscope compares\nevery part's checksum with `part_checksums` when it "
          "opens the file, and refuses it where a part is missing or has\nchanged; a script can do "
          "no less than look whether the files of `parts` are there. Move parts and file "
-         "together.\n\n"
+         "together:\nthe parts lie in its folder, are no links and are of the same run; Midscope "
+         "refuses "
+         "others.\n\n"
          "## Changes\n\n"
          "A checksum stands behind the end of the HDF5 data (`data/file_seal.h`); programs that "
-         "change the file cut it off.\nNew arrays, records and attributes may come within a "
+         "change the file cut it off.\nMidscope reads a file whose "
+         "checksum agrees by itself. All others, and those over a GiB, may be damaged, which HDF5 "
+         "can crash "
+         "on:\n`midscope-reader`, a small program beside `midscope` with limits of memory and "
+         "time, reads "
+         "them for it. Refused are links out of\nthe file, data in other bytes (external storage), "
+         "filters "
+         "but gzip, shuffle and fletcher32, and claims that the stored bytes\ncannot hold.\n\nNew "
+         "arrays, records and attributes may come within a "
          "version; a change of what is here raises it.\n";
 }
 

@@ -2,6 +2,7 @@
 #include "data/sample_rows.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/error.h"
 #include "data/record_group.h"
@@ -73,6 +74,14 @@ std::string FirstDifference(const std::vector<T>& a, const std::vector<T>& b, co
 
 bool HasAxis(const Array& array, const std::string& axis) {
   return std::find(array.axes.begin(), array.axes.end(), axis) != array.axes.end();
+}
+
+std::optional<int64_t> SampleNumber(const Axis& samples, int64_t row) {
+  constexpr double kExactWhole = 9007199254740992;  // 2^53
+  if (samples.values.empty()) return row;
+  const double value = samples.values.at(static_cast<size_t>(row));
+  if (!(value >= 0 && value < kExactWhole) || value != std::floor(value)) return std::nullopt;
+  return static_cast<int64_t>(value);
 }
 
 Record FlattenSample(Record sample, const std::vector<std::string>& ragged_axes) {
@@ -159,6 +168,9 @@ Record ReadSampleRow(
   }
   for (const Array& array : stacked.arrays) {
     if (array.axes.empty() || array.axes.front() != kSampleAxis) continue;
+    if (std::count(array.axes.begin(), array.axes.end(), kSampleAxis) > 1)
+      throw Failure("sample", "array '" + array.name + "' has axis 'sample' twice",
+                    "The file is damaged");
     const bool is_count = std::any_of(ragged.begin(), ragged.end(), [&](const std::string& name) {
       return array.name == CountName(name);
     });

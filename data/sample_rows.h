@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ inline constexpr const char* kSampleAxis = "sample";
 inline constexpr const char* kCountSuffix = "_count";  // AXIS_count [sample]
 
 bool HasAxis(const Array& array, const std::string& axis);
+
+// The number of the sample in a row of axis `sample`; nothing where a damaged file has none there:
+// NaN, a fraction, less than 0 or more than 2^53.
+std::optional<int64_t> SampleNumber(const Axis& samples, int64_t row);
 
 // A sample's record with the labels of its ragged axes as text arrays AXIS_label [AXIS], so that
 // all that differs between samples is in arrays. Throws Error (failure) where the record can't be

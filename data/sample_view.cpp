@@ -19,6 +19,8 @@ constexpr const char* kValuesSuffix = "_values";  // AXIS_values: of an axis tha
 constexpr const char* kPrompt = "prompt";
 constexpr const char* kAttention = "last_query_attention";
 
+constexpr int64_t kLongestPrompt = int64_t{1} << 26;  // tokens: more than any model takes
+
 bool IsChosen(const std::string& axis) {
   return axis == kSampleAxis || axis == kSettingAxis || axis == kPlaceAxis;
 }
@@ -43,8 +45,7 @@ bool IsSweep(const Record& frame) {
 }
 
 int64_t NumberAt(const Axis& axis, int64_t index) {
-  const auto at = static_cast<size_t>(index);
-  return at < axis.values.size() ? static_cast<int64_t>(axis.values[at]) : index;
+  return SampleNumber(axis, index).value_or(index);
 }
 
 std::optional<int64_t> WholeAt(const Record& record, const std::string& array, int64_t index) {
@@ -170,11 +171,19 @@ class SampleCut {
 };
 
 // The prompt of a sweep's sample at a place, as far as its file tells of it.
-std::optional<Record> PromptOf(const Record& cells, int64_t place) {
+std::optional<Record> PromptOf(const std::string& file, const Record& cells, int64_t place) {
   const auto tokens = WholeAt(cells, "prompt_tokens", place);
   const auto begin = WholeAt(cells, "gold_token_begin", place);
   const auto end = WholeAt(cells, "gold_token_end", place);
   if (!tokens || !begin || !end) return std::nullopt;
+  // A prompt that could not be run has -1 in all of them.
+  if (*tokens < 0) return std::nullopt;
+  if (*tokens > kLongestPrompt || *begin < 0 || *begin > *end || *end > *tokens) {
+    throw Failure(file,
+                  "has a prompt of " + std::to_string(*tokens) + " tokens with the gold at " +
+                      std::to_string(*begin) + " to " + std::to_string(*end),
+                  "The file is damaged");
+  }
   Record prompt;
   prompt.name = kPrompt;
   prompt.axes = {{"token", *tokens, "", {}, {}}, {"span", 1, "", {}, {}}};
@@ -187,7 +196,7 @@ std::optional<Record> PromptOf(const Record& cells, int64_t place) {
 
 // A sweep's sample as records that the window knows; its attention is of the first setting and
 // place unless it has those axes.
-void AddSweepRecords(const SampleCut& cut, const SampleChoice& choice,
+void AddSweepRecords(const std::string& file, const SampleCut& cut, const SampleChoice& choice,
                      std::vector<Record>& records) {
   Record outcome = cut.Cells(false);
   outcome.name = "outcome";
@@ -195,7 +204,7 @@ void AddSweepRecords(const SampleCut& cut, const SampleChoice& choice,
   Record own = cut.Own();
   const Axis& settings = *cut.frame().FindAxis(kSettingAxis);
   const auto chosen = static_cast<size_t>(choice.setting);
-  if (std::optional<Record> prompt = PromptOf(outcome, choice.place)) {
+  if (std::optional<Record> prompt = PromptOf(file, outcome, choice.place)) {
     prompt->attributes["place"] = NumberAt(*cut.frame().FindAxis(kPlaceAxis), choice.place);
     prompt->attributes["sample"] = outcome.attributes.at("sample");
     if (chosen < settings.labels.size()) {
@@ -300,7 +309,7 @@ std::vector<Record> SampleView::Read(const SampleChoice& choice) const {
   for (const std::string& name : sampled_) {
     const SampleCut cut(reader_, name, choice);
     if (IsSweep(cut.frame())) {
-      AddSweepRecords(cut, choice, records);
+      AddSweepRecords(reader_.path(), cut, choice, records);
     } else {
       records.push_back(BatchRecord(cut, choice));
     }

@@ -17,8 +17,7 @@
 namespace midscope {
 namespace {
 
-constexpr char kMagic[] = {'M', 'I', 'D', 'S', 'J', 'N', 'L', '1'};
-constexpr int64_t kMagicBytes = sizeof(kMagic);
+constexpr auto kMagicBytes = static_cast<int64_t>(kJournalMark.size());
 
 struct FrameHead {
   uint64_t length = 0;
@@ -53,10 +52,15 @@ bool WriteAll(int descriptor, const uint8_t* bytes, size_t size, int64_t offset)
 
 }  // namespace
 
-SweepJournal::SweepJournal(std::string path) : path_(std::move(path)) {
-  descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+SweepJournal::SweepJournal(std::string path, JournalAccess access)
+    : path_(std::move(path)), access_(access) {
+  const bool write = access == JournalAccess::kWrite;
+  // A pipe in its place must not make this wait.
+  descriptor_ =
+      open(path_.c_str(), (write ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC | O_NONBLOCK, 0666);
   if (descriptor_ < 0) throw SystemFailure(path_, "opened");
-  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+  if (access == JournalAccess::kLook) return;
+  if (flock(descriptor_, (write ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
     const bool held = errno == EWOULDBLOCK;
     const Error error = held ? Failure(path_, "another process is writing this sweep",
                                        "Wait for it to end, or write to another file")
@@ -97,20 +101,22 @@ bool SweepJournal::ReadFrame(int64_t offset, std::vector<uint8_t>& payload) cons
 int64_t SweepJournal::Load(
     const std::function<void(const JournalEntry& entry, int64_t offset)>& visit) {
   const int64_t size = FileSize(descriptor_);
+  const bool write = access_ == JournalAccess::kWrite;
   if (size < kMagicBytes) {  // new, or torn before its first entry
-    Clear();
+    if (write) Clear();
     return size;
   }
-  if (std::memcmp(ReadBytes(0, kMagicBytes).data(), kMagic, sizeof(kMagic)) != 0) {
+  if (std::memcmp(ReadBytes(0, kMagicBytes).data(), kJournalMark.data(), kJournalMark.size()) !=
+      0) {
     throw Failure(path_, "is not a journal of Midscope", "Move it away");
   }
   end_ = kMagicBytes;
   std::vector<uint8_t> payload;
   while (ReadFrame(end_, payload)) {
-    visit(DecodeEntry(payload), end_);
+    visit(DecodeEntry(path_, payload), end_);
     end_ += kHeadBytes + static_cast<int64_t>(payload.size());
   }
-  if (end_ < size && ftruncate(descriptor_, end_) != 0) throw SystemFailure(path_, "cut");
+  if (write && end_ < size && ftruncate(descriptor_, end_) != 0) throw SystemFailure(path_, "cut");
   return size - end_;
 }
 
@@ -134,12 +140,13 @@ int64_t SweepJournal::Append(const JournalEntry& entry) {
 JournalEntry SweepJournal::Read(int64_t offset) const {
   std::vector<uint8_t> payload;
   if (!ReadFrame(offset, payload)) throw Failure(path_, "was changed while it was in use");
-  return DecodeEntry(payload);
+  return DecodeEntry(path_, payload);
 }
 
 void SweepJournal::Clear() {
   if (ftruncate(descriptor_, 0) != 0 ||
-      !WriteAll(descriptor_, reinterpret_cast<const uint8_t*>(kMagic), sizeof(kMagic), 0) ||
+      !WriteAll(descriptor_, reinterpret_cast<const uint8_t*>(kJournalMark.data()),
+                kJournalMark.size(), 0) ||
       fsync(descriptor_) != 0) {
     throw SystemFailure(path_, "written");
   }

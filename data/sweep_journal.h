@@ -7,24 +7,34 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/record_message.h"
 
 namespace midscope {
 
+inline constexpr std::string_view kJournalMark = "MIDSJNL1";
 inline constexpr const char* kJournalEnding = ".journal";  // behind the name of the sweep's file
+
+// What a journal is opened for.
+enum class JournalAccess {
+  kWrite,  // it is created where there is none, and no other process may use it
+  kRead,   // no other process may write it
+  kLook,   // whatever another process does to it
+};
 
 class SweepJournal {
  public:
-  // Opens or creates and locks the file; a lock held by another process is an Error (failure).
-  explicit SweepJournal(std::string path);
+  // A lock held by another process is an Error (failure).
+  explicit SweepJournal(std::string path, JournalAccess access = JournalAccess::kWrite);
   ~SweepJournal();
   SweepJournal(const SweepJournal&) = delete;
   SweepJournal& operator=(const SweepJournal&) = delete;
 
-  // Calls visit(entry, offset) for each whole entry from the start, cuts what follows the last one
-  // off and returns how many bytes that was. Throws Error (failure) for a file that is no journal.
+  // Calls visit(entry, offset) for each whole entry from the start and returns how many bytes
+  // follow the last one; where it may be written, these are cut off. Throws Error (failure) for a
+  // file that is no journal.
   int64_t Load(const std::function<void(const JournalEntry& entry, int64_t offset)>& visit);
 
   // Returns the entry's offset; it is on the disk. Throws Error (failure); then nothing was
@@ -41,6 +51,7 @@ class SweepJournal {
   bool ReadFrame(int64_t offset, std::vector<uint8_t>& payload) const;
 
   std::string path_;
+  JournalAccess access_;
   int descriptor_ = -1;
   int64_t end_ = 0;  // of the last whole entry
 };

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "data/plan_text.h"
 #include "data/sample_rows.h"
 #include "data/sweep_file.h"
 #include "data/sweep_settings.h"
@@ -49,8 +50,7 @@ SweepMerge::SweepMerge(const std::vector<std::string>& inputs, RepeatedSamples r
   std::vector<Json> plans;
   for (const std::string& path : inputs) {
     inputs_.push_back(SweepStore::OpenForReading(path));
-    plans.push_back(Json::parse(inputs_.back().plan_json()));
-    if (!plans.back().is_object()) throw Failure(path, "its plan is damaged");
+    plans.push_back(ParsePlan(path, inputs_.back().plan_json()));
     if (provenance_.created.empty()) provenance_ = inputs_.back().provenance();
   }
   Json plan = plans.front();

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "data/durable_file.h"
 #include "data/plan_difference.h"
+#include "data/plan_text.h"
 #include "data/record_group.h"
 #include "data/record_reader.h"
 #include "data/run_store.h"
@@ -41,7 +42,7 @@ bool HasGrown(nlohmann::json earlier, nlohmann::json later, const std::string& m
   return earlier == later;
 }
 
-nlohmann::json ParsePlan(const std::string& plan) {
+nlohmann::json PlanOrNothing(const std::string& plan) {
   return nlohmann::json::parse(plan, nullptr, /*allow_exceptions=*/false);
 }
 
@@ -84,8 +85,9 @@ struct SweepStore::State {
 };
 
 void SweepStore::State::CheckPlan(const std::string& where, const std::string& other) {
-  const nlohmann::json theirs = ParsePlan(other);
-  const nlohmann::json ours = ParsePlan(plan_json);
+  CheckJsonText(where, "plan", other);
+  const nlohmann::json theirs = PlanOrNothing(other);
+  const nlohmann::json ours = PlanOrNothing(plan_json);
   if (reading && (plan_json.empty() || HasGrown(ours, theirs, options.growing))) {
     plan_json = other;
     return;
@@ -120,7 +122,7 @@ void SweepStore::State::NoteFailure(int64_t sample, const std::string& message) 
 }
 
 void SweepStore::State::LoadCheckpoint() {
-  checkpoint.emplace(path);
+  checkpoint.emplace(path, reading ? ReadBy::kWhatFits : ReadBy::kThisProcess);
   CheckPlan(path, checkpoint->plan_json());
   const std::vector<std::string>& names = checkpoint->record_names();
   if (std::find(names.begin(), names.end(), options.record_name) != names.end()) {
@@ -145,16 +147,19 @@ void SweepStore::State::LoadCheckpointSamples(const Record& stacked, const Axis&
   }
   for (int64_t row = 0; row < sample_axis.size; ++row) {
     const auto index = static_cast<size_t>(row);
-    const auto sample =
-        sample_axis.values.empty() ? row : static_cast<int64_t>(sample_axis.values[index]);
+    const std::optional<int64_t> sample = SampleNumber(sample_axis, row);
+    if (!sample || finished.contains(*sample)) {
+      throw Failure(path, "has no number for the sample in row " + std::to_string(row),
+                    "The file is damaged");
+    }
     SamplePlace place{std::nullopt, row, {}};
     for (const auto& [name, data] : counts) {
       const auto* sizes = std::get_if<std::vector<int64_t>>(&data);
       if (!sizes || index >= sizes->size()) throw Failure(path, "has damaged sample sizes");
       place.ragged_sizes[name] = (*sizes)[index];
     }
-    places[sample] = std::move(place);
-    finished.insert(sample);
+    places[*sample] = std::move(place);
+    finished.insert(*sample);
   }
 }
 
@@ -223,7 +228,8 @@ std::string JournalPath(const std::string& path) { return path + kJournalEnding;
 
 SweepStore SweepStore::Create(const std::string& path, const std::string& plan_json,
                               const Provenance& provenance, const SweepStoreOptions& options) {
-  if (ParsePlan(plan_json).is_discarded()) throw std::logic_error("store: the plan is not JSON");
+  if (PlanOrNothing(plan_json).is_discarded())
+    throw std::logic_error("store: the plan is not JSON");
   const bool exists = std::filesystem::exists(path);
   if (!options.resume) {
     if (exists) {
@@ -254,7 +260,7 @@ SweepStore SweepStore::OpenForReading(const std::string& path) {
   state->options.growing = kSamplesOfPlan;
   const std::string journal = JournalPath(path);
   if (std::filesystem::exists(journal)) {
-    state->journal.emplace(journal);
+    state->journal.emplace(journal, JournalAccess::kRead);
   } else if (!std::filesystem::exists(path)) {
     throw Failure(path, "there is no such file");
   }
@@ -263,7 +269,7 @@ SweepStore SweepStore::OpenForReading(const std::string& path) {
     state->provenance = state->checkpoint->provenance();
   }
   if (state->journal) state->LoadJournal();
-  if (ParsePlan(state->plan_json).is_discarded()) {
+  if (PlanOrNothing(state->plan_json).is_discarded()) {
     throw Failure(path, "is not the file of a sweep", "Give one that midscope sweep wrote");
   }
   return SweepStore(std::move(state));
@@ -309,7 +315,7 @@ void SweepStore::Checkpoint(const std::vector<Record>& extra) {
   state_->CheckWritable();
   state_->Fold(extra);
   // A kill before the journal is cleared leaves samples in both places, equal; the journal's count.
-  state_->checkpoint.emplace(state_->path);
+  state_->checkpoint.emplace(state_->path, ReadBy::kThisProcess);
   int64_t row = 0;
   for (auto& [sample, place] : state_->places) {
     place.journal_offset.reset();

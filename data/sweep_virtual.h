@@ -15,8 +15,8 @@ namespace midscope {
 inline constexpr int64_t kLargestWrittenBytes = 64 << 10;
 
 // Writes what merge.Write() would, but for those arrays of the samples that are of text, over a
-// ragged axis or over kLargestWrittenBytes a sample: they stay in the inputs, and are found there
-// by names relative to `path`. Readers of such a file need the inputs as they are now (RunReader
+// ragged axis or over kLargestWrittenBytes a sample: they stay in the inputs, which must lie in the
+// folder of `path`. Readers of such a file need the inputs as they are now (RunReader
 // looks). Returns whether anything stays in the inputs. Throws Error: (usage) for an input that
 // can't be pointed into, as samples of it wait in its journal or it is a virtual file itself,
 // (failure) for one that another program has changed.

@@ -18,10 +18,8 @@ bool IsLarge(const Record& record, const Array& array, int64_t largest_elements)
 Record OneSample(const RunReader& reader, const std::string& name, const Axis& samples,
                  int64_t row) {
   Record sample = reader.ReadSample(name, row);
-  const auto index = static_cast<size_t>(row);
-  const auto number = samples.values.empty() ? row : static_cast<int64_t>(samples.values.at(index));
   sample.name = name + "_sample";
-  sample.attributes["sample"] = number;
+  sample.attributes["sample"] = SampleNumber(samples, row).value_or(row);
   return sample;
 }
 

@@ -2,7 +2,6 @@
 #include "data/virtual_layout.h"
 
 #include <algorithm>
-#include <set>
 
 namespace midscope::hdf5 {
 namespace {
@@ -19,9 +18,25 @@ std::string Unescaped(const std::string& name) {
   std::string plain;
   for (size_t i = 0; i < name.size(); ++i) {
     plain += name[i];
-    if (name.compare(i, 2, "%%") == 0) ++i;
+    if (name[i] != '%') continue;
+    if (name.compare(i, 2, "%%") != 0) {
+      throw Hdf5Error("a virtual data set lies in '" + name + "', which may be many");
+    }
+    ++i;
   }
   return plain;
+}
+
+using ReadName = ssize_t (*)(hid_t create, size_t index, char* name, size_t size);
+
+std::string MappingText(ReadName read, hid_t create, size_t index) {
+  constexpr ssize_t kLongestName = 4096;
+  const ssize_t length = Check(read(create, index, nullptr, 0), "read a virtual data set");
+  if (length > kLongestName) throw Hdf5Error("a virtual data set lies in a file of a huge name");
+  std::string name(static_cast<size_t>(length) + 1, '\0');
+  Check(read(create, index, name.data(), name.size()), "read a virtual data set");
+  name.pop_back();
+  return Unescaped(name);
 }
 
 void SelectRows(hid_t space, const std::vector<RowRun>& rows, hsize_t RowRun::*first,
@@ -60,22 +75,22 @@ void SetVirtual(hid_t create, const std::vector<hsize_t>& sizes,
   }
 }
 
-std::vector<std::string> VirtualFiles(hid_t data_set) {
+std::vector<VirtualMapping> VirtualMappings(hid_t data_set) {
+  constexpr size_t kMostMappings = 100000;
   const Handle create(H5Dget_create_plist(data_set), H5Pclose, "read a data set's layout");
   if (H5Pget_layout(create.id()) != H5D_VIRTUAL) return {};
   size_t count = 0;
   Check(H5Pget_virtual_count(create.id(), &count), "read a virtual data set");
-  std::set<std::string> files;
+  if (count > kMostMappings) throw Hdf5Error("a virtual data set has too many sources");
+  std::vector<VirtualMapping> mappings(count);
   for (size_t i = 0; i < count; ++i) {
-    const ssize_t length = Check(H5Pget_virtual_filename(create.id(), i, nullptr, 0),
-                                 "read a virtual data set's files");
-    std::string name(static_cast<size_t>(length) + 1, '\0');
-    Check(H5Pget_virtual_filename(create.id(), i, name.data(), name.size()),
-          "read a virtual data set's files");
-    name.pop_back();
-    files.insert(Unescaped(name));
+    mappings[i].file = MappingText(H5Pget_virtual_filename, create.id(), i);
+    mappings[i].data_set = MappingText(H5Pget_virtual_dsetname, create.id(), i);
+    const Handle space(H5Pget_virtual_srcspace(create.id(), i), H5Sclose,
+                       "read a virtual data set");
+    mappings[i].sizes = SizesOf(space.id());
   }
-  return {files.begin(), files.end()};
+  return mappings;
 }
 
 }  // namespace midscope::hdf5

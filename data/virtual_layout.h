@@ -32,7 +32,15 @@ struct VirtualSource {
 void SetVirtual(hid_t create, const std::vector<hsize_t>& sizes,
                 const std::vector<VirtualSource>& sources);
 
-// The files that a data set takes elements from, each once; none where it is no virtual one.
-std::vector<std::string> VirtualFiles(hid_t data_set);
+// Where a virtual data set takes elements from, as the file says it.
+struct VirtualMapping {
+  std::string file;
+  std::string data_set;
+  std::vector<hsize_t> sizes;  // that the data set is said to have
+};
+
+// None where the data set is no virtual one. Throws Hdf5Error for names that stand for many files
+// or data sets ("%b"), and for more mappings than Midscope writes.
+std::vector<VirtualMapping> VirtualMappings(hid_t data_set);
 
 }  // namespace midscope::hdf5

@@ -31,7 +31,7 @@ std::string FieldsText(const std::vector<RunReader>& readers) {
   constexpr size_t kLongest = 60;
   const auto fields = DifferentFields(readers);
   for (const auto& [name, values] : fields) {
-    std::vector<std::string> row = {name};
+    std::vector<std::string> row = {DisplayText(name)};
     for (const std::string& value : values) {
       const std::string shown = DisplayText(value);
       row.push_back(shown.size() <= kLongest ? shown : fmt::format("({} bytes)", value.size()));
@@ -139,7 +139,9 @@ void ComparePublished(const CommandInput& input, const std::vector<RunReader>& r
       }
     }
   }
-  if (input.options.Flag("json")) input.out << Json{{"published", json}}.dump(2) << "\n";
+  if (input.options.Flag("json"))
+    input.out << Json{{"published", json}}.dump(2, ' ', false, Json::error_handler_t::replace)
+              << "\n";
 }
 
 void RunCompare(const CommandInput& input) {

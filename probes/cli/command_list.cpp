@@ -74,6 +74,15 @@ void RunList(const CommandInput& input) {
   for (const std::string& file : files) {
     try {
       const RunAddress address = ParseRunAddress(file);
+      if (IsJournal(address.path)) {
+        const JournalSummary journal = SummariseJournal(address.path);
+        if (input.options.Flag("json")) {
+          all.push_back(JournalJson(address.path, journal));
+        } else {
+          input.out << JournalLine(address.path, journal) << "\n";
+        }
+        continue;
+      }
       const RunReader reader(address.path);
       if (input.options.Flag("json")) {
         all.push_back(ListJson(reader, address.inside));
@@ -106,7 +115,9 @@ Command ListCommand() {
   command.summary = "what files of results hold";
   command.description =
       "Lists the arrays of HDF5 files of Midscope with their addresses, which every command that\n"
-      "reads files takes, and their shapes. Reads no data, so it is quick on files of any size.";
+      "reads files takes, and their shapes. Reads no data, so it is quick on files of any size. Of "
+      "a\n"
+      "sweep's journal it says of which file it is and how many samples wait in it.";
   command.positionals = {"files"};
   command.options = {files, JsonOption()};
   command.examples =

@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include "core/error.h"
+#include "core/utf8.h"
 
 namespace midscope::cli {
 
@@ -52,6 +54,17 @@ CheckedStream::CheckedStream(int descriptor, const std::string& name)
   rdbuf(&buffer_);
   // The buffer's exceptions go on to whoever writes.
   exceptions(std::ios::badbit);
+}
+
+std::string TerminalText(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const size_t size = std::min(text.find_first_of("\n\t\\"), text.size());
+    shown += DisplayText(text.substr(0, size));
+    if (size < text.size()) shown += text[size];
+    text.remove_prefix(std::min(size + 1, text.size()));
+  }
+  return shown;
 }
 
 void CheckOutputPath(const std::string& path, bool overwrite, const std::string& remedy) {

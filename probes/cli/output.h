@@ -8,6 +8,7 @@
 #include <ostream>
 #include <streambuf>
 #include <string>
+#include <string_view>
 
 namespace midscope::cli {
 
@@ -43,6 +44,10 @@ class CheckedStream : public std::ostream {
  private:
   DescriptorBuffer buffer_;
 };
+
+// Text of several lines fit for a terminal, whoever wrote it: what is invisible or moves the
+// cursor, but for line ends and tabs, as DisplayText (core/utf8.h) shows it.
+std::string TerminalText(std::string_view text);
 
 // Throws Error (usage) where the file exists and `overwrite` is false, and (failure) where its
 // folder does not exist: told before the work, not after.

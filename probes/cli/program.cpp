@@ -20,7 +20,10 @@
 namespace midscope::cli {
 namespace {
 
-void Say(const std::string& message) { std::fprintf(stderr, "midscope: %s\n", message.c_str()); }
+// Messages name what stands in files, which may be anything.
+void Say(const std::string& message) {
+  std::fprintf(stderr, "midscope: %s\n", TerminalText(message).c_str());
+}
 
 // As it could be typed into a shell.
 std::string CommandLine(const std::vector<std::string>& arguments) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/utf8.h"
+#include "probes/cli/output.h"
 #include "probes/cli/text_table.h"
 #include "probes/record_values.h"
 
@@ -143,7 +144,8 @@ std::string ArrayText(const Record& record, const Array& array) {
     if (AxisOf(record, name).size != 1) axes.push_back(&AxisOf(record, name));
   }
   if (axes.size() > 2 || ElementCount(array.data) > kLargestMatrix) {
-    return Line(record, array) + "  see a part with --slice, or all with midscope export\n";
+    return TerminalText(Line(record, array)) +
+           "  see a part with --slice, or all with midscope export\n";
   }
   const std::string fixed = FixedPlaces(record, array);
   std::string text = record.name + "/" + array.name;
@@ -164,7 +166,7 @@ std::string ArrayText(const Record& record, const Array& array) {
     }
     table.Add(cells);
   }
-  return text + "\n" + table.Text();
+  return TerminalText(text + "\n" + table.Text());
 }
 
 std::string RecordText(const Record& record) {
@@ -183,7 +185,7 @@ std::string RecordText(const Record& record) {
       text += Table(record, array.axes.front());
     }
   }
-  return text;
+  return TerminalText(text);
 }
 
 }  // namespace midscope::cli

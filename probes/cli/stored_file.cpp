@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <type_traits>
 
 #include "core/utf8.h"
@@ -13,10 +14,20 @@
 namespace midscope::cli {
 namespace {
 
+constexpr const char* kSweepRecord = "sweep";
+
+// "1 sample", "2 samples".
+std::string CountText(int64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 // "40 of 40 samples, 2 settings".
 std::string SweepText(const RunReader& reader) {
   const auto plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
   if (!plan.is_object()) return "a plan that cannot be read";
+  const bool known = !plan.contains("samples") || plan["samples"].is_number_integer();
+  if (!known || (plan.contains("settings") && !plan["settings"].is_array()))
+    return "a plan that is damaged";
   int64_t samples = 0;
   for (const std::string& name : reader.record_names()) {
     const Record frame = reader.Describe(name);
@@ -84,6 +95,43 @@ int64_t UnjoinedParts(const RunReader& reader) {
   });
 }
 
+// Samples of the journal beside the file that the file does not hold.
+int64_t SamplesWaiting(const RunReader& reader, const std::string& journal) {
+  if (!IsJournal(journal)) return 0;
+  std::set<int64_t> waiting = SummariseJournal(journal).finished;
+  for (const std::string& name : reader.record_names()) {
+    const Record frame = reader.Describe(name);
+    const Axis* axis = name == kSweepRecord ? frame.FindAxis("sample") : nullptr;
+    for (size_t row = 0; axis && row < axis->values.size(); ++row) {
+      std::erase_if(waiting, [&](int64_t sample) {
+        return static_cast<double>(sample) == axis->values[row];
+      });
+    }
+  }
+  return static_cast<int64_t>(waiting.size());
+}
+
+std::string JournalLine(const std::string& path, const JournalSummary& journal) {
+  std::string text = DisplayText(path) + ": journal of " + DisplayText(FileOfJournal(path)) + ": " +
+                     CountText(static_cast<int64_t>(journal.finished.size()), "sample");
+  text += journal.finished.size() == 1 ? " waits in it" : " wait in it";
+  if (!journal.failed.empty()) text += ", " + std::to_string(journal.failed.size()) + " failed";
+  if (journal.torn_bytes > 0)
+    text += "; " + std::to_string(journal.torn_bytes) + " bytes at its end are not whole";
+  return text + "; midscope sweep --resume goes on";
+}
+
+nlohmann::ordered_json JournalJson(const std::string& path, const JournalSummary& journal) {
+  nlohmann::ordered_json json = {{"file", path},
+                                 {"journal_of", FileOfJournal(path)},
+                                 {"samples", journal.finished},
+                                 {"failed", journal.failed},
+                                 {"torn_bytes", journal.torn_bytes}};
+  const auto plan = nlohmann::ordered_json::parse(journal.plan_json, nullptr, false);
+  if (plan.is_object()) json["plan"] = plan;
+  return json;
+}
+
 std::string FileLine(const RunReader& reader) {
   const Provenance& origin = reader.provenance();
   std::string text = DisplayText(reader.path()) + ": ";
@@ -98,9 +146,9 @@ std::string FileLine(const RunReader& reader) {
   if (const size_t parts = reader.parts().size(); parts > 0) {
     add("virtual, over " + std::to_string(parts) + (parts == 1 ? " file" : " files"));
   }
-  std::error_code ignored;
-  if (std::filesystem::exists(JournalPath(reader.path()), ignored)) {
-    text += "; unfinished: more samples in " + DisplayText(JournalPath(reader.path()));
+  const std::string journal = JournalPath(reader.path());
+  if (const int64_t waiting = SamplesWaiting(reader, journal); waiting > 0) {
+    text += "; unfinished: " + CountText(waiting, "more sample") + " in " + DisplayText(journal);
   }
   if (const int64_t parts = UnjoinedParts(reader); parts > 0)
     text += "; unfinished: " + std::to_string(parts) + " parts of ranks beside it";

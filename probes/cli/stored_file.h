@@ -8,6 +8,7 @@
 
 #include "core/options.h"
 #include "core/record.h"
+#include "data/journal_summary.h"
 #include "data/record_reader.h"
 
 namespace midscope::cli {
@@ -24,6 +25,10 @@ std::string ShapeText(const Record& record, const Array& array);
 // One line: what kind of file it is, of which model, made when, and whether samples wait in a
 // journal beside it.
 std::string FileLine(const RunReader& reader);
+
+// A journal by itself: of which file it is and how many samples wait in it.
+std::string JournalLine(const std::string& path, const JournalSummary& journal);
+nlohmann::ordered_json JournalJson(const std::string& path, const JournalSummary& journal);
 
 // The fields of the provenance that are not empty.
 nlohmann::ordered_json ProvenanceJson(const Provenance& provenance);

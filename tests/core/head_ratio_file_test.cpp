@@ -72,6 +72,11 @@ TEST(HeadRatioFile, NamesFileAndRow) {
   says("{\"records\":[]}", "position_ratio");
   says("{\"records\":7}", "position_ratio");
   says("{\"records\":[7,{\"arrays\":[7]}]}", "position_ratio");
+  // What the JSON library would throw an exception of its own for.
+  for (const char* data : {"7", "\"text\"", "true", "{\"a\":1}"}) {
+    says(std::string(R"({"records":[{"arrays":[{"name":"position_ratio","data":)") + data + "}]}]}",
+         "no list of layers");
+  }
   says("0,0,1\n0,1\n", "line 2 is not layer,head,ratio");
   says("0,0,1\n0,x,1\n", "line 2");
   says("0,0,1\n0,0,1\n", "line 2: layer 0, head 0 stands twice");

@@ -174,22 +174,33 @@ TEST_F(SweepVirtual, APartThatIsMissingOrAnotherOneIsNamed) {
 }
 
 TEST_F(SweepVirtual, PartsAreFoundFromWhereItLies) {
-  fs::create_directories(File("moved/parts"));
-  fs::create_directories(File("join"));
-  for (const char* name : {"a.h5", "b.h5"}) {
-    fs::rename(File(name), File("moved/parts/") + name);
-  }
-  WriteVirtual(File("join/two.h5"), {File("moved/parts/a.h5"), File("moved/parts/b.h5")});
-  EXPECT_THAT(RunReader(File("join/two.h5")).parts(),
-              ElementsAre("../moved/parts/a.h5", "../moved/parts/b.h5"));
   // All of it moved, and by a link from elsewhere.
-  fs::create_directories(File("later"));
-  fs::rename(File("join"), File("later/join"));
-  fs::rename(File("moved"), File("later/moved"));
-  fs::create_symlink(File("later/join/two.h5"), File("link.h5"));
-  for (const char* name : {"later/join/two.h5", "link.h5"}) {
+  fs::create_directories(File("moved"));
+  for (const char* name : {"all.h5", "a.h5", "b.h5", "50%b c.h5"}) {
+    fs::rename(File(name), File("moved/") + name);
+  }
+  fs::create_symlink(File("moved/all.h5"), File("link.h5"));
+  for (const char* name : {"moved/all.h5", "link.h5"}) {
     ExpectSameRecord(RunReader(File(name)).ReadSample("sweep", 1), ExampleSample(1));
   }
+}
+
+// A file that says where others lie must not lead out of its folder.
+TEST_F(SweepVirtual, PartsLieBesideItAndAreNoLinks) {
+  fs::create_directories(File("parts"));
+  fs::copy(File("a.h5"), File("parts/a.h5"));
+  fs::create_symlink(File("a.h5"), File("link.h5"));
+  for (const char* part : {"parts/a.h5", "link.h5"}) {
+    EXPECT_THAT(ErrorMessage(ErrorKind::kUsage,
+                             [&] {
+                               WriteVirtual(File("new.h5"), {File(part), File("b.h5")});
+                             }),
+                AllOf(HasSubstr(part), HasSubstr("folder")));
+    EXPECT_FALSE(fs::exists(File("new.h5")));
+  }
+  fs::rename(File("a.h5"), File("elsewhere.h5"));
+  fs::create_symlink(File("elsewhere.h5"), File("a.h5"));
+  EXPECT_THAT(OpeningError(File("all.h5")), AllOf(HasSubstr("/a.h5"), HasSubstr("is a link")));
 }
 
 TEST_F(SweepVirtual, WhatCannotBePointedIntoIsRefused) {

@@ -73,6 +73,54 @@ TEST_F(ProgramStore, LsNamesAddressesAndGoesOnAfterADamagedFile) {
   EXPECT_EQ(RunMidscope({"show", address}).status, 0);
 }
 
+TEST_F(ProgramStore, LsTellsWhatAJournalHolds) {
+  const std::string plan = R"({"task":"kv","seed":1,"samples":4,"places":[1],"settings":["none"]})";
+  SweepStore store = SweepStore::Create(File("run.h5"), plan, ExampleProvenance());
+  store.Append(0, ExampleSample(0));
+  const ProgramRun begun = RunMidscope({"ls", File("run.h5.journal")});
+  EXPECT_EQ(begun.status, 0) << begun.err;
+  EXPECT_THAT(begun.out, HasSubstr("journal of " + File("run.h5") + ": 1 sample waits in it"));
+  const json listed =
+      json::parse(RunMidscope({"ls", File("run.h5.journal"), "--json"}).out)["files"][0];
+  EXPECT_EQ(listed["journal_of"], File("run.h5"));
+  EXPECT_EQ(listed["samples"], json({0}));
+  EXPECT_EQ(listed["plan"]["task"], "kv");
+  EXPECT_THAT(RunMidscope({"show", File("run.h5.journal")}).err, HasSubstr("journal"));
+
+  // After a checkpoint the journal holds the plan alone: nothing waits.
+  store.Checkpoint();
+  EXPECT_THAT(RunMidscope({"ls", File("run.h5")}).out, Not(HasSubstr("unfinished")));
+  store.Append(1, ExampleSample(1));
+  EXPECT_THAT(RunMidscope({"ls", File("run.h5")}).out,
+              HasSubstr("unfinished: 1 more sample in " + File("run.h5.journal")));
+}
+
+TEST_F(ProgramStore, WhatFilesSayMovesNoCursor) {
+  const char* escape =
+      "\x1b[2J\x1b]0;x\x07\xc2\x9b"
+      "31m\n";
+  Record record = ExampleSample(0);
+  record.axes[3].labels = {escape, "pi(1.5)"};
+  record.arrays[0].unit = escape;
+  record.arrays[0].description = escape;
+  record.attributes["text"] = escape;
+  Provenance provenance = ExampleProvenance();
+  provenance.command = escape;
+  WriteRecords(File("odd.h5"), {record}, provenance);
+  const std::vector<std::vector<std::string>> commands = {
+      {"ls", File("odd.h5")},
+      {"show", File("odd.h5")},
+      {"show", File("odd.h5") + "::sweep/answer_nll"},
+      {"show", File("odd.h5") + "::" + escape},
+      {"compare", File("odd.h5"), File("a.h5")}};
+  for (const std::vector<std::string>& command : commands) {
+    const ProgramRun run = RunMidscope(command);
+    for (const char* mark : {"\x1b", "\x07", "\xc2\x9b"}) {
+      EXPECT_THAT(run.out + run.err, Not(HasSubstr(mark))) << command[0];
+    }
+  }
+}
+
 TEST_F(ProgramStore, ShowPrintsAPartByItsPlaces) {
   const ProgramRun run = RunMidscope({"show", File("a.h5") + "::sweep/answer_nll", "--slice",
                                       "sample=1", "--slice", "place=5-10"});

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Files of results that somebody made to do harm, or that no program of ours would write.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace midscope::test {
+
+enum class Reading {
+  kRefused,  // every reader throws an Error
+  kPartly,   // those do that come to what is wrong
+  kHarmless  // what it says is odd; no reader is harmed
+};
+
+struct HostileKind {
+  std::string name;
+  // Writes run.h5, or run.h5.journal, and what goes with it into an empty folder.
+  std::function<void(const std::string& folder)> write;
+  Reading reading = Reading::kRefused;
+};
+
+const std::vector<HostileKind>& HostileKinds();
+
+}  // namespace midscope::test
