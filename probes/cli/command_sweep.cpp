@@ -40,6 +40,7 @@ std::vector<std::string> FilesOf(const OptionSet& options, const std::vector<Swe
 // What can be told before a model is loaded.
 void CheckFiles(const OptionSet& options, const std::vector<std::string>& files, int64_t ranks) {
   const std::string& out = options.Text("out");
+  CheckOverwrite(options);
   if (out.empty()) {
     if (ranks > 1) {
       throw UsageError("option --out", "several processes share a sweep through its file",
@@ -63,9 +64,10 @@ void CheckFiles(const OptionSet& options, const std::vector<std::string>& files,
     if (failed) throw Failure(out, "the folder cannot be made: " + failed.message());
   }
   for (const std::string& file : files) {
-    CheckOutputPath(file, options.Flag("resume"), "Give --resume to go on, or another --out");
+    const bool may_exist = options.Flag("resume") || options.Flag("overwrite");
+    CheckOutputPath(file, may_exist, "Give --resume to go on, --overwrite, or another --out");
     const std::vector<std::string> parts = RankParts(file);
-    if (!parts.empty() && !options.Flag("resume")) {
+    if (!parts.empty() && !may_exist) {
       throw UsageError(parts.front(), "parts of a sweep by several processes lie here",
                        "Give --resume to go on, or another --out");
     }
@@ -165,6 +167,7 @@ class SweepCommandRun {
   SweepResult RunAlone(SweepRun& run, const std::string& file) const {
     std::optional<SweepStore> store;
     if (!file.empty()) {
+      RemoveOverwritten(file);
       FoldRankParts(Shared(run.plan, file));
       store = Store(run.plan, file);
       run.store = &*store;
@@ -180,6 +183,7 @@ class SweepCommandRun {
     std::set<int64_t> waiting;
     EarlierParts earlier;
     if (leads) {
+      RemoveOverwritten(file);
       earlier = SettleRankParts(shared);
       for (int64_t sample = 0; sample < run.plan.samples; ++sample) {
         if (!earlier.finished.contains(sample)) waiting.insert(sample);
@@ -217,6 +221,18 @@ class SweepCommandRun {
     }
   }
 
+  // What --overwrite replaces goes when nothing can be refused any more.
+  void RemoveOverwritten(const std::string& file) const {
+    if (!options_.Flag("overwrite")) return;
+    std::vector<std::string> files = RankParts(file);
+    files.push_back(file);
+    for (const std::string& one : files) {
+      std::error_code ignored;
+      std::filesystem::remove(one, ignored);
+      std::filesystem::remove(JournalPath(one), ignored);
+    }
+  }
+
   SharedSweep Shared(const SweepPlan& plan, const std::string& file) const {
     return {file, PlanJson(plan, *decoder_), Origin(plan),
             [&plan](const SweepMerge& merge) { return MergedSummaries(merge, plan); }};
@@ -243,7 +259,12 @@ class SweepCommandRun {
 };
 
 void Print(const OptionSet& options, const std::vector<CellReport>& reports, std::ostream& out) {
-  out << (options.Flag("json") ? SweepJson(reports) : SweepText(reports));
+  if (options.Flag("json")) {
+    out << SweepJson(reports);
+    return;
+  }
+  out << SweepText(reports);
+  for (const CellReport& report : reports) out << FileNote(report.file);
 }
 
 // Of the ranks of a job one draws the progress; what the others have to say has their number.

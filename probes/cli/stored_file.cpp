@@ -13,10 +13,17 @@
 namespace midscope::cli {
 namespace {
 
+// A file of midscope channels, whose plan is no sweep's.
+bool IsChannelSearch(const RunReader& reader) {
+  const std::vector<std::string>& names = reader.record_names();
+  return std::find(names.begin(), names.end(), "channel_search") != names.end();
+}
+
 // "40 of 40 samples, 2 settings".
 std::string SweepText(const RunReader& reader) {
   const auto plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
   if (!plan.is_object()) return "a plan that cannot be read";
+  if (IsChannelSearch(reader)) return "channel search";
   int64_t samples = 0;
   for (const std::string& name : reader.record_names()) {
     const Record frame = reader.Describe(name);

@@ -67,6 +67,7 @@ std::vector<OptionDescription> RunOptions() {
       FlagOption("resume",
                  "go on in the file of an interrupted sweep, or add samples to it with a larger "
                  "--samples"),
+      FlagOption("overwrite", "replace files that exist, and what interrupted sweeps left of them"),
       FlagOption("attention",
                  "keep last-query attention [sample, layer, head, key], of the first setting at "
                  "the first place"),
@@ -149,6 +150,8 @@ SweepPlan PlanOf(const OptionSet& options, const SweepCell& cell, const Task& ta
   plan.seed = cell.seed;
   plan.samples = SamplesOf(options, task);
   plan.places = ReadPlaces(options.Text("places"), task);
+  plan.place_shares = PlaceShares(plan.places, task);
+  plan.place_texts = PlaceTexts(options.Text("places"), plan.places, task);
   plan.settings = ReadSettings(options);
   plan.attention = options.Flag("attention");
   if (options.Flag("control")) {

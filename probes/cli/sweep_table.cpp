@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "probes/cli/setting_letters.h"
 #include "probes/cli/text_table.h"
+#include "probes/plan_texts.h"
 
 namespace midscope::cli {
 namespace {
@@ -50,7 +52,7 @@ std::string CellsText(const CellReport& report) {
     const CellStatistics& cell = report.means[i];
     const bool first_setting = i < plan.places.size();
     std::vector<std::string> row = {SettingText(plan.settings[i / plan.places.size()]),
-                                    std::to_string(plan.places[i % plan.places.size()]),
+                                    PlaceText(plan, plan.places[i % plan.places.size()]),
                                     std::to_string(cell.samples)};
     if (likelihood) row.push_back(fmt::format("{:.2f}", cell.accuracy));
     if (choice) row.push_back(fmt::format("{:.2f}", cell.choice_accuracy));
@@ -81,7 +83,7 @@ std::string SettingsText(const CellReport& report) {
     if (!IsShown(report, one.measure)) continue;
     table.Add({SettingText(report.plan.settings[one.setting]), one.measure,
                WithInterval(one.mean, one.mean_interval), WithInterval(one.gap, one.gap_interval),
-               std::to_string(one.best_place), std::to_string(one.worst_place),
+               PlaceText(report.plan, one.best_place), PlaceText(report.plan, one.worst_place),
                PText(one.place_p_holm)});
   }
   return table.Text();
@@ -169,12 +171,28 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
           result.too_long()};
 }
 
+namespace {
+
+// Wide settings are called by letters in the tables, and stand above them.
+std::string LetteredText(const CellReport& report) {
+  std::vector<std::string> texts;
+  for (const SweepSetting& setting : report.plan.settings) texts.push_back(setting.text);
+  const SettingLetters letters(texts);
+  if (letters.Legend().empty()) return ReportText(report);
+  CellReport lettered = report;
+  for (size_t i = 0; i < texts.size(); ++i) lettered.plan.settings[i].text = letters.Name(i);
+  return letters.Legend() + "\n" + ReportText(lettered);
+}
+
+}  // namespace
+
 std::string SweepText(const std::vector<CellReport>& reports) {
-  if (reports.size() == 1) return ReportText(reports.front());
+  if (reports.size() == 1) return LetteredText(reports.front());
   std::string text;
   for (const CellReport& report : reports) {
-    text += fmt::format("{}model {}, task {}, seed {}\n{}", text.empty() ? "" : "\n",
-                        report.cell.model, report.plan.task, report.plan.seed, ReportText(report));
+    text +=
+        fmt::format("{}model {}, task {}, seed {}\n{}", text.empty() ? "" : "\n", report.cell.model,
+                    report.plan.task, report.plan.seed, LetteredText(report));
   }
   return text;
 }
