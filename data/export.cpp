@@ -83,6 +83,28 @@ void WriteCsvArray(const Record& record, const Array& array, const std::vector<A
   }
 }
 
+// The axis that all arrays of the record lie over, and no other; null where there is none.
+const Axis* CommonAxis(const Record& record) {
+  if (record.arrays.empty() || record.arrays.front().axes.size() != 1) return nullptr;
+  const std::vector<std::string>& axes = record.arrays.front().axes;
+  const bool common = std::all_of(record.arrays.begin(), record.arrays.end(),
+                                  [&](const Array& array) { return array.axes == axes; });
+  return common ? record.FindAxis(axes.front()) : nullptr;
+}
+
+void WriteCsvTable(const Record& record, const Axis& axis, std::ostream& out) {
+  out << CsvCell(axis.name);
+  for (const Array& array : record.arrays) out << ',' << CsvCell(array.name);
+  out << "\r\n";
+  for (int64_t place = 0; place < axis.size; ++place) {
+    out << PlaceText(axis, place);
+    for (const Array& array : record.arrays) {
+      out << ',' << ElementText(array.data, static_cast<size_t>(place), false);
+    }
+    out << "\r\n";
+  }
+}
+
 // Nested lists, outermost axis first.
 void WriteNested(const ArrayData& data, const std::vector<const Axis*>& axes, size_t depth,
                  size_t& element, std::ostream& out) {
@@ -162,6 +184,10 @@ void WriteAttributes(const std::map<std::string, Attribute>& attributes, std::os
 
 void WriteCsv(const Record& record, std::ostream& out) {
   record.Check();
+  if (const Axis* axis = CommonAxis(record)) {
+    WriteCsvTable(record, *axis, out);
+    return;
+  }
   std::vector<Axis> columns;
   for (const Axis& axis : record.axes) {
     const bool used = std::any_of(record.arrays.begin(), record.arrays.end(),

@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include "core/error.h"
 #include "core/utf8.h"
+#include "data/axis_values.h"
 
 namespace midscope {
 namespace {
@@ -199,14 +199,9 @@ void WriteNpz(const Record& record, std::ostream& out) {
     AddArray(zip, array.name, shape, array.data);
   }
   for (const Axis& axis : record.axes) {
-    std::vector<double> values = axis.values;
-    if (values.empty()) {
-      values.resize(static_cast<size_t>(axis.size));
-      std::iota(values.begin(), values.end(), 0.0);
-    }
-    AddArray(zip, axis.name, {axis.size}, values);
+    AddArray(zip, axis.name, {axis.size}, AxisValues(axis));
     const std::string labels = axis.name + "_label";
-    if (!axis.labels.empty() && !record.FindArray(labels)) {
+    if (!axis.labels.empty() && !record.FindArray(labels) && !record.FindAxis(labels)) {
       AddArray(zip, labels, {axis.size}, axis.labels);
     }
   }

@@ -4,12 +4,11 @@
 #include <hdf5_hl.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <numeric>
 #include <set>
 #include <stdexcept>
 
+#include "data/axis_values.h"
 #include "data/frame_check.h"
 #include "data/run_store.h"  // CheckStorable
 
@@ -96,26 +95,6 @@ std::vector<hsize_t> SizesOf(const Record& frame, const Array& array) {
     sizes.push_back(static_cast<hsize_t>(frame.FindAxis(name)->size));
   }
   return sizes;
-}
-
-// Whole numbers are written as such: 0, 1, 5 reads better than 0.0, 1.0, 5.0 and joins on them
-// work.
-ArrayData AxisValues(const Axis& axis) {
-  constexpr double kExactWhole = 9007199254740992;  // 2^53
-  std::vector<int64_t> whole(static_cast<size_t>(axis.size));
-  if (axis.values.empty()) {
-    std::iota(whole.begin(), whole.end(), 0);
-    return whole;
-  }
-  for (size_t i = 0; i < axis.values.size(); ++i) {
-    const double value = axis.values[i];
-    if (!(std::abs(value) < kExactWhole) || value != std::floor(value) ||
-        (value == 0 && std::signbit(value))) {
-      return axis.values;
-    }
-    whole[i] = static_cast<int64_t>(value);
-  }
-  return whole;
 }
 
 void CheckName(const std::string& kind, const std::string& name) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/intervention_text.h"
 #include "core/nearest_word.h"
 #include "core/number_text.h"
 
@@ -34,6 +35,28 @@ double ValueAt(const Axis& axis, int64_t place) {
   return axis.values.empty() ? static_cast<double>(place) : axis.values[static_cast<size_t>(place)];
 }
 
+// A text that means one of the axis' labels: another way to write a setting ("pi(1.5)" for
+// "pi(1.5, rows=all)"), or how the sweep was asked for it (attributes setting_N_as_given).
+std::optional<int64_t> FindSetting(const Record& record, const Axis& axis, std::string_view text) {
+  const auto place_of = [&](const std::string& label) -> std::optional<int64_t> {
+    const auto found = std::find(axis.labels.begin(), axis.labels.end(), label);
+    if (found == axis.labels.end()) return std::nullopt;
+    return found - axis.labels.begin();
+  };
+  if (axis.name != "setting" || axis.labels.empty()) return std::nullopt;
+  for (int64_t i = 0; i < axis.size; ++i) {
+    const auto given = record.attributes.find("setting_" + std::to_string(i) + "_as_given");
+    if (given == record.attributes.end()) continue;
+    const auto* held = std::get_if<std::string>(&given->second);
+    if (held && *held == text) return i;
+  }
+  try {
+    return place_of(PrintIntervention(ParseIntervention(std::string(text))));
+  } catch (const Error&) {
+    return std::nullopt;  // no setting: an index, or a mistake that is told with what there is
+  }
+}
+
 std::string WhatThereIs(const Axis& axis) {
   if (axis.size == 0) return "The axis is empty";
   if (!axis.labels.empty()) {
@@ -43,6 +66,16 @@ std::string WhatThereIs(const Axis& axis) {
       text.append(i == 0 ? " '" : ", '").append(axis.labels[i]).append("'");
     }
     return text + (axis.labels.size() > kShown ? ", ..." : "");
+  }
+  constexpr int64_t kListed = 24;
+  const bool apart =
+      ValueAt(axis, axis.size - 1) - ValueAt(axis, 0) != static_cast<double>(axis.size - 1);
+  if (apart) {
+    std::string text = "It has";
+    for (int64_t place = 0; place < std::min(kListed, axis.size); ++place) {
+      text += (place == 0 ? " " : ", ") + NumberText(ValueAt(axis, place));
+    }
+    return text + (axis.size > kListed ? ", ..., " + NumberText(ValueAt(axis, axis.size - 1)) : "");
   }
   return "It goes from " + NumberText(ValueAt(axis, 0)) + " to " +
          NumberText(ValueAt(axis, axis.size - 1));
@@ -75,6 +108,9 @@ AxisSlice ReadAxisSlice(const Record& record, std::string_view text) {
   if (label != axis.labels.end()) {
     const int64_t place = label - axis.labels.begin();
     return {name, place, place + 1};
+  }
+  if (const std::optional<int64_t> place = FindSetting(record, axis, wanted)) {
+    return {name, *place, *place + 1};
   }
   const std::optional<ValueRange> range = ReadRange(wanted);
   AxisSlice slice{name, -1, -1};

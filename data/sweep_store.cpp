@@ -42,6 +42,16 @@ bool HasGrown(nlohmann::json earlier, nlohmann::json later, const std::string& m
   return earlier == later;
 }
 
+// A file of a version that wrote no labels of a ragged axis goes on without.
+void DropNewLabels(const Record& frame, const std::vector<std::string>& ragged_axes,
+                   Record& sample) {
+  for (Axis& axis : sample.axes) {
+    const bool ragged =
+        std::find(ragged_axes.begin(), ragged_axes.end(), axis.name) != ragged_axes.end();
+    if (ragged && !frame.FindArray(axis.name + kLabelSuffix)) axis.labels.clear();
+  }
+}
+
 nlohmann::json PlanOrNothing(const std::string& plan) {
   return nlohmann::json::parse(plan, nullptr, /*allow_exceptions=*/false);
 }
@@ -291,6 +301,7 @@ void SweepStore::Append(int64_t sample, const Record& record) {
   Record storable = StorableRecord(record);
   storable.name = state_->options.record_name;
   if (!state_->options.signal.empty()) storable.signal = state_->options.signal;
+  if (state_->frame) DropNewLabels(*state_->frame, state_->options.ragged_axes, storable);
   const Record flattened = FlattenSample(storable, state_->options.ragged_axes);
   CheckStorable(flattened);
   if (state_->frame) {

@@ -159,7 +159,8 @@ void RecordPlot::DrawMap() {
     }
   }
   QCPRange range = RangeOf(rows_);
-  const bool signs = range.lower < 0;
+  // Both signs: centred on 0. Values of one sign (log-probabilities) from least to largest.
+  const bool signs = range.lower < 0 && range.upper > 0;
   if (signs) {
     const double extent = std::max(std::abs(range.lower), std::abs(range.upper));
     range = QCPRange(-extent, extent);

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/intervention_text.h"
+#include "data/array_kind.h"
 #include "data/view_records.h"
 #include "gui/attention_plot.h"
 #include "gui/channel_plot.h"
@@ -176,7 +177,8 @@ class Renderer {
           suffixed ? record.name.substr(0, record.name.size() - 2) : record.name;
       if (HasOwnPanel(name)) continue;
       for (const Array& array : record.arrays) {
-        if (array.axes.size() != 2 || !IsPicture(record, array)) continue;
+        // Ids, offsets and counts are no picture.
+        if (array.axes.size() != 2 || !IsPicture(record, array) || !IsMeasured(array)) continue;
         RecordPlot plot;
         plot.Show(&record, array.name, {}, RecordForm::kHeatMap);
         Write(plot, QString::fromStdString(record.name + "_" + array.name));

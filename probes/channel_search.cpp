@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "data/array_kind.h"
 #include "probes/record_axes.h"
 
 namespace midscope {
@@ -179,6 +180,7 @@ Record ChannelSearchRecord(const HiddenSums& sums, const ChannelSearchOptions& o
   record.signal = "monotone_layers";
   if (!ranked.empty()) {
     record.axes.push_back(CountedAxis("rank", static_cast<int64_t>(ranked.size())));
+    record.axes.back().unit = kRankFromZero;
     record.arrays.push_back(
         {"ranked_channel", {"rank"}, ranked, "", "channels over the threshold, smoothest first"});
     AddCurves(sums, options, candidates, record);

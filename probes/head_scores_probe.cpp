@@ -10,6 +10,7 @@
 #include "core/attention_plan.h"
 #include "core/error.h"
 #include "core/intervention_text.h"
+#include "data/array_kind.h"
 #include "kernels/position_awareness.h"
 #include "probes/attention_row.h"
 #include "probes/option_kinds.h"
@@ -92,7 +93,8 @@ class ScoresProbe : public Probe {
         "share of keys with more than 3 / tokens, the row as the model uses it");
     add("row_entropy", plain_.entropy, "nats", "entropy of the row before rotation");
     add("row_entropy_rotated", rotated_.entropy, "nats", "entropy of the row as the model uses it");
-    add("head_rank", Ranks(), "", "place in the layer's order by score, 0 the most aware; stable");
+    add("head_rank", Ranks(), kRankFromZero,
+        "place in the layer's order by score, 0 the most aware; stable");
     const HeadRatios ratios = Ratios();
     add("ratio_under", ratios.q, "",
         "by what the head's positions would be divided under ratios_under, by this run's scores");
@@ -232,7 +234,11 @@ Record HeadScoreStability(const Record& stacked) {
        "",
        "Spearman's correlation of a layer's heads by score, mean over pairs of prompts"},
       {"score_kendall", {"layer"}, kendall, "", "the same, Kendall's tau-b"},
-      {"rank_mean", {"layer", "head"}, std::move(rank_mean), "", "head_rank, mean over prompts"},
+      {"rank_mean",
+       {"layer", "head"},
+       std::move(rank_mean),
+       kRankFromZero,
+       "head_rank, mean over prompts"},
       {"rank_deviation",
        {"layer", "head"},
        std::move(rank_deviation),

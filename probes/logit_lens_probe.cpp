@@ -9,6 +9,7 @@
 #include "core/captures.h"
 #include "core/scoring.h"
 #include "core/utf8.h"
+#include "data/array_kind.h"
 #include "probes/option_kinds.h"
 #include "probes/record_axes.h"
 #include "probes/record_values.h"
@@ -36,6 +37,7 @@ class LensProbe : public Probe {
     Record record;
     record.name = "logit_lens";
     record.axes = {CountedAxis("layer", config.layers), CountedAxis("rank", top_)};
+    record.axes.back().unit = kRankFromZero;
     const std::vector<std::string> table = {"layer", "rank"};
     record.arrays = {
         {"lens_token_ids", table, ids_, "",
@@ -72,7 +74,7 @@ class LensProbe : public Probe {
     record.arrays.push_back({"answer_rank",
                              {"layer"},
                              answer_rank_,
-                             "",
+                             kRankFromZero,
                              "place of the answer's first token among all; 0: the likeliest"});
     record.arrays.push_back(
         {"answer_logit", {"layer"}, answer_logit_, "", "logit of the answer's first token"});
@@ -123,7 +125,8 @@ Record LogitLensByPlace(const Record& stacked) {
       {"mean_answer_log_probability", axes, mean, "nats",
        "log-probability of the answer's first token after each block, mean over "
        "samples"},
-      {"mean_answer_rank", axes, mean_rank, "", "its place among all tokens, mean"},
+      {"mean_answer_rank", axes, mean_rank, kRankFromZero,
+       "its place among all tokens, mean; 0: the likeliest"},
       {"answer_first_share", axes, first, "", "share of samples whose likeliest token it is"}};
   record.signal = "mean_answer_log_probability";
   return record;

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "probes/merged_means.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "probes/plan_texts.h"
 #include "probes/sweep.h"
 
 namespace midscope {
+namespace {
+
+constexpr const char* kOutcomeMeansRecord = "outcome_means";
+
+bool HasMeans(const RunReader& file) {
+  const std::vector<std::string>& names = file.record_names();
+  return std::find(names.begin(), names.end(), kOutcomeMeansRecord) != names.end();
+}
+
+}  // namespace
 
 SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
   try {
@@ -39,8 +51,13 @@ std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& pl
 }
 
 std::vector<Record> MergedSummaries(const SweepMerge& merge) {
-  std::vector<Record> records =
-      MergedSummaries(merge, ReadPlan(merge.inputs().front().path(), merge.plan_json()));
+  SweepPlan plan = ReadPlan(merge.inputs().front().path(), merge.plan_json());
+  for (const SweepStore& input : merge.inputs()) {
+    if (input.file() && HasMeans(*input.file())) {
+      ReadPlanTexts(input.file()->Read(kOutcomeMeansRecord), plan);
+    }
+  }
+  std::vector<Record> records = MergedSummaries(merge, plan);
   records.push_back(MergedFromRecord(merge));
   return records;
 }

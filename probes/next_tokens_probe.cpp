@@ -6,6 +6,7 @@
 
 #include "core/scoring.h"
 #include "core/utf8.h"
+#include "data/array_kind.h"
 #include "probes/option_kinds.h"
 #include "probes/record_axes.h"
 
@@ -46,6 +47,7 @@ Record NextTokensRecord(const Tokenizer& tokenizer, std::span<const float> logit
   Record record;
   record.name = "next_tokens";
   record.axes = {CountedAxis("rank", static_cast<int64_t>(ids.size()))};
+  record.axes.back().unit = kRankFromZero;
   record.arrays = {{"token_text", {"rank"}, texts, "", "text of the token, control shown"},
                    {"next_token_ids", {"rank"}, ids, "", "likeliest next tokens"},
                    {"logit", {"rank"}, top_logits, "", "logit after the last prompt token"},

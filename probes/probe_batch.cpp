@@ -35,8 +35,8 @@ void Announce(const ProbeBatch& batch, const std::vector<Prompt>& prompts,
   const size_t most = longest->ids.size();
   context.Log("probe: " + CountOf(batch.samples.size(), "sample") + " at " +
               CountOf(batch.places.size(), "place") + ": " + CountOf(prompts.size(), "run") +
-              " of " + std::to_string(least) + (most > least ? " to " + std::to_string(most) : "") +
-              " tokens");
+              " of " + (most > least ? std::to_string(least) + " to " : "") +
+              CountOf(most, "token"));
 }
 
 // The records of the prompts, [record][prompt]; those of the prompts before `context` was

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "data/zero_scrolls_task.h"
+#include "probes/plan_texts.h"
 #include "probes/record_axes.h"
 #include "probes/sent_prompt.h"
 #include "probes/sweep_context.h"
@@ -91,7 +92,7 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
 SweepResult StoredResult(const SweepStore& store) {
   SweepResult result;
   for (const int64_t sample : store.finished()) {
-    result.outcomes.push_back(ReadOutcome(sample, store.ReadSample(sample)));
+    result.outcomes.push_back(ReadOutcome(sample, store.ReadSample(sample, IsOutcome)));
   }
   return result;
 }
@@ -195,10 +196,7 @@ std::vector<CellStatistics> Summarise(const SweepPlan& plan, const SweepResult& 
 Record MeansRecord(const SweepPlan& plan, const SweepResult& result) {
   Record record = OutcomeMeansRecord(plan.CanonicalSettings(), plan.places, Summarise(plan, result),
                                      CellMethods(result.outcomes));
-  // Named one by one: an attribute is a single value.
-  for (size_t i = 0; i < plan.settings.size(); ++i) {
-    record.attributes["setting_" + std::to_string(i) + "_as_given"] = plan.settings[i].text;
-  }
+  NotePlanTexts(plan, record);
   record.attributes["task"] = plan.task;
   record.attributes["failed_samples"] = static_cast<int64_t>(result.failures.size());
   record.attributes["too_long_samples"] = result.too_long();

@@ -47,6 +47,10 @@ struct SweepPlan {
   std::vector<int64_t> places;         // 1-based ranks of the gold piece
   std::vector<SweepSetting> settings;  // differences are taken to the first
   bool attention = false;              // keep last-query attention: first setting, first place
+  // Of each place the share of the way from the task's first to its last, 0 to 1; empty: unknown.
+  std::vector<double> place_shares = {};
+  // How places are printed ("50 %") where that is not their rank; empty: by rank.
+  std::vector<std::string> place_texts = {};
 
   std::vector<std::string> CanonicalSettings() const;
 };

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/greedy_batch.h"
 #include "core/passage.h"
+#include "core/utf8.h"
 #include "core/what_if.h"
 #include "probes/record_axes.h"
 #include "probes/sweep_context.h"
@@ -47,11 +48,18 @@ void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) 
       {"gold_token_end", axes, gold_end, "tokens", "one past the gold piece's last token"});
 }
 
-void AddAttention(const ModelConfig& config, std::vector<float> attention, int64_t keys,
-                  Record& record) {
+// `ids`: of the prompt, whose tokens the keys are.
+void AddAttention(const Decoder& decoder, std::vector<float> attention,
+                  const std::vector<int32_t>& ids, Record& record) {
+  const ModelConfig& config = decoder.config();
+  std::vector<std::string> tokens;
+  tokens.reserve(ids.size());
+  for (const int32_t id : ids) {
+    tokens.push_back(DisplayText(decoder.tokenizer().TokenText(id)));
+  }
   record.axes.push_back(CountedAxis("layer", config.layers));
   record.axes.push_back(CountedAxis("head", config.heads));
-  record.axes.push_back(CountedAxis("key", keys));
+  record.axes.push_back(LabelledAxis("key", std::move(tokens)));
   record.arrays.push_back({"last_query_attention",
                            {"layer", "head", "key"},
                            std::move(attention),
@@ -298,7 +306,7 @@ Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequ
     // Of a first setting that was not run there is none.
     attention.resize(static_cast<size_t>(config.layers * config.heads * keys),
                      std::numeric_limits<float>::quiet_NaN());
-    AddAttention(config, std::move(attention), keys, record);
+    AddAttention(*decoder, std::move(attention), request.questions.front().prompt.ids, record);
   }
   AddContextArrays(request.questions, request.settings, request.score, config, record);
   return record;

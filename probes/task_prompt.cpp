@@ -144,4 +144,35 @@ std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task) {
   return places;
 }
 
+std::vector<double> PlaceShares(const std::vector<int64_t>& places, const Task& task) {
+  const auto way = static_cast<double>(std::max<int64_t>(1, task.pieces() - 1));
+  std::vector<double> shares;
+  shares.reserve(places.size());
+  for (const int64_t place : places) {
+    shares.push_back(static_cast<double>(place - task.first_place()) / way);
+  }
+  return shares;
+}
+
+std::vector<std::string> PlaceTexts(std::string_view text, const std::vector<int64_t>& places,
+                                    const Task& task) {
+  std::vector<std::string> texts;
+  texts.reserve(places.size());
+  if (task.by_depth()) {
+    for (const int64_t place : places) {
+      texts.push_back(std::to_string(place - task.first_place()) + " %");
+    }
+    return texts;
+  }
+  if (text.find('%') == std::string_view::npos) return {};
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    std::string one(text.substr(begin, end - begin));
+    if (one.ends_with('%')) one.insert(one.size() - 1, " ");
+    texts.push_back(std::move(one));
+    begin = end + 1;
+  }
+  return texts;
+}
+
 }  // namespace midscope

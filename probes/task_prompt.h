@@ -71,4 +71,11 @@ std::vector<int64_t> DefaultPlaces(int64_t pieces);
 // (usage), also where two are the same place.
 std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task);
 
+// Of each of the task's places the share of the way from the first to the last, 0 to 1.
+std::vector<double> PlaceShares(const std::vector<int64_t>& places, const Task& task);
+// How places that ReadPlaces read from the text are printed: "50 %" in tasks by depth and where the
+// text has shares; empty: by rank.
+std::vector<std::string> PlaceTexts(std::string_view text, const std::vector<int64_t>& places,
+                                    const Task& task);
+
 }  // namespace midscope

@@ -195,10 +195,9 @@ std::string ChannelsJson(const std::vector<Record>& records, const std::string& 
   return json.dump(2) + "\n";
 }
 
-std::string ChannelsText(const std::vector<Record>& records, size_t top, const std::string& file) {
+std::string ChannelsText(const std::vector<Record>& records, size_t top) {
   const Record& search = *Find(records, "channel_search");
   std::string text = SearchText(search, Ranked(search), top);
-  if (!file.empty()) text += "file: " + file + "\n";
   if (const Record* validation = Find(records, "channel_validation")) {
     text += ValidationText(*validation);
   }

@@ -15,6 +15,6 @@ namespace midscope::cli {
 std::string ChannelsJson(const std::vector<Record>& records, const std::string& file);
 
 // The first `top` channels, the trials with the least losses, and the ready setting.
-std::string ChannelsText(const std::vector<Record>& records, size_t top, const std::string& file);
+std::string ChannelsText(const std::vector<Record>& records, size_t top);
 
 }  // namespace midscope::cli

@@ -16,7 +16,7 @@ const std::vector<Command>& Commands() {
 }
 
 const Command& FindCommand(const std::string& name) {
-  std::vector<std::string> known = {"help"};
+  std::vector<std::string> known = {"help", "version"};
   for (const Command& command : Commands()) {
     if (command.name == name) return command;
     known.push_back(command.name);

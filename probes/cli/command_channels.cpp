@@ -159,9 +159,11 @@ void CheckEarly(const OptionSet& options) {
   if (file.empty() && options.Flag("resume")) {
     throw UsageError("option --resume", "there is no file to go on in", "Give --out FILE.h5");
   }
+  CheckOverwrite(options);
   if (!file.empty()) {
-    CheckOutputPath(file, options.Flag("resume"), "Give --resume to go on, or another --out");
-    CheckUnfinishedFiles(file, options.Flag("resume"));
+    const bool may_exist = options.Flag("resume") || options.Flag("overwrite");
+    CheckOutputPath(file, may_exist, "Give --resume to go on, --overwrite, or another --out");
+    CheckUnfinishedFiles(file, may_exist);
   }
 }
 
@@ -203,7 +205,10 @@ void RunChannels(const CommandInput& input) {
   CheckSearchOptions(run.search, run.decoder->config());
   const std::string plan_json = FindChannelsPlanJson(run);
   std::vector<Record> records;
-  if (!run.out.empty() && std::filesystem::exists(run.out)) {
+  const bool overwrite = options.Flag("overwrite");
+  if (overwrite)
+    RemoveUnfinishedFiles(run.out);  // the file itself stays until the new one is whole
+  if (!run.out.empty() && std::filesystem::exists(run.out) && !overwrite) {
     records = ReadFinished(run.out, plan_json);
   } else {
     if (options.Text("preset") == "paper" && run.validation && !options.IsSet("layers") &&
@@ -222,6 +227,7 @@ void RunChannels(const CommandInput& input) {
     if (!run.out.empty()) {
       WriteOptions write;
       write.plan_json = plan_json;
+      write.overwrite = overwrite;
       WriteRecords(run.out, records,
                    MakeProvenance(*run.decoder, input.command_line, options.Integer("seed"),
                                   options.ToJson()),
@@ -231,7 +237,7 @@ void RunChannels(const CommandInput& input) {
   }
   input.out << (options.Flag("json")
                     ? ChannelsJson(records, run.out)
-                    : ChannelsText(records, static_cast<size_t>(run.top), run.out));
+                    : ChannelsText(records, static_cast<size_t>(run.top)) + FileNote(run.out));
 }
 
 std::vector<OptionDescription> SearchOptions() {
@@ -305,7 +311,8 @@ Command ChannelsCommand() {
   }
   const std::vector<OptionDescription> last = {
       OutOption("the HDF5 file to write: ranking, curves, losses"),
-      FlagOption("resume", "go on where an interrupted search stopped"), JsonOption()};
+      FlagOption("resume", "go on where an interrupted search stopped"),
+      FlagOption("overwrite", "replace the file where it exists"), JsonOption()};
   command.options.insert(command.options.end(), last.begin(), last.end());
   command.examples =
       "  midscope channels embedded\n"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
@@ -11,6 +12,7 @@
 #include "probes/cli/file_comparison.h"
 #include "probes/cli/published_text.h"
 #include "probes/cli/record_values.h"
+#include "probes/cli/setting_letters.h"
 #include "probes/cli/stored_file.h"
 #include "probes/cli/text_table.h"
 
@@ -24,18 +26,50 @@ constexpr const char* kList = "list";
 
 std::string Letter(size_t file) { return {static_cast<char>('A' + file)}; }
 
+// Lists without the elements that all of them have; other values as they are.
+std::vector<std::string> WithoutCommon(const std::vector<std::string>& values) {
+  std::vector<Json> lists;
+  for (const std::string& value : values) lists.push_back(Json::parse(value, nullptr, false));
+  if (!std::all_of(lists.begin(), lists.end(), [](const Json& list) { return list.is_array(); })) {
+    return values;
+  }
+  const auto everywhere = [&](const Json& element) {
+    return std::all_of(lists.begin(), lists.end(), [&](const Json& list) {
+      return std::find(list.begin(), list.end(), element) != list.end();
+    });
+  };
+  std::vector<std::string> own;
+  for (const Json& list : lists) {
+    std::string text;
+    for (const Json& element : list) {
+      if (everywhere(element)) continue;
+      text += (text.empty() ? "" : ", ") +
+              (element.is_string() ? element.get<std::string>() : element.dump());
+    }
+    own.push_back(text.empty() ? "no other" : text);
+  }
+  return own;
+}
+
+// At most 60 characters of it.
+std::string Shortened(const std::string& value) {
+  constexpr size_t kLongest = 60;
+  const std::string shown = DisplayText(value);
+  if (shown.size() <= kLongest) return shown;
+  size_t end = kLongest - 3;
+  while (end > 0 && (static_cast<unsigned char>(shown[end]) & 0xc0U) == 0x80U) --end;
+  return shown.substr(0, end) + "...";
+}
+
 std::string FieldsText(const std::vector<RunReader>& readers) {
   std::vector<std::string> header = {"differs"};
   for (size_t file = 0; file < readers.size(); ++file) header.push_back(Letter(file));
   TextTable table(header);
-  constexpr size_t kLongest = 60;
   const auto fields = DifferentFields(readers);
   for (const auto& [name, values] : fields) {
     std::vector<std::string> row = {DisplayText(name)};
-    for (const std::string& value : values) {
-      const std::string shown = DisplayText(value);
-      row.push_back(shown.size() <= kLongest ? shown : fmt::format("({} bytes)", value.size()));
-    }
+    for (const std::string& value : WithoutCommon(values))
+      row.push_back(Shortened(DisplayText(value)));
     table.Add(row);
   }
   return fields.empty() ? "made alike: no field of plan or provenance differs\n" : table.Text();
@@ -48,33 +82,69 @@ std::string DifferenceText(const ComparedCell& cell) {
                      cell.interval.high);
 }
 
+// Files that ask something else than the first: their numbers are not its numbers changed.
+std::string OtherTasksText(const std::vector<RunReader>& readers) {
+  const std::string first = ReadFileOutcome(readers.front()).task;
+  std::string text;
+  for (size_t file = 1; file < readers.size(); ++file) {
+    const std::string task = ReadFileOutcome(readers[file]).task;
+    if (task == first) continue;
+    text += fmt::format("no difference of {} to A: it asks {}, A {}\n", Letter(file),
+                        DisplayText(task), DisplayText(first));
+  }
+  return text;
+}
+
 std::string OutcomesText(const std::vector<RunReader>& readers) {
   TextTable table(
       {"setting", "place", "file", "samples", "accuracy", "answer_nll", "difference to A [95 %]"});
-  for (const ComparedCell& cell : CompareOutcomes(readers)) {
-    table.Add({DisplayText(cell.setting), std::to_string(cell.place), Letter(cell.file),
-               std::to_string(cell.samples), fmt::format("{:.2f}", cell.accuracy),
-               fmt::format("{:.2f}", cell.answer_nll), DifferenceText(cell)});
+  const std::vector<ComparedCell> cells = CompareOutcomes(readers);
+  std::vector<std::string> settings;
+  for (const ComparedCell& cell : cells) {
+    const bool known = std::find(settings.begin(), settings.end(), cell.setting) != settings.end();
+    if (!known) settings.push_back(cell.setting);
   }
-  return table.Text() +
-         "difference: of answer_nll; with an interval where both files hold the same samples\n";
+  const SettingLetters letters(settings);
+  for (const ComparedCell& cell : cells) {
+    const auto at = std::find(settings.begin(), settings.end(), cell.setting) - settings.begin();
+    table.Add({DisplayText(letters.Name(static_cast<size_t>(at))), cell.place_text,
+               Letter(cell.file), std::to_string(cell.samples),
+               fmt::format("{:.2f}", cell.accuracy), fmt::format("{:.2f}", cell.answer_nll),
+               DifferenceText(cell)});
+  }
+  return letters.Legend() + table.Text() +
+         "difference: of answer_nll; with an interval where both files hold the same samples\n" +
+         OtherTasksText(readers);
 }
 
+// Arrays whose elements differ are listed; of those that are not compared, how many and why.
 std::string ArraysText(const std::vector<ComparedArray>& arrays) {
-  TextTable table({"array", "file", "to A", "largest difference", "elements that differ"});
+  TextTable table({"array", "file", "largest difference", "elements that differ"});
   size_t equal = 0;
+  size_t different = 0;
+  std::map<std::pair<size_t, std::string>, std::vector<std::string>> not_compared;
   for (const ComparedArray& array : arrays) {
     if (array.verdict == "equal") {
       ++equal;
-      continue;
+    } else if (array.verdict == "differs") {
+      ++different;
+      table.Add({DisplayText(array.name), Letter(array.file), fmt::format("{:.3g}", array.largest),
+                 fmt::format("{} of {}", array.differing, array.elements)});
+    } else {
+      not_compared[{array.file, array.verdict}].push_back(array.name);
     }
-    const bool values = array.elements > 0;
-    table.Add({DisplayText(array.name), Letter(array.file), DisplayText(array.verdict),
-               values ? fmt::format("{:.3g}", array.largest) : "",
-               values ? fmt::format("{} of {}", array.differing, array.elements) : ""});
   }
-  return fmt::format("arrays: {} of {} are equal\n", equal, arrays.size()) +
-         (equal == arrays.size() ? "" : table.Text());
+  std::string text =
+      fmt::format("arrays: {} of {} are equal, {} differ\n", equal, arrays.size(), different);
+  for (const auto& [why, names] : not_compared) {
+    constexpr size_t kNamed = 3;
+    text += fmt::format("not compared, {} ({}): {}", DisplayText(why.second), Letter(why.first),
+                        DisplayText(names.front()));
+    for (size_t i = 1; i < std::min(kNamed, names.size()); ++i)
+      text += ", " + DisplayText(names[i]);
+    text += names.size() > kNamed ? fmt::format(" and {} more\n", names.size() - kNamed) : "\n";
+  }
+  return text + (different == 0 ? "" : table.Text());
 }
 
 Json ComparisonJson(const std::vector<RunReader>& readers, bool outcomes, const JobContext& job) {
@@ -90,6 +160,7 @@ Json ComparisonJson(const std::vector<RunReader>& readers, bool outcomes, const 
     for (const ComparedCell& cell : CompareOutcomes(readers)) {
       json["rows"].push_back({{"setting", cell.setting},
                               {"place", cell.place},
+                              {"place_text", cell.place_text},
                               {"file", cell.file},
                               {"samples", cell.samples},
                               {"accuracy", NumberOrNull(cell.accuracy)},
@@ -109,6 +180,12 @@ Json ComparisonJson(const std::vector<RunReader>& readers, bool outcomes, const 
                               {"elements", array.elements}});
   }
   return json;
+}
+
+std::vector<const PublishedTable*> AllPublishedTables() {
+  std::vector<const PublishedTable*> tables;
+  for (const PublishedTable& table : PublishedTables()) tables.push_back(&table);
+  return tables;
 }
 
 // The tables that were asked for; of several halves of one table those about the file's task.
@@ -144,18 +221,30 @@ void ComparePublished(const CommandInput& input, const std::vector<RunReader>& r
               << "\n";
 }
 
+// The list of the tables, or tables as they are.
+void PrintPublished(const std::string& name, bool as_json, std::ostream& out) {
+  const bool list = name == kList;
+  if (list && !as_json) {
+    out << PublishedListText();
+    return;
+  }
+  Json tables = Json::array();
+  for (const PublishedTable* table : list ? AllPublishedTables() : FindPublishedTables(name)) {
+    if (as_json) {
+      tables.push_back(list ? PublishedHeadJson(*table) : PublishedTableJson(*table));
+    } else {
+      out << PublishedTableText(*table);
+    }
+  }
+  if (as_json) out << Json{{"published", tables}}.dump(2) << "\n";
+}
+
 void RunCompare(const CommandInput& input) {
   const OptionSet& options = input.options;
   const std::vector<std::string>& files = options.TextList("files");
   const std::string& published = options.Text("published");
-  if (published == kList) {
-    input.out << PublishedListText();
-    return;
-  }
-  if (files.empty() && !published.empty()) {
-    for (const PublishedTable* table : FindPublishedTables(published)) {
-      input.out << PublishedTableText(*table);
-    }
+  if (published == kList || (files.empty() && !published.empty())) {
+    PrintPublished(published, options.Flag("json"), input.out);
     return;
   }
   if (files.size() < 2 && published.empty()) {

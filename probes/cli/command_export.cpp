@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/error.h"
@@ -23,17 +30,79 @@ bool IsPicture(const std::string& format) {
   return format == "png" || format == "svg" || format == "pdf";
 }
 
-// As asked, or as --out ends, or CSV.
-std::string Format(const OptionSet& options) {
-  if (options.IsSet("format")) return options.Text("format");
-  for (const std::string& format : Formats()) {
-    if (options.Text("out").ends_with("." + format) && !IsPicture(format)) return format;
-  }
-  return Formats().front();
+// What the name of the file ends in, without its dot: "csv".
+std::string Ending(const std::string& file) {
+  const std::string extension = std::filesystem::path(file).extension().string();
+  return extension.empty() ? "" : extension.substr(1);
 }
 
-void ExportPictures(const OptionSet& options, const std::string& format) {
-  if (options.Text("out").empty()) {
+bool IsFormat(const std::string& ending) {
+  return std::find(Formats().begin(), Formats().end(), ending) != Formats().end();
+}
+
+// As asked, or as --out ends, or CSV.
+std::string Format(const OptionSet& options) {
+  const std::string& out = options.Text("out");
+  const std::string ending = Ending(out);
+  if (options.IsSet("format")) {
+    const std::string& format = options.Text("format");
+    if (IsFormat(ending) && ending != format) {
+      throw UsageError("option --out",
+                       "'" + out + "' ends in ." + ending + ", --format is " + format,
+                       "Leave --format away, or give another name");
+    }
+    return format;
+  }
+  if (ending.empty()) return Formats().front();
+  if (IsFormat(ending)) return ending;
+  throw UsageError("option --out", "'" + out + "' ends in ." + ending + ", which is no format",
+                   "Give --format, or a name that ends in .csv, .json, .npz, .png, .svg or .pdf");
+}
+
+// A folder beside the pictures' place in which they are drawn; it goes with the object.
+class DrawingFolder {
+ public:
+  explicit DrawingFolder(const std::filesystem::path& parent) {
+    std::string name = (parent / ".midscope-pictures-XXXXXX").string();
+    if (!::mkdtemp(name.data())) {
+      throw Failure(parent.string(),
+                    std::string("pictures cannot be written there: ") + std::strerror(errno));
+    }
+    path_ = name;
+  }
+  ~DrawingFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  DrawingFolder(const DrawingFolder&) = delete;
+  DrawingFolder& operator=(const DrawingFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Where the pictures of these names go: into the folder `out`, or one of them to the file `out`.
+std::vector<std::filesystem::path> Targets(const std::string& out, bool one_file,
+                                           const std::vector<std::string>& names) {
+  std::vector<std::filesystem::path> targets;
+  if (one_file && names.size() == 1) return {out};
+  if (one_file) {
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+    throw UsageError("option --out",
+                     "'" + out + "' is one picture, and the file has " +
+                         std::to_string(names.size()) + ": " + list,
+                     "Give --out FOLDER with --format, or the address of one record");
+  }
+  for (const std::string& name : names) targets.push_back(std::filesystem::path(out) / name);
+  return targets;
+}
+
+// The pictures that were written.
+std::vector<std::string> ExportPictures(const OptionSet& options, const std::string& format) {
+  const std::string& out = options.Text("out");
+  if (out.empty()) {
     throw UsageError("option --out", "it must be given for pictures: a folder",
                      "Give --out FOLDER");
   }
@@ -41,17 +110,35 @@ void ExportPictures(const OptionSet& options, const std::string& format) {
     throw UsageError("option --format", "pictures are of all records of a file",
                      "Leave --slice and --array away; FILE.h5::RECORD draws one record");
   }
-  DrawPictures(options.Text("file"), options.Text("out"), format);
+  const bool one_file = Ending(out) == format && !std::filesystem::is_directory(out);
+  if (one_file) {
+    CheckOutputPath(out, options.Flag("overwrite"), "Give --overwrite, or another --out");
+  } else {
+    std::error_code failed;
+    std::filesystem::create_directories(out, failed);
+    if (failed) throw Failure(out, "the folder cannot be made: " + failed.message());
+  }
+  std::filesystem::path beside = out;
+  if (one_file) beside = beside.has_parent_path() ? beside.parent_path() : ".";
+  const DrawingFolder drawn(beside);
+  const std::vector<std::string> names =
+      DrawPictures(options.Text("file"), drawn.path().string(), format);
+  const std::vector<std::filesystem::path> targets = Targets(out, one_file, names);
+  for (const std::filesystem::path& target : targets) {
+    CheckOutputPath(target.string(), options.Flag("overwrite"),
+                    "Give --overwrite, or another --out");
+  }
+  std::vector<std::string> written;
+  for (size_t i = 0; i < names.size(); ++i) {
+    std::filesystem::rename(drawn.path() / names[i], targets[i]);
+    written.push_back(targets[i].string());
+  }
+  return written;
 }
 
-void RunExport(const CommandInput& input) {
+// Tables and arrays; "" where they went to standard output.
+std::string ExportArrays(const CommandInput& input, const std::string& format) {
   const OptionSet& options = input.options;
-  const std::string format = Format(options);
-  if (IsPicture(format)) {
-    input.out.flush();
-    ExportPictures(options, format);
-    return;
-  }
   const std::string& file = options.Text("out");
   if (!file.empty()) {
     CheckOutputPath(file, options.Flag("overwrite"), "Give --overwrite, or another --out");
@@ -81,6 +168,27 @@ void RunExport(const CommandInput& input) {
   } else {
     WriteTextFile(file, write);
   }
+  return file;
+}
+
+void RunExport(const CommandInput& input) {
+  const OptionSet& options = input.options;
+  const std::string format = Format(options);
+  if (options.Flag("json") && options.Text("out").empty()) {
+    throw UsageError("option --json", "it says what was written, and nothing is without --out",
+                     "For the data as JSON give --format json");
+  }
+  std::vector<std::string> written;
+  if (IsPicture(format)) {
+    written = ExportPictures(options, format);
+  } else if (std::string file = ExportArrays(input, format); !file.empty()) {
+    written.push_back(std::move(file));
+  }
+  if (options.Flag("json")) {
+    input.out << nlohmann::ordered_json{{"format", format}, {"files", written}}.dump(2) << "\n";
+    return;
+  }
+  for (const std::string& file : written) input.out << FileNote(file);
 }
 
 }  // namespace
@@ -91,8 +199,9 @@ Command ExportCommand() {
   format.type = OptionType::kChoice;
   format.choices = Formats();
   format.help =
-      "csv: one row an element; json: nested lists; npz: for numpy.load; png, svg, pdf: the "
-      "window's pictures, into the folder --out; by default csv, or as --out ends";
+      "csv: one row an element, or of records over one axis one row a position; json: nested "
+      "lists; npz: for numpy.load; png, svg, pdf: the window's pictures, into the folder --out, or "
+      "where there is one into that file; by default as --out ends, or csv";
 
   Command command;
   command.name = "export";
@@ -100,8 +209,11 @@ Command ExportCommand() {
   command.description =
       "Writes the arrays of an HDF5 file of Midscope for other programs. CSV is in long form, with "
       "a\n"
-      "column for every axis; NaN is an empty cell (CSV) or null (JSON). NPZ holds each array and\n"
-      "each axis under its name. Pictures are drawn by midscope-gui, without a display.";
+      "column for every axis; of a record whose arrays all lie over one axis it has one row per\n"
+      "position and one column per array. NaN is an empty cell (CSV) or null (JSON). NPZ holds "
+      "each\n"
+      "array and each axis under its name. A name that stands for two things is RECORD.NAME.\n"
+      "Pictures are drawn by midscope-gui, without a display.";
   command.positionals = {"file"};
   command.options = {
       AddressOption("file", "a file of results, or FILE.h5::RECORD or ::RECORD/ARRAY"),
@@ -109,7 +221,8 @@ Command ExportCommand() {
       SliceOption(),
       TextOption("array", "this array alone: NAME or RECORD/NAME"),
       OutOption("the file to write; standard output where it is left out"),
-      FlagOption("overwrite", "replace the file where it exists")};
+      FlagOption("overwrite", "replace files that exist"),
+      FlagOption("json", "print as JSON which files were written")};
   command.examples =
       "  midscope export run.h5 --array answer_nll --out run.csv\n"
       "  midscope export run.h5 --array outcome_means/accuracy\n"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "data/record_reader.h"
@@ -24,8 +25,14 @@ void RunMerge(const CommandInput& input) {
   const OptionSet& options = input.options;
   const std::string& out = options.Text("out");
   const std::vector<std::string>& files = options.TextList("files");
-  if (files.size() == 1 && StandsAlone(files.front()))
-    throw UsageError("FILES", "one file is nothing to join", "Give two or more");
+  if (files.size() == 1 && StandsAlone(files.front())) {
+    const bool exists = std::filesystem::exists(out);
+    throw UsageError("FILES",
+                     "one file is nothing to join" +
+                         (exists ? "; the first, " + out + ", is the one to write, and it exists"
+                                 : std::string()),
+                     "Give two or more behind the file to write: midscope merge NEW.h5 A.h5 B.h5");
+  }
   CheckOutputPath(out, options.Flag("overwrite"), "Give --overwrite, or another OUT");
   const SweepMerge merge(files);
   if (options.Flag("virtual")) {
@@ -33,10 +40,22 @@ void RunMerge(const CommandInput& input) {
   } else {
     merge.Write(out, merge.provenance(), MergedSummaries(merge));
   }
+  if (options.Flag("json")) {
+    input.out << nlohmann::ordered_json{{"file", out},
+                                        {"files", files},
+                                        {"samples", merge.samples().size()},
+                                        {"failed_samples", merge.failures().size()},
+                                        {"joined", merge.joins_settings() ? "settings" : "samples"},
+                                        {"virtual", options.Flag("virtual")}}
+                     .dump(2)
+              << "\n";
+    return;
+  }
   input.out << fmt::format("{}: {} samples of {} file{}, {} joined; {} failed{}\n", out,
                            merge.samples().size(), files.size(), files.size() == 1 ? "" : "s",
                            merge.joins_settings() ? "settings" : "samples", merge.failures().size(),
-                           options.Flag("virtual") ? "; what is large stays in them" : "");
+                           options.Flag("virtual") ? "; what is large stays in them" : "")
+            << FileNote(out);
 }
 
 }  // namespace
@@ -70,7 +89,7 @@ Command MergeCommand() {
   command.options = {
       out, files,
       FlagOption("virtual", "point into the files, copying no attention rows and no texts"),
-      FlagOption("overwrite", "replace OUT where it exists")};
+      FlagOption("overwrite", "replace OUT where it exists"), JsonOption()};
   command.examples =
       "  midscope merge all.h5 run.h5 run.h5.rank1 run.h5.rank2\n"
       "  midscope merge --virtual all.h5 part1.h5 part2.h5\n"

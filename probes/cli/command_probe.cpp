@@ -130,8 +130,7 @@ std::string RecordsText(const std::vector<Record>& records, const OptionSet& opt
                         const ProbeRegistry& probes) {
   std::string text;
   for (const Record* record : ShownRecords(records, options, probes)) text += RecordText(*record);
-  if (options.IsSet("out")) text += "file: " + options.Text("out") + "\n";
-  return text;
+  return text + FileNote(options.Text("out"));
 }
 
 std::string ProbeText(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format,

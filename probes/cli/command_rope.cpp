@@ -142,8 +142,7 @@ std::string RopeText(const Record& record, const std::string& file) {
   text += ColumnsText(record, "pair", "period", pairs, "{:.1f}");
   text += "\nDecay with distance (logit of a query and key of ones, over that at distance 0):\n";
   text += ColumnsText(record, "distance", "similarity", DecayRows(record), "{:.3f}");
-  if (!file.empty()) text += "file: " + file + "\n";
-  return text;
+  return text + FileNote(file);
 }
 
 void RunRope(const CommandInput& input) {

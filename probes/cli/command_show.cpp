@@ -10,6 +10,7 @@
 #include "probes/cli/command.h"
 #include "probes/cli/record_text.h"
 #include "probes/cli/stored_file.h"
+#include "probes/cli/stored_sweep.h"
 
 namespace midscope::cli {
 namespace {
@@ -35,9 +36,13 @@ std::string ProvenanceText(const Provenance& provenance) {
   return text;
 }
 
-// The whole file: the record's short arrays as tables, the others as one line each.
-std::string WholeFileText(const RunReader& reader) {
-  std::string text = FileLine(reader) + "\n" + ProvenanceText(reader.provenance());
+// The whole file: what the command printed that wrote it, and the record's short arrays as tables,
+// the others as one line each.
+std::string WholeFileText(const RunReader& reader, size_t top) {
+  std::string text = FileLine(reader) + "\n";
+  const std::string table = PrintedTable(reader);
+  if (!table.empty()) text += "\n" + table + "\n";
+  text += ProvenanceText(reader.provenance());
   if (!reader.plan_json().empty()) text += "plan:\n  " + DisplayText(reader.plan_json()) + "\n";
   for (const std::string& name : reader.record_names()) {
     Record record = reader.Describe(name);
@@ -50,7 +55,7 @@ std::string WholeFileText(const RunReader& reader) {
     });
     for (Array& array : record.arrays) array = reader.ReadArray(name, array.name);
     if (!record.FindArray(record.signal)) record.signal.clear();
-    text += RecordText(record) + large;
+    text += RecordText(record, top) + large;
   }
   return text;
 }
@@ -61,9 +66,10 @@ void RunShow(const CommandInput& input) {
   const OptionSet& options = input.options;
   const std::string& address = options.Text("file");
   const std::vector<std::string>& slices = options.TextList("slice");
+  const auto top = static_cast<size_t>(options.Integer("top"));
   const RunAddress parsed = ParseRunAddress(address);
   if (parsed.inside.empty() && slices.empty() && !options.Flag("json")) {
-    input.out << WholeFileText(RunReader(parsed.path));
+    input.out << WholeFileText(RunReader(parsed.path), top);
     return;
   }
   const RunFile file = ReadRecords(address, slices);
@@ -72,8 +78,13 @@ void RunShow(const CommandInput& input) {
     return;
   }
   for (const Record& record : file.records) {
-    input.out << (NamesOneArray(parsed.inside) ? ArrayText(record, record.arrays.front())
-                                               : RecordText(record));
+    if (!NamesOneArray(parsed.inside)) {
+      input.out << RecordText(record, top);
+      continue;
+    }
+    const Array& array = record.arrays.front();
+    const std::string heads = options.IsSet("top") ? LargestHeadsText(record, array, top) : "";
+    input.out << (heads.empty() ? ArrayText(record, array, top) : heads);
   }
 }
 
@@ -84,15 +95,23 @@ Command ShowCommand() {
   command.name = "show";
   command.summary = "what stands in a file of results, or at an address in it";
   command.description =
-      "Prints a file's provenance and records, one record, or the values of one array. Of a large\n"
-      "array a part is read alone where --slice names it.";
+      "Prints the table that midscope sweep or channels printed, the file's provenance and "
+      "records;\n"
+      "or one record, or the values of one array. Of a large array a part is read alone where\n"
+      "--slice names it. Ranks are printed from 1 on; --json, --slice and files count those of\n"
+      "answer_rank and head_rank from 0.";
   command.positionals = {"file"};
   command.options = {
       AddressOption("file", "a file of results, or FILE.h5::RECORD or ::RECORD/ARRAY"),
-      SliceOption(), JsonOption()};
+      SliceOption(),
+      IntegerOption("top",
+                    "how many of the largest heads are listed, of arrays over layers and heads", 1,
+                    100000, static_cast<int64_t>(kHeadsShown)),
+      JsonOption()};
   command.examples =
       "  midscope show run.h5\n"
       "  midscope show run.h5::/entry/outcome_means/accuracy\n"
+      "  midscope show heads.h5::retrieval_heads_mean/mean_retrieval_score --top 20\n"
       "  midscope show run.h5::sweep/last_query_attention --slice sample=7 --slice layer=12 \\\n"
       "      --slice head=0-3";
   command.run = RunShow;

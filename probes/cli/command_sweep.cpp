@@ -58,6 +58,7 @@ void CheckAddedTo(const std::string& file) {
 // What can be told before a model is loaded.
 void CheckFiles(const OptionSet& options, const std::vector<std::string>& files, int64_t ranks) {
   const std::string& out = options.Text("out");
+  CheckOverwrite(options);
   if (out.empty()) {
     if (ranks > 1) {
       throw UsageError("option --out", "several processes share a sweep through its file",
@@ -83,10 +84,11 @@ void CheckFiles(const OptionSet& options, const std::vector<std::string>& files,
   const bool add = options.Flag("add");
   for (const std::string& file : files) {
     if (add) CheckAddedTo(file);
-    CheckOutputPath(file, add || options.Flag("resume"),
-                    "Give --resume to go on, --add to add to it, or another --out");
+    const bool may_exist = add || options.Flag("resume") || options.Flag("overwrite");
+    CheckOutputPath(file, may_exist,
+                    "Give --resume to go on, --add to add to it, --overwrite, or another --out");
     const std::vector<std::string> parts = RankParts(file);
-    if (!parts.empty() && !options.Flag("resume")) {
+    if (!parts.empty() && !may_exist) {
       throw UsageError(parts.front(), "parts of a sweep by several processes lie here",
                        "Give --resume to go on, or another --out");
     }
@@ -94,7 +96,12 @@ void CheckFiles(const OptionSet& options, const std::vector<std::string>& files,
 }
 
 void Print(const OptionSet& options, const std::vector<CellReport>& reports, std::ostream& out) {
-  out << (options.Flag("json") ? SweepJson(reports) : SweepText(reports));
+  if (options.Flag("json")) {
+    out << SweepJson(reports);
+    return;
+  }
+  out << SweepText(reports);
+  for (const CellReport& report : reports) out << FileNote(report.file);
 }
 
 // A passage that prompts do not have is told before there is a file: sample 0 stands for all.
@@ -179,6 +186,7 @@ class SweepCommandRun {
 
   SweepResult RunAlone(SweepRun& run, const SweepCell& cell, const std::string& file) const {
     if (file.empty()) return RunWithoutFile(run, cell);
+    RemoveOverwritten(file);
     FoldRankParts(Shared(run.plan, file));
     SweepStore store = Store(run.plan, file);
     run.store = &store;
@@ -275,6 +283,7 @@ class SweepCommandRun {
     std::set<int64_t> waiting;
     EarlierParts earlier;
     if (leads) {
+      RemoveOverwritten(file);
       earlier = SettleRankParts(shared);
       for (int64_t sample = 0; sample < run.plan.samples; ++sample) {
         if (!earlier.finished.contains(sample)) waiting.insert(sample);
@@ -309,6 +318,18 @@ class SweepCommandRun {
           fmt::format("sweep interrupted: {} samples are safe in {} and its journal. "
                       "The same command with --resume goes on",
                       run.store->finished().size(), part));
+    }
+  }
+
+  // What --overwrite replaces goes when nothing can be refused any more.
+  void RemoveOverwritten(const std::string& file) const {
+    if (!options_.Flag("overwrite")) return;
+    std::vector<std::string> files = RankParts(file);
+    files.push_back(file);
+    for (const std::string& one : files) {
+      std::error_code ignored;
+      std::filesystem::remove(one, ignored);
+      std::filesystem::remove(JournalPath(one), ignored);
     }
   }
 

@@ -14,6 +14,10 @@ bool SameAxis(const Axis& a, const Axis& b) {
   return a.size == b.size && a.labels == b.labels && a.values == b.values;
 }
 
+bool IsTaken(const Record& record, const std::string& name) {
+  return record.FindAxis(name) || record.FindArray(name);
+}
+
 // The record with that array alone and the axes that it uses.
 Record OnlyArray(const Record& record, const Array& array) {
   Record picked;
@@ -52,16 +56,26 @@ Record MergeRecords(const std::vector<Record>& records) {
   Record merged;
   merged.name = "file";
   for (const Record& record : records) {
+    const auto free_name = [&](const std::string& name) {
+      if (!IsTaken(merged, name)) return name;
+      std::string qualified = record.name + "." + name;
+      while (IsTaken(merged, qualified)) qualified += "_";
+      return qualified;
+    };
     std::map<std::string, std::string> axis_names;
     for (const Axis& axis : record.axes) {
       const Axis* known = merged.FindAxis(axis.name);
+      if (known && SameAxis(*known, axis)) {
+        axis_names[axis.name] = axis.name;
+        continue;
+      }
       Axis renamed = axis;
-      if (known && !SameAxis(*known, axis)) renamed.name = record.name + "." + axis.name;
+      renamed.name = free_name(axis.name);
       axis_names[axis.name] = renamed.name;
-      if (!merged.FindAxis(renamed.name)) merged.axes.push_back(renamed);
+      merged.axes.push_back(std::move(renamed));
     }
     for (Array array : record.arrays) {
-      if (merged.FindArray(array.name)) array.name = record.name + "." + array.name;
+      array.name = free_name(array.name);
       for (std::string& axis : array.axes) axis = axis_names.at(axis);
       merged.arrays.push_back(std::move(array));
     }

@@ -18,8 +18,8 @@ struct PickedArray {
 };
 PickedArray PickArray(const std::vector<Record>& records, const std::string& name);
 
-// All arrays in one record. Axes that are the same are shared; axes and arrays that share no more
-// than a name are called RECORD.NAME from the second on.
+// All arrays in one record. Axes that are the same are shared. An axis or array whose name stands
+// already for another axis or array is called RECORD.NAME.
 Record MergeRecords(const std::vector<Record>& records);
 
 }  // namespace midscope::cli

@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 
 #include "core/error.h"
 #include "data/provenance_fields.h"
@@ -83,7 +84,7 @@ std::vector<double> CellValues(const FileValues& file, size_t cell) {
 
 void SetDifference(const FileValues& first, const FileValues& other, ComparedCell& row) {
   const int64_t cell = first.outcome.Cell(row.setting, row.place);
-  if (cell < 0) return;
+  if (cell < 0 || first.outcome.task != other.outcome.task) return;
   const auto first_cell = static_cast<size_t>(cell);
   row.difference = row.answer_nll - first.outcome.answer_nll[first_cell];
   if (!Paired(first, other)) return;
@@ -179,8 +180,12 @@ void CompareRecord(const std::vector<RunReader>& readers, size_t file, const std
       result.verdict = "other shape";
     } else {
       const std::string axis = OtherPlaces(first, array, other, *twin);
-      if (!axis.empty()) result.verdict = "other places on axis " + axis;
-      CompareValues(readers.front(), readers[file], first, record, array, job, result);
+      // Elements side by side would be of different settings, places or samples.
+      if (!axis.empty()) {
+        result.verdict = "other places on axis " + axis;
+      } else {
+        CompareValues(readers.front(), readers[file], first, record, array, job, result);
+      }
     }
     results.push_back(std::move(result));
   }
@@ -198,6 +203,13 @@ int64_t FileOutcome::Cell(const std::string& setting, int64_t place) const {
   const auto column = std::find(places.begin(), places.end(), place);
   if (row == settings.end() || column == places.end()) return -1;
   return (row - settings.begin()) * static_cast<int64_t>(places.size()) + (column - places.begin());
+}
+
+std::string FileOutcome::PlaceText(int64_t place) const {
+  const auto found = std::find(places.begin(), places.end(), place);
+  const auto index = static_cast<size_t>(found - places.begin());
+  const bool named = index < place_texts.size() && !place_texts[index].empty();
+  return named ? place_texts[index] : std::to_string(place);
 }
 
 bool HasOutcome(const RunReader& reader) { return HasRecord(reader, kMeans); }
@@ -229,6 +241,9 @@ FileOutcome ReadFileOutcome(const RunReader& reader) {
         found == means.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
     return held ? *held : std::string();
   };
+  const Array* names = means.FindArray("place_text");
+  const auto* texts = names ? std::get_if<std::vector<std::string>>(&names->data) : nullptr;
+  if (texts && texts->size() == places->values.size()) outcome.place_texts = *texts;
   outcome.bos = text("bos");
   outcome.chat_template = text("chat_template");
   outcome.settings = settings->labels;
@@ -262,6 +277,7 @@ std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers)
       const auto at = static_cast<size_t>(cell);
       ComparedCell row{setting,
                        place,
+                       outcome.PlaceText(place),
                        file,
                        outcome.samples,
                        outcome.accuracy[at],
@@ -306,7 +322,13 @@ std::vector<std::pair<std::string, std::vector<std::string>>> DifferentFields(
     };
     ForEachField(readers[file].provenance(), [&](const char* name, const auto& value) {
       if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
-        note(name, value);
+        // Options one by one: which of them differs is what is asked.
+        const nlohmann::json options = std::string_view(name) == "options_json"
+                                           ? nlohmann::json::parse(value, nullptr, false)
+                                           : nlohmann::json();
+        if (!options.is_object()) note(name, value);
+        if (!options.is_object()) return;
+        for (const auto& [key, held] : options.items()) note("option --" + key, held.dump());
       } else {
         note(name, std::to_string(value));
       }

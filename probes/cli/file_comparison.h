@@ -28,20 +28,24 @@ struct FileOutcome {
   // How prompts were put (probes/prompt_format.h); "" where the file does not say.
   std::string bos;
   std::string chat_template;
+  std::vector<std::string> place_texts = {};  // how places are printed; empty: by rank
 
   // Row-major index of a setting at a place; -1 where the file has it not.
   int64_t Cell(const std::string& setting, int64_t place) const;
+  // "10", or "50 %" where the sweep was asked by share.
+  std::string PlaceText(int64_t place) const;
 };
 
 // Throws Error (failure) where the file holds no means over samples.
 FileOutcome ReadFileOutcome(const RunReader& reader);
 bool HasOutcome(const RunReader& reader);
 
-// One cell of one file, and how it differs from the first file's, sample by sample, where both have
-// the same samples.
+// One cell of one file, and how it differs from the first file's, where both are of one task;
+// sample by sample, where both have the same samples.
 struct ComparedCell {
   std::string setting;
   int64_t place = 0;
+  std::string place_text;  // as it is printed
   size_t file = 0;
   int64_t samples = 0;
   double accuracy = 0;
@@ -56,8 +60,10 @@ std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers)
 struct ComparedArray {
   std::string name;  // "RECORD/ARRAY"
   size_t file = 0;
-  std::string verdict;  // "equal", "only in A", "other shape", "differs", ...
-  double largest = 0;   // |difference| where numbers differ
+  // "equal", "differs", or why elements are not compared: "only in A", "other shape", "other places
+  // on axis setting", ...
+  std::string verdict;
+  double largest = 0;  // |difference| where numbers differ
   int64_t differing = 0;
   int64_t elements = 0;
 };
@@ -65,7 +71,8 @@ struct ComparedArray {
 std::vector<ComparedArray> CompareArrays(const std::vector<RunReader>& readers,
                                          const JobContext& job);
 
-// Fields of provenance and plan in which the files differ, with each file's value.
+// Fields of provenance and plan ("plan.KEY"), and options of the command ("option --NAME"), in
+// which the files differ, with each file's value.
 std::vector<std::pair<std::string, std::vector<std::string>>> DifferentFields(
     const std::vector<RunReader>& readers);
 

@@ -12,6 +12,7 @@
 #include "data/task.h"
 #include "probes/cli/command.h"
 #include "probes/cli/option_binder.h"
+#include "probes/cli/paragraph.h"
 #include "probes/cli/probe_help.h"
 
 namespace midscope::cli {
@@ -28,11 +29,10 @@ std::string Overview() {
   text +=
       "\nmidscope COMMAND --help shows a command's options with examples.\n"
       "midscope help interventions shows what --with takes, midscope help presets the published\n"
-      "settings it knows by name, midscope help tasks what --task takes, midscope help jsonl\n"
-      "how to ask questions of your own, midscope help probes what midscope probe measures, "
-      "midscope\n"
-      "help schema what lies in its files.\n"
-      "midscope --version prints the version.\n\n"
+      "settings it knows by name, midscope help tasks what --task takes, midscope help jsonl how to\n"
+      "ask questions of your own, midscope help probes what midscope probe measures, midscope help\n"
+      "schema what lies in its files.\n"
+      "midscope version (or --version, -V) prints the version.\n\n"
       "Results go to standard output, progress and messages to standard error. Exit status: 0 "
       "done,\n"
       "1 failed, 2 a request that cannot be understood, 130 interrupted.\n";
@@ -41,17 +41,21 @@ std::string Overview() {
 
 std::string ArgumentHelp(const TermArgument& argument) {
   std::string allowed;
+  // Many choices are broken over lines, which needs spaces.
+  constexpr size_t kFew = 8;
+  const char* between = argument.choices.size() > kFew ? ", " : "|";
   for (const std::string& choice : argument.choices) {
-    allowed += (allowed.empty() ? "" : "|") + choice;
+    allowed += (allowed.empty() ? "" : between) + choice;
   }
   if (allowed.empty() && argument.minimum < argument.maximum) {
     allowed = fmt::format("{:g} to {:g}", argument.minimum, argument.maximum);
   }
-  std::string text = fmt::format("      {:<12} {}", argument.name, argument.help);
+  std::string text = argument.help;
   if (!argument.unit.empty()) text += fmt::format(" [{}]", argument.unit);
   if (!allowed.empty()) text += fmt::format(" ({})", allowed);
   if (!argument.default_text.empty()) text += fmt::format(" Default: {}.", argument.default_text);
-  return text + "\n";
+  constexpr size_t kIndent = 19;
+  return Paragraph(fmt::format("      {:<12} ", argument.name), text, kIndent);
 }
 
 }  // namespace
@@ -84,8 +88,8 @@ std::string InterventionHelp() {
       "context lets prompts be that much longer.\n\n"
       "Terms:\n";
   for (const Term& term : InterventionTerms()) {
-    text += fmt::format("\n  {}\n    {}\n", term.name, term.summary);
-    if (!term.source.empty()) text += fmt::format("    {}\n", term.source);
+    text += "\n  " + term.name + "\n" + Paragraph("    ", term.summary, 4) +
+            Paragraph("    ", term.source, 4);
     for (const TermArgument& argument : term.arguments) text += ArgumentHelp(argument);
   }
   return text;
@@ -115,7 +119,7 @@ std::string Help(const std::vector<std::string>& topics) {
     return "What --task takes, such as list:lines=20 or kv:pairs=75,query_aware=1; a parameter "
            "that "
            "is\nleft out has its default:\n\n" +
-           TaskHelp();
+           Wrapped(TaskHelp());
   }
   if (topic == "probes") {
     return "What midscope probe measures. A probe that does not run unasked is named in "

@@ -230,9 +230,12 @@ std::string TokenizerText(const TokenizerFacts& tokenizer) {
   const auto id = [](const std::optional<int64_t>& token) {
     return token ? std::to_string(*token) : "none";
   };
-  return fmt::format("{}, pre-tokenizer {}, {} tokens, BOS {} ({}), EOS {}", tokenizer.model,
-                     tokenizer.pre_tokenizer, tokenizer.vocabulary, id(tokenizer.bos_id),
-                     tokenizer.add_bos ? "asked for" : "not asked for", id(tokenizer.eos_id));
+  // Of tokenizer.json both are in the one file.
+  const bool one = tokenizer.model == tokenizer.pre_tokenizer;
+  return fmt::format("{}{}, {} tokens, BOS {} ({}), EOS {}", tokenizer.model,
+                     one ? "" : ", pre-tokenizer " + tokenizer.pre_tokenizer, tokenizer.vocabulary,
+                     id(tokenizer.bos_id), tokenizer.add_bos ? "asked for" : "not asked for",
+                     id(tokenizer.eos_id));
 }
 
 }  // namespace

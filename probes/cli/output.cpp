@@ -79,6 +79,14 @@ void CheckOutputPath(const std::string& path, bool overwrite, const std::string&
   }
 }
 
+std::string FileNote(const std::string& path) { return path.empty() ? "" : "file: " + path + "\n"; }
+
+void CheckOverwrite(const OptionSet& options) {
+  if (!options.Flag("overwrite") || !options.Flag("resume")) return;
+  throw UsageError("option --overwrite", "--resume goes on in the file that it would replace",
+                   "Give one of them");
+}
+
 void WriteTextFile(const std::string& path, const std::function<void(std::ostream&)>& write) {
   const std::string temporary = path + ".part";
   const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/options.h"
+
 namespace midscope::cli {
 
 // Nobody reads standard output any more (`| head`): no error to tell, but nothing more to do.
@@ -52,6 +54,12 @@ std::string TerminalText(std::string_view text);
 // Throws Error (usage) where the file exists and `overwrite` is false, and (failure) where its
 // folder does not exist: told before the work, not after.
 void CheckOutputPath(const std::string& path, bool overwrite, const std::string& remedy);
+
+// The last line of a command that wrote a file: "file: run.h5"; "" for none.
+std::string FileNote(const std::string& path);
+
+// Throws Error (usage) where both --overwrite and --resume are given.
+void CheckOverwrite(const OptionSet& options);
 
 // Writes a text file through `write`. After an Error no part of the file is left.
 void WriteTextFile(const std::string& path, const std::function<void(std::ostream&)>& write);

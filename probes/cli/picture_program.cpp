@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "probes/cli/picture_program.h"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <vector>
@@ -28,19 +31,45 @@ std::string ProgramPath() {
   return kProgram;
 }
 
+// Standard output is closed to the child, which would print its own paths there; and it is given a
+// runtime folder, which Qt complains about on standard error where there is none.
+class ChildSettings {
+ public:
+  explicit ChildSettings(const std::string& runtime_folder)
+      : runtime_folder_("XDG_RUNTIME_DIR=" + runtime_folder) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    for (char** variable = environ; *variable; ++variable) environment_.push_back(*variable);
+    if (!std::getenv("XDG_RUNTIME_DIR")) environment_.push_back(runtime_folder_.data());
+    environment_.push_back(nullptr);
+  }
+  ~ChildSettings() { posix_spawn_file_actions_destroy(&actions_); }
+  ChildSettings(const ChildSettings&) = delete;
+  ChildSettings& operator=(const ChildSettings&) = delete;
+
+  const posix_spawn_file_actions_t* actions() const { return &actions_; }
+  char* const* environment() const { return environment_.data(); }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  std::string runtime_folder_;
+  std::vector<char*> environment_;
+};
+
 }  // namespace
 
-void DrawPictures(const std::string& address, const std::string& folder,
-                  const std::string& format) {
+std::vector<std::string> DrawPictures(const std::string& address, const std::string& folder,
+                                      const std::string& format) {
   std::vector<std::string> arguments = {ProgramPath(), "--render", address, "--out",
                                         folder,        "--format", format};
   std::vector<char*> pointers;
   pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
+  const ChildSettings settings(folder);
   pid_t child = 0;
-  const int error =
-      posix_spawnp(&child, pointers.front(), nullptr, nullptr, pointers.data(), environ);
+  const int error = posix_spawnp(&child, pointers.front(), settings.actions(), nullptr,
+                                 pointers.data(), settings.environment());
   if (error == ENOENT) {
     throw Failure("pictures", std::string(kProgram) + " draws them, and it is not installed",
                   "Build it (MIDSCOPE_GUI=ON), or take --format csv, json or npz");
@@ -52,6 +81,12 @@ void DrawPictures(const std::string& address, const std::string& folder,
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     throw Failure(address, std::string(kProgram) + " could not draw it");
   }
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace midscope::cli

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace midscope::cli {
 
-// Writes the pictures of `address` into the folder, as "png", "svg" or "pdf"; the program prints
-// their paths to standard output. Throws Error: (failure) where midscope-gui lies neither beside
-// this program nor in PATH, and where it fails, which it has told to standard error.
-void DrawPictures(const std::string& address, const std::string& folder, const std::string& format);
+// Writes the pictures of `address` into the folder, which exists, as "png", "svg" or "pdf"; their
+// file names, sorted. Throws Error: (failure) where midscope-gui lies neither beside this program
+// nor in PATH, and where it fails, which it has told to standard error.
+std::vector<std::string> DrawPictures(const std::string& address, const std::string& folder,
+                                      const std::string& format);
 
 }  // namespace midscope::cli

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "probes/cli/paragraph.h"
+
 namespace midscope::cli {
 namespace {
 
@@ -12,26 +14,9 @@ using Json = nlohmann::ordered_json;
 
 Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-constexpr size_t kWidth = 100;
-
-// "    label: text", broken at spaces, its further lines indented alike.
-std::string Paragraph(const std::string& label, const std::string& text) {
-  if (text.empty()) return "";
-  const std::string indent = "      ";
-  std::string out;
-  std::string line = "    " + label + (label.empty() ? "" : ": ");
-  size_t begin = 0;
-  while (begin < text.size()) {
-    const size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    if (line.size() + word.size() > kWidth) {
-      out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-      line = indent;
-    }
-    line += word + " ";
-    begin = end + 1;
-  }
-  return out + line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+// "    label: text".
+std::string Labelled(const std::string& label, const std::string& text) {
+  return Paragraph("    " + label + (label.empty() ? "" : ": "), text, 6);
 }
 
 std::string When(const ProbeType& type) {
@@ -45,16 +30,16 @@ std::string ProbeHelp(const ProbeRegistry& probes) {
   std::string text;
   for (const ProbeType& type : probes.types()) {
     text += (text.empty() ? "" : "\n") + fmt::format("  {}    (runs {})\n", type.name, When(type));
-    text += Paragraph("", type.summary);
-    text += Paragraph("from", type.source);
-    text += Paragraph("plugin", type.plugin);
-    text += Paragraph("public code", type.departures);
-    text += Paragraph("limits", type.limits);
+    text += Labelled("", type.summary);
+    text += Labelled("from", type.source);
+    text += Labelled("plugin", type.plugin);
+    text += Labelled("public code", type.departures);
+    text += Labelled("limits", type.limits);
     std::string options;
     for (const OptionDescription& option : type.options) {
       options += (options.empty() ? "--" : " --") + option.name;
     }
-    text += Paragraph("options", options);
+    text += Labelled("options", options);
   }
   return text;
 }

@@ -63,7 +63,7 @@ void Dispatch(const std::vector<std::string>& arguments, const std::atomic<bool>
               std::ostream& out) {
   if (arguments.empty()) throw UsageError("command", "none is given", "midscope help lists them");
   const std::string& first = arguments.front();
-  if (first == "--version") {
+  if (first == "--version" || first == "-V" || first == "version") {
     out << "midscope " << ProgramVersion() << " (" << LibraryVersions() << ")\n";
   } else if (first == "help" || first == "--help" || first == "-h") {
     out << Help({arguments.begin() + 1, arguments.end()});

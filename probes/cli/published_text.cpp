@@ -228,6 +228,39 @@ std::string PublishedListText() {
   return list.Text();
 }
 
+nlohmann::ordered_json PublishedHeadJson(const PublishedTable& table) {
+  nlohmann::ordered_json tasks = nlohmann::ordered_json::array();
+  for (const PublishedOutcome& outcome : table.outcomes) tasks.push_back(outcome.task);
+  return {{"name", table.name}, {"title", table.title}, {"source", table.source},
+          {"bos", table.bos},   {"unit", table.unit},   {"samples", table.samples},
+          {"tasks", tasks}};
+}
+
+nlohmann::ordered_json PublishedTableJson(const PublishedTable& table) {
+  using Json = nlohmann::ordered_json;
+  Json json = PublishedHeadJson(table);
+  json["columns"] = table.columns;
+  json["rows"] = Json::array();
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    const PublishedMethod& method = table.MethodOf(row);
+    Json values = Json::array();
+    for (size_t column = 0; column < table.columns.size(); ++column) {
+      values.push_back(NumberOrNull(table.Value(row, column)));
+    }
+    json["rows"].push_back({{"label", table.rows[row]},
+                            {"method", method.term},
+                            {"settings", method.settings},
+                            {"cells", table.cells[row]},
+                            {"values", values}});
+  }
+  json["marks"] = Json::array();
+  for (const PublishedMark& mark : table.marks) {
+    json["marks"].push_back({{"row", mark.row}, {"column", mark.column}, {"note", mark.note}});
+  }
+  json["notes"] = table.notes;
+  return json;
+}
+
 std::string PublishedTableText(const PublishedTable& table) {
   std::vector<std::string> header = {""};
   header.insert(header.end(), table.columns.begin(), table.columns.end());

@@ -14,6 +14,12 @@ namespace midscope::cli {
 // What there is: name, title, source, places.
 std::string PublishedListText();
 
+// The same of one table: {"name", "title", "source", "bos", "unit", "samples", "tasks": [...]}.
+nlohmann::ordered_json PublishedHeadJson(const PublishedTable& table);
+// That with the table itself: "columns", "rows": [{"label", "method", "settings", "cells": [text,
+// as printed], "values": [number or null]}], "marks", "notes".
+nlohmann::ordered_json PublishedTableJson(const PublishedTable& table);
+
 // A table as it was printed, with a mark at each cell that something is known about, the notes
 // below.
 std::string PublishedTableText(const PublishedTable& table);

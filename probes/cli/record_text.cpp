@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/utf8.h"
+#include "data/array_kind.h"
 #include "probes/cli/output.h"
 #include "probes/cli/text_table.h"
 #include "probes/record_values.h"
@@ -22,16 +23,26 @@ constexpr size_t kLongestText = 90;
 std::string Place(const Axis& axis, int64_t index) {
   const auto at = static_cast<size_t>(index);
   if (!axis.labels.empty()) return DisplayText(axis.labels[at]);
-  return axis.values.empty() ? std::to_string(index) : fmt::format("{:g}", axis.values[at]);
+  const int64_t offset = axis.unit == kRankFromZero ? 1 : 0;
+  if (axis.values.empty()) return std::to_string(index + offset);
+  return fmt::format("{:g}", axis.values[at] + static_cast<double>(offset));
 }
 
-std::string Cell(const ArrayData& data, size_t index) {
+// What is added to the array's numbers when they are printed.
+int64_t PrintedOffset(const Array& array) { return array.unit == kRankFromZero ? 1 : 0; }
+
+std::string UnitText(const std::string& unit) { return unit == kRankFromZero ? "rank" : unit; }
+
+// `offset`: added to numbers.
+std::string Cell(const ArrayData& data, size_t index, int64_t offset = 0) {
   return std::visit(
       [&](const auto& values) -> std::string {
         using T = typename std::decay_t<decltype(values)>::value_type;
         if constexpr (std::is_same_v<T, std::string>) return "'" + DisplayText(values[index]) + "'";
-        if constexpr (std::is_floating_point_v<T>) return fmt::format("{:.5g}", values[index]);
-        if constexpr (std::is_integral_v<T>) return std::to_string(values[index]);
+        if constexpr (std::is_floating_point_v<T>) {
+          return fmt::format("{:.5g}", values[index] + static_cast<T>(offset));
+        }
+        if constexpr (std::is_integral_v<T>) return std::to_string(values[index] + offset);
       },
       data);
 }
@@ -46,13 +57,15 @@ std::string Table(const Record& record, const std::string& axis_name) {
   header.reserve(columns.size() + 1);
   for (const Array* column : columns) {
     header.push_back(column->unit.empty() ? column->name
-                                          : column->name + " [" + column->unit + "]");
+                                          : column->name + " [" + UnitText(column->unit) + "]");
   }
   TextTable table(header);
   const Axis& axis = AxisOf(record, axis_name);
   for (int64_t i = 0; i < axis.size; ++i) {
     std::vector<std::string> row = {Place(axis, i)};
-    for (const Array* column : columns) row.push_back(Cell(column->data, static_cast<size_t>(i)));
+    for (const Array* column : columns) {
+      row.push_back(Cell(column->data, static_cast<size_t>(i), PrintedOffset(*column)));
+    }
     table.Add(row);
   }
   return table.Text();
@@ -87,26 +100,96 @@ std::string Extremes(const Record& record, const Array& array, const std::vector
       largest = static_cast<int64_t>(i);
   }
   if (count == 0) return ": no values";
-  return fmt::format(
-      ": mean {:.5g}, least {:.5g}, largest {:.5g} at {}", sum / static_cast<double>(count),
-      static_cast<double>(values[static_cast<size_t>(least)]),
-      static_cast<double>(values[static_cast<size_t>(largest)]), Where(record, array, largest));
+  const auto offset = static_cast<double>(PrintedOffset(array));
+  return fmt::format(": mean {:.5g}, least {:.5g}, largest {:.5g} at {}",
+                     offset + sum / static_cast<double>(count),
+                     offset + static_cast<double>(values[static_cast<size_t>(least)]),
+                     offset + static_cast<double>(values[static_cast<size_t>(largest)]),
+                     Where(record, array, largest));
 }
 
-std::string Line(const Record& record, const Array& array) {
+// "L23H2 0.25, L24H1 0.21": the largest of the heads whose values begin at `begin`.
+template <typename T>
+std::string LargestHeads(const Record& record, const Array& array, const std::vector<T>& values,
+                         size_t begin, size_t top) {
+  const Axis& layers = AxisOf(record, "layer");
+  const Axis& heads = AxisOf(record, "head");
+  std::vector<size_t> order;
+  for (size_t i = 0; i < static_cast<size_t>(layers.size * heads.size); ++i) {
+    if (!std::isnan(static_cast<double>(values[begin + i]))) order.push_back(i);
+  }
+  const size_t shown = std::min(top, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
+                    [&](size_t a, size_t b) {
+                      const T left = values[begin + a];
+                      const T right = values[begin + b];
+                      return left != right ? left > right : a < b;
+                    });
+  order.resize(shown);
+  std::string text;
+  for (const size_t i : order) {
+    const auto head = static_cast<int64_t>(i);
+    text +=
+        fmt::format("{}L{}H{} {}", text.empty() ? "" : ", ", Place(layers, head / heads.size),
+                    Place(heads, head % heads.size), Cell(values, begin + i, PrintedOffset(array)));
+  }
+  return text.empty() ? "no values" : text;
+}
+
+constexpr int64_t kMostHeadLines = 12;
+
+// How many lines of heads an array is printed as: 1 over layers and heads alone, one for each place
+// of one short axis before them; 0: none.
+int64_t HeadLines(const Record& record, const Array& array) {
+  const bool ranked = array.unit == kRankFromZero;  // the largest is the last
+  if (ranked || !IsOverHeads(array) || !IsMeasured(array) || array.axes.size() > 3) return 0;
+  const int64_t lines =
+      array.axes.size() == 3 ? AxisOf(record, array.axes.front()).size : int64_t{1};
+  return lines <= kMostHeadLines ? lines : 0;
+}
+
+// Largest heads, a line for each place of the axis before layers and heads.
+std::string HeadsText(const Record& record, const Array& array, size_t top) {
+  const int64_t lines = HeadLines(record, array);
+  const auto stride = static_cast<size_t>(ElementCount(array.data) / std::max<int64_t>(1, lines));
+  std::string text;
+  for (int64_t line = 0; line < lines; ++line) {
+    text += "    ";
+    if (array.axes.size() == 3) {
+      const Axis& axis = AxisOf(record, array.axes.front());
+      text += axis.name + " " + Place(axis, line) + ": ";
+    }
+    text += std::visit(
+        [&](const auto& values) -> std::string {
+          using T = typename std::decay_t<decltype(values)>::value_type;
+          if constexpr (std::is_arithmetic_v<T>) {
+            return LargestHeads(record, array, values, static_cast<size_t>(line) * stride, top);
+          } else {
+            return "";
+          }
+        },
+        array.data);
+    text += "\n";
+  }
+  return text;
+}
+
+// Its shape, and of numbers that are measured the mean, the extremes and the largest heads.
+std::string Line(const Record& record, const Array& array, size_t top) {
   std::string shape;
   for (const std::string& name : array.axes) {
     shape += (shape.empty() ? "" : ", ") + name + " " + std::to_string(AxisOf(record, name).size);
   }
   std::string text = "  " + array.name + " [" + shape + "]";
-  if (!array.unit.empty()) text += " in " + array.unit;
+  if (!array.unit.empty()) text += " in " + UnitText(array.unit);
+  if (!IsMeasured(array)) return text + "\n";
   std::visit(
       [&](const auto& values) {
         using T = typename std::decay_t<decltype(values)>::value_type;
         if constexpr (std::is_arithmetic_v<T>) text += Extremes(record, array, values);
       },
       array.data);
-  return text + "\n";
+  return text + "\n" + HeadsText(record, array, top);
 }
 
 std::string AttributeText(const Attribute& attribute) {
@@ -138,18 +221,18 @@ std::string FixedPlaces(const Record& record, const Array& array) {
 
 }  // namespace
 
-std::string ArrayText(const Record& record, const Array& array) {
+std::string ArrayText(const Record& record, const Array& array, size_t top) {
   std::vector<const Axis*> axes;
   for (const std::string& name : array.axes) {
     if (AxisOf(record, name).size != 1) axes.push_back(&AxisOf(record, name));
   }
   if (axes.size() > 2 || ElementCount(array.data) > kLargestMatrix) {
-    return TerminalText(Line(record, array)) +
+    return TerminalText(Line(record, array, top)) +
            "  see a part with --slice, or all with midscope export\n";
   }
   const std::string fixed = FixedPlaces(record, array);
   std::string text = record.name + "/" + array.name;
-  if (!array.unit.empty()) text += " [" + array.unit + "]";
+  if (!array.unit.empty()) text += " [" + UnitText(array.unit) + "]";
   if (!fixed.empty()) text += " at " + fixed;
   if (!array.description.empty()) text += ": " + array.description;
   const int64_t columns = axes.size() == 2 ? axes[1]->size : 1;
@@ -162,14 +245,20 @@ std::string ArrayText(const Record& record, const Array& array) {
   for (int64_t row = 0; row < rows; ++row) {
     std::vector<std::string> cells = {axes.empty() ? "" : Place(*axes[0], row)};
     for (int64_t column = 0; column < columns; ++column) {
-      cells.push_back(Cell(array.data, static_cast<size_t>(row * columns + column)));
+      cells.push_back(
+          Cell(array.data, static_cast<size_t>(row * columns + column), PrintedOffset(array)));
     }
     table.Add(cells);
   }
   return TerminalText(text + "\n" + table.Text());
 }
 
-std::string RecordText(const Record& record) {
+std::string LargestHeadsText(const Record& record, const Array& array, size_t top) {
+  if (HeadLines(record, array) == 0) return "";
+  return record.name + "/" + array.name + ", the largest heads:\n" + HeadsText(record, array, top);
+}
+
+std::string RecordText(const Record& record, size_t top) {
   std::string text = record.name + ":\n";
   for (const auto& [name, value] : record.attributes) {
     text += "  " + name + " " + AttributeText(value) + "\n";
@@ -179,7 +268,7 @@ std::string RecordText(const Record& record) {
     const bool in_table =
         array.axes.size() == 1 && AxisOf(record, array.axes.front()).size <= kLongestTable;
     if (!in_table) {
-      text += Line(record, array);
+      text += Line(record, array, top);
     } else if (std::find(tables.begin(), tables.end(), array.axes.front()) == tables.end()) {
       tables.push_back(array.axes.front());
       text += Table(record, array.axes.front());

@@ -21,10 +21,17 @@ std::string CountText(int64_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+// A file of midscope channels, whose plan is no sweep's.
+bool IsChannelSearch(const RunReader& reader) {
+  const std::vector<std::string>& names = reader.record_names();
+  return std::find(names.begin(), names.end(), "channel_search") != names.end();
+}
+
 // "40 of 40 samples, 2 settings".
 std::string SweepText(const RunReader& reader) {
   const auto plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
   if (!plan.is_object()) return "a plan that cannot be read";
+  if (IsChannelSearch(reader)) return "channel search";
   const bool known = !plan.contains("samples") || plan["samples"].is_number_integer();
   if (!known || (plan.contains("settings") && !plan["settings"].is_array()))
     return "a plan that is damaged";

@@ -4,6 +4,7 @@
 
 #include "probes/cli/record_values.h"
 #include "probes/cli/sweep_table.h"
+#include "probes/plan_texts.h"
 
 namespace midscope::cli {
 namespace {
@@ -23,6 +24,7 @@ Json RowJson(const CellReport& report, size_t i, bool several) {
   Json row = {{"setting", setting.text},
               {"setting_canonical", setting.canonical()},
               {"place", plan.places[i % plan.places.size()]},
+              {"place_share", NumberOrNull(PlaceShare(plan, plan.places[i % plan.places.size()]))},
               {"samples", cell.samples},
               {"accuracy", NumberOrNull(cell.accuracy)},
               {"answer_nll", NumberOrNull(cell.answer_nll)},

@@ -73,6 +73,7 @@ std::vector<OptionDescription> RunOptions() {
           "join more settings, places or samples to the sweep in the file, which keeps those "
           "that it has; what is not given stays as it is there. More settings or places run "
           "every sample again, so that the numbers are the bits of one run of all"),
+      FlagOption("overwrite", "replace files that exist, and what interrupted sweeps left of them"),
       FlagOption("attention",
                  "keep last-query attention [sample, layer, head, key], of the first setting at "
                  "the first place"),
@@ -160,6 +161,10 @@ void CheckSweepOptions(const OptionSet& options) {
     throw UsageError("option --add", "--resume is given too",
                      "Give --resume to go on with the plan of the file, --add to add to it");
   }
+  if (options.Flag("add") && options.Flag("overwrite")) {
+    throw UsageError("option --add", "--overwrite is given too",
+                     "Give --add to add to the file, --overwrite to replace it");
+  }
   if (options.Flag("add") && options.Text("out").empty()) {
     throw UsageError("option --add", "there is no file to add to", "Give --out FILE.h5");
   }
@@ -202,6 +207,8 @@ SweepPlan PlanOf(const OptionSet& options, const SweepCell& cell, const Task& ta
   plan.seed = cell.seed;
   plan.samples = SamplesOf(options, task);
   plan.places = ReadPlaces(options.Text("places"), task);
+  plan.place_shares = PlaceShares(plan.places, task);
+  plan.place_texts = PlaceTexts(options.Text("places"), plan.places, task);
   plan.settings = ReadSettings(options);
   plan.attention = options.Flag("attention");
   if (options.Flag("control")) {

@@ -8,7 +8,9 @@
 #include <optional>
 
 #include "core/context_limit.h"
+#include "probes/cli/setting_letters.h"
 #include "probes/cli/text_table.h"
+#include "probes/plan_texts.h"
 
 namespace midscope::cli {
 namespace {
@@ -71,7 +73,7 @@ std::string CellsText(const CellReport& report) {
     const CellStatistics& cell = report.means[i];
     const bool first_setting = i < plan.places.size();
     std::vector<std::string> row = {SettingText(report, i / plan.places.size()),
-                                    std::to_string(plan.places[i % plan.places.size()]),
+                                    PlaceText(plan, plan.places[i % plan.places.size()]),
                                     SamplesText(report, cell)};
     if (likelihood) row.push_back(WithInterval(cell.accuracy, cell.accuracy_interval));
     if (choice) row.push_back(WithInterval(cell.choice_accuracy, cell.choice_interval));
@@ -95,8 +97,9 @@ bool IsShown(const CellReport& report, const std::string& measure) {
   return measure == score;
 }
 
-std::string PlaceText(const std::optional<int64_t>& place) {
-  return place ? std::to_string(*place) : "-";
+// "-" where all places are equal.
+std::string BestText(const SweepPlan& plan, const std::optional<int64_t>& place) {
+  return place ? PlaceText(plan, *place) : "-";
 }
 
 std::string SettingsText(const CellReport& report) {
@@ -107,7 +110,8 @@ std::string SettingsText(const CellReport& report) {
     table.Add({SettingText(report, one.setting), one.measure,
                WithInterval(one.mean, one.mean_interval), WithInterval(one.gap, one.gap_interval),
                std::isfinite(one.chance_gap) ? fmt::format("{:.2f}", one.chance_gap) : "-",
-               PlaceText(one.best_place), PlaceText(one.worst_place), PText(one.place_p_holm)});
+               BestText(report.plan, one.best_place), BestText(report.plan, one.worst_place),
+               PText(one.place_p_holm)});
   }
   return table.Text();
 }
@@ -277,12 +281,28 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
           GenerationMeanText(plan, result)};
 }
 
+namespace {
+
+// Wide settings are called by letters in the tables, and stand above them.
+std::string LetteredText(const CellReport& report) {
+  std::vector<std::string> texts;
+  for (const SweepSetting& setting : report.plan.settings) texts.push_back(setting.text);
+  const SettingLetters letters(texts);
+  if (letters.Legend().empty()) return ReportText(report);
+  CellReport lettered = report;
+  for (size_t i = 0; i < texts.size(); ++i) lettered.plan.settings[i].text = letters.Name(i);
+  return letters.Legend() + "\n" + ReportText(lettered);
+}
+
+}  // namespace
+
 std::string SweepText(const std::vector<CellReport>& reports) {
-  if (reports.size() == 1) return ReportText(reports.front());
+  if (reports.size() == 1) return LetteredText(reports.front());
   std::string text;
   for (const CellReport& report : reports) {
-    text += fmt::format("{}model {}, task {}, seed {}\n{}", text.empty() ? "" : "\n",
-                        report.cell.model, report.plan.task, report.plan.seed, ReportText(report));
+    text +=
+        fmt::format("{}model {}, task {}, seed {}\n{}", text.empty() ? "" : "\n", report.cell.model,
+                    report.plan.task, report.plan.seed, LetteredText(report));
   }
   return text;
 }

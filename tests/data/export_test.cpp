@@ -41,6 +41,19 @@ TEST(Export, CsvHasOneRowAnElement) {
             "text,,,\"x\ny\"\r\n");
 }
 
+TEST(Export, CsvOfOneAxisHasOneColumnAnArray) {
+  Record record;
+  record.name = "r";
+  record.axes = {{"place", 2, "", {}, {1, 20}}, {"unused", 3, "", {}, {}}};
+  record.arrays = {{"nll", {"place"}, std::vector<float>{0.1F, std::nanf("")}, "", ""},
+                   {"right", {"place"}, std::vector<uint8_t>{1, 0}, "", ""},
+                   {"text", {"place"}, std::vector<std::string>{"x\ny", "a,b"}, "", ""}};
+  EXPECT_EQ(Csv(record),
+            "place,nll,right,text\r\n"
+            "1,0.1,true,\"x\ny\"\r\n"
+            "20,,false,\"a,b\"\r\n");
+}
+
 TEST(Export, JsonHoldsEverything) {
   std::ostringstream out;
   WriteJson(ExampleRecords(), ExampleProvenance(), out);

@@ -54,8 +54,13 @@ TEST(Npz, HoldsArraysAndAxesUnderTheirNames) {
   char32_t smile = 0;
   std::memcpy(&smile, texts.data() + 24, sizeof(smile));
   EXPECT_EQ(smile, U'\U0001F600');
-  EXPECT_EQ(Member(zip, "place", "<f8", "(2,)").size(), 16U);
+  EXPECT_EQ(Member(zip, "place", "<i8", "(2,)").size(), 16U);
   EXPECT_EQ(Member(zip, "key_label", "<U6", "(4,)").size(), 96U);
+  const std::string layers = Member(zip, "layer", "<i8", "(3,)");
+  ASSERT_EQ(layers.size(), 24U);
+  int64_t last = 0;
+  std::memcpy(&last, layers.data() + 16, sizeof(last));
+  EXPECT_EQ(last, 2);
 }
 
 TEST(Npz, EqualRecordsMakeEqualBytes) {

@@ -56,6 +56,26 @@ TEST(AxisSliceText, ErrorsSayWhatThereIs) {
   }
 }
 
+// A sweep's labels state every argument; the user typed less.
+TEST(AxisSliceText, ASettingMayBeWrittenAsItWasGiven) {
+  Record record;
+  record.name = "sweep";
+  record.axes = {{"setting",
+                  3,
+                  "",
+                  {"none", "pi(1.5)", "channel(100, factor=-1, layers=all, rows=answer)"},
+                  {}},
+                 {"place", 3, "", {}, {1, 10, 20}}};
+  record.attributes["setting_1_as_given"] = std::string("@mine.txt");
+  EXPECT_EQ(ReadAxisSlice(record, "setting=channel(100,factor=-1)").begin, 2);
+  EXPECT_EQ(ReadAxisSlice(record, "setting=@mine.txt").begin, 1);
+  EXPECT_EQ(ReadAxisSlice(record, "setting=2").begin, 2);
+  EXPECT_THAT(ErrorMessage(ErrorKind::kUsage, [&] { ReadAxisSlice(record, "setting=pi(2)"); }),
+              HasSubstr("'pi(1.5)'"));
+  EXPECT_THAT(ErrorMessage(ErrorKind::kUsage, [&] { ReadAxisSlice(record, "place=3"); }),
+              HasSubstr("1, 10, 20"));
+}
+
 TEST(ReadRecordsWithSlices, CutsEveryRecordThatHasTheAxis) {
   const TemporaryFolder folder;
   const std::string path = folder.File("run.h5");

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "data/run_store.h"
 #include "gui/plot_files.h"
+#include "gui/record_plot.h"
 #include "gui/render.h"
 #include "tests/gui/fake_engine.h"
 
@@ -85,6 +86,27 @@ class RenderTest : public QObject {
     const QByteArray text = svg.readAll();
     for (const char* setting : {"none", "pi(1.5)", "pi(0.8)"}) QVERIFY(text.contains(setting));
     QVERIFY(text.contains("means over 2 samples"));
+  }
+
+  void IdsAreNoPictureAndOneSignHasNoMiddle() {
+    Record record;
+    record.name = "logit_lens";
+    record.axes = {{"layer", 2, "", {}, {}}, {"place", 2, "", {}, {1, 20}}};
+    const std::vector<std::string> axes = {"layer", "place"};
+    record.arrays = {{"lens_token_ids", axes, std::vector<int64_t>{5, 6, 7, 8}, "", ""},
+                     {"log_probability", axes, std::vector<double>{-8, -6, -4, -2}, "nats", ""}};
+    QTemporaryDir folder;
+    const QString file = folder.filePath("lens.h5");
+    WriteRecords(file.toStdString(), {record}, {});
+    const QStringList written = RenderFile({file, folder.path(), {"png"}, {}, {}});
+    QCOMPARE(written, QStringList{folder.filePath("logit_lens_log_probability.png")});
+
+    RecordPlot plot;
+    plot.Show(&record, "log_probability", {}, RecordForm::kHeatMap);
+    const auto* map = qobject_cast<QCPColorMap*>(plot.plottable(0));
+    QVERIFY(map);
+    QCOMPARE(map->dataRange().lower, -8.0);
+    QCOMPARE(map->dataRange().upper, -2.0);
   }
 
   void ErrorsNameWhatIsWrong_data() {

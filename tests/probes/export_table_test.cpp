@@ -60,5 +60,26 @@ TEST(MergeRecords, SharesEqualAxesAndKeepsOthersApart) {
   EXPECT_EQ(merged.FindArray("ratio")->axes, std::vector<std::string>{"layer"});
 }
 
+// Record setting_comparisons of a sweep has an array `setting` beside the axis of that name.
+TEST(MergeRecords, AnArrayThatIsCalledAsAnAxisIsQualified) {
+  Record means;
+  means.name = "means";
+  means.axes = {LabelledAxis("setting", {"none", "pi(1.5)"})};
+  means.arrays = {{"nll", {"setting"}, std::vector<double>{1, 2}, "", ""},
+                  {"token", {"setting"}, std::vector<int64_t>{7, 8}, "", ""}};
+  Record comparisons;
+  comparisons.name = "comparisons";
+  comparisons.axes = {CountedAxis("comparison", 1), CountedAxis("token", 3)};
+  comparisons.arrays = {{"setting", {"comparison"}, std::vector<std::string>{"pi(1.5)"}, "", ""},
+                        {"ids", {"token"}, std::vector<int64_t>{1, 2, 3}, "", ""}};
+  const Record merged = MergeRecords({means, comparisons});
+  merged.Check();
+  EXPECT_EQ(merged.FindAxis("setting")->size, 2);
+  ASSERT_NE(merged.FindArray("comparisons.setting"), nullptr);
+  EXPECT_EQ(merged.FindArray("comparisons.setting")->axes, std::vector<std::string>{"comparison"});
+  ASSERT_NE(merged.FindArray("ids"), nullptr);
+  EXPECT_EQ(merged.FindArray("ids")->axes, std::vector<std::string>{"comparisons.token"});
+}
+
 }  // namespace
 }  // namespace midscope::cli

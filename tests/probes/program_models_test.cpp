@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "core/intervention_text.h"
 #include "data/record_reader.h"
 #include "tests/core/hub_server.h"
 #include "tests/probes/run_program.h"
@@ -42,6 +43,25 @@ json Support(const json& info, const std::string& term) {
     if (entry["term"] == term) return entry;
   }
   return nullptr;
+}
+
+TEST(ModelInfo, SaysOfEveryTermWhetherItIsSupported) {
+  const json info = Info(Tiny("llama"));
+  for (const Term& term : InterventionTerms()) {
+    if (term.name == "none") continue;
+    EXPECT_FALSE(Support(info, term.name).is_null()) << term.name;
+  }
+  for (const char* term : {"ratios", "crop", "move", "boost"}) {
+    EXPECT_EQ(Support(info, term)["supported"], true) << term;
+  }
+  // A model without rotary positions takes no ratios; what edits attention it takes.
+  const json alibi = Info(Tiny("mpt"));
+  EXPECT_EQ(Support(alibi, "ratios")["supported"], false);
+  EXPECT_EQ(Support(alibi, "crop")["supported"], true);
+  // What is one file is named once.
+  const ProgramRun text = RunMidscope({"info", Tiny("llama")});
+  EXPECT_THAT(text.out, HasSubstr("tokenizer.json, "));
+  EXPECT_EQ(text.out.find("pre-tokenizer tokenizer.json"), std::string::npos);
 }
 
 TEST(ModelInfo, TellsOfFoldersAndGgufFilesTheSame) {

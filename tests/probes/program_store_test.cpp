@@ -23,12 +23,14 @@ using testing::RunMidscope;
 constexpr int kUsage = 2;
 
 // A sweep of mdqa with ten documents; `worse` nats are added to every answer.
-void WriteSweep(const std::string& path, const std::string& setting, int64_t first, double worse) {
+void WriteSweep(const std::string& path, const std::string& setting, int64_t first, double worse,
+                const std::string& task = "mdqa:documents=10") {
   const std::vector<int64_t> places = {1, 5, 10};
-  const std::string plan =
-      R"({"task":"mdqa:documents=10","seed":1,"samples":4,"places":[1,5,10],)" +
-      ("\"settings\":[\"" + setting + "\"]}");
-  SweepStore store = SweepStore::Create(path, plan, ExampleProvenance());
+  const std::string plan = R"({"task":")" + task + R"(","seed":1,"samples":4,"places":[1,5,10],)" +
+                           "\"settings\":[\"" + setting + "\"]}";
+  Provenance provenance = ExampleProvenance();
+  provenance.options_json = R"({"with":")" + setting + R"(","task":")" + task + R"(","seed":"1"})";
+  SweepStore store = SweepStore::Create(path, plan, provenance);
   std::vector<SampleOutcome> outcomes;
   for (int64_t sample = first; sample < first + 2; ++sample) {
     const auto base = static_cast<double>(sample);
@@ -162,6 +164,78 @@ TEST_F(ProgramStore, CompareTellsWhatDiffers) {
   EXPECT_EQ(compared["rows"][1]["difference"], 0.0);
   EXPECT_EQ(compared["rows"][1]["difference_low"], 0.0) << "the same samples: paired";
   EXPECT_EQ(RunMidscope({"compare", File("a.h5")}).status, kUsage);
+}
+
+TEST_F(ProgramStore, CompareNamesWhatCannotBeCompared) {
+  const ProgramRun settings = RunMidscope({"compare", File("a.h5"), File("pi.h5")});
+  ASSERT_EQ(settings.status, 0) << settings.err;
+  // One line for all the arrays over other settings, and none of their elements' differences.
+  EXPECT_THAT(settings.out,
+              HasSubstr("not compared, other places on axis setting (B): sweep/answer_nll"));
+  const size_t line = settings.out.find("other places on axis");
+  EXPECT_EQ(settings.out.find("other places on axis", line + 1), std::string::npos);
+  // The option that differs has its name.
+  EXPECT_THAT(settings.out, ::testing::ContainsRegex("option --with +\"none\" +\"pi\\(1.5\\)\""));
+  EXPECT_THAT(settings.out, Not(HasSubstr("bytes)")));
+  EXPECT_THAT(settings.out, Not(HasSubstr("option --seed")));
+  const json arrays =
+      json::parse(RunMidscope({"compare", File("a.h5"), File("pi.h5"), "--json"}).out)["arrays"];
+  for (const json& array : arrays) {
+    if (array["verdict"] == "other places on axis setting") EXPECT_EQ(array["elements"], 0);
+  }
+
+  WriteSweep(File("kv.h5"), "none", 0, 0.25, "kv:pairs=10");
+  const ProgramRun tasks = RunMidscope({"compare", File("a.h5"), File("kv.h5")});
+  EXPECT_THAT(tasks.out, HasSubstr("no difference of B to A: it asks kv:pairs=10, A mdqa"));
+  const json rows =
+      json::parse(RunMidscope({"compare", File("a.h5"), File("kv.h5"), "--json"}).out)["rows"];
+  ASSERT_EQ(rows.size(), 6U);
+  for (const json& row : rows) EXPECT_TRUE(row["difference"].is_null()) << row;
+}
+
+TEST_F(ProgramStore, PublishedTablesAreJsonToo) {
+  const ProgramRun list = RunMidscope({"compare", "--published", "list", "--json"});
+  ASSERT_EQ(list.status, 0) << list.err;
+  const json tables = json::parse(list.out)["published"];
+  EXPECT_GT(tables.size(), 10U);
+  for (const json& table : tables) EXPECT_FALSE(table["source"].get<std::string>().empty());
+  const ProgramRun one = RunMidscope({"compare", "--published", "mspoe-t2-mdqa10", "--json"});
+  const ProgramRun both = RunMidscope({"compare", "--published", "mspoe-t2", "--json"});
+  ASSERT_EQ(both.status, 0) << one.err << both.err;
+  const json table = json::parse(both.out)["published"][0];
+  ASSERT_FALSE(table["rows"].empty());
+  EXPECT_EQ(table["rows"][0]["cells"].size(), table["columns"].size());
+  EXPECT_EQ(table["rows"][0]["values"].size(), table["columns"].size());
+}
+
+TEST_F(ProgramStore, MergeSaysWhichFileItWrites) {
+  const ProgramRun merged =
+      RunMidscope({"merge", File("all.h5"), File("a.h5"), File("more.h5"), "--json"});
+  ASSERT_EQ(merged.status, 0) << merged.err;
+  const json made = json::parse(merged.out);
+  EXPECT_EQ(made["file"], File("all.h5"));
+  EXPECT_EQ(made["samples"], 4);
+  EXPECT_EQ(made["joined"], "samples");
+  // The first name is the file to write, not one to join.
+  const ProgramRun exists = RunMidscope({"merge", File("a.h5"), File("more.h5")});
+  EXPECT_EQ(exists.status, kUsage);
+  EXPECT_THAT(exists.err, HasSubstr("a.h5, is the one to write, and it exists"));
+}
+
+TEST_F(ProgramStore, ExportTakesTheFormatFromTheName) {
+  const ProgramRun unknown = RunMidscope({"export", File("a.h5"), "--out", File("a.dat")});
+  EXPECT_EQ(unknown.status, kUsage);
+  EXPECT_THAT(unknown.err, HasSubstr("--format"));
+  EXPECT_EQ(ReadBytes(File("a.dat")), "");
+  EXPECT_EQ(RunMidscope({"export", File("a.h5"), "--out", File("a.dat"), "--format", "csv"}).status,
+            0);
+  EXPECT_EQ(RunMidscope({"export", File("a.h5"), "--out", File("a.png"), "--format", "csv"}).status,
+            kUsage);
+  const ProgramRun told = RunMidscope({"export", File("a.h5"), "--out", File("a.json"), "--json"});
+  ASSERT_EQ(told.status, 0) << told.err;
+  EXPECT_EQ(json::parse(told.out)["files"][0], File("a.json"));
+  EXPECT_TRUE(json::parse(ReadBytes(File("a.json"))).contains("records"));
+  EXPECT_EQ(RunMidscope({"export", File("a.h5"), "--json"}).status, kUsage);
 }
 
 TEST_F(ProgramStore, ComparePutsPublishedNumbersBesideYours) {

@@ -46,6 +46,7 @@ TEST(Program, TellsItsVersionAndHelp) {
   const ProgramRun version = RunMidscope({"--version"});
   EXPECT_EQ(version.status, 0);
   EXPECT_EQ(version.out.rfind("midscope ", 0), 0u);
+  for (const char* also : {"version", "-V"}) EXPECT_EQ(RunMidscope({also}).out, version.out);
   for (const char* command : {"fetch", "info", "probe", "sweep", "generate", "export"}) {
     const ProgramRun help = RunMidscope({command, "--help"});
     EXPECT_EQ(help.status, 0);

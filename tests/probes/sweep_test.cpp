@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/generate.h"
 #include "core/scoring.h"
+#include "core/utf8.h"
 #include "core/what_if.h"
 #include "data/record_reader.h"
 #include "probes/provenance.h"
@@ -300,6 +301,14 @@ TEST_F(SweepTest, KeepsAttentionOfTheFirstSettingAtTheFirstPlaceWhenAsked) {
   const auto counts = std::get<std::vector<int64_t>>(reader.ReadArray("sweep", "key_count").data);
   const Prompt first = run.questions(0).front().prompt;
   EXPECT_EQ(counts.front(), static_cast<int64_t>(first.ids.size()));
+
+  // Which tokens the keys are stands beside them.
+  const auto labels =
+      std::get<std::vector<std::string>>(reader.ReadRow("sweep", "key_label", 0).data);
+  ASSERT_GE(labels.size(), first.ids.size());
+  for (size_t key = 0; key < first.ids.size(); ++key) {
+    EXPECT_EQ(labels[key], DisplayText(run.decoder->tokenizer().TokenText(first.ids[key])));
+  }
 
   RunRequest request;
   request.ids = first.ids;

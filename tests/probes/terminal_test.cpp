@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "core/presets.h"
 #include "probes/cli/help.h"
 #include "probes/cli/progress_line.h"
+#include "probes/cli/setting_letters.h"
 #include "probes/cli/text_table.h"
 
 namespace midscope::cli {
@@ -49,6 +52,26 @@ TEST(Help, InterventionsListsEveryTermWithItsArguments) {
   }
   EXPECT_THAT(Help({"tasks"}), HasSubstr("list:lines=20"));
   EXPECT_THAT(Help({}), HasSubstr("midscope help interventions"));
+}
+
+TEST(Help, LinesAreNoWiderThanATerminal) {
+  for (const char* topic : {"interventions", "tasks", "probes"}) {
+    std::istringstream lines(Help({topic}));
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(line.size(), 100U) << topic << ": " << line;
+    }
+  }
+}
+
+TEST(SettingLetters, StandForWideSettingsOnly) {
+  const SettingLetters narrow({"none", "pi(1.5)"});
+  EXPECT_EQ(narrow.Name(1), "pi(1.5)");
+  EXPECT_EQ(narrow.Legend(), "");
+  const std::string wide = "channel([100,215], factor=[-1,0], layers=[2-8,12])";
+  const SettingLetters letters({"none", wide});
+  EXPECT_EQ(letters.Name(0), "a");
+  EXPECT_EQ(letters.Name(1), "b");
+  EXPECT_EQ(letters.Legend(), "a  none\nb  " + wide + "\n");
 }
 
 TEST(Help, PresetsStandWithModelsSourceAndWarnings) {

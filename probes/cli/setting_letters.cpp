@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/setting_letters.h"
+
+#include <algorithm>
+
+namespace midscope::cli {
+namespace {
+
+constexpr size_t kWidest = 40;
+constexpr size_t kLetters = 26;
+
+// "a" to "z", "a1" to "z1", ...: capitals are files where files are compared.
+std::string Letter(size_t index) {
+  std::string letter(1, static_cast<char>('a' + index % kLetters));
+  if (index >= kLetters) letter += std::to_string(index / kLetters);
+  return letter;
+}
+
+}  // namespace
+
+SettingLetters::SettingLetters(const std::vector<std::string>& settings) : names_(settings) {
+  const bool wide = std::any_of(settings.begin(), settings.end(),
+                                [](const std::string& text) { return text.size() > kWidest; });
+  for (size_t i = 0; wide && i < settings.size(); ++i) {
+    names_[i] = Letter(i);
+    legend_ += names_[i] + "  " + settings[i] + "\n";
+  }
+}
+
+}  // namespace midscope::cli

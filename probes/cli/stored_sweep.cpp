@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/stored_sweep.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "probes/cli/channels_table.h"
+#include "probes/cli/sweep_table.h"
+#include "probes/merged_means.h"
+#include "probes/plan_texts.h"
+#include "probes/record_values.h"
+
+namespace midscope::cli {
+namespace {
+
+constexpr const char* kSamples = "sweep";
+constexpr const char* kMeans = "outcome_means";
+constexpr const char* kFailures = "failures";
+constexpr const char* kSearch = "channel_search";
+constexpr size_t kChannelsShown = 10;
+
+bool HasRecord(const RunReader& reader, const std::string& name) {
+  const std::vector<std::string>& names = reader.record_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The samples' outcomes, read without what is large.
+SweepResult ReadResult(const RunReader& reader) {
+  SweepResult result;
+  const Record frame = reader.Describe(kSamples);
+  const Axis& samples = AxisOf(frame, "sample");
+  for (int64_t row = 0; row < samples.size; ++row) {
+    const auto number = samples.values.empty()
+                            ? row
+                            : static_cast<int64_t>(samples.values[static_cast<size_t>(row)]);
+    result.outcomes.push_back(ReadOutcome(number, reader.ReadSample(kSamples, row, IsOutcome)));
+  }
+  if (!HasRecord(reader, kFailures)) return result;
+  const Record failures = reader.Read(kFailures);
+  const auto& numbers = ArrayValues<int64_t>(failures, "failed_sample");
+  const auto& messages = ArrayValues<std::string>(failures, "failure_message");
+  for (size_t i = 0; i < numbers.size(); ++i) result.failures[numbers[i]] = messages[i];
+  return result;
+}
+
+std::string SweepTable(const RunReader& reader) {
+  SweepPlan plan = ReadPlan(reader.path(), reader.plan_json());
+  ReadPlanTexts(reader.Read(kMeans), plan);
+  const SweepCell cell{reader.provenance().model_path, plan.task, plan.seed};
+  return SweepText({MakeReport(cell, reader.path(), plan, ReadResult(reader))});
+}
+
+// Whether the plan is one of midscope sweep: another program may have written samples.
+bool HasSweepPlan(const RunReader& reader) {
+  const nlohmann::json plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
+  return plan.is_object() && plan.contains("task") && plan.contains("settings");
+}
+
+// As many as the search was asked for.
+size_t ChannelsShown(const std::string& plan_json) {
+  const nlohmann::json plan = nlohmann::json::parse(plan_json, nullptr, false);
+  return plan.is_object() ? plan.value("top", kChannelsShown) : kChannelsShown;
+}
+
+}  // namespace
+
+std::string PrintedTable(const RunReader& reader) {
+  if (HasRecord(reader, kSearch)) {
+    std::vector<Record> records;
+    for (const std::string& name : reader.record_names()) records.push_back(reader.Read(name));
+    return ChannelsText(records, ChannelsShown(reader.plan_json()));
+  }
+  if (!HasRecord(reader, kSamples) || !HasRecord(reader, kMeans)) return "";
+  if (!HasSweepPlan(reader)) return "";
+  try {
+    return SweepTable(reader);
+  } catch (const Error& error) {
+    // A setting of a later version, or one that names a file which is gone: the rest is shown.
+    return std::string("no table of the sweep: ") + error.what() + "\n";
+  }
+}
+
+}  // namespace midscope::cli
