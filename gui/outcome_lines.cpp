@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/intervention_text.h"
 #include "gui/plot_style.h"
 #include "gui/record_access.h"
+#include "gui/record_name.h"
 #include "gui/session.h"
 
 namespace midscope {
@@ -25,9 +27,12 @@ void AddModelLines(const Session& session, const OutcomeChoice& choice, std::vec
     const QString name = side == Side::kA ? QObject::tr("A") : QObject::tr("B");
     const Record* outcome = session.record(side, "outcome");
     if (choice.sample && outcome) {
+      const RecordName made_by = NameOf(session, side, outcome);
       for (const OutcomeSeries& series : SeriesOf(*outcome, choice.measure)) {
-        lines.push_back(
-            {series, QObject::tr("%1, this sample").arg(name), Paler(SideColor(side)), false});
+        Line line{series, QObject::tr("%1, this sample").arg(name), Paler(SideColor(side)), false};
+        line.older = made_by.older;
+        if (line.older) line.name = QObject::tr("This sample, %1").arg(made_by.text);
+        lines.push_back(std::move(line));
       }
     }
     const auto means = session.MeansOf(side, choice.measure);
@@ -103,6 +108,15 @@ std::vector<Line> OutcomeLines(const Session& session, const OutcomeChoice& choi
     AddFileLines(session, choice, lines);
   }
   return lines;
+}
+
+QString OutcomeCaption(const Session& session) {
+  QStringList parts = {SubjectCaption(session.provenance(), session.prompt())};
+  for (const Side side : {Side::kA, Side::kB}) {
+    const Record* outcome = session.record(side, "outcome");
+    if (outcome) parts << NameOf(session, side, outcome).text;
+  }
+  return parts.join(QStringLiteral("; "));
 }
 
 std::vector<Line> ReferenceLines(const Record& reference, size_t first_color) {

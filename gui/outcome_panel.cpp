@@ -98,6 +98,7 @@ void OutcomePanel::Refresh() {
   const bool file = session_->shows_file();
   plot_->SetReason(file ? tr("The file has no such outcome by place") : QString());
   plot_->Show(lines, measure);
+  plot_->SetCaption(OutcomeCaption(*session_));
   note_->setText(note);
 }
 

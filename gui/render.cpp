@@ -15,6 +15,7 @@
 #include "gui/plot_files.h"
 #include "gui/plot_style.h"
 #include "gui/record_access.h"
+#include "gui/record_name.h"
 #include "gui/record_plot.h"
 
 namespace midscope {
@@ -60,8 +61,11 @@ LayerSet ScaledLayers(const QString& setting) {
 
 class Renderer {
  public:
-  Renderer(const RenderRequest& request, const std::vector<Record>& records)
-      : request_(request), records_(records), prompt_(FindRecord(records, "prompt")) {}
+  Renderer(const RenderRequest& request, const RunFile& file)
+      : request_(request),
+        records_(file.records),
+        provenance_(file.provenance),
+        prompt_(FindRecord(records_, "prompt")) {}
 
   QStringList Run() {
     DrawHeadMap();
@@ -75,6 +79,7 @@ class Renderer {
 
  private:
   void Write(Plot& plot, const QString& stem) {
+    plot.SetCaption(SubjectCaption(provenance_, prompt_));
     plot.UsePalette(LightPalette());
     written_ += WritePlotFiles(plot, request_.folder, stem, request_.formats, kPictureSize);
   }
@@ -95,8 +100,20 @@ class Renderer {
       plot.Show(score.a, score.b, ratio.a, ratio.b, map.mode);
       if (map.mode == MapMode::kA) best_ = LargestScore(plot);
       plot.SelectHead(ChosenHead());
+      plot.SetTitle(Titled(plot.title(), map.mode == MapMode::kA ? score.a : score.b,
+                           map.mode == MapMode::kDifference ? score.a : nullptr));
       Write(plot, QString::fromLatin1(map.stem));
     }
+  }
+
+  // "title — setting", "title — B − A (setting of B; setting of A)".
+  QString Titled(const QString& title, const Record* record, const Record* without) const {
+    const QString setting = SettingText(records_, record);
+    if (setting.isEmpty()) return title;
+    const QString text =
+        without ? QObject::tr("B − A (%1; %2)").arg(setting, SettingText(records_, without))
+                : setting;
+    return QStringLiteral("%1 — %2").arg(title, text);
   }
 
   static HeadId LargestScore(const HeadMapPlot& plot) {
@@ -179,6 +196,7 @@ class Renderer {
         if (array.axes.size() != 2 || !IsPicture(record, array)) continue;
         RecordPlot plot;
         plot.Show(&record, array.name, {}, RecordForm::kHeatMap);
+        plot.SetTitle(Titled(plot.title(), &record, nullptr));
         Write(plot, QString::fromStdString(record.name + "_" + array.name));
       }
     }
@@ -186,6 +204,7 @@ class Renderer {
 
   const RenderRequest& request_;
   const std::vector<Record>& records_;
+  const Provenance& provenance_;
   const Record* prompt_;
   HeadId best_;
   QStringList written_;
@@ -195,7 +214,7 @@ class Renderer {
 
 QStringList RenderFile(const RenderRequest& request) {
   const RunFile file = ReadForViewing(request.file.toStdString());
-  QStringList written = Renderer(request, file.records).Run();
+  QStringList written = Renderer(request, file).Run();
   if (written.isEmpty()) {
     throw Failure("'" + request.file.toStdString() + "'", "it holds nothing that can be drawn",
                   "Give a file written by midscope probe, midscope sweep or the window");

@@ -53,7 +53,4 @@ class SubjectPanel : public QWidget {
   QPushButton* run_;
 };
 
-// "1, 5,10" as numbers. Throws Error (usage) that names what is not one.
-std::vector<int64_t> ReadPlaces(const QString& text);
-
 }  // namespace midscope

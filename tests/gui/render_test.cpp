@@ -31,7 +31,7 @@ class RenderTest : public QObject {
     records.resize(1);
     LookRequest look;
     look.channels = {100};
-    for (Record& record : engine.Look(look, {})) records.push_back(std::move(record));
+    for (Record& record : engine.Look(look, {}).records) records.push_back(std::move(record));
     return records;
   }
 

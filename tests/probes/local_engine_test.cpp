@@ -63,7 +63,7 @@ TEST_F(LocalEngineTest, LookGivesItsRecords) {
   LookRequest request;
   request.place = 1;
   request.channels = {100};
-  const std::vector<Record> records = engine->Look(request, {});
+  const std::vector<Record> records = engine->Look(request, {}).records;
   for (const Record& record : records) record.Check();
   const int64_t keys = Find(records, "last_query_attention").FindAxis("key")->size;
   EXPECT_EQ(Data<float>(Find(records, "hidden_channels"), "hidden_channel").size(),
@@ -87,7 +87,7 @@ TEST_F(LocalEngineTest, WhatIfAgreesWithAFullLook) {
   look.place = 1;
   look.channels = request.channels;
   look.intervention = request.intervention;
-  const std::vector<Record> full = engine->Look(look, {});
+  const std::vector<Record> full = engine->Look(look, {}).records;
   const auto& kept =
       Data<float>(Find(reply.records, "last_query_attention"), "last_query_attention");
   const auto& fresh = Data<float>(Find(full, "last_query_attention"), "last_query_attention");
@@ -170,7 +170,7 @@ TEST_F(LocalEngineTest, ProbesRunWithTheOptionsOfTheRequestAndTellThem) {
   SetSmallTask();
   LookRequest request;
   request.probe_options = R"({"probes":"default,logit_lens","lens-top":2})";
-  const std::vector<Record> records = engine->Look(request, {});
+  const std::vector<Record> records = engine->Look(request, {}).records;
   const Record& lens = Find(records, "logit_lens");
   EXPECT_EQ(std::get<std::string>(lens.attributes.at("options")), R"({"lens-top":2})");
   request.probe_options = R"({"probes":"no_such_probe"})";
@@ -250,7 +250,7 @@ TEST_F(LocalEngineTest, AModelThatCannotBeOpenedLeavesTheOldOne) {
   request.model = "/nowhere/model.gguf";
   EXPECT_THROW(engine->Open(request, {}), Error);
   EXPECT_EQ(engine->Describe().architecture, "llama");
-  EXPECT_FALSE(engine->Look({}, {}).empty());
+  EXPECT_FALSE(engine->Look({}, {}).records.empty());
 }
 
 }  // namespace
