@@ -177,6 +177,81 @@ TEST_F(LocalEngineTest, ProbesRunWithTheOptionsOfTheRequestAndTellThem) {
   EXPECT_THROW(engine->Look(request, {}), Error);
 }
 
+std::string Text(const Record& record, const std::string& attribute) {
+  return std::get<std::string>(record.attributes.at(attribute));
+}
+
+TEST_F(LocalEngineTest, EveryRecordSaysWhatMadeIt) {
+  const std::vector<Record> prompts = SetSmallTask();
+  EXPECT_NE(Text(prompts[0], "prompt_hash"), Text(prompts[1], "prompt_hash"));
+  EXPECT_EQ(Text(prompts[0], "subject_hash"), Text(prompts[1], "subject_hash"));
+  const Intervention setting = ParseIntervention("pi(1.5)");
+  const auto expect_origin = [&](const Record& record) {
+    SCOPED_TRACE(record.name);
+    EXPECT_EQ(Text(record, "intervention"), PrintIntervention(setting));
+    EXPECT_EQ(Text(record, "model_hash"), engine->Describe().model_hash);
+    EXPECT_EQ(Text(record, "dtype"), "float32");
+    EXPECT_EQ(Text(record, "subject_hash"), Text(prompts[1], "subject_hash"));
+    EXPECT_THAT(Text(record, "task"), HasSubstr("lines=4"));
+    EXPECT_EQ(std::get<int64_t>(record.attributes.at("seed")), 1);
+    EXPECT_EQ(std::get<int64_t>(record.attributes.at("sample")), 0);
+    const bool of_all = record.name == "outcome";
+    EXPECT_EQ(Text(record, "prompt_hash"), of_all ? "" : Text(prompts[1], "prompt_hash"));
+    EXPECT_EQ(std::get<int64_t>(record.attributes.at("place")), of_all ? 0 : 4);
+  };
+  WhatIfRequest what_if;
+  what_if.place = 1;
+  what_if.intervention = setting;
+  for (const Record& record : engine->WhatIf(what_if, {}).records) expect_origin(record);
+  LookRequest look;
+  look.place = 1;
+  look.intervention = setting;
+  for (const Record& record : engine->Look(look, {}).records) expect_origin(record);
+  CompareRequest compare;
+  compare.settings = {setting};
+  compare.samples = 1;
+  const Record means = engine->Compare(compare, {}, {});
+  EXPECT_EQ(Text(means, "model_hash"), engine->Describe().model_hash);
+  EXPECT_EQ(means.FindAxis("setting")->labels.front(), PrintIntervention(setting));
+  // Another passage of the same words is another prompt.
+  Subject own;
+  own.task.clear();
+  own.text = "The capital of France is";
+  own.gold_begin = 4;
+  own.gold_end = 11;
+  const std::string first = Text(engine->SetSubject(own, {}).front(), "prompt_hash");
+  own.gold_begin = 15;
+  own.gold_end = 21;
+  EXPECT_NE(Text(engine->SetSubject(own, {}).front(), "prompt_hash"), first);
+}
+
+TEST_F(LocalEngineTest, RetrievalHeadsRunOnATasksPrompt) {
+  SetSmallTask();
+  LookRequest request;
+  request.probe_options = R"({"probes":"default,retrieval_heads"})";
+  const LookReply reply = engine->Look(request, {});
+  EXPECT_THAT(reply.failures, ::testing::IsEmpty());
+  EXPECT_EQ(Data<double>(Find(reply.records, "retrieval_heads"), "retrieval_score").size(), 270u);
+}
+
+TEST_F(LocalEngineTest, AProbeThatFailsDoesSoAlone) {
+  Subject subject;
+  subject.task.clear();
+  subject.text = "The capital of France is";
+  engine->SetSubject(subject, {});
+  LookRequest request;
+  request.channels = {100000};  // nor has the model this channel
+  request.probe_options = R"({"probes":"default,retrieval_heads,logit_lens"})";
+  const LookReply reply = engine->Look(request, {});
+  EXPECT_THAT(reply.failures,
+              ::testing::UnorderedElementsAre(HasSubstr("retrieval_heads"), HasSubstr("100000")));
+  EXPECT_EQ(Find(reply.records, "position_awareness").name, "position_awareness");
+  EXPECT_EQ(Find(reply.records, "logit_lens").name, "logit_lens");
+  // What the setting itself does not allow is nobody's own failure.
+  request.intervention = ParseIntervention("channel(2393, factor=0, layers=8-25)");
+  EXPECT_THROW(engine->Look(request, {}), Error);
+}
+
 TEST_F(LocalEngineTest, OwnTextHasOnePlace) {
   Subject subject;
   subject.task = "";
