@@ -8,6 +8,7 @@
 #include <QTabWidget>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <vector>
 
 #include "gui/attention_plot.h"
 #include "gui/flow_layout.h"
@@ -107,7 +108,10 @@ void AttentionPanel::Refresh() {
   const RecordName name_b = NameOf(*session_, Side::kB, b);
   plot_->SetNames(name_a.text, name_b.text);
   plot_->SetOlder(name_a.older, name_b.older);
-  plot_->SetCaption(SubjectCaption(session_->provenance(), session_->prompt()));
+  std::vector<RecordName> drawn;
+  if (a) drawn.push_back(name_a);
+  if (b) drawn.push_back(name_b);
+  plot_->SetCaption(CaptionWith(*session_, drawn));
   plot_->SetTitle(tr("Attention of the last query — L%1H%2").arg(head_.layer).arg(head_.head));
   RefreshTokens();
 }

@@ -8,6 +8,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "gui/channel_plot.h"
 #include "gui/flow_layout.h"
@@ -142,16 +143,14 @@ void ChannelPanel::Refresh() {
   const RecordName name_a = NameOf(*session_, Side::kA, a);
   const RecordName name_b = NameOf(*session_, Side::kB, b);
   QStringList older;
-  QStringList drawn;
+  std::vector<RecordName> drawn;
   for (const auto& [record, name] : {std::pair(a, &name_a), std::pair(b, &name_b)}) {
     if (!record || plot_->graphCount() == 0) continue;
-    drawn << name->text;
+    drawn.push_back(*name);
     if (name->older) older << name->text;
   }
   plot_->SetOlderNote(older.join(QStringLiteral("; ")));
-  plot_->SetCaption(
-      (QStringList(SubjectCaption(session_->provenance(), session_->prompt())) + drawn)
-          .join(QStringLiteral("; ")));
+  plot_->SetCaption(CaptionWith(*session_, drawn));
 }
 
 }  // namespace midscope

@@ -64,7 +64,7 @@ void HeadMapPanel::Refresh() {
   plot_->SetTitle(any ? tr("Position-awareness score — %1").arg(name.text)
                       : tr("Position-awareness score"));
   plot_->SetOlderNote(any && name.older ? name.text : QString());
-  plot_->SetCaption(SubjectCaption(session_->provenance(), session_->prompt()));
+  plot_->SetCaption(CaptionWith(*session_, {name}));
   note_->setText(drawn == mode() ? QString() : tr("B is the same as A: A is shown"));
 }
 

@@ -34,6 +34,7 @@
 #include "gui/record_panel.h"
 #include "gui/sample_bar.h"
 #include "gui/session.h"
+#include "gui/session_file.h"
 #include "gui/setting_history.h"
 #include "gui/settings_panel.h"
 #include "gui/subject_panel.h"
@@ -179,6 +180,7 @@ void MainWindow::WireSession() {
     const Record* prompt = session_->prompt();
     settings_->OfferPassages(prompt ? Texts(*prompt, "span_name") : QStringList());
   });
+  connect(session_, &Session::PromptsChanged, this, &MainWindow::RefreshWaiting);
   connect(session_, &Session::BusyChanged, progress_, &ProgressRow::SetBusy);
   connect(session_, &Session::Progressed, progress_, &ProgressRow::SetProgress);
   connect(session_, &Session::Failed, errors_, &ErrorBar::Add);
@@ -195,6 +197,7 @@ void MainWindow::WireSession() {
 void MainWindow::WirePanels() {
   connect(model_, &ModelPanel::OpenAsked, this, &MainWindow::Open);
   connect(subject_, &SubjectPanel::RunAsked, this, &MainWindow::Run);
+  connect(subject_, &SubjectPanel::Edited, this, &MainWindow::RefreshWaiting);
   connect(subject_, &SubjectPanel::PlaceChosen, this, [this](int index) {
     if (index >= 0) session_->SetPlace(static_cast<size_t>(index));
   });
@@ -220,6 +223,18 @@ void MainWindow::Run() {
       session_->Open(model_->request(), subject_->subject());
     }
   });
+}
+
+// Numbers on the screen are of what was run, not of what the panel says now.
+void MainWindow::RefreshWaiting() {
+  const std::optional<Subject>& shown = session_->shown_subject();
+  bool waiting = false;
+  try {
+    waiting = shown && SubjectText(subject_->subject()) != SubjectText(*shown);
+  } catch (const Error&) {
+    waiting = true;  // what can't be run is not what is shown
+  }
+  subject_->SetWaiting(waiting);
 }
 
 void MainWindow::ShowModel() {

@@ -74,6 +74,7 @@ class MainWindow : public QMainWindow {
   void WirePanels();
   void Run();
   void ShowModel();
+  void RefreshWaiting();
   void ShowWhatIf(const WhatIfCost& cost);
 
   Session* session_;

@@ -31,14 +31,20 @@ void AddModelLines(const Session& session, const OutcomeChoice& choice, std::vec
       for (const OutcomeSeries& series : SeriesOf(*outcome, choice.measure)) {
         Line line{series, QObject::tr("%1, this sample").arg(name), Paler(SideColor(side)), false};
         line.older = made_by.older;
-        if (line.older) line.name = QObject::tr("This sample, %1").arg(made_by.text);
+        if (line.older) {
+          line.name = QObject::tr("%1, not of what is asked: %2").arg(line.name, made_by.setting);
+        }
         lines.push_back(std::move(line));
       }
     }
     const auto means = session.MeansOf(side, choice.measure);
     if (choice.means && means) {
       QString label = QObject::tr("%1, mean of %2").arg(name).arg(means->series.samples);
-      if (!means->complete) label += QObject::tr(" (partial)");
+      if (means->beside) {
+        label += QObject::tr(" (the same samples)");
+      } else if (!means->complete) {
+        label += QObject::tr(" (partial)");
+      }
       lines.push_back({means->series, label, SideColor(side), true});
     }
   }
@@ -111,12 +117,12 @@ std::vector<Line> OutcomeLines(const Session& session, const OutcomeChoice& choi
 }
 
 QString OutcomeCaption(const Session& session) {
-  QStringList parts = {SubjectCaption(session.provenance(), session.prompt())};
+  std::vector<RecordName> names;
   for (const Side side : {Side::kA, Side::kB}) {
     const Record* outcome = session.record(side, "outcome");
-    if (outcome) parts << NameOf(session, side, outcome).text;
+    if (outcome) names.push_back(NameOf(session, side, outcome));
   }
-  return parts.join(QStringLiteral("; "));
+  return CaptionWith(session, names);
 }
 
 std::vector<Line> ReferenceLines(const Record& reference, size_t first_color) {

@@ -28,7 +28,7 @@ class Plot : public QCustomPlot {
   // What the plot says from now on when it is shown nothing; empty: its own words.
   void SetReason(const QString& reason) { reason_ = reason; }
 
-  // "B: of pi(1.5), not of what is asked": hatches the picture and says so in it; empty: it is of
+  // "B, not of what is asked: pi(1.5)": hatches the picture and says so in it; empty: it is of
   // what is asked.
   void SetOlderNote(const QString& note);
   // Model and prompt that the numbers are of, drawn below the plot in files alone.

@@ -25,26 +25,36 @@ QString SettingOf(const Record& record) { return TextAttribute(record, "interven
 
 RecordName NameOf(const Session& session, Side side, const Record* record) {
   RecordName name;
-  name.text = side == Side::kA ? QObject::tr("A") : QObject::tr("B");
+  const QString letter = side == Side::kA ? QObject::tr("A") : QObject::tr("B");
+  name.text = name.full = letter;
   if (!record) return name;
   name.setting = SettingOf(*record);
   // A file of `midscope probe` says it at the prompt.
   const Record* prompt = session.prompt();
   if (name.setting.isEmpty() && session.shows_file() && prompt) name.setting = SettingOf(*prompt);
   name.older = session.ShownAsOlder(side, *record);
-  if (name.older) {
-    name.text += QObject::tr(": of %1, not of what is asked").arg(Short(name.setting));
-  } else if (!name.setting.isEmpty()) {
-    name.text += QStringLiteral(": ") + Short(name.setting);
-  }
+  if (name.setting.isEmpty()) return name;
+  // First what matters: legends are cut at their end.
+  const QString form =
+      name.older ? QObject::tr("%1, not of what is asked: %2") : QStringLiteral("%1: %2");
+  name.text = form.arg(letter, Short(name.setting));
+  name.full = form.arg(letter, name.setting);
   return name;
 }
 
 RecordName NameOfDifference(const RecordName& a, const RecordName& b) {
   RecordName name;
-  name.text = QObject::tr("B − A (%1; %2)").arg(b.text, a.text);
+  const QString form = QObject::tr("B − A (%1; %2)");
+  name.text = form.arg(b.text, a.text);
+  name.full = form.arg(b.full, a.full);
   name.older = a.older || b.older;
   return name;
+}
+
+QString CaptionWith(const Session& session, const std::vector<RecordName>& names) {
+  QStringList parts = {SubjectCaption(session.provenance(), session.prompt())};
+  for (const RecordName& name : names) parts << name.full;
+  return parts.join(QStringLiteral("; "));
 }
 
 QString SubjectCaption(const Provenance& provenance, const Record* prompt) {

@@ -224,7 +224,7 @@ void RecordPanel::ShowPicture(const Record& record, const Array& array) {
   const RecordName name = NameOf(*session_, ShownSide(), &record);
   plot_->SetTitle(QStringLiteral("%1 — %2").arg(plot_->title(), name.text));
   plot_->SetOlderNote(name.older ? name.text : QString());
-  plot_->SetCaption(SubjectCaption(session_->provenance(), session_->prompt()));
+  plot_->SetCaption(CaptionWith(*session_, {name}));
   const QString description = QString::fromStdString(array.description);
   choice_->setToolTip(choice_->currentText() + QLatin1Char('\n') + description);
 }

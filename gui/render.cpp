@@ -78,8 +78,17 @@ class Renderer {
   }
 
  private:
-  void Write(Plot& plot, const QString& stem) {
-    plot.SetCaption(SubjectCaption(provenance_, prompt_));
+  // With the settings of A and B below it, where the picture has them.
+  void Write(Plot& plot, const QString& stem, const Sides& sides = {}) {
+    QStringList caption = {SubjectCaption(provenance_, prompt_)};
+    for (const Record* record : {sides.a, sides.b}) {
+      const QString setting = record ? SettingText(records_, record) : QString();
+      if (!setting.isEmpty()) {
+        caption << QStringLiteral("%1: %2").arg(
+            record == sides.a ? QObject::tr("A") : QObject::tr("B"), setting);
+      }
+    }
+    plot.SetCaption(caption.join(QStringLiteral("; ")));
     plot.UsePalette(LightPalette());
     written_ += WritePlotFiles(plot, request_.folder, stem, request_.formats, kPictureSize);
   }
@@ -102,7 +111,9 @@ class Renderer {
       plot.SelectHead(ChosenHead());
       plot.SetTitle(Titled(plot.title(), map.mode == MapMode::kA ? score.a : score.b,
                            map.mode == MapMode::kDifference ? score.a : nullptr));
-      Write(plot, QString::fromLatin1(map.stem));
+      Write(plot, QString::fromLatin1(map.stem),
+            {map.mode == MapMode::kB ? nullptr : score.a,
+             map.mode == MapMode::kA ? nullptr : score.b});
     }
   }
 
@@ -151,7 +162,7 @@ class Renderer {
     plot.SetRows(row(attention.a), row(attention.b));
     plot.SetTitle(
         QObject::tr("Attention of the last query — L%1H%2").arg(head.layer).arg(head.head));
-    Write(plot, QStringLiteral("attention_L%1H%2").arg(head.layer).arg(head.head));
+    Write(plot, QStringLiteral("attention_L%1H%2").arg(head.layer).arg(head.head), attention);
   }
 
   void DrawChannel() {
@@ -165,7 +176,7 @@ class Renderer {
     if (AxisSize(*first, "position") <= 2 * view.dropped) view.dropped = 1;
     view.highlighted = ScaledLayers(SettingText(records_, hidden.b ? hidden.b : hidden.a));
     plot.Show(hidden.a, hidden.b, view);
-    Write(plot, QStringLiteral("hidden_channel_%1").arg(view.channel));
+    Write(plot, QStringLiteral("hidden_channel_%1").arg(view.channel), hidden);
   }
 
   void DrawOutcome(Measure measure, const QString& stem) {

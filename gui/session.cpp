@@ -203,6 +203,7 @@ void Session::RequestMeans() {
     const auto known = means_.find(text);
     const bool have = known != means_.end() && known->second.complete;
     const bool asked = std::find(asking.begin(), asking.end(), text) != asking.end();
+    if (have) request.beside.push_back(setting(side));
     if (have || asked) continue;
     request.settings.push_back(setting(side));
     asking.push_back(text);
@@ -335,12 +336,24 @@ bool Session::AnyOlder() const {
   return false;
 }
 
+// What is compared with the other side's partial mean; null where that is whole or not there.
+const Session::MeansEntry* Session::BesideOf(Side side) const {
+  if (!differs()) return nullptr;
+  const auto other = means_.find(state(side == Side::kA ? Side::kB : Side::kA).text);
+  if (other == means_.end() || other->second.complete) return nullptr;
+  const auto same = beside_.find(state(side).text);
+  return same != beside_.end() && same->second.record == other->second.record ? &same->second
+                                                                              : nullptr;
+}
+
 std::optional<Session::Means> Session::MeansOf(Side side, Measure measure) const {
   const auto found = means_.find(state(side).text);
   if (found == means_.end()) return std::nullopt;
-  const std::vector<OutcomeSeries> all = SeriesOf(*found->second.record, measure);
-  if (found->second.index >= all.size()) return std::nullopt;
-  return Means{all[found->second.index], found->second.complete};
+  const MeansEntry* beside = BesideOf(side);
+  const MeansEntry& entry = beside ? *beside : found->second;
+  const std::vector<OutcomeSeries> all = SeriesOf(*entry.record, measure);
+  if (entry.index >= all.size()) return std::nullopt;
+  return Means{all[entry.index], entry.complete, beside != nullptr};
 }
 
 }  // namespace midscope

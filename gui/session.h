@@ -75,6 +75,8 @@ class Session : public QObject {
   const std::optional<ModelSummary>& model() const { return model_; }
   const Provenance& provenance() const { return provenance_; }
   const std::vector<Record>& prompts() const { return prompts_; }
+  // What the prompts on the screen were made from; nothing: no prompt of a model is on the screen.
+  const std::optional<Subject>& shown_subject() const { return shown_subject_; }
   const Record* prompt() const;
   size_t place() const { return place_; }
   int64_t channel() const { return channel_; }
@@ -103,7 +105,10 @@ class Session : public QObject {
   struct Means {
     OutcomeSeries series;
     bool complete = false;
+    // Over as many samples as the other side's partial mean is, not over all that there are.
+    bool beside = false;
   };
+  // While the other side's mean is partial: over the same samples, where they are known.
   std::optional<Means> MeansOf(Side side, Measure measure) const;
   // What a file of results holds: records of what is asked, under the names that they have on
   // themselves. Others are named in `left_out`, a line for each setting that they are of.
@@ -193,6 +198,7 @@ class Session : public QObject {
   void OnLook(const EngineReply& reply);
   void OnWhatIf(const EngineReply& reply);
   void OnMeans(const EngineReply& reply);
+  const MeansEntry* BesideOf(Side side) const;
   void StoreMeans(const std::shared_ptr<const Record>& record, bool complete);
   bool HasOtherChannel(const SideState& side, const Record& record) const;
   void UpdateBusy();
@@ -205,6 +211,7 @@ class Session : public QObject {
   std::optional<ModelSummary> model_;
   Provenance provenance_;
   std::optional<Subject> subject_;
+  std::optional<Subject> shown_subject_;
   bool subject_waits_ = false;
   bool opening_ = false;   // a model; `model_` is the one before
   bool stopped_ = false;   // by Cancel, since the last request
@@ -226,6 +233,7 @@ class Session : public QObject {
   std::shared_ptr<const Record> reference_;  // null: none
   std::map<std::string, MeansEntry> means_;  // by the setting's text
   std::vector<std::string> asked_means_;     // settings of the comparison under way
+  std::map<std::string, MeansEntry> beside_;  // others, over the samples that it has done
   quint64 asked_ticket_ = 0;
   quint64 valid_from_ = 0;  // replies to older tickets are about another prompt
   struct Pending {

@@ -73,6 +73,7 @@ void Session::ShowFile(const RunFile& file, std::shared_ptr<const SampleView> sa
   opening_ = false;
   provenance_ = file.provenance;
   subject_.reset();
+  shown_subject_.reset();
   prompts_.clear();
   means_.clear();
   reference_.reset();

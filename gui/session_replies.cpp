@@ -117,6 +117,7 @@ void Session::OnOpen(const EngineReply& reply) {
   channel_ =
       std::clamp<int64_t>(wanted_channel_, 0, std::max<int64_t>(model_->config.hidden - 1, 0));
   prompts_.clear();
+  shown_subject_.reset();
   means_.clear();
   for (SideState* side : {&a_, &b_}) {
     side->records.clear();
@@ -131,6 +132,7 @@ void Session::OnOpen(const EngineReply& reply) {
 
 void Session::OnSubject(const EngineReply& reply) {
   prompts_ = reply.records;
+  shown_subject_ = std::get<Subject>(reply.request);
   task_ = TaskOrEmpty(std::get<Subject>(reply.request).task);
   // The middle of the context is what this is about: there the first picture is taken.
   if (!place_chosen_ || place_ >= prompts_.size()) place_ = prompts_.size() / 2;
@@ -199,6 +201,12 @@ void Session::StoreMeans(const std::shared_ptr<const Record>& record, bool compl
       continue;
     }
     means_[asked_means_[i]] = MeansEntry{record, i, complete};
+  }
+  beside_.clear();
+  const QStringList labels = AxisLabels(*record, "setting");
+  for (size_t i = asked_means_.size(); i < static_cast<size_t>(labels.size()); ++i) {
+    const std::string setting = labels[static_cast<qsizetype>(i)].toStdString();
+    beside_[setting] = MeansEntry{record, i, false};
   }
   Q_EMIT MeansChanged();
 }

@@ -57,6 +57,16 @@ SubjectPanel::SubjectPanel(QWidget* parent) : QWidget(parent) {
   box_column->addLayout(row);
   column->addWidget(box);
   connect(run_, &QPushButton::clicked, this, &SubjectPanel::RunAsked);
+  connect(pages_, &QTabWidget::currentChanged, this, &SubjectPanel::Edited);
+  connect(task_, &QComboBox::editTextChanged, this, &SubjectPanel::Edited);
+  for (QSpinBox* box : {seed_, sample_}) {
+    connect(box, &QSpinBox::valueChanged, this, &SubjectPanel::Edited);
+  }
+  for (QLineEdit* line : {places_, answer_}) {
+    connect(line, &QLineEdit::textChanged, this, &SubjectPanel::Edited);
+  }
+  connect(editor_, &PromptEditor::GoldChanged, this, &SubjectPanel::Edited);
+  connect(bos_, &QCheckBox::toggled, this, &SubjectPanel::Edited);
   connect(place_, &QComboBox::currentIndexChanged, this, &SubjectPanel::PlaceChosen);
 }
 
@@ -130,6 +140,13 @@ QWidget* SubjectPanel::MakeTextPage() {
     gold_text_->setToolTip(QStringLiteral("<p>") + gold.toHtmlEscaped() + QStringLiteral("</p>"));
   });
   return page;
+}
+
+void SubjectPanel::SetWaiting(bool waiting) {
+  run_->setText(waiting ? tr("Run (not run yet)") : tr("Run"));
+  QFont font = run_->font();
+  font.setBold(waiting);
+  run_->setFont(font);
 }
 
 void SubjectPanel::SetTask(const QString& task) { task_->setEditText(task); }

@@ -133,6 +133,8 @@ struct WhatIfReply {
 struct CompareRequest {
   std::vector<Intervention> settings;
   int64_t samples = 20;
+  // Settings that were compared before: partial means have theirs beside, over the same samples.
+  std::vector<Intervention> beside = {};
 };
 
 class Engine {
@@ -151,7 +153,7 @@ class Engine {
   virtual LookReply Look(const LookRequest& request, const JobContext& context) = 0;
   virtual WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) = 0;
   // Means over samples of the subject's task, the same samples for every setting; `partial` gets
-  // outcome_means as samples finish.
+  // outcome_means as samples finish, after the request's settings those of `beside` that are known.
   virtual Record Compare(const CompareRequest& request,
                          const std::function<void(const Record&)>& partial,
                          const JobContext& context) = 0;

@@ -17,6 +17,7 @@
 #include "probes/engine.h"
 #include "probes/hidden_channels_probe.h"
 #include "probes/last_query_attention_probe.h"
+#include "probes/means_beside.h"
 #include "probes/model_options.h"
 #include "probes/next_tokens_probe.h"
 #include "probes/position_awareness_probe.h"
@@ -44,7 +45,7 @@ struct Loaded {
   RecordOrigin origin;           // of all places; without a setting
   std::unique_ptr<WhatIf> kept;  // made when it is first asked
   // Samples of comparisons that were stopped or done, by their settings: they go on from there.
-  std::map<std::string, SweepResult> compared;
+  std::map<std::string, Comparison> compared;
 };
 
 constexpr size_t kKeptComparisons = 16;
@@ -71,13 +72,6 @@ SweepResult Joined(SweepResult before, const SweepResult& more, int64_t offset) 
   }
   for (const auto& [sample, why] : more.failures) before.failures[sample + offset] = why;
   return before;
-}
-
-// The first `samples` samples.
-SweepResult Cut(SweepResult result, int64_t samples) {
-  std::erase_if(result.outcomes, [&](const auto& outcome) { return outcome.sample >= samples; });
-  std::erase_if(result.failures, [&](const auto& failure) { return failure.first >= samples; });
-  return result;
 }
 
 Prompt OwnPrompt(const Tokenizer& tokenizer, const Subject& subject) {
@@ -338,9 +332,11 @@ Record LocalEngine::Compare(const CompareRequest& request,
   if (!loaded.compared.contains(key) && loaded.compared.size() >= kKeptComparisons) {
     loaded.compared.clear();
   }
-  SweepResult& kept = loaded.compared[key];
+  Comparison& comparison = loaded.compared[key];
+  comparison.plan = plan;
+  SweepResult& kept = comparison.result;
   const int64_t done = kept.done();
-  if (done >= plan.samples) return MeansWithOrigin(loaded, plan, Cut(kept, plan.samples));
+  if (done >= plan.samples) return MeansWithOrigin(loaded, plan, FirstSamples(kept, plan.samples));
   const SweepResult before = kept;
   SweepRun run;
   run.decoder = decoder_;
@@ -353,7 +349,10 @@ Record LocalEngine::Compare(const CompareRequest& request,
   };
   run.on_sample = [&](const SweepResult& so_far) {
     kept = Joined(before, so_far, done);
-    if (partial && !kept.outcomes.empty()) partial(MeansWithOrigin(loaded, plan, kept));
+    if (!partial || kept.outcomes.empty()) return;
+    Record means = MeansWithOrigin(loaded, plan, kept);
+    AddMeansBeside(loaded.compared, request.beside, kept.done(), means);
+    partial(means);
   };
   JobContext rest = context;
   rest.progress = [&](Progress progress) {

@@ -363,7 +363,9 @@ Record FakeEngine::Compare(const CompareRequest& request,
   context.ThrowIfCancelled();
   const int64_t half = std::max<int64_t>(request.samples / 2, 1);
   context.Report({"means", half, request.samples, "samples"});
-  partial(MeansRecord(request.settings, places_, half));
+  std::vector<Intervention> with_beside = request.settings;
+  with_beside.insert(with_beside.end(), request.beside.begin(), request.beside.end());
+  partial(MeansRecord(with_beside, places_, half));
   {
     const std::lock_guard lock(control_->mutex_);
     ++control_->comparisons_;

@@ -5,9 +5,11 @@
 #include <QDoubleSpinBox>
 #include <QGroupBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSpinBox>
+#include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -237,6 +239,26 @@ class WindowFaultsTest : public QObject {
     editor->insertPlainText(QStringLiteral("Something else."));
     QCOMPARE(note->text(), QString("nothing is marked"));
     QCOMPARE(editor->GoldBytes(), (std::pair<int64_t, int64_t>{0, 0}));
+  }
+
+  void RunSaysThatWhatIsAskedIsNotWhatIsShown() {
+    WindowRig<> rig;
+    rig.Show();
+    auto* run = rig.Find<QPushButton>("run");
+    QVERIFY(rig.OpenModel());
+    QCOMPARE(run->text(), QString("Run"));
+    auto* places = rig.Find<QLineEdit>("places");
+    places->setText(QStringLiteral("1,4"));
+    QVERIFY2(run->text().contains("not run yet"), qPrintable(run->text()));
+    places->setText(QString());
+    QCOMPARE(run->text(), QString("Run"));
+    places->setText(QStringLiteral("1,4"));
+    QTest::mouseClick(run, Qt::LeftButton);
+    QVERIFY2(run->text().contains("not run yet"), "until its prompts are there");
+    QVERIFY(SpyUntil(rig.stopped, [&] { return rig.session->prompts().size() == 2; }));
+    QCOMPARE(run->text(), QString("Run"));
+    rig.Find<QTabWidget>("subject_pages")->setCurrentIndex(1);
+    QVERIFY(run->text().contains("not run yet"));
   }
 
   void AModelThatFailsToOpenLeavesTheOneBefore() {
