@@ -230,9 +230,9 @@ class Session : public QObject {
   std::string probe_options_ = "{}";
   SideState a_;
   SideState b_;
-  std::shared_ptr<const Record> reference_;  // null: none
-  std::map<std::string, MeansEntry> means_;  // by the setting's text
-  std::vector<std::string> asked_means_;     // settings of the comparison under way
+  std::shared_ptr<const Record> reference_;   // null: none
+  std::map<std::string, MeansEntry> means_;   // by the setting's text
+  std::vector<std::string> asked_means_;      // settings of the comparison under way
   std::map<std::string, MeansEntry> beside_;  // others, over the samples that it has done
   quint64 asked_ticket_ = 0;
   quint64 valid_from_ = 0;  // replies to older tickets are about another prompt

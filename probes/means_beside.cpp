@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -18,8 +19,7 @@ void AppendSetting(const Record& from, size_t row, Record& to) {
     std::visit(
         [&](auto& values) {
           const auto& more = std::get<std::decay_t<decltype(values)>>(source->data);
-          const size_t width =
-              more.size() / static_cast<size_t>(from.FindAxis("setting")->size);
+          const size_t width = more.size() / static_cast<size_t>(from.FindAxis("setting")->size);
           const auto first = more.begin() + static_cast<std::ptrdiff_t>(row * width);
           values.insert(values.end(), first, first + static_cast<std::ptrdiff_t>(width));
         },

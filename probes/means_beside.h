@@ -21,8 +21,8 @@ struct Comparison {
 // The first `samples` samples of a result.
 SweepResult FirstSamples(SweepResult result, int64_t samples);
 
-// Adds to `means` (outcome_means) the settings of `beside` that one of the comparisons has with that
-// many samples or more, over the first `samples` of them.
+// Adds to `means` (outcome_means) the settings of `beside` that one of the comparisons has with
+// that many samples or more, over the first `samples` of them.
 void AddMeansBeside(const std::map<std::string, Comparison>& comparisons,
                     const std::vector<Intervention>& beside, int64_t samples, Record& means);
 

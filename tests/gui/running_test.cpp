@@ -111,9 +111,8 @@ class RunningTest : public QObject {
     Intervention interpolated;
     interpolated.positions = PositionInterpolation{1.5};
     rig.window->history()->Change({{}, interpolated}, false);
-    QVERIFY(SpyUntil(changed, [&] {
-      return rig.session->MeansOf(Side::kB, Measure::kNll).has_value();
-    }));
+    QVERIFY(SpyUntil(changed,
+                     [&] { return rig.session->MeansOf(Side::kB, Measure::kNll).has_value(); }));
     QStringList names;
     for (const OutcomePlot::Line& line : rig.window->outcome()->plot()->lines()) {
       if (line.mean) names << line.name;

@@ -188,18 +188,18 @@ TEST_F(LocalEngineTest, PartialMeansHaveOthersBesideOverTheSameSamples) {
   request.settings = {ParseIntervention("pi(1.5)")};
   request.beside = {ParseIntervention("none"), ParseIntervention("pi(7)")};
   size_t seen = 0;
-  engine->Compare(
-      request,
-      [&](const Record& part) {
-        part.Check();
-        EXPECT_THAT(part.FindAxis("setting")->labels,
-                    ::testing::ElementsAre("pi(1.5)", "none"));  // pi(7) is not known
-        const auto samples = static_cast<int64_t>(++seen);
-        EXPECT_THAT(Data<int64_t>(part, "samples"), ::testing::ElementsAre(samples, samples));
-        const auto& nll = Data<double>(part, "answer_nll");
-        EXPECT_EQ(std::vector<double>(nll.begin() + 2, nll.end()), alone.at(seen - 1));
-      },
-      {});
+  engine->Compare(request,
+                  [&](const Record& part) {
+                    part.Check();
+                    EXPECT_THAT(part.FindAxis("setting")->labels,
+                                ::testing::ElementsAre("pi(1.5)", "none"));  // pi(7) is not known
+                    const auto samples = static_cast<int64_t>(++seen);
+                    EXPECT_THAT(Data<int64_t>(part, "samples"),
+                                ::testing::ElementsAre(samples, samples));
+                    const auto& nll = Data<double>(part, "answer_nll");
+                    EXPECT_EQ(std::vector<double>(nll.begin() + 2, nll.end()), alone.at(seen - 1));
+                  },
+                  {});
   EXPECT_EQ(seen, 3u);
 }
 
