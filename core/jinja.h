@@ -69,10 +69,10 @@ struct Node {
 // Throws Error with the line and what is not understood there.
 NodePtr Parse(std::string_view source);
 
-// The text that the template makes of `variables` (an object). Throws Error: what the template
-// raises itself, an unknown filter, test, function or method, an operation on values that do not
-// have it.
-std::string Render(const Node& root, Value variables);
+// The text that the template makes of `variables` (an object) on `date` (YYYY-MM-DD). Throws Error:
+// what the template raises itself, an unknown filter, test, function or method, an operation on
+// values that do not have it.
+std::string Render(const Node& root, Value variables, const std::string& date);
 
 // The error of a template, said the same way everywhere.
 [[noreturn]] void Fail(size_t line, const std::string& reason);

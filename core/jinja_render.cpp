@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/chat_options.h"
 #include "core/error.h"
 #include "core/jinja.h"
 #include "core/utf8.h"
@@ -19,7 +20,9 @@ const Value undefined_value(Value::value_t::discarded);
 
 class Renderer {
  public:
-  explicit Renderer(Value variables) { scopes_.push_back(std::move(variables)); }
+  Renderer(Value variables, std::string date) : date_(std::move(date)) {
+    scopes_.push_back(std::move(variables));
+  }
 
   std::string Run(const Node& root) {
     Execute(root);
@@ -197,6 +200,7 @@ class Renderer {
       const auto found = scope->find(name);
       if (found != scope->end()) return *found;
     }
+    if (name == "strftime_now") return true;  // templates ask whether it is defined
     return undefined_value;
   }
 
@@ -229,6 +233,9 @@ class Renderer {
           arguments.values.empty() ? "" : ToText(arguments.values[0], node.line);
       throw Failure("chat template", "it refuses this conversation: " + said);
     }
+    if (callee.text == "strftime_now" && arguments.values.size() == 1 &&
+        arguments.values[0].is_string())
+      return FormatChatDate(date_, arguments.values[0].get_ref<const std::string&>());
     if (callee.text == "namespace" && arguments.values.size() == arguments.names.size()) {
       Value made = Value::object();
       for (size_t i = 0; i < arguments.values.size(); ++i)
@@ -268,6 +275,7 @@ class Renderer {
 
   std::vector<Value> scopes_;  // innermost last
   std::map<std::string, const Node*> macros_;
+  std::string date_;
   std::string out_;
   int64_t steps_ = 0;
   int depth_ = 0;
@@ -275,8 +283,8 @@ class Renderer {
 
 }  // namespace
 
-std::string Render(const Node& root, Value variables) {
-  return Renderer(std::move(variables)).Run(root);
+std::string Render(const Node& root, Value variables, const std::string& date) {
+  return Renderer(std::move(variables), date).Run(root);
 }
 
 }  // namespace midscope::jinja

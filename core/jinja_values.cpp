@@ -271,7 +271,7 @@ Value ApplyOperator(const std::string& name, const Value& left, const Value& rig
       inside = right.contains(Text(left, line));
     } else if (right.is_array()) {
       inside = std::find(right.begin(), right.end(), left) != right.end();
-    } else {
+    } else if (!IsUndefined(right)) {
       Fail(line, "'in' with what is no list");
     }
     return inside == (name == "in");

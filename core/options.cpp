@@ -120,6 +120,8 @@ Json JsonOf(const OptionValue& value) {
 }
 
 OptionValue ValueOf(const OptionDescription& option, const Json& json) {
+  if (json.is_boolean() && json.get<bool>() && !option.value_if_bare.empty())
+    return option.value_if_bare;
   if (json.is_boolean()) return json.get<bool>();
   // A number that is written without a fraction may also set a kNumber.
   if (json.is_number() && option.type == OptionType::kNumber) return json.get<double>();

@@ -29,6 +29,9 @@ struct OptionDescription {
   double maximum = std::numeric_limits<double>::infinity();
   OptionValue default_value{};  // none: the option is absent until it is set
   bool required = false;
+  // Of kChoice: the choice that the option means on a command line where none is named behind it,
+  // and that `true` means in a file. "": one must be named.
+  std::string value_if_bare{};
 };
 
 // An ordered list of described options with their values. A value, cheap to copy. The typed getters

@@ -13,6 +13,7 @@ struct Preset {
   std::string models;  // what it was published for
   std::string source;
   std::string warning;  // what to know before trusting it; may be empty
+  std::string bos{};    // which begin-of-text tokens the published prompts had; "": not stated
 };
 
 // In the order in which help lists them.

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <tuple>
 
 #include "core/error.h"
 #include "core/number_text.h"
@@ -20,34 +21,6 @@ std::optional<int64_t> ParseNumber(std::string_view text) {
 }
 
 std::string SpanName(const std::string& name) { return "span " + Quote(name); }
-
-// Sets the bytes of `span`, looked up in the text where the request gives text.
-void PlaceBytes(const std::string& text, const SpanRequest& request, Span* span) {
-  const std::string what = SpanName(request.name);
-  if (!request.text.empty()) {
-    const size_t first = text.find(request.text);
-    if (first == std::string::npos) {
-      throw UsageError(what, "its text " + Quote(request.text) + " does not occur in the prompt");
-    }
-    if (text.find(request.text, first + 1) != std::string::npos) {
-      throw UsageError(what,
-                       "its text " + Quote(request.text) + " occurs more than once in the prompt",
-                       "Give more of it, or its bytes as " + request.name + "=START:END");
-    }
-    span->byte_begin = static_cast<int64_t>(first);
-    span->byte_end = static_cast<int64_t>(first + request.text.size());
-    return;
-  }
-  const auto size = static_cast<int64_t>(text.size());
-  if (request.byte_begin < 0 || request.byte_begin >= request.byte_end || request.byte_end > size) {
-    throw UsageError(what, "bytes " + std::to_string(request.byte_begin) + ":" +
-                               std::to_string(request.byte_end) +
-                               " are not a passage of the prompt, which has " +
-                               std::to_string(size) + " bytes");
-  }
-  span->byte_begin = request.byte_begin;
-  span->byte_end = request.byte_end;
-}
 
 // Sets the tokens of `span` to those that overlap its bytes; `shift` tokens stand before the text's
 // own.
@@ -104,6 +77,30 @@ SpanRequest ParseSpan(std::string_view argument) {
   return request;
 }
 
+std::pair<int64_t, int64_t> FindSpanBytes(const std::string& text, const SpanRequest& request) {
+  const std::string what = SpanName(request.name);
+  if (!request.text.empty()) {
+    const size_t first = text.find(request.text);
+    if (first == std::string::npos) {
+      throw UsageError(what, "its text " + Quote(request.text) + " does not occur in the prompt");
+    }
+    if (text.find(request.text, first + 1) != std::string::npos) {
+      throw UsageError(what,
+                       "its text " + Quote(request.text) + " occurs more than once in the prompt",
+                       "Give more of it, or its bytes as " + request.name + "=START:END");
+    }
+    return {static_cast<int64_t>(first), static_cast<int64_t>(first + request.text.size())};
+  }
+  const auto size = static_cast<int64_t>(text.size());
+  if (request.byte_begin < 0 || request.byte_begin >= request.byte_end || request.byte_end > size) {
+    throw UsageError(what, "bytes " + std::to_string(request.byte_begin) + ":" +
+                               std::to_string(request.byte_end) +
+                               " are not a passage of the prompt, which has " +
+                               std::to_string(size) + " bytes");
+  }
+  return {request.byte_begin, request.byte_end};
+}
+
 Prompt BuildPrompt(const Tokenizer& tokenizer, const std::string& text,
                    const std::vector<SpanRequest>& spans, const std::string& answer, bool bos) {
   CheckUtf8("prompt", text);
@@ -127,7 +124,7 @@ Prompt BuildPrompt(const Tokenizer& tokenizer, const std::string& text,
       throw UsageError(SpanName(request.name), "is named twice");
     Span span;
     span.name = request.name;
-    PlaceBytes(text, request, &span);
+    std::tie(span.byte_begin, span.byte_end) = FindSpanBytes(text, request);
     PlaceTokens(tokens, shift, &span);
     prompt.spans.push_back(std::move(span));
   }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/prompt.h"
@@ -23,6 +24,10 @@ struct SpanRequest {
 
 // "NAME=START:END" where what follows `=` is two numbers, else "NAME=TEXT". Throws Error (usage).
 SpanRequest ParseSpan(std::string_view argument);
+
+// The bytes [begin, end) of the text that are meant. Throws Error (usage): a text that is absent or
+// occurs more than once, bytes outside the text.
+std::pair<int64_t, int64_t> FindSpanBytes(const std::string& text, const SpanRequest& request);
 
 // The text tokenised once and whole, special tokens recognised; each span mapped to the tokens that
 // overlap its bytes; answer ids are ids(text + answer) after ids(text) where that is a prefix, else

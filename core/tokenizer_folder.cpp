@@ -28,6 +28,7 @@ class Reader {
     if (const auto json = Text("tokenizer.json")) {
       parts_ = ReadTokenizerJson(*json, Name("tokenizer.json"));
       AddDeclaredTokens(fields);
+      bos_is_decided_ = true;
     } else if (const auto model = Text("tokenizer.model")) {
       // `legacy` is how transformers says whether text after a special token gets a space, too.
       parts_ = ReadSentencePiece(*model, Name("tokenizer.model"), {!fields.Flag("legacy", true)});
@@ -161,8 +162,10 @@ class Reader {
     read("bos_token", &vocabulary.bos);
     read("eos_token", &vocabulary.eos);
     read("unk_token", &vocabulary.unknown);
-    vocabulary.add_bos =
-        vocabulary.bos.has_value() && config.Flag("add_bos_token", vocabulary.add_bos);
+    // As transformers 5: the post-processor of tokenizer.json decides, whatever the flag says.
+    const bool add_bos = bos_is_decided_ ? vocabulary.add_bos
+                                         : config.Flag("add_bos_token", vocabulary.add_bos);
+    vocabulary.add_bos = vocabulary.bos.has_value() && add_bos;
   }
 
   void AddEnd(int32_t id) {
@@ -209,6 +212,7 @@ class Reader {
 
   std::filesystem::path folder_;
   TokenizerParts parts_;
+  bool bos_is_decided_ = false;  // tokenizer.json says whether BOS stands before a text
 };
 
 }  // namespace

@@ -69,6 +69,7 @@ PublishedTable ReadTable(const json& entry) {
   table.name = entry.at("name");
   table.source = entry.at("source");
   table.title = entry.at("title");
+  table.bos = entry.value("bos", "");
   table.unit = entry.at("unit");
   table.samples = entry.at("samples");
   ReadCells(entry.at("file"), entry.at("label_columns").size(), table);

@@ -58,6 +58,7 @@ struct PublishedTable {
   std::string name;    // "mspoe-t2-mdqa"
   std::string source;  // "Zhang et al., ..., arXiv 2403.04797, Table 2"
   std::string title;
+  std::string bos;      // which begin-of-text tokens its prompts had; "": the source does not say
   std::string unit;     // "%", "score", "perplexity"
   int64_t samples = 0;  // behind each cell as the source says; 0: it does not say
   std::vector<std::string> columns;

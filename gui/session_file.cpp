@@ -22,17 +22,20 @@ constexpr qint64 kLargestFile = 64 << 20;  // a prompt of millions of tokens sti
 
 Json SubjectJson(const Subject& subject) {
   if (!subject.task.empty()) {
-    return {{"task", subject.task},
-            {"seed", subject.seed},
-            {"sample", subject.sample},
-            {"places", subject.places}};
+    Json json = {{"task", subject.task},
+                 {"seed", subject.seed},
+                 {"sample", subject.sample},
+                 {"places", subject.places}};
+    AddPromptFormat(subject.format, &json);
+    return json;
   }
   Json spans = Json::object();
   if (subject.gold_end > subject.gold_begin) {
     spans["gold"] = {subject.gold_begin, subject.gold_end};
   }
-  return {
-      {"text", subject.text}, {"spans", spans}, {"answer", subject.answer}, {"bos", subject.bos}};
+  Json json = {{"text", subject.text}, {"spans", spans}, {"answer", subject.answer}};
+  AddPromptFormat(subject.format, &json);
+  return json;
 }
 
 void CheckKeys(const nlohmann::json& object, const std::vector<std::string>& known,
@@ -70,21 +73,35 @@ std::string ReadPlacesText(const JsonFields& fields) {
   return text;
 }
 
+std::vector<std::string> WithFormatKeys(std::vector<std::string> keys) {
+  const std::vector<std::string>& more = PromptFormatKeys();
+  keys.insert(keys.end(), more.begin(), more.end());
+  return keys;
+}
+
+PromptFormat ReadFormat(const JsonFields& fields, const nlohmann::json& json) {
+  try {
+    return ReadPromptFormat(json);
+  } catch (const nlohmann::json::exception&) {
+    fields.Fail("has a prompt format (bos, chat_template, ...) of another type than it should be");
+  }
+}
+
 Subject ReadSubject(const JsonFields& fields, const nlohmann::json& json, const std::string& file) {
   Subject subject;
+  subject.format = ReadFormat(fields, json);
   if (fields.Find("task")) {
-    CheckKeys(json, {"task", "seed", "sample", "places"}, file);
+    CheckKeys(json, WithFormatKeys({"task", "seed", "sample", "places"}), file);
     subject.task = fields.Text("task");
     subject.seed = static_cast<uint64_t>(Whole(fields, "seed", 1, 0));
     subject.sample = Whole(fields, "sample", 0, 0);
     subject.places = ReadPlacesText(fields);
     return subject;
   }
-  CheckKeys(json, {"text", "spans", "answer", "bos"}, file);
+  CheckKeys(json, WithFormatKeys({"text", "spans", "answer"}), file);
   subject.task.clear();
   subject.text = fields.Text("text");
   subject.answer = fields.FindText("answer").value_or("");
-  subject.bos = fields.Flag("bos", false);
   if (!fields.Find("spans")) return subject;
   const JsonFields spans = fields.Inside("spans");
   CheckKeys(json.at("spans"), {"gold"}, file);

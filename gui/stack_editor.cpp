@@ -88,7 +88,7 @@ QMenu* StackEditor::MakePresets() {
         QString::fromStdString(preset.name), this,
         [this, text = preset.text] { Q_EMIT Changed(QString::fromStdString(text)); });
     QString tip = QString::fromStdString(preset.text).toHtmlEscaped();
-    for (const std::string& part : {preset.models, preset.source, preset.warning}) {
+    for (const std::string& part : {preset.models, preset.source, preset.bos, preset.warning}) {
       if (!part.empty())
         tip += QStringLiteral("<br>") + QString::fromStdString(part).toHtmlEscaped();
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/subject_panel.h"
 
-#include <QCheckBox>
 #include <QComboBox>
 #include <QFormLayout>
 #include <QGroupBox>
@@ -13,9 +12,13 @@
 #include <QTabWidget>
 #include <algorithm>
 
+#include "core/chat_template.h"
 #include "core/error.h"
+#include "gui/fold_box.h"
+#include "gui/option_form.h"
 #include "gui/prompt_editor.h"
 #include "gui/record_access.h"
+#include "probes/prompt_format_options.h"
 
 namespace midscope {
 namespace {
@@ -54,6 +57,7 @@ SubjectPanel::SubjectPanel(QWidget* parent) : QWidget(parent) {
   row->addWidget(run_);
   auto* box_column = new QVBoxLayout(box);
   box_column->addWidget(pages_);
+  box_column->addWidget(MakeFormatFold(box));
   box_column->addLayout(row);
   column->addWidget(box);
   connect(run_, &QPushButton::clicked, this, &SubjectPanel::RunAsked);
@@ -66,8 +70,27 @@ SubjectPanel::SubjectPanel(QWidget* parent) : QWidget(parent) {
     connect(line, &QLineEdit::textChanged, this, &SubjectPanel::Edited);
   }
   connect(editor_, &PromptEditor::GoldChanged, this, &SubjectPanel::Edited);
-  connect(bos_, &QCheckBox::toggled, this, &SubjectPanel::Edited);
+  connect(format_, &OptionForm::Changed, this, &SubjectPanel::Edited);
   connect(place_, &QComboBox::currentIndexChanged, this, &SubjectPanel::PlaceChosen);
+}
+
+QWidget* SubjectPanel::MakeFormatFold(QWidget* parent) {
+  format_ = new OptionForm(PromptFormatOptions(), parent);
+  format_->setObjectName(QStringLiteral("prompt_format"));
+  format_->SetCheck([](const OptionSet& options) { ReadPromptFormat(options); });
+  QStringList templates = {QStringLiteral("model")};
+  for (const std::string& family : ChatFamilies()) templates << QString::fromStdString(family);
+  format_->Offer("chat-template", templates);
+  auto* fold = new FoldBox(QString(), format_, parent);
+  fold->setObjectName(QStringLiteral("prompt_format_fold"));
+  const auto retitle = [this, fold] {
+    const QString changed = ChangedOptionsText(format_->options());
+    fold->SetTitle(changed.isEmpty() ? tr("Prompt format: plain text, BOS as the tokenizer does")
+                                     : tr("Prompt format: %1").arg(changed));
+  };
+  connect(format_, &OptionForm::Changed, this, retitle);
+  retitle();
+  return fold;
 }
 
 QWidget* SubjectPanel::MakeTaskPage() {
@@ -122,13 +145,9 @@ QWidget* SubjectPanel::MakeTextPage() {
   answer_->setToolTip(
       tr("<p>What should follow the text; its likelihood is measured. Empty: "
          "nothing is measured</p>"));
-  bos_ = new QCheckBox(tr("BOS"), page);
-  bos_->setObjectName(QStringLiteral("bos"));
-  bos_->setToolTip(tr("Put the model's token for the beginning of a text before it"));
   auto* row = new QHBoxLayout;
   row->addWidget(mark);
   row->addWidget(gold_text_, 1);
-  row->addWidget(bos_);
   auto* column = new QVBoxLayout(page);
   column->addWidget(editor_, 1);
   column->addLayout(row);
@@ -153,11 +172,11 @@ void SubjectPanel::SetTask(const QString& task) { task_->setEditText(task); }
 
 void SubjectPanel::SetSubject(const Subject& subject) {
   pages_->setCurrentIndex(subject.task.empty() ? 1 : 0);
+  format_->SetOptions(OptionsOf(subject.format));
   if (subject.task.empty()) {
     editor_->SetText(QString::fromStdString(subject.text));
     editor_->MarkBytes(subject.gold_begin, subject.gold_end);
     answer_->setText(QString::fromStdString(subject.answer));
-    bos_->setChecked(subject.bos);
     return;
   }
   task_->setEditText(QString::fromStdString(subject.task));
@@ -168,6 +187,7 @@ void SubjectPanel::SetSubject(const Subject& subject) {
 
 Subject SubjectPanel::subject() const {
   Subject subject;
+  subject.format = ReadPromptFormat(format_->Checked());
   if (pages_->currentIndex() == 0) {
     subject.task = task_->currentText().trimmed().toStdString();
     subject.seed = static_cast<uint64_t>(seed_->value());
@@ -181,7 +201,6 @@ Subject SubjectPanel::subject() const {
   subject.gold_begin = begin;
   subject.gold_end = end;
   subject.answer = answer_->text().toStdString();
-  subject.bos = bos_->isChecked();
   if (subject.text.empty()) {
     throw UsageError("own text", "there is none", "Type or paste a text, or choose a task");
   }

@@ -7,7 +7,6 @@
 
 #include "probes/engine.h"
 
-class QCheckBox;
 class QComboBox;
 class QLabel;
 class QLineEdit;
@@ -17,6 +16,7 @@ class QTabWidget;
 
 namespace midscope {
 
+class OptionForm;
 class PromptEditor;
 
 class SubjectPanel : public QWidget {
@@ -26,7 +26,7 @@ class SubjectPanel : public QWidget {
   explicit SubjectPanel(QWidget* parent = nullptr);
 
   void SetTask(const QString& task);
-  // Throws Error (usage) for places that can't be read.
+  // Throws Error (usage) for places and a prompt format that can't be read.
   Subject subject() const;
   void SetSubject(const Subject& subject);
   void ShowPlaces(const std::vector<Record>& prompts, size_t current);
@@ -41,6 +41,7 @@ class SubjectPanel : public QWidget {
   void PlaceChosen(int index);
 
  private:
+  QWidget* MakeFormatFold(QWidget* parent);
   QWidget* MakeTaskPage();
   QWidget* MakeTextPage();
 
@@ -52,7 +53,7 @@ class SubjectPanel : public QWidget {
   PromptEditor* editor_;
   QLineEdit* answer_;
   QLabel* gold_text_;
-  QCheckBox* bos_;
+  OptionForm* format_;
   QComboBox* place_;
   QPushButton* run_;
 };

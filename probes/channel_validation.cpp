@@ -148,6 +148,7 @@ std::string TrialText(const ChannelTrial& trial, const LayerSet& layers) {
 SweepPlan TrialSweep(const ValidationPlan& plan) {
   SweepPlan sweep;
   sweep.task = plan.task;
+  sweep.format = plan.format;
   sweep.seed = plan.seed;
   sweep.samples = plan.examples;
   sweep.places = plan.places;

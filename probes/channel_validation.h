@@ -25,6 +25,7 @@ struct ValidationPlan {
   uint64_t seed = 1;  // of examples and bootstrap
   int64_t examples = 100;
   std::vector<int64_t> places;
+  PromptFormat format = {};
   LayerSet layers;  // in which channels are scaled
   std::vector<ChannelTrial> trials;
 };

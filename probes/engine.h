@@ -6,7 +6,8 @@
 // Records that come out, by name (axes in brackets):
 //   prompt                 token_ids, token_text (text), token_begin (byte offset) [token],
 //                          span_name (text), span_token_begin, span_token_end [span]; attributes:
-//                          text, answer, place, gold (index of span, -1: none), prompt_tokens
+//                          text, answer, place, gold (index of span, -1: none), prompt_tokens,
+//                          sent (one line: SentLine), and how it was put (NoteFormat)
 //   last_query_attention   last_query_attention [layer, head, key]
 //   position_awareness     position_awareness_score [layer, head]
 //   position_ratio         position_ratio [layer, head]
@@ -33,6 +34,7 @@
 #include "core/options.h"
 #include "core/prompt_builder.h"
 #include "core/record.h"
+#include "probes/prompt_format.h"
 
 namespace midscope {
 
@@ -79,9 +81,11 @@ struct Subject {
   std::string text;        // own text, taken as it is
   int64_t gold_begin = 0;  // bytes of the passage marked as gold; equal: none
   int64_t gold_end = 0;
-  std::string answer;  // "" : nothing to score
-  bool bos = false;
+  std::string answer;              // "" : nothing to score
   std::vector<SpanRequest> spans;  // other passages of own text
+
+  // How either is put to the model.
+  PromptFormat format;
 
   // Bytes that what-if may keep for this subject (core/what_if.h); 0: no limit.
   int64_t kept_limit = int64_t{3} << 30;

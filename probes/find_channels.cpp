@@ -31,7 +31,8 @@ void CheckValidation(const FindChannelsRun& run) {
   CheckSettings({ReadSetting(TrialText({0, 1, false}, plan.layers))}, config);
   const Tokenizer& tokenizer = run.decoder->tokenizer();
   const auto task = MakeTaskFor(tokenizer, plan.task, plan.seed);
-  for (const Prompt& prompt : TaskPrompts(tokenizer, *task, plan.places, 0)) {
+  CheckPromptFormat(tokenizer, plan.format);
+  for (const Prompt& prompt : TaskPrompts(tokenizer, *task, plan.places, 0, plan.format)) {
     CheckPromptFits(config, prompt);
   }
 }
@@ -59,7 +60,7 @@ SweepResult RunTrials(const FindChannelsRun& run, const ValidationPlan& plan,
   sweep.decoder = run.decoder;
   sweep.plan = TrialSweep(plan);
   sweep.questions = [&](int64_t sample) {
-    return AnswerQuestions(TaskPrompts(tokenizer, *task, plan.places, sample));
+    return AnswerQuestions(TaskPrompts(tokenizer, *task, plan.places, sample, plan.format));
   };
   std::optional<SweepStore> store;
   if (!run.out.empty()) {
@@ -85,7 +86,8 @@ double SecondsOf(const std::function<void()>& work) {
 
 double PrefillSeconds(const FindChannelsRun& run, const JobContext& context) {
   const int64_t tokens = std::min(kMeasuredTokens, run.search.states.tokens);
-  const auto ids = RandomTextIds(run.decoder->tokenizer(), run.search.states.seed, 0, tokens);
+  const auto ids = RandomTextIds(run.decoder->tokenizer(), run.search.states.seed, 0, tokens,
+                                 run.search.states.bos);
   RunRequest request;
   request.ids = ids;
   run.decoder->RunOne(request, context);  // the first run also reads the weights from the disk
@@ -99,7 +101,7 @@ double ValidationSeconds(const FindChannelsRun& run, const JobContext& context) 
   const ValidationPlan& plan = run.validation->plan;
   const Tokenizer& tokenizer = run.decoder->tokenizer();
   const auto task = MakeTaskFor(tokenizer, plan.task, plan.seed);
-  WhatIf what_if(run.decoder, TaskPrompts(tokenizer, *task, {plan.places.front()}, 0));
+  WhatIf what_if(run.decoder, TaskPrompts(tokenizer, *task, {plan.places.front()}, 0, plan.format));
   const auto trial = [&](double factor) {
     return ReadSetting(TrialText({0, factor, false}, plan.layers)).intervention;
   };
@@ -121,6 +123,8 @@ std::string FindChannelsPlanJson(const FindChannelsRun& run) {
   json["seed"] = search.states.seed;
   json["prompts"] = search.states.prompts;
   json["tokens"] = search.states.tokens;
+  // What is as it always was is left out: plans of older files say nothing of it.
+  if (search.states.bos) json["bos"] = true;
   json["layers"] = search.states.layers;
   json["trend_skip"] = search.trend_skip;
   json["smoothness_skip"] = search.smoothness_skip;
@@ -136,6 +140,9 @@ std::string FindChannelsPlanJson(const FindChannelsRun& run) {
                           {"layers", plan.layers.Text()},
                           {"factors", run.validation->factors},
                           {"control", run.validation->control}};
+    PromptFormat format = plan.format;
+    format.bos = StoredBosRule(run.decoder->tokenizer(), format.bos);
+    AddPromptFormat(format, &json["validation"]);
   }
   json["model_hash"] = run.decoder->hash();
   json["dtype"] = DtypeName(run.decoder->options().dtype);

@@ -98,8 +98,8 @@ class Checkpoint {
 };
 
 void AddPrompt(const HiddenSumsRun& run, const JobContext& context, HiddenSums& sums) {
-  const std::vector<int32_t> ids =
-      RandomTextIds(run.decoder.tokenizer(), run.plan.seed, sums.prompts, run.plan.tokens);
+  const std::vector<int32_t> ids = RandomTextIds(run.decoder.tokenizer(), run.plan.seed,
+                                                 sums.prompts, run.plan.tokens, run.plan.bos);
   ResidualRows rows(run.decoder.config(), run.plan.tokens);
   RunRequest request;
   request.ids = ids;
@@ -119,7 +119,7 @@ void AddPrompt(const HiddenSumsRun& run, const JobContext& context, HiddenSums& 
 }  // namespace
 
 std::vector<int32_t> RandomTextIds(const Tokenizer& tokenizer, uint64_t seed, int64_t prompt,
-                                   int64_t tokens) {
+                                   int64_t tokens, bool bos) {
   static constexpr std::string_view kCharacters =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ";
   SplitMix64 random(SplitMix64(seed, kTextStream).Next(), static_cast<uint64_t>(prompt));
@@ -128,6 +128,7 @@ std::vector<int32_t> RandomTextIds(const Tokenizer& tokenizer, uint64_t seed, in
     text += kCharacters[random.Below(kCharacters.size())];
   }
   std::vector<int32_t> ids = tokenizer.EncodeIds(text);
+  if (bos) ids.insert(ids.begin(), tokenizer.bos_id().value());
   if (static_cast<int64_t>(ids.size()) < tokens) {
     throw Failure("random text",
                   std::to_string(text.size()) + " characters make only " +

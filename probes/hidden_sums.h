@@ -18,14 +18,15 @@ struct HiddenSumsPlan {
   uint64_t seed = 1;  // of the text
   int64_t prompts = 24;
   int64_t tokens = 1000;        // of each prompt
+  bool bos = false;             // the first of them is the model's begin-of-text token
   std::vector<int64_t> layers;  // blocks after which the stream is looked at
 };
 
 // The ids of prompt number `prompt`: characters drawn uniformly from A-Z, a-z, 0-9 and space, ten a
-// token as in the public code of PositionalHidden, no BOS, cut to `tokens`. Throws Error (failure)
-// where they make fewer tokens.
+// token as in the public code of PositionalHidden (which puts no BOS before them), cut to `tokens`,
+// BOS included. Throws Error (failure) where they make fewer tokens.
 std::vector<int32_t> RandomTextIds(const Tokenizer& tokenizer, uint64_t seed, int64_t prompt,
-                                   int64_t tokens);
+                                   int64_t tokens, bool bos = false);
 
 // In float64: sums of float16, as the public code has them, overflow on large channels.
 struct HiddenSums {

@@ -27,6 +27,7 @@
 #include "probes/provenance.h"
 #include "probes/record_origin.h"
 #include "probes/run_probe.h"
+#include "probes/sent_prompt.h"
 #include "probes/sweep.h"
 #include "probes/task_prompt.h"
 
@@ -74,12 +75,12 @@ SweepResult Joined(SweepResult before, const SweepResult& more, int64_t offset) 
   return before;
 }
 
-Prompt OwnPrompt(const Tokenizer& tokenizer, const Subject& subject) {
-  std::vector<SpanRequest> spans = subject.spans;
+OwnText OwnTextOf(const Subject& subject) {
+  OwnText own{subject.text, subject.spans, subject.answer};
   if (subject.gold_end > subject.gold_begin) {
-    spans.push_back({"gold", "", subject.gold_begin, subject.gold_end});
+    own.spans.push_back({"gold", "", subject.gold_begin, subject.gold_end});
   }
-  return BuildPrompt(tokenizer, subject.text, spans, subject.answer, subject.bos);
+  return own;
 }
 
 // With the setting, and of one place where `place` is given.
@@ -209,14 +210,16 @@ std::vector<Record> LocalEngine::SetSubject(const Subject& subject, const JobCon
   context.ThrowIfCancelled();
   Loaded loaded;
   loaded.subject = subject;
+  CheckPromptFormat(decoder.tokenizer(), subject.format);
   if (subject.task.empty()) {
     loaded.places = {1};
-    loaded.prompts = {OwnPrompt(decoder.tokenizer(), subject)};
+    loaded.prompts = {OwnPrompt(decoder.tokenizer(), OwnTextOf(subject), subject.format)};
     LogBytesWithoutToken(loaded.prompts.front(), context);
   } else {
     loaded.task = MakeTaskFor(decoder.tokenizer(), subject.task, subject.seed);
     loaded.places = ReadPlaces(subject.places, *loaded.task);
-    loaded.prompts = TaskPrompts(decoder.tokenizer(), *loaded.task, loaded.places, subject.sample);
+    loaded.prompts = TaskPrompts(decoder.tokenizer(), *loaded.task, loaded.places, subject.sample,
+                                 subject.format);
   }
   loaded.origin = {.task = loaded.task ? loaded.task->name() : "",
                    .seed = loaded.task ? static_cast<int64_t>(subject.seed) : 0,
@@ -233,6 +236,8 @@ std::vector<Record> LocalEngine::SetSubject(const Subject& subject, const JobCon
     origin.place = place;
     origin.prompt_hash = PromptsHash({prompt});
     WriteOrigin(origin, records.back());
+    NoteFormat(prompt, decoder.tokenizer(), subject.format, records.back());
+    records.back().attributes["sent"] = SentLine(prompt, decoder.tokenizer(), subject.format);
   }
   loaded_ = std::move(loaded);
   return records;
@@ -322,6 +327,7 @@ Record LocalEngine::Compare(const CompareRequest& request,
   SweepPlan plan;
   plan.task = loaded.task ? loaded.task->name() : "";
   plan.seed = loaded.subject.seed;
+  plan.format = loaded.subject.format;
   plan.samples = loaded.task ? request.samples : 1;  // own text is a sample of one
   plan.places = loaded.places;
   for (const Intervention& intervention : request.settings) {
@@ -344,8 +350,8 @@ Record LocalEngine::Compare(const CompareRequest& request,
   run.plan.samples = plan.samples - done;
   run.questions = [&](int64_t sample) {
     if (!loaded.task) return AnswerQuestions(loaded.prompts);
-    return AnswerQuestions(
-        TaskPrompts(decoder_->tokenizer(), *loaded.task, loaded.places, sample + done));
+    return AnswerQuestions(TaskPrompts(decoder_->tokenizer(), *loaded.task, loaded.places,
+                                       sample + done, loaded.subject.format));
   };
   run.on_sample = [&](const SweepResult& so_far) {
     kept = Joined(before, so_far, done);

@@ -22,8 +22,7 @@ SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
     for (const ScoreArms arms : {ScoreArms{true, false}, {false, true}, {true, true}}) {
       if (ScoreArmsName(arms) == json.value("score", ScoreArmsName({}))) plan.score = arms;
     }
-    plan.format.chat_template = json.value("chat_template", "");
-    if (json.contains("bos")) plan.format.bos = ParseBosRule(json.at("bos").get<std::string>());
+    plan.format = ReadPromptFormat(json);
     return plan;
   } catch (const nlohmann::json::exception& error) {
     throw Failure(path, std::string("holds no plan of a sweep: ") + error.what());

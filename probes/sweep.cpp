@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "probes/sent_prompt.h"
 #include "probes/sweep_statistics.h"
 
 namespace midscope {
@@ -144,9 +145,7 @@ Record MeansRecord(const SweepPlan& plan, const SweepResult& result) {
   record.attributes["failed_samples"] = static_cast<int64_t>(result.failures.size());
   record.attributes["too_long_samples"] = result.too_long();
   record.attributes["score"] = ScoreArmsName(plan.score);
-  record.attributes["chat_template"] =
-      plan.format.chat_template.empty() ? "none" : plan.format.chat_template;
-  record.attributes["bos"] = BosRuleName(plan.format.bos);
+  NoteFormat(plan.format, record);
   return record;
 }
 

@@ -49,8 +49,9 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   // What is as it always was is left out: plans of older files say nothing of it.
   if (!plan.task_files_hash.empty()) json["task_files_hash"] = plan.task_files_hash;
   if (plan.score != ScoreArms()) json["score"] = ScoreArmsName(plan.score);
-  if (!plan.format.chat_template.empty()) json["chat_template"] = plan.format.chat_template;
-  if (plan.format.bos != BosRule::kAsWritten) json["bos"] = BosRuleName(plan.format.bos);
+  PromptFormat format = plan.format;
+  format.bos = StoredBosRule(decoder.tokenizer(), format.bos);
+  AddPromptFormat(format, &json);
   json["model_hash"] = decoder.hash();
   json["dtype"] = DtypeName(decoder.options().dtype);
   // Said only where it is so: plans of older files have no such key.

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "core/prompt.h"
+#include "core/prompt_builder.h"
 #include "core/tokenizer.h"
 #include "data/task.h"
+#include "probes/prompt_format.h"
 
 namespace midscope {
 
@@ -18,32 +20,26 @@ namespace midscope {
 // Error (usage). The tokenizer outlives the task.
 std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view spec, uint64_t seed);
 
-// The sample as a prompt, tokenised once and whole.
-Prompt TaskPrompt(const Tokenizer& tokenizer, const TaskSample& sample);
+// The sample in a format (default: as it is, with BOS where the tokenizer asks for it), tokenised
+// once and whole. Throws what MakeQuestion throws, but for choices.
+Prompt TaskPrompt(const Tokenizer& tokenizer, const TaskSample& sample,
+                  const PromptFormat& format = {});
 
 // One sample at each of the places.
 std::vector<Prompt> TaskPrompts(const Tokenizer& tokenizer, const Task& task,
-                                const std::vector<int64_t>& places, int64_t sample);
+                                const std::vector<int64_t>& places, int64_t sample,
+                                const PromptFormat& format = {});
 
-// Whether the model's begin-of-text token stands first; never twice.
-enum class BosRule {
-  kAsWritten,  // where the chat template writes it; without a template not
-  kOn,
-  kOff,
+// A text that somebody brings, with its passages and what should follow it.
+struct OwnText {
+  std::string text;
+  std::vector<SpanRequest> spans = {};
+  std::string answer = {};  // "": nothing to score
 };
 
-// "template", "on", "off". Parsing throws Error (usage).
-std::string BosRuleName(BosRule rule);
-BosRule ParseBosRule(std::string_view name);
-
-// How a task's text is put to the model.
-struct PromptFormat {
-  // "": as it is; "model": as a user's message in the model's own chat template; or the name of a
-  // family (ChatFamilyTemplate).
-  std::string chat_template;
-  BosRule bos = BosRule::kAsWritten;
-  bool operator==(const PromptFormat&) const = default;
-};
+// The same for own text: in a chat template it is the user's message. Bytes of spans are those of
+// the text given. Throws what BuildPrompt and MakeQuestion throw.
+Prompt OwnPrompt(const Tokenizer& tokenizer, const OwnText& own, const PromptFormat& format);
 
 // What is asked at one place, and what the answer is scored by.
 struct TaskQuestion {
@@ -53,10 +49,9 @@ struct TaskQuestion {
   std::vector<int32_t> choice_ids = {};  // first tokens of sample.choices, in their order
 };
 
-// The sample's text and passages in a format. Tasks that are published without a chat template are
-// left without one. After a template that ends in white space the answer has no leading space, else
-// it has one. Throws Error: (usage) the sample has a system message and the format no chat
-// template, (failure) a template that does not leave the text whole, choices of several tokens.
+// The sample's text and passages in a format (formatted_text.h). Tasks that are published without a
+// chat template are left without one. Throws Error: what FormatText and BuildPrompt throw, choices
+// of several tokens.
 TaskQuestion MakeQuestion(const Tokenizer& tokenizer, const TaskSample& sample,
                           const PromptFormat& format);
 

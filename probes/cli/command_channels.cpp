@@ -18,6 +18,7 @@
 #include "probes/find_channels.h"
 #include "probes/model_options.h"
 #include "probes/number_list.h"
+#include "probes/prompt_format_options.h"
 #include "probes/provenance.h"
 
 namespace midscope::cli {
@@ -78,6 +79,20 @@ LayerSet ReadLayers(const OptionSet& options, bool is_code, int64_t model_layers
   return MiddleLayers(model_layers);
 }
 
+// The public code puts no BOS before random text, and before examples only what a chat template
+// writes.
+PromptFormat ReadFormat(const OptionSet& options) {
+  PromptFormat format = ReadPromptFormat(options);
+  const bool is_code = options.Text("variant") == "code";
+  if (is_code && !options.IsSet("bos")) format.bos = BosRule::kTemplate;
+  return format;
+}
+
+// Whether random text begins with BOS: no chat template is about it.
+bool ReadSearchBos(const Tokenizer& tokenizer, BosRule rule) {
+  return rule == BosRule::kOn || (rule == BosRule::kAuto && tokenizer.add_bos());
+}
+
 std::optional<ValidationRequest> ReadValidation(const OptionSet& options, const Decoder& decoder) {
   const Preset preset = ReadPreset(options);
   const bool is_code = options.Text("variant") == "code";
@@ -95,6 +110,7 @@ std::optional<ValidationRequest> ReadValidation(const OptionSet& options, const 
   const bool preset_places = !is_list && !options.IsSet("places");
   request.plan.places =
       ReadPlaces(preset_places ? preset.key_value_places : options.Text("places"), *task);
+  request.plan.format = ReadFormat(options);
   request.plan.layers = ReadLayers(options, is_code, decoder.config().layers);
   request.factors = ReadFactors(options, is_code);
   request.control = options.Flag("control");
@@ -109,6 +125,9 @@ FindChannelsRun ReadRun(const OptionSet& options, std::shared_ptr<const Decoder>
   run.search.states.seed = static_cast<uint64_t>(options.Integer("seed"));
   run.search.states.prompts = IntegerOr(options, "prompts", ReadPreset(options).prompts);
   run.search.states.tokens = options.Integer("tokens");
+  const PromptFormat format = ReadFormat(options);
+  CheckPromptFormat(decoder->tokenizer(), format);
+  run.search.states.bos = ReadSearchBos(decoder->tokenizer(), format.bos);
   run.top = options.Integer("top");
   run.validation = ReadValidation(options, *decoder);
   run.out = options.Text("out");
@@ -120,6 +139,7 @@ FindChannelsRun ReadRun(const OptionSet& options, std::shared_ptr<const Decoder>
 // What can be told before a model is loaded.
 void CheckEarly(const OptionSet& options) {
   ReadFactors(options, false);
+  ReadFormat(options);
   const std::string& file = options.Text("out");
   if (file.empty() && options.Flag("resume")) {
     throw UsageError("option --resume", "there is no file to go on in", "Give --out FILE.h5");
@@ -242,7 +262,7 @@ Command ChannelsCommand() {
       "leaves files beside it from which --resume goes on.";
   command.positionals = {"model"};
   command.options = ModelOptions();
-  for (const auto& more : {SearchOptions(), ValidationOptions()}) {
+  for (const auto& more : {SearchOptions(), ValidationOptions(), PromptFormatOptions()}) {
     command.options.insert(command.options.end(), more.begin(), more.end());
   }
   const std::vector<OptionDescription> last = {

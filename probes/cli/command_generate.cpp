@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include <nlohmann/json.hpp>
 
-#include "core/chat_template.h"
 #include "core/generate.h"
 #include "core/intervention_text.h"
 #include "core/passage.h"
-#include "core/prompt_builder.h"
 #include "probes/cli/command.h"
 #include "probes/cli/prompt_options.h"
 #include "probes/model_options.h"
+#include "probes/prompt_format_options.h"
 #include "probes/prompt_record.h"
 #include "probes/run_probe.h"
+#include "probes/sent_prompt.h"
+#include "probes/task_prompt.h"
 
 namespace midscope::cli {
 namespace {
@@ -29,17 +30,13 @@ void RunGenerate(const CommandInput& input) {
   const OptionSet& options = input.options;
   CheckTextSource(options);
   const Intervention intervention = ParseIntervention(OneSetting(options, "generate"));
-  std::string text = ReadText(options);
+  const PromptFormat format = ReadPromptFormat(options);
+  const std::string text = ReadText(options);
   const auto decoder = Decoder::Open(options.Text("model"), ReadDecoderOptions(options), input.job);
   const Tokenizer& tokenizer = decoder->tokenizer();
-  bool bos = options.Flag("bos");
-  if (options.Flag("chat")) {
-    text = RenderChat(tokenizer, {{"user", text}}, true);
-    // Never twice: most templates write it themselves.
-    const auto id = tokenizer.bos_id();
-    if (id && text.starts_with(tokenizer.TokenText(*id))) bos = false;
-  }
-  const Prompt prompt = BuildPrompt(tokenizer, text, {}, "", bos);
+  CheckPromptFormat(tokenizer, format);
+  const Prompt prompt = OwnPrompt(tokenizer, {text}, format);
+  input.job.Log(SentLine(prompt, tokenizer, format));
   LogBytesWithoutToken(prompt, input.job);
   CheckPromptFits(decoder->config(), prompt, intervention);
   const bool json = options.Flag("json");
@@ -57,6 +54,7 @@ void RunGenerate(const CommandInput& input) {
     return;
   }
   const nlohmann::ordered_json result = {{"tokens", prompt.ids.size()},
+                                         {"prompt_token_ids", prompt.ids},
                                          {"new_token_ids", generated.ids},
                                          {"text", generated.text},
                                          {"ended", generated.ended}};
@@ -89,9 +87,8 @@ Command GenerateCommand() {
     command.options.insert(command.options.end(), more.begin(), more.end());
   };
   add(TextSourceOptions());
-  add({FlagOption("chat", "put the prompt to the model as a user's message, by its chat template"),
-       FlagOption("bos", "put the model's begin-of-text token first"),
-       WithOption("what to change, one setting")});
+  add(PromptFormatOptions());
+  add({WithOption("what to change, one setting")});
   add(SamplingOptions());
   add({JsonOption()});
   command.examples =

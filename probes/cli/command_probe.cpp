@@ -19,10 +19,12 @@
 #include "probes/cli/text_table.h"
 #include "probes/model_options.h"
 #include "probes/plugin_loader.h"
+#include "probes/prompt_format_options.h"
 #include "probes/prompt_record.h"
 #include "probes/provenance.h"
 #include "probes/record_values.h"
 #include "probes/run_probe.h"
+#include "probes/sent_prompt.h"
 
 namespace midscope::cli {
 namespace {
@@ -83,7 +85,10 @@ std::string Dump(const Json& json) {
 std::string ProbeJson(const Tokenizer& tokenizer, const Prompt& prompt,
                       const std::vector<Record>& records, const CommandInput& input,
                       const ProbeRegistry& probes) {
-  Json json = {{"tokens", prompt.ids.size()}, {"token_ids", prompt.ids}};
+  Json json = {{"tokens", prompt.ids.size()},
+               {"token_ids", prompt.ids},
+               {"begin_of_text_tokens", BeginOfTextTokens(prompt, tokenizer)},
+               {"prompt_text", prompt.text}};
   if (const Record* next = FindRecord(records, "next_tokens")) {
     json["top"] = TopJson(*next, tokenizer);
   }
@@ -119,9 +124,10 @@ std::string RecordsText(const std::vector<Record>& records, const OptionSet& opt
   return text;
 }
 
-std::string ProbeText(const Prompt& prompt, const std::vector<Record>& records,
-                      const OptionSet& options, const ProbeRegistry& probes) {
-  std::string text = fmt::format("prompt: {} tokens\n", prompt.ids.size());
+std::string ProbeText(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format,
+                      const std::vector<Record>& records, const OptionSet& options,
+                      const ProbeRegistry& probes) {
+  std::string text = SentLine(prompt, tokenizer, format) + "\n";
   if (const Record* next = FindRecord(records, "next_tokens")) text += NextTokensText(*next);
   if (const Record* answer = FindRecord(records, "answer")) {
     const bool correct = std::get<int64_t>(answer->attributes.at("correct")) != 0;
@@ -145,10 +151,14 @@ void Save(const CommandInput& input, const Decoder& decoder, const std::vector<R
 
 // Several prompts of a task.
 void RunBatch(const CommandInput& input, const ProbeRegistry& probes, const Decoder& decoder,
-              const Intervention& intervention) {
+              const Intervention& intervention, const PromptFormat& format) {
   const OptionSet& options = input.options;
-  std::vector<Record> records = RunProbeBatch(decoder, ReadBatch(options, decoder.tokenizer()),
-                                              intervention, probes, options, input.job);
+  const ProbeBatch batch = ReadBatch(options, format, decoder.tokenizer());
+  const Prompt first = batch.prompt(batch.samples.front(), batch.places.front());
+  input.job.Log(SentLine(first, decoder.tokenizer(), format));
+  std::vector<Record> records =
+      RunProbeBatch(decoder, batch, intervention, probes, options, input.job);
+  NoteFormat(format, records.back());
   records.back().attributes["intervention"] = PrintIntervention(intervention);
   Save(input, decoder, records);
   if (!options.Flag("json")) {
@@ -169,6 +179,7 @@ void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
   CheckTextSource(options);
   const bool batch = AsksForBatch(options);
   probes.Selected(options);  // a name that is not there is told before a model loads
+  const PromptFormat format = ReadPromptFormat(options);
   const Intervention intervention = ParseIntervention(OneSetting(options, "probe"));
   const std::string& file = options.Text("out");
   if (!file.empty()) {
@@ -176,19 +187,21 @@ void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
   }
   const auto decoder = Decoder::Open(options.Text("model"), ReadDecoderOptions(options), input.job);
   if (batch) {
-    RunBatch(input, probes, *decoder, intervention);
+    RunBatch(input, probes, *decoder, intervention, format);
     return;
   }
-  const auto [prompt, place] = ReadPrompt(options, decoder->tokenizer());
+  const Tokenizer& tokenizer = decoder->tokenizer();
+  const auto [prompt, place] = ReadPrompt(options, format, tokenizer);
   std::vector<Record> records =
       RunProbes(*decoder, prompt, intervention, probes, options, input.job);
   // Last, as viewers open a file's first record.
-  records.push_back(PromptRecord(prompt, decoder->tokenizer(), place));
+  records.push_back(PromptRecord(prompt, tokenizer, place));
+  NoteFormat(prompt, tokenizer, format, records.back());
   records.back().attributes["intervention"] = PrintIntervention(intervention);
   Save(input, *decoder, records);
   input.out << (options.Flag("json")
-                    ? ProbeJson(decoder->tokenizer(), prompt, records, input, probes)
-                    : ProbeText(prompt, records, options, probes));
+                    ? ProbeJson(tokenizer, prompt, records, input, probes)
+                    : ProbeText(prompt, tokenizer, format, records, options, probes));
 }
 
 // A plugin cannot know all options of the command: here it is told of one that it takes.

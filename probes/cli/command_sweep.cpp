@@ -15,8 +15,10 @@
 #include "probes/cli/sweep_table.h"
 #include "probes/merged_means.h"
 #include "probes/model_options.h"
+#include "probes/prompt_format_options.h"
 #include "probes/provenance.h"
 #include "probes/rank_group.h"
+#include "probes/sent_prompt.h"
 #include "probes/sweep.h"
 #include "probes/sweep_controls.h"
 #include "probes/task_prompt.h"
@@ -125,6 +127,7 @@ class SweepCommandRun {
     run.questions = [&](int64_t sample) {
       return TaskQuestions(tokenizer, *task, run.plan.places, sample, run.plan.format);
     };
+    if (ranks_.rank() == 0) LogFirstPrompt(run);
     run.on_sample = Watch(run.plan, options_.Integer("watch"), job_);
     CheckPassages(run);
     return MakeReport(cell, file, run.plan,
@@ -137,6 +140,18 @@ class SweepCommandRun {
     decoder_.reset();  // two models need not fit
     decoder_ = Decoder::Open(model, ReadDecoderOptions(options_), job_);
     model_ = model;
+  }
+
+  // What is sent, told by the first prompt of all. One that can't be made is a sample that fails,
+  // but where no prompt of the task can be.
+  void LogFirstPrompt(const SweepRun& run) const {
+    try {
+      const Prompt first = run.questions(0).front().prompt;
+      job_.Log(SentLine(first, decoder_->tokenizer(), run.plan.format));
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kUsage) throw;
+      job_.Log(std::string("sample 0: ") + error.what());
+    }
   }
 
   void TellOfMissingControls(const SweepPlan& plan) const {
@@ -244,7 +259,9 @@ JobContext RankJob(const JobContext& job, int64_t rank) {
 
 void RunSweepCommand(const CommandInput& input) {
   const OptionSet options = WithPlan(input.options);
+  // What can be told before a model loads.
   ReadSettings(options);
+  ReadPromptFormat(options);
   const std::vector<SweepCell> cells = CellsOf(options);
   if (options.Flag("dry-run")) {
     input.out << DryRunText(options, cells, input.job);

@@ -9,6 +9,7 @@
 #include "probes/cli/prompt_options.h"
 #include "probes/cli/what_if_prompt.h"
 #include "probes/model_options.h"
+#include "probes/prompt_format_options.h"
 
 namespace midscope::cli {
 namespace {
@@ -19,16 +20,17 @@ Subject ReadSubject(const OptionSet& options) {
   Subject subject;
   subject.task = options.Text("task");
   subject.kept_limit = options.Integer("kept") * kMebibyte;
+  subject.format = ReadPromptFormat(options);
   if (options.IsSet("task")) {
     subject.seed = static_cast<uint64_t>(options.Integer("seed"));
     subject.sample = options.Integer("sample");
     subject.places = options.Text("place");
     return subject;
   }
-  for (const std::string& span : options.TextList("span")) subject.spans.push_back(ParseSpan(span));
-  subject.text = ReadText(options);
-  subject.answer = ReadAnswer(options);
-  subject.bos = options.Flag("bos");
+  OwnText own = ReadOwnText(options);
+  subject.text = std::move(own.text);
+  subject.spans = std::move(own.spans);
+  subject.answer = std::move(own.answer);
   return subject;
 }
 
@@ -45,6 +47,7 @@ void RunWhatIf(const CommandInput& input) {
   prompt.layers =
       engine->Open(MakeOpenRequest(options.Text("model"), options), input.job).config.layers;
   prompt.prompt_records = engine->SetSubject(subject, input.job);
+  input.job.Log(std::get<std::string>(prompt.prompt_records.front().attributes.at("sent")));
   prompt.provenance = engine->Describe();
   prompt.provenance.command = input.command_line;
   prompt.provenance.options_json = options.ToJson();

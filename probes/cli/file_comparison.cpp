@@ -219,6 +219,14 @@ FileOutcome ReadFileOutcome(const RunReader& reader) {
   const nlohmann::json plan = PlanOf(reader);
   if (plan.contains("task") && plan["task"].is_string()) outcome.task = plan["task"];
   if (plan.contains("seed") && plan["seed"].is_number_integer()) outcome.seed = plan["seed"];
+  const auto text = [&](const char* name) {
+    const auto found = means.attributes.find(name);
+    const auto* held =
+        found == means.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+    return held ? *held : std::string();
+  };
+  outcome.bos = text("bos");
+  outcome.chat_template = text("chat_template");
   outcome.settings = settings->labels;
   outcome.places.assign(places->values.begin(), places->values.end());
   outcome.accuracy = *accuracy_values;

@@ -25,6 +25,9 @@ struct FileOutcome {
   std::vector<double> answer_nll;  // [setting, place]
   std::vector<double> answered;    // [setting, place]; generation_score, or else accuracy
   int64_t samples = 0;
+  // How prompts were put (probes/prompt_format.h); "" where the file does not say.
+  std::string bos;
+  std::string chat_template;
 
   // Row-major index of a setting at a place; -1 where the file has it not.
   int64_t Cell(const std::string& setting, int64_t place) const;

@@ -96,6 +96,7 @@ std::string PresetHelp() {
   for (const Preset& preset : InterventionPresets()) {
     text += fmt::format("\n  {}\n    {}\n    {}; {}\n", preset.name, preset.text, preset.models,
                         preset.source);
+    if (!preset.bos.empty()) text += fmt::format("    {}\n", preset.bos);
     if (!preset.warning.empty()) text += fmt::format("    {}\n", preset.warning);
   }
   return text;

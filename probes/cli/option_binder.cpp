@@ -139,13 +139,35 @@ void CheckPositionals(const Command& command, const OptionSet& options) {
   options.CheckRequired();
 }
 
+// Options that need no value ("--bos") are given theirs, where what follows is none of their
+// choices: the parser would take the next argument for it.
+std::vector<std::string> WithBareValues(const Command& command,
+                                        const std::vector<std::string>& arguments) {
+  std::vector<std::string> whole;
+  whole.reserve(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    whole.push_back(arguments[i]);
+    const auto option = std::find_if(
+        command.options.begin(), command.options.end(), [&](const OptionDescription& candidate) {
+          return !candidate.value_if_bare.empty() && arguments[i] == "--" + candidate.name;
+        });
+    if (option == command.options.end()) continue;
+    const auto& choices = option->choices;
+    const bool named = i + 1 < arguments.size() &&
+                       std::find(choices.begin(), choices.end(), arguments[i + 1]) != choices.end();
+    if (!named) whole.back() += "=" + option->value_if_bare;
+  }
+  return whole;
+}
+
 }  // namespace
 
 std::optional<std::string> ParseArguments(const Command& command,
                                           const std::vector<std::string>& arguments,
                                           OptionSet& options) {
   const std::unique_ptr<CLI::App> app = MakeApp(command, options);
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  std::vector<std::string> reversed = WithBareValues(command, arguments);
+  std::reverse(reversed.begin(), reversed.end());
   try {
     app->parse(reversed);
   } catch (const CLI::CallForHelp&) {

@@ -29,7 +29,9 @@ bool AsksForBatch(const OptionSet& options) {
   return true;
 }
 
-ProbeBatch ReadBatch(const OptionSet& options, const Tokenizer& tokenizer) {
+ProbeBatch ReadBatch(const OptionSet& options, const PromptFormat& format,
+                     const Tokenizer& tokenizer) {
+  CheckPromptFormat(tokenizer, format);
   const std::shared_ptr<const Task> task =
       MakeTaskFor(tokenizer, options.Text("task"), static_cast<uint64_t>(options.Integer("seed")));
   ProbeBatch batch;
@@ -37,8 +39,8 @@ ProbeBatch ReadBatch(const OptionSet& options, const Tokenizer& tokenizer) {
   std::iota(batch.samples.begin(), batch.samples.end(), options.Integer("sample"));
   batch.places = options.IsSet("places") ? ReadPlaces(options.Text("places"), *task)
                                          : std::vector{ReadPlace(*task, options.Text("place"))};
-  batch.prompt = [task, &tokenizer](int64_t sample, int64_t place) {
-    return TaskPrompt(tokenizer, task->Make(sample, place));
+  batch.prompt = [task, format, &tokenizer](int64_t sample, int64_t place) {
+    return TaskPrompt(tokenizer, task->Make(sample, place), format);
   };
   return batch;
 }

@@ -7,6 +7,7 @@
 #include "core/options.h"
 #include "core/tokenizer.h"
 #include "probes/probe_batch.h"
+#include "probes/prompt_format.h"
 
 namespace midscope::cli {
 
@@ -19,6 +20,7 @@ bool AsksForBatch(const OptionSet& options);
 
 // The batch that they describe: --samples from --sample on, each at --places. The tokenizer
 // outlives it. Throws Error (usage).
-ProbeBatch ReadBatch(const OptionSet& options, const Tokenizer& tokenizer);
+ProbeBatch ReadBatch(const OptionSet& options, const PromptFormat& format,
+                     const Tokenizer& tokenizer);
 
 }  // namespace midscope::cli

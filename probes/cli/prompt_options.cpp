@@ -5,6 +5,7 @@
 #include "core/prompt_builder.h"
 #include "core/utf8.h"
 #include "probes/cli/command.h"
+#include "probes/prompt_format_options.h"
 #include "probes/task_prompt.h"
 
 namespace midscope::cli {
@@ -23,7 +24,7 @@ std::vector<OptionDescription> PromptOptions() {
       "gold; may be given more than once");
   options.push_back(span);
   options.push_back(TextOption("answer", "an answer to score, with its leading space"));
-  options.push_back(FlagOption("bos", "put the model's begin-of-text token first"));
+  for (const OptionDescription& option : PromptFormatOptions()) options.push_back(option);
   options.push_back(
       TextOption("task", "take a task's prompt instead of a text (see midscope help tasks)"));
   OptionDescription place =
@@ -51,7 +52,7 @@ void CheckTextSource(const OptionSet& options) {
     throw UsageError("prompt", "there is none", "Give --prompt TEXT or --prompt-file FILE");
   }
   if (!options.IsSet("prompt") && !options.IsSet("prompt-file")) {
-    for (const char* name : {"span", "answer", "bos"}) {
+    for (const char* name : {"span", "answer"}) {
       if (options.IsSet(name)) {
         throw UsageError(std::string("option --") + name, "a task brings its own",
                          "Leave it out, or give a text instead of --task");
@@ -74,18 +75,20 @@ const std::string& ReadAnswer(const OptionSet& options) {
   return options.Text("answer");
 }
 
-PlacedPrompt ReadPrompt(const OptionSet& options, const Tokenizer& tokenizer) {
-  if (options.IsSet("task")) {
-    const auto seed = static_cast<uint64_t>(options.Integer("seed"));
-    const std::unique_ptr<Task> task = MakeTaskFor(tokenizer, options.Text("task"), seed);
-    const int64_t place = ReadPlace(*task, options.Text("place"));
-    return {TaskPrompt(tokenizer, task->Make(options.Integer("sample"), place)), place};
-  }
-  std::vector<SpanRequest> spans;
-  for (const std::string& span : options.TextList("span")) spans.push_back(ParseSpan(span));
-  return {
-      BuildPrompt(tokenizer, ReadText(options), spans, ReadAnswer(options), options.Flag("bos")),
-      0};
+OwnText ReadOwnText(const OptionSet& options) {
+  OwnText own{ReadText(options), {}, ReadAnswer(options)};
+  for (const std::string& span : options.TextList("span")) own.spans.push_back(ParseSpan(span));
+  return own;
+}
+
+PlacedPrompt ReadPrompt(const OptionSet& options, const PromptFormat& format,
+                        const Tokenizer& tokenizer) {
+  CheckPromptFormat(tokenizer, format);
+  if (!options.IsSet("task")) return {OwnPrompt(tokenizer, ReadOwnText(options), format), 0};
+  const auto seed = static_cast<uint64_t>(options.Integer("seed"));
+  const std::unique_ptr<Task> task = MakeTaskFor(tokenizer, options.Text("task"), seed);
+  const int64_t place = ReadPlace(*task, options.Text("place"));
+  return {TaskPrompt(tokenizer, task->Make(options.Integer("sample"), place), format), place};
 }
 
 }  // namespace midscope::cli

@@ -9,12 +9,14 @@
 #include "core/options.h"
 #include "core/prompt.h"
 #include "core/tokenizer.h"
+#include "probes/prompt_format.h"
+#include "probes/task_prompt.h"
 
 namespace midscope::cli {
 
 // prompt, prompt-file.
 std::vector<OptionDescription> TextSourceOptions();
-// Those and span, answer, bos, task, place, sample, seed.
+// Those and span, answer, task, place, sample, seed, and PromptFormatOptions().
 std::vector<OptionDescription> PromptOptions();
 
 // Checks that exactly one source of text is named, so that a mistake is told before a model loads.
@@ -27,10 +29,15 @@ std::string ReadText(const OptionSet& options);
 // The text of --answer. Throws Error: not UTF-8.
 const std::string& ReadAnswer(const OptionSet& options);
 
+// The text, its passages (--span) and --answer. Throws Error.
+OwnText ReadOwnText(const OptionSet& options);
+
 struct PlacedPrompt {
   Prompt prompt;
   int64_t place = 0;  // of a task's gold piece; 0 for own text
 };
-PlacedPrompt ReadPrompt(const OptionSet& options, const Tokenizer& tokenizer);
+// Throws Error, also where the model cannot take the format.
+PlacedPrompt ReadPrompt(const OptionSet& options, const PromptFormat& format,
+                        const Tokenizer& tokenizer);
 
 }  // namespace midscope::cli

@@ -20,7 +20,9 @@ std::string Heading(const PublishedTable& table) {
   std::string text = table.name + ": " + table.title;
   if (!table.unit.empty()) text += " [" + table.unit + "]";
   if (table.samples > 0) text += fmt::format(", {} samples", table.samples);
-  return text + "\n  " + table.source + "\n";
+  text += "\n  " + table.source + "\n";
+  if (!table.bos.empty()) text += "  begin-of-text: " + table.bos + "\n";
+  return text;
 }
 
 // Only what is marked in the rows that were printed.
@@ -34,6 +36,14 @@ std::string Notes(const PublishedTable& table, const std::set<std::string>& rows
   }
   for (const std::string& note : table.notes) text += "  note: " + note + "\n";
   return text;
+}
+
+// How the prompts of a file were put, where it says so.
+std::string FormatText(const FileOutcome& outcome) {
+  if (outcome.bos.empty()) return "";
+  const bool chat = !outcome.chat_template.empty() && outcome.chat_template != "none";
+  return ", --bos " + outcome.bos +
+         (chat ? ", chat template " + outcome.chat_template : ", no chat template");
 }
 
 std::string Percent(double share) {
@@ -255,7 +265,8 @@ std::string PublishedBesideText(const PublishedTable& table, const FileOutcome& 
   }
   return Heading(table) + beside.Text() + CounterpartText(outcome, lines) +
          Notes(table, beside.shown()) +
-         fmt::format("  yours: {}, {} samples\n", outcome.task, outcome.samples);
+         fmt::format("  yours: {}, {} samples{}\n", outcome.task, outcome.samples,
+                     FormatText(outcome));
 }
 
 nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table,
@@ -293,9 +304,10 @@ nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table,
   for (const std::string& setting : outcome.settings) {
     if (!matched.contains(setting)) alone.push_back(setting);
   }
-  return {
-      {"name", table.name}, {"source", table.source}, {"title", table.title},        {"rows", rows},
-      {"marks", marks},     {"notes", table.notes},   {"without_counterpart", alone}};
+  return {{"name", table.name},   {"source", table.source},
+          {"title", table.title}, {"rows", rows},
+          {"bos", table.bos},     {"marks", marks},
+          {"notes", table.notes}, {"without_counterpart", alone}};
 }
 
 }  // namespace midscope::cli

@@ -9,6 +9,7 @@
 #include "probes/cli/plan_file.h"
 #include "probes/model_options.h"
 #include "probes/number_list.h"
+#include "probes/prompt_format_options.h"
 #include "probes/sweep_controls.h"
 #include "probes/task_prompt.h"
 
@@ -45,25 +46,12 @@ std::vector<OptionDescription> GridOptions() {
                      "from a file, the same with random channels or a random order of heads")};
 }
 
-std::vector<OptionDescription> FormatOptions() {
-  OptionDescription score = ChoiceOption(
+std::vector<OptionDescription> ScoreOptions() {
+  return {ChoiceOption(
       "score",
       "by the likelihood of the answer, by the task's own scorer on generated text, or both; "
       "published: as the task is, likelihood always beside it",
-      {"published", "likelihood", "generation", "both"});
-  OptionDescription chat_template = TextOption(
-      "chat-template", "the template of --chat: model, or a family such as vicuna or llama2");
-  chat_template.default_value = std::string("model");
-  OptionDescription bos =
-      ChoiceOption("bos",
-                   "the model's begin-of-text token in front: on, off, or where the chat template "
-                   "writes it",
-                   {"template", "on", "off"});
-  return {score,
-          FlagOption("chat",
-                     "put prompts to the model as a user's message, but for tasks that are "
-                     "published without"),
-          chat_template, bos};
+      {"published", "likelihood", "generation", "both"})};
 }
 
 std::vector<OptionDescription> RunOptions() {
@@ -116,7 +104,7 @@ std::vector<OptionDescription> SweepOptions() {
   std::vector<OptionDescription> options = ModelOptions();
   // A plan file may name it.
   options.front().required = false;
-  for (const auto& more : {GridOptions(), FormatOptions(), RunOptions()}) {
+  for (const auto& more : {GridOptions(), ScoreOptions(), PromptFormatOptions(), RunOptions()}) {
     options.insert(options.end(), more.begin(), more.end());
   }
   return options;
@@ -156,8 +144,8 @@ SweepPlan PlanOf(const OptionSet& options, const SweepCell& cell, const Task& ta
   plan.task = task.name();
   plan.task_files_hash = TaskFilesHash(cell.task);
   plan.score = ParseScoreArms(options.Text("score"), task);
-  if (options.Flag("chat")) plan.format.chat_template = options.Text("chat-template");
-  plan.format.bos = ParseBosRule(options.Text("bos"));
+  plan.format = ReadPromptFormat(options);
+  CheckPromptFormat(decoder.tokenizer(), plan.format);
   plan.seed = cell.seed;
   plan.samples = SamplesOf(options, task);
   plan.places = ReadPlaces(options.Text("places"), task);

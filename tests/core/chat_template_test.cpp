@@ -83,7 +83,7 @@ TEST(ChatTemplate, RefusesWhatItCannotRender) {
   };
   EXPECT_THAT(error("{{ messages | shuffle }}"), HasSubstr("line 1: the filter 'shuffle'"));
   EXPECT_THAT(error("\n{{ messages is heavy }}"), HasSubstr("line 2: the test 'heavy'"));
-  EXPECT_THAT(error("{{ strftime_now('%Y') }}"), HasSubstr("the function 'strftime_now'"));
+  EXPECT_THAT(error("{{ strftime_now('%s') }}"), HasSubstr("strftime_now with '%s'"));
   EXPECT_THAT(error("{% include 'x' %}"), HasSubstr("'include' is not supported"));
   EXPECT_THAT(error("{{ 'a' + 1 }}"), HasSubstr("no whole number"));
   EXPECT_THAT(error("{{ nothing.at.all }}"), HasSubstr("what is undefined"));
@@ -93,6 +93,94 @@ TEST(ChatTemplate, RefusesWhatItCannotRender) {
   EXPECT_THAT(error(""), HasSubstr("the model's files have none"));
   EXPECT_THAT(error(""), HasSubstr("chatml, gemma, llama2, llama3, mistral, phi3, vicuna, zephyr"));
   EXPECT_THAT(ErrorMessage([&] { RenderChat(kPlain, {}, true); }), HasSubstr("has no messages"));
+}
+
+// The keyword arguments of apply_chat_template.
+TEST(ChatTemplate, TakesFurtherVariables) {
+  const auto value = [](const char* key_value) {
+    ChatOptions options;
+    AddChatOption(key_value, &options);
+    return options.variables_json;
+  };
+  EXPECT_EQ(value("enable_thinking=false"), R"({"enable_thinking":false})");
+  EXPECT_EQ(value("enable_thinking=False"), R"({"enable_thinking":false})");
+  EXPECT_EQ(value("tools=None"), R"({"tools":null})");
+  EXPECT_EQ(value("n=12"), R"({"n":12})");
+  EXPECT_EQ(value("n=\"12\""), R"({"n":"12"})");
+  EXPECT_EQ(value("effort=high"), R"({"effort":"high"})");
+  EXPECT_EQ(value("text=a=b"), R"({"text":"a=b"})");
+  EXPECT_EQ(value("text="), R"({"text":""})");
+  EXPECT_EQ(value("tools=[{\"name\": \"f\"}]"), R"({"tools":[{"name":"f"}]})");
+  ChatOptions options;
+  AddChatOption("b=1", &options);
+  AddChatOption("a=2", &options);
+  AddChatOption("b=3", &options);
+  EXPECT_EQ(options.variables_json, R"({"b":3,"a":2})");
+
+  const std::string text =
+      "{% if think is false %}no{% endif %}{{ effort }}{{ bos_token }}{{ tools is none }}";
+  EXPECT_EQ(RenderChat(text, {{"user", "hi"}}, true, {"<s>", ""}), "<s>True");
+  options = {};
+  for (const char* given : {"think=false", "effort=low", "bos_token=<b>", "tools=[1]"})
+    AddChatOption(given, &options);
+  EXPECT_EQ(RenderChat(text, {{"user", "hi"}}, true, {"<s>", ""}, options), "nolow<b>False");
+}
+
+TEST(ChatTemplate, RefusesVariablesThatAreNone) {
+  const auto error = [](std::string_view key_value) {
+    ChatOptions options;
+    return ErrorMessage([&] { AddChatOption(key_value, &options); });
+  };
+  EXPECT_THAT(error("thinking"),
+              HasSubstr("chat option 'thinking': has no value. Write KEY=VALUE"));
+  EXPECT_THAT(error("=1"), HasSubstr("its key is no name"));
+  EXPECT_THAT(error("a b=1"), HasSubstr("its key is no name"));
+  EXPECT_THAT(error("messages=[]"), HasSubstr("gets this variable from the prompt"));
+  EXPECT_THAT(error("a=\xff"), HasSubstr("not UTF-8 at byte 2"));
+  ChatOptions damaged;
+  damaged.variables_json = "[1]";
+  EXPECT_THAT(ErrorMessage([&] { AddChatOption("a=1", &damaged); }), HasSubstr("no JSON object"));
+  EXPECT_THAT(ErrorMessage([&] {
+                RenderChat(kPlain, {{"user", "hi"}}, true, {}, damaged);
+              }),
+              HasSubstr("no JSON object"));
+}
+
+TEST(ChatTemplate, WritesTheDateItIsGiven) {
+  const auto render = [](const std::string& text, const std::string& date) {
+    ChatOptions options;
+    options.date = date;
+    return RenderChat(text, {{"user", "hi"}}, true, {}, options);
+  };
+  const std::string format =
+      "{{ strftime_now('%A %a %d %-d %B %b %Y %y %m %j %H:%M:%S %p %% %F') }}";
+  // As date(2023, 2, 5).strftime(...) of Python.
+  EXPECT_EQ(render(format, "2023-02-05"),
+            "Sunday Sun 05 5 February Feb 2023 23 02 036 00:00:00 AM % 2023-02-05");
+  EXPECT_EQ(RenderChat("{{ strftime_now('%d %b %Y') }}", {{"user", "hi"}}, true), "26 Jul 2024");
+  EXPECT_EQ(render("{{ strftime_now is defined }}", "2024-02-29"), "True");
+  for (const char* none : {"2023-02-29", "2023-13-01", "2023-00-10", "23-1-1", "today", "",
+                           "2023-02-05 ", "1899-12-31", "2023--1-05"})
+    EXPECT_THAT(ErrorMessage([&] { render("x", none); }), HasSubstr("is no day written YYYY-MM-DD"))
+        << none;
+}
+
+TEST(ChatTemplate, ReadsTemplatesOutOfFiles) {
+  const test::TemporaryFile file("{{ messages[0].content }}!\n");
+  EXPECT_EQ(ReadChatTemplate(file.path()), "{{ messages[0].content }}!\n");
+  EXPECT_EQ(FindChatTemplate(file.path().string()), "{{ messages[0].content }}!\n");
+  EXPECT_EQ(FindChatTemplate("vicuna"), ChatFamilyTemplate("vicuna"));
+  const auto error = [](const std::string& bytes) {
+    const test::TemporaryFile bad(bytes);
+    const std::string message = ErrorMessage([&] { ReadChatTemplate(bad.path()); });
+    EXPECT_THAT(message, HasSubstr(bad.path().string()));
+    return message;
+  };
+  EXPECT_THAT(error("a\xff"), HasSubstr("not UTF-8 at byte 1"));
+  EXPECT_THAT(error(""), HasSubstr("is empty"));
+  EXPECT_THAT(error(std::string((1 << 20) + 1, ' ')), HasSubstr("larger than 1 MiB"));
+  EXPECT_THAT(ErrorMessage([] { ReadChatTemplate("/"); }), HasSubstr("no file"));
+  EXPECT_THAT(ErrorMessage([] { FindChatTemplate("alpaca"); }), HasSubstr("Families: chatml,"));
 }
 
 TEST(ChatTemplate, KnowsFamiliesByName) {

@@ -153,7 +153,8 @@ TEST(TokenizerFolder, ReadsWhatItsFilesSay) {
   folder.Write("chat_template.jinja", "z");
   folder.Write("tokenizer_config.json", R"({"add_bos_token": false})");
   EXPECT_EQ(Tokenizer::FromFolder(folder.path()).chat_template(), "z");
-  EXPECT_FALSE(Tokenizer::FromFolder(folder.path()).add_bos());
+  // The post-processor decides, as in transformers 5: the flag is for tokenizers without one.
+  EXPECT_TRUE(Tokenizer::FromFolder(folder.path()).add_bos());
 }
 
 TEST(TokenizerFolder, RefusesByName) {

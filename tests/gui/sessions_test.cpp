@@ -74,7 +74,10 @@ class SessionsTest : public QObject {
     saved.subject.gold_begin = 13;
     saved.subject.gold_end = 19;
     saved.subject.answer = " \u00c4pfel";
-    saved.subject.bos = true;
+    saved.subject.format.bos = BosRule::kOn;
+    saved.subject.format.chat_template = "llama2";
+    saved.subject.format.system = "Be brief.";
+    AddChatOption("enable_thinking=false", &saved.subject.format.chat_options);
     saved.place_index = 0;
     saved.channel = 7;
     saved.samples = 12;

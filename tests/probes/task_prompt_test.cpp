@@ -25,12 +25,19 @@ std::string TextOf(const Prompt& prompt, const std::string& span) {
                : "";
 }
 
+PromptFormat Chat(const std::string& chat_template, BosRule bos) {
+  PromptFormat format;
+  format.chat_template = chat_template;
+  format.bos = bos;
+  return format;
+}
+
 TEST(TaskPrompt, PassagesAreFoundAgainInAChatTemplate) {
   const Tokenizer& tokenizer = EmbeddedModel()->tokenizer();
   const auto task = MakeTaskFor(tokenizer, "list:lines=5", 1);
   const TaskSample sample = task->Make(0, 3);
   const TaskQuestion plain = MakeQuestion(tokenizer, sample, {});
-  const TaskQuestion chat = MakeQuestion(tokenizer, sample, {"model", BosRule::kAsWritten});
+  const TaskQuestion chat = MakeQuestion(tokenizer, sample, Chat("model", BosRule::kTemplate));
   EXPECT_THAT(chat.prompt.text, StartsWith("<|im_start|>system"));
   EXPECT_THAT(chat.prompt.text, HasSubstr(sample.text));
   for (const TextSpan& span : sample.spans) {
@@ -47,14 +54,13 @@ TEST(TaskPrompt, FamiliesWriteTheirOwnFormat) {
   const Tokenizer& tokenizer = EmbeddedModel()->tokenizer();
   const auto task = MakeTaskFor(tokenizer, "list:lines=3", 1);
   const TaskSample sample = task->Make(0, 1);
-  const TaskQuestion vicuna = MakeQuestion(tokenizer, sample, {"vicuna", BosRule::kOff});
+  const TaskQuestion vicuna = MakeQuestion(tokenizer, sample, Chat("vicuna", BosRule::kOff));
   EXPECT_THAT(vicuna.prompt.text, StartsWith("A chat between"));
   EXPECT_EQ(vicuna.prompt.answer, sample.answer);  // after "ASSISTANT:"
   EXPECT_EQ(TextOf(vicuna.prompt, "gold"), TextOf(TaskPrompt(tokenizer, sample), "gold"));
-  EXPECT_THAT(ErrorMessage([&] {
-                MakeQuestion(tokenizer, sample, {"vikuna", BosRule::kAsWritten});
-              }),
-              HasSubstr("vicuna"));
+  EXPECT_THAT(
+      ErrorMessage([&] { MakeQuestion(tokenizer, sample, Chat("vikuna", BosRule::kTemplate)); }),
+      HasSubstr("vicuna"));
 }
 
 TEST(TaskPrompt, BosStandsFirstOnceWhereItIsAskedFor) {
@@ -68,12 +74,12 @@ TEST(TaskPrompt, BosStandsFirstOnceWhereItIsAskedFor) {
   };
   const auto [plain_first, plain] = count({});
   EXPECT_FALSE(plain_first);
-  EXPECT_EQ(count({"", BosRule::kOn}), std::pair(true, plain + 1));
+  EXPECT_EQ(count(Chat("", BosRule::kOn)), std::pair(true, plain + 1));
   // The embedded model's BOS is what its template begins with.
-  const auto [written, chat] = count({"model", BosRule::kAsWritten});
+  const auto [written, chat] = count(Chat("model", BosRule::kTemplate));
   EXPECT_TRUE(written);
-  EXPECT_EQ(count({"model", BosRule::kOn}), std::pair(true, chat));
-  const TaskQuestion off = MakeQuestion(tokenizer, sample, {"model", BosRule::kOff});
+  EXPECT_EQ(count(Chat("model", BosRule::kOn)), std::pair(true, chat));
+  const TaskQuestion off = MakeQuestion(tokenizer, sample, Chat("model", BosRule::kOff));
   EXPECT_EQ(off.prompt.ids.size(), chat - 1);
   EXPECT_EQ(TextOf(off.prompt, "gold"), TextOf(TaskPrompt(tokenizer, sample), "gold"));
 }
@@ -96,7 +102,7 @@ TEST(TaskPrompt, ASystemMessageNeedsAChatTemplate) {
   const auto task = MakeTaskFor(tokenizer, "needle:tokens=300,form=chat", 1);
   const TaskSample sample = task->Make(0, 1);
   EXPECT_THAT(ErrorMessage([&] { MakeQuestion(tokenizer, sample, {}); }), HasSubstr("--chat"));
-  const TaskQuestion question = MakeQuestion(tokenizer, sample, {"model", BosRule::kAsWritten});
+  const TaskQuestion question = MakeQuestion(tokenizer, sample, Chat("model", BosRule::kTemplate));
   EXPECT_THAT(question.prompt.text, HasSubstr(sample.system));
 }
 
