@@ -63,8 +63,8 @@ SubjectPanel::SubjectPanel(QWidget* parent) : QWidget(parent) {
   connect(run_, &QPushButton::clicked, this, &SubjectPanel::RunAsked);
   connect(pages_, &QTabWidget::currentChanged, this, &SubjectPanel::Edited);
   connect(task_, &QComboBox::editTextChanged, this, &SubjectPanel::Edited);
-  for (QSpinBox* box : {seed_, sample_}) {
-    connect(box, &QSpinBox::valueChanged, this, &SubjectPanel::Edited);
+  for (QSpinBox* number : {seed_, sample_}) {
+    connect(number, &QSpinBox::valueChanged, this, &SubjectPanel::Edited);
   }
   for (QLineEdit* line : {places_, answer_}) {
     connect(line, &QLineEdit::textChanged, this, &SubjectPanel::Edited);
