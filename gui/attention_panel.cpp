@@ -8,14 +8,15 @@
 #include <QTabWidget>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <utility>
+#include <vector>
 
-#include "core/intervention_text.h"
 #include "gui/attention_plot.h"
 #include "gui/flow_layout.h"
 #include "gui/head_choice.h"
+#include "gui/head_selection.h"
 #include "gui/panel_layout.h"
 #include "gui/record_access.h"
+#include "gui/record_name.h"
 #include "gui/session.h"
 #include "gui/token_view.h"
 
@@ -23,12 +24,11 @@ namespace midscope {
 namespace {
 
 constexpr char kAttention[] = "last_query_attention";
-constexpr qsizetype kLongestName = 60;
 
 }  // namespace
 
-AttentionPanel::AttentionPanel(Session* session, QWidget* parent)
-    : QWidget(parent), session_(session) {
+AttentionPanel::AttentionPanel(Session* session, HeadSelection* selection, QWidget* parent)
+    : QWidget(parent), session_(session), selection_(selection) {
   tabs_ = new QTabWidget(this);
   tabs_->setDocumentMode(true);
   plot_ = new AttentionPlot(tabs_);
@@ -55,10 +55,7 @@ AttentionPanel::AttentionPanel(Session* session, QWidget* parent)
   row->addWidget(logarithmic_);
   row->addWidget(token_side_);
   LayOutPanel(this, tabs_, row);
-  const auto choose = [this] {
-    SetHead({layer_box_->value(), head_box_->value()});
-    Q_EMIT HeadChosen(head_);
-  };
+  const auto choose = [this] { selection_->Choose({layer_box_->value(), head_box_->value()}); };
   connect(layer_box_, &QSpinBox::valueChanged, this, choose);
   connect(head_box_, &QSpinBox::valueChanged, this, choose);
   connect(logarithmic_, &QCheckBox::toggled, plot_, &AttentionPlot::SetLogarithmic);
@@ -66,26 +63,12 @@ AttentionPanel::AttentionPanel(Session* session, QWidget* parent)
   connect(plot_, &AttentionPlot::KeyHovered, tokens_, &TokenView::SetMarkedKey);
   connect(tokens_, &TokenView::KeyHovered, plot_, &AttentionPlot::SetMarkedKey);
   connect(session_, &Session::PromptsChanged, this, &AttentionPanel::RefreshPrompt);
-  connect(session_, &Session::SettingsChanged, this, &AttentionPanel::RefreshNames);
   connect(session_, &Session::SideChanged, this, &AttentionPanel::Refresh);
-  RefreshNames();
+  connect(selection_, &HeadSelection::Changed, this, &AttentionPanel::ShowHead);
+  Refresh();
 }
 
-void AttentionPanel::SetHead(midscope::HeadId head) {
-  chosen_ = true;
-  ShowHead(head);
-}
-
-void AttentionPanel::PreferHead(midscope::HeadId head) {
-  chosen_ = false;
-  preferred_ = head;
-}
-
-void AttentionPanel::ShowHead(HeadId head) {
-  head_ = head;
-  const QSignalBlocker quiet[] = {QSignalBlocker(layer_box_), QSignalBlocker(head_box_)};
-  layer_box_->setValue(static_cast<int>(head.layer));
-  head_box_->setValue(static_cast<int>(head.head));
+void AttentionPanel::ShowHead() {
   Refresh();
   plot_->ResetView();
 }
@@ -96,37 +79,24 @@ void AttentionPanel::RefreshPrompt() {
   Refresh();
 }
 
-void AttentionPanel::RefreshNames() {
-  const auto name = [this](const QString& side, const Intervention& setting) {
-    QString text = QString::fromStdString(PrintIntervention(setting));
-    if (text.size() > kLongestName) text = text.left(kLongestName - 1) + QChar(0x2026);
-    return side + QStringLiteral(": ") + text;
-  };
-  plot_->SetNames(name(tr("A"), session_->setting(Side::kA)),
-                  name(tr("B"), session_->setting(Side::kB)));
-}
-
 void AttentionPanel::Refresh() {
   const Record* a = session_->record(Side::kA, kAttention);
   const Record* b = session_->record(Side::kB, kAttention);
-  const Record* shape = a ? a : b;
-  if (shape) {
+  // A what-if brings the whole attention where it brings the map.
+  if (!selection_->chosen() && a && (session_->settled(Side::kA) || session_->follows(Side::kA))) {
+    selection_->Suggest(session_->prompt() ? MostAttentionOn(*a, GoldTokens(*session_->prompt()))
+                                           : HeadId{});
+  }
+  head_ = selection_->head();
+  if (const Record* shape = a ? a : b) {
     const QSignalBlocker quiet[] = {QSignalBlocker(layer_box_), QSignalBlocker(head_box_)};
     const int64_t layers = AxisSize(*shape, "layer");
     const int64_t heads = AxisSize(*shape, "head");
+    head_ = NearestHead(head_, layers, heads);
     layer_box_->setMaximum(static_cast<int>(std::max<int64_t>(layers - 1, 0)));
     head_box_->setMaximum(static_cast<int>(std::max<int64_t>(heads - 1, 0)));
-    // A what-if brings the whole attention where it brings the map.
-    if (!chosen_ && a && (session_->settled(Side::kA) || session_->follows(Side::kA))) {
-      chosen_ = true;
-      HeadId best =
-          session_->prompt() ? MostAttentionOn(*a, GoldTokens(*session_->prompt())) : HeadId{};
-      best = std::exchange(preferred_, std::nullopt).value_or(best);
-      layer_box_->setValue(static_cast<int>(best.layer));
-      head_box_->setValue(static_cast<int>(best.head));
-      Q_EMIT HeadChosen(best);
-    }
-    head_ = {layer_box_->value(), head_box_->value()};
+    layer_box_->setValue(static_cast<int>(head_.layer));
+    head_box_->setValue(static_cast<int>(head_.head));
   }
   const auto row = [this](const Record* record) {
     return record ? LastAxisRow(*record, kAttention, {head_.layer, head_.head}) : QVector<double>();
@@ -134,13 +104,23 @@ void AttentionPanel::Refresh() {
   const bool file = session_->shows_file();
   plot_->SetReason(file ? tr("The file has no attention of the last query") : QString());
   plot_->SetRows(row(a), row(b));
+  const RecordName name_a = NameOf(*session_, Side::kA, a);
+  const RecordName name_b = NameOf(*session_, Side::kB, b);
+  plot_->SetNames(name_a.text, name_b.text);
+  plot_->SetOlder(name_a.older, name_b.older);
+  std::vector<RecordName> drawn;
+  if (a) drawn.push_back(name_a);
+  if (b) drawn.push_back(name_b);
+  plot_->SetCaption(CaptionWith(*session_, drawn));
   plot_->SetTitle(tr("Attention of the last query — L%1H%2").arg(head_.layer).arg(head_.head));
   RefreshTokens();
 }
 
 void AttentionPanel::RefreshTokens() {
   const bool b = token_side_->currentIndex() == 1 && !plot_->row(Side::kB).isEmpty();
-  tokens_->SetRow(plot_->row(b ? Side::kB : Side::kA));
+  const Side side = b ? Side::kB : Side::kA;
+  tokens_->SetRow(plot_->row(side));
+  tokens_->SetSource(plot_->graph_of(side)->name());
 }
 
 }  // namespace midscope

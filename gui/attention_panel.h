@@ -3,7 +3,6 @@
 #pragma once
 
 #include <QWidget>
-#include <optional>
 
 #include "gui/view_types.h"
 
@@ -15,6 +14,7 @@ class QTabWidget;
 namespace midscope {
 
 class AttentionPlot;
+class HeadSelection;
 class Session;
 class TokenView;
 
@@ -22,30 +22,22 @@ class AttentionPanel : public QWidget {
   Q_OBJECT
 
  public:
-  explicit AttentionPanel(Session* session, QWidget* parent = nullptr);
+  AttentionPanel(Session* session, HeadSelection* selection, QWidget* parent = nullptr);
 
+  // The one that is drawn: the selected one, or the nearest that the model has.
   HeadId head() const { return head_; }
   AttentionPlot* plot() const { return plot_; }
   TokenView* tokens() const { return tokens_; }
-  // The person's choice; until then it is the head that attends most to the gold passage.
-  void SetHead(midscope::HeadId head);
-  // Chosen when the next numbers come.
-  void PreferHead(midscope::HeadId head);
-
- Q_SIGNALS:
-  void HeadChosen(midscope::HeadId head);
 
  private:
   void RefreshPrompt();
-  void RefreshNames();
   void Refresh();
   void RefreshTokens();
-  void ShowHead(HeadId head);
+  void ShowHead();
 
   Session* session_;
+  HeadSelection* selection_;
   HeadId head_;
-  bool chosen_ = false;
-  std::optional<midscope::HeadId> preferred_;
   QTabWidget* tabs_;
   AttentionPlot* plot_;
   TokenView* tokens_;

@@ -130,6 +130,14 @@ void AttentionPlot::SetNames(const QString& name_a, const QString& name_b) {
   replot(rpQueuedReplot);
 }
 
+void AttentionPlot::SetOlder(bool older_a, bool older_b) {
+  if (older_a == older_a_ && older_b == older_b_) return;
+  older_a_ = older_a;
+  older_b_ = older_b;
+  RestyleData();
+  replot(rpQueuedReplot);
+}
+
 void AttentionPlot::SetLogarithmic(bool on) {
   logarithmic_ = on;
   yAxis->setScaleType(on ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
@@ -231,8 +239,8 @@ void AttentionPlot::HoverEnds() {
 }
 
 void AttentionPlot::RestyleData() {
-  graph_a_->setPen(QPen(SideColor(Side::kA), 1.4));
-  graph_b_->setPen(QPen(SideColor(Side::kB), 1.4));
+  graph_a_->setPen(older_a_ ? OlderPen(1.2) : QPen(SideColor(Side::kA), 1.4));
+  graph_b_->setPen(older_b_ ? OlderPen(1.2) : QPen(SideColor(Side::kB), 1.4));
   QColor gold = GoldColor();
   gold.setAlpha(90);
   gold_shade_->setBrush(gold);

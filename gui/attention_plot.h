@@ -24,6 +24,8 @@ class AttentionPlot : public Plot {
   // One value a key; empty for a side that has none.
   void SetRows(const QVector<double>& row_a, const QVector<double>& row_b);
   void SetNames(const QString& name_a, const QString& name_b);
+  // Rows that are not of what is asked are grey and dotted.
+  void SetOlder(bool older_a, bool older_b);
   void SetLogarithmic(bool on);
   // The key that another view points at; -1 for none.
   void SetMarkedKey(int64_t key);
@@ -74,6 +76,8 @@ class AttentionPlot : public Plot {
   int64_t gold_begin_ = 0;
   int64_t gold_end_ = 0;
   bool logarithmic_ = false;
+  bool older_a_ = false;
+  bool older_b_ = false;
 };
 
 }  // namespace midscope

@@ -12,11 +12,14 @@
 
 #include "gui/factor_slider.h"
 #include "gui/knob_help.h"
+#include "probes/channel_validation.h"
 
 namespace midscope {
 namespace {
 
 constexpr double kSliderReach = 2;
+constexpr int kFirstChannel = 100;  // or the last one of a narrower model
+constexpr int kMostLayers = 1023;
 
 }  // namespace
 
@@ -36,17 +39,16 @@ ChannelKnobs::ChannelKnobs(QWidget* parent) : QWidget(parent) {
   rows_->setObjectName(QStringLiteral("rows"));
   last_rows_->setObjectName(QStringLiteral("last_rows"));
   Describe(channel_, "channel", "channel");
-  channel_->setValue(100);
+  channel_->setValue(kFirstChannel);
   Describe(factor_->box(), "channel", "factor");
   factor_->slider()->setToolTip(factor_->box()->toolTip());
   Describe(rows_, "channel", "rows");
   for (QSpinBox* box : {first_layer_, last_layer_}) {
     Describe(static_cast<QWidget*>(box), "channel", "layers");
-    box->setMaximum(1023);
+    box->setMaximum(kMostLayers);
   }
-  first_layer_->setValue(8);
-  last_layer_->setValue(25);
-  layers_ = {false, {{8, 25}}};
+  layers_ = LayerSet{};
+  ShowLayers();
   last_rows_->setRange(1, 1 << 20);
   last_rows_->setToolTip(tr("How many of the last prompt rows"));
   last_rows_->setEnabled(false);
@@ -70,7 +72,10 @@ ChannelKnobs::ChannelKnobs(QWidget* parent) : QWidget(parent) {
   form->addRow(tr("rows"), rows);
   form->addRow(others_text_);
   others_text_->hide();
-  connect(channel_, &QSpinBox::valueChanged, this, [this] { Q_EMIT Changed(false); });
+  connect(channel_, &QSpinBox::valueChanged, this, [this] {
+    untouched_ = false;
+    Q_EMIT Changed(false);
+  });
   connect(factor_, &FactorSlider::Changed, this,
           [this](double, bool moving) { Q_EMIT Changed(moving); });
   connect(first_layer_, &QSpinBox::valueChanged, this, &ChannelKnobs::OnLayers);
@@ -82,7 +87,29 @@ ChannelKnobs::ChannelKnobs(QWidget* parent) : QWidget(parent) {
   connect(last_rows_, &QSpinBox::valueChanged, this, [this] { Q_EMIT Changed(false); });
 }
 
+void ChannelKnobs::ShowLayers() {
+  const QSignalBlocker quiet[] = {QSignalBlocker(first_layer_), QSignalBlocker(last_layer_)};
+  const bool ranged = !layers_.all && !layers_.ranges.empty();
+  const int64_t end = model_layers_ > 0 ? model_layers_ - 1 : kMostLayers;
+  int64_t first = ranged ? layers_.ranges.front().first : 0;
+  int64_t last = ranged ? layers_.ranges.back().last : end;
+  if (last == kEveryLayerAfter) last = end;
+  // Layers beyond the model's are shown as they are: its error names them.
+  for (QSpinBox* box : {first_layer_, last_layer_}) {
+    box->setMaximum(static_cast<int>(std::min<int64_t>(std::max(end, last), kMostLayers)));
+  }
+  first_layer_->setValue(static_cast<int>(std::min<int64_t>(first, kMostLayers)));
+  last_layer_->setValue(static_cast<int>(std::min<int64_t>(last, kMostLayers)));
+}
+
+bool ChannelKnobs::Fits() const {
+  if (model_layers_ == 0) return true;
+  return channel_->value() < model_hidden_ && first_layer_->value() < model_layers_ &&
+         last_layer_->value() < model_layers_;
+}
+
 void ChannelKnobs::OnLayers() {
+  untouched_ = false;
   const int64_t first = first_layer_->value();
   const int64_t last = std::max<int64_t>(last_layer_->value(), first);
   layers_ = {false, {{first, last}}};
@@ -105,18 +132,20 @@ std::vector<ChannelScaling> ChannelKnobs::value() const {
 
 void ChannelKnobs::SetValue(const std::vector<ChannelScaling>& value) {
   others_.clear();
-  if (!value.empty()) {
+  in_use_ = !value.empty();
+  if (in_use_) {
+    untouched_ = false;
     const ChannelScaling& own = value.front();
     const QSignalBlocker quiet[] = {QSignalBlocker(channel_), QSignalBlocker(first_layer_),
                                     QSignalBlocker(last_layer_), QSignalBlocker(rows_),
                                     QSignalBlocker(last_rows_)};
+    if (model_hidden_ > 0) {
+      channel_->setMaximum(static_cast<int>(std::max(own.channel, model_hidden_ - 1)));
+    }
     channel_->setValue(static_cast<int>(own.channel));
     factor_->SetValue(own.factor);
     layers_ = own.layers;
-    const bool ranged = !layers_.all && !layers_.ranges.empty();
-    first_layer_->setValue(ranged ? static_cast<int>(layers_.ranges.front().first) : 0);
-    last_layer_->setValue(ranged ? static_cast<int>(layers_.ranges.back().last)
-                                 : last_layer_->maximum());
+    ShowLayers();
     rows_->setCurrentIndex(static_cast<int>(own.rows));
     last_rows_->setEnabled(own.rows == ChannelRows::kLastN);
     last_rows_->setValue(static_cast<int>(own.last_rows));
@@ -128,12 +157,19 @@ void ChannelKnobs::SetValue(const std::vector<ChannelScaling>& value) {
 }
 
 void ChannelKnobs::SetModel(int64_t layers, int64_t hidden) {
-  const QSignalBlocker quiet[] = {QSignalBlocker(channel_), QSignalBlocker(first_layer_),
-                                  QSignalBlocker(last_layer_)};
-  channel_->setMaximum(static_cast<int>(std::max<int64_t>(hidden - 1, 0)));
-  for (QSpinBox* box : {first_layer_, last_layer_}) {
-    box->setMaximum(static_cast<int>(std::max<int64_t>(layers - 1, 0)));
+  model_layers_ = layers;
+  model_hidden_ = hidden;
+  const QSignalBlocker quiet(channel_);
+  ShowLayers();
+  if (!in_use_ && (untouched_ || !Fits())) {
+    layers_ = MiddleLayers(layers);
+    ShowLayers();
+    channel_->setMaximum(static_cast<int>(std::max<int64_t>(hidden - 1, 0)));
+    if (untouched_) channel_->setValue(kFirstChannel);
   }
+  // A channel that the model does not have stays as it is while the setting has it.
+  const int64_t least = in_use_ ? channel_->value() : 0;
+  channel_->setMaximum(static_cast<int>(std::max({hidden - 1, least, int64_t{0}})));
 }
 
 }  // namespace midscope

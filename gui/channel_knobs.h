@@ -26,6 +26,8 @@ class ChannelKnobs : public QWidget {
   std::vector<ChannelScaling> value() const;
   // Of an empty list, the knobs keep their places.
   void SetValue(const std::vector<ChannelScaling>& value);
+  // Where the knobs are not in use, they take what fits the model: the layers of MiddleLayers
+  // (probes/channel_validation.h), and a channel that it has.
   void SetModel(int64_t layers, int64_t hidden);
   FactorSlider* factor() const { return factor_; }
 
@@ -34,6 +36,8 @@ class ChannelKnobs : public QWidget {
 
  private:
   void OnLayers();
+  void ShowLayers();
+  bool Fits() const;
 
   QSpinBox* channel_;
   FactorSlider* factor_;
@@ -43,6 +47,10 @@ class ChannelKnobs : public QWidget {
   QSpinBox* last_rows_;
   QLabel* others_text_;
   LayerSet layers_;
+  int64_t model_layers_ = 0;  // 0: no model is known
+  int64_t model_hidden_ = 0;
+  bool in_use_ = false;        // the setting has a channel
+  bool untouched_ = true;      // nobody has set them yet
   bool change_value_ = false;  // said in the text line alone
   std::vector<ChannelScaling> others_;
 };

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/channel_panel.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "gui/channel_plot.h"
 #include "gui/flow_layout.h"
 #include "gui/panel_layout.h"
 #include "gui/record_access.h"
+#include "gui/record_name.h"
 #include "gui/session.h"
 
 namespace midscope {
@@ -23,9 +27,15 @@ ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent),
   channel_->setValue(static_cast<int>(session_->channel()));
   channel_->setKeyboardTracking(false);
   channel_->setToolTip(tr("Which channel of the residual stream is drawn; a new one needs a run"));
+  follow_ = new QCheckBox(tr("as B"), this);
+  follow_->setObjectName(QStringLiteral("follow_knob"));
+  follow_->setChecked(true);
+  follow_->setToolTip(tr("Show the channel that B scales"));
   layer_ = new QComboBox(this);
   layer_->setObjectName(QStringLiteral("shown_layer"));
-  layer_->setToolTip(tr("All layers as lines, or one layer with A and B over each other"));
+  layer_->setToolTip(tr(
+      "<p>All layers of A as lines, with the means over the layers that B scales; or one layer, A "
+      "and B over each other</p>"));
   dropped_ = new QSpinBox(this);
   dropped_->setRange(0, 1 << 20);
   dropped_->setValue(30);
@@ -40,14 +50,17 @@ ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent),
          "own rhythm; 1: the values as they are</p>"));
   FlowLayout* row = MakeControlFlow();
   row->AddLabelled(tr("channel"), channel_);
+  row->addWidget(follow_);
   row->AddLabelled(tr("layers"), layer_);
   row->AddLabelled(tr("drop first"), dropped_);
   row->AddLabelled(tr("smooth"), smoothing_);
   LayOutPanel(this, plot_, row);
   connect(channel_, &QSpinBox::valueChanged, this, [this](int channel) {
+    if (knob_channel() != channel) follow_->setChecked(false);
     session_->SetChannel(channel);
     Refresh();
   });
+  connect(follow_, &QCheckBox::toggled, this, &ChannelPanel::FollowKnob);
   connect(layer_, &QComboBox::currentIndexChanged, this, &ChannelPanel::Refresh);
   connect(dropped_, &QSpinBox::valueChanged, this, &ChannelPanel::Refresh);
   connect(smoothing_, &QSpinBox::valueChanged, this, &ChannelPanel::Refresh);
@@ -55,6 +68,7 @@ ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent),
   connect(session_, &Session::FullRunChanged, this, &ChannelPanel::Refresh);
   connect(session_, &Session::Followed, this, &ChannelPanel::Refresh);
   connect(session_, &Session::SettingsChanged, this, [this] {
+    FollowKnob();
     if (view() != shown_) Refresh();
   });
   RefreshModel();
@@ -93,6 +107,19 @@ ChannelPlot::View ChannelPanel::view() const {
   return chosen;
 }
 
+std::optional<int64_t> ChannelPanel::knob_channel() const {
+  const auto& scalings = session_->setting(Side::kB).channels;
+  if (scalings.empty() || session_->shows_file()) return std::nullopt;
+  return scalings.front().channel;
+}
+
+void ChannelPanel::FollowKnob() {
+  const std::optional<int64_t> channel = knob_channel();
+  // A channel that the model does not have is B's error, and nothing to show.
+  if (!channel || !follow_->isChecked() || *channel > channel_->maximum()) return;
+  channel_->setValue(static_cast<int>(*channel));
+}
+
 // A file has the layers and channels that it has; those of a sample come after the file's.
 void ChannelPanel::FollowFile() {
   const Record* hidden = session_->record(Side::kA, "hidden_channels");
@@ -110,8 +137,20 @@ void ChannelPanel::Refresh() {
   shown_ = view();
   const bool file = session_->shows_file();
   plot_->SetReason(file ? tr("The file does not have channel %1").arg(shown_.channel) : QString());
-  plot_->Show(session_->record(Side::kA, "hidden_channels"),
-              session_->record(Side::kB, "hidden_channels"), shown_);
+  const Record* a = session_->record(Side::kA, "hidden_channels");
+  const Record* b = session_->record(Side::kB, "hidden_channels");
+  plot_->Show(a, b, shown_);
+  const RecordName name_a = NameOf(*session_, Side::kA, a);
+  const RecordName name_b = NameOf(*session_, Side::kB, b);
+  QStringList older;
+  std::vector<RecordName> drawn;
+  for (const auto& [record, name] : {std::pair(a, &name_a), std::pair(b, &name_b)}) {
+    if (!record || plot_->graphCount() == 0) continue;
+    drawn.push_back(*name);
+    if (name->older) older << name->text;
+  }
+  plot_->SetOlderNote(older.join(QStringLiteral("; ")));
+  plot_->SetCaption(CaptionWith(*session_, drawn));
 }
 
 }  // namespace midscope

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QWidget>
+#include <optional>
 
 #include "gui/channel_plot.h"
 
@@ -26,6 +27,9 @@ class ChannelPanel : public QWidget {
   void RefreshModel();
   void FillLayers(int64_t layers);
   void FollowFile();
+  // Shows the channel that B scales, while that is wanted.
+  void FollowKnob();
+  std::optional<int64_t> knob_channel() const;
   void Refresh();
   ChannelPlot::View view() const;  // as the boxes say
 
@@ -33,6 +37,7 @@ class ChannelPanel : public QWidget {
   ChannelPlot* plot_;
   ChannelPlot::View shown_;
   QSpinBox* channel_;
+  QCheckBox* follow_;
   QComboBox* layer_;
   QSpinBox* dropped_;
   QSpinBox* smoothing_;

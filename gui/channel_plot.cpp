@@ -50,6 +50,8 @@ void ChannelPlot::AddLayers(const Record& hidden, int64_t channel_index, Side si
   const QVector<double> numbers = AxisValues(hidden, "layer");
   QCPColorGradient gradient = ViridisGradient();
   const bool any_highlighted = view_.highlighted.all || !view_.highlighted.ranges.empty();
+  const bool beside_means =
+      AxisIndexOf(hidden_b_, "channel", static_cast<double>(view_.channel)) >= 0;
   for (int64_t i = 0; i < layers; ++i) {
     const auto layer = static_cast<int64_t>(numbers.value(i));
     if (view_.layer >= 0 && layer != view_.layer) continue;
@@ -59,6 +61,8 @@ void ChannelPlot::AddLayers(const Record& hidden, int64_t channel_index, Side si
     if (view_.layer >= 0) {
       color = SideColor(side);
       width = 1.6;
+    } else if (beside_means) {
+      color.setAlpha(60);
     } else if (any_highlighted) {
       const bool covered = view_.highlighted.Contains(layer);
       color.setAlpha(covered ? 255 : 70);
@@ -68,6 +72,35 @@ void ChannelPlot::AddLayers(const Record& hidden, int64_t channel_index, Side si
     AddLine(LastAxisRow(hidden, kHidden, {i, channel_index}), QStringLiteral("L%1").arg(layer),
             QPen(color, width, dashed ? Qt::DashLine : Qt::SolidLine));
   }
+}
+
+bool ChannelPlot::InMean(int64_t layer) const {
+  const bool any = view_.highlighted.all || !view_.highlighted.ranges.empty();
+  return !any || view_.highlighted.Contains(layer);
+}
+
+QString ChannelPlot::MeanText() const {
+  const bool some = !view_.highlighted.all && !view_.highlighted.ranges.empty();
+  return some ? tr("mean of layers %1").arg(QString::fromStdString(view_.highlighted.Text()))
+              : tr("mean of all layers");
+}
+
+void ChannelPlot::AddMean(const Record& hidden, int64_t channel_index, Side side) {
+  const QVector<double> numbers = AxisValues(hidden, "layer");
+  QVector<double> mean(AxisSize(hidden, "position"), 0.0);
+  int64_t count = 0;
+  for (int64_t i = 0; i < AxisSize(hidden, "layer"); ++i) {
+    if (!InMean(static_cast<int64_t>(numbers.value(i)))) continue;
+    const QVector<double> row = LastAxisRow(hidden, kHidden, {i, channel_index});
+    for (qsizetype position = 0; position < mean.size(); ++position) {
+      mean[position] += row.value(position);
+    }
+    ++count;
+  }
+  if (count == 0) return;
+  for (double& value : mean) value /= static_cast<double>(count);
+  AddLine(mean, tr("%1, %2, ").arg(side == Side::kA ? tr("A") : tr("B"), MeanText()),
+          QPen(SideColor(side), 2.2, side == Side::kB ? Qt::DashLine : Qt::SolidLine));
 }
 
 void ChannelPlot::Show(const Record* hidden_a, const Record* hidden_b, const View& view) {
@@ -81,13 +114,21 @@ void ChannelPlot::Show(const Record* hidden_a, const Record* hidden_b, const Vie
   const bool has_a = index_a >= 0 && HasArray(hidden_a_, kHidden, {"layer", "channel", "position"});
   const bool has_b = index_b >= 0 && HasArray(hidden_b_, kHidden, {"layer", "channel", "position"});
   if (has_a) AddLayers(hidden_a_, index_a, Side::kA);
-  // Thirty lines of A and thirty of B would hide each other: B joins where one layer is chosen.
-  if (has_b && (view_.layer >= 0 || !has_a)) AddLayers(hidden_b_, index_b, Side::kB);
+  // Thirty lines of A and thirty of B would hide each other: of all layers their means are
+  // compared.
+  const bool means = has_a && has_b && view_.layer < 0;
+  if (has_b && !means) AddLayers(hidden_b_, index_b, Side::kB);
+  if (means) {
+    AddMean(hidden_a_, index_a, Side::kA);
+    AddMean(hidden_b_, index_b, Side::kB);
+  }
   const bool nothing = graphCount() == 0;
   SetEmptyMessage(nothing ? tr("Channel %1 has not been captured yet").arg(view_.channel)
                           : QString());
   const QString layer_text = view_.layer >= 0 ? tr("layer %1 (A solid, B dashed)").arg(view_.layer)
-                                              : tr("layers from dark (first) to light (last)");
+                             : means
+                                 ? tr("%1 (A solid, B dashed), layers of A thin").arg(MeanText())
+                                 : tr("layers from dark (first) to light (last)");
   SetTitle(tr("Hidden channel %1 against position — %2").arg(view_.channel).arg(layer_text));
   yAxis->setLabel(view_.smoothing > 1
                       ? tr("residual stream, moving mean over %1 positions").arg(view_.smoothing)

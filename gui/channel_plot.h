@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One hidden channel of the residual stream against position, a line a layer; the layers that the
-// knob covers stand out. One chosen layer: A solid and B dashed.
+// One hidden channel of the residual stream against position. All layers: a thin line per layer of
+// A, those that the knob covers stand out, and where B is there the mean over these layers, A solid
+// and B dashed. One chosen layer: A solid and B dashed.
 #pragma once
 
 #include "core/intervention.h"
@@ -37,6 +38,11 @@ class ChannelPlot : public Plot {
   double MeanAround(const QVector<double>& values, qsizetype position) const;
   void AddLine(const QVector<double>& values, const QString& name, const QPen& pen);
   void AddLayers(const Record& hidden, int64_t channel_index, Side side);
+  void AddMean(const Record& hidden, int64_t channel_index, Side side);
+  // Whether the mean over layers has this layer: one that the knob covers, or any where it covers
+  // none.
+  bool InMean(int64_t layer) const;
+  QString MeanText() const;
 
   View view_;
   Record hidden_a_;

@@ -3,6 +3,7 @@
 
 #include <QCommandLineParser>
 #include <QRegularExpression>
+#include <algorithm>
 
 #include "core/error.h"
 #include "gui/model_panel.h"
@@ -12,6 +13,37 @@ namespace midscope {
 namespace {
 
 constexpr char kVersionText[] = "midscope-gui " MIDSCOPE_VERSION;
+
+struct QtOption {
+  const char* name;
+  const char* value;  // what it takes, for help; null: nothing
+  const char* help;
+};
+
+// Those of QApplication and QGuiApplication that their documentation has for every platform.
+constexpr QtOption kQtOptions[] = {
+    {"display", "name", "The X11 display, instead of $DISPLAY."},
+    {"geometry", "geometry", "Position and size of the window on X11, as 1200x800+10+10."},
+    {"platform", "name", "The platform plugin: xcb, wayland, offscreen, vnc."},
+    {"platformpluginpath", "path", "Where platform plugins are."},
+    {"platformtheme", "name", "The platform theme."},
+    {"qwindowgeometry", "geometry", "Position and size of the window, as 1200x800+10+10."},
+    {"qwindowicon", "file", "The window's icon."},
+    {"qwindowtitle", "title", "The first window's title."},
+    {"reverse", nullptr, "Lay out from right to left."},
+    {"style", "name", "The widgets' style: Fusion, Windows."},
+    {"stylesheet", "file", "A style sheet for all widgets."},
+    {"widgetcount", nullptr, "Say at the end how many widgets are left."}};
+
+QString QtHelp() {
+  QString text = QStringLiteral("\nOptions of Qt:\n");
+  for (const QtOption& option : kQtOptions) {
+    QString name = QStringLiteral("  -") + QLatin1String(option.name);
+    if (option.value) name += QStringLiteral(" <%1>").arg(QLatin1String(option.value));
+    text += name.leftJustified(31) + QLatin1String(option.help) + QLatin1Char('\n');
+  }
+  return text;
+}
 
 QStringList ReadFormats(const QString& text) {
   QStringList formats;
@@ -91,6 +123,34 @@ void AddOptions(QCommandLineParser& parser) {
 
 }  // namespace
 
+SplitArguments SplitQtArguments(const QStringList& arguments) {
+  SplitArguments split{{arguments.value(0)}, {arguments.value(0)}};
+  for (qsizetype i = 1; i < arguments.size(); ++i) {
+    const QString& argument = arguments[i];
+    if (argument == QLatin1String("--")) {
+      split.own += arguments.mid(i);
+      break;
+    }
+    const qsizetype dashes = argument.startsWith(QLatin1String("--")) ? 2 : 1;
+    const QString name = argument.section(QLatin1Char('='), 0, 0).mid(dashes);
+    const auto* option =
+        std::find_if(std::begin(kQtOptions), std::end(kQtOptions),
+                     [&name](const QtOption& known) { return name == QLatin1String(known.name); });
+    if (!argument.startsWith(QLatin1Char('-')) || option == std::end(kQtOptions)) {
+      split.own << argument;
+      continue;
+    }
+    split.qt << argument;
+    if (!option->value || argument.contains(QLatin1Char('='))) continue;
+    if (++i >= arguments.size()) {
+      throw UsageError(argument.toStdString(), "its value is missing",
+                       "See midscope-gui --help-all");
+    }
+    split.qt << arguments[i];
+  }
+  return split;
+}
+
 HeadId ReadHeadId(const QString& text) {
   static const QRegularExpression pattern(QStringLiteral("^(?:attn_)?L?(\\d{1,4})[H_](\\d{1,4})$"),
                                           QRegularExpression::CaseInsensitiveOption);
@@ -111,11 +171,13 @@ GuiCommand ReadCommandLine(const QStringList& arguments) {
     if (reason.endsWith(QLatin1Char('.'))) reason.chop(1);
     throw UsageError("command line", reason.toStdString(), "See midscope-gui --help");
   }
-  if (parser.isSet(QStringLiteral("help"))) {
+  const bool all = parser.isSet(QStringLiteral("help-all"));
+  if (all || parser.isSet(QStringLiteral("help"))) {
     command.task = GuiTask::kPrintAndLeave;
     // Qt knows the program's name from an application, which is not made for this.
     command.text = parser.helpText().replace(QStringLiteral("<executable_name>"),
                                              QStringLiteral("midscope-gui"));
+    if (all) command.text += QtHelp();
     return command;
   }
   if (parser.isSet(QStringLiteral("version"))) {

@@ -30,6 +30,16 @@ struct GuiCommand {
   RenderRequest render;
 };
 
+// The arguments of Qt itself (-style Fusion, -platform offscreen, ...), with one dash or two, and
+// all others; each list begins with the program's name. Where Qt and midscope-gui have an option of
+// the same name (--plugin, --session), it is midscope-gui's. Throws Error (usage) for one of Qt's
+// without its value.
+struct SplitArguments {
+  QStringList own;
+  QStringList qt;
+};
+SplitArguments SplitQtArguments(const QStringList& arguments);
+
 // "L12H3" (also "attn_L12_3"). Throws Error (usage).
 HeadId ReadHeadId(const QString& text);
 

@@ -9,8 +9,8 @@
 #include <QStandardPaths>
 #include <QStatusBar>
 
-#include "gui/attention_panel.h"
 #include "gui/error_bar.h"
+#include "gui/head_selection.h"
 #include "gui/main_window.h"
 #include "gui/model_panel.h"
 #include "gui/option_form.h"
@@ -165,7 +165,7 @@ SavedSession FileMenu::session() const {
   saved.channel = current.channel();
   saved.samples = current.samples();
   saved.settings = {current.setting(Side::kA), current.setting(Side::kB)};
-  if (current.record(Side::kA, "last_query_attention")) saved.head = window_->attention()->head();
+  if (current.record(Side::kA, "last_query_attention")) saved.head = window_->selection()->head();
   saved.probe_options = current.probe_options();
   return saved;
 }
@@ -180,7 +180,7 @@ void FileMenu::Apply(const SavedSession& saved) {
   current->SetChannel(saved.channel);
   current->SetProbeOptions(saved.probe_options);
   if (saved.place_index >= 0) current->PreferPlace(static_cast<size_t>(saved.place_index));
-  if (saved.head) window_->attention()->PreferHead(*saved.head);
+  if (saved.head) window_->selection()->Prefer(*saved.head);
   window_->history()->Change(saved.settings, false);
   window_->Open();
 }
@@ -207,8 +207,14 @@ void FileMenu::ChooseResults() {
 void FileMenu::ChooseSave() {
   const QString path = QFileDialog::getSaveFileName(window_, tr("Save results"),
                                                     QStringLiteral("run.h5"), tr("Results (*.h5)"));
-  if (!path.isEmpty())
-    window_->errors()->Try([this, &path] { SaveResults(*window_->session(), path); });
+  if (!path.isEmpty()) SaveResultsTo(path);
+}
+
+void FileMenu::SaveResultsTo(const QString& path) {
+  window_->errors()->Try([this, &path] {
+    const QString left_out = SaveResults(*window_->session(), path);
+    if (!left_out.isEmpty()) window_->errors()->Add(left_out);
+  });
 }
 
 void FileMenu::ChooseExport() {

@@ -33,9 +33,13 @@ class FileMenu : public QObject {
   // (ResultsOpened). Errors go to the error bar.
   void OpenPath(const QString& path);
   void OpenSession(const QString& path);
+  // Results that have not come yet are not shown any more.
+  void StopOpening() { opening_.clear(); }
   void SaveSession(const QString& path);
   SavedSession session() const;
   void Apply(const SavedSession& session);
+  // Writes what is on the screen; what is left out is told on the error bar.
+  void SaveResultsTo(const QString& path);
   QStringList recent() const { return recent_; }
 
  Q_SIGNALS:

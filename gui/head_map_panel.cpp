@@ -6,18 +6,22 @@
 #include <QLabel>
 
 #include "gui/head_map_plot.h"
+#include "gui/head_selection.h"
 #include "gui/panel_layout.h"
+#include "gui/record_name.h"
 #include "gui/session.h"
 
 namespace midscope {
 
-HeadMapPanel::HeadMapPanel(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
+HeadMapPanel::HeadMapPanel(Session* session, HeadSelection* selection, QWidget* parent)
+    : QWidget(parent), session_(session) {
   plot_ = new HeadMapPlot(this);
   mode_ = new QComboBox(this);
   mode_->setObjectName(QStringLiteral("map_mode"));
   mode_->addItems({tr("A"), tr("B"), tr("B − A")});
   mode_->setToolTip(tr("What the map shows (keys A, B, D)"));
   note_ = new QLabel(this);
+  note_->setObjectName(QStringLiteral("map_note"));
   note_->setToolTip(tr("Click a cell, or use the arrow keys (up: next layer), to choose a head"));
   auto* row = MakeControlRow();
   row->addWidget(new QLabel(tr("map of"), this));
@@ -27,7 +31,9 @@ HeadMapPanel::HeadMapPanel(Session* session, QWidget* parent) : QWidget(parent),
   connect(mode_, &QComboBox::currentIndexChanged, this, &HeadMapPanel::Refresh);
   connect(session_, &Session::FullRunChanged, this, &HeadMapPanel::Refresh);
   connect(session_, &Session::Followed, this, &HeadMapPanel::Refresh);
-  connect(session_, &Session::SettingsChanged, this, &HeadMapPanel::RefreshNote);
+  connect(session_, &Session::PromptsChanged, this, &HeadMapPanel::Refresh);
+  connect(plot_, &HeadMapPlot::HeadChosen, selection, &HeadSelection::Choose);
+  connect(selection, &HeadSelection::Changed, plot_, &HeadMapPlot::SelectHead);
   connect(session_, &Session::ModelChanged, this, &HeadMapPanel::Refresh);
   Refresh();
 }
@@ -36,30 +42,30 @@ MapMode HeadMapPanel::mode() const { return static_cast<MapMode>(mode_->currentI
 
 void HeadMapPanel::SetMode(MapMode mode) { mode_->setCurrentIndex(static_cast<int>(mode)); }
 
+MapMode HeadMapPanel::drawn_mode() const { return session_->differs() ? mode() : MapMode::kA; }
+
 void HeadMapPanel::Refresh() {
   if (session_->model()) {
     plot_->SetHeadsPerKeyValueHead(session_->model()->config.heads_per_key_value_head());
   }
-  const bool file = session_->shows_file();
-  plot_->SetReason(file ? tr("The file has no position-awareness scores")
-                   : mode() == MapMode::kA || session_->differs() ? QString()
-                                                                  : tr("B is the same as A"));
-  plot_->Show(session_->record(Side::kA, "position_awareness"),
-              session_->record(Side::kB, "position_awareness"),
-              session_->record(Side::kA, "position_ratio"),
-              session_->record(Side::kB, "position_ratio"), mode());
-  RefreshNote();
-}
-
-void HeadMapPanel::RefreshNote() {
-  const Side side = mode() == MapMode::kA ? Side::kA : Side::kB;
-  QString note;
-  if (mode() != MapMode::kA && !session_->differs()) {
-    note = tr("B is the same as A");
-  } else if (plot_->layers() > 0 && !session_->settled(side) && !session_->follows(side)) {
-    note = tr("of an older setting until the hand rests");
-  }
-  note_->setText(note);
+  plot_->SetReason(session_->shows_file() ? tr("The file has no position-awareness scores")
+                                          : QString());
+  const Record* a = session_->record(Side::kA, "position_awareness");
+  const Record* b = session_->record(Side::kB, "position_awareness");
+  const MapMode drawn = drawn_mode();
+  plot_->Show(a, b, session_->record(Side::kA, "position_ratio"),
+              session_->record(Side::kB, "position_ratio"), drawn);
+  const RecordName name_a = NameOf(*session_, Side::kA, a);
+  const RecordName name_b = NameOf(*session_, Side::kB, b);
+  const RecordName name = drawn == MapMode::kA   ? name_a
+                          : drawn == MapMode::kB ? name_b
+                                                 : NameOfDifference(name_a, name_b);
+  const bool any = plot_->layers() > 0;
+  plot_->SetTitle(any ? tr("Position-awareness score — %1").arg(name.text)
+                      : tr("Position-awareness score"));
+  plot_->SetOlderNote(any && name.older ? name.text : QString());
+  plot_->SetCaption(CaptionWith(*session_, {name}));
+  note_->setText(drawn == mode() ? QString() : tr("B is the same as A: A is shown"));
 }
 
 }  // namespace midscope

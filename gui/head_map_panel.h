@@ -12,13 +12,14 @@ class QLabel;
 namespace midscope {
 
 class HeadMapPlot;
+class HeadSelection;
 class Session;
 
 class HeadMapPanel : public QWidget {
   Q_OBJECT
 
  public:
-  explicit HeadMapPanel(Session* session, QWidget* parent = nullptr);
+  HeadMapPanel(Session* session, HeadSelection* selection, QWidget* parent = nullptr);
 
   HeadMapPlot* plot() const { return plot_; }
   MapMode mode() const;
@@ -26,7 +27,8 @@ class HeadMapPanel : public QWidget {
 
  private:
   void Refresh();
-  void RefreshNote();
+  // As the box says; A where B has nothing to show.
+  MapMode drawn_mode() const;
 
   Session* session_;
   HeadMapPlot* plot_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gui/head_selection.h"
 #include "gui/plot_style.h"
 #include "gui/record_access.h"
 #include "gui/scaled_map.h"
@@ -115,24 +116,29 @@ void HeadMapPlot::Show(const Record* score_a, const Record* score_b, const Recor
   yAxis->setTicker(WholeNumbers(layers_));
   SetEmptyMessage(layers_ > 0 ? QString() : tr("No run yet"));
   SetScale();
-  SelectHead(selected_);
+  PlaceMarker();
   ResetView();
   replot(rpQueuedReplot);
 }
 
 void HeadMapPlot::SelectHead(HeadId head) {
-  selected_ = {std::clamp<int64_t>(head.layer, 0, std::max<int64_t>(layers_ - 1, 0)),
-               std::clamp<int64_t>(head.head, 0, std::max<int64_t>(heads_ - 1, 0))};
+  selected_ = head;
   PlaceMarker();
   replot(rpQueuedReplot);
 }
 
 void HeadMapPlot::PlaceMarker() {
   marker_->setVisible(layers_ > 0);
-  const auto x = static_cast<double>(selected_.head);
-  const auto y = static_cast<double>(selected_.layer);
+  const HeadId drawn = NearestHead(selected_, layers_, heads_);
+  const auto x = static_cast<double>(drawn.head);
+  const auto y = static_cast<double>(drawn.layer);
   marker_->topLeft->setCoords(x - 0.5, y - 0.5);
   marker_->bottomRight->setCoords(x + 0.5, y + 0.5);
+}
+
+QRectF HeadMapPlot::marked_cell() const {
+  if (!marker_->visible()) return {};
+  return {marker_->topLeft->coords(), marker_->bottomRight->coords()};
 }
 
 QString HeadMapPlot::HeadName(HeadId head) const {
@@ -200,7 +206,7 @@ void HeadMapPlot::ClickAt(const QPointF& position) {
 }
 
 void HeadMapPlot::keyPressEvent(QKeyEvent* event) {
-  HeadId next = selected_;
+  HeadId next = NearestHead(selected_, layers_, heads_);
   switch (event->key()) {
     case Qt::Key_Left:
       --next.head;
@@ -219,7 +225,8 @@ void HeadMapPlot::keyPressEvent(QKeyEvent* event) {
       Plot::keyPressEvent(event);
       return;
   }
-  SelectHead(next);
+  if (layers_ == 0) return;
+  SelectHead(NearestHead(next, layers_, heads_));
   Q_EMIT HeadChosen(selected_);
 }
 

@@ -24,7 +24,10 @@ class HeadMapPlot : public Plot {
   // side that is shown; null for none.
   void Show(const Record* score_a, const Record* score_b, const Record* ratio_a,
             const Record* ratio_b, MapMode mode);
-  void SelectHead(HeadId head);
+  // Kept as it is; where the map is empty or smaller, the marker is not drawn or is at the nearest
+  // cell.
+  void SelectHead(midscope::HeadId head);
+  QRectF marked_cell() const;  // in coordinates of the axes; empty where there is none
 
   HeadId selected() const { return selected_; }
   int64_t layers() const { return layers_; }

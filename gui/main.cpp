@@ -4,6 +4,7 @@
 #include <QTextStream>
 #include <QTimer>
 #include <exception>
+#include <vector>
 
 #include "core/error.h"
 #include "core/intervention_text.h"
@@ -99,9 +100,28 @@ int RunWindow(QApplication& app, const GuiCommand& command) {
   return QApplication::exec();
 }
 
-int Run(char** argv, const GuiCommand& command) {
+// As main's, for as long as it lives; Qt takes out what it has understood.
+class ArgumentVector {
+ public:
+  explicit ArgumentVector(const QStringList& arguments) {
+    for (const QString& argument : arguments) texts_.push_back(argument.toLocal8Bit());
+    for (QByteArray& text : texts_) pointers_.push_back(text.data());
+    count_ = static_cast<int>(pointers_.size());
+    pointers_.push_back(nullptr);
+  }
+  int& count() { return count_; }
+  char** data() { return pointers_.data(); }
+
+ private:
+  std::vector<QByteArray> texts_;
+  std::vector<char*> pointers_;
+  int count_ = 0;
+};
+
+int Run(const QStringList& qt_arguments, const GuiCommand& command) {
   const bool window = command.task == GuiTask::kWindow;
-  const bool chosen = !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM");
+  const bool chosen = !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM") ||
+                      !qt_arguments.filter(QStringLiteral("-platform")).isEmpty();
   if (window && !chosen && !HasDisplay()) {
     return Complain(
         QStringLiteral("display: there is none. Set DISPLAY or WAYLAND_DISPLAY, or use "
@@ -110,9 +130,8 @@ int Run(char** argv, const GuiCommand& command) {
   if (command.task == GuiTask::kRender || (!chosen && !HasDisplay())) {
     qputenv("QT_QPA_PLATFORM", "offscreen");
   }
-  // Qt takes options of its own, --plugin among them; all that stand here are ours.
-  int own_name_alone = 1;
-  QApplication app(own_name_alone, argv);
+  ArgumentVector arguments(qt_arguments);
+  QApplication app(arguments.count(), arguments.data());
   QApplication::setApplicationName(QStringLiteral("midscope-gui"));
   QApplication::setApplicationVersion(QStringLiteral(MIDSCOPE_VERSION));
   if (command.task != GuiTask::kRender) return RunWindow(app, command);
@@ -130,12 +149,14 @@ int main(int argc, char** argv) {
   try {
     QStringList arguments;
     for (int i = 0; i < argc; ++i) arguments << QString::fromLocal8Bit(argv[i]);
-    const GuiCommand command = midscope::ReadCommandLine(arguments);
+    // Qt has options of its own, --plugin among them, which is ours here.
+    const midscope::SplitArguments split = midscope::SplitQtArguments(arguments);
+    const GuiCommand command = midscope::ReadCommandLine(split.own);
     if (command.task == GuiTask::kPrintAndLeave) {
       QTextStream(stdout) << command.text;
       return 0;
     }
-    return Run(argv, command);
+    return Run(split.qt, command);
   } catch (const midscope::Error& error) {
     Complain(QString::fromUtf8(error.what()));
     return error.kind() == midscope::ErrorKind::kUsage ? kUsageStatus : kFailureStatus;

@@ -12,6 +12,7 @@
 #include <QStatusBar>
 #include <QTabWidget>
 #include <QVBoxLayout>
+#include <optional>
 
 #include "core/error.h"
 #include "gui/attention_panel.h"
@@ -22,6 +23,7 @@
 #include "gui/file_menu.h"
 #include "gui/head_map_panel.h"
 #include "gui/head_map_plot.h"
+#include "gui/head_selection.h"
 #include "gui/model_panel.h"
 #include "gui/outcome_panel.h"
 #include "gui/outcome_plot.h"
@@ -32,6 +34,7 @@
 #include "gui/record_panel.h"
 #include "gui/sample_bar.h"
 #include "gui/session.h"
+#include "gui/session_file.h"
 #include "gui/setting_history.h"
 #include "gui/settings_panel.h"
 #include "gui/subject_panel.h"
@@ -49,11 +52,12 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
   setAcceptDrops(true);
   session_ = new Session(std::move(engine), this);
   history_ = new SettingHistory(this);
+  selection_ = new HeadSelection(this);
   model_ = new ModelPanel;
   subject_ = new SubjectPanel;
   settings_ = new SettingsPanel;
-  head_map_ = new HeadMapPanel(session_);
-  attention_ = new AttentionPanel(session_);
+  head_map_ = new HeadMapPanel(session_, selection_);
+  attention_ = new AttentionPanel(session_, selection_);
   channel_ = new ChannelPanel(session_);
   outcome_ = new OutcomePanel(session_);
   records_ = new RecordPanel(session_);
@@ -176,6 +180,7 @@ void MainWindow::WireSession() {
     const Record* prompt = session_->prompt();
     settings_->OfferPassages(prompt ? Texts(*prompt, "span_name") : QStringList());
   });
+  connect(session_, &Session::PromptsChanged, this, &MainWindow::RefreshWaiting);
   connect(session_, &Session::BusyChanged, progress_, &ProgressRow::SetBusy);
   connect(session_, &Session::Progressed, progress_, &ProgressRow::SetProgress);
   connect(session_, &Session::Failed, errors_, &ErrorBar::Add);
@@ -192,6 +197,7 @@ void MainWindow::WireSession() {
 void MainWindow::WirePanels() {
   connect(model_, &ModelPanel::OpenAsked, this, &MainWindow::Open);
   connect(subject_, &SubjectPanel::RunAsked, this, &MainWindow::Run);
+  connect(subject_, &SubjectPanel::Edited, this, &MainWindow::RefreshWaiting);
   connect(subject_, &SubjectPanel::PlaceChosen, this, [this](int index) {
     if (index >= 0) session_->SetPlace(static_cast<size_t>(index));
   });
@@ -201,10 +207,7 @@ void MainWindow::WirePanels() {
     }
     samples_->ChoosePlace(place);
   });
-  connect(head_map_->plot(), &HeadMapPlot::HeadChosen, attention_, &AttentionPanel::SetHead);
-  connect(head_map_->plot(), &HeadMapPlot::HeadChosen, settings_, &SettingsPanel::OfferHead);
-  connect(attention_, &AttentionPanel::HeadChosen, settings_, &SettingsPanel::OfferHead);
-  connect(attention_, &AttentionPanel::HeadChosen, head_map_->plot(), &HeadMapPlot::SelectHead);
+  connect(selection_, &HeadSelection::Changed, settings_, &SettingsPanel::OfferHead);
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
   connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool moving) {
     session_->SetSettings(pair.a, pair.b, moving);
@@ -214,9 +217,24 @@ void MainWindow::WirePanels() {
 
 void MainWindow::Run() {
   errors_->Try([this] {
-    session_->SetSubject(subject_->subject());
-    if (!session_->model()) session_->Open(model_->request());
+    if (session_->model()) {
+      session_->SetSubject(subject_->subject());
+    } else {
+      session_->Open(model_->request(), subject_->subject());
+    }
   });
+}
+
+// Numbers on the screen are of what was run, not of what the panel says now.
+void MainWindow::RefreshWaiting() {
+  const std::optional<Subject>& shown = session_->shown_subject();
+  bool waiting = false;
+  try {
+    waiting = shown && SubjectText(subject_->subject()) != SubjectText(*shown);
+  } catch (const Error&) {
+    waiting = true;  // what can't be run is not what is shown
+  }
+  subject_->SetWaiting(waiting);
 }
 
 void MainWindow::ShowModel() {
@@ -253,8 +271,10 @@ void MainWindow::OpenModel(const QString& model) {
 }
 
 void MainWindow::Open() {
-  errors_->Try([this] { session_->SetSubject(subject_->subject()); });
-  errors_->Try([this] { session_->Open(model_->request()); });
+  files_->StopOpening();
+  std::optional<Subject> subject;
+  errors_->Try([this, &subject] { subject = subject_->subject(); });
+  errors_->Try([this, &subject] { session_->Open(model_->request(), subject); });
 }
 
 void MainWindow::OpenPath(const QString& path) { files_->OpenPath(path); }

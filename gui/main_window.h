@@ -18,6 +18,7 @@ class ChannelPanel;
 class ErrorBar;
 class FileMenu;
 class HeadMapPanel;
+class HeadSelection;
 class ModelPanel;
 class OutcomePanel;
 class Plot;
@@ -47,6 +48,7 @@ class MainWindow : public QMainWindow {
   SubjectPanel* subject() const { return subject_; }
   SettingsPanel* settings() const { return settings_; }
   SettingHistory* history() const { return history_; }
+  HeadSelection* selection() const { return selection_; }
   HeadMapPanel* head_map() const { return head_map_; }
   AttentionPanel* attention() const { return attention_; }
   ChannelPanel* channel() const { return channel_; }
@@ -72,10 +74,12 @@ class MainWindow : public QMainWindow {
   void WirePanels();
   void Run();
   void ShowModel();
+  void RefreshWaiting();
   void ShowWhatIf(const WhatIfCost& cost);
 
   Session* session_;
   SettingHistory* history_;
+  HeadSelection* selection_;
   FileMenu* files_;
   ModelPanel* model_;
   SubjectPanel* subject_;

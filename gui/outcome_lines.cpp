@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/intervention_text.h"
 #include "gui/plot_style.h"
 #include "gui/record_access.h"
+#include "gui/record_name.h"
 #include "gui/session.h"
 
 namespace midscope {
@@ -25,15 +27,24 @@ void AddModelLines(const Session& session, const OutcomeChoice& choice, std::vec
     const QString name = side == Side::kA ? QObject::tr("A") : QObject::tr("B");
     const Record* outcome = session.record(side, "outcome");
     if (choice.sample && outcome) {
+      const RecordName made_by = NameOf(session, side, outcome);
       for (const OutcomeSeries& series : SeriesOf(*outcome, choice.measure)) {
-        lines.push_back(
-            {series, QObject::tr("%1, this sample").arg(name), Paler(SideColor(side)), false});
+        Line line{series, QObject::tr("%1, this sample").arg(name), Paler(SideColor(side)), false};
+        line.older = made_by.older;
+        if (line.older) {
+          line.name = QObject::tr("%1, not of what is asked: %2").arg(line.name, made_by.setting);
+        }
+        lines.push_back(std::move(line));
       }
     }
     const auto means = session.MeansOf(side, choice.measure);
     if (choice.means && means) {
       QString label = QObject::tr("%1, mean of %2").arg(name).arg(means->series.samples);
-      if (!means->complete) label += QObject::tr(" (partial)");
+      if (means->beside) {
+        label += QObject::tr(" (the same samples)");
+      } else if (!means->complete) {
+        label += QObject::tr(" (partial)");
+      }
       lines.push_back({means->series, label, SideColor(side), true});
     }
   }
@@ -108,6 +119,15 @@ std::vector<Line> OutcomeLines(const Session& session, const OutcomeChoice& choi
     AddFileLines(session, choice, lines);
   }
   return lines;
+}
+
+QString OutcomeCaption(const Session& session) {
+  std::vector<RecordName> names;
+  for (const Side side : {Side::kA, Side::kB}) {
+    const Record* outcome = session.record(side, "outcome");
+    if (outcome) names.push_back(NameOf(session, side, outcome));
+  }
+  return CaptionWith(session, names);
 }
 
 std::vector<Line> ReferenceLines(const Record& reference, size_t first_color) {

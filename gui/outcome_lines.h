@@ -19,6 +19,9 @@ struct OutcomeChoice {
 // Of A and B of a model, or of all settings of a file, whose sample has its mean's colour.
 std::vector<OutcomePlot::Line> OutcomeLines(const Session& session, const OutcomeChoice& choice);
 
+// Model, prompt and the settings of A and B, for exported pictures.
+QString OutcomeCaption(const Session& session);
+
 // Lines of a record published_reference; colours from `first_color` on.
 std::vector<OutcomePlot::Line> ReferenceLines(const Record& reference, size_t first_color);
 

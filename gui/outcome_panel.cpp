@@ -82,7 +82,7 @@ void OutcomePanel::Refresh() {
   QString note;
   for (const Side side : {Side::kA, Side::kB}) {
     const auto means = session_->MeansOf(side, measure);
-    if (!means || means->complete) continue;
+    if (!means || means->complete || means->beside) continue;
     note = tr("partial %1/%2").arg(means->series.samples).arg(session_->samples());
   }
   const Record* reference = session_->record(Side::kA, kPublishedRecord);
@@ -98,6 +98,7 @@ void OutcomePanel::Refresh() {
   const bool file = session_->shows_file();
   plot_->SetReason(file ? tr("The file has no such outcome by place") : QString());
   plot_->Show(lines, measure);
+  plot_->SetCaption(OutcomeCaption(*session_));
   note_->setText(note);
 }
 

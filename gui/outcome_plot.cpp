@@ -42,10 +42,11 @@ void OutcomePlot::AddLine(const Line& line, double shift) {
   graph->setName(line.name);
   if (!line.in_legend) graph->removeFromLegend();
   const double width = line.mean ? 2.2 : line.reference ? 1.6 : 1.2;
-  graph->setPen(QPen(line.color, width, line.mean ? Qt::SolidLine : Qt::DashLine));
+  graph->setPen(line.older ? OlderPen(width)
+                           : QPen(line.color, width, line.mean ? Qt::SolidLine : Qt::DashLine));
   graph->setScatterStyle(
       QCPScatterStyle(line.reference ? QCPScatterStyle::ssDiamond : QCPScatterStyle::ssCircle,
-                      QPen(line.color, 1.4),
+                      line.older ? OlderPen(1.4) : QPen(line.color, 1.4),
                       line.mean ? QBrush(line.color) : QBrush(palette().color(QPalette::Base)), 7));
   const qsizetype count = std::min(line.series.places.size(), line.series.values.size());
   QVector<double> places = line.series.places.first(count);

@@ -26,6 +26,7 @@ class OutcomePlot : public Plot {
     bool mean = false;
     bool in_legend = true;
     bool reference = false;        // published
+    bool older = false;            // of a setting that is not asked for any more
     QStringList point_names = {};  // one a place, for tooltips; empty: "place N"
     QStringList notes = {};        // what is known to be wrong, one a place; empty: nothing
   };

@@ -69,6 +69,14 @@ void Plot::FitText() {
   title_->setText(QFontMetrics(title_->font())
                       .elidedText(full_title_, Qt::ElideRight, width - (scale ? kScaleWidth : 0)));
   if (most_in_a_row_ >= 0) FitLegend(width);
+  if (caption_text_) {
+    caption_text_->setText(
+        Wrapped(caption_, QFontMetrics(caption_text_->font()), width - (scale ? kScaleWidth : 0)));
+  }
+  if (older_text_) {
+    older_text_->setText(
+        Wrapped(older_note_, QFontMetrics(font()), std::max(axisRect()->width(), kFewestWide)));
+  }
   if (empty_message_) {
     empty_message_->setText(
         Wrapped(empty_text_, QFontMetrics(font()), std::max(axisRect()->width(), kFewestWide)));
@@ -137,6 +145,51 @@ void Plot::SetEmptyMessage(const QString& message) {
   empty_message_->setFont(font());
   empty_text_ = message.isEmpty() || reason_.isEmpty() ? message : reason_;
   empty_message_->setVisible(!message.isEmpty());
+}
+
+void Plot::SetOlderNote(const QString& note) {
+  if (note == older_note_) return;
+  older_note_ = note;
+  if (!older_hatch_) {
+    older_hatch_ = new QCPItemRect(this);
+    for (QCPItemPosition* corner : {older_hatch_->topLeft, older_hatch_->bottomRight}) {
+      corner->setType(QCPItemPosition::ptAxisRectRatio);
+    }
+    older_hatch_->topLeft->setCoords(0, 0);
+    older_hatch_->bottomRight->setCoords(1, 1);
+    older_hatch_->setPen(Qt::NoPen);
+    older_hatch_->setBrush(QBrush(QColor(128, 128, 128, 190), Qt::BDiagPattern));
+    older_text_ = new QCPItemText(this);
+    older_text_->position->setType(QCPItemPosition::ptAxisRectRatio);
+    older_text_->position->setCoords(0.5, 0.02);
+    older_text_->setPositionAlignment(Qt::AlignHCenter | Qt::AlignTop);
+    older_text_->setTextAlignment(Qt::AlignCenter);
+    older_text_->setPadding(QMargins(5, 2, 5, 2));
+    older_text_->setFont(font());
+  }
+  older_hatch_->setVisible(!note.isEmpty());
+  older_text_->setVisible(!note.isEmpty());
+  older_text_->setColor(palette().color(QPalette::Text));
+  older_text_->setBrush(palette().color(QPalette::Base));
+  older_text_->setPen(palette().color(QPalette::Text));
+  replot(rpQueuedReplot);
+}
+
+void Plot::ShowCaption(bool shown) {
+  if (shown == (caption_text_ != nullptr) || (shown && caption_.isEmpty())) return;
+  if (!shown) {
+    plotLayout()->remove(caption_text_);
+    plotLayout()->simplify();
+    caption_text_ = nullptr;
+    return;
+  }
+  QFont small = font();
+  small.setPointSizeF(small.pointSizeF() * 0.85);
+  caption_text_ = new QCPTextElement(this, caption_, small);
+  caption_text_->setTextFlags(Qt::AlignLeft | Qt::AlignVCenter);
+  caption_text_->setMargins(QMargins(4, 2, 4, 4));
+  plotLayout()->addElement(plotLayout()->rowCount(), 0, caption_text_);
+  ApplyPalette(this, palette());
 }
 
 void Plot::changeEvent(QEvent* event) {

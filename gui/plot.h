@@ -28,6 +28,15 @@ class Plot : public QCustomPlot {
   // What the plot says from now on when it is shown nothing; empty: its own words.
   void SetReason(const QString& reason) { reason_ = reason; }
 
+  // "B, not of what is asked: pi(1.5)": hatches the picture and says so in it; empty: it is of
+  // what is asked.
+  void SetOlderNote(const QString& note);
+  // Model and prompt that the numbers are of, drawn below the plot in files alone.
+  void SetCaption(const QString& caption) { caption_ = caption; }
+  const QString& caption() const { return caption_; }
+  // Puts the caption below the plot, for a file; and takes it away.
+  void ShowCaption(bool shown);
+
   // Shows all data.
   virtual void ResetView() = 0;
   // What the tooltip says at a place of the widget; empty for none.
@@ -70,6 +79,11 @@ class Plot : public QCustomPlot {
   QCPItemText* empty_message_ = nullptr;
   QString empty_text_;  // in one line
   QString file_stem_;
+  QString caption_;
+  QCPTextElement* caption_text_ = nullptr;  // null: not drawn
+  QCPItemRect* older_hatch_ = nullptr;
+  QCPItemText* older_text_ = nullptr;
+  QString older_note_;  // in one line
   QPointF press_position_;
 };
 

@@ -19,7 +19,7 @@ bool WriteSvg(Plot& plot, const QString& path, const QSize& size) {
   generator.setSize(size);
   generator.setViewBox(QRect(QPoint(0, 0), size));
   generator.setTitle(plot.title());
-  generator.setDescription(QStringLiteral("Midscope"));
+  generator.setDescription(plot.caption().isEmpty() ? QStringLiteral("Midscope") : plot.caption());
   QCPPainter painter;
   if (!painter.begin(&generator)) return false;
   painter.setMode(QCPPainter::pmVectorized);
@@ -38,6 +38,12 @@ const QStringList& PlotFormats() {
 }
 
 void WritePlot(Plot& plot, const QString& path, const QString& format, const QSize& size) {
+  // The captions stay off the screen, whatever happens here.
+  const struct Caption {
+    Plot& plot;
+    explicit Caption(Plot& captioned) : plot(captioned) { plot.ShowCaption(true); }
+    ~Caption() { plot.ShowCaption(false); }
+  } caption(plot);
   bool written = false;
   if (format == QLatin1String("png")) {
     written = plot.savePng(path, size.width(), size.height(), kPixelsPerPoint);

@@ -55,6 +55,8 @@ QColor SideColor(Side side) {
 
 QColor GoldColor() { return {240, 190, 30}; }
 
+QPen OlderPen(double width) { return {QColor(128, 128, 128), width, Qt::DotLine}; }
+
 void ApplyPalette(QCustomPlot* plot, const QPalette& palette) {
   const QColor text = palette.color(QPalette::Text);
   QColor line = text;

@@ -19,6 +19,8 @@ QColor NoValueColor();
 
 QColor SideColor(Side side);
 QColor GoldColor();
+// Of a line that is not of what is asked: grey, dotted.
+QPen OlderPen(double width);
 
 // Background, text, axes and grid of a plot out of the palette, so that dark and light both read.
 void ApplyPalette(QCustomPlot* plot, const QPalette& palette);

@@ -8,7 +8,10 @@ namespace midscope {
 PromptEditor::PromptEditor(QWidget* parent) : QPlainTextEdit(parent) {
   setObjectName(QStringLiteral("own_text"));
   setPlaceholderText(tr("Paste a text, select the passage that holds the answer, and mark it"));
-  connect(this, &QPlainTextEdit::textChanged, this, &PromptEditor::Highlight);
+  connect(this, &QPlainTextEdit::textChanged, this, [this] {
+    Highlight();
+    Q_EMIT GoldChanged();
+  });
 }
 
 QString PromptEditor::Text() const {
@@ -39,6 +42,11 @@ void PromptEditor::MarkSelection() {
   gold_ = textCursor();
   Highlight();
   Q_EMIT GoldChanged();
+}
+
+QString PromptEditor::GoldText() const {
+  if (gold_.isNull() || !gold_.hasSelection()) return {};
+  return Text().mid(gold_.selectionStart(), gold_.selectionEnd() - gold_.selectionStart());
 }
 
 std::pair<int64_t, int64_t> PromptEditor::GoldBytes() const {

@@ -21,11 +21,14 @@ class PromptEditor : public QPlainTextEdit {
   void MarkSelection();
   // Bytes [begin, end) of the UTF-8 text; equal: none is marked.
   void MarkBytes(int64_t begin, int64_t end);
+  // The passage marked as gold; "" for none.
+  QString GoldText() const;
   // Bytes [begin, end) of the UTF-8 text; equal for none.
   std::pair<int64_t, int64_t> GoldBytes() const;
   QSize sizeHint() const override;
 
  Q_SIGNALS:
+  // Another passage is marked, or its text, or where it is, has changed.
   void GoldChanged();
 
  private:

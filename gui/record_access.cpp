@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/record_access.h"
 
+#include <algorithm>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 namespace midscope {
@@ -105,6 +107,39 @@ double ValueAt(const Record& record, const std::string& array,
   if (!found || indices.size() != found->axes.size()) return kNone;
   const Slice slice = SliceAt(record, *found, indices);
   return slice.begin < 0 ? kNone : ElementAt(found->data, static_cast<size_t>(slice.begin));
+}
+
+Record AtIndex(const Record& record, const std::string& axis, int64_t index) {
+  if (index < 0 || index >= AxisSize(record, axis)) return record;
+  const auto at = static_cast<size_t>(index);
+  Record part = record;
+  for (Array& array : part.arrays) {
+    const auto found = std::find(array.axes.begin(), array.axes.end(), axis);
+    if (found == array.axes.end()) continue;
+    // Elements of the axes behind it lie side by side.
+    size_t inner = 1;
+    for (auto behind = found + 1; behind != array.axes.end(); ++behind) {
+      inner *= static_cast<size_t>(AxisSize(record, *behind));
+    }
+    const size_t outer = inner * static_cast<size_t>(AxisSize(record, axis));
+    std::visit(
+        [&](auto& values) {
+          std::decay_t<decltype(values)> kept;
+          for (size_t begin = 0; begin + outer <= values.size(); begin += outer) {
+            const auto first = values.begin() + static_cast<std::ptrdiff_t>(begin + at * inner);
+            kept.insert(kept.end(), first, first + static_cast<std::ptrdiff_t>(inner));
+          }
+          values = std::move(kept);
+        },
+        array.data);
+  }
+  for (Axis& own : part.axes) {
+    if (own.name != axis) continue;
+    own.size = 1;
+    if (!own.labels.empty()) own.labels = {record.FindAxis(axis)->labels.at(at)};
+    if (!own.values.empty()) own.values = {record.FindAxis(axis)->values.at(at)};
+  }
+  return part;
 }
 
 QStringList Texts(const Record& record, const std::string& array) {

@@ -30,6 +30,9 @@ QVector<double> LastAxisRow(const Record& record, const std::string& array,
                             const std::vector<int64_t>& leading);
 // One element; NaN where it is missing.
 double ValueAt(const Record& record, const std::string& array, const std::vector<int64_t>& indices);
+// The record at one index of an axis, which is then one long; as it is where it has no such axis or
+// index.
+Record AtIndex(const Record& record, const std::string& axis, int64_t index);
 // All elements of an array of strings.
 QStringList Texts(const Record& record, const std::string& array);
 

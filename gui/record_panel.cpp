@@ -19,6 +19,7 @@
 #include "gui/panel_layout.h"
 #include "gui/probe_form.h"
 #include "gui/record_access.h"
+#include "gui/record_name.h"
 #include "gui/record_table.h"
 #include "gui/session.h"
 
@@ -165,11 +166,14 @@ void RecordPanel::Refresh() {
   ShowChosen();
 }
 
+Side RecordPanel::ShownSide() const {
+  return session_->differs() && side_->currentIndex() == 1 ? Side::kB : Side::kA;
+}
+
 void RecordPanel::ShowChosen() {
-  const bool second = session_->differs() && side_->currentIndex() == 1;
   const auto index = static_cast<size_t>(std::max(choice_->currentIndex(), 0));
   const Choice choice = index < choices_.size() ? choices_[index] : Choice{};
-  const Record* record = session_->record(second ? Side::kB : Side::kA, choice.record);
+  const Record* record = session_->record(ShownSide(), choice.record);
   const Array* array = record ? record->FindArray(choice.array) : nullptr;
   shows_picture_ = array != nullptr;
   form_->setVisible(shows_picture_);
@@ -179,6 +183,7 @@ void RecordPanel::ShowChosen() {
   } else {
     for (QWidget* widget : place_widgets_) widget->hide();
     plot_->Show(nullptr, "", {}, RecordForm::kHeatMap);
+    plot_->SetOlderNote(QString());
     table_->Show(choice.array.empty() ? record : nullptr, choice.axis);
   }
   pages_->setCurrentIndex(table_->columnCount() > 0 && !array ? 1 : 0);
@@ -216,24 +221,25 @@ void RecordPanel::ShowPicture(const Record& record, const Array& array) {
   places.reserve(place_boxes_.size());
   for (const QSpinBox* box : place_boxes_) places.push_back(box->value());
   plot_->Show(&record, array.name, places, static_cast<RecordForm>(form_->currentIndex()));
+  const RecordName name = NameOf(*session_, ShownSide(), &record);
+  plot_->SetTitle(QStringLiteral("%1 — %2").arg(plot_->title(), name.text));
+  plot_->SetOlderNote(name.older ? name.text : QString());
+  plot_->SetCaption(CaptionWith(*session_, {name}));
   const QString description = QString::fromStdString(array.description);
   choice_->setToolTip(choice_->currentText() + QLatin1Char('\n') + description);
 }
 
 void RecordPanel::RefreshNote(const Record* record) {
   QString note;
-  const bool second = session_->differs() && side_->currentIndex() == 1;
   if (record) {
     const QString plugin = TextAttribute(*record, "plugin");
     QStringList parts;
     if (!plugin.isEmpty()) parts << tr("by %1").arg(plugin);
     const QString options = MadeWith(*record);
     if (!options.isEmpty()) parts << tr("with %1").arg(options);
+    const RecordName name = NameOf(*session_, ShownSide(), record);
+    if (name.older) parts << name.text;
     note = parts.join(QStringLiteral("; "));
-    if (!session_->settled(second ? Side::kB : Side::kA)) {
-      note += (note.isEmpty() ? QString() : QStringLiteral("; ")) +
-              tr("of an older setting until the hand rests");
-    }
   }
   note_->setText(note);
   note_->setToolTip(note);

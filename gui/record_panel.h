@@ -53,6 +53,7 @@ class RecordPanel : public QWidget {
   // Runs something that throws Error; the session tells its message.
   void Try(const std::function<void()>& work);
   void Refresh();
+  Side ShownSide() const;
   void ShowChosen();
   void MakePlaceBoxes(const Record& record, const Array& array);
   void ShowPicture(const Record& record, const Array& array);

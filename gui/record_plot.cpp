@@ -59,7 +59,7 @@ QCPRange RangeOf(const QVector<QVector<double>>& rows) {
 
 bool HasOwnPanel(const std::string& record) {
   static const char* const names[] = {
-      "prompt",  "last_query_attention", "position_awareness", "position_ratio", "hidden_channels",
+      "prompt",  "last_query_attention", "position_awareness", "hidden_channels",
       "outcome", "outcome_means"};
   return std::any_of(std::begin(names), std::end(names),
                      [&record](const char* name) { return record == name; });

@@ -16,6 +16,7 @@
 #include "gui/plot_files.h"
 #include "gui/plot_style.h"
 #include "gui/record_access.h"
+#include "gui/record_name.h"
 #include "gui/record_plot.h"
 
 namespace midscope {
@@ -61,8 +62,11 @@ LayerSet ScaledLayers(const QString& setting) {
 
 class Renderer {
  public:
-  Renderer(const RenderRequest& request, const std::vector<Record>& records)
-      : request_(request), records_(records), prompt_(FindRecord(records, "prompt")) {}
+  Renderer(const RenderRequest& request, const RunFile& file)
+      : request_(request),
+        records_(file.records),
+        provenance_(file.provenance),
+        prompt_(FindRecord(records_, "prompt")) {}
 
   QStringList Run() {
     DrawHeadMap();
@@ -75,7 +79,17 @@ class Renderer {
   }
 
  private:
-  void Write(Plot& plot, const QString& stem) {
+  // With the settings of A and B below it, where the picture has them.
+  void Write(Plot& plot, const QString& stem, const Sides& sides = {}) {
+    QStringList caption = {SubjectCaption(provenance_, prompt_)};
+    for (const Record* record : {sides.a, sides.b}) {
+      const QString setting = record ? SettingText(records_, record) : QString();
+      if (!setting.isEmpty()) {
+        caption << QStringLiteral("%1: %2").arg(
+            record == sides.a ? QObject::tr("A") : QObject::tr("B"), setting);
+      }
+    }
+    plot.SetCaption(caption.join(QStringLiteral("; ")));
     plot.UsePalette(LightPalette());
     written_ += WritePlotFiles(plot, request_.folder, stem, request_.formats, kPictureSize);
   }
@@ -96,8 +110,22 @@ class Renderer {
       plot.Show(score.a, score.b, ratio.a, ratio.b, map.mode);
       if (map.mode == MapMode::kA) best_ = LargestScore(plot);
       plot.SelectHead(ChosenHead());
-      Write(plot, QString::fromLatin1(map.stem));
+      plot.SetTitle(Titled(plot.title(), map.mode == MapMode::kA ? score.a : score.b,
+                           map.mode == MapMode::kDifference ? score.a : nullptr));
+      Write(plot, QString::fromLatin1(map.stem),
+            {map.mode == MapMode::kB ? nullptr : score.a,
+             map.mode == MapMode::kA ? nullptr : score.b});
     }
+  }
+
+  // "title — setting", "title — B − A (setting of B; setting of A)".
+  QString Titled(const QString& title, const Record* record, const Record* without) const {
+    const QString setting = SettingText(records_, record);
+    if (setting.isEmpty()) return title;
+    const QString text =
+        without ? QObject::tr("B − A (%1; %2)").arg(setting, SettingText(records_, without))
+                : setting;
+    return QStringLiteral("%1 — %2").arg(title, text);
   }
 
   static HeadId LargestScore(const HeadMapPlot& plot) {
@@ -135,7 +163,7 @@ class Renderer {
     plot.SetRows(row(attention.a), row(attention.b));
     plot.SetTitle(
         QObject::tr("Attention of the last query — L%1H%2").arg(head.layer).arg(head.head));
-    Write(plot, QStringLiteral("attention_L%1H%2").arg(head.layer).arg(head.head));
+    Write(plot, QStringLiteral("attention_L%1H%2").arg(head.layer).arg(head.head), attention);
   }
 
   void DrawChannel() {
@@ -149,7 +177,7 @@ class Renderer {
     if (AxisSize(*first, "position") <= 2 * view.dropped) view.dropped = 1;
     view.highlighted = ScaledLayers(SettingText(records_, hidden.b ? hidden.b : hidden.a));
     plot.Show(hidden.a, hidden.b, view);
-    Write(plot, QStringLiteral("hidden_channel_%1").arg(view.channel));
+    Write(plot, QStringLiteral("hidden_channel_%1").arg(view.channel), hidden);
   }
 
   void DrawOutcome(Measure measure, const QString& stem) {
@@ -181,6 +209,7 @@ class Renderer {
         if (array.axes.size() != 2 || !IsPicture(record, array) || !IsMeasured(array)) continue;
         RecordPlot plot;
         plot.Show(&record, array.name, {}, RecordForm::kHeatMap);
+        plot.SetTitle(Titled(plot.title(), &record, nullptr));
         Write(plot, QString::fromStdString(record.name + "_" + array.name));
       }
     }
@@ -188,6 +217,7 @@ class Renderer {
 
   const RenderRequest& request_;
   const std::vector<Record>& records_;
+  const Provenance& provenance_;
   const Record* prompt_;
   HeadId best_;
   QStringList written_;
@@ -197,7 +227,7 @@ class Renderer {
 
 QStringList RenderFile(const RenderRequest& request) {
   const RunFile file = ReadForViewing(request.file.toStdString());
-  QStringList written = Renderer(request, file.records).Run();
+  QStringList written = Renderer(request, file).Run();
   if (written.isEmpty()) {
     throw Failure("'" + request.file.toStdString() + "'", "it holds nothing that can be drawn",
                   "Give a file written by midscope probe, midscope sweep or the window");

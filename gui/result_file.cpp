@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/result_file.h"
 
+#include <QObject>
+
 #include "core/error.h"
 #include "data/run_store.h"
 #include "gui/session.h"
 
 namespace midscope {
 
-void SaveResults(const Session& session, const QString& path) {
-  const std::vector<Record> records = session.RecordsOnScreen();
-  if (records.empty()) {
+QString SaveResults(const Session& session, const QString& path) {
+  const Session::ScreenRecords screen = session.RecordsOnScreen();
+  if (screen.records.empty()) {
     throw UsageError("results", "there are none yet", "Open a model and run it first");
   }
   WriteOptions options;
   options.overwrite = true;  // the file dialog has asked
-  WriteRecords(path.toStdString(), records, session.provenance(), options);
+  WriteRecords(path.toStdString(), screen.records, session.provenance(), options);
+  if (screen.left_out.isEmpty()) return {};
+  return QObject::tr(
+             "'%1': what is not of the settings that are asked for was left out (%2). Save "
+             "again when the run is done, or go back to the setting before it")
+      .arg(path, screen.left_out.join(QStringLiteral("; ")));
 }
 
 }  // namespace midscope

@@ -8,7 +8,9 @@ namespace midscope {
 
 class Session;
 
-// All records on the screen as an HDF5 file. Throws Error.
-void SaveResults(const Session& session, const QString& path);
+// All records on the screen that are of what is asked as an HDF5 file, each with the setting,
+// prompt and model that made it. A sentence on what is on the screen and not in the file, because
+// it is of an older setting; "" where there is nothing such. Throws Error.
+QString SaveResults(const Session& session, const QString& path);
 
 }  // namespace midscope

@@ -6,12 +6,17 @@
 
 #include "core/intervention_text.h"
 #include "data/published_record.h"
+#include "gui/record_access.h"
 
 namespace midscope {
 namespace {
 
 constexpr int kRestMilliseconds = 350;
 constexpr int kPauseMilliseconds = 150;
+
+std::string AttributeText(const Record& record, const std::string& name) {
+  return TextAttribute(record, name).toStdString();
+}
 
 }  // namespace
 
@@ -32,6 +37,11 @@ Session::Session(std::unique_ptr<Engine> engine, QObject* parent)
         if (pending_.count(ticket) > 0) Q_EMIT Progressed(progress);
       },
       Qt::QueuedConnection);
+}
+
+void Session::SideState::Ask(const Intervention& wanted) {
+  setting = wanted;
+  text = PrintIntervention(wanted);
 }
 
 const Record* Session::prompt() const {
@@ -56,43 +66,33 @@ std::vector<std::string> Session::record_names(Side side) const {
 }
 
 quint64 Session::Post(EngineRequest request, Side side) {
+  stopped_ = false;
   const auto kind = static_cast<RequestKind>(request.index());
   const quint64 ticket = worker_.Post(std::move(request), side);
-  pending_[ticket] = kind;
+  pending_[ticket] = {kind, side};
   UpdateBusy();
   return ticket;
 }
 
-void Session::Open(const OpenRequest& request) {
+void Session::Open(const OpenRequest& request, std::optional<Subject> subject) {
   CancelEverything();
-  LeaveFile();
-  model_.reset();
-  prompts_.clear();
-  means_.clear();
-  a_.records.clear();
-  b_.records.clear();
-  a_.settled = b_.settled = false;
+  if (subject) subject_ = std::move(subject);
   subject_waits_ = subject_.has_value();
+  opening_ = true;
   valid_from_ = Post(request);
-  Q_EMIT ModelChanged();
-  Q_EMIT PromptsChanged();
-  TellSides();
-  Q_EMIT MeansChanged();
 }
 
 void Session::SetSubject(const Subject& subject) {
   subject_ = subject;
   subject_waits_ = true;
-  if (model_) PostSubject();
+  if (model_ && !opening_) PostSubject();
 }
 
 void Session::PostSubject() {
   subject_waits_ = false;
   CancelEverything();
   LeaveFile();
-  means_.clear();
   valid_from_ = Post(*subject_);
-  Q_EMIT MeansChanged();
 }
 
 void Session::TellSides() {
@@ -128,6 +128,7 @@ void Session::CancelEverything() {
 }
 
 void Session::SetSettings(const Intervention& a, const Intervention& b, bool moving) {
+  const bool was_dragging = std::exchange(dragging_, moving);
   const SideState old[] = {a_, b_};
   const auto find = [&old](const Intervention& wanted, const SideState& own) {
     // Pinning and swapping move results along with their setting.
@@ -136,7 +137,7 @@ void Session::SetSettings(const Intervention& a, const Intervention& b, bool mov
     }
     SideState changed = own;
     changed.settled = own.setting == wanted && own.settled;
-    changed.setting = wanted;
+    changed.Ask(wanted);
     return changed;
   };
   const bool changed = a_.setting != a || b_.setting != b;
@@ -147,21 +148,23 @@ void Session::SetSettings(const Intervention& a, const Intervention& b, bool mov
     const bool b_asks = b_.setting != b;
     const bool others_a = ChangeSide(Side::kA, find(a, a_), moving);
     const bool others_b = ChangeSide(Side::kB, find(b, b_), moving);
-    if (!prompts_.empty() && model_) {
+    if (ready()) {
       if (a_asks && !a_.settled) RequestWhatIf(Side::kA);
       if ((b_asks || !b_was_there) && !b_.settled && differs()) RequestWhatIf(Side::kB);
     }
     Q_EMIT SettingsChanged();
-    // A hand that moves brings a call for each pixel: only what changes is drawn again.
-    if (others_a || others_b || b_was_there != differs()) TellSides();
+    // A drag brings a call for each pixel: only what changes is drawn again.
+    if (!moving || others_a || others_b || b_was_there != differs()) TellSides();
     Q_EMIT MeansChanged();
+  } else if (was_dragging && !moving && AnyOlder()) {
+    TellSides();
   }
   (moving ? rest_ : pause_).stop();
   (moving ? pause_ : rest_).start();
 }
 
 void Session::Pause() {
-  if (prompts_.empty() || !model_) return;
+  if (!ready()) return;
   if (!a_.settled) RequestLook(Side::kA);
   if (differs() && !b_.settled) RequestLook(Side::kB);
 }
@@ -191,17 +194,16 @@ void Session::RequestWhatIf(Side side) {
 }
 
 void Session::RequestMeans() {
-  if (samples_ <= 0 || !model_ || !subject_ || subject_->task.empty() || prompts_.empty()) {
-    return;
-  }
+  if (samples_ <= 0 || !ready() || task_.empty()) return;
   CompareRequest request;
   request.samples = samples_;
   std::vector<std::string> asking;
   for (const Side side : {Side::kA, Side::kB}) {
-    const std::string text = PrintIntervention(setting(side));
+    const std::string& text = state(side).text;
     const auto known = means_.find(text);
     const bool have = known != means_.end() && known->second.complete;
     const bool asked = std::find(asking.begin(), asking.end(), text) != asking.end();
+    if (have) request.beside.push_back(setting(side));
     if (have || asked) continue;
     request.settings.push_back(setting(side));
     asking.push_back(text);
@@ -222,13 +224,28 @@ void Session::RequestEverything() {
   RequestMeans();
 }
 
+void Session::Resume() {
+  if (!ready()) return;
+  for (const Side side : {Side::kA, Side::kB}) {
+    if (side == Side::kB && !differs()) break;
+    if (!state(side).settled) RequestLook(side);
+    const Record* outcome = record(side, "outcome");
+    if (!outcome || !IsAsked(side, *outcome)) RequestWhatIf(side);
+  }
+  RequestMeans();
+}
+
 void Session::SetPlace(size_t place) {
-  if (place >= prompts_.size() || place == place_ || !model_) return;
+  if (place >= prompts_.size() || place == place_ || !ready()) return;
   place_ = place;
   place_chosen_ = true;
   CancelEverything();
-  const bool outcome_a = a_.settled && record(Side::kA, "outcome");
-  const bool outcome_b = b_.settled && record(Side::kB, "outcome");
+  const auto has_outcome = [this](Side side) {
+    const Record* outcome = record(side, "outcome");
+    return state(side).settled && outcome && IsAsked(side, *outcome);
+  };
+  const bool outcome_a = has_outcome(Side::kA);
+  const bool outcome_b = has_outcome(Side::kB);
   for (SideState* side : {&a_, &b_}) {
     // The outcome is of all places; everything else is of the prompt that was left.
     std::erase_if(side->records, [](const auto& entry) { return entry.first != "outcome"; });
@@ -247,19 +264,24 @@ void Session::SetPlace(size_t place) {
 }
 
 void Session::SetChannel(int64_t channel) {
+  wanted_channel_ = channel;
   if (channel == channel_) return;
   channel_ = channel;
+  // What-ifs bring a channel along at once where every layer is kept.
+  if (ready()) {
+    RequestWhatIf(Side::kA);
+    if (differs()) RequestWhatIf(Side::kB);
+  }
   LookAgain();
 }
 
 void Session::SetProbeOptions(const std::string& json) {
-  if (json == probe_options_) return;
   probe_options_ = json;
   LookAgain();
 }
 
 void Session::LookAgain() {
-  if (prompts_.empty() || !model_) return;
+  if (!ready()) return;
   RequestLook(Side::kA);
   if (differs()) RequestLook(Side::kB);
   RequestMeans();
@@ -274,14 +296,64 @@ void Session::SetSamples(int64_t samples) {
   RequestMeans();
 }
 
-void Session::Cancel() { CancelEverything(); }
+void Session::Cancel() {
+  CancelEverything();
+  stopped_ = true;
+  dragging_ = false;
+  if (AnyOlder()) TellSides();
+}
+
+bool Session::IsAsked(Side side, const Record& record) const {
+  if (shows_file() || record.name == kPublishedRecord) return true;
+  const Record* shown = prompt();
+  if (!model_ || !shown) return false;
+  const std::string prompt_hash = AttributeText(record, "prompt_hash");
+  return AttributeText(record, "intervention") == state(side).text &&
+         AttributeText(record, "model_hash") == provenance_.model_hash &&
+         AttributeText(record, "dtype") == provenance_.dtype &&
+         AttributeText(record, "subject_hash") == AttributeText(*shown, "subject_hash") &&
+         (prompt_hash.empty() || prompt_hash == AttributeText(*shown, "prompt_hash"));
+}
+
+bool Session::ShownAsOlder(Side side, const Record& record) const {
+  if (IsAsked(side, record)) return false;
+  const Record* newest = this->record(side, "outcome");
+  const bool follows_drag =
+      dragging_ && newest &&
+      AttributeText(*newest, "intervention") == AttributeText(record, "intervention") &&
+      std::any_of(pending_.begin(), pending_.end(), [side](const auto& entry) {
+        return entry.second.kind == RequestKind::kWhatIf && entry.second.side == side;
+      });
+  return !follows_drag;
+}
+
+bool Session::AnyOlder() const {
+  for (const Side side : {Side::kA, Side::kB}) {
+    for (const std::string& name : record_names(side)) {
+      if (!IsAsked(side, *record(side, name))) return true;
+    }
+  }
+  return false;
+}
+
+// What is compared with the other side's partial mean; null where that is whole or not there.
+const Session::MeansEntry* Session::BesideOf(Side side) const {
+  if (!differs()) return nullptr;
+  const auto other = means_.find(state(side == Side::kA ? Side::kB : Side::kA).text);
+  if (other == means_.end() || other->second.complete) return nullptr;
+  const auto same = beside_.find(state(side).text);
+  return same != beside_.end() && same->second.record == other->second.record ? &same->second
+                                                                              : nullptr;
+}
 
 std::optional<Session::Means> Session::MeansOf(Side side, Measure measure) const {
-  const auto found = means_.find(PrintIntervention(setting(side)));
+  const auto found = means_.find(state(side).text);
   if (found == means_.end()) return std::nullopt;
-  const std::vector<OutcomeSeries> all = SeriesOf(*found->second.record, measure);
-  if (found->second.index >= all.size()) return std::nullopt;
-  return Means{all[found->second.index], found->second.complete};
+  const MeansEntry* beside = BesideOf(side);
+  const MeansEntry& entry = beside ? *beside : found->second;
+  const std::vector<OutcomeSeries> all = SeriesOf(*entry.record, measure);
+  if (entry.index >= all.size()) return std::nullopt;
+  return Means{all[entry.index], entry.complete, beside != nullptr};
 }
 
 }  // namespace midscope

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <QObject>
+#include <QStringList>
 #include <QTimer>
 #include <map>
 #include <memory>
@@ -31,7 +32,9 @@ class Session : public QObject {
  public:
   explicit Session(std::unique_ptr<Engine> engine, QObject* parent = nullptr);
 
-  void Open(const OpenRequest& request);
+  // Opens another model; what is on the screen stays until that is done, and where it fails.
+  // `subject`: what it is asked then; without: what was asked before.
+  void Open(const OpenRequest& request, std::optional<Subject> subject = std::nullopt);
   // Kept until a model is open.
   void SetSubject(const Subject& subject);
   // `moving`: the hand is still on a knob; what takes long waits until it is not.
@@ -46,8 +49,8 @@ class Session : public QObject {
   void SetChannel(int64_t channel);
   // Samples of the means; 0: no means.
   void SetSamples(int64_t samples);
-  // Of the full runs from now on, those of the settings on the screen among them
-  // (LookRequest::probe_options).
+  // Of the full runs from now on, those of the settings on the screen among them, which are made
+  // again (LookRequest::probe_options).
   void SetProbeOptions(const std::string& json);
   void Cancel();
   // Shows records read from a file instead of a model's; where the file has samples, the first one
@@ -72,28 +75,48 @@ class Session : public QObject {
   const std::optional<ModelSummary>& model() const { return model_; }
   const Provenance& provenance() const { return provenance_; }
   const std::vector<Record>& prompts() const { return prompts_; }
+  // What the prompts on the screen were made from; nothing: no prompt of a model is on the screen.
+  const std::optional<Subject>& shown_subject() const { return shown_subject_; }
   const Record* prompt() const;
   size_t place() const { return place_; }
   int64_t channel() const { return channel_; }
   int64_t samples() const { return samples_; }
   const std::string& probe_options() const { return probe_options_; }
+  // What is asked for. What made the numbers on the screen is written on their records
+  // (probes/record_origin.h, gui/record_name.h).
   const Intervention& setting(Side side) const { return state(side).setting; }
   // By record name (probes/engine.h); null where it has not come, or B is the same as A.
   const Record* record(Side side, const std::string& name) const;
   // The names of all that have come, sorted.
   std::vector<std::string> record_names(Side side) const;
-  // Whether full runs of the side's setting have come; if not, its map is of an older setting.
+  // Whether the record is of what is asked: the side's setting, the prompt on the screen, the model
+  // that is open. Of a file's records: always.
+  bool IsAsked(Side side, const Record& record) const;
+  // Whether panels mark the record as older than what is asked. While a knob is dragged, the
+  // newest what-if's records are one step behind and are not marked.
+  bool ShownAsOlder(Side side, const Record& record) const;
+  // Whether full runs of the side's setting have come.
   bool settled(Side side) const { return state(side).settled; }
   // Whether what-ifs bring the score map and hidden channels along, so that these follow the hand.
   bool follows(Side side) const { return state(side).follows; }
-  bool differs() const { return a_.setting != b_.setting; }
+  // Of a file: whether it has records of B.
+  bool differs() const { return shows_file() ? !b_.records.empty() : a_.setting != b_.setting; }
 
   struct Means {
     OutcomeSeries series;
     bool complete = false;
+    // Over as many samples as the other side's partial mean is, not over all that there are.
+    bool beside = false;
   };
+  // While the other side's mean is partial: over the same samples, where they are known.
   std::optional<Means> MeansOf(Side side, Measure measure) const;
-  std::vector<Record> RecordsOnScreen() const;
+  // What a file of results holds: records of what is asked, under the names that they have on
+  // themselves. Others are named in `left_out`, a line for each setting that they are of.
+  struct ScreenRecords {
+    std::vector<Record> records;
+    QStringList left_out;
+  };
+  ScreenRecords RecordsOnScreen() const;
 
   // Whether replies are awaited or the hand's rest is.
   bool asked_and_waiting() const { return !pending_.empty() || rest_.isActive(); }
@@ -130,6 +153,8 @@ class Session : public QObject {
  private:
   struct SideState {
     Intervention setting;
+    std::string text = "none";  // PrintIntervention of it
+    void Ask(const Intervention& wanted);
     std::map<std::string, std::shared_ptr<const Record>> records;
     bool settled = false;
     bool follows = false;
@@ -150,6 +175,15 @@ class Session : public QObject {
   void RequestWhatIf(Side side);
   void RequestMeans();
   void RequestEverything();
+  // Goes on with what is missing, after a request that changed nothing.
+  void Resume();
+  // Whether the engine has the prompts that are on the screen.
+  bool ready() const { return model_ && !opening_ && !prompts_.empty(); }
+  bool AnyOlder() const;
+  // Whether a request of that kind has no reply yet.
+  bool Awaits(RequestKind kind) const;
+  void CollectSide(Side side, ScreenRecords& screen) const;
+  void CollectMeans(std::vector<Record>& records) const;
   void Pause();
   void Rest();
   // True where the records on the screen are others from now on.
@@ -158,11 +192,15 @@ class Session : public QObject {
 
   void OnReply(const EngineWorker::ReplyPointer& reply);
   void OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record);
+  void OnFailed(const EngineReply& reply);
+  void OnOpen(const EngineReply& reply);
   void OnSubject(const EngineReply& reply);
   void OnLook(const EngineReply& reply);
   void OnWhatIf(const EngineReply& reply);
   void OnMeans(const EngineReply& reply);
+  const MeansEntry* BesideOf(Side side) const;
   void StoreMeans(const std::shared_ptr<const Record>& record, bool complete);
+  bool HasOtherChannel(const SideState& side, const Record& record) const;
   void UpdateBusy();
   void CancelMeans();
   void CancelEverything();
@@ -173,7 +211,11 @@ class Session : public QObject {
   std::optional<ModelSummary> model_;
   Provenance provenance_;
   std::optional<Subject> subject_;
+  std::optional<Subject> shown_subject_;
   bool subject_waits_ = false;
+  bool opening_ = false;   // a model; `model_` is the one before
+  bool stopped_ = false;   // by Cancel, since the last request
+  bool dragging_ = false;  // a knob
   std::vector<Record> prompts_;
   std::vector<Record> file_records_;
   std::unique_ptr<SampleReader> sample_reader_;  // null: no file with samples
@@ -182,17 +224,23 @@ class Session : public QObject {
   std::string task_;
   size_t place_ = 0;
   bool place_chosen_ = false;
+  int64_t wanted_channel_ = 100;  // a narrower model shows its last one
   int64_t channel_ = 100;
   int64_t samples_ = 20;
   std::string probe_options_ = "{}";
   SideState a_;
   SideState b_;
-  std::shared_ptr<const Record> reference_;  // null: none
-  std::map<std::string, MeansEntry> means_;  // by the setting's text
-  std::vector<std::string> asked_means_;     // settings of the comparison under way
+  std::shared_ptr<const Record> reference_;   // null: none
+  std::map<std::string, MeansEntry> means_;   // by the setting's text
+  std::vector<std::string> asked_means_;      // settings of the comparison under way
+  std::map<std::string, MeansEntry> beside_;  // others, over the samples that it has done
   quint64 asked_ticket_ = 0;
   quint64 valid_from_ = 0;  // replies to older tickets are about another prompt
-  std::map<quint64, RequestKind> pending_;
+  struct Pending {
+    RequestKind kind = RequestKind::kOpen;
+    Side side = Side::kA;
+  };
+  std::map<quint64, Pending> pending_;
   QString busy_;
   QTimer pause_;
   QTimer rest_;

@@ -130,6 +130,10 @@ void Naming(const std::string& file, Work work) {
 
 }  // namespace
 
+std::string SubjectText(const Subject& subject) {
+  return SubjectJson(subject).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 SavedSession::SavedSession() : model_options(OptionsBesideModel()) {}
 
 std::string SessionText(const SavedSession& session) {

@@ -31,6 +31,8 @@ struct SavedSession {
 
 // The file's text, with a line end at the end.
 std::string SessionText(const SavedSession& session);
+// What is asked alone, as a session's text has it: equal where the same is asked.
+std::string SubjectText(const Subject& subject);
 // Throws Error, with `file` in its message: not JSON, an unknown key, a value that does not fit.
 SavedSession ParseSession(const std::string& text, const std::string& file);
 

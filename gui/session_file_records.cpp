@@ -50,7 +50,7 @@ void Session::TakeRecord(const Record& record) {
   const QString text = TextAttribute(record, "intervention");
   if (record.name == "prompt") {
     prompts_.push_back(record);
-    a_.setting = SettingOrNone(text.toStdString());
+    a_.Ask(SettingOrNone(text.toStdString()));
     return;
   }
   if (record.name == kPublishedRecord) {
@@ -62,7 +62,7 @@ void Session::TakeRecord(const Record& record) {
   const bool suffixed = is_b && record.name.ends_with("_b");
   side.records[suffixed ? record.name.substr(0, record.name.size() - 2) : record.name] =
       std::make_shared<Record>(record);
-  if (!text.isEmpty()) side.setting = SettingOrNone(text.toStdString());
+  if (!text.isEmpty()) side.Ask(SettingOrNone(text.toStdString()));
 }
 
 void Session::ShowFile(const RunFile& file, std::shared_ptr<const SampleView> samples) {
@@ -70,7 +70,10 @@ void Session::ShowFile(const RunFile& file, std::shared_ptr<const SampleView> sa
   LeaveFile();
   valid_from_ = kNoTicket;
   model_.reset();
+  opening_ = false;
+  provenance_ = file.provenance;
   subject_.reset();
+  shown_subject_.reset();
   prompts_.clear();
   means_.clear();
   reference_.reset();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the session does with what the engine's thread sends back.
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "core/intervention_text.h"
 #include "data/task_text.h"
 #include "gui/record_access.h"
+#include "gui/record_name.h"
 #include "gui/session.h"
 
 namespace midscope {
@@ -47,21 +49,23 @@ std::string TaskOrEmpty(const std::string& task) {
 
 void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
   pending_.erase(reply->ticket);
-  const bool about_this_prompt = reply->ticket >= valid_from_;
+  // Models and prompts that the engine has taken are its own from then on, whatever was asked
+  // since.
+  const bool taken = reply->outcome.end == JobEnd::kDone && !shows_file() &&
+                     (reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kSubject);
+  const bool about_this_prompt = reply->ticket >= valid_from_ || taken;
   switch (reply->outcome.end) {
     case JobEnd::kFailed:
-      if (about_this_prompt) Q_EMIT Failed(QString::fromStdString(reply->outcome.why));
+      if (about_this_prompt) OnFailed(*reply);
       break;
     case JobEnd::kCancelled:
+      opening_ = Awaits(RequestKind::kOpen);
       break;
     case JobEnd::kDone:
       if (!about_this_prompt) break;
       switch (reply->kind) {
         case RequestKind::kOpen:
-          model_ = reply->model;
-          provenance_ = reply->provenance;
-          Q_EMIT ModelChanged();
-          if (subject_waits_) PostSubject();
+          OnOpen(*reply);
           break;
         case RequestKind::kSubject:
           OnSubject(*reply);
@@ -82,17 +86,65 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
   if (pending_.empty()) Q_EMIT Stopped();
 }
 
+void Session::OnFailed(const EngineReply& reply) {
+  Q_EMIT Failed(QString::fromStdString(reply.outcome.why));
+  switch (reply.kind) {
+    case RequestKind::kOpen:
+    case RequestKind::kSubject:
+      opening_ = Awaits(RequestKind::kOpen);
+      // The engine has what it had before, which is on the screen.
+      Resume();
+      break;
+    case RequestKind::kLook:
+    case RequestKind::kWhatIf:
+      if (AnyOlder()) TellSides();
+      break;
+    case RequestKind::kCompare:
+      break;
+  }
+}
+
+bool Session::Awaits(RequestKind kind) const {
+  return std::any_of(pending_.begin(), pending_.end(),
+                     [kind](const auto& entry) { return entry.second.kind == kind; });
+}
+
+void Session::OnOpen(const EngineReply& reply) {
+  opening_ = Awaits(RequestKind::kOpen);
+  LeaveFile();
+  model_ = reply.model;
+  provenance_ = reply.provenance;
+  channel_ =
+      std::clamp<int64_t>(wanted_channel_, 0, std::max<int64_t>(model_->config.hidden - 1, 0));
+  prompts_.clear();
+  shown_subject_.reset();
+  means_.clear();
+  for (SideState* side : {&a_, &b_}) {
+    side->records.clear();
+    side->settled = side->follows = false;
+  }
+  Q_EMIT ModelChanged();
+  Q_EMIT PromptsChanged();
+  TellSides();
+  Q_EMIT MeansChanged();
+  if (subject_waits_ && !stopped_ && !opening_) PostSubject();
+}
+
 void Session::OnSubject(const EngineReply& reply) {
   prompts_ = reply.records;
+  shown_subject_ = std::get<Subject>(reply.request);
   task_ = TaskOrEmpty(std::get<Subject>(reply.request).task);
   // The middle of the context is what this is about: there the first picture is taken.
   if (!place_chosen_ || place_ >= prompts_.size()) place_ = prompts_.size() / 2;
   a_.records.clear();
   b_.records.clear();
   a_.settled = b_.settled = false;
+  means_.clear();
   Q_EMIT PromptsChanged();
   TellSides();
-  if (!prompts_.empty()) RequestEverything();
+  Q_EMIT MeansChanged();
+  const bool others_follow = Awaits(RequestKind::kSubject) || Awaits(RequestKind::kOpen);
+  if (!prompts_.empty() && !stopped_ && !others_follow) RequestEverything();
 }
 
 void Session::OnLook(const EngineReply& reply) {
@@ -106,9 +158,18 @@ void Session::OnLook(const EngineReply& reply) {
     side.records[record.name] = std::make_shared<Record>(record);
   }
   side.settled = true;
+  for (const std::string& why : reply.failures) Q_EMIT Failed(QString::fromStdString(why));
   // The map first: the attention's first head is marked in it.
   Q_EMIT FullRunChanged(reply.side);
   Q_EMIT SideChanged(reply.side);
+}
+
+// Whether the record has the channel that is shown, and what the side has does not.
+bool Session::HasOtherChannel(const SideState& side, const Record& record) const {
+  const auto channel = static_cast<double>(channel_);
+  const auto known = side.records.find("hidden_channels");
+  return AxisIndexOf(record, "channel", channel) >= 0 &&
+         (known == side.records.end() || AxisIndexOf(*known->second, "channel", channel) < 0);
 }
 
 void Session::OnWhatIf(const EngineReply& reply) {
@@ -118,11 +179,13 @@ void Session::OnWhatIf(const EngineReply& reply) {
   const auto& request = std::get<WhatIfRequest>(reply.request);
   side.follows = false;
   for (const Record& record : reply.records) {
-    // The attention of a full run is not replaced by the same numbers, nor by another place's.
+    // The attention of a full run is not replaced by the same numbers, nor by another place's. Its
+    // hidden channels are where another channel is asked for.
     const bool outcome = record.name == "outcome";
-    if (!outcome && (side.settled || request.place != place_)) continue;
+    const bool channel = record.name == "hidden_channels" && HasOtherChannel(side, record);
+    if (!outcome && ((side.settled && !channel) || request.place != place_)) continue;
     side.records[record.name] = std::make_shared<Record>(record);
-    side.follows = side.follows || record.name == "position_awareness";
+    side.follows = side.follows || record.name == "position_awareness" || channel;
   }
   if (side.follows) Q_EMIT Followed(reply.side);
   Q_EMIT SideChanged(reply.side);
@@ -139,6 +202,12 @@ void Session::StoreMeans(const std::shared_ptr<const Record>& record, bool compl
     }
     means_[asked_means_[i]] = MeansEntry{record, i, complete};
   }
+  beside_.clear();
+  const QStringList labels = AxisLabels(*record, "setting");
+  for (size_t i = asked_means_.size(); i < static_cast<size_t>(labels.size()); ++i) {
+    const std::string setting = labels[static_cast<qsizetype>(i)].toStdString();
+    beside_[setting] = MeansEntry{record, i, false};
+  }
   Q_EMIT MeansChanged();
 }
 
@@ -153,9 +222,9 @@ void Session::OnMeans(const EngineReply& reply) {
 
 void Session::UpdateBusy() {
   QString text;
-  for (const auto& [ticket, kind] : pending_) {
-    if (kind == RequestKind::kWhatIf) continue;
-    text = BusyText(kind);
+  for (const auto& [ticket, pending] : pending_) {
+    if (pending.kind == RequestKind::kWhatIf) continue;
+    text = BusyText(pending.kind);
     break;
   }
   if (text == busy_) return;
@@ -163,35 +232,50 @@ void Session::UpdateBusy() {
   Q_EMIT BusyChanged(busy_);
 }
 
-std::vector<Record> Session::RecordsOnScreen() const {
-  std::vector<Record> records;
-  if (const Record* shown = prompt()) {
-    records.push_back(*shown);
-    if (!task_.empty()) records.back().attributes["task"] = task_;
+void Session::CollectSide(Side side, ScreenRecords& screen) const {
+  std::map<QString, QStringList> older;  // by setting
+  for (const auto& [name, record] : state(side).records) {
+    if (!IsAsked(side, *record)) {
+      older[SettingOf(*record)] << QString::fromStdString(name);
+      continue;
+    }
+    Record copy = *record;
+    if (side == Side::kB) copy.name += "_b";
+    copy.attributes["side"] = std::string(side == Side::kA ? "A" : "B");
+    screen.records.push_back(std::move(copy));
   }
+  for (const auto& [setting, names] : older) {
+    screen.left_out << tr("%1: %2 of %3 (%4)")
+                           .arg(side == Side::kA ? tr("A") : tr("B"))
+                           .arg(tr("%n record(s)", "", static_cast<int>(names.size())), setting,
+                                names.join(QStringLiteral(", ")));
+  }
+}
+
+// Means of A and B may lie in one record or in two; what else a record holds is not on the screen.
+void Session::CollectMeans(std::vector<Record>& records) const {
   for (const Side side : {Side::kA, Side::kB}) {
     if (side == Side::kB && !differs()) break;
-    for (const auto& [name, record] : state(side).records) {
-      Record copy = *record;
-      if (side == Side::kB) copy.name += "_b";
-      copy.attributes["intervention"] = PrintIntervention(setting(side));
-      copy.attributes["side"] = std::string(side == Side::kA ? "A" : "B");
-      records.push_back(std::move(copy));
-    }
-  }
-  // Means of A and B may lie in one record or in two.
-  const Record* first = nullptr;
-  for (const Side side : {Side::kA, Side::kB}) {
-    const auto found = means_.find(PrintIntervention(setting(side)));
-    if (found == means_.end() || found->second.record.get() == first) continue;
-    Record copy = *found->second.record;
-    if (first) copy.name += "_b";
+    const auto found = means_.find(state(side).text);
+    if (found == means_.end()) continue;
+    Record copy =
+        AtIndex(*found->second.record, "setting", static_cast<int64_t>(found->second.index));
+    if (side == Side::kB) copy.name += "_b";
+    copy.attributes["side"] = std::string(side == Side::kA ? "A" : "B");
+    copy.attributes["intervention"] = AxisLabels(copy, "setting").value(0).toStdString();
     copy.attributes["complete"] = int64_t{found->second.complete ? 1 : 0};
-    first = found->second.record.get();
     records.push_back(std::move(copy));
   }
-  if (reference_) records.push_back(*reference_);
-  return records;
+}
+
+Session::ScreenRecords Session::RecordsOnScreen() const {
+  ScreenRecords screen;
+  if (const Record* shown = prompt()) screen.records.push_back(*shown);
+  CollectSide(Side::kA, screen);
+  if (differs()) CollectSide(Side::kB, screen);
+  CollectMeans(screen.records);
+  if (reference_) screen.records.push_back(*reference_);
+  return screen;
 }
 
 }  // namespace midscope

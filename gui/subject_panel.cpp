@@ -24,6 +24,16 @@ namespace midscope {
 namespace {
 
 constexpr int kLargestSeed = 2147483647;
+constexpr qsizetype kLongestQuote = 24;
+
+// In one line, its middle left out where it is long.
+QString Quoted(const QString& passage) {
+  QString text = passage.simplified();
+  if (text.size() > kLongestQuote) {
+    text = text.left(kLongestQuote / 2) + QChar(0x2026) + text.right(kLongestQuote / 2);
+  }
+  return ShownToken(text);
+}
 
 }  // namespace
 
@@ -51,6 +61,16 @@ SubjectPanel::SubjectPanel(QWidget* parent) : QWidget(parent) {
   box_column->addLayout(row);
   column->addWidget(box);
   connect(run_, &QPushButton::clicked, this, &SubjectPanel::RunAsked);
+  connect(pages_, &QTabWidget::currentChanged, this, &SubjectPanel::Edited);
+  connect(task_, &QComboBox::editTextChanged, this, &SubjectPanel::Edited);
+  for (QSpinBox* number : {seed_, sample_}) {
+    connect(number, &QSpinBox::valueChanged, this, &SubjectPanel::Edited);
+  }
+  for (QLineEdit* line : {places_, answer_}) {
+    connect(line, &QLineEdit::textChanged, this, &SubjectPanel::Edited);
+  }
+  connect(editor_, &PromptEditor::GoldChanged, this, &SubjectPanel::Edited);
+  connect(format_, &OptionForm::Changed, this, &SubjectPanel::Edited);
   connect(place_, &QComboBox::currentIndexChanged, this, &SubjectPanel::PlaceChosen);
 }
 
@@ -117,6 +137,8 @@ QWidget* SubjectPanel::MakeTextPage() {
   mark->setObjectName(QStringLiteral("mark_gold"));
   mark->setToolTip(tr("The selected passage is the one that answers"));
   gold_text_ = new QLabel(tr("nothing is marked"), page);
+  gold_text_->setObjectName(QStringLiteral("gold_text"));
+  gold_text_->setTextFormat(Qt::PlainText);
   answer_ = new QLineEdit(page);
   answer_->setObjectName(QStringLiteral("answer"));
   answer_->setPlaceholderText(tr("answer, with its leading space"));
@@ -132,11 +154,18 @@ QWidget* SubjectPanel::MakeTextPage() {
   column->addWidget(answer_);
   connect(mark, &QPushButton::clicked, editor_, &PromptEditor::MarkSelection);
   connect(editor_, &PromptEditor::GoldChanged, this, [this] {
-    const auto [begin, end] = editor_->GoldBytes();
-    gold_text_->setText(end > begin ? tr("bytes %1 to %2").arg(begin).arg(end)
-                                    : tr("nothing is marked"));
+    const QString gold = editor_->GoldText();
+    gold_text_->setText(gold.isEmpty() ? tr("nothing is marked") : Quoted(gold));
+    gold_text_->setToolTip(QStringLiteral("<p>") + gold.toHtmlEscaped() + QStringLiteral("</p>"));
   });
   return page;
+}
+
+void SubjectPanel::SetWaiting(bool waiting) {
+  run_->setText(waiting ? tr("Run (not run yet)") : tr("Run"));
+  QFont font = run_->font();
+  font.setBold(waiting);
+  run_->setFont(font);
 }
 
 void SubjectPanel::SetTask(const QString& task) { task_->setEditText(task); }

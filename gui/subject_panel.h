@@ -30,10 +30,14 @@ class SubjectPanel : public QWidget {
   Subject subject() const;
   void SetSubject(const Subject& subject);
   void ShowPlaces(const std::vector<Record>& prompts, size_t current);
+  // Whether what the panel says is not what is on the screen: Run says so.
+  void SetWaiting(bool waiting);
   PromptEditor* editor() const { return editor_; }
 
  Q_SIGNALS:
   void RunAsked();
+  // What the panel says has changed.
+  void Edited();
   void PlaceChosen(int index);
 
  private:
@@ -53,8 +57,5 @@ class SubjectPanel : public QWidget {
   QComboBox* place_;
   QPushButton* run_;
 };
-
-// "1, 5,10" as numbers. Throws Error (usage) that names what is not one.
-std::vector<int64_t> ReadPlaces(const QString& text);
 
 }  // namespace midscope

@@ -43,41 +43,51 @@ TextLine::TextLine(const QString& name, const QString& color, QWidget* parent) :
   connect(edit_, &QLineEdit::editingFinished, this, &TextLine::OnFinished);
 }
 
-QString TextLine::error() const { return error_->isHidden() ? QString() : error_->text(); }
+QString TextLine::error() const { return failed_ ? error_->text() : QString(); }
+
+void TextLine::ShowNote(const QString& note, bool error) {
+  failed_ = error;
+  error_->setText(note);
+  error_->setStyleSheet(error ? QStringLiteral("color: #d04040") : QString());
+  error_->setVisible(!note.isEmpty());
+}
 
 void TextLine::SetIntervention(const Intervention& intervention) {
-  const bool typing = edit_->isModified() || !error().isEmpty();
+  const bool typing = edit_->isModified() || failed_;
   const bool same = shown_ == intervention && !edit_->text().isEmpty();
   shown_ = intervention;
   if (typing && same) return;
   edit_->setText(TextOf(intervention));
   edit_->setCursorPosition(0);
-  error_->hide();
+  ShowNote(QString(), false);
 }
 
 void TextLine::Enter(const QString& text) {
   edit_->setText(text);
-  OnEdited(text);
+  edit_->setModified(true);
   OnFinished();
 }
 
 void TextLine::OnEdited(const QString& text) {
   try {
-    const Intervention parsed = ParseIntervention(text.toStdString());
-    error_->hide();
-    if (parsed == shown_) return;
-    shown_ = parsed;
-    Q_EMIT Edited(parsed);
+    const bool waits = ParseIntervention(text.toStdString()) != shown_;
+    ShowNote(waits ? tr("not in force yet: press Enter") : QString(), false);
   } catch (const Error& error) {
-    error_->setText(QString::fromUtf8(error.what()));
-    error_->show();
+    ShowNote(QString::fromUtf8(error.what()), true);
   }
 }
 
 void TextLine::OnFinished() {
-  if (!error_->isHidden()) return;
-  edit_->setText(TextOf(shown_));
+  if (!edit_->isModified()) return;
+  OnEdited(edit_->text());
+  if (failed_) return;
+  const Intervention parsed = ParseIntervention(edit_->text().toStdString());
+  ShowNote(QString(), false);
+  edit_->setText(TextOf(parsed));
   edit_->setModified(false);
+  if (parsed == shown_) return;
+  shown_ = parsed;
+  Q_EMIT Edited(parsed);
 }
 
 }  // namespace midscope

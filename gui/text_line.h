@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A setting as its one line of text, editable. Text that can't be read stays as it was typed, with
-// the error (and its column) below.
+// A setting as its one line of text, editable. It is in force on Enter or when the focus leaves:
+// what is typed on the way is often another setting. Text that can't be read stays as it was typed,
+// with the error (and its column) below; text that is not in force yet says so.
 #pragma once
 
 #include <QWidget>
@@ -29,11 +30,14 @@ class TextLine : public QWidget {
   void Edited(const midscope::Intervention& intervention);
 
  private:
+  // Whether the text can be read; shows its error, or that it waits for Enter.
   void OnEdited(const QString& text);
   void OnFinished();
+  void ShowNote(const QString& note, bool error);
 
   QLineEdit* edit_;
-  QLabel* error_;
+  QLabel* error_;        // or that the text waits
+  bool failed_ = false;  // whether it is an error
   Intervention shown_;
 };
 

@@ -121,6 +121,7 @@ QString TokenView::TooltipFor(int64_t token) const {
   if (token < 0 || token >= tokens_.size()) return {};
   QString tip = QStringLiteral("%1 (%2)").arg(ShownToken(tokens_[token])).arg(token);
   if (token < row_.size()) tip += tr("\nattention %1").arg(row_[token], 0, 'g', 4);
+  if (!source_.isEmpty()) tip += QLatin1Char('\n') + source_;
   if (token >= gold_begin_ && token < gold_end_) tip += tr("\nin the gold passage");
   return tip;
 }

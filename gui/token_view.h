@@ -19,6 +19,8 @@ class TokenView : public QTextEdit {
   void SetPrompt(const Record* prompt);
   // One value a token.
   void SetRow(const QVector<double>& row);
+  // Whose values they are, for the tooltip.
+  void SetSource(const QString& source) { source_ = source; }
   // First character of each token in the shown text, and the end of the last.
   const QVector<int>& begins() const { return begins_; }
   void SetMarkedKey(int64_t key);
@@ -40,6 +42,7 @@ class TokenView : public QTextEdit {
 
   QVector<int> begins_;
   QStringList tokens_;
+  QString source_;
   QVector<double> row_;
   int64_t gold_begin_ = 0;
   int64_t gold_end_ = 0;

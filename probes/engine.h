@@ -18,6 +18,8 @@
 //                          has values
 //   outcome_means          answer_nll, accuracy, answer_nll_low, answer_nll_high [setting, place]
 //                          (95 %: CellMethods), samples [setting]
+// Every one of them says by its attributes which setting, prompt and model made it
+// (record_origin.h).
 #pragma once
 
 #include <cstdint>
@@ -120,6 +122,12 @@ struct WhatIfCost {
   int64_t first_kept_layer = 0;  // the number of layers: nothing is kept
 };
 
+struct LookReply {
+  std::vector<Record> records;
+  // Messages of probes that were asked for and failed alone: their records are missing.
+  std::vector<std::string> failures;
+};
+
 struct WhatIfReply {
   // outcome (one setting); of the place last_query_attention, position_awareness, position_ratio,
   // next_tokens, and hidden_channels (if asked for, and where every layer is kept)
@@ -130,6 +138,8 @@ struct WhatIfReply {
 struct CompareRequest {
   std::vector<Intervention> settings;
   int64_t samples = 20;
+  // Settings that were compared before: partial means have theirs beside, over the same samples.
+  std::vector<Intervention> beside = {};
 };
 
 class Engine {
@@ -141,12 +151,14 @@ class Engine {
   // dropped.
   virtual std::vector<Record> SetSubject(const Subject& subject, const JobContext& context) = 0;
   // Records: last_query_attention, position_awareness, position_ratio, hidden_channels (if asked
-  // for), next_tokens, those of plugins, and those of probes that the request names. The attribute
-  // `options` (JSON) of a record tells what its probe's options were.
-  virtual std::vector<Record> Look(const LookRequest& request, const JobContext& context) = 0;
+  // for), next_tokens, answer (where the prompt has one), those of plugins, and those of probes
+  // that the request names. The attribute `options` (JSON) of a record tells what its probe's
+  // options were. Throws Error where the setting or the prompt does not fit the model; a probe that
+  // fails does so alone (LookReply::failures).
+  virtual LookReply Look(const LookRequest& request, const JobContext& context) = 0;
   virtual WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) = 0;
   // Means over samples of the subject's task, the same samples for every setting; `partial` gets
-  // outcome_means as samples finish.
+  // outcome_means as samples finish, after the request's settings those of `beside` that are known.
   virtual Record Compare(const CompareRequest& request,
                          const std::function<void(const Record&)>& partial,
                          const JobContext& context) = 0;

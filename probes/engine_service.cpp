@@ -159,8 +159,10 @@ void EngineService::Run(const Work& work) {
   {
     const std::lock_guard lock(mutex_);
     running_ = Work();
-    // An engine that finished although it was told to stop: its numbers are no longer wanted.
-    if (work.cancel->load() && reply->outcome.end == JobEnd::kDone) {
+    // An engine that finished although it was told to stop: its numbers are no longer wanted. A
+    // model or a prompt that it has taken is what later numbers are of.
+    const bool taken = reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kSubject;
+    if (!taken && work.cancel->load() && reply->outcome.end == JobEnd::kDone) {
       reply->outcome.end = JobEnd::kCancelled;
       reply->records.clear();
     }
@@ -182,9 +184,12 @@ void EngineService::Do(const Work& work, const JobContext& context, EngineReply&
     case RequestKind::kSubject:
       reply.records = engine_->SetSubject(std::get<Subject>(work.request), context);
       break;
-    case RequestKind::kLook:
-      reply.records = engine_->Look(std::get<LookRequest>(work.request), context);
+    case RequestKind::kLook: {
+      LookReply look = engine_->Look(std::get<LookRequest>(work.request), context);
+      reply.records = std::move(look.records);
+      reply.failures = std::move(look.failures);
       break;
+    }
     case RequestKind::kWhatIf: {
       WhatIfReply what_if = engine_->WhatIf(std::get<WhatIfRequest>(work.request), context);
       reply.records = std::move(what_if.records);

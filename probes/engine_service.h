@@ -36,10 +36,11 @@ struct EngineReply {
   Side side = Side::kA;
   EngineRequest request;
   JobOutcome outcome;
-  ModelSummary model;           // kOpen
-  Provenance provenance;        // kOpen
-  std::vector<Record> records;  // kSubject, kLook, kWhatIf, kCompare (one)
-  WhatIfCost cost;              // kWhatIf
+  ModelSummary model;                 // kOpen
+  Provenance provenance;              // kOpen
+  std::vector<Record> records;        // kSubject, kLook, kWhatIf, kCompare (one)
+  std::vector<std::string> failures;  // kLook: of single probes
+  WhatIfCost cost;                    // kWhatIf
 };
 
 class EngineService {

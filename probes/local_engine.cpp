@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: MIT
+#ifdef __linux__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -7,12 +11,14 @@
 
 #include "core/awareness_rule.h"
 #include "core/error.h"
+#include "core/intervention_text.h"
 #include "core/prompt_builder.h"
 #include "core/what_if_pair.h"
 #include "data/task.h"
 #include "probes/engine.h"
 #include "probes/hidden_channels_probe.h"
 #include "probes/last_query_attention_probe.h"
+#include "probes/means_beside.h"
 #include "probes/model_options.h"
 #include "probes/next_tokens_probe.h"
 #include "probes/position_awareness_probe.h"
@@ -20,6 +26,7 @@
 #include "probes/probe_registry.h"
 #include "probes/prompt_record.h"
 #include "probes/provenance.h"
+#include "probes/record_origin.h"
 #include "probes/run_probe.h"
 #include "probes/sent_prompt.h"
 #include "probes/sweep.h"
@@ -37,12 +44,21 @@ struct Loaded {
   std::unique_ptr<Task> task;        // null for own text
   std::vector<int64_t> places;       // {1} for own text
   std::vector<Prompt> prompts;       // one a place
+  RecordOrigin origin;               // of all places; without a setting
   std::unique_ptr<WhatIfPair> kept;  // made when it is first asked
   // Samples of comparisons that were stopped or done, by their settings: they go on from there.
-  std::map<std::string, SweepResult> compared;
+  std::map<std::string, Comparison> compared;
 };
 
 constexpr size_t kKeptComparisons = 16;
+
+// glibc keeps blocks of up to 32 MiB for later ones, also those of a model that was closed: after
+// twelve openings that was half a model.
+void ReturnFreedMemory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 std::string ComparisonKey(const SweepPlan& plan) {
   std::string key;
@@ -60,19 +76,34 @@ SweepResult Joined(SweepResult before, const SweepResult& more, int64_t offset) 
   return before;
 }
 
-// The first `samples` samples.
-SweepResult Cut(SweepResult result, int64_t samples) {
-  std::erase_if(result.outcomes, [&](const auto& outcome) { return outcome.sample >= samples; });
-  std::erase_if(result.failures, [&](const auto& failure) { return failure.first >= samples; });
-  return result;
-}
-
 OwnText OwnTextOf(const Subject& subject) {
   OwnText own{subject.text, subject.spans, subject.answer};
   if (subject.gold_end > subject.gold_begin) {
     own.spans.push_back({"gold", "", subject.gold_begin, subject.gold_end});
   }
   return own;
+}
+
+// With the setting, and of one place where `place` is given.
+RecordOrigin OriginOf(const Loaded& loaded, const Intervention& intervention,
+                      std::optional<size_t> place) {
+  RecordOrigin origin = loaded.origin;
+  origin.intervention = PrintIntervention(intervention);
+  if (place) {
+    origin.place = loaded.task ? loaded.places.at(*place) : 0;
+    origin.prompt_hash = PromptsHash({loaded.prompts.at(*place)});
+  }
+  return origin;
+}
+
+// Means say their settings on an axis, and are of no sample of their own.
+Record MeansWithOrigin(const Loaded& loaded, const SweepPlan& plan, const SweepResult& result) {
+  RecordOrigin origin = loaded.origin;
+  origin.sample = -1;
+  origin.subject_hash.clear();
+  Record record = MeansRecord(plan, result);
+  WriteOrigin(origin, record);
+  return record;
 }
 
 // What the request says itself, and what a window draws nowhere.
@@ -127,7 +158,7 @@ class LocalEngine : public Engine {
 
   ModelSummary Open(const OpenRequest& request, const JobContext& context) override;
   std::vector<Record> SetSubject(const Subject& subject, const JobContext& context) override;
-  std::vector<Record> Look(const LookRequest& request, const JobContext& context) override;
+  LookReply Look(const LookRequest& request, const JobContext& context) override;
   WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override;
   Record Compare(const CompareRequest& request, const std::function<void(const Record&)>& partial,
                  const JobContext& context) override;
@@ -164,6 +195,7 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
       Decoder::Open(request.model, ReadDecoderOptions(request), context);
   loaded_ = Loaded();
   decoder_ = std::move(decoder);
+  ReturnFreedMemory();
   ModelSummary summary{decoder_->config(), decoder_->path(), request.dtype};
   summary.weights = WeightStorageName(decoder_->options().weights);
   const Placement& placement = decoder_->options().placement;
@@ -191,11 +223,21 @@ std::vector<Record> LocalEngine::SetSubject(const Subject& subject, const JobCon
     loaded.prompts = TaskPrompts(decoder.tokenizer(), *loaded.task, loaded.places, subject.sample,
                                  subject.format);
   }
+  loaded.origin = {.task = loaded.task ? loaded.task->name() : "",
+                   .seed = loaded.task ? static_cast<int64_t>(subject.seed) : 0,
+                   .sample = loaded.task ? subject.sample : 0,
+                   .subject_hash = PromptsHash(loaded.prompts),
+                   .model_hash = decoder.hash(),
+                   .dtype = DtypeName(decoder.options().dtype)};
   std::vector<Record> records;
   for (size_t i = 0; i < loaded.prompts.size(); ++i) {
     const Prompt& prompt = loaded.prompts[i];
-    records.push_back(
-        PromptRecord(prompt, decoder.tokenizer(), loaded.task ? loaded.places[i] : 0));
+    const int64_t place = loaded.task ? loaded.places[i] : 0;
+    records.push_back(PromptRecord(prompt, decoder.tokenizer(), place));
+    RecordOrigin origin = loaded.origin;
+    origin.place = place;
+    origin.prompt_hash = PromptsHash({prompt});
+    WriteOrigin(origin, records.back());
     NoteFormat(prompt, decoder.tokenizer(), subject.format, records.back());
     records.back().attributes["sent"] = SentLine(prompt, decoder.tokenizer(), subject.format);
   }
@@ -203,9 +245,9 @@ std::vector<Record> LocalEngine::SetSubject(const Subject& subject, const JobCon
   return records;
 }
 
-std::vector<Record> LocalEngine::Look(const LookRequest& request, const JobContext& context) {
-  Prompt prompt = RequirePrompt(request.place);
-  prompt.answer_ids.clear();  // looked at, not scored
+LookReply LocalEngine::Look(const LookRequest& request, const JobContext& context) {
+  // With its answer: some probes read it, and the numbers are those of `midscope probe`.
+  const Prompt& prompt = RequirePrompt(request.place);
   // A window draws all logits nowhere: 49,152 numbers a look are left out.
   ProbeRegistry probes;
   for (const ProbeType& type : probes_.types()) {
@@ -218,10 +260,13 @@ std::vector<Record> LocalEngine::Look(const LookRequest& request, const JobConte
   }
   options.FromJson(request.probe_options);
   options.SetText("channels", channels);
-  std::vector<Record> records =
-      RunProbes(*decoder_, prompt, request.intervention, probes, options, context);
-  NoteOptions(probes, options, records);
-  return records;
+  LookReply reply;
+  reply.records = RunProbesApart(*decoder_, prompt, request.intervention, probes.Selected(options),
+                                 options, context, reply.failures);
+  NoteOptions(probes, options, reply.records);
+  const RecordOrigin origin = OriginOf(loaded_, request.intervention, request.place);
+  for (Record& record : reply.records) WriteOrigin(origin, record);
+  return reply;
 }
 
 WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& context) {
@@ -273,6 +318,11 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& 
   }
   reply.records.push_back(PositionRatioRecord(shown.position_ratio));
   reply.records.push_back(NextTokensRecord(decoder_->tokenizer(), shown.last_logits, kNextTokens));
+  const RecordOrigin of_all = OriginOf(loaded, request.intervention, std::nullopt);
+  const RecordOrigin of_one = OriginOf(loaded, request.intervention, request.place);
+  for (Record& record : reply.records) {
+    WriteOrigin(record.name == "outcome" ? of_all : of_one, record);
+  }
   return reply;
 }
 
@@ -294,9 +344,11 @@ Record LocalEngine::Compare(const CompareRequest& request,
   if (!loaded.compared.contains(key) && loaded.compared.size() >= kKeptComparisons) {
     loaded.compared.clear();
   }
-  SweepResult& kept = loaded.compared[key];
+  Comparison& comparison = loaded.compared[key];
+  comparison.plan = plan;
+  SweepResult& kept = comparison.result;
   const int64_t done = kept.done();
-  if (done >= plan.samples) return MeansRecord(plan, Cut(kept, plan.samples));
+  if (done >= plan.samples) return MeansWithOrigin(loaded, plan, FirstSamples(kept, plan.samples));
   const SweepResult before = kept;
   SweepRun run;
   run.decoder = decoder_;
@@ -309,7 +361,10 @@ Record LocalEngine::Compare(const CompareRequest& request,
   };
   run.on_sample = [&](const SweepResult& so_far) {
     kept = Joined(before, so_far, done);
-    if (partial && !kept.outcomes.empty()) partial(MeansRecord(plan, kept));
+    if (!partial || kept.outcomes.empty()) return;
+    Record means = MeansWithOrigin(loaded, plan, kept);
+    AddMeansBeside(loaded.compared, request.beside, kept.done(), means);
+    partial(means);
   };
   JobContext rest = context;
   rest.progress = [&](Progress progress) {
@@ -323,7 +378,7 @@ Record LocalEngine::Compare(const CompareRequest& request,
     kept = before;  // what has failed is tried again
     throw;
   }
-  return MeansRecord(plan, kept);
+  return MeansWithOrigin(loaded, plan, kept);
 }
 
 Provenance LocalEngine::Describe() const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "core/context_limit.h"
 #include "core/error.h"
@@ -57,36 +58,105 @@ std::vector<Record> RunProbes(const Decoder& decoder, const Prompt& prompt,
   return RunProbeTypes(decoder, prompt, intervention, types, options, context);
 }
 
-std::vector<Record> RunProbeTypes(const Decoder& decoder, const Prompt& prompt,
-                                  const Intervention& intervention,
-                                  const std::vector<const ProbeType*>& types,
-                                  const OptionSet& options, const JobContext& context) {
-  const bool shared_run = std::any_of(types.begin(), types.end(),
-                                      [](const ProbeType* type) { return !type->own_runs; });
-  if (shared_run) CheckPromptFits(decoder.config(), prompt, intervention);
-  LogBytesWithoutToken(prompt, context);
-  const Intervention resolved = ResolvePassages(intervention, prompt);
-  const ProbeInput input{decoder, prompt, resolved, options, &context};
+namespace {
+
+using Types = std::vector<const ProbeType*>;
+
+// Does the work; where `failures` is there, an Error is added to it, and false returned.
+template <typename Work>
+bool Alone(std::vector<std::string>* failures, Work work) {
+  try {
+    work();
+    return true;
+  } catch (const Error& error) {
+    if (!failures) throw;
+    failures->push_back(error.what());
+    return false;
+  }
+}
+
+bool SharesRun(const Types& types) {
+  return std::any_of(types.begin(), types.end(),
+                     [](const ProbeType* type) { return !type->own_runs; });
+}
+
+// With `failures`, probes that fail before or after the run are left out; an Error of the run is
+// thrown.
+std::vector<Record> RunTogether(const ProbeInput& input, const Types& types,
+                                std::vector<std::string>* failures) {
   std::vector<std::unique_ptr<Probe>> running;
   RunRequest request;
+  Types made;
   for (const ProbeType* type : types) {
-    running.push_back(type->make(input));
-    const std::vector<Hook*> hooks = running.back()->Hooks();
-    request.hooks.insert(request.hooks.end(), hooks.begin(), hooks.end());
+    Alone(failures, [&] {
+      std::unique_ptr<Probe> probe = type->make(input);
+      const std::vector<Hook*> hooks = probe->Hooks();
+      request.hooks.insert(request.hooks.end(), hooks.begin(), hooks.end());
+      running.push_back(std::move(probe));
+      made.push_back(type);
+    });
   }
-  const std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
+  const std::vector<int32_t> ids = IdsToScore(input.prompt.ids, input.prompt.answer_ids);
   request.ids = ids;
   request.prompt_tokens = input.prompt_tokens();
-  request.intervention = resolved;
+  request.intervention = input.intervention;
+  const bool shared_run = SharesRun(made);
   RunResult result;
-  if (shared_run) result = decoder.RunOne(request, context);
+  if (shared_run) result = input.decoder.RunOne(request, *input.context);
 
   std::vector<Record> records;
   records.reserve(running.size() + 1);
-  for (const std::unique_ptr<Probe>& probe : running) records.push_back(probe->Finish(result));
-  if (shared_run && !prompt.answer_ids.empty()) {
-    records.push_back(
-        AnswerRecord(prompt, ScoreAnswer(result, input.prompt_tokens(), prompt.answer_ids)));
+  for (const std::unique_ptr<Probe>& probe : running) {
+    Alone(failures, [&] { records.push_back(probe->Finish(result)); });
+  }
+  if (shared_run && !input.prompt.answer_ids.empty()) {
+    records.push_back(AnswerRecord(
+        input.prompt, ScoreAnswer(result, input.prompt_tokens(), input.prompt.answer_ids)));
+  }
+  return records;
+}
+
+}  // namespace
+
+std::vector<Record> RunProbeTypes(const Decoder& decoder, const Prompt& prompt,
+                                  const Intervention& intervention, const Types& types,
+                                  const OptionSet& options, const JobContext& context) {
+  if (SharesRun(types)) CheckPromptFits(decoder.config(), prompt, intervention);
+  LogBytesWithoutToken(prompt, context);
+  const Intervention resolved = ResolvePassages(intervention, prompt);
+  return RunTogether({decoder, prompt, resolved, options, &context}, types, nullptr);
+}
+
+std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
+                                   const Intervention& intervention, const Types& types,
+                                   const OptionSet& options, const JobContext& context,
+                                   std::vector<std::string>& failures) {
+  if (SharesRun(types)) CheckPromptFits(decoder.config(), prompt, intervention);
+  LogBytesWithoutToken(prompt, context);
+  const Intervention resolved = ResolvePassages(intervention, prompt);
+  const ProbeInput input{decoder, prompt, resolved, options, &context};
+  const auto optional = [](const ProbeType* type) {
+    return type->on_request || !type->plugin.empty();
+  };
+  Types usual;
+  Types others;
+  for (const ProbeType* type : types) (optional(type) ? others : usual).push_back(type);
+  std::vector<std::string> found;
+  try {
+    std::vector<Record> records = RunTogether(input, types, &found);
+    failures.insert(failures.end(), found.begin(), found.end());
+    return records;
+  } catch (const Error&) {
+    if (others.empty()) throw;
+  }
+  // The run failed, perhaps in a hook of one of them: which, only runs without the others tell.
+  std::vector<Record> records = RunTogether(input, usual, &failures);
+  for (const ProbeType* type : others) {
+    Alone(&failures, [&] {
+      for (Record& record : RunTogether(input, {type}, &failures)) {
+        if (record.name == type->name) records.push_back(std::move(record));
+      }
+    });
   }
   if (shared_run && decoder.config().beyond_context) {
     const bool beyond = PromptIsBeyondContext(decoder.config(), prompt, intervention);

@@ -2,6 +2,7 @@
 // One prompt through the model once, with all probes looking on.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "core/decoder.h"
@@ -27,6 +28,15 @@ std::vector<Record> RunProbeTypes(const Decoder& decoder, const Prompt& prompt,
                                   const Intervention& intervention,
                                   const std::vector<const ProbeType*>& types,
                                   const OptionSet& options, const JobContext& context = {});
+
+// The same, where a probe that fails does so alone: the others' records come, and its message is
+// added to `failures`. Throws Error where the setting, the prompt or the run itself fails,
+// Cancelled.
+std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
+                                   const Intervention& intervention,
+                                   const std::vector<const ProbeType*>& types,
+                                   const OptionSet& options, const JobContext& context,
+                                   std::vector<std::string>& failures);
 
 // Throws Error (usage), with both numbers, where the prompt with what has to run of its answer does
 // not fit what the model takes under the intervention (core/context_limit.h).

@@ -37,6 +37,23 @@ class CommandLineTest : public QObject {
     QVERIFY(Read("--version").text.startsWith("midscope-gui "));
   }
 
+  void QtsOwnArgumentsAreQts() {
+    const QStringList line = {
+        "midscope-gui", "-style",   "Fusion",    "--task",     "kv",
+        "--plugin",     "probe.so", "--session", "a.midscope", "--platform=offscreen",
+        "-reverse"};
+    const SplitArguments split = SplitQtArguments(line);
+    QCOMPARE(split.qt,
+             (QStringList{"midscope-gui", "-style", "Fusion", "--platform=offscreen", "-reverse"}));
+    QCOMPARE(split.own, (QStringList{"midscope-gui", "--task", "kv", "--plugin", "probe.so",
+                                     "--session", "a.midscope"}));
+    QVERIFY_EXCEPTION_THROWN(SplitQtArguments({"midscope-gui", "-style"}), Error);
+    const GuiCommand all = Read("--help-all");
+    QCOMPARE(all.task, GuiTask::kPrintAndLeave);
+    QVERIFY(all.text.contains("--render") && all.text.contains("-style <name>"));
+    QVERIFY(!Read("--help").text.contains("-style <name>"));
+  }
+
   void ModelOptionsAndSessions() {
     const GuiCommand command = Read("--session a.midscope --weights stored --device cpu:portable");
     QCOMPARE(command.session, QString("a.midscope"));

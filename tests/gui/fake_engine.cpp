@@ -16,6 +16,9 @@ constexpr auto kLongestWait = std::chrono::seconds(10);
 // How often a call that is held looks at the cancel flag.
 constexpr auto kPoll = std::chrono::milliseconds(2);
 
+constexpr char kModelHash[] = "planted";
+constexpr char kDtype[] = "float32";
+
 Axis Counted(const std::string& name, int64_t size) { return {name, size, "", {}, {}}; }
 
 Axis Valued(const std::string& name, const std::vector<int64_t>& values) {
@@ -100,10 +103,11 @@ Record HiddenRecord(const std::vector<int64_t>& channels, double strength) {
   return record;
 }
 
-Record OutcomeRecord(const std::vector<int64_t>& places, double strength) {
+Record OutcomeRecord(const std::string& setting, const std::vector<int64_t>& places,
+                     double strength) {
   Record record;
   record.name = "outcome";
-  record.axes = {{"setting", 1, "", {"setting"}, {}}, Valued("place", places)};
+  record.axes = {{"setting", 1, "", {setting}, {}}, Valued("place", places)};
   std::vector<double> nll;
   std::vector<uint8_t> correct;
   for (const int64_t place : places) {
@@ -155,6 +159,32 @@ void FakeControl::HoldComparisons(bool hold) {
   const std::lock_guard lock(mutex_);
   hold_comparisons_ = hold;
   changed_.notify_all();
+}
+
+void FakeControl::HoldLooks(bool hold) {
+  const std::lock_guard lock(mutex_);
+  hold_looks_ = hold;
+  changed_.notify_all();
+}
+
+void FakeControl::HoldSubjects(bool hold) {
+  const std::lock_guard lock(mutex_);
+  hold_subjects_ = hold;
+  changed_.notify_all();
+}
+
+void FakeControl::RefuseChannel(int64_t channel) {
+  const std::lock_guard lock(mutex_);
+  refused_channel_ = channel;
+}
+
+void FakeControl::CheckSetting(const Intervention& intervention) const {
+  const std::lock_guard lock(mutex_);
+  for (const ChannelScaling& scaling : intervention.channels) {
+    if (scaling.channel != refused_channel_) continue;
+    throw UsageError("channel " + std::to_string(scaling.channel), "the model has no such channel",
+                     "It has channels 0 to " + std::to_string(FakeEngine::kHidden - 1));
+  }
 }
 
 void FakeControl::IgnoreCancel(bool ignore) {
@@ -244,15 +274,39 @@ ModelSummary FakeEngine::Open(const OpenRequest& request, const JobContext& cont
 std::vector<Record> FakeEngine::SetSubject(const Subject& subject, const JobContext& context) {
   context.ThrowIfCancelled();
   if (subject.task == "bad") throw UsageError("task 'bad'", "not known", "Use list or kv");
-  places_ = subject.places.empty() ? std::vector<int64_t>{1, 4, 6, 9, 11}
-                                   : ParseNumberList("places", subject.places, 1, 11);
-  if (subject.task.empty()) places_ = {1};
+  std::vector<int64_t> places = subject.places.empty()
+                                    ? std::vector<int64_t>{1, 4, 6, 9, 11}
+                                    : ParseNumberList("places", subject.places, 1, 11);
+  if (subject.task.empty()) places = {1};
+  control_->WaitAtGate(&FakeControl::hold_subjects_, context);
+  places_ = std::move(places);
+  origin_ = {.task = subject.task,
+             .seed = static_cast<int64_t>(subject.seed),
+             .sample = subject.sample,
+             .subject_hash = subject.task + subject.text + "/" + std::to_string(subject.sample),
+             .model_hash = kModelHash,
+             .dtype = kDtype};
   std::vector<Record> prompts;
-  for (const int64_t place : places_) prompts.push_back(PromptOf(place));
+  for (size_t i = 0; i < places_.size(); ++i) {
+    prompts.push_back(PromptOf(places_[i]));
+    Stamp({}, i, prompts.back());
+    prompts.back().attributes.erase("intervention");
+  }
   return prompts;
 }
 
-std::vector<Record> FakeEngine::Look(const LookRequest& request, const JobContext& context) {
+void FakeEngine::Stamp(const Intervention& intervention, std::optional<size_t> place,
+                       Record& record) const {
+  RecordOrigin origin = origin_;
+  origin.intervention = PrintIntervention(intervention);
+  if (place) {
+    origin.place = places_.at(*place);
+    origin.prompt_hash = origin.subject_hash + "@" + std::to_string(origin.place);
+  }
+  WriteOrigin(origin, record);
+}
+
+LookReply FakeEngine::Look(const LookRequest& request, const JobContext& context) {
   context.ThrowIfCancelled();
   {
     const std::lock_guard lock(control_->mutex_);
@@ -260,12 +314,18 @@ std::vector<Record> FakeEngine::Look(const LookRequest& request, const JobContex
       throw Failure("run", std::exchange(control_->look_failure_, ""), "Try a shorter prompt");
     }
   }
+  control_->CheckSetting(request.intervention);
+  control_->WaitAtGate(&FakeControl::hold_looks_, context);
   const double strength = Strength(request.intervention);
-  return {AttentionRecord(places_.at(request.place), strength),
-          PerHead("position_awareness", "position_awareness_score",
-                  [&](int64_t layer, int64_t head) { return Score(layer, head, strength); }),
-          PerHead("position_ratio", "position_ratio", [](int64_t, int64_t) { return 1.0F; }),
-          HiddenRecord(request.channels, strength)};
+  LookReply reply;
+  reply.records = {
+      AttentionRecord(places_.at(request.place), strength),
+      PerHead("position_awareness", "position_awareness_score",
+              [&](int64_t layer, int64_t head) { return Score(layer, head, strength); }),
+      PerHead("position_ratio", "position_ratio", [](int64_t, int64_t) { return 1.0F; }),
+      HiddenRecord(request.channels, strength)};
+  for (Record& record : reply.records) Stamp(request.intervention, request.place, record);
+  return reply;
 }
 
 WhatIfReply FakeEngine::WhatIf(const WhatIfRequest& request, const JobContext& context) {
@@ -274,17 +334,23 @@ WhatIfReply FakeEngine::WhatIf(const WhatIfRequest& request, const JobContext& c
     control_->what_ifs_.push_back(request.intervention);
     control_->changed_.notify_all();
   }
+  control_->CheckSetting(request.intervention);
   control_->WaitAtGate(&FakeControl::hold_what_ifs_, context);
   const double strength = Strength(request.intervention);
   WhatIfReply reply;
   reply.records = {
-      OutcomeRecord(places_, strength), AttentionRecord(places_.at(request.place), strength),
+      OutcomeRecord(PrintIntervention(request.intervention), places_, strength),
+      AttentionRecord(places_.at(request.place), strength),
       PerHead("position_ratio", "position_ratio", [](int64_t, int64_t) { return 1.0F; })};
   if (control_->what_ifs_follow()) {
     reply.records.push_back(
         PerHead("position_awareness", "position_awareness_score",
                 [&](int64_t layer, int64_t head) { return Score(layer, head, strength); }));
     reply.records.push_back(HiddenRecord(request.channels, strength));
+  }
+  for (Record& record : reply.records) {
+    const bool of_all = record.name == "outcome";
+    Stamp(request.intervention, of_all ? std::nullopt : std::optional(request.place), record);
   }
   reply.cost.seconds = 0.0125;
   reply.cost.last_rows_only = !request.intervention.channels.empty();
@@ -297,7 +363,9 @@ Record FakeEngine::Compare(const CompareRequest& request,
   context.ThrowIfCancelled();
   const int64_t half = std::max<int64_t>(request.samples / 2, 1);
   context.Report({"means", half, request.samples, "samples"});
-  partial(MeansRecord(request.settings, places_, half));
+  std::vector<Intervention> with_beside = request.settings;
+  with_beside.insert(with_beside.end(), request.beside.begin(), request.beside.end());
+  partial(MeansRecord(with_beside, places_, half));
   {
     const std::lock_guard lock(control_->mutex_);
     ++control_->comparisons_;
@@ -311,6 +379,8 @@ Provenance FakeEngine::Describe() const {
   Provenance provenance;
   provenance.version = "test";
   provenance.architecture = "llama";
+  provenance.model_hash = kModelHash;
+  provenance.dtype = kDtype;
   return provenance;
 }
 

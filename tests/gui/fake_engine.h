@@ -5,10 +5,12 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "probes/engine.h"
+#include "probes/record_origin.h"
 
 namespace midscope {
 
@@ -18,6 +20,10 @@ class FakeControl {
   // While held, what-ifs (comparisons) wait inside the call until released or cancelled.
   void HoldWhatIfs(bool hold);
   void HoldComparisons(bool hold);
+  void HoldLooks(bool hold);
+  void HoldSubjects(bool hold);
+  // Every run of a setting that scales this channel fails, as of a model that has no such channel.
+  void RefuseChannel(int64_t channel);
   // An engine that does not look at the cancel flag: calls wait for the release alone.
   void IgnoreCancel(bool ignore);
   // What-ifs bring score map and hidden channels along, as where every layer is kept.
@@ -34,11 +40,15 @@ class FakeControl {
  private:
   friend class FakeEngine;
   void WaitAtGate(bool FakeControl::*gate, const JobContext& context);
+  void CheckSetting(const Intervention& intervention) const;
 
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool hold_what_ifs_ = false;
   bool hold_comparisons_ = false;
+  bool hold_looks_ = false;
+  bool hold_subjects_ = false;
+  int64_t refused_channel_ = -1;
   bool ignore_cancel_ = false;
   bool what_ifs_follow_ = false;
   std::string look_failure_;
@@ -58,11 +68,14 @@ class FakeEngine : public Engine {
 
   ModelSummary Open(const OpenRequest& request, const JobContext& context) override;
   std::vector<Record> SetSubject(const Subject& subject, const JobContext& context) override;
-  std::vector<Record> Look(const LookRequest& request, const JobContext& context) override;
+  LookReply Look(const LookRequest& request, const JobContext& context) override;
   WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override;
   Record Compare(const CompareRequest& request, const std::function<void(const Record&)>& partial,
                  const JobContext& context) override;
   Provenance Describe() const override;
+
+  // Says on the record what made it, as an engine does.
+  void Stamp(const Intervention& intervention, std::optional<size_t> place, Record& record) const;
 
   // The planted numbers.
   static double Strength(const Intervention& intervention);
@@ -73,6 +86,7 @@ class FakeEngine : public Engine {
  private:
   std::shared_ptr<FakeControl> control_;
   std::vector<int64_t> places_;
+  RecordOrigin origin_;  // of the subject
 };
 
 }  // namespace midscope

@@ -60,10 +60,11 @@ Record PlantedRecord() {
 class EngineWithRecord : public FakeEngine {
  public:
   using FakeEngine::FakeEngine;
-  std::vector<Record> Look(const LookRequest& request, const JobContext& context) override {
-    std::vector<Record> records = FakeEngine::Look(request, context);
-    records.push_back(PlantedRecord());
-    return records;
+  LookReply Look(const LookRequest& request, const JobContext& context) override {
+    LookReply reply = FakeEngine::Look(request, context);
+    reply.records.push_back(PlantedRecord());
+    Stamp(request.intervention, request.place, reply.records.back());
+    return reply;
   }
 };
 

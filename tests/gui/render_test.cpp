@@ -32,7 +32,7 @@ class RenderTest : public QObject {
     records.resize(1);
     LookRequest look;
     look.channels = {100};
-    for (Record& record : engine.Look(look, {})) records.push_back(std::move(record));
+    for (Record& record : engine.Look(look, {}).records) records.push_back(std::move(record));
     return records;
   }
 
@@ -61,8 +61,9 @@ class RenderTest : public QObject {
     WriteRecords(file.toStdString(), ProbeRecords(), {});
     RenderRequest request{file, folder.filePath("out/deep"), PlotFormats(), HeadId{2, 1}, {}};
     const QStringList written = RenderFile(request);
-    QCOMPARE(written.size(), 9);
-    for (const char* stem : {"head_map", "attention_L2H1", "hidden_channel_100"}) {
+    QCOMPARE(written.size(), 12);
+    for (const char* stem :
+         {"head_map", "attention_L2H1", "hidden_channel_100", "position_ratio_position_ratio"}) {
       const QString base = folder.filePath("out/deep/") + stem;
       QVERIFY(written.contains(base + ".png"));
       const QImage image(base + ".png");

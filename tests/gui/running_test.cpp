@@ -99,6 +99,32 @@ class RunningTest : public QObject {
     QVERIFY(rig.window->errors()->messages().isEmpty());
   }
 
+  void PartialMeansAreComparedOverTheSameSamples() {
+    Rig rig;
+    rig.window->OpenModel(QStringLiteral("embedded"));
+    QVERIFY(SpyUntil(rig.stopped, [&] {
+      const auto means = rig.session->MeansOf(Side::kA, Measure::kNll);
+      return means && means->complete && !rig.session->asked_and_waiting();
+    }));
+    rig.control->HoldComparisons(true);
+    QSignalSpy changed(rig.session, &Session::MeansChanged);
+    Intervention interpolated;
+    interpolated.positions = PositionInterpolation{1.5};
+    rig.window->history()->Change({{}, interpolated}, false);
+    QVERIFY(SpyUntil(changed,
+                     [&] { return rig.session->MeansOf(Side::kB, Measure::kNll).has_value(); }));
+    QStringList names;
+    for (const OutcomePlot::Line& line : rig.window->outcome()->plot()->lines()) {
+      if (line.mean) names << line.name;
+    }
+    QCOMPARE(names, (QStringList{"A, mean of 10 (the same samples)", "B, mean of 10 (partial)"}));
+    QCOMPARE(rig.Find<QLabel>("means_note")->text(), QString("partial 10/20"));
+    rig.control->HoldComparisons(false);
+    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->asked_and_waiting(); }));
+    QCOMPARE(rig.session->MeansOf(Side::kA, Measure::kNll)->series.samples, int64_t{20});
+    QCOMPARE(rig.session->MeansOf(Side::kB, Measure::kNll)->series.samples, int64_t{20});
+  }
+
   void AWindowClosesWhileMeansAreTaken() {
     Rig rig;
     QVERIFY(rig.Compare());

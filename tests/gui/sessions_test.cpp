@@ -43,16 +43,17 @@ class EngineWithProbes : public FakeEngine {
     summary.probes = {{"logit_lens", "what each layer would say", "", "", "", "", true, {top}}};
     return summary;
   }
-  std::vector<Record> Look(const LookRequest& request, const JobContext& context) override {
-    std::vector<Record> records = FakeEngine::Look(request, context);
-    if (request.probe_options.find("logit_lens") == std::string::npos) return records;
+  LookReply Look(const LookRequest& request, const JobContext& context) override {
+    LookReply reply = FakeEngine::Look(request, context);
+    if (request.probe_options.find("logit_lens") == std::string::npos) return reply;
     Record record;
     record.name = "logit_lens";
     record.axes = {{"rank", 2, "", {}, {}}};
     record.arrays = {{"value", {"rank"}, std::vector<double>{1, 2}, "", ""}};
     record.attributes["options"] = request.probe_options;
-    records.push_back(record);
-    return records;
+    Stamp(request.intervention, request.place, record);
+    reply.records.push_back(record);
+    return reply;
   }
 };
 

@@ -30,6 +30,7 @@ class SettingsTest : public QObject {
       QLineEdit* edit = panel.text(b)->edit();
       edit->selectAll();
       QTest::keyClicks(edit, QString::fromLatin1(text));
+      QTest::keyClick(edit, Qt::Key_Return);
     }
   };
 

@@ -352,7 +352,7 @@ class WindowTest : public QObject {
     rig.window.ExportTo(folder.filePath("pictures"));
     QVERIFY(rig.window.errors()->messages().isEmpty());
     const QFileInfoList files = QDir(folder.filePath("pictures")).entryInfoList(QDir::Files);
-    QCOMPARE(files.size(), 12);  // four plots in three formats
+    QCOMPARE(files.size(), 15);  // four plots and a record, the position ratios, in three formats
     for (const QFileInfo& file : files) QVERIFY(file.size() > 1000);
     rig.window.ExportTo("/dev/null/nowhere");
     QCOMPARE(rig.window.errors()->messages().size(), 1);

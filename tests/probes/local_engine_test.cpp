@@ -63,7 +63,7 @@ TEST_F(LocalEngineTest, LookGivesItsRecords) {
   LookRequest request;
   request.place = 1;
   request.channels = {100};
-  const std::vector<Record> records = engine->Look(request, {});
+  const std::vector<Record> records = engine->Look(request, {}).records;
   for (const Record& record : records) record.Check();
   const int64_t keys = Find(records, "last_query_attention").FindAxis("key")->size;
   EXPECT_EQ(Data<float>(Find(records, "hidden_channels"), "hidden_channel").size(),
@@ -87,7 +87,7 @@ TEST_F(LocalEngineTest, WhatIfAgreesWithAFullLook) {
   look.place = 1;
   look.channels = request.channels;
   look.intervention = request.intervention;
-  const std::vector<Record> full = engine->Look(look, {});
+  const std::vector<Record> full = engine->Look(look, {}).records;
   const auto& kept =
       Data<float>(Find(reply.records, "last_query_attention"), "last_query_attention");
   const auto& fresh = Data<float>(Find(full, "last_query_attention"), "last_query_attention");
@@ -170,10 +170,111 @@ TEST_F(LocalEngineTest, ProbesRunWithTheOptionsOfTheRequestAndTellThem) {
   SetSmallTask();
   LookRequest request;
   request.probe_options = R"({"probes":"default,logit_lens","lens-top":2})";
-  const std::vector<Record> records = engine->Look(request, {});
+  const std::vector<Record> records = engine->Look(request, {}).records;
   const Record& lens = Find(records, "logit_lens");
   EXPECT_EQ(std::get<std::string>(lens.attributes.at("options")), R"({"lens-top":2})");
   request.probe_options = R"({"probes":"no_such_probe"})";
+  EXPECT_THROW(engine->Look(request, {}), Error);
+}
+
+TEST_F(LocalEngineTest, PartialMeansHaveOthersBesideOverTheSameSamples) {
+  SetSmallTask();
+  CompareRequest request;
+  request.settings = {ParseIntervention("none")};
+  request.samples = 3;
+  std::vector<std::vector<double>> alone;  // by samples done
+  engine->Compare(
+      request, [&](const Record& part) { alone.push_back(Data<double>(part, "answer_nll")); }, {});
+  request.settings = {ParseIntervention("pi(1.5)")};
+  request.beside = {ParseIntervention("none"), ParseIntervention("pi(7)")};
+  size_t seen = 0;
+  engine->Compare(request,
+                  [&](const Record& part) {
+                    part.Check();
+                    EXPECT_THAT(part.FindAxis("setting")->labels,
+                                ::testing::ElementsAre("pi(1.5)", "none"));  // pi(7) is not known
+                    const auto samples = static_cast<int64_t>(++seen);
+                    EXPECT_THAT(Data<int64_t>(part, "samples"),
+                                ::testing::ElementsAre(samples, samples));
+                    const auto& nll = Data<double>(part, "answer_nll");
+                    EXPECT_EQ(std::vector<double>(nll.begin() + 2, nll.end()), alone.at(seen - 1));
+                  },
+                  {});
+  EXPECT_EQ(seen, 3u);
+}
+
+std::string Text(const Record& record, const std::string& attribute) {
+  return std::get<std::string>(record.attributes.at(attribute));
+}
+
+TEST_F(LocalEngineTest, EveryRecordSaysWhatMadeIt) {
+  const std::vector<Record> prompts = SetSmallTask();
+  EXPECT_NE(Text(prompts[0], "prompt_hash"), Text(prompts[1], "prompt_hash"));
+  EXPECT_EQ(Text(prompts[0], "subject_hash"), Text(prompts[1], "subject_hash"));
+  const Intervention setting = ParseIntervention("pi(1.5)");
+  const auto expect_origin = [&](const Record& record) {
+    SCOPED_TRACE(record.name);
+    EXPECT_EQ(Text(record, "intervention"), PrintIntervention(setting));
+    EXPECT_EQ(Text(record, "model_hash"), engine->Describe().model_hash);
+    EXPECT_EQ(Text(record, "dtype"), "float32");
+    EXPECT_EQ(Text(record, "subject_hash"), Text(prompts[1], "subject_hash"));
+    EXPECT_THAT(Text(record, "task"), HasSubstr("lines=4"));
+    EXPECT_EQ(std::get<int64_t>(record.attributes.at("seed")), 1);
+    EXPECT_EQ(std::get<int64_t>(record.attributes.at("sample")), 0);
+    const bool of_all = record.name == "outcome";
+    EXPECT_EQ(Text(record, "prompt_hash"), of_all ? "" : Text(prompts[1], "prompt_hash"));
+    EXPECT_EQ(std::get<int64_t>(record.attributes.at("place")), of_all ? 0 : 4);
+  };
+  WhatIfRequest what_if;
+  what_if.place = 1;
+  what_if.intervention = setting;
+  for (const Record& record : engine->WhatIf(what_if, {}).records) expect_origin(record);
+  LookRequest look;
+  look.place = 1;
+  look.intervention = setting;
+  for (const Record& record : engine->Look(look, {}).records) expect_origin(record);
+  CompareRequest compare;
+  compare.settings = {setting};
+  compare.samples = 1;
+  const Record means = engine->Compare(compare, {}, {});
+  EXPECT_EQ(Text(means, "model_hash"), engine->Describe().model_hash);
+  EXPECT_EQ(means.FindAxis("setting")->labels.front(), PrintIntervention(setting));
+  // Another passage of the same words is another prompt.
+  Subject own;
+  own.task.clear();
+  own.text = "The capital of France is";
+  own.gold_begin = 4;
+  own.gold_end = 11;
+  const std::string first = Text(engine->SetSubject(own, {}).front(), "prompt_hash");
+  own.gold_begin = 15;
+  own.gold_end = 21;
+  EXPECT_NE(Text(engine->SetSubject(own, {}).front(), "prompt_hash"), first);
+}
+
+TEST_F(LocalEngineTest, RetrievalHeadsRunOnATasksPrompt) {
+  SetSmallTask();
+  LookRequest request;
+  request.probe_options = R"({"probes":"default,retrieval_heads"})";
+  const LookReply reply = engine->Look(request, {});
+  EXPECT_THAT(reply.failures, ::testing::IsEmpty());
+  EXPECT_EQ(Data<double>(Find(reply.records, "retrieval_heads"), "retrieval_score").size(), 270u);
+}
+
+TEST_F(LocalEngineTest, AProbeThatFailsDoesSoAlone) {
+  Subject subject;
+  subject.task.clear();
+  subject.text = "The capital of France is";
+  engine->SetSubject(subject, {});
+  LookRequest request;
+  request.channels = {100000};  // nor has the model this channel
+  request.probe_options = R"({"probes":"default,retrieval_heads,logit_lens"})";
+  const LookReply reply = engine->Look(request, {});
+  EXPECT_THAT(reply.failures,
+              ::testing::UnorderedElementsAre(HasSubstr("retrieval_heads"), HasSubstr("100000")));
+  EXPECT_EQ(Find(reply.records, "position_awareness").name, "position_awareness");
+  EXPECT_EQ(Find(reply.records, "logit_lens").name, "logit_lens");
+  // What the setting itself does not allow is nobody's own failure.
+  request.intervention = ParseIntervention("channel(2393, factor=0, layers=8-25)");
   EXPECT_THROW(engine->Look(request, {}), Error);
 }
 
@@ -250,7 +351,7 @@ TEST_F(LocalEngineTest, AModelThatCannotBeOpenedLeavesTheOldOne) {
   request.model = "/nowhere/model.gguf";
   EXPECT_THROW(engine->Open(request, {}), Error);
   EXPECT_EQ(engine->Describe().architecture, "llama");
-  EXPECT_FALSE(engine->Look({}, {}).empty());
+  EXPECT_FALSE(engine->Look({}, {}).records.empty());
 }
 
 }  // namespace
