@@ -81,7 +81,7 @@ TEST(Intervals, AreNeverOfNoWidthAtTheEndsOfShares) {
   const Interval all_lost = PairedShareInterval(0, 3, 3);
   EXPECT_EQ(all_lost.low, -1);
   EXPECT_GT(all_lost.high, -0.7);
-  const std::vector<double> wrong(3 * 5, 0.0);
+  const std::vector<double> wrong(15, 0.0);  // 3 samples at 5 places
   EXPECT_EQ(RowShareInterval(wrong, 5).low, 0);
   EXPECT_GT(RowShareInterval(wrong, 5).high, 0.5);
 }
