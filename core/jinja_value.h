@@ -84,6 +84,7 @@ class Value {
   struct Nothing {};
   template <typename T>
   struct Held {
+    Held(T made, int levels) : value(std::move(made)), depth(levels) {}
     T value;
     int depth;
   };
