@@ -79,6 +79,7 @@ TEST(Help, PresetsStandWithModelsSourceAndWarnings) {
   for (const Preset& preset : InterventionPresets()) {
     std::string told = "  " + preset.name;
     told += "\n    " + preset.text + "\n    " + preset.models + "; " + preset.source + "\n";
+    if (!preset.bos.empty()) told += "    " + preset.bos + "\n";
     if (!preset.warning.empty()) told += "    " + preset.warning + "\n";
     EXPECT_THAT(help, HasSubstr(told));
   }
