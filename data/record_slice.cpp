@@ -50,6 +50,7 @@ std::optional<int64_t> FindSetting(const Record& record, const Axis& axis, std::
     const auto* held = std::get_if<std::string>(&given->second);
     if (held && *held == text) return i;
   }
+  if (text.ends_with(' ')) return std::nullopt;  // a mistake of typing, not a way to write it
   try {
     return place_of(PrintIntervention(ParseIntervention(std::string(text))));
   } catch (const Error&) {

@@ -181,7 +181,8 @@ TEST_F(ProgramStore, CompareNamesWhatCannotBeCompared) {
   const json arrays =
       json::parse(RunMidscope({"compare", File("a.h5"), File("pi.h5"), "--json"}).out)["arrays"];
   for (const json& array : arrays) {
-    if (array["verdict"] == "other places on axis setting") EXPECT_EQ(array["elements"], 0);
+    if (array["verdict"] == "equal" || array["verdict"] == "differs") continue;
+    EXPECT_EQ(array["elements"], 0) << array;
   }
 
   WriteSweep(File("kv.h5"), "none", 0, 0.25, "kv:pairs=10");
