@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "core/error.h"
-#include "core/intervention_text.h"
 #include "core/nearest_word.h"
 #include "core/number_text.h"
 
@@ -35,14 +34,8 @@ double ValueAt(const Axis& axis, int64_t place) {
   return axis.values.empty() ? static_cast<double>(place) : axis.values[static_cast<size_t>(place)];
 }
 
-// A text that means one of the axis' labels: another way to write a setting ("pi(1.5)" for
-// "pi(1.5, rows=all)"), or how the sweep was asked for it (attributes setting_N_as_given).
+// The setting that a sweep was asked for in these words (attributes setting_N_as_given).
 std::optional<int64_t> FindSetting(const Record& record, const Axis& axis, std::string_view text) {
-  const auto place_of = [&](const std::string& label) -> std::optional<int64_t> {
-    const auto found = std::find(axis.labels.begin(), axis.labels.end(), label);
-    if (found == axis.labels.end()) return std::nullopt;
-    return found - axis.labels.begin();
-  };
   if (axis.name != "setting" || axis.labels.empty()) return std::nullopt;
   for (int64_t i = 0; i < axis.size; ++i) {
     const auto given = record.attributes.find("setting_" + std::to_string(i) + "_as_given");
@@ -50,12 +43,7 @@ std::optional<int64_t> FindSetting(const Record& record, const Axis& axis, std::
     const auto* held = std::get_if<std::string>(&given->second);
     if (held && *held == text) return i;
   }
-  if (text.ends_with(' ')) return std::nullopt;  // a mistake of typing, not a way to write it
-  try {
-    return place_of(PrintIntervention(ParseIntervention(std::string(text))));
-  } catch (const Error&) {
-    return std::nullopt;  // no setting: an index, or a mistake that is told with what there is
-  }
+  return std::nullopt;
 }
 
 std::string WhatThereIs(const Axis& axis) {

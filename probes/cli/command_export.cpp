@@ -145,7 +145,7 @@ std::string ExportArrays(const CommandInput& input, const std::string& format) {
   } else if (format == "npz") {
     throw UsageError("option --out", "NPZ is no text for a terminal", "Give --out FILE.npz");
   }
-  RunFile run = ReadRecords(options.Text("file"), options.TextList("slice"));
+  RunFile run = ReadRecords(options.Text("file"), ReadSlices(options));
   if (options.IsSet("array")) {
     PickedArray picked = PickArray(run.records, options.Text("array"));
     for (const std::string& other : picked.also) {

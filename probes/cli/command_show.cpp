@@ -65,7 +65,7 @@ bool NamesOneArray(const std::string& inside) { return inside.find('/') != std::
 void RunShow(const CommandInput& input) {
   const OptionSet& options = input.options;
   const std::string& address = options.Text("file");
-  const std::vector<std::string>& slices = options.TextList("slice");
+  const std::vector<std::string> slices = ReadSlices(options);
   const auto top = static_cast<size_t>(options.Integer("top"));
   const RunAddress parsed = ParseRunAddress(address);
   if (parsed.inside.empty() && slices.empty() && !options.Flag("json")) {

@@ -6,6 +6,8 @@
 #include <set>
 #include <type_traits>
 
+#include "core/error.h"
+#include "core/intervention_text.h"
 #include "core/utf8.h"
 #include "data/provenance_fields.h"
 #include "data/rank_parts.h"
@@ -60,6 +62,21 @@ OptionDescription SliceOption() {
       "slice",
       "AXIS=PLACES: a part along an axis alone, by label or value: layer=8, key=0-99, place=10, "
       "sample=7, setting=none; may be given once an axis");
+}
+
+std::vector<std::string> ReadSlices(const OptionSet& options) {
+  constexpr std::string_view kSetting = "setting=";
+  std::vector<std::string> slices = options.TextList("slice");
+  for (std::string& slice : slices) {
+    if (!slice.starts_with(kSetting)) continue;
+    try {
+      const Intervention setting = ParseIntervention(slice.substr(kSetting.size()));
+      slice = std::string(kSetting) + PrintIntervention(setting);
+    } catch (const Error&) {
+      continue;  // an index, or a mistake that is told with the settings there are
+    }
+  }
+  return slices;
 }
 
 OptionDescription AddressOption(const std::string& name, const std::string& help) {

@@ -15,6 +15,8 @@ namespace midscope::cli {
 
 // --slice AXIS=PLACES (data/record_slice.h), and a file or address of this name.
 OptionDescription SliceOption();
+// What it was given: a setting as files label it, however it was written.
+std::vector<std::string> ReadSlices(const OptionSet& options);
 OptionDescription AddressOption(const std::string& name, const std::string& help);
 
 // "float32", "text", ...: the type of an array's elements.
