@@ -83,9 +83,10 @@ void WriteCsvArray(const Record& record, const Array& array, const std::vector<A
   }
 }
 
-// The axis that all arrays of the record lie over, and no other; null where there is none.
+// The axis that all of several arrays lie over, and no other; null where there is none. One array
+// alone stays in long form, as arrays over more axes.
 const Axis* CommonAxis(const Record& record) {
-  if (record.arrays.empty() || record.arrays.front().axes.size() != 1) return nullptr;
+  if (record.arrays.size() < 2 || record.arrays.front().axes.size() != 1) return nullptr;
   const std::vector<std::string>& axes = record.arrays.front().axes;
   const bool common = std::all_of(record.arrays.begin(), record.arrays.end(),
                                   [&](const Array& array) { return array.axes == axes; });

@@ -199,7 +199,8 @@ Command ExportCommand() {
   format.type = OptionType::kChoice;
   format.choices = Formats();
   format.help =
-      "csv: one row an element, or of records over one axis one row a position; json: nested "
+      "csv: one row an element, or of several arrays over one axis one row a position; json: "
+      "nested "
       "lists; npz: for numpy.load; png, svg, pdf: the window's pictures, into the folder --out, or "
       "where there is one into that file; by default as --out ends, or csv";
 
@@ -209,7 +210,7 @@ Command ExportCommand() {
   command.description =
       "Writes the arrays of an HDF5 file of Midscope for other programs. CSV is in long form, with "
       "a\n"
-      "column for every axis; of a record whose arrays all lie over one axis it has one row per\n"
+      "column for every axis; of several arrays that all lie over one axis it has one row per\n"
       "position and one column per array. NaN is an empty cell (CSV) or null (JSON). NPZ holds "
       "each\n"
       "array and each axis under its name. A name that stands for two things is RECORD.NAME.\n"

@@ -54,6 +54,15 @@ TEST(Export, CsvOfOneAxisHasOneColumnAnArray) {
             "20,,false,\"a,b\"\r\n");
 }
 
+// One array has the same form whatever its axes are.
+TEST(Export, CsvOfOneArrayIsInLongForm) {
+  Record record;
+  record.name = "r";
+  record.axes = {{"rank", 2, "", {}, {}}};
+  record.arrays = {{"logit", {"rank"}, std::vector<float>{3, 1}, "", ""}};
+  EXPECT_EQ(Csv(record), "array,rank,value\r\nlogit,0,3\r\nlogit,1,1\r\n");
+}
+
 TEST(Export, JsonHoldsEverything) {
   std::ostringstream out;
   WriteJson(ExampleRecords(), ExampleProvenance(), out);

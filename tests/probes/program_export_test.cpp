@@ -153,10 +153,10 @@ TEST_F(ProgramExport, ShowPrintsTheTableThatTheCommandPrinted) {
                 HasSubstr("\n" + printed_[name]))
         << name;
   }
-  EXPECT_THAT(printed_["sweep"], HasSubstr("channel(100,factor=-1)  "));
+  EXPECT_THAT(printed_["sweep"], HasSubstr("channel(100,factor=-1)"));
   EXPECT_THAT(printed_["sweep"], HasSubstr("(control)"));
   // Joined files call the settings as they were given, too.
-  EXPECT_THAT(RunMidscope({"show", File("merged.h5")}).out, HasSubstr("pi(1.5)       "));
+  EXPECT_THAT(RunMidscope({"show", File("merged.h5")}).out, HasSubstr("\npi(1.5)  "));
   const ProgramRun listed = RunMidscope({"ls", File("channels.h5")});
   EXPECT_THAT(listed.out, HasSubstr(": channel search; "));
 }
@@ -168,7 +168,7 @@ TEST_F(ProgramExport, PlacesByShareArePrintedAsShares) {
               ::testing::ContainsRegex("none +100 % +B "));
   const ProgramRun csv =
       RunMidscope({"export", File("generated.h5"), "--array", "outcome_means/place_share"});
-  EXPECT_EQ(csv.out, "place,place_share\r\n1,0\r\n101,1\r\n");
+  EXPECT_EQ(csv.out, "array,place,value\r\nplace_share,1,0\r\nplace_share,101,1\r\n");
   const ProgramRun rows = RunMidscope({"sweep", "embedded", "--task", "list:lines=6", "--places",
                                        "0%,50%,100%", "--samples", "1", "--json"});
   ASSERT_EQ(rows.status, 0) << rows.err;

@@ -96,7 +96,8 @@ TEST_F(Ranks, GiveTheNumbersOfOneProcess) {
   const ProgramRun alone = RunMidscope(Sweep("alone.h5"));
   ASSERT_EQ(alone.status, 0) << alone.err;
   ASSERT_EQ(Wait(Start(2, Sweep("shared.h5"))), 0) << ReadBytes(folder_.File("out.err"));
-  EXPECT_EQ(ReadBytes(folder_.File("out")), alone.out) << "the table, once";
+  const auto table = [](const std::string& out) { return out.substr(0, out.find("file: ")); };
+  EXPECT_EQ(table(ReadBytes(folder_.File("out"))), table(alone.out)) << "the table, once";
   ExpectSameSamples("alone.h5", "shared.h5");
   EXPECT_TRUE(RankParts(folder_.File("shared.h5")).empty());
 }
