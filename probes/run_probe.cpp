@@ -116,6 +116,21 @@ std::vector<Record> RunTogether(const ProbeInput& input, const Types& types,
   return records;
 }
 
+// Marks the records of a run beyond the context; probes with runs of their own say it themselves.
+std::vector<Record> MarkedByContext(std::vector<Record> records, const Decoder& decoder,
+                                    const Prompt& prompt, const Intervention& intervention,
+                                    const Types& types) {
+  if (!SharesRun(types) || !decoder.config().beyond_context) return records;
+  const bool beyond = PromptIsBeyondContext(decoder.config(), prompt, intervention);
+  for (Record& record : records) {
+    const bool own_run = std::any_of(types.begin(), types.end(), [&](const ProbeType* type) {
+      return type->own_runs && type->name == record.name;
+    });
+    if (!own_run) record.attributes["beyond_context"] = int64_t{beyond ? 1 : 0};
+  }
+  return records;
+}
+
 }  // namespace
 
 std::vector<Record> RunProbeTypes(const Decoder& decoder, const Prompt& prompt,
@@ -124,7 +139,9 @@ std::vector<Record> RunProbeTypes(const Decoder& decoder, const Prompt& prompt,
   if (SharesRun(types)) CheckPromptFits(decoder.config(), prompt, intervention);
   LogBytesWithoutToken(prompt, context);
   const Intervention resolved = ResolvePassages(intervention, prompt);
-  return RunTogether({decoder, prompt, resolved, options, &context}, types, nullptr);
+  return MarkedByContext(
+      RunTogether({decoder, prompt, resolved, options, &context}, types, nullptr), decoder, prompt,
+      intervention, types);
 }
 
 std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
@@ -145,7 +162,7 @@ std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
   try {
     std::vector<Record> records = RunTogether(input, types, &found);
     failures.insert(failures.end(), found.begin(), found.end());
-    return records;
+    return MarkedByContext(std::move(records), decoder, prompt, intervention, types);
   } catch (const Error&) {
     if (others.empty()) throw;
   }
@@ -158,15 +175,7 @@ std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
       }
     });
   }
-  if (shared_run && decoder.config().beyond_context) {
-    const bool beyond = PromptIsBeyondContext(decoder.config(), prompt, intervention);
-    for (size_t i = 0; i < records.size(); ++i) {
-      // Probes with runs of their own say it themselves.
-      if (i < types.size() && types[i]->own_runs) continue;
-      records[i].attributes["beyond_context"] = int64_t{beyond ? 1 : 0};
-    }
-  }
-  return records;
+  return MarkedByContext(std::move(records), decoder, prompt, intervention, types);
 }
 
 }  // namespace midscope

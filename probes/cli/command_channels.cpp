@@ -221,7 +221,7 @@ void RunChannels(const CommandInput& input) {
     // Long before the end, and what is left where that never comes.
     run.on_search = [&](const Record& search) {
       input.job.Log("ranking, before validation:\n" +
-                    ChannelsText({search}, static_cast<size_t>(run.top), ""));
+                    ChannelsText({search}, static_cast<size_t>(run.top)));
     };
     records = FindOrExplain(run, input.job);
     if (!run.out.empty()) {
