@@ -69,9 +69,8 @@ BosRule StoredBosRule(const Tokenizer& tokenizer, BosRule rule) {
 }
 
 const std::vector<std::string>& PromptFormatKeys() {
-  static const std::vector<std::string> keys = {"chat_template", "chat_template_text",
-                                                "chat_options",  "chat_date",
-                                                "system",        "bos"};
+  static const std::vector<std::string> keys = {
+      "chat_template", "chat_template_text", "chat_options", "chat_date", "system", "bos"};
   return keys;
 }
 

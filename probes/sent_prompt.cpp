@@ -75,10 +75,11 @@ int64_t BeginOfTextTokens(const Prompt& prompt, const Tokenizer& tokenizer) {
   return count;
 }
 
-std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format) {
+std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format,
+                     const std::string& mark) {
   const size_t tokens = prompt.ids.size();
-  std::string line = "prompt: " + std::to_string(tokens) +
-                     (tokens == 1 ? " token, " : " tokens, ") +
+  std::string line = "prompt: " + std::to_string(tokens) + (tokens == 1 ? " token" : " tokens") +
+                     mark + ", " +
                      BosText(BeginOfTextTokens(prompt, tokenizer), tokenizer.add_bos());
   if (format.is_chat()) {
     line += ", chat template " +

@@ -19,8 +19,9 @@ int64_t BeginOfTextTokens(const Prompt& prompt, const Tokenizer& tokenizer);
 
 // One line: "prompt: 8 tokens, begin-of-text first: [[<s>]]The capital of France is"; control
 // characters are shown, tokens that steer stand in double brackets, and the middle of a long text
-// is left out ("...").
-std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format);
+// is left out ("..."). `mark` stands behind the number of tokens (" *", for a footnote).
+std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format,
+                     const std::string& mark = "");
 
 // Says through the context's log what is likely a mistake in own text: it ends in a line end, as
 // editors write one, or begins with a byte-order mark; the answer and the text would join into one

@@ -2,10 +2,10 @@
 #include "probes/sweep_addition.h"
 
 #include <algorithm>
-#include <variant>
 
 #include "data/record_reader.h"
 #include "probes/merged_means.h"
+#include "probes/plan_texts.h"
 
 namespace midscope {
 namespace {
@@ -23,12 +23,7 @@ SweepPlan StoredPlan(const std::string& path) {
   const RunReader reader(path);
   SweepPlan plan = ReadPlan(path, reader.plan_json());
   if (!Contains(reader.record_names(), std::string(kMeansRecord))) return plan;
-  const Record means = reader.Describe(kMeansRecord);
-  for (size_t i = 0; i < plan.settings.size(); ++i) {
-    const auto found = means.attributes.find("setting_" + std::to_string(i) + "_as_given");
-    if (found == means.attributes.end()) continue;
-    if (const auto* text = std::get_if<std::string>(&found->second)) plan.settings[i].text = *text;
-  }
+  ReadPlanTexts(reader.Read(kMeansRecord), plan);
   return plan;
 }
 
@@ -48,13 +43,15 @@ SweepAddition JoinPlans(const SweepPlan& stored, const SweepPlan& asked) {
       same->control_of = setting.control_of;
     }
   }
-  const bool ascending = std::is_sorted(stored.places.begin(), stored.places.end());
+  const std::vector<int64_t> before = plan.places;
   for (const int64_t place : asked.places) {
     if (Contains(plan.places, place)) continue;
     plan.places.push_back(place);
     addition.more_cells = true;
   }
-  if (ascending) std::sort(plan.places.begin(), plan.places.end());
+  if (std::is_sorted(before.begin(), before.end())) {
+    std::sort(plan.places.begin(), plan.places.end());
+  }
   return addition;
 }
 

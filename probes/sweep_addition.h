@@ -20,7 +20,7 @@ SweepPlan StoredPlan(const std::string& path);
 
 // The stored plan with the settings and places of `asked` that it lacks (places in ascending order
 // where the stored ones are), and with its samples where those are more. Everything else is the
-// stored plan's; the caller compares it (PlanJson).
+// stored plan's; the caller compares it (PlanJson), and sets how places are printed.
 SweepAddition JoinPlans(const SweepPlan& stored, const SweepPlan& asked);
 
 // Where the joined sweep grows until it takes the file's name.

@@ -64,12 +64,10 @@ void RunGenerate(const CommandInput& input) {
   }
   const auto made = static_cast<int64_t>(prompt.ids.size() + generated.ids.size()) - 1;
   const bool beyond = IsBeyondContext(made, intervention, decoder->config());
-  const nlohmann::ordered_json result = {{"tokens", prompt.ids.size()},
-                                         {"prompt_token_ids", prompt.ids},
-                                         {"new_token_ids", generated.ids},
-                                         {"text", generated.text},
-                                         {"ended", generated.ended},
-                                         {"beyond_context", beyond}};
+  const nlohmann::ordered_json result = {
+      {"tokens", prompt.ids.size()},    {"prompt_token_ids", prompt.ids},
+      {"new_token_ids", generated.ids}, {"text", generated.text},
+      {"ended", generated.ended},       {"beyond_context", beyond}};
   input.out << result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
 }
 

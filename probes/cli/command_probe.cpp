@@ -136,9 +136,9 @@ std::string RecordsText(const std::vector<Record>& records, const OptionSet& opt
 std::string ProbeText(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format,
                       const std::vector<Record>& records, const OptionSet& options,
                       const ProbeRegistry& probes) {
-  std::string text = SentLine(prompt, tokenizer, format) + "\n";
-  if (IsMarkedBeyondContext(records))
-    text += fmt::format("* beyond the context: {}\n", kBeyondContextMeaning);
+  const bool beyond = IsMarkedBeyondContext(records);
+  std::string text = SentLine(prompt, tokenizer, format, beyond ? " *" : "") + "\n";
+  if (beyond) text += fmt::format("* beyond the context: {}\n", kBeyondContextMeaning);
   if (const Record* next = FindRecord(records, "next_tokens")) text += NextTokensText(*next);
   if (const Record* answer = FindRecord(records, "answer")) {
     const bool correct = std::get<int64_t>(answer->attributes.at("correct")) != 0;

@@ -141,7 +141,7 @@ class SweepCommandRun {
     SweepRun run;
     run.decoder = decoder_;
     run.plan = PlanOf(options_, cell, *task, *decoder_);
-    const bool run_again = options_.Flag("add") && AddToStored(run.plan, file);
+    const bool run_again = options_.Flag("add") && AddToStored(run.plan, *task, file);
     TellOfMissingControls(run.plan);
     run.checkpoint_samples = options_.Integer("checkpoint");
     run.questions = [&](int64_t sample) {
@@ -219,9 +219,9 @@ class SweepCommandRun {
   }
 
   // Makes `plan` what the file has and what is asked for; whether its samples have to be run again.
-  bool AddToStored(SweepPlan& plan, const std::string& file) const {
+  bool AddToStored(SweepPlan& plan, const Task& task, const std::string& file) const {
     const SweepPlan stored = StoredPlan(file);
-    SweepAddition addition = AdditionOf(options_, stored, plan);
+    SweepAddition addition = AdditionOf(options_, stored, plan, task);
     // A file that states no rule has the one that `auto` is for this model, where that is so.
     PromptFormat& format = addition.plan.format;
     if (format.bos == BosRule::kTemplate &&

@@ -29,8 +29,10 @@ std::string Overview() {
   text +=
       "\nmidscope COMMAND --help shows a command's options with examples.\n"
       "midscope help interventions shows what --with takes, midscope help presets the published\n"
-      "settings it knows by name, midscope help tasks what --task takes, midscope help jsonl how to\n"
-      "ask questions of your own, midscope help probes what midscope probe measures, midscope help\n"
+      "settings it knows by name, midscope help tasks what --task takes, midscope help jsonl how "
+      "to\n"
+      "ask questions of your own, midscope help probes what midscope probe measures, midscope "
+      "help\n"
       "schema what lies in its files.\n"
       "midscope version (or --version, -V) prints the version.\n\n"
       "Results go to standard output, progress and messages to standard error. Exit status: 0 "

@@ -10,6 +10,7 @@
 #include "probes/cli/plan_file.h"
 #include "probes/model_options.h"
 #include "probes/number_list.h"
+#include "probes/plan_texts.h"
 #include "probes/prompt_format_options.h"
 #include "probes/sweep_controls.h"
 #include "probes/task_prompt.h"
@@ -176,10 +177,32 @@ void CheckSweepOptions(const OptionSet& options) {
   }
 }
 
-SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, SweepPlan asked) {
+namespace {
+
+// How the places are printed by the plans that they come from.
+std::vector<std::string> JoinedPlaceTexts(const std::vector<int64_t>& places,
+                                          const SweepPlan& stored, const SweepPlan& asked) {
+  if (stored.place_texts.empty() && asked.place_texts.empty()) return {};
+  std::vector<std::string> texts;
+  texts.reserve(places.size());
+  for (const int64_t place : places) {
+    const auto& own = stored.places;
+    const bool is_stored = std::find(own.begin(), own.end(), place) != own.end();
+    texts.push_back(PlaceText(is_stored ? stored : asked, place));
+  }
+  return texts;
+}
+
+}  // namespace
+
+SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, SweepPlan asked,
+                         const Task& task) {
   // What is not given is what the file has, not the default.
   if (!options.IsSet("samples")) asked.samples = stored.samples;
-  if (!options.IsSet("places")) asked.places.clear();
+  if (!options.IsSet("places")) {
+    asked.places.clear();
+    asked.place_texts.clear();
+  }
   if (!options.IsSet("with")) asked.settings.clear();
   SweepAddition addition = JoinPlans(stored, asked);
   SweepPlan& plan = addition.plan;
@@ -193,6 +216,8 @@ SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, Swee
   plan.task = asked.task;
   plan.task_files_hash = asked.task_files_hash;
   plan.seed = asked.seed;
+  plan.place_shares = PlaceShares(plan.places, task);
+  plan.place_texts = JoinedPlaceTexts(plan.places, stored, asked);
   return addition;
 }
 

@@ -38,6 +38,7 @@ SweepPlan PlanOf(const OptionSet& options, const SweepCell& cell, const Task& ta
                  const Decoder& decoder);
 
 // With --add: the plan in the file, and what the options add to it. `asked`: PlanOf.
-SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, SweepPlan asked);
+SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, SweepPlan asked,
+                         const Task& task);
 
 }  // namespace midscope::cli

@@ -66,8 +66,10 @@ class TerminalLines : public LineSource {
   void Fill() override {
     int count = 0;
     const char* typed = el_gets(editor_, &count);
-    if (!typed || count <= 0) {
-      at_end_ = true;  // Ctrl-D on an empty line
+    constexpr char kEndOfText = 4;
+    // Ctrl-D on an empty line: nothing, or itself.
+    if (!typed || count <= 0 || (count == 1 && typed[0] == kEndOfText)) {
+      at_end_ = true;
       return;
     }
     std::string line(typed, static_cast<size_t>(count));

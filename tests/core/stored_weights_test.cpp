@@ -183,7 +183,7 @@ TEST(StoredWeights, ValuesThatAreNotFiniteAreRefusedBeforeTheyAreUsed) {
                                BlockType::kQ6_K, BlockType::kIQ4_XS}) {
     const test::TemporaryFile file(test::BlockModel(type, "blk.1.ffn_up.weight").Bytes());
     const auto decoder = Open(file.path(), WeightStorage::kStored);
-    const auto wanted = HasSubstr("tensor 1.up holds values that are not finite");
+    const auto wanted = HasSubstr("tensor blk.1.ffn_up.weight holds values that are not finite");
     EXPECT_THAT(RunError(*decoder, SomeIds(20)), wanted);
     EXPECT_THAT(RunError(*decoder, SomeIds(1)), wanted);
     EXPECT_THAT(test::ErrorMessage([&] { Open(file.path(), WeightStorage::kExpanded); }), wanted);
@@ -191,7 +191,7 @@ TEST(StoredWeights, ValuesThatAreNotFiniteAreRefusedBeforeTheyAreUsed) {
   const test::TemporaryFile file(test::BlockModel(BlockType::kQ5_K, "token_embd.weight").Bytes());
   const auto decoder = Open(file.path(), WeightStorage::kStored);
   EXPECT_EQ(RunError(*decoder, {5, 6, 7}), "");
-  EXPECT_THAT(RunError(*decoder, {5, 0, 7}), HasSubstr("tensor token_embedding holds values"));
+  EXPECT_THAT(RunError(*decoder, {5, 0, 7}), HasSubstr("tensor token_embd.weight holds values"));
 }
 
 TEST(StoredWeights, AutoExpandsUpToOneGibibyte) {

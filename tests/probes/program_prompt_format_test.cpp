@@ -244,7 +244,8 @@ std::map<std::string, std::string> ChatTemplates() {
   std::ifstream lines(MIDSCOPE_CHAT_GOLDEN);
   for (std::string line; std::getline(lines, line);) {
     const json entry = json::parse(line);
-    templates[entry["name"]] = entry["template"];
+    // Stated once a name.
+    if (entry["template"].is_string()) templates[entry["name"]] = entry["template"];
   }
   return templates;
 }
