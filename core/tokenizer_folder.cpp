@@ -168,8 +168,8 @@ class Reader {
     read("eos_token", &vocabulary.eos);
     read("unk_token", &vocabulary.unknown);
     // As transformers 5: the post-processor of tokenizer.json decides, whatever the flag says.
-    const bool add_bos = bos_is_decided_ ? vocabulary.add_bos
-                                         : config.Flag("add_bos_token", vocabulary.add_bos);
+    const bool add_bos =
+        bos_is_decided_ ? vocabulary.add_bos : config.Flag("add_bos_token", vocabulary.add_bos);
     vocabulary.add_bos = vocabulary.bos.has_value() && add_bos;
   }
 
@@ -238,7 +238,7 @@ class Reader {
   std::filesystem::path folder_;
   TokenizerParts parts_;
   bool bos_is_decided_ = false;  // tokenizer.json says whether BOS stands before a text
-  size_t vocabulary_ = 0;  // tokens of the tokenizer's own file, or rows of the model
+  size_t vocabulary_ = 0;        // tokens of the tokenizer's own file, or rows of the model
   size_t most_ids_ = 0;
 };
 

@@ -24,9 +24,9 @@ struct AxisSlice {
 std::string SlicedAxisName(std::string_view text);
 
 // What a slice's text means on the axes of this record: a label of the axis, of axis `setting` what
-// the sweep was given for it, or else one value or an inclusive range of values ("8-25") of it; an axis without values counts from 0. Throws Error
-// (usage) for an axis that the record lacks, and for places that the axis does not have or that do
-// not lie side by side.
+// the sweep was given for it, or else one value or an inclusive range of values ("8-25") of it; an
+// axis without values counts from 0. Throws Error (usage) for an axis that the record lacks, and
+// for places that the axis does not have or that do not lie side by side.
 AxisSlice ReadAxisSlice(const Record& record, std::string_view text);
 
 // Axis `axis` of the record that `slices` leave; its values are stated where they are no longer 0,

@@ -508,7 +508,7 @@ TEST_F(SweepTest, TheThreeRougeScoresOfASummaryAreKept) {
   run.store = &store;
   const SweepResult result = RunSweep(run, {});
   const SampleOutcome& outcome = result.outcomes.front();
-  ASSERT_EQ(outcome.rouge.size(), 2u * 2 * kRougeKinds);
+  ASSERT_EQ(outcome.rouge.size(), size_t{4} * kRougeKinds);
   for (size_t cell = 0; cell < 4; ++cell) {
     const double* rouge = &outcome.rouge[cell * kRougeKinds];
     EXPECT_NEAR(outcome.generation_score[cell], std::cbrt(rouge[0] * rouge[1] * rouge[2]), 1e-12);
