@@ -86,6 +86,7 @@ std::string_view ChatFamilyTemplate(std::string_view name) {
 
 std::vector<std::string> ChatFamilies() {
   std::vector<std::string> names;
+  names.reserve(kChatFamilies.size());
   for (const ChatFamily& family : kChatFamilies) names.emplace_back(family.name);
   return names;
 }

@@ -59,6 +59,15 @@ SubjectPanel::SubjectPanel(QWidget* parent) : QWidget(parent) {
   box_column->addWidget(pages_);
   box_column->addWidget(MakeFormatFold(box));
   box_column->addLayout(row);
+  sent_ = new QLineEdit(box);
+  sent_->setObjectName(QStringLiteral("sent"));
+  sent_->setReadOnly(true);
+  sent_->setFrame(false);
+  sent_->setPlaceholderText(tr("nothing was sent yet"));
+  sent_->setToolTip(
+      tr("<p>What is put to the model at this place: its tokens, the begin-of-text token, the chat "
+         "template. Tokens that steer stand in double brackets</p>"));
+  box_column->addWidget(sent_);
   column->addWidget(box);
   connect(run_, &QPushButton::clicked, this, &SubjectPanel::RunAsked);
   connect(pages_, &QTabWidget::currentChanged, this, &SubjectPanel::Edited);
@@ -72,6 +81,7 @@ SubjectPanel::SubjectPanel(QWidget* parent) : QWidget(parent) {
   connect(editor_, &PromptEditor::GoldChanged, this, &SubjectPanel::Edited);
   connect(format_, &OptionForm::Changed, this, &SubjectPanel::Edited);
   connect(place_, &QComboBox::currentIndexChanged, this, &SubjectPanel::PlaceChosen);
+  connect(place_, &QComboBox::currentIndexChanged, this, &SubjectPanel::ShowSent);
 }
 
 QWidget* SubjectPanel::MakeFormatFold(QWidget* parent) {
@@ -85,7 +95,7 @@ QWidget* SubjectPanel::MakeFormatFold(QWidget* parent) {
   fold->setObjectName(QStringLiteral("prompt_format_fold"));
   const auto retitle = [this, fold] {
     const QString changed = ChangedOptionsText(format_->options());
-    fold->SetTitle(changed.isEmpty() ? tr("Prompt format: plain text, BOS as the tokenizer does")
+    fold->SetTitle(changed.isEmpty() ? tr("Prompt format: as usual")
                                      : tr("Prompt format: %1").arg(changed));
   };
   connect(format_, &OptionForm::Changed, this, retitle);
@@ -207,6 +217,11 @@ Subject SubjectPanel::subject() const {
   return subject;
 }
 
+void SubjectPanel::ShowSent() {
+  sent_->setText(sent_texts_.value(place_->currentIndex()));
+  sent_->setCursorPosition(0);
+}
+
 void SubjectPanel::ShowPlaces(const std::vector<Record>& prompts, size_t current) {
   const QSignalBlocker quiet(place_);
   place_->clear();
@@ -216,7 +231,10 @@ void SubjectPanel::ShowPlaces(const std::vector<Record>& prompts, size_t current
     place_->addItem(place > 0 ? tr("%1  (%2 tokens)").arg(place).arg(tokens)
                               : tr("own text (%1 tokens)").arg(tokens));
   }
+  sent_texts_.clear();
+  for (const Record& prompt : prompts) sent_texts_ << TextAttribute(prompt, "sent");
   place_->setCurrentIndex(prompts.empty() ? -1 : static_cast<int>(current));
+  ShowSent();
 }
 
 }  // namespace midscope

@@ -2,6 +2,7 @@
 // What is asked: a task's sample at several places, or one's own text.
 #pragma once
 
+#include <QStringList>
 #include <QWidget>
 #include <vector>
 
@@ -41,6 +42,7 @@ class SubjectPanel : public QWidget {
   void PlaceChosen(int index);
 
  private:
+  void ShowSent();
   QWidget* MakeFormatFold(QWidget* parent);
   QWidget* MakeTaskPage();
   QWidget* MakeTextPage();
@@ -54,6 +56,8 @@ class SubjectPanel : public QWidget {
   QLineEdit* answer_;
   QLabel* gold_text_;
   OptionForm* format_;
+  QLineEdit* sent_;
+  QStringList sent_texts_;  // of each place
   QComboBox* place_;
   QPushButton* run_;
 };

@@ -127,12 +127,12 @@ TEST(ChatLimits, ManyNames) {
 }
 
 TEST(ChatLimits, TimeOfLoops) {
-  std::string loops = "x";
-  for (int i = 0; i < 8; ++i) loops = "{% for a in range(1000) %}" + loops + "{% endfor %}";
+  const std::string loops =
+      Repeat("{% for a in range(1000) %}", 8) + "x" + Repeat("{% endfor %}", 8);
   EXPECT_THAT(Render(loops), Limit("5000000 steps"));
   // A name that is far out is looked for in every loop.
-  std::string far = "{{ missing }}";
-  for (int i = 0; i < 100; ++i) far = "{% for a in [1, 1] %}" + far + "{% endfor %}";
+  const std::string far =
+      Repeat("{% for a in [1, 1] %}", 100) + "{{ missing }}" + Repeat("{% endfor %}", 100);
   EXPECT_THAT(Render(far), Limit("5000000 steps"));
   EXPECT_THAT(Render(Repeat("{{ 'a' | map(", 1) + Repeat("'map',", 1000) + "'trim') }}"),
               HasSubstr("map of map"));

@@ -176,7 +176,7 @@ TEST(ChatTemplate, ReadsTemplatesOutOfFiles) {
   EXPECT_EQ(FindChatTemplate("vicuna"), ChatFamilyTemplate("vicuna"));
   const auto error = [](const std::string& bytes) {
     const test::TemporaryFile bad(bytes);
-    const std::string message = ErrorMessage([&] { ReadChatTemplate(bad.path()); });
+    std::string message = ErrorMessage([&] { ReadChatTemplate(bad.path()); });
     EXPECT_THAT(message, HasSubstr(bad.path().string()));
     return message;
   };

@@ -138,7 +138,7 @@ TEST(HostileTokenizer, NormalizersThatGrowTheText) {
         nlohmann::json::parse(R"({"type": "Sequence", "normalizers": [)" + steps + "]}");
     const TokenizerFolder folder;
     folder.Write("tokenizer.json", json.dump());
-    const std::string message =
+    std::string message =
         ErrorMessage([&] { Tokenizer::FromFolder(folder.path()).EncodeIds(text); });
     EXPECT_TRUE(message.empty() ||
                 message.find((folder.path() / "tokenizer.json").string()) != std::string::npos)
@@ -148,8 +148,9 @@ TEST(HostileTokenizer, NormalizersThatGrowTheText) {
   const auto replace = [](const std::string& from, const std::string& to, int count) {
     std::string steps;
     for (int i = 0; i < count; ++i) {
-      steps += (i == 0 ? "" : ",") + std::string(R"({"type":"Replace","pattern":{"String":")") +
-               from + R"("},"content":")" + to + "\"}";
+      if (i > 0) steps += ',';
+      steps.append(R"({"type":"Replace","pattern":{"String":")").append(from);
+      steps.append(R"("},"content":")").append(to).append("\"}");
     }
     return steps;
   };

@@ -176,6 +176,7 @@ struct ProgramEnd {
 
 ProgramEnd RunProgram(const std::vector<std::string>& words, const std::string& folder) {
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   const pid_t program = fork();
@@ -236,13 +237,13 @@ void RunAll(const Options& options, const std::string& folder, const std::string
     const bool signalled = !WIFEXITED(end.status);
     const int status = signalled ? -1 : WEXITSTATUS(end.status);
     ++(status == 0 ? tally.read : tally.refused);
-    const std::string what = name + ": " + command[1];
+    const std::string what = std::string(name).append(": ").append(command[1]);
     if (end.hangs || end.computed > kLongest) {
       tally.Bad(what + " took " + std::to_string(end.computed) + " s");
     } else if (signalled || status > 2) {
       tally.Bad(what + " ended with " + std::to_string(end.status));
     } else if (text.find("internal error") != std::string::npos) {
-      tally.Bad(what + ": " + text);
+      tally.Bad(std::string(what).append(": ").append(text));
     } else if (text.find('\x1b') != std::string::npos) {
       tally.Bad(what + " prints control characters");
     }

@@ -14,6 +14,7 @@
 
 // Of the HDF5 library, which exports it: the checksum of its metadata, so that damage is not found
 // out by it alone.
+// NOLINTNEXTLINE(readability-identifier-naming): HDF5's name.
 extern "C" uint32_t H5_checksum_metadata(const void* data, size_t length, uint32_t initial);
 
 namespace midscope::test {
@@ -66,7 +67,7 @@ void WriteChannels(const std::string& path) {
   record.axes = {{"channel", 4, "", {}, {7, 100, 215, 300}},
                  {"layer", 30, "", {}, {}},
                  {"token", 200, "", {}, {}}};
-  std::vector<float> values(4 * 30 * 200);
+  std::vector<float> values(size_t{4} * 30 * 200);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 977) / 100;
   record.arrays = {{"hidden_state", {"channel", "layer", "token"}, values, "", "values by place"},
                    {"monotone_layers", {"channel"}, std::vector<int64_t>{1, 27, 2, 3}, "", ""},
@@ -77,6 +78,7 @@ void WriteChannels(const std::string& path) {
 
 void WriteJoined(const std::string& folder, const std::vector<std::string>& parts) {
   std::vector<std::string> paths;
+  paths.reserve(parts.size());
   for (const std::string& part : parts) paths.push_back((fs::path(folder) / part).string());
   WriteSweepOf(paths[0], {0, 5}, true, true);
   WriteSweepOf(paths[1], {3}, true, true);

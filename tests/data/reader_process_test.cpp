@@ -98,7 +98,7 @@ TEST_F(ReaderProcess, LargeArraysComeInPieces) {
   record.name = "large";
   record.axes = {
       {"row", 3, "", {}, {}}, {"middle", 5, "", {}, {}}, {"column", 2000003, "", {}, {}}};
-  std::vector<float> values(3 * 5 * size_t{2000003});
+  std::vector<float> values(size_t{3} * 5 * 2000003);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 2654435761U >> 7U);
   record.arrays = {{"values", {"row", "middle", "column"}, values, "", ""}};
   WriteOptions options;

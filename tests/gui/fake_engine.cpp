@@ -48,6 +48,7 @@ Record PromptOf(int64_t place) {
       {"span_token_end", {"span"}, std::vector<int64_t>{10, gold + 10, 120}, "", ""}};
   record.attributes = {{"text", text},
                        {"answer", std::string(" word")},
+                       {"sent", "prompt at place " + std::to_string(place)},
                        {"place", place},
                        {"gold", int64_t{1}},
                        {"prompt_tokens", FakeEngine::kTokens}};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Faults that were found in the window once: each has its test.
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDir>
 #include <QDoubleSpinBox>
@@ -259,6 +260,46 @@ class WindowFaultsTest : public QObject {
     QCOMPARE(run->text(), QString("Run"));
     rig.Find<QTabWidget>("subject_pages")->setCurrentIndex(1);
     QVERIFY(run->text().contains("not run yet"));
+  }
+
+  void ThePromptFormatIsPartOfWhatIsAsked() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    auto* panel = rig.window.findChild<SubjectPanel*>();
+    QVERIFY(panel);
+    QCOMPARE(panel->subject().format, PromptFormat());
+    auto* system = rig.Find<QComboBox>("option_system");
+    system->setEditText(QStringLiteral("Be brief."));
+    QVERIFY_THROWS_EXCEPTION(Error, panel->subject());  // of no chat
+    rig.Find<QCheckBox>("option_chat")->setChecked(true);
+    rig.Find<QComboBox>("option_bos")->setCurrentText(QStringLiteral("off"));
+    rig.Find<QLineEdit>("option_chat-option")->setText(QStringLiteral("enable_thinking=false"));
+    const PromptFormat format = panel->subject().format;
+    QCOMPARE(format.chat_template, std::string("model"));
+    QCOMPARE(format.system, std::string("Be brief."));
+    QCOMPARE(format.bos, BosRule::kOff);
+    QCOMPARE(format.chat_options.variables_json, std::string(R"({"enable_thinking":false})"));
+    QVERIFY(rig.Find<QPushButton>("run")->text().contains("not run yet"));
+    Subject subject = panel->subject();
+    subject.format = PromptFormat();
+    panel->SetSubject(subject);
+    QVERIFY(!rig.Find<QCheckBox>("option_chat")->isChecked());
+    QCOMPARE(panel->subject().format, PromptFormat());
+  }
+
+  void WhatWasSentIsShownForThePlace() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    auto* sent = rig.Find<QLineEdit>("sent");
+    auto* place = rig.Find<QComboBox>("place");
+    QVERIFY(place->count() > 1);
+    for (int i = 0; i < place->count(); ++i) {
+      place->setCurrentIndex(i);
+      QCOMPARE(sent->text(),
+               "prompt at place " + place->currentText().section(QLatin1Char(' '), 0, 0));
+    }
   }
 
   void AModelThatFailsToOpenLeavesTheOneBefore() {

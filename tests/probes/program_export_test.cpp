@@ -27,14 +27,14 @@ using Words = std::vector<std::string>;
 class ProgramExport : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = new testing::TemporaryFolder();
+    folder = new testing::TemporaryFolder();
     const Words list = {"embedded", "--task", "list:lines=6"};
     Make("probe", {"probe", "embedded", "--prompt", "The capital of France is", "--answer",
                    " Paris", "--channels", "100"});
     Make("batch", Joined({"probe"}, list,
                          {"--places", "1,6", "--samples", "2", "--probes",
-                          "last_query_attention,span_attention,logit_lens,retrieval_heads,"
-                          "head_scores,key_information"}));
+                          std::string("last_query_attention,span_attention,logit_lens,") +
+                              "retrieval_heads,head_scores,key_information"}));
     Make("sweep", Joined({"sweep"}, list,
                          {"--places", "1,3,6", "--samples", "3", "--attention", "--control",
                           "--with", "none", "--with", "channel(100,factor=-1)"}));
@@ -56,8 +56,8 @@ class ProgramExport : public ::testing::Test {
         "merge --virtual");
   }
   static void TearDownTestSuite() {
-    delete folder_;
-    folder_ = nullptr;
+    delete folder;
+    folder = nullptr;
   }
 
   static Words Joined(Words first, const Words& second, const Words& third) {
@@ -65,7 +65,7 @@ class ProgramExport : public ::testing::Test {
     first.insert(first.end(), third.begin(), third.end());
     return first;
   }
-  static std::string File(const std::string& name) { return folder_->File(name); }
+  static std::string File(const std::string& name) { return folder->File(name); }
   static void Expect(const ProgramRun& run, const std::string& what) {
     EXPECT_EQ(run.status, 0) << what << ": " << run.err;
     EXPECT_THAT(run.err, Not(HasSubstr("internal error"))) << what;
@@ -75,7 +75,7 @@ class ProgramExport : public ::testing::Test {
     const ProgramRun run = RunMidscope(words);
     Expect(run, name);
     EXPECT_THAT(run.out, ::testing::EndsWith("\nfile: " + File(name + ".h5") + "\n")) << name;
-    printed_[name] = run.out.substr(0, run.out.find("\nfile: ") + 1);
+    printed[name] = run.out.substr(0, run.out.find("\nfile: ") + 1);
   }
   static const Words& Names() {
     static const Words names = {"probe",    "batch", "sweep",  "none",   "scaled", "generated",
@@ -83,12 +83,12 @@ class ProgramExport : public ::testing::Test {
     return names;
   }
 
-  static testing::TemporaryFolder* folder_;
-  static std::map<std::string, std::string> printed_;  // by the commands, without the file's name
+  static testing::TemporaryFolder* folder;
+  static std::map<std::string, std::string> printed;  // by the commands, without the file's name
 };
 
-testing::TemporaryFolder* ProgramExport::folder_ = nullptr;
-std::map<std::string, std::string> ProgramExport::printed_;
+testing::TemporaryFolder* ProgramExport::folder = nullptr;
+std::map<std::string, std::string> ProgramExport::printed;
 
 std::string Contents(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -148,13 +148,13 @@ TEST_F(ProgramExport, EveryFileIsExportedAsTextAndNumbers) {
 
 TEST_F(ProgramExport, ShowPrintsTheTableThatTheCommandPrinted) {
   for (const char* name : {"sweep", "none", "generated", "channels"}) {
-    ASSERT_GT(printed_[name].size(), 100U) << name;
+    ASSERT_GT(printed[name].size(), 100U) << name;
     EXPECT_THAT(RunMidscope({"show", File(std::string(name) + ".h5")}).out,
-                HasSubstr("\n" + printed_[name]))
+                HasSubstr("\n" + printed[name]))
         << name;
   }
-  EXPECT_THAT(printed_["sweep"], HasSubstr("channel(100,factor=-1)"));
-  EXPECT_THAT(printed_["sweep"], HasSubstr("(control)"));
+  EXPECT_THAT(printed["sweep"], HasSubstr("channel(100,factor=-1)"));
+  EXPECT_THAT(printed["sweep"], HasSubstr("(control)"));
   // Joined files call the settings as they were given, too.
   EXPECT_THAT(RunMidscope({"show", File("merged.h5")}).out, HasSubstr("\npi(1.5)  "));
   const ProgramRun listed = RunMidscope({"ls", File("channels.h5")});
@@ -162,8 +162,8 @@ TEST_F(ProgramExport, ShowPrintsTheTableThatTheCommandPrinted) {
 }
 
 TEST_F(ProgramExport, PlacesByShareArePrintedAsShares) {
-  EXPECT_THAT(printed_["generated"], ::testing::ContainsRegex("none +0 % +2 "));
-  EXPECT_THAT(printed_["generated"], ::testing::ContainsRegex("none +100 % +2 "));
+  EXPECT_THAT(printed["generated"], ::testing::ContainsRegex("none +0 % +2 "));
+  EXPECT_THAT(printed["generated"], ::testing::ContainsRegex("none +100 % +2 "));
   EXPECT_THAT(RunMidscope({"compare", File("generated.h5"), File("generated.h5")}).out,
               ::testing::ContainsRegex("none +100 % +B "));
   const ProgramRun csv =

@@ -85,7 +85,7 @@ TEST_F(ProgramStore, LsTellsWhatAJournalHolds) {
   const json listed =
       json::parse(RunMidscope({"ls", File("run.h5.journal"), "--json"}).out)["files"][0];
   EXPECT_EQ(listed["journal_of"], File("run.h5"));
-  EXPECT_EQ(listed["samples"], json({0}));
+  EXPECT_EQ(listed["samples"], json(std::vector<int>{0}));
   EXPECT_EQ(listed["plan"]["task"], "kv");
   EXPECT_THAT(RunMidscope({"show", File("run.h5.journal")}).err, HasSubstr("journal"));
 
