@@ -29,6 +29,7 @@ std::string Letter(size_t file) { return {static_cast<char>('A' + file)}; }
 // Lists without the elements that all of them have; other values as they are.
 std::vector<std::string> WithoutCommon(const std::vector<std::string>& values) {
   std::vector<Json> lists;
+  lists.reserve(values.size());
   for (const std::string& value : values) lists.push_back(Json::parse(value, nullptr, false));
   if (!std::all_of(lists.begin(), lists.end(), [](const Json& list) { return list.is_array(); })) {
     return values;
@@ -54,7 +55,7 @@ std::vector<std::string> WithoutCommon(const std::vector<std::string>& values) {
 // At most 60 characters of it.
 std::string Shortened(const std::string& value) {
   constexpr size_t kLongest = 60;
-  const std::string shown = DisplayText(value);
+  std::string shown = DisplayText(value);
   if (shown.size() <= kLongest) return shown;
   size_t end = kLongest - 3;
   while (end > 0 && (static_cast<unsigned char>(shown[end]) & 0xc0U) == 0x80U) --end;

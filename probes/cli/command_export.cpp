@@ -43,7 +43,7 @@ bool IsFormat(const std::string& ending) {
 // As asked, or as --out ends, or CSV.
 std::string Format(const OptionSet& options) {
   const std::string& out = options.Text("out");
-  const std::string ending = Ending(out);
+  std::string ending = Ending(out);
   if (options.IsSet("format")) {
     const std::string& format = options.Text("format");
     if (IsFormat(ending) && ending != format) {
@@ -95,6 +95,7 @@ std::vector<std::filesystem::path> Targets(const std::string& out, bool one_file
                          std::to_string(names.size()) + ": " + list,
                      "Give --out FOLDER with --format, or the address of one record");
   }
+  targets.reserve(names.size());
   for (const std::string& name : names) targets.push_back(std::filesystem::path(out) / name);
   return targets;
 }
