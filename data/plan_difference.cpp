@@ -57,7 +57,7 @@ std::string FirstPlanDifference(const Json& stored, const Json& asked) {
     if (value.is_array() && other.is_array()) return ListDifference(name, value, other);
     if (value.is_object() && other.is_object()) {
       const std::string inner = FirstPlanDifference(value, other);
-      if (!inner.empty()) return name + ": " + inner;
+      if (!inner.empty()) return std::string(name).append(": ").append(inner);
       continue;
     }
     return name + " is " + Shown(value) + " there, and " + Shown(other) + " is asked for";
