@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/hooks.h"
 #include "core/intervention.h"
 #include "core/model_config.h"
+#include "core/row_range.h"
 #include "kernels/attention.h"
 
 namespace midscope {

@@ -10,6 +10,7 @@
 #include "core/compressive_memory.h"
 #include "core/error.h"
 #include "core/head_ablation.h"
+#include "core/infini_plan.h"
 #include "core/near_far_plan.h"
 #include "core/scaled_projections.h"
 #include "core/show_rows.h"

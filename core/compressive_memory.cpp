@@ -6,14 +6,10 @@
 #include <algorithm>
 #include <string>
 
-#include "core/error.h"
 #include "core/job.h"
-#include "core/plan_checks.h"
 
 namespace midscope {
 namespace {
-
-constexpr const char* kTerm = "infini";
 
 // ELU(x) + 1 of [rows, heads * head_dim], as [heads, rows, head_dim] float32. e^x itself below 0:
 // ELU first would round small ones to 0.
@@ -41,59 +37,7 @@ void PutSegment(const at::Tensor& k, const at::Tensor& v, int64_t head_dim, Segm
   state.rows += k.size(0);
 }
 
-void CheckGates(const std::vector<double>& gates, int64_t heads) {
-  const auto count = static_cast<int64_t>(gates.size());
-  if (count != 1 && count != heads) {
-    throw UsageError(kTerm,
-                     std::to_string(count) + " gates for " + std::to_string(heads) + " heads",
-                     "Give one gate, or one for each query head");
-  }
-  const bool inside =
-      std::all_of(gates.begin(), gates.end(), [](double gate) { return gate >= 0 && gate <= 1; });
-  if (!inside) {
-    throw UsageError(kTerm, "a gate is the memory's share of a head's output", "Give 0 to 1");
-  }
-}
-
-void CheckSegment(const InfiniAttention& scheme, const ModelConfig& config) {
-  if (scheme.segment < 1) throw UsageError(kTerm, "segment must be at least 1 token");
-  if (config.trained_context > 0 && scheme.segment > config.trained_context) {
-    throw UsageError(kTerm,
-                     "segments of " + std::to_string(scheme.segment) +
-                         " tokens are longer than the model's context",
-                     "Give at most " + std::to_string(config.trained_context));
-  }
-}
-
 }  // namespace
-
-void ApplyInfiniAttention(const InfiniAttention& scheme, const Intervention& intervention,
-                          const ModelConfig& config, std::vector<AttentionPlan>& plans) {
-  CheckSegment(scheme, config);
-  CheckGates(scheme.gates, config.heads);
-  if (!intervention.crops.empty() || !intervention.moves.empty() || !intervention.boosts.empty()) {
-    throw UsageError(kTerm,
-                     "it does not go together with crop, move or boost: what is in the memory has "
-                     "no tokens any more",
-                     "Leave one of the two out");
-  }
-  CheckNoWindow(plans, kTerm, ": tokens of a segment that are beyond would be in neither part");
-  CompressiveMemory memory{scheme.segment, scheme.gates, scheme.update};
-  if (memory.gates.size() == 1)
-    memory.gates.assign(static_cast<size_t>(config.heads), scheme.gates.front());
-  for (AttentionPlan& plan : plans) plan.memory = memory;
-}
-
-int64_t SegmentStart(const CompressiveMemory& memory, int64_t row) {
-  return row / memory.segment * memory.segment;
-}
-
-std::vector<RowRange> SegmentParts(const CompressiveMemory& memory, RowRange rows) {
-  std::vector<RowRange> parts;
-  for (int64_t first = rows.first; first < rows.last; first = parts.back().last)
-    parts.push_back({first, std::min(rows.last, SegmentStart(memory, first) + memory.segment)});
-  return parts;
-}
 
 void AdvanceMemory(const CompressiveMemory& memory, const at::Tensor& k, const at::Tensor& v,
                    int64_t head_dim, int64_t rows, kernels::CancelFlag cancel,
@@ -119,13 +63,6 @@ void AddMemory(const CompressiveMemory& memory, const SegmentMemory& state, cons
       Retrieve(state, features).view({heads, rows, head_dim}).transpose(0, 1).contiguous();
   ScaleHeads({memory.gates.begin(), memory.gates.end()}, read);
   z.view({rows, heads, head_dim}).add_(read);
-}
-
-std::vector<float> LocalShares(const CompressiveMemory& memory) {
-  std::vector<float> shares(memory.gates.size());
-  std::transform(memory.gates.begin(), memory.gates.end(), shares.begin(),
-                 [](double gate) { return static_cast<float>(1.0 - gate); });
-  return shares;
 }
 
 void ScaleHeads(const std::vector<float>& factors, const at::Tensor& x) {

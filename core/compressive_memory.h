@@ -24,17 +24,6 @@
 
 namespace midscope {
 
-// Sets segments and gates in every layer. Throws Error (usage): a segment below 1 token or beyond
-// the trained context, gates outside of [0, 1] or of another count than one or one a head, a model
-// with sliding windows, together with crops, moves or boosts (the memory has no passages).
-void ApplyInfiniAttention(const InfiniAttention& scheme, const Intervention& intervention,
-                          const ModelConfig& config, std::vector<AttentionPlan>& plans);
-
-// The first row of the segment that holds `row`.
-int64_t SegmentStart(const CompressiveMemory& memory, int64_t row);
-// `rows` cut where segments begin.
-std::vector<RowRange> SegmentParts(const CompressiveMemory& memory, RowRange rows);
-
 // Puts segments into `state` until it holds rows 0 .. rows - 1 (whole segments); starts anew where
 // it belongs to another plan or is ahead. k and v [>= rows, key_value_heads * head_dim]. Throws
 // Cancelled.
@@ -47,8 +36,6 @@ void AdvanceMemory(const CompressiveMemory& memory, const at::Tensor& k, const a
 void AddMemory(const CompressiveMemory& memory, const SegmentMemory& state, const at::Tensor& q,
                int64_t head_dim, const at::Tensor& z);
 
-// The local part's share, 1 - gate. [head]
-std::vector<float> LocalShares(const CompressiveMemory& memory);
 // x [row, head, n] times a number a head.
 void ScaleHeads(const std::vector<float>& factors, const at::Tensor& x);
 

@@ -37,6 +37,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/row_range.h"
 #include "kernels/types.h"
 
 namespace midscope {
@@ -71,14 +72,6 @@ std::string HookName(const HookPoint& point);
 // Also takes the aliases blocks.{i}.hook_out, model.layers.{i} (both: resid_post) and
 // model.layers.{i}.self_attn (attn_out).
 std::optional<HookPoint> ParseHookName(std::string_view name);
-
-// Rows [first, last) of the sequence, by absolute position.
-struct RowRange {
-  int64_t first = 0;
-  int64_t last = 0;
-  bool empty() const { return last <= first; }
-  bool operator==(const RowRange&) const = default;
-};
 
 enum class HookAccess { kNone, kRead, kWrite };
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/attention_plan.h"
-#include "core/rotary_cache.h"
+#include "core/row_range.h"
 
 namespace midscope {
 

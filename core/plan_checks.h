@@ -7,9 +7,9 @@
 #include <string>
 
 #include "core/attention_plan.h"
-#include "core/hooks.h"
 #include "core/intervention.h"
 #include "core/model_config.h"
+#include "core/row_range.h"
 
 namespace midscope {
 

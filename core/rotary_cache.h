@@ -3,7 +3,6 @@
 // that stand at the same positions.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,17 +10,11 @@
 #include <tuple>
 #include <vector>
 
+#include "core/row_range.h"
 #include "kernels/parallel.h"
 #include "kernels/rotary.h"
 
 namespace midscope {
-
-// The position whose angles a table's row holds: floor(row / group) + offset.
-struct RowPositions {
-  int64_t group = 1;
-  int64_t offset = 0;
-  auto operator<=>(const RowPositions&) const = default;  // NOLINT(modernize-use-nullptr): no 0
-};
 
 class RotaryCache {
  public:

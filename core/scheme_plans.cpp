@@ -6,8 +6,8 @@
 #include <utility>
 #include <variant>
 
-#include "core/compressive_memory.h"
 #include "core/error.h"
+#include "core/infini_plan.h"
 #include "core/near_far_plan.h"
 #include "core/plan_checks.h"
 #include "core/rope_frequencies.h"

@@ -1,28 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "data/journal_summary.h"
 
-#include <filesystem>
-#include <fstream>
-
 #include "data/plan_text.h"
 #include "data/sweep_journal.h"
 
 namespace midscope {
-
-bool IsJournal(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return false;
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(kJournalMark.size(), '\0');
-  return file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) &&
-         bytes == kJournalMark;
-}
-
-std::string FileOfJournal(const std::string& path) {
-  return path.ends_with(kJournalEnding)
-             ? path.substr(0, path.size() - std::string_view(kJournalEnding).size())
-             : path;
-}
 
 JournalSummary SummariseJournal(const std::string& path) {
   JournalSummary summary;

@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "data/unfinished_files.h"
+
 namespace midscope {
 
 struct JournalSummary {
@@ -14,12 +16,6 @@ struct JournalSummary {
   std::set<int64_t> failed;
   int64_t torn_bytes = 0;  // at its end, of an entry that was not written whole
 };
-
-// Whether a file begins as a journal does.
-bool IsJournal(const std::string& path);
-
-// The file that the journal of this name belongs to: its name without ".journal".
-std::string FileOfJournal(const std::string& path);
 
 // Throws Error (failure) for a file that is no journal or holds entries that can't be read.
 JournalSummary SummariseJournal(const std::string& path);

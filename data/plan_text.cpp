@@ -5,7 +5,6 @@
 
 #include "core/error.h"
 #include "core/json_depth.h"
-#include "data/sweep_store.h"
 
 namespace midscope {
 namespace {

@@ -8,6 +8,9 @@
 
 namespace midscope {
 
+// The member of a sweep's plan that says how many samples it has, which may grow.
+inline constexpr const char* kSamplesOfPlan = "samples";
+
 // Throws Error (failure) that names the file where the text is longer, or nests deeper, than a plan
 // does. `what`: "plan". Texts that pass may be parsed, compared and printed; they need not be JSON.
 void CheckJsonText(const std::string& file, const std::string& what, const std::string& text);

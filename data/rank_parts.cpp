@@ -2,7 +2,6 @@
 #include "data/rank_parts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -19,33 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kRank = ".rank";
-
-// The number of a part of `file` by its name, or by its journal's; nothing for other files.
-std::optional<int64_t> PartNumber(std::string_view name, std::string_view file) {
-  if (!name.starts_with(file) || !name.substr(file.size()).starts_with(kRank)) return std::nullopt;
-  name.remove_prefix(file.size() + kRank.size());
-  if (name.ends_with(kJournalEnding)) name.remove_suffix(std::string_view(kJournalEnding).size());
-  int64_t number = -1;
-  const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (failed != std::errc() || end != name.data() + name.size() || number < 0) return std::nullopt;
-  return number;
-}
-
-std::set<int64_t> PartNumbers(const std::string& path) {
-  const fs::path file(path);
-  std::set<int64_t> numbers;
-  std::error_code ignored;
-  const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const auto number = PartNumber(entry.path().filename().string(), file.filename().string());
-    if (number) numbers.insert(*number);
-  }
-  return numbers;
-}
-
 int64_t NextNumber(const std::string& path) {
-  const std::set<int64_t> numbers = PartNumbers(path);
+  const std::set<int64_t> numbers = RankNumbers(path);
   return numbers.empty() ? 0 : *numbers.rbegin() + 1;
 }
 
@@ -102,16 +76,6 @@ void RemoveParts(const std::vector<std::string>& parts) {
 }
 
 }  // namespace
-
-std::string RankPath(const std::string& path, int64_t number) {
-  return path + std::string(kRank) + std::to_string(number);
-}
-
-std::vector<std::string> RankParts(const std::string& path) {
-  std::vector<std::string> parts;
-  for (const int64_t number : PartNumbers(path)) parts.push_back(RankPath(path, number));
-  return parts;
-}
 
 EarlierParts SettleRankParts(const SharedSweep& sweep) {
   for (const std::string& part : RankParts(sweep.path)) FoldJournal(sweep, part);

@@ -14,14 +14,9 @@
 
 #include "core/record.h"
 #include "data/sweep_merge.h"
+#include "data/unfinished_files.h"
 
 namespace midscope {
-
-// "run.h5.rank3"
-std::string RankPath(const std::string& path, int64_t number);
-
-// The parts beside `path`, with a file or a journal, by their numbers.
-std::vector<std::string> RankParts(const std::string& path);
 
 // The file of a sweep, what is to be in it, and who asks.
 struct SharedSweep {

@@ -17,12 +17,11 @@
 #include "data/file_seal.h"
 #include "data/frame_check.h"
 #include "data/hdf5_run.h"
-#include "data/journal_summary.h"
 #include "data/plan_text.h"
-#include "data/rank_parts.h"
 #include "data/reader_process.h"
 #include "data/reader_program.h"
 #include "data/sample_rows.h"
+#include "data/unfinished_files.h"
 
 namespace midscope {
 namespace {

@@ -4,7 +4,7 @@
 #include "data/provenance_fields.h"
 #include "data/record_group.h"
 #include "data/run_store.h"
-#include "data/sweep_virtual.h"
+#include "data/virtual_layout.h"
 
 namespace midscope {
 namespace {
@@ -165,7 +165,7 @@ std::string SchemaPage() {
          "`midscope merge --virtual` writes tables and summaries, and makes virtual data sets "
          "(HDF5) of the samples' arrays that are of\ntext, over an axis of differing length, or "
          "over " +
-         std::to_string(kLargestWrittenBytes >> 10) +
+         std::to_string(hdf5::kLargestWrittenBytes >> 10) +
          " KiB a sample: they lie in the files that `parts` of `/entry` names, under the same "
          "paths.\nFor what it does not find there HDF5 gives the fill value (NaN, -1, 0, \"\") "
          "without a word. Midscope compares\nevery part's checksum with `part_checksums` when it "

@@ -11,11 +11,9 @@
 #include <vector>
 
 #include "data/record_message.h"
+#include "data/unfinished_files.h"
 
 namespace midscope {
-
-inline constexpr std::string_view kJournalMark = "MIDSJNL1";
-inline constexpr const char* kJournalEnding = ".journal";  // behind the name of the sweep's file
 
 // What a journal is opened for.
 enum class JournalAccess {

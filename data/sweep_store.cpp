@@ -234,8 +234,6 @@ SweepStore::~SweepStore() = default;
 SweepStore::SweepStore(SweepStore&&) noexcept = default;
 SweepStore& SweepStore::operator=(SweepStore&&) noexcept = default;
 
-std::string JournalPath(const std::string& path) { return path + kJournalEnding; }
-
 SweepStore SweepStore::Create(const std::string& path, const std::string& plan_json,
                               const Provenance& provenance, const SweepStoreOptions& options) {
   if (PlanOrNothing(plan_json).is_discarded())

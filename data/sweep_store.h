@@ -14,15 +14,11 @@
 #include <vector>
 
 #include "core/record.h"
+#include "data/plan_text.h"
 #include "data/record_reader.h"
+#include "data/unfinished_files.h"
 
 namespace midscope {
-
-// Where samples of the sweep in `path` wait until the file is brought up to date.
-std::string JournalPath(const std::string& path);
-
-// The member of a sweep's plan that says how many samples it has, which may grow.
-inline constexpr const char* kSamplesOfPlan = "samples";
 
 struct SweepStoreOptions {
   bool resume = false;

@@ -55,7 +55,7 @@ bool StaysInPart(const Record& stacked, const Array& array,
     if (ragged.contains(array.axes[i])) return true;
     bytes *= stacked.FindAxis(array.axes[i])->size;
   }
-  return bytes > kLargestWrittenBytes;
+  return bytes > hdf5::kLargestWrittenBytes;
 }
 
 // Which rows of the merged file `input` has, and where.

@@ -11,9 +11,6 @@
 
 namespace midscope {
 
-// Arrays of numbers that take no more bytes a sample are written, for they are tables.
-inline constexpr int64_t kLargestWrittenBytes = 64 << 10;
-
 // Writes what merge.Write() would, but for those arrays of the samples that are of text, over a
 // ragged axis or over kLargestWrittenBytes a sample: they stay in the inputs, which must lie in the
 // folder of `path`. Readers of such a file need the inputs as they are now (RunReader

@@ -11,6 +11,10 @@
 
 namespace midscope::hdf5 {
 
+// Arrays of numbers that take no more bytes a sample are written into a virtual file, for they are
+// tables.
+inline constexpr int64_t kLargestWrittenBytes = 64 << 10;
+
 // Rows of the first axis: `count` from `here` on are those from `there` on.
 struct RowRun {
   hsize_t here = 0;

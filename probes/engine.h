@@ -34,19 +34,10 @@
 #include "core/options.h"
 #include "core/prompt_builder.h"
 #include "core/record.h"
+#include "probes/open_request.h"
 #include "probes/prompt_format.h"
 
 namespace midscope {
-
-struct OpenRequest {
-  std::string model = "embedded";  // as Decoder::Open
-  std::string dtype = "float32";   // or "bfloat16"
-  int threads = 0;
-  std::string weights = "auto";  // "stored", "expanded"
-  std::string device = "cpu";    // core/placement.h
-  bool sliding_window = true;    // DecoderOptions::sliding_window
-  bool beyond_context = false;   // DecoderOptions::beyond_context
-};
 
 // A probe whose options Look takes, for a form.
 struct ProbeOffer {

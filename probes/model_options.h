@@ -8,7 +8,7 @@
 
 #include "core/decoder.h"
 #include "core/options.h"
-#include "probes/engine.h"
+#include "probes/open_request.h"
 
 namespace midscope {
 

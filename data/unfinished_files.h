@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Names of the files that a sweep keeps beside its own while it runs: its journal, and the parts
+// of the processes ("ranks") that share it.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace midscope {
+
+// The first bytes of a journal, and the ending of its name behind the name of the sweep's file.
+inline constexpr std::string_view kJournalMark = "MIDSJNL1";
+inline constexpr const char* kJournalEnding = ".journal";
+
+// "run.h5.journal", where samples of the sweep in `path` wait until the file is brought up to date.
+std::string JournalPath(const std::string& path);
+
+// Whether a file begins as a journal does.
+bool IsJournal(const std::string& path);
+
+// The file that the journal of this name belongs to: its name without ".journal".
+std::string FileOfJournal(const std::string& path);
+
+// "run.h5.rank3"
+std::string RankPath(const std::string& path, int64_t number);
+
+// The parts beside `path`, with a file or a journal, by their numbers.
+std::vector<std::string> RankParts(const std::string& path);
+
+// Their numbers.
+std::set<int64_t> RankNumbers(const std::string& path);
+
+}  // namespace midscope
