@@ -9,16 +9,16 @@
 #include <QStandardPaths>
 #include <QStatusBar>
 
-#include "gui/error_bar.h"
-#include "gui/head_selection.h"
+#include "gui/files/result_file.h"
 #include "gui/main_window.h"
-#include "gui/model_panel.h"
-#include "gui/option_form.h"
-#include "gui/record_panel.h"
-#include "gui/result_file.h"
-#include "gui/session.h"
-#include "gui/setting_history.h"
-#include "gui/subject_panel.h"
+#include "gui/panels/model_panel.h"
+#include "gui/panels/record_panel.h"
+#include "gui/panels/subject_panel.h"
+#include "gui/session/session.h"
+#include "gui/session/setting_history.h"
+#include "gui/widgets/error_bar.h"
+#include "gui/widgets/head_selection.h"
+#include "gui/widgets/option_form.h"
 
 namespace midscope {
 namespace {

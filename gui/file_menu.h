@@ -7,8 +7,8 @@
 #include <QStringList>
 #include <memory>
 
-#include "gui/result_opener.h"
-#include "gui/session_file.h"
+#include "gui/files/result_opener.h"
+#include "gui/files/session_file.h"
 
 class QMenu;
 class QSettings;

@@ -6,22 +6,22 @@
 #include <exception>
 #include <vector>
 
-#include "core/error.h"
-#include "core/intervention_text.h"
-#include "core/mapped_file_guard.h"
-#include "core/thread_policy.h"
-#include "gui/command_line.h"
-#include "gui/error_bar.h"
+#include "core/base/error.h"
+#include "core/base/mapped_file_guard.h"
+#include "core/compute/thread_policy.h"
+#include "core/intervention/intervention_text.h"
 #include "gui/file_menu.h"
+#include "gui/files/command_line.h"
 #include "gui/main_window.h"
-#include "gui/model_panel.h"
-#include "gui/option_form.h"
-#include "gui/plot.h"
-#include "gui/record_panel.h"
-#include "gui/session.h"
-#include "gui/setting_history.h"
-#include "gui/subject_panel.h"
-#include "probes/plugin_loader.h"
+#include "gui/panels/model_panel.h"
+#include "gui/panels/record_panel.h"
+#include "gui/panels/subject_panel.h"
+#include "gui/plots/plot.h"
+#include "gui/session/session.h"
+#include "gui/session/setting_history.h"
+#include "gui/widgets/error_bar.h"
+#include "gui/widgets/option_form.h"
+#include "probes/plugin/plugin_loader.h"
 
 namespace {
 

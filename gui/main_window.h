@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "probes/engine.h"
+#include "probes/engine/engine.h"
 
 class QLabel;
 class QTabWidget;

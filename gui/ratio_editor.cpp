@@ -12,14 +12,14 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
-#include "core/error.h"
-#include "core/head_ratio_file.h"
-#include "gui/error_bar.h"
+#include "core/base/error.h"
+#include "core/intervention/head_ratio_file.h"
+#include "gui/base/write_whole_file.h"
 #include "gui/main_window.h"
-#include "gui/ratio_table.h"
-#include "gui/session.h"
-#include "gui/setting_history.h"
-#include "gui/write_whole_file.h"
+#include "gui/panels/ratio_table.h"
+#include "gui/session/session.h"
+#include "gui/session/setting_history.h"
+#include "gui/widgets/error_bar.h"
 
 namespace midscope {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/unicode_text.h"
+#include "core/tokenizer/unicode_text.h"
 #include "data/scorers/loose_utf8.h"
 
 namespace midscope {

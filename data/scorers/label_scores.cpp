@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/error.h"
-#include "core/unicode_text.h"
-#include "core/utf8.h"
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+#include "core/tokenizer/unicode_text.h"
 
 namespace midscope {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <string_view>
 
-#include "core/unicode_text.h"
-#include "core/utf8.h"
+#include "core/base/utf8.h"
+#include "core/tokenizer/unicode_text.h"
 
 namespace midscope {
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "probes/base/record_values.h"
 #include "probes/cli/record_values.h"
 #include "probes/cli/text_table.h"
-#include "probes/record_values.h"
 
 namespace midscope::cli {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "probes/cli/command.h"
 
-#include "core/error.h"
-#include "core/nearest_word.h"
-#include "probes/plugin_loader.h"
+#include "core/base/error.h"
+#include "core/base/nearest_word.h"
+#include "probes/plugin/plugin_loader.h"
 
 namespace midscope::cli {
 

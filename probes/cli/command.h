@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "core/job.h"
-#include "core/options.h"
-#include "probes/option_kinds.h"
+#include "core/base/job.h"
+#include "core/base/options.h"
+#include "probes/base/option_kinds.h"
 
 namespace midscope {
 class ProbeRegistry;

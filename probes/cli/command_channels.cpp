@@ -6,21 +6,21 @@
 #include <string_view>
 #include <utility>
 
-#include "core/error.h"
-#include "core/intervention_text.h"
-#include "core/number_text.h"
-#include "data/plan_difference.h"
-#include "data/record_reader.h"
-#include "data/run_store.h"
+#include "core/base/error.h"
+#include "core/base/number_text.h"
+#include "core/intervention/intervention_text.h"
+#include "data/store/record_reader.h"
+#include "data/store/run_store.h"
+#include "data/sweep/plan_difference.h"
+#include "probes/base/number_list.h"
+#include "probes/channels/find_channels.h"
 #include "probes/cli/channels_table.h"
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"
 #include "probes/cli/progress_line.h"
-#include "probes/find_channels.h"
-#include "probes/model_options.h"
-#include "probes/number_list.h"
-#include "probes/prompt_format_options.h"
-#include "probes/provenance.h"
+#include "probes/model/model_options.h"
+#include "probes/model/provenance.h"
+#include "probes/prompt/prompt_format_options.h"
 
 namespace midscope::cli {
 namespace {

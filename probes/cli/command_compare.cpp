@@ -6,8 +6,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
-#include "core/utf8.h"
+#include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "probes/cli/command.h"
 #include "probes/cli/file_comparison.h"
 #include "probes/cli/published_text.h"

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "core/error.h"
-#include "data/export.h"
-#include "data/npz.h"
-#include "data/record_reader.h"
+#include "core/base/error.h"
+#include "data/export/export.h"
+#include "data/export/npz.h"
+#include "data/store/record_reader.h"
 #include "probes/cli/command.h"
 #include "probes/cli/export_table.h"
 #include "probes/cli/output.h"

@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
-#include "core/hub_fetch.h"
-#include "core/hub_listing.h"
-#include "core/utf8.h"
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+#include "core/hub/hub_fetch.h"
+#include "core/hub/hub_listing.h"
 #include "probes/cli/command.h"
 
 namespace midscope::cli {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include <nlohmann/json.hpp>
 
-#include "core/context_limit.h"
-#include "core/generate.h"
-#include "core/intervention_text.h"
-#include "core/passage.h"
+#include "core/intervention/intervention_text.h"
+#include "core/intervention/passage.h"
+#include "core/plan/context_limit.h"
+#include "core/run/generate.h"
 #include "probes/cli/command.h"
 #include "probes/cli/prompt_options.h"
-#include "probes/model_options.h"
-#include "probes/prompt_format_options.h"
-#include "probes/prompt_record.h"
-#include "probes/run_probe.h"
-#include "probes/sent_prompt.h"
-#include "probes/task_prompt.h"
+#include "probes/engine/run_probe.h"
+#include "probes/model/model_options.h"
+#include "probes/prompt/prompt_format_options.h"
+#include "probes/prompt/prompt_record.h"
+#include "probes/prompt/sent_prompt.h"
+#include "probes/prompt/task_prompt.h"
 
 namespace midscope::cli {
 namespace {

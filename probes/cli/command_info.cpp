@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "core/error.h"
+#include "core/base/error.h"
+#include "probes/base/number_list.h"
 #include "probes/cli/command.h"
 #include "probes/cli/model_facts.h"
-#include "probes/model_options.h"
-#include "probes/number_list.h"
+#include "probes/model/model_options.h"
 
 namespace midscope::cli {
 namespace {

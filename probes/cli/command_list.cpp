@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
-#include "core/utf8.h"
-#include "data/record_reader.h"
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+#include "data/store/record_reader.h"
 #include "probes/cli/command.h"
 #include "probes/cli/stored_file.h"
 #include "probes/cli/text_table.h"

@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
-#include "data/record_reader.h"
-#include "data/sweep_merge.h"
-#include "data/sweep_virtual.h"
+#include "core/base/error.h"
+#include "data/store/record_reader.h"
+#include "data/sweep/sweep_merge.h"
+#include "data/sweep/sweep_virtual.h"
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"
-#include "probes/merged_means.h"
+#include "probes/sweep/merged_means.h"
 
 namespace midscope::cli {
 namespace {

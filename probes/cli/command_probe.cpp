@@ -5,12 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/context_limit.h"
-#include "core/error.h"
-#include "core/intervention_text.h"
-#include "core/utf8.h"
-#include "data/export.h"
-#include "data/run_store.h"
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+#include "core/intervention/intervention_text.h"
+#include "core/plan/context_limit.h"
+#include "data/export/export.h"
+#include "data/store/run_store.h"
+#include "probes/base/record_values.h"
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"
 #include "probes/cli/probe_batch_options.h"
@@ -18,14 +19,13 @@
 #include "probes/cli/prompt_options.h"
 #include "probes/cli/record_text.h"
 #include "probes/cli/text_table.h"
-#include "probes/model_options.h"
-#include "probes/plugin_loader.h"
-#include "probes/prompt_format_options.h"
-#include "probes/prompt_record.h"
-#include "probes/provenance.h"
-#include "probes/record_values.h"
-#include "probes/run_probe.h"
-#include "probes/sent_prompt.h"
+#include "probes/engine/run_probe.h"
+#include "probes/model/model_options.h"
+#include "probes/model/provenance.h"
+#include "probes/plugin/plugin_loader.h"
+#include "probes/prompt/prompt_format_options.h"
+#include "probes/prompt/prompt_record.h"
+#include "probes/prompt/sent_prompt.h"
 
 namespace midscope::cli {
 namespace {

@@ -4,14 +4,14 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "data/run_store.h"
+#include "data/store/run_store.h"
+#include "probes/base/record_values.h"
+#include "probes/builtin/rope_periods.h"
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"
 #include "probes/cli/record_values.h"
 #include "probes/cli/text_table.h"
-#include "probes/provenance.h"
-#include "probes/record_values.h"
-#include "probes/rope_periods.h"
+#include "probes/model/provenance.h"
 
 namespace midscope::cli {
 namespace {

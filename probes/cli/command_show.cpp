@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.h"
-#include "core/utf8.h"
-#include "data/export.h"
-#include "data/provenance_fields.h"
-#include "data/record_reader.h"
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+#include "data/export/export.h"
+#include "data/store/provenance_fields.h"
+#include "data/store/record_reader.h"
 #include "probes/cli/command.h"
 #include "probes/cli/record_text.h"
 #include "probes/cli/stored_file.h"

@@ -3,13 +3,13 @@
 
 #include <utility>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "probes/cli/command.h"
 #include "probes/cli/interrupt.h"
 #include "probes/cli/prompt_options.h"
 #include "probes/cli/what_if_prompt.h"
-#include "probes/model_options.h"
-#include "probes/prompt_format_options.h"
+#include "probes/model/model_options.h"
+#include "probes/prompt/prompt_format_options.h"
 
 namespace midscope::cli {
 namespace {

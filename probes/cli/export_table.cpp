@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "core/error.h"
-#include "core/nearest_word.h"
+#include "core/base/error.h"
+#include "core/base/nearest_word.h"
 
 namespace midscope::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/record.h"
+#include "core/base/record.h"
 
 namespace midscope::cli {
 

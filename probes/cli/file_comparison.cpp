@@ -8,10 +8,10 @@
 #include <optional>
 #include <string_view>
 
-#include "core/error.h"
-#include "data/provenance_fields.h"
-#include "probes/intervals.h"
-#include "probes/record_values.h"
+#include "core/base/error.h"
+#include "data/store/provenance_fields.h"
+#include "probes/base/record_values.h"
+#include "probes/statistics/intervals.h"
 
 namespace midscope::cli {
 namespace {

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/job.h"
-#include "data/record_reader.h"
-#include "probes/statistics.h"
+#include "core/base/job.h"
+#include "data/store/record_reader.h"
+#include "probes/statistics/statistics.h"
 
 namespace midscope::cli {
 
@@ -25,7 +25,7 @@ struct FileOutcome {
   std::vector<double> answer_nll;  // [setting, place]
   std::vector<double> answered;    // [setting, place]; generation_score, or else accuracy
   int64_t samples = 0;
-  // How prompts were put (probes/prompt_format.h); "" where the file does not say.
+  // How prompts were put (probes/prompt/prompt_format.h); "" where the file does not say.
   std::string bos;
   std::string chat_template;
   std::vector<std::string> place_texts = {};  // how places are printed; empty: by rank

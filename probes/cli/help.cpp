@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include "core/error.h"
-#include "core/intervention_text.h"
-#include "core/nearest_word.h"
-#include "core/presets.h"
-#include "data/own_task.h"
-#include "data/run_schema.h"
-#include "data/task.h"
+#include "core/base/error.h"
+#include "core/base/nearest_word.h"
+#include "core/intervention/intervention_text.h"
+#include "core/intervention/presets.h"
+#include "data/store/run_schema.h"
+#include "data/tasks/own_task.h"
+#include "data/tasks/task.h"
 #include "probes/cli/command.h"
 #include "probes/cli/option_binder.h"
 #include "probes/cli/paragraph.h"

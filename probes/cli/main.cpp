@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
-#include "core/mapped_file_guard.h"
-#include "core/thread_policy.h"
+#include "core/base/mapped_file_guard.h"
+#include "core/compute/thread_policy.h"
 #include "probes/cli/program.h"
 
 int main(int argc, char** argv) {

@@ -5,13 +5,13 @@
 #include <memory>
 #include <optional>
 
-#include "core/config_json.h"
-#include "core/error.h"
-#include "core/gguf_file.h"
-#include "core/model_source.h"
-#include "core/placement.h"
-#include "core/safetensors_file.h"
-#include "core/tokenizer.h"
+#include "core/base/error.h"
+#include "core/compute/placement.h"
+#include "core/formats/config_json.h"
+#include "core/formats/gguf_file.h"
+#include "core/formats/safetensors_file.h"
+#include "core/model/model_source.h"
+#include "core/tokenizer/tokenizer.h"
 
 namespace midscope::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/model_config.h"
-#include "probes/intervention_support.h"
+#include "core/model/model_config.h"
+#include "probes/model/intervention_support.h"
 
 namespace midscope::cli {
 

@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "core/utf8.h"
-#include "core/weight_storage.h"
+#include "core/base/utf8.h"
+#include "core/compute/weight_storage.h"
 #include "probes/cli/model_facts.h"
 #include "probes/cli/text_table.h"
-#include "probes/memory_estimate.h"
-#include "probes/model_options.h"
+#include "probes/model/memory_estimate.h"
+#include "probes/model/model_options.h"
 
 namespace midscope::cli {
 namespace {

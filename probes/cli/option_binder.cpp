@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "core/error.h"
-#include "core/nearest_word.h"
+#include "core/base/error.h"
+#include "core/base/nearest_word.h"
 
 namespace midscope::cli {
 namespace {

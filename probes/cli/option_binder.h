@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Described options as command-line flags: the one place where CLI11 meets core/options.h.
+// Described options as command-line flags: the one place where CLI11 meets core/base/options.h.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/options.h"
+#include "core/base/options.h"
 #include "probes/cli/command.h"
 
 namespace midscope::cli {

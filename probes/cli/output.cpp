@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "core/error.h"
-#include "core/utf8.h"
+#include "core/base/error.h"
+#include "core/base/utf8.h"
 
 namespace midscope::cli {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/options.h"
+#include "core/base/options.h"
 
 namespace midscope::cli {
 
@@ -48,7 +48,7 @@ class CheckedStream : public std::ostream {
 };
 
 // Text of several lines fit for a terminal, whoever wrote it: what is invisible or moves the
-// cursor, but for line ends and tabs, as DisplayText (core/utf8.h) shows it.
+// cursor, but for line ends and tabs, as DisplayText (core/base/utf8.h) shows it.
 std::string TerminalText(std::string_view text);
 
 // Throws Error (usage) where the file exists and `overwrite` is false, and (failure) where its

@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace midscope::cli {
 namespace {

@@ -10,10 +10,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/error.h"
-#include "core/nearest_word.h"
-#include "core/number_text.h"
-#include "core/prompt_builder.h"
+#include "core/base/error.h"
+#include "core/base/nearest_word.h"
+#include "core/base/number_text.h"
+#include "core/tokenizer/prompt_builder.h"
 
 namespace midscope::cli {
 namespace {

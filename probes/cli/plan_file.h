@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/options.h"
+#include "core/base/options.h"
 
 namespace midscope::cli {
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <numeric>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "probes/cli/command.h"
-#include "probes/task_prompt.h"
+#include "probes/prompt/task_prompt.h"
 
 namespace midscope::cli {
 

@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "core/options.h"
-#include "core/tokenizer.h"
-#include "probes/probe_batch.h"
-#include "probes/prompt_format.h"
+#include "core/base/options.h"
+#include "core/tokenizer/tokenizer.h"
+#include "probes/engine/probe_batch.h"
+#include "probes/prompt/prompt_format.h"
 
 namespace midscope::cli {
 

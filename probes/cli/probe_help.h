@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "probes/probe_registry.h"
+#include "probes/plugin/probe_registry.h"
 
 namespace midscope::cli {
 

@@ -8,14 +8,14 @@
 #include <new>
 #include <optional>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "probes/cli/command.h"
 #include "probes/cli/help.h"
 #include "probes/cli/interrupt.h"
 #include "probes/cli/option_binder.h"
 #include "probes/cli/output.h"
 #include "probes/cli/progress_line.h"
-#include "probes/provenance.h"
+#include "probes/model/provenance.h"
 
 namespace midscope::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "core/hub_listing.h"
+#include "core/hub/hub_listing.h"
 
 namespace midscope::cli {
 namespace {

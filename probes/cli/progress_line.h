@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "core/job.h"
+#include "core/base/job.h"
 
 namespace midscope::cli {
 

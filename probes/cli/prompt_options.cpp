@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "probes/cli/prompt_options.h"
 
-#include "core/error.h"
-#include "core/prompt_builder.h"
-#include "core/utf8.h"
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+#include "core/tokenizer/prompt_builder.h"
 #include "probes/cli/command.h"
-#include "probes/prompt_format_options.h"
-#include "probes/task_prompt.h"
+#include "probes/prompt/prompt_format_options.h"
+#include "probes/prompt/task_prompt.h"
 
 namespace midscope::cli {
 

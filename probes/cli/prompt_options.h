@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "core/options.h"
-#include "core/prompt.h"
-#include "core/tokenizer.h"
-#include "probes/prompt_format.h"
-#include "probes/task_prompt.h"
+#include "core/base/options.h"
+#include "core/tokenizer/prompt.h"
+#include "core/tokenizer/tokenizer.h"
+#include "probes/prompt/prompt_format.h"
+#include "probes/prompt/task_prompt.h"
 
 namespace midscope::cli {
 

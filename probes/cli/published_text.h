@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/published_tables.h"
+#include "data/published/published_tables.h"
 #include "probes/cli/file_comparison.h"
 
 namespace midscope::cli {

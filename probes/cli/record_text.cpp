@@ -7,11 +7,11 @@
 #include <cmath>
 #include <vector>
 
-#include "core/utf8.h"
-#include "data/array_kind.h"
+#include "core/base/utf8.h"
+#include "data/store/array_kind.h"
+#include "probes/base/record_values.h"
 #include "probes/cli/output.h"
 #include "probes/cli/text_table.h"
-#include "probes/record_values.h"
 
 namespace midscope::cli {
 namespace {

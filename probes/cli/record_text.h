@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "core/record.h"
+#include "core/base/record.h"
 
 namespace midscope::cli {
 
@@ -13,8 +13,9 @@ namespace midscope::cli {
 inline constexpr size_t kHeadsShown = 10;
 
 // Its name, attributes, a table of the arrays over one short axis, and of every other array its
-// shape and, where its numbers are measured (data/array_kind.h), mean, least and largest value,
-// where that stands, and the `top` largest heads. Ranks that count from 0 are printed from 1.
+// shape and, where its numbers are measured (data/store/array_kind.h), mean, least and largest
+// value, where that stands, and the `top` largest heads. Ranks that count from 0 are printed
+// from 1.
 std::string RecordText(const Record& record, size_t top = kHeadsShown);
 
 // One array with all its values: a table of rows and columns, over the axes that have more than one

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/record.h"
+#include "core/base/record.h"
 
 namespace midscope::cli {
 

@@ -6,11 +6,11 @@
 #include <set>
 #include <type_traits>
 
-#include "core/error.h"
-#include "core/intervention_text.h"
-#include "core/utf8.h"
-#include "data/provenance_fields.h"
-#include "data/rank_parts.h"
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+#include "core/intervention/intervention_text.h"
+#include "data/store/provenance_fields.h"
+#include "data/sweep/rank_parts.h"
 #include "probes/cli/command.h"
 
 namespace midscope::cli {

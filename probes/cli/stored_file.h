@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "core/options.h"
-#include "core/record.h"
-#include "data/journal_summary.h"
-#include "data/record_reader.h"
+#include "core/base/options.h"
+#include "core/base/record.h"
+#include "data/store/record_reader.h"
+#include "data/sweep/journal_summary.h"
 
 namespace midscope::cli {
 
-// --slice AXIS=PLACES (data/record_slice.h), and a file or address of this name.
+// --slice AXIS=PLACES (data/store/record_slice.h), and a file or address of this name.
 OptionDescription SliceOption();
 // What it was given: a setting as files label it, however it was written.
 std::vector<std::string> ReadSlices(const OptionSet& options);

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "core/base/error.h"
+#include "probes/base/record_values.h"
 #include "probes/cli/channels_table.h"
 #include "probes/cli/sweep_table.h"
-#include "probes/merged_means.h"
-#include "probes/plan_texts.h"
-#include "probes/record_values.h"
+#include "probes/sweep/merged_means.h"
+#include "probes/sweep/plan_texts.h"
 
 namespace midscope::cli {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "data/record_reader.h"
+#include "data/store/record_reader.h"
 
 namespace midscope::cli {
 

@@ -10,19 +10,19 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "core/decoder.h"
-#include "core/error.h"
-#include "core/hub_listing.h"
-#include "core/scoring.h"
+#include "core/base/error.h"
+#include "core/decoder/decoder.h"
+#include "core/hub/hub_listing.h"
+#include "core/run/scoring.h"
 #include "probes/cli/progress_line.h"
 #include "probes/cli/sweep_options.h"
 #include "probes/cli/text_table.h"
-#include "probes/memory_estimate.h"
-#include "probes/model_options.h"
-#include "probes/sweep_context.h"
-#include "probes/sweep_cost.h"
-#include "probes/sweep_sample.h"
-#include "probes/task_prompt.h"
+#include "probes/model/memory_estimate.h"
+#include "probes/model/model_options.h"
+#include "probes/prompt/task_prompt.h"
+#include "probes/sweep/sweep_context.h"
+#include "probes/sweep/sweep_cost.h"
+#include "probes/sweep/sweep_sample.h"
 
 namespace midscope::cli {
 namespace {

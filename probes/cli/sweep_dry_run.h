@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/job.h"
-#include "core/options.h"
-#include "probes/sweep_grid.h"
+#include "core/base/job.h"
+#include "core/base/options.h"
+#include "probes/sweep/sweep_grid.h"
 
 namespace midscope::cli {
 

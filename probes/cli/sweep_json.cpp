@@ -4,7 +4,7 @@
 
 #include "probes/cli/record_values.h"
 #include "probes/cli/sweep_table.h"
-#include "probes/plan_texts.h"
+#include "probes/sweep/plan_texts.h"
 
 namespace midscope::cli {
 namespace {

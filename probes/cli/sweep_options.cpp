@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/error.h"
-#include "core/utf8.h"
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+#include "probes/base/number_list.h"
 #include "probes/cli/command.h"
 #include "probes/cli/plan_file.h"
-#include "probes/model_options.h"
-#include "probes/number_list.h"
-#include "probes/plan_texts.h"
-#include "probes/prompt_format_options.h"
-#include "probes/sweep_controls.h"
-#include "probes/task_prompt.h"
+#include "probes/model/model_options.h"
+#include "probes/prompt/prompt_format_options.h"
+#include "probes/prompt/task_prompt.h"
+#include "probes/sweep/plan_texts.h"
+#include "probes/sweep/sweep_controls.h"
 
 namespace midscope::cli {
 namespace {

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "core/decoder.h"
-#include "core/options.h"
-#include "data/task.h"
-#include "probes/sweep_addition.h"
-#include "probes/sweep_grid.h"
-#include "probes/sweep_plan.h"
+#include "core/base/options.h"
+#include "core/decoder/decoder.h"
+#include "data/tasks/task.h"
+#include "probes/sweep/sweep_addition.h"
+#include "probes/sweep/sweep_grid.h"
+#include "probes/sweep/sweep_plan.h"
 
 namespace midscope::cli {
 

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <optional>
 
-#include "core/context_limit.h"
+#include "core/plan/context_limit.h"
 #include "probes/cli/setting_letters.h"
 #include "probes/cli/text_table.h"
-#include "probes/plan_texts.h"
+#include "probes/sweep/plan_texts.h"
 
 namespace midscope::cli {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "probes/outcome_statistics.h"
-#include "probes/sweep.h"
-#include "probes/sweep_grid.h"
-#include "probes/sweep_statistics.h"
+#include "probes/statistics/outcome_statistics.h"
+#include "probes/sweep/sweep.h"
+#include "probes/sweep/sweep_grid.h"
+#include "probes/sweep/sweep_statistics.h"
 
 namespace midscope::cli {
 

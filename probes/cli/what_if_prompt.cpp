@@ -13,9 +13,9 @@
 #include <cstring>
 #include <utility>
 
-#include "core/error.h"
-#include "core/intervention_text.h"
-#include "data/run_store.h"
+#include "core/base/error.h"
+#include "core/intervention/intervention_text.h"
+#include "data/store/run_store.h"
 #include "probes/cli/help.h"
 
 namespace midscope::cli {

@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "core/intervention.h"
-#include "core/job.h"
-#include "core/record.h"
+#include "core/base/job.h"
+#include "core/base/record.h"
+#include "core/intervention/intervention.h"
 #include "probes/cli/line_reader.h"
 #include "probes/cli/what_if_text.h"
-#include "probes/engine_service.h"
+#include "probes/engine/engine_service.h"
 
 namespace midscope::cli {
 

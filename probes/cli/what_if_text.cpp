@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "core/context_limit.h"
-#include "core/hub_listing.h"
-#include "core/intervention_text.h"
+#include "core/hub/hub_listing.h"
+#include "core/intervention/intervention_text.h"
+#include "core/plan/context_limit.h"
+#include "probes/base/record_values.h"
 #include "probes/cli/record_values.h"
 #include "probes/cli/text_table.h"
-#include "probes/record_values.h"
 
 namespace midscope::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "probes/engine_service.h"
+#include "probes/engine/engine_service.h"
 
 namespace midscope::cli {
 

@@ -11,7 +11,7 @@
 #include "kernels/matrix_vector.h"
 #include "kernels/normalise.h"
 #include "kernels/quantised_product.h"
-#include "tests/kernels/thread_executor.h"
+#include "tests/kernels/support/thread_executor.h"
 
 namespace midscope::kernels {
 namespace {

@@ -16,11 +16,11 @@
 #include <functional>
 #include <string>
 
-#include "core/decoder.h"
-#include "core/thread_policy.h"
-#include "data/random.h"
-#include "probes/probe_registry.h"
-#include "probes/run_probe.h"
+#include "core/compute/thread_policy.h"
+#include "core/decoder/decoder.h"
+#include "data/tasks/random.h"
+#include "probes/engine/run_probe.h"
+#include "probes/plugin/probe_registry.h"
 
 namespace {
 

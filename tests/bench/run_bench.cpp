@@ -18,10 +18,10 @@
 #include <functional>
 #include <string>
 
-#include "core/captures.h"
-#include "core/decoder.h"
-#include "core/error.h"
-#include "core/thread_policy.h"
+#include "core/base/error.h"
+#include "core/compute/thread_policy.h"
+#include "core/decoder/captures.h"
+#include "core/decoder/decoder.h"
 
 namespace {
 

@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <random>
 
-#include "data/run_store.h"
-#include "data/sample_rows.h"
-#include "data/sample_view.h"
-#include "data/sweep_file.h"
+#include "data/store/run_store.h"
+#include "data/store/sample_rows.h"
+#include "data/sweep/sample_view.h"
+#include "data/sweep/sweep_file.h"
 
 namespace {
 

@@ -26,12 +26,12 @@
 #include <thread>
 #include <vector>
 
-#include "core/captures.h"
-#include "core/decoder.h"
-#include "core/error.h"
-#include "core/intervention_text.h"
-#include "core/thread_policy.h"
-#include "core/what_if.h"
+#include "core/base/error.h"
+#include "core/compute/thread_policy.h"
+#include "core/decoder/captures.h"
+#include "core/decoder/decoder.h"
+#include "core/intervention/intervention_text.h"
+#include "core/run/what_if.h"
 
 namespace {
 

@@ -8,9 +8,9 @@
 #include <algorithm>
 
 #include "kernels/attention_engine.h"
-#include "tests/kernels/attention_case.h"
-#include "tests/kernels/every_target.h"
-#include "tests/kernels/thread_executor.h"
+#include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/every_target.h"
+#include "tests/kernels/support/thread_executor.h"
 
 namespace midscope::kernels {
 namespace {

@@ -9,9 +9,10 @@
 #include <iterator>
 #include <set>
 
-#include "tests/kernels/attention_case.h"
-#include "tests/kernels/every_target.h"
-#include "tests/kernels/thread_executor.h"
+#include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/every_target.h"
+#include "tests/kernels/support/thread_executor.h"
+#include "tests/paths.h"
 
 namespace midscope::kernels {
 namespace {
@@ -24,7 +25,7 @@ struct Golden {
 };
 
 std::vector<Golden> ReadGolden() {
-  std::ifstream file(MIDSCOPE_DEQUANTISE_GOLDEN, std::ios::binary);
+  std::ifstream file(MIDSCOPE_TESTS "/kernels/golden/dequantise_golden.bin", std::ios::binary);
   const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
   std::vector<Golden> all;
   size_t at = 8;

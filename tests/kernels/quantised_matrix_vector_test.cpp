@@ -5,10 +5,10 @@
 // whichever others come along; writes nothing but y.
 #include "kernels/quantised_matrix_vector.h"
 
-#include "tests/kernels/attention_case.h"
-#include "tests/kernels/every_target.h"
-#include "tests/kernels/random_blocks.h"
-#include "tests/kernels/thread_executor.h"
+#include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/every_target.h"
+#include "tests/kernels/support/random_blocks.h"
+#include "tests/kernels/support/thread_executor.h"
 
 namespace midscope::kernels {
 namespace {

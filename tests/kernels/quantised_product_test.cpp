@@ -5,9 +5,9 @@
 // for a row whichever others come along; writes nothing but y.
 #include "kernels/quantised_product.h"
 
-#include "tests/kernels/attention_case.h"
-#include "tests/kernels/random_blocks.h"
-#include "tests/kernels/thread_executor.h"
+#include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/random_blocks.h"
+#include "tests/kernels/support/thread_executor.h"
 
 namespace midscope::kernels {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <cmath>
 
-#include "tests/kernels/attention_case.h"
-#include "tests/kernels/every_target.h"
+#include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/every_target.h"
 
 namespace midscope::kernels {
 namespace {

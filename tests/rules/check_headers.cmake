@@ -2,7 +2,7 @@
 # midscope_check_headers(TARGET): each header beside TARGET's CMakeLists.txt, and in folders there that have none of their own,
 # must compile alone. Called in the room's own folder, where what it links is known.
 function(midscope_check_headers target)
-  if(NOT MIDSCOPE_TESTS)
+  if(NOT MIDSCOPE_CHECK_HEADERS)
     return()
   endif()
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "core/base/job.h"
+
+#include <exception>
+#include <new>
+
+#include "core/base/error.h"
+
+namespace midscope {
+
+void JobContext::ThrowIfCancelled() const {
+  if (cancelled()) throw Cancelled();
+}
+
+JobOutcome RunJob(const JobContext& context,
+                  const std::function<void(const JobContext&)>& work) noexcept {
+  JobOutcome outcome;
+  outcome.end = JobEnd::kFailed;
+  try {
+    try {
+      work(context);
+      outcome.end = JobEnd::kDone;
+    } catch (const Cancelled&) {
+      outcome.end = JobEnd::kCancelled;
+    } catch (const Error& error) {
+      outcome.usage_error = error.kind() == ErrorKind::kUsage;
+      outcome.why = error.what();
+    } catch (const std::bad_alloc&) {
+      outcome.why = "memory: not enough for this run. Use a shorter prompt or fewer captures";
+    } catch (const std::exception& error) {
+      outcome.why = std::string("internal error: ") + error.what();
+    } catch (...) {
+      outcome.why = "internal error: an exception of unknown type";
+    }
+  } catch (...) {  // no memory even for the message: the end alone says that it failed
+  }
+  return outcome;
+}
+
+}  // namespace midscope

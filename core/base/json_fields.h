@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Fields of JSON that came from elsewhere: what has the wrong type is an Error that names the
+// field.
+#pragma once
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/nearest_word.h"
+#include "core/base/utf8.h"
+
+namespace midscope {
+
+class JsonFields {
+ public:
+  // thing: the file, in messages; where: the path of `json` inside it ("normalizer").
+  JsonFields(const nlohmann::json& json, std::string thing, std::string where)
+      : json_(json), thing_(std::move(thing)), where_(std::move(where)) {
+    if (!json.is_object()) Fail("must be an object");
+  }
+
+  [[noreturn]] void Fail(const std::string& reason) const {
+    throw Failure(thing_, (where_.empty() ? "it " : "its " + where_ + " ") + reason);
+  }
+  const std::string& thing() const { return thing_; }
+  const std::string& where() const { return where_; }
+
+  // Throws where there is a field that is not among `known`.
+  void RefuseOthers(const std::vector<std::string>& known) const {
+    for (const auto& [key, value] : json_.items()) {
+      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+      Fail("has an unknown field " + Quote(key) + ". " + KnownWordsHint(key, known));
+    }
+  }
+
+  // Null where the field is absent or null.
+  const nlohmann::json* Find(const std::string& key) const {
+    const auto found = json_.find(key);
+    return found == json_.end() || found->is_null() ? nullptr : &*found;
+  }
+  const nlohmann::json& Need(const std::string& key) const {
+    const nlohmann::json* found = Find(key);
+    if (found == nullptr) Fail("has no " + Quote(key));
+    return *found;
+  }
+
+  std::optional<std::string> FindText(const std::string& key) const {
+    const nlohmann::json* found = Find(key);
+    if (found == nullptr) return std::nullopt;
+    if (!found->is_string()) Fail("has a " + Quote(key) + " that is no text");
+    return found->get<std::string>();
+  }
+  std::string Text(const std::string& key) const {
+    if (const auto text = FindText(key)) return *text;
+    Fail("has no " + Quote(key));
+  }
+  bool Flag(const std::string& key, bool otherwise) const {
+    const nlohmann::json* found = Find(key);
+    if (found == nullptr) return otherwise;
+    if (!found->is_boolean()) Fail("has a " + Quote(key) + " that is neither true nor false");
+    return found->get<bool>();
+  }
+  // A token's number: 0 to 2^31 - 1.
+  std::optional<int32_t> FindId(const std::string& key) const {
+    const nlohmann::json* found = Find(key);
+    if (found == nullptr) return std::nullopt;
+    return Id(*found, Quote(key));
+  }
+  int32_t Id(const nlohmann::json& value, const std::string& what) const {
+    if (!value.is_number_integer() || value.is_number_float() ||
+        (value.is_number_unsigned() ? value.get<uint64_t>() > INT32_MAX
+                                    : value.get<int64_t>() < 0 || value.get<int64_t>() > INT32_MAX))
+      Fail("has a " + what + " that is no token id");
+    return value.get<int32_t>();
+  }
+  JsonFields Inside(const std::string& key) const {
+    return {Need(key), thing_, where_.empty() ? key : where_ + "." + key};
+  }
+  const nlohmann::json& Array(const std::string& key) const {
+    const nlohmann::json& found = Need(key);
+    if (!found.is_array()) Fail("has a " + Quote(key) + " that is no list");
+    return found;
+  }
+
+ private:
+  const nlohmann::json& json_;
+  std::string thing_;
+  std::string where_;
+};
+
+// Throws Error where `text` is not JSON.
+inline nlohmann::json ParseJson(std::string_view text, const std::string& thing) {
+  nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_discarded()) throw Failure(thing, "it is not JSON, or a damaged one");
+  return json;
+}
+
+}  // namespace midscope

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "core/base/mapped_file_guard.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace midscope {
+namespace {
+
+// What the handler looks at: in static storage, and atomic, for a signal may come at any moment.
+struct Slot {
+  std::atomic<bool> taken = false;
+  std::atomic<std::uintptr_t> begin = 0;
+  std::atomic<std::uintptr_t> end = 0;  // set last: 0 while the slot is made ready
+  std::atomic<bool> cut_off = false;
+};
+
+std::array<Slot, 256> slots;
+struct sigaction previous;
+std::uintptr_t page_bytes = 0;
+
+// Puts zeros where the file was, from the page that was read to the mapping's end: all of it lies
+// beyond the file's.
+bool CoverWithZeros(Slot& slot, std::uintptr_t address) {
+  const std::uintptr_t end = slot.end;
+  if (end == 0 || address < slot.begin || address >= end) return false;
+  const std::uintptr_t page = address / page_bytes * page_bytes;
+  slot.cut_off = true;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): where the fault was
+  return mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+void OnBusError(int /*signal*/, siginfo_t* info, void* /*context*/) {
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  for (Slot& slot : slots) {
+    if (CoverWithZeros(slot, address)) return;  // the read is done again
+  }
+  sigaction(SIGBUS, &previous, nullptr);  // and the fault comes again, as if this were not here
+}
+
+}  // namespace
+
+void GuardMappedFiles() {
+  page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  struct sigaction action = {};
+  action.sa_sigaction = OnBusError;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGBUS, &action, &previous);
+}
+
+MappedFileGuard::MappedFileGuard(std::span<const std::byte> bytes) {
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].taken.exchange(true)) continue;
+    slot_ = static_cast<int>(i);
+    slots[i].cut_off = false;
+    slots[i].begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+    slots[i].end = reinterpret_cast<std::uintptr_t>(bytes.data()) + bytes.size();
+    return;
+  }
+}
+
+MappedFileGuard::~MappedFileGuard() {
+  if (slot_ < 0) return;
+  Slot& slot = slots[static_cast<size_t>(slot_)];
+  slot.end = 0;
+  slot.begin = 0;
+  slot.taken = false;
+}
+
+bool MappedFileGuard::cut_off() const {
+  return slot_ >= 0 && slots[static_cast<size_t>(slot_)].cut_off;
+}
+
+}  // namespace midscope

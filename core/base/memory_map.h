@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// A file's bytes, mapped read-only. Pages come in as they are touched and can be given back, so
+// that opening a file of gigabytes costs nothing and what was converted once does not stay in
+// memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include "core/base/mapped_file_guard.h"
+
+namespace midscope {
+
+// Move-only; pointers into the map stay valid when it is moved. A file that somebody truncates
+// while it is mapped reads as zeros beyond its end where GuardMappedFiles() was called
+// (mapped_file_guard.h), and ends the process (SIGBUS) otherwise.
+class MemoryMap {
+ public:
+  // Throws Error: no such file, not a regular file, empty, no permission, mapping refused.
+  explicit MemoryMap(const std::filesystem::path& path);
+  ~MemoryMap();
+  MemoryMap(MemoryMap&& other) noexcept;
+  MemoryMap& operator=(MemoryMap&& other) noexcept;
+  MemoryMap(const MemoryMap&) = delete;
+  MemoryMap& operator=(const MemoryMap&) = delete;
+
+  const std::byte* data() const { return data_; }
+  int64_t size() const { return size_; }
+  std::span<const std::byte> bytes() const { return {data_, static_cast<size_t>(size_)}; }
+  const std::filesystem::path& path() const { return path_; }
+
+  // Throws Error (failure) where a read found the file cut off: what was read of it is wrong.
+  void CheckWhole() const;
+
+  // Gives back the whole pages inside bytes [begin, end); they come in again when read. A hint:
+  // never fails.
+  void DontNeed(int64_t begin, int64_t end) const noexcept;
+
+ private:
+  std::filesystem::path path_;
+  std::byte* data_ = nullptr;
+  int64_t size_ = 0;
+  std::unique_ptr<MappedFileGuard> guard_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "core/base/record.h"
+
+#include <set>
+#include <stdexcept>
+
+namespace midscope {
+namespace {
+
+void Require(bool holds, const std::string& what) {
+  if (!holds) throw std::logic_error("record: " + what);
+}
+
+void CheckAxis(const Axis& axis) {
+  const auto size = static_cast<size_t>(axis.size);
+  Require(!axis.name.empty(), "an axis has no name");
+  Require(axis.size >= 0, "axis '" + axis.name + "' has a negative size");
+  Require(axis.labels.empty() || axis.labels.size() == size,
+          "axis '" + axis.name + "' has " + std::to_string(axis.labels.size()) + " labels for " +
+              std::to_string(axis.size) + " places");
+  Require(axis.values.empty() || axis.values.size() == size,
+          "axis '" + axis.name + "' has " + std::to_string(axis.values.size()) + " values for " +
+              std::to_string(axis.size) + " places");
+}
+
+void CheckArray(const Record& record, const Array& array) {
+  Require(!array.name.empty(), "an array of '" + record.name + "' has no name");
+  int64_t expected = 1;
+  std::set<std::string> seen;
+  for (const std::string& name : array.axes) {
+    const Axis* axis = record.FindAxis(name);
+    Require(axis != nullptr, "array '" + array.name + "' names a missing axis '" + name + "'");
+    Require(seen.insert(name).second, "array '" + array.name + "' has axis '" + name + "' twice");
+    expected *= axis->size;
+  }
+  Require(ElementCount(array.data) == expected,
+          "array '" + array.name + "' holds " + std::to_string(ElementCount(array.data)) +
+              " elements where its axes make " + std::to_string(expected));
+}
+
+}  // namespace
+
+const Axis* Record::FindAxis(const std::string& axis_name) const {
+  for (const Axis& axis : axes) {
+    if (axis.name == axis_name) return &axis;
+  }
+  return nullptr;
+}
+
+const Array* Record::FindArray(const std::string& array_name) const {
+  for (const Array& array : arrays) {
+    if (array.name == array_name) return &array;
+  }
+  return nullptr;
+}
+
+void Record::Check() const {
+  std::set<std::string> names;
+  for (const Axis& axis : axes) {
+    CheckAxis(axis);
+    Require(names.insert(axis.name).second, "axis '" + axis.name + "' stands twice");
+  }
+  for (const Array& array : arrays) {
+    CheckArray(*this, array);
+    Require(names.insert(array.name).second,
+            "name '" + array.name + "' stands twice among axes and arrays");
+  }
+  Require(signal.empty() || FindArray(signal) != nullptr, "signal '" + signal + "' is no array");
+}
+
+int64_t ElementCount(const ArrayData& data) {
+  return std::visit([](const auto& values) { return static_cast<int64_t>(values.size()); }, data);
+}
+
+}  // namespace midscope

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "core/base/utf8.h"
+
+#include <utf8proc.h>
+
+#include <cstdio>
+
+#include "core/base/error.h"
+
+namespace midscope {
+namespace {
+
+// Length of the character at text[offset], 0 where there is none; the code point in `code`.
+int64_t NextCharacter(std::string_view text, size_t offset, utf8proc_int32_t* code) {
+  const auto* begin = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + offset;
+  const utf8proc_ssize_t length =
+      utf8proc_iterate(begin, static_cast<utf8proc_ssize_t>(text.size() - offset), code);
+  return length > 0 ? length : 0;
+}
+
+bool IsShown(utf8proc_int32_t code) {
+  switch (utf8proc_category(code)) {
+    case UTF8PROC_CATEGORY_CN:
+    case UTF8PROC_CATEGORY_CC:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_CS:
+    case UTF8PROC_CATEGORY_CO:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP:
+      return false;
+    default:
+      return true;
+  }
+}
+
+std::string Escape(const char* format, unsigned value) {
+  char buffer[16];
+  std::snprintf(buffer, sizeof buffer, format, value);
+  return buffer;
+}
+
+// The character or byte at `offset`, fit to be shown; moves offset on.
+std::string ShowNext(std::string_view text, size_t* offset) {
+  utf8proc_int32_t code = 0;
+  const int64_t length = NextCharacter(text, *offset, &code);
+  const std::string_view character = text.substr(*offset, static_cast<size_t>(length));
+  if (length == 0) return Escape("\\x%02X", static_cast<unsigned char>(text[(*offset)++]));
+  *offset += static_cast<size_t>(length);
+  switch (code) {
+    case '\n':
+      return "\\n";
+    case '\t':
+      return "\\t";
+    case '\r':
+      return "\\r";
+    case '\\':
+      return "\\\\";
+    default:
+      return IsShown(code) ? std::string(character)
+                           : Escape("\\u{%04X}", static_cast<unsigned>(code));
+  }
+}
+
+}  // namespace
+
+std::optional<int64_t> FindInvalidUtf8(std::string_view text) {
+  for (size_t offset = 0; offset < text.size();) {
+    if (static_cast<unsigned char>(text[offset]) < 0x80) {
+      ++offset;
+      continue;
+    }
+    utf8proc_int32_t code = 0;
+    const int64_t length = NextCharacter(text, offset, &code);
+    if (length == 0) return static_cast<int64_t>(offset);
+    offset += static_cast<size_t>(length);
+  }
+  return std::nullopt;
+}
+
+void CheckUtf8(const std::string& thing, std::string_view text) {
+  if (const auto offset = FindInvalidUtf8(text)) {
+    const auto byte = static_cast<unsigned char>(text[static_cast<size_t>(*offset)]);
+    throw Failure(
+        thing, "not UTF-8 at byte " + std::to_string(*offset) + " (" + Escape("0x%02X", byte) + ")",
+        "Convert it to UTF-8");
+  }
+}
+
+std::string DisplayText(std::string_view bytes) {
+  std::string shown;
+  for (size_t offset = 0; offset < bytes.size();) shown += ShowNext(bytes, &offset);
+  return shown;
+}
+
+std::string Quote(std::string_view bytes, int64_t characters) {
+  std::string shown = "'";
+  size_t offset = 0;
+  for (int64_t i = 0; i < characters && offset < bytes.size(); ++i)
+    shown += ShowNext(bytes, &offset);
+  return shown + (offset < bytes.size() ? "...'" : "'");
+}
+
+}  // namespace midscope

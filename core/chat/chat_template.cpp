@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "core/chat/chat_template.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+#include "core/chat/chat_families.h"
+#include "core/chat/jinja.h"
+#include "core/tokenizer/tokenizer.h"
+
+namespace midscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string FamilyNames() {
+  std::string names;
+  for (const ChatFamily& family : kChatFamilies)
+    names += (names.empty() ? "" : ", ") + std::string(family.name);
+  return names;
+}
+
+const ChatFamily* FindFamily(std::string_view name) {
+  const auto* const found =
+      std::find_if(kChatFamilies.begin(), kChatFamilies.end(),
+                   [&](const ChatFamily& family) { return family.name == name; });
+  return found == kChatFamilies.end() ? nullptr : found;
+}
+
+void AddVariables(const ChatOptions& options, Json* variables) {
+  CheckChatVariables(options);
+  const Json given = Json::parse(options.variables_json);
+  for (const auto& [key, value] : given.items()) (*variables)[key] = value;
+}
+
+}  // namespace
+
+ChatTokens ChatTokensOf(const Tokenizer& tokenizer) {
+  ChatTokens tokens;
+  if (tokenizer.bos_id()) tokens.bos = tokenizer.TokenText(*tokenizer.bos_id());
+  if (tokenizer.eos_id()) tokens.eos = tokenizer.TokenText(*tokenizer.eos_id());
+  return tokens;
+}
+
+std::string RenderChat(std::string_view template_text, const std::vector<ChatMessage>& messages,
+                       bool add_generation_prompt, const ChatTokens& tokens,
+                       const ChatOptions& options) {
+  if (template_text.empty()) {
+    throw Failure("chat template", "the model's files have none",
+                  "Give the prompt as plain text, or the template of a family: " + FamilyNames());
+  }
+  CheckUtf8("chat template", template_text);
+  if (messages.empty()) throw UsageError("conversation", "has no messages", "Give at least one");
+  CheckChatDate(options.date);
+  Json variables = {{"tools", nullptr}, {"documents", nullptr}};
+  if (!tokens.bos.empty()) variables["bos_token"] = tokens.bos;
+  if (!tokens.eos.empty()) variables["eos_token"] = tokens.eos;
+  AddVariables(options, &variables);
+  variables["add_generation_prompt"] = add_generation_prompt;
+  variables["messages"] = Json::array();
+  for (const ChatMessage& message : messages) {
+    CheckUtf8("message", message.content);
+    variables["messages"].push_back({{"role", message.role}, {"content", message.content}});
+  }
+  return jinja::Render(*jinja::Parse(template_text), variables, options.date);
+}
+
+std::string RenderChat(const Tokenizer& tokenizer, const std::vector<ChatMessage>& messages,
+                       bool add_generation_prompt, const ChatOptions& options) {
+  const ChatTokens tokens = ChatTokensOf(tokenizer);
+  std::string text =
+      RenderChat(tokenizer.chat_template(), messages, add_generation_prompt, tokens, options);
+  if (tokenizer.add_bos() && !tokens.bos.empty() && !text.starts_with(tokens.bos))
+    text.insert(0, tokens.bos);
+  return text;
+}
+
+std::string_view ChatFamilyTemplate(std::string_view name) {
+  if (const ChatFamily* family = FindFamily(name)) return family->text;
+  throw UsageError("chat template " + Quote(name), "no such family", "Families: " + FamilyNames());
+}
+
+std::vector<std::string> ChatFamilies() {
+  std::vector<std::string> names;
+  names.reserve(kChatFamilies.size());
+  for (const ChatFamily& family : kChatFamilies) names.emplace_back(family.name);
+  return names;
+}
+
+bool IsChatFamily(std::string_view name) { return FindFamily(name) != nullptr; }
+
+std::string ReadChatTemplate(const std::filesystem::path& path) {
+  constexpr uintmax_t kMaxFile = uintmax_t{1} << 20;
+  const std::string thing = "chat template " + path.string();
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    throw Failure(thing, "is no file that can be read", "Check the path");
+  if (std::filesystem::file_size(path, error) > kMaxFile || error)
+    throw Failure(thing, "is larger than 1 MiB", "Give the template alone");
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (file.bad() || !file.is_open()) throw Failure(thing, "can't be read");
+  CheckUtf8(thing, text);
+  if (text.empty()) throw Failure(thing, "is empty");
+  return text;
+}
+
+std::string FindChatTemplate(const std::string& name_or_file) {
+  if (const ChatFamily* family = FindFamily(name_or_file)) return std::string(family->text);
+  std::error_code error;
+  if (!std::filesystem::exists(name_or_file, error))
+    throw UsageError("chat template " + Quote(name_or_file), "no such family, and no such file",
+                     "Families: " + FamilyNames());
+  return ReadChatTemplate(name_or_file);
+}
+
+}  // namespace midscope

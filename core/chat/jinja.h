@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// The part of the template language Jinja (jinja.palletsprojects.com, 3.1) that chat templates are
+// written in, with the settings of transformers (trim_blocks, lstrip_blocks). What is outside this
+// part is an Error, never left out; so is what goes beyond the limits of jinja_limits.h.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/chat/jinja_value.h"
+
+namespace midscope::jinja {
+
+struct Node;
+using NodePtr = std::unique_ptr<Node>;
+
+// A part of an expression or a statement. What the members hold depends on the kind:
+//   kText: text. kPrint: [expression]. kIf: [condition, then, otherwise or null].
+//   kFor: names, [list, body, condition or null, otherwise or null].
+//   kSet: names (NAME, or NAME and ATTRIBUTE), [value]. kCapture: names, [body].
+//   kMacro: text (name), names (parameters), [body, default of each parameter or null].
+//   kBlock: statements. kBreak, kContinue.
+//   kLiteral: value. kName, kAttribute [of]: text. kIndex: [of, index]. kSlice: [of, begin, end,
+//   step] (null: left out). kCall: [callee, arguments...], names: of the last arguments by name.
+//   kFilter, kTest: text, [value, arguments...], names as for kCall. kBinary: text (operator),
+//   [left, right]. kNot, kNegate: [value]. kChoice: [value, condition, otherwise or null].
+//   kList: elements. kDict: key, value, key, value, ...
+enum class Kind : uint8_t {
+  kText,
+  kPrint,
+  kIf,
+  kFor,
+  kSet,
+  kCapture,
+  kMacro,
+  kBlock,
+  kBreak,
+  kContinue,
+  kLiteral,
+  kName,
+  kAttribute,
+  kIndex,
+  kSlice,
+  kCall,
+  kFilter,
+  kTest,
+  kBinary,
+  kNot,
+  kNegate,
+  kChoice,
+  kList,
+  kDict
+};
+
+struct Node {
+  Kind kind = Kind::kBlock;
+  size_t line = 1;
+  int height = 1;  // of the tree below
+  std::string text;
+  std::vector<std::string> names;
+  Value value;
+  std::vector<NodePtr> children;
+};
+
+// Throws Error with the line and what is not understood there.
+NodePtr Parse(std::string_view source);
+
+// The text that the template makes of `variables` (an object) on `date` (YYYY-MM-DD). Throws Error:
+// what the template raises itself, an unknown filter, test, function or method, an operation on
+// values that do not have it, a limit.
+std::string Render(const Node& root, const nlohmann::ordered_json& variables,
+                   const std::string& date);
+
+// The error of a template, said the same way everywhere.
+[[noreturn]] void Fail(size_t line, const std::string& reason);
+
+}  // namespace midscope::jinja

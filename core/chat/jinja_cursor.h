@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// What the parsers of jinja_expressions.h and jinja_parser.cpp stand on: where they are among the
+// lexemes of a template, and how nodes are made there. Internal to core.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/utf8.h"
+#include "core/chat/jinja.h"
+#include "core/chat/jinja_lexer.h"
+#include "core/chat/jinja_limits.h"
+
+namespace midscope::jinja {
+
+class Cursor {
+ protected:
+  explicit Cursor(std::string_view source) : lexemes_(Lex(source)) {}
+
+  class Deeper {
+   public:
+    explicit Deeper(Cursor* cursor) : cursor_(cursor) {
+      if (++cursor_->depth_ > kMaxParseDepth)
+        FailLimit(cursor_->Peek().line, kMaxParseDepth, "parts nested in each other");
+    }
+    ~Deeper() { --cursor_->depth_; }
+    Deeper(const Deeper&) = delete;
+    Deeper& operator=(const Deeper&) = delete;
+
+   private:
+    Cursor* cursor_;
+  };
+
+  const Lexeme& Peek(size_t ahead = 0) const {
+    return lexemes_[std::min(at_ + ahead, lexemes_.size() - 1)];
+  }
+  const Lexeme& Take() { return lexemes_[std::min(at_++, lexemes_.size() - 1)]; }
+  bool IsName(std::string_view text, size_t ahead = 0) const {
+    return Peek(ahead).kind == TokenKind::kName && Peek(ahead).text == text;
+  }
+  bool IsOperator(std::string_view text) const {
+    return Peek().kind == TokenKind::kOperator && Peek().text == text;
+  }
+  bool TakeName(std::string_view text) { return IsName(text) && (++at_, true); }
+  bool TakeOperator(std::string_view text) { return IsOperator(text) && (++at_, true); }
+  [[noreturn]] void Unexpected() const {
+    Fail(Peek().line, Peek().kind == TokenKind::kEnd      ? "the template ends too early"
+                      : Peek().kind == TokenKind::kTagEnd ? "the tag ends too early"
+                                                          : Quote(Peek().text));
+  }
+  void Need(std::string_view text) {
+    if (!TakeOperator(text)) Unexpected();
+  }
+  std::string Name() {
+    if (Peek().kind != TokenKind::kName) Unexpected();
+    return Take().text;
+  }
+  void EndTag() {
+    if (Take().kind != TokenKind::kTagEnd) {
+      --at_;
+      Unexpected();
+    }
+  }
+  NodePtr Make(Kind kind, std::string text = "") const {
+    auto node = std::make_unique<Node>();
+    node->kind = kind;
+    node->line = Peek().line;
+    node->text = std::move(text);
+    return node;
+  }
+  void Adopt(Node* parent, NodePtr child) const {
+    if (child) parent->height = std::max(parent->height, child->height + 1);
+    if (parent->height > kMaxHeight) FailLimit(parent->line, kMaxHeight, "parts in one expression");
+    parent->children.push_back(std::move(child));
+  }
+  void Adopt(const NodePtr& parent, NodePtr child) const { Adopt(parent.get(), std::move(child)); }
+  template <typename... Children>
+  NodePtr With(NodePtr node, Children... children) const {
+    (Adopt(node, std::move(children)), ...);
+    return node;
+  }
+
+  size_t at_ = 0;
+
+ private:
+  std::vector<Lexeme> lexemes_;
+  int depth_ = 0;
+};
+
+}  // namespace midscope::jinja

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+#include "core/chat/jinja_expressions.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace midscope::jinja {
+
+NodePtr ExpressionParser::Expression() {
+  const Deeper deeper(this);
+  NodePtr value = Or();
+  while (TakeName("if")) {
+    NodePtr choice = Make(Kind::kChoice);
+    NodePtr condition = Or();
+    NodePtr otherwise = TakeName("else") ? Expression() : nullptr;
+    value = With(std::move(choice), std::move(value), std::move(condition), std::move(otherwise));
+  }
+  return value;
+}
+
+NodePtr ExpressionParser::Or() {
+  NodePtr left = And();
+  while (TakeName("or")) left = With(Make(Kind::kBinary, "or"), std::move(left), And());
+  return left;
+}
+
+NodePtr ExpressionParser::And() {
+  NodePtr left = Not();
+  while (TakeName("and")) left = With(Make(Kind::kBinary, "and"), std::move(left), Not());
+  return left;
+}
+
+NodePtr ExpressionParser::Not() {
+  if (!TakeName("not")) return Comparison();
+  const Deeper deeper(this);
+  return With(Make(Kind::kNot), Not());
+}
+
+NodePtr ExpressionParser::Comparison() {
+  NodePtr left = Sum();
+  size_t count = 0;
+  while (true) {
+    std::string name;
+    if (Peek().kind == TokenKind::kOperator) {
+      constexpr std::array<std::string_view, 6> kNames = {"==", "!=", "<=", ">=", "<", ">"};
+      if (std::find(kNames.begin(), kNames.end(), Peek().text) == kNames.end()) return left;
+      name = Take().text;
+    } else if (TakeName("in")) {
+      name = "in";
+    } else if (IsName("not") && IsName("in", 1)) {
+      at_ += 2;
+      name = "not in";
+    } else {
+      return left;
+    }
+    if (++count > 1) Fail(Peek().line, "a chain of comparisons");
+    left = With(Make(Kind::kBinary, name), std::move(left), Sum());
+  }
+}
+
+template <typename Next>
+NodePtr ExpressionParser::Chain(const std::vector<std::string_view>& operators, const Next& next) {
+  NodePtr left = next();
+  while (Peek().kind == TokenKind::kOperator &&
+         std::find(operators.begin(), operators.end(), Peek().text) != operators.end()) {
+    NodePtr node = Make(Kind::kBinary, Take().text);
+    left = With(std::move(node), std::move(left), next());
+  }
+  return left;
+}
+
+NodePtr ExpressionParser::Sum() {
+  return Chain({"+", "-"}, [&] {
+    return Chain({"~"}, [&] { return Chain({"*", "/", "//", "%"}, [&] { return Unary(); }); });
+  });
+}
+
+NodePtr ExpressionParser::Unary() {
+  const Deeper deeper(this);
+  if (TakeOperator("-")) return With(Make(Kind::kNegate), Unary());
+  NodePtr value = Postfix(Primary());
+  while (true) {
+    if (TakeOperator("|")) {
+      NodePtr filter = Make(Kind::kFilter, Name());
+      Adopt(filter, std::move(value));
+      if (TakeOperator("(")) CallArguments(filter.get());
+      value = std::move(filter);
+    } else if (TakeName("is")) {
+      value = Test(std::move(value));
+    } else {
+      return value;
+    }
+  }
+}
+
+NodePtr ExpressionParser::Test(NodePtr value) {
+  const bool negative = TakeName("not");
+  NodePtr test = Make(Kind::kTest, Name());
+  Adopt(test, std::move(value));
+  if (TakeOperator("(")) {
+    CallArguments(test.get());
+  } else if (Peek().kind == TokenKind::kString || Peek().kind == TokenKind::kNumber) {
+    Adopt(test, Primary());
+  }
+  if (!negative) return test;
+  return With(Make(Kind::kNot), std::move(test));
+}
+
+void ExpressionParser::CallArguments(Node* node) {
+  while (!TakeOperator(")")) {
+    if (Peek().kind == TokenKind::kName && Peek(1).kind == TokenKind::kOperator &&
+        Peek(1).text == "=") {
+      node->names.push_back(Take().text);
+      ++at_;
+    } else if (!node->names.empty()) {
+      Unexpected();
+    }
+    Adopt(node, Expression());
+    if (!IsOperator(")")) Need(",");
+  }
+}
+
+NodePtr ExpressionParser::Postfix(NodePtr value) {
+  while (true) {
+    if (TakeOperator(".")) {
+      if (Peek().kind == TokenKind::kNumber) Unexpected();
+      NodePtr node = Make(Kind::kAttribute, Name());
+      value = With(std::move(node), std::move(value));
+    } else if (TakeOperator("[")) {
+      value = Subscript(std::move(value));
+    } else if (TakeOperator("(")) {
+      NodePtr call = With(Make(Kind::kCall), std::move(value));
+      CallArguments(call.get());
+      value = std::move(call);
+    } else {
+      return value;
+    }
+  }
+}
+
+NodePtr ExpressionParser::Subscript(NodePtr value) {
+  std::array<NodePtr, 3> parts;
+  size_t count = 0;
+  bool slice = false;
+  while (!TakeOperator("]")) {
+    if (TakeOperator(":")) {
+      slice = true;
+      if (++count > 2) Unexpected();
+    } else if (parts.at(count) == nullptr) {
+      parts.at(count) = Expression();
+    } else {
+      Unexpected();
+    }
+  }
+  if (!slice && parts[0] == nullptr) Unexpected();
+  if (!slice) return With(Make(Kind::kIndex), std::move(value), std::move(parts[0]));
+  return With(Make(Kind::kSlice), std::move(value), std::move(parts[0]), std::move(parts[1]),
+              std::move(parts[2]));
+}
+
+NodePtr ExpressionParser::Literal(Value value) const {
+  NodePtr node = Make(Kind::kLiteral);
+  node->value = std::move(value);
+  return node;
+}
+
+NodePtr ExpressionParser::Number() {
+  const std::string text = Take().text;
+  if (text.find('.') == std::string::npos) return Literal(Value::Of(int64_t{std::stoll(text)}));
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return Literal(Value::Of(value));
+}
+
+NodePtr ExpressionParser::Primary() {
+  const Deeper deeper(this);
+  if (Peek().kind == TokenKind::kString) {
+    std::string text;
+    while (Peek().kind == TokenKind::kString) text += Take().text;
+    return Literal(Value::Text(std::move(text)));
+  }
+  if (Peek().kind == TokenKind::kNumber) return Number();
+  if (Peek().kind == TokenKind::kName) {
+    for (const auto& [name, value] : {std::pair<std::string_view, Value>{"true", Value::Of(true)},
+                                      {"True", Value::Of(true)},
+                                      {"false", Value::Of(false)},
+                                      {"False", Value::Of(false)},
+                                      {"none", Value::None()},
+                                      {"None", Value::None()}}) {
+      if (TakeName(name)) return Literal(value);
+    }
+    NodePtr name = Make(Kind::kName, Peek().text);
+    ++at_;
+    return name;
+  }
+  if (TakeOperator("(")) return Parenthesis();
+  if (TakeOperator("[")) return Elements(Make(Kind::kList), "]");
+  if (TakeOperator("{")) {
+    NodePtr dict = Make(Kind::kDict);
+    while (!TakeOperator("}")) {
+      Adopt(dict, Expression());
+      Need(":");
+      Adopt(dict, Expression());
+      if (!IsOperator("}")) Need(",");
+    }
+    return dict;
+  }
+  Unexpected();
+}
+
+NodePtr ExpressionParser::Parenthesis() {
+  if (IsOperator(")")) return Elements(Make(Kind::kList), ")");
+  NodePtr inside = Expression();
+  if (TakeOperator(")")) return inside;
+  Need(",");
+  return Elements(With(Make(Kind::kList), std::move(inside)), ")");
+}
+
+NodePtr ExpressionParser::Elements(NodePtr list, std::string_view close) {
+  while (!TakeOperator(close)) {
+    Adopt(list, Expression());
+    if (!IsOperator(close)) Need(",");
+  }
+  return list;
+}
+
+}  // namespace midscope::jinja

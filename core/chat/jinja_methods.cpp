@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "core/base/utf8.h"
+#include "core/chat/jinja.h"
+#include "core/chat/jinja_operations.h"
+
+namespace midscope::jinja {
+namespace {
+
+using TextMethod = std::function<Value(const std::string&, const Arguments&, const At&)>;
+
+int64_t Number(const Value* value, int64_t otherwise, const At& at) {
+  return value == nullptr ? otherwise : WholeNumber(*value, at);
+}
+
+// startswith and endswith: one text, or any of a list of them.
+bool BeginsOrEnds(const std::string& text, const Arguments& arguments, bool begins, const At& at) {
+  if (arguments.values.size() != 1) Fail(at.line, "startswith() or endswith() of this form");
+  const auto matches = [&](const Value& part) {
+    at.Scan(TextOf(part, at).size());
+    return begins ? text.starts_with(TextOf(part, at)) : text.ends_with(TextOf(part, at));
+  };
+  const Value& given = arguments.values[0];
+  if (given.list() == nullptr) return matches(given);
+  return std::any_of(given.list()->begin(), given.list()->end(), matches);
+}
+
+Value Split(const std::string& text, const Arguments& a, const At& at) {
+  return SplitText(text, a.Find(0, "sep"), Number(a.Find(1, "maxsplit"), -1, at), at);
+}
+
+// The number of the character where `part` begins; -1: nowhere.
+Value FindPart(const std::string& text, const Arguments& a, const At& at) {
+  if (a.values.size() != 1) Fail(at.line, "find() of this form");
+  const size_t place = FindIn(text, TextOf(a.values[0], at), 0, at);
+  if (place == std::string::npos) return Value::Of(int64_t{-1});
+  return Value::Of(CountCharacters(std::string_view(text).substr(0, place), at));
+}
+
+Value CountPart(const std::string& text, const Arguments& a, const At& at) {
+  if (a.values.size() != 1 || TextOf(a.values[0], at).empty())
+    Fail(at.line, "count() of this form");
+  const std::string& part = TextOf(a.values[0], at);
+  size_t count = 0;
+  for (size_t from = 0; (from = FindIn(text, part, from, at)) != std::string::npos; ++count)
+    from += part.size();
+  return Value::Of(count);
+}
+
+Value RemoveEnd(const std::string& text, const Arguments& a, bool prefix, const At& at) {
+  const bool there = BeginsOrEnds(text, a, prefix, at);
+  const size_t size = there ? TextOf(a.values[0], at).size() : 0;
+  return Value::Text(text.substr(prefix ? size : 0, text.size() - size), at);
+}
+
+TextMethod Stripping(bool left, bool right) {
+  return [=](const std::string& text, const Arguments& a, const At& at) {
+    return Value::Text(StripCharacters(text, a.Find(0, "chars"), left, right, at));
+  };
+}
+
+const std::map<std::string, TextMethod, std::less<>>& TextMethods() {
+  static const std::map<std::string, TextMethod, std::less<>> methods = {
+      {"strip", Stripping(true, true)},
+      {"lstrip", Stripping(true, false)},
+      {"rstrip", Stripping(false, true)},
+      {"split", Split},
+      {"find", FindPart},
+      {"count", CountPart},
+      {"startswith", [](const std::string& text, const Arguments& a,
+                        const At& at) { return Value::Of(BeginsOrEnds(text, a, true, at)); }},
+      {"endswith", [](const std::string& text, const Arguments& a,
+                      const At& at) { return Value::Of(BeginsOrEnds(text, a, false, at)); }},
+      {"removeprefix", [](const std::string& text, const Arguments& a,
+                          const At& at) { return RemoveEnd(text, a, true, at); }},
+      {"removesuffix", [](const std::string& text, const Arguments& a,
+                          const At& at) { return RemoveEnd(text, a, false, at); }},
+      {"join",
+       [](const std::string& text, const Arguments& a, const At& at) {
+         if (a.values.size() != 1) Fail(at.line, "join() of this form");
+         // Unlike the filter, Python's join() takes texts alone.
+         const Value items = ItemsOf(a.values[0], at);
+         for (const Value& item : *items.list()) TextOf(item, at);
+         return JoinItems(items, text, at);
+       }},
+  };
+  return methods;
+}
+
+Value Pairs(const Entries& entries, const At& at) {
+  Items pairs;
+  for (const auto& [key, value] : entries.all())
+    pairs.push_back(Value::List({Value::Text(key, at), value}, at));
+  return Value::List(std::move(pairs), at);
+}
+
+Value CallMapping(const std::string& name, const Value& value, const Arguments& arguments,
+                  const At& at) {
+  const Entries& entries = *value.mapping();
+  if (name == "items" && arguments.values.empty()) return Pairs(entries, at);
+  if (name == "keys" && arguments.values.empty()) return ItemsOf(value, at);
+  if (name == "values" && arguments.values.empty()) {
+    Items values;
+    for (const auto& [key, entry] : entries.all()) values.push_back(entry);
+    return Value::List(std::move(values), at);
+  }
+  if (name == "get" && !arguments.values.empty()) {
+    const Value* found =
+        arguments.values[0].text() == nullptr ? nullptr : entries.Find(*arguments.values[0].text());
+    if (found != nullptr) return *found;
+    return arguments.values.size() > 1 ? arguments.values[1] : Value::None();
+  }
+  Fail(at.line, "the method " + Quote(name));
+}
+
+}  // namespace
+
+const Value* Arguments::Find(size_t position, std::string_view name) const {
+  if (position < positional()) return &values[position];
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) return &values[positional() + i];
+  }
+  return nullptr;
+}
+
+bool IsMethod(const Value& value, std::string_view name) {
+  if (value.text() != nullptr) {
+    return TextMethods().contains(name) || name == "upper" || name == "lower" || name == "title" ||
+           name == "capitalize" || name == "replace";
+  }
+  constexpr std::array<std::string_view, 11> kMapping = {
+      "items", "keys",  "values",     "get",     "update",  "pop",
+      "copy",  "clear", "setdefault", "popitem", "fromkeys"};
+  return value.mapping() != nullptr &&
+         std::find(kMapping.begin(), kMapping.end(), name) != kMapping.end();
+}
+
+Value CallMethod(const std::string& name, const Value& value, const Arguments& arguments,
+                 const At& at) {
+  if (value.IsUndefined()) Fail(at.line, "a part of what is undefined");
+  if (value.mapping() != nullptr) return CallMapping(name, value, arguments, at);
+  if (value.text() != nullptr) {
+    const auto method = TextMethods().find(name);
+    if (method != TextMethods().end()) return method->second(*value.text(), arguments, at);
+    for (const char* filter : {"upper", "lower", "title", "capitalize", "replace"}) {
+      if (name == filter) return ApplyFilter(name, value, arguments, at);
+    }
+  }
+  Fail(at.line, "the method " + Quote(name));
+}
+
+}  // namespace midscope::jinja

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// A value of the template language. Texts, lists and mappings never change once made and are
+// shared, so that a copy costs the same whatever its size. Internal to core.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/chat/jinja_limits.h"
+
+namespace midscope::jinja {
+
+struct Node;
+class Value;
+using Items = std::vector<Value>;
+
+// Entries in the order in which they were first set.
+class Entries {
+ public:
+  const Value* Find(std::string_view key) const;
+  void Set(std::string key, Value value);
+  const std::vector<std::pair<std::string, Value>>& all() const { return entries_; }
+  void Clear();
+
+ private:
+  std::vector<std::pair<std::string, Value>> entries_;
+  std::map<std::string, size_t, std::less<>> index_;
+};
+
+// What `loop` stands for; changes as the loop goes on.
+struct Loop;
+
+enum class Function : uint8_t { kRaiseException, kStrftimeNow, kNamespace, kRange, kDict };
+
+class Value {
+ public:
+  Value() = default;  // undefined
+  static Value None() { return Value(Storage(Nothing())); }
+  static Value Of(bool value) { return Value(Storage(value)); }
+  static Value Of(int64_t value) { return Value(Storage(value)); }
+  static Value Of(size_t value) { return Of(static_cast<int64_t>(value)); }
+  static Value Of(double value) { return Value(Storage(value)); }
+  // No charge to the budget: of what the program or the template's text holds itself.
+  static Value Text(std::string text);
+  // These three charge what they make.
+  static Value Text(std::string text, const At& at);
+  static Value List(Items items, const At& at);
+  static Value Mapping(Entries entries, const At& at);
+  // Changed in place by {% set NAME.ATTRIBUTE %}; shared by all that hold it.
+  static Value Namespace(std::shared_ptr<Entries> entries);
+  static Value Of(std::shared_ptr<Loop> loop) { return Value(Storage(std::move(loop))); }
+  static Value Of(Function function) { return Value(Storage(function)); }
+  static Value Macro(const Node* node) { return Value(Storage(node)); }
+  static Value OfJson(const nlohmann::ordered_json& json, const At& at);
+
+  bool IsUndefined() const { return std::holds_alternative<std::monostate>(storage_); }
+  bool IsNone() const { return std::holds_alternative<Nothing>(storage_); }
+  // Null where the value is of another kind.
+  const bool* boolean() const { return std::get_if<bool>(&storage_); }
+  const int64_t* integer() const { return std::get_if<int64_t>(&storage_); }
+  const double* real() const { return std::get_if<double>(&storage_); }
+  const std::string* text() const;
+  const Items* list() const;
+  const Entries* mapping() const;
+  Entries* space() const;
+  const Loop* loop() const;
+  const Function* function() const { return std::get_if<Function>(&storage_); }
+  const Node* macro() const;
+
+  bool IsTrue() const;
+  // Lists and mappings within each other; 0 of a text or number.
+  int depth() const;
+
+ private:
+  struct Nothing {};
+  template <typename T>
+  struct Held {
+    Held(T made, int levels) : value(std::move(made)), depth(levels) {}
+    T value;
+    int depth;
+  };
+  struct Space {
+    std::shared_ptr<Entries> entries;
+  };
+  using Storage =
+      std::variant<std::monostate, Nothing, bool, int64_t, double,
+                   std::shared_ptr<const std::string>, std::shared_ptr<const Held<Items>>,
+                   std::shared_ptr<const Held<Entries>>, Space, std::shared_ptr<Loop>, Function,
+                   const Node*>;
+  explicit Value(Storage storage) : storage_(std::move(storage)) {}
+
+  Storage storage_;
+};
+
+struct Loop {
+  Value items;  // a list
+  size_t index = 0;
+
+  // Undefined where loops have no such attribute; Error for one that is not supported.
+  Value Attribute(std::string_view name, const At& at) const;
+};
+
+}  // namespace midscope::jinja

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+// AtenOps' attention.
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <stdexcept>
+
+#include "core/compute/aten_ops.h"
+
+namespace midscope {
+namespace {
+
+// Above this the copies of tables start anew.
+constexpr int64_t kTableBytes = int64_t{256} << 20;
+
+// [rows, heads, head_dim] of x [rows, heads * head_dim].
+at::Tensor ByHead(const at::Tensor& x, int64_t head_dim) {
+  return x.view({x.size(0), x.size(1) / head_dim, head_dim});
+}
+
+// Float32 [heads, rows, head_dim] of some heads of v [>= rows, all heads * head_dim].
+at::Tensor HeadsFirst(const at::Tensor& x, int64_t rows, int64_t head_dim, int64_t first_head,
+                      int64_t heads) {
+  return ByHead(x.narrow(0, 0, rows), head_dim)
+      .narrow(1, first_head, heads)
+      .transpose(0, 1)
+      .to(at::kFloat)
+      .contiguous();
+}
+
+// Whether all query heads of each group see keys rotated alike.
+bool GroupsShareTables(std::span<const kernels::RotaryView> tables, int64_t group) {
+  for (size_t head = 0; head < tables.size(); ++head) {
+    const size_t first = head / static_cast<size_t>(group) * static_cast<size_t>(group);
+    if (tables[head].cos != tables[first].cos) return false;
+  }
+  return true;
+}
+
+// True where the key is hidden from the row. [rows, keys]
+at::Tensor Hidden(const at::Tensor& rows, const at::Tensor& keys, int64_t window) {
+  at::Tensor hidden = keys.unsqueeze(0) > rows.unsqueeze(1);
+  if (window > 0) hidden.bitwise_or_(keys.unsqueeze(0) <= rows.unsqueeze(1) - window);
+  return hidden;
+}
+
+at::Tensor Range(int64_t first, int64_t last, at::Device device) {
+  return at::arange(first, last, at::TensorOptions().dtype(at::kLong).device(device));
+}
+
+// The first key that any row from absolute row `row` on sees.
+int64_t FirstSeenKey(const kernels::AttentionShape& shape, const RowEdits& edits, int64_t row) {
+  int64_t first = kernels::FirstVisibleKey(shape, row);
+  for (const kernels::KeyRange& hidden : edits.hidden) {
+    if (hidden.begin <= first) first = std::max(first, hidden.end);
+  }
+  return first;
+}
+
+// Softmax over the keys, which begin with `first_key`, with hidden ones and factors. The logits are
+// overwritten.
+at::Tensor EditedSoftmax(const at::Tensor& logits, const RowEdits& edits, int64_t first_key) {
+  const int64_t last_key = first_key + logits.size(2);
+  const auto part = [&](const at::Tensor& of, int64_t begin, int64_t end) {
+    const int64_t from = std::clamp(begin, first_key, last_key);
+    return of.narrow(2, from - first_key, std::clamp(end, from, last_key) - from);
+  };
+  for (const kernels::KeyRange& hidden : edits.hidden)
+    part(logits, hidden.begin, hidden.end).fill_(-std::numeric_limits<float>::infinity());
+  for (const kernels::KeyFactor& factor : edits.factors) {
+    if (factor.renormalised) part(logits, factor.begin, factor.end).add_(std::log(factor.factor));
+  }
+  at::Tensor weights = at::softmax(logits, -1);
+  for (const kernels::KeyFactor& factor : edits.factors) {
+    if (!factor.renormalised) part(weights, factor.begin, factor.end).mul_(factor.factor);
+  }
+  return weights;
+}
+
+// weights [heads, rows, keys] times values [key_value_heads, keys, head_dim]: [heads, rows,
+// head_dim].
+at::Tensor Mixed(const at::Tensor& weights, const at::Tensor& values) {
+  const int64_t heads = weights.size(0);
+  const int64_t rows = weights.size(1);
+  const int64_t groups = values.size(0);
+  return at::bmm(weights.reshape({groups, heads / groups * rows, weights.size(2)}), values)
+      .view({heads, rows, values.size(2)});
+}
+
+}  // namespace
+
+// Some of the query heads, whole groups, with their rotated keys.
+struct AtenOps::HeadRange {
+  int64_t first_head = 0;
+  int64_t heads = 0;
+  at::Tensor keys;  // [key-value heads, or heads where those of a group differ, key_rows, head_dim]
+  at::Tensor far_keys;  // as far rows see them; undefined where none does
+};
+
+AtenOps::DeviceTable AtenOps::TableOf(const HeadTables& tables,
+                                      const kernels::RotaryView& view) const {
+  const auto found = tables_.find(view.cos);
+  if (found != tables_.end()) return found->second;
+  const auto owner = std::find_if(tables.owned.begin(), tables.owned.end(),
+                                  [&](const auto& table) { return table->cos.data() == view.cos; });
+  if (owner == tables.owned.end()) throw std::logic_error("AtenOps: a table without an owner");
+  const auto& host = **owner;
+  const auto bytes = static_cast<int64_t>(2 * host.cos.size() * sizeof(float));
+  if (table_bytes_ + bytes > kTableBytes) {
+    tables_.clear();
+    table_bytes_ = 0;
+  }
+  table_bytes_ += bytes;
+  const auto on_device = [&](const std::vector<float>& values) {
+    return Upload(values).view({host.rows, host.pairs});
+  };
+  return tables_[view.cos] = {*owner, on_device(host.cos), on_device(host.sin)};
+}
+
+// x [rows, heads, head_dim] from table row first_row on, each head by its own table: float32
+// [heads, rows, head_dim].
+at::Tensor AtenOps::Rotated(const at::Tensor& x, const HeadTables& tables,
+                            std::span<const kernels::RotaryView> views, int64_t first_row) const {
+  const int64_t rows = x.size(0);
+  at::Tensor out = at::empty({x.size(1), rows, x.size(2)}, x.options().dtype(at::kFloat));
+  out.copy_(x.transpose(0, 1));
+  for (size_t begin = 0, end = 0; begin < views.size(); begin = end) {
+    // Neighbouring heads with one table are turned at once.
+    while (end < views.size() && views[end].cos == views[begin].cos) ++end;
+    if (!views[begin].cos) continue;
+    const DeviceTable table = TableOf(tables, views[begin]);
+    const at::Tensor cos = table.cos.narrow(0, first_row, rows);
+    const at::Tensor sin = table.sin.narrow(0, first_row, rows);
+    const int64_t pairs = views[begin].pairs;
+    const at::Tensor heads =
+        out.narrow(0, static_cast<int64_t>(begin), static_cast<int64_t>(end - begin));
+    const at::Tensor first = heads.narrow(2, 0, pairs);
+    const at::Tensor second = heads.narrow(2, pairs, pairs);
+    const at::Tensor turned = (first * cos).sub_(second * sin);
+    second.mul_(cos).add_(first * sin);
+    first.copy_(turned);
+  }
+  return out;
+}
+
+AtenOps::HeadRange AtenOps::MakeRange(const kernels::AttentionShape& shape, const at::Tensor& k,
+                                      const HeadTables& tables, int64_t first_head,
+                                      int64_t heads) const {
+  const int64_t group = shape.heads / shape.key_value_heads;
+  const bool shared = GroupsShareTables(tables.k, group);
+  const auto views_of = [&](const std::vector<kernels::RotaryView>& all) {
+    std::vector<kernels::RotaryView> views;
+    for (int64_t head = first_head; head < first_head + heads; head += shared ? group : 1)
+      views.push_back(all[static_cast<size_t>(head)]);
+    return views;
+  };
+  at::Tensor x = ByHead(k.narrow(0, 0, shape.key_rows), shape.head_dim)
+                     .narrow(1, first_head / group, heads / group);
+  if (!shared) x = x.repeat_interleave(group, 1);
+  HeadRange range{first_head, heads, Rotated(x, tables, views_of(tables.k), 0), {}};
+  if (tables.near > 0) range.far_keys = Rotated(x, tables, views_of(tables.far_k), 0);
+  return range;
+}
+
+// Products of queries, scaled, and keys: [heads of the range, rows, keys]. Arguments as of Weights.
+at::Tensor AtenOps::Products(const kernels::AttentionShape& shape, const HeadRange& range,
+                             const at::Tensor& q, const HeadTables& tables, int64_t first_row,
+                             int64_t rows, int64_t first_key, int64_t last_key) const {
+  const auto first = static_cast<size_t>(range.first_head);
+  const auto count = static_cast<size_t>(range.heads);
+  const at::Tensor heads = ByHead(q, shape.head_dim).narrow(1, range.first_head, range.heads);
+  const float scale = tables.scale.front();
+  const bool one_scale = std::all_of(tables.scale.begin(), tables.scale.end(),
+                                     [scale](float other) { return other == scale; });
+  const auto products = [&](const std::vector<kernels::RotaryView>& views, const at::Tensor& of,
+                            int64_t from, int64_t to) {
+    at::Tensor queries = Rotated(heads, tables, std::span(views).subspan(first, count), first_row);
+    one_scale ? queries.mul_(scale) : queries.mul_(OfHeads(tables.scale, range));
+    const at::Tensor keys = of.narrow(1, from, to - from).transpose(1, 2);
+    const int64_t key_heads = keys.size(0);
+    return at::bmm(queries.view({key_heads, range.heads / key_heads * rows, shape.head_dim}), keys)
+        .view({range.heads, rows, to - from});
+  };
+  if (tables.near == 0) return products(tables.q, range.keys, first_key, last_key);
+  // Keys before the first are far from every row, those from the second on near to every row.
+  const int64_t near_begin = std::clamp(first_row - tables.near + 1, first_key, last_key);
+  const int64_t far_end = std::clamp(first_row + rows - tables.near, first_key, last_key);
+  at::Tensor near = products(tables.q, range.keys, near_begin, last_key);
+  if (far_end == first_key) return near;
+  const at::Tensor far = products(tables.far_q, range.far_keys, first_key, far_end);
+  const int64_t both = far_end - near_begin;
+  const at::Tensor is_far = Range(near_begin, far_end, device_).unsqueeze(0) <=
+                            Range(first_row, first_row + rows, device_).unsqueeze(1) - tables.near;
+  return at::cat(
+      {far.narrow(2, 0, near_begin - first_key),
+       at::where(is_far, far.narrow(2, near_begin - first_key, both), near.narrow(2, 0, both)),
+       near.narrow(2, both, last_key - far_end)},
+      2);
+}
+
+// `values` [head] for the heads of the range, [heads, 1, 1].
+at::Tensor AtenOps::OfHeads(const std::vector<float>& values, const HeadRange& range) const {
+  return Upload(
+             {values.begin() + range.first_head, values.begin() + range.first_head + range.heads})
+      .view({range.heads, 1, 1});
+}
+
+// Attention weights of rows [first_row, first_row + rows) (absolute) over keys [first_key,
+// last_key), outside of which they see none: [heads of the range, rows, keys]. q: those rows, all
+// heads.
+at::Tensor AtenOps::Weights(const kernels::AttentionShape& shape, const HeadRange& range,
+                            const at::Tensor& q, const HeadTables& tables, int64_t first_row,
+                            int64_t rows, int64_t first_key, int64_t last_key) const {
+  at::Tensor logits = Products(shape, range, q, tables, first_row, rows, first_key, last_key);
+  if (shape.softcap > 0) logits.div_(shape.softcap).tanh_().mul_(shape.softcap);
+  const at::Tensor row_ids = Range(first_row, first_row + rows, device_);
+  const at::Tensor key_ids = Range(first_key, last_key, device_);
+  if (!tables.alibi_slopes.empty()) {
+    const at::Tensor distance = (key_ids.unsqueeze(0) - row_ids.unsqueeze(1)).to(at::kFloat);
+    logits.add_(OfHeads(tables.alibi_slopes, range) * distance);
+  }
+  if (!tables.edits.temperature.empty()) logits.div_(OfHeads(tables.edits.temperature, range));
+  if (rows > 1) {
+    logits.masked_fill_(Hidden(row_ids, key_ids, shape.window),
+                        -std::numeric_limits<float>::infinity());
+  }
+  return EditedSoftmax(logits, tables.edits, first_key);
+}
+
+bool AtenOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& q,
+                        const at::Tensor& k, const at::Tensor& v, const HeadTables& tables,
+                        const at::Tensor& out, kernels::CancelFlag cancel) const {
+  const int64_t group = shape.heads / shape.key_value_heads;
+  const int64_t of_keys = GroupsShareTables(tables.k, group) ? 1 : group;
+  const int64_t copies = (tables.near > 0 ? 2 : 1) * of_keys + 1;
+  const int64_t groups_at_once =
+      std::clamp(limits_.key_floats / (copies * shape.key_rows * shape.head_dim), int64_t{1},
+                 shape.key_value_heads);
+  for (int64_t first = 0; first < shape.key_value_heads; first += groups_at_once) {
+    const int64_t groups = std::min(groups_at_once, shape.key_value_heads - first);
+    const HeadRange range = MakeRange(shape, k, tables, first * group, groups * group);
+    const at::Tensor values = HeadsFirst(v, shape.key_rows, shape.head_dim, first, groups);
+    const int64_t block = std::clamp(limits_.logit_floats / (range.heads * shape.key_rows),
+                                     int64_t{1}, limits_.query_rows);
+    for (int64_t row = 0; row < shape.query_rows; row += block) {
+      if (kernels::Cancelled(cancel)) return false;
+      const int64_t rows = std::min(block, shape.query_rows - row);
+      const int64_t position = shape.first_query + row;
+      const int64_t first_key = FirstSeenKey(shape, tables.edits, position);
+      const at::Tensor weights = Weights(shape, range, q.narrow(0, row, rows), tables, position,
+                                         rows, first_key, position + rows);
+      const at::Tensor mixed =
+          Mixed(weights, values.narrow(1, first_key, position + rows - first_key));
+      ByHead(out.narrow(0, row, rows), shape.head_dim)
+          .narrow(1, range.first_head, range.heads)
+          .copy_(mixed.transpose(0, 1));
+    }
+  }
+  return true;
+}
+
+at::Tensor AtenOps::AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
+                                     const at::Tensor& k, const HeadTables& tables) const {
+  const int64_t first_key = FirstSeenKey(shape, tables.edits, shape.first_query);
+  const int64_t last_key = shape.first_query + shape.query_rows;
+  const HeadRange range = MakeRange(shape, k, tables, 0, shape.heads);
+  at::Tensor weights = at::zeros({shape.query_rows, shape.heads, shape.key_rows},
+                                 at::TensorOptions().dtype(at::kFloat).device(device_));
+  weights.narrow(2, first_key, last_key - first_key)
+      .copy_(Weights(shape, range, q.narrow(0, 0, shape.query_rows), tables, shape.first_query,
+                     shape.query_rows, first_key, last_key)
+                 .transpose(0, 1));
+  return weights;
+}
+
+void AtenOps::WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
+                             const at::Tensor& v, const at::Tensor& out) const {
+  const int64_t first_key = kernels::FirstVisibleKey(shape, shape.first_query);
+  const int64_t keys = shape.first_query + shape.query_rows - first_key;
+  const at::Tensor values =
+      HeadsFirst(v.narrow(0, first_key, keys), keys, shape.head_dim, 0, shape.key_value_heads);
+  const at::Tensor mixed = Mixed(weights.narrow(2, first_key, keys).transpose(0, 1), values);
+  ByHead(out.narrow(0, 0, shape.query_rows), shape.head_dim).copy_(mixed.transpose(0, 1));
+}
+
+}  // namespace midscope

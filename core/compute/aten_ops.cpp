@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "core/compute/aten_ops.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+namespace midscope {
+namespace {
+
+// Rows of a weight matrix turned into float32 at once.
+constexpr int64_t kOutputChunk = 8192;
+
+at::Tensor Activated(Activation activation, const at::Tensor& x) {
+  switch (activation) {
+    case Activation::kSilu:
+      return at::silu(x);
+    case Activation::kGelu:
+      return at::gelu(x, "none");
+    case Activation::kGeluTanh:
+      return at::gelu(x, "tanh");
+  }
+  return x;
+}
+
+at::Tensor InverseRms(const at::Tensor& x, float epsilon) {
+  return x.square().mean(-1, /*keepdim=*/true).add_(epsilon).rsqrt_();
+}
+
+}  // namespace
+
+void MultiplyByAten(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y) {
+  if (y.scalar_type() == x.scalar_type()) {
+    at::Tensor out = y;
+    at::mm_out(out, x, weight.t());
+    return;
+  }
+  const at::Tensor floats = x.to(at::kFloat);
+  for (int64_t first = 0; first < weight.size(0); first += kOutputChunk) {
+    const int64_t count = std::min(kOutputChunk, weight.size(0) - first);
+    y.narrow(1, first, count)
+        .copy_(at::mm(floats, weight.narrow(0, first, count).to(at::kFloat).t()));
+  }
+}
+
+at::Tensor AtenOps::Upload(const std::vector<float>& values) const {
+  // from_blob takes no const pointer; the copy below only reads.
+  auto* data = const_cast<float*>(values.data());
+  const at::Tensor host = at::from_blob(data, {static_cast<int64_t>(values.size())},
+                                        at::TensorOptions().dtype(at::kFloat));
+  return host.to(device_, /*non_blocking=*/false, /*copy=*/true);
+}
+
+at::Tensor AtenOps::OnDevice(const std::vector<float>& values) const {
+  const auto found = vectors_.find(values.data());
+  if (found != vectors_.end()) return found->second;
+  return vectors_[values.data()] = Upload(values);
+}
+
+void AtenOps::Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
+                        const at::Tensor& out, const at::Tensor* mean,
+                        const at::Tensor* scale) const {
+  at::Tensor values = x.to(at::kFloat);
+  if (kind == NormKind::kLayer) {
+    const at::Tensor middle = values.mean(-1, /*keepdim=*/true);
+    values = values - middle;
+    if (mean) mean->copy_(middle.squeeze(-1));
+  }
+  // Of a layer norm: 1 / deviation, for the mean is off by now.
+  const at::Tensor inverse = InverseRms(values, epsilon);
+  if (scale) scale->copy_(inverse.squeeze(-1));
+  values = (values * inverse).mul_(OnDevice(norm.weight));
+  if (!norm.bias.empty()) values.add_(OnDevice(norm.bias));
+  out.copy_(values);
+}
+
+void AtenOps::AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
+                           const Norm& norm, float epsilon, const at::Tensor& out) const {
+  Add(residual, update);
+  Normalise(kind, residual, norm, epsilon, out, nullptr, nullptr);
+}
+
+void AtenOps::NormaliseHeads(const at::Tensor& x, const std::vector<float>& weight, int64_t heads,
+                             float epsilon, const at::Tensor& out) const {
+  const auto by_head = [heads](const at::Tensor& rows) {
+    return rows.view({rows.size(0), heads, rows.size(1) / heads});
+  };
+  const at::Tensor values = by_head(x).to(at::kFloat);
+  by_head(out).copy_((values * InverseRms(values, epsilon)).mul_(OnDevice(weight)));
+}
+
+void AtenOps::AddBias(const at::Tensor& x, const std::vector<float>& bias) const {
+  x.add_(OnDevice(bias));
+}
+
+void AtenOps::Add(const at::Tensor& residual, const at::Tensor& update) const {
+  residual.add_(update);
+}
+
+void AtenOps::Activate(Activation activation, bool gated, const at::Tensor& x,
+                       const at::Tensor& out) const {
+  if (!gated) {
+    out.copy_(Activated(activation, x.to(at::kFloat)));
+    return;
+  }
+  const int64_t width = out.size(1);
+  const at::Tensor gate = Activated(activation, x.narrow(1, 0, width).to(at::kFloat));
+  out.copy_(gate * x.narrow(1, width, width));
+}
+
+void AtenOps::RankOneUpdate(const at::Tensor& x, const at::Tensor& amount,
+                            const at::Tensor& direction, const at::Tensor& out) const {
+  out.copy_(at::addcmul(x.to(at::kFloat), amount.unsqueeze(1), direction.unsqueeze(0), -1));
+}
+
+}  // namespace midscope

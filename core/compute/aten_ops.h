@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// A decoder block's operations by LibTorch alone, on whatever device the tensors are. Internal to
+// core.
+//
+// Norms, softmax and sums are float32; attention rotates and multiplies in float32, also where
+// tensors are bfloat16 (Midscope's CPU kernels round to bfloat16 there). Attention goes by blocks
+// of query rows and of key-value heads, so that nothing tokens x tokens is built.
+#pragma once
+
+#include <unordered_map>
+
+#include "core/compute/layer_ops.h"
+
+namespace midscope {
+
+// y = x weight^T for tensors on one device. y may be float32 where x and weight are bfloat16: sums
+// are not rounded then.
+void MultiplyByAten(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y);
+
+// What one block of attention may take; one query row and one key-value head are taken whatever
+// they need. Logits are there up to three times while softmax works.
+struct AttentionLimits {
+  int64_t logit_floats = int64_t{16} << 20;
+  int64_t query_rows = 512;
+  int64_t key_floats = int64_t{64} << 20;  // of rotated keys and of values together
+};
+
+// Used by one thread at a time.
+class AtenOps : public LayerOps {
+ public:
+  explicit AtenOps(at::Device device, const AttentionLimits& limits = {})
+      : device_(device), limits_(limits) {}
+
+  at::Device device() const override { return device_; }
+  bool host_memory() const override { return false; }
+  // Vectors of norms and biases are copied to the device once and known by their address: they
+  // must not change, move or end before this does.
+  void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
+                 const at::Tensor& out, const at::Tensor* mean,
+                 const at::Tensor* scale) const override;
+  void AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
+                    const Norm& norm, float epsilon, const at::Tensor& out) const override;
+  void NormaliseHeads(const at::Tensor& x, const std::vector<float>& weight, int64_t heads,
+                      float epsilon, const at::Tensor& out) const override;
+  void AddBias(const at::Tensor& x, const std::vector<float>& bias) const override;
+  void Add(const at::Tensor& residual, const at::Tensor& update) const override;
+  void Activate(Activation activation, bool gated, const at::Tensor& x,
+                const at::Tensor& out) const override;
+  void RankOneUpdate(const at::Tensor& x, const at::Tensor& amount, const at::Tensor& direction,
+                     const at::Tensor& out) const override;
+  bool Attention(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
+                 const at::Tensor& v, const HeadTables& tables, const at::Tensor& out,
+                 kernels::CancelFlag cancel) const override;
+  at::Tensor AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
+                              const at::Tensor& k, const HeadTables& tables) const override;
+  void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
+                      const at::Tensor& v, const at::Tensor& out) const override;
+
+ private:
+  // cos and sin of a table, [rows, pairs] on the device.
+  struct DeviceTable {
+    std::shared_ptr<const RotaryCache::Table> host;  // keeps the address from being used anew
+    at::Tensor cos;
+    at::Tensor sin;
+  };
+  struct HeadRange;
+  at::Tensor OnDevice(const std::vector<float>& values) const;
+  at::Tensor Upload(const std::vector<float>& values) const;
+  DeviceTable TableOf(const HeadTables& tables, const kernels::RotaryView& view) const;
+  at::Tensor Rotated(const at::Tensor& x, const HeadTables& tables,
+                     std::span<const kernels::RotaryView> views, int64_t first_row) const;
+  HeadRange MakeRange(const kernels::AttentionShape& shape, const at::Tensor& k,
+                      const HeadTables& tables, int64_t first_head, int64_t heads) const;
+  at::Tensor OfHeads(const std::vector<float>& values, const HeadRange& range) const;
+  at::Tensor Products(const kernels::AttentionShape& shape, const HeadRange& range,
+                      const at::Tensor& q, const HeadTables& tables, int64_t first_row,
+                      int64_t rows, int64_t first_key, int64_t last_key) const;
+  at::Tensor Weights(const kernels::AttentionShape& shape, const HeadRange& range,
+                     const at::Tensor& q, const HeadTables& tables, int64_t first_row, int64_t rows,
+                     int64_t first_key, int64_t last_key) const;
+
+  at::Device device_;
+  AttentionLimits limits_;
+  mutable std::unordered_map<const float*, at::Tensor> vectors_;
+  mutable std::unordered_map<const float*, DeviceTable> tables_;
+  mutable int64_t table_bytes_ = 0;
+};
+
+}  // namespace midscope

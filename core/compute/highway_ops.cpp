@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "core/compute/highway_ops.h"
+
+#include <ATen/ops/empty.h>
+
+#include "kernels/normalise.h"
+
+namespace midscope {
+namespace {
+
+kernels::ActivationKind KindOf(Activation activation) {
+  switch (activation) {
+    case Activation::kSilu:
+      return kernels::ActivationKind::kSilu;
+    case Activation::kGelu:
+      return kernels::ActivationKind::kGelu;
+    case Activation::kGeluTanh:
+      return kernels::ActivationKind::kGeluTanh;
+  }
+  return kernels::ActivationKind::kSilu;
+}
+
+const float* BiasOf(const Norm& norm) { return norm.bias.empty() ? nullptr : norm.bias.data(); }
+
+float* FloatsOf(const at::Tensor* tensor) { return tensor ? tensor->data_ptr<float>() : nullptr; }
+
+}  // namespace
+
+kernels::ConstHeads HighwayOps::Read(const at::Tensor& x, int64_t head_dim) const {
+  return {x.data_ptr(), dtype_, x.stride(0), head_dim};
+}
+
+kernels::Heads HighwayOps::Write(const at::Tensor& x, int64_t head_dim) const {
+  return {x.data_ptr(), dtype_, x.stride(0), head_dim};
+}
+
+void HighwayOps::Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
+                           const at::Tensor& out, const at::Tensor* mean,
+                           const at::Tensor* scale) const {
+  if (kind == NormKind::kRms) {
+    kernels::RmsNorm(x.data_ptr(), norm.weight.data(), epsilon, x.size(0), x.size(1), dtype_,
+                     out.data_ptr(), FloatsOf(scale), executor_);
+  } else {
+    kernels::LayerNorm(x.data_ptr(), norm.weight.data(), BiasOf(norm), epsilon, x.size(0),
+                       x.size(1), dtype_, out.data_ptr(), FloatsOf(mean), FloatsOf(scale),
+                       executor_);
+  }
+}
+
+void HighwayOps::AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
+                              const Norm& norm, float epsilon, const at::Tensor& out) const {
+  const int64_t rows = residual.size(0);
+  const int64_t width = residual.size(1);
+  if (kind == NormKind::kRms) {
+    kernels::AddRmsNorm(residual.data_ptr(), update.data_ptr(), norm.weight.data(), epsilon, rows,
+                        width, dtype_, out.data_ptr(), nullptr, executor_);
+  } else {
+    kernels::AddLayerNorm(residual.data_ptr(), update.data_ptr(), norm.weight.data(), BiasOf(norm),
+                          epsilon, rows, width, dtype_, out.data_ptr(), nullptr, nullptr,
+                          executor_);
+  }
+}
+
+void HighwayOps::NormaliseHeads(const at::Tensor& x, const std::vector<float>& weight,
+                                int64_t heads, float epsilon, const at::Tensor& out) const {
+  const int64_t width = x.size(1) / heads;
+  kernels::RmsNormHeads(Read(x, width), weight.data(), epsilon, x.size(0), heads, width,
+                        Write(out, width), executor_);
+}
+
+void HighwayOps::AddBias(const at::Tensor& x, const std::vector<float>& bias) const {
+  kernels::AddBias(x.data_ptr(), x.stride(0), bias.data(), x.size(0), x.size(1), dtype_, executor_);
+}
+
+void HighwayOps::Add(const at::Tensor& residual, const at::Tensor& update) const {
+  kernels::Add(residual.data_ptr(), update.data_ptr(), residual.numel(), dtype_, executor_);
+}
+
+void HighwayOps::Activate(Activation activation, bool gated, const at::Tensor& x,
+                          const at::Tensor& out) const {
+  const kernels::ActivationKind kind = KindOf(activation);
+  if (gated) {
+    kernels::GatedActivation(kind, x.data_ptr(), out.size(0), out.size(1), dtype_, out.data_ptr(),
+                             executor_);
+  } else {
+    kernels::Activate(kind, x.data_ptr(), out.numel(), dtype_, out.data_ptr(), executor_);
+  }
+}
+
+void HighwayOps::RankOneUpdate(const at::Tensor& x, const at::Tensor& amount,
+                               const at::Tensor& direction, const at::Tensor& out) const {
+  kernels::RankOneUpdate(x.data_ptr(), x.stride(0), amount.data_ptr<float>(),
+                         direction.data_ptr<float>(), out.size(0), out.size(1), dtype_,
+                         out.data_ptr(), out.stride(0), executor_);
+}
+
+bool HighwayOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& q,
+                           const at::Tensor& k, const at::Tensor& v, const HeadTables& tables,
+                           const at::Tensor& out, kernels::CancelFlag cancel) const {
+  return kernels::Attention(shape, Read(q, shape.head_dim), Read(k, shape.head_dim),
+                            Read(v, shape.head_dim), tables.Positions(), Write(out, shape.head_dim),
+                            executor_, cancel);
+}
+
+at::Tensor HighwayOps::AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
+                                        const at::Tensor& k, const HeadTables& tables) const {
+  at::Tensor weights = at::empty({shape.query_rows, shape.heads, shape.key_rows},
+                                 at::TensorOptions().dtype(at::kFloat));
+  kernels::AttentionWeights(shape, Read(q, shape.head_dim), Read(k, shape.head_dim),
+                            tables.Positions(), weights.data_ptr<float>(), executor_);
+  return weights;
+}
+
+void HighwayOps::WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
+                                const at::Tensor& v, const at::Tensor& out) const {
+  kernels::WeightedValues(shape, weights.data_ptr<float>(), Read(v, shape.head_dim),
+                          Write(out, shape.head_dim), executor_);
+}
+
+}  // namespace midscope

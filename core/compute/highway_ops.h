@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Midscope's own kernels, on tensors in host memory. Internal to core.
+#pragma once
+
+#include "core/compute/layer_ops.h"
+
+namespace midscope {
+
+class HighwayOps : public LayerOps {
+ public:
+  // `executor` outlives this.
+  HighwayOps(kernels::Dtype dtype, const kernels::Executor& executor)
+      : dtype_(dtype), executor_(executor) {}
+
+  at::Device device() const override { return at::Device(at::kCPU); }
+  bool host_memory() const override { return true; }
+  void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
+                 const at::Tensor& out, const at::Tensor* mean,
+                 const at::Tensor* scale) const override;
+  void AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
+                    const Norm& norm, float epsilon, const at::Tensor& out) const override;
+  void NormaliseHeads(const at::Tensor& x, const std::vector<float>& weight, int64_t heads,
+                      float epsilon, const at::Tensor& out) const override;
+  void AddBias(const at::Tensor& x, const std::vector<float>& bias) const override;
+  void Add(const at::Tensor& residual, const at::Tensor& update) const override;
+  void Activate(Activation activation, bool gated, const at::Tensor& x,
+                const at::Tensor& out) const override;
+  void RankOneUpdate(const at::Tensor& x, const at::Tensor& amount, const at::Tensor& direction,
+                     const at::Tensor& out) const override;
+  bool Attention(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
+                 const at::Tensor& v, const HeadTables& tables, const at::Tensor& out,
+                 kernels::CancelFlag cancel) const override;
+  at::Tensor AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
+                              const at::Tensor& k, const HeadTables& tables) const override;
+  void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
+                      const at::Tensor& v, const at::Tensor& out) const override;
+
+ private:
+  kernels::ConstHeads Read(const at::Tensor& x, int64_t head_dim) const;
+  kernels::Heads Write(const at::Tensor& x, int64_t head_dim) const;
+
+  kernels::Dtype dtype_;
+  const kernels::Executor& executor_;
+};
+
+}  // namespace midscope

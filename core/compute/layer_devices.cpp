@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "core/compute/layer_devices.h"
+
+#include <ATen/ATen.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/compute/aten_ops.h"
+#include "core/compute/highway_ops.h"
+
+namespace midscope {
+namespace {
+
+std::unique_ptr<LayerOps> MakeOps(const DeviceName& name, kernels::Dtype dtype,
+                                  const kernels::Executor& executor) {
+  switch (name.kind) {
+    case DeviceKind::kCpu:
+      return std::make_unique<HighwayOps>(dtype, executor);
+    case DeviceKind::kCpuPortable:
+      return std::make_unique<AtenOps>(at::Device(at::kCPU));
+    case DeviceKind::kCuda:
+      return std::make_unique<AtenOps>(
+          at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(name.index)));
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+LayerDevices::LayerDevices(const Placement& placement, kernels::Dtype dtype,
+                           const kernels::Executor& executor) {
+  // By default LibTorch lets GPUs sum bfloat16 products in bfloat16 here and there.
+  at::globalContext().setAllowBF16ReductionCuBLAS(false);
+  for (const DeviceShare& share : placement.shares) {
+    ops_.push_back(MakeOps(share.device, dtype, executor));
+    of_layer_.insert(of_layer_.end(), static_cast<size_t>(share.layers), ops_.size() - 1);
+  }
+}
+
+LayerDevices::LayerDevices(std::unique_ptr<LayerOps> ops, int64_t layers)
+    : of_layer_(static_cast<size_t>(layers), 0) {
+  ops_.push_back(std::move(ops));
+}
+
+const LayerOps& LayerDevices::Of(int64_t layer) const {
+  const size_t index = std::min(static_cast<size_t>(layer), of_layer_.size() - 1);
+  return *ops_[of_layer_[index]];
+}
+
+std::vector<at::Device> LayerDevices::Devices() const {
+  std::vector<at::Device> devices;
+  for (size_t layer = 0; layer <= of_layer_.size(); ++layer)
+    devices.push_back(Of(static_cast<int64_t>(layer)).device());
+  return devices;
+}
+
+Error DeviceMemoryError(const Placement& placement, const std::string& what) {
+  return Failure("--device " + PrintPlacement(placement),
+                 "the memory of a device is too small for " + what,
+                 "Give it fewer layers, or choose --dtype bfloat16 or a shorter prompt");
+}
+
+void PlaceWeights(const LayerDevices& devices, const Placement& placement,
+                  const kernels::Executor& executor, Weights* weights) {
+  const auto place = [&](WeightMatrix& matrix, int64_t layer) {
+    const LayerOps& ops = devices.Of(layer);
+    if (!ops.host_memory()) matrix.MoveTo(ops.device(), executor);
+  };
+  const auto layers = static_cast<int64_t>(weights->layers.size());
+  try {
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      LayerWeights& matrices = weights->layers[static_cast<size_t>(layer)];
+      for (Projection* projection : {&matrices.query_key_value, &matrices.attention_out,
+                                     &matrices.gate_up, &matrices.down}) {
+        place(projection->weight, layer);
+      }
+    }
+    place(weights->output.weight, layers);
+  } catch (const c10::OutOfMemoryError&) {
+    throw DeviceMemoryError(placement, "its layers");
+  }
+}
+
+}  // namespace midscope

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The devices that a decoder's layers are on, with their operations, and the weights brought there.
+// Internal to core.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/compute/layer_ops.h"
+#include "core/compute/placement.h"
+#include "core/compute/weights.h"
+#include "kernels/parallel.h"
+#include "kernels/types.h"
+
+namespace midscope {
+
+class LayerDevices {
+ public:
+  LayerDevices() = default;
+  // `placement`: with every layer count filled in, checked. `executor` outlives this.
+  LayerDevices(const Placement& placement, kernels::Dtype dtype, const kernels::Executor& executor);
+  // One device for all of `layers` layers (for tests of operations on devices without a name).
+  LayerDevices(std::unique_ptr<LayerOps> ops, int64_t layers);
+
+  // Of the layer; `layer` = number of layers: of what follows the last one, on its device.
+  const LayerOps& Of(int64_t layer) const;
+  // [layer + 1], the last being that of the norm and logits after the last layer.
+  std::vector<at::Device> Devices() const;
+
+ private:
+  std::vector<std::unique_ptr<LayerOps>> ops_;
+  std::vector<size_t> of_layer_;
+};
+
+// Moves every matrix to the device of its layer, one by one, so that at no time there is more than
+// one of them twice; on devices other than the plain CPU they are expanded, however they are
+// stored. The embeddings stay in host memory. Throws Error where a device's memory is too small.
+void PlaceWeights(const LayerDevices& devices, const Placement& placement,
+                  const kernels::Executor& executor, Weights* weights);
+
+// What to tell when the memory of one of the devices does not hold `what`.
+Error DeviceMemoryError(const Placement& placement, const std::string& what);
+
+}  // namespace midscope

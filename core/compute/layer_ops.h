@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// What a decoder block does besides its matrix products with many rows, as operations on the device
+// that holds its tensors. Two of them: HighwayOps (Midscope's kernels, on the CPU) and AtenOps
+// (LibTorch's own operations, on any device). Shapes and dtypes are those of kernels/normalise.h
+// and kernels/attention.h; rows of x, q, k, v and out are contiguous but may lie further apart.
+// Arithmetic is float32 whatever the tensors hold. Internal to core.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/compute/rotary_cache.h"
+#include "core/compute/weights.h"
+#include "core/model/model_config.h"
+#include "core/plan/attention_edits.h"
+#include "kernels/attention.h"
+#include "kernels/parallel.h"
+
+namespace midscope {
+
+// Where the heads of a layer stand. Tables are in host memory; `owned` keeps them there.
+struct HeadTables {
+  std::vector<std::shared_ptr<const RotaryCache::Table>> owned;
+  std::vector<kernels::RotaryView> q;  // [head]; without data: not rotated
+  std::vector<kernels::RotaryView> k;  // [head]
+  std::vector<float> scale;            // [head]
+  std::vector<float> alibi_slopes;     // [head], or empty
+  int64_t window = 0;
+  float softcap = 0;
+  std::vector<kernels::RotaryView> far_q;  // [head], or empty
+  std::vector<kernels::RotaryView> far_k;  // [head], or empty
+  int64_t near = 0;                        // kernels::FarPositions' window; 0: all keys are near
+  RowEdits edits;
+  // [head], or empty: what is made of weights and z afterwards (Infini-attention's local part).
+  std::vector<float> share;
+  kernels::HeadPositions Positions() const {
+    return {q,
+            k,
+            scale,
+            alibi_slopes,
+            edits.temperature,
+            edits.hidden,
+            edits.factors,
+            {far_q, far_k, near}};
+  }
+};
+
+class LayerOps {
+ public:
+  virtual ~LayerOps() = default;
+
+  virtual at::Device device() const = 0;
+  // False: kernels and hooks do not read the tensors where they lie: matrix products are AtenOps'
+  // (MultiplyByAten), and hooks get copies.
+  virtual bool host_memory() const = 0;
+
+  // out = norm(x), [rows, width]. mean and scale [rows] float32 get what the norm found, unless
+  // null; an RMS norm leaves mean alone.
+  virtual void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
+                         const at::Tensor& out, const at::Tensor* mean,
+                         const at::Tensor* scale) const = 0;
+  // residual += update; out = norm(residual).
+  virtual void AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
+                            const Norm& norm, float epsilon, const at::Tensor& out) const = 0;
+  // RMS norm of each of `heads` equal parts of a row. `out` may be x.
+  virtual void NormaliseHeads(const at::Tensor& x, const std::vector<float>& weight, int64_t heads,
+                              float epsilon, const at::Tensor& out) const = 0;
+  virtual void AddBias(const at::Tensor& x, const std::vector<float>& bias) const = 0;
+  // residual += update.
+  virtual void Add(const at::Tensor& residual, const at::Tensor& update) const = 0;
+  // out = activation(gate) * up of x = [gate, up] side by side; not gated: activation(x), and `out`
+  // may be x.
+  virtual void Activate(Activation activation, bool gated, const at::Tensor& x,
+                        const at::Tensor& out) const = 0;
+  // out[r, i] = x[r, i] - amount[r] * direction[i]; amount and direction float32. `out` may be x.
+  virtual void RankOneUpdate(const at::Tensor& x, const at::Tensor& amount,
+                             const at::Tensor& direction, const at::Tensor& out) const = 0;
+
+  // Of the shape's query rows q [query_rows, heads * head_dim] over keys and values [>= key_rows,
+  // key_value_heads * head_dim], both before rotation: z into out [query_rows, heads * head_dim].
+  // False, with `out` unfinished, when `cancel` was set.
+  virtual bool Attention(const kernels::AttentionShape& shape, const at::Tensor& q,
+                         const at::Tensor& k, const at::Tensor& v, const HeadTables& tables,
+                         const at::Tensor& out, kernels::CancelFlag cancel) const = 0;
+  // For few rows: the weights themselves, [query_rows, heads, key_rows] float32, on the device.
+  virtual at::Tensor AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
+                                      const at::Tensor& k, const HeadTables& tables) const = 0;
+  // out = weights v. Weights of keys that none of the rows sees are not read.
+  virtual void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
+                              const at::Tensor& v, const at::Tensor& out) const = 0;
+};
+
+}  // namespace midscope

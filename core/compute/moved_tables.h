@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Rotary tables for tokens that stand at other positions than their rows say. Internal to core.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/compute/rotary_cache.h"
+#include "core/plan/attention_edits.h"
+
+namespace midscope {
+
+// One pass's tables, made once for all layers that share them.
+class MovedTables {
+ public:
+  using Table = std::shared_ptr<const RotaryCache::Table>;
+
+  // `table` with its first `rows` rows such that row t holds the angles of token t's position.
+  Table Get(const Table& table, const std::vector<MovedTokens>& moved, int64_t rows);
+
+ private:
+  struct Entry {
+    Table from;  // kept, so that no other table takes its address
+    std::vector<MovedTokens> moved;
+    int64_t rows;
+    Table to;
+  };
+  std::vector<Entry> entries_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "core/compute/rotary_cache.h"
+
+#include <algorithm>
+
+namespace midscope {
+namespace {
+
+// Above this the cache starts anew; tables in use live on through their users' pointers.
+constexpr int64_t kMaximumBytes = int64_t{256} << 20;
+// Tables grow in steps, so that decoding token by token does not make one each.
+constexpr int64_t kRowStep = 256;
+
+// Rows first .. first + rows - 1 of the table, each position's angles once for all rows that stand
+// there.
+void FillRows(const std::vector<double>& inverse_frequency, double magnitude, double ratio,
+              const RowPositions& positions, int64_t first, int64_t rows,
+              RotaryCache::Table& table) {
+  const int64_t pairs = table.pairs;
+  if (positions.group == 1) {
+    kernels::FillRotary(inverse_frequency, ratio, positions.offset + first, rows, magnitude,
+                        table.cos.data() + first * pairs, table.sin.data() + first * pairs);
+    return;
+  }
+  const int64_t first_position = first / positions.group;
+  const int64_t distinct = (first + rows - 1) / positions.group - first_position + 1;
+  std::vector<float> cos(static_cast<size_t>(distinct * pairs));
+  std::vector<float> sin(cos.size());
+  kernels::FillRotary(inverse_frequency, ratio, positions.offset + first_position, distinct,
+                      magnitude, cos.data(), sin.data());
+  for (int64_t row = first; row < first + rows; ++row) {
+    const int64_t from = (row / positions.group - first_position) * pairs;
+    std::copy_n(cos.data() + from, pairs, table.cos.data() + row * pairs);
+    std::copy_n(sin.data() + from, pairs, table.sin.data() + row * pairs);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const RotaryCache::Table> RotaryCache::Get(
+    const std::vector<double>& inverse_frequency, double magnitude, double ratio, int64_t rows,
+    RowPositions positions, const kernels::Executor& executor, kernels::CancelFlag cancel) {
+  const std::lock_guard lock(mutex_);
+  const Key key(inverse_frequency, magnitude, ratio, positions);
+  const auto found = tables_.find(key);
+  if (found != tables_.end() && found->second->rows >= rows) return found->second;
+
+  auto table = std::make_shared<Table>();
+  table->rows = (rows + kRowStep - 1) / kRowStep * kRowStep;
+  table->pairs = static_cast<int64_t>(inverse_frequency.size());
+  const auto elements = static_cast<size_t>(table->rows * table->pairs);
+  table->cos.resize(elements);
+  table->sin.resize(elements);
+  executor.For(table->rows, kRowStep, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end && !kernels::Cancelled(cancel); row += kRowStep) {
+      FillRows(inverse_frequency, magnitude, ratio, positions, row, std::min(kRowStep, end - row),
+               *table);
+    }
+  });
+  if (kernels::Cancelled(cancel)) return nullptr;
+
+  const auto bytes = static_cast<int64_t>(2 * elements * sizeof(float));
+  if (bytes_ + bytes > kMaximumBytes) {
+    tables_.clear();
+    bytes_ = 0;
+  }
+  bytes_ += bytes;
+  tables_[key] = table;
+  return table;
+}
+
+}  // namespace midscope

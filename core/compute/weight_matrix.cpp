@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+#include "core/compute/weight_matrix.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/compute/aten_ops.h"
+#include "core/compute/weight_storage.h"
+#include "kernels/matrix_vector.h"
+#include "kernels/quantised_matrix_vector.h"
+#include "kernels/quantised_product.h"
+#include "kernels/scratch.h"
+
+namespace midscope {
+namespace {
+
+// Rows of a product between two looks at the cancel flag; also bounds what kernels pack.
+constexpr int64_t kRowChunk = 1024;
+
+// What a product by LibTorch does between two looks at the cancel flag: so many multiply-adds (some
+// milliseconds a core), or, with wide matrices, the least block that still keeps the cores busy.
+constexpr int64_t kMultiplyAdds = int64_t{1} << 29;
+constexpr int64_t kLeastRows = 256;
+constexpr int64_t kLeastOutputs = 1024;
+
+struct ProductBlock {
+  int64_t rows;
+  int64_t outputs;
+};
+
+ProductBlock BlockOf(int64_t inputs, int64_t outputs) {
+  constexpr int64_t kMultiple = 64;
+  const auto rounded = [](int64_t value) { return value / kMultiple * kMultiple; };
+  const int64_t rows =
+      std::clamp(rounded(kMultiplyAdds / (inputs * outputs)), kLeastRows, kRowChunk);
+  return {rows, std::max(rounded(kMultiplyAdds / (inputs * rows)), kLeastOutputs)};
+}
+
+struct WeightTag {};
+
+// y = x weight^T.
+void MultiplyExpanded(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y,
+                      const JobContext& job) {
+  const int64_t outputs = weight.size(0);
+  const ProductBlock block = BlockOf(weight.size(1), outputs);
+  for (int64_t first_output = 0; first_output < outputs; first_output += block.outputs) {
+    const int64_t width = std::min(block.outputs, outputs - first_output);
+    const at::Tensor transposed = weight.narrow(0, first_output, width).t();
+    for (int64_t first = 0; first < x.size(0); first += block.rows) {
+      job.ThrowIfCancelled();
+      const int64_t count = std::min(block.rows, x.size(0) - first);
+      at::Tensor out = y.narrow(0, first, count).narrow(1, first_output, width);
+      at::mm_out(out, x.narrow(0, first, count), transposed);
+    }
+  }
+}
+
+// The same in bfloat16 with a matrix as it lies in the file.
+void MultiplyInTiles(const kernels::BlockMatrix& weight, const at::Tensor& x, const at::Tensor& y,
+                     const ProductContext& context) {
+  for (int64_t first = 0; first < x.size(0); first += kRowChunk) {
+    const int64_t count = std::min(kRowChunk, x.size(0) - first);
+    const auto* from = static_cast<const kernels::BFloat16*>(x.narrow(0, first, count).data_ptr());
+    auto* to = static_cast<kernels::BFloat16*>(y.narrow(0, first, count).data_ptr());
+    if (!kernels::QuantisedProduct(weight, from, count, to, y.stride(0), context.executor,
+                                   context.job.cancel)) {
+      throw Cancelled();
+    }
+  }
+}
+
+kernels::BlockMatrix RowsOf(kernels::BlockMatrix matrix, int64_t first, int64_t count) {
+  if (matrix.row_order.empty()) {
+    matrix.data = matrix.Row(first);
+  } else {
+    matrix.row_order = matrix.row_order.subspan(static_cast<size_t>(first));
+  }
+  matrix.rows = count;
+  return matrix;
+}
+
+// A tensor over memory that somebody else keeps. Products only read it.
+at::Tensor View(const void* data, int64_t rows, int64_t columns, kernels::Dtype dtype) {
+  return at::from_blob(const_cast<void*>(data), {rows, columns},
+                       at::TensorOptions().dtype(TorchType(dtype)));
+}
+
+float RoundedTo(kernels::Dtype dtype, float value) {
+  return dtype == kernels::Dtype::kFloat32 ? value : kernels::ToFloat(kernels::ToBFloat16(value));
+}
+
+kernels::BlockMatrix MatrixOf(const TensorRef& tensor) {
+  return {tensor.format.type, tensor.data, tensor.row_bytes,
+          tensor.row_order,   tensor.rows, tensor.columns};
+}
+
+}  // namespace
+
+at::ScalarType TorchType(kernels::Dtype dtype) {
+  return dtype == kernels::Dtype::kFloat32 ? at::kFloat : at::kBFloat16;
+}
+
+Error NotFinite(const std::string& path, const std::string& tensor) {
+  return Failure(path, "tensor " + tensor + " holds values that are not finite",
+                 "The file is damaged; fetch it again");
+}
+
+WeightMatrix::WeightMatrix(std::string path, const std::vector<Part>& parts, kernels::Dtype dtype)
+    : path_(std::move(path)), dtype_(dtype) {
+  for (const Part& part : parts) {
+    parts_.push_back({part.name, MatrixOf(*part.tensor), outputs_, false});
+    outputs_ += part.tensor->rows;
+    inputs_ = part.tensor->columns;
+  }
+}
+
+void WeightMatrix::CheckOnce(const kernels::Executor& executor) const {
+  for (StoredPart& part : parts_) {
+    if (part.checked) continue;
+    if (!kernels::AllFinite(part.matrix, executor)) throw NotFinite(path_, part.name);
+    part.checked = true;
+  }
+}
+
+void WeightMatrix::Multiply(const at::Tensor& x, const at::Tensor& y,
+                            const ProductContext& context) const {
+  if (x.size(0) <= kernels::kMatrixVectorRows) {
+    MultiplyFew(x, y.data_ptr(), dtype_, context.executor);
+    return;
+  }
+  if (!stored()) {
+    MultiplyExpanded(x, expanded_, y, context.job);
+    return;
+  }
+  CheckOnce(context.executor);
+  for (const StoredPart& part : parts_) {
+    MultiplyPart(part, x, y.narrow(1, part.first, part.matrix.rows), context);
+  }
+}
+
+void WeightMatrix::MultiplyPart(const StoredPart& part, const at::Tensor& x, const at::Tensor& y,
+                                const ProductContext& context) const {
+  if (dtype_ == kernels::Dtype::kBFloat16 && kernels::HasQuantisedProduct()) {
+    MultiplyInTiles(part.matrix, x, y, context);
+    return;
+  }
+  if (LiesReady(part.matrix)) {
+    MultiplyExpanded(x, View(part.matrix.data, part.matrix.rows, inputs_, dtype_), y, context.job);
+    return;
+  }
+  const int64_t block = std::min(WeightsAtOnce(inputs_, dtype_), part.matrix.rows);
+  kernels::BorrowedScratch<WeightTag> scratch;
+  void* weights = scratch.Get<std::byte>(block * inputs_ * kernels::SizeOf(dtype_));
+  for (int64_t first = 0; first < part.matrix.rows; first += block) {
+    const int64_t count = std::min(block, part.matrix.rows - first);
+    context.job.ThrowIfCancelled();
+    kernels::DequantiseRows(RowsOf(part.matrix, first, count), dtype_, weights, context.executor);
+    MultiplyExpanded(x, View(weights, count, inputs_, dtype_), y.narrow(1, first, count),
+                     context.job);
+  }
+}
+
+// Whether the file's bytes are the rows that a product of the run's dtype reads.
+bool WeightMatrix::LiesReady(const kernels::BlockMatrix& matrix) const {
+  const auto ready =
+      dtype_ == kernels::Dtype::kFloat32 ? kernels::BlockType::kF32 : kernels::BlockType::kBF16;
+  return matrix.type == ready && matrix.row_order.empty() &&
+         reinterpret_cast<uintptr_t>(matrix.data) %
+                 static_cast<uintptr_t>(kernels::SizeOf(dtype_)) ==
+             0;
+}
+
+void WeightMatrix::MultiplyFew(const at::Tensor& x, void* y, kernels::Dtype y_dtype,
+                               const kernels::Executor& executor) const {
+  const int64_t rows = x.size(0);
+  if (!stored()) {
+    kernels::MatrixVector(expanded_.data_ptr(), x.data_ptr(), rows, inputs_, outputs_, dtype_, y,
+                          y_dtype, executor);
+    return;
+  }
+  CheckOnce(executor);
+  for (const StoredPart& part : parts_) {
+    auto* out = static_cast<std::byte*>(y) + part.first * kernels::SizeOf(y_dtype);
+    kernels::QuantisedMatrixVector(part.matrix, x.data_ptr(), rows, dtype_, out, y_dtype, executor,
+                                   outputs_);
+  }
+}
+
+const WeightMatrix::StoredPart& WeightMatrix::PartOf(int64_t row) const {
+  return *std::find_if(parts_.begin(), parts_.end(),
+                       [&](const StoredPart& part) { return row < part.first + part.matrix.rows; });
+}
+
+void WeightMatrix::Row(int64_t row, void* out) const {
+  if (!stored()) {
+    const int64_t bytes = inputs_ * kernels::SizeOf(dtype_);
+    std::memcpy(out, static_cast<const std::byte*>(expanded_.data_ptr()) + row * bytes,
+                static_cast<size_t>(bytes));
+    return;
+  }
+  const StoredPart& part = PartOf(row);
+  const kernels::BlockMatrix one = RowsOf(part.matrix, row - part.first, 1);
+  // Rows are few among many: each is looked at when it is read.
+  if (!kernels::AllFinite(one, kernels::SerialExecutor())) throw NotFinite(path_, part.name);
+  kernels::DequantiseRows(one, dtype_, out, kernels::SerialExecutor());
+}
+
+void WeightMatrix::MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y,
+                                    const JobContext& job) const {
+  for (int64_t first = 0; first < x.size(0); first += kRowChunk) {
+    job.ThrowIfCancelled();
+    const int64_t count = std::min(kRowChunk, x.size(0) - first);
+    MultiplyByAten(x.narrow(0, first, count), expanded_, y.narrow(0, first, count));
+  }
+}
+
+void WeightMatrix::Expand(const kernels::Executor& executor) {
+  if (!stored()) return;
+  CheckOnce(executor);
+  expanded_ = at::empty({outputs_, inputs_}, at::TensorOptions().dtype(TorchType(dtype_)));
+  for (const StoredPart& part : parts_) {
+    kernels::DequantiseRows(part.matrix, dtype_,
+                            expanded_.narrow(0, part.first, part.matrix.rows).data_ptr(), executor);
+  }
+  parts_.clear();
+}
+
+void WeightMatrix::MoveTo(at::Device device, const kernels::Executor& executor) {
+  Expand(executor);
+  expanded_ = expanded_.to(device);
+}
+
+at::Tensor WeightMatrix::Column(int64_t column, int64_t rows,
+                                const kernels::Executor& executor) const {
+  if (!stored()) return expanded_.narrow(0, 0, rows).select(1, column).to(at::kFloat).contiguous();
+  at::Tensor values = at::empty({rows}, at::TensorOptions().dtype(at::kFloat));
+  auto* out = values.data_ptr<float>();
+  CheckOnce(executor);
+  constexpr int64_t kGrain = 64;
+  constexpr int64_t kLongestBlock = 256;
+  executor.For(rows, kGrain, [&](int64_t begin, int64_t end) {
+    float block[kLongestBlock];
+    for (int64_t row = begin; row < end; ++row) {
+      const StoredPart& part = PartOf(row);
+      const auto format = *kernels::FindBlockFormat(static_cast<uint32_t>(part.matrix.type));
+      const std::byte* at =
+          part.matrix.Row(row - part.first) + column / format.elements * format.bytes;
+      kernels::Dequantise(format.type, at, format.elements, block);
+      out[row] = RoundedTo(dtype_, block[column % format.elements]);
+    }
+  });
+  return values;
+}
+
+}  // namespace midscope

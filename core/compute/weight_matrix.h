@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// A matrix of weights, wherever it lies: expanded to the run's dtype in memory of its own, or as
+// the file has it. Internal to core.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/job.h"
+#include "core/model/model_source.h"
+#include "kernels/dequantise.h"
+#include "kernels/parallel.h"
+#include "kernels/types.h"
+
+namespace midscope {
+
+at::ScalarType TorchType(kernels::Dtype dtype);
+
+// What is thrown where a file's tensor holds infinities or NaN.
+Error NotFinite(const std::string& path, const std::string& tensor);
+
+// What a product is handed besides its operands.
+struct ProductContext {
+  const kernels::Executor& executor;
+  const JobContext& job;
+};
+
+// [outputs, inputs]. A stored matrix is a stack of the file's tensors, one under another, whose
+// memory map must outlive it. Whether its values are finite is looked at before its first use (the
+// products, Row and Column then throw Error); expanded ones have been looked at when they were
+// made. Not for two threads at once.
+class WeightMatrix {
+ public:
+  struct Part {
+    std::string name;  // of the tensor, for messages
+    const TensorRef* tensor = nullptr;
+  };
+
+  WeightMatrix() = default;
+  // `path`: the file's, for messages. The parts have equal columns.
+  WeightMatrix(std::string path, const std::vector<Part>& parts, kernels::Dtype dtype);
+
+  int64_t outputs() const { return outputs_; }
+  int64_t inputs() const { return inputs_; }
+  bool stored() const { return !parts_.empty(); }
+  // [outputs, inputs] of the run's dtype; undefined where the matrix is stored.
+  const at::Tensor& expanded() const { return expanded_; }
+
+  // y = x weight^T. x [rows, inputs] and y [rows, outputs] of the run's dtype, contiguous. Many
+  // rows: a stored matrix is dequantised to the run's dtype some rows at a time, into one scratch
+  // for all matrices; what has that dtype in the file is used where it lies. Throws Cancelled.
+  void Multiply(const at::Tensor& x, const at::Tensor& y, const ProductContext& context) const;
+
+  // The same for up to kernels::kMatrixVectorRows rows, y of `y_dtype`: the run's or float32. A
+  // stored matrix is read as it lies, its weights rounded to nothing coarser than float32.
+  void MultiplyFew(const at::Tensor& x, void* y, kernels::Dtype y_dtype,
+                   const kernels::Executor& executor) const;
+
+  // The same product by LibTorch's own operations, on the device that x, y and the expanded matrix
+  // are on; y may be float32 where the others are bfloat16. Throws Cancelled.
+  void MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y, const JobContext& job) const;
+
+  // Dequantises the matrix, if it is stored, into memory of its own. Throws Error where it holds
+  // values that are not finite.
+  void Expand(const kernels::Executor& executor);
+  // Expands the matrix and brings it to the device.
+  void MoveTo(at::Device device, const kernels::Executor& executor);
+
+  // out [inputs] of the run's dtype: one row (the embedding of a token).
+  void Row(int64_t row, void* out) const;
+
+  // Elements of one column in the first `rows` rows, rounded to the run's dtype. [rows] float32, on
+  // the device of an expanded matrix.
+  at::Tensor Column(int64_t column, int64_t rows, const kernels::Executor& executor) const;
+
+ private:
+  struct StoredPart {
+    std::string name;
+    kernels::BlockMatrix matrix;
+    int64_t first = 0;  // its first output
+    bool checked = false;
+  };
+  void CheckOnce(const kernels::Executor& executor) const;
+  void MultiplyPart(const StoredPart& part, const at::Tensor& x, const at::Tensor& y,
+                    const ProductContext& context) const;
+  bool LiesReady(const kernels::BlockMatrix& matrix) const;
+  const StoredPart& PartOf(int64_t row) const;
+
+  at::Tensor expanded_;
+  std::string path_;
+  mutable std::vector<StoredPart> parts_;
+  kernels::Dtype dtype_ = kernels::Dtype::kFloat32;
+  int64_t outputs_ = 0;
+  int64_t inputs_ = 0;
+};
+
+}  // namespace midscope

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "core/compute/weight_storage.h"
+
+#include <algorithm>
+
+namespace midscope {
+namespace {
+
+// Models below run fastest expanded, and are the small ones that are run many times; above, a copy
+// of the weights is what a machine may not have room for.
+constexpr int64_t kExpandedBytes = int64_t{1} << 30;
+
+}  // namespace
+
+WeightStorage ResolveStorage(WeightStorage asked, const ModelConfig& config, kernels::Dtype dtype) {
+  if (asked != WeightStorage::kAuto) return asked;
+  return config.parameters <= kExpandedBytes / kernels::SizeOf(dtype) ? WeightStorage::kExpanded
+                                                                      : WeightStorage::kStored;
+}
+
+// They are read again from a cache, not from memory, and there are enough of them for a matrix
+// product to reach its speed.
+int64_t WeightsAtOnce(int64_t inputs, kernels::Dtype dtype) {
+  constexpr int64_t kBytes = int64_t{8} << 20;
+  constexpr int64_t kMultiple = 64;
+  const int64_t rows = kBytes / (inputs * kernels::SizeOf(dtype));
+  return std::max(kMultiple, rows / kMultiple * kMultiple);
+}
+
+int64_t StoredScratchBytes(const ModelConfig& config, kernels::Dtype dtype) {
+  int64_t most = 0;
+  for (const int64_t inputs :
+       {config.hidden, config.feed_forward, config.heads * config.head_dim}) {
+    most = std::max(most, WeightsAtOnce(inputs, dtype) * inputs * kernels::SizeOf(dtype));
+  }
+  return most;
+}
+
+}  // namespace midscope

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "core/compute/weights.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "core/base/error.h"
+#include "kernels/dequantise.h"
+
+namespace midscope {
+namespace {
+
+class Loader {
+ public:
+  Loader(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage,
+         const kernels::Executor& executor, const JobContext& context)
+      : source_(source),
+        config_(source.config()),
+        dtype_(dtype),
+        storage_(storage),
+        executor_(executor),
+        context_(context) {}
+
+  Weights Load() {
+    Weights weights;
+    weights.embedding = Stack(config_.hidden, {{"token_embedding", config_.vocabulary}}).weight;
+    if (config_.tied_embeddings) {
+      weights.output.weight = weights.embedding;
+    } else {
+      weights.output = Stack(config_.hidden, {{"output", config_.vocabulary}});
+    }
+    weights.final_norm = ReadNorm("final_norm");
+    for (int64_t layer = 0; layer < config_.layers; ++layer) weights.layers.push_back(Layer(layer));
+    return weights;
+  }
+
+ private:
+  LayerWeights Layer(int64_t layer) {
+    context_.ThrowIfCancelled();
+    context_.Report({"load weights", layer, config_.layers, "layers"});
+    const std::string prefix = std::to_string(layer) + ".";
+    const int64_t q_width = config_.heads * config_.head_dim;
+    const int64_t kv_width = config_.key_value_heads * config_.head_dim;
+    LayerWeights weights;
+    weights.query_key_value = Stack(
+        config_.hidden,
+        {{prefix + "query", q_width}, {prefix + "key", kv_width}, {prefix + "value", kv_width}});
+    weights.attention_out = Stack(q_width, {{prefix + "attention_out", config_.hidden}});
+    std::vector<Part> mlp_parts = {{prefix + "up", config_.feed_forward}};
+    if (config_.gated_mlp)
+      mlp_parts.insert(mlp_parts.begin(), {prefix + "gate", config_.feed_forward});
+    weights.gate_up = Stack(config_.hidden, mlp_parts);
+    weights.down = Stack(config_.feed_forward, {{prefix + "down", config_.hidden}});
+    if (config_.input_norms) {
+      weights.attention_norm = ReadNorm(prefix + "attention_norm");
+      weights.mlp_norm = ReadNorm(prefix + "mlp_norm");
+    }
+    if (config_.output_norms) {
+      weights.attention_output_norm = ReadNorm(prefix + "attention_output_norm");
+      weights.mlp_output_norm = ReadNorm(prefix + "mlp_output_norm");
+    }
+    if (config_.query_key_norm != QueryKeyNorm::kNone) {
+      const bool by_head = config_.query_key_norm == QueryKeyNorm::kHead;
+      weights.query_norm = NormWeight(prefix + "query_norm", by_head ? config_.head_dim : q_width);
+      weights.key_norm = NormWeight(prefix + "key_norm", by_head ? config_.head_dim : kv_width);
+    }
+    return weights;
+  }
+
+  struct Part {
+    std::string name;
+    int64_t outputs;
+  };
+
+  // Projections of one input, one under another. A part without a bias beside one that has one gets
+  // zeros.
+  Projection Stack(int64_t inputs, const std::vector<Part>& parts) {
+    int64_t outputs = 0;
+    for (const Part& part : parts) outputs += part.outputs;
+    Projection projection;
+    projection.weight = Stored(inputs, parts);
+    if (storage_ == WeightStorage::kExpanded) {
+      projection.weight.Expand(executor_);
+      for (const Part& part : parts) source_.DontNeed(*source_.Find(part.name));
+    }
+    int64_t first = 0;
+    for (const Part& part : parts) {
+      if (source_.Find(part.name + ".bias") != nullptr) {
+        projection.bias.resize(static_cast<size_t>(outputs));
+        const std::vector<float> bias = Vector(part.name + ".bias", part.outputs);
+        std::copy(bias.begin(), bias.end(), projection.bias.begin() + first);
+      }
+      first += part.outputs;
+    }
+    return projection;
+  }
+
+  WeightMatrix Stored(int64_t inputs, const std::vector<Part>& parts) const {
+    std::vector<WeightMatrix::Part> tensors;
+    tensors.reserve(parts.size());
+    for (const Part& part : parts) {
+      const TensorRef& tensor = Require(part.name, part.outputs, inputs);
+      tensors.push_back({FileName(tensor, part.name), &tensor});
+    }
+    return {source_.path(), tensors, dtype_};
+  }
+
+  // What a user finds in the file.
+  static std::string FileName(const TensorRef& tensor, const std::string& name) {
+    return tensor.file_name.empty() ? name : tensor.file_name;
+  }
+
+  // Throws unless the tensor is there and has this shape: what is read from it is bounded by it.
+  const TensorRef& Require(const std::string& name, int64_t rows, int64_t columns) const {
+    const TensorRef* tensor = source_.Find(name);
+    if (tensor == nullptr) {
+      throw Failure(source_.path(), "tensor " + name + " is missing",
+                    "The file is not whole, or of a variant that is not supported yet");
+    }
+    if (tensor->rows != rows || tensor->columns != columns) {
+      const auto shape = [](int64_t r, int64_t c) {
+        return "[" + std::to_string(r) + ", " + std::to_string(c) + "]";
+      };
+      throw Failure(source_.path(),
+                    "tensor " + name + " has shape " + shape(tensor->rows, tensor->columns) +
+                        "; the model needs " + shape(rows, columns),
+                    "The file is damaged or made by a faulty converter");
+    }
+    return *tensor;
+  }
+
+  std::vector<float> Vector(const std::string& name, int64_t width) const {
+    const TensorRef& tensor = Require(name, 1, width);
+    std::vector<float> values(static_cast<size_t>(width));
+    kernels::Dequantise(tensor.format.type, tensor.Row(0), width, values.data());
+    for (const float value : values) {
+      if (!std::isfinite(value)) throw NotFinite(source_.path(), FileName(tensor, name));
+    }
+    return values;
+  }
+
+  std::vector<float> NormWeight(const std::string& name, int64_t width) const {
+    std::vector<float> weight = Vector(name, width);
+    if (config_.norm_adds_one) {
+      for (float& value : weight) value += 1.0f;
+    }
+    return weight;
+  }
+
+  Norm ReadNorm(const std::string& name) const {
+    Norm norm{NormWeight(name, config_.hidden), {}};
+    const bool biased = config_.norm == NormKind::kLayer && source_.Find(name + ".bias") != nullptr;
+    if (biased) norm.bias = Vector(name + ".bias", config_.hidden);
+    return norm;
+  }
+
+  const ModelSource& source_;
+  const ModelConfig& config_;
+  kernels::Dtype dtype_;
+  WeightStorage storage_;
+  const kernels::Executor& executor_;
+  const JobContext& context_;
+};
+
+}  // namespace
+
+Weights LoadWeights(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage,
+                    const kernels::Executor& executor, const JobContext& context) {
+  return Loader(source, dtype, storage, executor, context).Load();
+}
+
+}  // namespace midscope

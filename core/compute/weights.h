@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// A decoder's weights. Internal to core.
+#pragma once
+
+#include <vector>
+
+#include "core/base/job.h"
+#include "core/compute/weight_matrix.h"
+#include "core/compute/weight_storage.h"
+#include "core/model/model_config.h"
+#include "core/model/model_source.h"
+#include "kernels/parallel.h"
+#include "kernels/types.h"
+
+namespace midscope {
+
+struct Norm {
+  std::vector<float> weight;  // [width]; where files keep weight - 1, 1 has been added
+  std::vector<float> bias;    // [width], or empty: none
+};
+
+// Projections that read the same input lie in one matrix, so that they cost one product.
+struct Projection {
+  WeightMatrix weight;      // [outputs, inputs]
+  std::vector<float> bias;  // [outputs], or empty: none
+};
+
+struct LayerWeights {
+  Projection query_key_value;  // (heads + 2 key_value_heads) * head_dim outputs; q and k rows in
+                               // half-split order
+  Projection attention_out;    // heads * head_dim inputs
+  Projection gate_up;          // 2 * feed_forward outputs; feed_forward (up) where not gated
+  Projection down;             // feed_forward inputs
+  Norm attention_norm;         // input norms; no weight where the model has none
+  Norm mlp_norm;
+  Norm attention_output_norm;  // output norms, likewise
+  Norm mlp_output_norm;
+  std::vector<float> query_norm;  // [head_dim] or [heads * head_dim]; empty: none
+  std::vector<float> key_norm;    // [head_dim] or [key_value_heads * head_dim]
+};
+
+struct Weights {
+  WeightMatrix embedding;  // [vocabulary, hidden]
+  Projection output;       // [vocabulary, hidden]; the embedding's matrix where tied
+  Norm final_norm;
+  std::vector<LayerWeights> layers;
+};
+
+// Matrices expanded to `dtype` one by one, or left where they lie in `source`, which must then
+// outlive them (kStored; not kAuto). Throws Error on a tensor that is missing or has another shape
+// than the source's description asks for, and on values that are not finite (in a stored matrix:
+// when it is first used); Cancelled.
+Weights LoadWeights(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage,
+                    const kernels::Executor& executor, const JobContext& context);
+
+}  // namespace midscope

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: MIT
+#include "core/decoder/attention_step.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/compute/compressive_memory.h"
+#include "core/decoder/head_ablation.h"
+#include "core/decoder/scaled_projections.h"
+#include "core/decoder/show_rows.h"
+#include "core/plan/infini_plan.h"
+#include "core/plan/near_far_plan.h"
+
+namespace midscope {
+namespace {
+
+// Rows whose attention weights are written out at once when hooks look at them: bounds the memory
+// of patterns to rows x heads x keys.
+constexpr int64_t kPatternRows = 8;
+// Up to so many rows the weights are computed row by row; more go through the blocked kernel.
+constexpr int64_t kFewRows = 4;
+
+}  // namespace
+
+// What stays the same while one layer of one sequence is attended to.
+struct AttentionStep::Inputs {
+  const LayerOps& ops;
+  SequencePass& sequence;
+  int64_t layer;
+  const LayerWeights& weights;
+  const at::Tensor& normalized;
+  const at::Tensor& projected;
+  const at::Tensor& query_key_value;  // `projected` after the model's norm and clamp of it
+  const at::Tensor& z;
+  int64_t q_width;   // heads * head_dim
+  int64_t kv_width;  // key_value_heads * head_dim
+
+  // Queries of absolute rows.
+  at::Tensor Queries(RowRange rows) const {
+    return PackedRows(query_key_value, rows).narrow(1, 0, q_width);
+  }
+  const at::Tensor& Keys() const { return Store().Keys(layer); }
+  const at::Tensor& Values() const { return Store().Values(layer); }
+  at::Tensor Z(RowRange rows) const { return PackedRows(z, rows); }
+  at::Tensor PackedRows(const at::Tensor& packed, RowRange rows) const {
+    return packed.narrow(0, Packed(rows.first), rows.last - rows.first);
+  }
+  int64_t Packed(int64_t row) const { return sequence.packed_begin + row - sequence.active_first; }
+  const Trace::Storage& Store() const { return sequence.trace->storage(); }
+  const AttentionPlan& Plan() const { return sequence.plans[static_cast<size_t>(layer)]; }
+  // Weights of few rows, as they count in z.
+  at::Tensor Weights(const kernels::AttentionShape& shape, const HeadTables& tables,
+                     const at::Tensor& q, const at::Tensor& k) const {
+    at::Tensor counted = ops.AttentionWeights(shape, q, k, tables);
+    if (!tables.share.empty()) ScaleHeads(tables.share, counted);
+    return counted;
+  }
+};
+
+namespace {
+
+kernels::AttentionShape Shape(const ModelConfig& config, const HeadTables& tables, RowRange rows) {
+  return {rows.last - rows.first, rows.last,       rows.first,    config.heads,
+          config.key_value_heads, config.head_dim, tables.window, tables.softcap};
+}
+
+RowRange Intersect(RowRange a, RowRange b) {
+  return {std::max(a.first, b.first), std::min(a.last, b.last)};
+}
+
+}  // namespace
+
+void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t layer,
+                        const LayerWeights& weights, const at::Tensor& normalized,
+                        const at::Tensor& projected, const at::Tensor& query_key_value,
+                        const at::Tensor& z) {
+  const int64_t q_width = config_.heads * config_.head_dim;
+  const int64_t kv_width = config_.key_value_heads * config_.head_dim;
+  const Inputs in{ops,       sequence,        layer, weights, normalized,
+                  projected, query_key_value, z,     q_width, kv_width};
+  StoreKeysAndValues(in);
+  AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
+  ResolvePlan(in, plan);
+  const HeadTables tables = MakeTables(plan, PositionRows(plan.edits, sequence.rows));
+
+  const RowRange active{sequence.active_first, sequence.rows};
+  RowRange overridden{active.last, active.last};
+  if (plan.row_override) {
+    overridden = Intersect(active, {plan.row_override->first_row, plan.row_override->last_row});
+    if (overridden.empty()) overridden = {active.last, active.last};
+  }
+  AttendClean(in, tables, {active.first, overridden.first});
+  if (!overridden.empty()) AttendOverridden(in, plan, tables, overridden);
+  AttendClean(in, tables, {overridden.last, active.last});
+  ThrowIfCancelled();
+  AblateHeads(sequence, layer, config_.head_dim, z);
+}
+
+void AttentionStep::StoreKeysAndValues(const Inputs& in) {
+  const int64_t first = in.sequence.active_first;
+  const int64_t count = in.sequence.active_rows();
+  const int64_t values_begin = in.q_width + in.kv_width;
+  const auto store = [&](const at::Tensor& to, const at::Tensor& packed, int64_t column) {
+    to.narrow(0, first, count)
+        .copy_(packed.narrow(0, in.sequence.packed_begin, count).narrow(1, column, in.kv_width));
+  };
+  store(in.Store().Keys(in.layer), in.query_key_value, in.q_width);
+  store(in.Store().Values(in.layer), in.query_key_value, values_begin);
+  auto& memories = in.sequence.trace->storage().memories;
+  const auto memory = memories.find(in.layer);
+  if (memory != memories.end() && memory->second.rows > first) memories.erase(memory);
+  if (!in.Store().projected_keys.empty())
+    store(in.Store().ProjectedKeys(in.layer), in.projected, in.q_width);
+  if (!in.Store().projected_values.empty())
+    store(in.Store().ProjectedValues(in.layer), in.projected, values_begin);
+}
+
+// Fills in the ratios that the last prompt query decides. They are frozen with the prompt: rows
+// that come later, and re-runs that leave the rows before alone, take them from the trace.
+void AttentionStep::ResolvePlan(const Inputs& in, AttentionPlan& plan) {
+  const bool by_score = plan.ratio_rule && !RatiosAreFixed(*plan.ratio_rule);
+  const auto& given = in.sequence.request->ratios;
+  const bool frozen = in.sequence.changed_row[static_cast<size_t>(in.layer)] > 0 &&
+                      !in.sequence.frozen_plans.empty();
+  const bool decide = by_score && !given && !frozen;
+
+  at::Tensor last_row;
+  LookUnrotated(in, plan, decide ? &last_row : nullptr);
+  if (!plan.ratio_rule) return;
+  if (given) {
+    for (int64_t head = 0; head < config_.heads; ++head) {
+      plan.q_ratio[static_cast<size_t>(head)] = given->At(in.layer, head);
+    }
+    plan.k_ratio = plan.q_ratio;
+    if (plan.ratio_rule->scheme.mode == MsPoeMode::kCode)
+      plan.k_ratio = FirstOfGroup(plan.q_ratio, config_.key_value_heads);
+  } else if (by_score && frozen) {
+    const AttentionPlan& before = in.sequence.frozen_plans[static_cast<size_t>(in.layer)];
+    plan.q_ratio = before.q_ratio;
+    plan.k_ratio = before.k_ratio;
+  } else if (decide) {
+    HeadRatios ratios =
+        ResolveRatiosOfRow(*plan.ratio_rule, last_row.cpu().data_ptr<float>(),
+                           in.sequence.prompt_tokens, config_.heads, config_.key_value_heads);
+    plan.q_ratio = std::move(ratios.q);
+    plan.k_ratio = std::move(ratios.k);
+  }
+}
+
+// Attention weights of q and k without positions (not rotated, no ALiBi; window, segment and soft
+// cap as in the layer): for the last prompt query when a ratio rule needs it (`last_row`), and for
+// hooks.
+void AttentionStep::LookUnrotated(const Inputs& in, const AttentionPlan& plan,
+                                  at::Tensor* last_row) {
+  const SequencePass& sequence = in.sequence;
+  HeadTables plain;
+  plain.q.resize(static_cast<size_t>(config_.heads));
+  plain.k = plain.q;
+  plain.scale.assign(static_cast<size_t>(config_.heads), static_cast<float>(plan.logit_scale));
+  plain.window = plan.window;
+  plain.softcap = static_cast<float>(plan.softcap);
+  const RowRange active{sequence.active_first, sequence.rows};
+  RowRange wanted =
+      Intersect(active, sequence.hooks->Wanted(HookSite::kPatternUnrotated, in.layer));
+  const RowRange last{sequence.last_query(), sequence.last_query() + 1};
+  const auto weights_of = [&](RowRange row) {
+    if (plan.memory) plain.edits.hidden = {{0, SegmentStart(*plan.memory, row.first)}};
+    return in.ops.AttentionWeights(Shape(config_, plain, row), in.Queries(row), in.Keys(), plain);
+  };
+  if (last_row) *last_row = weights_of(last);
+  for (int64_t row = wanted.first; row < wanted.last; ++row) {
+    ThrowIfCancelled();
+    // Hooks may write into what they see, the ratios come from what was there.
+    const bool known = last_row && row == last.first;
+    ShowWeights(in.ops, sequence, {HookSite::kPatternUnrotated, in.layer}, row,
+                known ? last_row->clone() : weights_of({row, row + 1}));
+  }
+}
+
+HeadTables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) {
+  HeadTables tables;
+  tables.scale.assign(plan.q_ratio.size(), static_cast<float>(plan.logit_scale));
+  tables.alibi_slopes = plan.alibi_slopes;
+  tables.window = plan.window;
+  tables.softcap = static_cast<float>(plan.softcap);
+  if (plan.inverse_frequency.empty()) {
+    tables.q.resize(plan.q_ratio.size());
+    tables.k = tables.q;
+    return tables;
+  }
+  // Heads that stand alike get the very same table: kernels share rotated keys between equal
+  // pointers.
+  std::map<std::pair<double, RowPositions>, kernels::RotaryView> known;
+  const auto views_of = [&](const std::vector<double>& ratios, RowPositions positions) {
+    std::vector<kernels::RotaryView> views;
+    views.reserve(ratios.size());
+    for (const double ratio : ratios) {
+      const auto [place, is_new] = known.try_emplace({ratio, positions});
+      if (is_new) {
+        auto table = rotary_.Get(plan.inverse_frequency, plan.magnitude, ratio, rows, positions,
+                                 executor_, cancel_);
+        if (!table) throw Cancelled();
+        place->second = table->View();
+        tables.owned.push_back(std::move(table));
+      }
+      views.push_back(place->second);
+    }
+    return views;
+  };
+  tables.q = views_of(plan.q_ratio, {});
+  tables.k = views_of(plan.k_ratio, {});
+  // Within the window no row has a far key.
+  if (plan.near_far && rows > plan.near_far->window) {
+    tables.near = plan.near_far->window;
+    tables.far_q = views_of(plan.q_ratio, FarQueries(*plan.near_far));
+    tables.far_k = views_of(plan.k_ratio, FarKeys(*plan.near_far));
+  }
+  return tables;
+}
+
+void AttentionStep::AttendClean(const Inputs& in, const HeadTables& tables, RowRange rows) {
+  if (rows.empty()) return;
+  AttendSegments(in, tables, rows, in.Queries(rows), {in.Keys(), in.Values()});
+}
+
+void AttentionStep::AttendSegments(const Inputs& in, const HeadTables& tables, RowRange rows,
+                                   const at::Tensor& q, const Seen& seen) {
+  if (!in.Plan().memory) return AttendEdited(in, tables, rows, q, seen);
+  const CompressiveMemory& memory = *in.Plan().memory;
+  // The memory of the trace's own keys stays for later runs; that of scaled keys is made anew, and
+  // a trace that is gone after this run, or keeps nothing of this layer, needs neither.
+  SegmentMemory passing;
+  const bool keep = seen.k.is_same(in.Keys()) && !in.sequence.scratch &&
+                    in.layer >= in.sequence.trace->first_layer();
+  SegmentMemory& state = keep ? in.sequence.trace->storage().memories[in.layer] : passing;
+  for (const RowRange& part : SegmentParts(memory, rows)) {
+    const at::Tensor queries = q.narrow(0, part.first - rows.first, part.last - part.first);
+    const int64_t start = SegmentStart(memory, part.first);
+    if (start == 0) {
+      AttendEdited(in, tables, part, queries, seen);
+      continue;
+    }
+    HeadTables local = tables;
+    local.edits.hidden = {{0, start}};
+    local.share = LocalShares(memory);
+    AttendEdited(in, local, part, queries, seen);
+    AdvanceMemory(memory, seen.k, seen.v, config_.head_dim, start, cancel_, state);
+    AddMemory(memory, state, queries, config_.head_dim, in.Z(part));
+  }
+}
+
+void AttentionStep::AttendEdited(const Inputs& in, const HeadTables& tables, RowRange rows,
+                                 const at::Tensor& q, const Seen& seen) {
+  const AttentionEdits& edits = in.Plan().edits;
+  if (edits.LeavesPatterns()) return AttendRows(in, tables, rows, q, seen);
+  for (const RowRange& part : AlikeRows(edits, rows)) {
+    ThrowIfCancelled();
+    const HeadTables edited =
+        EditTables(tables, EditsOfRow(edits, part.first, config_.heads), in.sequence.rows);
+    AttendRows(in, edited, part, q.narrow(0, part.first - rows.first, part.last - part.first),
+               seen);
+  }
+}
+
+// The tables that rows with these edits see, for a sequence of `rows`.
+HeadTables AttentionStep::EditTables(const HeadTables& tables, const RowEdits& edits,
+                                     int64_t rows) {
+  HeadTables edited = tables;
+  edited.edits = edits;
+  edited.edits.hidden.insert(edited.edits.hidden.end(), tables.edits.hidden.begin(),
+                             tables.edits.hidden.end());
+  if (edits.moved.empty()) return edited;
+  for (const auto& table : tables.owned) {
+    edited.owned.push_back(moved_.Get(table, edits.moved, rows));
+    const kernels::RotaryView moved = edited.owned.back()->View();
+    for (auto* views : {&edited.q, &edited.k}) {
+      for (kernels::RotaryView& view : *views) {
+        if (view.cos == table->cos.data()) view = moved;
+      }
+    }
+  }
+  return edited;
+}
+
+void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan,
+                                     const HeadTables& tables, RowRange rows) {
+  const ProjectionSource source{config_,    in.ops,        in.sequence, in.layer,
+                                in.weights, in.normalized, in.projected};
+  const ScaledProjections scaled =
+      ScaleChannels(source, *plan.row_override, rows, executor_, cancel_);
+  AttendSegments(in, tables, rows, scaled.q, {scaled.k, scaled.v});
+}
+
+// z of `rows` from q (those rows); hooks see, and may change, the pattern of the rows that they
+// asked for.
+void AttentionStep::AttendRows(const Inputs& in, const HeadTables& tables, RowRange rows,
+                               const at::Tensor& q, const Seen& seen) {
+  const RowRange wanted = Intersect(rows, in.sequence.hooks->Wanted(HookSite::kPattern, in.layer));
+  const kernels::AttentionShape shape = Shape(config_, tables, rows);
+  if (shape.query_rows > kFewRows) {
+    if (!in.ops.Attention(shape, q, seen.k, seen.v, tables, in.Z(rows), cancel_)) throw Cancelled();
+    if (!tables.share.empty())
+      ScaleHeads(tables.share, in.Z(rows).view({shape.query_rows, config_.heads, -1}));
+    if (!wanted.empty())
+      ShowPattern(in, tables, wanted,
+                  q.narrow(0, wanted.first - rows.first, wanted.last - wanted.first), seen);
+    return;
+  }
+  const at::Tensor weights = in.Weights(shape, tables, q, seen.k);
+  if (!wanted.empty())
+    ShowWeights(in.ops, in.sequence, {HookSite::kPattern, in.layer}, rows.first, weights);
+  in.ops.WeightedValues(shape, weights, seen.v, in.Z(rows));
+}
+
+// Patterns of `rows` (those of q), whose z the blocked kernel has made; z is made again where a
+// hook may have changed them.
+void AttentionStep::ShowPattern(const Inputs& in, const HeadTables& tables, RowRange rows,
+                                const at::Tensor& q, const Seen& seen) {
+  const bool writes = in.sequence.hooks->Writes(HookSite::kPattern, in.layer);
+  for (int64_t first = rows.first; first < rows.last; first += kPatternRows) {
+    const RowRange part{first, std::min(first + kPatternRows, rows.last)};
+    const kernels::AttentionShape shape = Shape(config_, tables, part);
+    const at::Tensor weights =
+        in.Weights(shape, tables, q.narrow(0, part.first - rows.first, shape.query_rows), seen.k);
+    ShowWeights(in.ops, in.sequence, {HookSite::kPattern, in.layer}, part.first, weights);
+    if (writes) in.ops.WeightedValues(shape, weights, seen.v, in.Z(part));
+    ThrowIfCancelled();
+  }
+}
+
+void AttentionStep::ThrowIfCancelled() const {
+  if (kernels::Cancelled(cancel_)) throw Cancelled();
+}
+
+}  // namespace midscope

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "core/decoder/captures.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace midscope {
+namespace {
+
+HookRequest Read(int64_t first, int64_t last) { return {HookAccess::kRead, {first, last}}; }
+
+}  // namespace
+
+HookRequest LastQueryAttention::Asks(const HookPoint& point, const SequenceInfo& sequence) {
+  if (point.site != HookSite::kPattern) return {};
+  if (keys_ != sequence.prompt_tokens) {
+    keys_ = sequence.prompt_tokens;
+    attention_.assign(static_cast<size_t>(layers_ * heads_ * keys_), 0.0f);
+  }
+  return Read(sequence.prompt_tokens - 1, sequence.prompt_tokens);
+}
+
+void LastQueryAttention::See(HookView& view) {
+  // Patterns are float32 with adjacent keys: a copy a head.
+  for (int64_t head = 0; head < heads_; ++head) {
+    const float* source = static_cast<const float*>(view.data) + head * view.strides[1];
+    std::copy(source, source + keys_,
+              attention_.data() + (view.point.layer * heads_ + head) * keys_);
+  }
+}
+
+std::span<const float> LastQueryAttention::Row(int64_t layer, int64_t head) const {
+  return std::span(attention_)
+      .subspan(static_cast<size_t>((layer * heads_ + head) * keys_), static_cast<size_t>(keys_));
+}
+
+HookRequest PositionAwareness::Asks(const HookPoint& point, const SequenceInfo& sequence) {
+  if (point.site != HookSite::kPatternUnrotated) return {};
+  keys_ = sequence.prompt_tokens;
+  counts_.resize(static_cast<size_t>(layers_ * heads_), 0);
+  return Read(sequence.prompt_tokens - 1, sequence.prompt_tokens);
+}
+
+void PositionAwareness::See(HookView& view) {
+  for (int64_t head = 0; head < heads_; ++head) {
+    const float* row = static_cast<const float*>(view.data) + head * view.strides[1];
+    kernels::CountAttendedKeys(row, 1, keys_, rule_,
+                               counts_.data() + view.point.layer * heads_ + head);
+  }
+}
+
+std::vector<float> PositionAwareness::score() const {
+  std::vector<float> scores(counts_.size());
+  std::transform(counts_.begin(), counts_.end(), scores.begin(), [this](int64_t count) {
+    return static_cast<float>(static_cast<double>(count) / static_cast<double>(keys_));
+  });
+  return scores;
+}
+
+HiddenChannels::HiddenChannels(const ModelConfig& config, std::vector<int64_t> channels)
+    : layers_(config.layers), channels_(std::move(channels)) {}
+
+HookRequest HiddenChannels::Asks(const HookPoint& point, const SequenceInfo& sequence) {
+  if (point.site != HookSite::kResidPost) return {};
+  if (positions_ != sequence.rows) {
+    positions_ = sequence.rows;
+    values_.assign(static_cast<size_t>(layers_ * positions_) * channels_.size(), 0.0f);
+  }
+  return Read(0, sequence.rows);
+}
+
+void HiddenChannels::See(HookView& view) {
+  for (size_t index = 0; index < channels_.size(); ++index) {
+    float* values = values_.data() + (view.point.layer * static_cast<int64_t>(channels_.size()) +
+                                      static_cast<int64_t>(index)) *
+                                         positions_;
+    for (int64_t row = 0; row < view.shape[1]; ++row) {
+      values[view.first_row + row] = view.At(0, row, channels_[index]);
+    }
+  }
+}
+
+ResidualRows::ResidualRows(const ModelConfig& config, int64_t last_rows)
+    : layers_(config.layers), hidden_(config.hidden), last_rows_(last_rows) {}
+
+HookRequest ResidualRows::Asks(const HookPoint& point, const SequenceInfo& sequence) {
+  if (point.site != HookSite::kResidPost) return {};
+  rows_ = std::min(last_rows_, sequence.prompt_tokens);
+  first_row_ = sequence.prompt_tokens - rows_;
+  values_.resize(static_cast<size_t>(layers_ * rows_ * hidden_), 0.0f);
+  return Read(first_row_, sequence.prompt_tokens);
+}
+
+void ResidualRows::See(HookView& view) {
+  for (int64_t row = 0; row < view.shape[1]; ++row) {
+    float* values =
+        values_.data() + (view.point.layer * rows_ + view.first_row + row - first_row_) * hidden_;
+    for (int64_t i = 0; i < hidden_; ++i) values[i] = view.At(0, row, i);
+  }
+}
+
+}  // namespace midscope

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// The ready-made reading hooks: what the product itself looks at. Each holds what it saw; memory is
+// linear in the prompt.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/decoder/hooks.h"
+#include "core/model/model_config.h"
+#include "kernels/position_awareness.h"
+
+namespace midscope {
+
+// Attention of the last prompt query over the keys before and at it. attention [layer, head, key],
+// key = prompt_tokens places. Under Infini-attention it is that of the query's own segment, times
+// 1 - gate where there is a segment before: what the memory gives belongs to no key, so that a row
+// sums to less than 1 by the gate.
+class LastQueryAttention : public Hook {
+ public:
+  explicit LastQueryAttention(const ModelConfig& config)
+      : layers_(config.layers), heads_(config.heads) {}
+  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override;
+  void See(HookView& view) override;
+  int64_t keys() const { return keys_; }
+  const std::vector<float>& attention() const { return attention_; }
+  std::span<const float> Row(int64_t layer, int64_t head) const;
+
+ private:
+  int64_t layers_;
+  int64_t heads_;
+  int64_t keys_ = 0;
+  std::vector<float> attention_;
+};
+
+// Ms-PoE's position-awareness score, from q and k before rotation. score [layer, head] = attended
+// keys / prompt_tokens.
+class PositionAwareness : public Hook {
+ public:
+  PositionAwareness(const ModelConfig& config, kernels::ThresholdRule rule)
+      : layers_(config.layers), heads_(config.heads), rule_(rule) {}
+  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override;
+  void See(HookView& view) override;
+  std::vector<float> score() const;
+  const std::vector<int64_t>& attended_keys() const { return counts_; }  // [layer, head]
+
+ private:
+  int64_t layers_;
+  int64_t heads_;
+  kernels::ThresholdRule rule_;
+  int64_t keys_ = 0;
+  std::vector<int64_t> counts_;
+};
+
+// Chosen channels of the residual stream after every block, at every position. values [layer,
+// channel, position].
+class HiddenChannels : public Hook {
+ public:
+  HiddenChannels(const ModelConfig& config, std::vector<int64_t> channels);
+  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override;
+  void See(HookView& view) override;
+  int64_t positions() const { return positions_; }
+  const std::vector<int64_t>& channels() const { return channels_; }
+  const std::vector<float>& values() const { return values_; }
+
+ private:
+  int64_t layers_;
+  std::vector<int64_t> channels_;
+  int64_t positions_ = 0;
+  std::vector<float> values_;
+};
+
+// Rows of the residual stream after every block. values [layer, row, hidden]; rows counted from the
+// last prompt row back.
+class ResidualRows : public Hook {
+ public:
+  ResidualRows(const ModelConfig& config, int64_t last_rows);
+  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override;
+  void See(HookView& view) override;
+  int64_t rows() const { return rows_; }
+  int64_t first_row() const { return first_row_; }
+  const std::vector<float>& values() const { return values_; }
+
+ private:
+  int64_t layers_;
+  int64_t hidden_;
+  int64_t last_rows_;
+  int64_t rows_ = 0;
+  int64_t first_row_ = 0;
+  std::vector<float> values_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+#include "core/decoder/decoder.h"
+
+#include <ATen/Parallel.h>
+#include <c10/core/InferenceMode.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/compute/aten_executor.h"
+#include "core/compute/layer_devices.h"
+#include "core/compute/weights.h"
+#include "core/decoder/forward_pass.h"
+#include "core/decoder/trace_storage.h"
+#include "core/model/model_source.h"
+#include "core/plan/context_limit.h"
+#include "core/plan/near_far_plan.h"
+#include "core/plan/plan_changes.h"
+
+namespace midscope {
+
+struct Decoder::Parts {
+  std::unique_ptr<ModelSource> source;  // stored weights lie in it; null where they are expanded
+  std::string path;
+  mutable std::string hash;
+  mutable std::once_flag hashed;
+  DecoderOptions options;
+  ModelConfig config;
+  std::unique_ptr<Tokenizer> tokenizer;
+  AtenExecutor executor;
+  Weights weights;
+  LayerDevices devices;
+  mutable RotaryCache rotary;
+  mutable std::mutex running;             // one pass at a time: a pass uses every thread
+  mutable std::set<std::string> advised;  // what Advise has said; under `running`
+};
+
+Decoder::Decoder(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Decoder::~Decoder() = default;
+
+const ModelConfig& Decoder::config() const { return parts_->config; }
+const Tokenizer& Decoder::tokenizer() const { return *parts_->tokenizer; }
+const DecoderOptions& Decoder::options() const { return parts_->options; }
+const std::string& Decoder::path() const { return parts_->path; }
+const std::string& Decoder::hash() const {
+  std::call_once(parts_->hashed, [&] {
+    if (parts_->source) parts_->hash = parts_->source->Hash();
+  });
+  return parts_->hash;
+}
+const std::string& Decoder::chat_template() const { return parts_->tokenizer->chat_template(); }
+
+namespace {
+
+void SwitchWindowsOff(ModelConfig& config, const JobContext& context) {
+  bool any = false;
+  for (LayerAttention& layer : config.attention) {
+    any = any || layer.window > 0;
+    layer.window = 0;
+  }
+  if (!any) context.Log("sliding window: the model has none, so there is nothing to switch off");
+}
+
+}  // namespace
+
+std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOptions& options,
+                                       const JobContext& context) {
+  const c10::InferenceMode inference;
+  CheckDevices(options.placement);
+  auto parts = std::make_unique<Parts>();
+  std::unique_ptr<ModelSource> source = OpenModel(model);
+  parts->path = source->path();
+  parts->options = options;
+  parts->config = source->config();
+  for (const std::string& note : parts->config.notes) context.Log("model: " + note);
+  if (!options.sliding_window) SwitchWindowsOff(parts->config, context);
+  parts->config.beyond_context = options.beyond_context;
+  parts->options.placement = FillLayers(options.placement, parts->config.layers);
+  parts->tokenizer = source->MakeTokenizer();
+  // Embeddings are often padded to a round number of rows.
+  if (parts->tokenizer->vocabulary() > parts->config.vocabulary) {
+    throw Failure(parts->path, "its tokenizer has more tokens than its embeddings have rows",
+                  "The file is damaged or made by a faulty converter");
+  }
+  if (options.threads > 0) at::set_num_threads(options.threads);
+  parts->options.threads = at::get_num_threads();
+  parts->options.weights = ResolveStorage(options.weights, parts->config, options.dtype);
+  const bool stored = parts->options.weights == WeightStorage::kStored;
+  if (!stored) parts->hash = source->Hash();
+  parts->weights =
+      LoadWeights(*source, options.dtype, parts->options.weights, parts->executor, context);
+  source->CheckWhole();
+  if (stored) parts->source = std::move(source);
+  parts->devices = LayerDevices(parts->options.placement, options.dtype, parts->executor);
+  PlaceWeights(parts->devices, parts->options.placement, parts->executor, &parts->weights);
+  return std::shared_ptr<Decoder>(new Decoder(std::move(parts)));
+}
+
+std::vector<float> Decoder::Unembed(std::span<const float> residual,
+                                    const JobContext& context) const {
+  const c10::InferenceMode inference;
+  const std::lock_guard lock(parts_->running);
+  ForwardPass pass(parts_->config, parts_->weights, parts_->devices, parts_->options.dtype,
+                   parts_->rotary, parts_->executor, context);
+  return pass.Unembed(residual);
+}
+
+std::unique_ptr<Trace> Decoder::MakeTrace(int64_t capacity, bool residual,
+                                          int64_t first_layer) const {
+  const c10::InferenceMode inference;
+  try {
+    return AllocateTrace(parts_->config, parts_->options.dtype, capacity, residual, first_layer,
+                         parts_->devices.Devices());
+  } catch (const c10::OutOfMemoryError&) {
+    throw DeviceMemoryError(parts_->options.placement, "what is kept of this run");
+  }
+}
+
+int64_t Decoder::TraceBytes(int64_t rows, const TraceParts& parts) const {
+  const std::vector<at::Device> devices = parts_->devices.Devices();
+  const auto shared = parts.residual ? static_cast<size_t>(parts.first_layer) : devices.size();
+  std::vector<at::Device> distinct;
+  for (size_t layer = 0; layer < shared; ++layer) {
+    if (std::find(distinct.begin(), distinct.end(), devices[layer]) == distinct.end())
+      distinct.push_back(devices[layer]);
+  }
+  return rows * TraceBytesPerRow(parts_->config, parts_->options.dtype, parts,
+                                 static_cast<int64_t>(distinct.size())) +
+         parts.memories * MemoryBytes(parts_->config);
+}
+
+namespace {
+
+void CheckRequest(const RunRequest& request, const ModelConfig& config) {
+  const auto rows = static_cast<int64_t>(request.ids.size());
+  if (rows == 0) throw UsageError("prompt", "it has no tokens", "Give some text");
+  if (rows > LongestRun(request.intervention, config)) {
+    throw Failure(
+        "prompt",
+        "it has " + std::to_string(rows) + " tokens, " + ContextHolds(request.intervention, config),
+        "Shorten it; nothing is cut off in silence");
+  }
+  for (const int32_t id : request.ids) {
+    if (id < 0 || id >= config.vocabulary) {
+      throw Failure("prompt", "token id " + std::to_string(id) + " is outside the vocabulary of " +
+                                  std::to_string(config.vocabulary));
+    }
+  }
+  if (request.prompt_tokens < 0) throw std::logic_error("prompt_tokens out of range");
+  if (request.prompt_tokens > rows && request.rerun)
+    throw std::logic_error("a re-run needs the whole prompt");
+  if (request.trace && request.trace->capacity() < rows)
+    throw std::logic_error("the trace is too small");
+  if (request.rerun &&
+      (!request.trace || !request.trace->has_residual() || request.trace->rows() != rows ||
+       static_cast<int64_t>(request.rerun->first_row.size()) != config.layers)) {
+    throw std::logic_error("a re-run needs a trace with residual rows of the whole sequence");
+  }
+  if (request.ratios &&
+      static_cast<int64_t>(request.ratios->values.size()) != config.layers * config.heads) {
+    throw std::logic_error("ratios must be [layer, head]");
+  }
+}
+
+// Rows that a trace holds were made with frequencies and ratios for its length; where those of the
+// longer sequence are others (dynamic scaling, of the model or as a scheme; longrope at its
+// threshold), they are run again, as a run without a trace would: rotating the kept keys anew would
+// not do, for what they are made from has changed as well.
+bool SamePositions(const std::vector<AttentionPlan>& before,
+                   const std::vector<AttentionPlan>& after) {
+  const auto same = [](const AttentionPlan& a, const AttentionPlan& b) {
+    const bool same_ratios =
+        a.ratio_rule || b.ratio_rule || (a.q_ratio == b.q_ratio && a.k_ratio == b.k_ratio);
+    return same_ratios && a.inverse_frequency == b.inverse_frequency && a.magnitude == b.magnitude;
+  };
+  return before.empty() ||
+         std::equal(before.begin(), before.end(), after.begin(), after.end(), same);
+}
+
+// Rows of a re-run change from layer to layer, and with them where the others of its batch enter.
+void CheckBatch(std::span<const RunRequest> requests) {
+  const auto reruns = [](const RunRequest& request) { return request.rerun.has_value(); };
+  const auto can_enter = [](const RunRequest& request) {
+    return request.trace && request.trace->has_residual();
+  };
+  if (std::any_of(requests.begin(), requests.end(), reruns) &&
+      !std::all_of(requests.begin(), requests.end(), can_enter)) {
+    throw std::logic_error("a batch with a re-run needs traces with residual rows");
+  }
+}
+
+// Which rows of each layer are computed.
+void SetRows(SequencePass& sequence, int64_t layers) {
+  if (sequence.request->rerun) {
+    sequence.changed_row = sequence.request->rerun->first_row;
+    for (int64_t& row : sequence.changed_row) row = std::min(row, sequence.rows);
+  } else {
+    sequence.changed_row.assign(static_cast<size_t>(layers), sequence.trace->rows());
+  }
+  if (sequence.changed_row.back() >= sequence.rows) {
+    throw std::logic_error("the trace holds every row already");
+  }
+  sequence.first_row =
+      FirstRowsToRun(sequence.changed_row, sequence.trace->first_layer(), sequence.rows);
+}
+
+SequencePass PrepareSequence(const RunRequest& request, int64_t index, const ModelConfig& config,
+                             kernels::Dtype dtype, const std::vector<at::Device>& devices) {
+  CheckRequest(request, config);
+  SequencePass sequence;
+  sequence.request = &request;
+  sequence.index = index;
+  sequence.rows = static_cast<int64_t>(request.ids.size());
+  sequence.prompt_tokens = request.prompt_tokens > 0 ? request.prompt_tokens : sequence.rows;
+  sequence.trace = request.trace;
+  if (!sequence.trace) {
+    sequence.scratch =
+        AllocateTrace(config, dtype, sequence.rows, /*residual=*/false, config.layers, devices);
+    sequence.trace = sequence.scratch.get();
+  }
+  sequence.plans =
+      CompilePlans(request.intervention, config, sequence.prompt_tokens, sequence.rows);
+  if (sequence.prompt_tokens > sequence.rows && !request.ratios &&
+      std::any_of(sequence.plans.begin(), sequence.plans.end(), DecidedByLastRow)) {
+    throw std::logic_error("the last prompt row decides ratios, so the prompt can't be cut");
+  }
+  if (!request.rerun && !SamePositions(sequence.trace->plans(), sequence.plans))
+    sequence.trace->Truncate(0);
+  SetRows(sequence, config.layers);
+  const bool scales =
+      std::any_of(sequence.plans.begin(), sequence.plans.end(),
+                  [](const AttentionPlan& plan) { return plan.row_override.has_value(); });
+  if (scales && sequence.first_row.back() > 0 && !sequence.trace->has_residual()) {
+    throw std::logic_error("channel scaling on top of a trace needs its residual rows");
+  }
+  sequence.frozen_plans = sequence.trace->plans();
+  sequence.hooks = std::make_unique<HookTable>(
+      request.hooks, config.layers, SequenceInfo{index, sequence.rows, sequence.prompt_tokens});
+  return sequence;
+}
+
+// Logs what a user should know of the runs, each advice once.
+void Advise(std::span<const RunRequest> requests, const ModelConfig& config,
+            const JobContext& context, std::set<std::string>& said) {
+  for (const RunRequest& request : requests) {
+    const auto* scheme = std::get_if<SelfExtend>(&request.intervention.positions);
+    if (!scheme) continue;
+    const auto tokens = static_cast<int64_t>(request.ids.size());
+    const std::string advice = SelfExtendAdvice(*scheme, config, tokens);
+    if (!advice.empty() && said.insert(advice).second) context.Log(advice);
+  }
+}
+
+// What a run that did not end leaves right in the traces.
+void CutBack(std::vector<SequencePass>& sequences) {
+  for (SequencePass& sequence : sequences)
+    sequence.trace->Truncate(std::min(sequence.changed_row.back(), sequence.trace->rows()));
+}
+
+// Layers that a re-run does not touch keep the ratios that they had.
+void KeepRatios(SequencePass& sequence) {
+  for (size_t layer = 0; layer < sequence.plans.size(); ++layer) {
+    if (sequence.Runs(static_cast<int64_t>(layer))) continue;
+    sequence.plans[layer].q_ratio = sequence.frozen_plans[layer].q_ratio;
+    sequence.plans[layer].k_ratio = sequence.frozen_plans[layer].k_ratio;
+  }
+}
+
+RunResult Collect(const SequencePass& sequence, ForwardPass& pass, const ModelConfig& config) {
+  RunResult result;
+  result.vocabulary = config.vocabulary;
+  result.first_logit_row = sequence.request->first_logit_row >= 0
+                               ? sequence.request->first_logit_row
+                               : std::min(sequence.prompt_tokens, sequence.rows) - 1;
+  result.first_logit_row = std::max(result.first_logit_row, sequence.active_first);
+  result.logits = pass.Logits(sequence, result.first_logit_row);
+  if (!std::all_of(result.logits.begin(), result.logits.end(),
+                   [](float x) { return std::isfinite(x); })) {
+    throw Failure("run", "the model gave logits that are not finite",
+                  "An intervention may be too strong, or the file is damaged");
+  }
+  result.position_ratio.layers = config.layers;
+  result.position_ratio.heads = config.heads;
+  for (const AttentionPlan& plan : sequence.plans) {
+    result.position_ratio.values.insert(result.position_ratio.values.end(), plan.q_ratio.begin(),
+                                        plan.q_ratio.end());
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
+                                    const JobContext& context) const {
+  const c10::InferenceMode inference;
+  const std::lock_guard lock(parts_->running);
+  const ModelConfig& config = parts_->config;
+  const std::vector<at::Device> devices = parts_->devices.Devices();
+  CheckBatch(requests);
+  std::vector<SequencePass> sequences;
+  for (const RunRequest& request : requests) {
+    sequences.push_back(PrepareSequence(request, static_cast<int64_t>(sequences.size()), config,
+                                        parts_->options.dtype, devices));
+  }
+  if (sequences.empty()) return {};
+  Advise(requests, config, context, parts_->advised);
+  ForwardPass pass(config, parts_->weights, parts_->devices, parts_->options.dtype, parts_->rotary,
+                   parts_->executor, context);
+  std::vector<RunResult> results;
+  try {
+    pass.Run(sequences);
+    if (parts_->source) parts_->source->CheckWhole();
+    for (SequencePass& sequence : sequences) {
+      KeepRatios(sequence);
+      results.push_back(Collect(sequence, pass, config));
+    }
+  } catch (const c10::OutOfMemoryError&) {
+    CutBack(sequences);
+    throw DeviceMemoryError(parts_->options.placement, "this run");
+  } catch (...) {
+    CutBack(sequences);
+    throw;
+  }
+  for (SequencePass& sequence : sequences) {
+    sequence.trace->Set(sequence.rows, sequence.prompt_tokens, std::move(sequence.plans));
+  }
+  return results;
+}
+
+RunResult Decoder::RunOne(const RunRequest& request, const JobContext& context) const {
+  return std::move(Run(std::span(&request, 1), context).front());
+}
+
+}  // namespace midscope

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// A loaded model that runs token ids. Knows nothing of tasks, files of results, or windows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/job.h"
+#include "core/compute/placement.h"
+#include "core/compute/weight_storage.h"
+#include "core/decoder/hooks.h"
+#include "core/decoder/trace.h"
+#include "core/intervention/intervention.h"
+#include "core/model/model_config.h"
+#include "core/tokenizer/tokenizer.h"
+#include "kernels/types.h"
+
+namespace midscope {
+
+struct DecoderOptions {
+  kernels::Dtype dtype = kernels::Dtype::kFloat32;
+  int threads = 0;  // 0: as many as the machine has
+  // false: every layer sees all keys, whatever window the model was made with (as transformers does
+  // with sliding_window = None). Nothing else changes: gemma3's local layers keep their own rope.
+  bool sliding_window = true;
+  // Runs may be longer than the context holds (core/plan/context_limit.h).
+  bool beyond_context = false;
+  WeightStorage weights = WeightStorage::kAuto;
+  // Which devices run which layers; of an open decoder with every count filled in.
+  Placement placement = {};
+};
+
+// [layer, head], row-major.
+struct HeadTable {
+  int64_t layers = 0;
+  int64_t heads = 0;
+  std::vector<double> values;
+  double At(int64_t layer, int64_t head) const {
+    return values[static_cast<size_t>(layer * heads + head)];
+  }
+};
+
+// One sequence: a prompt, and after it perhaps an answer to score.
+struct RunRequest {
+  std::span<const int32_t> ids;  // prompt and continuation
+  // The last query is row prompt_tokens - 1; 0 means all of ids. More than ids: the prompt's rest
+  // comes with a later run on the same trace (a prompt in chunks), so no row is the last one yet;
+  // ratios that it decides must then be given.
+  int64_t prompt_tokens = 0;
+  Intervention intervention;  // passages as tokens (passage.h)
+  std::vector<Hook*> hooks;   // not owned; called on the running thread, in this order
+  // Rows with logits: [first, ids.size()). -1: from the last prompt row on, or the last one alone
+  // where that is yet to come.
+  int64_t first_logit_row = -1;
+  // Position ratios used instead of Ms-PoE's own scores (to hold two runs side by side). [layer,
+  // head]
+  std::optional<HeadTable> ratios;
+  // Where keys, values and residual rows are kept. Null: nowhere. Rows that it holds already are
+  // taken from it and only the rest is run; but see `rerun`.
+  Trace* trace = nullptr;
+  // With a trace that holds all rows of `ids`, what changed since: in each layer rows from
+  // first_row on are run again (at or beyond the end of `ids`: none). Never rises from layer to
+  // layer; in the last it is at most the last prompt row. Layers that the trace has dropped are run
+  // for all rows where any of them changes. Needs a trace with residual.
+  struct Rerun {
+    std::vector<int64_t> first_row;  // [layer]
+  };
+  std::optional<Rerun> rerun;
+};
+
+struct RunResult {
+  int64_t first_logit_row = 0;
+  int64_t vocabulary = 0;
+  std::vector<float> logits;  // [row - first_logit_row, vocabulary]
+  HeadTable position_ratio;   // as used for queries; 1 where the scheme has none
+  std::span<const float> Logits(int64_t row) const {
+    return std::span(logits).subspan(static_cast<size_t>((row - first_logit_row) * vocabulary),
+                                     static_cast<size_t>(vocabulary));
+  }
+};
+
+class Decoder {
+ public:
+  // `model`: as OpenModel takes it. Throws Error.
+  static std::shared_ptr<Decoder> Open(const std::string& model, const DecoderOptions& options,
+                                       const JobContext& context = {});
+  ~Decoder();
+
+  const ModelConfig& config() const;
+  const Tokenizer& tokenizer() const;
+  const DecoderOptions& options() const;  // threads and weights as they turned out
+  const std::string& path() const;
+  // XXH3-128 of the file. Made when it is first asked for where the weights are stored: that reads
+  // the whole file.
+  const std::string& hash() const;
+  const std::string& chat_template() const;  // "" where the file has none
+
+  // Runs the sequences packed into one batch, each row once through every matrix. Throws Error (too
+  // long, id out of range, NaN in the logits), Cancelled; a trace is then cut back to the rows that
+  // are still right.
+  std::vector<RunResult> Run(std::span<const RunRequest> requests,
+                             const JobContext& context = {}) const;
+  RunResult RunOne(const RunRequest& request, const JobContext& context = {}) const;
+
+  // Logits of rows of the residual stream [row, hidden], as if the model ended there: final norm,
+  // output, bias and soft cap (nostalgebraist's logit lens, 2020). [row, vocabulary]. Rows are
+  // rounded to the run's dtype first; the last block's rows give the run's own logits within
+  // rounding. Throws std::logic_error where the rows are no multiple of the hidden width.
+  std::vector<float> Unembed(std::span<const float> residual, const JobContext& context = {}) const;
+
+  // A trace for one sequence of up to `capacity` rows. With `residual`, what-if can start from any
+  // layer that is kept (those from first_layer on) and scale any channel.
+  std::unique_ptr<Trace> MakeTrace(int64_t capacity, bool residual = true,
+                                   int64_t first_layer = 0) const;
+  int64_t TraceBytes(int64_t rows, const TraceParts& parts = {}) const;
+
+ private:
+  struct Parts;
+  explicit Decoder(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: MIT
+#include "core/decoder/forward_pass.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "core/compute/query_key_finish.h"
+#include "core/decoder/show_rows.h"
+#include "kernels/matrix_vector.h"
+
+namespace midscope {
+namespace {
+
+// Rows that go through the MLP at a time: bounds its scratch.
+constexpr int64_t kRowChunk = 1024;
+// Rows of logits on a device at once, and of embeddings between two looks at the cancel flag.
+constexpr int64_t kLogitRows = 64;
+
+// As transformers has it: the factor is rounded to the run's dtype before it multiplies.
+float RoundedTo(kernels::Dtype dtype, double value) {
+  const auto single = static_cast<float>(value);
+  return dtype == kernels::Dtype::kFloat32 ? single : kernels::ToFloat(kernels::ToBFloat16(single));
+}
+
+}  // namespace
+
+ForwardPass::ForwardPass(const ModelConfig& config, const Weights& weights,
+                         const LayerDevices& devices, kernels::Dtype dtype, RotaryCache& rotary,
+                         const kernels::Executor& executor, const JobContext& context)
+    : config_(config),
+      weights_(weights),
+      devices_(devices),
+      ops_(&devices.Of(0)),
+      dtype_(dtype),
+      executor_(executor),
+      context_(context),
+      attention_(config, rotary, executor, context.cancel) {}
+
+at::Tensor ForwardPass::Empty(int64_t rows, int64_t width) const {
+  return at::empty({rows, width},
+                   at::TensorOptions().dtype(TorchType(dtype_)).device(ops_->device()));
+}
+
+void ForwardPass::EnterDevice(int64_t layer) {
+  ops_ = &devices_.Of(layer);
+  if (!residual_.defined() || residual_.device() == ops_->device()) return;
+  residual_ = residual_.to(ops_->device());
+  normalized_ = Empty(packed_rows_, config_.hidden);
+}
+
+void ForwardPass::Run(std::vector<SequencePass>& sequences) {
+  const auto runs = [&](int64_t layer) {
+    return std::any_of(sequences.begin(), sequences.end(),
+                       [layer](const SequencePass& sequence) { return sequence.Runs(layer); });
+  };
+  int64_t first_layer = 0;
+  while (first_layer + 1 < config_.layers && !runs(first_layer)) ++first_layer;
+  for (SequencePass& sequence : sequences)
+    sequence.active_first = sequence.first_row[static_cast<size_t>(first_layer)];
+  if (first_layer == 0) {
+    Embed(sequences);
+  } else {
+    EnterFromTrace(sequences, first_layer);
+  }
+  for (int64_t layer = first_layer; layer < config_.layers; ++layer) {
+    context_.ThrowIfCancelled();
+    ChangeRows(sequences, layer);
+    Layer(sequences, layer);
+    context_.Report({"run", layer + 1, config_.layers, "layers"});
+  }
+  KeepResidual(sequences, config_.layers);
+}
+
+void ForwardPass::ChangeRows(std::vector<SequencePass>& sequences, int64_t layer) {
+  const auto index = static_cast<size_t>(layer);
+  const bool same =
+      std::all_of(sequences.begin(), sequences.end(), [index](const SequencePass& sequence) {
+        return sequence.active_first == sequence.first_row[index];
+      });
+  if (same) return;
+  // Rows that ran below this layer are in the trace by now, so all rows can enter from there.
+  KeepResidual(sequences, layer);
+  for (SequencePass& sequence : sequences) sequence.active_first = sequence.first_row[index];
+  EnterFromTrace(sequences, layer);
+}
+
+void ForwardPass::Pack(std::vector<SequencePass>& sequences, at::Device device) {
+  packed_rows_ = 0;
+  for (SequencePass& sequence : sequences) {
+    sequence.packed_begin = packed_rows_;
+    packed_rows_ += sequence.active_rows();
+  }
+  const auto options = at::TensorOptions().dtype(TorchType(dtype_)).device(device);
+  residual_ = at::empty({packed_rows_, config_.hidden}, options);
+  normalized_ = at::empty({packed_rows_, config_.hidden}, options);
+}
+
+void ForwardPass::Embed(std::vector<SequencePass>& sequences) {
+  // The table is in host memory, whatever device comes first.
+  Pack(sequences, at::Device(at::kCPU));
+  const int64_t row_bytes = config_.hidden * kernels::SizeOf(dtype_);
+  auto* out = static_cast<std::byte*>(residual_.data_ptr());
+  for (const SequencePass& sequence : sequences) {
+    for (int64_t row = sequence.active_first; row < sequence.rows; ++row) {
+      if (row % kLogitRows == 0) context_.ThrowIfCancelled();
+      weights_.embedding.Row(sequence.request->ids[static_cast<size_t>(row)], out);
+      out += row_bytes;
+    }
+  }
+  if (config_.embedding_scale != 1.0) residual_.mul_(RoundedTo(dtype_, config_.embedding_scale));
+  EnterDevice(0);
+  Show(sequences, HookSite::kEmbed, -1, residual_);
+}
+
+void ForwardPass::EnterFromTrace(std::vector<SequencePass>& sequences, int64_t layer) {
+  EnterDevice(layer);
+  Pack(sequences, ops_->device());
+  for (const SequencePass& sequence : sequences) {
+    if (sequence.active_rows() == 0) continue;
+    context_.ThrowIfCancelled();
+    residual_.narrow(0, sequence.packed_begin, sequence.active_rows())
+        .copy_(sequence.trace->storage().residual[static_cast<size_t>(layer)].narrow(
+            0, sequence.active_first, sequence.active_rows()));
+  }
+}
+
+void ForwardPass::KeepResidual(std::vector<SequencePass>& sequences, int64_t layer) {
+  for (SequencePass& sequence : sequences) {
+    if (!sequence.trace->has_residual() || layer < sequence.trace->first_layer()) continue;
+    // Above dropped layers, whose rows are all made again, the trace has the unchanged ones.
+    const int64_t first =
+        layer < config_.layers
+            ? std::max(sequence.active_first, sequence.first_row[static_cast<size_t>(layer)])
+            : sequence.active_first;
+    const int64_t count = sequence.rows - first;
+    if (count == 0) continue;
+    sequence.trace->storage()
+        .residual[static_cast<size_t>(layer)]
+        .narrow(0, first, count)
+        .copy_(residual_.narrow(0, sequence.packed_begin + first - sequence.active_first, count));
+  }
+}
+
+void ForwardPass::KeepNormRows(std::vector<SequencePass>& sequences, const at::Tensor& values,
+                               std::vector<at::Tensor> Trace::Storage::*where, int64_t layer) {
+  for (SequencePass& sequence : sequences) {
+    std::vector<at::Tensor>& kept = sequence.trace->storage().*where;
+    if (kept.empty() || layer < sequence.trace->first_layer()) continue;
+    kept[static_cast<size_t>(layer)]
+        .narrow(0, sequence.active_first, sequence.active_rows())
+        .copy_(values.narrow(0, sequence.packed_begin, sequence.active_rows()));
+  }
+}
+
+void ForwardPass::Layer(std::vector<SequencePass>& sequences, int64_t layer) {
+  EnterDevice(layer);
+  // Hooks see, and may change, what enters before it is kept.
+  Show(sequences, HookSite::kResidPre, layer, residual_);
+  KeepResidual(sequences, layer);
+  AttentionHalf(sequences, layer);
+  MlpHalf(sequences, layer);
+  Show(sequences, HookSite::kResidPost, layer, residual_);
+}
+
+void ForwardPass::Normalise(const at::Tensor& x, const Norm& norm, const at::Tensor& out,
+                            const at::Tensor* mean, const at::Tensor* scale) {
+  ops_->Normalise(config_.norm, x, norm, static_cast<float>(config_.norm_epsilon), out, mean,
+                  scale);
+}
+
+void ForwardPass::AddNormalise(const at::Tensor& residual, const at::Tensor& update,
+                               const Norm& norm, const at::Tensor& out) {
+  ops_->AddNormalise(config_.norm, residual, update, norm, static_cast<float>(config_.norm_epsilon),
+                     out);
+}
+
+void ForwardPass::EnterAttention(std::vector<SequencePass>& sequences, int64_t layer) {
+  if (!config_.input_norms) {
+    normalized_.copy_(residual_);
+  } else {
+    const auto floats = at::TensorOptions().dtype(at::kFloat).device(ops_->device());
+    const at::Tensor mean = at::empty({packed_rows_}, floats);
+    const at::Tensor scale = at::empty({packed_rows_}, floats);
+    Normalise(residual_, weights_.layers[static_cast<size_t>(layer)].attention_norm, normalized_,
+              &mean, &scale);
+    KeepNormRows(sequences, mean, &Trace::Storage::norm_mean, layer);
+    KeepNormRows(sequences, scale, &Trace::Storage::norm_scale, layer);
+  }
+  Show(sequences, HookSite::kNormalizedAttention, layer, normalized_);
+}
+
+void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t layer) {
+  const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
+  const int64_t q_width = config_.heads * config_.head_dim;
+  const int64_t kv_width = config_.key_value_heads * config_.head_dim;
+  EnterAttention(sequences, layer);
+
+  const at::Tensor projected = Empty(packed_rows_, q_width + 2 * kv_width);
+  Project(normalized_, weights.query_key_value, projected);
+  Show(sequences, HookSite::kQuery, layer, projected.narrow(1, 0, q_width), config_.heads);
+  Show(sequences, HookSite::kKey, layer, projected.narrow(1, q_width, kv_width),
+       config_.key_value_heads);
+  Show(sequences, HookSite::kValue, layer, projected.narrow(1, q_width + kv_width, kv_width),
+       config_.key_value_heads);
+  context_.ThrowIfCancelled();
+  const at::Tensor query_key_value = FinishQueryKeyValue(config_, *ops_, weights, projected);
+
+  const at::Tensor z = Empty(packed_rows_, q_width);
+  for (SequencePass& sequence : sequences) {
+    if (sequence.active_rows() == 0) continue;
+    attention_.Run(*ops_, sequence, layer, weights, normalized_, projected, query_key_value, z);
+  }
+  Show(sequences, HookSite::kZ, layer, z, config_.heads);
+
+  const at::Tensor update = Empty(packed_rows_, config_.hidden);
+  Project(z, weights.attention_out, update);
+  context_.ThrowIfCancelled();
+  if (config_.output_norms) Normalise(update, weights.attention_output_norm, update);
+  Show(sequences, HookSite::kAttentionOut, layer, update);
+  EnterMlp(sequences, layer, update);
+}
+
+void ForwardPass::EnterMlp(std::vector<SequencePass>& sequences, int64_t layer,
+                           const at::Tensor& update) {
+  const Norm& norm = weights_.layers[static_cast<size_t>(layer)].mlp_norm;
+  const auto read_stream = [&] {
+    if (config_.input_norms) {
+      Normalise(residual_, norm, normalized_);
+    } else {
+      normalized_.copy_(residual_);
+    }
+  };
+  if (config_.parallel_residual) {
+    read_stream();
+    ops_->Add(residual_, update);
+  } else if (!config_.input_norms || Wanted(sequences, HookSite::kResidMid, layer)) {
+    ops_->Add(residual_, update);
+    Show(sequences, HookSite::kResidMid, layer, residual_);
+    read_stream();
+  } else {
+    AddNormalise(residual_, update, norm, normalized_);
+  }
+  Show(sequences, HookSite::kNormalizedMlp, layer, normalized_);
+}
+
+void ForwardPass::MlpHalf(std::vector<SequencePass>& sequences, int64_t layer) {
+  context_.ThrowIfCancelled();
+  const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
+  const int64_t chunk_rows = std::min(kRowChunk, packed_rows_);
+  const at::Tensor gate_up = Empty(chunk_rows, (config_.gated_mlp ? 2 : 1) * config_.feed_forward);
+  // Without a gate the activation works in place.
+  const at::Tensor post = config_.gated_mlp ? Empty(chunk_rows, config_.feed_forward) : gate_up;
+  const at::Tensor update = Empty(chunk_rows, config_.hidden);
+  for (int64_t first = 0; first < packed_rows_; first += kRowChunk) {
+    const int64_t rows = std::min(kRowChunk, packed_rows_ - first);
+    const auto part = [rows](const at::Tensor& tensor) { return tensor.narrow(0, 0, rows); };
+    Project(normalized_.narrow(0, first, rows), weights.gate_up, part(gate_up));
+    ops_->Activate(config_.activation, config_.gated_mlp, part(gate_up), part(post));
+    Show(sequences, HookSite::kMlpPost, layer, part(post), 0, first);
+    Project(part(post), weights.down, part(update));
+    if (config_.output_norms) Normalise(part(update), weights.mlp_output_norm, part(update));
+    Show(sequences, HookSite::kMlpOut, layer, part(update), 0, first);
+    ops_->Add(residual_.narrow(0, first, rows), part(update));
+  }
+}
+
+void ForwardPass::Project(const at::Tensor& x, const Projection& projection, const at::Tensor& y) {
+  if (ops_->host_memory()) {
+    projection.weight.Multiply(x, y, {executor_, context_});
+  } else {
+    projection.weight.MultiplyOnDevice(x, y, context_);
+  }
+  if (projection.bias.empty()) return;
+  ops_->AddBias(y, projection.bias);
+}
+
+bool ForwardPass::Wanted(const std::vector<SequencePass>& sequences, HookSite site,
+                         int64_t layer) const {
+  return std::any_of(sequences.begin(), sequences.end(),
+                     [&](const SequencePass& s) { return !s.hooks->Wanted(site, layer).empty(); });
+}
+
+void ForwardPass::Show(std::vector<SequencePass>& sequences, HookSite site, int64_t layer,
+                       const at::Tensor& packed, int64_t heads, int64_t packed_first) {
+  for (SequencePass& sequence : sequences) {
+    if (sequence.hooks->Wanted(site, layer).empty()) continue;
+    // The part of this sequence that lies in the packed rows shown.
+    const int64_t begin = std::max(sequence.packed_begin, packed_first);
+    const int64_t end =
+        std::min(sequence.packed_begin + sequence.active_rows(), packed_first + packed.size(0));
+    if (begin >= end) continue;
+    ShowRows(*ops_, sequence, {site, layer}, sequence.active_first + begin - sequence.packed_begin,
+             dtype_, packed.narrow(0, begin - packed_first, end - begin), heads);
+  }
+}
+
+std::vector<float> ForwardPass::Logits(const SequencePass& sequence, int64_t first) {
+  const int64_t rows = sequence.rows - first;
+  const at::Tensor normalized = Empty(rows, config_.hidden);
+  const at::Tensor source =
+      residual_.narrow(0, sequence.packed_begin + first - sequence.active_first, rows);
+  Normalise(source, weights_.final_norm, normalized);
+  if (!sequence.hooks->Wanted(HookSite::kFinalNormalized, -1).empty())
+    ShowRows(*ops_, sequence, {HookSite::kFinalNormalized, -1}, first, dtype_, normalized);
+  return Output(normalized);
+}
+
+std::vector<float> ForwardPass::Output(const at::Tensor& normalized) {
+  const int64_t rows = normalized.size(0);
+  std::vector<float> logits(static_cast<size_t>(rows * config_.vocabulary));
+  if (!ops_->host_memory()) {
+    LogitsOnDevice(normalized, logits);
+    FinishLogits(logits);
+    return logits;
+  }
+  for (int64_t row = 0; row < rows; row += kernels::kMatrixVectorRows) {
+    context_.ThrowIfCancelled();
+    const int64_t count = std::min(kernels::kMatrixVectorRows, rows - row);
+    weights_.output.weight.MultiplyFew(normalized.narrow(0, row, count),
+                                       logits.data() + row * config_.vocabulary,
+                                       kernels::Dtype::kFloat32, executor_);
+  }
+  FinishLogits(logits);
+  return logits;
+}
+
+void ForwardPass::LogitsOnDevice(const at::Tensor& normalized, std::vector<float>& logits) {
+  const int64_t rows = normalized.size(0);
+  for (int64_t row = 0; row < rows; row += kLogitRows) {
+    const int64_t count = std::min(kLogitRows, rows - row);
+    const at::Tensor part =
+        at::empty({count, config_.vocabulary}, normalized.options().dtype(at::kFloat));
+    weights_.output.weight.MultiplyOnDevice(normalized.narrow(0, row, count), part, context_);
+    at::from_blob(logits.data() + row * config_.vocabulary, part.sizes(), at::kFloat).copy_(part);
+  }
+}
+
+std::vector<float> ForwardPass::Unembed(std::span<const float> residual) {
+  const auto width = static_cast<size_t>(config_.hidden);
+  if (residual.size() % width != 0) throw std::logic_error("Unembed: rows of another width");
+  const auto rows = static_cast<int64_t>(residual.size() / width);
+  EnterDevice(config_.layers);
+  const at::Tensor floats =
+      at::empty({rows, config_.hidden}, at::TensorOptions().dtype(at::kFloat));
+  std::copy(residual.begin(), residual.end(), floats.data_ptr<float>());
+  const at::Tensor source = floats.to(ops_->device(), TorchType(dtype_));
+  const at::Tensor normalized = Empty(rows, config_.hidden);
+  Normalise(source, weights_.final_norm, normalized);
+  // Many rows read the output matrix once, in one product; its result has the run's dtype, so
+  // bfloat16 keeps to the dot products, whose result is float32.
+  if (rows <= kernels::kMatrixVectorRows || dtype_ != kernels::Dtype::kFloat32 ||
+      !ops_->host_memory()) {
+    return Output(normalized);
+  }
+  std::vector<float> logits(static_cast<size_t>(rows * config_.vocabulary));
+  const at::Tensor out = at::from_blob(logits.data(), {rows, config_.vocabulary},
+                                       at::TensorOptions().dtype(at::kFloat));
+  weights_.output.weight.Multiply(normalized, out, {executor_, context_});
+  FinishLogits(logits);
+  return logits;
+}
+
+void ForwardPass::FinishLogits(std::vector<float>& logits) const {
+  const std::vector<float>& bias = weights_.output.bias;
+  for (size_t i = 0; !bias.empty() && i < logits.size(); ++i) logits[i] += bias[i % bias.size()];
+  if (config_.final_softcap == 0) return;
+  const auto cap = static_cast<float>(config_.final_softcap);
+  for (float& logit : logits) logit = cap * std::tanh(logit / cap);
+}
+
+}  // namespace midscope

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// One pass of a packed batch through the decoder blocks. Internal to core.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/job.h"
+#include "core/compute/layer_devices.h"
+#include "core/compute/weights.h"
+#include "core/decoder/attention_step.h"
+#include "core/decoder/sequence_pass.h"
+#include "core/decoder/trace_storage.h"
+
+namespace midscope {
+
+class ForwardPass {
+ public:
+  // Every layer's weights and trace are on its device; `executor` serves those in host memory.
+  ForwardPass(const ModelConfig& config, const Weights& weights, const LayerDevices& devices,
+              kernels::Dtype dtype, RotaryCache& rotary, const kernels::Executor& executor,
+              const JobContext& context);
+
+  // Runs the blocks for each sequence's rows from first_row on, which enter as tokens in layer 0
+  // and elsewhere from the trace's residual stream; afterwards the residual stream of all active
+  // rows is in residual() [packed rows, hidden].
+  void Run(std::vector<SequencePass>& sequences);
+  const at::Tensor& residual() const { return residual_; }
+
+  // Logits of rows [first, sequence.rows) of a sequence that has been run. [row, vocabulary]
+  // float32.
+  std::vector<float> Logits(const SequencePass& sequence, int64_t first);
+  // Logits of any rows of the residual stream [row, hidden]; nothing need have been run. [row,
+  // vocabulary]
+  std::vector<float> Unembed(std::span<const float> residual);
+
+ private:
+  void Embed(std::vector<SequencePass>& sequences);
+  void EnterFromTrace(std::vector<SequencePass>& sequences, int64_t layer);
+  // Goes over to the rows that the layer computes, where they are not those of the one before.
+  void ChangeRows(std::vector<SequencePass>& sequences, int64_t layer);
+  // Goes on with the operations of the layer; the residual stream follows to its device.
+  void EnterDevice(int64_t layer);
+  void Pack(std::vector<SequencePass>& sequences, at::Device device);
+  // Puts those of the active rows that the layer computes too into the trace.
+  void KeepResidual(std::vector<SequencePass>& sequences, int64_t layer);
+  void Layer(std::vector<SequencePass>& sequences, int64_t layer);
+  void AttentionHalf(std::vector<SequencePass>& sequences, int64_t layer);
+  // Makes normalized_ what the attention's projections read.
+  void EnterAttention(std::vector<SequencePass>& sequences, int64_t layer);
+  // Adds the attention's update to the stream and makes normalized_ what the MLP reads.
+  void EnterMlp(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
+  void MlpHalf(std::vector<SequencePass>& sequences, int64_t layer);
+  void KeepNormRows(std::vector<SequencePass>& sequences, const at::Tensor& values,
+                    std::vector<at::Tensor> Trace::Storage::*where, int64_t layer);
+  // out = norm(x), [rows, hidden]. mean and scale [rows] float32: what the norm found, unless null.
+  void Normalise(const at::Tensor& x, const Norm& norm, const at::Tensor& out,
+                 const at::Tensor* mean = nullptr, const at::Tensor* scale = nullptr);
+  // residual += update; out = norm(residual).
+  void AddNormalise(const at::Tensor& residual, const at::Tensor& update, const Norm& norm,
+                    const at::Tensor& out);
+  // y = x weight^T + bias into `y`. A cancelled run ends soon.
+  void Project(const at::Tensor& x, const Projection& projection, const at::Tensor& y);
+  // Shows rows of a packed [rows, width] tensor to the hooks; `heads` > 0: as [1, pos, head, width
+  // / heads].
+  void Show(std::vector<SequencePass>& sequences, HookSite site, int64_t layer,
+            const at::Tensor& packed, int64_t heads = 0, int64_t packed_first = 0);
+  // Without bias and soft cap. normalized [row, hidden] on the last device.
+  void LogitsOnDevice(const at::Tensor& normalized, std::vector<float>& logits);
+  // Logits of normalised rows [row, hidden], by dot products in float32.
+  std::vector<float> Output(const at::Tensor& normalized);
+  // The output's bias and the soft cap, where the model has them.
+  void FinishLogits(std::vector<float>& logits) const;
+  bool Wanted(const std::vector<SequencePass>& sequences, HookSite site, int64_t layer) const;
+  // On the device of the layer.
+  at::Tensor Empty(int64_t rows, int64_t width) const;
+
+  const ModelConfig& config_;
+  const Weights& weights_;
+  const LayerDevices& devices_;
+  const LayerOps* ops_;  // of the layer that runs
+  kernels::Dtype dtype_;
+  const kernels::Executor& executor_;
+  const JobContext& context_;
+  AttentionStep attention_;
+  int64_t packed_rows_ = 0;
+  at::Tensor residual_;    // [packed rows, hidden]
+  at::Tensor normalized_;  // [packed rows, hidden]
+};
+
+}  // namespace midscope

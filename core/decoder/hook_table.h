@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// The answers of all hooks of one sequence, asked once before a run, so that a pass knows at each
+// point whether anybody looks.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/decoder/hooks.h"
+
+namespace midscope {
+
+class HookTable {
+ public:
+  HookTable(const std::vector<Hook*>& hooks, int64_t layers, const SequenceInfo& sequence);
+
+  // The rows that somebody wants at the point, as one range (empty: nobody).
+  RowRange Wanted(HookSite site, int64_t layer) const;
+  // The first layer that a hook may change; `layers` where none writes inside the blocks, -1 for
+  // the embeddings.
+  int64_t first_written_layer() const { return first_written_layer_; }
+  bool Writes(HookSite site, int64_t layer) const;
+
+  // Hands the view (of consecutive rows) to each hook that wants some of them, cut to the rows it
+  // asked for.
+  void Call(HookView view) const;
+
+ private:
+  struct Entry {
+    Hook* hook;
+    HookRequest request;
+  };
+  const std::vector<Entry>* Find(HookSite site, int64_t layer) const;
+
+  std::map<std::pair<HookSite, int64_t>, std::vector<Entry>> entries_;
+  int64_t first_written_layer_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// Hook points: named places in the computation, under TransformerLens' names and shapes, that a
+// hook may read or change.
+//
+// A hook is asked first which points and rows it wants; nothing is computed or copied that nobody
+// asked for. The attention pattern exists for requested rows only: no array of tokens x tokens is
+// ever made.
+//
+// clang-format off
+//   hook_embed                                [1, pos, d_model]
+//   blocks.{i}.hook_resid_pre                 [1, pos, d_model]
+//   blocks.{i}.ln1.hook_normalized            [1, pos, d_model]       the input of q, k and v
+//   blocks.{i}.attn.hook_q, hook_k, hook_v    [1, pos, head, d_head]  before rotation
+//   blocks.{i}.attn.hook_pattern_unrotated    [1, head, query, key]   of q, k before rotation
+//   blocks.{i}.attn.hook_pattern              [1, head, query, key]
+//   blocks.{i}.attn.hook_z                    [1, pos, head, d_head]
+//   blocks.{i}.hook_attn_out, hook_resid_mid  [1, pos, d_model]
+//   blocks.{i}.ln2.hook_normalized            [1, pos, d_model]
+//   blocks.{i}.mlp.hook_post                  [1, pos, d_mlp]
+//   blocks.{i}.hook_mlp_out, hook_resid_post  [1, pos, d_model]
+//   ln_final.hook_normalized                  [1, pos, d_model]       rows with logits only
+// clang-format on
+//
+// ln1.hook_normalized has the norm's weight applied. hook_pattern_unrotated, of which Ms-PoE's
+// scores are made, is not in TransformerLens.
+// hook_q and hook_k come before a model's norm of q and k (qwen3, gemma3, olmo2) and before
+// clamping (mpt); attn_out and mlp_out after an output norm. Models with a parallel residual
+// (gpt_neox) have no hook_resid_mid: hooks that ask for it are not called.
+//
+// Long runs go through some points in chunks of rows: a hook may be called several times for one
+// point, with consecutive rows.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/row_range.h"
+#include "kernels/types.h"
+
+namespace midscope {
+
+enum class HookSite {
+  kEmbed,
+  kResidPre,
+  kNormalizedAttention,
+  kQuery,
+  kKey,
+  kValue,
+  kPatternUnrotated,
+  kPattern,
+  kZ,
+  kAttentionOut,
+  kResidMid,
+  kNormalizedMlp,
+  kMlpPost,
+  kMlpOut,
+  kResidPost,
+  kFinalNormalized,
+};
+
+struct HookPoint {
+  HookSite site = HookSite::kEmbed;
+  int64_t layer = -1;  // -1 for points outside the blocks
+  bool operator==(const HookPoint&) const = default;
+};
+
+// "blocks.12.attn.hook_pattern".
+std::string HookName(const HookPoint& point);
+// Also takes the aliases blocks.{i}.hook_out, model.layers.{i} (both: resid_post) and
+// model.layers.{i}.self_attn (attn_out).
+std::optional<HookPoint> ParseHookName(std::string_view name);
+
+enum class HookAccess { kNone, kRead, kWrite };
+
+struct HookRequest {
+  HookAccess access = HookAccess::kNone;
+  RowRange rows;
+};
+
+// Which memory a view's data lies in.
+enum class MemoryDevice { kCpu, kCuda };
+
+// A piece of a point's tensor, for one sequence. Element (a, b, c, d) lies at a * strides[0] + ...;
+// unused dimensions are 1.
+struct HookView {
+  HookPoint point;
+  int64_t sequence = 0;   // index within the batch
+  int64_t first_row = 0;  // absolute row of the view's first pos (or query)
+  kernels::Dtype dtype = kernels::Dtype::kFloat32;
+  void* data = nullptr;  // writable only for hooks that asked to write
+  int dimensions = 0;    // 3 or 4, as listed above
+  std::array<int64_t, 4> shape{};
+  std::array<int64_t, 4> strides{};          // in elements
+  MemoryDevice device = MemoryDevice::kCpu;  // At and Set are for kCpu alone
+  int64_t first_head = 0;  // id of the view's first head (of keys and values: key-value head)
+
+  int64_t rows() const { return dimensions == 4 && IsPattern() ? shape[2] : shape[1]; }
+  bool IsPattern() const {
+    return point.site == HookSite::kPattern || point.site == HookSite::kPatternUnrotated;
+  }
+  float At(int64_t a, int64_t b, int64_t c, int64_t d = 0) const;
+  void Set(int64_t a, int64_t b, int64_t c, int64_t d, float value);
+};
+
+struct SequenceInfo {
+  int64_t sequence = 0;
+  int64_t rows = 0;           // of the whole sequence
+  int64_t prompt_tokens = 0;  // the last query is row prompt_tokens - 1
+};
+
+class Hook {
+ public:
+  virtual ~Hook() = default;
+  // Asked once a point before anything runs. Rows outside the sequence are ignored.
+  virtual HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) = 0;
+  virtual void See(HookView& view) = 0;
+};
+
+}  // namespace midscope

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "core/decoder/scaled_projections.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/compute/query_key_finish.h"
+#include "core/decoder/trace_storage.h"
+
+namespace midscope {
+namespace {
+
+const Trace::Storage& Store(const ProjectionSource& source) {
+  return source.sequence.trace->storage();
+}
+
+// The projections' input channel of the rows before the active ones, from what the trace holds: in
+// the order of the norm's kernel, and rounded as its output is.
+at::Tensor PastChannelValues(const ProjectionSource& source, int64_t channel) {
+  const auto layer = static_cast<size_t>(source.layer);
+  const int64_t rows = source.sequence.active_first;
+  const Trace::Storage& store = Store(source);
+  at::Tensor column = store.residual[layer].narrow(0, 0, rows).select(1, channel);
+  if (!source.config.input_norms) return column;
+  const Norm& norm = source.weights.attention_norm;
+  at::Tensor values = column.to(at::kFloat);
+  if (source.config.norm == NormKind::kLayer)
+    values = values - store.norm_mean[layer].narrow(0, 0, rows);
+  values = values * store.norm_scale[layer].narrow(0, 0, rows);
+  values = values * norm.weight[static_cast<size_t>(channel)];
+  if (!norm.bias.empty()) values = values + norm.bias[static_cast<size_t>(channel)];
+  return values.to(source.normalized.scalar_type());
+}
+
+// The same for every row of the sequence. [rows] float32, of its own
+at::Tensor ChannelValues(const ProjectionSource& source, int64_t channel) {
+  const SequencePass& sequence = source.sequence;
+  at::Tensor values = at::empty({sequence.rows}, source.normalized.options().dtype(at::kFloat));
+  if (sequence.active_first > 0) {
+    values.narrow(0, 0, sequence.active_first).copy_(PastChannelValues(source, channel));
+  }
+  values.narrow(0, sequence.active_first, sequence.active_rows())
+      .copy_(source.normalized.narrow(0, sequence.packed_begin, sequence.active_rows())
+                 .select(1, channel));
+  return values;
+}
+
+// What a projection has become, and where its next change is written.
+struct Changing {
+  at::Tensor now;
+  at::Tensor out;
+  void Subtract(const LayerOps& ops, const at::Tensor& amount, const at::Tensor& direction) {
+    ops.RankOneUpdate(now, amount, direction, out);
+    now = out;
+  }
+};
+
+}  // namespace
+
+ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverride& change,
+                                RowRange rows, const kernels::Executor& executor,
+                                kernels::CancelFlag cancel) {
+  const ModelConfig& config = source.config;
+  const SequencePass& sequence = source.sequence;
+  const int64_t q_width = config.heads * config.head_dim;
+  const int64_t kv_width = config.key_value_heads * config.head_dim;
+  const int64_t count = rows.last - rows.first;
+  const bool changes_values =
+      std::any_of(change.channels.begin(), change.channels.end(),
+                  [](const ScaledChannel& scaled) { return scaled.change_value; });
+  const auto empty = [&](int64_t length, int64_t width) {
+    return at::empty({length, width}, source.projected.options());
+  };
+  const int64_t first = sequence.packed_begin + rows.first - sequence.active_first;
+  Changing q{source.projected.narrow(0, first, count).narrow(1, 0, q_width), empty(count, q_width)};
+  Changing k{Store(source).ProjectedKeys(source.layer).narrow(0, 0, sequence.rows),
+             empty(sequence.rows, kv_width)};
+  Changing v{Store(source).Values(source.layer), {}};
+  if (changes_values) {
+    v = {Store(source).ProjectedValues(source.layer).narrow(0, 0, sequence.rows),
+         empty(sequence.rows, kv_width)};
+  }
+  for (const ScaledChannel& scaled : change.channels) {
+    if (kernels::Cancelled(cancel)) throw Cancelled();
+    const at::Tensor amount =
+        ChannelValues(source, scaled.channel).mul_(static_cast<float>(1.0 - scaled.factor));
+    const at::Tensor column = source.weights.query_key_value.weight.Column(
+        scaled.channel, q_width + (scaled.change_value ? 2 : 1) * kv_width, executor);
+    q.Subtract(source.ops, amount.narrow(0, rows.first, count), column.narrow(0, 0, q_width));
+    k.Subtract(source.ops, amount, column.narrow(0, q_width, kv_width));
+    if (scaled.change_value)
+      v.Subtract(source.ops, amount, column.narrow(0, q_width + kv_width, kv_width));
+  }
+  if (FinishesQueryKey(config)) {
+    FinishHeads(config, source.ops, source.weights.query_norm, config.heads, q.now, q.now);
+    FinishHeads(config, source.ops, source.weights.key_norm, config.key_value_heads, k.now, k.now);
+  }
+  if (changes_values && FinishesValue(config))
+    FinishHeads(config, source.ops, {}, config.key_value_heads, v.now, v.now);
+  return {q.now, k.now, v.now};
+}
+
+}  // namespace midscope

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Queries, keys and values as rows see them whose input has channels scaled (positional channel
+// scaling). Internal to core.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "core/compute/layer_ops.h"
+#include "core/compute/weights.h"
+#include "core/decoder/sequence_pass.h"
+#include "core/model/model_config.h"
+#include "core/plan/attention_plan.h"
+#include "kernels/parallel.h"
+
+namespace midscope {
+
+// One layer of one sequence, its active rows in the trace already.
+struct ProjectionSource {
+  const ModelConfig& config;
+  const LayerOps& ops;
+  const SequencePass& sequence;
+  int64_t layer;
+  const LayerWeights& weights;
+  const at::Tensor& normalized;  // the projections' input [packed rows, hidden]
+  const at::Tensor& projected;   // [packed rows, (heads + 2 key_value_heads) * head_dim]
+};
+
+// Before rotation.
+struct ScaledProjections {
+  at::Tensor q;  // [rows asked for, heads * head_dim]
+  at::Tensor k;  // [sequence rows, key_value_heads * head_dim]
+  at::Tensor v;  // the same shape; the trace's own where no channel changes values
+};
+
+// k~ = k - (1 - s) x_p W_k[:, p], and so q and v: a rank-one change of the projection for each
+// channel (its bias stays), before whatever the model does to it next. `rows` are among the active
+// ones. Throws Cancelled.
+ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverride& change,
+                                RowRange rows, const kernels::Executor& executor,
+                                kernels::CancelFlag cancel);
+
+}  // namespace midscope

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// One sequence's state during a pass over a packed batch. Internal to core.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/decoder/decoder.h"
+#include "core/decoder/hook_table.h"
+#include "core/decoder/trace_storage.h"
+#include "core/plan/attention_plan.h"
+
+namespace midscope {
+
+// Rows of the sequence that the current layer computes are [active_first, rows), perhaps none; in
+// the packed batch they start at packed_begin. Rows before active_first are known from the trace.
+struct SequencePass {
+  const RunRequest* request = nullptr;
+  int64_t index = 0;  // within the batch
+  int64_t rows = 0;   // of the whole sequence
+  int64_t prompt_tokens = 0;
+  // [layer]: the first row that is not as the trace has it, and the first that is computed. The
+  // latter is the former, or row 0 in layers that the trace has dropped; `rows`: none.
+  std::vector<int64_t> changed_row;
+  std::vector<int64_t> first_row;
+  int64_t active_first = 0;
+  int64_t packed_begin = 0;
+  Trace* trace = nullptr;  // the request's, or `scratch`
+  std::unique_ptr<Trace> scratch;
+  std::vector<AttentionPlan> plans;         // this run's, [layer]
+  std::vector<AttentionPlan> frozen_plans;  // the trace's, from before
+  std::unique_ptr<HookTable> hooks;
+
+  int64_t active_rows() const { return rows - active_first; }
+  int64_t last_query() const { return prompt_tokens - 1; }
+  bool Runs(int64_t layer) const { return first_row[static_cast<size_t>(layer)] < rows; }
+};
+
+}  // namespace midscope

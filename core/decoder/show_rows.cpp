@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "core/decoder/show_rows.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+namespace midscope {
+namespace {
+
+// Calls the hooks with `view`, but for data and shape filled in, of values [rows, ...].
+template <typename Shape>
+void Show(const LayerOps& ops, const SequencePass& sequence, HookView view,
+          const at::Tensor& values, const Shape& shape) {
+  if (ops.host_memory()) {
+    shape(view, values);
+    view.data = values.data_ptr();
+    sequence.hooks->Call(view);
+    return;
+  }
+  const RowRange wanted = sequence.hooks->Wanted(view.point.site, view.point.layer);
+  const int64_t first = std::max(wanted.first, view.first_row);
+  const int64_t last = std::min(wanted.last, view.first_row + values.size(0));
+  if (first >= last) return;
+  const at::Tensor part = values.narrow(0, first - view.first_row, last - first);
+  const at::Tensor copy = at::empty(part.sizes(), part.options().device(at::kCPU));
+  copy.copy_(part);
+  view.first_row = first;
+  shape(view, copy);
+  view.data = copy.data_ptr();
+  sequence.hooks->Call(view);
+  if (sequence.hooks->Writes(view.point.site, view.point.layer)) part.copy_(copy);
+}
+
+}  // namespace
+
+void ShowRows(const LayerOps& ops, const SequencePass& sequence, const HookPoint& point,
+              int64_t first_row, kernels::Dtype dtype, const at::Tensor& values, int64_t heads) {
+  HookView view;
+  view.point = point;
+  view.sequence = sequence.index;
+  view.first_row = first_row;
+  view.dtype = dtype;
+  Show(ops, sequence, view, values, [heads](HookView& shown, const at::Tensor& rows) {
+    if (heads > 0) {
+      const int64_t width = rows.size(1) / heads;
+      shown.dimensions = 4;
+      shown.shape = {1, rows.size(0), heads, width};
+      shown.strides = {0, rows.stride(0), width, 1};
+    } else {
+      shown.dimensions = 3;
+      shown.shape = {1, rows.size(0), rows.size(1), 1};
+      shown.strides = {0, rows.stride(0), 1, 0};
+    }
+  });
+}
+
+void ShowWeights(const LayerOps& ops, const SequencePass& sequence, const HookPoint& point,
+                 int64_t first_row, const at::Tensor& weights) {
+  HookView view;
+  view.point = point;
+  view.sequence = sequence.index;
+  view.first_row = first_row;
+  view.dtype = kernels::Dtype::kFloat32;
+  view.dimensions = 4;
+  Show(ops, sequence, view, weights, [](HookView& shown, const at::Tensor& rows) {
+    shown.shape = {1, rows.size(1), rows.size(0), rows.size(2)};
+    shown.strides = {0, rows.size(2), rows.size(1) * rows.size(2), 1};
+  });
+}
+
+}  // namespace midscope

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Shows rows of tensors to hooks, which always see host memory: the tensor itself where it lies
+// there, else a copy of the rows that somebody asked for, brought back where a hook writes.
+// Internal to core.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "core/compute/layer_ops.h"
+#include "core/decoder/sequence_pass.h"
+
+namespace midscope {
+
+// values [rows, width] from absolute row first_row on, rows of which may lie further apart. As [1,
+// pos, width], or with `heads` > 0 as [1, pos, head, width / heads].
+void ShowRows(const LayerOps& ops, const SequencePass& sequence, const HookPoint& point,
+              int64_t first_row, kernels::Dtype dtype, const at::Tensor& values, int64_t heads = 0);
+
+// Attention weights [query, head, key] float32, contiguous, of the queries from first_row on; as
+// [1, head, query, key].
+void ShowWeights(const LayerOps& ops, const SequencePass& sequence, const HookPoint& point,
+                 int64_t first_row, const at::Tensor& weights);
+
+}  // namespace midscope

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+#include "core/decoder/trace.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "core/compute/query_key_finish.h"
+#include "core/compute/weights.h"
+#include "core/decoder/trace_storage.h"
+#include "core/model/model_config.h"
+
+namespace midscope {
+namespace {
+
+int64_t Bytes(const std::vector<at::Tensor>& tensors) {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!tensors[i].defined()) continue;
+    // Layers that use one tensor in turn share it.
+    const bool counted =
+        std::any_of(tensors.begin(), tensors.begin() + static_cast<std::ptrdiff_t>(i),
+                    [&](const at::Tensor& other) { return other.is_same(tensors[i]); });
+    if (!counted) bytes += static_cast<int64_t>(tensors[i].nbytes());
+  }
+  return bytes;
+}
+
+// One tensor a layer from first_layer on; layers below it have one on each device, which is made
+// where it is not there yet.
+template <class Make>
+void ShareBelow(int64_t first_layer, const std::vector<at::Device>& devices, const Make& make,
+                std::vector<at::Tensor>& tensors) {
+  for (size_t layer = 0; layer < tensors.size(); ++layer) {
+    const auto end = tensors.begin() + static_cast<std::ptrdiff_t>(layer);
+    const auto shared = std::find_if(tensors.begin(), end, [&](const at::Tensor& other) {
+      return other.device() == devices[layer];
+    });
+    if (static_cast<int64_t>(layer) < first_layer && shared != end) {
+      tensors[layer] = *shared;
+    } else if (!tensors[layer].defined()) {
+      tensors[layer] = make(devices[layer]);
+    }
+  }
+}
+
+bool KeepsScale(const ModelConfig& config) { return config.input_norms; }
+bool KeepsMean(const ModelConfig& config) {
+  return config.input_norms && config.norm == NormKind::kLayer;
+}
+
+}  // namespace
+
+Trace::Trace(std::unique_ptr<Storage> storage, int64_t capacity, bool residual, int64_t first_layer)
+    : storage_(std::move(storage)),
+      capacity_(capacity),
+      residual_(residual),
+      first_layer_(first_layer) {}
+
+Trace::~Trace() = default;
+
+int64_t Trace::bytes() const {
+  int64_t sums = 0;
+  for (const auto& [head, tensor] : storage_->head_sums)
+    sums += static_cast<int64_t>(tensor.nbytes());
+  for (const auto& [layer, memory] : storage_->memories) {
+    if (memory.rows > 0)
+      sums += static_cast<int64_t>(memory.matrix.nbytes() + memory.key_sums.nbytes());
+  }
+  return sums + Bytes(storage_->keys) + Bytes(storage_->values) + Bytes(storage_->residual) +
+         Bytes(storage_->norm_scale) + Bytes(storage_->norm_mean) +
+         Bytes(storage_->projected_keys) + Bytes(storage_->projected_values);
+}
+
+void Trace::DropLayersBelow(int64_t layer) {
+  if (!residual_)
+    throw std::logic_error("Trace::DropLayersBelow: layers are entered by their rows");
+  if (layer <= first_layer_) return;
+  first_layer_ = layer;
+  std::vector<at::Device> devices;
+  for (const at::Tensor& keys : storage_->keys) devices.push_back(keys.device());
+  const auto none = [](at::Device) { return at::Tensor(); };  // every layer has one by now
+  for (auto* tensors :
+       {&storage_->keys, &storage_->values, &storage_->projected_keys, &storage_->projected_values})
+    ShareBelow(layer, devices, none, *tensors);
+  for (auto* tensors : {&storage_->residual, &storage_->norm_scale, &storage_->norm_mean}) {
+    for (size_t i = 0; i < tensors->size() && static_cast<int64_t>(i) < layer; ++i)
+      (*tensors)[i] = at::Tensor();
+  }
+  std::erase_if(storage_->head_sums, [&](const auto& sum) { return sum.first.first < layer; });
+  std::erase_if(storage_->memories, [&](const auto& memory) { return memory.first < layer; });
+}
+
+void Trace::Truncate(int64_t rows) {
+  rows_ = std::clamp<int64_t>(rows, 0, rows_);
+  if (rows_ == 0) {
+    plans_.clear();
+    prompt_tokens_ = 0;
+  }
+}
+
+bool Trace::CanTakeFrom(const Trace& donor) const {
+  return donor.first_layer_ <= first_layer_ && (donor.residual_ || !residual_);
+}
+
+void Trace::TakeRows(const Trace& donor, int64_t rows) {
+  if (rows > donor.rows_ || rows > capacity_ || !CanTakeFrom(donor))
+    throw std::logic_error("Trace::TakeRows: the donor lacks what is to be taken");
+  const c10::InferenceMode inference;
+  const auto copy = [&](const std::vector<at::Tensor>& from, std::vector<at::Tensor>& to) {
+    // Layers that are not kept are run for all rows.
+    for (auto layer = static_cast<size_t>(first_layer_); layer < to.size(); ++layer)
+      to[layer].narrow(0, 0, rows).copy_(from[layer].narrow(0, 0, rows));
+  };
+  copy(donor.storage_->keys, storage_->keys);
+  copy(donor.storage_->values, storage_->values);
+  if (residual_) {
+    copy(donor.storage_->residual, storage_->residual);
+    copy(donor.storage_->norm_scale, storage_->norm_scale);
+    copy(donor.storage_->norm_mean, storage_->norm_mean);
+    copy(donor.storage_->projected_keys, storage_->projected_keys);
+    copy(donor.storage_->projected_values, storage_->projected_values);
+  }
+  storage_->head_sums.clear();
+  storage_->memories.clear();
+  rows_ = rows;
+  prompt_tokens_ = donor.prompt_tokens_;
+  plans_ = donor.plans_;
+}
+
+void Trace::Set(int64_t rows, int64_t prompt_tokens, std::vector<AttentionPlan> plans) {
+  rows_ = rows;
+  prompt_tokens_ = prompt_tokens;
+  plans_ = std::move(plans);
+  // Later runs go on from the sums of heads that these plans ablate, and from no others.
+  std::erase_if(storage_->head_sums, [&](const auto& sum) {
+    const auto& [layer, head] = sum.first;
+    const auto& ablated = plans_[static_cast<size_t>(layer)].edits.ablated;
+    return std::none_of(ablated.begin(), ablated.end(), [head = head](const AblatedHead& other) {
+      return other.head == head && other.with == AblateWith::kMean;
+    });
+  });
+}
+
+std::vector<float> Trace::Channel(int64_t layer, int64_t channel) const {
+  if (!residual_) throw std::logic_error("Trace::Channel: the trace keeps no residual rows");
+  if (layer < first_layer_) throw std::logic_error("Trace::Channel: that layer is dropped");
+  const at::Tensor column = storage_->residual[static_cast<size_t>(layer)]
+                                .narrow(0, 0, rows_)
+                                .select(1, channel)
+                                .to(at::kFloat)
+                                .cpu()
+                                .contiguous();
+  const float* data = column.data_ptr<float>();
+  return {data, data + rows_};
+}
+
+int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype, const TraceParts& parts,
+                         int64_t devices) {
+  const int64_t element = kernels::SizeOf(dtype);
+  const int64_t key_bytes = config.key_value_heads * config.head_dim * element;
+  const int64_t kept = config.layers - parts.first_layer;
+  const int64_t shared = parts.first_layer > 0 ? devices : 0;
+  int64_t bytes = 2 * (kept + shared) * key_bytes;
+  const int64_t projected = (FinishesQueryKey(config) ? 1 : 0) + (FinishesValue(config) ? 1 : 0);
+  bytes += projected * (parts.residual ? kept + shared : devices) * key_bytes;
+  bytes += parts.mean_heads * config.head_dim * static_cast<int64_t>(sizeof(double));
+  if (!parts.residual) return bytes;
+  const int64_t floats = (KeepsScale(config) ? 1 : 0) + (KeepsMean(config) ? 1 : 0);
+  return bytes + (kept + 1) * config.hidden * element +
+         floats * kept * static_cast<int64_t>(sizeof(float));
+}
+
+int64_t MemoryBytes(const ModelConfig& config) {
+  return config.key_value_heads * config.head_dim * (config.head_dim + 1) *
+         static_cast<int64_t>(sizeof(float));
+}
+
+std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype dtype,
+                                     int64_t capacity, bool residual, int64_t first_layer,
+                                     const std::vector<at::Device>& devices) {
+  auto storage = std::make_unique<Trace::Storage>();
+  storage->dtype = dtype;
+  const auto options = at::TensorOptions().dtype(TorchType(dtype));
+  const auto layers = static_cast<size_t>(config.layers);
+  const auto key_rows = [&](at::Device device) {
+    return at::empty({capacity, config.key_value_heads * config.head_dim}, options.device(device));
+  };
+  storage->keys.resize(layers);
+  storage->values.resize(layers);
+  ShareBelow(first_layer, devices, key_rows, storage->keys);
+  ShareBelow(first_layer, devices, key_rows, storage->values);
+  const auto add_projected = [&](std::vector<at::Tensor>& tensors) {
+    tensors.resize(layers);
+    ShareBelow(residual ? first_layer : config.layers, devices, key_rows, tensors);
+  };
+  if (FinishesQueryKey(config)) add_projected(storage->projected_keys);
+  if (FinishesValue(config)) add_projected(storage->projected_values);
+  // One a layer that is kept, [layers + rows beyond the last].
+  const auto add = [&](std::vector<at::Tensor>& tensors, size_t count, const auto& make) {
+    tensors.resize(count);
+    for (auto layer = static_cast<size_t>(first_layer); layer < count; ++layer)
+      tensors[layer] = make(devices[layer]);
+  };
+  const auto hidden_rows = [&](at::Device device) {
+    return at::empty({capacity, config.hidden}, options.device(device));
+  };
+  const auto floats = [&](at::Device device) {
+    return at::empty({capacity}, options.dtype(at::kFloat).device(device));
+  };
+  if (residual) add(storage->residual, layers + 1, hidden_rows);
+  if (residual && KeepsScale(config)) add(storage->norm_scale, layers, floats);
+  if (residual && KeepsMean(config)) add(storage->norm_mean, layers, floats);
+  return std::make_unique<Trace>(std::move(storage), capacity, residual, first_layer);
+}
+
+}  // namespace midscope

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// The tensors of a trace. Internal to core.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/compute/segment_memory.h"
+#include "core/decoder/trace.h"
+#include "kernels/types.h"
+
+namespace midscope {
+
+struct Trace::Storage {
+  // Keys before rotation (after the model's norm of keys, if any) and values, [capacity,
+  // key_value_heads * head_dim], [layers] of them, each on its layer's device. Layers that are not
+  // kept have the same pair on each device, which they use in turn.
+  std::vector<at::Tensor> keys;
+  std::vector<at::Tensor> values;
+  // [layers + 1] of [capacity, hidden]; empty without residual. Here and in the norms below, those
+  // of dropped layers are undefined.
+  std::vector<at::Tensor> residual;
+  // What the layer's input norm did to the residual entering it, [layers] of [capacity] float32;
+  // empty without residual, and where the model has no such norm (norm_mean: no LayerNorm).
+  std::vector<at::Tensor> norm_scale;  // 1 / rms, or 1 / deviation
+  std::vector<at::Tensor> norm_mean;
+  // Keys as projected, as `keys`; empty where those are the same (query_key_finish.h). Without
+  // residual one for all layers of a device in turn: only a pass that runs every row scales
+  // channels then.
+  std::vector<at::Tensor> projected_keys;
+  // The same of values.
+  std::vector<at::Tensor> projected_values;
+  // Of heads whose mean an intervention takes, [layer, query head]: the sum of the head's outputs
+  // up to each row, [capacity, head_dim] float64.
+  std::map<std::pair<int64_t, int64_t>, at::Tensor> head_sums;
+  // Of kept layers with a compressive memory: what earlier runs put into it. Forgotten when a row
+  // that is in it is written again.
+  std::map<int64_t, SegmentMemory> memories;
+  kernels::Dtype dtype = kernels::Dtype::kFloat32;
+
+  const at::Tensor& Keys(int64_t layer) const { return keys[static_cast<size_t>(layer)]; }
+  const at::Tensor& ProjectedKeys(int64_t layer) const {
+    if (projected_keys.empty()) return Keys(layer);
+    return projected_keys[static_cast<size_t>(layer)];
+  }
+  const at::Tensor& Values(int64_t layer) const { return values[static_cast<size_t>(layer)]; }
+  const at::Tensor& ProjectedValues(int64_t layer) const {
+    if (projected_values.empty()) return Values(layer);
+    return projected_values[static_cast<size_t>(layer)];
+  }
+};
+
+// devices: [layers + 1], as LayerDevices::Devices. Layers below first_layer are not kept; all of
+// them where a pass keeps nothing.
+std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype dtype,
+                                     int64_t capacity, bool residual, int64_t first_layer,
+                                     const std::vector<at::Device>& devices);
+
+}  // namespace midscope

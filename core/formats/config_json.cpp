@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "core/formats/config_json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/memory_map.h"
+#include "core/base/utf8.h"
+
+namespace midscope {
+namespace {
+
+constexpr int64_t kMaxBytes = 16 << 20;
+
+// As it stands in the file, for messages.
+std::string ValueText(const nlohmann::json& value) {
+  if (value.is_array()) return "an array";
+  if (value.is_object()) return "an object";
+  if (value.is_string()) return Quote(value.get_ref<const std::string&>());
+  return value.dump();
+}
+
+}  // namespace
+
+ConfigJson::ConfigJson(std::string thing, std::string prefix,
+                       std::shared_ptr<const nlohmann::json> root, const nlohmann::json* object)
+    : thing_(std::move(thing)),
+      prefix_(std::move(prefix)),
+      root_(std::move(root)),
+      object_(object) {}
+
+ConfigJson ConfigJson::Read(const std::filesystem::path& path) {
+  const MemoryMap map(path);
+  const std::string thing = path.string();
+  if (map.size() > kMaxBytes) {
+    throw Failure(thing, "is " + std::to_string(map.size()) +
+                             " bytes long; a configuration has at most " +
+                             std::to_string(kMaxBytes));
+  }
+  const std::string_view text(reinterpret_cast<const char*>(map.data()),
+                              static_cast<size_t>(map.size()));
+  CheckUtf8(thing, text);
+  try {
+    auto root = std::make_shared<const nlohmann::json>(nlohmann::json::parse(text));
+    if (!root->is_object()) throw Failure(thing, "is not a JSON object");
+    const nlohmann::json* object = root.get();
+    return {thing, "", std::move(root), object};
+  } catch (const nlohmann::json::exception& error) {
+    throw Failure(thing, "is not JSON (" + DisplayText(error.what()) + ")");
+  }
+}
+
+void ConfigJson::Fail(const std::string& reason, const std::string& remedy) const {
+  throw Failure(thing_, reason, remedy);
+}
+
+std::string ConfigJson::Name(std::string_view key) const { return prefix_ + std::string(key); }
+
+const nlohmann::json* ConfigJson::Find(std::string_view key) const {
+  const auto found = object_->find(std::string(key));
+  return found == object_->end() || found->is_null() ? nullptr : &*found;
+}
+
+bool ConfigJson::Has(std::string_view key) const { return Find(key) != nullptr; }
+
+bool ConfigJson::IsNull(std::string_view key) const {
+  const auto found = object_->find(std::string(key));
+  return found != object_->end() && found->is_null();
+}
+
+int64_t ConfigJson::Count(std::string_view key, int64_t max,
+                          std::optional<int64_t> otherwise) const {
+  const nlohmann::json* value = Find(key);
+  if (value == nullptr) {
+    if (!otherwise) Fail(Name(key) + " is missing");
+    if (*otherwise >= 1 && *otherwise <= max) return *otherwise;
+    Fail(Name(key) + " is missing, and follows from others as " + std::to_string(*otherwise) +
+         "; it must be from 1 to " + std::to_string(max));
+  }
+  // Some writers give whole numbers a fraction of zero.
+  const double number = value->is_number() ? value->get<double>() : -1.0;
+  if (!(number >= 1.0) || number > static_cast<double>(max) || std::floor(number) != number) {
+    Fail(Name(key) + " is " + ValueText(*value) + "; it must be a whole number from 1 to " +
+         std::to_string(max));
+  }
+  return static_cast<int64_t>(number);
+}
+
+int64_t ConfigJson::CountOrZero(std::string_view key, int64_t max, int64_t otherwise) const {
+  const nlohmann::json* value = Find(key);
+  if (value == nullptr) return otherwise;
+  return *value == 0 ? 0 : Count(key, max);
+}
+
+double ConfigJson::Positive(std::string_view key, std::optional<double> otherwise) const {
+  const nlohmann::json* value = Find(key);
+  if (value == nullptr) {
+    if (!otherwise) Fail(Name(key) + " is missing");
+    return *otherwise;
+  }
+  const double number = value->is_number() ? value->get<double>() : 0.0;
+  if (!std::isfinite(number) || number <= 0.0) {
+    Fail(Name(key) + " is " + ValueText(*value) + "; it must be a positive number");
+  }
+  return number;
+}
+
+bool ConfigJson::Flag(std::string_view key, bool otherwise) const {
+  const nlohmann::json* value = Find(key);
+  if (value == nullptr) return otherwise;
+  if (!value->is_boolean()) {
+    Fail(Name(key) + " is " + ValueText(*value) + "; it must be true or false");
+  }
+  return value->get<bool>();
+}
+
+std::string ConfigJson::Text(std::string_view key, const std::string& otherwise) const {
+  const nlohmann::json* value = Find(key);
+  if (value == nullptr) return otherwise;
+  if (!value->is_string()) Fail(Name(key) + " is " + ValueText(*value) + "; it must be text");
+  return value->get<std::string>();
+}
+
+const nlohmann::json* ConfigJson::FindArray(std::string_view key) const {
+  const nlohmann::json* value = Find(key);
+  if (value != nullptr && !value->is_array()) {
+    Fail(Name(key) + " is " + ValueText(*value) + "; it must be an array");
+  }
+  return value;
+}
+
+std::vector<double> ConfigJson::Positives(std::string_view key) const {
+  std::vector<double> numbers;
+  const nlohmann::json* array = FindArray(key);
+  if (array == nullptr) return numbers;
+  for (const nlohmann::json& value : *array) {
+    const double number = value.is_number() ? value.get<double>() : 0.0;
+    if (!std::isfinite(number) || number <= 0.0) {
+      Fail(Name(key) + " holds " + ValueText(value) + "; it must hold positive numbers");
+    }
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+std::vector<int64_t> ConfigJson::Flags(std::string_view key) const {
+  std::vector<int64_t> flags;
+  const nlohmann::json* array = FindArray(key);
+  if (array == nullptr) return flags;
+  for (const nlohmann::json& value : *array) {
+    if (!value.is_boolean() && value != 0 && value != 1) {
+      Fail(Name(key) + " holds " + ValueText(value) + "; it must hold zeros and ones");
+    }
+    flags.push_back(value.is_boolean() ? int64_t{value.get<bool>()} : value.get<int64_t>());
+  }
+  return flags;
+}
+
+std::vector<std::string> ConfigJson::Texts(std::string_view key) const {
+  std::vector<std::string> texts;
+  const nlohmann::json* array = FindArray(key);
+  if (array == nullptr) return texts;
+  for (const nlohmann::json& value : *array) {
+    if (!value.is_string()) Fail(Name(key) + " holds " + ValueText(value) + "; it must hold texts");
+    texts.push_back(value.get<std::string>());
+  }
+  return texts;
+}
+
+std::optional<ConfigJson> ConfigJson::Object(std::string_view key) const {
+  const nlohmann::json* value = Find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_object()) {
+    Fail(Name(key) + " is " + ValueText(*value) + "; it must be an object");
+  }
+  return ConfigJson(thing_, Name(key) + ".", root_, value);
+}
+
+}  // namespace midscope

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "core/formats/gguf_file.h"
+
+#include <array>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+#include "core/formats/gguf_header.h"
+
+namespace midscope {
+namespace {
+
+constexpr std::array<std::string_view, 13> kTypeNames = {
+    "uint8", "int8",   "uint16", "int16",  "uint32", "int32",  "float32",
+    "bool",  "string", "array",  "uint64", "int64",  "float64"};
+
+bool IsInteger(GgufType type) {
+  return type != GgufType::kFloat32 && type != GgufType::kFloat64 && type != GgufType::kBool &&
+         type != GgufType::kString && type != GgufType::kArray;
+}
+
+bool IsFloat(GgufType type) { return type == GgufType::kFloat32 || type == GgufType::kFloat64; }
+
+template <typename T>
+T Load(const std::byte* position) {
+  T value;
+  std::memcpy(&value, position, sizeof value);
+  return value;
+}
+
+// The integer at `position`; a uint64 over the range of int64 gives nothing.
+std::optional<int64_t> LoadInteger(GgufType type, const std::byte* position) {
+  switch (type) {
+    case GgufType::kUint8:
+      return Load<uint8_t>(position);
+    case GgufType::kInt8:
+      return Load<int8_t>(position);
+    case GgufType::kUint16:
+      return Load<uint16_t>(position);
+    case GgufType::kInt16:
+      return Load<int16_t>(position);
+    case GgufType::kUint32:
+      return Load<uint32_t>(position);
+    case GgufType::kInt32:
+      return Load<int32_t>(position);
+    case GgufType::kInt64:
+      return Load<int64_t>(position);
+    default: {
+      const auto value = Load<uint64_t>(position);
+      if (!std::in_range<int64_t>(value)) return std::nullopt;
+      return static_cast<int64_t>(value);
+    }
+  }
+}
+
+double LoadFloat(GgufType type, const std::byte* position) {
+  return type == GgufType::kFloat32 ? double{Load<float>(position)} : Load<double>(position);
+}
+
+}  // namespace
+
+int64_t GgufTensor::elements() const { return bytes / format.bytes * format.elements; }
+
+std::string_view GgufTypeName(GgufType type) {
+  const auto index = static_cast<size_t>(type);
+  return index < kTypeNames.size() ? kTypeNames.at(index) : "unknown";
+}
+
+GgufFile::GgufFile(const std::filesystem::path& path) : map_(path) {
+  GgufHeader header = ParseGgufHeader(map_.bytes(), path.string());
+  version_ = header.version;
+  values_ = std::move(header.values);
+  tensors_ = std::move(header.tensors);
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    if (!tensor_indices_.emplace(tensors_[i].name, i).second) {
+      throw Failure(path.string(), "tensor " + Quote(tensors_[i].name) + " stands twice");
+    }
+  }
+}
+
+std::vector<std::string> GgufFile::Keys() const {
+  std::vector<std::string> keys;
+  keys.reserve(values_.size());
+  for (const auto& [key, value] : values_) keys.push_back(key);
+  return keys;
+}
+
+const GgufValue* GgufFile::FindValue(std::string_view key) const {
+  const auto found = values_.find(key);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+const GgufValue* GgufFile::FindTyped(std::string_view key, bool array,
+                                     std::string_view wanted) const {
+  const GgufValue* value = FindValue(key);
+  if (value == nullptr) return nullptr;
+  const bool fits = value->is_array == array && ((wanted == "integer" && IsInteger(value->type)) ||
+                                                 (wanted == "float" && IsFloat(value->type)) ||
+                                                 wanted == GgufTypeName(value->type));
+  if (fits) return value;
+  const auto kind = [](bool is_array, std::string_view type) {
+    return (is_array ? "an array of " : "a single ") + std::string(type);
+  };
+  throw Failure(path().string(), std::string(key) + " is " +
+                                     kind(value->is_array, GgufTypeName(value->type)) +
+                                     "; it must be " + kind(array, wanted));
+}
+
+std::optional<int64_t> GgufFile::GetInt(std::string_view key) const {
+  const GgufValue* value = FindTyped(key, false, "integer");
+  if (value == nullptr) return std::nullopt;
+  const auto number = LoadInteger(value->type, value->data);
+  if (!number) throw Failure(path().string(), std::string(key) + " is too large a number");
+  return number;
+}
+
+std::optional<uint64_t> GgufFile::GetUnsigned(std::string_view key) const {
+  const GgufValue* value = FindTyped(key, false, "integer");
+  if (value == nullptr) return std::nullopt;
+  if (value->type == GgufType::kUint64) return Load<uint64_t>(value->data);
+  const int64_t number = *LoadInteger(value->type, value->data);
+  if (number < 0) {
+    throw Failure(path().string(),
+                  std::string(key) + " is " + std::to_string(number) + "; it must not be negative");
+  }
+  return static_cast<uint64_t>(number);
+}
+
+std::optional<double> GgufFile::GetFloat(std::string_view key) const {
+  const GgufValue* value = FindTyped(key, false, "float");
+  if (value == nullptr) return std::nullopt;
+  return LoadFloat(value->type, value->data);
+}
+
+std::optional<bool> GgufFile::GetBool(std::string_view key) const {
+  const GgufValue* value = FindTyped(key, false, "bool");
+  if (value == nullptr) return std::nullopt;
+  return *value->data != std::byte{0};
+}
+
+std::optional<std::string> GgufFile::GetString(std::string_view key) const {
+  const GgufValue* value = FindTyped(key, false, "string");
+  if (value == nullptr) return std::nullopt;
+  const std::byte* position = value->data;
+  std::string text(ReadGgufString(&position));
+  CheckUtf8(path().string() + ": metadata " + Quote(key), text);
+  return text;
+}
+
+std::optional<std::vector<std::string_view>> GgufFile::GetStringArray(std::string_view key) const {
+  const GgufValue* value = FindTyped(key, true, "string");
+  if (value == nullptr) return std::nullopt;
+  std::vector<std::string_view> texts(static_cast<size_t>(value->count));
+  const std::byte* position = value->data;
+  for (std::string_view& text : texts) text = ReadGgufString(&position);
+  return texts;
+}
+
+std::optional<std::vector<int64_t>> GgufFile::GetIntArray(std::string_view key) const {
+  const GgufValue* value = FindTyped(key, true, "integer");
+  if (value == nullptr) return std::nullopt;
+  std::vector<int64_t> numbers(static_cast<size_t>(value->count));
+  const std::byte* position = value->data;
+  for (int64_t& number : numbers) {
+    const auto loaded = LoadInteger(value->type, position);
+    if (!loaded) throw Failure(path().string(), std::string(key) + " holds too large a number");
+    number = *loaded;
+    position += GgufElementBytes(value->type);
+  }
+  return numbers;
+}
+
+std::optional<std::vector<double>> GgufFile::GetFloatArray(std::string_view key) const {
+  const GgufValue* value = FindTyped(key, true, "float");
+  if (value == nullptr) return std::nullopt;
+  std::vector<double> numbers(static_cast<size_t>(value->count));
+  const std::byte* position = value->data;
+  for (double& number : numbers) {
+    number = LoadFloat(value->type, position);
+    position += GgufElementBytes(value->type);
+  }
+  return numbers;
+}
+
+const GgufTensor* GgufFile::Find(std::string_view name) const {
+  const auto found = tensor_indices_.find(name);
+  return found == tensor_indices_.end() ? nullptr : &tensors_[found->second];
+}
+
+const GgufTensor& GgufFile::Require(std::string_view name) const {
+  const GgufTensor* tensor = Find(name);
+  if (tensor == nullptr) {
+    throw Failure(path().string(), "has no tensor " + Quote(name),
+                  "The file is incomplete: convert the model again");
+  }
+  return *tensor;
+}
+
+void GgufFile::DontNeed(const GgufTensor& tensor) const noexcept {
+  const int64_t begin = tensor.data - map_.data();
+  map_.DontNeed(begin, begin + tensor.bytes);
+}
+
+}  // namespace midscope

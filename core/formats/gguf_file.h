@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// GGUF model files, versions 2 and 3, little-endian (format: docs/gguf.md of ggml-org/ggml). The
+// whole header is checked when the file is opened; nothing is allocated by a number in the file
+// before that number was held against the bytes that are there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/memory_map.h"
+#include "kernels/dequantise.h"
+
+namespace midscope {
+
+struct GgufTensor {
+  std::string name;
+  std::vector<int64_t>
+      shape;  // outermost first (the reverse of the file's order); 1 to 4 dimensions, each > 0
+  kernels::BlockFormat format;
+  const std::byte* data = nullptr;  // inside the map of the file; aligned to at least 8 bytes
+  int64_t bytes = 0;
+
+  int64_t elements() const;
+};
+
+// Value types, numbered as in the file.
+enum class GgufType : uint32_t {
+  kUint8 = 0,
+  kInt8 = 1,
+  kUint16 = 2,
+  kInt16 = 3,
+  kUint32 = 4,
+  kInt32 = 5,
+  kFloat32 = 6,
+  kBool = 7,
+  kString = 8,
+  kArray = 9,
+  kUint64 = 10,
+  kInt64 = 11,
+  kFloat64 = 12,
+};
+
+// "uint32"; "unknown" for a number outside the enumeration.
+std::string_view GgufTypeName(GgufType type);
+
+// Where a metadata value lies in the file: its bounds were checked when the file was opened.
+struct GgufValue {
+  GgufType type;  // of the elements when is_array
+  bool is_array = false;
+  int64_t count = 1;                // elements
+  const std::byte* data = nullptr;  // the first element; unaligned
+};
+
+// Move-only. Tensors' data and string views point into the map and live as long as this object
+// (moving keeps them valid).
+class GgufFile {
+ public:
+  // Throws Error naming the file and what is wrong with it: missing, truncated (with the number of
+  // missing bytes), not GGUF, another version or byte order, a tensor type that is not known,
+  // ranges that overlap or leave the file, names that stand twice.
+  explicit GgufFile(const std::filesystem::path& path);
+
+  const std::filesystem::path& path() const { return map_.path(); }
+  std::string file_name() const { return map_.path().filename().string(); }
+  const MemoryMap& map() const { return map_; }
+  uint32_t version() const { return version_; }
+
+  // Metadata keys in alphabetical order.
+  std::vector<std::string> Keys() const;
+  bool Has(std::string_view key) const { return FindValue(key) != nullptr; }
+  const GgufValue* FindValue(std::string_view key) const;
+
+  // Nothing where the key is absent; Error where the value has another type (integers of every
+  // width are integers; a number that does not fit is an Error too).
+  std::optional<int64_t> GetInt(std::string_view key) const;
+  std::optional<uint64_t> GetUnsigned(std::string_view key) const;
+  std::optional<double> GetFloat(std::string_view key) const;
+  std::optional<bool> GetBool(std::string_view key) const;
+  std::optional<std::string> GetString(std::string_view key) const;
+  std::optional<std::vector<std::string_view>> GetStringArray(std::string_view key) const;
+  std::optional<std::vector<int64_t>> GetIntArray(std::string_view key) const;
+  std::optional<std::vector<double>> GetFloatArray(std::string_view key) const;
+
+  // In the file's order.
+  const std::vector<GgufTensor>& tensors() const { return tensors_; }
+  const GgufTensor* Find(std::string_view name) const;
+  // Throws Error where the file has no such tensor.
+  const GgufTensor& Require(std::string_view name) const;
+
+  // Gives a tensor's pages back to the system; its data can still be read.
+  void DontNeed(const GgufTensor& tensor) const noexcept;
+
+ private:
+  const GgufValue* FindTyped(std::string_view key, bool array, std::string_view wanted) const;
+
+  MemoryMap map_;
+  uint32_t version_ = 0;
+  std::map<std::string, GgufValue, std::less<>> values_;
+  std::vector<GgufTensor> tensors_;
+  std::map<std::string, size_t, std::less<>> tensor_indices_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The reading half of GgufFile, apart from files so that damaged headers can be tried in memory.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/formats/gguf_file.h"
+
+namespace midscope {
+
+struct GgufHeader {
+  uint32_t version = 0;
+  std::map<std::string, GgufValue, std::less<>> values;
+  std::vector<GgufTensor> tensors;
+};
+
+// Pointers in the result point into `file`. Throws Error, beginning with `name`, for everything
+// that GgufFile lists.
+GgufHeader ParseGgufHeader(std::span<const std::byte> file, const std::string& name);
+
+// Bytes of one element in the file; 0 for strings, arrays and numbers outside the enumeration.
+int64_t GgufElementBytes(GgufType type);
+
+// Reads the string (length as uint64, then bytes) at *position and moves it behind; its bounds were
+// checked.
+std::string_view ReadGgufString(const std::byte** position);
+
+}  // namespace midscope

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "core/formats/gguf_metadata.h"
+
+#include <cmath>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+
+namespace midscope {
+
+GgufMetadata::GgufMetadata(const GgufFile& file, std::string architecture)
+    : file_(file), architecture_(std::move(architecture)) {}
+
+void GgufMetadata::Fail(const std::string& reason, const std::string& remedy) const {
+  throw Failure(file_.path().string(), reason, remedy);
+}
+
+std::string GgufMetadata::Key(std::string_view key) const {
+  return architecture_ + "." + std::string(key);
+}
+
+bool GgufMetadata::Has(std::string_view key) const { return file_.Has(Key(key)); }
+
+int64_t GgufMetadata::Count(std::string_view key, int64_t max,
+                            std::optional<int64_t> otherwise) const {
+  const std::string full = Key(key);
+  read_.insert(full);
+  const auto found = file_.GetInt(full);
+  if (!found && !otherwise) Fail("metadata " + full + " is missing", "Convert the model again");
+  const int64_t value = found ? *found : *otherwise;
+  if (value < 1 || value > max) {
+    Fail(full + " is " + std::to_string(value) + "; it must be from 1 to " + std::to_string(max));
+  }
+  return value;
+}
+
+int64_t GgufMetadata::CountOrZero(std::string_view key, int64_t max) const {
+  const std::string full = Key(key);
+  read_.insert(full);
+  const int64_t value = file_.GetInt(full).value_or(0);
+  if (value < 0 || value > max) {
+    Fail(full + " is " + std::to_string(value) + "; it must be from 0 to " + std::to_string(max));
+  }
+  return value;
+}
+
+double GgufMetadata::Positive(std::string_view key, std::optional<double> otherwise) const {
+  const std::string full = Key(key);
+  read_.insert(full);
+  const auto found = file_.GetFloat(full);
+  if (!found && !otherwise) Fail("metadata " + full + " is missing", "Convert the model again");
+  const double value = found ? *found : *otherwise;
+  if (!std::isfinite(value) || value <= 0.0) {
+    Fail(full + " is " + std::to_string(value) + "; it must be a positive number");
+  }
+  return value;
+}
+
+double GgufMetadata::PositiveOrZero(std::string_view key) const {
+  if (file_.GetFloat(Key(key)).value_or(0.0) == 0.0) {
+    read_.insert(Key(key));
+    return 0.0;
+  }
+  return Positive(key);
+}
+
+bool GgufMetadata::Flag(std::string_view key, bool otherwise) const {
+  read_.insert(Key(key));
+  return file_.GetBool(Key(key)).value_or(otherwise);
+}
+
+std::string GgufMetadata::Text(std::string_view key, const std::string& otherwise) const {
+  read_.insert(Key(key));
+  return file_.GetString(Key(key)).value_or(otherwise);
+}
+
+void GgufMetadata::Ignore(std::string_view key) const { read_.insert(Key(key)); }
+
+void GgufMetadata::CheckAllRead() const {
+  const std::string prefix = architecture_ + ".";
+  for (const std::string& key : file_.Keys()) {
+    if (!key.starts_with(prefix) || read_.contains(key)) continue;
+    Fail("metadata " + Quote(key) + " is set, which is not supported yet",
+         "It may change the model's numbers, so the model is not run without it");
+  }
+}
+
+}  // namespace midscope

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+#include "core/hub/hub_listing.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "core/base/json_fields.h"
+#include "core/formats/safetensors_file.h"
+
+namespace midscope {
+namespace {
+
+constexpr int64_t kMaxFileBytes = int64_t{1} << 50;
+constexpr size_t kMaxFiles = 10'000;
+constexpr std::string_view kWeights = "model.safetensors";
+constexpr std::string_view kIndex = "model.safetensors.index.json";
+
+// What folder_model and tokenizer_folder read beside the weights.
+constexpr std::array<std::string_view, 9> kSmallFiles = {
+    "config.json",       "generation_config.json", "tokenizer.json",
+    "tokenizer.model",   "tokenizer_config.json",  "special_tokens_map.json",
+    "added_tokens.json", "chat_template.jinja",    "chat_template.json"};
+
+// A path below the folder that it is put in, made of ordinary names.
+bool IsSafeName(const std::string& name) {
+  if (name.empty() || name.size() > 1024 || FindInvalidUtf8(name)) return false;
+  const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '\\'; };
+  if (std::any_of(name.begin(), name.end(), control)) return false;
+  size_t begin = 0;
+  while (begin <= name.size()) {
+    const size_t end = std::min(name.find('/', begin), name.size());
+    const std::string part = name.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == ".." || part.size() > 255) return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+int64_t ReadSize(const JsonFields& fields) {
+  const nlohmann::json& size = fields.Need("size");
+  const bool whole = size.is_number_unsigned() && size.get<uint64_t>() <= kMaxFileBytes;
+  if (!whole) fields.Fail("has a size that is none");
+  return size.get<int64_t>();
+}
+
+HubFile ReadFile(const JsonFields& fields) {
+  HubFile file;
+  file.name = fields.Text("path");
+  if (!IsSafeName(file.name)) {
+    throw Failure(fields.thing(),
+                  "it lists a file named " + Quote(file.name, 120) +
+                      ", which could lead out of the model's folder",
+                  "Nothing is fetched from this server");
+  }
+  file.bytes = ReadSize(fields);
+  file.hash_kind = ContentHashKind::kGitBlob;
+  if (fields.Find("lfs") != nullptr) {
+    const JsonFields lfs = fields.Inside("lfs");
+    file.hash_kind = ContentHashKind::kSha256;
+    file.hash = lfs.Text("oid");
+    if (lfs.Find("size") != nullptr) file.bytes = ReadSize(lfs);
+  } else {
+    file.hash = fields.Text("oid");
+  }
+  if (!IsContentHash(file.hash, file.hash_kind)) {
+    throw Failure(fields.thing(), "it gives " + Quote(file.hash, 80) + " as the digest of " +
+                                      Quote(file.name, 120) + ", which is none");
+  }
+  return file;
+}
+
+bool Matches(const std::vector<std::string>& patterns, const std::string& name) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+  });
+}
+
+bool IsPickled(const HubFile& file) {
+  return IsPickleName(std::filesystem::path(file.name).filename().string());
+}
+
+const HubFile* Find(const std::vector<HubFile>& files, std::string_view name) {
+  const auto found =
+      std::find_if(files.begin(), files.end(), [&](const HubFile& f) { return f.name == name; });
+  return found == files.end() ? nullptr : &*found;
+}
+
+// "a.gguf (12.0 MB), b.gguf (3.4 GB)", of at most twenty.
+std::string ListText(const std::vector<HubFile>& files) {
+  constexpr size_t kShown = 20;
+  std::string text;
+  for (size_t i = 0; i < std::min(files.size(), kShown); ++i) {
+    text +=
+        (i > 0 ? ", " : "") + DisplayText(files[i].name) + " (" + BytesText(files[i].bytes) + ")";
+  }
+  if (files.size() > kShown) text += " and " + std::to_string(files.size() - kShown) + " more";
+  return text;
+}
+
+void LogPickles(const std::vector<HubFile>& pickles, const JobContext& context) {
+  if (pickles.empty()) return;
+  context.Log(
+      "not fetched, because Python's pickle format can run any program when it is opened: " +
+      ListText(pickles));
+}
+
+constexpr const char* kConvert =
+    "Look for the same model with safetensors or as GGUF, or convert it where you trust it";
+
+HubChoice ChooseByPattern(const std::vector<HubFile>& files,
+                          const std::vector<std::string>& include, const std::string& thing,
+                          const JobContext& context) {
+  HubChoice choice;
+  std::vector<HubFile> pickles;
+  for (const HubFile& file : files) {
+    if (Matches(include, file.name)) (IsPickled(file) ? pickles : choice.files).push_back(file);
+  }
+  if (!choice.files.empty()) {
+    LogPickles(pickles, context);
+    return choice;
+  }
+  if (!pickles.empty()) {
+    throw UsageError("option --include",
+                     "it matches only weights in Python's pickle format, which can run any program "
+                     "when they are opened, and are never fetched: " +
+                         ListText(pickles),
+                     kConvert);
+  }
+  throw UsageError("option --include", "no file of " + thing + " matches",
+                   "There are: " + ListText(files));
+}
+
+std::vector<HubFile> GgufFiles(const std::vector<HubFile>& files) {
+  std::vector<HubFile> found;
+  for (const HubFile& file : files) {
+    if (file.name.ends_with(".gguf")) found.push_back(file);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string ReadCommit(std::string_view json, const std::string& thing) {
+  const nlohmann::json parsed = ParseJson(json, thing);
+  std::string commit = JsonFields(parsed, thing, "").Text("sha");
+  if (IsContentHash(commit, ContentHashKind::kGitBlob)) return commit;
+  throw Failure(thing, "it gives " + Quote(commit, 80) + " as the commit, which is none");
+}
+
+void AddTreePage(std::string_view json, const std::string& thing, std::vector<HubFile>* files) {
+  const nlohmann::json parsed = ParseJson(json, thing);
+  if (!parsed.is_array()) throw Failure(thing, "it is no list of files");
+  for (const nlohmann::json& entry : parsed) {
+    const JsonFields fields(entry, thing, "");
+    if (fields.Text("type") != "file") continue;
+    HubFile file = ReadFile(fields);
+    if (Find(*files, file.name) != nullptr) {
+      throw Failure(thing, "it lists " + Quote(file.name, 120) + " twice");
+    }
+    files->push_back(std::move(file));
+    if (files->size() > kMaxFiles) {
+      throw Failure(thing, "it lists more than " + std::to_string(kMaxFiles) + " files");
+    }
+  }
+}
+
+std::string NextPage(std::string_view link_header) {
+  // <https://...>; rel="next", <https://...>; rel="last"
+  while (true) {
+    const size_t open = link_header.find('<');
+    const size_t close = link_header.find('>', open);
+    if (open == std::string_view::npos || close == std::string_view::npos) return "";
+    const size_t end = std::min(link_header.find('<', close), link_header.size());
+    const std::string_view rest = link_header.substr(close, end - close);
+    if (rest.find("rel=\"next\"") != std::string_view::npos) {
+      return std::string(link_header.substr(open + 1, close - open - 1));
+    }
+    link_header.remove_prefix(end);
+  }
+}
+
+HubChoice ChooseFiles(const std::vector<HubFile>& files, const std::vector<std::string>& include,
+                      const std::string& thing, const JobContext& context) {
+  if (!include.empty()) return ChooseByPattern(files, include, thing, context);
+  HubChoice choice;
+  for (const std::string_view name : kSmallFiles) {
+    if (const HubFile* file = Find(files, name)) choice.files.push_back(*file);
+  }
+  std::vector<HubFile> pickles;
+  for (const HubFile& file : files) {
+    if (IsPickled(file)) pickles.push_back(file);
+  }
+  if (const HubFile* weights = Find(files, kWeights)) {
+    choice.files.push_back(*weights);
+  } else if (const HubFile* index = Find(files, kIndex)) {
+    choice.files.push_back(*index);
+    choice.index = kIndex;
+  } else {
+    const std::vector<HubFile> ggufs = GgufFiles(files);
+    if (ggufs.size() > 1) {
+      throw UsageError(thing, "it has several GGUF files: " + ListText(ggufs),
+                       "Name one with --include NAME");
+    }
+    if (ggufs.empty() && !pickles.empty()) {
+      throw Failure(thing,
+                    "it has weights in Python's pickle format alone, which can run any program "
+                    "when they are opened, and are never fetched: " +
+                        ListText(pickles),
+                    kConvert);
+    }
+    if (ggufs.empty()) {
+      throw Failure(thing, "it has no weights as safetensors or GGUF",
+                    files.empty() ? "It is empty" : "It has: " + ListText(files));
+    }
+    choice.files.push_back(ggufs.front());
+  }
+  LogPickles(pickles, context);
+  return choice;
+}
+
+std::vector<HubFile> FindFiles(const std::vector<HubFile>& files,
+                               const std::vector<std::string>& names, const std::string& thing) {
+  std::vector<HubFile> found;
+  for (const std::string& name : names) {
+    const HubFile* file = Find(files, name);
+    if (file == nullptr) {
+      throw Failure(thing, "its index names the file " + Quote(name, 120) + ", which it lacks");
+    }
+    found.push_back(*file);
+  }
+  return found;
+}
+
+std::string BytesText(int64_t bytes) {
+  constexpr std::array<const char*, 5> kUnits = {"kB", "MB", "GB", "TB", "PB"};
+  if (bytes < 1000) return std::to_string(bytes) + " bytes";
+  double value = static_cast<double>(bytes) / 1000;
+  size_t unit = 0;
+  while (value >= 999.95 && unit + 1 < kUnits.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f %s", value, kUnits[unit]);
+  return text.data();
+}
+
+}  // namespace midscope

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include "core/intervention/head_ratio_file.h"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/file_hash.h"
+#include "core/base/json_depth.h"
+#include "core/base/memory_map.h"
+#include "core/base/number_text.h"
+#include "core/base/utf8.h"
+#include "core/intervention/head_order.h"
+
+namespace midscope {
+namespace {
+
+constexpr int64_t kMaxBytes = int64_t{16} << 20;
+constexpr int64_t kMostLayers = 1024;
+constexpr int64_t kMostHeads = 4096;
+constexpr std::string_view kArray = "position_ratio";
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+// A table under way: cells come in any order.
+class Cells {
+ public:
+  explicit Cells(std::string file) : file_(std::move(file)) {}
+
+  // `where`: "line 3", "layer 2, head 1".
+  void Set(const std::string& where, int64_t layer, int64_t head, double ratio) {
+    if (layer < 0 || layer >= kMostLayers || head < 0 || head >= kMostHeads) {
+      throw UsageError(file_, where + ": there is no layer " + std::to_string(layer) + ", head " +
+                                  std::to_string(head));
+    }
+    // NaN fails too.
+    if (!(ratio >= kSmallestRatio && ratio <= kLargestRatio)) {
+      throw UsageError(file_,
+                       where + ": a ratio must be from " + NumberText(kSmallestRatio) + " to " +
+                           NumberText(kLargestRatio) + ", not " + NumberText(ratio),
+                       "1 leaves the head as it is");
+    }
+    if (layer >= static_cast<int64_t>(rows_.size())) rows_.resize(static_cast<size_t>(layer) + 1);
+    std::vector<double>& row = rows_[static_cast<size_t>(layer)];
+    if (head >= static_cast<int64_t>(row.size()))
+      row.resize(static_cast<size_t>(head) + 1, kMissing);
+    double& cell = row[static_cast<size_t>(head)];
+    if (!std::isnan(cell)) {
+      throw UsageError(file_, where + ": layer " + std::to_string(layer) + ", head " +
+                                  std::to_string(head) + " stands twice");
+    }
+    cell = ratio;
+  }
+
+  HeadRatioTable Finish() const {
+    if (rows_.empty()) throw UsageError(file_, "it holds no ratios", "Give one for every head");
+    HeadRatioTable table;
+    table.file = file_;
+    for (const std::vector<double>& row : rows_)
+      table.heads = std::max(table.heads, static_cast<int64_t>(row.size()));
+    for (size_t layer = 0; layer < rows_.size(); ++layer) {
+      for (size_t head = 0; head < static_cast<size_t>(table.heads); ++head) {
+        const std::vector<double>& row = rows_[layer];
+        if (head >= row.size() || std::isnan(row[head])) {
+          throw UsageError(
+              file_,
+              "layer " + std::to_string(layer) + ", head " + std::to_string(head) + " has no ratio",
+              "Give one for every head; 1 leaves it as it is");
+        }
+        table.ratios.push_back(row[head]);
+      }
+    }
+    return table;
+  }
+
+ private:
+  std::string file_;
+  std::vector<std::vector<double>> rows_;
+};
+
+// "position_ratio" of an exported file.
+const nlohmann::json& ExportedTable(const std::string& file, const nlohmann::json& root) {
+  const auto records = root.find("records");
+  if (records != root.end() && records->is_array()) {
+    for (const nlohmann::json& record : *records) {
+      const auto arrays = record.is_object() ? record.find("arrays") : record.end();
+      if (!record.is_object() || arrays == record.end() || !arrays->is_array()) continue;
+      for (const nlohmann::json& array : *arrays) {
+        if (array.is_object() && array.value("name", nlohmann::json()) == kArray &&
+            array.contains("data"))
+          return array["data"];
+      }
+    }
+  }
+  throw UsageError(file, "its records have no array " + std::string(kArray),
+                   "Write [[ratio of layer 0, head 0, ...], ...]");
+}
+
+HeadRatioTable FromJson(const std::string& file, std::string_view text) {
+  if (!JsonNestsWithin(text)) throw UsageError(file, "it is JSON that nests too deeply");
+  const nlohmann::json root = nlohmann::json::parse(text, nullptr, false);
+  if (root.is_discarded()) throw UsageError(file, "it is not JSON, or a damaged one");
+  const nlohmann::json& rows = root.is_object() ? ExportedTable(file, root) : root;
+  if (!rows.is_array()) {
+    throw UsageError(file, std::string(kArray) + " is no list of layers",
+                     "Write [[ratio of layer 0, head 0, ...], ...]");
+  }
+  Cells cells(file);
+  for (size_t layer = 0; layer < rows.size(); ++layer) {
+    const std::string row_name = "layer " + std::to_string(layer);
+    const nlohmann::json& row = rows[layer];
+    if (!row.is_array()) throw UsageError(file, row_name + " is no list of ratios");
+    for (size_t head = 0; head < row.size(); ++head) {
+      const std::string where = row_name + ", head " + std::to_string(head);
+      if (!row[head].is_number()) throw UsageError(file, where + " is no number");
+      cells.Set(where, static_cast<int64_t>(layer), static_cast<int64_t>(head),
+                row[head].get<double>());
+    }
+  }
+  return cells.Finish();
+}
+
+std::string_view Trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return "";
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+std::vector<std::string_view> Fields(std::string_view line) {
+  std::vector<std::string_view> fields;
+  for (size_t begin = 0; begin <= line.size();) {
+    const size_t end = std::min(line.find(',', begin), line.size());
+    fields.push_back(Trimmed(line.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return fields;
+}
+
+HeadRatioTable FromCsv(const std::string& file, std::string_view text) {
+  Cells cells(file);
+  bool exported = false;  // each row begins with its array's name
+  int64_t number = 0;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = Trimmed(text.substr(begin, end - begin));
+    begin = end + 1;
+    ++number;
+    if (line.empty()) continue;
+    std::vector<std::string_view> fields = Fields(line);
+    if (number == 1 && fields.front() == "array") {
+      exported = true;
+      continue;
+    }
+    if (number == 1 && fields.front() == "layer") continue;
+    if (exported && fields.front() != kArray) continue;
+    if (exported) fields.erase(fields.begin());
+    const std::string where = "line " + std::to_string(number);
+    int64_t layer = 0;
+    int64_t head = 0;
+    double ratio = 0;
+    if (fields.size() != 3 || !ReadWhole(fields[0], layer) || !ReadWhole(fields[1], head) ||
+        !ReadWhole(fields[2], ratio)) {
+      throw UsageError(file, where + " is not layer,head,ratio: " + Quote(std::string(line)),
+                       "Write for example 12,3,1.5");
+    }
+    cells.Set(where, layer, head, ratio);
+  }
+  return cells.Finish();
+}
+
+}  // namespace
+
+HeadRatioTable ParseHeadRatios(const std::string& file, std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  const bool json = first != std::string_view::npos && (text[first] == '[' || text[first] == '{');
+  return json ? FromJson(file, text) : FromCsv(file, text);
+}
+
+HeadRatioTable ReadHeadRatios(const std::string& file) {
+  const MemoryMap map(file);
+  if (map.size() > kMaxBytes) {
+    throw UsageError(file, "it is " + std::to_string(map.size()) +
+                               " bytes long; a table of ratios has at most " +
+                               std::to_string(kMaxBytes));
+  }
+  const std::string text(reinterpret_cast<const char*>(map.data()),
+                         static_cast<size_t>(map.size()));
+  CheckUtf8(file, text);
+  return ParseHeadRatios(file, text);
+}
+
+HeadRatioTable ShuffledRatios(HeadRatioTable table, uint64_t seed) {
+  const auto heads = static_cast<size_t>(table.heads);
+  const std::vector<double> before = table.ratios;
+  for (size_t layer = 0; layer * heads < before.size(); ++layer) {
+    const std::vector<int64_t> order = RandomHeadOrder(seed, static_cast<int64_t>(layer), heads);
+    for (size_t head = 0; head < heads; ++head) {
+      table.ratios[layer * heads + head] = before[layer * heads + static_cast<size_t>(order[head])];
+    }
+  }
+  table.shuffle = seed;
+  return table;
+}
+
+std::string RatioDigest(const HeadRatioTable& table) {
+  std::string text = std::to_string(table.heads);
+  for (const double ratio : table.ratios) text.append(1, ' ').append(NumberText(ratio));
+  return HashBytes(std::as_bytes(std::span(text))).substr(0, 16);
+}
+
+}  // namespace midscope

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+// What to change in a run, as a value: one position scheme, and any number of channel scalings and
+// of edits of attention. One line of text says it everywhere (grammar: intervention_text.h); the
+// decoder compiles it to attention plans (attention_plan.h), once names of passages stand for
+// tokens (passage.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/intervention/rope_schemes.h"
+
+namespace midscope {
+
+// The last layer of a range that is open to the end of any model.
+inline constexpr int64_t kEveryLayerAfter = 1 << 20;
+
+// Zero-based inclusive ranges; `all` where nothing was said.
+struct LayerSet {
+  struct Range {
+    int64_t first = 0;
+    int64_t last = 0;
+    bool operator==(const Range&) const = default;
+  };
+  bool all = true;
+  std::vector<Range> ranges;
+
+  static LayerSet From(int64_t first);  // `first` and all later ones
+  bool Contains(int64_t layer) const;
+  // "all", "8-25", "[2-8,12]".
+  std::string Text() const;
+  bool operator==(const LayerSet&) const = default;
+};
+
+struct NoScheme {
+  bool operator==(const NoScheme&) const = default;
+};
+
+// Position interpolation: every position divided by `ratio`.
+struct PositionInterpolation {
+  double ratio = 1.5;
+  bool operator==(const PositionInterpolation&) const = default;
+};
+
+// The rotation's base replaced ("adjusted base frequency").
+struct BaseChange {
+  double base = 500000;
+  bool operator==(const BaseChange&) const = default;
+};
+
+// NTK-aware base, and the same growing with the sequence (rope_schemes.h). Both replace the model's
+// own frequencies.
+struct Ntk {
+  double factor = 2;
+  bool operator==(const Ntk&) const = default;
+};
+
+struct DynamicNtk {
+  double factor = 2;
+  bool operator==(const DynamicNtk&) const = default;
+};
+
+// Beyond the trained context every position is multiplied by trained context / tokens.
+struct DynamicLinear {
+  bool operator==(const DynamicLinear&) const = default;
+};
+
+// YaRN (rope_schemes.h). Replaces the model's own frequencies.
+struct Yarn {
+  double factor = 4;
+  int64_t context = 0;  // tokens of the original training; 0: the model's
+  YarnForm form = YarnForm::kRepo;
+  double beta_fast = 32;
+  double beta_slow = 1;
+  double magnitude = 0;  // factor of cos and sin; 0: 0.1 ln factor + 1. 1: NTK-by-parts
+  bool operator==(const Yarn&) const = default;
+};
+
+// No rotation at all in these layers.
+struct NoRotation {
+  LayerSet layers;
+  bool operator==(const NoRotation&) const = default;
+};
+
+// A ratio for every head, as a user edits it.
+struct HeadRatioTable {
+  std::string file;            // where it was read from
+  int64_t heads = 0;           // columns of `ratios`
+  std::vector<double> ratios;  // [layer, head]
+  // The seed by which each layer's ratios were given to its heads in another order than the file's.
+  std::optional<uint64_t> shuffle = {};
+  bool operator==(const HeadRatioTable&) const = default;
+};
+
+enum class MsPoeMode { kRank, kCode, kGroup };
+// kScore: the most position-aware head gets `min`. kScoreReversed: it gets `max`. kSequential: head
+// 0 gets `min`. kReversed: head 0 gets `max` (the public code's head_type "normal", with the mode's
+// divisor). kRandom: a permutation by `seed` and layer. kEntropy: the head whose last row, before
+// rotation, has the highest entropy gets the ratio that is nearest to 1.
+enum class MsPoeOrder { kScore, kScoreReversed, kSequential, kReversed, kRandom, kEntropy };
+
+// Ms-PoE (arXiv 2403.04797; departures of its public code: seed-facts A.3). Positions of a head are
+// divided by its ratio.
+struct MsPoe {
+  double min = 1.2;  // the ramp's first ratio; above `max` the ramp falls
+  double max = 1.8;  // its last
+  MsPoeMode mode = MsPoeMode::kRank;
+  MsPoeOrder order = MsPoeOrder::kScore;
+  uint64_t seed = 0;                    // of kRandom
+  LayerSet layers = LayerSet::From(2);  // as the public scripts; the paper says all
+  bool operator==(const MsPoe&) const = default;
+};
+
+// Self-Extend (arXiv 2401.01325; seed-facts C): keys nearer than `window` stand at their distance,
+// those further away at positions divided by `group`, rounded down.
+struct SelfExtend {
+  int64_t group = 2;
+  int64_t window = 64;  // keys, the query's own included
+  bool operator==(const SelfExtend&) const = default;
+};
+
+enum class MemoryUpdate { kLinear, kDelta };
+
+// Infini-attention (arXiv 2404.07143): local attention within segments, mixed by `gate` with what a
+// compressive memory of all segments before says.
+struct InfiniAttention {
+  int64_t segment = 2048;             // tokens
+  std::vector<double> gates = {0.1};  // share of the memory, 0 to 1: one, or one a query head
+  MemoryUpdate update = MemoryUpdate::kLinear;
+  bool operator==(const InfiniAttention&) const = default;
+};
+
+using PositionScheme =
+    std::variant<NoScheme, PositionInterpolation, BaseChange, Ntk, DynamicNtk, DynamicLinear, Yarn,
+                 NoRotation, HeadRatioTable, MsPoe, SelfExtend, InfiniAttention>;
+
+// Its term in the text form: "none", "pi", ...
+std::string_view SchemeName(const PositionScheme& scheme);
+
+// The rows whose attention is changed.
+enum class ChannelRows {
+  kAnswer,  // the last prompt row and every scored or generated row (the public code)
+  kLast,    // the last prompt row alone (the paper's words)
+  kLastN,   // the last n prompt rows, and every scored or generated row
+  kAll,     // every row
+};
+
+struct RowChoice {
+  ChannelRows rows = ChannelRows::kAnswer;
+  int64_t last_rows = 1;  // n of kLastN
+  bool operator==(const RowChoice&) const = default;
+};
+
+// Positional channel scaling (arXiv 2406.02536; seed-facts D): in the listed layers the chosen
+// rows' queries, and all keys that those rows see, come from the normalised input with `channel`
+// multiplied by `factor`; values stay clean, unless `change_value`: then the values that those rows
+// see come from it too (an option of the public code that nothing in it switches on).
+struct ChannelScaling {
+  int64_t channel = 0;
+  double factor = 1.0;
+  LayerSet layers;
+  ChannelRows rows = ChannelRows::kAnswer;
+  int64_t last_rows = 1;  // n of kLastN
+  bool change_value = false;
+  bool operator==(const ChannelScaling&) const = default;
+};
+
+// Some tokens of the prompt: those of the passage `name`, or, without one, [begin, end).
+struct Passage {
+  std::string name;
+  int64_t begin = 0;
+  int64_t end = 0;
+  bool operator==(const Passage&) const = default;
+};
+
+// What the rows of a cropped passage still see besides the passage itself.
+enum class CropKeep {
+  kFirst,  // the prompt's first token (arXiv 2406.02536, App. C)
+  kNone,   // nothing (App. D)
+};
+
+// The passage's tokens see nothing before the passage but what `keep` says; all others see them as
+// before (arXiv 2406.02536, App. C "crop mask": layers 1-8 in the paper's count).
+struct Crop {
+  Passage span;
+  LayerSet layers;
+  CropKeep keep = CropKeep::kFirst;
+  bool operator==(const Crop&) const = default;
+};
+
+enum class MoveTo {
+  kBegin,  // the passage begins where the first piece does
+  kEnd,    // it ends where the last piece does
+  kShift,  // each token stands `shift` positions further on
+};
+
+// The passage's tokens take other positions, in what the chosen rows see and, where a row is one of
+// them, for its query (arXiv 2406.02536, App. C: the last row alone; App. D: every row). The order
+// of tokens, and so the causal mask, stays.
+struct Move {
+  Passage span;
+  MoveTo to = MoveTo::kBegin;
+  int64_t shift = 0;  // of kShift
+  LayerSet layers;
+  RowChoice rows;
+  bool operator==(const Move&) const = default;
+};
+
+// The chosen rows' attention weights of the passage's tokens, times `factor` (arXiv 2406.02536,
+// section 4.3 "manually double the attention weights": as said there a row then no longer sums to
+// 1, unless `renormalise`).
+struct Boost {
+  Passage span;
+  double factor = 2;
+  bool renormalise = false;
+  LayerSet layers;
+  RowChoice rows;
+  bool operator==(const Boost&) const = default;
+};
+
+// A query head, or a key head together with all query heads that read it. "L12H3", "L12G1".
+struct HeadName {
+  int64_t layer = 0;
+  int64_t head = 0;
+  bool group = false;
+  std::string Text() const;
+  bool operator==(const HeadName&) const = default;
+  auto operator<=>(const HeadName&) const = default;  // NOLINT(modernize-use-nullptr): no 0
+};
+
+enum class AblateWith {
+  kZero,
+  kMean,  // row i's output becomes the mean of the head's outputs in rows 0 .. i of this run
+};
+
+// The outputs of heads (hook_z) are replaced.
+struct Ablation {
+  std::vector<HeadName> heads;  // sorted, each once
+  AblateWith with = AblateWith::kZero;
+  RowChoice rows{ChannelRows::kAll};
+  bool operator==(const Ablation&) const = default;
+};
+
+// The heads' logits, soft cap and ALiBi included, are divided by `temperature`.
+struct Temperature {
+  std::vector<HeadName> heads;  // sorted, each once
+  double temperature = 1;
+  RowChoice rows{ChannelRows::kAll};
+  bool operator==(const Temperature&) const = default;
+};
+
+struct Intervention {
+  PositionScheme positions;
+  std::vector<ChannelScaling> channels;
+  std::vector<Crop> crops;
+  std::vector<Move> moves;
+  std::vector<Boost> boosts;
+  std::vector<Ablation> ablations;
+  std::vector<Temperature> temperatures;
+
+  bool empty() const { return *this == Intervention(); }
+  bool operator==(const Intervention&) const = default;
+};
+
+}  // namespace midscope

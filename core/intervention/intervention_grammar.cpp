@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+#include "core/intervention/intervention_grammar.h"
+
+#include <algorithm>
+
+#include "core/base/nearest_word.h"
+
+namespace midscope {
+namespace {
+
+bool IsSpace(char c) { return c == ' ' || c == '\t'; }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsWordCharacter(char c) {
+  return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||
+         c == '.' || c == ':' || c == '/';
+}
+
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  void SkipSpace() {
+    while (offset_ < text_.size() && IsSpace(text_[offset_])) ++offset_;
+  }
+  bool AtEnd() const { return offset_ == text_.size(); }
+
+  // Characters, not bytes: continuation bytes of UTF-8 do not count.
+  int64_t Column() const {
+    return 1 + std::count_if(text_.begin(), text_.begin() + static_cast<int64_t>(offset_),
+                             [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; });
+  }
+
+  bool At(char wanted) {
+    SkipSpace();
+    return !AtEnd() && text_[offset_] == wanted;
+  }
+
+  bool Take(char wanted) {
+    if (!At(wanted)) return false;
+    ++offset_;
+    return true;
+  }
+
+  // A run of word characters; a sign of an exponent ("1e+5") belongs to it.
+  TextAtom TakeAtom(const std::string& expected) {
+    SkipSpace();
+    TextAtom atom{"", Column()};
+    while (!AtEnd()) {
+      const char c = text_[offset_];
+      const bool exponent_sign = c == '+' && atom.text.size() > 1 &&
+                                 (atom.text.back() == 'e' || atom.text.back() == 'E') &&
+                                 (IsDigit(atom.text[0]) || atom.text[0] == '-');
+      if (!IsWordCharacter(c) && !exponent_sign) break;
+      atom.text += c;
+      ++offset_;
+    }
+    if (atom.text.empty()) throw Unexpected(expected);
+    return atom;
+  }
+
+  TextAtom TakeValue() {
+    if (!At('"')) return TakeAtom("a value");
+    TextAtom atom{"", Column(), true};
+    const size_t end = text_.find('"', offset_ + 1);
+    if (end == std::string_view::npos)
+      throw ErrorAt(atom.column, "this quotation mark is not closed");
+    atom.text = text_.substr(offset_ + 1, end - offset_ - 1);
+    offset_ = end + 1;
+    return atom;
+  }
+
+  Error Unexpected(const std::string& expected) {
+    SkipSpace();
+    if (AtEnd()) return ErrorAt(Column(), "the text ends where " + expected + " should stand");
+    size_t length = 1;
+    while (offset_ + length < text_.size() &&
+           (static_cast<uint8_t>(text_[offset_ + length]) & 0xC0) == 0x80) {
+      ++length;
+    }
+    const auto byte = static_cast<uint8_t>(text_[offset_]);
+    const std::string found = byte < 0x20 || byte == 0x7F
+                                  ? "a control character"
+                                  : "'" + std::string(text_.substr(offset_, length)) + "'";
+    return ErrorAt(Column(), "found " + found + " where " + expected + " should stand");
+  }
+
+ private:
+  std::string_view text_;
+  size_t offset_ = 0;
+};
+
+const Term* FindTerm(const TextAtom& name) {
+  std::vector<std::string> known;
+  for (const Term& term : InterventionTerms()) {
+    if (term.name == name.text) return &term;
+    known.push_back(term.name);
+  }
+  throw ErrorAt(name.column, "unknown term '" + name.text + "'", KnownWordsHint(name.text, known));
+}
+
+void CheckArgumentName(const TextTerm& term, const TextArgument& argument) {
+  std::vector<std::string> known;
+  for (const TermArgument& described : term.term->arguments) known.push_back(described.name);
+  if (std::find(known.begin(), known.end(), argument.name) == known.end()) {
+    throw ErrorAt(argument.column,
+                  "'" + term.term->name + "' has no argument '" + argument.name + "'",
+                  known.empty() ? "It takes none" : KnownWordsHint(argument.name, known));
+  }
+  for (const TextArgument& before : term.arguments) {
+    if (before.name == argument.name) {
+      throw ErrorAt(argument.column, "argument '" + argument.name + "' stands twice",
+                    "Leave one of the two out");
+    }
+  }
+}
+
+void ParseValues(Scanner& scanner, TextArgument& argument) {
+  argument.list = scanner.Take('[');
+  do {
+    argument.values.push_back(scanner.TakeValue());
+  } while (argument.list && scanner.Take(','));
+  if (argument.list && !scanner.Take(']')) throw scanner.Unexpected("',' or ']'");
+}
+
+TextArgument ParseArgument(Scanner& scanner, const TextTerm& term) {
+  TextArgument argument;
+  scanner.SkipSpace();
+  argument.column = scanner.Column();
+  if (scanner.At('[') || scanner.At('"')) {
+    ParseValues(scanner, argument);
+  } else {
+    TextAtom first = scanner.TakeAtom("an argument");
+    if (scanner.Take('=')) {
+      argument.name = std::move(first.text);
+      CheckArgumentName(term, argument);
+      ParseValues(scanner, argument);
+      return argument;
+    }
+    argument.values.push_back(std::move(first));
+  }
+  const auto& described = term.term->arguments;
+  const size_t place = term.arguments.size();
+  // Without names arguments stand in their order, before those with names.
+  const bool in_order =
+      std::equal(term.arguments.begin(), term.arguments.end(), described.begin(),
+                 described.begin() + static_cast<std::ptrdiff_t>(std::min(place, described.size())),
+                 [](const auto& a, const auto& b) { return a.name == b.name; });
+  if (place >= BareArguments(*term.term) || !in_order) {
+    throw ErrorAt(argument.column, "expected NAME=VALUE",
+                  described.empty() ? "'" + term.term->name + "' takes no arguments"
+                                    : "The first argument's name is '" + described[0].name + "'");
+  }
+  argument.name = described[place].name;
+  return argument;
+}
+
+TextTerm ParseTerm(Scanner& scanner) {
+  const TextAtom name = scanner.TakeAtom("a term");
+  TextTerm term{FindTerm(name), name.column, {}};
+  if (!scanner.Take('(') || scanner.Take(')')) return term;
+  do {
+    term.arguments.push_back(ParseArgument(scanner, term));
+  } while (scanner.Take(','));
+  if (!scanner.Take(')')) throw scanner.Unexpected("',' or ')'");
+  return term;
+}
+
+}  // namespace
+
+bool IsWord(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), IsWordCharacter);
+}
+
+Error ErrorAt(int64_t column, const std::string& reason, const std::string& remedy) {
+  return UsageError("intervention text, column " + std::to_string(column), reason, remedy);
+}
+
+std::vector<TextTerm> ParseTerms(std::string_view text) {
+  Scanner scanner(text);
+  scanner.SkipSpace();
+  if (scanner.AtEnd()) {
+    throw ErrorAt(1, "the text is empty", "Write 'none' for an unchanged run");
+  }
+  std::vector<TextTerm> terms;
+  do {
+    terms.push_back(ParseTerm(scanner));
+  } while (scanner.Take('+'));
+  scanner.SkipSpace();
+  if (!scanner.AtEnd()) throw scanner.Unexpected("'+' or the end");
+  return terms;
+}
+
+}  // namespace midscope

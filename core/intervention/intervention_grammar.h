@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// The outer grammar of the intervention text: terms with named arguments, each with its column.
+// What the arguments mean is intervention_text.cpp's affair.
+//
+//   text     = term { "+" term }
+//   term     = word [ "(" [ argument { "," argument } ] ")" ]
+//   argument = [ word "=" ] ( atom | "[" atom { "," atom } "]" )
+//   atom     = word | '"' any characters but '"' '"'
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/intervention/intervention_text.h"
+
+namespace midscope {
+
+struct TextAtom {
+  std::string text;
+  int64_t column = 0;   // 1-based, in characters
+  bool quoted = false;  // `text` is what stood between the quotation marks
+};
+
+struct TextArgument {
+  std::string name;    // resolved: the described one where it stands without
+  int64_t column = 0;  // of the argument
+  bool list = false;   // in brackets
+  std::vector<TextAtom> values;
+};
+
+struct TextTerm {
+  const Term* term = nullptr;
+  int64_t column = 0;
+  std::vector<TextArgument> arguments;  // each name at most once
+};
+
+// Terms and argument names are known ones; values are still text. Throws Error (usage).
+std::vector<TextTerm> ParseTerms(std::string_view text);
+
+// "intervention text, column 8: REASON. REMEDY", a usage error.
+Error ErrorAt(int64_t column, const std::string& reason, const std::string& remedy = "");
+
+// How many arguments of this term, from the first on, may stand without their names.
+size_t BareArguments(const Term& term);
+
+// Whether an atom of this text needs no quotation marks.
+bool IsWord(std::string_view text);
+
+}  // namespace midscope

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "core/intervention/rope_schemes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace midscope {
+namespace {
+
+constexpr double kTurn = 2.0 * std::numbers::pi;
+
+// The (real) pair that turns `rotations` times within the original context.
+double YarnPair(double base, int64_t dimensions, double original_context, double rotations) {
+  return static_cast<double>(dimensions) * std::log(original_context / (rotations * kTurn)) /
+         (2 * std::log(base));
+}
+
+}  // namespace
+
+std::vector<double> PlainFrequencies(double base, int64_t dimensions) {
+  std::vector<double> frequencies(static_cast<size_t>(dimensions / 2));
+  for (size_t pair = 0; pair < frequencies.size(); ++pair) {
+    frequencies[pair] =
+        std::pow(base, -2.0 * static_cast<double>(pair) / static_cast<double>(dimensions));
+  }
+  return frequencies;
+}
+
+std::vector<double> Periods(std::span<const double> frequencies) {
+  std::vector<double> periods;
+  periods.reserve(frequencies.size());
+  for (const double frequency : frequencies) periods.push_back(kTurn / frequency);
+  return periods;
+}
+
+std::vector<double> InterpolatedFrequencies(std::span<const double> frequencies, double factor) {
+  std::vector<double> divided(frequencies.begin(), frequencies.end());
+  for (double& frequency : divided) frequency /= factor;
+  return divided;
+}
+
+double NtkBase(double base, double factor, int64_t dimensions) {
+  const auto d = static_cast<double>(dimensions);
+  return base * std::pow(factor, dimensions > 2 ? d / (d - 2) : 1.0);
+}
+
+double DynamicNtkBase(double base, double factor, int64_t dimensions, double original_context,
+                      double tokens) {
+  const double stretch = std::max(tokens, original_context) / original_context;
+  return NtkBase(base, factor * stretch - (factor - 1), dimensions);
+}
+
+std::string_view YarnFormName(YarnForm form) {
+  switch (form) {
+    case YarnForm::kRepo:
+      return "repo";
+    case YarnForm::kPaper:
+      return "paper";
+    case YarnForm::kCream:
+      return "cream";
+  }
+  return "";
+}
+
+YarnRange YarnCorrectionRange(double base, int64_t dimensions, const YarnSettings& settings) {
+  const auto pair = [&](double rotations) {
+    return YarnPair(base, dimensions, settings.original_context, rotations);
+  };
+  double low = pair(settings.beta_fast);
+  double high = pair(settings.beta_slow);
+  if (settings.truncate) {
+    low = std::floor(low);
+    high = std::ceil(high);
+  }
+  YarnRange range{std::max(low, 0.0), std::min(high, static_cast<double>(dimensions - 1))};
+  if (range.low == range.high) range.high += 0.001;  // no division by zero
+  return range;
+}
+
+std::vector<double> YarnFrequencies(double base, int64_t dimensions, const YarnSettings& settings) {
+  const YarnRange range = YarnCorrectionRange(base, dimensions, settings);
+  const double factor = settings.factor;
+  std::vector<double> frequencies = PlainFrequencies(base, dimensions);
+  for (size_t pair = 0; pair < frequencies.size(); ++pair) {
+    double& frequency = frequencies[pair];
+    // 0: left alone, 1: divided by the factor.
+    double ramp = (static_cast<double>(pair) - range.low) / (range.high - range.low);
+    if (settings.form == YarnForm::kPaper) {
+      const double rotations = settings.original_context * frequency / kTurn;
+      ramp = (settings.beta_fast - rotations) / (settings.beta_fast - settings.beta_slow);
+    }
+    ramp = std::clamp(ramp, 0.0, 1.0);
+    if (settings.form == YarnForm::kCream) {
+      frequency /= ramp * factor + (1 - ramp);
+    } else {
+      frequency *= ramp / factor + (1 - ramp);
+    }
+  }
+  return frequencies;
+}
+
+double YarnMagnitude(double factor) { return factor > 1 ? 0.1 * std::log(factor) + 1.0 : 1.0; }
+
+}  // namespace midscope

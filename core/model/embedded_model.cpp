@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "core/model/embedded_model.h"
+
+#include <cstdlib>
+
+#include "core/base/error.h"
+
+namespace midscope {
+namespace {
+
+constexpr const char* kFileName = "SmolLM2-135M-Instruct.Q4_1.gguf";
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+}  // namespace
+
+std::filesystem::path ModelFolder() {
+  if (const std::string folder = Environment("MIDSCOPE_MODELS"); !folder.empty()) return folder;
+  if (const std::string cache = Environment("XDG_CACHE_HOME"); !cache.empty()) {
+    return std::filesystem::path(cache) / "midscope" / "models";
+  }
+  return std::filesystem::path(Environment("HOME")) / ".cache" / "midscope" / "models";
+}
+
+std::filesystem::path ModelPath(const std::string& model) {
+  if (model != "embedded") return model;
+  std::filesystem::path path = ModelFolder() / kFileName;
+  if (!std::filesystem::exists(path)) {
+    throw Failure("embedded model", path.string() + " is not there",
+                  "Fetch it with `./midscope setup`");
+  }
+  return path;
+}
+
+}  // namespace midscope

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "core/model/families/common.h"
+
+#include <algorithm>
+
+#include "core/base/utf8.h"
+#include "core/model/families/rope_settings.h"
+#include "core/model/model_shapes.h"
+
+namespace midscope {
+
+Activation ReadActivation(const ConfigJson& json, std::string_view key,
+                          std::string_view otherwise) {
+  const std::string name = json.Text(key, std::string(otherwise));
+  if (name == "silu" || name == "swish") return Activation::kSilu;
+  if (name == "gelu") return Activation::kGelu;
+  if (name == "gelu_pytorch_tanh" || name == "gelu_new" || name == "gelu_fast") {
+    return Activation::kGeluTanh;
+  }
+  json.Fail("its activation " + Quote(name) + " is not supported yet",
+            "Supported: silu, gelu, gelu_pytorch_tanh");
+}
+
+void ReadLlamaLike(const ConfigJson& json, const FolderDefaults& defaults, ModelConfig* config) {
+  config->layers = json.Count("num_hidden_layers", kMaxLayers, defaults.layers);
+  config->hidden = json.Count("hidden_size", kMaxWidth, defaults.hidden);
+  config->feed_forward = json.Count("intermediate_size", kMaxWidth, defaults.feed_forward);
+  config->vocabulary = json.Count("vocab_size", kMaxTokens, defaults.vocabulary);
+  config->heads = json.Count("num_attention_heads", kMaxWidth, defaults.heads);
+  config->key_value_heads = json.Count("num_key_value_heads", kMaxWidth,
+                                       defaults.key_value_heads.value_or(config->heads));
+  const int64_t implied = config->hidden / config->heads;
+  config->head_dim = json.Count("head_dim", kMaxWidth, defaults.head_dim.value_or(implied));
+  config->trained_context =
+      std::max(json.Count("max_position_embeddings", kMaxTokens, defaults.context),
+               json.Count("max_sequence_length", kMaxTokens, 1));
+  config->norm_epsilon = json.Positive("rms_norm_eps", defaults.norm_epsilon);
+  config->activation = ReadActivation(json, defaults.activation_key, defaults.activation);
+  config->tied_embeddings = json.Flag("tie_word_embeddings", defaults.tied);
+  config->attention.assign(static_cast<size_t>(config->layers), {});
+  if (defaults.read_rope) {
+    ReadRope(json, RopeObject(json), {.base = defaults.rope_base}, config);
+  }
+}
+
+void ReadLayerTypes(const ConfigJson& json, int64_t window, bool (*is_local)(int64_t, int64_t),
+                    int64_t argument, ModelConfig* config) {
+  const std::vector<std::string> types = json.Texts("layer_types");
+  if (!types.empty() && static_cast<int64_t>(types.size()) != config->layers) {
+    json.Fail("layer_types names " + std::to_string(types.size()) + " layers; the model has " +
+              std::to_string(config->layers));
+  }
+  for (int64_t layer = 0; layer < config->layers; ++layer) {
+    bool local = is_local(layer, argument);
+    if (!types.empty()) {
+      const std::string& type = types[static_cast<size_t>(layer)];
+      local = type == "sliding_attention";
+      if (!local && type != "full_attention") {
+        json.Fail("layer_types holds " + Quote(type) + ", which is not supported yet",
+                  "Supported: full_attention, sliding_attention");
+      }
+    }
+    if (local) config->attention[static_cast<size_t>(layer)].window = window;
+  }
+}
+
+Bias BiasFlag(const ConfigJson& json, std::string_view key, bool otherwise) {
+  return json.Flag(key, otherwise) ? Bias::kMust : Bias::kNever;
+}
+
+std::vector<TensorPlace> TensorsByAttentionBias(const ConfigJson& json, FolderLayout layout) {
+  layout.attention = BiasFlag(json, "attention_bias", false);
+  layout.attention_out = layout.attention;
+  return LlamaLikeTensors(layout);
+}
+
+std::vector<TensorPlace> LlamaLikeTensors(const FolderLayout& layout) {
+  std::vector<TensorPlace> places = {
+      {"token_embedding", "model.embed_tokens"},
+      {"output", "lm_head"},
+      {"final_norm", "model.norm"},
+      {"N.query_norm", "model.layers.N.self_attn.q_norm"},
+      {"N.key_norm", "model.layers.N.self_attn.k_norm"},
+      {"N.attention_norm", "model.layers.N.input_layernorm"},
+      {"N.attention_out", "model.layers.N.self_attn.o_proj", RowPart::kAll, layout.attention_out},
+      {"N.down", "model.layers.N.mlp.down_proj", RowPart::kAll, layout.mlp}};
+  const auto add = [&](std::initializer_list<TensorPlace> more) {
+    places.insert(places.end(), more);
+  };
+  if (layout.output_norms) {
+    add({{"N.attention_output_norm", "model.layers.N.post_attention_layernorm"},
+         {"N.mlp_norm", "model.layers.N.pre_feedforward_layernorm"},
+         {"N.mlp_output_norm", "model.layers.N.post_feedforward_layernorm"}});
+  } else {
+    add({{"N.mlp_norm", "model.layers.N.post_attention_layernorm"}});
+  }
+  if (layout.fused) {
+    constexpr std::string_view kFused = "model.layers.N.self_attn.qkv_proj";
+    add({{"N.query", kFused, RowPart::kQuery, layout.attention},
+         {"N.key", kFused, RowPart::kKey, layout.attention},
+         {"N.value", kFused, RowPart::kValue, layout.attention},
+         {"N.gate", "model.layers.N.mlp.gate_up_proj", RowPart::kGate, layout.mlp},
+         {"N.up", "model.layers.N.mlp.gate_up_proj", RowPart::kUp, layout.mlp}});
+  } else {
+    add({{"N.query", "model.layers.N.self_attn.q_proj", RowPart::kAll, layout.attention},
+         {"N.key", "model.layers.N.self_attn.k_proj", RowPart::kAll, layout.attention},
+         {"N.value", "model.layers.N.self_attn.v_proj", RowPart::kAll, layout.attention},
+         {"N.gate", "model.layers.N.mlp.gate_proj", RowPart::kAll, layout.mlp},
+         {"N.up", "model.layers.N.mlp.up_proj", RowPart::kAll, layout.mlp}});
+  }
+  return places;
+}
+
+}  // namespace midscope

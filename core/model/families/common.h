@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// What families share: the keys and names that most of them use.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/families/family.h"
+
+namespace midscope {
+
+// What transformers takes for keys that a config.json leaves out; not the same in all families.
+struct FolderDefaults {
+  double norm_epsilon = 1e-6;
+  bool tied = false;
+  std::string_view activation = "silu";
+  std::string_view activation_key = "hidden_act";
+  double rope_base = 10000.0;
+  bool read_rope = true;
+  std::optional<int64_t> head_dim = {};  // nothing: hidden_size / num_attention_heads
+  // Nothing: the key must be there (num_key_value_heads: as many as heads).
+  std::optional<int64_t> layers = {};
+  std::optional<int64_t> hidden = {};
+  std::optional<int64_t> feed_forward = {};
+  std::optional<int64_t> vocabulary = {};
+  std::optional<int64_t> heads = {};
+  std::optional<int64_t> key_value_heads = {};
+  std::optional<int64_t> context = {};
+};
+
+// Sizes, norms' epsilon, activation, tying and rope of the families that are named as llama is.
+// Attention sees everything.
+void ReadLlamaLike(const ConfigJson& json, const FolderDefaults& defaults, ModelConfig* config);
+
+// Throws Error for a name that is not known.
+Activation ReadActivation(const ConfigJson& json, std::string_view key, std::string_view otherwise);
+
+// layer_types, or where it is absent, what `is_local` says of each layer; layers of
+// "sliding_attention" get `window`. Throws Error for another type of layer.
+void ReadLayerTypes(const ConfigJson& json, int64_t window, bool (*is_local)(int64_t, int64_t),
+                    int64_t argument, ModelConfig* config);
+
+// Sizes, epsilon and rope of a GGUF file. `epsilon_key`: "attention.layer_norm_rms_epsilon".
+void ReadGgufCommon(const GgufMetadata& metadata, std::string_view epsilon_key,
+                    ModelConfig* config);
+// The rope of a GGUF file: base, dimensions, scaling (also as tensors of factors).
+void ReadGgufRope(const GgufMetadata& metadata, ModelConfig* config);
+
+struct FolderLayout {
+  Bias attention = Bias::kNever;  // query, key, value
+  Bias attention_out = Bias::kNever;
+  Bias mlp = Bias::kNever;
+  bool output_norms = false;  // as gemma2 and olmo2 name their norms
+  bool fused = false;         // qkv_proj and gate_up_proj, as in phi3
+};
+std::vector<TensorPlace> LlamaLikeTensors(const FolderLayout& layout);
+// The same where the file says by "attention_bias" (absent: no) whether the four projections of
+// attention have biases.
+std::vector<TensorPlace> TensorsByAttentionBias(const ConfigJson& json, FolderLayout layout = {});
+
+struct GgufLayout {
+  bool interleaved = false;  // rotary rows of query and key
+  bool fused_attention = false;
+  bool fused_gate_up = false;
+  Bias attention = Bias::kNever;
+  Bias attention_out = Bias::kNever;
+  Bias mlp = Bias::kNever;
+  Bias norms = Bias::kNever;
+};
+std::vector<TensorPlace> GgufTensors(const GgufLayout& layout);
+
+// Bias::kMust where the flag stands (or `otherwise` where it is absent), else kNever.
+Bias BiasFlag(const ConfigJson& json, std::string_view key, bool otherwise);
+
+}  // namespace midscope

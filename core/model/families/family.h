@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// A model family as data: how its configuration fills in a ModelConfig, and where its tensors lie
+// in a file. One file in this folder each; families.cpp lists them. Adding a family is one such
+// file, a line in that list, and a tiny model in tests/core/make/make_tiny_models.py.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/formats/config_json.h"
+#include "core/formats/gguf_metadata.h"
+#include "core/model/model_config.h"
+
+namespace midscope {
+
+// Which rows of a file's tensor make the decoder's. Fused tensors hold several of the decoder's.
+enum class RowPart {
+  kAll,
+  kInterleaved,  // pair j of a head in rows 2j and 2j + 1 (GGUF's llama); the decoder: j, j + half
+  kQuery,        // [queries; keys; values]
+  kKey,
+  kValue,
+  kGate,  // [gate; up]
+  kUp,
+  kHeadQuery,  // [head][query, key, value][head_dim] (gpt_neox)
+  kHeadKey,
+  kHeadValue
+};
+
+// kMay: where one layer has it, all layers must.
+enum class Bias { kNever, kMay, kMust };
+
+struct TensorPlace {
+  std::string_view name;       // the decoder's, N for the layer: "N.query"
+  std::string_view file_name;  // without .weight: "model.layers.N.self_attn.q_proj"
+  RowPart part = RowPart::kAll;
+  Bias bias = Bias::kNever;
+};
+
+struct Family {
+  std::string_view name;  // ModelConfig::architecture: "gpt_neox"
+
+  // Hugging Face folders: model_type of config.json, what it says, and its tensors' names. Both
+  // functions throw Error for what the decoder does not follow.
+  std::string_view model_type;
+  void (*read_folder)(const ConfigJson& json, ModelConfig* config);
+  std::vector<TensorPlace> (*folder_tensors)(const ConfigJson& json);
+
+  // GGUF: general.architecture, as llama.cpp's converter writes it.
+  std::string_view gguf_architecture;
+  void (*read_gguf)(const GgufMetadata& metadata, ModelConfig* config);
+  std::vector<TensorPlace> (*gguf_tensors)();
+
+  // Ends of names of tensors that are no weights (old checkpoints hold masks and frequencies).
+  std::vector<std::string_view> ignored_endings = {};
+};
+
+// A model of text and pictures, whose text part is a family's decoder. Its config.json holds the
+// text part's in "text_config" (or, where `flat`, in itself), and its tensors the text part's under
+// "language_model.model.", "model.language_model.", "language_model." or as the family names them.
+struct TextWrapper {
+  std::string_view model_type;               // of config.json: "gemma3"
+  const Family& (*family)();                 // of the text part
+  std::vector<std::string_view> text_types;  // what text_config's model_type may be
+  bool flat = false;
+  bool tied = false;          // where tie_word_embeddings is left out
+  bool text_may_tie = false;  // by text_config's own tie_word_embeddings
+  // How names of tensors begin that are no text part's, after "model." or without.
+  std::vector<std::string_view> other_parts;
+};
+
+const std::vector<TextWrapper>& TextWrappers();
+const TextWrapper* FindTextWrapper(std::string_view model_type);
+
+// All families, in the order in which messages list them.
+const std::vector<const Family*>& Families();
+
+// Null where there is none.
+const Family* FindModelType(std::string_view model_type);
+const Family* FindGgufArchitecture(std::string_view architecture);
+
+}  // namespace midscope

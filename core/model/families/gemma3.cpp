@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Gemma 3, text only: five of six layers have a window and rotate by a base of their own, without
+// scaling; norms of query and key over each head.
+#include "core/base/utf8.h"
+#include "core/model/families/common.h"
+#include "core/model/families/families.h"
+#include "core/model/families/gemma_common.h"
+#include "core/model/families/rope_settings.h"
+#include "core/model/model_shapes.h"
+
+namespace midscope {
+namespace {
+
+constexpr int64_t kPattern = 6;  // each sixth layer sees everything
+constexpr int64_t kWindow = 4096;
+constexpr int64_t kLayersOf27B = 62;
+constexpr double kBase = 1000000.0;
+constexpr double kLocalBase = 10000.0;
+
+// transformers 5 has one rope object for each type of layer; files of before have keys of their
+// own, and a rope_scaling that is meant for the layers without window.
+void ReadRopes(const ConfigJson& json, ModelConfig* config) {
+  const auto ropes = json.Object("rope_parameters");
+  const auto global = ropes ? ropes->Object("full_attention") : std::nullopt;
+  const auto local = ropes ? ropes->Object("sliding_attention") : std::nullopt;
+  if (ropes && !global && !local) {
+    json.Fail("rope_parameters holds neither full_attention nor sliding_attention");
+  }
+  const auto scaling = json.Object("rope_scaling");
+  ReadRope(json, scaling ? scaling : global, {.base = kBase}, config);
+  config->rope_local_base = json.Positive("rope_local_base_freq", kLocalBase);
+  if (!local) return;
+  config->rope_local_base = local->Positive("rope_theta", config->rope_local_base);
+  const std::string kind = local->Text("rope_type", "default");
+  if (kind == "default") return;
+  local->Fail("its rope scaling " + Quote(kind) + " of layers with a window is not supported yet",
+              "Supported: default");
+}
+
+void SetLocal(ModelConfig* config) {
+  config->query_key_norm = QueryKeyNorm::kHead;
+  for (LayerAttention& layer : config->attention) layer.local = layer.window > 0;
+}
+
+void ReadFolder(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json,
+                {.tied = true,
+                 .activation = "gelu_pytorch_tanh",
+                 .activation_key = "hidden_activation",
+                 .read_rope = false,
+                 .head_dim = 256,
+                 // Files of Gemma3ForConditionalGeneration leave most of these out.
+                 .layers = 26,
+                 .hidden = 2304,
+                 .feed_forward = 9216,
+                 .vocabulary = 262208,
+                 .heads = 8,
+                 .key_value_heads = 4,
+                 .context = 131072},
+                config);
+  if (json.Flag("use_bidirectional_attention", false))
+    json.Fail("use_bidirectional_attention is true, which is not supported");
+  ReadRopes(json, config);
+  ReadGemma2Folder(json, 0.0, 0.0, config);
+  const int64_t window = json.Count("sliding_window", kMaxTokens, kWindow);
+  const int64_t pattern = json.Count("sliding_window_pattern", kMaxLayers,
+                                     json.Count("_sliding_window_pattern", kMaxLayers, kPattern));
+  ReadLayerTypes(
+      json, window, [](int64_t layer, int64_t period) { return (layer + 1) % period != 0; },
+      pattern, config);
+  SetLocal(config);
+}
+
+std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
+  return TensorsByAttentionBias(json, {.output_norms = true});
+}
+
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGemma2Gguf(metadata, 0.0, 0.0, kLayersOf27B, config);
+  if (!metadata.Has("rope.freq_base")) config->rope_base = kBase;
+  config->rope_local_base = metadata.Positive("rope.freq_base_swa", kLocalBase);
+  const int64_t window = metadata.Count("attention.sliding_window", kMaxTokens);
+  const int64_t pattern = metadata.Count("attention.sliding_window_pattern", kMaxLayers, kPattern);
+  for (int64_t layer = 0; layer < config->layers; ++layer) {
+    if ((layer + 1) % pattern != 0) config->attention[static_cast<size_t>(layer)].window = window;
+  }
+  SetLocal(config);
+}
+
+std::vector<TensorPlace> GgufPlaces() { return GgufTensors({}); }
+
+}  // namespace
+
+const Family& Gemma3Family() {
+  static const Family family = {"gemma3", "gemma3_text", ReadFolder, FolderTensors,
+                                "gemma3", ReadGguf,      GgufPlaces};
+  return family;
+}
+
+}  // namespace midscope

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// What the gemma families share.
+#pragma once
+
+#include "core/formats/config_json.h"
+#include "core/formats/gguf_metadata.h"
+#include "core/model/model_config.h"
+
+namespace midscope {
+
+// The scale of the embeddings.
+void SetGemma(ModelConfig* config);
+
+// gemma2 and gemma3: norms after attention and MLP, the scale of attention's logits, soft caps
+// (`otherwise`: of attention and of the model's logits where the keys are absent; null: none).
+void ReadGemma2Folder(const ConfigJson& json, double attention_cap, double final_cap,
+                      ModelConfig* config);
+
+// The same out of a GGUF file. Its format has no key for the scale: it is 1 / sqrt(head_dim), but
+// for the 27B models (told by their number of layers), as in llama.cpp.
+void ReadGemma2Gguf(const GgufMetadata& metadata, double attention_cap, double final_cap,
+                    int64_t layers_of_27b, ModelConfig* config);
+
+}  // namespace midscope

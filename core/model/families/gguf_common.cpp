@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/utf8.h"
+#include "core/model/families/common.h"
+#include "core/model/model_shapes.h"
+
+namespace midscope {
+namespace {
+
+// Factors by which the frequencies of rotated pairs are divided, [pairs]; empty where the file has
+// no such tensor.
+std::vector<double> ReadFactors(const GgufMetadata& metadata, const char* name,
+                                const ModelConfig& config) {
+  const GgufTensor* tensor = metadata.file().Find(name);
+  if (tensor == nullptr) return {};
+  const std::vector<int64_t> wanted = {config.rope_dimensions / 2};
+  if (tensor->shape != wanted) {
+    metadata.Fail("tensor " + std::string(name) + " has shape " + ShapeText(tensor->shape) +
+                  "; the model needs " + ShapeText(wanted));
+  }
+  std::vector<float> values(static_cast<size_t>(tensor->elements()));
+  kernels::Dequantise(tensor->format.type, tensor->data, tensor->elements(), values.data());
+  for (const float value : values) {
+    if (!std::isfinite(value) || value <= 0.0f) {
+      metadata.Fail("tensor " + std::string(name) + " holds " + std::to_string(value) +
+                    "; rope factors must be positive numbers");
+    }
+  }
+  return {values.begin(), values.end()};
+}
+
+// Scaling that the converter worked out for each pair: llama3's in one tensor, longrope's in two.
+void ReadFactorTensors(const GgufMetadata& metadata, ModelConfig* config) {
+  RopeScaling* scaling = &config->rope_scaling;
+  const std::vector<double> all = ReadFactors(metadata, "rope_freqs.weight", *config);
+  const std::vector<double> short_factors =
+      ReadFactors(metadata, "rope_factors_short.weight", *config);
+  const std::vector<double> long_factors =
+      ReadFactors(metadata, "rope_factors_long.weight", *config);
+  if (all.empty() && short_factors.empty() && long_factors.empty()) return;
+  if (scaling->kind != RopeScalingKind::kNone) {
+    metadata.Fail("it scales rope both by metadata and by tensors of factors");
+  }
+  if (short_factors.empty() != long_factors.empty() || all.empty() == short_factors.empty()) {
+    metadata.Fail("its tensors of rope factors contradict each other", "Convert the model again");
+  }
+  scaling->kind = RopeScalingKind::kLongRope;
+  scaling->short_factors = all.empty() ? short_factors : all;
+  scaling->long_factors = all.empty() ? long_factors : all;
+  scaling->attention_factor = 1.0;
+  const auto context = static_cast<double>(config->trained_context);
+  scaling->original_context = context;
+  if (!all.empty()) return;
+  scaling->original_context = static_cast<double>(
+      metadata.Count("rope.scaling.original_context_length", kMaxTokens, config->trained_context));
+  scaling->factor = context / scaling->original_context;
+  const double by_formula =
+      scaling->factor <= 1.0
+          ? 1.0
+          : std::sqrt(1.0 + std::log(scaling->factor) / std::log(scaling->original_context));
+  scaling->attention_factor = metadata.Positive("rope.scaling.attn_factor", by_formula);
+}
+
+void ReadScalingKeys(const GgufMetadata& metadata, ModelConfig* config) {
+  RopeScaling* scaling = &config->rope_scaling;
+  const double linear = metadata.Positive("rope.scale_linear", 1.0);
+  const double factor = metadata.Positive("rope.scaling.factor", linear);
+  const std::string kind = metadata.Text("rope.scaling.type", factor == 1.0 ? "none" : "linear");
+  metadata.Ignore("rope.scaling.finetuned");  // says how the model came to its scaling
+  metadata.Ignore("rope.scaling.original_context_length");  // read below where it matters
+  if (kind == "longrope" && metadata.file().Find("rope_factors_short.weight") == nullptr) {
+    metadata.Fail("its rope scaling is longrope, but it has no tensor rope_factors_short.weight");
+  }
+  if (kind == "none" || kind == "longrope") return;
+  if (kind != "linear" && kind != "yarn") {
+    metadata.Fail("its rope scaling " + Quote(kind) + " is not supported yet",
+                  "Supported: none, linear, yarn, longrope");
+  }
+  scaling->factor = factor;
+  scaling->original_context = static_cast<double>(config->trained_context);
+  if (kind == "linear") {
+    if (factor != 1.0) scaling->kind = RopeScalingKind::kLinear;
+    return;
+  }
+  scaling->kind = RopeScalingKind::kYarn;
+  scaling->original_context = static_cast<double>(
+      metadata.Count("rope.scaling.original_context_length", kMaxTokens, config->trained_context));
+  scaling->beta_fast = metadata.Positive("rope.scaling.yarn_beta_fast", 32.0);
+  scaling->beta_slow = metadata.Positive("rope.scaling.yarn_beta_slow", 1.0);
+  const double by_formula = factor <= 1.0 ? 1.0 : 0.1 * std::log(factor) + 1.0;
+  // llama.cpp multiplies what it is given by the usual formula.
+  scaling->attention_factor = metadata.Positive("rope.scaling.attn_factor", 1.0) * by_formula;
+}
+
+// A factor of 1, given in so many words, changes nothing.
+void CheckAttentionFactor(const GgufMetadata& metadata, const ModelConfig& config) {
+  const double factor = metadata.Positive("rope.scaling.attn_factor", 1.0);
+  const RopeScalingKind kind = config.rope_scaling.kind;
+  if (factor == 1.0 || kind == RopeScalingKind::kYarn || kind == RopeScalingKind::kLongRope) return;
+  metadata.Fail(metadata.Key("rope.scaling.attn_factor") + " is " + std::to_string(factor) +
+                ", which is not supported with this rope scaling");
+}
+
+// Keys of variants that the decoder does not follow, where they stand with a value that asks for
+// nothing.
+void CheckNeutral(const GgufMetadata& metadata) {
+  for (const char* key : {"expert_count", "expert_used_count"}) {
+    if (const int64_t value = metadata.CountOrZero(key, kMaxTokens); value != 0) {
+      metadata.Fail(metadata.Key(key) + " is " + std::to_string(value) +
+                    ", which is not supported yet");
+    }
+  }
+  if (!metadata.Flag("attention.causal", true)) {
+    metadata.Fail("its attention is not causal, which is not supported");
+  }
+  metadata.Ignore("tensor_data_layout");  // llama's first converter: rows as they always are
+}
+
+}  // namespace
+
+void ReadGgufRope(const GgufMetadata& metadata, ModelConfig* config) {
+  config->rope_base = metadata.Positive("rope.freq_base", 10000.0);
+  config->rope_dimensions = metadata.Count("rope.dimension_count", kMaxWidth, config->head_dim);
+  ReadScalingKeys(metadata, config);
+  ReadFactorTensors(metadata, config);
+  CheckAttentionFactor(metadata, *config);
+}
+
+void ReadGgufCommon(const GgufMetadata& metadata, std::string_view epsilon_key,
+                    ModelConfig* config) {
+  CheckNeutral(metadata);
+  config->layers = metadata.Count("block_count", kMaxLayers);
+  config->hidden = metadata.Count("embedding_length", kMaxWidth);
+  config->feed_forward = metadata.Count("feed_forward_length", kMaxWidth);
+  config->trained_context = metadata.Count("context_length", kMaxTokens);
+  config->heads = metadata.Count("attention.head_count", kMaxWidth);
+  config->key_value_heads = metadata.Count("attention.head_count_kv", kMaxWidth, config->heads);
+  const int64_t implied = config->hidden / config->heads;
+  config->head_dim = metadata.Count("attention.key_length", kMaxWidth, implied);
+  if (!metadata.Has("attention.key_length") && config->hidden % config->heads != 0) {
+    metadata.Fail("a width of " + std::to_string(config->hidden) + " is not a multiple of " +
+                  std::to_string(config->heads) + " heads");
+  }
+  const int64_t value_dim = metadata.Count("attention.value_length", kMaxWidth, implied);
+  if (value_dim != config->head_dim) {
+    metadata.Fail("keys of " + std::to_string(config->head_dim) + " and values of " +
+                  std::to_string(value_dim) + " dimensions a head are not supported together");
+  }
+  config->norm_epsilon = metadata.Positive(epsilon_key);
+  const GgufValue* tokens = metadata.file().FindValue("tokenizer.ggml.tokens");
+  const bool has_tokens = tokens != nullptr && tokens->is_array;
+  config->vocabulary = metadata.Count("vocab_size", kMaxTokens,
+                                      has_tokens ? std::optional(tokens->count) : std::nullopt);
+  if (has_tokens && tokens->count != config->vocabulary) {
+    metadata.Fail("its tokenizer has " + std::to_string(tokens->count) + " tokens, the model " +
+                  std::to_string(config->vocabulary));
+  }
+  config->tied_embeddings = metadata.file().Find("output.weight") == nullptr;
+  config->attention.assign(static_cast<size_t>(config->layers), {});
+}
+
+std::vector<TensorPlace> GgufTensors(const GgufLayout& layout) {
+  const RowPart rotary = layout.interleaved ? RowPart::kInterleaved : RowPart::kAll;
+  std::vector<TensorPlace> places = {
+      {"token_embedding", "token_embd"},
+      {"output", "output"},
+      {"final_norm", "output_norm", RowPart::kAll, layout.norms},
+      {"N.attention_norm", "blk.N.attn_norm", RowPart::kAll, layout.norms},
+      {"N.mlp_norm", "blk.N.ffn_norm", RowPart::kAll, layout.norms},
+      {"N.attention_output_norm", "blk.N.post_attention_norm"},
+      {"N.mlp_output_norm", "blk.N.post_ffw_norm"},
+      {"N.query_norm", "blk.N.attn_q_norm"},
+      {"N.key_norm", "blk.N.attn_k_norm"},
+      {"N.attention_out", "blk.N.attn_output", RowPart::kAll, layout.attention_out},
+      {"N.down", "blk.N.ffn_down", RowPart::kAll, layout.mlp}};
+  const auto add = [&](std::initializer_list<TensorPlace> more) {
+    places.insert(places.end(), more);
+  };
+  if (layout.fused_attention) {
+    add({{"N.query", "blk.N.attn_qkv", RowPart::kQuery, layout.attention},
+         {"N.key", "blk.N.attn_qkv", RowPart::kKey, layout.attention},
+         {"N.value", "blk.N.attn_qkv", RowPart::kValue, layout.attention}});
+  } else {
+    add({{"N.query", "blk.N.attn_q", rotary, layout.attention},
+         {"N.key", "blk.N.attn_k", rotary, layout.attention},
+         {"N.value", "blk.N.attn_v", RowPart::kAll, layout.attention}});
+  }
+  if (layout.fused_gate_up) {
+    add({{"N.gate", "blk.N.ffn_up", RowPart::kGate, layout.mlp},
+         {"N.up", "blk.N.ffn_up", RowPart::kUp, layout.mlp}});
+  } else {
+    add({{"N.gate", "blk.N.ffn_gate", RowPart::kAll, layout.mlp},
+         {"N.up", "blk.N.ffn_up", RowPart::kAll, layout.mlp}});
+  }
+  return places;
+}
+
+}  // namespace midscope

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Llama 1 to 3.x, Vicuna, LongChat, TinyLlama, SmolLM and SmolLM2; in GGUF also Mistral, which the
+// converter writes as llama.
+#include "core/model/families/common.h"
+#include "core/model/families/families.h"
+#include "core/model/model_shapes.h"
+
+namespace midscope {
+namespace {
+
+// LongChat's positions are divided by rope_condense_ratio; FastChat's monkey patch does so, and
+// transformers does not know the key.
+void ReadCondensedRope(const ConfigJson& json, ModelConfig* config) {
+  const double ratio = json.Positive("rope_condense_ratio", 1.0);
+  if (ratio == 1.0) return;
+  if (config->rope_scaling.kind != RopeScalingKind::kNone) {
+    json.Fail("it has both rope_condense_ratio and another rope scaling");
+  }
+  config->rope_scaling.kind = RopeScalingKind::kLinear;
+  config->rope_scaling.factor = ratio;
+  config->rope_scaling.original_context = static_cast<double>(config->trained_context);
+}
+
+void ReadFolder(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, {}, config);
+  ReadCondensedRope(json, config);
+}
+
+std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
+  return TensorsByAttentionBias(json, {.mlp = BiasFlag(json, "mlp_bias", false)});
+}
+
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufRope(metadata, config);
+  const int64_t window = metadata.CountOrZero("attention.sliding_window", kMaxTokens);
+  for (LayerAttention& layer : config->attention) layer.window = window;
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  return GgufTensors({.interleaved = true,
+                      .attention = Bias::kMay,
+                      .attention_out = Bias::kMay,
+                      .mlp = Bias::kMay});
+}
+
+}  // namespace
+
+const Family& LlamaFamily() {
+  static const Family family = {"llama", "llama",  ReadFolder, FolderTensors,
+                                "llama", ReadGguf, GgufPlaces, {".rotary_emb.inv_freq"}};
+  return family;
+}
+
+}  // namespace midscope

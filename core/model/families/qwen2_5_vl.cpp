@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The text part of Qwen2.5-VL: qwen2 with other defaults. Its positions have three parts (mrope),
+// which are equal in text, so that they rotate as one.
+#include "core/model/families/common.h"
+#include "core/model/families/families.h"
+#include "core/model/families/qwen_window.h"
+#include "core/model/families/rope_settings.h"
+
+namespace midscope {
+namespace {
+
+void ReadFolder(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json,
+                {.norm_epsilon = 1e-5,
+                 .read_rope = false,
+                 .layers = 80,
+                 .hidden = 8192,
+                 .feed_forward = 29568,
+                 .vocabulary = 152064,
+                 .heads = 64,
+                 .key_value_heads = 8,
+                 .context = 32768},
+                config);
+  // null stands for as many key heads as query heads.
+  if (json.IsNull("num_key_value_heads")) config->key_value_heads = config->heads;
+  ReadRope(json, RopeObject(json), {.base = 1000000.0, .text_of_mrope = true}, config);
+  ReadQwenWindow(json, config, 80);
+}
+
+std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
+  return LlamaLikeTensors({.attention = Bias::kMust});
+}
+
+}  // namespace
+
+const Family& Qwen25VlFamily() {
+  static const Family family = {
+      "qwen2_5_vl", "qwen2_5_vl_text", ReadFolder, FolderTensors,
+      "",           nullptr,           nullptr,    {".rotary_emb.inv_freq"}};
+  return family;
+}
+
+}  // namespace midscope

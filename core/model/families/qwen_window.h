@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// The sliding window of qwen2 and qwen3.
+#pragma once
+
+#include "core/formats/config_json.h"
+#include "core/model/model_config.h"
+
+namespace midscope {
+
+// Layers from max_window_layers on see sliding_window keys where use_sliding_window is true.
+void ReadQwenWindow(const ConfigJson& json, ModelConfig* config, int64_t full_layers = 28);
+
+}  // namespace midscope

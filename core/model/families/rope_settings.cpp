@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "core/model/families/rope_settings.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/utf8.h"
+#include "core/model/model_shapes.h"
+
+namespace midscope {
+namespace {
+
+// The context that the scaling starts from. A model's own key has priority over the scaling's
+// (phi3), as in transformers.
+double OriginalContext(const ConfigJson& json, const ConfigJson& rope, const ModelConfig& config) {
+  const double within = rope.Positive("original_max_position_embeddings",
+                                      static_cast<double>(config.trained_context));
+  return json.Positive("original_max_position_embeddings", within);
+}
+
+double YarnAttentionFactor(const ConfigJson& rope, double factor) {
+  if (rope.Has("attention_factor")) return rope.Positive("attention_factor");
+  const auto scale = [&](double weight) {
+    return factor <= 1.0 ? 1.0 : 0.1 * weight * std::log(factor) + 1.0;
+  };
+  if (rope.Has("mscale") && rope.Has("mscale_all_dim")) {
+    return scale(rope.Positive("mscale")) / scale(rope.Positive("mscale_all_dim"));
+  }
+  return scale(1.0);
+}
+
+void ReadYarn(const ConfigJson& rope, RopeScaling* scaling, double context) {
+  scaling->kind = RopeScalingKind::kYarn;
+  scaling->factor = rope.Positive("factor", context / scaling->original_context);
+  scaling->beta_fast = rope.Positive("beta_fast", 32.0);
+  scaling->beta_slow = rope.Positive("beta_slow", 1.0);
+  scaling->attention_factor = YarnAttentionFactor(rope, scaling->factor);
+  scaling->truncate = rope.Flag("truncate", true);
+}
+
+void ReadLongRope(const ConfigJson& rope, RopeScaling* scaling, double context) {
+  scaling->kind = RopeScalingKind::kLongRope;
+  scaling->short_factors = rope.Positives("short_factor");
+  scaling->long_factors = rope.Positives("long_factor");
+  scaling->factor = rope.Positive("factor", context / scaling->original_context);
+  const double by_formula =
+      scaling->factor <= 1.0
+          ? 1.0
+          : std::sqrt(1.0 + std::log(scaling->factor) / std::log(scaling->original_context));
+  scaling->attention_factor = rope.Positive("attention_factor", by_formula);
+}
+
+void ReadScaling(const ConfigJson& json, const ConfigJson& rope, const std::string& kind,
+                 ModelConfig* config) {
+  RopeScaling* scaling = &config->rope_scaling;
+  const auto context = static_cast<double>(config->trained_context);
+  if (kind == "linear" || kind == "dynamic") {
+    scaling->kind = kind == "linear" ? RopeScalingKind::kLinear : RopeScalingKind::kDynamic;
+    scaling->factor = rope.Positive("factor");
+    scaling->original_context = context;
+    return;
+  }
+  scaling->original_context = OriginalContext(json, rope, *config);
+  if (kind == "llama3") {
+    scaling->kind = RopeScalingKind::kLlama3;
+    scaling->factor = rope.Positive("factor");
+    scaling->low_frequency_factor = rope.Positive("low_freq_factor");
+    scaling->high_frequency_factor = rope.Positive("high_freq_factor");
+    if (scaling->low_frequency_factor >= scaling->high_frequency_factor) {
+      rope.Fail(rope.Name("low_freq_factor") + " must be less than high_freq_factor");
+    }
+  } else if (kind == "yarn" && config->architecture != "phi3") {
+    ReadYarn(rope, scaling, context);
+  } else if (kind == "longrope" || kind == "su" || kind == "yarn") {
+    ReadLongRope(rope, scaling, context);  // early phi3 files say "su" or "yarn"
+  } else {
+    rope.Fail("its rope scaling " + Quote(kind) + " is not supported yet",
+              "Supported: default, linear, dynamic, llama3, yarn, longrope");
+  }
+}
+
+// Dynamic scaling begins where the named context ends; yarn may name the context before or after
+// it. Linear scaling leaves open which of the two was named: the smaller number is safe.
+void StretchContext(ModelConfig* config) {
+  const RopeScaling& scaling = config->rope_scaling;
+  auto context = static_cast<double>(config->trained_context);
+  if (scaling.kind == RopeScalingKind::kDynamic) {
+    context *= scaling.factor;
+  } else if (scaling.kind == RopeScalingKind::kYarn) {
+    context = std::max(context, scaling.original_context * scaling.factor);
+  }
+  config->trained_context =
+      static_cast<int64_t>(std::clamp(context, 1.0, static_cast<double>(kMaxTokens)));
+}
+
+}  // namespace
+
+std::optional<ConfigJson> RopeObject(const ConfigJson& json) {
+  if (auto scaling = json.Object("rope_scaling")) return scaling;
+  return json.Object("rope_parameters");
+}
+
+void ReadRope(const ConfigJson& json, const std::optional<ConfigJson>& rope,
+              const RopeDefaults& defaults, ModelConfig* config) {
+  const auto setting = [&](const char* key, const std::string& outer_key, double otherwise) {
+    if (rope && rope->Has(key)) return rope->Positive(key);
+    return json.Positive(outer_key, otherwise);
+  };
+  config->rope_base = setting("rope_theta", defaults.base_key, defaults.base);
+  const double partial = setting("partial_rotary_factor", defaults.partial_key, defaults.partial);
+  if (partial > 1.0) json.Fail("partial_rotary_factor is over 1");
+  config->rope_dimensions = static_cast<int64_t>(static_cast<double>(config->head_dim) * partial);
+  if (!rope) return;
+  const std::string kind = rope->Text("rope_type", rope->Text("type", "default"));
+  // mrope has a position for each of time, height and width, which are one and the same in text.
+  if (kind == "default" || (kind == "mrope" && defaults.text_of_mrope)) return;
+  ReadScaling(json, *rope, kind, config);
+  StretchContext(config);
+}
+
+}  // namespace midscope

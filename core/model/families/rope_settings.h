@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Rotary positions out of config.json: `rope_parameters` (transformers 5) or `rope_theta`,
+// `rope_scaling` and `partial_rotary_factor` (before), as modeling_rope_utils.py reads them.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/formats/config_json.h"
+#include "core/model/model_config.h"
+
+namespace midscope {
+
+struct RopeDefaults {
+  double base = 10000.0;
+  double partial = 1.0;                 // rotated part of a head
+  std::string base_key = "rope_theta";  // where there are no rope_parameters
+  std::string partial_key = "partial_rotary_factor";
+  bool text_of_mrope = false;  // "mrope" is a kind that changes nothing in text
+};
+
+// Fills rope_base, rope_dimensions and rope_scaling from the `rope` object (nothing: absent) with
+// what else stands in `json`. Needs head_dim and trained_context; scaling that lets a model run
+// beyond the context that it names makes trained_context longer. Throws Error for a scaling that
+// is not known.
+void ReadRope(const ConfigJson& json, const std::optional<ConfigJson>& rope,
+              const RopeDefaults& defaults, ModelConfig* config);
+
+// The object with the settings: rope_scaling, else rope_parameters, as transformers chooses.
+std::optional<ConfigJson> RopeObject(const ConfigJson& json);
+
+}  // namespace midscope

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// SmolLM3: llama in which every fourth layer has no positions.
+#include "core/model/families/common.h"
+#include "core/model/families/families.h"
+#include "core/model/model_shapes.h"
+
+namespace midscope {
+namespace {
+
+constexpr int64_t kInterval = 4;  // llama.cpp knows no other
+
+void ReadFolder(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, {.tied = true, .rope_base = 2000000.0}, config);
+  // 1: a layer with positions, in spite of the key's name.
+  const std::vector<int64_t> rotary = json.Flags("no_rope_layers");
+  const int64_t interval = json.Count("no_rope_layer_interval", kMaxLayers, kInterval);
+  if (!rotary.empty() && static_cast<int64_t>(rotary.size()) != config->layers) {
+    json.Fail("no_rope_layers names " + std::to_string(rotary.size()) + " layers; the model has " +
+              std::to_string(config->layers));
+  }
+  for (int64_t layer = 0; layer < config->layers; ++layer) {
+    const auto index = static_cast<size_t>(layer);
+    config->attention[index].rotary =
+        rotary.empty() ? (layer + 1) % interval != 0 : rotary[index] != 0;
+  }
+  if (!json.Flag("use_sliding_window", false) || !json.Has("sliding_window")) return;
+  const int64_t window = json.Count("sliding_window", kMaxTokens);
+  ReadLayerTypes(
+      json, window, [](int64_t, int64_t) { return false; }, 0, config);
+  if (json.Has("layer_types")) return;
+  for (LayerAttention& layer : config->attention) layer.window = layer.rotary ? 0 : window;
+}
+
+std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
+  return TensorsByAttentionBias(json, {.mlp = BiasFlag(json, "mlp_bias", false)});
+}
+
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufRope(metadata, config);
+  for (int64_t layer = 0; layer < config->layers; ++layer) {
+    config->attention[static_cast<size_t>(layer)].rotary = (layer + 1) % kInterval != 0;
+  }
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  return GgufTensors({.interleaved = true, .attention = Bias::kMay, .attention_out = Bias::kMay});
+}
+
+}  // namespace
+
+const Family& SmolLm3Family() {
+  static const Family family = {"smollm3", "smollm3", ReadFolder, FolderTensors,
+                                "smollm3", ReadGguf,  GgufPlaces};
+  return family;
+}
+
+}  // namespace midscope

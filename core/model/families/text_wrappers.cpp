@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Models of text and pictures whose text part is a decoder of ours. Defaults are those of the
+// configuration classes of transformers 5.
+#include <algorithm>
+
+#include "core/model/families/families.h"
+#include "core/model/families/family.h"
+
+namespace midscope {
+
+const std::vector<TextWrapper>& TextWrappers() {
+  static const std::vector<TextWrapper> wrappers = {
+      {.model_type = "gemma3",
+       .family = Gemma3Family,
+       .text_types = {"gemma3_text"},
+       .tied = true,
+       .other_parts = {"vision_tower.", "multi_modal_projector."}},
+      {.model_type = "mistral3",
+       .family = MistralFamily,
+       .text_types = {"mistral"},
+       .tied = true,
+       .other_parts = {"vision_tower.", "multi_modal_projector."}},
+      {.model_type = "qwen2_5_vl",
+       .family = Qwen25VlFamily,
+       .text_types = {"qwen2_5_vl_text", "qwen2_5_vl"},
+       .flat = true,
+       .text_may_tie = true,
+       .other_parts = {"visual."}},
+  };
+  return wrappers;
+}
+
+const TextWrapper* FindTextWrapper(std::string_view model_type) {
+  const auto found =
+      std::find_if(TextWrappers().begin(), TextWrappers().end(),
+                   [&](const TextWrapper& wrapper) { return wrapper.model_type == model_type; });
+  return found == TextWrappers().end() ? nullptr : &*found;
+}
+
+}  // namespace midscope

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "core/model/folder_model.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/file_hash.h"
+#include "core/base/utf8.h"
+#include "core/formats/config_json.h"
+#include "core/formats/safetensors_file.h"
+#include "core/model/families/family.h"
+#include "core/model/folder_names.h"
+#include "core/model/model_shapes.h"
+#include "core/model/tensor_table.h"
+
+namespace midscope {
+namespace {
+
+// What config.json describes: a family's decoder, on its own or as the text part of another model.
+struct Described {
+  const Family* family = nullptr;
+  const TextWrapper* wrapper = nullptr;  // null: on its own
+  ConfigJson text;                       // of the decoder
+};
+
+[[noreturn]] void FailType(const ConfigJson& json, const std::string& type) {
+  std::string supported;
+  const auto add = [&](std::string_view name) {
+    supported += (supported.empty() ? "" : ", ") + std::string(name);
+  };
+  for (const Family* family : Families()) add(family->model_type);
+  for (const TextWrapper& wrapper : TextWrappers()) add(wrapper.model_type);
+  json.Fail(type.empty() ? "model_type is missing"
+                         : "the model_type " + Quote(type) + " is not supported yet",
+            "Supported: " + supported +
+                ". How to add a family: core/model/families/README.md in Midscope's source");
+}
+
+Described Describe(const ConfigJson& json) {
+  const std::string type = json.Text("model_type", "");
+  if (const Family* family = FindModelType(type)) return {family, nullptr, json};
+  const TextWrapper* wrapper = FindTextWrapper(type);
+  if (wrapper == nullptr) FailType(json, type);
+  auto text = json.Object("text_config");
+  if (!text && !wrapper->flat) json.Fail("has no text_config, which describes its text part");
+  if (text) {
+    const std::string text_type = text->Text("model_type", std::string(wrapper->text_types[0]));
+    if (std::find(wrapper->text_types.begin(), wrapper->text_types.end(), text_type) ==
+        wrapper->text_types.end()) {
+      json.Fail("its text part has the model_type " + Quote(text_type) +
+                    ", which is not supported yet in a " + type + " model",
+                "Supported there: " + std::string(wrapper->text_types[0]));
+    }
+  }
+  return {&wrapper->family(), wrapper, text ? *text : json};
+}
+
+ConfigJson ReadJson(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "config.json";
+  if (!std::filesystem::exists(path)) {
+    throw Failure(folder.string(), "has no config.json, so it is no Hugging Face model",
+                  "Name a folder that has one, or a .gguf file");
+  }
+  return ConfigJson::Read(path);
+}
+
+ModelConfig ReadConfig(const ConfigJson& json, const Described& described) {
+  // Weights packed by one of many schemes, whose tensors have names and types of their own.
+  if (json.Has("quantization_config") || described.text.Has("quantization_config")) {
+    json.Fail("its weights are quantised (quantization_config), which is not supported",
+              "Use the model's float weights, or a quantised .gguf file");
+  }
+  ModelConfig config;
+  config.architecture = described.family->name;
+  config.name = json.Text("_name_or_path", "");
+  described.family->read_folder(described.text, &config);
+  if (const TextWrapper* wrapper = described.wrapper) {
+    config.tied_embeddings =
+        json.Flag("tie_word_embeddings", wrapper->tied) ||
+        (wrapper->text_may_tie && described.text.Flag("tie_word_embeddings", false));
+  }
+  CheckModelConfig(config, json.thing());
+  return config;
+}
+
+kernels::BlockFormat FormatOf(const std::string& name, const SafetensorsTensor& tensor,
+                              const std::string& folder) {
+  const auto format = [](kernels::BlockType type) {
+    return *kernels::FindBlockFormat(static_cast<uint32_t>(type));
+  };
+  if (tensor.dtype == "F32") return format(kernels::BlockType::kF32);
+  if (tensor.dtype == "F16") return format(kernels::BlockType::kF16);
+  if (tensor.dtype == "BF16") return format(kernels::BlockType::kBF16);
+  throw Failure(
+      folder,
+      "tensor " + Quote(name, 120) + " has the dtype " + tensor.dtype + ", which is not supported",
+      "Supported: F32, F16, BF16");
+}
+
+// The tensors of the decoder under the names that its family's places have.
+FileTensors WeightsOf(const SafetensorsFile& file, const Described& described,
+                      const std::string& folder, ModelConfig* config) {
+  FileTensors tensors;
+  int64_t left_out = 0;
+  int64_t left_out_bytes = 0;
+  for (const auto& [name, tensor] : file.tensors()) {
+    bool passed_over = false;
+    for (const std::string_view ending : described.family->ignored_endings) {
+      passed_over = passed_over || name.ends_with(ending);
+    }
+    if (passed_over) continue;  // masks and such, of any dtype
+    const auto own = described.wrapper == nullptr ? name : TextTensorName(name, *described.wrapper);
+    if (!own) {
+      ++left_out;
+      left_out_bytes += tensor.bytes;
+      continue;
+    }
+    const FileTensor found{tensor.shape, FormatOf(name, tensor, folder), tensor.data, tensor.bytes,
+                           name};
+    if (!tensors.emplace(*own, found).second)
+      throw Failure(folder, "has two tensors for " + Quote(*own, 120));
+  }
+  if (left_out > 0) {
+    config->notes.push_back("only the text part is read: " + std::to_string(left_out) +
+                            " tensors of the other parts (pictures), " +
+                            std::to_string((left_out_bytes + 500'000) / 1'000'000) +
+                            " MB, are left out");
+  }
+  const std::vector<TensorPlace> places = described.family->folder_tensors(described.text);
+  CompleteBaseNames(places, &tensors);
+  ResolveOutput(places, folder, &tensors, config);
+  return tensors;
+}
+
+class FolderModel : public ModelSource {
+ public:
+  explicit FolderModel(const std::filesystem::path& folder)
+      : FolderModel(folder, ReadJson(folder)) {}
+
+  const ModelConfig& config() const override { return config_; }
+  const TensorRef* Find(const std::string& name) const override { return table_.Find(name); }
+  std::unique_ptr<Tokenizer> MakeTokenizer() const override {
+    return std::make_unique<Tokenizer>(Tokenizer::FromFolder(folder_));
+  }
+  std::string path() const override { return folder_.string(); }
+  std::string Hash() const override {
+    std::vector<std::span<const std::byte>> files;
+    for (const MemoryMap& map : file_.maps()) files.push_back(map.bytes());
+    std::string hash = HashPieces(files);
+    for (const MemoryMap& map : file_.maps()) map.DontNeed(0, map.size());
+    return hash;
+  }
+  void DontNeed(const TensorRef& tensor) const override {
+    file_.DontNeed(tensor.data, SpannedBytes(tensor));
+  }
+  void CheckWhole() const override {
+    for (const MemoryMap& map : file_.maps()) map.CheckWhole();
+  }
+
+ private:
+  FolderModel(const std::filesystem::path& folder, const ConfigJson& json)
+      : FolderModel(folder, json, Describe(json)) {}
+  FolderModel(const std::filesystem::path& folder, const ConfigJson& json,
+              const Described& described)
+      : folder_(folder),
+        config_(ReadConfig(json, described)),
+        file_(folder),
+        weights_(WeightsOf(file_, described, folder.string(), &config_)),
+        table_(config_, described.family->folder_tensors(described.text), weights_, {},
+               folder.string()) {
+    CountParameters(weights_, &config_);
+    weights_.clear();
+  }
+
+  std::filesystem::path folder_;
+  ModelConfig config_;
+  SafetensorsFile file_;
+  FileTensors weights_;
+  TensorTable table_;
+};
+
+}  // namespace
+
+ModelConfig ReadFolderConfig(const std::filesystem::path& folder) {
+  const ConfigJson json = ReadJson(folder);
+  return ReadConfig(json, Describe(json));
+}
+
+std::unique_ptr<ModelSource> OpenFolderModel(const std::filesystem::path& folder) {
+  return std::make_unique<FolderModel>(folder);
+}
+
+}  // namespace midscope

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "core/model/gguf_model.h"
+
+#include <string>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/file_hash.h"
+#include "core/base/utf8.h"
+#include "core/formats/gguf_metadata.h"
+#include "core/model/families/family.h"
+#include "core/model/model_shapes.h"
+#include "core/model/tensor_table.h"
+
+namespace midscope {
+namespace {
+
+const Family& FamilyOf(const GgufFile& file) {
+  const std::string name = file.GetString("general.architecture").value_or("");
+  if (const Family* family = FindGgufArchitecture(name)) return *family;
+  std::string supported;
+  for (const Family* family : Families()) {
+    if (family->gguf_architecture.empty()) continue;
+    supported += (supported.empty() ? "" : ", ") + std::string(family->gguf_architecture);
+  }
+  throw Failure(file.path().string(),
+                name.empty() ? "metadata general.architecture is missing"
+                             : "the architecture " + Quote(name) + " is not supported yet",
+                "Supported: " + supported +
+                    ". How to add a family: core/model/families/README.md in Midscope's source");
+}
+
+// The tensors that are weights; those of rope factors have gone into the description.
+FileTensors WeightsOf(const GgufFile& file) {
+  FileTensors tensors;
+  for (const GgufTensor& tensor : file.tensors()) {
+    if (tensor.name.starts_with("rope_f")) continue;
+    tensors[tensor.name] = {tensor.shape, tensor.format, tensor.data, tensor.bytes, tensor.name};
+  }
+  return tensors;
+}
+
+// Rope factors that the description does not have would change every angle.
+void CheckRopeTensors(const GgufFile& file, const ModelConfig& config) {
+  if (config.rope_scaling.kind == RopeScalingKind::kLongRope &&
+      config.positions == PositionKind::kRotary) {
+    return;
+  }
+  for (const GgufTensor& tensor : file.tensors()) {
+    if (!tensor.name.starts_with("rope_f")) continue;
+    throw Failure(file.path().string(), "it has a tensor " + Quote(tensor.name) + ", which a " +
+                                            config.architecture + " decoder does not follow");
+  }
+}
+
+class GgufModel : public ModelSource {
+ public:
+  explicit GgufModel(const std::filesystem::path& path)
+      : file_(path),
+        config_(ReadGgufConfig(file_)),
+        table_(config_, FamilyOf(file_).gguf_tensors(), WeightsOf(file_),
+               FamilyOf(file_).ignored_endings, path.string()) {}
+
+  const ModelConfig& config() const override { return config_; }
+  const TensorRef* Find(const std::string& name) const override { return table_.Find(name); }
+  std::unique_ptr<Tokenizer> MakeTokenizer() const override {
+    return std::make_unique<Tokenizer>(file_);
+  }
+  std::string path() const override { return file_.path().string(); }
+  std::string Hash() const override {
+    std::string hash = HashBytes(file_.map().bytes());
+    file_.map().DontNeed(0, file_.map().size());
+    return hash;
+  }
+  void CheckWhole() const override { file_.map().CheckWhole(); }
+  void DontNeed(const TensorRef& tensor) const override {
+    const int64_t begin = tensor.data - file_.map().data();
+    if (begin < 0 || begin >= file_.map().size()) return;  // a reordered bias, in memory
+    file_.map().DontNeed(begin, begin + SpannedBytes(tensor));
+  }
+
+ private:
+  GgufFile file_;
+  ModelConfig config_;
+  TensorTable table_;
+};
+
+}  // namespace
+
+ModelConfig ReadGgufConfig(const GgufFile& file) {
+  const Family& family = FamilyOf(file);
+  ModelConfig config;
+  config.architecture = family.name;
+  config.name = file.GetString("general.name").value_or("");
+  const GgufMetadata metadata(file, std::string(family.gguf_architecture));
+  family.read_gguf(metadata, &config);
+  CheckModelConfig(config, file.path().string());
+  CheckRopeTensors(file, config);
+  metadata.CheckAllRead();
+  CountParameters(WeightsOf(file), &config);
+  return config;
+}
+
+std::unique_ptr<ModelSource> OpenGgufModel(const std::filesystem::path& path) {
+  return std::make_unique<GgufModel>(path);
+}
+
+}  // namespace midscope

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// What a model is, as data: the decoder follows this description and knows no architecture by name.
+// Readers of files (gguf_model.h, folder_model.h) fill it in and check it: numbers in here can be
+// multiplied and divided without a second look.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace midscope {
+
+enum class NormKind { kRms, kLayer };  // kLayer: mean taken off, bias where the file has one
+
+enum class Activation { kSilu, kGelu, kGeluTanh };
+
+// Norm of q and k after projection. kHead: over each head (qwen3, gemma3); kWidth: over all heads
+// together (olmo2).
+enum class QueryKeyNorm { kNone, kHead, kWidth };
+
+enum class PositionKind { kRotary, kAlibi };
+
+enum class RopeScalingKind { kNone, kLinear, kDynamic, kLlama3, kYarn, kLongRope };
+
+// As in the model's own configuration (transformers' names in comments).
+struct RopeScaling {
+  RopeScalingKind kind = RopeScalingKind::kNone;
+  double factor = 1.0;
+  double original_context = 0;         // original_max_position_embeddings
+  double low_frequency_factor = 1.0;   // llama3
+  double high_frequency_factor = 4.0;  // llama3
+  double beta_fast = 32.0;             // yarn
+  double beta_slow = 1.0;              // yarn
+  bool truncate = true;                // yarn: the range of pairs in between is whole numbers
+  double attention_factor = 0;         // yarn, longrope; 0: by the usual formula
+  std::vector<double> short_factors;   // longrope, [rotary pairs]
+  std::vector<double> long_factors;    // longrope
+  bool operator==(const RopeScaling&) const = default;
+};
+
+// What may differ from layer to layer.
+struct LayerAttention {
+  int64_t window = 0;  // keys that a query sees, itself included; 0: all
+  bool rotary = true;  // false: no positions in this layer (SmolLM3's NoPE layers)
+  bool local = false;  // rotates by rope_local_base without scaling (gemma3's sliding layers)
+  bool operator==(const LayerAttention&) const = default;
+};
+
+struct ModelConfig {
+  std::string architecture;  // "llama", "gemma2": which description this is; the decoder does not
+                             // look at it
+  std::string name;          // as the file calls the model; may be empty
+  int64_t layers = 0;        // 1 to 1,024
+  int64_t heads = 0;         // query heads; a multiple of key_value_heads
+  int64_t key_value_heads = 0;
+  int64_t head_dim = 0;  // even; need not be hidden / heads
+  int64_t hidden = 0;    // width of the residual stream
+  int64_t feed_forward = 0;
+  int64_t vocabulary = 0;
+  int64_t trained_context = 0;  // tokens
+  // Runs may be longer than the context holds (core/plan/context_limit.h): a decoder's option, not
+  // the file's.
+  bool beyond_context = false;
+
+  PositionKind positions = PositionKind::kRotary;
+  double rope_base = 10000.0;
+  double rope_local_base = 10000.0;
+  int64_t rope_dimensions = 0;  // rotated dimensions of a head, the first ones; even
+  RopeScaling rope_scaling;
+  double alibi_max_bias = 8.0;
+  std::vector<LayerAttention> attention;  // [layer]
+
+  NormKind norm = NormKind::kRms;
+  double norm_epsilon = 1e-5;
+  bool norm_adds_one = false;  // the file's norm weights w stand for 1 + w (gemma in a Hugging Face
+                               // folder; GGUF has added it)
+  bool input_norms = true;     // norms before attention and MLP (not olmo2)
+  bool output_norms =
+      false;  // norms after attention and MLP, before they are added (gemma2, gemma3, olmo2)
+  QueryKeyNorm query_key_norm = QueryKeyNorm::kNone;
+  bool parallel_residual = false;  // attention and MLP both read the block's input (gpt_neox)
+  bool gated_mlp = true;           // down(activation(gate) * up); else down(activation(up))
+  Activation activation = Activation::kSilu;
+
+  double embedding_scale = 1.0;  // gemma: sqrt(hidden)
+  double logit_scale = 0;        // of attention; 0: 1 / sqrt(head_dim)
+  double attention_softcap = 0;  // cap * tanh(x / cap) on attention logits; 0: none
+  double final_softcap = 0;      // on the model's logits
+  double clip_qkv = 0;           // q, k and v clamped to +- this (mpt); 0: not
+
+  bool tied_embeddings = false;  // no output matrix of its own: logits come from the embeddings
+  std::string quantisation;      // the tensor type that holds most parameters, "Q4_1"
+  int64_t parameters = 0;
+  int64_t stored_bytes = 0;  // of those parameters in the file
+
+  // What a user must know of how the file was read, each a sentence: parts that were left out, an
+  // output matrix that is used against the configuration. Printed by `info`, and when opened.
+  std::vector<std::string> notes;
+
+  int64_t heads_per_key_value_head() const { return heads / key_value_heads; }
+};
+
+}  // namespace midscope

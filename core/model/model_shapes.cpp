@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "core/model/model_shapes.h"
+
+#include "core/base/error.h"
+
+namespace midscope {
+namespace {
+
+void CheckRope(const ModelConfig& config, const std::string& thing) {
+  if (config.head_dim % 2 != 0) {
+    throw Failure(thing, "heads of " + std::to_string(config.head_dim) +
+                             " dimensions are not supported; the number must be even");
+  }
+  const int64_t rotated = config.rope_dimensions;
+  if (rotated < 2 || rotated % 2 != 0 || rotated > config.head_dim) {
+    throw Failure(thing,
+                  "rotating " + std::to_string(rotated) + " of " + std::to_string(config.head_dim) +
+                      " dimensions of a head is not supported",
+                  "Supported: an even number of them");
+  }
+  const RopeScaling& scaling = config.rope_scaling;
+  if (scaling.kind != RopeScalingKind::kLongRope) return;
+  for (const auto* factors : {&scaling.short_factors, &scaling.long_factors}) {
+    if (static_cast<int64_t>(factors->size()) == rotated / 2) continue;
+    throw Failure(thing, "it has " + std::to_string(factors->size()) + " rope factors for " +
+                             std::to_string(rotated / 2) + " rotated pairs of dimensions");
+  }
+}
+
+void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor>* tensors) {
+  const int64_t hidden = config.hidden;
+  const int64_t query = config.heads * config.head_dim;
+  const int64_t key = config.key_value_heads * config.head_dim;
+  const auto add = [&](const char* name, std::vector<int64_t> shape) {
+    tensors->push_back({std::to_string(layer) + "." + name, layer, std::move(shape)});
+  };
+  if (config.input_norms) {
+    add("attention_norm", {hidden});
+    add("mlp_norm", {hidden});
+  }
+  if (config.output_norms) {
+    add("attention_output_norm", {hidden});
+    add("mlp_output_norm", {hidden});
+  }
+  if (config.query_key_norm != QueryKeyNorm::kNone) {
+    const bool of_head = config.query_key_norm == QueryKeyNorm::kHead;
+    add("query_norm", {of_head ? config.head_dim : query});
+    add("key_norm", {of_head ? config.head_dim : key});
+  }
+  add("query", {query, hidden});
+  add("key", {key, hidden});
+  add("value", {key, hidden});
+  add("attention_out", {hidden, query});
+  if (config.gated_mlp) add("gate", {config.feed_forward, hidden});
+  add("up", {config.feed_forward, hidden});
+  add("down", {hidden, config.feed_forward});
+}
+
+}  // namespace
+
+void CheckModelConfig(const ModelConfig& config, const std::string& thing) {
+  if (config.heads % config.key_value_heads != 0) {
+    throw Failure(thing, std::to_string(config.heads) + " heads can't share " +
+                             std::to_string(config.key_value_heads) + " key-value heads evenly");
+  }
+  // Products of widths stay far from overflow: each is at most 2^20.
+  if (config.heads * config.head_dim > kMaxWidth) {
+    throw Failure(thing, std::to_string(config.heads) + " heads of " +
+                             std::to_string(config.head_dim) + " dimensions are too wide");
+  }
+  CheckRope(config, thing);
+  if (static_cast<int64_t>(config.attention.size()) != config.layers) {
+    throw Failure(thing, "it describes the attention of " +
+                             std::to_string(config.attention.size()) + " layers and has " +
+                             std::to_string(config.layers));
+  }
+}
+
+std::vector<NeededTensor> NeededTensors(const ModelConfig& config) {
+  std::vector<NeededTensor> tensors = {{"token_embedding", -1, {config.vocabulary, config.hidden}},
+                                       {"final_norm", -1, {config.hidden}}};
+  if (!config.tied_embeddings) {
+    tensors.push_back({"output", -1, {config.vocabulary, config.hidden}});
+  }
+  for (int64_t layer = 0; layer < config.layers; ++layer) AddLayer(config, layer, &tensors);
+  return tensors;
+}
+
+std::string ShapeText(const std::vector<int64_t>& shape) {
+  std::string text = "[";
+  for (const int64_t size : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(size);
+  return text + "]";
+}
+
+}  // namespace midscope

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "core/model/model_source.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/formats/safetensors_file.h"
+#include "core/hub/model_cache.h"
+#include "core/model/embedded_model.h"
+#include "core/model/folder_model.h"
+#include "core/model/gguf_model.h"
+
+namespace midscope {
+namespace {
+
+// torch.save writes a zip archive, or in old files a bare pickle of protocol 2 and up.
+bool IsPickle(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 4> magic{};
+  file.read(magic.data(), magic.size());
+  const std::string_view bytes(magic.data(), magic.size());
+  return bytes == "PK\x03\x04" || (bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5);
+}
+
+std::unique_ptr<ModelSource> OpenFile(const std::filesystem::path& path) {
+  if (path.extension() == ".safetensors") {
+    throw Failure(path.string(), "holds only weights, without the model's config.json",
+                  "Name its folder: " + path.parent_path().string());
+  }
+  if (IsPickleName(path.filename().string()) || IsPickle(path)) RefusePickle(path);
+  return OpenGgufModel(path);
+}
+
+std::unique_ptr<ModelSource> OpenFolder(const std::filesystem::path& folder) {
+  std::error_code error;
+  if (!std::filesystem::exists(folder / "config.json", error)) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+      if (entry.path().extension() != ".gguf") continue;
+      throw Failure(folder.string(), "has no config.json, but a GGUF file",
+                    "Name the file: " + entry.path().string());
+    }
+  }
+  return OpenFolderModel(folder);
+}
+
+// Of a snapshot in the cache: people fetch one GGUF file of a model as often as its folder.
+std::filesystem::path ResolveSnapshot(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (const char* weights : {"model.safetensors", "model.safetensors.index.json"}) {
+    if (std::filesystem::exists(folder / weights, error)) return folder;
+  }
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".gguf") files.push_back(entry.path());
+  }
+  if (files.empty()) return folder;
+  if (files.size() == 1) return files.front();
+  std::sort(files.begin(), files.end());
+  std::string names;
+  for (const auto& file : files) names += (names.empty() ? "" : ", ") + file.string();
+  throw Failure(folder.string(), "holds several GGUF files", "Name one of them: " + names);
+}
+
+}  // namespace
+
+std::filesystem::path ResolveModel(const std::string& model) {
+  if (model == "embedded") return ModelPath(model);
+  std::error_code error;
+  if (std::filesystem::exists(model, error) || !IsCachedModelName(model)) return model;
+  if (const auto folder = FindCachedModel(model)) return ResolveSnapshot(*folder);
+  throw Failure(
+      model, "is neither a file nor a folder, nor a model in " + HuggingFaceCache().string(),
+      "Check the path, or fetch the model: midscope fetch " + model.substr(0, model.find('@')));
+}
+
+std::unique_ptr<ModelSource> OpenModel(const std::string& model) {
+  const std::filesystem::path path = ResolveModel(model);
+  std::error_code error;
+  return std::filesystem::is_directory(path, error) ? OpenFolder(path) : OpenFile(path);
+}
+
+}  // namespace midscope

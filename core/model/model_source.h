@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// A model on disk, whatever its format: a description, tensors under the decoder's own names, a
+// tokenizer. The decoder loads from this and sees neither GGUF nor safetensors.
+//
+// Names (N: layer): token_embedding [vocabulary, hidden]; output [vocabulary, hidden] (absent where
+// tied); final_norm [hidden];
+//   N.attention_norm, N.mlp_norm [hidden] (input norms); N.attention_output_norm, N.mlp_output_norm
+//   [hidden]; N.query [heads * head_dim, hidden]; N.key, N.value [key_value_heads * head_dim,
+//   hidden]; N.attention_out [hidden, heads * head_dim]; N.query_norm, N.key_norm [head_dim] or
+//   [heads * head_dim] / [key_value_heads * head_dim]; N.gate, N.up [feed_forward, hidden]; N.down
+//   [hidden, feed_forward]; and NAME.bias for each, where the model has one.
+// Rows of query and key are in half-split rotary order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/model/model_config.h"
+#include "core/tokenizer/tokenizer.h"
+#include "kernels/dequantise.h"
+
+namespace midscope {
+
+// Rows of one of the decoder's matrices within the file: fused projections (gpt_neox, phi3, mpt)
+// and interleaved rotary order (GGUF's llama) are rows of the same tensor in another order. Row r
+// of the matrix is row rows[r] of the tensor; empty rows: the tensor as it is.
+struct TensorRef {
+  kernels::BlockFormat format;
+  const std::byte* data =
+      nullptr;       // row 0 of the tensor; memory-mapped, lives as long as the source
+  int64_t rows = 0;  // of the decoder's matrix; 1 for vectors
+  int64_t columns = 0;
+  int64_t row_bytes = 0;
+  std::vector<int64_t> row_order;  // [rows], or empty: 0, 1, 2, ...
+  std::string file_name;           // the tensor's in the file, for messages
+
+  const std::byte* Row(int64_t row) const {
+    return data + (row_order.empty() ? row : row_order[static_cast<size_t>(row)]) * row_bytes;
+  }
+};
+
+class ModelSource {
+ public:
+  virtual ~ModelSource() = default;
+  virtual const ModelConfig& config() const = 0;
+  // Null where the model has no such tensor. Throws Error where it has another shape than the
+  // description asks for.
+  virtual const TensorRef* Find(const std::string& name) const = 0;
+  virtual std::unique_ptr<Tokenizer> MakeTokenizer() const = 0;
+  virtual std::string path() const = 0;
+  virtual std::string Hash()
+      const = 0;  // XXH3-128 of the file, or of the folder's weight files in name order
+  virtual void DontNeed(const TensorRef& tensor) const = 0;
+  // Throws Error (failure) where a read found one of its files cut off (MemoryMap::CheckWhole).
+  virtual void CheckWhole() const = 0;
+};
+
+// The file or folder that a user's name for a model stands for: a .gguf file, a Hugging Face
+// folder, `org/name` or `org/name@REVISION` in the Hugging Face cache (a snapshot without
+// safetensors stands for its only .gguf file), or "embedded". Throws Error where there is none.
+std::filesystem::path ResolveModel(const std::string& model);
+
+// Opens what ResolveModel gives. Throws Error.
+std::unique_ptr<ModelSource> OpenModel(const std::string& model);
+
+}  // namespace midscope

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// The tensors of a model file under the decoder's names: a family's places, held against what the
+// file has.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/model/families/family.h"
+#include "core/model/model_config.h"
+#include "core/model/model_shapes.h"
+#include "core/model/model_source.h"
+#include "kernels/dequantise.h"
+
+namespace midscope {
+
+// A tensor as it lies in a file, whatever the file's format.
+struct FileTensor {
+  std::vector<int64_t> shape;  // outermost first; row-major
+  kernels::BlockFormat format;
+  const std::byte* data = nullptr;  // any alignment
+  int64_t bytes = 0;
+  std::string file_name;  // as the file calls it; empty: by its key in FileTensors
+};
+
+// By the names that a family's places have.
+using FileTensors = std::map<std::string, FileTensor, std::less<>>;
+
+// Fills in config->parameters, their bytes and the type that most of them have.
+void CountParameters(const FileTensors& tensors, ModelConfig* config);
+
+// Bytes of the file from tensor.data on in which its rows lie.
+int64_t SpannedBytes(const TensorRef& tensor);
+
+class TensorTable {
+ public:
+  // Throws Error naming `thing` and the tensor: missing, of another shape than the description
+  // asks for, or without a place in it (endings in `ignored` are passed over).
+  TensorTable(const ModelConfig& config, const std::vector<TensorPlace>& places,
+              const FileTensors& file, const std::vector<std::string_view>& ignored,
+              const std::string& thing);
+
+  const TensorRef* Find(const std::string& name) const;  // null where there is none
+
+ private:
+  void Add(const NeededTensor& needed, const TensorPlace& place);
+  void AddBiases(const std::vector<NeededTensor>& needed, const TensorPlace& place);
+  void AddBias(const NeededTensor& needed, const TensorPlace& place);
+  TensorRef Reference(const FileTensor& tensor, const std::vector<int64_t>& shape, RowPart part,
+                      const std::string& file_name) const;
+  TensorRef Vector(const TensorRef& rows);
+  const FileTensor& Require(const std::string& file_name);
+  void CheckNoneLeft(const std::vector<std::string_view>& ignored) const;
+
+  const ModelConfig& config_;  // only while constructing
+  const FileTensors& file_;    // only while constructing
+  std::string thing_;
+  std::map<std::string, TensorRef, std::less<>> tensors_;
+  std::set<std::string, std::less<>> used_;
+  std::deque<std::vector<float>> reordered_;  // biases whose elements lie in another order
+};
+
+}  // namespace midscope

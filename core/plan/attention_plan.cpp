@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "core/plan/attention_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/plan/plan_checks.h"
+#include "core/plan/rope_frequencies.h"
+#include "core/plan/scheme_plans.h"
+
+namespace midscope {
+namespace {
+
+void AddChannel(const ChannelScaling& scaling, const ModelConfig& config, int64_t prompt_tokens,
+                std::vector<AttentionPlan>& plans) {
+  const std::string term = "channel(" + std::to_string(scaling.channel) + ")";
+  if (scaling.channel < 0 || scaling.channel >= config.hidden) {
+    throw UsageError(term, "the model has no such channel",
+                     "It has channels 0-" + std::to_string(config.hidden - 1));
+  }
+  CheckLayers(scaling.layers, config, term);
+  const RowRange rows = RowsOf({scaling.rows, scaling.last_rows}, prompt_tokens);
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    if (!scaling.layers.Contains(layer)) continue;
+    auto& override = plans[static_cast<size_t>(layer)].row_override;
+    if (!override) {
+      override = RowOverride{rows.first, rows.last, {}};
+    } else if (override->first_row != rows.first || override->last_row != rows.last) {
+      throw UsageError(
+          term, "layer " + std::to_string(layer) + " has another channel term with other rows",
+          "Give channel terms that share a layer the same rows=");
+    }
+    for (const auto& other : override->channels) {
+      if (other.channel == scaling.channel) {
+        throw UsageError(term, "layer " + std::to_string(layer) + " scales this channel twice",
+                         "Give one factor for a channel and layer");
+      }
+    }
+    override->channels.push_back({scaling.channel, scaling.factor, scaling.change_value});
+  }
+}
+
+// What the model itself does, layer by layer.
+std::vector<AttentionPlan> PlainPlans(const ModelConfig& config, int64_t tokens) {
+  AttentionPlan plain;
+  plain.logit_scale = config.logit_scale != 0
+                          ? config.logit_scale
+                          : 1.0 / std::sqrt(static_cast<double>(config.head_dim));
+  plain.softcap = config.attention_softcap;
+  plain.q_ratio.assign(static_cast<size_t>(config.heads), 1.0);
+  plain.k_ratio = plain.q_ratio;
+  RopeFrequencies global;
+  RopeFrequencies local;
+  if (config.positions == PositionKind::kRotary) {
+    global = ModelFrequencies(config, tokens);
+    local = LocalFrequencies(config);
+  } else {
+    plain.alibi_slopes = AlibiSlopes(config.heads, config.alibi_max_bias);
+  }
+  std::vector<AttentionPlan> plans(static_cast<size_t>(config.layers), plain);
+  for (size_t layer = 0; layer < plans.size(); ++layer) {
+    const LayerAttention attention =
+        layer < config.attention.size() ? config.attention[layer] : LayerAttention{};
+    plans[layer].window = attention.window;
+    if (!attention.rotary) continue;
+    const RopeFrequencies& frequencies = attention.local ? local : global;
+    plans[layer].inverse_frequency = frequencies.inverse_frequency;
+    plans[layer].magnitude = frequencies.magnitude;
+  }
+  return plans;
+}
+
+}  // namespace
+
+std::vector<float> AlibiSlopes(int64_t heads, double max_bias) {
+  int64_t power = 1;
+  while (power < heads) power *= 2;
+  const auto slope = [&](int64_t i) {
+    const double exponent = max_bias * static_cast<double>(i + 1) / static_cast<double>(power);
+    return static_cast<float>(std::exp2(-exponent));
+  };
+  std::vector<float> slopes;
+  if (power == heads) {
+    for (int64_t i = 0; i < heads; ++i) slopes.push_back(slope(i));
+  } else {
+    for (int64_t i = 1; i < power; i += 2) slopes.push_back(slope(i));
+    for (int64_t i = 0; i < power; i += 2) slopes.push_back(slope(i));
+    slopes.resize(static_cast<size_t>(heads));
+  }
+  return slopes;
+}
+
+std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const ModelConfig& config,
+                                        int64_t prompt_tokens, int64_t tokens) {
+  const int64_t length = tokens > 0 ? tokens : prompt_tokens;
+  std::vector<AttentionPlan> plans = PlainPlans(config, length);
+  ApplyScheme(intervention, config, length, plans);
+  for (const ChannelScaling& scaling : intervention.channels)
+    AddChannel(scaling, config, prompt_tokens, plans);
+  std::vector<AttentionEdits> edits = CompileEdits(intervention, config, prompt_tokens);
+  for (size_t layer = 0; layer < plans.size(); ++layer)
+    plans[layer].edits = std::move(edits[layer]);
+  return plans;
+}
+
+}  // namespace midscope

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// What one layer's attention does with positions and inputs: the only thing that the attention
+// kernels learn of an intervention.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/intervention/intervention.h"
+#include "core/model/model_config.h"
+#include "core/plan/attention_edits.h"
+
+namespace midscope {
+
+// Heads' position ratios, most of which are known only when the last prompt query is (Ms-PoE).
+struct RatioRule {
+  MsPoe scheme;
+  int64_t layer = 0;  // order random: each has a permutation of its own
+  bool operator==(const RatioRule&) const = default;
+};
+
+struct ScaledChannel {
+  int64_t channel = 0;
+  double factor = 1.0;
+  bool change_value = false;
+  bool operator==(const ScaledChannel&) const = default;
+};
+
+// The layer's rows from `first_row` on take q, and the keys that they see, from the normalised
+// input with `channels` scaled; the v that they see too for channels with change_value, else it is
+// clean. Rows in [first_row, last_row) only; last_row is the sequence's end unless the intervention
+// says otherwise.
+struct RowOverride {
+  int64_t first_row = 0;
+  int64_t last_row = INT64_MAX;
+  std::vector<ScaledChannel> channels;
+  bool operator==(const RowOverride&) const = default;
+};
+
+// Self-Extend's rule: at distance i - j < window the plan's own positions; further away query i
+// stands at floor(i / group) + window - floor(window / group) and key j at floor(j / group).
+struct NearFarRule {
+  int64_t group = 1;
+  int64_t window = 1;
+  bool operator==(const NearFarRule&) const = default;
+};
+
+// Infini-attention's segments and memory.
+struct CompressiveMemory {
+  int64_t segment = 0;        // tokens
+  std::vector<double> gates;  // [head]: share of the memory
+  MemoryUpdate update = MemoryUpdate::kLinear;
+  bool operator==(const CompressiveMemory&) const = default;
+};
+
+struct AttentionPlan {
+  std::vector<double> inverse_frequency;  // [rotary pairs], radians a position; empty: not rotated
+  double magnitude = 1.0;                 // factor of cos and sin (YaRN's temperature)
+  std::vector<double> q_ratio;            // [head]: the head's queries stand at position / ratio
+  std::vector<double> k_ratio;            // [head]: and so do the keys that it sees
+  double logit_scale = 1.0;
+  int64_t window = 0;               // keys that a query sees, itself included; 0: all
+  double softcap = 0;               // of the logits; 0: none
+  std::vector<float> alibi_slopes;  // [head]; empty: none
+  std::optional<RatioRule>
+      ratio_rule;  // set: q_ratio and k_ratio are filled in when the last prompt query is known
+  std::optional<NearFarRule> near_far;
+  std::optional<CompressiveMemory> memory;
+  std::optional<RowOverride> row_override;
+  AttentionEdits edits;
+  bool operator==(const AttentionPlan&) const = default;
+};
+
+// One plan a layer, for a sequence of `tokens` tokens, of which the prompt is the first
+// prompt_tokens (0: all are prompt). The length matters where the model's own frequencies depend on
+// it (rope_frequencies.h) or the scheme does (dynamic-ntk, dynamic-linear). Throws Error (usage)
+// where the model cannot take the intervention: a layer, channel or row out of range, a position
+// scheme for a model that rotates nothing (ALiBi), ratios for another number of heads, and what
+// CompileEdits refuses. Layers that are not rotated in a model of which others are keep ratio 1.
+std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const ModelConfig& config,
+                                        int64_t prompt_tokens, int64_t tokens = 0);
+
+// ALiBi's slopes [head] as MPT has them: 2^(-max_bias i / n) for i = 1 .. n, n the power of two not
+// below `heads`; where n is not `heads`, every other slope first (transformers'
+// build_mpt_alibi_tensor).
+std::vector<float> AlibiSlopes(int64_t heads, double max_bias);
+
+// Ratios of heads by their scores [head], as the rule's mode and order say; ties go to the lower
+// head. Scores: counts of attended keys (kernels/position_awareness.h), and of order entropy the
+// entropies of the last row; sequential, reversed and random do not look at them. In mode `group`
+// scores of heads that share keys are summed. q_ratio and k_ratio differ in mode `code` with
+// grouped key heads only. Entropies that are equal but for rounding may swap ratios between
+// machines, as counts near the threshold may.
+struct HeadRatios {
+  std::vector<double> q;  // [head]
+  std::vector<double> k;  // [head]
+};
+HeadRatios ResolveRatios(const RatioRule& rule, std::span<const int64_t> attended_keys,
+                         int64_t key_value_heads);
+HeadRatios ResolveRatios(const RatioRule& rule, std::span<const double> scores,
+                         int64_t key_value_heads);
+
+// The same from what scores are made of: the last prompt query's attention weights before rotation
+// [heads, keys].
+HeadRatios ResolveRatiosOfRow(const RatioRule& rule, const float* last_row, int64_t keys,
+                              int64_t heads, int64_t key_value_heads);
+
+// True when the rule needs no scores: order sequential, reversed or random.
+bool RatiosAreFixed(const RatioRule& rule);
+
+// The value of each head's first head of those that share its keys [head]: the ratio that mode
+// `code` rotates the keys by.
+std::vector<double> FirstOfGroup(std::span<const double> of_heads, int64_t key_value_heads);
+
+}  // namespace midscope

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "core/plan/near_far_plan.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/plan/plan_checks.h"
+
+namespace midscope {
+namespace {
+
+constexpr const char* kTerm = "self-extend";
+
+// The longest run whose distances, seen through the rule, stay below `distance`.
+int64_t Reach(const SelfExtend& scheme, int64_t distance) {
+  return (distance - scheme.window) * scheme.group + scheme.window;
+}
+
+}  // namespace
+
+void ApplySelfExtend(const SelfExtend& scheme, const Intervention& intervention,
+                     std::vector<AttentionPlan>& plans) {
+  if (scheme.group < 1) throw UsageError(kTerm, "group must be at least 1");
+  if (scheme.window < 1) {
+    throw UsageError(kTerm, "window must be at least 1", "It counts the query's own key");
+  }
+  if (!intervention.moves.empty()) {
+    throw UsageError(kTerm,
+                     "it does not go together with move: near and far are told apart by "
+                     "where tokens stand in the text",
+                     "Leave one of the two out");
+  }
+  CheckNoWindow(plans, kTerm, ", so that far keys would stay unseen");
+  for (AttentionPlan& plan : plans) {
+    if (!plan.inverse_frequency.empty()) plan.near_far = NearFarRule{scheme.group, scheme.window};
+  }
+}
+
+RowPositions FarQueries(const NearFarRule& rule) {
+  return {rule.group, rule.window - rule.window / rule.group};
+}
+
+RowPositions FarKeys(const NearFarRule& rule) { return {rule.group, 0}; }
+
+std::string SelfExtendAdvice(const SelfExtend& scheme, const ModelConfig& config, int64_t tokens) {
+  const int64_t trained = config.trained_context;
+  if (tokens <= trained || tokens <= scheme.window) return "";
+  const auto beyond = [&](int64_t distance) {
+    return " beyond " + std::to_string(std::max(trained, Reach(scheme, distance))) +
+           " tokens group=" + std::to_string(scheme.group) +
+           " and window=" + std::to_string(scheme.window);
+  };
+  if (tokens > Reach(scheme, trained)) {
+    return std::string(kTerm) + ": warning:" + beyond(trained) +
+           " make distances of more than the trained " + std::to_string(trained) +
+           ". Take a larger group or a smaller window";
+  }
+  const int64_t well_trained = 2 * trained / 3;
+  if (tokens <= Reach(scheme, well_trained)) return "";
+  return std::string(kTerm) + ":" + beyond(well_trained) +
+         " make distances of more than two thirds of the trained " + std::to_string(trained) +
+         ", which models know less well. A larger group or a smaller window may do better";
+}
+
+}  // namespace midscope

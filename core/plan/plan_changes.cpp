@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "core/plan/plan_changes.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace midscope {
+namespace {
+
+// The plan without what is compared row by row.
+AttentionPlan ForAllRows(AttentionPlan plan) {
+  if (DecidedByLastRow(plan)) {
+    plan.q_ratio.clear();
+    plan.k_ratio.clear();
+  }
+  plan.near_far.reset();
+  plan.row_override.reset();
+  plan.edits = {};
+  return plan;
+}
+
+int64_t FirstRowOf(const std::optional<RowOverride>& rows) {
+  return rows ? rows->first_row : kNoRow;
+}
+
+// Rows before the window's end see no key that stands far away.
+int64_t FirstFarRow(const std::optional<NearFarRule>& rule) { return rule ? rule->window : kNoRow; }
+
+// Of one layer, whose input is the same.
+int64_t ChangedRowOfLayer(const AttentionPlan& before, const AttentionPlan& after) {
+  if (ForAllRows(before) != ForAllRows(after)) return 0;
+  int64_t row = FirstChangedRow(before.edits, after.edits);
+  if (before.row_override != after.row_override)
+    row = std::min({row, FirstRowOf(before.row_override), FirstRowOf(after.row_override)});
+  if (before.near_far != after.near_far)
+    row = std::min({row, FirstFarRow(before.near_far), FirstFarRow(after.near_far)});
+  return row;
+}
+
+}  // namespace
+
+bool DecidedByLastRow(const AttentionPlan& plan) {
+  return plan.ratio_rule && !RatiosAreFixed(*plan.ratio_rule);
+}
+
+std::vector<int64_t> FirstChangedRows(std::span<const AttentionPlan> before,
+                                      std::span<const AttentionPlan> after) {
+  std::vector<int64_t> rows;
+  rows.reserve(after.size());
+  int64_t first = kNoRow;
+  for (size_t layer = 0; layer < after.size(); ++layer) {
+    const bool other_ratios = first != kNoRow && DecidedByLastRow(after[layer]);
+    first = other_ratios ? 0 : std::min(first, ChangedRowOfLayer(before[layer], after[layer]));
+    rows.push_back(first);
+  }
+  return rows;
+}
+
+std::vector<int64_t> FirstRowsToRun(std::vector<int64_t> changed_rows, int64_t first_layer,
+                                    int64_t rows) {
+  const bool any = first_layer > 0 && changed_rows[static_cast<size_t>(first_layer) - 1] < rows;
+  if (any) std::fill_n(changed_rows.begin(), first_layer, int64_t{0});
+  return changed_rows;
+}
+
+}  // namespace midscope

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// What a changed intervention changes in a run, row by row.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/plan/attention_plan.h"
+
+namespace midscope {
+
+// Beyond every row: nothing changes.
+inline constexpr int64_t kNoRow = INT64_MAX;
+
+// Whether the last prompt row decides the layer's ratios.
+bool DecidedByLastRow(const AttentionPlan& plan);
+
+// The first row of each layer that comes out differently under `after` than under `before`; kNoRow
+// where none does. [layer]; never rises from layer to layer, for later rows see the changed ones.
+// Ratios that the last prompt row decides are not compared: they differ when what decides them
+// does, so a change to any row counts from row 0 in the next layer with such a rule. `before` has
+// such ratios filled in. Both are plans of one sequence, [layer] each.
+std::vector<int64_t> FirstChangedRows(std::span<const AttentionPlan> before,
+                                      std::span<const AttentionPlan> after);
+
+// The first row of each layer that has to run where nothing is kept of the layers below
+// `first_layer`: row 0 in all of those, if any of them changes. `rows`: of the sequence.
+std::vector<int64_t> FirstRowsToRun(std::vector<int64_t> changed_rows, int64_t first_layer,
+                                    int64_t rows);
+
+}  // namespace midscope

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Rotary frequencies as a model's own configuration asks for them, scaling included: what
+// transformers' modeling_rope_utils.py computes in float32, here in double.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/model/model_config.h"
+
+namespace midscope {
+
+struct RopeFrequencies {
+  std::vector<double> inverse_frequency;  // [rope_dimensions / 2], radians a position
+  double magnitude = 1.0;                 // factor of cos and sin
+  bool operator==(const RopeFrequencies&) const = default;
+};
+
+// Frequencies for a sequence of `tokens` tokens. Only dynamic scaling (beyond its original context)
+// and longrope (short or long factors) depend on the length. Where a scaling has no
+// original_context, the trained context stands in for it; where longrope has neither
+// attention_factor nor factor (1), its factor is trained context / original context.
+RopeFrequencies ModelFrequencies(const ModelConfig& config, int64_t tokens);
+
+// Frequencies of `local` layers: rope_local_base, unscaled.
+RopeFrequencies LocalFrequencies(const ModelConfig& config);
+
+}  // namespace midscope

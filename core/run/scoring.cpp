@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "core/run/scoring.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+namespace midscope {
+double LogSumExp(std::span<const float> logits) {
+  const double largest = *std::max_element(logits.begin(), logits.end());
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - largest);
+  return largest + std::log(sum);
+}
+
+double NegativeLogLikelihood(std::span<const float> logits, int32_t target) {
+  return LogSumExp(logits) - static_cast<double>(logits[static_cast<size_t>(target)]);
+}
+
+AnswerScore ScoreAnswer(const RunResult& result, int64_t prompt_tokens,
+                        std::span<const int32_t> answer_ids) {
+  if (answer_ids.empty()) throw std::logic_error("ScoreAnswer: no answer");
+  AnswerScore score;
+  score.correct = true;
+  for (size_t i = 0; i < answer_ids.size(); ++i) {
+    const std::span<const float> logits =
+        result.Logits(prompt_tokens - 1 + static_cast<int64_t>(i));
+    const double nll = NegativeLogLikelihood(logits, answer_ids[i]);
+    score.token_nll.push_back(nll);
+    score.nll += nll;
+    // Greedy decoding reaches the answer's token i only through its tokens before, so teacher
+    // forcing tells the same.
+    const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
+    score.correct = score.correct && best == answer_ids[i];
+  }
+  return score;
+}
+
+std::vector<int32_t> IdsToScore(std::span<const int32_t> prompt_ids,
+                                std::span<const int32_t> answer_ids) {
+  std::vector<int32_t> ids(prompt_ids.begin(), prompt_ids.end());
+  if (!answer_ids.empty()) ids.insert(ids.end(), answer_ids.begin(), answer_ids.end() - 1);
+  return ids;
+}
+
+std::vector<TopToken> TopTokens(std::span<const float> logits, int64_t k) {
+  std::vector<int32_t> ids(logits.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  const auto count =
+      static_cast<size_t>(std::clamp<int64_t>(k, 0, static_cast<int64_t>(logits.size())));
+  const auto larger = [&](int32_t a, int32_t b) {
+    const float x = logits[static_cast<size_t>(a)];
+    const float y = logits[static_cast<size_t>(b)];
+    return x != y ? x > y : a < b;
+  };
+  std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(),
+                    larger);
+  std::vector<TopToken> top;
+  for (size_t i = 0; i < count; ++i) top.push_back({ids[i], logits[static_cast<size_t>(ids[i])]});
+  return top;
+}
+
+}  // namespace midscope

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// How well an answer comes out, from the logits of the rows that predict it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/decoder/decoder.h"
+
+namespace midscope {
+
+// log of the sum of exp(logit), in double.
+double LogSumExp(std::span<const float> logits);
+
+// -log softmax(logits)[target], in double.
+double NegativeLogLikelihood(std::span<const float> logits, int32_t target);
+
+struct AnswerScore {
+  double nll = 0;                 // nats, summed over the answer's tokens, teacher-forced
+  std::vector<double> token_nll;  // [answer token]
+  bool correct = false;           // greedy continuation of as many tokens equals the answer
+};
+
+// `result` holds rows prompt_tokens - 1 ... of a run of prompt + answer (the answer's last token
+// need not have been run).
+AnswerScore ScoreAnswer(const RunResult& result, int64_t prompt_tokens,
+                        std::span<const int32_t> answer_ids);
+
+// prompt + answer without its last token: what has to run to score it.
+std::vector<int32_t> IdsToScore(std::span<const int32_t> prompt_ids,
+                                std::span<const int32_t> answer_ids);
+
+struct TopToken {
+  int32_t id = 0;
+  float logit = 0;
+};
+// The k largest, largest first; ties: lower id first.
+std::vector<TopToken> TopTokens(std::span<const float> logits, int64_t k);
+
+}  // namespace midscope

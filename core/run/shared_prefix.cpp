@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "core/run/shared_prefix.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/plan/plan_changes.h"
+
+namespace midscope {
+namespace {
+
+// Whether a row depends on later ones, or on sums over earlier ones that a trace does not hand on.
+bool RowsStandAlone(const AttentionPlan& plan) {
+  return !DecidedByLastRow(plan) && !plan.memory &&
+         std::none_of(plan.edits.ablated.begin(), plan.edits.ablated.end(),
+                      [](const AblatedHead& head) { return head.with == AblateWith::kMean; });
+}
+
+int64_t EqualTokens(std::span<const int32_t> a, std::span<const int32_t> b) {
+  return std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
+}
+
+std::vector<int64_t> RowsFrom(size_t donor, std::span<const FreshSequence> sequences) {
+  std::vector<int64_t> rows(sequences.size(), 0);
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    if (i == donor) continue;
+    const int64_t shared = SharedRows(sequences[donor], sequences[i]);
+    if (shared >= kFewestSharedRows) rows[i] = shared;
+  }
+  return rows;
+}
+
+}  // namespace
+
+int64_t SharedRows(const FreshSequence& donor, const FreshSequence& taker) {
+  if (taker.trace && !taker.trace->CanTakeFrom(*donor.trace)) return 0;
+  const int64_t tokens = std::min(
+      {EqualTokens(donor.ids, taker.ids), donor.prompt_tokens - 1, taker.prompt_tokens - 1});
+  if (tokens < kFewestSharedRows ||
+      !std::all_of(donor.plans.begin(), donor.plans.end(), RowsStandAlone) ||
+      !std::all_of(taker.plans.begin(), taker.plans.end(), RowsStandAlone)) {
+    return 0;
+  }
+  return std::min(tokens, FirstChangedRows(donor.plans, taker.plans).back());
+}
+
+std::optional<PrefixSharing> FindPrefixSharing(std::span<const FreshSequence> sequences) {
+  PrefixSharing best;
+  int64_t most = 0;
+  for (size_t donor = 0; donor < sequences.size(); ++donor) {
+    std::vector<int64_t> rows = RowsFrom(donor, sequences);
+    const int64_t spared = std::accumulate(rows.begin(), rows.end(), int64_t{0});
+    if (spared <= most) continue;
+    most = spared;
+    best = {donor, std::move(rows)};
+  }
+  if (most == 0) return std::nullopt;
+  return best;
+}
+
+void GiveRows(const PrefixSharing& sharing, std::span<const FreshSequence> sequences) {
+  const Trace& donor = *sequences[sharing.donor].trace;
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    if (sharing.rows[i] > 0) sequences[i].trace->TakeRows(donor, sharing.rows[i]);
+  }
+}
+
+}  // namespace midscope

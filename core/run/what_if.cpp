@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+#include "core/run/what_if.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "core/decoder/captures.h"
+#include "core/intervention/passage.h"
+#include "core/plan/awareness_rule.h"
+#include "core/plan/plan_changes.h"
+#include "core/run/row_batches.h"
+#include "core/run/shared_prefix.h"
+
+namespace midscope {
+namespace {
+
+// Heads of kept layers whose mean one of the plans takes.
+int64_t MeanHeads(const std::vector<AttentionPlan>& before, const std::vector<AttentionPlan>& after,
+                  int64_t first_layer) {
+  std::set<std::pair<size_t, int64_t>> heads;
+  for (const auto* plans : {&before, &after}) {
+    for (auto layer = static_cast<size_t>(first_layer); layer < plans->size(); ++layer) {
+      for (const AblatedHead& ablated : (*plans)[layer].edits.ablated) {
+        if (ablated.with == AblateWith::kMean) heads.insert({layer, ablated.head});
+      }
+    }
+  }
+  return static_cast<int64_t>(heads.size());
+}
+
+// Kept layers in which one of the plans puts rows of a sequence of `rows` into a memory.
+int64_t Memories(const std::vector<AttentionPlan>& before, const std::vector<AttentionPlan>& after,
+                 int64_t first_layer, int64_t rows) {
+  std::set<size_t> layers;
+  for (const auto* plans : {&before, &after}) {
+    for (auto layer = static_cast<size_t>(first_layer); layer < plans->size(); ++layer) {
+      const auto& memory = (*plans)[layer].memory;
+      if (memory && memory->segment < rows) layers.insert(layer);
+    }
+  }
+  return static_cast<int64_t>(layers.size());
+}
+
+constexpr kernels::ThresholdRule kRules[] = {kernels::ThresholdRule::kAtLeast,
+                                             kernels::ThresholdRule::kGreater};
+
+}  // namespace
+
+struct WhatIf::Subject {
+  const Prompt* prompt = nullptr;
+  std::vector<int32_t> ids;  // prompt and all but the last of the answer
+  std::unique_ptr<Trace> trace;
+  std::unique_ptr<LastQueryAttention> attention;
+  // By either rule, since a layer that is not run again keeps its counts; empty: not asked for.
+  std::vector<PositionAwareness> awareness;
+  WhatIfOutcome outcome;  // of the last completed run
+  bool fresh = false;     // outcome and attention belong to the trace's plans
+  // Of the call under way:
+  std::vector<AttentionPlan> plans;  // [layer]
+  std::vector<int64_t> first_row;    // [layer]: rows from here on are run; rows(): none
+  bool rerun = false;                // on top of a whole trace
+
+  int64_t prompt_tokens() const { return static_cast<int64_t>(prompt->ids.size()); }
+  int64_t rows() const { return static_cast<int64_t>(ids.size()); }
+  bool NeedsRun() const { return first_row.back() < rows(); }
+  // From the first row of the first layer on, into a trace.
+  bool RunsWhole() const { return trace && first_row.front() == 0; }
+  void PlanRows();
+  FreshSequence Fresh() const;
+  RunRequest Request(const Intervention& intervention);
+};
+
+// What has to run for `plans`.
+void WhatIf::Subject::PlanRows() {
+  rerun = false;
+  first_row.assign(plans.size(), 0);
+  if (!trace || trace->rows() == 0) return;
+  first_row = FirstChangedRows(trace->plans(), plans);
+  if (trace->rows() < rows()) {
+    // Left by a cancelled run: the first rows stand, if the change leaves them alone.
+    trace->Truncate(std::min(trace->rows(), first_row.back()));
+    std::fill(first_row.begin(), first_row.end(), trace->rows());
+    return;
+  }
+  rerun = true;
+  const int64_t tail = prompt_tokens() - 1;
+  for (int64_t& row : first_row) {
+    if (row != kNoRow || !fresh) row = std::min(row, tail);
+    row = std::min(row, rows());
+  }
+}
+
+FreshSequence WhatIf::Subject::Fresh() const { return {ids, prompt_tokens(), plans, trace.get()}; }
+
+RunRequest WhatIf::Subject::Request(const Intervention& intervention) {
+  RunRequest request;
+  request.ids = ids;
+  request.prompt_tokens = prompt_tokens();
+  request.intervention = ResolvePassages(intervention, *prompt);
+  request.hooks = {attention.get()};
+  for (PositionAwareness& counted : awareness) request.hooks.push_back(&counted);
+  request.trace = trace.get();
+  if (rerun) request.rerun = RunRequest::Rerun{first_row};
+  return request;
+}
+
+WhatIf::WhatIf(std::shared_ptr<const Decoder> decoder, std::vector<Prompt> prompts,
+               int64_t memory_limit, bool position_awareness)
+    : decoder_(std::move(decoder)), prompts_(std::move(prompts)), memory_limit_(memory_limit) {
+  for (const Prompt& prompt : prompts_) {
+    Subject subject;
+    subject.prompt = &prompt;
+    subject.ids = IdsToScore(prompt.ids, prompt.answer_ids);
+    subject.attention = std::make_unique<LastQueryAttention>(decoder_->config());
+    if (position_awareness) {
+      for (const kernels::ThresholdRule rule : kRules) {
+        subject.awareness.emplace_back(decoder_->config(), rule);
+      }
+    }
+    subjects_.push_back(std::move(subject));
+  }
+  Fit();
+  if (first_layer_ == decoder_->config().layers) return;
+  for (Subject& subject : subjects_)
+    subject.trace = decoder_->MakeTrace(subject.rows(), /*residual=*/true, first_layer_);
+}
+
+WhatIf::~WhatIf() = default;
+
+const Trace* WhatIf::trace(size_t prompt) const { return subjects_[prompt].trace.get(); }
+
+// Of all traces, for the plans that they have and are to have, with layers below first_layer
+// dropped.
+int64_t WhatIf::Bytes(int64_t first_layer) const {
+  if (first_layer == decoder_->config().layers) return 0;
+  int64_t bytes = 0;
+  for (const Subject& subject : subjects_) {
+    static const std::vector<AttentionPlan> none;
+    const auto& before = subject.trace ? subject.trace->plans() : none;
+    bytes += decoder_->TraceBytes(
+        subject.rows(), {.residual = true,
+                         .first_layer = first_layer,
+                         .mean_heads = MeanHeads(before, subject.plans, first_layer),
+                         .memories = Memories(before, subject.plans, first_layer, subject.rows())});
+  }
+  return bytes;
+}
+
+// Drops as many layers as the limit asks for.
+void WhatIf::Fit() {
+  const int64_t layers = decoder_->config().layers;
+  while (memory_limit_ > 0 && first_layer_ < layers && Bytes(first_layer_) > memory_limit_)
+    ++first_layer_;
+  for (Subject& subject : subjects_) {
+    if (!subject.trace) continue;
+    if (first_layer_ == layers) {
+      subject.trace.reset();
+    } else {
+      subject.trace->DropLayersBelow(first_layer_);
+    }
+  }
+}
+
+// What each prompt has to run.
+void WhatIf::PlanSubjects(const Intervention& intervention) {
+  for (Subject& subject : subjects_) {
+    subject.plans = CompilePlans(ResolvePassages(intervention, *subject.prompt), decoder_->config(),
+                                 subject.prompt_tokens(), subject.rows());
+  }
+  Fit();
+  for (Subject& subject : subjects_) subject.PlanRows();
+}
+
+WhatIfWork WhatIf::Estimate(const Intervention& intervention) {
+  PlanSubjects(intervention);
+  return Work();
+}
+
+WhatIfResult WhatIf::Evaluate(const Intervention& intervention, const JobContext& context,
+                              bool attention) {
+  const auto start = std::chrono::steady_clock::now();
+  context.ThrowIfCancelled();
+  PlanSubjects(intervention);
+  std::vector<Subject*> run;
+  for (Subject& subject : subjects_) {
+    if (subject.NeedsRun()) run.push_back(&subject);
+  }
+  RunAll(RunDonor(run, intervention, context), intervention, context);
+  WhatIfResult result = Tell(intervention, attention);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+// Where subjects that run whole begin alike, one of them is run here and the others take its rows
+// over. Returns those that are still to be run.
+std::vector<WhatIf::Subject*> WhatIf::RunDonor(std::vector<Subject*> subjects,
+                                               const Intervention& intervention,
+                                               const JobContext& context) {
+  std::vector<Subject*> whole;
+  std::vector<FreshSequence> sequences;
+  for (Subject* subject : subjects) {
+    if (!subject->RunsWhole()) continue;
+    whole.push_back(subject);
+    sequences.push_back(subject->Fresh());
+  }
+  const std::optional<PrefixSharing> sharing = FindPrefixSharing(sequences);
+  if (!sharing) return subjects;
+  Subject* donor = whole[sharing->donor];
+  RunAll(std::span(&donor, 1), intervention, context);
+  GiveRows(*sharing, sequences);
+  for (size_t i = 0; i < whole.size(); ++i) {
+    if (sharing->rows[i] == 0) continue;
+    whole[i]->rerun = false;
+    std::fill(whole[i]->first_row.begin(), whole[i]->first_row.end(), sharing->rows[i]);
+  }
+  std::erase(subjects, donor);
+  return subjects;
+}
+
+// Runs the subjects in packed batches of bounded size, in their order.
+void WhatIf::RunAll(std::span<Subject* const> subjects, const Intervention& intervention,
+                    const JobContext& context) {
+  const auto rows_of = [&](size_t i) {
+    return subjects[i]->rows() - subjects[i]->first_row.back();
+  };
+  size_t begin = 0;
+  while (begin < subjects.size()) {
+    const size_t end = BatchEnd(begin, subjects.size(), rows_of);
+    std::vector<RunRequest> requests;
+    for (size_t i = begin; i < end; ++i) {
+      requests.push_back(subjects[i]->Request(intervention));
+      subjects[i]->fresh = false;
+    }
+    const std::vector<RunResult> results = decoder_->Run(requests, context);
+    for (size_t i = begin; i < end; ++i) {
+      context.ThrowIfCancelled();
+      Keep(*subjects[i], results[i - begin]);
+    }
+    begin = end;
+  }
+}
+
+void WhatIf::Keep(Subject& subject, const RunResult& result) {
+  const std::span<const float> last = result.Logits(subject.prompt_tokens() - 1);
+  subject.outcome.last_logits.assign(last.begin(), last.end());
+  subject.outcome.position_ratio = result.position_ratio;
+  if (!subject.prompt->answer_ids.empty()) {
+    subject.outcome.score =
+        ScoreAnswer(result, subject.prompt_tokens(), subject.prompt->answer_ids);
+  }
+  subject.fresh = true;
+}
+
+WhatIfWork WhatIf::Work() const {
+  const int64_t layers = decoder_->config().layers;
+  WhatIfWork work;
+  work.first_layer = layers;
+  work.first_row = kNoRow;
+  work.last_rows_only = true;
+  int64_t run = 0;
+  int64_t all = 0;
+  for (const Subject& subject : subjects_) {
+    const std::vector<int64_t> first_row =
+        FirstRowsToRun(subject.first_row, first_layer_, subject.rows());
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      const int64_t row = first_row[static_cast<size_t>(layer)];
+      if (row >= subject.rows()) continue;
+      work.first_layer = std::min(work.first_layer, layer);
+      work.first_row = std::min(work.first_row, row);
+      work.last_rows_only = work.last_rows_only && row >= subject.prompt_tokens() - 1;
+      run += subject.rows() - row;
+    }
+    all += subject.rows() * layers;
+  }
+  work.share = all > 0 ? static_cast<double>(run) / static_cast<double>(all) : 0;
+  return work;
+}
+
+// Everything but the time.
+WhatIfResult WhatIf::Tell(const Intervention& intervention, bool attention) const {
+  const size_t rule = AwarenessRule(intervention) == kRules[0] ? 0 : 1;
+  WhatIfResult result;
+  static_cast<WhatIfWork&>(result) = Work();
+  for (const Subject& subject : subjects_) {
+    result.outcomes.push_back(subject.outcome);
+    if (attention) result.outcomes.back().last_query_attention = subject.attention->attention();
+    if (!subject.awareness.empty()) {
+      result.outcomes.back().position_awareness = subject.awareness[rule].score();
+    }
+    if (subject.trace) result.kept.bytes += subject.trace->bytes();
+  }
+  result.kept.limit = memory_limit_;
+  result.kept.first_layer = first_layer_;
+  return result;
+}
+
+}  // namespace midscope

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// What-if with two traces: of the model as it is, and of the last setting. A setting that changes
+// the last rows alone costs those, whatever was tried before it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/run/what_if.h"
+
+namespace midscope {
+
+//   WhatIfPair kept(decoder, prompts, /*memory_limit=*/int64_t{3} << 30);
+//   kept.Evaluate(ParseIntervention("ms-poe"));                  // runs all rows
+//   kept.Evaluate(ParseIntervention("boost(span=gold, factor=2)"));   // a few rows of `none`
+class WhatIfPair {
+ public:
+  // Parameters as those of WhatIf. The second trace is kept where both take at most `memory_limit`
+  // bytes (0: no limit); else there is one, of the last setting.
+  WhatIfPair(std::shared_ptr<const Decoder> decoder, std::vector<Prompt> prompts,
+             int64_t memory_limit = 0, bool position_awareness = false);
+
+  // As WhatIf::Evaluate; what is kept is that of both.
+  WhatIfResult Evaluate(const Intervention& intervention, const JobContext& context = {},
+                        bool attention = true);
+
+  // The trace that the last setting left; null where the memory limit leaves nothing.
+  const Trace* trace(size_t prompt) const { return last_->trace(prompt); }
+
+ private:
+  WhatIf* Choose(const Intervention& intervention);
+
+  std::shared_ptr<const Decoder> decoder_;
+  std::vector<Prompt> prompts_;
+  int64_t memory_limit_;
+  bool position_awareness_;
+  WhatIf first_;  // of `none`, but for the last rows, where there is room for another one
+  std::unique_ptr<WhatIf> second_;  // of the last setting that changed earlier rows; made then
+  bool has_none_ = false;           // first_ has been run under settings of late rows alone
+  int64_t first_bytes_ = 0;         // what it keeps
+  WhatIf* last_ = &first_;
+};
+
+}  // namespace midscope

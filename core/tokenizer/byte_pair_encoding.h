@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Byte-pair encoding of one piece of text: neighbouring tokens are joined in the order of the
+// merges' ranks until none is left, as Hugging Face `tokenizers` does it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/tokenizer/token_model.h"
+
+namespace midscope {
+
+class BytePairEncoding : public TokenModel {
+ public:
+  struct Merge {
+    int32_t left;
+    int32_t right;
+    int32_t joined;
+  };
+
+  // What text is cut into before the first merge.
+  struct Alphabet {
+    Alphabet() { bytes.fill(-1); }
+    // Characters (SentencePiece's way) rather than bytes (GPT-2's).
+    bool of_characters = false;
+    std::array<int32_t, 256> bytes{};  // [byte] its token, -1: none; of_characters: what characters
+                                       // without a token fall back to, all or nothing
+    std::unordered_map<std::string, int32_t> characters;  // of_characters: tokens of one character
+    std::optional<int32_t> unknown;  // for what has no token; where there is none it is left out
+    bool fuse_unknown = false;       // neighbouring unknown ones become one token
+  };
+
+  // merges: by rank, best first; where a pair stands twice, the last counts. whole_pieces: pieces
+  // that are taken as they are, before any merge.
+  BytePairEncoding(Alphabet alphabet, const std::vector<Merge>& merges,
+                   std::unordered_map<std::string, int32_t> whole_pieces = {});
+
+  // O(n log n) in the length of the piece.
+  void Encode(std::string_view piece, bool at_text_begin,
+              std::vector<Token>* tokens) const override;
+
+ private:
+  struct Joined {
+    int32_t rank;
+    int32_t id;
+  };
+  struct PairHash {
+    size_t operator()(uint64_t pair) const;
+  };
+
+  void Cut(std::string_view piece, std::vector<Token>* symbols) const;
+  bool CutCharacter(std::string_view character, size_t begin, std::vector<Token>* symbols) const;
+  const Joined* Find(int32_t left, int32_t right) const;
+
+  Alphabet alphabet_;
+  std::unordered_map<uint64_t, Joined, PairHash> joined_;
+  std::unordered_map<std::string, int32_t> whole_pieces_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// What tokenizers do to text before they cut it: a chain of steps, each exactly as the component of
+// the same name in Hugging Face `tokenizers`.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/tokenizer/aligned_text.h"
+#include "core/tokenizer/pattern.h"
+#include "core/tokenizer/precompiled_map.h"
+#include "core/tokenizer/unicode_text.h"
+
+namespace midscope {
+
+// Text that is normalised may become this many times as long, and kNormalizerSlack bytes more. The
+// longest that normal forms make of anything is 18 times as long.
+inline constexpr size_t kNormalizerGrowth = 32;
+inline constexpr size_t kNormalizerSlack = 4096;
+inline constexpr size_t kMaxNormalizerSteps = 200;
+
+// Immutable; may be used by several threads at once. Without steps text stays as it is.
+class Normalizer {
+ public:
+  // `thing` names the file in messages.
+  explicit Normalizer(std::string thing = "tokenizer");
+  ~Normalizer();
+  Normalizer(Normalizer&&) noexcept;
+  Normalizer& operator=(Normalizer&&) noexcept;
+
+  // Steps run in the order in which they were added. Throws Error for one that is too many.
+  void AddForm(NormalForm form);
+  void AddLowercase();
+  void AddStrip(bool left, bool right);  // white space
+  void AddStripAccents();                // marks
+  void AddPrepend(std::string text);     // before any text that isn't empty
+  void AddReplace(Pattern pattern, std::string content);
+  void AddPrecompiled(PrecompiledMap map);
+
+  bool empty() const { return steps_.empty(); }
+  // Throws Error naming the file where text grows beyond the limits above.
+  void Apply(AlignedText* text) const;
+  std::string Apply(std::string_view text) const;
+
+  class Step;
+
+ private:
+  void Add(std::unique_ptr<const Step> step);
+
+  std::string thing_;
+  std::vector<std::unique_ptr<const Step>> steps_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#include "core/tokenizer/prompt.h"
+
+#include <algorithm>
+
+namespace midscope {
+
+const Span* Prompt::FindSpan(const std::string& name) const {
+  const auto found =
+      std::find_if(spans.begin(), spans.end(), [&](const Span& span) { return span.name == name; });
+  return found == spans.end() ? nullptr : &*found;
+}
+
+}  // namespace midscope

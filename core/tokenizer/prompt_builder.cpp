@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "core/tokenizer/prompt_builder.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <tuple>
+
+#include "core/base/error.h"
+#include "core/base/number_text.h"
+#include "core/base/utf8.h"
+
+namespace midscope {
+namespace {
+
+std::optional<int64_t> ParseNumber(std::string_view text) {
+  int64_t number = 0;
+  if (!ReadWhole(text, number) || text.front() == '-') return std::nullopt;
+  return number;
+}
+
+std::string SpanName(const std::string& name) { return "span " + Quote(name); }
+
+// Sets the tokens of `span` to those that overlap its bytes; `shift` tokens stand before the text's
+// own.
+void PlaceTokens(const std::vector<Token>& tokens, int64_t shift, Span* span) {
+  const auto begin = std::find_if(tokens.begin(), tokens.end(), [&](const Token& token) {
+    return token.byte_end > span->byte_begin;
+  });
+  const auto end = std::find_if(
+      begin, tokens.end(), [&](const Token& token) { return token.byte_begin >= span->byte_end; });
+  if (begin == end) throw Failure(SpanName(span->name), "no token of the prompt overlaps it");
+  span->token_begin = shift + (begin - tokens.begin());
+  span->token_end = shift + (end - tokens.begin());
+}
+
+std::vector<int32_t> AnswerIds(const Tokenizer& tokenizer, const std::string& text,
+                               const std::vector<Token>& tokens, const std::string& answer) {
+  std::vector<int32_t> whole = tokenizer.EncodeIds(text + answer);
+  const bool is_prefix = whole.size() >= tokens.size() &&
+                         std::equal(tokens.begin(), tokens.end(), whole.begin(),
+                                    [](const Token& token, int32_t id) { return token.id == id; });
+  std::vector<int32_t> ids;
+  if (is_prefix) {
+    ids.assign(whole.begin() + static_cast<std::ptrdiff_t>(tokens.size()), whole.end());
+  } else {
+    ids = tokenizer.EncodeIds(answer);
+  }
+  if (ids.empty())
+    throw UsageError("answer " + Quote(answer), "has no tokens in this model's vocabulary");
+  return ids;
+}
+
+}  // namespace
+
+SpanRequest ParseSpan(std::string_view argument) {
+  const size_t equals = argument.find('=');
+  if (equals == std::string_view::npos || equals == 0 || equals + 1 == argument.size()) {
+    throw UsageError("span " + Quote(argument), "not of the form NAME=TEXT or NAME=START:END");
+  }
+  SpanRequest request;
+  request.name = argument.substr(0, equals);
+  CheckUtf8("span " + Quote(argument), argument);
+  const std::string_view value = argument.substr(equals + 1);
+  const size_t colon = value.find(':');
+  if (colon != std::string_view::npos) {
+    const auto begin = ParseNumber(value.substr(0, colon));
+    const auto end = ParseNumber(value.substr(colon + 1));
+    if (begin && end) {
+      request.byte_begin = *begin;
+      request.byte_end = *end;
+      return request;
+    }
+  }
+  request.text = value;
+  return request;
+}
+
+std::pair<int64_t, int64_t> FindSpanBytes(const std::string& text, const SpanRequest& request) {
+  const std::string what = SpanName(request.name);
+  if (!request.text.empty()) {
+    const size_t first = text.find(request.text);
+    if (first == std::string::npos) {
+      throw UsageError(what, "its text " + Quote(request.text) + " does not occur in the prompt");
+    }
+    if (text.find(request.text, first + 1) != std::string::npos) {
+      throw UsageError(what,
+                       "its text " + Quote(request.text) + " occurs more than once in the prompt",
+                       "Give more of it, or its bytes as " + request.name + "=START:END");
+    }
+    return {static_cast<int64_t>(first), static_cast<int64_t>(first + request.text.size())};
+  }
+  const auto size = static_cast<int64_t>(text.size());
+  if (request.byte_begin < 0 || request.byte_begin >= request.byte_end || request.byte_end > size) {
+    throw UsageError(what, "bytes " + std::to_string(request.byte_begin) + ":" +
+                               std::to_string(request.byte_end) +
+                               " are not a passage of the prompt, which has " +
+                               std::to_string(size) + " bytes");
+  }
+  return {request.byte_begin, request.byte_end};
+}
+
+Prompt BuildPrompt(const Tokenizer& tokenizer, const std::string& text,
+                   const std::vector<SpanRequest>& spans, const std::string& answer, bool bos) {
+  CheckUtf8("prompt", text);
+  CheckUtf8("answer", answer);
+  Prompt prompt;
+  prompt.text = text;
+  prompt.answer = answer;
+  if (bos) {
+    if (!tokenizer.bos_id())
+      throw UsageError("--bos", "this model has no BOS token", "Leave --bos out");
+    prompt.ids.push_back(*tokenizer.bos_id());
+  }
+  const auto shift = static_cast<int64_t>(prompt.ids.size());
+  const std::vector<Token> tokens = tokenizer.Encode(text);
+  for (const Token& token : tokens) prompt.ids.push_back(token.id);
+  if (prompt.ids.empty()) throw UsageError("prompt", "it has no tokens", "Give some text");
+  prompt.bytes_without_token = tokenizer.BytesWithoutToken(text, tokens);
+  for (const int32_t id : prompt.ids) prompt.tokens.push_back(DisplayText(tokenizer.TokenText(id)));
+  for (const SpanRequest& request : spans) {
+    if (prompt.FindSpan(request.name) != nullptr)
+      throw UsageError(SpanName(request.name), "is named twice");
+    Span span;
+    span.name = request.name;
+    std::tie(span.byte_begin, span.byte_end) = FindSpanBytes(text, request);
+    PlaceTokens(tokens, shift, &span);
+    prompt.spans.push_back(std::move(span));
+  }
+  if (!answer.empty()) prompt.answer_ids = AnswerIds(tokenizer, text, tokens, answer);
+  return prompt;
+}
+
+std::string ReadPromptFile(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    throw Failure(path.string(), "is a folder, not a file");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Failure(path.string(), "can't be opened", "Check the path");
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (file.bad()) throw Failure(path.string(), "can't be read");
+  CheckUtf8(path.string(), text);
+  return text;
+}
+
+}  // namespace midscope

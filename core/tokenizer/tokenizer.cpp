@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "core/tokenizer/tokenizer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/utf8.h"
+#include "core/tokenizer/tokenizer_parts.h"
+
+namespace midscope {
+namespace {
+
+bool Holds(const Vocabulary& vocabulary, int32_t id) {
+  return id >= 0 && static_cast<size_t>(id) < vocabulary.bytes.size();
+}
+
+}  // namespace
+
+Tokenizer::Tokenizer(const GgufFile& file) : Tokenizer(ReadGgufTokenizer(file)) {}
+Tokenizer::Tokenizer(TokenizerParts parts)
+    : parts_(std::make_unique<const TokenizerParts>(std::move(parts))) {}
+Tokenizer Tokenizer::FromFolder(const std::filesystem::path& folder) {
+  return Tokenizer(ReadTokenizerFolder(folder));
+}
+Tokenizer::~Tokenizer() = default;
+Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
+Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
+
+std::vector<Token> Tokenizer::Encode(std::string_view text, bool parse_special) const {
+  CheckUtf8("text", text);
+  std::vector<Token> tokens;
+  parts_->added.Split(text, parse_special, [&](size_t begin, size_t end, const AddedToken* token) {
+    if (token == nullptr) {
+      EncodePlain(text, begin, end, parse_special, &tokens);
+    } else {
+      tokens.push_back({token->id, static_cast<int64_t>(begin), static_cast<int64_t>(end)});
+    }
+  });
+  return tokens;
+}
+
+// Appends the tokens of text[begin, end), in which no token is written out as it is.
+void Tokenizer::EncodePlain(std::string_view text, size_t begin, size_t end, bool parse_special,
+                            std::vector<Token>* tokens) const {
+  AlignedText prepared(std::string(text.substr(begin, end - begin)), static_cast<int64_t>(begin));
+  parts_->normalizer.Apply(&prepared);
+  const auto encode = [&](const AlignedText& changed, size_t from, size_t to) {
+    const size_t first = tokens->size();
+    parts_->model->Encode(changed.text().substr(from, to - from), changed.OriginalBegin(from) == 0,
+                          tokens);
+    for (size_t i = first; i < tokens->size(); ++i) {
+      Token& token = (*tokens)[i];
+      const size_t token_end = from + static_cast<size_t>(token.byte_end);
+      token.byte_begin = changed.OriginalBegin(from + static_cast<size_t>(token.byte_begin));
+      token.byte_end = std::max(token.byte_begin, changed.OriginalEnd(token_end));
+    }
+  };
+  parts_->added_normalized.Split(
+      prepared.text(), parse_special, [&](size_t from, size_t to, const AddedToken* token) {
+        if (token == nullptr) {
+          parts_->pre_tokenizer.Split(prepared, from, to, encode);
+        } else {
+          tokens->push_back({token->id, prepared.OriginalBegin(from), prepared.OriginalEnd(to)});
+        }
+      });
+}
+
+std::vector<int32_t> Tokenizer::EncodeIds(std::string_view text, bool parse_special) const {
+  std::vector<int32_t> ids;
+  for (const Token& token : Encode(text, parse_special)) ids.push_back(token.id);
+  return ids;
+}
+
+int64_t Tokenizer::BytesWithoutToken(std::string_view text, std::span<const Token> tokens) const {
+  auto bytes = static_cast<int64_t>(text.size());
+  if (parts_->exact) {
+    for (const Token& token : tokens) bytes -= static_cast<int64_t>(TokenText(token.id).size());
+    return bytes;
+  }
+  int64_t covered = 0;  // bytes before this were counted
+  for (const Token& token : tokens) {
+    const int64_t begin = std::max(token.byte_begin, covered);
+    if (token.byte_end <= begin) continue;
+    if (token.id != unknown_id()) bytes -= token.byte_end - begin;
+    covered = token.byte_end;
+  }
+  return bytes;
+}
+
+std::string Tokenizer::Decode(std::span<const int32_t> ids) const {
+  std::string text;
+  for (const int32_t id : ids) text += TokenText(id);
+  return text;
+}
+
+std::string_view Tokenizer::TokenText(int32_t id) const {
+  if (!Holds(parts_->vocabulary, id)) return {};
+  return parts_->vocabulary.bytes[static_cast<size_t>(id)];
+}
+
+std::optional<int32_t> Tokenizer::SingleToken(std::string_view text) const {
+  const std::vector<Token> tokens = Encode(text);
+  if (tokens.size() != 1 || TokenText(tokens[0].id) != text) return std::nullopt;
+  return tokens[0].id;
+}
+
+bool Tokenizer::IsControl(int32_t id) const {
+  return Holds(parts_->vocabulary, id) &&
+         parts_->vocabulary.types[static_cast<size_t>(id)] == TokenType::kControl;
+}
+
+int64_t Tokenizer::vocabulary() const {
+  return static_cast<int64_t>(parts_->vocabulary.bytes.size());
+}
+std::optional<int32_t> Tokenizer::bos_id() const { return parts_->vocabulary.bos; }
+std::optional<int32_t> Tokenizer::eos_id() const { return parts_->vocabulary.eos; }
+std::optional<int32_t> Tokenizer::unknown_id() const { return parts_->vocabulary.unknown; }
+const std::vector<int32_t>& Tokenizer::end_ids() const { return parts_->vocabulary.ends; }
+bool Tokenizer::add_bos() const { return parts_->vocabulary.add_bos; }
+const std::string& Tokenizer::pre_tokenizer_name() const {
+  return parts_->vocabulary.pre_tokenizer;
+}
+const std::string& Tokenizer::chat_template() const { return parts_->vocabulary.chat_template; }
+
+}  // namespace midscope

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// Tokenizers out of GGUF metadata (tokenizer.ggml.*): byte-level BPE here, SentencePiece's by
+// giving its library the model that the metadata were converted from.
+#include <cmath>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+#include "core/formats/gguf_file.h"
+#include "core/tokenizer/byte_pair_encoding.h"
+#include "core/tokenizer/sentence_piece_model.h"
+#include "core/tokenizer/tokenizer_parts.h"
+
+namespace midscope {
+namespace {
+
+constexpr int64_t kMaxTokens = int64_t{1} << 30;
+
+class Reader {
+ public:
+  explicit Reader(const GgufFile& file) : file_(file) {}
+
+  TokenizerParts Read() {
+    const auto model = file_.GetString("tokenizer.ggml.model");
+    if (!model) Fail("it has no tokenizer (metadata tokenizer.ggml.model is missing)");
+    if (*model == "gpt2") {
+      ReadByteLevel();
+    } else if (*model == "llama") {
+      ReadPieces(SentencePieceModel::Kind::kBytePair);
+    } else if (*model == "t5") {
+      ReadPieces(SentencePieceModel::Kind::kUnigram);
+    } else {
+      Fail("its tokenizer " + Quote(*model) + " is not supported",
+           "Supported: gpt2 (byte-level BPE), llama (SentencePiece BPE), t5 (Unigram)");
+    }
+    ReadFacts(*model);
+    return std::move(parts_);
+  }
+
+ private:
+  [[noreturn]] void Fail(const std::string& reason, const std::string& remedy = "") const {
+    throw Failure(file_.path().string(), reason, remedy);
+  }
+
+  void ReadFacts(const std::string& model) {
+    Vocabulary& vocabulary = parts_.vocabulary;
+    vocabulary.chat_template = file_.GetString("tokenizer.chat_template").value_or("");
+    vocabulary.bos = ReadId("tokenizer.ggml.bos_token_id");
+    vocabulary.eos = ReadId("tokenizer.ggml.eos_token_id");
+    vocabulary.unknown = ReadId("tokenizer.ggml.unknown_token_id");
+    // llama.cpp puts BOS before text of `llama` models unless the file says otherwise.
+    vocabulary.add_bos =
+        file_.GetBool("tokenizer.ggml.add_bos_token").value_or(model == "llama" && vocabulary.bos);
+    for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
+                            "tokenizer.ggml.eom_token_id"}) {
+      const auto id = ReadId(key);
+      if (id && (vocabulary.ends.empty() || vocabulary.ends.back() != *id))
+        vocabulary.ends.push_back(*id);
+    }
+  }
+
+  void ReadTexts() {
+    const auto texts = file_.GetStringArray("tokenizer.ggml.tokens");
+    const auto types = file_.GetIntArray("tokenizer.ggml.token_type");
+    if (!texts || texts->empty())
+      Fail("its tokenizer has no tokens (metadata tokenizer.ggml.tokens)");
+    if (!types) Fail("metadata tokenizer.ggml.token_type is missing", "Convert the model again");
+    if (file_.FindValue("tokenizer.ggml.token_type")->type != GgufType::kInt32) {
+      Fail("tokenizer.ggml.token_type must be an array of int32");
+    }
+    if (types->size() != texts->size()) {
+      Fail("tokenizer.ggml.token_type has " + std::to_string(types->size()) + " elements for " +
+           std::to_string(texts->size()) + " tokens");
+    }
+    if (static_cast<int64_t>(texts->size()) > kMaxTokens) Fail("its tokenizer has too many tokens");
+    texts_ = *texts;
+    ids_.reserve(texts_.size());
+    for (size_t i = 0; i < texts_.size(); ++i) {
+      const int64_t type = (*types)[i];
+      if (type < 1 || type > 6) Fail(What(i) + " has the unknown type " + std::to_string(type));
+      const auto [other, is_new] = ids_.emplace(texts_[i], static_cast<int32_t>(i));
+      if (!is_new) {
+        Fail(What(i) + " stands twice (also as token " + std::to_string(other->second) + ")");
+      }
+      parts_.vocabulary.types.push_back(static_cast<TokenType>(type));
+      if (type == static_cast<int64_t>(TokenType::kByte) && !ParseByteToken(texts_[i])) {
+        Fail(What(i) + " is marked as a byte but is not written as one (<0x00> to <0xFF>)");
+      }
+    }
+  }
+
+  std::string What(size_t id) const {
+    return "token " + std::to_string(id) + " " + Quote(texts_[id]);
+  }
+
+  void ReadByteLevel() {
+    if (file_.GetBool("tokenizer.ggml.add_space_prefix").value_or(false)) {
+      Fail(
+          "its tokenizer puts a space before every text, which is not supported for byte-level "
+          "BPE");
+    }
+    // Not used, but a file that declares them otherwise is damaged.
+    file_.GetFloatArray("tokenizer.ggml.scores");
+    parts_.vocabulary.pre_tokenizer = file_.GetString("tokenizer.ggml.pre").value_or("default");
+    ReadTexts();
+    BytePairEncoding::Alphabet alphabet;
+    std::vector<AddedToken> added;
+    std::unordered_map<std::string, int32_t> whole;
+    for (size_t i = 0; i < texts_.size(); ++i) {
+      const auto id = static_cast<int32_t>(i);
+      TokenType& type = parts_.vocabulary.types[i];
+      const auto decoded = DecodeByteLevel(texts_[i]);
+      // What is outside the byte alphabet can't come out of a merge; it is only ever decoded.
+      if (type == TokenType::kNormal && !decoded) type = TokenType::kUnused;
+      std::string bytes(texts_[i]);
+      if (type == TokenType::kNormal) bytes = *decoded;
+      if (type == TokenType::kByte) bytes = static_cast<char>(*ParseByteToken(texts_[i]));
+      if (type == TokenType::kNormal && bytes.size() == 1)
+        alphabet.bytes.at(static_cast<unsigned char>(bytes[0])) = id;
+      if (type == TokenType::kNormal) whole.emplace(bytes, id);
+      if (type == TokenType::kControl || type == TokenType::kUnknown ||
+          type == TokenType::kUserDefined)
+        added.push_back({bytes, id, type != TokenType::kUserDefined});
+      parts_.vocabulary.bytes.push_back(std::move(bytes));
+    }
+    parts_.added = AddedTokens(added);
+    NamedScheme scheme = MakeNamedScheme(parts_.vocabulary.pre_tokenizer);
+    parts_.pre_tokenizer = std::move(scheme.pre_tokenizer);
+    if (scheme.composes) parts_.normalizer.AddForm(NormalForm::kNfc);
+    parts_.exact = !scheme.composes;
+    if (!scheme.ignores_merges) whole.clear();
+    parts_.model =
+        std::make_unique<BytePairEncoding>(std::move(alphabet), ReadMerges(), std::move(whole));
+  }
+
+  std::vector<BytePairEncoding::Merge> ReadMerges() const {
+    const auto texts = file_.GetStringArray("tokenizer.ggml.merges");
+    if (!texts)
+      Fail("its tokenizer has no merges (metadata tokenizer.ggml.merges)",
+           "Convert the model again");
+    std::unordered_set<uint64_t> seen;
+    seen.reserve(texts->size());
+    std::vector<BytePairEncoding::Merge> merges;
+    merges.reserve(texts->size());
+    for (const std::string_view text : *texts) {
+      const std::string what = "merge " + std::to_string(merges.size()) + " " + Quote(text);
+      const size_t space = text.find(' ');
+      if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos) {
+        Fail(what + " is not two tokens with one space between");
+      }
+      const std::string_view left = text.substr(0, space);
+      const std::string_view right = text.substr(space + 1);
+      const BytePairEncoding::Merge merge{FindToken(left, what), FindToken(right, what),
+                                          FindToken(std::string(left) + std::string(right), what)};
+      const auto pair =
+          static_cast<uint64_t>(merge.left) << 32 | static_cast<uint64_t>(merge.right);
+      if (!seen.insert(pair).second) Fail(what + " stands twice");
+      if (parts_.vocabulary.types[static_cast<size_t>(merge.joined)] != TokenType::kNormal) {
+        Fail(what + " makes a token that is not ordinary text");
+      }
+      merges.push_back(merge);
+    }
+    return merges;
+  }
+
+  int32_t FindToken(std::string_view text, const std::string& what) const {
+    const auto found = ids_.find(text);
+    if (found == ids_.end())
+      Fail(what + " needs the token " + Quote(text) + ", which is not in the vocabulary");
+    return found->second;
+  }
+
+  void ReadPieces(SentencePieceModel::Kind kind) {
+    ReadTexts();
+    const auto scores = file_.GetFloatArray("tokenizer.ggml.scores");
+    if (!scores) Fail("metadata tokenizer.ggml.scores is missing", "Convert the model again");
+    if (scores->size() != texts_.size()) {
+      Fail("tokenizer.ggml.scores has " + std::to_string(scores->size()) + " elements for " +
+           std::to_string(texts_.size()) + " tokens");
+    }
+    SentencePieceModel model;
+    model.kind = kind;
+    for (size_t i = 0; i < texts_.size(); ++i) {
+      const TokenType type = parts_.vocabulary.types[i];
+      std::string text(texts_[i]);
+      // llama.cpp's converter writes the spaces of user-defined tokens as themselves.
+      if (type == TokenType::kUserDefined) text = MarkSpaces(text);
+      model.pieces.push_back({std::move(text), static_cast<float>((*scores)[i]), type});
+    }
+    model.add_space_prefix = file_.GetBool("tokenizer.ggml.add_space_prefix").value_or(true);
+    model.remove_extra_spaces =
+        file_.GetBool("tokenizer.ggml.remove_extra_whitespaces").value_or(false);
+    if (const auto bytes = file_.GetIntArray("tokenizer.ggml.precompiled_charsmap")) {
+      for (const int64_t byte : *bytes) model.normalisation += static_cast<char>(byte);
+    }
+    parts_ = MakeSentencePiece(model, file_.path().string(), {});
+  }
+
+  std::optional<int32_t> ReadId(const char* key) const {
+    const auto id = file_.GetInt(key);
+    if (!id) return std::nullopt;
+    if (*id < 0 || *id >= static_cast<int64_t>(texts_.size())) {
+      Fail(std::string(key) + " is " + std::to_string(*id) + ", outside the vocabulary of " +
+           std::to_string(texts_.size()) + " tokens");
+    }
+    return static_cast<int32_t>(*id);
+  }
+
+  const GgufFile& file_;
+  TokenizerParts parts_;
+  std::vector<std::string_view> texts_;                // [token] as written in the file
+  std::unordered_map<std::string_view, int32_t> ids_;  // as written in the file
+};
+
+}  // namespace
+
+TokenizerParts ReadGgufTokenizer(const GgufFile& file) { return Reader(file).Read(); }
+
+}  // namespace midscope

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include "core/tokenizer/tokenizer_json_steps.h"
+
+#include <array>
+#include <utility>
+
+#include "core/tokenizer/unicode_text.h"
+#include "core/tokenizer/vocabulary.h"
+
+namespace midscope {
+namespace {
+
+constexpr const char* kNumeric = R"(\p{N})";
+constexpr const char* kWhite = R"(\s)";
+constexpr const char* kPunctuation = R"([!-/:-@\[-`{-~\p{P}])";
+
+// Calls `read` for each component of a Sequence. Nesting is limited: the file comes from elsewhere.
+template <typename Read>
+void ForEach(const JsonFields& fields, const std::string& list, const Read& read) {
+  const nlohmann::json& parts = fields.Array(list);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::string where = fields.where() + "[" + std::to_string(i) + "]";
+    if (where.size() > 200) fields.Fail("is nested too deeply");
+    read(JsonFields(parts[i], fields.thing(), where));
+  }
+}
+
+[[noreturn]] void Unknown(const JsonFields& fields, const std::string& type) {
+  fields.Fail(Quote(type) + " is not supported, and leaving it out would give other token ids");
+}
+
+Pattern ReadPattern(const JsonFields& fields) {
+  const JsonFields pattern = fields.Inside("pattern");
+  if (const auto expression = pattern.FindText("Regex")) return Pattern(*expression);
+  const std::string text = pattern.Text("String");
+  if (text.empty()) pattern.Fail("is empty");
+  return Pattern::Literal(text);
+}
+
+SplitBehavior ReadBehavior(const JsonFields& fields, const std::string& otherwise) {
+  constexpr std::array<std::pair<std::string_view, SplitBehavior>, 5> kBehaviors = {
+      {{"Removed", SplitBehavior::kRemoved},
+       {"Isolated", SplitBehavior::kIsolated},
+       {"MergedWithPrevious", SplitBehavior::kMergedWithPrevious},
+       {"MergedWithNext", SplitBehavior::kMergedWithNext},
+       {"Contiguous", SplitBehavior::kContiguous}}};
+  const std::string name = fields.FindText("behavior").value_or(otherwise);
+  for (const auto& [known, behavior] : kBehaviors) {
+    if (known == name) return behavior;
+  }
+  fields.Fail("has the unknown behavior " + Quote(name));
+}
+
+std::string DecodeBase64(const std::string& text, const JsonFields& fields) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    if (c == '=') break;
+    const size_t digit = kDigits.find(c);
+    if (digit == std::string_view::npos) fields.Fail("is not base64");
+    bits = bits << 6 | static_cast<uint32_t>(digit);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    bytes += static_cast<char>(bits >> count & 0xff);
+  }
+  return bytes;
+}
+
+// Spaces become marks, and one is put before the text.
+void ReadMetaspace(const JsonFields& fields, PreTokenizer* pre_tokenizer) {
+  const std::string mark = fields.FindText("replacement").value_or(std::string(kSpaceMark));
+  // `tokenizers` has one character here; longer ones would make the text grow with every step.
+  if (mark.empty() || CharacterAt(mark, 0).length != mark.size())
+    fields.Fail("replaces spaces by " + Quote(mark) + ", which is not one character");
+  PrefixScheme scheme = PrefixScheme::kAlways;
+  if (const auto name = fields.FindText("prepend_scheme")) {
+    if (*name == "first") {
+      scheme = PrefixScheme::kFirst;
+    } else if (*name == "never") {
+      scheme = PrefixScheme::kNever;
+    } else if (*name != "always") {
+      fields.Fail("has the unknown prepend_scheme " + Quote(*name));
+    }
+  } else if (!fields.Flag("add_prefix_space", true)) {
+    scheme = PrefixScheme::kNever;
+  }
+  pre_tokenizer->AddReplace(" ", mark);
+  pre_tokenizer->AddPrefix(mark, scheme);
+  if (fields.Flag("split", true))
+    pre_tokenizer->AddSplit(Pattern::Literal(mark), SplitBehavior::kMergedWithNext);
+}
+
+void ReadByteLevelStep(const JsonFields& fields, PreTokenizer* pre_tokenizer) {
+  if (fields.Flag("add_prefix_space", true)) pre_tokenizer->AddPrefix(" ", PrefixScheme::kAlways);
+  if (fields.Flag("use_regex", true)) pre_tokenizer->AddByteLevel();
+}
+
+// Whether the type is one of those that only cut.
+bool ReadSplitter(const JsonFields& fields, const std::string& type, PreTokenizer* steps) {
+  if (type == "Split") {
+    steps->AddSplit(ReadPattern(fields), ReadBehavior(fields, ""), fields.Flag("invert", false));
+  } else if (type == "Digits") {
+    const bool each = fields.Flag("individual_digits", false);
+    steps->AddSplit(Pattern(kNumeric),
+                    each ? SplitBehavior::kIsolated : SplitBehavior::kContiguous);
+  } else if (type == "Whitespace") {
+    steps->AddSplit(Pattern(R"(\w+|[^\w\s]+)"), SplitBehavior::kRemoved, true);
+  } else if (type == "WhitespaceSplit") {
+    steps->AddSplit(Pattern(kWhite), SplitBehavior::kRemoved);
+  } else if (type == "Punctuation") {
+    steps->AddSplit(Pattern(kPunctuation), ReadBehavior(fields, "Isolated"));
+  } else if (type == "CharDelimiterSplit") {
+    const std::string delimiter = fields.Text("delimiter");
+    if (delimiter.empty()) fields.Fail("has no delimiter");
+    steps->AddSplit(Pattern::Literal(delimiter), SplitBehavior::kRemoved);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void ReadNormalizer(const JsonFields& fields, Normalizer* normalizer) {
+  const std::string type = fields.Text("type");
+  if (type == "Sequence") {
+    ForEach(fields, "normalizers",
+            [&](const JsonFields& part) { ReadNormalizer(part, normalizer); });
+  } else if (type == "NFC") {
+    normalizer->AddForm(NormalForm::kNfc);
+  } else if (type == "NFD") {
+    normalizer->AddForm(NormalForm::kNfd);
+  } else if (type == "NFKC") {
+    normalizer->AddForm(NormalForm::kNfkc);
+  } else if (type == "NFKD") {
+    normalizer->AddForm(NormalForm::kNfkd);
+  } else if (type == "Lowercase") {
+    normalizer->AddLowercase();
+  } else if (type == "Strip") {
+    normalizer->AddStrip(fields.Flag("strip_left", true), fields.Flag("strip_right", true));
+  } else if (type == "StripAccents") {
+    normalizer->AddStripAccents();
+  } else if (type == "Prepend") {
+    normalizer->AddPrepend(fields.Text("prepend"));
+  } else if (type == "Replace") {
+    normalizer->AddReplace(ReadPattern(fields), fields.Text("content"));
+  } else if (type == "Precompiled") {
+    const std::string rules = DecodeBase64(fields.Text("precompiled_charsmap"), fields);
+    if (!rules.empty()) normalizer->AddPrecompiled(PrecompiledMap(rules, fields.thing()));
+  } else {
+    Unknown(fields, type);
+  }
+}
+
+bool ReadPreTokenizer(const JsonFields& fields, PreTokenizer* pre_tokenizer) {
+  const std::string type = fields.Text("type");
+  if (type == "Sequence") {
+    bool byte_level = false;
+    ForEach(fields, "pretokenizers", [&](const JsonFields& part) {
+      if (byte_level) part.Fail("stands after ByteLevel, which is not supported");
+      byte_level = ReadPreTokenizer(part, pre_tokenizer);
+    });
+    return byte_level;
+  }
+  constexpr size_t kMaxSteps = 50;
+  if (pre_tokenizer->steps() > kMaxSteps)
+    fields.Fail("stands after more than " + std::to_string(kMaxSteps) +
+                " steps, which is the limit");
+  if (type == "ByteLevel") {
+    ReadByteLevelStep(fields, pre_tokenizer);
+    return true;
+  }
+  if (type == "Metaspace") {
+    ReadMetaspace(fields, pre_tokenizer);
+  } else if (!ReadSplitter(fields, type, pre_tokenizer)) {
+    Unknown(fields, type);
+  }
+  return false;
+}
+
+void CheckDecoder(const JsonFields& fields) {
+  const std::string type = fields.Text("type");
+  if (type == "Sequence") {
+    ForEach(fields, "decoders", CheckDecoder);
+    return;
+  }
+  for (const char* known : {"ByteLevel", "Metaspace", "ByteFallback", "Fuse", "Strip"}) {
+    if (type == known) return;
+  }
+  if (type == "Replace" && fields.Text("content") == " " &&
+      fields.Inside("pattern").FindText("String") == kSpaceMark)
+    return;
+  fields.Fail(Quote(type) + " is not supported, and leaving it out would give another text");
+}
+
+std::vector<std::string> ReadTokensBefore(const JsonFields& fields) {
+  const std::string type = fields.Text("type");
+  std::vector<std::string> before;
+  if (type == "Sequence") {
+    ForEach(fields, "processors", [&](const JsonFields& part) {
+      for (std::string& text : ReadTokensBefore(part)) before.push_back(std::move(text));
+    });
+  } else if (type == "TemplateProcessing") {
+    for (const nlohmann::json& part : fields.Array("single")) {
+      const JsonFields piece(part, fields.thing(), fields.where() + ".single");
+      if (piece.Find("SpecialToken") == nullptr) break;
+      before.push_back(piece.Inside("SpecialToken").Text("id"));
+    }
+  } else if (type == "RobertaProcessing" || type == "BertProcessing") {
+    const nlohmann::json& token = fields.Array("cls");
+    if (token.empty() || !token[0].is_string()) fields.Fail("has a 'cls' that is no token");
+    before.push_back(token[0].get<std::string>());
+  } else if (type != "ByteLevel") {
+    fields.Fail(Quote(type) + " is not supported");
+  }
+  return before;
+}
+
+}  // namespace midscope

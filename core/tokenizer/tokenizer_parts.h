@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// What a tokenizer is made of, whichever file it was read from.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/tokenizer/added_tokens.h"
+#include "core/tokenizer/normalizer.h"
+#include "core/tokenizer/pre_tokenizer.h"
+#include "core/tokenizer/token_model.h"
+#include "core/tokenizer/vocabulary.h"
+
+namespace midscope {
+
+class GgufFile;
+
+// Text goes through `added`, `normalizer`, `added_normalized`, `pre_tokenizer`, `model`, in this
+// order.
+struct TokenizerParts {
+  Vocabulary vocabulary;
+  AddedTokens added;
+  AddedTokens added_normalized;
+  Normalizer normalizer;
+  PreTokenizer pre_tokenizer;
+  std::unique_ptr<const TokenModel> model;
+  // Whether the bytes of the tokens are those of the text, none put in and none changed.
+  bool exact = false;
+};
+
+// tokenizer.ggml.*: gpt2, llama, t5. Throws Error: another model, arrays that are missing, of a
+// wrong type or of different lengths, tokens that stand twice, merges of tokens that are not there,
+// ids outside the vocabulary.
+TokenizerParts ReadGgufTokenizer(const GgufFile& file);
+
+// The text of a tokenizer.json; `thing` names it in messages. Throws Error naming the first
+// component that is not known here.
+TokenizerParts ReadTokenizerJson(std::string_view json, const std::string& thing);
+
+// How the text between special tokens gets SentencePiece's leading space.
+struct SentencePieceOptions {
+  bool prefix_first_only = false;  // only at the very beginning of the text
+};
+
+// The bytes of a tokenizer.model (sentencepiece_model.proto of google/sentencepiece). Throws Error.
+TokenizerParts ReadSentencePiece(std::string_view bytes, const std::string& thing,
+                                 const SentencePieceOptions& options);
+
+// A Hugging Face folder. Throws Error.
+TokenizerParts ReadTokenizerFolder(const std::filesystem::path& folder);
+
+}  // namespace midscope

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Records as text for other programs: CSV and JSON.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "core/base/record.h"
+
+namespace midscope {
+
+// A record of several arrays that all lie over one and the same axis is a table: header
+// "AXIS,ARRAY...", one row per position along the axis. Every other record is in long form, one row
+// per element: header "array,AXIS...,value" with all axes of the record that its arrays use; a cell
+// is the label where the axis has labels, its value otherwise, and empty where the array lacks the
+// axis. Quoted as in RFC 4180. NaN is an empty cell. Numbers in their shortest form that reads back
+// the same.
+void WriteCsv(const Record& record, std::ostream& out);
+
+// {"provenance": {...}, "records": [{"name", "attributes", "signal", "axes": [...], "arrays":
+// [{"name", "axes", "shape", "unit", "description", "data": nested lists}]}]}. NaN and infinities
+// are null.
+void WriteJson(const std::vector<Record>& records, const Provenance& provenance, std::ostream& out);
+
+}  // namespace midscope

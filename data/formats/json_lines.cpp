@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include "data/formats/json_lines.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+
+namespace midscope {
+namespace {
+
+// What a compressed file may grow to, as a multiple of its size, beyond kAlwaysRead: data sets of
+// text grow tenfold, hostile files a thousandfold.
+constexpr int64_t kLargestGrowth = 200;
+constexpr int64_t kAlwaysRead = int64_t{1} << 30;
+
+struct GzipCloser {
+  void operator()(gzFile file) const { gzclose(file); }
+};
+
+// Lines of a file, compressed by gzip or plain.
+class LineReader {
+ public:
+  LineReader(const std::string& path, int64_t longest_line)
+      : path_(path), longest_(static_cast<size_t>(longest_line)) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) {
+      throw Failure(path, "is a folder, not a file");
+    }
+    // Opened first as the other readers do: a pipe or a device is read as it is.
+    if (!std::ifstream(path, std::ios::binary)) {
+      throw Failure(path, "can't be opened", "Check the path");
+    }
+    const auto size = static_cast<int64_t>(std::filesystem::file_size(path, ignored));
+    most_bytes_ = std::max(kAlwaysRead, kLargestGrowth * std::max<int64_t>(size, 0));
+    file_.reset(gzopen(path.c_str(), "rb"));
+    if (!file_) throw Failure(path, "can't be opened", "Check the path");
+  }
+
+  int64_t number() const { return number_; }
+
+  // The next line without its end; false at the end of the file.
+  bool Next(std::string& line) {
+    line.clear();
+    ++number_;
+    while (true) {
+      const size_t end = buffer_.find('\n', begin_);
+      const size_t stop = end == std::string::npos ? buffer_.size() : end;
+      line.append(buffer_, begin_, stop - begin_);
+      if (line.size() > longest_) {
+        throw Failure(path_ + ", line " + std::to_string(number_),
+                      "it is longer than " + std::to_string(longest_) + " bytes",
+                      "A JSONL file has one object a line");
+      }
+      if (end != std::string::npos) {
+        begin_ = end + 1;
+        return true;
+      }
+      if (!Refill()) return !line.empty();
+    }
+  }
+
+ private:
+  bool Refill() {
+    constexpr size_t kBufferBytes = size_t{1} << 18;
+    begin_ = 0;
+    buffer_.resize(kBufferBytes);
+    const int count = gzread(file_.get(), buffer_.data(), static_cast<unsigned>(kBufferBytes));
+    int error = Z_OK;
+    gzerror(file_.get(), &error);
+    if (count < 0 || (error != Z_OK && error != Z_STREAM_END)) {
+      const bool compressed = gzdirect(file_.get()) == 0;
+      throw Failure(path_, compressed ? "its gzip data are damaged or cut off" : "can't be read",
+                    compressed ? "Fetch the file again" : "");
+    }
+    buffer_.resize(static_cast<size_t>(count));
+    bytes_ += count;
+    if (bytes_ > most_bytes_) {
+      throw Failure(path_,
+                    "it unpacks to more than " + std::to_string(kLargestGrowth) + " times its size",
+                    "Unpack it with gunzip first if it is what it should be");
+    }
+    return !buffer_.empty();
+  }
+
+  std::string path_;
+  size_t longest_;
+  int64_t most_bytes_ = 0;
+  int64_t bytes_ = 0;  // unpacked so far
+  std::unique_ptr<std::remove_pointer_t<gzFile>, GzipCloser> file_;
+  std::string buffer_;
+  size_t begin_ = 0;
+  int64_t number_ = 0;
+};
+
+bool IsBlank(std::string_view line) {
+  return line.find_first_not_of(" \t\r") == std::string_view::npos;
+}
+
+}  // namespace
+
+void ForEachJsonLine(const std::string& path,
+                     const std::function<void(const JsonFields& fields)>& item,
+                     int64_t longest_line) {
+  LineReader reader(path, longest_line);
+  bool any = false;
+  for (std::string line; reader.Next(line);) {
+    if (reader.number() == 1) {
+      if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
+      if (line.starts_with("[")) {
+        throw Failure(path, "it is one JSON array", "Give one object a line (JSONL)");
+      }
+    }
+    if (IsBlank(line)) continue;
+    const std::string thing = path + ", line " + std::to_string(reader.number());
+    CheckUtf8(thing, line);
+    const nlohmann::json json = ParseJson(line, thing);
+    item(JsonFields(json, thing, ""));
+    any = true;
+  }
+  if (!any) throw Failure(path, "it holds no line of JSON");
+}
+
+std::vector<std::string> TextList(const JsonFields& fields, const std::string& key) {
+  std::vector<std::string> texts;
+  for (const nlohmann::json& text : fields.Array(key)) {
+    if (!text.is_string()) fields.Fail("has a " + Quote(key) + " that holds something but texts");
+    texts.push_back(text.get<std::string>());
+  }
+  return texts;
+}
+
+int64_t Integer(const JsonFields& fields, const std::string& key, int64_t minimum, int64_t maximum,
+                int64_t otherwise) {
+  const nlohmann::json* found = fields.Find(key);
+  if (found == nullptr) return otherwise;
+  const bool fits =
+      found->is_number_integer() &&
+      (!found->is_number_unsigned() || found->get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX));
+  const int64_t value = fits ? found->get<int64_t>() : minimum - 1;
+  if (value < minimum || value > maximum) {
+    fields.Fail("has a " + Quote(key) + " that is no whole number from " + std::to_string(minimum) +
+                " to " + std::to_string(maximum));
+  }
+  return value;
+}
+
+}  // namespace midscope

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Files with a JSON object a line, plain or compressed by gzip, read a line at a time. Internal to
+// data/.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/base/json_fields.h"
+
+namespace midscope {
+
+// A longer line is an error: no data set at hand has one a tenth as long, and a file without line
+// ends must not fill the memory.
+inline constexpr int64_t kLongestJsonLine = int64_t{64} << 20;
+
+// Calls `item` for each line that is not blank. Throws Error (failure) that names the file, and the
+// line where there is one: the file can't be read, its gzip data are damaged or unpack beyond
+// measure, a line is too long, not UTF-8, no JSON object; and where there is no item at all.
+// fields.thing() is "FILE, line 3".
+void ForEachJsonLine(const std::string& path,
+                     const std::function<void(const JsonFields& fields)>& item,
+                     int64_t longest_line = kLongestJsonLine);
+
+// The field as a list of texts; Error where it is missing or something else.
+std::vector<std::string> TextList(const JsonFields& fields, const std::string& key);
+
+// The field as a whole number from minimum to maximum, `otherwise` where it is absent or null.
+int64_t Integer(const JsonFields& fields, const std::string& key, int64_t minimum, int64_t maximum,
+                int64_t otherwise);
+
+}  // namespace midscope

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+#include "data/published/published_tables.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "core/base/error.h"
+#include "core/base/nearest_word.h"
+#include "core/base/number_text.h"
+#include "core/intervention/intervention_text.h"
+#include "data/formats/csv_rows.h"
+#include "data/published/published_files.h"
+
+namespace midscope {
+namespace {
+
+using nlohmann::json;
+using Texts = std::vector<std::string>;
+
+constexpr const char* kIndex = "tables.json";
+constexpr double kPercent = 100;
+
+PublishedMarkKind MarkKind(const std::string& text) {
+  static const std::map<std::string, PublishedMarkKind> kinds = {
+      {"samples", PublishedMarkKind::kSamples},
+      {"average", PublishedMarkKind::kAverage},
+      {"sum", PublishedMarkKind::kSum},
+      {"copy", PublishedMarkKind::kCopy},
+      {"transposition", PublishedMarkKind::kTransposition},
+      {"departure", PublishedMarkKind::kDeparture}};
+  return kinds.at(text);
+}
+
+// The rows of the CSV: the first `labels` columns name the row.
+void ReadCells(const std::string& file, size_t labels, PublishedTable& table) {
+  const std::vector<Texts> rows = ParseCsv(file, PublishedFiles().at(file));
+  const auto first = static_cast<std::ptrdiff_t>(labels);
+  table.columns.assign(rows.front().begin() + first, rows.front().end());
+  for (size_t i = 1; i < rows.size(); ++i) {
+    if (rows[i].size() != rows.front().size()) {
+      throw std::logic_error(file + ": row " + std::to_string(i) + " has too few or many cells");
+    }
+    std::string label = rows[i].front();
+    for (size_t part = 1; part < labels; ++part) label.append(" / ").append(rows[i][part]);
+    table.rows.push_back(std::move(label));
+    table.cells.emplace_back(rows[i].begin() + first, rows[i].end());
+  }
+}
+
+// "pi(1.5) + ..." -> "pi".
+std::string FirstTerm(const std::string& setting) { return setting.substr(0, setting.find('(')); }
+
+// A list of settings, or the term of a method whose arguments the source does not state.
+PublishedMethod ReadMethod(const json& said) {
+  if (said.is_string()) return {said.get<std::string>(), {}};
+  PublishedMethod method;
+  for (const std::string text : said) {
+    method.settings.push_back(PrintIntervention(ParseIntervention(text)));
+  }
+  method.term = FirstTerm(method.settings.at(0));
+  return method;
+}
+
+PublishedTable ReadTable(const json& entry) {
+  PublishedTable table;
+  table.name = entry.at("name");
+  table.source = entry.at("source");
+  table.title = entry.at("title");
+  table.bos = entry.value("bos", "");
+  table.unit = entry.at("unit");
+  table.samples = entry.at("samples");
+  ReadCells(entry.at("file"), entry.at("label_columns").size(), table);
+  for (const json& outcome : entry.value("outcomes", json::array())) {
+    table.outcomes.push_back({outcome.at("task"), outcome.at("columns").get<Texts>(),
+                              outcome.at("places").get<std::vector<int64_t>>(),
+                              outcome.value("rows", "")});
+  }
+  for (const json& average : entry.value("averages", json::array())) {
+    table.averages[average.at("column")] = average.at("of").get<Texts>();
+  }
+  const json settings = entry.value("settings", json::object());
+  for (const auto& [ending, said] : settings.items()) {
+    table.methods[ending] = ReadMethod(said);
+  }
+  for (const json& mark : entry.value("marks", json::array())) {
+    table.marks.push_back(
+        {mark.at("row"), mark.at("column"), MarkKind(mark.at("kind")), mark.at("note")});
+  }
+  table.notes = entry.value("notes", Texts());
+  return table;
+}
+
+// "mdqa:documents=10,seed=1" -> {"mdqa", {"documents=10", "seed=1"}}.
+std::pair<std::string, Texts> TaskParts(std::string_view task) {
+  const size_t colon = task.find(':');
+  std::pair<std::string, Texts> parts{std::string(task.substr(0, colon)), {}};
+  std::string_view rest = colon == std::string_view::npos ? "" : task.substr(colon + 1);
+  while (!rest.empty()) {
+    const size_t comma = rest.find(',');
+    parts.second.emplace_back(rest.substr(0, comma));
+    rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
+  }
+  return parts;
+}
+
+// The published task states the number of pieces alone; the run's may state more.
+bool SameTask(const std::string& published, std::string_view task) {
+  const auto wanted = TaskParts(published);
+  const auto given = TaskParts(task);
+  return wanted.first == given.first &&
+         std::all_of(wanted.second.begin(), wanted.second.end(), [&](const std::string& part) {
+           return std::find(given.second.begin(), given.second.end(), part) != given.second.end();
+         });
+}
+
+// The lines of an outcome, one a row that has a number.
+void AddLines(const PublishedTable& table, const PublishedOutcome& outcome,
+              std::vector<PublishedLine>& lines) {
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    if (!table.rows[row].starts_with(outcome.rows)) continue;
+    PublishedLine line;
+    line.table = &table;
+    line.task = outcome.task;
+    line.pieces = PublishedPieces(outcome.task, outcome.task);
+    line.label = table.rows[row];
+    line.method = table.MethodOf(row);
+    line.places = outcome.places;
+    bool any = false;
+    for (const std::string& column : outcome.columns) {
+      line.accuracy.push_back(table.Value(row, table.ColumnIndex(column)) / kPercent);
+      std::string notes;
+      for (const PublishedMark* mark : table.MarksOf(row, column)) {
+        notes.append(notes.empty() ? "" : "; ").append(mark->note);
+      }
+      line.marked.push_back(!notes.empty());
+      line.notes.push_back(std::move(notes));
+      any = any || std::isfinite(line.accuracy.back());
+    }
+    if (any) lines.push_back(std::move(line));
+  }
+}
+
+}  // namespace
+
+double PublishedTable::Value(size_t row, size_t column) const {
+  double value = 0;
+  return ReadWhole(cells.at(row).at(column), value) ? value
+                                                    : std::numeric_limits<double>::quiet_NaN();
+}
+
+size_t PublishedTable::ColumnIndex(std::string_view column) const {
+  const auto found = std::find(columns.begin(), columns.end(), column);
+  if (found == columns.end()) {
+    throw std::logic_error("table " + name + " has no column " + std::string(column));
+  }
+  return static_cast<size_t>(found - columns.begin());
+}
+
+std::vector<const PublishedMark*> PublishedTable::MarksOf(size_t row,
+                                                          std::string_view column) const {
+  std::vector<const PublishedMark*> found;
+  for (const PublishedMark& mark : marks) {
+    if (mark.row == rows.at(row) && (mark.column.empty() || mark.column == column)) {
+      found.push_back(&mark);
+    }
+  }
+  return found;
+}
+
+const PublishedMethod& PublishedTable::MethodOf(size_t row) const {
+  static const PublishedMethod unknown;
+  // The longest ending that fits: "" is what all other rows are.
+  const PublishedMethod* best = &unknown;
+  size_t length = 0;
+  for (const auto& [ending, method] : methods) {
+    const bool whole_word =
+        ending.empty() || rows.at(row) == ending || rows.at(row).ends_with(" " + ending);
+    if (whole_word && (best == &unknown || ending.size() > length)) {
+      best = &method;
+      length = ending.size();
+    }
+  }
+  return *best;
+}
+
+PublishedMatch MatchSetting(const std::string& setting, const PublishedMethod& method) {
+  const auto& known = method.settings;
+  if (std::find(known.begin(), known.end(), setting) != known.end()) return PublishedMatch::kSame;
+  // Stacks of several terms are methods of their own.
+  const bool one_term = setting.find(" + ") == std::string::npos;
+  if (!one_term || FirstTerm(setting) != method.term) return PublishedMatch::kNone;
+  return known.empty() ? PublishedMatch::kMethodAlone : PublishedMatch::kOtherArguments;
+}
+
+const std::vector<PublishedTable>& PublishedTables() {
+  static const std::vector<PublishedTable> tables = [] {
+    std::vector<PublishedTable> read;
+    for (const json& entry : json::parse(PublishedFiles().at(kIndex))) {
+      read.push_back(ReadTable(entry));
+    }
+    return read;
+  }();
+  return tables;
+}
+
+std::vector<const PublishedTable*> FindPublishedTables(std::string_view name) {
+  std::vector<const PublishedTable*> found;
+  Texts known;
+  const std::string begin = std::string(name) + "-";
+  for (const PublishedTable& table : PublishedTables()) {
+    known.push_back(table.name);
+    if (table.name == name || table.name.starts_with(begin)) found.push_back(&table);
+  }
+  if (!found.empty()) return found;
+  throw UsageError("published table '" + std::string(name) + "'", "there is none of that name",
+                   KnownWordsHint(name, known));
+}
+
+int64_t PublishedPieces(std::string_view published, std::string_view task) {
+  const auto wanted = TaskParts(published);
+  if (wanted.second.empty()) return 0;
+  const std::string& part = wanted.second.front();
+  const std::string begin = part.substr(0, part.find('=') + 1);
+  for (const std::string& given : TaskParts(task).second) {
+    int64_t pieces = 0;
+    if (given.starts_with(begin) && ReadWhole(given.substr(begin.size()), pieces)) return pieces;
+  }
+  return 0;
+}
+
+std::vector<PublishedLine> PublishedLines(const PublishedTable& table, std::string_view task) {
+  std::vector<PublishedLine> lines;
+  for (const PublishedOutcome& outcome : table.outcomes) {
+    if (SameTask(outcome.task, task)) AddLines(table, outcome, lines);
+  }
+  return lines;
+}
+
+std::vector<PublishedLine> PublishedLinesOfKind(const PublishedTable& table,
+                                                std::string_view task) {
+  std::vector<PublishedLine> lines = PublishedLines(table, task);
+  if (!lines.empty()) return lines;
+  for (const PublishedOutcome& outcome : table.outcomes) {
+    if (TaskParts(outcome.task).first == TaskParts(task).first) AddLines(table, outcome, lines);
+  }
+  return lines;
+}
+
+}  // namespace midscope

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "data/store/durable_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "core/base/error.h"
+
+namespace midscope {
+namespace {
+
+std::string ErrorText(int error_number) {
+  return std::error_code(error_number, std::generic_category()).message();
+}
+
+std::string Remedy(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT:
+      return "Make room or write to another disk";
+    case EFBIG:
+      return "Raise the limit on file sizes (ulimit -f)";
+    case ENOENT:
+      return "Create the folder first";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "Write to a folder where you may";
+    default:
+      return "";
+  }
+}
+
+Error WriteFailure(const std::string& path, int error_number) {
+  return Failure(path, "can't be written: " + ErrorText(error_number), Remedy(error_number));
+}
+
+// ".run.h5." before what tells temporary files of one target apart.
+std::string TemporaryPrefix(const std::filesystem::path& target) {
+  return "." + target.filename().string() + ".";
+}
+
+constexpr std::string_view kTemporarySuffix = ".tmp";
+
+}  // namespace
+
+void RemoveLeftTemporaries(const std::string& path) {
+  const std::filesystem::path target(path);
+  std::filesystem::path folder = target.parent_path();
+  if (folder.empty()) folder = ".";
+  std::error_code ignored;  // what can't be listed or removed only takes room
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(TemporaryPrefix(target)) && name.ends_with(kTemporarySuffix)) {
+      std::filesystem::remove(entry.path(), ignored);
+    }
+  }
+}
+
+void SyncFolderOf(const std::string& path) {
+  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;  // some file systems do not open folders; the rename itself is done
+  fsync(descriptor);
+  close(descriptor);
+}
+
+DurableFile::DurableFile(std::string path) : path_(std::move(path)) {
+  if (path_.empty()) throw UsageError("output file", "no name is given");
+  if (std::filesystem::is_directory(path_)) {
+    throw UsageError(path_, "is a folder", "Give a file's name");
+  }
+  const std::filesystem::path target(path_);
+  for (int attempt = 0; descriptor_ < 0; ++attempt) {
+    const std::string name = TemporaryPrefix(target) + std::to_string(getpid()) + "." +
+                             std::to_string(attempt) + std::string(kTemporarySuffix);
+    temporary_ = (target.parent_path() / name).string();
+    descriptor_ = open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0 && errno != EEXIST) throw WriteFailure(path_, errno);
+  }
+}
+
+DurableFile::~DurableFile() {
+  if (descriptor_ < 0) return;
+  close(descriptor_);
+  unlink(temporary_.c_str());
+}
+
+void DurableFile::ThrowIfFailed() const {
+  if (failed()) throw WriteFailure(path_, error_number_);
+}
+
+void DurableFile::Publish(bool replace) {
+  ThrowIfFailed();
+  if (fsync(descriptor_) != 0) throw WriteFailure(path_, errno);
+  if (replace) {
+    if (rename(temporary_.c_str(), path_.c_str()) != 0) throw WriteFailure(path_, errno);
+  } else if (renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) !=
+             0) {
+    if (errno == EEXIST) throw UsageError(path_, "exists already", "Give another name");
+    // Not every file system knows RENAME_NOREPLACE; the caller has looked before writing.
+    if (rename(temporary_.c_str(), path_.c_str()) != 0) throw WriteFailure(path_, errno);
+  }
+  close(descriptor_);
+  descriptor_ = -1;
+  SyncFolderOf(path_);
+}
+
+}  // namespace midscope

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// A file that appears under its name only when it is whole and on the disk. Internal to data/.
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstdint>
+#include <string>
+
+#include "data/store/hdf5_handles.h"
+
+namespace midscope {
+
+// Creates a temporary file beside `path`; Publish() flushes it to the disk and renames it. Without
+// Publish() the destructor removes it.
+class DurableFile {
+ public:
+  // Throws Error (failure) where the folder is missing or can't be written.
+  explicit DurableFile(std::string path);
+  ~DurableFile();
+  DurableFile(const DurableFile&) = delete;
+  DurableFile& operator=(const DurableFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  const std::string& path() const { return path_; }
+
+  // Keeps the first errno that writing met. HDF5 1.10 crashes at exit after a write that failed, so
+  // its file driver (OpenHdf5) tells HDF5 that all went well and notes the truth here.
+  void NoteError(int error_number) {
+    if (error_number_ == 0) error_number_ = error_number;
+  }
+  bool failed() const { return error_number_ != 0; }
+  // Throws Error (failure) with the noted error and what to do about it.
+  void ThrowIfFailed() const;
+
+  // An HDF5 file, empty and open for writing, whose bytes go to this file. Close it before
+  // Publish().
+  hdf5::Handle CreateHdf5();
+
+  // `replace` false: throws Error (usage) where a file of that name has come up meanwhile.
+  void Publish(bool replace);
+
+ private:
+  std::string path_;
+  std::string temporary_;
+  int descriptor_ = -1;
+  int error_number_ = 0;
+};
+
+// Removes temporary files for `path` that killed processes left. Only where no other process can be
+// writing `path`.
+void RemoveLeftTemporaries(const std::string& path);
+
+// Flushes a folder's entries to the disk, so that a rename or removal in it survives a power cut.
+void SyncFolderOf(const std::string& path);
+
+}  // namespace midscope

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// midscope-reader FILE: reads one file of results for Midscope's other programs, which start it and
+// talk to it over a socket that is its standard input.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "data/store/reader_service.h"
+
+int main(int argc, char** argv) {
+  struct stat input {};
+  if (argc != 2 || fstat(STDIN_FILENO, &input) != 0 || !S_ISSOCK(input.st_mode)) {
+    std::fprintf(stderr, "midscope-reader: Midscope's other programs start it\n");
+    return 2;
+  }
+  midscope::LimitReader(argv[1]);
+  // What HDF5 would do at exit, to a heap that may be damaged, is of no use.
+  _exit(midscope::ServeReader(STDIN_FILENO, argv[1]));
+}

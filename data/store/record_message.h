@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// A record as bytes (MessagePack; numbers as little-endian blocks), for the sweep's journal and for
+// what midscope-reader tells. Internal to data/.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/record.h"
+
+namespace midscope {
+
+// One entry of the journal.
+struct JournalEntry {
+  enum class Kind { kPlan, kSample, kFailure };
+  Kind kind = Kind::kSample;
+  int64_t sample = 0;
+  std::string text;  // kPlan: the plan; kFailure: the message
+  Record record;     // kSample
+};
+
+std::vector<uint8_t> EncodeEntry(const JournalEntry& entry);
+
+// Throws Error (failure) that names `file` where the bytes are no entry; what it gives passes
+// Record::Check() and CheckFrame().
+JournalEntry DecodeEntry(const std::string& file, std::span<const uint8_t> bytes);
+
+// A record whose arrays have no data.
+std::vector<uint8_t> EncodeFrame(const Record& frame);
+// Throws Error (failure) that names `file` where the bytes are no record. What it gives is not
+// looked at further.
+Record DecodeFrame(const std::string& file, std::span<const uint8_t> bytes);
+
+}  // namespace midscope

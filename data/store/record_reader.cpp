@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: MIT
+#include "data/store/record_reader.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <set>
+#include <stdexcept>
+
+#include "core/base/error.h"
+#include "core/base/nearest_word.h"
+#include "core/base/utf8.h"
+#include "data/store/file_parts.h"
+#include "data/store/file_seal.h"
+#include "data/store/frame_check.h"
+#include "data/store/hdf5_run.h"
+#include "data/store/plan_text.h"
+#include "data/store/reader_process.h"
+#include "data/store/reader_program.h"
+#include "data/store/sample_rows.h"
+#include "data/store/unfinished_files.h"
+
+namespace midscope {
+namespace {
+
+constexpr const char* kDamaged = "The file is damaged";
+constexpr std::string_view kAddressSeparator = "::";
+
+// What may be there instead.
+std::string UnfinishedHint(const std::string& path) {
+  if (const std::vector<std::string> parts = RankParts(path); !parts.empty()) {
+    return "Several processes are at work on it, or were: look into " + parts.front() +
+           ", or go on with --resume";
+  }
+  if (IsJournal(JournalPath(path)))
+    return "A sweep's first samples wait in " + JournalPath(path) + "; --resume goes on";
+  return "";
+}
+
+int64_t CheckedFileSize(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error))
+    throw Failure(path, "there is no such file", UnfinishedHint(path));
+  if (!std::filesystem::is_regular_file(path, error)) throw Failure(path, "is not a file");
+  const auto size = std::filesystem::file_size(path, error);
+  if (error) throw Failure(path, "can't be read: " + error.message());
+  return static_cast<int64_t>(size);
+}
+
+// A damaged file must not give a record that contradicts itself.
+Record Checked(const std::string& path, Record record) {
+  try {
+    record.Check();
+  } catch (const std::logic_error& error) {
+    throw Failure(path, error.what(), kDamaged);
+  }
+  return record;
+}
+
+// Whether HDF5's mark stands where HDF5 looks for it: at 0, 512, 1024, 2048, ...
+bool HasHdf5Mark(const std::string& path, int64_t size) {
+  constexpr std::string_view kMark = "\x89HDF\r\n\x1a\n";
+  std::ifstream file(path, std::ios::binary);
+  for (int64_t offset = 0; offset + static_cast<int64_t>(kMark.size()) <= size;
+       offset = offset == 0 ? 512 : offset * 2) {
+    std::string bytes(kMark.size(), '\0');
+    file.seekg(offset);
+    if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return false;
+    if (bytes == kMark) return true;
+  }
+  return false;
+}
+
+void CheckIsHdf5(const std::string& path, int64_t size) {
+  if (HasHdf5Mark(path, size)) return;
+  if (IsJournal(path)) {
+    throw Failure(path, "is the journal of an unfinished sweep, in which samples wait",
+                  "midscope ls tells what it holds; --resume goes on");
+  }
+  throw Failure(path, "is no HDF5 file", "The file is damaged, cut off or not Midscope's");
+}
+
+int64_t HalfOfMemory() {
+  return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 2;
+}
+
+[[noreturn]] void ThrowUnknown(const std::string& path, const std::string& kind,
+                               const std::string& name, const std::vector<std::string>& known) {
+  throw Failure(path, "has no " + kind + " '" + name + "'", KnownWordsHint(name, known));
+}
+
+const Array& FindArrayOrThrow(const std::string& path, const Record& frame,
+                              const std::string& array) {
+  if (const Array* found = frame.FindArray(array)) return *found;
+  std::vector<std::string> known;
+  for (const Array& held : frame.arrays) known.push_back(held.name);
+  ThrowUnknown(path, "array", array, known);
+}
+
+}  // namespace
+
+struct RunReader::State {
+  std::string path;
+  std::string location;    // where it lies, if `path` is a link
+  int64_t most_bytes = 0;  // that an array of it can have
+  std::unique_ptr<RunSource> source;
+  RunContents contents;
+  mutable std::vector<Record> frames;  // read when first asked for; "" name: not yet
+
+  void Open(ReadBy by);
+  void CheckContents();
+  // Runs `read`, with what is wrong about its results turned into Error.
+  template <typename Read>
+  auto Guarded(const Read& read) const {
+    try {
+      return read();
+    } catch (const Error&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw Failure(path, "does not fit into this machine's memory", "Read a part: --slice");
+    } catch (const std::runtime_error& error) {
+      throw Failure(path, error.what(), kDamaged);
+    }
+  }
+  size_t IndexOf(const std::string& record) const {
+    for (size_t i = 0; i < contents.records.size(); ++i) {
+      if (contents.records[i] == record || contents.groups[i] == record) return i;
+    }
+    ThrowUnknown(path, "record", record, contents.records);
+  }
+  const Record& Frame(const std::string& record) const {
+    const size_t index = IndexOf(record);
+    if (frames[index].name.empty()) {
+      frames[index] = Guarded([&] {
+        Record frame = source->Frame(index);
+        if (frame.name != contents.records[index])
+          throw std::runtime_error("it contradicts itself");
+        CheckFrame(frame, most_bytes);
+        return frame;
+      });
+    }
+    return frames[index];
+  }
+  ArrayData Values(const std::string& record, const Array& array, const IndexBox& box) const;
+  // The first `sizes` places of row `row`; no sizes: the whole row.
+  Array Row(const std::string& record, const Array& frame_array, int64_t row,
+            std::vector<int64_t> sizes) const;
+};
+
+void RunReader::State::Open(ReadBy by) {
+  const int64_t bytes = CheckedFileSize(path);
+  CheckIsHdf5(path, bytes);
+  SealState seal = CheckSeal(path);
+  // Where there is nothing to read it apart, looking through it takes seconds, but is as good.
+  if (seal == SealState::kUnchecked && FindReaderProgram().empty()) seal = CheckSeal(path, bytes);
+  if (seal == SealState::kBroken) {
+    throw Failure(path, "is damaged: its bytes do not agree with its checksum",
+                  "Copy it again, or run again");
+  }
+  location = LocationOf(path);
+  const bool go_on = by == ReadBy::kThisProcess;
+  bool here = seal == SealState::kIntact || (go_on && seal == SealState::kUnchecked);
+  if (here) {
+    source = OpenRunHere(path, go_on ? FileTrust::kOwn : FileTrust::kSealed);
+    contents = source->Contents();
+    here = go_on || PartsAreChecked(location, contents.parts);
+  }
+  if (!here) {
+    source = OpenRunApart(path);
+    contents = source->Contents();
+  }
+  const int64_t all_bytes = bytes + PartBytes(location, contents.parts);
+  most_bytes =
+      FileLimits(here ? FileTrust::kSealed : FileTrust::kForeign, all_bytes).MostArrayBytes();
+}
+
+void RunReader::State::CheckContents() {
+  if (!contents.plan_json.empty()) CheckJsonText(path, "plan", contents.plan_json);
+  CheckJsonText(path, "list of options", contents.provenance.options_json);
+  Guarded([&] {
+    if (contents.groups.size() != contents.records.size())
+      throw std::runtime_error("it contradicts itself");
+    std::set<std::string> names;
+    for (size_t i = 0; i < contents.records.size(); ++i) {
+      CheckGroupName(contents.groups[i], contents.records[i]);
+      if (!names.insert(contents.records[i]).second)
+        throw std::runtime_error("record " + Quote(contents.records[i]) + " stands twice");
+    }
+    return 0;
+  });
+  frames.resize(contents.records.size());
+}
+
+ArrayData RunReader::State::Values(const std::string& record, const Array& array,
+                                   const IndexBox& box) const {
+  const Record& frame = Frame(record);
+  int64_t elements = 1;
+  for (size_t i = 0; i < array.axes.size(); ++i) {
+    const int64_t size = frame.FindAxis(array.axes[i])->size;
+    if (box.begin[i] < 0 || box.sizes[i] < 0 || box.begin[i] > size - box.sizes[i]) {
+      throw Failure(path, "array '" + array.name + "' has no such part");
+    }
+    elements *= box.sizes[i];
+  }
+  return std::visit(
+      [&](const auto& kind) -> ArrayData {
+        using Values = std::decay_t<decltype(kind)>;
+        const auto bytes = static_cast<double>(elements) *
+                           static_cast<double>(sizeof(typename Values::value_type));
+        if (bytes > static_cast<double>(HalfOfMemory())) {
+          throw Failure(path,
+                        "array '" + array.name + "' takes more than half of this machine's memory",
+                        "Read a part: --slice");
+        }
+        if (elements == 0) return Values{};
+        ArrayData values = source->Values(IndexOf(record), array, box);
+        if (values.index() != array.data.index() || ElementCount(values) != elements)
+          throw Failure(path, "array '" + array.name + "' is not what it was", kDamaged);
+        return values;
+      },
+      array.data);
+}
+
+Array RunReader::State::Row(const std::string& record, const Array& frame_array, int64_t row,
+                            std::vector<int64_t> sizes) const {
+  const Record& frame = Frame(record);
+  if (frame_array.axes.empty() || row < 0 ||
+      row >= frame.FindAxis(frame_array.axes.front())->size) {
+    throw Failure(path, "array '" + frame_array.name + "' has no row " + std::to_string(row));
+  }
+  Array array = frame_array;
+  array.axes.erase(array.axes.begin());
+  if (sizes.empty()) {
+    for (const std::string& axis : array.axes) sizes.push_back(frame.FindAxis(axis)->size);
+  }
+  IndexBox box{std::vector<int64_t>(frame_array.axes.size(), 0), std::move(sizes)};
+  box.begin[0] = row;
+  box.sizes.insert(box.sizes.begin(), 1);
+  array.data = Values(record, frame_array, box);
+  return array;
+}
+
+RunReader::RunReader(const std::string& path, ReadBy by) : state_(std::make_unique<State>()) {
+  state_->path = path;
+  state_->Open(by);
+  state_->CheckContents();
+}
+
+RunReader::~RunReader() = default;
+RunReader::RunReader(RunReader&&) noexcept = default;
+RunReader& RunReader::operator=(RunReader&& other) noexcept = default;
+
+const std::string& RunReader::path() const { return state_->path; }
+const Provenance& RunReader::provenance() const { return state_->contents.provenance; }
+const std::string& RunReader::plan_json() const { return state_->contents.plan_json; }
+const std::vector<std::string>& RunReader::record_names() const { return state_->contents.records; }
+
+std::vector<std::string> RunReader::parts() const {
+  std::vector<std::string> files;
+  for (const FilePart& part : state_->contents.parts) files.push_back(part.file);
+  return files;
+}
+
+std::string RunReader::GroupPath(const std::string& record) const {
+  return "/entry/" + state_->contents.groups[state_->IndexOf(record)];
+}
+
+Record RunReader::Describe(const std::string& record) const { return state_->Frame(record); }
+
+Record RunReader::Read(const std::string& record) const {
+  Record whole = Describe(record);
+  for (Array& array : whole.arrays) array = ReadArray(record, array.name);
+  return Checked(state_->path, std::move(whole));
+}
+
+Array RunReader::ReadArray(const std::string& record, const std::string& array) const {
+  return ReadPart(record, array, {});
+}
+
+Array RunReader::ReadPart(const std::string& record, const std::string& array,
+                          const std::vector<AxisSlice>& slices) const {
+  return state_->Guarded([&] {
+    const Record& frame = state_->Frame(record);
+    Array part = FindArrayOrThrow(state_->path, frame, array);
+    IndexBox box;
+    for (const std::string& name : part.axes) {
+      int64_t begin = 0;
+      int64_t end = frame.FindAxis(name)->size;
+      for (const AxisSlice& slice : slices) {
+        if (slice.axis != name) continue;
+        begin = slice.begin;
+        end = slice.end;
+      }
+      box.begin.push_back(begin);
+      box.sizes.push_back(end - begin);
+    }
+    part.data = state_->Values(record, part, box);
+    return part;
+  });
+}
+
+Array RunReader::ReadRow(const std::string& record, const std::string& array, int64_t row) const {
+  return state_->Guarded([&] {
+    return state_->Row(record, FindArrayOrThrow(state_->path, state_->Frame(record), array), row,
+                       {});
+  });
+}
+
+Record RunReader::ReadSample(const std::string& record, int64_t row,
+                             const ArrayFilter& wanted) const {
+  return state_->Guarded([&] {
+    const Record& frame = state_->Frame(record);
+    Record sample = ReadSampleRow(
+        frame,
+        [&](const Array& array, const std::vector<int64_t>& sizes) {
+          return state_->Row(record, array, row, sizes);
+        },
+        wanted);
+    return Checked(state_->path, std::move(sample));
+  });
+}
+
+RunAddress ParseRunAddress(std::string_view address) {
+  const size_t separator = address.rfind(kAddressSeparator);
+  if (separator == std::string_view::npos) return {std::string(address), ""};
+  std::string_view inside = address.substr(separator + kAddressSeparator.size());
+  while (inside.starts_with('/')) inside.remove_prefix(1);
+  constexpr std::string_view kEntry = "entry";
+  if (inside == kEntry) inside = "";
+  if (inside.starts_with("entry/")) inside.remove_prefix(kEntry.size() + 1);
+  return {std::string(address.substr(0, separator)), std::string(inside)};
+}
+
+namespace {
+
+// The record, or that array of it alone ("": all), cut to those of `texts` whose axis it has;
+// `used` counts for each of them.
+Record ReadCut(const RunReader& reader, const std::string& name, const std::string& array,
+               const std::vector<std::string>& texts, std::vector<int>& used) {
+  Record part = reader.Describe(name);
+  if (!array.empty()) {
+    const Array only = FindArrayOrThrow(reader.path(), part, array);
+    std::erase_if(part.axes, [&](const Axis& axis) { return !HasAxis(only, axis.name); });
+    part.arrays = {only};
+    part.signal = only.name;
+  }
+  std::vector<AxisSlice> slices;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (!part.FindAxis(SlicedAxisName(texts[i]))) continue;
+    slices.push_back(ReadAxisSlice(part, texts[i]));
+    ++used[i];
+  }
+  for (Array& held : part.arrays) held = reader.ReadPart(name, held.name, slices);
+  for (Axis& axis : part.axes) axis = SlicedAxis(axis, slices);
+  return Checked(reader.path(), std::move(part));
+}
+
+}  // namespace
+
+RunFile ReadRecords(const std::string& address, const std::vector<std::string>& slices) {
+  const RunAddress parsed = ParseRunAddress(address);
+  const RunReader reader(parsed.path);
+  RunFile file{{}, reader.provenance(), reader.plan_json()};
+  const size_t slash = parsed.inside.find('/');
+  const std::string array = slash == std::string::npos ? "" : parsed.inside.substr(slash + 1);
+  std::vector<std::string> names = reader.record_names();
+  if (!parsed.inside.empty()) names = {parsed.inside.substr(0, slash)};
+  std::vector<int> used(slices.size(), 0);
+  for (const std::string& name : names) {
+    file.records.push_back(ReadCut(reader, name, array, slices, used));
+  }
+  for (size_t i = 0; i < slices.size(); ++i) {
+    if (used[i] > 0) continue;
+    throw UsageError("slice '" + slices[i] + "'",
+                     "nothing in " + address + " has axis '" + SlicedAxisName(slices[i]) + "'",
+                     "midscope ls " + parsed.path + " tells what there is");
+  }
+  return file;
+}
+
+}  // namespace midscope

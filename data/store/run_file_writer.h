@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The frame of a file of schema 1: root, entry, provenance. Internal to data/.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/base/record.h"
+#include "data/store/file_parts.h"
+#include "data/store/hdf5_handles.h"
+
+namespace midscope {
+
+struct RunFileFrame {
+  std::string default_record;  // group name, "" for none
+  std::string plan_json;
+  bool replace = false;              // whether a file of that name may be replaced
+  std::vector<FilePart> parts = {};  // of a virtual file
+};
+
+// Creates the frame in a temporary file, lets `fill` write the records into /entry, and puts the
+// file under its name. `fill` may call `check` between large writes: it throws as soon as the disk
+// is full. Turns HDF5's errors into Error.
+void WriteRunFile(const std::string& path, const Provenance& provenance, const RunFileFrame& frame,
+                  const std::function<void(hid_t entry, const std::function<void()>& check)>& fill);
+
+}  // namespace midscope

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "data/sweep/plan_difference.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "core/base/utf8.h"
+
+namespace midscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int64_t kShownCharacters = 80;
+
+std::string Shown(const Json& value) {
+  const std::string text = value.is_string()
+                               ? value.get<std::string>()
+                               : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Quote(text, kShownCharacters);
+}
+
+// What `all` has and `other` lacks, at most three of it.
+std::string Lacking(const Json& all, const Json& other) {
+  constexpr size_t kMost = 3;
+  std::string text;
+  size_t count = 0;
+  for (const Json& item : all) {
+    if (std::find(other.begin(), other.end(), item) != other.end()) continue;
+    if (++count <= kMost) text += (text.empty() ? "" : ", ") + Shown(item);
+  }
+  if (count > kMost) text += " and " + std::to_string(count - kMost) + " more";
+  return text;
+}
+
+std::string ListDifference(const std::string& name, const Json& stored, const Json& asked) {
+  const std::string missing = Lacking(asked, stored);
+  const std::string left_out = Lacking(stored, asked);
+  std::string text = name + ": ";
+  if (!missing.empty()) text += "there without " + missing;
+  if (!left_out.empty()) text += (missing.empty() ? "" : ", and ") + ("there with " + left_out);
+  if (missing.empty() && left_out.empty()) text += "they stand there in another order";
+  return text;
+}
+
+}  // namespace
+
+std::string FirstPlanDifference(const Json& stored, const Json& asked) {
+  if (!stored.is_object() || !asked.is_object()) {
+    return stored == asked ? "" : "it is no plan of this kind";
+  }
+  for (const auto& [name, value] : stored.items()) {
+    if (!asked.contains(name)) return name + " is " + Shown(value) + " there, and is not asked for";
+    const Json& other = asked.at(name);
+    if (value == other) continue;
+    if (value.is_array() && other.is_array()) return ListDifference(name, value, other);
+    if (value.is_object() && other.is_object()) {
+      const std::string inner = FirstPlanDifference(value, other);
+      if (!inner.empty()) return std::string(name).append(": ").append(inner);
+      continue;
+    }
+    return name + " is " + Shown(value) + " there, and " + Shown(other) + " is asked for";
+  }
+  for (const auto& [name, value] : asked.items()) {
+    if (!stored.contains(name))
+      return name + " is not set there, and " + Shown(value) + " is asked for";
+  }
+  return "";
+}
+
+std::string FirstPlanDifference(const std::string& stored, const std::string& asked) {
+  const Json there = Json::parse(stored, nullptr, /*allow_exceptions=*/false);
+  const Json here = Json::parse(asked, nullptr, /*allow_exceptions=*/false);
+  if (there.is_discarded() || here.is_discarded()) return "it is no plan of this kind";
+  return FirstPlanDifference(there, here);
+}
+
+}  // namespace midscope

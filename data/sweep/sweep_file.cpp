@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "data/sweep/sweep_file.h"
+
+#include <algorithm>
+
+#include "data/store/run_file_writer.h"
+#include "data/store/run_store.h"
+#include "data/store/sample_rows.h"
+
+namespace midscope {
+namespace {
+
+constexpr int kGzipLevel = 4;
+
+Record FailuresRecord(const std::map<int64_t, std::string>& failures) {
+  std::vector<int64_t> samples;
+  std::vector<std::string> messages;
+  for (const auto& [sample, message] : failures) {
+    samples.push_back(sample);
+    messages.push_back(message);
+  }
+  Record record;
+  record.name = kFailuresRecord;
+  record.axes = {{"failure", static_cast<int64_t>(samples.size()), "", {}, {}}};
+  record.arrays = {
+      {"failed_sample", {"failure"}, std::move(samples), "", "number of the sample"},
+      {"failure_message", {"failure"}, std::move(messages), "", "why it could not be run"}};
+  return record;
+}
+
+void WriteSamples(hid_t entry, const std::string& group, const Record& stacked,
+                  const SweepContents& contents, const std::function<void()>& check) {
+  // Chunks of one sample where an array is large or ragged, so that one can be read alone.
+  const std::map<std::string, int64_t>& ragged = contents.ragged_sizes.begin()->second;
+  std::vector<std::string> row_arrays;
+  for (const Array& array : stacked.arrays) {
+    const bool is_ragged = std::any_of(array.axes.begin(), array.axes.end(),
+                                       [&](const auto& name) { return ragged.count(name) > 0; });
+    if (is_ragged) row_arrays.push_back(array.name);
+  }
+  RecordGroupWriter writer(entry, group, stacked, kGzipLevel, row_arrays, contents.elsewhere);
+  int64_t row = 0;
+  for (const auto& [number, ragged_sizes] : contents.ragged_sizes) {
+    const Record sample = FlattenSample(contents.load(number), contents.ragged_axes);
+    for (const Array& array : sample.arrays) {
+      if (contents.elsewhere.contains(array.name)) continue;
+      std::vector<int64_t> sizes;
+      for (const std::string& name : array.axes) sizes.push_back(sample.FindAxis(name)->size);
+      writer.WriteRow(array.name, row, array.data, sizes);
+    }
+    for (const auto& [name, size] : ragged_sizes) {
+      writer.WriteRow(name + kCountSuffix, row, std::vector<int64_t>{size}, {});
+    }
+    ++row;
+    check();
+  }
+}
+
+}  // namespace
+
+Record StackedFrameOf(const SweepContents& contents) {
+  std::vector<int64_t> samples;
+  std::map<std::string, int64_t> largest;
+  for (const auto& [sample, sizes] : contents.ragged_sizes) {
+    samples.push_back(sample);
+    for (const auto& [name, size] : sizes) largest[name] = std::max(largest[name], size);
+  }
+  return StackedFrame(contents.frame, samples, largest);
+}
+
+void WriteSweepFile(const std::string& path, const SweepContents& contents) {
+  std::vector<Record> records;  // the first one, if there are samples, is the stacked one
+  if (!contents.ragged_sizes.empty()) records.push_back(StackedFrameOf(contents));
+  const size_t stacked = records.size();
+  records.insert(records.end(), contents.extra.begin(), contents.extra.end());
+  if (!contents.failures.empty()) records.push_back(FailuresRecord(contents.failures));
+  for (size_t i = stacked; i < records.size(); ++i) CheckStorable(records[i]);
+
+  const std::vector<std::string> groups = GroupNames(records);
+  const RunFileFrame frame{groups.empty() ? "" : groups.front(), contents.plan_json, true,
+                           contents.parts};
+  const auto fill = [&](hid_t entry, const std::function<void()>& check) {
+    if (stacked > 0) WriteSamples(entry, groups[0], records[0], contents, check);
+    for (size_t i = stacked; i < records.size(); ++i) {
+      RecordGroupWriter writer(entry, groups[i], records[i], kGzipLevel);
+      for (const Array& array : records[i].arrays) writer.Write(array.name, array.data);
+      check();
+    }
+  };
+  WriteRunFile(path, contents.provenance, frame, fill);
+}
+
+}  // namespace midscope

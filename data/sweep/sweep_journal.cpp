@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "data/sweep/sweep_journal.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "core/base/error.h"
+#include "data/store/durable_file.h"
+
+namespace midscope {
+namespace {
+
+constexpr auto kMagicBytes = static_cast<int64_t>(kJournalMark.size());
+
+struct FrameHead {
+  uint64_t length = 0;
+  uint64_t checksum = 0;
+};
+constexpr int64_t kHeadBytes = sizeof(FrameHead);
+
+Error SystemFailure(const std::string& path, const std::string& what) {
+  const int error_number = errno;
+  return Failure(
+      path,
+      "can't be " + what + ": " + std::error_code(error_number, std::generic_category()).message(),
+      error_number == ENOSPC ? "Make room, then resume" : "");
+}
+
+int64_t FileSize(int descriptor) {
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 ? status.st_size : 0;
+}
+
+bool WriteAll(int descriptor, const uint8_t* bytes, size_t size, int64_t offset) {
+  while (size > 0) {
+    const ssize_t count = pwrite(descriptor, bytes, size, offset);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    bytes += count;
+    offset += count;
+    size -= static_cast<size_t>(count);
+  }
+  return true;
+}
+
+}  // namespace
+
+SweepJournal::SweepJournal(std::string path, JournalAccess access)
+    : path_(std::move(path)), access_(access) {
+  const bool write = access == JournalAccess::kWrite;
+  // A pipe in its place must not make this wait.
+  descriptor_ =
+      open(path_.c_str(), (write ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC | O_NONBLOCK, 0666);
+  if (descriptor_ < 0) throw SystemFailure(path_, "opened");
+  if (access == JournalAccess::kLook) return;
+  if (flock(descriptor_, (write ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
+    const bool held = errno == EWOULDBLOCK;
+    const Error error = held ? Failure(path_, "another process is writing this sweep",
+                                       "Wait for it to end, or write to another file")
+                             : SystemFailure(path_, "locked");
+    close(descriptor_);
+    throw error;
+  }
+}
+
+SweepJournal::~SweepJournal() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+std::vector<uint8_t> SweepJournal::ReadBytes(int64_t offset, int64_t count) const {
+  std::vector<uint8_t> bytes(static_cast<size_t>(count));
+  int64_t done = 0;
+  while (done < count) {
+    const ssize_t got =
+        pread(descriptor_, bytes.data() + done, static_cast<size_t>(count - done), offset + done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw SystemFailure(path_, "read");
+    if (got == 0) throw Failure(path_, "was cut off while it was in use");
+    done += got;
+  }
+  return bytes;
+}
+
+bool SweepJournal::ReadFrame(int64_t offset, std::vector<uint8_t>& payload) const {
+  const int64_t left = FileSize(descriptor_) - offset;
+  if (left < kHeadBytes) return false;
+  FrameHead head;
+  std::memcpy(&head, ReadBytes(offset, kHeadBytes).data(), sizeof(head));
+  if (head.length > static_cast<uint64_t>(left - kHeadBytes)) return false;
+  payload = ReadBytes(offset + kHeadBytes, static_cast<int64_t>(head.length));
+  return XXH3_64bits(payload.data(), payload.size()) == head.checksum;
+}
+
+int64_t SweepJournal::Load(
+    const std::function<void(const JournalEntry& entry, int64_t offset)>& visit) {
+  const int64_t size = FileSize(descriptor_);
+  const bool write = access_ == JournalAccess::kWrite;
+  if (size < kMagicBytes) {  // new, or torn before its first entry
+    if (write) Clear();
+    return size;
+  }
+  if (std::memcmp(ReadBytes(0, kMagicBytes).data(), kJournalMark.data(), kJournalMark.size()) !=
+      0) {
+    throw Failure(path_, "is not a journal of Midscope", "Move it away");
+  }
+  end_ = kMagicBytes;
+  std::vector<uint8_t> payload;
+  while (ReadFrame(end_, payload)) {
+    visit(DecodeEntry(path_, payload), end_);
+    end_ += kHeadBytes + static_cast<int64_t>(payload.size());
+  }
+  if (write && end_ < size && ftruncate(descriptor_, end_) != 0) throw SystemFailure(path_, "cut");
+  return size - end_;
+}
+
+int64_t SweepJournal::Append(const JournalEntry& entry) {
+  const std::vector<uint8_t> payload = EncodeEntry(entry);
+  const FrameHead head{payload.size(), XXH3_64bits(payload.data(), payload.size())};
+  std::vector<uint8_t> frame(sizeof(head) + payload.size());
+  std::memcpy(frame.data(), &head, sizeof(head));
+  std::memcpy(frame.data() + sizeof(head), payload.data(), payload.size());
+  if (!WriteAll(descriptor_, frame.data(), frame.size(), end_) || fdatasync(descriptor_) != 0) {
+    const Error error = SystemFailure(path_, "written");
+    // A torn entry would be dropped by its checksum too; cutting it gives the room back.
+    if (ftruncate(descriptor_, end_) != 0) throw SystemFailure(path_, "cut");
+    throw error;
+  }
+  const int64_t offset = end_;
+  end_ += static_cast<int64_t>(frame.size());
+  return offset;
+}
+
+JournalEntry SweepJournal::Read(int64_t offset) const {
+  std::vector<uint8_t> payload;
+  if (!ReadFrame(offset, payload)) throw Failure(path_, "was changed while it was in use");
+  return DecodeEntry(path_, payload);
+}
+
+void SweepJournal::Clear() {
+  if (ftruncate(descriptor_, 0) != 0 ||
+      !WriteAll(descriptor_, reinterpret_cast<const uint8_t*>(kJournalMark.data()),
+                kJournalMark.size(), 0) ||
+      fsync(descriptor_) != 0) {
+    throw SystemFailure(path_, "written");
+  }
+  SyncFolderOf(path_);
+  end_ = kMagicBytes;
+}
+
+void SweepJournal::Remove() {
+  if (unlink(path_.c_str()) != 0) throw SystemFailure(path_, "removed");
+  close(descriptor_);
+  descriptor_ = -1;
+  SyncFolderOf(path_);
+}
+
+}  // namespace midscope

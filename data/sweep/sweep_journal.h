@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// An append-only file of checksummed entries: 8 bytes "MIDSJNL1", then for each entry its length
+// and XXH3-64 (8 bytes each, little-endian) and its bytes. A torn last entry is dropped. Internal
+// to data/.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/store/record_message.h"
+#include "data/store/unfinished_files.h"
+
+namespace midscope {
+
+// What a journal is opened for.
+enum class JournalAccess {
+  kWrite,  // it is created where there is none, and no other process may use it
+  kRead,   // no other process may write it
+  kLook,   // whatever another process does to it
+};
+
+class SweepJournal {
+ public:
+  // A lock held by another process is an Error (failure).
+  explicit SweepJournal(std::string path, JournalAccess access = JournalAccess::kWrite);
+  ~SweepJournal();
+  SweepJournal(const SweepJournal&) = delete;
+  SweepJournal& operator=(const SweepJournal&) = delete;
+
+  // Calls visit(entry, offset) for each whole entry from the start and returns how many bytes
+  // follow the last one; where it may be written, these are cut off. Throws Error (failure) for a
+  // file that is no journal.
+  int64_t Load(const std::function<void(const JournalEntry& entry, int64_t offset)>& visit);
+
+  // Returns the entry's offset; it is on the disk. Throws Error (failure); then nothing was
+  // appended.
+  int64_t Append(const JournalEntry& entry);
+  JournalEntry Read(int64_t offset) const;
+  // Back to no entries.
+  void Clear();
+  // Removes the file.
+  void Remove();
+
+ private:
+  std::vector<uint8_t> ReadBytes(int64_t offset, int64_t count) const;
+  bool ReadFrame(int64_t offset, std::vector<uint8_t>& payload) const;
+
+  std::string path_;
+  JournalAccess access_;
+  int descriptor_ = -1;
+  int64_t end_ = 0;  // of the last whole entry
+};
+
+}  // namespace midscope

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+#include "data/sweep/sweep_merge.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/base/error.h"
+#include "data/store/plan_text.h"
+#include "data/store/sample_rows.h"
+#include "data/sweep/sweep_file.h"
+#include "data/sweep/sweep_settings.h"
+
+namespace midscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kSettings = "settings";
+
+// Without one key, to compare: the order of keys says nothing.
+nlohmann::json Without(Json plan, const char* key) {
+  plan.erase(key);
+  return plan;
+}
+
+// Keys of plans on which two of them differ: "seed (1 and 2), model_hash".
+std::string Differences(const Json& a, const Json& b) {
+  std::set<std::string> keys;
+  for (const auto& [key, value] : a.items()) keys.insert(key);
+  for (const auto& [key, value] : b.items()) keys.insert(key);
+  std::string text;
+  for (const std::string& key : keys) {
+    const Json left = a.value(key, Json());
+    const Json right = b.value(key, Json());
+    if (left == right) continue;
+    constexpr size_t kLongest = 60;
+    const std::string both = left.dump() + " and " + right.dump();
+    text += (text.empty() ? "" : ", ") + key;
+    if (both.size() <= kLongest) text.append(" (").append(both).append(")");
+  }
+  return text;
+}
+
+}  // namespace
+
+SweepMerge::SweepMerge(const std::vector<std::string>& inputs, RepeatedSamples repeated) {
+  if (inputs.empty()) throw UsageError("merge", "there is nothing to join");
+  std::vector<Json> plans;
+  for (const std::string& path : inputs) {
+    inputs_.push_back(SweepStore::OpenForReading(path));
+    plans.push_back(ParsePlan(path, inputs_.back().plan_json()));
+    if (provenance_.created.empty()) provenance_ = inputs_.back().provenance();
+  }
+  Json plan = plans.front();
+  for (size_t i = 1; i < plans.size(); ++i) {
+    const bool same_settings = plan.value(kSettings, Json()) == plans[i].value(kSettings, Json());
+    if (i == 1) joins_settings_ = !same_settings;
+    const char* free_key = joins_settings_ ? kSettings : kSamplesOfPlan;
+    if (Without(plan, free_key) != Without(plans[i], free_key)) {
+      throw UsageError(inputs[i],
+                       "it does not go with " + inputs.front() + ": they differ in " +
+                           Differences(plan, plans[i]),
+                       "Files are joined that differ in their samples alone, or in their settings "
+                       "alone");
+    }
+    if (joins_settings_) {
+      for (const Json& setting : plans[i].value(kSettings, Json::array())) {
+        Json& all = plan[kSettings];
+        if (std::find(all.begin(), all.end(), setting) != all.end()) {
+          throw UsageError(inputs[i], "setting " + setting.dump() + " is in another input too",
+                           "Give each setting once");
+        }
+        all.push_back(setting);
+      }
+    } else {
+      plan[kSamplesOfPlan] = std::max(plan.value(kSamplesOfPlan, int64_t{0}),
+                                      plans[i].value(kSamplesOfPlan, int64_t{0}));
+    }
+  }
+  plan_json_ = plans.size() == 1 ? inputs_.front().plan_json() : plan.dump();
+  JoinSamples(joins_settings_ ? RepeatedSamples::kTakeFirst : repeated);
+  if (joins_settings_) CheckSameSamples();
+}
+
+void SweepMerge::JoinSamples(RepeatedSamples repeated) {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    for (const int64_t sample : inputs_[i].finished()) {
+      const auto [place, added] = holders_.try_emplace(sample, i);
+      if (added || repeated == RepeatedSamples::kTakeFirst) continue;
+      throw UsageError(
+          inputs_[i].path(),
+          "sample " + std::to_string(sample) + " is in " + inputs_[place->second].path() + " too",
+          "Join files of disjoint samples");
+    }
+    failures_.insert(inputs_[i].failures().begin(), inputs_[i].failures().end());
+  }
+  for (const auto& [sample, input] : holders_) {
+    if (!joins_settings_) failures_.erase(sample);
+  }
+}
+
+void SweepMerge::CheckSameSamples() const {
+  for (const SweepStore& input : inputs_) {
+    for (const auto& [sample, holder] : holders_) {
+      if (input.finished().contains(sample)) continue;
+      throw UsageError(
+          input.path(),
+          "it lacks sample " + std::to_string(sample) + ", which " + inputs_[holder].path() +
+              " has",
+          "Complete it with --resume first: settings are compared on the same samples");
+    }
+  }
+}
+
+std::vector<int64_t> SweepMerge::samples() const {
+  std::vector<int64_t> samples;
+  samples.reserve(holders_.size());
+  for (const auto& [sample, input] : holders_) samples.push_back(sample);
+  return samples;
+}
+
+Record SweepMerge::ReadSample(int64_t sample, const ArrayFilter& wanted) const {
+  Record record = HolderOf(sample).ReadSample(sample, wanted);
+  for (size_t i = 1; joins_settings_ && i < inputs_.size(); ++i) {
+    JoinSettings(record, inputs_[i].ReadSample(sample, wanted), "sample " + std::to_string(sample));
+  }
+  return record;
+}
+
+void SweepMerge::Write(const std::string& path, const Provenance& provenance,
+                       const std::vector<Record>& extra) const {
+  SweepContents contents;
+  contents.plan_json = plan_json_;
+  contents.provenance = provenance;
+  contents.ragged_axes = SweepStoreOptions().ragged_axes;
+  for (const auto& [number, input] : holders_) {
+    const Record sample = FlattenSample(ReadSample(number), contents.ragged_axes);
+    const Record frame = SampleFrame(sample, contents.ragged_axes);
+    if (contents.ragged_sizes.empty()) contents.frame = frame;
+    CheckSameFrame(inputs_[input].path() + ": sample " + std::to_string(number), frame,
+                   contents.frame);
+    contents.ragged_sizes[number] = RaggedSizes(sample, contents.ragged_axes);
+  }
+  contents.load = [this](int64_t sample) { return ReadSample(sample); };
+  contents.failures = failures_;
+  contents.extra = extra;
+  WriteSweepFile(path, contents);
+}
+
+Record MergedFromRecord(const SweepMerge& merge) {
+  std::vector<std::string> files;
+  std::vector<std::string> created;
+  std::vector<std::string> commands;
+  std::vector<int64_t> samples;
+  for (const SweepStore& input : merge.inputs()) {
+    files.push_back(std::filesystem::path(input.path()).filename().string());
+    created.push_back(input.provenance().created);
+    commands.push_back(input.provenance().command);
+    samples.push_back(static_cast<int64_t>(input.finished().size()));
+  }
+  Record record;
+  record.name = "merged_from";
+  record.axes = {{"input", static_cast<int64_t>(files.size()), "", {}, {}}};
+  record.arrays = {{"input_file", {"input"}, std::move(files), "", "file that was joined"},
+                   {"input_created", {"input"}, std::move(created), "", "when it was begun"},
+                   {"input_command", {"input"}, std::move(commands), "", "what made it"},
+                   {"input_samples", {"input"}, std::move(samples), "", "samples that it held"}};
+  record.attributes["joined"] = std::string(merge.joins_settings() ? "settings" : "samples");
+  return record;
+}
+
+}  // namespace midscope

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: MIT
+#include "data/sweep/sweep_store.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+
+#include "core/base/error.h"
+#include "data/store/durable_file.h"
+#include "data/store/plan_text.h"
+#include "data/store/record_group.h"
+#include "data/store/record_reader.h"
+#include "data/store/run_store.h"
+#include "data/store/sample_rows.h"
+#include "data/sweep/plan_difference.h"
+#include "data/sweep/sweep_file.h"
+#include "data/sweep/sweep_journal.h"
+
+namespace midscope {
+namespace {
+
+// Where a stored sample lies: in the journal, or else in a row of the last checkpoint.
+struct SamplePlace {
+  std::optional<int64_t> journal_offset;
+  int64_t row = 0;
+  std::map<std::string, int64_t> ragged_sizes;
+};
+
+// Whether `later` differs from `earlier` in nothing but a larger number `member`.
+bool HasGrown(nlohmann::json earlier, nlohmann::json later, const std::string& member) {
+  if (member.empty() || !earlier.is_object() || !later.is_object()) return false;
+  const auto number = [&](const nlohmann::json& plan) {
+    const auto found = plan.find(member);
+    return found != plan.end() && found->is_number_integer() ? found->get<int64_t>() : -1;
+  };
+  if (number(earlier) < 0 || number(earlier) >= number(later)) return false;
+  earlier.erase(member);
+  later.erase(member);
+  return earlier == later;
+}
+
+// A file of a version that wrote no labels of a ragged axis goes on without.
+void DropNewLabels(const Record& frame, const std::vector<std::string>& ragged_axes,
+                   Record& sample) {
+  for (Axis& axis : sample.axes) {
+    const bool ragged =
+        std::find(ragged_axes.begin(), ragged_axes.end(), axis.name) != ragged_axes.end();
+    if (ragged && !frame.FindArray(axis.name + kLabelSuffix)) axis.labels.clear();
+  }
+}
+
+nlohmann::json PlanOrNothing(const std::string& plan) {
+  return nlohmann::json::parse(plan, nullptr, /*allow_exceptions=*/false);
+}
+
+}  // namespace
+
+struct SweepStore::State {
+  State(std::string file_path, const std::string& plan, const Provenance& origin,
+        SweepStoreOptions store_options)
+      : path(std::move(file_path)),
+        plan_json(plan),
+        provenance(origin),
+        options(std::move(store_options)) {}
+
+  void CheckPlan(const std::string& where, const std::string& other);
+  void CheckWritable() const {
+    if (reading) throw std::logic_error("store: it is open for reading");
+  }
+  void LoadCheckpoint();
+  void LoadCheckpointSamples(const Record& stacked, const Axis& sample_axis);
+  void LoadFailures();
+  void LoadJournal();
+  void NoteSample(int64_t sample, const Record& flattened, SamplePlace place);
+  void NoteFailure(int64_t sample, const std::string& message);
+  Record Load(int64_t sample, const ArrayFilter& wanted) const;
+  void Fold(const std::vector<Record>& extra);
+
+  std::string path;
+  std::string plan_json;
+  Provenance provenance;
+  SweepStoreOptions options;
+  std::optional<SweepJournal> journal;  // none: open for reading, and none is there
+  std::optional<RunReader> checkpoint;
+  std::optional<Record> frame;  // what all samples have in common
+  std::map<int64_t, SamplePlace> places;
+  std::map<int64_t, std::string> failures;
+  std::set<int64_t> finished;
+  std::set<int64_t> failed;
+  int64_t dropped_bytes = 0;
+  bool reading = false;  // nothing is written
+};
+
+void SweepStore::State::CheckPlan(const std::string& where, const std::string& other) {
+  CheckJsonText(where, "plan", other);
+  const nlohmann::json theirs = PlanOrNothing(other);
+  const nlohmann::json ours = PlanOrNothing(plan_json);
+  if (reading && (plan_json.empty() || HasGrown(ours, theirs, options.growing))) {
+    plan_json = other;
+    return;
+  }
+  if (theirs == ours || HasGrown(theirs, ours, options.growing)) return;
+  if (HasGrown(ours, theirs, options.growing)) {
+    throw Failure(where,
+                  "holds a larger sweep: " + options.growing + " " +
+                      theirs[options.growing].dump() + " instead of " +
+                      ours[options.growing].dump(),
+                  "Resume with that many or more, or write to another file");
+  }
+  throw Failure(where, "holds a sweep of another plan: " + FirstPlanDifference(other, plan_json),
+                "Resume with that plan, add settings, places or samples to it (--add), or write to "
+                "another file");
+}
+
+void SweepStore::State::NoteSample(int64_t sample, const Record& flattened, SamplePlace place) {
+  const Record sample_frame = SampleFrame(flattened, options.ragged_axes);
+  if (!frame) frame = sample_frame;
+  CheckSameFrame("sample " + std::to_string(sample), sample_frame, *frame);
+  place.ragged_sizes = RaggedSizes(flattened, options.ragged_axes);
+  places[sample] = std::move(place);
+  finished.insert(sample);
+  failures.erase(sample);
+  failed.erase(sample);
+}
+
+void SweepStore::State::NoteFailure(int64_t sample, const std::string& message) {
+  failures[sample] = message;
+  failed.insert(sample);
+}
+
+void SweepStore::State::LoadCheckpoint() {
+  checkpoint.emplace(path, reading ? ReadBy::kWhatFits : ReadBy::kThisProcess);
+  CheckPlan(path, checkpoint->plan_json());
+  const std::vector<std::string>& names = checkpoint->record_names();
+  if (std::find(names.begin(), names.end(), options.record_name) != names.end()) {
+    const Record stacked = checkpoint->Describe(options.record_name);
+    const Axis* axis = stacked.FindAxis(kSampleAxis);
+    if (!axis) throw Failure(path, "has no sample axis", "It is not the file of a sweep");
+    LoadCheckpointSamples(stacked, *axis);
+  }
+  if (std::find(names.begin(), names.end(), kFailuresRecord) != names.end()) LoadFailures();
+}
+
+// Reads one sample, to know what all have in common, and of the others no more than their sizes.
+void SweepStore::State::LoadCheckpointSamples(const Record& stacked, const Axis& sample_axis) {
+  if (sample_axis.size == 0) return;
+  const Record first =
+      FlattenSample(checkpoint->ReadSample(options.record_name, 0), options.ragged_axes);
+  frame = SampleFrame(first, options.ragged_axes);
+  std::map<std::string, ArrayData> counts;
+  for (const auto& [name, size] : RaggedSizes(first, options.ragged_axes)) {
+    if (!stacked.FindArray(name + kCountSuffix)) continue;
+    counts[name] = checkpoint->ReadArray(options.record_name, name + kCountSuffix).data;
+  }
+  for (int64_t row = 0; row < sample_axis.size; ++row) {
+    const auto index = static_cast<size_t>(row);
+    const std::optional<int64_t> sample = SampleNumber(sample_axis, row);
+    if (!sample || finished.contains(*sample)) {
+      throw Failure(path, "has no number for the sample in row " + std::to_string(row),
+                    "The file is damaged");
+    }
+    SamplePlace place{std::nullopt, row, {}};
+    for (const auto& [name, data] : counts) {
+      const auto* sizes = std::get_if<std::vector<int64_t>>(&data);
+      if (!sizes || index >= sizes->size()) throw Failure(path, "has damaged sample sizes");
+      place.ragged_sizes[name] = (*sizes)[index];
+    }
+    places[*sample] = std::move(place);
+    finished.insert(*sample);
+  }
+}
+
+void SweepStore::State::LoadFailures() {
+  const ArrayData samples = checkpoint->ReadArray(kFailuresRecord, "failed_sample").data;
+  const ArrayData messages = checkpoint->ReadArray(kFailuresRecord, "failure_message").data;
+  const auto* numbers = std::get_if<std::vector<int64_t>>(&samples);
+  const auto* texts = std::get_if<std::vector<std::string>>(&messages);
+  if (!numbers || !texts || numbers->size() != texts->size()) {
+    throw Failure(path, "has a damaged list of failed samples");
+  }
+  for (size_t i = 0; i < numbers->size(); ++i) NoteFailure((*numbers)[i], (*texts)[i]);
+}
+
+void SweepStore::State::LoadJournal() {
+  std::string planned;
+  dropped_bytes = journal->Load([&](const JournalEntry& entry, int64_t offset) {
+    switch (entry.kind) {
+      case JournalEntry::Kind::kPlan:
+        CheckPlan(JournalPath(path), entry.text);
+        planned = entry.text;
+        break;
+      case JournalEntry::Kind::kSample:
+        NoteSample(entry.sample, FlattenSample(entry.record, options.ragged_axes), {offset, 0, {}});
+        break;
+      case JournalEntry::Kind::kFailure:
+        NoteFailure(entry.sample, entry.text);
+        break;
+    }
+  });
+  // A plan that has grown is noted, so that it does not shrink again.
+  if (planned != plan_json && !reading) {
+    journal->Append({JournalEntry::Kind::kPlan, 0, plan_json, {}});
+  }
+}
+
+Record SweepStore::State::Load(int64_t sample, const ArrayFilter& wanted) const {
+  const SamplePlace& place = places.at(sample);
+  if (!place.journal_offset) {
+    return checkpoint->ReadSample(options.record_name, place.row, wanted);
+  }
+  Record record = journal->Read(*place.journal_offset).record;
+  if (wanted) std::erase_if(record.arrays, [&](const Array& array) { return !wanted(array.name); });
+  return record;
+}
+
+void SweepStore::State::Fold(const std::vector<Record>& extra) {
+  SweepContents contents;
+  contents.plan_json = plan_json;
+  contents.provenance = provenance;
+  contents.ragged_axes = options.ragged_axes;
+  if (frame) contents.frame = *frame;
+  for (const auto& [sample, place] : places) contents.ragged_sizes[sample] = place.ragged_sizes;
+  contents.load = [this](int64_t sample) { return Load(sample, {}); };
+  contents.failures = failures;
+  contents.extra = extra;
+  WriteSweepFile(path, contents);
+}
+
+SweepStore::SweepStore(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SweepStore::~SweepStore() = default;
+SweepStore::SweepStore(SweepStore&&) noexcept = default;
+SweepStore& SweepStore::operator=(SweepStore&&) noexcept = default;
+
+SweepStore SweepStore::Create(const std::string& path, const std::string& plan_json,
+                              const Provenance& provenance, const SweepStoreOptions& options) {
+  if (PlanOrNothing(plan_json).is_discarded())
+    throw std::logic_error("store: the plan is not JSON");
+  const bool exists = std::filesystem::exists(path);
+  if (!options.resume) {
+    if (exists) {
+      throw UsageError(path, "exists already", "Resume it (--resume) or give another name");
+    }
+    if (std::filesystem::exists(JournalPath(path))) {
+      throw UsageError(JournalPath(path), "an unfinished sweep lies here",
+                       "Resume it (--resume), remove it, or give another name");
+    }
+  }
+  const bool journal_is_new = !std::filesystem::exists(JournalPath(path));
+  auto state = std::make_unique<State>(path, plan_json, provenance, options);
+  state->journal.emplace(JournalPath(path));
+  RemoveLeftTemporaries(path);  // the journal's lock says that no other process writes them
+  try {
+    if (exists) state->LoadCheckpoint();
+    state->LoadJournal();
+  } catch (...) {
+    if (journal_is_new) state->journal->Remove();
+    throw;
+  }
+  return SweepStore(std::move(state));
+}
+
+SweepStore SweepStore::OpenForReading(const std::string& path) {
+  auto state = std::make_unique<State>(path, "", Provenance(), SweepStoreOptions());
+  state->reading = true;
+  state->options.growing = kSamplesOfPlan;
+  const std::string journal = JournalPath(path);
+  if (std::filesystem::exists(journal)) {
+    state->journal.emplace(journal, JournalAccess::kRead);
+  } else if (!std::filesystem::exists(path)) {
+    throw Failure(path, "there is no such file");
+  }
+  if (std::filesystem::exists(path)) {
+    state->LoadCheckpoint();
+    state->provenance = state->checkpoint->provenance();
+  }
+  if (state->journal) state->LoadJournal();
+  if (PlanOrNothing(state->plan_json).is_discarded()) {
+    throw Failure(path, "is not the file of a sweep", "Give one that midscope sweep wrote");
+  }
+  return SweepStore(std::move(state));
+}
+
+const std::string& SweepStore::path() const { return state_->path; }
+const std::string& SweepStore::plan_json() const { return state_->plan_json; }
+const Provenance& SweepStore::provenance() const { return state_->provenance; }
+const std::map<int64_t, std::string>& SweepStore::failures() const { return state_->failures; }
+const std::set<int64_t>& SweepStore::finished() const { return state_->finished; }
+const std::set<int64_t>& SweepStore::failed() const { return state_->failed; }
+int64_t SweepStore::dropped_bytes() const { return state_->dropped_bytes; }
+
+void SweepStore::Append(int64_t sample, const Record& record) {
+  state_->CheckWritable();
+  if (state_->finished.count(sample) > 0) {
+    throw std::logic_error("store: sample " + std::to_string(sample) + " is stored already");
+  }
+  Record storable = StorableRecord(record);
+  storable.name = state_->options.record_name;
+  if (!state_->options.signal.empty()) storable.signal = state_->options.signal;
+  if (state_->frame) DropNewLabels(*state_->frame, state_->options.ragged_axes, storable);
+  const Record flattened = FlattenSample(storable, state_->options.ragged_axes);
+  CheckStorable(flattened);
+  if (state_->frame) {
+    CheckSameFrame("sample " + std::to_string(sample),
+                   SampleFrame(flattened, state_->options.ragged_axes), *state_->frame);
+  }
+  const int64_t offset =
+      state_->journal->Append({JournalEntry::Kind::kSample, sample, "", storable});
+  state_->NoteSample(sample, flattened, {offset, 0, {}});
+}
+
+void SweepStore::AppendFailure(int64_t sample, const std::string& message) {
+  state_->CheckWritable();
+  if (state_->finished.count(sample) > 0) {
+    throw std::logic_error("store: sample " + std::to_string(sample) + " is stored already");
+  }
+  state_->journal->Append({JournalEntry::Kind::kFailure, sample, message, {}});
+  state_->NoteFailure(sample, message);
+}
+
+void SweepStore::Checkpoint(const std::vector<Record>& extra) {
+  state_->CheckWritable();
+  state_->Fold(extra);
+  // A kill before the journal is cleared leaves samples in both places, equal; the journal's count.
+  state_->checkpoint.emplace(state_->path, ReadBy::kThisProcess);
+  int64_t row = 0;
+  for (auto& [sample, place] : state_->places) {
+    place.journal_offset.reset();
+    place.row = row++;
+  }
+  state_->journal->Clear();
+  state_->journal->Append({JournalEntry::Kind::kPlan, 0, state_->plan_json, {}});
+}
+
+void SweepStore::Finish(const std::vector<Record>& extra) {
+  Checkpoint(extra);
+  state_->journal->Remove();
+}
+
+Record SweepStore::ReadSample(int64_t sample, const ArrayFilter& wanted) const {
+  if (state_->finished.count(sample) == 0) {
+    throw std::logic_error("store: sample " + std::to_string(sample) + " is not stored");
+  }
+  return state_->Load(sample, wanted);
+}
+
+const Record* SweepStore::common_frame() const { return state_->frame ? &*state_->frame : nullptr; }
+
+const std::map<std::string, int64_t>& SweepStore::RaggedSizesOf(int64_t sample) const {
+  return state_->places.at(sample).ragged_sizes;
+}
+
+const RunReader* SweepStore::file() const {
+  return state_->checkpoint ? &*state_->checkpoint : nullptr;
+}
+
+std::optional<int64_t> SweepStore::FileRow(int64_t sample) const {
+  const SamplePlace& place = state_->places.at(sample);
+  return place.journal_offset ? std::nullopt : std::optional(place.row);
+}
+
+const std::string& SweepStore::record_name() const { return state_->options.record_name; }
+
+void ReplaceSweep(const std::string& from, const std::string& to) {
+  std::error_code failed;
+  std::filesystem::rename(from, to, failed);
+  if (failed) throw Failure(to, "cannot be replaced by " + from + ": " + failed.message());
+  SyncFolderOf(to);
+}
+
+}  // namespace midscope

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// A sweep's file while it grows. Finished samples go to a checksummed journal beside the file
+// (PATH.journal), each durable when Append returns; a checkpoint folds them into the file by
+// writing a new one and renaming it. The file itself is never open for writing under its name, so
+// that a kill at any moment leaves the last checkpoint, and resuming loses only samples in flight.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/base/record.h"
+#include "data/store/plan_text.h"
+#include "data/store/record_reader.h"
+#include "data/store/unfinished_files.h"
+
+namespace midscope {
+
+struct SweepStoreOptions {
+  bool resume = false;
+  std::string record_name = "sweep";
+  // Axes that may have another size in each sample. Arrays over them are padded (NaN; -1 for
+  // integers; false; "") and AXIS_count [sample] says how many places are real.
+  std::vector<std::string> ragged_axes = {"key"};
+  // A member of the plan that may grow when a sweep is resumed, all else being equal; "": none.
+  std::string growing;
+  std::string signal;  // the array that a viewer shows first; "": the sample record's own signal
+};
+
+class SweepStore {
+ public:
+  // Throws Error: (usage) the file or a journal exists and `resume` is false; (failure) the plan in
+  // the file is another one, the file or journal can't be read, another process holds the journal.
+  // plan_json: what is run, as JSON; two plans are the same when they are equal as JSON, or when
+  // the file's differs in nothing but a smaller `growing`.
+  static SweepStore Create(const std::string& path, const std::string& plan_json,
+                           const Provenance& provenance, const SweepStoreOptions& options = {});
+  // A sweep that ended, was cut off or is a rank's part of one, to read its samples: the file, its
+  // journal or both. The plan is the one that stands there. Throws Error (failure)
+  // where neither is there, one can't be read, or another process is writing it.
+  static SweepStore OpenForReading(const std::string& path);
+  ~SweepStore();
+  SweepStore(SweepStore&&) noexcept;
+  SweepStore& operator=(SweepStore&&) noexcept;
+
+  const std::string& path() const;
+  const std::string& plan_json() const;
+  const Provenance& provenance() const;  // empty where no checkpoint was made yet
+  // Samples that are stored already (by this or an earlier process), and those that failed.
+  const std::set<int64_t>& finished() const;
+  const std::set<int64_t>& failed() const;
+  const std::map<int64_t, std::string>& failures() const;  // sample: why
+  // Bytes of a torn journal tail that resuming dropped; 0 for none.
+  int64_t dropped_bytes() const;
+
+  // Stores one sample: durable in the journal when this returns. All samples have arrays of the
+  // same names, types and axes; axes are equal but for ragged ones. Throws Error (failure) where
+  // they are not or writing fails, std::logic_error where the sample is stored already.
+  void Append(int64_t sample, const Record& record);
+  // Notes that a sample could not be run; the sweep goes on. A later Append of it takes this back.
+  void AppendFailure(int64_t sample, const std::string& message);
+
+  // Folds all stored samples into the file: arrays stacked on a leading axis `sample` (its values:
+  // the samples' numbers, ascending), one chunk a sample for arrays over a ragged axis. `extra`
+  // (summaries) replaces the extra records of the checkpoint before. Record "failures" lists failed
+  // samples, where there are any.
+  void Checkpoint(const std::vector<Record>& extra = {});
+  // Checkpoint, then removes the journal.
+  void Finish(const std::vector<Record>& extra = {});
+
+  // One stored sample, as it was appended, under the store's record name and signal; of its arrays
+  // those that are `wanted` (empty: all).
+  Record ReadSample(int64_t sample, const ArrayFilter& wanted = {}) const;
+
+  // What all samples have in common and what differs (sample_rows.h): their record without data,
+  // with labels of ragged axes as arrays; null where there are no samples. And the sizes of a
+  // sample's ragged axes.
+  const Record* common_frame() const;
+  const std::map<std::string, int64_t>& RaggedSizesOf(int64_t sample) const;
+
+  // The file as it was when this was opened or last brought up to date, null where all is in the
+  // journal; and the row of a sample in it, nothing where it waits in the journal.
+  const RunReader* file() const;
+  std::optional<int64_t> FileRow(int64_t sample) const;
+  const std::string& record_name() const;
+
+ private:
+  struct State;
+  explicit SweepStore(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// Gives the finished sweep in `from` the name `to`, in place of the file there; durable when it
+// returns. Throws Error (failure).
+void ReplaceSweep(const std::string& from, const std::string& to);
+
+}  // namespace midscope

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "data/tasks/answer_scoring.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/nearest_word.h"
+#include "core/base/utf8.h"
+#include "data/scorers/code_similarity.h"
+#include "data/scorers/label_scores.h"
+#include "data/scorers/match_scores.h"
+#include "data/scorers/order_scores.h"
+
+namespace midscope {
+namespace {
+
+using PairScore = double (*)(std::string_view prediction, std::string_view reference);
+
+struct MetricEntry {
+  AnswerMetric metric;
+  const char* name;
+  PairScore score;  // null where it takes more than the pair
+};
+
+constexpr std::array kMetrics = {
+    MetricEntry{AnswerMetric::kSubstring, "substring", SubstringMatch},
+    MetricEntry{AnswerMetric::kSubspan, "subspan", SubspanExactMatch},
+    MetricEntry{AnswerMetric::kExact, "exact", ExactMatch},
+    MetricEntry{AnswerMetric::kF1, "f1", TokenF1},
+    MetricEntry{AnswerMetric::kRougeOfSets, "rouge-l-sets",
+                [](std::string_view prediction, std::string_view reference) {
+                  return RougeOfSets(prediction, reference).rouge_l;
+                }},
+    MetricEntry{AnswerMetric::kRougeL, "rouge-l",
+                [](std::string_view prediction, std::string_view reference) {
+                  return RougeOfCounts(prediction, reference).rouge_l;
+                }},
+    MetricEntry{AnswerMetric::kRougeGeometricMean, "rouge-geometric-mean",
+                [](std::string_view prediction, std::string_view reference) {
+                  return GeometricMean(RougeOfCounts(prediction, reference));
+                }},
+    MetricEntry{AnswerMetric::kClasses, "classes", nullptr},
+    MetricEntry{AnswerMetric::kRetrieval, "retrieval", RetrievalScore},
+    MetricEntry{AnswerMetric::kCount, "count", CountScore},
+    MetricEntry{AnswerMetric::kCodeSimilarity, "code-similarity", CodeSimilarity},
+    MetricEntry{AnswerMetric::kOrderConcordance, "order-concordance", OrderConcordance},
+    MetricEntry{AnswerMetric::kOrder, "order", OrderMatch},
+    MetricEntry{AnswerMetric::kPercentageSimilarity, "percentage-similarity", PercentageSimilarity},
+    MetricEntry{AnswerMetric::kFirstInteger, "first-integer", FirstIntegerMatch},
+    MetricEntry{AnswerMetric::kLastInteger, "last-integer", LastIntegerMatch},
+    MetricEntry{AnswerMetric::kChoiceLetter, "choice-letter", ChoiceLetterMatch},
+};
+
+const MetricEntry& EntryOf(AnswerMetric metric) {
+  for (const MetricEntry& entry : kMetrics) {
+    if (entry.metric == metric) return entry;
+  }
+  throw std::logic_error("a metric without an entry");
+}
+
+}  // namespace
+
+std::string MetricName(AnswerMetric metric) { return EntryOf(metric).name; }
+
+std::string MetricNames() {
+  std::string names;
+  for (const MetricEntry& entry : kMetrics)
+    names += (names.empty() ? "" : ", ") + std::string(entry.name);
+  return names;
+}
+
+AnswerMetric ReadMetric(const std::string& thing, std::string_view name) {
+  std::vector<std::string> known;
+  for (const MetricEntry& entry : kMetrics) {
+    if (entry.name == name) return entry.metric;
+    known.emplace_back(entry.name);
+  }
+  throw Failure(thing, "there is no scorer " + Quote(name), KnownWordsHint(name, known));
+}
+
+double ScoreAnswer(const GenerationRule& rule, std::string_view generated,
+                   std::span<const std::string> answers, std::span<const std::string> classes) {
+  if (answers.empty()) throw std::logic_error("an answer is scored against no reference");
+  const std::string prediction = CutAnswer(generated, rule.cut);
+  const PairScore score = EntryOf(rule.metric).score;
+  double best = 0;
+  for (const std::string& answer : answers) {
+    best =
+        std::max(best, score ? score(prediction, answer) : ClassScore(prediction, answer, classes));
+  }
+  return best;
+}
+
+RougeScores RougeAnswer(const GenerationRule& rule, std::string_view generated,
+                        std::span<const std::string> answers) {
+  if (answers.empty()) throw std::logic_error("an answer is scored against no reference");
+  const std::string prediction = CutAnswer(generated, rule.cut);
+  RougeScores best;
+  for (const std::string& answer : answers) {
+    const RougeScores scores = RougeOfCounts(prediction, answer);
+    best.rouge1 = std::max(best.rouge1, scores.rouge1);
+    best.rouge2 = std::max(best.rouge2, scores.rouge2);
+    best.rouge_l = std::max(best.rouge_l, scores.rouge_l);
+  }
+  return best;
+}
+
+}  // namespace midscope

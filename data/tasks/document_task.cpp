@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "data/tasks/document_task.h"
+
+#include <optional>
+
+#include "core/base/error.h"
+#include "data/formats/json_lines.h"
+#include "data/tasks/invented_facts.h"
+#include "data/tasks/prompt_text.h"
+#include "data/tasks/random.h"
+
+namespace midscope {
+namespace {
+
+struct Document {
+  InventedPassage passage;
+  int64_t source_number = 0;  // 1-based, where the document stood in its file
+};
+
+struct Item {
+  std::string question;
+  std::vector<std::string> answers;
+  std::vector<Document> documents;  // the one that answers first
+};
+
+enum Prompt { kStandard, kOrderedRandomly, kClosedBook };
+
+Item ReadItem(const JsonFields& fields) {
+  Item item = {fields.Text("question"), TextList(fields, "answers"), {}};
+  if (item.answers.empty()) fields.Fail("has no answers");
+  std::optional<Document> gold;
+  int64_t number = 0;
+  for (const nlohmann::json& json : fields.Array("ctxs")) {
+    const JsonFields document(json, fields.thing(), "ctxs[" + std::to_string(number) + "]");
+    Document read = {{document.Text("title"), document.Text("text")}, ++number};
+    if (!document.Flag("isgold", false)) {
+      item.documents.push_back(std::move(read));
+    } else if (gold) {
+      fields.Fail("has two documents with isgold");
+    } else {
+      gold = std::move(read);
+    }
+  }
+  if (!gold) fields.Fail("has no document with isgold");
+  item.documents.insert(item.documents.begin(), *std::move(gold));
+  return item;
+}
+
+Item InventItem(int64_t documents, SplitMix64 random) {
+  InventedFacts facts = InventFacts(documents, random);
+  Item item = {facts.question, {facts.answer}, {}};
+  for (InventedPassage& passage : facts.passages) {
+    const auto number = static_cast<int64_t>(item.documents.size()) + 1;
+    item.documents.push_back({std::move(passage), number});
+  }
+  return item;
+}
+
+class DocumentTask : public Task {
+ public:
+  DocumentTask(TaskSpec spec, uint64_t seed)
+      : prompt_(static_cast<Prompt>(spec.values.at("prompt"))),
+        query_aware_(spec.values.at("query_aware") != 0),
+        keep_labels_(spec.values.at("labels") != 0),
+        cut_(spec.values.at("first_line") == 0 ? AnswerCut::kStrippedFirstLine
+                                               : AnswerCut::kFirstLine),
+        first_place_(spec.values.at("first_place")),
+        seed_(seed) {
+    if (!spec.file.empty()) TakeFile(spec);
+    documents_ = spec.values.at("documents");
+    name_ = TaskSpecText(spec, DescribeDocumentTask());
+  }
+
+  std::string name() const override { return name_; }
+  int64_t pieces() const override { return prompt_ == kClosedBook ? 1 : documents_; }
+  int64_t first_place() const override { return first_place_; }
+  std::optional<int64_t> samples() const override {
+    if (items_.empty()) return std::nullopt;
+    return static_cast<int64_t>(items_.size());
+  }
+
+  TaskSample Make(int64_t sample, int64_t given_place) const override {
+    CheckSample(*this, sample);
+    CheckPlace(*this, given_place);
+    const int64_t place = given_place - first_place_ + 1;
+    const Item item = items_.empty()
+                          ? InventItem(documents_, SplitMix64(seed_, static_cast<uint64_t>(sample)))
+                          : items_[static_cast<size_t>(sample)];
+    const std::string question = "Question: " + item.question;
+    PromptText prompt;
+    if (prompt_ != kClosedBook) AddDocuments(item, place, question, prompt);
+    prompt.AddSpan("question", question);
+    prompt.Add("\nAnswer:");
+    constexpr int64_t kNewTokens = 100;
+    TaskSample made = std::move(prompt).Sample(item.answers, place, pieces());
+    made.generation = {kNewTokens, cut_, AnswerMetric::kSubspan};
+    return made;
+  }
+
+ private:
+  void TakeFile(TaskSpec& spec) {
+    const bool cut = spec.IsGiven("documents");
+    int64_t& wanted = spec.values.at("documents");
+    ForEachJsonLine(spec.file, [&](const JsonFields& fields) {
+      Item item = ReadItem(fields);
+      const auto has = static_cast<int64_t>(item.documents.size());
+      if (!cut && items_.empty()) wanted = has;
+      if (has < wanted || (!cut && has != wanted)) {
+        fields.Fail("has " + std::to_string(has) + " documents where " + std::to_string(wanted) +
+                    " are needed");
+      }
+      item.documents.resize(static_cast<size_t>(wanted));
+      items_.push_back(std::move(item));
+    });
+  }
+
+  void AddDocuments(const Item& item, int64_t place, const std::string& question,
+                    PromptText& prompt) const {
+    prompt.Add(
+        "Write a high-quality answer for the given question using only the provided search "
+        "results (some of which might be irrelevant).");
+    if (prompt_ == kOrderedRandomly) prompt.Add(" The search results are ordered randomly.");
+    prompt.Add("\n\n");
+    if (query_aware_) prompt.Add(question + "\n\n");
+    const std::vector<Document> documents = WithFirstAt(item.documents, place);
+    for (int64_t rank = 1; rank <= documents_; ++rank) {
+      const Document& document = documents[static_cast<size_t>(rank - 1)];
+      const int64_t label = keep_labels_ ? document.source_number : rank;
+      prompt.AddSpan("document " + std::to_string(rank), "Document [" + std::to_string(label) +
+                                                             "](Title: " + document.passage.title +
+                                                             ") " + document.passage.text);
+      if (rank == place) prompt.NameLastSpan("gold");
+      prompt.Add(rank == documents_ ? "\n\n" : "\n");
+    }
+  }
+
+  std::string name_;
+  int64_t documents_ = 0;
+  Prompt prompt_;
+  bool query_aware_;
+  bool keep_labels_;
+  AnswerCut cut_;
+  int64_t first_place_;
+  uint64_t seed_;
+  std::vector<Item> items_;  // empty: they are invented
+};
+
+}  // namespace
+
+TaskDescription DescribeDocumentTask() {
+  return {"mdqa",
+          "multi-document question answering (arXiv 2307.03172), over invented passages or a file",
+          {{"documents", "documents in the prompt, the gold one among them", 1,
+            kMostInventedPassages, 20},
+           ChoiceParameter("prompt", "the published template",
+                           {"standard", "ordered_randomly", "closed_book"}),
+           {"query_aware", "1: the question also stands before the documents", 0, 1, 0},
+           ChoiceParameter("labels",
+                           "kept: a moved document keeps its number, which gives the gold one away "
+                           "(Ms-PoE's code)",
+                           {"renumbered", "kept"}),
+           ChoiceParameter("first_line",
+                           "plain: white space in front of the generated text is not dropped first "
+                           "(Ms-PoE's code)",
+                           {"stripped", "plain"}),
+           FirstPlaceParameter(),
+           FileParameter("a JSONL file of lost-in-the-middle's NQ-open (question, answers, ctxs "
+                         "with title, text, isgold); documents cuts its lines, default all",
+                         false)}};
+}
+
+std::unique_ptr<Task> MakeDocumentTask(const TaskSpec& spec, uint64_t seed) {
+  return std::make_unique<DocumentTask>(spec, seed);
+}
+
+}  // namespace midscope

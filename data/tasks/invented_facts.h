@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Passages about things that do not exist, so that no model knows the answers from elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/tasks/random.h"
+
+namespace midscope {
+
+struct InventedPassage {
+  std::string title;
+  std::string text;
+};
+
+struct InventedFacts {
+  std::string question;  // about the first passage, written as NQ-open's are
+  std::string answer;    // stands in the first passage and, normalised or not, in no other
+  std::vector<InventedPassage> passages;
+};
+
+// Distinct invented names of eight letters; at most 3072.
+std::vector<std::string> InventNames(size_t count, SplitMix64& random);
+
+inline constexpr int64_t kMostInventedPassages = 1000;
+
+// All passages are of one kind (companies, towns or novels) and form, with names of their own.
+InventedFacts InventFacts(int64_t passages, SplitMix64& random);
+
+}  // namespace midscope

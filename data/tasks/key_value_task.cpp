@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include "data/tasks/key_value_task.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "core/base/error.h"
+#include "data/formats/json_lines.h"
+#include "data/tasks/prompt_text.h"
+#include "data/tasks/random.h"
+
+namespace midscope {
+namespace {
+
+// Version 4, variant 10xx, lower case: "1b4e28ba-2fa1-4d2e-883f-0016d3cca427".
+std::string Uuid4(SplitMix64& random) {
+  constexpr uint64_t kVersionMask = 0xF000;
+  constexpr uint64_t kVersion4 = 0x4000;
+  constexpr uint64_t kVariantMask = 0xC000000000000000;
+  constexpr uint64_t kVariant = 0x8000000000000000;
+  const uint64_t high = (random.Next() & ~kVersionMask) | kVersion4;
+  const uint64_t low = (random.Next() & ~kVariantMask) | kVariant;
+  std::string text;
+  for (int nibble = 0; nibble < 32; ++nibble) {
+    if (nibble == 8 || nibble == 12 || nibble == 16 || nibble == 20) text += '-';
+    const uint64_t half = nibble < 16 ? high : low;
+    text += "0123456789abcdef"[(half >> (60 - 4 * (nibble % 16))) & 0xF];
+  }
+  return text;
+}
+
+std::string JsonPair(const std::string& key, const std::string& value) {
+  std::string text = "\"";
+  text += key;
+  text += "\": \"";
+  text += value;
+  text += "\"";
+  return text;
+}
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+Pairs RandomPairs(int64_t count, SplitMix64 random) {
+  Pairs pairs;
+  std::set<std::string> keys;
+  while (static_cast<int64_t>(pairs.size()) < count) {
+    const std::string key = Uuid4(random);
+    if (keys.insert(key).second) pairs.emplace_back(key, Uuid4(random));
+  }
+  return pairs;
+}
+
+// The records of one line, the one asked for first.
+Pairs ReadRecords(const JsonFields& fields) {
+  const std::string key = fields.Text("key");
+  Pairs pairs;
+  std::optional<size_t> gold;
+  for (const nlohmann::json& record : fields.Array("ordered_kv_records")) {
+    if (!record.is_array() || record.size() != 2 || !record[0].is_string() ||
+        !record[1].is_string()) {
+      fields.Fail("has an ordered_kv_records that is no list of [key, value]");
+    }
+    pairs.emplace_back(record[0].get<std::string>(), record[1].get<std::string>());
+    if (pairs.back().first != key) continue;
+    if (gold) fields.Fail("has the key that it asks for twice in ordered_kv_records");
+    gold = pairs.size() - 1;
+  }
+  if (!gold || pairs[*gold].second != fields.Text("value")) {
+    fields.Fail("asks for a key and value that are not in its ordered_kv_records");
+  }
+  std::rotate(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(*gold),
+              pairs.begin() + static_cast<std::ptrdiff_t>(*gold) + 1);
+  return pairs;
+}
+
+std::vector<Pairs> ReadFile(const std::string& path) {
+  std::vector<Pairs> items;
+  ForEachJsonLine(path, [&](const JsonFields& fields) {
+    items.push_back(ReadRecords(fields));
+    if (items.back().size() != items.front().size()) {
+      fields.Fail("has " + std::to_string(items.back().size()) + " records, the first line has " +
+                  std::to_string(items.front().size()));
+    }
+  });
+  return items;
+}
+
+class KeyValueTask : public Task {
+ public:
+  KeyValueTask(TaskSpec spec, uint64_t seed)
+      : query_aware_(spec.values.at("query_aware") != 0),
+        first_place_(spec.values.at("first_place")),
+        seed_(seed) {
+    if (!spec.file.empty()) TakeFile(spec);
+    pairs_ = spec.values.at("pairs");
+    name_ = TaskSpecText(spec, DescribeKeyValueTask());
+  }
+
+  std::string name() const override { return name_; }
+  int64_t pieces() const override { return pairs_; }
+  int64_t first_place() const override { return first_place_; }
+  std::optional<int64_t> samples() const override {
+    if (items_.empty()) return std::nullopt;
+    return static_cast<int64_t>(items_.size());
+  }
+
+  TaskSample Make(int64_t sample, int64_t given_place) const override {
+    CheckSample(*this, sample);
+    CheckPlace(*this, given_place);
+    const int64_t place = given_place - first_place_ + 1;
+    Pairs pairs = items_.empty()
+                      ? RandomPairs(pairs_, SplitMix64(seed_, static_cast<uint64_t>(sample)))
+                      : items_[static_cast<size_t>(sample)];
+    const auto gold = pairs.front();
+    pairs = WithFirstAt(std::move(pairs), place);
+    pairs.resize(static_cast<size_t>(pairs_));
+
+    const std::string question = "Key: \"" + gold.first + "\"";
+    PromptText prompt;
+    prompt.Add(
+        "Extract the value corresponding to the specified key in the JSON object below.\n\n");
+    if (query_aware_) prompt.Add(question + "\n\n");
+    prompt.Add("JSON data:\n");
+    for (int64_t rank = 1; rank <= pairs_; ++rank) {
+      const auto& [key, value] = pairs[static_cast<size_t>(rank - 1)];
+      prompt.Add(rank == 1 ? "{" : " ");
+      prompt.AddSpan("pair " + std::to_string(rank), JsonPair(key, value));
+      if (rank == place) prompt.NameLastSpan("gold");
+      prompt.Add(rank == pairs_ ? "}\n\n" : ",\n");
+    }
+    prompt.AddSpan("question", question);
+    prompt.Add("\nCorresponding value:");
+    return Finished(std::move(prompt), gold.second, place);
+  }
+
+ private:
+  // All records of each line, or the first `pairs` of them after the gold one is moved
+  // (PositionalHidden cuts the file of 300 to 140 so).
+  void TakeFile(TaskSpec& spec) {
+    items_ = ReadFile(spec.file);
+    const auto most = static_cast<int64_t>(items_.front().size());
+    int64_t& pairs = spec.values.at("pairs");
+    if (!spec.IsGiven("pairs")) pairs = most;
+    if (pairs > most) {
+      throw UsageError(spec.file, "it has " + std::to_string(most) + " records a line",
+                       "Give pairs=" + std::to_string(most) + " or fewer");
+    }
+  }
+
+  TaskSample Finished(PromptText prompt, const std::string& value, int64_t place) const {
+    constexpr int64_t kNewTokens = 100;
+    TaskSample made = std::move(prompt).Sample(" " + value, place, pairs_);
+    made.generation = {kNewTokens, AnswerCut::kWhole, AnswerMetric::kSubstring};
+    return made;
+  }
+
+  std::string name_;
+  int64_t pairs_ = 0;
+  bool query_aware_;
+  int64_t first_place_;
+  uint64_t seed_;
+  std::vector<Pairs> items_;  // gold pair first; empty: they are made
+};
+
+}  // namespace
+
+TaskDescription DescribeKeyValueTask() {
+  constexpr int64_t kMostPairs = 10000;  // about 700,000 tokens; far beyond any model at hand
+  return {"kv",
+          "UUID key-value retrieval (arXiv 2307.03172)",
+          {{"pairs", "pairs in the JSON object", 1, kMostPairs, 75},
+           {"query_aware", "1: the key also stands before the data", 0, 1, 0},
+           FirstPlaceParameter(),
+           FileParameter("a JSONL file of lost-in-the-middle (ordered_kv_records, key, value); "
+                         "pairs cuts its lines, default all",
+                         false)}};
+}
+
+std::unique_ptr<Task> MakeKeyValueTask(const TaskSpec& spec, uint64_t seed) {
+  return std::make_unique<KeyValueTask>(spec, seed);
+}
+
+}  // namespace midscope

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "data/tasks/list_task.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "data/tasks/prompt_text.h"
+#include "data/tasks/random.h"
+#include "data/tasks/word_lists.h"
+
+namespace midscope {
+namespace {
+
+// The answer is one word; a few more tokens show whether the model goes on about others.
+constexpr int64_t kNewTokens = 10;
+
+class ListTask : public Task {
+ public:
+  ListTask(const TaskSpec& spec, uint64_t seed, const WordFilter& filter)
+      : name_(TaskSpecText(spec, DescribeListTask())),
+        lines_(spec.values.at("lines")),
+        seed_(seed) {
+    for (const std::string& thing : ThingsToBuy()) {
+      if (!filter || filter(" " + thing)) things_.push_back(thing);
+    }
+    if (static_cast<int64_t>(things_.size()) < lines_) {
+      throw UsageError(
+          "task '" + name_ + "'",
+          "only " + std::to_string(things_.size()) + " of its items are one token in this model",
+          "Give lines=" + std::to_string(things_.size()) + " or fewer");
+    }
+  }
+
+  std::string name() const override { return name_; }
+  int64_t pieces() const override { return lines_; }
+  bool scored_by_likelihood() const override { return true; }
+
+  TaskSample Make(int64_t sample, int64_t place) const override {
+    CheckPlace(*this, place);
+    SplitMix64 random(seed_, static_cast<uint64_t>(sample));
+    const auto count = static_cast<size_t>(lines_);
+    const std::vector<std::string> names = random.Draw(FirstNames(), count);
+    const std::vector<std::string> things = random.Draw(things_, count);
+
+    std::vector<std::string> lines;
+    for (size_t i = 0; i < count; ++i) lines.push_back(names[i] + " bought: " + things[i]);
+    lines = WithFirstAt(std::move(lines), place);
+
+    PromptText prompt;
+    prompt.Add("Below is a list of people and the item that each one bought.\n\n");
+    for (int64_t rank = 1; rank <= lines_; ++rank) {
+      prompt.AddSpan("line " + std::to_string(rank), lines[static_cast<size_t>(rank - 1)]);
+      if (rank == place) prompt.NameLastSpan("gold");
+      prompt.Add("\n");
+    }
+    prompt.Add("\n");
+    prompt.AddSpan("question", "Question: what did " + names[0] + " buy?");
+    prompt.Add("\nAnswer: " + names[0] + " bought:");
+    TaskSample made = std::move(prompt).Sample(" " + things[0], place, lines_);
+    made.generation = {kNewTokens, AnswerCut::kStrippedFirstLine, AnswerMetric::kSubspan};
+    return made;
+  }
+
+ private:
+  std::string name_;
+  int64_t lines_;
+  uint64_t seed_;
+  std::vector<std::string> things_;
+};
+
+}  // namespace
+
+TaskDescription DescribeListTask() {
+  const auto most = static_cast<int64_t>(std::min(FirstNames().size(), ThingsToBuy().size()));
+  return {"list",
+          "who bought what; the answer is one token",
+          {{"lines", "people in the list", 1, most, 20}}};
+}
+
+std::unique_ptr<Task> MakeListTask(const TaskSpec& spec, uint64_t seed, const WordFilter& filter) {
+  return std::make_unique<ListTask>(spec, seed, filter);
+}
+
+}  // namespace midscope

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The data sets of LongBench (Bai et al. 2023, arXiv 2308.14508): prompts, new tokens and scores of
+// its public code, as they are.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/tasks/answer_scoring.h"
+
+namespace midscope {
+
+struct LongBenchFormat {
+  std::string dataset;
+  std::string prompt;  // with {context} and {input}, once each; {input} may be missing
+  bool chat_template;  // the few-shot and code sets are asked without one
+  GenerationRule generation;
+};
+
+// All 16 English and code sets, and the two Chinese ones that are scored without splitting Chinese
+// into words (lsht, passage_retrieval_zh). dureader, vcsum and multifieldqa_zh need the dictionary
+// of the package jieba.
+const std::vector<LongBenchFormat>& LongBenchFormats();
+
+// Null where there is none of that name.
+const LongBenchFormat* FindLongBenchFormat(std::string_view dataset);
+
+}  // namespace midscope

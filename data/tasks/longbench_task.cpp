@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "data/tasks/longbench_task.h"
+
+#include "core/base/error.h"
+#include "core/base/nearest_word.h"
+#include "data/formats/json_lines.h"
+#include "data/tasks/longbench_formats.h"
+#include "data/tasks/prompt_text.h"
+#include "data/tasks/token_cut.h"
+
+namespace midscope {
+namespace {
+
+struct Item {
+  std::string input;
+  std::string context;
+  std::vector<std::string> answers;
+  std::vector<std::string> classes;
+  const LongBenchFormat* format = nullptr;
+};
+
+const LongBenchFormat* ReadFormat(const JsonFields& fields) {
+  const std::string dataset = fields.Text("dataset");
+  const LongBenchFormat* format = FindLongBenchFormat(dataset);
+  if (format) return format;
+  std::vector<std::string> known;
+  for (const LongBenchFormat& each : LongBenchFormats()) known.push_back(each.dataset);
+  throw Failure(fields.thing(), "its dataset " + Quote(dataset) + " can't be scored here",
+                KnownWordsHint(dataset, known));
+}
+
+Item ReadItem(const JsonFields& fields) {
+  Item item = {fields.Text("input"),
+               fields.Text("context"),
+               TextList(fields, "answers"),
+               {},
+               ReadFormat(fields)};
+  if (item.answers.empty()) fields.Fail("has no answers");
+  if (fields.Find("all_classes")) item.classes = TextList(fields, "all_classes");
+  if (item.format->generation.metric == AnswerMetric::kClasses && item.classes.empty()) {
+    fields.Fail("has no all_classes");
+  }
+  return item;
+}
+
+// The prompt with its fields put in. What stands in braces in a field is left as it is.
+PromptText Fill(const Item& item) {
+  PromptText prompt;
+  std::string_view rest = item.format->prompt;
+  while (true) {
+    const size_t brace = rest.find('{');
+    prompt.Add(rest.substr(0, brace));
+    if (brace == std::string_view::npos) return prompt;
+    const bool context = rest.substr(brace).starts_with("{context}");
+    if (context) {
+      prompt.AddSpan("context", item.context);
+    } else {
+      prompt.AddSpan("question", item.input);
+    }
+    rest.remove_prefix(rest.find('}') + 1);
+  }
+}
+
+class LongBenchTask : public Task {
+ public:
+  LongBenchTask(const TaskSpec& spec, const TokenCounter& count_tokens)
+      : name_(TaskSpecText(spec, DescribeLongBenchTask())), tokens_(spec.values.at("tokens")) {
+    if (tokens_ > 0) count_ = NeedCounter(count_tokens, name_);
+    ForEachJsonLine(spec.file,
+                    [&](const JsonFields& fields) { items_.push_back(ReadItem(fields)); });
+  }
+
+  std::string name() const override { return name_; }
+  int64_t pieces() const override { return 1; }
+  std::optional<int64_t> samples() const override { return static_cast<int64_t>(items_.size()); }
+
+  TaskSample Make(int64_t sample, int64_t place) const override {
+    CheckSample(*this, sample);
+    CheckPlace(*this, place);
+    const Item& item = items_[static_cast<size_t>(sample)];
+    TaskSample made = Fill(item).Sample(item.answers, place, 1);
+    made.classes = item.classes;
+    made.chat_template = item.format->chat_template;
+    made.generation = item.format->generation;
+    if (tokens_ > 0 && count_(made.text) > tokens_) CutMiddle(made);
+    return made;
+  }
+
+ private:
+  void CutMiddle(TaskSample& made) const {
+    const std::string front(FirstTokens(made.text, tokens_ / 2, count_));
+    const std::string back(LastTokens(made.text, tokens_ - tokens_ / 2, count_));
+    made.text = front + " " + back;
+    made.spans.clear();
+  }
+
+  std::string name_;
+  int64_t tokens_;
+  TokenCounter count_;
+  std::vector<Item> items_;
+};
+
+}  // namespace
+
+TaskDescription DescribeLongBenchTask() {
+  constexpr int64_t kMostTokens = 1 << 20;
+  return {"longbench",
+          "LongBench over one of its files; the prompts and scores are those of its data set",
+          {{"tokens",
+            "longer prompts lose their middle (the public code: 3500 for models of 4096); 0: they "
+            "stay whole",
+            0, kMostTokens, 0},
+           FileParameter("a JSONL file of LongBench (input, context, answers, dataset)", true)}};
+}
+
+std::unique_ptr<Task> MakeLongBenchTask(const TaskSpec& spec, const TokenCounter& count_tokens) {
+  return std::make_unique<LongBenchTask>(spec, count_tokens);
+}
+
+}  // namespace midscope

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "data/tasks/needle_task.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "data/tasks/haystack.h"
+#include "data/tasks/prompt_text.h"
+#include "data/tasks/random.h"
+#include "data/tasks/token_cut.h"
+
+namespace midscope {
+namespace {
+
+constexpr const char* kNeedle =
+    "The best thing to do in San Francisco is eat a sandwich and sit in Dolores Park on a sunny "
+    "day.";
+constexpr const char* kAnswer = "eat a sandwich and sit in Dolores Park on a sunny day.";
+constexpr const char* kQuestion = "What is the best thing to do in San Francisco?";
+constexpr const char* kDescription =
+    "Read the text below with care. One question about it follows at its end.\n\n";
+constexpr const char* kChatSystem =
+    "You are a helpful AI bot that answers questions for a user. Keep your response short and "
+    "direct";
+constexpr const char* kChatRequest =
+    " Don't give information outside the document or repeat your findings";
+constexpr int64_t kChatBuffer = 200;  // tokens that Kamradt's code leaves free
+// Context, needle and the rest make a few tokens more together than each alone.
+constexpr int64_t kJoinTokens = 4;
+
+// Ends of sentences: offsets behind a '.' that white space or the text's end follows; 0 in front.
+std::vector<size_t> SentenceEnds(std::string_view text) {
+  std::vector<size_t> ends = {0};
+  for (size_t at = text.find('.'); at != std::string_view::npos; at = text.find('.', at + 1)) {
+    if (at + 1 == text.size() || text[at + 1] == ' ' || text[at + 1] == '\n') {
+      ends.push_back(at + 1);
+    }
+  }
+  return ends;
+}
+
+class NeedleTask : public Task {
+ public:
+  NeedleTask(const TaskSpec& spec, uint64_t seed, const TokenCounter& count_tokens)
+      : name_(TaskSpecText(spec, DescribeNeedleTask())),
+        chat_(spec.values.at("form") != 0),
+        seed_(seed),
+        count_(NeedCounter(count_tokens, name_)) {
+    const int64_t tokens = spec.values.at("tokens");
+    context_tokens_ = chat_ ? tokens - kChatBuffer - count_("\n" + std::string(kNeedle) + "\n")
+                            : tokens - count_(Prompt("", 0, 1).text) - kJoinTokens;
+    if (context_tokens_ <= 0) {
+      throw UsageError("task '" + name_ + "'", "there is no room for a text", "Give more tokens");
+    }
+    if (!spec.file.empty()) text_ = ReadHaystack(spec.file);
+  }
+
+  std::string name() const override { return name_; }
+  int64_t pieces() const override { return kDepthPlaces; }
+  bool by_depth() const override { return true; }
+
+  TaskSample Make(int64_t sample, int64_t place) const override {
+    CheckSample(*this, sample);
+    CheckPlace(*this, place);
+    const std::string haystack = Haystack(sample);
+    const std::string_view context = FirstTokens(haystack, context_tokens_, count_);
+    return Prompt(context, NeedlePlace(context, place - 1), place);
+  }
+
+ private:
+  // More than enough for the context: read again and longer where a tokenizer packs it denser.
+  std::string Haystack(int64_t sample) const {
+    SplitMix64 random(seed_, static_cast<uint64_t>(sample));
+    const uint64_t offset = sample == 0 ? 0 : random.Next();
+    constexpr int64_t kBytesPerToken = 8;
+    for (int64_t bytes = kBytesPerToken * context_tokens_;; bytes *= 2) {
+      std::string haystack =
+          text_.empty() ? MakeHaystack(bytes, random) : RepeatedText(text_, bytes, offset);
+      if (count_(haystack) >= context_tokens_) return haystack;
+    }
+  }
+
+  size_t NeedlePlace(std::string_view context, int64_t percent) const {
+    if (percent == kDepthPlaces - 1) return context.size();
+    const std::vector<size_t> ends = SentenceEnds(context);
+    const int64_t tokens = count_(context) * percent / (kDepthPlaces - 1);
+    const int64_t last = LargestFitting(static_cast<int64_t>(ends.size()) - 1, [&](int64_t end) {
+      return end == 0 || count_(context.substr(0, ends[static_cast<size_t>(end)])) <= tokens;
+    });
+    return ends[static_cast<size_t>(last)];
+  }
+
+  TaskSample Prompt(std::string_view context, size_t needle_place, int64_t place) const {
+    constexpr int64_t kNewTokens = 100;
+    const std::string around = chat_ ? "\n" : "\n\n";
+    PromptText prompt;
+    if (!chat_) prompt.Add(kDescription);
+    prompt.Add(context.substr(0, needle_place));
+    prompt.Add(around);
+    prompt.AddSpan("gold", kNeedle);
+    prompt.Add(around);
+    prompt.Add(context.substr(needle_place));
+    prompt.Add("\n\n");
+    prompt.AddSpan("question", kQuestion);
+    prompt.Add(chat_ ? kChatRequest : "\nAnswer:");
+    TaskSample made =
+        std::move(prompt).Sample(std::vector<std::string>{kAnswer}, place, kDepthPlaces);
+    if (chat_) made.system = kChatSystem;
+    made.generation = {kNewTokens, AnswerCut::kStrippedFirstLine, AnswerMetric::kRougeL};
+    return made;
+  }
+
+  std::string name_;
+  bool chat_;
+  uint64_t seed_;
+  TokenCounter count_;
+  int64_t context_tokens_ = 0;
+  std::string text_;  // empty: it is made
+};
+
+}  // namespace
+
+TaskDescription DescribeNeedleTask() {
+  return {"needle",
+          "a sentence hidden in a long text; places are depths, such as 25%",
+          {PromptTokensParameter(),
+           ChoiceParameter("form", "one prompt that ends in Answer: (CREAM) or a chat's (Kamradt)",
+                           {"answer", "chat"}),
+           FileParameter("the text to hide it in, a file or a folder of *.txt; without it the text "
+                         "is made",
+                         false)}};
+}
+
+std::unique_ptr<Task> MakeNeedleTask(const TaskSpec& spec, uint64_t seed,
+                                     const TokenCounter& count_tokens) {
+  return std::make_unique<NeedleTask>(spec, seed, count_tokens);
+}
+
+}  // namespace midscope

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+#include "data/tasks/own_task.h"
+
+#include <algorithm>
+
+#include "data/formats/json_lines.h"
+#include "data/scorers/answer_text.h"
+#include "data/tasks/prompt_template.h"
+#include "data/tasks/prompt_text.h"
+
+namespace midscope {
+namespace {
+
+constexpr const char* kTemplate = "template";
+constexpr const char* kInstruction = "instruction";
+constexpr const char* kContext = "context";
+constexpr const char* kQuestion = "question";
+
+// What a line may have. `id` is for the reader's own bookkeeping.
+const std::vector<std::string>& Fields() {
+  static const std::vector<std::string> fields = {"context",    "gold",        "question",
+                                                  "answers",    "instruction", "scorer",
+                                                  "new_tokens", "classes",     "id"};
+  return fields;
+}
+
+struct Item {
+  std::string instruction;
+  std::vector<std::string> pieces;  // the gold one first, where there is one
+  bool has_gold = false;
+  std::string question;
+  std::vector<std::string> answers;
+  std::vector<std::string> classes;
+  GenerationRule generation;
+};
+
+GenerationRule ReadRule(const JsonFields& fields) {
+  constexpr int64_t kMostNewTokens = 100000;
+  GenerationRule rule;
+  rule.cut = AnswerCut::kStrippedFirstLine;
+  rule.new_tokens = Integer(fields, "new_tokens", 1, kMostNewTokens, rule.new_tokens);
+  if (const auto scorer = fields.FindText("scorer")) {
+    rule.metric = ReadMetric(fields.thing(), *scorer);
+  }
+  return rule;
+}
+
+// Without white space around them: the prompt decides what stands between it and an answer.
+std::vector<std::string> AnswerList(const JsonFields& fields, const std::string& key) {
+  std::vector<std::string> answers = TextList(fields, key);
+  for (std::string& answer : answers) {
+    answer = StripText(answer);
+    if (answer.empty()) fields.Fail("has an empty text among its '" + key + "'");
+  }
+  return answers;
+}
+
+Item ReadItem(const JsonFields& fields) {
+  fields.RefuseOthers(Fields());
+  Item item;
+  item.instruction = fields.FindText("instruction").value_or("");
+  if (fields.Find("context")) item.pieces = TextList(fields, "context");
+  item.question = fields.Text("question");
+  item.answers = AnswerList(fields, "answers");
+  if (item.answers.empty()) fields.Fail("has no answers");
+  if (fields.Find("classes")) item.classes = AnswerList(fields, "classes");
+  item.generation = ReadRule(fields);
+  const int64_t gold = Integer(fields, "gold", 1, static_cast<int64_t>(item.pieces.size()), 0);
+  item.has_gold = gold > 0;
+  if (gold > 0) {
+    const auto begin = item.pieces.begin();
+    std::rotate(begin, begin + gold - 1, begin + gold);
+  }
+  return item;
+}
+
+class OwnTask : public Task {
+ public:
+  explicit OwnTask(const TaskSpec& spec) : name_(TaskSpecText(spec, DescribeOwnTask())) {
+    if (spec.paths.contains(kTemplate)) {
+      template_ = ReadPromptTemplate(spec.paths.at(kTemplate), {kInstruction, kContext, kQuestion},
+                                     {kContext, kQuestion});
+    }
+    ForEachJsonLine(spec.file, [&](const JsonFields& fields) {
+      items_.push_back(ReadItem(fields));
+      const Item& first = items_.front();
+      const Item& item = items_.back();
+      if (item.has_gold != first.has_gold) {
+        fields.Fail("must have a gold as the first line, or neither one");
+      }
+      if (item.has_gold && item.pieces.size() != first.pieces.size()) {
+        fields.Fail("has " + std::to_string(item.pieces.size()) +
+                    " pieces of context, the first line has " +
+                    std::to_string(first.pieces.size()));
+      }
+    });
+  }
+
+  std::string name() const override { return name_; }
+  int64_t pieces() const override {
+    return items_.front().has_gold ? static_cast<int64_t>(items_.front().pieces.size()) : 1;
+  }
+  std::optional<int64_t> samples() const override { return static_cast<int64_t>(items_.size()); }
+
+  TaskSample Make(int64_t sample, int64_t place) const override {
+    CheckSample(*this, sample);
+    CheckPlace(*this, place);
+    const Item& item = items_[static_cast<size_t>(sample)];
+    const std::vector<std::string> pieces =
+        item.has_gold ? WithFirstAt(item.pieces, place) : item.pieces;
+    const int64_t gold = item.has_gold ? place : 0;
+    PromptText prompt;
+    if (template_.empty()) {
+      AddUsualText(item, pieces, gold, prompt);
+    } else {
+      AddByTemplate(item, pieces, gold, prompt);
+    }
+    TaskSample made = std::move(prompt).Sample(item.answers, place, this->pieces());
+    made.classes = item.classes;
+    made.generation = item.generation;
+    return made;
+  }
+
+ private:
+  // A piece a line, the last one with or without its line end. `gold`: 1-based; 0 for none.
+  static void AddPieces(const std::vector<std::string>& pieces, int64_t gold, bool last_line_end,
+                        PromptText& prompt) {
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      prompt.AddSpan("piece " + std::to_string(i + 1), pieces[i]);
+      if (static_cast<int64_t>(i) + 1 == gold) prompt.NameLastSpan("gold");
+      if (last_line_end || i + 1 < pieces.size()) prompt.Add("\n");
+    }
+  }
+
+  static void AddUsualText(const Item& item, const std::vector<std::string>& pieces, int64_t gold,
+                           PromptText& prompt) {
+    if (!item.instruction.empty()) prompt.Add(item.instruction + "\n\n");
+    AddPieces(pieces, gold, true, prompt);
+    if (!pieces.empty()) prompt.Add("\n");
+    prompt.AddSpan("question", "Question: " + item.question);
+    prompt.Add("\nAnswer:");
+  }
+
+  void AddByTemplate(const Item& item, const std::vector<std::string>& pieces, int64_t gold,
+                     PromptText& prompt) const {
+    for (const TemplatePart& part : template_) {
+      if (!part.is_placeholder) {
+        prompt.Add(part.text);
+      } else if (part.text == kInstruction) {
+        prompt.Add(item.instruction);
+      } else if (part.text == kContext) {
+        AddPieces(pieces, gold, false, prompt);
+      } else {
+        prompt.AddSpan("question", item.question);
+      }
+    }
+  }
+
+  std::string name_;
+  std::vector<TemplatePart> template_;  // empty: the usual text
+  std::vector<Item> items_;
+};
+
+}  // namespace
+
+TaskDescription DescribeOwnTask() {
+  return {"jsonl",
+          "your own questions, one a line (midscope help jsonl; FILE.jsonl alone means this task)",
+          {PathParameter(kTemplate,
+                         "a text file with {context} and {question} in it, {instruction} "
+                         "where it is wanted"),
+           FileParameter("a JSONL file, plain or .gz", true)}};
+}
+
+std::string OwnTaskHelp() {
+  return R"(Your own questions: --task FILE.jsonl (the same as --task jsonl:file=FILE.jsonl; .gz is read too)
+
+A line is one object, for example
+
+  {"context": ["The mill belongs to Tom.", "The inn belongs to Ann.", "The farm belongs to Sue."],
+   "gold": 2, "question": "Who owns the inn?", "answers": ["Ann"]}
+
+(on one line of the file). With that the prompt is
+
+  The mill belongs to Tom.
+  The inn belongs to Ann.
+  The farm belongs to Sue.
+
+  Question: Who owns the inn?
+  Answer:
+
+and a sweep moves the gold piece to every place that --places names.
+
+  context      list of texts, the pieces; may be left out
+  gold         number of the piece that answers, from 1 on. Without it in all lines the pieces stay where
+               they are; with it all lines have as many pieces as the first
+  question     text
+  answers      list of texts, all of them right. The likelihood (answer_nll, accuracy) is that of the
+               first; generated text is scored against all. White space around them is left out: one
+               space stands between the prompt and the answer, none where the prompt ends in white space
+  instruction  text that stands first, with a blank line after it
+  scorer       how generated text is scored: )" +
+         MetricNames() + R"( (default subspan)
+  new_tokens   how many tokens are generated at most (default 100)
+  classes      list of all answers there are, for the scorer that tells classes apart
+  id           anything; not used
+
+Other fields are refused, so that a mistyped one is not lost.
+
+A prompt of another form: --task jsonl:template=FORM.txt,file=FILE.jsonl, where FORM.txt is the text with
+{context} (the pieces, one a line) and {question} in it once each, and {instruction} where it is wanted, for
+example
+
+  Read these notes.
+  {context}
+  {question} Answer in one word:
+
+One line end at the file's end is left out.
+)";
+}
+
+std::unique_ptr<Task> MakeOwnTask(const TaskSpec& spec) { return std::make_unique<OwnTask>(spec); }
+
+}  // namespace midscope

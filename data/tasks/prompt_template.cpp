@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "data/tasks/prompt_template.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "core/tokenizer/prompt_builder.h"
+
+namespace midscope {
+namespace {
+
+constexpr uintmax_t kLargestTemplate = uintmax_t{1} << 20;
+
+std::string Braced(const std::string& name) { return "{" + name + "}"; }
+
+// The first placeholder at or after `begin`; npos where there is none.
+size_t FindPlaceholder(const std::string& text, size_t begin, const std::vector<std::string>& names,
+                       std::string& found) {
+  size_t first = std::string::npos;
+  for (const std::string& name : names) {
+    const size_t at = text.find(Braced(name), begin);
+    if (at >= first) continue;
+    first = at;
+    found = name;
+  }
+  return first;
+}
+
+}  // namespace
+
+std::vector<TemplatePart> ReadPromptTemplate(const std::string& path,
+                                             const std::vector<std::string>& names,
+                                             const std::vector<std::string>& required) {
+  std::error_code ignored;
+  const uintmax_t size = std::filesystem::file_size(path, ignored);
+  if (!ignored && size > kLargestTemplate) {
+    throw Failure(path, "it is larger than 1 MiB", "Give the template of one prompt");
+  }
+  std::string text = ReadPromptFile(path);
+  if (text.ends_with('\n')) text.pop_back();
+  std::vector<TemplatePart> parts;
+  size_t begin = 0;
+  std::string name;
+  for (size_t at = 0; (at = FindPlaceholder(text, begin, names, name)) != std::string::npos;) {
+    if (at > begin) parts.push_back({text.substr(begin, at - begin)});
+    parts.push_back({name, true});
+    begin = at + Braced(name).size();
+  }
+  if (begin < text.size()) parts.push_back({text.substr(begin)});
+  for (const std::string& wanted : required) {
+    const auto count = std::count_if(parts.begin(), parts.end(), [&](const TemplatePart& part) {
+      return part.is_placeholder && part.text == wanted;
+    });
+    if (count != 1) {
+      throw Failure(path,
+                    "it has " + Braced(wanted) + " " + std::to_string(count) +
+                        " times, a template has it once",
+                    "midscope help jsonl shows one");
+    }
+  }
+  return parts;
+}
+
+}  // namespace midscope

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// A prompt put together piece by piece, with the byte ranges of its named passages.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "data/scorers/answer_text.h"
+#include "data/tasks/task.h"
+
+namespace midscope {
+
+class PromptText {
+ public:
+  void Add(std::string_view text) { text_ += text; }
+
+  void AddSpan(const std::string& name, std::string_view text) {
+    const auto begin = static_cast<int64_t>(text_.size());
+    text_ += text;
+    spans_.push_back({name, begin, static_cast<int64_t>(text_.size())});
+  }
+
+  // The bytes of the last span under another name as well.
+  void NameLastSpan(const std::string& name) {
+    TextSpan span = spans_.back();
+    span.name = name;
+    spans_.push_back(std::move(span));
+  }
+
+  int64_t size() const { return static_cast<int64_t>(text_.size()); }
+
+  // `answer` without its white space is also what generated text is scored against.
+  TaskSample Sample(const std::string& answer, int64_t place, int64_t pieces) && {
+    return {std::move(text_), std::move(spans_), answer, place, pieces, {StripText(answer)}};
+  }
+
+  // The first of `answers` is teacher-forced: after a space, unless the text ends in white space.
+  TaskSample Sample(std::vector<std::string> answers, int64_t place, int64_t pieces) && {
+    const bool after_space = !text_.empty() && (text_.back() == ' ' || text_.back() == '\n');
+    const std::string answer = (after_space ? "" : " ") + answers.front();
+    return {std::move(text_), std::move(spans_), answer, place, pieces, std::move(answers)};
+  }
+
+ private:
+  std::string text_;
+  std::vector<TextSpan> spans_;
+};
+
+// `items` with the first one (the gold one) moved to 1-based rank `place`; the others keep their
+// order.
+template <typename T>
+std::vector<T> WithFirstAt(std::vector<T> items, int64_t place) {
+  for (int64_t i = 1; i < place; ++i) {
+    std::swap(items[static_cast<size_t>(i - 1)], items[static_cast<size_t>(i)]);
+  }
+  return items;
+}
+
+}  // namespace midscope

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "data/tasks/task.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+
+#include "core/base/error.h"
+#include "core/base/file_hash.h"
+#include "core/base/number_text.h"
+#include "core/base/utf8.h"
+#include "data/tasks/choice_task.h"
+#include "data/tasks/document_task.h"
+#include "data/tasks/haystack.h"
+#include "data/tasks/key_value_task.h"
+#include "data/tasks/lines_task.h"
+#include "data/tasks/list_task.h"
+#include "data/tasks/longbench_task.h"
+#include "data/tasks/needle_task.h"
+#include "data/tasks/own_task.h"
+#include "data/tasks/passkey_task.h"
+#include "data/tasks/task_spec.h"
+#include "data/tasks/task_text.h"
+#include "data/tasks/text_task.h"
+#include "data/tasks/timeline_task.h"
+#include "data/tasks/zero_scrolls_task.h"
+
+namespace midscope {
+namespace {
+
+std::vector<TaskDescription> Tasks() {
+  return {DescribeListTask(),      DescribeKeyValueTask(), DescribeDocumentTask(),
+          DescribeLinesTask(),     DescribePasskeyTask(),  DescribeNeedleTask(),
+          DescribeLongBenchTask(), DescribeOwnTask(),      DescribeZeroScrollsTask(),
+          DescribeChoiceTask(),    DescribeTimelineTask(), DescribeTextTask()};
+}
+
+std::string Range(const TaskParameter& parameter) {
+  if (parameter.is_path) return "a file, default none";
+  if (parameter.is_file) return parameter.required ? "a file" : "a file, default none";
+  if (!parameter.choices.empty()) {
+    std::string text;
+    for (const std::string& choice : parameter.choices) text += (text.empty() ? "" : ", ") + choice;
+    return text + "; default " + parameter.choices.at(static_cast<size_t>(parameter.default_value));
+  }
+  return std::to_string(parameter.minimum) + " to " + std::to_string(parameter.maximum) +
+         ", default " + std::to_string(parameter.default_value);
+}
+
+}  // namespace
+
+double ScoreGenerated(const TaskSample& sample, std::string_view generated) {
+  return ScoreAnswer(sample.generation, generated, sample.answers, sample.classes);
+}
+
+void CheckPlace(const Task& task, int64_t place) {
+  const int64_t first = task.first_place();
+  if (place < first || place - first >= task.pieces()) {
+    throw UsageError("place " + std::to_string(place),
+                     "task " + task.name() + " has " + std::to_string(task.pieces()) + " places",
+                     "Give a place from " + std::to_string(first) + " to " +
+                         std::to_string(first + task.pieces() - 1));
+  }
+}
+
+void CheckSample(const Task& task, int64_t sample) {
+  const std::optional<int64_t> samples = task.samples();
+  if (sample < 0 || (samples && sample >= *samples)) {
+    throw UsageError("sample " + std::to_string(sample),
+                     "task " + task.name() + " has " +
+                         (samples ? std::to_string(*samples) : "no negative") + " samples",
+                     samples ? "Ask for " + std::to_string(*samples) + " samples or fewer" : "");
+  }
+}
+
+int64_t RankAtPercent(int64_t pieces, int64_t percent) {
+  return std::max<int64_t>(1, (pieces * percent + 50) / 100);
+}
+
+int64_t ReadPlace(const Task& task, std::string_view text) {
+  const bool percent = text.ends_with('%');
+  const std::string_view digits = text.substr(0, text.size() - (percent ? 1 : 0));
+  int64_t number = 0;
+  if (!ReadWhole(digits, number) || (percent && (number < 0 || number > 100))) {
+    throw UsageError("place " + Quote(text), "it is no place of task " + task.name(),
+                     "Give a whole number such as 5, or a share such as 25%");
+  }
+  int64_t place = number;
+  if (percent && task.by_depth()) place = number + 1;
+  if (percent && !task.by_depth()) {
+    place = RankAtPercent(task.pieces(), number) + task.first_place() - 1;
+  }
+  CheckPlace(task, place);
+  return place;
+}
+
+std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordFilter& filter,
+                               const TokenCounter& count_tokens) {
+  const TaskSpec parsed = ParseTaskSpec(spec, Tasks());
+  if (parsed.task == "list") return MakeListTask(parsed, seed, filter);
+  if (parsed.task == "kv") return MakeKeyValueTask(parsed, seed);
+  if (parsed.task == "mdqa") return MakeDocumentTask(parsed, seed);
+  if (parsed.task == "lines") return MakeLinesTask(parsed, seed);
+  if (parsed.task == "passkey") return MakePasskeyTask(parsed, seed, count_tokens);
+  if (parsed.task == "needle") return MakeNeedleTask(parsed, seed, count_tokens);
+  if (parsed.task == "longbench") return MakeLongBenchTask(parsed, count_tokens);
+  if (parsed.task == "zeroscrolls") return MakeZeroScrollsTask(parsed);
+  if (parsed.task == "mmlu") return MakeChoiceTask(parsed);
+  if (parsed.task == "timeline") return MakeTimelineTask(parsed, seed);
+  if (parsed.task == "text") return MakeTextTask(parsed, count_tokens);
+  return MakeOwnTask(parsed);
+}
+
+std::string TaskInFull(std::string_view spec) {
+  const std::vector<TaskDescription> tasks = Tasks();
+  const TaskSpec parsed = ParseTaskSpec(spec, tasks);
+  const auto description =
+      std::find_if(tasks.begin(), tasks.end(),
+                   [&parsed](const TaskDescription& task) { return task.name == parsed.task; });
+  return TaskSpecText(parsed, *description);
+}
+
+std::string TaskFilesHash(std::string_view spec) {
+  const TaskSpec parsed = ParseTaskSpec(spec, Tasks());
+  if (parsed.file.empty()) return "";
+  if (std::filesystem::is_directory(parsed.file)) {
+    const std::string text = ReadHaystack(parsed.file);
+    return HashBytes(std::as_bytes(std::span(text)));
+  }
+  std::string hash = HashFile(parsed.file);
+  for (const auto& [name, path] : parsed.paths) {
+    hash += HashFile(path);
+    hash = HashBytes(std::as_bytes(std::span(hash)));
+  }
+  const std::string examples = parsed.task == "mmlu" ? ChoiceExamplesFile(parsed) : "";
+  if (!examples.empty()) {
+    hash += HashFile(examples);
+    hash = HashBytes(std::as_bytes(std::span(hash)));
+  }
+  return hash;
+}
+
+std::string TaskHelp() {
+  std::string help;
+  for (const TaskDescription& task : Tasks()) {
+    help += task.name + ": " + task.summary + "\n";
+    for (const TaskParameter& parameter : task.parameters) {
+      help += "  " + parameter.name + ": " + parameter.help + " (" + Range(parameter) + ")\n";
+    }
+  }
+  return help;
+}
+
+}  // namespace midscope

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// Tasks whose prompt holds one piece that answers the question, at a place that can be chosen.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/tasks/answer_scoring.h"
+
+namespace midscope {
+
+// A named passage of a prompt: bytes [begin, end) of the text.
+struct TextSpan {
+  std::string name;
+  int64_t begin = 0;
+  int64_t end = 0;
+  bool operator==(const TextSpan&) const = default;
+};
+
+// Every task is scored two ways: `answer` is teacher-forced, and what the model generates after the
+// text goes to ScoreGenerated().
+struct TaskSample {
+  std::string text;  // the prompt, without its answer
+  // Where the task has pieces, every piece ("line 7", "pair 7", "document 7": 1-based rank in this
+  // text, line ends left out); "gold" (the piece that answers), "question".
+  std::vector<TextSpan> spans;
+  std::string answer;  // what follows the text, with its leading space
+  int64_t place = 0;   // 1-based rank of the gold piece; its place in tasks by depth
+  int64_t pieces = 0;
+  std::vector<std::string> answers = {};  // what generated text is scored against; never empty
+  std::vector<std::string> classes = {};  // all of them, where the answer is one of several
+  // Continuations to compare by likelihood, `answer` among them, where that is how the task is
+  // scored: right is the one that is likelier than the others.
+  std::vector<std::string> choices = {};
+  std::string system = {};    // a chat's system message, where the format has one
+  bool chat_template = true;  // false: published without one, even for chat models (LongBench)
+  GenerationRule generation = {};
+};
+
+// 0 to 1, by the sample's own rule. Throws Error (failure) where the answers don't fit it.
+double ScoreGenerated(const TaskSample& sample, std::string_view generated);
+
+class Task {
+ public:
+  virtual ~Task() = default;
+  Task() = default;
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+
+  // The spec in full, every parameter stated: "list:lines=20".
+  virtual std::string name() const = 0;
+  // How many places a prompt has: its pieces, or 101 in tasks by depth.
+  virtual int64_t pieces() const = 0;
+  // 1, or 0 where the spec counts places from 0.
+  virtual int64_t first_place() const { return 1; }
+  // Whether places are depths: place p has the gold piece p - 1 percent into the text.
+  virtual bool by_depth() const { return false; }
+  // How many samples there are; nothing where they are made without end.
+  virtual std::optional<int64_t> samples() const { return std::nullopt; }
+  // Whether its own score is a likelihood, and not one of what the model generates.
+  virtual bool scored_by_likelihood() const { return false; }
+  // What is asked depends on (seed, sample) alone; `place` (first_place() and on, pieces() of them)
+  // only moves the gold piece among the others, which keep their order. Throws Error (usage) for a
+  // place or sample out of range.
+  virtual TaskSample Make(int64_t sample, int64_t place) const = 0;
+};
+
+// The places of a task by depth: 0 to 100 percent.
+inline constexpr int64_t kDepthPlaces = 101;
+
+// Throws Error (usage) unless first_place() <= place < first_place() + pieces().
+void CheckPlace(const Task& task, int64_t place);
+
+// Throws Error (usage) unless 0 <= sample < task.samples().
+void CheckSample(const Task& task, int64_t sample);
+
+// The rank that stands `percent` (0 to 100) of the way into so many pieces: their number times the
+// share, rounded, and at least 1. 0 is the first, 100 the last; 140 pieces have 1, 35, 70, 105, 140
+// at the quarters, as the published tables count.
+int64_t RankAtPercent(int64_t pieces, int64_t percent);
+
+// "12", or "25%": the depth in tasks by depth (place 26), the piece at RankAtPercent in the others.
+// Throws Error (usage) where it is no place of the task.
+int64_t ReadPlace(const Task& task, std::string_view text);
+
+// Says whether a word, given with its leading space, may be an answer of the list task: one token
+// in the model at hand. Empty: every word may.
+using WordFilter = std::function<bool(const std::string& word_with_leading_space)>;
+
+// How many tokens the model at hand makes of a text, without BOS. Empty: tasks whose length is in
+// tokens can't be made.
+using TokenCounter = std::function<int64_t(std::string_view)>;
+
+// spec: "list:lines=20" (the project's own list of purchases), "kv:pairs=75" (UUID key-value
+// retrieval; Liu et al., arXiv 2307.03172; query_aware=1 repeats the question in front), and what
+// else TaskHelp() lists. Parameters are joined by commas and may be left out; a file comes last and
+// takes the rest of the text. Throws Error (usage) for what does not exist or is out of range, with
+// what there is, and Error (failure) for a damaged file, with its name and line.
+std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordFilter& filter = {},
+                               const TokenCounter& count_tokens = {});
+
+// What tells the files that a spec names from others of the same name: XXH3-128 of their contents;
+// "" where it names none. Throws as MakeTask does.
+std::string TaskFilesHash(std::string_view spec);
+
+// One line a task, with its parameters, their ranges and defaults, for help.
+std::string TaskHelp();
+
+}  // namespace midscope

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "data/tasks/text_task.h"
+
+#include "core/base/error.h"
+#include "data/tasks/haystack.h"
+#include "data/tasks/prompt_text.h"
+#include "data/tasks/token_cut.h"
+
+namespace midscope {
+namespace {
+
+class TextTask : public Task {
+ public:
+  TextTask(const TaskSpec& spec, const TokenCounter& count_tokens)
+      : name_(TaskSpecText(spec, DescribeTextTask())),
+        tokens_(spec.values.at("tokens")),
+        stride_(spec.values.at("stride")),
+        count_(NeedCounter(count_tokens, name_)) {
+    if (stride_ >= tokens_) {
+      throw UsageError("task '" + name_ + "'", "its stride leaves no room for a prompt",
+                       "Give a stride smaller than tokens");
+    }
+    text_ = ReadHaystack(spec.file);
+    CutPieces(spec.values.at("windows") + 1);
+    if (ends_.size() < 2) {
+      throw Failure(spec.file, "it is shorter than two strides", "Give a longer text");
+    }
+  }
+
+  std::string name() const override { return name_; }
+  int64_t pieces() const override { return 1; }
+  std::optional<int64_t> samples() const override { return static_cast<int64_t>(ends_.size()) - 1; }
+  bool scored_by_likelihood() const override { return true; }
+
+  TaskSample Make(int64_t sample, int64_t place) const override {
+    CheckSample(*this, sample);
+    CheckPlace(*this, place);
+    const auto index = static_cast<size_t>(sample);
+    const std::string_view before = std::string_view(text_).substr(0, ends_[index]);
+    const std::string answer = text_.substr(ends_[index], ends_[index + 1] - ends_[index]);
+    PromptText prompt;
+    prompt.Add(LastTokens(before, tokens_ - stride_, count_));
+    TaskSample made = std::move(prompt).Sample(answer, place, 1);
+    made.chat_template = false;
+    made.generation = {stride_, AnswerCut::kWhole, AnswerMetric::kRougeL};
+    return made;
+  }
+
+ private:
+  // Pieces that hold words; white space at the text's end is none.
+  void CutPieces(int64_t most) {
+    size_t end = 0;
+    while (static_cast<int64_t>(ends_.size()) < most) {
+      const std::string_view piece =
+          FirstTokens(std::string_view(text_).substr(end), stride_, count_);
+      if (StripText(piece).empty()) return;
+      end += piece.size();
+      ends_.push_back(end);
+    }
+  }
+
+  std::string name_;
+  int64_t tokens_;
+  int64_t stride_;
+  TokenCounter count_;
+  std::string text_;
+  std::vector<size_t> ends_;  // of the pieces
+};
+
+}  // namespace
+
+TaskDescription DescribeTextTask() {
+  constexpr int64_t kMostTokens = 1 << 20;
+  constexpr int64_t kMostWindows = 100000;
+  return {"text",
+          "perplexity over a text, in a sliding window",
+          {{"tokens", "of a window", 2, kMostTokens, 1024},
+           {"stride", "tokens scored in each window", 1, kMostTokens, 256},
+           {"windows", "at most so many", 1, kMostWindows, 1000},
+           FileParameter("the text, a file or a folder of *.txt", true)}};
+}
+
+std::unique_ptr<Task> MakeTextTask(const TaskSpec& spec, const TokenCounter& count_tokens) {
+  return std::make_unique<TextTask>(spec, count_tokens);
+}
+
+}  // namespace midscope

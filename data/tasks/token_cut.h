@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Texts cut to a number of tokens, where all that is known of the tokenizer is how many it makes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "data/tasks/task.h"
+
+namespace midscope {
+
+// The counter itself. Throws Error (usage) about the task where it is empty.
+const TokenCounter& NeedCounter(const TokenCounter& count, const std::string& task);
+
+// The longest beginning (end) of the text that makes at most `tokens` tokens and stops (starts) at
+// white space, or at a character where there is none near. A tokenizer makes about as many tokens
+// of a longer text as of a shorter one and more; what is not monotone shortens the result a little.
+std::string_view FirstTokens(std::string_view text, int64_t tokens, const TokenCounter& count);
+std::string_view LastTokens(std::string_view text, int64_t tokens, const TokenCounter& count);
+
+// The largest n of [0, most] for which fits(n) holds, given that fits(0) does and that none fits
+// after the first that does not.
+template <typename Fits>
+int64_t LargestFitting(int64_t most, const Fits& fits) {
+  int64_t low = 0;
+  int64_t high = most;
+  while (low < high) {
+    const int64_t middle = low + (high - low + 1) / 2;
+    if (fits(middle)) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+}  // namespace midscope

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "data/tasks/zero_scrolls_task.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "data/formats/json_lines.h"
+#include "data/tasks/prompt_text.h"
+
+namespace midscope {
+namespace {
+
+struct DataSet {
+  const char* name;
+  AnswerMetric metric;
+};
+
+constexpr std::array kDataSets = {
+    DataSet{"gov_report", AnswerMetric::kRougeGeometricMean},
+    DataSet{"summ_screen_fd", AnswerMetric::kRougeGeometricMean},
+    DataSet{"qmsum", AnswerMetric::kRougeGeometricMean},
+    DataSet{"squality", AnswerMetric::kRougeGeometricMean},
+    DataSet{"qasper", AnswerMetric::kF1},
+    DataSet{"narrative_qa", AnswerMetric::kF1},
+    DataSet{"musique", AnswerMetric::kF1},
+    DataSet{"quality", AnswerMetric::kChoiceLetter},
+    DataSet{"space_digest", AnswerMetric::kPercentageSimilarity},
+    DataSet{"book_sum_sort", AnswerMetric::kOrderConcordance},
+};
+
+struct Item {
+  std::string id;
+  std::string input;
+  std::vector<TextSpan> spans;
+  std::vector<std::string> answers;
+};
+
+// The byte where the character of that number begins; the files count as Python does.
+int64_t ByteOfCharacter(std::string_view text, int64_t character) {
+  int64_t seen = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool begins = (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80;
+    if (begins && seen++ == character) return static_cast<int64_t>(i);
+  }
+  return static_cast<int64_t>(text.size());
+}
+
+void AddSpan(const JsonFields& fields, const std::string& part, const std::string& name,
+             Item& item) {
+  const auto most = static_cast<int64_t>(item.input.size());
+  const int64_t begin = Integer(fields, part + "_start_index", 0, most, -1);
+  const int64_t end = Integer(fields, part + "_end_index", 0, most, -1);
+  if (begin < 0 || end <= begin) return;
+  item.spans.push_back(
+      {name, ByteOfCharacter(item.input, begin), ByteOfCharacter(item.input, end)});
+}
+
+Item ReadItem(const JsonFields& fields) {
+  Item item = {fields.FindText("id").value_or(""), fields.Text("input"), {}, {}};
+  const auto output = fields.FindText("output");
+  if (!output) fields.Fail("has no output (only the validation files have it)");
+  item.answers = {*output};
+  AddSpan(fields, "document", "context", item);
+  AddSpan(fields, "query", "question", item);
+  return item;
+}
+
+class ZeroScrollsTask : public Task {
+ public:
+  explicit ZeroScrollsTask(const TaskSpec& spec)
+      : name_(TaskSpecText(spec, DescribeZeroScrollsTask())),
+        metric_(kDataSets.at(static_cast<size_t>(spec.values.at("dataset"))).metric) {
+    ForEachJsonLine(spec.file, [&](const JsonFields& fields) {
+      Item item = ReadItem(fields);
+      CheckAnswer(fields, item.answers.front());
+      if (!items_.empty() && !item.id.empty() && items_.back().id == item.id) {
+        items_.back().answers.push_back(item.answers.front());
+      } else {
+        items_.push_back(std::move(item));
+      }
+    });
+  }
+
+  std::string name() const override { return name_; }
+  int64_t pieces() const override { return 1; }
+  std::optional<int64_t> samples() const override { return static_cast<int64_t>(items_.size()); }
+
+  TaskSample Make(int64_t sample, int64_t place) const override {
+    CheckSample(*this, sample);
+    CheckPlace(*this, place);
+    constexpr int64_t kNewTokens = 1024;
+    const Item& item = items_[static_cast<size_t>(sample)];
+    PromptText prompt;
+    prompt.Add(item.input);
+    TaskSample made = std::move(prompt).Sample(item.answers, place, 1);
+    made.spans = item.spans;
+    made.generation = {kNewTokens, AnswerCut::kWhole, metric_};
+    return made;
+  }
+
+ private:
+  // Found out now and not after an hour's run.
+  void CheckAnswer(const JsonFields& fields, const std::string& answer) const {
+    const std::vector<std::string> answers = {answer};
+    try {
+      ScoreAnswer({0, AnswerCut::kWhole, metric_}, answer, answers);
+    } catch (const Error& error) {
+      fields.Fail(std::string("has an output that can't be scored (") + error.what() + ")");
+    }
+  }
+
+  std::string name_;
+  AnswerMetric metric_;
+  std::vector<Item> items_;
+};
+
+}  // namespace
+
+TaskDescription DescribeZeroScrollsTask() {
+  std::vector<std::string> names;
+  names.reserve(kDataSets.size());
+  for (const DataSet& each : kDataSets) names.emplace_back(each.name);
+  return {"zeroscrolls",
+          "ZeroSCROLLS over one of its validation files",
+          {ChoiceParameter("dataset", "whose score is taken", names),
+           FileParameter("a JSONL file of ZeroSCROLLS (id, input, output)", true)}};
+}
+
+bool IsScoredByRougeMeans(std::string_view task_name) {
+  if (!task_name.starts_with("zeroscrolls:")) return false;
+  return std::any_of(kDataSets.begin(), kDataSets.end(), [&](const DataSet& set) {
+    const std::string text = std::string("dataset=") + set.name + ",";
+    return set.metric == AnswerMetric::kRougeGeometricMean &&
+           task_name.find(text) != std::string_view::npos;
+  });
+}
+
+std::unique_ptr<Task> MakeZeroScrollsTask(const TaskSpec& spec) {
+  return std::make_unique<ZeroScrollsTask>(spec);
+}
+
+}  // namespace midscope

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/base/error_text.h"
+
+#include <exception>
+
+namespace midscope {
+
+QString ErrorText(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    return QString::fromUtf8(error.what());
+  }
+  return {};
+}
+
+}  // namespace midscope

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/base/record_access.h"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace midscope {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+double ElementAt(const ArrayData& data, size_t index) {
+  return std::visit(
+      [index](const auto& values) -> double {
+        using Element = typename std::decay_t<decltype(values)>::value_type;
+        if constexpr (std::is_arithmetic_v<Element>) {
+          return index < values.size() ? static_cast<double>(values[index]) : kNone;
+        } else {
+          return kNone;
+        }
+      },
+      data);
+}
+
+// Where the sub-array at the leading indices begins, and how many elements it has; -1: not there.
+struct Slice {
+  int64_t begin = -1;
+  int64_t size = 0;
+};
+
+Slice SliceAt(const Record& record, const Array& array, const std::vector<int64_t>& leading) {
+  if (leading.size() > array.axes.size()) return {};
+  int64_t begin = 0;
+  int64_t size = 1;
+  for (size_t i = 0; i < array.axes.size(); ++i) {
+    const int64_t places = AxisSize(record, array.axes[i]);
+    const bool fixed = i < leading.size();
+    if (fixed && (leading[i] < 0 || leading[i] >= places)) return {};
+    begin = begin * places + (fixed ? leading[i] : 0);
+    if (!fixed) size *= places;
+  }
+  if (begin + size > ElementCount(array.data)) return {};
+  return {begin, size};
+}
+
+}  // namespace
+
+int64_t AxisSize(const Record& record, const std::string& axis) {
+  const Axis* found = record.FindAxis(axis);
+  return found ? found->size : 0;
+}
+
+QVector<double> AxisValues(const Record& record, const std::string& axis) {
+  const Axis* found = record.FindAxis(axis);
+  QVector<double> values;
+  if (!found) return values;
+  values.reserve(found->size);
+  for (int64_t i = 0; i < found->size; ++i) {
+    const bool given = static_cast<size_t>(i) < found->values.size();
+    values.append(given ? found->values[static_cast<size_t>(i)] : static_cast<double>(i));
+  }
+  return values;
+}
+
+QStringList AxisLabels(const Record& record, const std::string& axis) {
+  const Axis* found = record.FindAxis(axis);
+  QStringList labels;
+  if (!found) return labels;
+  if (!found->labels.empty()) {
+    for (const std::string& label : found->labels) labels << QString::fromStdString(label);
+    return labels;
+  }
+  for (const double value : AxisValues(record, axis)) labels << QString::number(value, 'g', 12);
+  return labels;
+}
+
+int64_t AxisIndexOf(const Record& record, const std::string& axis, double value) {
+  return AxisValues(record, axis).indexOf(value);
+}
+
+bool HasArray(const Record& record, const std::string& array,
+              const std::vector<std::string>& axes) {
+  const Array* found = record.FindArray(array);
+  if (!found || found->axes != axes) return false;
+  return SliceAt(record, *found, {}).begin == 0;
+}
+
+QVector<double> LastAxisRow(const Record& record, const std::string& array,
+                            const std::vector<int64_t>& leading) {
+  const Array* found = record.FindArray(array);
+  if (!found || leading.size() + 1 != found->axes.size()) return {};
+  const Slice slice = SliceAt(record, *found, leading);
+  if (slice.begin < 0) return {};
+  QVector<double> row(slice.size);
+  for (int64_t i = 0; i < slice.size; ++i) {
+    row[i] = ElementAt(found->data, static_cast<size_t>(slice.begin + i));
+  }
+  return row;
+}
+
+double ValueAt(const Record& record, const std::string& array,
+               const std::vector<int64_t>& indices) {
+  const Array* found = record.FindArray(array);
+  if (!found || indices.size() != found->axes.size()) return kNone;
+  const Slice slice = SliceAt(record, *found, indices);
+  return slice.begin < 0 ? kNone : ElementAt(found->data, static_cast<size_t>(slice.begin));
+}
+
+Record AtIndex(const Record& record, const std::string& axis, int64_t index) {
+  if (index < 0 || index >= AxisSize(record, axis)) return record;
+  const auto at = static_cast<size_t>(index);
+  Record part = record;
+  for (Array& array : part.arrays) {
+    const auto found = std::find(array.axes.begin(), array.axes.end(), axis);
+    if (found == array.axes.end()) continue;
+    // Elements of the axes behind it lie side by side.
+    size_t inner = 1;
+    for (auto behind = found + 1; behind != array.axes.end(); ++behind) {
+      inner *= static_cast<size_t>(AxisSize(record, *behind));
+    }
+    const size_t outer = inner * static_cast<size_t>(AxisSize(record, axis));
+    std::visit(
+        [&](auto& values) {
+          std::decay_t<decltype(values)> kept;
+          for (size_t begin = 0; begin + outer <= values.size(); begin += outer) {
+            const auto first = values.begin() + static_cast<std::ptrdiff_t>(begin + at * inner);
+            kept.insert(kept.end(), first, first + static_cast<std::ptrdiff_t>(inner));
+          }
+          values = std::move(kept);
+        },
+        array.data);
+  }
+  for (Axis& own : part.axes) {
+    if (own.name != axis) continue;
+    own.size = 1;
+    if (!own.labels.empty()) own.labels = {record.FindAxis(axis)->labels.at(at)};
+    if (!own.values.empty()) own.values = {record.FindAxis(axis)->values.at(at)};
+  }
+  return part;
+}
+
+QStringList Texts(const Record& record, const std::string& array) {
+  const Array* found = record.FindArray(array);
+  QStringList texts;
+  if (!found) return texts;
+  if (const auto* strings = std::get_if<std::vector<std::string>>(&found->data)) {
+    for (const std::string& text : *strings) texts << QString::fromStdString(text);
+  }
+  return texts;
+}
+
+QString TextAttribute(const Record& record, const std::string& name) {
+  const auto found = record.attributes.find(name);
+  if (found == record.attributes.end()) return {};
+  const auto* text = std::get_if<std::string>(&found->second);
+  return text ? QString::fromStdString(*text) : QString();
+}
+
+int64_t IntegerAttribute(const Record& record, const std::string& name, int64_t otherwise) {
+  const auto found = record.attributes.find(name);
+  if (found == record.attributes.end()) return otherwise;
+  const auto* number = std::get_if<int64_t>(&found->second);
+  return number ? *number : otherwise;
+}
+
+const Record* FindRecord(const std::vector<Record>& records, const std::string& name) {
+  for (const Record& record : records) {
+    if (record.name == name) return &record;
+  }
+  return nullptr;
+}
+
+const Record* FindRecordWithArray(const std::vector<Record>& records, const std::string& array) {
+  for (const Record& record : records) {
+    if (record.FindArray(array)) return &record;
+  }
+  return nullptr;
+}
+
+QString ShownToken(const QString& token) {
+  QString shown = token;
+  shown.replace(QStringLiteral("\n"), QStringLiteral("\\n"));
+  shown.replace(QStringLiteral("\t"), QStringLiteral("\\t"));
+  shown.replace(QStringLiteral("\r"), QStringLiteral("\\r"));
+  return QStringLiteral("\u201c") + shown + QStringLiteral("\u201d");
+}
+
+}  // namespace midscope

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The command line of midscope-gui.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gui/files/render.h"
+
+namespace midscope {
+
+enum class GuiTask { kWindow, kRender, kScreenshot, kPrintAndLeave };
+
+struct GuiCommand {
+  GuiTask task = GuiTask::kWindow;
+  QString text;  // kPrintAndLeave: help or version
+  QString open;  // a model or a file of results; "" for the embedded model
+  // --dtype, --weights, ...: as they were given, by name (probes/model/model_options.h)
+  std::vector<std::pair<std::string, std::string>> model_options;
+  QString prompt_task;  // --task; "" for the default
+  QString setting_b;    // --with; "" for none
+  QStringList plugins;  // --plugin
+  QString session;      // --session; "" for none
+  std::optional<int64_t> samples;
+  QString screenshot;
+  RenderRequest render;
+};
+
+// The arguments of Qt itself (-style Fusion, -platform offscreen, ...), with one dash or two, and
+// all others; each list begins with the program's name. Where Qt and midscope-gui have an option of
+// the same name (--plugin, --session), it is midscope-gui's. Throws Error (usage) for one of Qt's
+// without its value.
+struct SplitArguments {
+  QStringList own;
+  QStringList qt;
+};
+SplitArguments SplitQtArguments(const QStringList& arguments);
+
+// "L12H3" (also "attn_L12_3"). Throws Error (usage).
+HeadId ReadHeadId(const QString& text);
+
+// Throws Error (usage) that names what can't be understood.
+GuiCommand ReadCommandLine(const QStringList& arguments);
+
+}  // namespace midscope

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/files/session_file.h"
+
+#include <QFile>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/json_fields.h"
+#include "core/base/nearest_word.h"
+#include "core/intervention/intervention_text.h"
+#include "gui/base/write_whole_file.h"
+#include "gui/files/command_line.h"
+#include "gui/panels/model_panel.h"
+
+namespace midscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int64_t kVersion = 1;
+constexpr qint64 kLargestFile = 64 << 20;  // a prompt of millions of tokens still fits
+
+Json SubjectJson(const Subject& subject) {
+  if (!subject.task.empty()) {
+    Json json = {{"task", subject.task},
+                 {"seed", subject.seed},
+                 {"sample", subject.sample},
+                 {"places", subject.places}};
+    AddPromptFormat(subject.format, &json);
+    return json;
+  }
+  Json spans = Json::object();
+  if (subject.gold_end > subject.gold_begin) {
+    spans["gold"] = {subject.gold_begin, subject.gold_end};
+  }
+  Json json = {{"text", subject.text}, {"spans", spans}, {"answer", subject.answer}};
+  AddPromptFormat(subject.format, &json);
+  return json;
+}
+
+void CheckKeys(const nlohmann::json& object, const std::vector<std::string>& known,
+               const std::string& file) {
+  for (const auto& [key, value] : object.items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    throw UsageError("session '" + file + "'", "unknown key '" + key + "'",
+                     KnownWordsHint(key, known));
+  }
+}
+
+int64_t Whole(const JsonFields& fields, const std::string& key, int64_t otherwise,
+              int64_t minimum) {
+  const nlohmann::json* found = fields.Find(key);
+  if (!found) return otherwise;
+  const bool whole = found->is_number_integer() &&
+                     !(found->is_number_unsigned() && found->get<uint64_t>() > INT32_MAX);
+  if (!whole || found->get<int64_t>() < minimum) {
+    fields.Fail("has a '" + key + "' that is no whole number from " + std::to_string(minimum) +
+                " on");
+  }
+  return found->get<int64_t>();
+}
+
+// Text; files of version 0.1 had numbers in a list.
+std::string ReadPlacesText(const JsonFields& fields) {
+  const nlohmann::json* places = fields.Find("places");
+  if (!places || places->is_string()) return fields.FindText("places").value_or("");
+  std::string text;
+  for (const nlohmann::json& place : fields.Array("places")) {
+    if (!place.is_number_integer() || place.get<int64_t>() < 1)
+      fields.Fail("has a place that is no whole number from 1 on");
+    text += (text.empty() ? "" : ",") + std::to_string(place.get<int64_t>());
+  }
+  return text;
+}
+
+std::vector<std::string> WithFormatKeys(std::vector<std::string> keys) {
+  const std::vector<std::string>& more = PromptFormatKeys();
+  keys.insert(keys.end(), more.begin(), more.end());
+  return keys;
+}
+
+PromptFormat ReadFormat(const JsonFields& fields, const nlohmann::json& json) {
+  try {
+    return ReadPromptFormat(json);
+  } catch (const nlohmann::json::exception&) {
+    fields.Fail("has a prompt format (bos, chat_template, ...) of another type than it should be");
+  }
+}
+
+Subject ReadSubject(const JsonFields& fields, const nlohmann::json& json, const std::string& file) {
+  Subject subject;
+  subject.format = ReadFormat(fields, json);
+  if (fields.Find("task")) {
+    CheckKeys(json, WithFormatKeys({"task", "seed", "sample", "places"}), file);
+    subject.task = fields.Text("task");
+    subject.seed = static_cast<uint64_t>(Whole(fields, "seed", 1, 0));
+    subject.sample = Whole(fields, "sample", 0, 0);
+    subject.places = ReadPlacesText(fields);
+    return subject;
+  }
+  CheckKeys(json, WithFormatKeys({"text", "spans", "answer"}), file);
+  subject.task.clear();
+  subject.text = fields.Text("text");
+  subject.answer = fields.FindText("answer").value_or("");
+  if (!fields.Find("spans")) return subject;
+  const JsonFields spans = fields.Inside("spans");
+  CheckKeys(json.at("spans"), {"gold"}, file);
+  if (!spans.Find("gold")) return subject;
+  const nlohmann::json& gold = spans.Array("gold");
+  const bool pair = gold.size() == 2 && gold[0].is_number_integer() && gold[1].is_number_integer();
+  const auto size = static_cast<int64_t>(subject.text.size());
+  if (!pair || gold[0].get<int64_t>() < 0 || gold[1].get<int64_t>() <= gold[0].get<int64_t>() ||
+      gold[1].get<int64_t>() > size) {
+    spans.Fail("must have gold as [first byte, one past the last] inside the text");
+  }
+  subject.gold_begin = gold[0].get<int64_t>();
+  subject.gold_end = gold[1].get<int64_t>();
+  return subject;
+}
+
+// What is wrong inside is told with the file's name.
+template <typename Work>
+void Naming(const std::string& file, Work work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    throw UsageError("session '" + file + "'", error.what());
+  }
+}
+
+}  // namespace
+
+std::string SubjectText(const Subject& subject) {
+  return SubjectJson(subject).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+SavedSession::SavedSession() : model_options(OptionsBesideModel()) {}
+
+std::string SessionText(const SavedSession& session) {
+  Json json = {{"midscope_session", kVersion},
+               {"model", session.model},
+               {"model_options", Json::parse(session.model_options.ToJson())},
+               {"subject", SubjectJson(session.subject)},
+               {"place_index", session.place_index},
+               {"channel", session.channel},
+               {"samples", session.samples},
+               {"setting_a", PrintIntervention(session.settings.a)},
+               {"setting_b", PrintIntervention(session.settings.b)}};
+  if (session.head) {
+    json["head"] =
+        "L" + std::to_string(session.head->layer) + "H" + std::to_string(session.head->head);
+  }
+  // In alphabetical order, whoever wrote them.
+  json["probes"] = nlohmann::json::parse(session.probe_options);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+SavedSession ParseSession(const std::string& text, const std::string& file) {
+  const std::string thing = "session '" + file + "'";
+  const nlohmann::json json = ParseJson(text, thing);
+  const JsonFields fields(json, thing, "");
+  CheckKeys(json,
+            {"midscope_session", "model", "model_options", "subject", "place_index", "channel",
+             "samples", "setting_a", "setting_b", "head", "probes"},
+            file);
+  if (Whole(fields, "midscope_session", 0, 0) != kVersion) {
+    throw UsageError(thing, "it is no session of this version",
+                     "Save one with File > Save session");
+  }
+  SavedSession session;
+  session.model = fields.Text("model");
+  Naming(file, [&] {
+    if (const auto* options = fields.Find("model_options")) {
+      session.model_options.FromJson(options->dump());
+    }
+    session.settings.a = ParseIntervention(fields.FindText("setting_a").value_or("none"));
+    session.settings.b = ParseIntervention(fields.FindText("setting_b").value_or("none"));
+    if (const auto head = fields.FindText("head")) {
+      session.head = ReadHeadId(QString::fromStdString(*head));
+    }
+  });
+  if (fields.Find("subject")) {
+    session.subject = ReadSubject(fields.Inside("subject"), json.at("subject"), file);
+  }
+  session.place_index = Whole(fields, "place_index", -1, -1);
+  session.channel = Whole(fields, "channel", 100, 0);
+  session.samples = Whole(fields, "samples", 20, 0);
+  if (const auto* probes = fields.Find("probes")) {
+    fields.Inside("probes");  // an object
+    session.probe_options = probes->dump();
+  }
+  return session;
+}
+
+void WriteSessionFile(const QString& path, const SavedSession& session) {
+  WriteWholeFile("session", path, SessionText(session));
+}
+
+SavedSession ReadSessionFile(const QString& path) {
+  QFile file(path);
+  if (!file.open(QIODevice::ReadOnly)) {
+    throw Failure("session '" + path.toStdString() + "'", file.errorString().toStdString(),
+                  "Give a file that File > Save session has written");
+  }
+  if (file.size() > kLargestFile) {
+    throw Failure("session '" + path.toStdString() + "'", "it is larger than 64 MiB");
+  }
+  return ParseSession(file.readAll().toStdString(), path.toStdString());
+}
+
+}  // namespace midscope

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/channel_panel.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "gui/base/record_access.h"
+#include "gui/plots/channel_plot.h"
+#include "gui/session/record_name.h"
+#include "gui/session/session.h"
+#include "gui/widgets/flow_layout.h"
+#include "gui/widgets/panel_layout.h"
+
+namespace midscope {
+
+ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
+  plot_ = new ChannelPlot(this);
+  channel_ = new QSpinBox(this);
+  channel_->setObjectName(QStringLiteral("shown_channel"));
+  channel_->setRange(0, 1 << 20);
+  channel_->setValue(static_cast<int>(session_->channel()));
+  channel_->setKeyboardTracking(false);
+  channel_->setToolTip(tr("Which channel of the residual stream is drawn; a new one needs a run"));
+  follow_ = new QCheckBox(tr("as B"), this);
+  follow_->setObjectName(QStringLiteral("follow_knob"));
+  follow_->setChecked(true);
+  follow_->setToolTip(tr("Show the channel that B scales"));
+  layer_ = new QComboBox(this);
+  layer_->setObjectName(QStringLiteral("shown_layer"));
+  layer_->setToolTip(tr(
+      "<p>All layers of A as lines, with the means over the layers that B scales; or one layer, A "
+      "and B over each other</p>"));
+  dropped_ = new QSpinBox(this);
+  dropped_->setRange(0, 1 << 20);
+  dropped_->setValue(30);
+  dropped_->setToolTip(tr("First positions left out: the first tokens are far from the rest"));
+  smoothing_ = new QSpinBox(this);
+  smoothing_->setObjectName(QStringLiteral("smoothing"));
+  smoothing_->setRange(1, 999);
+  smoothing_->setSingleStep(2);
+  smoothing_->setValue(1);
+  smoothing_->setToolTip(
+      tr("<p>Positions of a moving mean, which shows the trend below the text's "
+         "own rhythm; 1: the values as they are</p>"));
+  FlowLayout* row = MakeControlFlow();
+  row->AddLabelled(tr("channel"), channel_);
+  row->addWidget(follow_);
+  row->AddLabelled(tr("layers"), layer_);
+  row->AddLabelled(tr("drop first"), dropped_);
+  row->AddLabelled(tr("smooth"), smoothing_);
+  LayOutPanel(this, plot_, row);
+  connect(channel_, &QSpinBox::valueChanged, this, [this](int channel) {
+    if (knob_channel() != channel) follow_->setChecked(false);
+    session_->SetChannel(channel);
+    Refresh();
+  });
+  connect(follow_, &QCheckBox::toggled, this, &ChannelPanel::FollowKnob);
+  connect(layer_, &QComboBox::currentIndexChanged, this, &ChannelPanel::Refresh);
+  connect(dropped_, &QSpinBox::valueChanged, this, &ChannelPanel::Refresh);
+  connect(smoothing_, &QSpinBox::valueChanged, this, &ChannelPanel::Refresh);
+  connect(session_, &Session::ModelChanged, this, &ChannelPanel::RefreshModel);
+  connect(session_, &Session::FullRunChanged, this, &ChannelPanel::Refresh);
+  connect(session_, &Session::Followed, this, &ChannelPanel::Refresh);
+  connect(session_, &Session::SettingsChanged, this, [this] {
+    FollowKnob();
+    if (view() != shown_) Refresh();
+  });
+  RefreshModel();
+}
+
+void ChannelPanel::RefreshModel() {
+  if (session_->model()) {
+    const QSignalBlocker quiet(channel_);
+    channel_->setMaximum(
+        static_cast<int>(std::max<int64_t>(session_->model()->config.hidden - 1, 0)));
+    channel_->setValue(static_cast<int>(session_->channel()));
+  }
+  FillLayers(session_->model() ? session_->model()->config.layers : 0);
+  Refresh();
+}
+
+void ChannelPanel::FillLayers(int64_t layers) {
+  const QSignalBlocker quiet(layer_);
+  const int before = layer_->currentIndex();
+  layer_->clear();
+  layer_->addItem(tr("all"), -1);
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    layer_->addItem(QString::number(layer), static_cast<qlonglong>(layer));
+  }
+  layer_->setCurrentIndex(std::clamp(before, 0, layer_->count() - 1));
+}
+
+ChannelPlot::View ChannelPanel::view() const {
+  ChannelPlot::View chosen;
+  chosen.channel = channel_->value();
+  chosen.layer = layer_->currentData().toLongLong();
+  chosen.dropped = dropped_->value();
+  chosen.smoothing = smoothing_->value();
+  const auto& scalings = session_->setting(Side::kB).channels;
+  if (!scalings.empty() && session_->differs()) chosen.highlighted = scalings.front().layers;
+  return chosen;
+}
+
+std::optional<int64_t> ChannelPanel::knob_channel() const {
+  const auto& scalings = session_->setting(Side::kB).channels;
+  if (scalings.empty() || session_->shows_file()) return std::nullopt;
+  return scalings.front().channel;
+}
+
+void ChannelPanel::FollowKnob() {
+  const std::optional<int64_t> channel = knob_channel();
+  // A channel that the model does not have is B's error, and nothing to show.
+  if (!channel || !follow_->isChecked() || *channel > channel_->maximum()) return;
+  channel_->setValue(static_cast<int>(*channel));
+}
+
+// A file has the layers and channels that it has; those of a sample come after the file's.
+void ChannelPanel::FollowFile() {
+  const Record* hidden = session_->record(Side::kA, "hidden_channels");
+  if (session_->model() || !hidden) return;
+  const QVector<double> channels = AxisValues(*hidden, "channel");
+  if (!channels.isEmpty() && !channels.contains(channel_->value())) {
+    const QSignalBlocker quiet(channel_);
+    channel_->setValue(static_cast<int>(channels.front()));
+  }
+  if (layer_->count() - 1 != AxisSize(*hidden, "layer")) FillLayers(AxisSize(*hidden, "layer"));
+}
+
+void ChannelPanel::Refresh() {
+  FollowFile();
+  shown_ = view();
+  const bool file = session_->shows_file();
+  plot_->SetReason(file ? tr("The file does not have channel %1").arg(shown_.channel) : QString());
+  const Record* a = session_->record(Side::kA, "hidden_channels");
+  const Record* b = session_->record(Side::kB, "hidden_channels");
+  plot_->Show(a, b, shown_);
+  const RecordName name_a = NameOf(*session_, Side::kA, a);
+  const RecordName name_b = NameOf(*session_, Side::kB, b);
+  QStringList older;
+  std::vector<RecordName> drawn;
+  for (const auto& [record, name] : {std::pair(a, &name_a), std::pair(b, &name_b)}) {
+    if (!record || plot_->graphCount() == 0) continue;
+    drawn.push_back(*name);
+    if (name->older) older << name->text;
+  }
+  plot_->SetOlderNote(older.join(QStringLiteral("; ")));
+  plot_->SetCaption(CaptionWith(*session_, drawn));
+}
+
+}  // namespace midscope

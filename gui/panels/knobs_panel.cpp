@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/knobs_panel.h"
+
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QFormLayout>
+#include <QGroupBox>
+#include <QSignalBlocker>
+#include <QStandardItemModel>
+
+#include "gui/panels/channel_knobs.h"
+#include "gui/panels/ms_poe_knobs.h"
+#include "gui/widgets/factor_slider.h"
+#include "gui/widgets/knob_help.h"
+
+namespace midscope {
+namespace {
+
+// kOther: one of those that have no quick knobs.
+enum SchemeIndex { kNone, kInterpolation, kMsPoe, kOther };
+
+SchemeIndex IndexOf(const PositionScheme& scheme) {
+  if (std::holds_alternative<NoScheme>(scheme)) return kNone;
+  if (std::holds_alternative<PositionInterpolation>(scheme)) return kInterpolation;
+  return std::holds_alternative<MsPoe>(scheme) ? kMsPoe : kOther;
+}
+
+}  // namespace
+
+KnobsPanel::KnobsPanel(QWidget* parent) : QWidget(parent) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  auto* positions = new QGroupBox(tr("Positions (B)"), this);
+  scheme_ = new QComboBox(positions);
+  scheme_->setObjectName(QStringLiteral("scheme"));
+  scheme_->addItems({tr("as trained"), tr("one ratio (PI)"), tr("a ratio per head (Ms-PoE)"),
+                     tr("another (under Terms)")});
+  scheme_->setItemData(kNone, TermHelp("none"), Qt::ToolTipRole);
+  scheme_->setItemData(kInterpolation, TermHelp("pi"), Qt::ToolTipRole);
+  scheme_->setItemData(kMsPoe, TermHelp("ms-poe"), Qt::ToolTipRole);
+  scheme_->setToolTip(tr("<p>How positions enter the model: at most one scheme at a time</p>"));
+  ratio_row_ = new QWidget(positions);
+  ratio_ = new QDoubleSpinBox(ratio_row_);
+  ratio_->setObjectName(QStringLiteral("pi_ratio"));
+  ratio_->setDecimals(3);
+  ratio_->setSingleStep(0.1);
+  ratio_->setKeyboardTracking(false);
+  Describe(ratio_, "pi", "ratio");
+  auto* ratio_form = new QFormLayout(ratio_row_);
+  ratio_form->setContentsMargins(0, 0, 0, 0);
+  ratio_form->addRow(tr("ratio"), ratio_);
+  ms_poe_ = new MsPoeKnobs(positions);
+  auto* positions_column = new QVBoxLayout(positions);
+  positions_column->addWidget(scheme_);
+  positions_column->addWidget(ratio_row_);
+  positions_column->addWidget(ms_poe_);
+  channel_box_ = new QGroupBox(tr("Scale a hidden channel (B)"), this);
+  channel_box_->setObjectName(QStringLiteral("channel_on"));
+  channel_box_->setCheckable(true);
+  channel_box_->setChecked(false);
+  channel_box_->setToolTip(TermHelp("channel"));
+  channel_ = new ChannelKnobs(channel_box_);
+  auto* channel_column = new QVBoxLayout(channel_box_);
+  channel_column->addWidget(channel_);
+  column->addWidget(positions);
+  column->addWidget(channel_box_);
+  ShowScheme();
+  connect(scheme_, &QComboBox::currentIndexChanged, this, [this] {
+    ShowScheme();
+    Tell(false);
+  });
+  connect(ratio_, &QDoubleSpinBox::valueChanged, this, [this] { Tell(false); });
+  connect(ms_poe_, &MsPoeKnobs::Changed, this, [this] { Tell(false); });
+  connect(channel_box_, &QGroupBox::toggled, this, [this] { Tell(false); });
+  connect(channel_, &ChannelKnobs::Changed, this, &KnobsPanel::Tell);
+}
+
+void KnobsPanel::ShowScheme() {
+  ratio_row_->setVisible(scheme_->currentIndex() == kInterpolation);
+  ms_poe_->setVisible(scheme_->currentIndex() == kMsPoe);
+}
+
+void KnobsPanel::Tell(bool moving) { Q_EMIT Changed(intervention(), moving); }
+
+Intervention KnobsPanel::intervention() const {
+  Intervention result = others_;
+  if (scheme_->currentIndex() == kInterpolation) {
+    result.positions = PositionInterpolation{ratio_->value()};
+  } else if (scheme_->currentIndex() == kMsPoe) {
+    result.positions = ms_poe_->value();
+  } else if (scheme_->currentIndex() == kNone) {
+    result.positions = NoScheme();
+  }
+  if (channel_box_->isChecked()) result.channels = channel_->value();
+  return result;
+}
+
+void KnobsPanel::SetIntervention(const Intervention& intervention) {
+  const QSignalBlocker quiet[] = {QSignalBlocker(scheme_), QSignalBlocker(ratio_),
+                                  QSignalBlocker(channel_box_)};
+  others_ = intervention;
+  others_.channels.clear();
+  const SchemeIndex index = IndexOf(intervention.positions);
+  // It can be left here, but only the terms can choose which one it is.
+  auto* choices = qobject_cast<QStandardItemModel*>(scheme_->model());
+  choices->item(kOther)->setEnabled(index == kOther);
+  scheme_->setCurrentIndex(index);
+  if (const auto* ratio = std::get_if<PositionInterpolation>(&intervention.positions)) {
+    ratio_->setValue(ratio->ratio);
+  }
+  if (const auto* ms_poe = std::get_if<MsPoe>(&intervention.positions)) ms_poe_->SetValue(*ms_poe);
+  ShowScheme();
+  channel_box_->setChecked(!intervention.channels.empty());
+  // A blocked group box does not switch its contents on and off.
+  channel_->setEnabled(channel_box_->isChecked());
+  channel_->SetValue(intervention.channels);
+}
+
+void KnobsPanel::SetModel(int64_t layers, int64_t hidden) {
+  ms_poe_->SetLayers(layers);
+  channel_->SetModel(layers, hidden);
+}
+
+}  // namespace midscope

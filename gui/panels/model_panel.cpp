@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/model_panel.h"
+
+#include <QFileDialog>
+#include <QGroupBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPushButton>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "core/compute/placement.h"
+#include "gui/widgets/fold_box.h"
+#include "gui/widgets/option_form.h"
+#include "probes/model/model_options.h"
+
+namespace midscope {
+namespace {
+
+// As the command line checks it, and whether this machine has the devices.
+void CheckOptions(const OptionSet& options) { CheckDevices(ReadDecoderOptions(options).placement); }
+
+QString Description(const ModelSummary& summary) {
+  const ModelConfig& config = summary.config;
+  QString text =
+      QObject::tr("%1: %2 layers, %3 heads (%4 KV), %5 channels, context %6, %7 run in %8")
+          .arg(QString::fromStdString(config.name.empty() ? config.architecture : config.name))
+          .arg(config.layers)
+          .arg(config.heads)
+          .arg(config.key_value_heads)
+          .arg(config.hidden)
+          .arg(config.trained_context)
+          .arg(QString::fromStdString(config.quantisation), QString::fromStdString(summary.dtype));
+  if (!summary.weights.empty()) {
+    text += QObject::tr(", weights %1").arg(QString::fromStdString(summary.weights));
+  }
+  if (!summary.device.empty()) {
+    text += QObject::tr(", on %1").arg(QString::fromStdString(summary.device));
+  }
+  if (!summary.sliding_window) text += QObject::tr(", sliding window off");
+  return text;
+}
+
+}  // namespace
+
+std::vector<OptionDescription> OptionsBesideModel() {
+  std::vector<OptionDescription> options = ModelOptions();
+  std::erase_if(options, [](const OptionDescription& option) { return option.name == "model"; });
+  return options;
+}
+
+ModelPanel::ModelPanel(QWidget* parent) : QWidget(parent) {
+  auto* box = new QGroupBox(tr("Model"), this);
+  model_ = new QLineEdit(QStringLiteral("embedded"), box);
+  model_->setObjectName(QStringLiteral("model"));
+  model_->setToolTip(QStringLiteral("<p>") +
+                     QString::fromStdString(ModelOptions().front().help).toHtmlEscaped() +
+                     QStringLiteral("</p>"));
+  auto* choose = new QToolButton(box);
+  choose->setText(tr("File…"));
+  choose->setToolTip(tr("Choose a .gguf file (Ctrl+O), or a Hugging Face folder"));
+  choose->setPopupMode(QToolButton::MenuButtonPopup);
+  auto* menu = new QMenu(choose);
+  menu->addAction(tr("File…"), this, &ModelPanel::ChooseFile);
+  menu->addAction(tr("Folder…"), this, &ModelPanel::ChooseFolder);
+  choose->setMenu(menu);
+  auto* open = new QPushButton(tr("Open"), box);
+  open->setObjectName(QStringLiteral("open"));
+  open->setToolTip(tr("Load the model"));
+  options_ = new OptionForm(OptionsBesideModel(), box);
+  options_->setObjectName(QStringLiteral("model_options"));
+  options_->SetCheck(CheckOptions);
+  QStringList devices;
+  for (const DeviceName& device : AvailableDevices()) {
+    devices << QString::fromStdString(DeviceText(device));
+  }
+  options_->Offer("device", devices);
+  fold_ = new FoldBox(QString(), options_, box);
+  fold_->setObjectName(QStringLiteral("model_options_fold"));
+  text_ = new QLabel(box);
+  text_->setObjectName(QStringLiteral("model_text"));
+  text_->setWordWrap(true);
+  auto* row = new QHBoxLayout;
+  row->addWidget(model_, 1);
+  row->addWidget(choose);
+  row->addWidget(open);
+  auto* column = new QVBoxLayout(box);
+  column->addLayout(row);
+  column->addWidget(fold_);
+  column->addWidget(text_);
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  outer->addWidget(box);
+  connect(choose, &QToolButton::clicked, this, &ModelPanel::ChooseFile);
+  connect(open, &QPushButton::clicked, this, &ModelPanel::OpenAsked);
+  connect(model_, &QLineEdit::returnPressed, this, &ModelPanel::OpenAsked);
+  connect(options_, &OptionForm::Changed, this, &ModelPanel::RefreshTitle);
+  RefreshTitle();
+  Show(nullptr, QString());
+}
+
+void ModelPanel::RefreshTitle() {
+  const QString changed = ChangedOptionsText(options_->options());
+  fold_->SetTitle(changed.isEmpty() ? tr("Options: as usual") : tr("Options: %1").arg(changed));
+}
+
+void ModelPanel::ChooseFile() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("Open a model"), QString(),
+                                                    tr("Models (*.gguf);;All files (*)"));
+  if (path.isEmpty()) return;
+  model_->setText(path);
+  Q_EMIT OpenAsked();
+}
+
+void ModelPanel::ChooseFolder() {
+  const QString path =
+      QFileDialog::getExistingDirectory(this, tr("Open a Hugging Face folder"), QString());
+  if (path.isEmpty()) return;
+  model_->setText(path);
+  Q_EMIT OpenAsked();
+}
+
+QString ModelPanel::model() const { return model_->text().trimmed(); }
+
+void ModelPanel::SetModel(const QString& model) { model_->setText(model); }
+
+OpenRequest ModelPanel::request() const {
+  return MakeOpenRequest(model().toStdString(), options_->Checked());
+}
+
+void ModelPanel::Show(const ModelSummary* summary, const QString& instead) {
+  text_->setText(summary             ? Description(*summary)
+                 : instead.isEmpty() ? tr("no model is open")
+                                     : instead);
+}
+
+}  // namespace midscope

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/outcome_lines.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/intervention/intervention_text.h"
+#include "gui/base/record_access.h"
+#include "gui/plots/plot_style.h"
+#include "gui/session/record_name.h"
+#include "gui/session/session.h"
+
+namespace midscope {
+namespace {
+
+using Line = OutcomePlot::Line;
+
+QColor Paler(QColor color) {
+  color.setAlpha(190);
+  return color;
+}
+
+void AddModelLines(const Session& session, const OutcomeChoice& choice, std::vector<Line>& lines) {
+  for (const Side side : {Side::kA, Side::kB}) {
+    if (side == Side::kB && !session.differs()) break;
+    const QString name = side == Side::kA ? QObject::tr("A") : QObject::tr("B");
+    const Record* outcome = session.record(side, "outcome");
+    if (choice.sample && outcome) {
+      const RecordName made_by = NameOf(session, side, outcome);
+      for (const OutcomeSeries& series : SeriesOf(*outcome, choice.measure)) {
+        Line line{series, QObject::tr("%1, this sample").arg(name), Paler(SideColor(side)), false};
+        line.older = made_by.older;
+        if (line.older) {
+          line.name = QObject::tr("%1, not of what is asked: %2").arg(line.name, made_by.setting);
+        }
+        lines.push_back(std::move(line));
+      }
+    }
+    const auto means = session.MeansOf(side, choice.measure);
+    if (choice.means && means) {
+      QString label = QObject::tr("%1, mean of %2").arg(name).arg(means->series.samples);
+      if (means->beside) {
+        label += QObject::tr(" (the same samples)");
+      } else if (!means->complete) {
+        label += QObject::tr(" (partial)");
+      }
+      lines.push_back({means->series, label, SideColor(side), true});
+    }
+  }
+}
+
+// What stands behind the name of a line that a comparison must not take for one like the others.
+QString MarkOf(const OutcomeSeries& series) {
+  return series.beyond_context ? QObject::tr(" (beyond the context)") : QString();
+}
+
+// What the settings of a file are called, and their colours: A and B where the window wrote it.
+class SettingNames {
+ public:
+  explicit SettingNames(const Session& session) {
+    if (session.sample_view()) return;
+    for (const Side side : {Side::kA, Side::kB}) {
+      if (side == Side::kB && !session.differs()) break;
+      known_.append(QString::fromStdString(PrintIntervention(session.setting(side))));
+    }
+    sides_ = known_.size();
+  }
+  QColor ColorOf(const QString& setting) {
+    if (!known_.contains(setting)) known_.append(setting);
+    return OutcomePlot::SettingColor(static_cast<size_t>(known_.indexOf(setting)));
+  }
+  QString NameOf(const QString& setting) const {
+    const qsizetype index = known_.indexOf(setting);
+    if (index < 0 || index >= sides_) return setting;
+    return index == 0 ? QObject::tr("A") : QObject::tr("B");
+  }
+
+ private:
+  QStringList known_;
+  qsizetype sides_ = 0;
+};
+
+void AddFileLines(const Session& session, const OutcomeChoice& choice, std::vector<Line>& lines) {
+  SettingNames names(session);
+  QStringList with_mean;
+  for (const OutcomeSeries& series : BestSeriesOf(session.file_records(), choice.measure)) {
+    const QColor color = names.ColorOf(series.setting);
+    // One sample's outcome alone is drawn as that below.
+    const bool one = series.samples == 0 && session.record(Side::kA, "outcome");
+    if (one || !choice.means) continue;
+    with_mean.append(series.setting);
+    lines.push_back({series, names.NameOf(series.setting) + MarkOf(series), color, true});
+  }
+  if (!choice.sample) return;
+  for (const Side side : {Side::kA, Side::kB}) {
+    const Record* outcome = session.record(side, "outcome");
+    if (!outcome) continue;
+    for (const OutcomeSeries& series : SeriesOf(*outcome, choice.measure)) {
+      const bool of_window = !session.sample_view();
+      const QString name = !of_window         ? series.setting
+                           : side == Side::kA ? QObject::tr("A")
+                                              : QObject::tr("B");
+      const QColor color = of_window ? SideColor(side) : names.ColorOf(series.setting);
+      Line line{series, QObject::tr("%1, this sample").arg(name), Paler(color), false};
+      line.in_legend = of_window || !with_mean.contains(series.setting);
+      lines.push_back(std::move(line));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Line> OutcomeLines(const Session& session, const OutcomeChoice& choice) {
+  std::vector<Line> lines;
+  if (session.file_records().empty()) {
+    AddModelLines(session, choice, lines);
+  } else {
+    AddFileLines(session, choice, lines);
+  }
+  return lines;
+}
+
+QString OutcomeCaption(const Session& session) {
+  std::vector<RecordName> names;
+  for (const Side side : {Side::kA, Side::kB}) {
+    const Record* outcome = session.record(side, "outcome");
+    if (outcome) names.push_back(NameOf(session, side, outcome));
+  }
+  return CaptionWith(session, names);
+}
+
+std::vector<Line> ReferenceLines(const Record& reference, size_t first_color) {
+  std::vector<Line> lines;
+  const QStringList labels = AxisLabels(reference, "line");
+  const QStringList notes = Texts(reference, "note");
+  const QVector<double> pieces = LastAxisRow(reference, "pieces", {});
+  const QVector<double> samples = LastAxisRow(reference, "samples", {});
+  const QString table = TextAttribute(reference, "table");
+  const auto points = static_cast<qsizetype>(AxisSize(reference, "point"));
+  for (qsizetype i = 0; i < labels.size(); ++i) {
+    Line line;
+    line.reference = true;
+    line.color = OutcomePlot::SettingColor(first_color + static_cast<size_t>(i));
+    const QVector<double> places = LastAxisRow(reference, "place", {i});
+    const QVector<double> published = LastAxisRow(reference, "published_place", {i});
+    const QVector<double> values = LastAxisRow(reference, "accuracy", {i});
+    const bool whole = std::min({places.size(), published.size(), values.size()}) == points;
+    for (qsizetype point = 0; whole && point < points; ++point) {
+      if (std::isnan(values[point]) || std::isnan(places[point])) continue;
+      line.series.places.append(places[point]);
+      line.series.values.append(values[point]);
+      line.point_names.append(
+          QObject::tr("place %1 of %2").arg(published[point]).arg(pieces.value(i)));
+      line.notes.append(notes.value(i * points + point));
+    }
+    if (line.series.places.isEmpty()) continue;
+    line.series.samples = static_cast<int64_t>(samples.value(i));
+    const bool marked = std::any_of(line.notes.begin(), line.notes.end(),
+                                    [](const QString& note) { return !note.isEmpty(); });
+    line.name =
+        QStringLiteral("%1: %2%3").arg(table, labels[i], marked ? QStringLiteral("*") : QString());
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace midscope

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the outcome plot draws: the sample on the screen, means over samples, published lines.
+#pragma once
+
+#include <vector>
+
+#include "gui/plots/outcome_plot.h"
+
+namespace midscope {
+
+class Session;
+
+struct OutcomeChoice {
+  Measure measure = Measure::kNll;
+  bool sample = true;  // of the sample on the screen
+  bool means = true;
+};
+
+// Of A and B of a model, or of all settings of a file, whose sample has its mean's colour.
+std::vector<OutcomePlot::Line> OutcomeLines(const Session& session, const OutcomeChoice& choice);
+
+// Model, prompt and the settings of A and B, for exported pictures.
+QString OutcomeCaption(const Session& session);
+
+// Lines of a record published_reference; colours from `first_color` on.
+std::vector<OutcomePlot::Line> ReferenceLines(const Record& reference, size_t first_color);
+
+}  // namespace midscope

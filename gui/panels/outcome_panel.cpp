@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/outcome_panel.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "data/published/published_record.h"
+#include "gui/base/record_access.h"
+#include "gui/panels/outcome_lines.h"
+#include "gui/panels/reference_row.h"
+#include "gui/plots/outcome_plot.h"
+#include "gui/session/session.h"
+#include "gui/widgets/flow_layout.h"
+#include "gui/widgets/panel_layout.h"
+
+namespace midscope {
+OutcomePanel::OutcomePanel(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
+  plot_ = new OutcomePlot(this);
+  measure_ = new QComboBox(this);
+  measure_->setObjectName(QStringLiteral("measure"));
+  measure_->addItems({tr("−log p(answer)"), tr("accuracy")});
+  measure_->setToolTip(
+      tr("<p>Negative log-likelihood of the answer in nats, summed over its "
+         "tokens; or whether the greedy continuation equals the answer</p>"));
+  sample_ = new QCheckBox(tr("sample"), this);
+  sample_->setChecked(true);
+  sample_->setToolTip(tr("The sample on the screen (dashed, hollow dots): moves with the hand"));
+  means_ = new QCheckBox(tr("means"), this);
+  means_->setChecked(true);
+  means_->setToolTip(
+      tr("Means over samples with 95 % intervals (full dots): follow when the hand "
+         "rests"));
+  samples_ = new QSpinBox(this);
+  samples_->setObjectName(QStringLiteral("samples"));
+  samples_->setRange(0, 10000);
+  samples_->setValue(static_cast<int>(session_->samples()));
+  samples_->setKeyboardTracking(false);
+  samples_->setToolTip(tr("How many samples the means are over; 0: none"));
+  note_ = new QLabel(this);
+  note_->setObjectName(QStringLiteral("means_note"));
+  FlowLayout* row = MakeControlFlow();
+  row->addWidget(measure_);
+  row->addWidget(sample_);
+  row->addWidget(means_);
+  row->addWidget(samples_);
+  row->addWidget(note_);
+  LayOutPanel(this, plot_, row);
+  reference_ = new ReferenceRow(session_, this);
+  layout()->addWidget(reference_);
+  // Published tables are of accuracy: whoever chooses one wants to see it.
+  connect(reference_, &ReferenceRow::Chosen, this,
+          [this] { measure_->setCurrentIndex(static_cast<int>(Measure::kAccuracy)); });
+  connect(session_, &Session::ReferenceChanged, this, &OutcomePanel::Refresh);
+  connect(measure_, &QComboBox::currentIndexChanged, this, &OutcomePanel::Refresh);
+  connect(sample_, &QCheckBox::toggled, this, &OutcomePanel::Refresh);
+  connect(means_, &QCheckBox::toggled, this, &OutcomePanel::Refresh);
+  connect(samples_, &QSpinBox::valueChanged, session_,
+          [this](int samples) { session_->SetSamples(samples); });
+  connect(session_, &Session::SideChanged, this, &OutcomePanel::Refresh);
+  connect(session_, &Session::MeansChanged, this, &OutcomePanel::Refresh);
+  connect(session_, &Session::PromptsChanged, this, &OutcomePanel::RefreshPlace);
+}
+
+void OutcomePanel::RefreshPlace() {
+  const Record* prompt = session_->prompt();
+  plot_->SetCurrentPlace(prompt ? IntegerAttribute(*prompt, "place", 0) : 0);
+}
+
+void OutcomePanel::Refresh() {
+  if (!samples_->hasFocus()) {
+    const QSignalBlocker quiet(samples_);
+    samples_->setValue(static_cast<int>(session_->samples()));
+  }
+  const auto measure = static_cast<Measure>(measure_->currentIndex());
+  std::vector<OutcomePlot::Line> lines =
+      OutcomeLines(*session_, {measure, sample_->isChecked(), means_->isChecked()});
+  QString note;
+  for (const Side side : {Side::kA, Side::kB}) {
+    const auto means = session_->MeansOf(side, measure);
+    if (!means || means->complete || means->beside) continue;
+    note = tr("partial %1/%2").arg(means->series.samples).arg(session_->samples());
+  }
+  const Record* reference = session_->record(Side::kA, kPublishedRecord);
+  if (reference && measure == Measure::kAccuracy) {
+    // Behind the colours of A, B and a file's settings.
+    const std::vector<OutcomePlot::Line> published =
+        ReferenceLines(*reference, std::max<size_t>(lines.size(), 2));
+    lines.insert(lines.end(), published.begin(), published.end());
+  } else if (reference) {
+    note +=
+        (note.isEmpty() ? QString() : QStringLiteral("; ")) + tr("the reference is an accuracy");
+  }
+  const bool file = session_->shows_file();
+  plot_->SetReason(file ? tr("The file has no such outcome by place") : QString());
+  plot_->Show(lines, measure);
+  plot_->SetCaption(OutcomeCaption(*session_));
+  note_->setText(note);
+}
+
+}  // namespace midscope

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/record_panel.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTableView>
+#include <QToolButton>
+#include <algorithm>
+
+#include "gui/base/error_text.h"
+#include "gui/base/record_access.h"
+#include "gui/plots/record_table.h"
+#include "gui/session/record_name.h"
+#include "gui/session/session.h"
+#include "gui/widgets/panel_layout.h"
+#include "gui/widgets/probe_form.h"
+
+namespace midscope {
+namespace {
+
+// "lens-top 3, window 512": the options that the record was made with; "" where it has none.
+QString MadeWith(const Record& record) {
+  const QString json = TextAttribute(record, "options");
+  const QJsonObject options = QJsonDocument::fromJson(json.toUtf8()).object();
+  QStringList texts;
+  for (auto option = options.begin(); option != options.end(); ++option) {
+    texts << option.key() + QLatin1Char(' ') + option->toVariant().toString();
+  }
+  return texts.join(QStringLiteral(", "));
+}
+
+}  // namespace
+
+RecordPanel::RecordPanel(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
+  plot_ = new RecordPlot(this);
+  table_ = new RecordTable(this);
+  table_view_ = new QTableView(this);
+  table_view_->setModel(table_);
+  table_view_->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  table_view_->horizontalHeader()->setStretchLastSection(true);
+  pages_ = new QStackedWidget(this);
+  pages_->addWidget(plot_);
+  pages_->addWidget(table_view_);
+  choice_ = new QComboBox(this);
+  choice_->setObjectName(QStringLiteral("record_choice"));
+  // As wide as there is room for: records' names are long, and the window may be narrow.
+  choice_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  choice_->setMinimumContentsLength(14);
+  side_ = new QComboBox(this);
+  side_->setObjectName(QStringLiteral("record_side"));
+  side_->addItems({tr("A"), tr("B")});
+  side_->setToolTip(tr("Whose record"));
+  form_ = new QComboBox(this);
+  form_->setObjectName(QStringLiteral("record_form"));
+  form_->addItems({tr("heat map"), tr("lines")});
+  place_row_ = new QHBoxLayout;
+  note_ = new QLabel(this);
+  note_->setObjectName(QStringLiteral("record_note"));
+  note_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  auto* row = MakeControlRow();
+  row->addWidget(choice_, 2);
+  row->addWidget(side_);
+  row->addLayout(place_row_);
+  row->addWidget(form_);
+  row->addWidget(note_, 1);
+  MakeProbes();
+  row->addWidget(probes_shown_);
+  auto* sides = new QSplitter(Qt::Horizontal, this);
+  sides->addWidget(pages_);
+  sides->addWidget(probes_);
+  sides->setSizes({500, 260});
+  LayOutPanel(this, sides, row);
+  for (QComboBox* box : {choice_, side_, form_}) {
+    connect(box, &QComboBox::currentIndexChanged, this, &RecordPanel::ShowChosen);
+  }
+  connect(session_, &Session::FullRunChanged, this, &RecordPanel::Refresh);
+  connect(session_, &Session::SettingsChanged, this, &RecordPanel::Refresh);
+  connect(session_, &Session::ReferenceChanged, this, &RecordPanel::Refresh);
+  Refresh();
+}
+
+void RecordPanel::MakeProbes() {
+  probes_ = new ProbeForm(this);
+  probes_->setObjectName(QStringLiteral("probes"));
+  probes_->hide();
+  probes_shown_ = new QToolButton(this);
+  probes_shown_->setObjectName(QStringLiteral("probes_shown"));
+  probes_shown_->setText(tr("Probes"));
+  probes_shown_->setToolTip(tr("Choose further probes, and the options of all"));
+  probes_shown_->setCheckable(true);
+  connect(probes_shown_, &QToolButton::toggled, probes_, &QWidget::setVisible);
+  connect(probes_, &ProbeForm::RunAsked, this,
+          [this] { Try([this] { session_->SetProbeOptions(probes_->Json()); }); });
+  connect(session_, &Session::ModelChanged, this, [this] {
+    Try([this] {
+      probes_->SetJson(session_->probe_options());
+      probes_->SetProbes(session_->model() ? session_->model()->probes : std::vector<ProbeOffer>());
+    });
+  });
+}
+
+void RecordPanel::Try(const std::function<void()>& work) {
+  const QString why = ErrorText(work);
+  if (!why.isEmpty()) Q_EMIT session_->Failed(why);
+}
+
+QStringList RecordPanel::choices() const {
+  QStringList texts;
+  for (const Choice& choice : choices_) texts << choice.text;
+  return texts;
+}
+
+void RecordPanel::Choose(const QString& choice) { choice_->setCurrentText(choice); }
+
+void RecordPanel::AddChoices(const Record& record, std::vector<Choice>& choices) {
+  for (const Array& array : record.arrays) {
+    Choice choice{record.name, "", "", QString::fromStdString(record.name)};
+    if (array.axes.size() < 2) {
+      if (!array.axes.empty()) {
+        choice.axis = array.axes.front();
+        choice.text += tr(": by %1").arg(QString::fromStdString(choice.axis));
+      }
+    } else if (IsPicture(record, array)) {
+      QStringList axes;
+      for (const std::string& axis : array.axes) axes << QString::fromStdString(axis);
+      choice.array = array.name;
+      choice.text += QStringLiteral(": %1 [%2]")
+                         .arg(QString::fromStdString(array.name), axes.join(QStringLiteral(", ")));
+    } else {
+      continue;
+    }
+    const bool known = std::find(choices.begin(), choices.end(), choice) != choices.end();
+    if (!known) choices.push_back(choice);
+  }
+}
+
+void RecordPanel::Refresh() {
+  std::vector<Choice> found;
+  // Those of plugins first: whoever loads one wants to see it.
+  for (const bool of_plugin : {true, false}) {
+    for (const Side side : {Side::kA, Side::kB}) {
+      for (const std::string& name : session_->record_names(side)) {
+        const Record* record = session_->record(side, name);
+        if (!record || HasOwnPanel(name)) continue;
+        if (record->attributes.count("plugin") == (of_plugin ? 1 : 0)) AddChoices(*record, found);
+      }
+    }
+  }
+  if (found != choices_) {
+    choices_ = found;
+    const QSignalBlocker quiet(choice_);
+    const QString before = choice_->currentText();
+    choice_->clear();
+    choice_->addItems(choices());
+    choice_->setCurrentIndex(std::max<int>(choice_->findText(before), choices_.empty() ? -1 : 0));
+  }
+  side_->setVisible(session_->differs());
+  ShowChosen();
+}
+
+Side RecordPanel::ShownSide() const {
+  return session_->differs() && side_->currentIndex() == 1 ? Side::kB : Side::kA;
+}
+
+void RecordPanel::ShowChosen() {
+  const auto index = static_cast<size_t>(std::max(choice_->currentIndex(), 0));
+  const Choice choice = index < choices_.size() ? choices_[index] : Choice{};
+  const Record* record = session_->record(ShownSide(), choice.record);
+  const Array* array = record ? record->FindArray(choice.array) : nullptr;
+  shows_picture_ = array != nullptr;
+  form_->setVisible(shows_picture_);
+  if (array) {
+    MakePlaceBoxes(*record, *array);
+    ShowPicture(*record, *array);
+  } else {
+    for (QWidget* widget : place_widgets_) widget->hide();
+    plot_->Show(nullptr, "", {}, RecordForm::kHeatMap);
+    plot_->SetOlderNote(QString());
+    table_->Show(choice.array.empty() ? record : nullptr, choice.axis);
+  }
+  pages_->setCurrentIndex(table_->columnCount() > 0 && !array ? 1 : 0);
+  RefreshNote(record);
+}
+
+void RecordPanel::MakePlaceBoxes(const Record& record, const Array& array) {
+  const std::vector<std::string> axes(array.axes.begin(), array.axes.end() - 2);
+  if (axes != place_axes_) {
+    for (QWidget* widget : place_widgets_) widget->deleteLater();
+    place_widgets_.clear();
+    place_boxes_.clear();
+    place_axes_ = axes;
+    for (const std::string& axis : axes) {
+      auto* label = new QLabel(QString::fromStdString(axis), this);
+      auto* box = new QSpinBox(this);
+      box->setObjectName(QStringLiteral("place_") + QString::fromStdString(axis));
+      box->setToolTip(tr("Which place along this axis, counted from 0"));
+      connect(box, &QSpinBox::valueChanged, this, &RecordPanel::ShowChosen);
+      place_row_->addWidget(label);
+      place_row_->addWidget(box);
+      place_boxes_.push_back(box);
+      place_widgets_.insert(place_widgets_.end(), {label, box});
+    }
+  }
+  for (size_t i = 0; i < place_boxes_.size(); ++i) {
+    const QSignalBlocker quiet(place_boxes_[i]);
+    place_boxes_[i]->setRange(0, static_cast<int>(AxisSize(record, axes[i]) - 1));
+  }
+  for (QWidget* widget : place_widgets_) widget->show();
+}
+
+void RecordPanel::ShowPicture(const Record& record, const Array& array) {
+  std::vector<int64_t> places;
+  places.reserve(place_boxes_.size());
+  for (const QSpinBox* box : place_boxes_) places.push_back(box->value());
+  plot_->Show(&record, array.name, places, static_cast<RecordForm>(form_->currentIndex()));
+  const RecordName name = NameOf(*session_, ShownSide(), &record);
+  plot_->SetTitle(QStringLiteral("%1 — %2").arg(plot_->title(), name.text));
+  plot_->SetOlderNote(name.older ? name.text : QString());
+  plot_->SetCaption(CaptionWith(*session_, {name}));
+  const QString description = QString::fromStdString(array.description);
+  choice_->setToolTip(choice_->currentText() + QLatin1Char('\n') + description);
+}
+
+void RecordPanel::RefreshNote(const Record* record) {
+  QString note;
+  if (record) {
+    const QString plugin = TextAttribute(*record, "plugin");
+    QStringList parts;
+    if (!plugin.isEmpty()) parts << tr("by %1").arg(plugin);
+    const QString options = MadeWith(*record);
+    if (!options.isEmpty()) parts << tr("with %1").arg(options);
+    const RecordName name = NameOf(*session_, ShownSide(), record);
+    if (name.older) parts << name.text;
+    note = parts.join(QStringLiteral("; "));
+  }
+  note_->setText(note);
+  note_->setToolTip(note);
+}
+
+}  // namespace midscope

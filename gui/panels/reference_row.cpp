@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/reference_row.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "data/published/published_record.h"
+#include "gui/base/record_access.h"
+#include "gui/session/session.h"
+
+namespace midscope {
+namespace {
+
+// More lines than this are not drawn unasked: nobody could tell them apart.
+constexpr size_t kMostUnasked = 6;
+constexpr int kNarrowest = 12;  // characters of a box
+
+// As wide as there is room for, not as its longest entry.
+QComboBox* MakeBox(const char* name, QWidget* parent) {
+  auto* box = new QComboBox(parent);
+  box->setObjectName(QString::fromLatin1(name));
+  box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  box->setMinimumContentsLength(kNarrowest);
+  return box;
+}
+
+}  // namespace
+
+ReferenceRow::ReferenceRow(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
+  tables_ = MakeBox("reference_table", this);
+  tables_->setToolTip(
+      tr("<p>Published accuracy of the same task, dashed. Other models, and generated answers "
+         "scored as the paper says: shapes can be compared, heights only with care. Where the "
+         "numbers of pieces differ, places stand at the same share of the way from first to "
+         "last</p>"));
+  rows_ = MakeBox("reference_rows", this);
+  rows_->setToolTip(tr("Which rows of the table are drawn"));
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(8, 0, 8, 3);
+  row->setSpacing(7);
+  row->addWidget(new QLabel(tr("Reference"), this));
+  row->addWidget(tables_, 1);
+  row->addWidget(rows_, 1);
+  connect(tables_, &QComboBox::currentIndexChanged, this, [this] {
+    OfferRows();
+    Apply();
+    if (table()) Q_EMIT Chosen();
+  });
+  connect(rows_, &QComboBox::currentIndexChanged, this, &ReferenceRow::Apply);
+  connect(session_, &Session::PromptsChanged, this, &ReferenceRow::OfferTables);
+  connect(session_, &Session::ReferenceChanged, this, &ReferenceRow::ShowReference);
+  hide();
+}
+
+const PublishedTable* ReferenceRow::table() const {
+  const std::string name = tables_->currentData().toString().toStdString();
+  return name.empty() ? nullptr : FindPublishedTables(name).front();
+}
+
+std::vector<ReferenceRow::RowChoice> ReferenceRow::RowChoices(
+    const std::vector<PublishedLine>& lines) {
+  std::vector<RowChoice> choices(1);
+  std::vector<RowChoice> groups;
+  std::vector<RowChoice> each;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const auto same_task = [&lines, i](const PublishedLine& other) {
+      return other.task == lines[i].task;
+    };
+    QString label = QString::fromStdString(lines[i].label);
+    if (!std::all_of(lines.begin(), lines.end(), same_task)) {
+      label += QStringLiteral(" (%1)").arg(QString::fromStdString(lines[i].task));
+    }
+    RowChoice group{label, {i}};
+    for (size_t j = 0; j < lines.size(); ++j) {
+      if (same_task(lines[j]) && lines[j].label.starts_with(lines[i].label + " ")) {
+        group.lines.push_back(j);
+      }
+    }
+    if (group.lines.size() > 1) {
+      group.text = tr("%1: %2 rows").arg(label).arg(group.lines.size());
+      groups.push_back(std::move(group));
+    }
+    choices.front().lines.push_back(i);
+    each.push_back({label, {i}});
+  }
+  choices.front().text = tr("all %1 rows").arg(lines.size());
+  for (std::vector<RowChoice>* more : {&groups, &each}) {
+    std::move(more->begin(), more->end(), std::back_inserter(choices));
+  }
+  return choices;
+}
+
+void ReferenceRow::OfferTables() {
+  if (session_->task() == task_) return;
+  task_ = session_->task();
+  const QString before = tables_->currentData().toString();
+  {
+    const QSignalBlocker quiet(tables_);
+    tables_->clear();
+    tables_->addItem(tr("none"), QString());
+    for (const PublishedTable* table : PublishedTablesFor(task_)) {
+      const QString name = QString::fromStdString(table->name);
+      tables_->addItem(QStringLiteral("%1: %2").arg(name, QString::fromStdString(table->title)),
+                       name);
+      tables_->setItemData(tables_->count() - 1, QString::fromStdString(table->source),
+                           Qt::ToolTipRole);
+    }
+    tables_->setCurrentIndex(std::max(tables_->findData(before), 0));
+  }
+  setVisible(tables_->count() > 1);
+  OfferRows();
+  // What a file brought stays as it is.
+  const bool of_file =
+      !session_->file_records().empty() && session_->record(Side::kA, kPublishedRecord) != nullptr;
+  if (!before.isEmpty() && !of_file) Apply();
+}
+
+void ReferenceRow::OfferRows() {
+  const PublishedTable* chosen = table();
+  lines_ = chosen ? PublishedLinesOfKind(*chosen, task_) : std::vector<PublishedLine>();
+  choices_ = RowChoices(lines_);
+  const QSignalBlocker quiet(rows_);
+  rows_->clear();
+  for (const RowChoice& choice : choices_) rows_->addItem(choice.text);
+  rows_->setCurrentIndex(lines_.size() > kMostUnasked && choices_.size() > 1 ? 1 : 0);
+  rows_->setVisible(lines_.size() > 1);
+}
+
+void ReferenceRow::Apply() {
+  if (lines_.empty()) {
+    session_->SetReference(std::nullopt);
+    return;
+  }
+  std::vector<PublishedLine> chosen;
+  const auto row = static_cast<size_t>(std::max(rows_->currentIndex(), 0));
+  for (const size_t line : choices_.at(row).lines) chosen.push_back(lines_[line]);
+  session_->SetReference(
+      PublishedRecord(chosen, task_, PublishedPieces(chosen.front().task, task_)));
+}
+
+// A file may have brought one.
+void ReferenceRow::ShowReference() {
+  const Record* shown = session_->record(Side::kA, kPublishedRecord);
+  const QString name = shown ? TextAttribute(*shown, "table") : QString();
+  if (name == tables_->currentData().toString()) return;
+  {
+    const QSignalBlocker quiet(tables_);
+    tables_->setCurrentIndex(std::max(tables_->findData(name), 0));
+  }
+  OfferRows();
+}
+
+}  // namespace midscope

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which published table, and which rows of it, stand beside the outcome. Hidden where no table has
+// the task on the screen.
+#pragma once
+
+#include <QWidget>
+#include <string>
+#include <vector>
+
+#include "data/published/published_tables.h"
+
+class QComboBox;
+
+namespace midscope {
+
+class Session;
+
+class ReferenceRow : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit ReferenceRow(Session* session, QWidget* parent = nullptr);
+
+  // Rows that are drawn together.
+  struct RowChoice {
+    QString text;
+    std::vector<size_t> lines;
+  };
+  // All; then those of one model, where labels begin alike ("Vicuna", "Vicuna w/ Ms-PoE"); then
+  // each one.
+  static std::vector<RowChoice> RowChoices(const std::vector<PublishedLine>& lines);
+
+ Q_SIGNALS:
+  // The person chose a table.
+  void Chosen();
+
+ private:
+  void OfferTables();
+  void OfferRows();
+  void ShowReference();
+  void Apply();
+  const PublishedTable* table() const;
+
+  Session* session_;
+  QComboBox* tables_;
+  QComboBox* rows_;
+  std::string task_;
+  std::vector<PublishedLine> lines_;
+  std::vector<RowChoice> choices_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The two settings: A and B as text, B's knobs and terms, and what moves one to the other.
+#pragma once
+
+#include <QWidget>
+
+#include "gui/base/view_types.h"
+#include "gui/session/setting_history.h"
+#include "gui/widgets/term_form.h"
+
+namespace midscope {
+
+class FoldBox;
+class KnobsPanel;
+class StackEditor;
+class TextLine;
+
+class SettingsPanel : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit SettingsPanel(QWidget* parent = nullptr);
+
+  // Says nothing to anybody.
+  void Show(const SettingPair& pair);
+  void SetModel(int64_t layers, int64_t hidden);
+  // What terms may be about: the prompt's passages, and the head on the screen.
+  void OfferPassages(const QStringList& names);
+  void OfferHead(midscope::HeadId head);
+  StackEditor* stack() const { return stack_; }
+  KnobsPanel* knobs() const { return knobs_; }
+  TextLine* text(bool b) const { return b ? text_b_ : text_a_; }
+
+ Q_SIGNALS:
+  void Changed(const midscope::SettingPair& pair, bool moving);
+
+ private:
+  void RefreshTitle();
+
+  SettingPair shown_;
+  TextLine* text_a_;
+  TextLine* text_b_;
+  KnobsPanel* knobs_;
+  StackEditor* stack_;
+  FoldBox* terms_;
+  TermOffers offers_;
+};
+
+}  // namespace midscope

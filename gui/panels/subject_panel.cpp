@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/subject_panel.h"
+
+#include <QComboBox>
+#include <QFormLayout>
+#include <QGroupBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QTabWidget>
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/chat/chat_template.h"
+#include "gui/base/record_access.h"
+#include "gui/panels/prompt_editor.h"
+#include "gui/widgets/fold_box.h"
+#include "gui/widgets/option_form.h"
+#include "probes/prompt/prompt_format_options.h"
+
+namespace midscope {
+namespace {
+
+constexpr int kLargestSeed = 2147483647;
+constexpr qsizetype kLongestQuote = 24;
+
+// In one line, its middle left out where it is long.
+QString Quoted(const QString& passage) {
+  QString text = passage.simplified();
+  if (text.size() > kLongestQuote) {
+    text = text.left(kLongestQuote / 2) + QChar(0x2026) + text.right(kLongestQuote / 2);
+  }
+  return ShownToken(text);
+}
+
+}  // namespace
+
+SubjectPanel::SubjectPanel(QWidget* parent) : QWidget(parent) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  auto* box = new QGroupBox(tr("What is asked"), this);
+  pages_ = new QTabWidget(box);
+  pages_->setObjectName(QStringLiteral("subject_pages"));
+  pages_->addTab(MakeTaskPage(), tr("Task"));
+  pages_->addTab(MakeTextPage(), tr("Own text"));
+  place_ = new QComboBox(box);
+  place_->setObjectName(QStringLiteral("place"));
+  place_->setToolTip(tr("Whose prompt is on the screen; a click into the outcome chooses, too"));
+  run_ = new QPushButton(tr("Run"), box);
+  run_->setObjectName(QStringLiteral("run"));
+  run_->setToolTip(tr("Run the model on this (F5)"));
+  auto* row = new QHBoxLayout;
+  row->addWidget(new QLabel(tr("gold at place"), box));
+  row->addWidget(place_, 1);
+  row->addWidget(run_);
+  auto* box_column = new QVBoxLayout(box);
+  box_column->addWidget(pages_);
+  box_column->addWidget(MakeFormatFold(box));
+  box_column->addLayout(row);
+  sent_ = new QLineEdit(box);
+  sent_->setObjectName(QStringLiteral("sent"));
+  sent_->setReadOnly(true);
+  sent_->setFrame(false);
+  sent_->setPlaceholderText(tr("nothing was sent yet"));
+  sent_->setToolTip(
+      tr("<p>What is put to the model at this place: its tokens, the begin-of-text token, the chat "
+         "template. Tokens that steer stand in double brackets</p>"));
+  box_column->addWidget(sent_);
+  column->addWidget(box);
+  connect(run_, &QPushButton::clicked, this, &SubjectPanel::RunAsked);
+  connect(pages_, &QTabWidget::currentChanged, this, &SubjectPanel::Edited);
+  connect(task_, &QComboBox::editTextChanged, this, &SubjectPanel::Edited);
+  for (QSpinBox* number : {seed_, sample_}) {
+    connect(number, &QSpinBox::valueChanged, this, &SubjectPanel::Edited);
+  }
+  for (QLineEdit* line : {places_, answer_}) {
+    connect(line, &QLineEdit::textChanged, this, &SubjectPanel::Edited);
+  }
+  connect(editor_, &PromptEditor::GoldChanged, this, &SubjectPanel::Edited);
+  connect(format_, &OptionForm::Changed, this, &SubjectPanel::Edited);
+  connect(place_, &QComboBox::currentIndexChanged, this, &SubjectPanel::PlaceChosen);
+  connect(place_, &QComboBox::currentIndexChanged, this, &SubjectPanel::ShowSent);
+}
+
+QWidget* SubjectPanel::MakeFormatFold(QWidget* parent) {
+  format_ = new OptionForm(PromptFormatOptions(), parent);
+  format_->setObjectName(QStringLiteral("prompt_format"));
+  format_->SetCheck([](const OptionSet& options) { ReadPromptFormat(options); });
+  QStringList templates = {QStringLiteral("model")};
+  for (const std::string& family : ChatFamilies()) templates << QString::fromStdString(family);
+  format_->Offer("chat-template", templates);
+  auto* fold = new FoldBox(QString(), format_, parent);
+  fold->setObjectName(QStringLiteral("prompt_format_fold"));
+  const auto retitle = [this, fold] {
+    const QString changed = ChangedOptionsText(format_->options());
+    fold->SetTitle(changed.isEmpty() ? tr("Prompt format: as usual")
+                                     : tr("Prompt format: %1").arg(changed));
+  };
+  connect(format_, &OptionForm::Changed, this, retitle);
+  retitle();
+  return fold;
+}
+
+QWidget* SubjectPanel::MakeTaskPage() {
+  auto* page = new QWidget(this);
+  task_ = new QComboBox(page);
+  task_->setObjectName(QStringLiteral("task"));
+  task_->setEditable(true);
+  task_->addItems({QStringLiteral("list:lines=20"), QStringLiteral("kv:pairs=10"),
+                   QStringLiteral("mdqa:documents=10"), QStringLiteral("lines:lines=20"),
+                   QStringLiteral("passkey:tokens=500"), QStringLiteral("needle:tokens=500")});
+  task_->setToolTip(
+      tr("<p>list: who bought what, in a list of lines. kv: pairs of random keys and values. "
+         "mdqa: a question and documents, one of which answers it. lines: numbers under names. "
+         "passkey, needle: a number, or a sentence, hidden in filler. The numbers may be changed; "
+         "<i>midscope help tasks</i> tells all tasks and what they take</p>"));
+  seed_ = new QSpinBox(page);
+  seed_->setRange(0, kLargestSeed);
+  seed_->setValue(1);
+  seed_->setToolTip(tr("Seed of all samples"));
+  sample_ = new QSpinBox(page);
+  sample_->setRange(0, kLargestSeed);
+  sample_->setToolTip(tr("Which sample is on the screen"));
+  places_ = new QLineEdit(page);
+  places_->setObjectName(QStringLiteral("places"));
+  places_->setPlaceholderText(tr("first, quarter, middle, three quarters, last"));
+  places_->setToolTip(
+      tr("<p>Places of the gold piece: ranks such as 1,5,10 or 1-20, or shares such as "
+         "0%,25%,100%</p>"));
+  auto* form = new QFormLayout(page);
+  form->addRow(tr("task"), task_);
+  auto* numbers = new QHBoxLayout;
+  numbers->addWidget(seed_, 1);
+  numbers->addWidget(new QLabel(tr("sample"), page));
+  numbers->addWidget(sample_, 1);
+  form->addRow(tr("seed"), numbers);
+  form->addRow(tr("places"), places_);
+  return page;
+}
+
+QWidget* SubjectPanel::MakeTextPage() {
+  auto* page = new QWidget(this);
+  editor_ = new PromptEditor(page);
+  auto* mark = new QPushButton(tr("Mark as gold"), page);
+  mark->setObjectName(QStringLiteral("mark_gold"));
+  mark->setToolTip(tr("The selected passage is the one that answers"));
+  gold_text_ = new QLabel(tr("nothing is marked"), page);
+  gold_text_->setObjectName(QStringLiteral("gold_text"));
+  gold_text_->setTextFormat(Qt::PlainText);
+  answer_ = new QLineEdit(page);
+  answer_->setObjectName(QStringLiteral("answer"));
+  answer_->setPlaceholderText(tr("answer, with its leading space"));
+  answer_->setToolTip(
+      tr("<p>What should follow the text; its likelihood is measured. Empty: "
+         "nothing is measured</p>"));
+  auto* row = new QHBoxLayout;
+  row->addWidget(mark);
+  row->addWidget(gold_text_, 1);
+  auto* column = new QVBoxLayout(page);
+  column->addWidget(editor_, 1);
+  column->addLayout(row);
+  column->addWidget(answer_);
+  connect(mark, &QPushButton::clicked, editor_, &PromptEditor::MarkSelection);
+  connect(editor_, &PromptEditor::GoldChanged, this, [this] {
+    const QString gold = editor_->GoldText();
+    gold_text_->setText(gold.isEmpty() ? tr("nothing is marked") : Quoted(gold));
+    gold_text_->setToolTip(QStringLiteral("<p>") + gold.toHtmlEscaped() + QStringLiteral("</p>"));
+  });
+  return page;
+}
+
+void SubjectPanel::SetWaiting(bool waiting) {
+  run_->setText(waiting ? tr("Run (not run yet)") : tr("Run"));
+  QFont font = run_->font();
+  font.setBold(waiting);
+  run_->setFont(font);
+}
+
+void SubjectPanel::SetTask(const QString& task) { task_->setEditText(task); }
+
+void SubjectPanel::SetSubject(const Subject& subject) {
+  pages_->setCurrentIndex(subject.task.empty() ? 1 : 0);
+  format_->SetOptions(OptionsOf(subject.format));
+  if (subject.task.empty()) {
+    editor_->SetText(QString::fromStdString(subject.text));
+    editor_->MarkBytes(subject.gold_begin, subject.gold_end);
+    answer_->setText(QString::fromStdString(subject.answer));
+    return;
+  }
+  task_->setEditText(QString::fromStdString(subject.task));
+  seed_->setValue(static_cast<int>(std::min<uint64_t>(subject.seed, kLargestSeed)));
+  sample_->setValue(static_cast<int>(std::min<int64_t>(subject.sample, kLargestSeed)));
+  places_->setText(QString::fromStdString(subject.places));
+}
+
+Subject SubjectPanel::subject() const {
+  Subject subject;
+  subject.format = ReadPromptFormat(format_->Checked());
+  if (pages_->currentIndex() == 0) {
+    subject.task = task_->currentText().trimmed().toStdString();
+    subject.seed = static_cast<uint64_t>(seed_->value());
+    subject.sample = sample_->value();
+    subject.places = places_->text().remove(QLatin1Char(' ')).toStdString();
+    return subject;
+  }
+  subject.task.clear();
+  subject.text = editor_->Text().toStdString();
+  const auto [begin, end] = editor_->GoldBytes();
+  subject.gold_begin = begin;
+  subject.gold_end = end;
+  subject.answer = answer_->text().toStdString();
+  if (subject.text.empty()) {
+    throw UsageError("own text", "there is none", "Type or paste a text, or choose a task");
+  }
+  return subject;
+}
+
+void SubjectPanel::ShowSent() {
+  sent_->setText(sent_texts_.value(place_->currentIndex()));
+  sent_->setCursorPosition(0);
+}
+
+void SubjectPanel::ShowPlaces(const std::vector<Record>& prompts, size_t current) {
+  const QSignalBlocker quiet(place_);
+  place_->clear();
+  for (const Record& prompt : prompts) {
+    const int64_t place = IntegerAttribute(prompt, "place", 0);
+    const int64_t tokens = IntegerAttribute(prompt, "prompt_tokens", AxisSize(prompt, "token"));
+    place_->addItem(place > 0 ? tr("%1  (%2 tokens)").arg(place).arg(tokens)
+                              : tr("own text (%1 tokens)").arg(tokens));
+  }
+  sent_texts_.clear();
+  for (const Record& prompt : prompts) sent_texts_ << TextAttribute(prompt, "sent");
+  place_->setCurrentIndex(prompts.empty() ? -1 : static_cast<int>(current));
+  ShowSent();
+}
+
+}  // namespace midscope

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/plots/attention_plot.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gui/base/head_choice.h"
+#include "gui/base/record_access.h"
+#include "gui/plots/plot_style.h"
+
+namespace midscope {
+namespace {
+
+// Attention below this is drawn at the floor of a logarithmic axis.
+constexpr double kLogFloor = 1e-7;
+// Dots for single tokens only where they do not run into each other.
+constexpr int kMostDots = 400;
+
+}  // namespace
+
+AttentionPlot::AttentionPlot(QWidget* parent)
+    : Plot(tr("Attention of the last query"), QStringLiteral("attention"), parent) {
+  UseLegendRow();
+  gold_shade_ = MakeShade();
+  hover_shade_ = MakeShade();
+  graph_a_ = addGraph();
+  graph_b_ = addGraph();
+  gold_name_ = new QCPItemText(this);
+  hover_name_ = new QCPItemText(this);
+  for (QCPItemText* name : {gold_name_, hover_name_}) {
+    name->position->setTypeX(QCPItemPosition::ptPlotCoords);
+    name->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+    name->setPositionAlignment(Qt::AlignHCenter | Qt::AlignTop);
+    name->setFont(font());
+    name->setVisible(false);
+  }
+  marked_ = new QCPItemStraightLine(this);
+  marked_->setVisible(false);
+  xAxis->setLabel(tr("token"));
+  yAxis->setLabel(tr("attention weight"));
+  SetNames(tr("A"), tr("B"));
+  SetLogarithmic(true);
+  RestyleData();
+  SetEmptyMessage(tr("No run yet"));
+}
+
+QCPItemRect* AttentionPlot::MakeShade() {
+  auto* shade = new QCPItemRect(this);
+  for (QCPItemPosition* corner : {shade->topLeft, shade->bottomRight}) {
+    corner->setTypeX(QCPItemPosition::ptPlotCoords);
+    corner->setTypeY(QCPItemPosition::ptAxisRectRatio);
+  }
+  shade->setPen(Qt::NoPen);
+  shade->setLayer(QStringLiteral("background"));
+  shade->setVisible(false);
+  return shade;
+}
+
+void AttentionPlot::PlaceShade(QCPItemRect* shade, int64_t begin, int64_t end) {
+  shade->setVisible(end > begin);
+  shade->topLeft->setCoords(static_cast<double>(begin) - 0.5, 0);
+  shade->bottomRight->setCoords(static_cast<double>(end) - 0.5, 1);
+}
+
+void AttentionPlot::SetPrompt(const Record* prompt) {
+  tokens_.clear();
+  passages_.clear();
+  gold_begin_ = gold_end_ = 0;
+  if (prompt) {
+    tokens_ = Texts(*prompt, "token_text");
+    const QStringList names = Texts(*prompt, "span_name");
+    const QVector<double> begins = LastAxisRow(*prompt, "span_token_begin", {});
+    const QVector<double> ends = LastAxisRow(*prompt, "span_token_end", {});
+    const TokenRange gold = GoldTokens(*prompt);
+    gold_begin_ = gold.begin;
+    gold_end_ = gold.end;
+    for (qsizetype i = 0; i < std::min({names.size(), begins.size(), ends.size()}); ++i) {
+      const Passage passage{names[i], static_cast<int64_t>(begins[i]),
+                            static_cast<int64_t>(ends[i])};
+      const bool is_gold = gold == TokenRange{passage.begin, passage.end};
+      if (!is_gold) passages_.append(passage);
+    }
+  }
+  PlaceShade(gold_shade_, gold_begin_, gold_end_);
+  PlaceShade(hover_shade_, 0, 0);
+  hover_name_->setVisible(false);
+  gold_name_->setVisible(gold_end_ > gold_begin_);
+  gold_name_->setText(tr("gold"));
+  gold_name_->position->setCoords(static_cast<double>(gold_begin_ + gold_end_ - 1) / 2, 0.01);
+  replot(rpQueuedReplot);
+}
+
+void AttentionPlot::FillGraph(QCPGraph* graph, const QVector<double>& row) {
+  QVector<QCPGraphData> points(row.size());
+  for (qsizetype i = 0; i < row.size(); ++i) {
+    points[i] = QCPGraphData(static_cast<double>(i), row[i]);
+  }
+  graph->data()->set(points, true);
+  const bool dots = row.size() <= kMostDots;
+  graph->setScatterStyle(dots ? QCPScatterStyle(QCPScatterStyle::ssDisc, 4)
+                              : QCPScatterStyle(QCPScatterStyle::ssNone));
+}
+
+void AttentionPlot::SetRows(const QVector<double>& row_a, const QVector<double>& row_b) {
+  const bool same_extent =
+      std::max(row_a.size(), row_b.size()) == std::max(row_a_.size(), row_b_.size());
+  row_a_ = row_a;
+  row_b_ = row_b;
+  FillGraph(graph_a_, row_a_);
+  FillGraph(graph_b_, row_b_);
+  graph_b_->setVisible(!row_b_.isEmpty());
+  if (row_b_.isEmpty()) {
+    graph_b_->removeFromLegend();
+  } else {
+    graph_b_->addToLegend();
+  }
+  SetEmptyMessage(row_a_.isEmpty() && row_b_.isEmpty() ? tr("No run yet") : QString());
+  // While a knob moves, the axes hold still unless a value would leave the picture.
+  double highest = 0;
+  for (const double value : row_a_ + row_b_) {
+    if (value > highest) highest = value;
+  }
+  if (!same_extent || highest > yAxis->range().upper) ResetView();
+  replot(rpQueuedReplot);
+}
+
+void AttentionPlot::SetNames(const QString& name_a, const QString& name_b) {
+  graph_a_->setName(name_a);
+  graph_b_->setName(name_b);
+  replot(rpQueuedReplot);
+}
+
+void AttentionPlot::SetOlder(bool older_a, bool older_b) {
+  if (older_a == older_a_ && older_b == older_b_) return;
+  older_a_ = older_a;
+  older_b_ = older_b;
+  RestyleData();
+  replot(rpQueuedReplot);
+}
+
+void AttentionPlot::SetLogarithmic(bool on) {
+  logarithmic_ = on;
+  yAxis->setScaleType(on ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+  if (on) {
+    yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>::create());
+    yAxis->setNumberFormat(QStringLiteral("eb"));
+    yAxis->setNumberPrecision(0);
+  } else {
+    yAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
+    yAxis->setNumberFormat(QStringLiteral("gb"));
+    yAxis->setNumberPrecision(4);
+  }
+  ResetView();
+  replot(rpQueuedReplot);
+}
+
+void AttentionPlot::SetMarkedKey(int64_t key) {
+  marked_->setVisible(key >= 0);
+  marked_->point1->setCoords(static_cast<double>(key), 0);
+  marked_->point2->setTypeY(QCPItemPosition::ptAxisRectRatio);
+  marked_->point1->setTypeY(QCPItemPosition::ptAxisRectRatio);
+  marked_->point1->setCoords(static_cast<double>(key), 0);
+  marked_->point2->setCoords(static_cast<double>(key), 1);
+  replot(rpQueuedReplot);
+}
+
+int64_t AttentionPlot::KeyAt(const QPointF& position) const {
+  if (!axisRect()->rect().contains(position.toPoint())) return -1;
+  const int64_t key = std::llround(xAxis->pixelToCoord(position.x()));
+  const int64_t keys = std::max(row_a_.size(), row_b_.size());
+  return key >= 0 && key < keys ? key : -1;
+}
+
+void AttentionPlot::ResetView() {
+  const qsizetype keys = std::max({row_a_.size(), row_b_.size(), qsizetype{1}});
+  double highest = 0;
+  double lowest = 1;
+  for (const double value : row_a_ + row_b_) {
+    if (std::isnan(value)) continue;
+    highest = std::max(highest, value);
+    if (value > 0) lowest = std::min(lowest, value);
+  }
+  if (highest <= 0) highest = 1;
+  const double margin = std::max(0.5, 0.01 * static_cast<double>(keys));
+  xAxis->setRange(-margin, static_cast<double>(keys) - 1 + margin);
+  if (logarithmic_) {
+    yAxis->setRange(std::max(lowest * 0.7, kLogFloor), highest * 2.5);
+  } else {
+    yAxis->setRange(0, highest * 1.12);
+  }
+}
+
+const AttentionPlot::Passage* AttentionPlot::PassageAt(int64_t key) const {
+  const Passage* best = nullptr;
+  for (const Passage& passage : passages_) {
+    if (key < passage.begin || key >= passage.end) continue;
+    if (!best || passage.end - passage.begin < best->end - best->begin) best = &passage;
+  }
+  return best;
+}
+
+QString AttentionPlot::TooltipAt(const QPointF& position) const {
+  const int64_t key = KeyAt(position);
+  if (key < 0) return {};
+  const qsizetype last = std::max(row_a_.size(), row_b_.size()) - 1;
+  const auto named = [this](int64_t token) {
+    return ShownToken(tokens_.value(token)) + QStringLiteral(" (%1)").arg(token);
+  };
+  QString tip = tr("%1 → %2").arg(named(last), named(key));
+  if (key >= gold_begin_ && key < gold_end_) {
+    tip += tr("\nin the gold passage");
+  } else if (const Passage* passage = PassageAt(key)) {
+    tip += tr("\nin %1").arg(passage->name);
+  }
+  if (key < row_a_.size()) tip += tr("\nA %1").arg(row_a_[key], 0, 'g', 4);
+  if (key < row_b_.size()) tip += tr("\nB %1").arg(row_b_[key], 0, 'g', 4);
+  return tip;
+}
+
+void AttentionPlot::HoverAt(const QPointF& position) {
+  const int64_t key = KeyAt(position);
+  const Passage* passage = key < 0 ? nullptr : PassageAt(key);
+  PlaceShade(hover_shade_, passage ? passage->begin : 0, passage ? passage->end : 0);
+  hover_name_->setVisible(passage != nullptr);
+  if (passage) {
+    hover_name_->setText(passage->name);
+    hover_name_->position->setCoords(static_cast<double>(passage->begin + passage->end - 1) / 2,
+                                     0.07);
+  }
+  replot(rpQueuedReplot);
+  Q_EMIT KeyHovered(key);
+}
+
+void AttentionPlot::HoverEnds() {
+  PlaceShade(hover_shade_, 0, 0);
+  hover_name_->setVisible(false);
+  replot(rpQueuedReplot);
+  Q_EMIT KeyHovered(-1);
+}
+
+void AttentionPlot::RestyleData() {
+  graph_a_->setPen(older_a_ ? OlderPen(1.2) : QPen(SideColor(Side::kA), 1.4));
+  graph_b_->setPen(older_b_ ? OlderPen(1.2) : QPen(SideColor(Side::kB), 1.4));
+  QColor gold = GoldColor();
+  gold.setAlpha(90);
+  gold_shade_->setBrush(gold);
+  const QColor text = palette().color(QPalette::Text);
+  QColor faint = text;
+  faint.setAlpha(28);
+  hover_shade_->setBrush(faint);
+  gold_name_->setColor(text);
+  hover_name_->setColor(text);
+  QColor line = text;
+  line.setAlpha(120);
+  marked_->setPen(QPen(line, 1, Qt::DotLine));
+}
+
+}  // namespace midscope

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The position-awareness score of every head: layers downwards, heads across. Its scale is
+// Viridis; the difference B - A is blue (more) or red (less) about exact zero; no value is grey.
+#pragma once
+
+#include <QString>
+#include <optional>
+
+#include "core/base/record.h"
+#include "gui/base/view_types.h"
+#include "gui/plots/plot.h"
+
+namespace midscope {
+
+class HeadMapPlot : public Plot {
+  Q_OBJECT
+
+ public:
+  explicit HeadMapPlot(QWidget* parent = nullptr);
+
+  // Query heads a key/value head serves, for the labels `L12H3 (KV1)`; 1: every head has its own.
+  void SetHeadsPerKeyValueHead(int64_t heads);
+  // Records with position_awareness_score [layer, head], and position_ratio [layer, head] of the
+  // side that is shown; null for none.
+  void Show(const Record* score_a, const Record* score_b, const Record* ratio_a,
+            const Record* ratio_b, MapMode mode);
+  // Kept as it is; where the map is empty or smaller, the marker is not drawn or is at the nearest
+  // cell.
+  void SelectHead(midscope::HeadId head);
+  QRectF marked_cell() const;  // in coordinates of the axes; empty where there is none
+
+  HeadId selected() const { return selected_; }
+  int64_t layers() const { return layers_; }
+  int64_t heads() const { return heads_; }
+  QString HeadName(HeadId head) const;
+  // The value as drawn; NaN outside.
+  double CellValue(HeadId head) const;
+  // 1 for the head with the largest score of all layers; 0 where it has none.
+  int64_t Rank(HeadId head) const;
+  std::optional<HeadId> HeadAt(const QPointF& position) const;
+
+  void ResetView() override;
+  QString TooltipAt(const QPointF& position) const override;
+
+ Q_SIGNALS:
+  void HeadChosen(midscope::HeadId head);
+
+ protected:
+  void ClickAt(const QPointF& position) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void RestyleData() override;
+
+ private:
+  void PlaceMarker();
+  void SetScale();
+
+  QCPColorMap* map_;
+  QCPColorScale* scale_;
+  QCPItemRect* marker_;
+  Record ratio_;
+  MapMode mode_ = MapMode::kA;
+  HeadId selected_;
+  int64_t layers_ = 0;
+  int64_t heads_ = 0;
+  int64_t heads_per_key_value_head_ = 1;
+};
+
+}  // namespace midscope

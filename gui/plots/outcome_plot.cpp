@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/plots/outcome_plot.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gui/plots/plot_style.h"
+
+namespace midscope {
+namespace {
+
+constexpr double kDodge = 0.008;  // distance of two means at one place, as a share of the axis
+
+}  // namespace
+
+OutcomePlot::OutcomePlot(QWidget* parent)
+    : Plot(tr("Outcome by gold place"), QStringLiteral("outcome"), parent) {
+  UseLegendRow(2);
+  xAxis->setLabel(tr("place of the gold passage"));
+  current_ = new QCPItemStraightLine(this);
+  current_->setVisible(false);
+  for (QCPItemPosition* point : {current_->point1, current_->point2}) {
+    point->setTypeX(QCPItemPosition::ptPlotCoords);
+    point->setTypeY(QCPItemPosition::ptAxisRectRatio);
+  }
+  RestyleData();
+  SetEmptyMessage(tr("No outcome yet"));
+}
+
+QColor OutcomePlot::SettingColor(size_t index) {
+  // The first two are A's and B's; then Paul Tol's bright scheme, distinct for colour-blind eyes.
+  static const QColor others[] = {QColor(34, 136, 51),   QColor(170, 51, 119),
+                                  QColor(102, 204, 238), QColor(204, 187, 68),
+                                  QColor(238, 102, 119), QColor(120, 120, 120)};
+  if (index == 0) return SideColor(Side::kA);
+  if (index == 1) return SideColor(Side::kB);
+  return others[(index - 2) % std::size(others)];
+}
+
+void OutcomePlot::AddLine(const Line& line, double shift) {
+  QCPGraph* graph = addGraph();
+  graph->setName(line.name);
+  if (!line.in_legend) graph->removeFromLegend();
+  const double width = line.mean ? 2.2 : line.reference ? 1.6 : 1.2;
+  graph->setPen(line.older ? OlderPen(width)
+                           : QPen(line.color, width, line.mean ? Qt::SolidLine : Qt::DashLine));
+  graph->setScatterStyle(
+      QCPScatterStyle(line.reference ? QCPScatterStyle::ssDiamond : QCPScatterStyle::ssCircle,
+                      line.older ? OlderPen(1.4) : QPen(line.color, 1.4),
+                      line.mean ? QBrush(line.color) : QBrush(palette().color(QPalette::Base)), 7));
+  const qsizetype count = std::min(line.series.places.size(), line.series.values.size());
+  QVector<double> places = line.series.places.first(count);
+  for (double& place : places) place += shift;
+  graph->setData(places, line.series.values.first(count), true);
+  MarkNotes(line);
+  if (line.series.low.size() < count || line.series.high.size() < count) return;
+  auto* bars = new QCPErrorBars(xAxis, yAxis);
+  bars->removeFromLegend();
+  bars->setDataPlottable(graph);
+  bars->setPen(QPen(line.color, 1));
+  bars->setSymbolGap(4);
+  QVector<double> below;
+  QVector<double> above;
+  for (qsizetype i = 0; i < count; ++i) {
+    below.append(std::max(0.0, line.series.values[i] - line.series.low[i]));
+    above.append(std::max(0.0, line.series.high[i] - line.series.values[i]));
+  }
+  bars->setData(below, above);
+}
+
+void OutcomePlot::MarkNotes(const Line& line) {
+  QVector<double> places;
+  QVector<double> values;
+  for (qsizetype i = 0; i < line.notes.size(); ++i) {
+    if (line.notes[i].isEmpty()) continue;
+    places.append(line.series.places.value(i));
+    values.append(line.series.values.value(i));
+  }
+  if (places.isEmpty()) return;
+  QCPGraph* marks = addGraph();
+  marks->removeFromLegend();
+  marks->setLineStyle(QCPGraph::lsNone);
+  marks->setScatterStyle(
+      QCPScatterStyle(QCPScatterStyle::ssCross, QPen(line.color, 2), Qt::NoBrush, 11));
+  marks->setData(places, values, true);
+}
+
+QVector<double> OutcomePlot::Places() const {
+  const auto own =
+      std::find_if(lines_.begin(), lines_.end(), [](const Line& line) { return !line.reference; });
+  return own == lines_.end() ? QVector<double>() : own->series.places;
+}
+
+void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
+  lines_ = lines;
+  measure_ = measure;
+  clearPlottables();
+  const bool nll = measure == Measure::kNll;
+  SetTitle(nll ? tr("Outcome by gold place — lower is better")
+               : tr("Outcome by gold place — higher is better"));
+  yAxis->setLabel(nll ? tr("−log p(answer) in nats") : tr("accuracy (share of samples)"));
+  const bool references =
+      std::any_of(lines_.begin(), lines_.end(), [](const Line& line) { return line.reference; });
+  xAxis->setLabel(references ? tr("place of the gold passage (published: same share)")
+                             : tr("place of the gold passage"));
+  const QVector<double> places = Places();
+  // Means stand a little beside their place, so that their intervals do not cover each other.
+  const auto means =
+      std::count_if(lines_.begin(), lines_.end(), [](const Line& line) { return line.mean; });
+  const double step = places.isEmpty() ? 0 : kDodge * (places.back() - places.front());
+  double shift = -step * static_cast<double>(means - 1) / 2;
+  for (const Line& line : lines_) {
+    AddLine(line, line.mean ? shift : 0);
+    if (line.mean) shift += step;
+  }
+  auto ticker = QSharedPointer<QCPAxisTickerText>::create();
+  for (const double place : places) ticker->addTick(place, QString::number(place, 'g', 6));
+  if (!places.isEmpty() && places.size() <= 25) {
+    xAxis->setTicker(ticker);
+  } else {
+    xAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
+  }
+  xAxis->setSubTicks(false);
+  SetEmptyMessage(lines_.empty() ? tr("No outcome yet") : QString());
+  ResetView();
+  replot(rpQueuedReplot);
+}
+
+void OutcomePlot::SetCurrentPlace(int64_t place) {
+  current_->setVisible(place > 0);
+  current_->point1->setCoords(static_cast<double>(place), 0);
+  current_->point2->setCoords(static_cast<double>(place), 1);
+  replot(rpQueuedReplot);
+}
+
+void OutcomePlot::ResetView() {
+  double first = 1;
+  double last = 1;
+  double highest = 0;
+  bool any = false;
+  for (const Line& line : lines_) {
+    for (const double place : line.series.places) {
+      first = any ? std::min(first, place) : place;
+      last = any ? std::max(last, place) : place;
+      any = true;
+    }
+    for (const double value : line.series.values + line.series.high) {
+      if (!std::isnan(value)) highest = std::max(highest, value);
+    }
+  }
+  const double margin = std::max(0.5, 0.06 * (last - first));
+  xAxis->setRange(first - margin, last + margin);
+  if (measure_ == Measure::kAccuracy) {
+    yAxis->setRange(-0.04, 1.04);
+  } else {
+    yAxis->setRange(0, highest > 0 ? highest * 1.1 : 1);
+  }
+}
+
+QString OutcomePlot::TooltipAt(const QPointF& position) const {
+  if (!axisRect()->rect().contains(position.toPoint())) return {};
+  const Line* nearest = nullptr;
+  qsizetype nearest_index = 0;
+  double nearest_pixels = 25;
+  for (const Line& line : lines_) {
+    const qsizetype count = std::min(line.series.places.size(), line.series.values.size());
+    for (qsizetype i = 0; i < count; ++i) {
+      const double pixels = std::hypot(xAxis->coordToPixel(line.series.places[i]) - position.x(),
+                                       yAxis->coordToPixel(line.series.values[i]) - position.y());
+      if (pixels < nearest_pixels) {
+        nearest_pixels = pixels;
+        nearest = &line;
+        nearest_index = i;
+      }
+    }
+  }
+  if (!nearest) return {};
+  const OutcomeSeries& series = nearest->series;
+  const QString point =
+      nearest->point_names.value(nearest_index, tr("place %1").arg(series.places[nearest_index]));
+  QString tip = QStringLiteral("%1\n%2: %3")
+                    .arg(nearest->name, point)
+                    .arg(series.values[nearest_index], 0, 'g', 4);
+  if (nearest_index < series.low.size() && nearest_index < series.high.size()) {
+    tip += tr("\n95 % interval %1 to %2")
+               .arg(series.low[nearest_index], 0, 'g', 4)
+               .arg(series.high[nearest_index], 0, 'g', 4);
+  }
+  if (series.samples > 0) tip += tr("\n%1 samples").arg(series.samples);
+  const QString note = nearest->notes.value(nearest_index);
+  if (!note.isEmpty()) tip += tr("\n* %1").arg(note);
+  return tip;
+}
+
+void OutcomePlot::ClickAt(const QPointF& position) {
+  if (!axisRect()->rect().contains(position.toPoint())) return;
+  const double clicked = xAxis->pixelToCoord(position.x());
+  const QVector<double> places = Places();
+  const auto nearest =
+      std::min_element(places.begin(), places.end(), [clicked](double left, double right) {
+        return std::abs(left - clicked) < std::abs(right - clicked);
+      });
+  if (nearest != places.end()) Q_EMIT PlaceChosen(static_cast<qint64>(*nearest));
+}
+
+void OutcomePlot::RestyleData() {
+  QColor line = palette().color(QPalette::Text);
+  line.setAlpha(90);
+  current_->setPen(QPen(line, 1, Qt::DotLine));
+}
+
+}  // namespace midscope

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How well the answer comes out for every place of the gold passage. Lines with hollow dots: the
+// sample on the screen; lines with full dots and bars: means over samples with their 95 %
+// intervals; dashed lines with diamonds: published ones, with a cross where a number is known to be
+// wrong.
+#pragma once
+
+#include <QVector>
+
+#include "gui/base/view_types.h"
+#include "gui/plots/outcome_series.h"
+#include "gui/plots/plot.h"
+
+namespace midscope {
+
+class OutcomePlot : public Plot {
+  Q_OBJECT
+
+ public:
+  explicit OutcomePlot(QWidget* parent = nullptr);
+
+  struct Line {
+    OutcomeSeries series;
+    QString name;  // in the legend
+    QColor color;
+    bool mean = false;
+    bool in_legend = true;
+    bool reference = false;        // published
+    bool older = false;            // of a setting that is not asked for any more
+    QStringList point_names = {};  // one a place, for tooltips; empty: "place N"
+    QStringList notes = {};        // what is known to be wrong, one a place; empty: nothing
+  };
+  void Show(const std::vector<Line>& lines, Measure measure);
+  // The place of the prompt on the screen, 1-based; 0 for none.
+  void SetCurrentPlace(int64_t place);
+
+  const std::vector<Line>& lines() const { return lines_; }
+  // A colour for each of any number of settings.
+  static QColor SettingColor(size_t index);
+
+  void ResetView() override;
+  QString TooltipAt(const QPointF& position) const override;
+
+ Q_SIGNALS:
+  void PlaceChosen(qint64 place);
+
+ protected:
+  void ClickAt(const QPointF& position) override;
+  void RestyleData() override;
+
+ private:
+  void AddLine(const Line& line, double shift);
+  void MarkNotes(const Line& line);
+  // The places of the run; none where only published lines are drawn.
+  QVector<double> Places() const;
+
+  std::vector<Line> lines_;
+  Measure measure_ = Measure::kNll;
+  QCPItemStraightLine* current_;
+};
+
+}  // namespace midscope

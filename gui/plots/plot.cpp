@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/plots/plot.h"
+
+#include <QToolTip>
+#include <algorithm>
+#include <numeric>
+
+#include "gui/plots/plot_style.h"
+
+namespace midscope {
+namespace {
+
+constexpr double kClickSlack = 3;  // pixels
+constexpr int kTextMargin = 16;
+constexpr int kScaleWidth = 90;       // of a colour scale with its numbers
+constexpr int kFewestWide = 80;       // pixels of a message in an empty plot
+constexpr int kLegendItemFrame = 44;  // icon and gaps of a name in the legend
+
+// The words in as many lines as `width` asks for.
+QString Wrapped(const QString& text, const QFontMetrics& metrics, int width) {
+  QString wrapped;
+  QString line;
+  for (const QString& word : text.split(QLatin1Char(' '))) {
+    const QString longer = line.isEmpty() ? word : line + QLatin1Char(' ') + word;
+    if (!line.isEmpty() && metrics.horizontalAdvance(longer) > width) {
+      wrapped += line + QLatin1Char('\n');
+      line = word;
+    } else {
+      line = longer;
+    }
+  }
+  return wrapped + line;
+}
+
+}  // namespace
+
+Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
+    : QCustomPlot(parent), full_title_(title), file_stem_(file_stem) {
+  QFont title_font = font();
+  title_font.setBold(true);
+  plotLayout()->insertRow(0);
+  title_ = new QCPTextElement(this, title, title_font);
+  title_->setMargins(QMargins(4, 4, 4, 2));
+  plotLayout()->addElement(0, 0, title_);
+  connect(this, &QCustomPlot::beforeReplot, this, &Plot::FitText);
+  setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
+  selectionRect()->setPen(QPen(GoldColor(), 1, Qt::DashLine));
+  setMouseTracking(true);
+  setFocusPolicy(Qt::StrongFocus);
+  setMinimumSize(240, 180);
+  for (QCPAxis* axis : {xAxis, yAxis}) {
+    axis->setLabelFont(font());
+    axis->setTickLabelFont(font());
+  }
+  ApplyPalette(this, palette());
+}
+
+void Plot::SetTitle(const QString& title) { full_title_ = title; }
+
+// On the screen text is fitted before each replot; files are drawn without one.
+void Plot::draw(QCPPainter* painter) {
+  FitText();
+  QCustomPlot::draw(painter);
+}
+
+void Plot::FitText() {
+  const bool scale = plotLayout()->columnCount() > 1;
+  const int width = viewport().width() - kTextMargin;
+  title_->setText(QFontMetrics(title_->font())
+                      .elidedText(full_title_, Qt::ElideRight, width - (scale ? kScaleWidth : 0)));
+  if (most_in_a_row_ >= 0) FitLegend(width);
+  if (caption_text_) {
+    caption_text_->setText(
+        Wrapped(caption_, QFontMetrics(caption_text_->font()), width - (scale ? kScaleWidth : 0)));
+  }
+  if (older_text_) {
+    older_text_->setText(
+        Wrapped(older_note_, QFontMetrics(font()), std::max(axisRect()->width(), kFewestWide)));
+  }
+  if (empty_message_) {
+    empty_message_->setText(
+        Wrapped(empty_text_, QFontMetrics(font()), std::max(axisRect()->width(), kFewestWide)));
+  }
+}
+
+// As many names side by side as there is room for.
+void Plot::FitLegend(int width) {
+  QVector<int> widths;
+  for (int i = 0; i < legend->itemCount(); ++i) {
+    auto* item = qobject_cast<QCPPlottableLegendItem*>(legend->item(i));
+    const QString name = item ? item->plottable()->name() : QString();
+    widths.append(QFontMetrics(legend->font()).horizontalAdvance(name) + kLegendItemFrame);
+  }
+  const auto count = static_cast<int>(widths.size());
+  int columns = most_in_a_row_ > 0 ? std::min(most_in_a_row_, count) : count;
+  const auto needed = [&widths](int in_a_row) {
+    QVector<int> widest(in_a_row, 0);
+    for (qsizetype i = 0; i < widths.size(); ++i) {
+      widest[i % in_a_row] = std::max(widest[i % in_a_row], widths[i]);
+    }
+    return std::accumulate(widest.begin(), widest.end(), 0);
+  };
+  while (columns > 1 && needed(columns) > width) --columns;
+  if (columns == legend->wrap()) return;
+  legend->setWrap(columns);
+  legend->setFillOrder(QCPLegend::foColumnsFirst, true);
+}
+
+void Plot::UsePalette(const QPalette& chosen) {
+  setPalette(chosen);
+  ApplyPalette(this, chosen);
+  RestyleData();
+}
+
+QString Plot::MouseHelp() {
+  return tr(
+      "Drag: pan · wheel: zoom (Shift: x only, Alt: y only) · Ctrl+drag: zoom into a box · "
+      "double click: show everything");
+}
+
+void Plot::UseLegendRow(int most_in_a_row) {
+  most_in_a_row_ = most_in_a_row;
+  plotLayout()->insertRow(1);
+  plotLayout()->addElement(1, 0, legend);
+  legend->setFillOrder(QCPLegend::foColumnsFirst);
+  legend->setMargins(QMargins(4, 0, 4, 0));
+  legend->setFont(font());
+  legend->setIconSize(22, 10);
+  plotLayout()->setRowStretchFactor(1, 0.001);
+  legend->setVisible(true);
+  ApplyPalette(this, palette());
+}
+
+void Plot::SetEmptyMessage(const QString& message) {
+  if (!empty_message_) {
+    empty_message_ = new QCPItemText(this);
+    empty_message_->position->setType(QCPItemPosition::ptAxisRectRatio);
+    empty_message_->position->setCoords(0.5, 0.5);
+    empty_message_->setClipToAxisRect(false);
+    empty_message_->setTextAlignment(Qt::AlignCenter);
+  }
+  QColor color = palette().color(QPalette::Text);
+  color.setAlpha(170);
+  empty_message_->setColor(color);
+  empty_message_->setFont(font());
+  empty_text_ = message.isEmpty() || reason_.isEmpty() ? message : reason_;
+  empty_message_->setVisible(!message.isEmpty());
+}
+
+void Plot::SetOlderNote(const QString& note) {
+  if (note == older_note_) return;
+  older_note_ = note;
+  if (!older_hatch_) {
+    older_hatch_ = new QCPItemRect(this);
+    for (QCPItemPosition* corner : {older_hatch_->topLeft, older_hatch_->bottomRight}) {
+      corner->setType(QCPItemPosition::ptAxisRectRatio);
+    }
+    older_hatch_->topLeft->setCoords(0, 0);
+    older_hatch_->bottomRight->setCoords(1, 1);
+    older_hatch_->setPen(Qt::NoPen);
+    older_hatch_->setBrush(QBrush(QColor(128, 128, 128, 190), Qt::BDiagPattern));
+    older_text_ = new QCPItemText(this);
+    older_text_->position->setType(QCPItemPosition::ptAxisRectRatio);
+    older_text_->position->setCoords(0.5, 0.02);
+    older_text_->setPositionAlignment(Qt::AlignHCenter | Qt::AlignTop);
+    older_text_->setTextAlignment(Qt::AlignCenter);
+    older_text_->setPadding(QMargins(5, 2, 5, 2));
+    older_text_->setFont(font());
+  }
+  older_hatch_->setVisible(!note.isEmpty());
+  older_text_->setVisible(!note.isEmpty());
+  older_text_->setColor(palette().color(QPalette::Text));
+  older_text_->setBrush(palette().color(QPalette::Base));
+  older_text_->setPen(palette().color(QPalette::Text));
+  replot(rpQueuedReplot);
+}
+
+void Plot::ShowCaption(bool shown) {
+  if (shown == (caption_text_ != nullptr) || (shown && caption_.isEmpty())) return;
+  if (!shown) {
+    plotLayout()->remove(caption_text_);
+    plotLayout()->simplify();
+    caption_text_ = nullptr;
+    return;
+  }
+  QFont small = font();
+  small.setPointSizeF(small.pointSizeF() * 0.85);
+  caption_text_ = new QCPTextElement(this, caption_, small);
+  caption_text_->setTextFlags(Qt::AlignLeft | Qt::AlignVCenter);
+  caption_text_->setMargins(QMargins(4, 2, 4, 4));
+  plotLayout()->addElement(plotLayout()->rowCount(), 0, caption_text_);
+  ApplyPalette(this, palette());
+}
+
+void Plot::changeEvent(QEvent* event) {
+  QCustomPlot::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange) {
+    ApplyPalette(this, palette());
+    RestyleData();
+    replot(rpQueuedReplot);
+  }
+}
+
+void Plot::mousePressEvent(QMouseEvent* event) {
+  press_position_ = event->position();
+  setSelectionRectMode(event->modifiers() & Qt::ControlModifier ? QCP::srmZoom : QCP::srmNone);
+  QCustomPlot::mousePressEvent(event);
+}
+
+void Plot::mouseMoveEvent(QMouseEvent* event) {
+  QCustomPlot::mouseMoveEvent(event);
+  if (event->buttons() != Qt::NoButton) return;
+  const QString tip = TooltipAt(event->position());
+  if (tip.isEmpty()) {
+    QToolTip::hideText();
+  } else {
+    QToolTip::showText(event->globalPosition().toPoint(), tip, this);
+  }
+  HoverAt(event->position());
+}
+
+void Plot::mouseReleaseEvent(QMouseEvent* event) {
+  QCustomPlot::mouseReleaseEvent(event);
+  const bool moved = (event->position() - press_position_).manhattanLength() > kClickSlack;
+  if (event->button() == Qt::LeftButton && !moved) ClickAt(event->position());
+}
+
+void Plot::mouseDoubleClickEvent(QMouseEvent* event) {
+  QCustomPlot::mouseDoubleClickEvent(event);
+  ResetView();
+  replot(rpQueuedReplot);
+}
+
+void Plot::wheelEvent(QWheelEvent* event) {
+  // Qt turns Alt+wheel into a sideways wheel, which QCustomPlot would ignore.
+  const QPoint angle = event->angleDelta();
+  const int delta = angle.y() != 0 ? angle.y() : angle.x();
+  if (delta == 0 || !axisRect()->rect().contains(event->position().toPoint())) {
+    event->ignore();
+    return;
+  }
+  const double factor = std::pow(axisRect()->rangeZoomFactor(Qt::Horizontal), delta / 120.0);
+  const bool x = !(event->modifiers() & Qt::AltModifier);
+  const bool y = !(event->modifiers() & Qt::ShiftModifier);
+  if (x && axisRect()->rangeZoom().testFlag(Qt::Horizontal)) {
+    xAxis->scaleRange(factor, xAxis->pixelToCoord(event->position().x()));
+  }
+  if (y && axisRect()->rangeZoom().testFlag(Qt::Vertical)) {
+    yAxis->scaleRange(factor, yAxis->pixelToCoord(event->position().y()));
+  }
+  replot(rpQueuedReplot);
+  event->accept();
+}
+
+void Plot::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Escape && selectionRect()->isActive()) {
+    selectionRect()->cancel();
+    replot(rpQueuedReplot);
+    return;
+  }
+  QCustomPlot::keyPressEvent(event);
+}
+
+void Plot::leaveEvent(QEvent* event) {
+  QCustomPlot::leaveEvent(event);
+  HoverEnds();
+}
+
+}  // namespace midscope

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/plots/record_plot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "gui/base/record_access.h"
+#include "gui/plots/plot_style.h"
+#include "gui/plots/scaled_map.h"
+
+namespace midscope {
+namespace {
+
+constexpr int kLongestTickLabel = 14;
+constexpr int kLongestFlatLabel = 5;  // longer ones are turned, or they would cover each other
+
+// Places 0, 1, ... of an axis under their labels.
+class PlaceTicker : public QCPAxisTickerFixed {
+ public:
+  explicit PlaceTicker(QStringList labels) : labels_(std::move(labels)) {
+    setTickStep(1);
+    setScaleStrategy(ssMultiples);
+  }
+
+ protected:
+  QString getTickLabel(double tick, const QLocale&, QChar, int) override {
+    const auto place = static_cast<qsizetype>(std::llround(tick));
+    const QString label = labels_.value(place);
+    return label.size() > kLongestTickLabel ? label.left(kLongestTickLabel - 1) + QChar(0x2026)
+                                            : label;
+  }
+
+ private:
+  QStringList labels_;
+};
+
+QString WithUnit(const std::string& name, const std::string& unit) {
+  const QString text = QString::fromStdString(name);
+  return unit.empty() ? text : text + QStringLiteral(" (%1)").arg(QString::fromStdString(unit));
+}
+
+QCPRange RangeOf(const QVector<QVector<double>>& rows) {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (const QVector<double>& row : rows) {
+    for (const double value : row) {
+      if (!std::isfinite(value)) continue;
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+  }
+  if (low > high) return {0, 1};
+  return {low, high > low ? high : low + 1};
+}
+
+}  // namespace
+
+bool HasOwnPanel(const std::string& record) {
+  static const char* const names[] = {
+      "prompt",  "last_query_attention", "position_awareness", "hidden_channels",
+      "outcome", "outcome_means"};
+  return std::any_of(std::begin(names), std::end(names),
+                     [&record](const char* name) { return record == name; });
+}
+
+bool IsPicture(const Record& record, const Array& array) {
+  return array.axes.size() >= 2 && HasArray(record, array.name, array.axes) &&
+         !std::holds_alternative<std::vector<std::string>>(array.data) &&
+         ElementCount(array.data) > 0;
+}
+
+RecordPlot::RecordPlot(QWidget* parent) : Plot(QString(), QStringLiteral("record"), parent) {
+  const ScaledMap scaled = MakeScaledMap(this);
+  map_ = scaled.map;
+  scale_ = scaled.scale;
+  for (QCPAxis* axis : {xAxis, yAxis}) axis->setSubTicks(false);
+  Show(nullptr, "", {}, RecordForm::kHeatMap);
+  // Once more: the scale was not there when the base class did it.
+  ApplyPalette(this, palette());
+}
+
+void RecordPlot::UseScale(bool used) {
+  const bool placed = scale_->layout() != nullptr;
+  scale_->setVisible(used);
+  if (used && !placed) plotLayout()->addElement(1, 1, scale_);
+  if (!used && placed) {
+    plotLayout()->take(scale_);
+    plotLayout()->simplify();
+  }
+}
+
+void RecordPlot::Clear() {
+  rows_.clear();
+  clearGraphs();
+  map_->setVisible(false);
+  UseScale(false);
+  SetTitle(QString());
+  for (QCPAxis* axis : {xAxis, yAxis}) axis->setLabel(QString());
+}
+
+void RecordPlot::Show(const Record* record, const std::string& array,
+                      const std::vector<int64_t>& leading, RecordForm form) {
+  Clear();
+  form_ = form;
+  const Array* found = record ? record->FindArray(array) : nullptr;
+  const bool picture =
+      found && IsPicture(*record, *found) && leading.size() + 2 == found->axes.size();
+  SetEmptyMessage(picture ? QString() : tr("Nothing to draw"));
+  if (!picture) {
+    replot(rpQueuedReplot);
+    return;
+  }
+  const Axis& lines = *record->FindAxis(found->axes[leading.size()]);
+  const Axis& along = *record->FindAxis(found->axes.back());
+  value_name_ = WithUnit(found->name, found->unit);
+  line_axis_ = WithUnit(lines.name, lines.unit);
+  along_axis_ = WithUnit(along.name, along.unit);
+  line_labels_ = AxisLabels(*record, lines.name);
+  along_labels_ = AxisLabels(*record, along.name);
+  for (int64_t line = 0; line < lines.size; ++line) {
+    std::vector<int64_t> places = leading;
+    places.push_back(line);
+    rows_.append(LastAxisRow(*record, array, places));
+  }
+  QString title = value_name_;
+  for (size_t i = 0; i < leading.size(); ++i) {
+    title += QStringLiteral(", %1 %2").arg(
+        QString::fromStdString(found->axes[i]),
+        AxisLabels(*record, found->axes[i]).value(static_cast<qsizetype>(leading[i])));
+  }
+  SetTitle(title);
+  qsizetype longest = 0;
+  for (const QString& label : along_labels_) longest = std::max(longest, label.size());
+  xAxis->setTickLabelRotation(longest > kLongestFlatLabel ? 45 : 0);
+  xAxis->setTicker(QSharedPointer<PlaceTicker>::create(along_labels_));
+  xAxis->setLabel(along_axis_);
+  if (form_ == RecordForm::kHeatMap) {
+    DrawMap();
+  } else {
+    DrawLines();
+  }
+  ResetView();
+  replot(rpQueuedReplot);
+}
+
+void RecordPlot::DrawMap() {
+  UseScale(true);
+  scale_->setLabel(value_name_);
+  map_->setVisible(true);
+  const auto columns = rows_.front().size();
+  map_->data()->setSize(static_cast<int>(columns), static_cast<int>(rows_.size()));
+  map_->data()->setRange(QCPRange(0, static_cast<double>(columns - 1)),
+                         QCPRange(0, static_cast<double>(rows_.size() - 1)));
+  for (qsizetype line = 0; line < rows_.size(); ++line) {
+    for (qsizetype along = 0; along < columns; ++along) {
+      map_->data()->setCell(static_cast<int>(along), static_cast<int>(line), rows_[line][along]);
+    }
+  }
+  QCPRange range = RangeOf(rows_);
+  // Both signs: centred on 0. Values of one sign (log-probabilities) from least to largest.
+  const bool signs = range.lower < 0 && range.upper > 0;
+  if (signs) {
+    const double extent = std::max(std::abs(range.lower), std::abs(range.upper));
+    range = QCPRange(-extent, extent);
+  }
+  map_->setGradient(signs ? DifferenceGradient() : ViridisGradient());
+  map_->setDataRange(range);
+  yAxis->setTicker(QSharedPointer<PlaceTicker>::create(line_labels_));
+  yAxis->setLabel(line_axis_);
+  yAxis->setRangeReversed(true);
+}
+
+void RecordPlot::DrawLines() {
+  yAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
+  yAxis->setLabel(value_name_);
+  yAxis->setRangeReversed(false);
+  SetTitle(title() + tr(" — %1 from dark (first) to light (last)").arg(line_axis_));
+  QCPColorGradient gradient = ViridisGradient();
+  const QCPRange range(0, std::max<double>(1, static_cast<double>(rows_.size() - 1)));
+  for (qsizetype line = 0; line < rows_.size(); ++line) {
+    QCPGraph* graph = addGraph();
+    const QColor color = gradient.color(static_cast<double>(line), range);
+    graph->setPen(QPen(color, 1));
+    graph->setName(line_labels_.value(line));
+    for (qsizetype along = 0; along < rows_[line].size(); ++along) {
+      graph->addData(static_cast<double>(along), rows_[line][along]);
+    }
+  }
+}
+
+double RecordPlot::ValueOf(int64_t line, int64_t along) const {
+  return rows_.value(line).value(along, std::numeric_limits<double>::quiet_NaN());
+}
+
+void RecordPlot::ResetView() {
+  if (rows_.isEmpty()) return;
+  const auto columns = static_cast<double>(rows_.front().size());
+  xAxis->setRange(-0.5, columns - 0.5);
+  if (form_ == RecordForm::kHeatMap) {
+    yAxis->setRange(-0.5, static_cast<double>(rows_.size()) - 0.5);
+  } else {
+    yAxis->setRange(RangeOf(rows_));
+    yAxis->scaleRange(1.1);
+  }
+}
+
+QString RecordPlot::TooltipAt(const QPointF& position) const {
+  if (rows_.isEmpty() || !axisRect()->rect().contains(position.toPoint())) return {};
+  const auto along = static_cast<qsizetype>(std::llround(xAxis->pixelToCoord(position.x())));
+  auto line = static_cast<qsizetype>(std::llround(yAxis->pixelToCoord(position.y())));
+  if (form_ == RecordForm::kLines) {
+    double nearest = 20;  // pixels
+    line = -1;
+    for (qsizetype i = 0; i < rows_.size(); ++i) {
+      const double pixels = std::abs(yAxis->coordToPixel(ValueOf(i, along)) - position.y());
+      if (pixels < nearest) {
+        nearest = pixels;
+        line = i;
+      }
+    }
+  }
+  if (line < 0 || line >= rows_.size() || along < 0 || along >= rows_[line].size()) return {};
+  const double value = ValueOf(line, along);
+  return QStringLiteral("%1 %2, %3 %4\n%5")
+      .arg(line_axis_, line_labels_.value(line), along_axis_, along_labels_.value(along),
+           std::isnan(value) ? tr("no value")
+                             : value_name_ + QStringLiteral(": %1").arg(value, 0, 'g', 5));
+}
+
+}  // namespace midscope

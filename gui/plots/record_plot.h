@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Any array of two or more axes, as a heat map or as lines, from what its record says of it: names
+// and units of axes, labels, values. For records that have no plot of their own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/record.h"
+#include "gui/plots/plot.h"
+
+namespace midscope {
+
+enum class RecordForm { kHeatMap, kLines };
+
+// Whether a panel of its own draws records of that name.
+bool HasOwnPanel(const std::string& record);
+
+// Whether the array can be drawn: numbers over two axes or more, none of them empty.
+bool IsPicture(const Record& record, const Array& array);
+
+class RecordPlot : public Plot {
+  Q_OBJECT
+
+ public:
+  explicit RecordPlot(QWidget* parent = nullptr);
+
+  // The array's last two axes, [line, along], at `leading` places of those before; null or no
+  // picture: empty.
+  void Show(const Record* record, const std::string& array, const std::vector<int64_t>& leading,
+            RecordForm form);
+
+  int64_t lines() const { return rows_.size(); }
+  double ValueOf(int64_t line, int64_t along) const;
+
+  void ResetView() override;
+  QString TooltipAt(const QPointF& position) const override;
+
+ private:
+  void Clear();
+  void DrawMap();
+  void DrawLines();
+  void UseScale(bool used);
+
+  QCPColorMap* map_;
+  QCPColorScale* scale_;
+  RecordForm form_ = RecordForm::kHeatMap;
+  QString value_name_;  // with its unit
+  QString line_axis_;
+  QString along_axis_;
+  QStringList line_labels_;
+  QStringList along_labels_;
+  QVector<QVector<double>> rows_;  // [line][along]
+};
+
+}  // namespace midscope

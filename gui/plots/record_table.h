@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The arrays of a record over one axis as a table: a row a place, a column an array.
+#pragma once
+
+#include <QAbstractTableModel>
+#include <string>
+#include <vector>
+
+#include "core/base/record.h"
+
+namespace midscope {
+
+class RecordTable : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  using QAbstractTableModel::QAbstractTableModel;
+
+  // All arrays over that axis alone; "": the single values. Null: an empty table.
+  void Show(const Record* record, const std::string& axis);
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  std::vector<Array> columns_;
+  QStringList places_;
+};
+
+// The axes that the arrays of such a table are over.
+std::vector<std::string> TableAxes(const std::string& axis);
+
+}  // namespace midscope

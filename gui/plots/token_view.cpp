@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/plots/token_view.h"
+
+#include <QMouseEvent>
+#include <QToolTip>
+#include <algorithm>
+#include <cmath>
+
+#include "gui/base/head_choice.h"
+#include "gui/base/record_access.h"
+#include "gui/plots/plot_style.h"
+
+namespace midscope {
+namespace {
+
+constexpr double kDecades = 3;
+
+}  // namespace
+
+TokenView::TokenView(QWidget* parent) : QTextEdit(parent) {
+  setReadOnly(true);
+  setAcceptRichText(false);
+  setMouseTracking(true);
+  viewport()->setMouseTracking(true);
+  setPlaceholderText(tr("The prompt's tokens appear here"));
+}
+
+void TokenView::SetPrompt(const Record* prompt) {
+  tokens_ = prompt ? Texts(*prompt, "token_text") : QStringList();
+  gold_begin_ = gold_end_ = 0;
+  if (prompt) {
+    const TokenRange gold = GoldTokens(*prompt);
+    gold_begin_ = gold.begin;
+    gold_end_ = gold.end;
+  }
+  setPlainText(prompt ? Layout(*prompt) : QString());
+  row_.clear();
+  Colour();
+}
+
+QString TokenView::Layout(const Record& prompt) {
+  // Tokens' own texts are made for labels (\n for a line end): the prompt's text is what it is, and
+  // its tokens begin at bytes of it.
+  const QVector<double> bytes = LastAxisRow(prompt, "token_begin", {});
+  QString text = TextAttribute(prompt, "text");
+  begins_.clear();
+  if (text.isEmpty() || bytes.size() != tokens_.size()) {
+    begins_.append(0);
+    for (const QString& token : tokens_) {
+      begins_.append(begins_.last() + static_cast<int>(token.size()));
+    }
+    return tokens_.join(QString());
+  }
+  qsizetype unit = 0;  // UTF-16, as the editor counts
+  double byte = 0;     // UTF-8, as the record counts
+  for (const double begin : bytes) {
+    while (unit < text.size() && byte < begin) {
+      const bool pair = text[unit].isHighSurrogate() && unit + 1 < text.size();
+      const char16_t code = text[unit].unicode();
+      byte += pair ? 4 : code < 0x80 ? 1 : code < 0x800 ? 2 : 3;
+      unit += pair ? 2 : 1;
+    }
+    begins_.append(static_cast<int>(unit));
+  }
+  begins_.append(static_cast<int>(text.size()));
+  return text;
+}
+
+void TokenView::SetRow(const QVector<double>& row) {
+  row_ = row;
+  if (isVisible()) Colour();
+}
+
+void TokenView::SetMarkedKey(int64_t key) {
+  if (marked_ == key) return;
+  marked_ = key;
+  if (isVisible()) Colour();
+}
+
+void TokenView::Colour() {
+  QList<ExtraSelection> selections;
+  double highest = 0;
+  for (const double value : row_) highest = std::max(highest, std::isnan(value) ? 0.0 : value);
+  QCPColorGradient gradient = ViridisGradient();
+  const int length = std::max(document()->characterCount() - 1, 0);
+  for (qsizetype token = 0; token + 1 < begins_.size(); ++token) {
+    ExtraSelection selection;
+    selection.cursor = QTextCursor(document());
+    selection.cursor.setPosition(std::min(begins_[token], length));
+    selection.cursor.setPosition(std::min(begins_[token + 1], length), QTextCursor::KeepAnchor);
+    const double value = row_.value(token, std::nan(""));
+    if (value > 0 && highest > 0) {
+      const double height = std::clamp(1 + std::log10(value / highest) / kDecades, 0.0, 1.0);
+      const QColor color = gradient.color(height, QCPRange(0, 1));
+      selection.format.setBackground(color);
+      selection.format.setForeground(color.lightnessF() > 0.45 ? Qt::black : Qt::white);
+    } else if (!std::isnan(value)) {
+      selection.format.setBackground(QColor(gradient.color(0, QCPRange(0, 1))));
+      selection.format.setForeground(Qt::white);
+    }
+    if (token >= gold_begin_ && token < gold_end_) {
+      selection.format.setFontUnderline(true);
+      selection.format.setUnderlineStyle(QTextCharFormat::SingleUnderline);
+      selection.format.setUnderlineColor(GoldColor());
+      selection.format.setFontWeight(QFont::Bold);
+    }
+    if (token == marked_) selection.format.setFontOverline(true);
+    selections.append(selection);
+  }
+  setExtraSelections(selections);
+}
+
+int64_t TokenView::TokenAt(const QPoint& position) const {
+  const int character = cursorForPosition(position).position();
+  const auto after = std::upper_bound(begins_.begin(), begins_.end(), character);
+  const auto token = static_cast<int64_t>(after - begins_.begin()) - 1;
+  return token >= 0 && token < tokens_.size() ? token : -1;
+}
+
+QString TokenView::TooltipFor(int64_t token) const {
+  if (token < 0 || token >= tokens_.size()) return {};
+  QString tip = QStringLiteral("%1 (%2)").arg(ShownToken(tokens_[token])).arg(token);
+  if (token < row_.size()) tip += tr("\nattention %1").arg(row_[token], 0, 'g', 4);
+  if (!source_.isEmpty()) tip += QLatin1Char('\n') + source_;
+  if (token >= gold_begin_ && token < gold_end_) tip += tr("\nin the gold passage");
+  return tip;
+}
+
+void TokenView::mouseMoveEvent(QMouseEvent* event) {
+  QTextEdit::mouseMoveEvent(event);
+  const int64_t token = TokenAt(event->position().toPoint());
+  QToolTip::showText(event->globalPosition().toPoint(), TooltipFor(token), this);
+  Q_EMIT KeyHovered(token);
+}
+
+void TokenView::leaveEvent(QEvent* event) {
+  QTextEdit::leaveEvent(event);
+  Q_EMIT KeyHovered(-1);
+}
+
+void TokenView::showEvent(QShowEvent* event) {
+  QTextEdit::showEvent(event);
+  Colour();
+}
+
+}  // namespace midscope

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The prompt as text, each token on the colour of its attention (Viridis, logarithmic over three
+// decades below the largest), the gold passage underlined.
+#pragma once
+
+#include <QTextEdit>
+#include <QVector>
+
+#include "core/base/record.h"
+
+namespace midscope {
+
+class TokenView : public QTextEdit {
+  Q_OBJECT
+
+ public:
+  explicit TokenView(QWidget* parent = nullptr);
+
+  void SetPrompt(const Record* prompt);
+  // One value a token.
+  void SetRow(const QVector<double>& row);
+  // Whose values they are, for the tooltip.
+  void SetSource(const QString& source) { source_ = source; }
+  // First character of each token in the shown text, and the end of the last.
+  const QVector<int>& begins() const { return begins_; }
+  void SetMarkedKey(int64_t key);
+  int64_t TokenAt(const QPoint& position) const;
+  QString TooltipFor(int64_t token) const;
+
+ Q_SIGNALS:
+  void KeyHovered(qint64 key);
+
+ protected:
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  // Sets begins_; the text to show.
+  QString Layout(const Record& prompt);
+  void Colour();
+
+  QVector<int> begins_;
+  QStringList tokens_;
+  QString source_;
+  QVector<double> row_;
+  int64_t gold_begin_ = 0;
+  int64_t gold_end_ = 0;
+  int64_t marked_ = -1;
+};
+
+}  // namespace midscope

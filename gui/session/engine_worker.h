@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The engine's service (probes/engine/engine_service.h) for a window: replies are signals.
+#pragma once
+
+#include <QObject>
+#include <chrono>
+#include <memory>
+
+#include "gui/base/view_types.h"
+#include "probes/engine/engine_service.h"
+
+namespace midscope {
+
+class EngineWorker : public QObject {
+  Q_OBJECT
+
+ public:
+  using ReplyPointer = EngineService::ReplyPointer;
+  using RecordPointer = EngineService::RecordPointer;
+
+  explicit EngineWorker(std::unique_ptr<Engine> engine);
+  // Cancels what is under way and waits for it.
+  ~EngineWorker() override;
+
+  // As those of EngineService.
+  quint64 Post(EngineRequest request, Side side = Side::kA);
+  void Cancel(RequestKind kind, Side side) { service_->Cancel(kind, side); }
+  void CancelAll() { service_->CancelAll(); }
+  void SetPatience(std::chrono::milliseconds patience) { service_->SetPatience(patience); }
+
+ Q_SIGNALS:
+  // Emitted on the service's thread; connect with receivers of another thread to get them queued.
+  void Replied(midscope::EngineWorker::ReplyPointer reply);
+  void Progressed(quint64 ticket, midscope::Progress progress);
+  void Partial(quint64 ticket, midscope::EngineWorker::RecordPointer record);
+
+ private:
+  std::unique_ptr<EngineService> service_;
+};
+
+}  // namespace midscope

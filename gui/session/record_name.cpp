@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/session/record_name.h"
+
+#include <QObject>
+#include <QStringList>
+
+#include "gui/base/record_access.h"
+#include "gui/session/session.h"
+
+namespace midscope {
+namespace {
+
+constexpr qsizetype kLongestSetting = 60;
+
+// Settings differ at either end: the middle is left out.
+QString Short(const QString& setting) {
+  if (setting.size() <= kLongestSetting) return setting;
+  constexpr qsizetype kEnd = kLongestSetting / 2;
+  return setting.left(kEnd) + QChar(0x2026) + setting.right(kLongestSetting - kEnd - 1);
+}
+
+}  // namespace
+
+QString SettingOf(const Record& record) { return TextAttribute(record, "intervention"); }
+
+RecordName NameOf(const Session& session, Side side, const Record* record) {
+  RecordName name;
+  const QString letter = side == Side::kA ? QObject::tr("A") : QObject::tr("B");
+  name.text = name.full = letter;
+  if (!record) return name;
+  name.setting = SettingOf(*record);
+  // A file of `midscope probe` says it at the prompt.
+  const Record* prompt = session.prompt();
+  if (name.setting.isEmpty() && session.shows_file() && prompt) name.setting = SettingOf(*prompt);
+  name.older = session.ShownAsOlder(side, *record);
+  if (name.setting.isEmpty()) return name;
+  // First what matters: legends are cut at their end.
+  const QString form =
+      name.older ? QObject::tr("%1, not of what is asked: %2") : QStringLiteral("%1: %2");
+  name.text = form.arg(letter, Short(name.setting));
+  name.full = form.arg(letter, name.setting);
+  return name;
+}
+
+RecordName NameOfDifference(const RecordName& a, const RecordName& b) {
+  RecordName name;
+  const QString form = QObject::tr("B − A (%1; %2)");
+  name.text = form.arg(b.text, a.text);
+  name.full = form.arg(b.full, a.full);
+  name.older = a.older || b.older;
+  return name;
+}
+
+QString CaptionWith(const Session& session, const std::vector<RecordName>& names) {
+  QStringList parts = {SubjectCaption(session.provenance(), session.prompt())};
+  for (const RecordName& name : names) parts << name.full;
+  return parts.join(QStringLiteral("; "));
+}
+
+QString SubjectCaption(const Provenance& provenance, const Record* prompt) {
+  QStringList parts;
+  const auto add = [&parts](const QString& text) {
+    if (!text.isEmpty()) parts << text;
+  };
+  add(QString::fromStdString(provenance.model_path));
+  add(QString::fromStdString(provenance.dtype));
+  if (prompt) {
+    const QString task = TextAttribute(*prompt, "task");
+    add(task.isEmpty() ? QObject::tr("own text") : task);
+    if (!task.isEmpty() && prompt->attributes.contains("seed")) {
+      add(QObject::tr("seed %1").arg(IntegerAttribute(*prompt, "seed", 0)));
+      add(QObject::tr("sample %1").arg(IntegerAttribute(*prompt, "sample", 0)));
+    }
+    const int64_t place = IntegerAttribute(*prompt, "place", 0);
+    if (place > 0) add(QObject::tr("place %1").arg(place));
+    const int64_t tokens = IntegerAttribute(*prompt, "prompt_tokens", 0);
+    if (tokens > 0) add(QObject::tr("%1 tokens").arg(tokens));
+  }
+  return parts.join(QStringLiteral(", "));
+}
+
+}  // namespace midscope

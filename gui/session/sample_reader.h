@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Reads samples of a file of results on a thread of its own. The newest choice wins: one that waits
+// is replaced, and what was asked before it comes back only where its read had begun.
+#pragma once
+
+#include <QObject>
+#include <memory>
+#include <vector>
+
+#include "data/sweep/sample_view.h"
+#include "gui/base/newest_request.h"
+
+namespace midscope {
+
+class SampleReader : public QObject {
+  Q_OBJECT
+
+ public:
+  struct Reply {
+    std::shared_ptr<const SampleView> view;  // whose sample it is
+    SampleChoice choice;
+    std::vector<Record> records;
+    double milliseconds = 0;
+    QString failure;  // empty: there is none
+  };
+  using ReplyPointer = std::shared_ptr<const Reply>;
+
+  explicit SampleReader(std::shared_ptr<const SampleView> view);
+
+  const std::shared_ptr<const SampleView>& view() const { return view_; }
+  void Ask(const SampleChoice& choice) { thread_.Ask(choice); }
+
+ Q_SIGNALS:
+  // Emitted on the reader's thread.
+  void Replied(midscope::SampleReader::ReplyPointer reply);
+
+ private:
+  ReplyPointer Read(const SampleChoice& choice) const;
+
+  const std::shared_ptr<const SampleView> view_;
+  NewestRequest<SampleChoice> thread_;  // last: it uses the view
+};
+
+}  // namespace midscope

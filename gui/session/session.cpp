@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/session/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/intervention/intervention_text.h"
+#include "data/published/published_record.h"
+#include "gui/base/record_access.h"
+
+namespace midscope {
+namespace {
+
+constexpr int kRestMilliseconds = 350;
+constexpr int kPauseMilliseconds = 150;
+
+std::string AttributeText(const Record& record, const std::string& name) {
+  return TextAttribute(record, name).toStdString();
+}
+
+}  // namespace
+
+Session::Session(std::unique_ptr<Engine> engine, QObject* parent)
+    : QObject(parent), worker_(std::move(engine)) {
+  rest_.setSingleShot(true);
+  rest_.setInterval(kRestMilliseconds);
+  connect(&rest_, &QTimer::timeout, this, &Session::Rest);
+  pause_.setSingleShot(true);
+  pause_.setInterval(kPauseMilliseconds);
+  connect(&pause_, &QTimer::timeout, this, &Session::Pause);
+  // Always queued: a replaced request is answered from within Post, before its ticket is known.
+  connect(&worker_, &EngineWorker::Replied, this, &Session::OnReply, Qt::QueuedConnection);
+  connect(&worker_, &EngineWorker::Partial, this, &Session::OnPartial, Qt::QueuedConnection);
+  connect(
+      &worker_, &EngineWorker::Progressed, this,
+      [this](quint64 ticket, const Progress& progress) {
+        if (pending_.count(ticket) > 0) Q_EMIT Progressed(progress);
+      },
+      Qt::QueuedConnection);
+}
+
+void Session::SideState::Ask(const Intervention& wanted) {
+  setting = wanted;
+  text = PrintIntervention(wanted);
+}
+
+const Record* Session::prompt() const {
+  return place_ < prompts_.size() ? &prompts_[place_] : nullptr;
+}
+
+const Record* Session::record(Side side, const std::string& name) const {
+  if (name == kPublishedRecord) return side == Side::kA ? reference_.get() : nullptr;
+  if (side == Side::kB && !differs()) return nullptr;
+  const auto found = state(side).records.find(name);
+  return found == state(side).records.end() ? nullptr : found->second.get();
+}
+
+std::vector<std::string> Session::record_names(Side side) const {
+  std::vector<std::string> names;
+  if (side == Side::kB && !differs()) return names;
+  for (const auto& [name, record] : state(side).records) names.push_back(name);
+  if (side == Side::kA && reference_) {
+    names.insert(std::upper_bound(names.begin(), names.end(), kPublishedRecord), kPublishedRecord);
+  }
+  return names;
+}
+
+quint64 Session::Post(EngineRequest request, Side side) {
+  stopped_ = false;
+  const auto kind = static_cast<RequestKind>(request.index());
+  const quint64 ticket = worker_.Post(std::move(request), side);
+  pending_[ticket] = {kind, side};
+  UpdateBusy();
+  return ticket;
+}
+
+void Session::Open(const OpenRequest& request, std::optional<Subject> subject) {
+  CancelEverything();
+  if (subject) subject_ = std::move(subject);
+  subject_waits_ = subject_.has_value();
+  opening_ = true;
+  valid_from_ = Post(request);
+}
+
+void Session::SetSubject(const Subject& subject) {
+  subject_ = subject;
+  subject_waits_ = true;
+  if (model_ && !opening_) PostSubject();
+}
+
+void Session::PostSubject() {
+  subject_waits_ = false;
+  CancelEverything();
+  LeaveFile();
+  valid_from_ = Post(*subject_);
+}
+
+void Session::TellSides() {
+  for (const Side side : {Side::kA, Side::kB}) {
+    Q_EMIT FullRunChanged(side);
+    Q_EMIT SideChanged(side);
+  }
+}
+
+bool Session::ChangeSide(Side side, const SideState& next, bool moving) {
+  SideState& own = state(side);
+  const bool others = own.settled != next.settled || own.records != next.records;
+  const quint64 shown = own.shown_ticket;
+  const bool same = own.setting == next.setting;
+  own = next;
+  own.shown_ticket = shown;
+  if (same) return others;
+  worker_.Cancel(RequestKind::kLook, side);
+  if (!moving || own.settled) worker_.Cancel(RequestKind::kWhatIf, side);
+  return others;
+}
+
+void Session::CancelMeans() {
+  asked_ticket_ = 0;
+  worker_.Cancel(RequestKind::kCompare, Side::kA);
+}
+
+void Session::CancelEverything() {
+  asked_ticket_ = 0;
+  pause_.stop();
+  rest_.stop();
+  worker_.CancelAll();
+}
+
+void Session::SetSettings(const Intervention& a, const Intervention& b, bool moving) {
+  const bool was_dragging = std::exchange(dragging_, moving);
+  const SideState old[] = {a_, b_};
+  const auto find = [&old](const Intervention& wanted, const SideState& own) {
+    // Pinning and swapping move results along with their setting.
+    for (const SideState& known : old) {
+      if (known.setting == wanted && known.settled) return known;
+    }
+    SideState changed = own;
+    changed.settled = own.setting == wanted && own.settled;
+    changed.Ask(wanted);
+    return changed;
+  };
+  const bool changed = a_.setting != a || b_.setting != b;
+  if (changed) {
+    CancelMeans();
+    const bool b_was_there = differs();
+    const bool a_asks = a_.setting != a;
+    const bool b_asks = b_.setting != b;
+    const bool others_a = ChangeSide(Side::kA, find(a, a_), moving);
+    const bool others_b = ChangeSide(Side::kB, find(b, b_), moving);
+    if (ready()) {
+      if (a_asks && !a_.settled) RequestWhatIf(Side::kA);
+      if ((b_asks || !b_was_there) && !b_.settled && differs()) RequestWhatIf(Side::kB);
+    }
+    Q_EMIT SettingsChanged();
+    // A drag brings a call for each pixel: only what changes is drawn again.
+    if (!moving || others_a || others_b || b_was_there != differs()) TellSides();
+    Q_EMIT MeansChanged();
+  } else if (was_dragging && !moving && AnyOlder()) {
+    TellSides();
+  }
+  (moving ? rest_ : pause_).stop();
+  (moving ? pause_ : rest_).start();
+}
+
+void Session::Pause() {
+  if (!ready()) return;
+  if (!a_.settled) RequestLook(Side::kA);
+  if (differs() && !b_.settled) RequestLook(Side::kB);
+}
+
+void Session::Rest() {
+  Pause();
+  RequestMeans();
+}
+
+void Session::RequestLook(Side side) {
+  CancelMeans();
+  worker_.Cancel(RequestKind::kLook, side);
+  LookRequest request;
+  request.place = place_;
+  request.intervention = state(side).setting;
+  request.channels = {channel_};
+  request.probe_options = probe_options_;
+  Post(request, side);
+}
+
+void Session::RequestWhatIf(Side side) {
+  WhatIfRequest request;
+  request.intervention = state(side).setting;
+  request.place = place_;
+  request.channels = {channel_};
+  Post(request, side);
+}
+
+void Session::RequestMeans() {
+  if (samples_ <= 0 || !ready() || task_.empty()) return;
+  CompareRequest request;
+  request.samples = samples_;
+  std::vector<std::string> asking;
+  for (const Side side : {Side::kA, Side::kB}) {
+    const std::string& text = state(side).text;
+    const auto known = means_.find(text);
+    const bool have = known != means_.end() && known->second.complete;
+    const bool asked = std::find(asking.begin(), asking.end(), text) != asking.end();
+    if (have) request.beside.push_back(setting(side));
+    if (have || asked) continue;
+    request.settings.push_back(setting(side));
+    asking.push_back(text);
+  }
+  if (asked_ticket_ != 0 && pending_.count(asked_ticket_) > 0 && asking == asked_means_) return;
+  CancelMeans();
+  asked_means_ = asking;
+  if (!request.settings.empty()) asked_ticket_ = Post(request);
+}
+
+void Session::RequestEverything() {
+  RequestLook(Side::kA);
+  RequestWhatIf(Side::kA);
+  if (differs()) {
+    RequestLook(Side::kB);
+    RequestWhatIf(Side::kB);
+  }
+  RequestMeans();
+}
+
+void Session::Resume() {
+  if (!ready()) return;
+  for (const Side side : {Side::kA, Side::kB}) {
+    if (side == Side::kB && !differs()) break;
+    if (!state(side).settled) RequestLook(side);
+    const Record* outcome = record(side, "outcome");
+    if (!outcome || !IsAsked(side, *outcome)) RequestWhatIf(side);
+  }
+  RequestMeans();
+}
+
+void Session::SetPlace(size_t place) {
+  if (place >= prompts_.size() || place == place_ || !ready()) return;
+  place_ = place;
+  place_chosen_ = true;
+  CancelEverything();
+  const auto has_outcome = [this](Side side) {
+    const Record* outcome = record(side, "outcome");
+    return state(side).settled && outcome && IsAsked(side, *outcome);
+  };
+  const bool outcome_a = has_outcome(Side::kA);
+  const bool outcome_b = has_outcome(Side::kB);
+  for (SideState* side : {&a_, &b_}) {
+    // The outcome is of all places; everything else is of the prompt that was left.
+    std::erase_if(side->records, [](const auto& entry) { return entry.first != "outcome"; });
+    side->settled = false;
+  }
+  Q_EMIT PromptsChanged();
+  TellSides();
+  RequestLook(Side::kA);
+  valid_from_ = pending_.rbegin()->first;
+  if (!outcome_a) RequestWhatIf(Side::kA);
+  if (differs()) {
+    RequestLook(Side::kB);
+    if (!outcome_b) RequestWhatIf(Side::kB);
+  }
+  RequestMeans();
+}
+
+void Session::SetChannel(int64_t channel) {
+  wanted_channel_ = channel;
+  if (channel == channel_) return;
+  channel_ = channel;
+  // What-ifs bring a channel along at once where every layer is kept.
+  if (ready()) {
+    RequestWhatIf(Side::kA);
+    if (differs()) RequestWhatIf(Side::kB);
+  }
+  LookAgain();
+}
+
+void Session::SetProbeOptions(const std::string& json) {
+  probe_options_ = json;
+  LookAgain();
+}
+
+void Session::LookAgain() {
+  if (!ready()) return;
+  RequestLook(Side::kA);
+  if (differs()) RequestLook(Side::kB);
+  RequestMeans();
+}
+
+void Session::SetSamples(int64_t samples) {
+  if (samples == samples_) return;
+  samples_ = samples;
+  CancelMeans();
+  means_.clear();
+  Q_EMIT MeansChanged();
+  RequestMeans();
+}
+
+void Session::Cancel() {
+  CancelEverything();
+  stopped_ = true;
+  dragging_ = false;
+  if (AnyOlder()) TellSides();
+}
+
+bool Session::IsAsked(Side side, const Record& record) const {
+  if (shows_file() || record.name == kPublishedRecord) return true;
+  const Record* shown = prompt();
+  if (!model_ || !shown) return false;
+  const std::string prompt_hash = AttributeText(record, "prompt_hash");
+  return AttributeText(record, "intervention") == state(side).text &&
+         AttributeText(record, "model_hash") == provenance_.model_hash &&
+         AttributeText(record, "dtype") == provenance_.dtype &&
+         AttributeText(record, "subject_hash") == AttributeText(*shown, "subject_hash") &&
+         (prompt_hash.empty() || prompt_hash == AttributeText(*shown, "prompt_hash"));
+}
+
+bool Session::ShownAsOlder(Side side, const Record& record) const {
+  if (IsAsked(side, record)) return false;
+  const Record* newest = this->record(side, "outcome");
+  const bool follows_drag =
+      dragging_ && newest &&
+      AttributeText(*newest, "intervention") == AttributeText(record, "intervention") &&
+      std::any_of(pending_.begin(), pending_.end(), [side](const auto& entry) {
+        return entry.second.kind == RequestKind::kWhatIf && entry.second.side == side;
+      });
+  return !follows_drag;
+}
+
+bool Session::AnyOlder() const {
+  for (const Side side : {Side::kA, Side::kB}) {
+    for (const std::string& name : record_names(side)) {
+      if (!IsAsked(side, *record(side, name))) return true;
+    }
+  }
+  return false;
+}
+
+// What is compared with the other side's partial mean; null where that is whole or not there.
+const Session::MeansEntry* Session::BesideOf(Side side) const {
+  if (!differs()) return nullptr;
+  const auto other = means_.find(state(side == Side::kA ? Side::kB : Side::kA).text);
+  if (other == means_.end() || other->second.complete) return nullptr;
+  const auto same = beside_.find(state(side).text);
+  return same != beside_.end() && same->second.record == other->second.record ? &same->second
+                                                                              : nullptr;
+}
+
+std::optional<Session::Means> Session::MeansOf(Side side, Measure measure) const {
+  const auto found = means_.find(state(side).text);
+  if (found == means_.end()) return std::nullopt;
+  const MeansEntry* beside = BesideOf(side);
+  const MeansEntry& entry = beside ? *beside : found->second;
+  const std::vector<OutcomeSeries> all = SeriesOf(*entry.record, measure);
+  if (entry.index >= all.size()) return std::nullopt;
+  return Means{all[entry.index], entry.complete, beside != nullptr};
+}
+
+}  // namespace midscope

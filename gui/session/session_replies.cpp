@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the session does with what the engine's thread sends back.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/intervention/intervention_text.h"
+#include "data/tasks/task_text.h"
+#include "gui/base/record_access.h"
+#include "gui/session/record_name.h"
+#include "gui/session/session.h"
+
+namespace midscope {
+namespace {
+
+QString BusyText(RequestKind kind) {
+  switch (kind) {
+    case RequestKind::kOpen:
+      return Session::tr("Opening the model");
+    case RequestKind::kSubject:
+      return Session::tr("Making the prompts");
+    case RequestKind::kLook:
+      return Session::tr("Full run");
+    case RequestKind::kCompare:
+      return Session::tr("Means over samples");
+    case RequestKind::kWhatIf:
+      break;
+  }
+  return Session::tr("What-if");
+}
+
+// How many samples a setting's means are over.
+double SamplesIn(const Record& record, size_t setting) {
+  const double samples = ValueAt(record, "samples", {static_cast<int64_t>(setting)});
+  return std::isnan(samples) ? 0 : samples;
+}
+
+// In full, so that defaults can be read off it.
+std::string TaskOrEmpty(const std::string& task) {
+  try {
+    return task.empty() ? "" : TaskInFull(task);
+  } catch (const Error&) {
+    return task;  // of an engine that knows more tasks
+  }
+}
+
+}  // namespace
+
+void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
+  pending_.erase(reply->ticket);
+  // Models and prompts that the engine has taken are its own from then on, whatever was asked
+  // since.
+  const bool taken = reply->outcome.end == JobEnd::kDone && !shows_file() &&
+                     (reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kSubject);
+  const bool about_this_prompt = reply->ticket >= valid_from_ || taken;
+  switch (reply->outcome.end) {
+    case JobEnd::kFailed:
+      if (about_this_prompt) OnFailed(*reply);
+      break;
+    case JobEnd::kCancelled:
+      opening_ = Awaits(RequestKind::kOpen);
+      break;
+    case JobEnd::kDone:
+      if (!about_this_prompt) break;
+      switch (reply->kind) {
+        case RequestKind::kOpen:
+          OnOpen(*reply);
+          break;
+        case RequestKind::kSubject:
+          OnSubject(*reply);
+          break;
+        case RequestKind::kLook:
+          OnLook(*reply);
+          break;
+        case RequestKind::kWhatIf:
+          OnWhatIf(*reply);
+          break;
+        case RequestKind::kCompare:
+          OnMeans(*reply);
+          break;
+      }
+      break;
+  }
+  UpdateBusy();
+  if (pending_.empty()) Q_EMIT Stopped();
+}
+
+void Session::OnFailed(const EngineReply& reply) {
+  Q_EMIT Failed(QString::fromStdString(reply.outcome.why));
+  switch (reply.kind) {
+    case RequestKind::kOpen:
+    case RequestKind::kSubject:
+      opening_ = Awaits(RequestKind::kOpen);
+      // The engine has what it had before, which is on the screen.
+      Resume();
+      break;
+    case RequestKind::kLook:
+    case RequestKind::kWhatIf:
+      if (AnyOlder()) TellSides();
+      break;
+    case RequestKind::kCompare:
+      break;
+  }
+}
+
+bool Session::Awaits(RequestKind kind) const {
+  return std::any_of(pending_.begin(), pending_.end(),
+                     [kind](const auto& entry) { return entry.second.kind == kind; });
+}
+
+void Session::OnOpen(const EngineReply& reply) {
+  opening_ = Awaits(RequestKind::kOpen);
+  LeaveFile();
+  model_ = reply.model;
+  provenance_ = reply.provenance;
+  channel_ =
+      std::clamp<int64_t>(wanted_channel_, 0, std::max<int64_t>(model_->config.hidden - 1, 0));
+  prompts_.clear();
+  shown_subject_.reset();
+  means_.clear();
+  for (SideState* side : {&a_, &b_}) {
+    side->records.clear();
+    side->settled = side->follows = false;
+  }
+  Q_EMIT ModelChanged();
+  Q_EMIT PromptsChanged();
+  TellSides();
+  Q_EMIT MeansChanged();
+  if (subject_waits_ && !stopped_ && !opening_) PostSubject();
+}
+
+void Session::OnSubject(const EngineReply& reply) {
+  prompts_ = reply.records;
+  shown_subject_ = std::get<Subject>(reply.request);
+  task_ = TaskOrEmpty(std::get<Subject>(reply.request).task);
+  // The middle of the context is what this is about: there the first picture is taken.
+  if (!place_chosen_ || place_ >= prompts_.size()) place_ = prompts_.size() / 2;
+  a_.records.clear();
+  b_.records.clear();
+  a_.settled = b_.settled = false;
+  means_.clear();
+  Q_EMIT PromptsChanged();
+  TellSides();
+  Q_EMIT MeansChanged();
+  const bool others_follow = Awaits(RequestKind::kSubject) || Awaits(RequestKind::kOpen);
+  if (!prompts_.empty() && !stopped_ && !others_follow) RequestEverything();
+}
+
+void Session::OnLook(const EngineReply& reply) {
+  SideState& side = state(reply.side);
+  // The setting may have moved on while the run was under way.
+  const auto& request = std::get<LookRequest>(reply.request);
+  if (request.intervention != side.setting || request.place != place_) return;
+  // Records of probes that no longer run go.
+  std::erase_if(side.records, [](const auto& entry) { return entry.first != "outcome"; });
+  for (const Record& record : reply.records) {
+    side.records[record.name] = std::make_shared<Record>(record);
+  }
+  side.settled = true;
+  for (const std::string& why : reply.failures) Q_EMIT Failed(QString::fromStdString(why));
+  // The map first: the attention's first head is marked in it.
+  Q_EMIT FullRunChanged(reply.side);
+  Q_EMIT SideChanged(reply.side);
+}
+
+// Whether the record has the channel that is shown, and what the side has does not.
+bool Session::HasOtherChannel(const SideState& side, const Record& record) const {
+  const auto channel = static_cast<double>(channel_);
+  const auto known = side.records.find("hidden_channels");
+  return AxisIndexOf(record, "channel", channel) >= 0 &&
+         (known == side.records.end() || AxisIndexOf(*known->second, "channel", channel) < 0);
+}
+
+void Session::OnWhatIf(const EngineReply& reply) {
+  SideState& side = state(reply.side);
+  if (reply.ticket < side.shown_ticket) return;
+  side.shown_ticket = reply.ticket;
+  const auto& request = std::get<WhatIfRequest>(reply.request);
+  side.follows = false;
+  for (const Record& record : reply.records) {
+    // The attention of a full run is not replaced by the same numbers, nor by another place's. Its
+    // hidden channels are where another channel is asked for.
+    const bool outcome = record.name == "outcome";
+    const bool channel = record.name == "hidden_channels" && HasOtherChannel(side, record);
+    if (!outcome && ((side.settled && !channel) || request.place != place_)) continue;
+    side.records[record.name] = std::make_shared<Record>(record);
+    side.follows = side.follows || record.name == "position_awareness" || channel;
+  }
+  if (side.follows) Q_EMIT Followed(reply.side);
+  Q_EMIT SideChanged(reply.side);
+  Q_EMIT WhatIfTimed(reply.cost);
+}
+
+void Session::StoreMeans(const std::shared_ptr<const Record>& record, bool complete) {
+  for (size_t i = 0; i < asked_means_.size(); ++i) {
+    // A comparison that begins does not take away what an earlier one left of more samples.
+    const auto known = means_.find(asked_means_[i]);
+    if (!complete && known != means_.end() &&
+        SamplesIn(*known->second.record, known->second.index) > SamplesIn(*record, i)) {
+      continue;
+    }
+    means_[asked_means_[i]] = MeansEntry{record, i, complete};
+  }
+  beside_.clear();
+  const QStringList labels = AxisLabels(*record, "setting");
+  for (size_t i = asked_means_.size(); i < static_cast<size_t>(labels.size()); ++i) {
+    const std::string setting = labels[static_cast<qsizetype>(i)].toStdString();
+    beside_[setting] = MeansEntry{record, i, false};
+  }
+  Q_EMIT MeansChanged();
+}
+
+void Session::OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record) {
+  if (ticket == asked_ticket_ && pending_.count(ticket) > 0) StoreMeans(record, false);
+}
+
+void Session::OnMeans(const EngineReply& reply) {
+  if (reply.ticket != asked_ticket_ || reply.records.empty()) return;
+  StoreMeans(std::make_shared<Record>(reply.records.front()), true);
+}
+
+void Session::UpdateBusy() {
+  QString text;
+  for (const auto& [ticket, pending] : pending_) {
+    if (pending.kind == RequestKind::kWhatIf) continue;
+    text = BusyText(pending.kind);
+    break;
+  }
+  if (text == busy_) return;
+  busy_ = text;
+  Q_EMIT BusyChanged(busy_);
+}
+
+void Session::CollectSide(Side side, ScreenRecords& screen) const {
+  std::map<QString, QStringList> older;  // by setting
+  for (const auto& [name, record] : state(side).records) {
+    if (!IsAsked(side, *record)) {
+      older[SettingOf(*record)] << QString::fromStdString(name);
+      continue;
+    }
+    Record copy = *record;
+    if (side == Side::kB) copy.name += "_b";
+    copy.attributes["side"] = std::string(side == Side::kA ? "A" : "B");
+    screen.records.push_back(std::move(copy));
+  }
+  for (const auto& [setting, names] : older) {
+    screen.left_out << tr("%1: %2 of %3 (%4)")
+                           .arg(side == Side::kA ? tr("A") : tr("B"))
+                           .arg(tr("%n record(s)", "", static_cast<int>(names.size())), setting,
+                                names.join(QStringLiteral(", ")));
+  }
+}
+
+// Means of A and B may lie in one record or in two; what else a record holds is not on the screen.
+void Session::CollectMeans(std::vector<Record>& records) const {
+  for (const Side side : {Side::kA, Side::kB}) {
+    if (side == Side::kB && !differs()) break;
+    const auto found = means_.find(state(side).text);
+    if (found == means_.end()) continue;
+    Record copy =
+        AtIndex(*found->second.record, "setting", static_cast<int64_t>(found->second.index));
+    if (side == Side::kB) copy.name += "_b";
+    copy.attributes["side"] = std::string(side == Side::kA ? "A" : "B");
+    copy.attributes["intervention"] = AxisLabels(copy, "setting").value(0).toStdString();
+    copy.attributes["complete"] = int64_t{found->second.complete ? 1 : 0};
+    records.push_back(std::move(copy));
+  }
+}
+
+Session::ScreenRecords Session::RecordsOnScreen() const {
+  ScreenRecords screen;
+  if (const Record* shown = prompt()) screen.records.push_back(*shown);
+  CollectSide(Side::kA, screen);
+  if (differs()) CollectSide(Side::kB, screen);
+  CollectMeans(screen.records);
+  if (reference_) screen.records.push_back(*reference_);
+  return screen;
+}
+
+}  // namespace midscope

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/session/setting_history.h"
+
+#include <utility>
+
+#include "core/intervention/intervention_text.h"
+
+namespace midscope {
+namespace {
+
+// What the Edit menu says of a step.
+QString StepText(const SettingPair& before, const SettingPair& after) {
+  if (before.a == after.b && before.b == after.a) return QObject::tr("swap of A and B");
+  constexpr qsizetype kLongest = 40;
+  const bool a_alone = before.b == after.b;
+  QString text = QString::fromStdString(PrintIntervention(a_alone ? after.a : after.b));
+  if (text.size() > kLongest) text = text.left(kLongest - 1) + QChar(0x2026);
+  return (a_alone ? QStringLiteral("A: ") : QStringLiteral("B: ")) + text;
+}
+
+}  // namespace
+
+class SettingHistory::Step : public QUndoCommand {
+ public:
+  Step(SettingHistory* history, SettingPair before, SettingPair after, int gesture, bool moving)
+      : QUndoCommand(StepText(before, after)),
+        history_(history),
+        before_(std::move(before)),
+        after_(std::move(after)),
+        gesture_(gesture),
+        moving_(moving) {}
+
+  void redo() override { history_->Apply(after_, std::exchange(moving_, false)); }
+  void undo() override { history_->Apply(before_, false); }
+  int id() const override { return 1; }
+  bool mergeWith(const QUndoCommand* other) override {
+    const auto* later = static_cast<const Step*>(other);
+    if (gesture_ == 0 || later->gesture_ != gesture_) return false;
+    after_ = later->after_;
+    setText(StepText(before_, after_));
+    return true;
+  }
+
+ private:
+  SettingHistory* history_;
+  SettingPair before_;
+  SettingPair after_;
+  int gesture_;  // 0: a step of its own
+  bool moving_;
+};
+
+SettingHistory::SettingHistory(QObject* parent) : QObject(parent) { stack_.setUndoLimit(200); }
+
+void SettingHistory::Change(const SettingPair& next, bool moving) {
+  if (moving && !in_gesture_) ++gesture_;
+  const int gesture = moving || in_gesture_ ? gesture_ : 0;
+  in_gesture_ = moving;
+  if (next == current_) {
+    // The end of a drag changes nothing, but whoever waits for the hand to rest must hear of it.
+    if (!moving) Q_EMIT Applied(current_, false);
+    return;
+  }
+  stack_.push(new Step(this, current_, next, gesture, moving));
+}
+
+void SettingHistory::Reset(const SettingPair& start) {
+  stack_.clear();
+  current_ = start;
+  in_gesture_ = false;
+}
+
+void SettingHistory::Apply(const SettingPair& pair, bool moving) {
+  current_ = pair;
+  Q_EMIT Applied(pair, moving);
+}
+
+}  // namespace midscope

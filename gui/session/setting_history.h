@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Undo and redo of the two settings. One drag of a knob is one step.
+#pragma once
+
+#include <QObject>
+#include <QUndoStack>
+
+#include "core/intervention/intervention.h"
+
+namespace midscope {
+
+struct SettingPair {
+  Intervention a;
+  Intervention b;
+  bool operator==(const SettingPair&) const = default;
+};
+
+class SettingHistory : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit SettingHistory(QObject* parent = nullptr);
+
+  const SettingPair& current() const { return current_; }
+  // `moving`: part of a drag that goes on; the first call without it ends the drag.
+  void Change(const SettingPair& next, bool moving);
+  // Starts afresh, without a step back.
+  void Reset(const SettingPair& start);
+  QUndoStack* stack() { return &stack_; }
+
+ Q_SIGNALS:
+  void Applied(const midscope::SettingPair& pair, bool moving);
+
+ private:
+  class Step;
+  void Apply(const SettingPair& pair, bool moving);
+
+  QUndoStack stack_;
+  SettingPair current_;
+  int gesture_ = 0;
+  bool in_gesture_ = false;
+};
+
+}  // namespace midscope

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/widgets/error_bar.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QToolButton>
+
+#include "gui/base/error_text.h"
+
+namespace midscope {
+
+ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
+  setObjectName(QStringLiteral("error_bar"));
+  setStyleSheet(
+      QStringLiteral("#error_bar { background: #8c1d1d; border-radius: 4px; } "
+                     "#error_bar QLabel { color: white; }"));
+  text_ = new QLabel(this);
+  text_->setObjectName(QStringLiteral("error_text"));
+  text_->setWordWrap(true);
+  text_->setTextFormat(Qt::PlainText);
+  text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  count_ = new QLabel(this);
+  auto* copy = new QToolButton(this);
+  copy->setText(tr("Copy"));
+  copy->setToolTip(tr("Copy the message"));
+  auto* dismiss = new QToolButton(this);
+  dismiss->setObjectName(QStringLiteral("error_dismiss"));
+  dismiss->setText(tr("Dismiss"));
+  dismiss->setToolTip(tr("Take this message away"));
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(10, 5, 6, 5);
+  row->addWidget(text_, 1);
+  row->addWidget(count_);
+  row->addWidget(copy);
+  row->addWidget(dismiss);
+  connect(dismiss, &QToolButton::clicked, this, &ErrorBar::DismissTop);
+  connect(copy, &QToolButton::clicked, this,
+          [this] { QApplication::clipboard()->setText(text_->text()); });
+  Refresh();
+}
+
+void ErrorBar::Add(const QString& message) {
+  messages_.removeAll(message);
+  messages_.append(message);
+  Refresh();
+}
+
+void ErrorBar::Try(const std::function<void()>& work) {
+  const QString why = ErrorText(work);
+  if (!why.isEmpty()) Add(why);
+}
+
+void ErrorBar::DismissTop() {
+  if (!messages_.isEmpty()) messages_.removeLast();
+  Refresh();
+}
+
+void ErrorBar::Refresh() {
+  setVisible(!messages_.isEmpty());
+  text_->setText(messages_.isEmpty() ? QString() : messages_.last());
+  count_->setText(messages_.size() > 1 ? tr("1 of %1").arg(messages_.size()) : QString());
+}
+
+}  // namespace midscope

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/widgets/flow_layout.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <algorithm>
+
+namespace midscope {
+
+FlowLayout::~FlowLayout() {
+  while (!items_.isEmpty()) delete items_.takeFirst();
+}
+
+void FlowLayout::AddLabelled(const QString& label, QWidget* box) {
+  auto* pair = new QHBoxLayout;
+  pair->addWidget(new QLabel(label));
+  pair->addWidget(box);
+  addChildLayout(pair);
+  addItem(pair);
+}
+
+QLayoutItem* FlowLayout::takeAt(int index) {
+  return index >= 0 && index < items_.size() ? items_.takeAt(index) : nullptr;
+}
+
+QSize FlowLayout::minimumSize() const {
+  QSize size;
+  for (const QLayoutItem* item : items_) {
+    if (!item->isEmpty()) size = size.expandedTo(item->minimumSize());
+  }
+  const QMargins margins = contentsMargins();
+  return size + QSize(margins.left() + margins.right(), margins.top() + margins.bottom());
+}
+
+QSize FlowLayout::sizeHint() const {
+  int width = 0;
+  for (const QLayoutItem* item : items_) {
+    if (!item->isEmpty()) width += item->sizeHint().width() + spacing();
+  }
+  return {width, minimumSize().height()};
+}
+
+void FlowLayout::setGeometry(const QRect& rect) {
+  QLayout::setGeometry(rect);
+  Place(rect, true);
+}
+
+int FlowLayout::Place(const QRect& rect, bool move) const {
+  const QRect inside = rect.marginsRemoved(contentsMargins());
+  const int gap = std::max(spacing(), 0);
+  int y = inside.y();
+  qsizetype begin = 0;
+  while (begin < items_.size()) {
+    // As many as fit, at least one.
+    int x = inside.x();
+    int height = 0;
+    qsizetype end = begin;
+    for (; end < items_.size(); ++end) {
+      if (items_[end]->isEmpty()) continue;
+      const QSize size = items_[end]->sizeHint();
+      if (x > inside.x() && x + size.width() > inside.x() + inside.width()) break;
+      x += size.width() + gap;
+      height = std::max(height, size.height());
+    }
+    x = inside.x();
+    for (qsizetype i = begin; move && i < end; ++i) {
+      if (items_[i]->isEmpty()) continue;
+      const int width = std::min(items_[i]->sizeHint().width(), inside.width());
+      items_[i]->setGeometry(QRect(x, y, width, height));
+      x += width + gap;
+    }
+    y += height + (end < items_.size() ? gap : 0);
+    begin = end;
+  }
+  const QMargins margins = contentsMargins();
+  return y - inside.y() + margins.top() + margins.bottom();
+}
+
+}  // namespace midscope

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/widgets/number_box.h"
+
+#include <QStyle>
+#include <QStyleOptionSpinBox>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/number_text.h"
+
+namespace midscope {
+namespace {
+
+// Where the range has no end: whole numbers up to here are exact.
+constexpr double kFarEnough = 9007199254740992;
+constexpr int kDecimals = 12;
+
+// One step of the arrows or the wheel: about a tenth of a number above 1, never less than 0.1; in
+// ranges as short as a share, 0.05.
+double StepOf(const NumberRange& range, double value) {
+  const double size = std::floor(std::log10(std::max(std::abs(value), 1.0)));
+  if (range.whole) return std::max(1.0, std::pow(10, size - 2));
+  return range.maximum - range.minimum <= 1 ? 0.05 : std::pow(10, size - 1);
+}
+
+}  // namespace
+
+NumberBox::NumberBox(const NumberRange& range, QWidget* parent)
+    : QDoubleSpinBox(parent), range_(range) {
+  range_.minimum = std::max(range.minimum, -kFarEnough);
+  range_.maximum = std::min(range.maximum, kFarEnough);
+  setDecimals(range.whole ? 0 : kDecimals);
+  // One below the range stands for "empty".
+  setRange(range_.may_be_empty ? range_.minimum - 1 : range_.minimum, range_.maximum);
+  setKeyboardTracking(false);
+  setFocusPolicy(Qt::StrongFocus);
+  if (range_.may_be_empty) setValue(minimum());
+}
+
+bool NumberBox::empty() const { return range_.may_be_empty && value() < range_.minimum; }
+
+std::string NumberBox::Text() const {
+  if (empty()) return "";
+  return range_.whole ? std::to_string(std::llround(value())) : NumberText(value());
+}
+
+void NumberBox::SetText(const std::string& text) {
+  double number = 0;
+  if (text.empty() && range_.may_be_empty) setValue(minimum());
+  if (ReadWhole(text, number) && number >= range_.minimum && number <= range_.maximum) {
+    setValue(number);
+  }
+}
+
+std::string NumberBox::WithoutUnit(const QString& text) const {
+  QString bare = text;
+  if (!suffix().isEmpty() && bare.endsWith(suffix())) bare.chop(suffix().size());
+  return bare.trimmed().toStdString();
+}
+
+QString NumberBox::textFromValue(double value) const {
+  if (range_.may_be_empty && value < range_.minimum) return {};
+  if (range_.whole) return QString::number(std::llround(value));
+  return QString::fromStdString(NumberText(value));
+}
+
+double NumberBox::valueFromText(const QString& text) const {
+  double number = 0;
+  if (ReadWhole(WithoutUnit(text), number)) return number;
+  return range_.may_be_empty ? minimum() : value();
+}
+
+QValidator::State NumberBox::validate(QString& text, int& /*position*/) const {
+  const std::string bare = WithoutUnit(text);
+  if (bare.empty()) return range_.may_be_empty ? QValidator::Acceptable : QValidator::Intermediate;
+  static const std::string known = "0123456789+-.eE";
+  if (bare.find_first_not_of(known) != std::string::npos) return QValidator::Invalid;
+  double number = 0;
+  const bool read = ReadWhole(bare, number) && (!range_.whole || std::floor(number) == number);
+  const bool inside = read && number >= range_.minimum && number <= range_.maximum;
+  return inside ? QValidator::Acceptable : QValidator::Intermediate;
+}
+
+void NumberBox::stepBy(int steps) {
+  const double from = empty() ? range_.minimum : value();
+  const double step = empty() ? 0 : StepOf(range_, from) * steps;
+  setValue(std::clamp(from + step, range_.minimum, range_.maximum));
+  selectAll();
+}
+
+QSize NumberBox::sizeHint() const { return minimumSizeHint(); }
+
+// Wide enough for numbers that people write, not for the ends of a range without ends.
+QSize NumberBox::minimumSizeHint() const {
+  QStyleOptionSpinBox option;
+  initStyleOption(&option);
+  const QString longest = QStringLiteral("-0.12345") + suffix();
+  const QSize text(fontMetrics().horizontalAdvance(longest) + 6,
+                   QDoubleSpinBox::sizeHint().height());
+  return style()->sizeFromContents(QStyle::CT_SpinBox, &option, text, this);
+}
+
+void NumberBox::wheelEvent(QWheelEvent* event) {
+  if (hasFocus()) {
+    QDoubleSpinBox::wheelEvent(event);
+  } else {
+    event->ignore();
+  }
+}
+
+}  // namespace midscope

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/widgets/probe_form.h"
+
+#include <QCheckBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/json_fields.h"
+#include "gui/widgets/option_form.h"
+
+namespace midscope {
+namespace {
+
+// Beside those that are named, all run that run unasked.
+constexpr char kUnasked[] = "default";
+
+bool Names(const std::string& list, const std::string& name) {
+  return ("," + list + ",").find("," + name + ",") != std::string::npos;
+}
+
+}  // namespace
+
+QString ProbeHelp(const ProbeOffer& probe) {
+  QString text = QString::fromStdString(probe.summary).toHtmlEscaped();
+  const std::pair<QString, std::string> parts[] = {
+      {QObject::tr("Source: "), probe.source},
+      {QObject::tr("The public code: "), probe.departures},
+      {QObject::tr("Limits: "), probe.limits},
+      {QObject::tr("From: "), probe.plugin}};
+  for (const auto& [title, part] : parts) {
+    if (part.empty()) continue;
+    text += QStringLiteral("<br>") + title + QString::fromStdString(part).toHtmlEscaped();
+  }
+  return QStringLiteral("<p>") + text + QStringLiteral("</p>");
+}
+
+ProbeForm::ProbeForm(QWidget* parent) : QScrollArea(parent) {
+  setWidgetResizable(true);
+  setFrameShape(QFrame::NoFrame);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  SetProbes({});
+}
+
+void ProbeForm::SetProbes(const std::vector<ProbeOffer>& probes) {
+  entries_.clear();
+  page_ = new QWidget;
+  column_ = new QVBoxLayout(page_);
+  column_->setContentsMargins(8, 4, 8, 4);
+  if (probes.empty()) {
+    auto* none = new QLabel(tr("Open a model: its probes are listed here"), page_);
+    none->setWordWrap(true);
+    column_->addWidget(none);
+  }
+  for (const ProbeOffer& probe : probes) AddProbe(probe);
+  auto* run = new QPushButton(tr("Run these probes"), page_);
+  run->setObjectName(QStringLiteral("run_probes"));
+  run->setToolTip(tr("A full run of the settings on the screen with these probes and options"));
+  run->setVisible(!probes.empty());
+  connect(run, &QPushButton::clicked, this, &ProbeForm::RunAsked);
+  column_->addWidget(run);
+  column_->addStretch(1);
+  setWidget(page_);  // which deletes the one before
+  ShowWanted();
+}
+
+void ProbeForm::AddProbe(const ProbeOffer& probe) {
+  Entry entry;
+  entry.probe = probe;
+  const QString name = QString::fromStdString(probe.name);
+  if (probe.on_request) {
+    entry.named = new QCheckBox(name, page_);
+    entry.named->setObjectName(QStringLiteral("probe_") + name);
+    entry.named->setToolTip(ProbeHelp(probe));
+    column_->addWidget(entry.named);
+  } else {
+    auto* title = new QLabel(name, page_);
+    title->setToolTip(ProbeHelp(probe));
+    column_->addWidget(title);
+  }
+  if (!probe.options.empty()) {
+    entry.options = new OptionForm(probe.options, page_);
+    entry.options->setContentsMargins(18, 0, 0, 4);
+    column_->addWidget(entry.options);
+    if (entry.named) {
+      entry.options->setEnabled(false);
+      connect(entry.named, &QCheckBox::toggled, entry.options, &QWidget::setEnabled);
+    }
+  }
+  entries_.push_back(std::move(entry));
+}
+
+std::string ProbeForm::Json() const {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  std::string names;
+  for (const Entry& entry : entries_) {
+    if (entry.named && entry.named->isChecked()) names += "," + entry.probe.name;
+  }
+  if (!names.empty()) json["probes"] = kUnasked + names;
+  for (const Entry& entry : entries_) {
+    if (!entry.options) continue;
+    const OptionSet options = entry.options->Checked();
+    const auto values = nlohmann::ordered_json::parse(options.ToJson());
+    for (const auto& [name, value] : values.items()) {
+      if (options.IsSet(name)) json[name] = value;
+    }
+  }
+  return json.dump();
+}
+
+void ProbeForm::SetJson(const std::string& json) {
+  wanted_ = json;
+  ShowWanted();
+}
+
+void ProbeForm::ShowWanted() {
+  const nlohmann::json wanted = ParseJson(wanted_, "probe options");
+  const JsonFields fields(wanted, "probe options", "");
+  const std::string names = fields.FindText("probes").value_or("");
+  for (const Entry& entry : entries_) {
+    if (entry.named) entry.named->setChecked(Names(names, entry.probe.name));
+    if (!entry.options) continue;
+    OptionSet options(entry.probe.options);
+    nlohmann::json own = nlohmann::json::object();
+    for (const OptionDescription& option : entry.probe.options) {
+      if (wanted.contains(option.name)) own[option.name] = wanted[option.name];
+    }
+    options.FromJson(own.dump());
+    entry.options->SetOptions(options);
+  }
+}
+
+}  // namespace midscope

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/widgets/progress_row.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QProgressBar>
+#include <QPushButton>
+#include <cmath>
+
+namespace midscope {
+namespace {
+
+constexpr double kSoonest = 0.2;  // seconds; a rate of less says nothing
+
+}  // namespace
+
+ProgressRow::ProgressRow(QWidget* parent) : QWidget(parent) {
+  what_ = new QLabel(this);
+  what_->setObjectName(QStringLiteral("progress_what"));
+  bar_ = new QProgressBar(this);
+  bar_->setTextVisible(false);
+  bar_->setFixedWidth(160);
+  bar_->setMaximumHeight(12);
+  rate_ = new QLabel(this);
+  rate_->setObjectName(QStringLiteral("progress_rate"));
+  cancel_ = new QPushButton(tr("Cancel"), this);
+  cancel_->setObjectName(QStringLiteral("cancel"));
+  cancel_->setToolTip(tr("Stop what is being worked on; what is finished stays"));
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->addWidget(what_);
+  row->addWidget(bar_);
+  row->addWidget(rate_);
+  row->addWidget(cancel_);
+  connect(cancel_, &QPushButton::clicked, this, &ProgressRow::CancelAsked);
+  SetBusy(QString());
+}
+
+void ProgressRow::SetBusy(const QString& what) {
+  what_->setText(what);
+  bar_->setRange(0, 0);
+  rate_->clear();
+  stage_.clear();
+  for (QWidget* widget : {static_cast<QWidget*>(what_), static_cast<QWidget*>(bar_),
+                          static_cast<QWidget*>(rate_), static_cast<QWidget*>(cancel_)}) {
+    widget->setVisible(!what.isEmpty());
+  }
+}
+
+void ProgressRow::SetProgress(const Progress& progress) {
+  if (progress.stage != stage_ || progress.done < stage_first_) {
+    stage_ = progress.stage;
+    stage_first_ = progress.done;
+    stage_clock_.start();
+  }
+  constexpr int kSteps = 1000;
+  bar_->setRange(0, progress.total > 0 ? kSteps : 0);
+  if (progress.total > 0) {
+    bar_->setValue(static_cast<int>(kSteps * static_cast<double>(progress.done) /
+                                    static_cast<double>(progress.total)));
+  }
+  rate_->setText(
+      RateText(progress, stage_first_, static_cast<double>(stage_clock_.elapsed()) / 1000));
+}
+
+QString ProgressRow::RateText(const Progress& progress, int64_t before, double seconds) {
+  QString text = QString::number(progress.done);
+  if (progress.total > 0) text += QStringLiteral(" / %1").arg(progress.total);
+  if (!progress.unit.empty()) text += QLatin1Char(' ') + QString::fromStdString(progress.unit);
+  if (progress.done <= before || seconds < kSoonest) return text;
+  const double rate = static_cast<double>(progress.done - before) / seconds;
+  text += tr(" · %1 per s").arg(rate, 0, 'g', 3);
+  if (progress.total > 0) {
+    const double left = static_cast<double>(progress.total - progress.done) / rate;
+    text += left < 90 ? tr(" · %1 s left").arg(std::ceil(left))
+                      : tr(" · %1 min left").arg(std::ceil(left / 60));
+  }
+  return text;
+}
+
+}  // namespace midscope

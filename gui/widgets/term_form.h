@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The form of one term of a setting, made from the term's description: a box of choices, a number
+// with its range, or a line of text for every argument.
+#pragma once
+
+#include <QStringList>
+#include <QWidget>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "gui/widgets/term_list.h"
+
+class QFormLayout;
+
+namespace midscope {
+
+// Texts that an argument of this name may be chosen from: names of passages, the head on the
+// screen.
+using TermOffers = std::map<std::string, QStringList>;
+
+class TermForm : public QWidget {
+  Q_OBJECT
+
+ public:
+  TermForm(const TermText& term, const TermOffers& offers, QWidget* parent = nullptr);
+
+  TermText value() const;
+  // Says nothing to anybody. False where a value needs another kind of field: the form then has to
+  // be made anew.
+  bool SetValue(const TermText& term);
+  void SetOffers(const TermOffers& offers);
+
+ Q_SIGNALS:
+  void Changed(int argument);
+
+ private:
+  struct Field {
+    QWidget* widget = nullptr;
+    std::function<std::string()> text;
+    std::function<bool(const std::string&)> show;  // false: the field has no way to show it
+  };
+  Field MakeField(size_t argument, const std::string& value);
+  Field MakeNumber(size_t argument);
+  Field MakeChoice(size_t argument);
+  Field MakeText(size_t argument);
+  void Tell(size_t argument);
+
+  const Term* term_;
+  std::vector<Field> fields_;
+  bool quiet_ = false;
+};
+
+}  // namespace midscope

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/widgets/term_list.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/base/number_text.h"
+#include "core/intervention/intervention_grammar.h"
+
+namespace midscope {
+namespace {
+
+std::string AtomText(const TextAtom& atom) {
+  return atom.quoted ? '"' + atom.text + '"' : atom.text;
+}
+
+std::string ValueText(const TextArgument& argument) {
+  if (!argument.list) return AtomText(argument.values.front());
+  std::string text = "[";
+  for (size_t i = 0; i < argument.values.size(); ++i) {
+    text += (i > 0 ? "," : "") + AtomText(argument.values[i]);
+  }
+  return text + "]";
+}
+
+bool HasRange(const TermArgument& argument) { return argument.minimum < argument.maximum; }
+
+}  // namespace
+
+std::vector<TermText> SplitTerms(const Intervention& intervention) {
+  std::vector<TermText> terms;
+  for (const TextTerm& parsed : ParseTerms(PrintIntervention(intervention))) {
+    if (parsed.term->name == "none") continue;
+    TermText term{parsed.term, std::vector<std::string>(parsed.term->arguments.size())};
+    for (const TextArgument& argument : parsed.arguments) {
+      for (size_t i = 0; i < term.values.size(); ++i) {
+        if (parsed.term->arguments[i].name == argument.name) term.values[i] = ValueText(argument);
+      }
+    }
+    terms.push_back(std::move(term));
+  }
+  return terms;
+}
+
+std::string TermLine(const TermText& term) {
+  std::string arguments;
+  for (size_t i = 0; i < term.values.size(); ++i) {
+    if (term.values[i].empty()) continue;
+    arguments += arguments.empty() ? "" : ", ";
+    arguments += term.term->arguments[i].name + "=" + term.values[i];
+  }
+  return arguments.empty() ? term.term->name : term.term->name + "(" + arguments + ")";
+}
+
+std::string StackLine(const std::vector<TermText>& terms) {
+  std::string text;
+  for (const TermText& term : terms) text += (text.empty() ? "" : " + ") + TermLine(term);
+  return text.empty() ? "none" : text;
+}
+
+bool Reads(const std::vector<TermText>& terms) {
+  try {
+    ParseIntervention(StackLine(terms));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::string StartingValue(const Term& term, const TermArgument& argument) {
+  if (!argument.choices.empty()) return argument.choices.front();
+  if (argument.name == "span") return "gold";
+  if (argument.name == "head") return "L0H0";
+  if (argument.name == "layers") return "all";
+  // A channel that a position is known to be read from in many models, turned off.
+  if (argument.name == "channel") return "100";
+  if (term.name == "channel" && argument.name == "factor") return "0";
+  if (!HasRange(argument)) return "";
+  return NumberText(std::clamp(1.0, argument.minimum, argument.maximum));
+}
+
+TermText NewTerm(const Term& term) {
+  TermText made{&term, {}};
+  for (const TermArgument& argument : term.arguments) made.values.push_back(argument.default_text);
+  for (size_t i = 0; i < made.values.size() && !Reads({made}); ++i) {
+    if (made.values[i].empty()) made.values[i] = StartingValue(term, term.arguments[i]);
+  }
+  return made;
+}
+
+TermGroup GroupOf(const Term& term) {
+  if (term.name == "channel") return TermGroup::kChannels;
+  static const std::vector<std::string_view> edits = {"crop", "move", "boost", "ablate",
+                                                      "temperature"};
+  const bool edit = std::find(edits.begin(), edits.end(), term.name) != edits.end();
+  return edit ? TermGroup::kEdits : TermGroup::kPositions;
+}
+
+bool TakesWholeNumbers(const Term& term, size_t argument) {
+  const TermArgument& described = term.arguments[argument];
+  TermText probe = NewTerm(term);
+  double usual = std::max(described.minimum, 0.0);
+  ReadWhole(described.default_text, usual);
+  const double inside = std::floor(usual) + 0.5;
+  probe.values[argument] = NumberText(inside <= described.maximum ? inside : inside - 1);
+  try {
+    ParseIntervention(TermLine(probe));
+    return false;
+  } catch (const Error& error) {
+    return std::string_view(error.what()).find("whole number") != std::string_view::npos;
+  }
+}
+
+}  // namespace midscope

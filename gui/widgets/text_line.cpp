@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/widgets/text_line.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+
+#include "core/base/error.h"
+#include "core/intervention/intervention_text.h"
+
+namespace midscope {
+namespace {
+
+QString TextOf(const Intervention& intervention) {
+  return QString::fromStdString(PrintIntervention(intervention));
+}
+
+}  // namespace
+
+TextLine::TextLine(const QString& name, const QString& color, QWidget* parent) : QWidget(parent) {
+  auto* label = new QLabel(name, this);
+  label->setStyleSheet(QStringLiteral("font-weight: bold; color: %1").arg(color));
+  edit_ = new QLineEdit(this);
+  edit_->setObjectName(QStringLiteral("text_") + name);
+  edit_->setToolTip(
+      tr("<p>The setting as text, the same in the command line and in files: none, pi(1.5), "
+         "ms-poe(min=1.2, max=1.8), channel(100, factor=-1, layers=8-25); joined by +</p>"));
+  error_ = new QLabel(this);
+  error_->setWordWrap(true);
+  error_->setTextFormat(Qt::PlainText);
+  error_->setStyleSheet(QStringLiteral("color: #d04040"));
+  error_->hide();
+  auto* row = new QHBoxLayout;
+  row->addWidget(label);
+  row->addWidget(edit_, 1);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(2);
+  column->addLayout(row);
+  column->addWidget(error_);
+  SetIntervention({});
+  connect(edit_, &QLineEdit::textEdited, this, &TextLine::OnEdited);
+  connect(edit_, &QLineEdit::editingFinished, this, &TextLine::OnFinished);
+}
+
+QString TextLine::error() const { return failed_ ? error_->text() : QString(); }
+
+void TextLine::ShowNote(const QString& note, bool error) {
+  failed_ = error;
+  error_->setText(note);
+  error_->setStyleSheet(error ? QStringLiteral("color: #d04040") : QString());
+  error_->setVisible(!note.isEmpty());
+}
+
+void TextLine::SetIntervention(const Intervention& intervention) {
+  const bool typing = edit_->isModified() || failed_;
+  const bool same = shown_ == intervention && !edit_->text().isEmpty();
+  shown_ = intervention;
+  if (typing && same) return;
+  edit_->setText(TextOf(intervention));
+  edit_->setCursorPosition(0);
+  ShowNote(QString(), false);
+}
+
+void TextLine::Enter(const QString& text) {
+  edit_->setText(text);
+  edit_->setModified(true);
+  OnFinished();
+}
+
+void TextLine::OnEdited(const QString& text) {
+  try {
+    const bool waits = ParseIntervention(text.toStdString()) != shown_;
+    ShowNote(waits ? tr("not in force yet: press Enter") : QString(), false);
+  } catch (const Error& error) {
+    ShowNote(QString::fromUtf8(error.what()), true);
+  }
+}
+
+void TextLine::OnFinished() {
+  if (!edit_->isModified()) return;
+  OnEdited(edit_->text());
+  if (failed_) return;
+  const Intervention parsed = ParseIntervention(edit_->text().toStdString());
+  ShowNote(QString(), false);
+  edit_->setText(TextOf(parsed));
+  edit_->setModified(false);
+  if (parsed == shown_) return;
+  shown_ = parsed;
+  Q_EMIT Edited(parsed);
+}
+
+}  // namespace midscope

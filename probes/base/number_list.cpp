@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "probes/base/number_list.h"
+
+#include <charconv>
+#include <set>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+
+namespace midscope {
+namespace {
+
+// The number at the front of `text`, which is cut off. False where there is none.
+bool TakeNumber(std::string_view& text, int64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return false;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return true;
+}
+
+std::string_view Trim(std::string_view text) {
+  const size_t first = text.find_first_not_of(' ');
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+}  // namespace
+
+std::vector<int64_t> ParseNumberList(std::string_view thing, std::string_view text, int64_t minimum,
+                                     int64_t maximum) {
+  const std::string allowed = "Give numbers from " + std::to_string(minimum) + " to " +
+                              std::to_string(maximum) + ", such as " + std::to_string(minimum) +
+                              "," + std::to_string(maximum);
+  const auto fail = [&](const std::string& reason) {
+    throw UsageError(std::string(thing), reason, allowed);
+  };
+  std::vector<int64_t> numbers;
+  std::set<int64_t> seen;
+  size_t begin = 0;
+  while (begin <= text.size()) {
+    const size_t comma = std::min(text.find(',', begin), text.size());
+    const std::string_view item = Trim(text.substr(begin, comma - begin));
+    begin = comma + 1;
+    std::string_view rest = item;
+    int64_t first = 0;
+    if (!TakeNumber(rest, first)) fail(Quote(item) + " is no number");
+    int64_t last = first;
+    if (!rest.empty() && rest.front() == '-') {
+      rest.remove_prefix(1);
+      if (!TakeNumber(rest, last)) fail(Quote(item) + " is no range");
+    }
+    if (!rest.empty()) fail(Quote(item) + " is no number");
+    if (first < minimum || last > maximum || first > maximum) {
+      fail(Quote(item) + " is out of range");
+    }
+    if (last < first) fail(Quote(item) + " runs backwards");
+    for (int64_t number = first; number <= last; ++number) {
+      if (!seen.insert(number).second) fail(std::to_string(number) + " stands twice");
+      numbers.push_back(number);
+    }
+  }
+  return numbers;
+}
+
+}  // namespace midscope

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// The axes that several records share, so that they are called and numbered alike everywhere.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/record.h"
+
+namespace midscope {
+
+// An axis counted 0, 1, ...
+Axis CountedAxis(const std::string& name, int64_t size);
+// An axis whose places are these numbers (channels, positions, gold places).
+Axis ValuedAxis(const std::string& name, const std::vector<int64_t>& values);
+// An axis whose places have names (settings).
+Axis LabelledAxis(const std::string& name, std::vector<std::string> labels);
+
+}  // namespace midscope

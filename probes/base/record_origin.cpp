@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "probes/base/record_origin.h"
+
+#include <span>
+
+#include "core/base/file_hash.h"
+
+namespace midscope {
+
+void WriteOrigin(const RecordOrigin& origin, Record& record) {
+  if (!origin.intervention.empty()) record.attributes["intervention"] = origin.intervention;
+  record.attributes["prompt_hash"] = origin.prompt_hash;
+  record.attributes["subject_hash"] = origin.subject_hash;
+  record.attributes["model_hash"] = origin.model_hash;
+  record.attributes["dtype"] = origin.dtype;
+  record.attributes.emplace("task", origin.task);
+  record.attributes.emplace("seed", origin.seed);
+  record.attributes.emplace("sample", origin.sample);
+  record.attributes.emplace("place", origin.place);
+}
+
+std::string PromptsHash(const std::vector<Prompt>& prompts) {
+  // Each list after its length: (1 2)(3) and (1)(2 3) are different prompts.
+  std::string text;
+  const auto add = [&text](const auto& numbers) {
+    text += std::to_string(numbers.size()) + ':';
+    for (const auto number : numbers) text += std::to_string(number) + ' ';
+  };
+  for (const Prompt& prompt : prompts) {
+    add(prompt.ids);
+    add(prompt.answer_ids);
+    for (const Span& span : prompt.spans) {
+      add(std::vector<int64_t>{span.token_begin, span.token_end});
+      text += std::to_string(span.name.size()) + ':' + span.name;
+    }
+    text += '\n';
+  }
+  return HashBytes(std::as_bytes(std::span(text)));
+}
+
+}  // namespace midscope

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// How well a given answer came out, as a record.
+#pragma once
+
+#include "core/base/record.h"
+#include "core/run/scoring.h"
+#include "core/tokenizer/prompt.h"
+
+namespace midscope {
+
+// Record answer: answer_ids, answer_token_nll [answer_token]; attributes answer, answer_nll
+// (nats), correct (0/1).
+Record AnswerRecord(const Prompt& prompt, const AnswerScore& score);
+
+}  // namespace midscope

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// How chosen channels of the residual stream go with position.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "probes/base/probe.h"
+
+namespace midscope {
+
+// Record hidden_channels: hidden_channel [layer, channel, position] float32, after every block.
+// Runs where --channels names some.
+ProbeType HiddenChannelsProbe();
+
+// The same record for values [layer, channel, position] that came about elsewhere.
+Record HiddenChannelsRecord(const ModelConfig& config, const std::vector<int64_t>& channels,
+                            int64_t positions, std::vector<float> values);
+
+}  // namespace midscope

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// The residual stream by position, summed over prompts of random text: what is left is what depends
+// on position alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/job.h"
+#include "core/decoder/decoder.h"
+#include "core/decoder/hooks.h"
+#include "core/tokenizer/tokenizer.h"
+
+namespace midscope {
+
+struct HiddenSumsPlan {
+  uint64_t seed = 1;  // of the text
+  int64_t prompts = 24;
+  int64_t tokens = 1000;        // of each prompt
+  bool bos = false;             // the first of them is the model's begin-of-text token
+  std::vector<int64_t> layers;  // blocks after which the stream is looked at
+};
+
+// The ids of prompt number `prompt`: characters drawn uniformly from A-Z, a-z, 0-9 and space, ten a
+// token as in the public code of PositionalHidden (which puts no BOS before them), cut to `tokens`,
+// BOS included. Throws Error (failure) where they make fewer tokens.
+std::vector<int32_t> RandomTextIds(const Tokenizer& tokenizer, uint64_t seed, int64_t prompt,
+                                   int64_t tokens, bool bos = false);
+
+// In float64: sums of float16, as the public code has them, overflow on large channels.
+struct HiddenSums {
+  int64_t prompts = 0;  // summed so far
+  int64_t positions = 0;
+  int64_t channels = 0;
+  std::vector<int64_t> layers;
+  std::vector<double> sums;  // [layer, position, channel]
+
+  // The mean of one channel after layers[layer], by position from `first` on.
+  std::vector<double> Series(size_t layer, int64_t channel, int64_t first) const;
+};
+
+struct HiddenSumsRun {
+  const Decoder& decoder;
+  HiddenSumsPlan plan;
+  // Keeps the sums in this file now and then, when cancelled and at the end; what it holds already
+  // is not run again. "": nowhere.
+  std::string checkpoint;
+  std::string plan_json;     // everything that decides the numbers, for the checkpoint
+  std::vector<Hook*> hooks;  // not owned; called before the stream is read
+  double checkpoint_seconds = 30;
+};
+
+// Throws Error (also where the checkpoint is of another plan), Cancelled.
+HiddenSums SumHiddenStates(const HiddenSumsRun& run, const JobContext& context);
+
+}  // namespace midscope

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "probes/builtin/next_tokens_probe.h"
+
+#include <cmath>
+#include <string>
+
+#include "core/base/utf8.h"
+#include "core/run/scoring.h"
+#include "data/store/array_kind.h"
+#include "probes/base/option_kinds.h"
+#include "probes/base/record_axes.h"
+
+namespace midscope {
+namespace {
+
+class TokensProbe : public Probe {
+ public:
+  explicit TokensProbe(const ProbeInput& input)
+      : tokenizer_(input.decoder.tokenizer()),
+        last_row_(input.prompt_tokens() - 1),
+        top_(input.options.Integer("top")) {}
+
+  Record Finish(const RunResult& result) override {
+    return NextTokensRecord(tokenizer_, result.Logits(last_row_), top_);
+  }
+
+ private:
+  const Tokenizer& tokenizer_;
+  int64_t last_row_;
+  int64_t top_;
+};
+
+}  // namespace
+
+Record NextTokensRecord(const Tokenizer& tokenizer, std::span<const float> logits, int64_t top) {
+  const double normaliser = LogSumExp(logits);
+  std::vector<int64_t> ids;
+  std::vector<std::string> texts;
+  std::vector<float> top_logits;
+  std::vector<double> probabilities;
+  for (const TopToken& token : TopTokens(logits, top)) {
+    ids.push_back(token.id);
+    texts.push_back(DisplayText(tokenizer.TokenText(token.id)));
+    top_logits.push_back(token.logit);
+    probabilities.push_back(std::exp(token.logit - normaliser));
+  }
+  Record record;
+  record.name = "next_tokens";
+  record.axes = {CountedAxis("rank", static_cast<int64_t>(ids.size()))};
+  record.axes.back().unit = kRankFromZero;
+  record.arrays = {{"token_text", {"rank"}, texts, "", "text of the token, control shown"},
+                   {"next_token_ids", {"rank"}, ids, "", "likeliest next tokens"},
+                   {"logit", {"rank"}, top_logits, "", "logit after the last prompt token"},
+                   {"probability", {"rank"}, probabilities, "", "softmax over the vocabulary"}};
+  record.signal = "probability";
+  return record;
+}
+
+ProbeType NextTokensProbe() {
+  ProbeType type;
+  type.name = "next_tokens";
+  type.summary = "the likeliest next tokens";
+  type.options = {TokensOption("top", "how many of the likeliest next tokens to list", 1, 10)};
+  type.make = [](const ProbeInput& input) { return std::make_unique<TokensProbe>(input); };
+  return type;
+}
+
+}  // namespace midscope

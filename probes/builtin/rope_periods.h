@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// What rotary positions can tell apart: how long each pair of dimensions takes to turn once, held
+// against the context that a model was trained with, and how base change, PI, NTK and the YaRNs
+// move that. Needs no model.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/record.h"
+
+namespace midscope {
+
+struct RopeQuestion {
+  int64_t dimensions = 128;  // rotated, even
+  double base = 1e4;         // > 1
+  int64_t context = 4096;    // tokens trained with
+  double factor = 1;         // > 1: PI, NTK and YaRN by this factor beside the plain frequencies
+  double new_base = 0;       // > 1: another base beside them
+};
+
+// Throws Error (usage) where the question has an odd number of dimensions or a number out of range.
+void CheckRopeQuestion(const RopeQuestion& question);
+
+// Record `rope`. The first scheme is always `none`. Arrays:
+//   frequency (radians a position), period (positions), turns (within the context), completes
+//   (whether that is one or more) [scheme, pair]; first_pair_over_context (-1: all pairs turn
+//   within the context), dimensions_within_context, dimensions_within_stretched (context * factor),
+//   base (NaN where frequencies come from no one base), magnitude [scheme];
+//   similarity, decay_bound [scheme, distance], distances up to the stretched context: the logit of
+//   a query and key of ones, over its value at distance 0 (the mean of cos(distance * theta), which
+//   sinusoidal encodings have as their inner product too), and the upper bound of Su et al. (arXiv
+//   2104.09864, section 3.4.3), mean over i of |sum over j < i of exp(i distance theta_j)|;
+//   sinusoidal_encoding [position, dimension] of Vaswani et al. (arXiv 1706.03762) with this base.
+// Attributes yarn_ramp_low, yarn_ramp_high (pairs), where there is a factor.
+Record RopePeriods(const RopeQuestion& question);
+
+}  // namespace midscope

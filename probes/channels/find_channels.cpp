@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include "probes/channels/find_channels.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/run/what_if.h"
+#include "data/sweep/sweep_store.h"
+#include "probes/engine/run_probe.h"
+#include "probes/model/model_options.h"
+#include "probes/model/provenance.h"
+
+namespace midscope {
+namespace {
+
+constexpr int64_t kMeasuredTokens = 256;
+
+std::string SearchFile(const std::string& out) { return out.empty() ? "" : out + ".search"; }
+std::string ValidationFile(const std::string& out) { return out + ".validation"; }
+
+// What can be told of the validation before hours of search.
+void CheckValidation(const FindChannelsRun& run) {
+  if (!run.validation) return;
+  const ValidationPlan& plan = run.validation->plan;
+  const ModelConfig& config = run.decoder->config();
+  CheckSettings({ReadSetting(TrialText({0, 1, false}, plan.layers))}, config);
+  const Tokenizer& tokenizer = run.decoder->tokenizer();
+  const auto task = MakeTaskFor(tokenizer, plan.task, plan.seed);
+  CheckPromptFormat(tokenizer, plan.format);
+  for (const Prompt& prompt : TaskPrompts(tokenizer, *task, plan.places, 0, plan.format)) {
+    CheckPromptFits(config, prompt);
+  }
+}
+
+ValidationPlan PlanOf(const FindChannelsRun& run, const std::vector<ChannelScore>& ranked) {
+  ValidationPlan plan = run.validation->plan;
+  std::vector<int64_t> candidates;
+  for (const ChannelScore& score : ranked) {
+    if (static_cast<int64_t>(candidates.size()) < run.top) candidates.push_back(score.channel);
+  }
+  plan.trials = MakeTrials(candidates, run.validation->factors, false);
+  if (run.validation->control) {
+    const auto drawn = ControlChannels(candidates, run.decoder->config().hidden, plan.seed);
+    const auto control = MakeTrials(drawn, run.validation->factors, true);
+    plan.trials.insert(plan.trials.end(), control.begin(), control.end());
+  }
+  return plan;
+}
+
+SweepResult RunTrials(const FindChannelsRun& run, const ValidationPlan& plan,
+                      const JobContext& context) {
+  const Tokenizer& tokenizer = run.decoder->tokenizer();
+  const auto task = MakeTaskFor(tokenizer, plan.task, plan.seed);
+  SweepRun sweep;
+  sweep.decoder = run.decoder;
+  sweep.plan = TrialSweep(plan);
+  sweep.questions = [&](int64_t sample) {
+    return AnswerQuestions(TaskPrompts(tokenizer, *task, plan.places, sample, plan.format));
+  };
+  std::optional<SweepStore> store;
+  if (!run.out.empty()) {
+    SweepStoreOptions options;
+    options.resume = run.resume;
+    store = SweepStore::Create(
+        ValidationFile(run.out), PlanJson(sweep.plan, *run.decoder),
+        MakeProvenance(*run.decoder, "", static_cast<int64_t>(plan.seed), ""), options);
+    sweep.store = &*store;
+  }
+  JobContext inner = context;
+  inner.progress = [&](const Progress& progress) {
+    context.Report({"validate", progress.done, progress.total, "examples"});
+  };
+  return RunSweep(sweep, inner);
+}
+
+double SecondsOf(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double PrefillSeconds(const FindChannelsRun& run, const JobContext& context) {
+  const int64_t tokens = std::min(kMeasuredTokens, run.search.states.tokens);
+  const auto ids = RandomTextIds(run.decoder->tokenizer(), run.search.states.seed, 0, tokens,
+                                 run.search.states.bos);
+  RunRequest request;
+  request.ids = ids;
+  run.decoder->RunOne(request, context);  // the first run also reads the weights from the disk
+  const double measured = SecondsOf([&] { run.decoder->RunOne(request, context); });
+  const HiddenSumsPlan& states = run.search.states;
+  return measured * static_cast<double>(states.prompts * states.tokens) /
+         static_cast<double>(tokens);
+}
+
+double ValidationSeconds(const FindChannelsRun& run, const JobContext& context) {
+  const ValidationPlan& plan = run.validation->plan;
+  const Tokenizer& tokenizer = run.decoder->tokenizer();
+  const auto task = MakeTaskFor(tokenizer, plan.task, plan.seed);
+  WhatIf what_if(run.decoder, TaskPrompts(tokenizer, *task, {plan.places.front()}, 0, plan.format));
+  const auto trial = [&](double factor) {
+    return ReadSetting(TrialText({0, factor, false}, plan.layers)).intervention;
+  };
+  const double unchanged = SecondsOf([&] { what_if.Evaluate({}, context, false); });
+  what_if.Evaluate(trial(0), context, false);
+  const double changed = SecondsOf([&] { what_if.Evaluate(trial(-1), context, false); });
+  const double arms = run.validation->control ? 2 : 1;
+  const double trials =
+      arms * static_cast<double>(run.top) * static_cast<double>(run.validation->factors.size());
+  return static_cast<double>(plan.examples) * static_cast<double>(plan.places.size()) *
+         (unchanged + trials * changed);
+}
+
+}  // namespace
+
+std::string FindChannelsPlanJson(const FindChannelsRun& run) {
+  const ChannelSearchOptions& search = run.search;
+  nlohmann::ordered_json json;
+  json["seed"] = search.states.seed;
+  json["prompts"] = search.states.prompts;
+  json["tokens"] = search.states.tokens;
+  // What is as it always was is left out: plans of older files say nothing of it.
+  if (search.states.bos) json["bos"] = true;
+  json["layers"] = search.states.layers;
+  json["trend_skip"] = search.trend_skip;
+  json["smoothness_skip"] = search.smoothness_skip;
+  json["smoothing_window"] = search.smoothing_window;
+  json["threshold"] = search.threshold;
+  json["top"] = run.top;
+  if (run.validation) {
+    const ValidationPlan& plan = run.validation->plan;
+    json["validation"] = {{"task", plan.task},
+                          {"seed", plan.seed},
+                          {"examples", plan.examples},
+                          {"places", plan.places},
+                          {"layers", plan.layers.Text()},
+                          {"factors", run.validation->factors},
+                          {"control", run.validation->control}};
+    PromptFormat format = plan.format;
+    format.bos = StoredBosRule(run.decoder->tokenizer(), format.bos);
+    AddPromptFormat(format, &json["validation"]);
+    // Said only where it is so: plans of older files have no such key.
+    if (plan.loss == ValidationLoss::kCode) json["validation"]["loss"] = "code";
+  }
+  json["model_hash"] = run.decoder->hash();
+  json["dtype"] = DtypeName(run.decoder->options().dtype);
+  return json.dump();
+}
+
+std::vector<std::string> UnfinishedFiles(const std::string& out) {
+  return {SearchFile(out), ValidationFile(out), JournalPath(ValidationFile(out))};
+}
+
+void RemoveUnfinishedFiles(const std::string& out) {
+  std::error_code ignored;
+  for (const std::string& file : UnfinishedFiles(out)) std::filesystem::remove(file, ignored);
+}
+
+void CheckUnfinishedFiles(const std::string& out, bool resume) {
+  if (out.empty() || resume) return;
+  for (const std::string& file : UnfinishedFiles(out)) {
+    if (!std::filesystem::exists(file)) continue;
+    throw UsageError(file, "an unfinished search lies here",
+                     "Resume it (--resume), remove it, or give another name");
+  }
+}
+
+std::vector<Record> FindChannels(const FindChannelsRun& run, const JobContext& context) {
+  CheckSearchOptions(run.search, run.decoder->config());
+  CheckValidation(run);
+  CheckUnfinishedFiles(run.out, run.resume);
+  const HiddenSums sums = SumHiddenStates(
+      {*run.decoder, run.search.states, SearchFile(run.out), FindChannelsPlanJson(run), run.hooks},
+      context);
+  const std::vector<ChannelScore> scores = ScoreChannels(sums, run.search, context);
+  std::vector<Record> records = {ChannelSearchRecord(sums, run.search, scores, run.top)};
+  const std::vector<ChannelScore> ranked = RankChannels(scores);
+  if (!run.validation || ranked.empty()) return records;
+  if (run.on_search) run.on_search(records.front());
+  const ValidationPlan plan = PlanOf(run, ranked);
+  const SweepResult result = RunTrials(run, plan, context);
+  records.push_back(ChannelValidationRecord(plan, result));
+  records.push_back(MeansRecord(TrialSweep(plan), result));
+  return records;
+}
+
+double EstimateSeconds(const FindChannelsRun& run, const JobContext& context) {
+  JobContext quiet = context;
+  quiet.progress = nullptr;
+  const double states = PrefillSeconds(run, quiet);
+  return states + (run.validation ? ValidationSeconds(run, quiet) : 0);
+}
+
+}  // namespace midscope

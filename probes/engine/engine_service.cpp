@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+#include "probes/engine/engine_service.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace midscope {
+namespace {
+
+// Progress is for eyes: more often than this only costs.
+constexpr auto kProgressInterval = std::chrono::milliseconds(40);
+
+bool HasSide(RequestKind kind) {
+  return kind == RequestKind::kLook || kind == RequestKind::kWhatIf;
+}
+
+}  // namespace
+
+EngineService::EngineService(std::unique_ptr<Engine> engine, Listener listener)
+    : engine_(std::move(engine)), listener_(std::move(listener)), thread_([this] { Loop(); }) {}
+
+EngineService::~EngineService() {
+  {
+    const std::lock_guard lock(mutex_);
+    quit_ = true;
+    queue_.clear();
+    if (running_.ticket != 0) running_.cancel->store(true);
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+bool EngineService::Matches(const Work& work, RequestKind kind, Side side) {
+  return work.ticket != 0 && work.kind() == kind && (!HasSide(kind) || work.side == side);
+}
+
+void EngineService::TakeMatching(RequestKind kind, Side side, std::vector<Work>& taken) {
+  for (auto it = queue_.begin(); it != queue_.end();) {
+    if (Matches(*it, kind, side)) {
+      taken.push_back(std::move(*it));
+      it = queue_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+}
+
+std::chrono::milliseconds EngineService::Patience() const {
+  const std::chrono::milliseconds set = patience_.load();
+  if (set != kNoPatienceSet) return set;
+  constexpr double kShortest = 20;
+  constexpr double kLongest = 400;
+  return std::chrono::milliseconds(
+      static_cast<int64_t>(std::clamp(last_seconds_ * 1000 / 4, kShortest, kLongest)));
+}
+
+std::vector<EngineService::Work> EngineService::Supersede(Side side) {
+  std::vector<Work> replaced;
+  TakeMatching(RequestKind::kWhatIf, side, replaced);
+  if (!Matches(running_, RequestKind::kWhatIf, side)) return replaced;
+  const Clock::time_point now = Clock::now();
+  if (starving_ && now - starving_since_ > Patience()) return replaced;
+  if (!starving_) {
+    starving_ = true;
+    starving_since_ = now;
+  }
+  running_.cancel->store(true);
+  return replaced;
+}
+
+uint64_t EngineService::Post(EngineRequest request, Side side) {
+  std::vector<Work> replaced;
+  uint64_t ticket = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    Work work;
+    work.request = std::move(request);
+    work.side = side;
+    ticket = work.ticket = ++last_ticket_;
+    if (work.kind() == RequestKind::kWhatIf) {
+      replaced = Supersede(side);
+      const auto first_other = std::find_if(queue_.begin(), queue_.end(), [](const Work& other) {
+        return other.kind() == RequestKind::kLook || other.kind() == RequestKind::kCompare;
+      });
+      queue_.insert(first_other, std::move(work));
+    } else {
+      queue_.push_back(std::move(work));
+    }
+  }
+  wake_.notify_one();
+  for (const Work& work : replaced) ReplyCancelled(work);
+  return ticket;
+}
+
+void EngineService::Cancel(RequestKind kind, Side side) {
+  std::vector<Work> taken;
+  {
+    const std::lock_guard lock(mutex_);
+    TakeMatching(kind, side, taken);
+    if (Matches(running_, kind, side)) running_.cancel->store(true);
+  }
+  for (const Work& work : taken) ReplyCancelled(work);
+}
+
+void EngineService::CancelAll() {
+  std::deque<Work> taken;
+  {
+    const std::lock_guard lock(mutex_);
+    taken.swap(queue_);
+    if (running_.ticket != 0) running_.cancel->store(true);
+  }
+  for (const Work& work : taken) ReplyCancelled(work);
+}
+
+std::shared_ptr<EngineReply> EngineService::ReplyTo(const Work& work) {
+  auto reply = std::make_shared<EngineReply>();
+  reply->ticket = work.ticket;
+  reply->kind = work.kind();
+  reply->side = work.side;
+  reply->request = work.request;
+  return reply;
+}
+
+void EngineService::ReplyCancelled(const Work& work) {
+  const std::shared_ptr<EngineReply> reply = ReplyTo(work);
+  reply->outcome.end = JobEnd::kCancelled;
+  if (listener_.replied) listener_.replied(reply);
+}
+
+void EngineService::Loop() {
+  for (;;) {
+    Work work;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [this] { return quit_ || !queue_.empty(); });
+      if (quit_) return;
+      work = std::move(queue_.front());
+      queue_.pop_front();
+      running_ = work;
+    }
+    Run(work);
+  }
+}
+
+void EngineService::Run(const Work& work) {
+  const std::shared_ptr<EngineReply> reply = ReplyTo(work);
+  Clock::time_point last_progress;
+  JobContext context;
+  context.cancel = work.cancel.get();
+  context.progress = [this, &work, &last_progress](const Progress& progress) {
+    const Clock::time_point now = Clock::now();
+    if (now - last_progress < kProgressInterval && progress.done < progress.total) return;
+    last_progress = now;
+    if (listener_.progressed) listener_.progressed(work.ticket, progress);
+  };
+  context.log = listener_.logged;
+  reply->outcome =
+      RunJob(context, [this, &work, &reply](const JobContext& job) { Do(work, job, *reply); });
+  {
+    const std::lock_guard lock(mutex_);
+    running_ = Work();
+    // An engine that finished although it was told to stop: its numbers are no longer wanted. A
+    // model or a prompt that it has taken is what later numbers are of.
+    const bool taken = reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kSubject;
+    if (!taken && work.cancel->load() && reply->outcome.end == JobEnd::kDone) {
+      reply->outcome.end = JobEnd::kCancelled;
+      reply->records.clear();
+    }
+    const bool picture = reply->kind == RequestKind::kWhatIf && reply->outcome.end == JobEnd::kDone;
+    if (picture) {
+      starving_ = false;
+      last_seconds_ = reply->cost.seconds;
+    }
+  }
+  if (listener_.replied) listener_.replied(reply);
+}
+
+void EngineService::Do(const Work& work, const JobContext& context, EngineReply& reply) {
+  switch (work.kind()) {
+    case RequestKind::kOpen:
+      reply.model = engine_->Open(std::get<OpenRequest>(work.request), context);
+      reply.provenance = engine_->Describe();
+      break;
+    case RequestKind::kSubject:
+      reply.records = engine_->SetSubject(std::get<Subject>(work.request), context);
+      break;
+    case RequestKind::kLook: {
+      LookReply look = engine_->Look(std::get<LookRequest>(work.request), context);
+      reply.records = std::move(look.records);
+      reply.failures = std::move(look.failures);
+      break;
+    }
+    case RequestKind::kWhatIf: {
+      WhatIfReply what_if = engine_->WhatIf(std::get<WhatIfRequest>(work.request), context);
+      reply.records = std::move(what_if.records);
+      reply.cost = what_if.cost;
+      break;
+    }
+    case RequestKind::kCompare: {
+      const auto partial = [this, &work](const Record& record) {
+        if (!work.cancel->load() && listener_.partial)
+          listener_.partial(work.ticket, std::make_shared<Record>(record));
+      };
+      reply.records.push_back(
+          engine_->Compare(std::get<CompareRequest>(work.request), partial, context));
+      break;
+    }
+  }
+}
+
+}  // namespace midscope

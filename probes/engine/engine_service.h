@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// The engine on a thread of its own. Requests are values with a ticket, replies are values with the
+// same ticket; every request ends in exactly one reply: done, cancelled or failed (why).
+//
+// What-ifs go before everything else, and the newest wins: a newer one for the same side takes the
+// place of one that waits, and stops the one under way. So that a hand that never rests still sees
+// pictures, the one under way may finish when no picture has come for a while (SetPatience).
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "probes/base/side.h"
+#include "probes/engine/engine.h"
+
+namespace midscope {
+
+enum class RequestKind { kOpen, kSubject, kLook, kWhatIf, kCompare };
+
+using EngineRequest =
+    std::variant<OpenRequest, Subject, LookRequest, WhatIfRequest, CompareRequest>;
+
+struct EngineReply {
+  uint64_t ticket = 0;
+  RequestKind kind = RequestKind::kOpen;
+  Side side = Side::kA;
+  EngineRequest request;
+  JobOutcome outcome;
+  ModelSummary model;                 // kOpen
+  Provenance provenance;              // kOpen
+  std::vector<Record> records;        // kSubject, kLook, kWhatIf, kCompare (one)
+  std::vector<std::string> failures;  // kLook: of single probes
+  WhatIfCost cost;                    // kWhatIf
+};
+
+class EngineService {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using ReplyPointer = std::shared_ptr<const EngineReply>;
+  using RecordPointer = std::shared_ptr<const Record>;
+
+  // Each may be empty. Called on the service's thread; `replied` for a request that ends before it
+  // began on the thread that ended it. They must not call the service.
+  struct Listener {
+    std::function<void(ReplyPointer reply)> replied;
+    std::function<void(uint64_t ticket, const Progress& progress)> progressed;
+    std::function<void(uint64_t ticket, RecordPointer record)> partial;
+    std::function<void(const std::string& message)> logged;
+  };
+
+  EngineService(std::unique_ptr<Engine> engine, Listener listener);
+  // Cancels what is under way and waits for it; what waits gets no reply.
+  ~EngineService();
+  EngineService(const EngineService&) = delete;
+  EngineService& operator=(const EngineService&) = delete;
+
+  // From any thread; never blocks on the engine. The ticket of the request.
+  uint64_t Post(EngineRequest request, Side side = Side::kA);
+  // Cancels everything of that kind (and side, for what-ifs and looks), waiting or under way.
+  void Cancel(RequestKind kind, Side side);
+  void CancelAll();
+  // How long the hand may go without a picture before a what-if under way is let finish; without
+  // this call: a quarter of what the last one took, 20 to 400 ms.
+  void SetPatience(std::chrono::milliseconds patience) { patience_ = patience; }
+
+ private:
+  static constexpr std::chrono::milliseconds kNoPatienceSet{-1};
+
+  struct Work {
+    uint64_t ticket = 0;
+    EngineRequest request;
+    Side side = Side::kA;
+    std::shared_ptr<std::atomic<bool>> cancel = std::make_shared<std::atomic<bool>>(false);
+
+    RequestKind kind() const { return static_cast<RequestKind>(request.index()); }
+  };
+  static bool Matches(const Work& work, RequestKind kind, Side side);
+
+  void Loop();
+  void Run(const Work& work);
+  void Do(const Work& work, const JobContext& context, EngineReply& reply);
+  // What a reply says of its request.
+  static std::shared_ptr<EngineReply> ReplyTo(const Work& work);
+  void ReplyCancelled(const Work& work);
+  // With mutex_ held.
+  std::chrono::milliseconds Patience() const;
+  // With mutex_ held: makes room for a what-if that came in; returns those it replaces.
+  std::vector<Work> Supersede(Side side);
+  void TakeMatching(RequestKind kind, Side side, std::vector<Work>& taken);
+
+  std::unique_ptr<Engine> engine_;
+  const Listener listener_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Work> queue_;    // guarded by mutex_
+  Work running_;              // guarded by mutex_; ticket 0: none
+  uint64_t last_ticket_ = 0;  // guarded by mutex_
+  bool quit_ = false;         // guarded by mutex_
+  bool starving_ = false;     // guarded by mutex_: a what-if was stopped, no picture came since
+  Clock::time_point starving_since_;
+  std::atomic<std::chrono::milliseconds> patience_{kNoPatienceSet};
+  double last_seconds_ = 0;  // guarded by mutex_: of the last what-if
+  std::thread thread_;       // last: it uses all of the above
+};
+
+}  // namespace midscope

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "probes/engine/run_probe.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/intervention/passage.h"
+#include "core/plan/context_limit.h"
+#include "core/run/scoring.h"
+#include "probes/builtin/answer_record.h"
+#include "probes/prompt/prompt_record.h"
+
+namespace midscope {
+namespace {
+
+int64_t TokensToRun(const Prompt& prompt) {
+  return static_cast<int64_t>(IdsToScore(prompt.ids, prompt.answer_ids).size());
+}
+
+}  // namespace
+
+void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
+                     const Intervention& intervention) {
+  const int64_t tokens = TokensToRun(prompt);
+  const int64_t longest = LongestRun(intervention, config);
+  if (tokens <= longest) return;
+  throw UsageError("prompt",
+                   "it has " + std::to_string(tokens) + " tokens (answer included), " +
+                       ContextHolds(intervention, config),
+                   "Shorten the prompt by " + std::to_string(tokens - longest) +
+                       " tokens or more, choose a position scheme that reaches further, such as "
+                       "self-extend; probe, whatif, sweep and generate have --beyond-context");
+}
+
+bool PromptIsBeyondContext(const ModelConfig& config, const Prompt& prompt,
+                           const Intervention& intervention) {
+  return IsBeyondContext(TokensToRun(prompt), intervention, config);
+}
+
+void LogBeyondContext(const ModelConfig& config, const Prompt& prompt,
+                      const Intervention& intervention, const JobContext& context) {
+  if (!PromptIsBeyondContext(config, prompt, intervention)) return;
+  context.Log("warning: " + BeyondContextText(TokensToRun(prompt), intervention, config));
+}
+
+std::vector<Record> RunProbes(const Decoder& decoder, const Prompt& prompt,
+                              const Intervention& intervention, const ProbeRegistry& probes,
+                              const OptionSet& options, const JobContext& context) {
+  const std::vector<const ProbeType*> types = probes.Selected(options);
+  const bool shared_run = std::any_of(types.begin(), types.end(),
+                                      [](const ProbeType* type) { return !type->own_runs; });
+  if (shared_run && decoder.config().beyond_context) {
+    LogBeyondContext(decoder.config(), prompt, intervention, context);
+  }
+  return RunProbeTypes(decoder, prompt, intervention, types, options, context);
+}
+
+namespace {
+
+using Types = std::vector<const ProbeType*>;
+
+// Does the work; where `failures` is there, an Error is added to it, and false returned.
+template <typename Work>
+bool Alone(std::vector<std::string>* failures, Work work) {
+  try {
+    work();
+    return true;
+  } catch (const Error& error) {
+    if (!failures) throw;
+    failures->push_back(error.what());
+    return false;
+  }
+}
+
+bool SharesRun(const Types& types) {
+  return std::any_of(types.begin(), types.end(),
+                     [](const ProbeType* type) { return !type->own_runs; });
+}
+
+// With `failures`, probes that fail before or after the run are left out; an Error of the run is
+// thrown.
+std::vector<Record> RunTogether(const ProbeInput& input, const Types& types,
+                                std::vector<std::string>* failures) {
+  std::vector<std::unique_ptr<Probe>> running;
+  RunRequest request;
+  Types made;
+  for (const ProbeType* type : types) {
+    Alone(failures, [&] {
+      std::unique_ptr<Probe> probe = type->make(input);
+      const std::vector<Hook*> hooks = probe->Hooks();
+      request.hooks.insert(request.hooks.end(), hooks.begin(), hooks.end());
+      running.push_back(std::move(probe));
+      made.push_back(type);
+    });
+  }
+  const std::vector<int32_t> ids = IdsToScore(input.prompt.ids, input.prompt.answer_ids);
+  request.ids = ids;
+  request.prompt_tokens = input.prompt_tokens();
+  request.intervention = input.intervention;
+  const bool shared_run = SharesRun(made);
+  RunResult result;
+  if (shared_run) result = input.decoder.RunOne(request, *input.context);
+
+  std::vector<Record> records;
+  records.reserve(running.size() + 1);
+  for (const std::unique_ptr<Probe>& probe : running) {
+    Alone(failures, [&] { records.push_back(probe->Finish(result)); });
+  }
+  if (shared_run && !input.prompt.answer_ids.empty()) {
+    records.push_back(AnswerRecord(
+        input.prompt, ScoreAnswer(result, input.prompt_tokens(), input.prompt.answer_ids)));
+  }
+  return records;
+}
+
+// Marks the records of a run beyond the context; probes with runs of their own say it themselves.
+std::vector<Record> MarkedByContext(std::vector<Record> records, const Decoder& decoder,
+                                    const Prompt& prompt, const Intervention& intervention,
+                                    const Types& types) {
+  if (!SharesRun(types) || !decoder.config().beyond_context) return records;
+  const bool beyond = PromptIsBeyondContext(decoder.config(), prompt, intervention);
+  for (Record& record : records) {
+    const bool own_run = std::any_of(types.begin(), types.end(), [&](const ProbeType* type) {
+      return type->own_runs && type->name == record.name;
+    });
+    if (!own_run) record.attributes["beyond_context"] = int64_t{beyond ? 1 : 0};
+  }
+  return records;
+}
+
+}  // namespace
+
+std::vector<Record> RunProbeTypes(const Decoder& decoder, const Prompt& prompt,
+                                  const Intervention& intervention, const Types& types,
+                                  const OptionSet& options, const JobContext& context) {
+  if (SharesRun(types)) CheckPromptFits(decoder.config(), prompt, intervention);
+  LogBytesWithoutToken(prompt, context);
+  const Intervention resolved = ResolvePassages(intervention, prompt);
+  return MarkedByContext(
+      RunTogether({decoder, prompt, resolved, options, &context}, types, nullptr), decoder, prompt,
+      intervention, types);
+}
+
+std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
+                                   const Intervention& intervention, const Types& types,
+                                   const OptionSet& options, const JobContext& context,
+                                   std::vector<std::string>& failures) {
+  if (SharesRun(types)) CheckPromptFits(decoder.config(), prompt, intervention);
+  LogBytesWithoutToken(prompt, context);
+  const Intervention resolved = ResolvePassages(intervention, prompt);
+  const ProbeInput input{decoder, prompt, resolved, options, &context};
+  const auto optional = [](const ProbeType* type) {
+    return type->on_request || !type->plugin.empty();
+  };
+  Types usual;
+  Types others;
+  for (const ProbeType* type : types) (optional(type) ? others : usual).push_back(type);
+  std::vector<std::string> found;
+  try {
+    std::vector<Record> records = RunTogether(input, types, &found);
+    failures.insert(failures.end(), found.begin(), found.end());
+    return MarkedByContext(std::move(records), decoder, prompt, intervention, types);
+  } catch (const Error&) {
+    if (others.empty()) throw;
+  }
+  // The run failed, perhaps in a hook of one of them: which, only runs without the others tell.
+  std::vector<Record> records = RunTogether(input, usual, &failures);
+  for (const ProbeType* type : others) {
+    Alone(&failures, [&] {
+      for (Record& record : RunTogether(input, {type}, &failures)) {
+        if (record.name == type->name) records.push_back(std::move(record));
+      }
+    });
+  }
+  return MarkedByContext(std::move(records), decoder, prompt, intervention, types);
+}
+
+}  // namespace midscope

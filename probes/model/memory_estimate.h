@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// What a model takes in memory, from its file's header alone.
+#pragma once
+
+#include <cstdint>
+
+#include "core/model/model_config.h"
+#include "kernels/types.h"
+
+namespace midscope {
+
+struct MemoryEstimate {
+  int64_t weight_bytes = 0;         // expanded to the dtype
+  int64_t stored_weight_bytes = 0;  // as they lie in the file, and what is dequantised at a time
+  int64_t cache_bytes = 0;          // keys and values of the prompt
+  int64_t trace_bytes = 0;      // keys, values and residual rows: what what-if keeps of a prompt
+  int64_t attention_bytes = 0;  // last-query attention of every layer and head, float32
+};
+
+MemoryEstimate EstimateMemory(const ModelConfig& config, kernels::Dtype dtype, int64_t tokens);
+
+}  // namespace midscope

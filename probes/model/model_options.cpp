@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "probes/model/model_options.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/nearest_word.h"
+#include "probes/base/option_kinds.h"
+
+namespace midscope {
+
+std::vector<OptionDescription> ModelOptions() {
+  OptionDescription model = FileOption(
+      "model",
+      "a .gguf file, a Hugging Face folder, org/name (or org/name@REVISION) for a model of the "
+      "Hugging Face cache (see midscope fetch), or 'embedded' for the small model that "
+      "`./midscope setup` fetches");
+  model.required = true;
+  OptionDescription device = TextOption(
+      "device",
+      "what runs the layers: cpu, or a list such as cuda:0,cuda:1,cpu, the first layers on the "
+      "first device; evenly, or by counts as in cuda:0=20,cpu=12. cpu:portable is the CPU by "
+      "LibTorch's own operations, as a GPU would run it");
+  device.default_value = std::string("cpu");
+  return {model,
+          ChoiceOption("dtype", "in which precision the model computes", {"float32", "bfloat16"}),
+          ChoiceOption("weights",
+                       "where the weights are: as they lie in the file (stored: little memory, "
+                       "dequantised while they are used), or dequantised once to the dtype "
+                       "(expanded: fastest for small models); auto: expanded where that takes at "
+                       "most 1 GiB",
+                       {"auto", "stored", "expanded"}),
+          IntegerOption("threads", "threads to compute with; 0: as many as the machine has", 0,
+                        1024, 0),
+          ChoiceOption("sliding-window",
+                       "off: every layer sees all keys, whatever window the model was made with "
+                       "(mistral, gemma, phi3, qwen)",
+                       {"on", "off"}),
+          device};
+}
+
+OptionDescription BeyondContextOption() {
+  return FlagOption("beyond-context",
+                    "also runs prompts that are longer than the context holds under the setting; "
+                    "their numbers are marked *: they show how a model fails on positions that it "
+                    "was not trained on");
+}
+
+namespace {
+
+bool HasOption(const OptionSet& options, const std::string& name) {
+  const auto& all = options.descriptions();
+  return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
+}
+
+}  // namespace
+
+OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options) {
+  return {.model = model,
+          .dtype = options.Text("dtype"),
+          .threads = static_cast<int>(options.Integer("threads")),
+          .weights = options.Text("weights"),
+          .device = options.Text("device"),
+          .sliding_window = options.Text("sliding-window") == "on",
+          .beyond_context = HasOption(options, "beyond-context") && options.Flag("beyond-context")};
+}
+
+DecoderOptions ReadDecoderOptions(const OptionSet& options) {
+  return ReadDecoderOptions(MakeOpenRequest("", options));
+}
+
+DecoderOptions ReadDecoderOptions(const OpenRequest& request) {
+  return {.dtype = ParseDtype(request.dtype),
+          .threads = request.threads,
+          .sliding_window = request.sliding_window,
+          .beyond_context = request.beyond_context,
+          .weights = ParseWeightStorage(request.weights),
+          .placement = ParsePlacement(request.device)};
+}
+
+std::string DtypeName(kernels::Dtype dtype) {
+  return dtype == kernels::Dtype::kFloat32 ? "float32" : "bfloat16";
+}
+
+kernels::Dtype ParseDtype(std::string_view name) {
+  if (name == "float32") return kernels::Dtype::kFloat32;
+  if (name == "bfloat16") return kernels::Dtype::kBFloat16;
+  throw UsageError("dtype '" + std::string(name) + "'", "there is no such precision",
+                   KnownWordsHint(name, {"float32", "bfloat16"}));
+}
+
+std::string WeightStorageName(WeightStorage storage) {
+  switch (storage) {
+    case WeightStorage::kAuto:
+      return "auto";
+    case WeightStorage::kStored:
+      return "stored";
+    case WeightStorage::kExpanded:
+      return "expanded";
+  }
+  return "";
+}
+
+WeightStorage ParseWeightStorage(std::string_view name) {
+  for (const WeightStorage storage :
+       {WeightStorage::kAuto, WeightStorage::kStored, WeightStorage::kExpanded}) {
+    if (WeightStorageName(storage) == name) return storage;
+  }
+  throw UsageError("weights '" + std::string(name) + "'", "there is no such way to keep them",
+                   KnownWordsHint(name, {"auto", "stored", "expanded"}));
+}
+
+}  // namespace midscope

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The options by which every command, and the window, opens a model.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/options.h"
+#include "core/decoder/decoder.h"
+#include "probes/model/open_request.h"
+
+namespace midscope {
+
+// model (by position on a command line), dtype, weights, threads, sliding-window, device.
+std::vector<OptionDescription> ModelOptions();
+
+// --beyond-context, of the commands that run prompts. ReadDecoderOptions and MakeOpenRequest take
+// it where the options have it.
+OptionDescription BeyondContextOption();
+
+// How an engine is asked to open `model` with these values of the options after it.
+OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options);
+
+// What those options say, and what a request says. Throws Error (usage).
+DecoderOptions ReadDecoderOptions(const OptionSet& options);
+DecoderOptions ReadDecoderOptions(const OpenRequest& request);
+
+// "float32", "bfloat16". Parsing throws Error (usage).
+std::string DtypeName(kernels::Dtype dtype);
+kernels::Dtype ParseDtype(std::string_view name);
+
+// "auto", "stored", "expanded". Parsing throws Error (usage).
+std::string WeightStorageName(WeightStorage storage);
+WeightStorage ParseWeightStorage(std::string_view name);
+
+}  // namespace midscope

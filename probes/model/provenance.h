@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Where an output's numbers come from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/record.h"
+#include "core/decoder/decoder.h"
+
+namespace midscope {
+
+// The program's version, "0.1.0".
+std::string ProgramVersion();
+// "LibTorch 2.11.0, HDF5 1.10.8".
+std::string LibraryVersions();
+// Now, UTC, "2026-11-21T03:04:05Z".
+std::string UtcNow();
+
+// Of an output that no model was needed for.
+Provenance ProgramProvenance(const std::string& command, int64_t seed,
+                             const std::string& options_json);
+
+// `command`: as given; `options_json`: OptionSet::ToJson.
+Provenance MakeProvenance(const Decoder& decoder, const std::string& command, int64_t seed,
+                          const std::string& options_json);
+
+}  // namespace midscope

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Probes of one's own, in a library that `--plugin FILE.so` or MIDSCOPE_PLUGIN_PATH names: include
+// this header, write a ProbeType (probe.h), and register it:
+//
+//   void Register(midscope::ProbeRegistry& probes) { probes.Add(MyProbe()); }
+//   MIDSCOPE_PLUGIN(Register)
+//
+// PLUGINS.md beside this header tells it in full; tests/probes/plugin/plugin_example is a plugin to start
+// from. Nothing in here needs LibTorch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>  // the library's macros
+
+#include "core/base/error.h"
+#include "core/base/record.h"
+#include "core/decoder/hooks.h"
+#include "probes/base/probe.h"
+#include "probes/plugin/probe_registry.h"
+
+#define MIDSCOPE_TEXT_OF(value) #value
+#define MIDSCOPE_TEXT(value) MIDSCOPE_TEXT_OF(value)
+
+#if defined(__GXX_ABI_VERSION) && __GXX_ABI_VERSION >= 1000 && __GXX_ABI_VERSION < 2000
+#define MIDSCOPE_ABI_COMPILER "Itanium C++ ABI 1"  // GCC since 3.4, Clang
+#else
+#define MIDSCOPE_ABI_COMPILER "an unknown C++ ABI"
+#endif
+#if defined(_GLIBCXX_DEBUG)
+#define MIDSCOPE_ABI_LIBRARY "libstdc++ with debug containers"
+#elif defined(__GLIBCXX__)
+#define MIDSCOPE_ABI_LIBRARY "libstdc++ with cxx11 strings " MIDSCOPE_TEXT(_GLIBCXX_USE_CXX11_ABI)
+#elif defined(_LIBCPP_VERSION)
+#define MIDSCOPE_ABI_LIBRARY "libc++ " MIDSCOPE_TEXT(_LIBCPP_ABI_VERSION)
+#else
+#define MIDSCOPE_ABI_LIBRARY "an unknown C++ library"
+#endif
+
+namespace midscope {
+
+// Raised by whoever changes what a compiled plugin sees of these headers in a way that
+// PluginLayout() does not: the order of virtual functions, of members, the meaning of a field.
+inline constexpr int32_t kPluginVersion = 1;
+
+// What compiler and C++ library agree on when classes and strings pass between two libraries.
+inline constexpr char kPluginAbi[] = MIDSCOPE_ABI_COMPILER ", " MIDSCOPE_ABI_LIBRARY;
+
+// The sizes of what passes between Midscope and a plugin, as one number: headers of another version
+// are told from these even where nobody raised kPluginVersion.
+constexpr uint64_t PluginLayout() {
+  constexpr size_t kSizes[] = {
+      sizeof(Axis),          sizeof(Array),      sizeof(Record),      sizeof(OptionDescription),
+      sizeof(OptionSet),     sizeof(HookView),   sizeof(HookRequest), sizeof(HookPoint),
+      sizeof(SequenceInfo),  sizeof(Prompt),     sizeof(Span),        sizeof(Intervention),
+      sizeof(ModelConfig),   sizeof(RunResult),  sizeof(ProbeInput),  sizeof(ProbeType),
+      sizeof(ProbeRegistry), sizeof(std::string)};
+  uint64_t hash = 14695981039346656037u;  // FNV-1a, a size at a time
+  for (const size_t size : kSizes) hash = (hash ^ size) * 1099511628211u;
+  return hash;
+}
+
+// What a plugin exports under the name kPluginSymbol. The order of the first two members never
+// changes: they are read before anything else is believed.
+struct PluginManifest {
+  int32_t version;
+  const char* abi;
+  uint64_t layout;
+  // Adds the plugin's probes to a registry that is empty before. May throw.
+  void (*register_probes)(ProbeRegistry& probes);
+};
+
+inline constexpr char kPluginSymbol[] = "midscope_plugin_manifest";
+
+}  // namespace midscope
+
+// Once in a library, outside any namespace.
+#define MIDSCOPE_PLUGIN(register_function)                                                    \
+  extern "C" {                                                                                \
+  __attribute__((                                                                             \
+      visibility("default"))) extern const midscope::PluginManifest midscope_plugin_manifest; \
+  const midscope::PluginManifest midscope_plugin_manifest = {                                 \
+      midscope::kPluginVersion, midscope::kPluginAbi, midscope::PluginLayout(),               \
+      register_function};                                                                     \
+  }

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "probes/plugin/probe_registry.h"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/nearest_word.h"
+#include "probes/base/option_kinds.h"
+#include "probes/builtin/head_scores_probe.h"
+#include "probes/builtin/hidden_channels_probe.h"
+#include "probes/builtin/key_information_probe.h"
+#include "probes/builtin/last_logits_probe.h"
+#include "probes/builtin/last_query_attention_probe.h"
+#include "probes/builtin/logit_lens_probe.h"
+#include "probes/builtin/next_tokens_probe.h"
+#include "probes/builtin/perplexity_probe.h"
+#include "probes/builtin/position_awareness_probe.h"
+#include "probes/builtin/position_ratio_probe.h"
+#include "probes/builtin/residual_rows_probe.h"
+#include "probes/builtin/retrieval_heads_probe.h"
+#include "probes/builtin/span_attention_probe.h"
+
+namespace midscope {
+namespace {
+
+constexpr const char* kDefaultProbes = "default";
+
+std::set<std::string> ReadNames(std::string_view text) {
+  std::set<std::string> names;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    names.emplace(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return names;
+}
+
+}  // namespace
+
+void ProbeRegistry::Add(ProbeType type) {
+  const bool taken = std::any_of(types_.begin(), types_.end(),
+                                 [&](const ProbeType& known) { return known.name == type.name; });
+  if (taken) throw std::logic_error("probe '" + type.name + "' is registered twice");
+  types_.push_back(std::move(type));
+}
+
+const ProbeType& ProbeRegistry::Find(std::string_view name) const {
+  std::vector<std::string> known;
+  for (const ProbeType& type : types_) {
+    if (type.name == name) return type;
+    known.push_back(type.name);
+  }
+  throw UsageError("probe '" + std::string(name) + "'", "there is no such probe",
+                   KnownWordsHint(name, known));
+}
+
+std::vector<OptionDescription> ProbeRegistry::Options() const {
+  std::vector<OptionDescription> all = {
+      TextOption("probes",
+                 "which probes run, by name, joined by commas; default: those that run when "
+                 "nothing is said")};
+  for (const ProbeType& type : types_) {
+    all.insert(all.end(), type.options.begin(), type.options.end());
+  }
+  return all;
+}
+
+std::vector<const ProbeType*> ProbeRegistry::Selected(const OptionSet& options,
+                                                      bool several_prompts) const {
+  const std::set<std::string> named = ReadNames(options.Text("probes"));
+  for (const std::string& name : named) {
+    if (name != kDefaultProbes) Find(name);
+  }
+  const bool unasked = named.empty() || named.contains(kDefaultProbes);
+  std::vector<const ProbeType*> selected;
+  for (const ProbeType& type : types_) {
+    const bool is_named = named.contains(type.name);
+    if (type.wanted) {
+      const bool wanted = type.wanted(options);
+      if (is_named && !wanted) {
+        throw UsageError("probe '" + type.name + "'", "nothing is asked of it",
+                         "Give --" + type.options.front().name);
+      }
+      if (wanted) selected.push_back(&type);
+      continue;
+    }
+    const bool left_out = type.on_request || (several_prompts && type.large);
+    if (is_named || (unasked && !left_out)) selected.push_back(&type);
+  }
+  return selected;
+}
+
+void ProbeRegistry::RefuseUnusedOptions(const OptionSet& options,
+                                        const std::vector<const ProbeType*>& selected) const {
+  for (const ProbeType& type : types_) {
+    if (std::find(selected.begin(), selected.end(), &type) != selected.end()) continue;
+    for (const OptionDescription& option : type.options) {
+      if (!options.IsSet(option.name)) continue;
+      throw UsageError("option --" + option.name,
+                       "it is of the probe " + type.name + ", which does not run",
+                       "Give --probes " + type.name + " too, or leave it out");
+    }
+  }
+}
+
+ProbeRegistry BuiltInProbes() {
+  ProbeRegistry registry;
+  registry.Add(LastQueryAttentionProbe());
+  registry.Add(PositionAwarenessProbe());
+  registry.Add(PositionRatioProbe());
+  registry.Add(HiddenChannelsProbe());
+  registry.Add(ResidualRowsProbe());
+  registry.Add(NextTokensProbe());
+  registry.Add(LastLogitsProbe());
+  registry.Add(SpanAttentionProbe());
+  registry.Add(KeyInformationProbe());
+  registry.Add(HeadScoresProbe());
+  registry.Add(LogitLensProbe());
+  registry.Add(RetrievalHeadsProbe());
+  registry.Add(PerplexityProbe());
+  return registry;
+}
+
+}  // namespace midscope

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "probes/prompt/prompt_record.h"
+
+#include <string>
+#include <vector>
+
+#include "core/base/utf8.h"
+#include "probes/base/record_axes.h"
+
+namespace midscope {
+namespace {
+
+// Byte offset of each token in the prompt's text; a BOS that was put in front stands at 0.
+std::vector<int64_t> TokenBegins(const Prompt& prompt, const Tokenizer& tokenizer) {
+  const std::vector<Token> tokens = tokenizer.Encode(prompt.text);
+  std::vector<int64_t> begins(prompt.ids.size() - tokens.size(), 0);
+  for (const Token& token : tokens) begins.push_back(token.byte_begin);
+  return begins;
+}
+
+}  // namespace
+
+Record PromptRecord(const Prompt& prompt, const Tokenizer& tokenizer, int64_t place) {
+  std::vector<std::string> texts;
+  for (const int32_t id : prompt.ids) texts.push_back(DisplayText(tokenizer.TokenText(id)));
+  std::vector<std::string> names;
+  std::vector<int64_t> begins;
+  std::vector<int64_t> ends;
+  int64_t gold = -1;
+  for (const Span& span : prompt.spans) {
+    if (span.name == "gold") gold = static_cast<int64_t>(names.size());
+    names.push_back(span.name);
+    begins.push_back(span.token_begin);
+    ends.push_back(span.token_end);
+  }
+  Record record;
+  record.name = "prompt";
+  record.axes = {CountedAxis("token", static_cast<int64_t>(prompt.ids.size())),
+                 CountedAxis("span", static_cast<int64_t>(names.size()))};
+  record.arrays = {
+      {"token_ids",
+       {"token"},
+       std::vector<int64_t>(prompt.ids.begin(), prompt.ids.end()),
+       "",
+       "the prompt's tokens"},
+      {"token_text", {"token"}, texts, "", "text of each token, control characters shown"},
+      {"token_begin",
+       {"token"},
+       TokenBegins(prompt, tokenizer),
+       "bytes",
+       "where each token begins in the text"},
+      {"span_name", {"span"}, names, "", "named passages"},
+      {"span_token_begin", {"span"}, begins, "tokens", "first token of the passage"},
+      {"span_token_end", {"span"}, ends, "tokens", "one past the last token of the passage"}};
+  record.attributes = {{"text", prompt.text},
+                       {"answer", prompt.answer},
+                       {"place", place},
+                       {"gold", gold},
+                       {"prompt_tokens", static_cast<int64_t>(prompt.ids.size())},
+                       {"bytes_without_token", prompt.bytes_without_token}};
+  return record;
+}
+
+void LogBytesWithoutToken(const Prompt& prompt, const JobContext& context) {
+  if (prompt.bytes_without_token == 0) return;
+  context.Log("prompt: " + std::to_string(prompt.bytes_without_token) +
+              " of its bytes have no token in this model's vocabulary and are not seen by it");
+}
+
+}  // namespace midscope

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "probes/prompt/sent_prompt.h"
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/base/content_hash.h"
+#include "core/base/utf8.h"
+
+namespace midscope {
+namespace {
+
+// Of a long text so many bytes are shown from its beginning and its end.
+constexpr size_t kShownAtEachEnd = 70;
+
+// The text of tokens [begin, end), those that steer in double brackets.
+std::string MarkedText(const Prompt& prompt, const Tokenizer& tokenizer, size_t begin, size_t end) {
+  std::string text;
+  std::vector<int32_t> run;
+  const auto flush = [&] {
+    text += DisplayText(tokenizer.Decode(run));
+    run.clear();
+  };
+  for (size_t i = begin; i < end; ++i) {
+    const int32_t id = prompt.ids[i];
+    if (!tokenizer.IsControl(id)) {
+      run.push_back(id);
+      continue;
+    }
+    flush();
+    text += "[[" + DisplayText(tokenizer.TokenText(id)) + "]]";
+  }
+  flush();
+  return text;
+}
+
+// Tokens at one end that make at least the length to show, or all.
+std::string ShownText(const Prompt& prompt, const Tokenizer& tokenizer) {
+  const size_t count = prompt.ids.size();
+  size_t head = 0;
+  for (size_t bytes = 0; head < count && bytes < kShownAtEachEnd; ++head)
+    bytes += tokenizer.TokenText(prompt.ids[head]).size();
+  size_t tail = count;
+  for (size_t bytes = 0; tail > head && bytes < kShownAtEachEnd; --tail)
+    bytes += tokenizer.TokenText(prompt.ids[tail - 1]).size();
+  if (tail == head) return MarkedText(prompt, tokenizer, 0, count);
+  return MarkedText(prompt, tokenizer, 0, head) + " ... " +
+         MarkedText(prompt, tokenizer, tail, count);
+}
+
+std::string BosText(int64_t tokens, bool asked_for) {
+  if (tokens == 1) return "begin-of-text first";
+  if (tokens > 1) return "begin-of-text " + std::to_string(tokens) + " times";
+  return asked_for ? "no begin-of-text, though the tokenizer asks for one" : "no begin-of-text";
+}
+
+std::string Sha256(const std::string& text) {
+  ContentHash hash(ContentHashKind::kSha256, static_cast<int64_t>(text.size()));
+  hash.Add(std::as_bytes(std::span(text)));
+  return hash.Finish();
+}
+
+}  // namespace
+
+int64_t BeginOfTextTokens(const Prompt& prompt, const Tokenizer& tokenizer) {
+  int64_t count = 0;
+  for (const int32_t id : prompt.ids) {
+    if (id != tokenizer.bos_id()) break;
+    ++count;
+  }
+  return count;
+}
+
+std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format,
+                     const std::string& mark) {
+  const size_t tokens = prompt.ids.size();
+  std::string line = "prompt: " + std::to_string(tokens) + (tokens == 1 ? " token" : " tokens") +
+                     mark + ", " +
+                     BosText(BeginOfTextTokens(prompt, tokenizer), tokenizer.add_bos());
+  if (format.is_chat()) {
+    line += ", chat template " +
+            (format.chat_template == "model" ? "of the model" : Quote(format.chat_template));
+  }
+  return line + ": " + ShownText(prompt, tokenizer);
+}
+
+void LogPromptNotes(const Prompt& prompt, const PromptFormat& format, const JobContext& context) {
+  const std::string& text = prompt.text;
+  if (text.starts_with("\xEF\xBB\xBF")) {
+    context.Log("note: the prompt begins with a byte-order mark, which is a part of its text");
+  }
+  if (format.is_chat()) return;  // templates decide how a text ends
+  if (text.ends_with('\n')) {
+    context.Log(
+        "note: the prompt ends in a line end, as editors write one; what follows begins on a "
+        "new line");
+  }
+  const std::string& answer = prompt.answer;
+  if (text.empty() || answer.empty()) return;
+  const bool word_follows = std::isalnum(static_cast<unsigned char>(answer.front())) != 0;
+  const auto last = static_cast<unsigned char>(text.back());
+  const bool opens = std::string_view("([{<\"'`/-_$#@").find(text.back()) != std::string_view::npos;
+  if (word_follows && last < 0x80 && std::isspace(last) == 0 && !opens) {
+    context.Log("note: the answer follows the prompt without a space: " +
+                Quote(text.substr(text.size() - std::min<size_t>(text.size(), 12)) + answer) +
+                ". Begin it with one where it is a word of its own");
+  }
+  if (answer.front() == ' ' && last == ' ') {
+    context.Log("note: two spaces stand between the prompt and the answer");
+  }
+}
+
+void NoteFormat(const PromptFormat& format, Record& record) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  AddPromptFormat(format, &json);
+  json.erase("chat_template_text");  // may be too long for an attribute
+  if (!format.template_text.empty())
+    record.attributes["chat_template_hash"] = Sha256(format.template_text);
+  for (const auto& [key, value] : json.items()) {
+    record.attributes[key] = value.is_string() ? value.get<std::string>() : value.dump();
+  }
+  record.attributes["bos"] = BosRuleName(format.bos);
+  if (!format.is_chat()) record.attributes["chat_template"] = std::string("none");
+}
+
+void NoteFormat(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format,
+                Record& record) {
+  NoteFormat(format, record);
+  record.attributes["begin_of_text_tokens"] = BeginOfTextTokens(prompt, tokenizer);
+}
+
+}  // namespace midscope

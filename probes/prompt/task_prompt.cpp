@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "probes/prompt/task_prompt.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+#include "probes/base/number_list.h"
+#include "probes/prompt/formatted_text.h"
+
+namespace midscope {
+
+std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view spec,
+                                  uint64_t seed) {
+  return MakeTask(
+      spec, seed,
+      [&tokenizer](const std::string& word) { return tokenizer.SingleToken(word).has_value(); },
+      [&tokenizer](std::string_view text) {
+        return static_cast<int64_t>(tokenizer.EncodeIds(text).size());
+      });
+}
+
+namespace {
+
+// Choices are compared by the one row that predicts them.
+std::vector<int32_t> ChoiceIds(const Tokenizer& tokenizer, const Prompt& prompt,
+                               const FormattedText& formatted,
+                               const std::vector<std::string>& choices) {
+  std::vector<int32_t> ids;
+  ids.reserve(choices.size());
+  for (const std::string& choice : choices) {
+    const Prompt with_choice =
+        BuildPrompt(tokenizer, prompt.text, {}, formatted.AnswerAfter(choice), false);
+    if (with_choice.answer_ids.size() != 1) {
+      throw Failure("choice " + Quote(choice),
+                    "it is " + std::to_string(with_choice.answer_ids.size()) +
+                        " tokens in this model; choices are compared by one",
+                    "Use --score generation");
+    }
+    ids.push_back(with_choice.answer_ids.front());
+  }
+  return ids;
+}
+
+Prompt PromptOf(const Tokenizer& tokenizer, const TaskSample& sample,
+                const FormattedText& formatted) {
+  return BuildPrompt(tokenizer, formatted.text, formatted.Shifted(sample.spans),
+                     formatted.AnswerAfter(sample.answer), formatted.add_bos);
+}
+
+}  // namespace
+
+Prompt TaskPrompt(const Tokenizer& tokenizer, const TaskSample& sample,
+                  const PromptFormat& format) {
+  return PromptOf(tokenizer, sample, FormatText(tokenizer, sample, format));
+}
+
+Prompt OwnPrompt(const Tokenizer& tokenizer, const OwnText& own, const PromptFormat& format) {
+  CheckUtf8("prompt", own.text);
+  TaskSample sample;
+  sample.text = own.text;
+  sample.answer = own.answer;
+  for (const SpanRequest& request : own.spans) {
+    const auto [begin, end] = FindSpanBytes(own.text, request);
+    sample.spans.push_back({request.name, begin, end});
+  }
+  return TaskPrompt(tokenizer, sample, format);
+}
+
+TaskQuestion MakeQuestion(const Tokenizer& tokenizer, const TaskSample& sample,
+                          const PromptFormat& format) {
+  const FormattedText formatted = FormatText(tokenizer, sample, format);
+  TaskQuestion question;
+  question.prompt = PromptOf(tokenizer, sample, formatted);
+  question.choice_ids = ChoiceIds(tokenizer, question.prompt, formatted, sample.choices);
+  question.sample = sample;
+  question.sample.text.clear();
+  question.sample.spans.clear();
+  return question;
+}
+
+std::vector<TaskQuestion> TaskQuestions(const Tokenizer& tokenizer, const Task& task,
+                                        const std::vector<int64_t>& places, int64_t sample,
+                                        const PromptFormat& format) {
+  std::vector<TaskQuestion> questions;
+  questions.reserve(places.size());
+  for (const int64_t place : places) {
+    questions.push_back(MakeQuestion(tokenizer, task.Make(sample, place), format));
+  }
+  return questions;
+}
+
+std::vector<TaskQuestion> AnswerQuestions(std::vector<Prompt> prompts) {
+  std::vector<TaskQuestion> questions;
+  questions.reserve(prompts.size());
+  for (Prompt& prompt : prompts) questions.push_back({std::move(prompt)});
+  return questions;
+}
+
+std::vector<Prompt> TaskPrompts(const Tokenizer& tokenizer, const Task& task,
+                                const std::vector<int64_t>& places, int64_t sample,
+                                const PromptFormat& format) {
+  std::vector<Prompt> prompts;
+  prompts.reserve(places.size());
+  for (const int64_t place : places) {
+    prompts.push_back(TaskPrompt(tokenizer, task.Make(sample, place), format));
+  }
+  return prompts;
+}
+
+std::vector<int64_t> DefaultPlaces(int64_t pieces) {
+  std::vector<int64_t> places = {1};
+  for (const int64_t percent : {25, 50, 75, 100}) {
+    const int64_t place = RankAtPercent(pieces, percent);
+    if (place > places.back()) places.push_back(place);
+  }
+  return places;
+}
+
+std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task) {
+  const int64_t first = task.first_place();
+  if (text.empty()) {
+    std::vector<int64_t> places = DefaultPlaces(task.pieces());
+    for (int64_t& place : places) place += first - 1;
+    return places;
+  }
+  if (text.find('%') == std::string_view::npos) {
+    return ParseNumberList("places", text, first, first + task.pieces() - 1);
+  }
+  std::vector<int64_t> places;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    places.push_back(ReadPlace(task, text.substr(begin, end - begin)));
+    if (std::count(places.begin(), places.end(), places.back()) > 1) {
+      throw UsageError("places",
+                       "place " + std::to_string(places.back()) + " stands twice in " +
+                           Quote(text) + ", for task " + task.name() + " has " +
+                           std::to_string(task.pieces()) + " places",
+                       "Give shares that lie further apart");
+    }
+    begin = end + 1;
+  }
+  return places;
+}
+
+std::vector<double> PlaceShares(const std::vector<int64_t>& places, const Task& task) {
+  const auto way = static_cast<double>(std::max<int64_t>(1, task.pieces() - 1));
+  std::vector<double> shares;
+  shares.reserve(places.size());
+  for (const int64_t place : places) {
+    shares.push_back(static_cast<double>(place - task.first_place()) / way);
+  }
+  return shares;
+}
+
+std::vector<std::string> PlaceTexts(std::string_view text, const std::vector<int64_t>& places,
+                                    const Task& task) {
+  std::vector<std::string> texts;
+  texts.reserve(places.size());
+  if (task.by_depth()) {
+    for (const int64_t place : places) {
+      texts.push_back(std::to_string(place - task.first_place()) + " %");
+    }
+    return texts;
+  }
+  if (text.find('%') == std::string_view::npos) return {};
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    std::string one(text.substr(begin, end - begin));
+    if (one.ends_with('%')) one.insert(one.size() - 1, " ");
+    texts.push_back(std::move(one));
+    begin = end + 1;
+  }
+  return texts;
+}
+
+}  // namespace midscope

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Tasks put before a model: their words chosen by its vocabulary, their texts turned into prompts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/tokenizer/prompt.h"
+#include "core/tokenizer/prompt_builder.h"
+#include "core/tokenizer/tokenizer.h"
+#include "data/tasks/task.h"
+#include "probes/prompt/prompt_format.h"
+
+namespace midscope {
+
+// The task with answers that are one token in the model (where the task asks for that). Throws
+// Error (usage). The tokenizer outlives the task.
+std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view spec, uint64_t seed);
+
+// The sample in a format (default: as it is, with BOS where the tokenizer asks for it), tokenised
+// once and whole. Throws what MakeQuestion throws, but for choices.
+Prompt TaskPrompt(const Tokenizer& tokenizer, const TaskSample& sample,
+                  const PromptFormat& format = {});
+
+// One sample at each of the places.
+std::vector<Prompt> TaskPrompts(const Tokenizer& tokenizer, const Task& task,
+                                const std::vector<int64_t>& places, int64_t sample,
+                                const PromptFormat& format = {});
+
+// A text that somebody brings, with its passages and what should follow it.
+struct OwnText {
+  std::string text;
+  std::vector<SpanRequest> spans = {};
+  std::string answer = {};  // "": nothing to score
+};
+
+// The same for own text: in a chat template it is the user's message. Bytes of spans are those of
+// the text given. Throws what BuildPrompt and MakeQuestion throw.
+Prompt OwnPrompt(const Tokenizer& tokenizer, const OwnText& own, const PromptFormat& format);
+
+// What is asked at one place, and what the answer is scored by.
+struct TaskQuestion {
+  Prompt prompt;
+  // The sample without its text. Default-made where there is nothing but the prompt's answer.
+  TaskSample sample = {};
+  std::vector<int32_t> choice_ids = {};  // first tokens of sample.choices, in their order
+};
+
+// The sample's text and passages in a format (formatted_text.h). Tasks that are published without a
+// chat template are left without one. Throws Error: what FormatText and BuildPrompt throw, choices
+// of several tokens.
+TaskQuestion MakeQuestion(const Tokenizer& tokenizer, const TaskSample& sample,
+                          const PromptFormat& format);
+
+// One sample at each of the places.
+std::vector<TaskQuestion> TaskQuestions(const Tokenizer& tokenizer, const Task& task,
+                                        const std::vector<int64_t>& places, int64_t sample,
+                                        const PromptFormat& format = {});
+
+// Prompts of which nothing but their answer is scored.
+std::vector<TaskQuestion> AnswerQuestions(std::vector<Prompt> prompts);
+
+// First, quarter, middle, three quarters, last; fewer where there are fewer pieces.
+std::vector<int64_t> DefaultPlaces(int64_t pieces);
+
+// `text` as a list of places of the task: numbers and ranges ("1,5,10-12"), or numbers and shares
+// ("0%,25%,7", ReadPlace) where there is one; DefaultPlaces where it is empty. Throws Error
+// (usage), also where two are the same place.
+std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task);
+
+// Of each of the task's places the share of the way from the first to the last, 0 to 1.
+std::vector<double> PlaceShares(const std::vector<int64_t>& places, const Task& task);
+// How places that ReadPlaces read from the text are printed: "50 %" in tasks by depth and where the
+// text has shares; empty: by rank.
+std::vector<std::string> PlaceTexts(std::string_view text, const std::vector<int64_t>& places,
+                                    const Task& task);
+
+}  // namespace midscope

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// 95 % confidence intervals of means, shares and paired differences of shares. Closed forms or root
+// searches: no random numbers, so the same values give the same bits on every machine.
+// tests/probes/statistics/intervals_test.cpp simulates how often each holds the true value.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "probes/statistics/statistics.h"
+
+namespace midscope {
+
+// The 0.975 quantile of Student's t distribution; infinite for 0 degrees of freedom or fewer.
+double StudentQuantile(int64_t degrees_of_freedom);
+
+// Mean of a sample by Student's t. NaN for fewer than two values and where one is NaN.
+Interval MeanInterval(std::span<const double> values);
+
+// `share` of `samples` that are right, by Wilson's score (1927). `samples` need not be whole: an
+// effective number. NaN where there are none.
+Interval ShareInterval(double share, double samples);
+
+// Share over all cells of rows [sample, column] of 0 and 1: cells of one sample are alike, so that
+// they count for less than as many samples. Wilson's score on the effective number of samples
+// (Kish, 1965: the number at which independent cells would spread as the samples' means do), at
+// least the samples and at most the cells, with the quantile of Student's t for the spread is
+// estimated (Korn and Graubard, 1998). NaN for fewer than two rows.
+Interval RowShareInterval(std::span<const double> rows, size_t columns);
+
+// Difference between two shares of the same `samples`, of which the first alone is right for
+// `gained` and the second alone for `lost`: gained / samples - lost / samples, by Tango's score
+// (Statistics in Medicine 17, 1998). Numbers need not be whole. NaN where there are no samples.
+Interval PairedShareInterval(double gained, double lost, double samples);
+
+// The same of differences -1, 0 and 1 in rows [sample, column], on the effective number of samples
+// as RowShareInterval counts it. NaN for fewer than two rows.
+Interval PairedRowShareInterval(std::span<const double> differences, size_t columns);
+
+}  // namespace midscope

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// From the outcomes of samples to a mean a setting and place, each with its interval, and to paired
+// differences between settings.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/base/record.h"
+#include "probes/statistics/outcome_measures.h"
+
+namespace midscope {
+
+// NaN where a measure was not asked for, and where no sample was run.
+struct CellStatistics {
+  int64_t samples = 0;         // on which the setting was run
+  int64_t beyond_context = 0;  // of these with a prompt that the context does not hold
+  double accuracy = 0;         // share of samples; without likelihood the generation arm's score
+  Interval accuracy_interval;
+  double answer_nll = 0;  // mean, nats
+  Interval answer_nll_interval;
+  // Mean of answer_nll minus that of the first setting, over the samples on which both were run.
+  double difference = 0;
+  Interval difference_interval;
+  double choice_accuracy = 0;
+  Interval choice_interval;
+  double generation_score = 0;
+  Interval generation_interval;
+};
+
+// [setting, place]. Sums run over the samples in ascending order, whatever order they came in.
+std::vector<CellStatistics> SummariseOutcomes(std::vector<SampleOutcome> outcomes, int64_t settings,
+                                              int64_t places, uint64_t seed);
+
+// How the intervals of each measure were made, "answer_nll" to "Student's t"; of the measures that
+// the outcomes have and "answer_nll_difference".
+std::map<std::string, std::string> CellMethods(const std::vector<SampleOutcome>& outcomes);
+
+// Record outcome_means: answer_nll, answer_nll_low, answer_nll_high, accuracy, accuracy_low,
+// accuracy_high, answer_nll_difference, ..._low, ..._high [setting, place], samples [setting], and
+// choice_accuracy, generation_score with theirs where they were asked for; beyond_context [setting]
+// where a prompt was longer than the context holds. Attributes answer_nll_interval, ... say
+// how the intervals were made.
+Record OutcomeMeansRecord(const std::vector<std::string>& settings,
+                          const std::vector<int64_t>& places,
+                          const std::vector<CellStatistics>& cells,
+                          const std::map<std::string, std::string>& methods = {});
+
+}  // namespace midscope

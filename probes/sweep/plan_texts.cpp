@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "probes/sweep/plan_texts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace midscope {
+namespace {
+
+constexpr const char* kShare = "place_share";
+constexpr const char* kText = "place_text";
+
+std::string AttributeName(size_t setting, const char* what) {
+  return "setting_" + std::to_string(setting) + "_" + what;
+}
+
+std::string TextAttribute(const Record& record, const std::string& name) {
+  const auto found = record.attributes.find(name);
+  if (found == record.attributes.end()) return "";
+  const auto* text = std::get_if<std::string>(&found->second);
+  return text ? *text : "";
+}
+
+// The index of a place in the plan; -1 for none.
+std::ptrdiff_t IndexOf(const SweepPlan& plan, int64_t place) {
+  const auto found = std::find(plan.places.begin(), plan.places.end(), place);
+  return found == plan.places.end() ? -1 : found - plan.places.begin();
+}
+
+// The array's elements where it lies over the places of the record; null otherwise.
+template <typename T>
+const std::vector<T>* OverPlaces(const Record& record, const char* name) {
+  const Axis* axis = record.FindAxis("place");
+  const Array* array = record.FindArray(name);
+  const auto* values = array ? std::get_if<std::vector<T>>(&array->data) : nullptr;
+  return axis && values && values->size() == axis->values.size() ? values : nullptr;
+}
+
+void ReadSettingTexts(const Record& record, SweepPlan& plan) {
+  const Axis* axis = record.FindAxis("setting");
+  if (!axis) return;
+  for (SweepSetting& setting : plan.settings) {
+    const auto label = std::find(axis->labels.begin(), axis->labels.end(), setting.canonical());
+    if (label == axis->labels.end()) continue;
+    const auto index = static_cast<size_t>(label - axis->labels.begin());
+    const std::string given = TextAttribute(record, AttributeName(index, "as_given"));
+    if (!given.empty()) setting.text = given;
+    setting.control_of = TextAttribute(record, AttributeName(index, "control_of"));
+  }
+}
+
+void ReadPlaceTexts(const Record& record, SweepPlan& plan) {
+  const Axis* axis = record.FindAxis("place");
+  const auto* shares = OverPlaces<double>(record, kShare);
+  if (!shares) return;
+  const auto* texts = OverPlaces<std::string>(record, kText);
+  plan.place_shares.resize(plan.places.size(), std::numeric_limits<double>::quiet_NaN());
+  if (texts) plan.place_texts.resize(plan.places.size());
+  for (size_t i = 0; i < axis->values.size(); ++i) {
+    const std::ptrdiff_t place = IndexOf(plan, static_cast<int64_t>(axis->values[i]));
+    if (place < 0) continue;
+    plan.place_shares[static_cast<size_t>(place)] = (*shares)[i];
+    if (texts) plan.place_texts[static_cast<size_t>(place)] = (*texts)[i];
+  }
+}
+
+}  // namespace
+
+std::string PlaceText(const SweepPlan& plan, int64_t place) {
+  const std::ptrdiff_t index = IndexOf(plan, place);
+  const bool named = index >= 0 && static_cast<size_t>(index) < plan.place_texts.size() &&
+                     !plan.place_texts[static_cast<size_t>(index)].empty();
+  return named ? plan.place_texts[static_cast<size_t>(index)] : std::to_string(place);
+}
+
+double PlaceShare(const SweepPlan& plan, int64_t place) {
+  const std::ptrdiff_t index = IndexOf(plan, place);
+  const bool known = index >= 0 && static_cast<size_t>(index) < plan.place_shares.size();
+  return known ? plan.place_shares[static_cast<size_t>(index)]
+               : std::numeric_limits<double>::quiet_NaN();
+}
+
+void NotePlanTexts(const SweepPlan& plan, Record& record) {
+  // Named one by one: an attribute is a single value.
+  for (size_t i = 0; i < plan.settings.size(); ++i) {
+    record.attributes[AttributeName(i, "as_given")] = plan.settings[i].text;
+    if (plan.settings[i].control_of.empty()) continue;
+    record.attributes[AttributeName(i, "control_of")] = plan.settings[i].control_of;
+  }
+  if (plan.place_shares.size() != plan.places.size()) return;
+  record.arrays.push_back({kShare,
+                           {"place"},
+                           plan.place_shares,
+                           "",
+                           "share of the way from the task's first place to its last, 0 to 1"});
+  if (plan.place_texts.size() != plan.places.size()) return;
+  record.arrays.push_back(
+      {kText, {"place"}, plan.place_texts, "", "how the place is printed, by its share"});
+}
+
+void ReadPlanTexts(const Record& record, SweepPlan& plan) {
+  ReadSettingTexts(record, plan);
+  ReadPlaceTexts(record, plan);
+}
+
+}  // namespace midscope

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// How the settings and places of a sweep are called where they are printed, as its file keeps it:
+// the plan in the file has canonical settings and ranks alone.
+#pragma once
+
+#include <string>
+
+#include "core/base/record.h"
+#include "probes/sweep/sweep_plan.h"
+
+namespace midscope {
+
+// How a place is printed: "10", or "50 %" where the plan says so.
+std::string PlaceText(const SweepPlan& plan, int64_t place);
+// Share of the way from the task's first place to its last, 0 to 1; NaN where the plan does not
+// say.
+double PlaceShare(const SweepPlan& plan, int64_t place);
+
+// Adds to a record over `setting` and `place`: attributes setting_N_as_given and, for controls,
+// setting_N_control_of; arrays place_share [place] and, where places are printed as shares,
+// place_text [place].
+void NotePlanTexts(const SweepPlan& plan, Record& record);
+
+// The reverse: settings and places of the plan that the record knows are called as it says.
+void ReadPlanTexts(const Record& record, SweepPlan& plan);
+
+}  // namespace midscope

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+#include "probes/sweep/sweep.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "core/base/error.h"
+#include "data/tasks/zero_scrolls_task.h"
+#include "probes/base/record_axes.h"
+#include "probes/prompt/sent_prompt.h"
+#include "probes/sweep/plan_texts.h"
+#include "probes/sweep/sweep_context.h"
+#include "probes/sweep/sweep_statistics.h"
+
+namespace midscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Folds samples into the file now and then. They are safe in the store's journal before that; a
+// checkpoint makes them visible to readers. Checkpoints rewrite the file, so they are spaced to
+// take no more than a tenth of the time.
+class Checkpoints {
+ public:
+  explicit Checkpoints(const SweepRun& run) : run_(run) {}
+
+  void SampleDone(const SweepResult& result) {
+    ++samples_;
+    const double since = SecondsSince(last_);
+    if (run_.checkpoint_samples == 0) return;
+    const bool due = samples_ >= run_.checkpoint_samples || since >= run_.checkpoint_seconds;
+    if (due && since >= 9 * cost_seconds_) Write(result);
+  }
+
+  void Write(const SweepResult& result) {
+    const Clock::time_point start = Clock::now();
+    run_.store->Checkpoint({MeansRecord(run_.plan, result)});
+    last_ = Clock::now();
+    cost_seconds_ = SecondsSince(start);
+    samples_ = 0;
+  }
+
+ private:
+  const SweepRun& run_;
+  int64_t samples_ = 0;
+  Clock::time_point last_ = Clock::now();
+  double cost_seconds_ = 0;
+};
+
+// Says of each setting once that it was not run; the file has all of them.
+void LogNewFailures(const SweepPlan& plan, const SampleOutcome& outcome, const SweepResult& before,
+                    const JobContext& context) {
+  for (size_t i = 0; i < outcome.failures.size(); ++i) {
+    const bool known = std::any_of(before.outcomes.begin(), before.outcomes.end(),
+                                   [&](const SampleOutcome& other) { return !other.Ran(i); });
+    if (outcome.Ran(i) || known) continue;
+    context.Log("sample " + std::to_string(outcome.sample) + ": " + plan.settings[i].text +
+                " is not run: " + outcome.failures[i] + ". The other settings are");
+  }
+}
+
+// One sample; an Error of its own is noted, so that the sweep goes on.
+void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context,
+                  SweepResult& result) {
+  Record record;
+  try {
+    const SampleRequest request = {run.questions(sample), run.plan.places,
+                                   run.plan.settings,     run.plan.score,
+                                   run.plan.attention,    run.trace_memory_bytes};
+    record = RunSample(run.decoder, request, context);
+    const Record* frame = run.store ? run.store->common_frame() : nullptr;
+    if (frame) FitOlderSamples(*frame, record);
+  } catch (const Error& error) {
+    result.failures[sample] = error.what();
+    context.Log("sample " + std::to_string(sample) + " failed: " + error.what());
+    if (run.store) run.store->AppendFailure(sample, error.what());
+    return;
+  }
+  if (run.store) run.store->Append(sample, record);
+  SampleOutcome outcome = ReadOutcome(sample, record);
+  LogNewFailures(run.plan, outcome, result, context);
+  result.outcomes.push_back(std::move(outcome));
+}
+
+}  // namespace
+
+SweepResult StoredResult(const SweepStore& store) {
+  SweepResult result;
+  for (const int64_t sample : store.finished()) {
+    result.outcomes.push_back(ReadOutcome(sample, store.ReadSample(sample, IsOutcome)));
+  }
+  return result;
+}
+
+void CheckSomeSamples(const SweepResult& result) {
+  if (!result.outcomes.empty() || result.failures.empty()) return;
+  throw Failure("sweep", "every sample failed; the first: " + result.failures.begin()->second);
+}
+
+namespace {
+
+Record SettingFailuresRecord(const SweepPlan& plan, const SweepResult& result) {
+  std::vector<const SampleOutcome*> outcomes;
+  for (const SampleOutcome& outcome : result.outcomes) outcomes.push_back(&outcome);
+  std::sort(outcomes.begin(), outcomes.end(),
+            [](const auto* a, const auto* b) { return a->sample < b->sample; });
+  const std::vector<std::string> names = plan.CanonicalSettings();
+  std::vector<int64_t> samples;
+  std::vector<std::string> settings;
+  std::vector<std::string> messages;
+  for (const SampleOutcome* outcome : outcomes) {
+    for (size_t i = 0; i < outcome->failures.size(); ++i) {
+      if (outcome->Ran(i)) continue;
+      samples.push_back(outcome->sample);
+      settings.push_back(names[i]);
+      messages.push_back(outcome->failures[i]);
+    }
+  }
+  Record record;
+  record.name = "setting_failures";
+  record.axes = {CountedAxis("failure", static_cast<int64_t>(samples.size()))};
+  record.arrays = {
+      {"failed_sample", {"failure"}, std::move(samples), "", "number of the sample"},
+      {"failed_setting", {"failure"}, std::move(settings), "", "the setting that was not run"},
+      {"failure_message", {"failure"}, std::move(messages), "", "why it could not be run"}};
+  return record;
+}
+
+}  // namespace
+
+// Tests wait for the end: a checkpoint has means alone.
+std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& result) {
+  std::vector<Record> records = {MeansRecord(plan, result)};
+  const SweepStatistics statistics = AnalyseSweep(plan, result.outcomes);
+  if (!statistics.settings.empty()) records.push_back(SettingStatisticsRecord(plan, statistics));
+  if (!statistics.comparisons.empty()) {
+    records.push_back(SettingComparisonsRecord(plan, statistics));
+  }
+  if (result.partly_failed() > 0) records.push_back(SettingFailuresRecord(plan, result));
+  return records;
+}
+
+int64_t SweepResult::too_long() const {
+  return std::count_if(failures.begin(), failures.end(),
+                       [](const auto& failure) { return failure.second.starts_with(kTooLong); });
+}
+
+int64_t SweepResult::partly_failed() const {
+  return std::count_if(outcomes.begin(), outcomes.end(), [](const SampleOutcome& outcome) {
+    return std::any_of(outcome.failures.begin(), outcome.failures.end(),
+                       [](const std::string& failure) { return !failure.empty(); });
+  });
+}
+
+SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
+  SweepResult result;
+  if (run.store) result = StoredResult(*run.store);
+  OrderedSamples all(run.plan.samples, run.store ? run.store->finished() : std::set<int64_t>());
+  SampleSource& source = run.source ? *run.source : all;
+  Checkpoints checkpoints(run);
+  // Progress is counted in samples: what happens inside one is too fine to show.
+  JobContext inner = context;
+  inner.progress = nullptr;
+  const auto report = [&] {
+    context.Report({"sweep", result.done() + source.done_elsewhere(), run.plan.samples, "samples"});
+  };
+  report();
+  try {
+    for (auto sample = source.Next(); sample; sample = source.Next()) {
+      context.ThrowIfCancelled();
+      RunOneSample(run, *sample, inner, result);
+      report();
+      if (run.on_sample) run.on_sample(result);
+      if (run.store) checkpoints.SampleDone(result);
+    }
+  } catch (const Cancelled&) {
+    if (run.store && !run.source) checkpoints.Write(result);
+    throw;
+  }
+  if (run.source) return result;
+  if (run.store) run.store->Finish(SweepSummaries(run.plan, result));
+  CheckSomeSamples(result);
+  return result;
+}
+
+std::vector<CellStatistics> Summarise(const SweepPlan& plan, const SweepResult& result) {
+  return SummariseOutcomes(result.outcomes, static_cast<int64_t>(plan.settings.size()),
+                           static_cast<int64_t>(plan.places.size()), plan.seed);
+}
+
+Record MeansRecord(const SweepPlan& plan, const SweepResult& result) {
+  Record record = OutcomeMeansRecord(plan.CanonicalSettings(), plan.places, Summarise(plan, result),
+                                     CellMethods(result.outcomes));
+  NotePlanTexts(plan, record);
+  record.attributes["task"] = plan.task;
+  record.attributes["failed_samples"] = static_cast<int64_t>(result.failures.size());
+  record.attributes["too_long_samples"] = result.too_long();
+  record.attributes["partly_failed_samples"] = result.partly_failed();
+  const std::string generation_mean = GenerationMeanText(plan, result);
+  if (!generation_mean.empty()) record.attributes["generation_score_mean"] = generation_mean;
+  record.attributes["score"] = ScoreArmsName(plan.score);
+  NoteFormat(plan.format, record);
+  return record;
+}
+
+std::string GenerationMeanText(const SweepPlan& plan, const SweepResult& result) {
+  if (result.outcomes.empty() || result.outcomes.front().generation_score.empty()) return "";
+  if (!result.outcomes.front().rouge.empty()) {
+    return "geometric mean of the mean ROUGE-1, ROUGE-2 and ROUGE-L, as ZeroSCROLLS forms it";
+  }
+  if (!IsScoredByRougeMeans(plan.task)) return "";
+  return "mean of the samples' geometric means of ROUGE scores, lower or equal to ZeroSCROLLS' "
+         "figure: samples of an earlier version hold too little to form that";
+}
+
+}  // namespace midscope

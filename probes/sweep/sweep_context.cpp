@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "probes/sweep/sweep_context.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <variant>
+
+#include "core/base/error.h"
+#include "core/plan/context_limit.h"
+
+namespace midscope {
+namespace {
+
+// Tokens of the longest run that a prompt asks for.
+int64_t RowsOf(const TaskQuestion& question, const ScoreArms& score) {
+  const auto prompt = static_cast<int64_t>(question.prompt.ids.size());
+  const auto answer = static_cast<int64_t>(question.prompt.answer_ids.size());
+  const int64_t behind = std::max(score.likelihood ? answer : 1,
+                                  score.generation ? question.sample.generation.new_tokens : 1);
+  return prompt + std::max<int64_t>(behind, 1) - 1;
+}
+
+int64_t MostRows(const std::vector<TaskQuestion>& questions, const ScoreArms& score) {
+  int64_t most = 0;
+  for (const TaskQuestion& question : questions) most = std::max(most, RowsOf(question, score));
+  return most;
+}
+
+// Why one setting cannot be run, without kTooLong in front; "" where it can.
+std::string WhyNot(const std::vector<TaskQuestion>& questions, const SweepSetting& setting,
+                   const ScoreArms& score, const ModelConfig& config) {
+  for (const TaskQuestion& question : questions) {
+    const int64_t rows = RowsOf(question, score);
+    if (rows <= LongestRun(setting.intervention, config)) continue;
+    const auto prompt = static_cast<int64_t>(question.prompt.ids.size());
+    return "it has " + std::to_string(prompt) + " tokens, " + std::to_string(rows - prompt + 1) +
+           " follow, with " + setting.text + " " + ContextHolds(setting.intervention, config);
+  }
+  return "";
+}
+
+}  // namespace
+
+// Over-long prompts are refused, not cut: cut on the right they lose the question, cut in the
+// middle the gold.
+std::vector<std::string> ContextFailures(const std::vector<TaskQuestion>& questions,
+                                         const std::vector<SweepSetting>& settings,
+                                         const ScoreArms& score, const ModelConfig& config) {
+  std::vector<std::string> failures;
+  failures.reserve(settings.size());
+  for (const SweepSetting& setting : settings) {
+    const std::string why = WhyNot(questions, setting, score, config);
+    failures.push_back(why.empty() ? "" : std::string(kTooLong) + ": " + why);
+  }
+  return failures;
+}
+
+void CheckFits(const std::vector<TaskQuestion>& questions,
+               const std::vector<SweepSetting>& settings, const ScoreArms& score,
+               const ModelConfig& config) {
+  std::string first;
+  for (const SweepSetting& setting : settings) {
+    const std::string why = WhyNot(questions, setting, score, config);
+    if (why.empty()) return;
+    if (first.empty()) first = why;
+  }
+  if (first.empty()) return;
+  throw Failure(kTooLong, first,
+                "Give shorter prompts or a position scheme that reaches further; probe, whatif, "
+                "sweep and generate have --beyond-context");
+}
+
+void AddContextArrays(const std::vector<TaskQuestion>& questions,
+                      const std::vector<SweepSetting>& settings, const ScoreArms& score,
+                      const ModelConfig& config, Record& record) {
+  const bool differ =
+      std::any_of(settings.begin(), settings.end(), [&](const SweepSetting& setting) {
+        return LongestRun(setting.intervention, config) !=
+               LongestRun(settings.front().intervention, config);
+      });
+  if (differ) {
+    record.arrays.push_back({kSettingFailure,
+                             {"setting"},
+                             ContextFailures(questions, settings, score, config),
+                             "",
+                             "why the setting could not be run on this sample; empty: it was"});
+  }
+  if (!config.beyond_context) return;
+  std::vector<uint8_t> beyond;
+  beyond.reserve(settings.size());
+  const int64_t rows = MostRows(questions, score);
+  for (const SweepSetting& setting : settings) {
+    beyond.push_back(IsBeyondContext(rows, setting.intervention, config) ? 1 : 0);
+  }
+  record.arrays.push_back({kBeyondContext,
+                           {"setting"},
+                           std::move(beyond),
+                           "",
+                           "whether a prompt is longer than the context holds"});
+}
+
+void FitOlderSamples(const Record& frame, Record& record) {
+  for (const std::string name : {kSettingFailure, kBeyondContext, kGenerationRouge}) {
+    const Array* array = record.FindArray(name);
+    if (!array || frame.FindArray(name)) continue;
+    const auto* failures = std::get_if<std::vector<std::string>>(&array->data);
+    for (size_t i = 0; failures && i < failures->size(); ++i) {
+      if ((*failures)[i].empty()) continue;
+      throw Failure(kTooLong, (*failures)[i].substr(std::string(kTooLong).size() + 2),
+                    "The file is of an earlier version, in which such a sample fails as a whole");
+    }
+    std::erase_if(record.arrays, [&](const Array& other) { return other.name == name; });
+    if (name == kGenerationRouge) {
+      std::erase_if(record.axes, [](const Axis& axis) { return axis.name == "rouge"; });
+    }
+  }
+}
+
+}  // namespace midscope

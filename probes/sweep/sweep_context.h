@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Which settings of a sweep the model's context lets run on a sample, and what the sample's record
+// says of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/record.h"
+#include "core/model/model_config.h"
+#include "probes/prompt/task_prompt.h"
+#include "probes/sweep/sweep_plan.h"
+
+namespace midscope {
+
+// What the texts of such failures begin with.
+inline constexpr const char* kTooLong = "prompt too long";
+
+// Arrays of a sample's record that not every sweep has.
+inline constexpr const char* kSettingFailure = "setting_failure";
+inline constexpr const char* kBeyondContext = "beyond_context";
+inline constexpr const char* kGenerationRouge = "generation_rouge";
+
+// Why each setting cannot be run on these prompts: "prompt too long: it has ...", "" where it can.
+// [setting]
+std::vector<std::string> ContextFailures(const std::vector<TaskQuestion>& questions,
+                                         const std::vector<SweepSetting>& settings,
+                                         const ScoreArms& score, const ModelConfig& config);
+
+// Throws Error (failure; what() begins with kTooLong) where no setting can be run.
+void CheckFits(const std::vector<TaskQuestion>& questions,
+               const std::vector<SweepSetting>& settings, const ScoreArms& score,
+               const ModelConfig& config);
+
+// setting_failure where the settings' contexts differ, beyond_context where the decoder runs
+// beyond them. Which of both there are does not depend on the sample.
+void AddContextArrays(const std::vector<TaskQuestion>& questions,
+                      const std::vector<SweepSetting>& settings, const ScoreArms& score,
+                      const ModelConfig& config, Record& record);
+
+// Fits a sample's record to the samples of a file from before there were setting_failure,
+// beyond_context and generation_rouge: takes out those that `frame` lacks. Throws Error (failure;
+// what() begins with kTooLong) where a setting was not run, for which such a file has no place.
+void FitOlderSamples(const Record& frame, Record& record);
+
+}  // namespace midscope

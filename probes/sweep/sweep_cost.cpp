@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "probes/sweep/sweep_cost.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "core/intervention/passage.h"
+#include "core/plan/attention_plan.h"
+#include "core/plan/plan_changes.h"
+#include "core/run/shared_prefix.h"
+
+namespace midscope {
+namespace {
+
+using ShareOfChange = std::function<double(std::span<const int64_t> first_rows, int64_t tokens)>;
+
+// What-if runs in each layer the rows that differ there.
+double RowsOfAllLayers(std::span<const int64_t> first_rows, int64_t tokens) {
+  double rows = 0;
+  for (const int64_t first : first_rows)
+    rows += static_cast<double>(tokens - std::min(first, tokens));
+  return rows / static_cast<double>(tokens) / static_cast<double>(first_rows.size());
+}
+
+// Generation goes on, in all layers, from the first row that differs in any.
+double RowsFromTheFirst(std::span<const int64_t> first_rows, int64_t tokens) {
+  return static_cast<double>(tokens - std::min(first_rows.back(), tokens)) /
+         static_cast<double>(tokens);
+}
+
+// One arm's runs of a sample's prompts under all settings.
+struct ArmCost {
+  const SweepPlan& plan;
+  const std::vector<TaskQuestion>& questions;
+  const ModelConfig& config;
+  // Tokens that follow a prompt and are run again each time.
+  std::function<int64_t(const TaskQuestion& question)> behind;
+  ShareOfChange share_of_change;
+
+  double Tokens() const;
+  // Of one setting after another one (empty: the first).
+  double TokensOf(const std::vector<std::vector<AttentionPlan>>& before,
+                  const std::vector<std::vector<AttentionPlan>>& after) const;
+};
+
+double ArmCost::TokensOf(const std::vector<std::vector<AttentionPlan>>& before,
+                         const std::vector<std::vector<AttentionPlan>>& after) const {
+  double sum = 0;
+  std::vector<FreshSequence> whole;
+  for (size_t i = 0; i < questions.size(); ++i) {
+    const std::vector<int32_t>& ids = questions[i].prompt.ids;
+    const auto tokens = static_cast<int64_t>(ids.size());
+    const std::vector<int64_t> changed = before.empty() ? std::vector<int64_t>(after[i].size(), 0)
+                                                        : FirstChangedRows(before[i], after[i]);
+    const double last_rows =
+        kLastRowsShare * static_cast<double>(tokens) + static_cast<double>(behind(questions[i]));
+    const double share = share_of_change(changed, tokens);
+    sum += std::max(last_rows, static_cast<double>(tokens) * share);
+    if (share >= 1) whole.push_back({ids, tokens, after[i]});
+  }
+  if (const auto sharing = FindPrefixSharing(whole))
+    sum -= static_cast<double>(
+        std::accumulate(sharing->rows.begin(), sharing->rows.end(), int64_t{0}));
+  return sum;
+}
+
+// In EvaluationOrder.
+double ArmCost::Tokens() const {
+  std::vector<std::vector<AttentionPlan>> before;
+  double tokens = 0;
+  for (const size_t setting : EvaluationOrder(plan.settings)) {
+    std::vector<std::vector<AttentionPlan>> after;
+    after.reserve(questions.size());
+    for (const TaskQuestion& question : questions) {
+      const auto prompt_tokens = static_cast<int64_t>(question.prompt.ids.size());
+      after.push_back(
+          CompilePlans(ResolvePassages(plan.settings[setting].intervention, question.prompt),
+                       config, prompt_tokens, prompt_tokens + behind(question) - 1));
+    }
+    tokens += TokensOf(before, after);
+    before = std::move(after);
+  }
+  return tokens;
+}
+
+int64_t AnswerTokens(const TaskQuestion& question) {
+  return static_cast<int64_t>(std::max<size_t>(question.prompt.answer_ids.size(), 1));
+}
+
+}  // namespace
+
+SampleCost CostOfSample(const SweepPlan& plan, const std::vector<TaskQuestion>& questions,
+                        const ModelConfig& config, bool traces_fit) {
+  SampleCost cost;
+  const auto settings = static_cast<double>(plan.settings.size());
+  cost.prompts = static_cast<int64_t>(questions.size());
+  cost.runs = cost.prompts * static_cast<int64_t>(plan.settings.size());
+  for (const TaskQuestion& question : questions) {
+    cost.prompt_tokens += static_cast<double>(question.prompt.ids.size());
+    if (plan.score.generation) {
+      cost.generated_tokens +=
+          settings * static_cast<double>(question.sample.generation.new_tokens);
+    }
+  }
+  if (plan.score.likelihood) {
+    cost.work_tokens +=
+        traces_fit ? ArmCost{plan, questions, config, AnswerTokens, RowsOfAllLayers}.Tokens()
+                   : settings * cost.prompt_tokens;
+  }
+  if (plan.score.generation) {
+    const auto one = [](const TaskQuestion&) { return int64_t{1}; };
+    cost.work_tokens += ArmCost{plan, questions, config, one, RowsFromTheFirst}.Tokens() +
+                        cost.generated_tokens * kGeneratedTokenCost;
+  }
+  return cost;
+}
+
+Schedule PlanSchedule(const std::vector<CellCost>& cells, int64_t ranks) {
+  Schedule schedule;
+  schedule.ranks = ranks;
+  const auto all = static_cast<double>(ranks);
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const CellCost& cell = cells[i];
+    const bool opened = i > 0 && cells[i - 1].model == cell.model;
+    const double open = opened ? 0 : cell.seconds_to_open;
+    const int64_t most = (cell.samples + ranks - 1) / ranks;
+    schedule.seconds += open + static_cast<double>(most) * cell.seconds_per_sample;
+    schedule.open_seconds += open * all;
+    schedule.sample_seconds += static_cast<double>(cell.samples) * cell.seconds_per_sample;
+    schedule.most_samples += most;
+    schedule.fewest_samples += cell.samples / ranks;
+  }
+  if (schedule.seconds > 0) schedule.busy = schedule.sample_seconds / (schedule.seconds * all);
+  return schedule;
+}
+
+namespace {
+
+// Beyond one a sample they are idle.
+int64_t UsableRanks(const std::vector<CellCost>& cells, int64_t ranks) {
+  int64_t most = 1;
+  for (const CellCost& cell : cells) most = std::max(most, cell.samples);
+  return std::min(ranks, most);
+}
+
+}  // namespace
+
+int64_t FewestRanks(const std::vector<CellCost>& cells, int64_t ranks, double slack) {
+  const double latest = PlanSchedule(cells, ranks).seconds * (1 + slack);
+  int64_t fewest = UsableRanks(cells, ranks);
+  while (fewest > 1 && PlanSchedule(cells, fewest - 1).seconds <= latest) --fewest;
+  return fewest;
+}
+
+int64_t MostBusyRanks(const std::vector<CellCost>& cells, int64_t ranks, double busy) {
+  int64_t most = UsableRanks(cells, ranks);
+  while (most > 1 && PlanSchedule(cells, most).busy < busy) --most;
+  return most;
+}
+
+}  // namespace midscope

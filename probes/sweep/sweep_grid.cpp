@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "probes/sweep/sweep_grid.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+#include "core/base/error.h"
+
+namespace midscope {
+namespace {
+
+constexpr std::string_view kSize = "{size}";
+
+// The task at every size, or alone where it has no {size}.
+std::vector<std::string> AtSizes(const std::string& task, const std::vector<int64_t>& sizes) {
+  if (task.find(kSize) == std::string::npos) return {task};
+  if (sizes.empty()) {
+    throw UsageError("task '" + task + "'", "there are no sizes to put for {size}",
+                     "Give some, such as --size 10,20,40");
+  }
+  std::vector<std::string> texts;
+  texts.reserve(sizes.size());
+  for (const int64_t size : sizes) {
+    std::string text = task;
+    for (size_t at = 0; (at = text.find(kSize, at)) != std::string::npos;) {
+      text.replace(at, kSize.size(), std::to_string(size));
+    }
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+// Letters, digits and what is harmless in names of files.
+std::string PlainName(std::string_view text) {
+  std::string plain;
+  plain.reserve(text.size());
+  for (const char c : text) {
+    const bool kept = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                      c == '.' || c == '=' || c == '-';
+    plain += kept ? c : '-';
+  }
+  return plain;
+}
+
+std::string TaskName(const std::string& task) {
+  constexpr std::string_view kFile = "file=";
+  const size_t file = task.find(kFile);
+  if (file == std::string::npos) return PlainName(task);
+  const std::string path = task.substr(file + kFile.size());
+  return PlainName(task.substr(0, file) + std::filesystem::path(path).stem().string());
+}
+
+}  // namespace
+
+std::vector<SweepCell> SweepCells(const std::vector<std::string>& models,
+                                  const std::vector<std::string>& tasks,
+                                  const std::vector<int64_t>& sizes,
+                                  const std::vector<int64_t>& seeds) {
+  const bool sized = std::any_of(tasks.begin(), tasks.end(), [](const std::string& task) {
+    return task.find(kSize) != std::string::npos;
+  });
+  if (!sizes.empty() && !sized) {
+    throw UsageError("option --size", "no task has a place for it",
+                     "Write {size} into a task, such as list:lines={size}");
+  }
+  std::vector<SweepCell> cells;
+  for (const std::string& model : models) {
+    for (const std::string& task : tasks) {
+      for (const std::string& text : AtSizes(task, sizes)) {
+        for (const int64_t seed : seeds) {
+          SweepCell cell{model, text, static_cast<uint64_t>(seed)};
+          if (std::find(cells.begin(), cells.end(), cell) != cells.end()) {
+            std::string named = "model " + model;
+            named.append(", task ").append(text);
+            named.append(", seed ").append(std::to_string(seed));
+            throw UsageError("plan", named + " stand in it twice");
+          }
+          cells.push_back(std::move(cell));
+        }
+      }
+    }
+  }
+  return cells;
+}
+
+std::vector<std::string> CellFileNames(const std::vector<SweepCell>& cells) {
+  std::vector<std::string> names;
+  names.reserve(cells.size());
+  for (const SweepCell& cell : cells) {
+    constexpr size_t kLongest = 120;
+    const std::string model = std::filesystem::path(cell.model).stem().string();
+    const std::string seed = "_seed" + std::to_string(cell.seed);
+    const std::string stem = (PlainName(model) + "_" + TaskName(cell.task)).substr(0, kLongest);
+    std::string name = stem + seed;
+    for (int copy = 2; std::find(names.begin(), names.end(), name + ".h5") != names.end(); ++copy) {
+      name = stem + "_";
+      name.append(std::to_string(copy)).append(seed);
+    }
+    names.push_back(name + ".h5");
+  }
+  return names;
+}
+
+}  // namespace midscope

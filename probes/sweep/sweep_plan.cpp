@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "probes/sweep/sweep_plan.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <tuple>
+
+#include "core/base/error.h"
+#include "core/base/nearest_word.h"
+#include "core/intervention/intervention_text.h"
+#include "core/intervention/passage.h"
+#include "core/plan/attention_plan.h"
+#include "probes/model/model_options.h"
+
+namespace midscope {
+
+std::string SweepSetting::canonical() const { return PrintIntervention(intervention); }
+
+std::string ScoreArmsName(const ScoreArms& arms) {
+  return !arms.generation ? "likelihood" : arms.likelihood ? "both" : "generation";
+}
+
+ScoreArms ParseScoreArms(std::string_view name, const Task& task) {
+  if (name == "published") return {true, !task.scored_by_likelihood()};
+  for (const ScoreArms arms : {ScoreArms{true, false}, ScoreArms{false, true}, {true, true}}) {
+    if (ScoreArmsName(arms) == name) return arms;
+  }
+  throw UsageError("score '" + std::string(name) + "'", "there is no such way to score",
+                   KnownWordsHint(name, {"published", "likelihood", "generation", "both"}));
+}
+
+SweepSetting ReadSetting(const std::string& text) { return {text, ParseIntervention(text)}; }
+
+std::vector<std::string> SweepPlan::CanonicalSettings() const {
+  std::vector<std::string> texts;
+  for (const SweepSetting& setting : settings) texts.push_back(setting.canonical());
+  return texts;
+}
+
+std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
+  nlohmann::ordered_json json;
+  json["task"] = plan.task;
+  json["seed"] = plan.seed;
+  json["samples"] = plan.samples;
+  json["places"] = plan.places;
+  json["settings"] = plan.CanonicalSettings();
+  json["attention"] = plan.attention;
+  // What is as it always was is left out: plans of older files say nothing of it.
+  if (!plan.task_files_hash.empty()) json["task_files_hash"] = plan.task_files_hash;
+  if (plan.score != ScoreArms()) json["score"] = ScoreArmsName(plan.score);
+  PromptFormat format = plan.format;
+  format.bos = StoredBosRule(decoder.tokenizer(), format.bos);
+  AddPromptFormat(format, &json);
+  json["model_hash"] = decoder.hash();
+  json["dtype"] = DtypeName(decoder.options().dtype);
+  // Said only where it is so: plans of older files have no such key.
+  if (!decoder.options().sliding_window) json["sliding_window"] = "off";
+  if (decoder.options().beyond_context) json["beyond_context"] = true;
+  json["weights"] = WeightStorageName(decoder.options().weights);
+  // Other devices sum in another order. Plans from before there was a choice say nothing of it.
+  const Placement& placement = decoder.options().placement;
+  if (!placement.IsPlainCpu()) json["device"] = PrintPlacement(placement);
+  return json.dump();
+}
+
+void CheckSettings(const std::vector<SweepSetting>& settings, const ModelConfig& config) {
+  for (const SweepSetting& setting : settings) {
+    // Rows and passages are checked against the prompt when it is known: here all are taken to
+    // exist.
+    CompilePlans(WithAnyPassages(setting.intervention), config, config.trained_context);
+  }
+}
+
+namespace {
+
+// Whether rows before the last prompt row come out differently too, so that what-if has to run them
+// again.
+bool ChangesEarlyRows(const Intervention& intervention) {
+  const auto early = [](const auto& terms) {
+    return std::any_of(terms.begin(), terms.end(), [](const auto& term) {
+      return term.rows.rows != ChannelRows::kAnswer && term.rows.rows != ChannelRows::kLast;
+    });
+  };
+  return !std::holds_alternative<NoScheme>(intervention.positions) || !intervention.crops.empty() ||
+         early(intervention.moves) || early(intervention.boosts) || early(intervention.ablations) ||
+         early(intervention.temperatures);
+}
+
+}  // namespace
+
+std::vector<size_t> EvaluationOrder(const std::vector<SweepSetting>& settings) {
+  const auto key = [&](size_t index) {
+    const Intervention& intervention = settings[index].intervention;
+    const int kind = ChangesEarlyRows(intervention) ? 2 : intervention.empty() ? 0 : 1;
+    return std::tuple(kind, settings[index].canonical(), index);
+  };
+  std::vector<size_t> order(settings.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
+  return order;
+}
+
+}  // namespace midscope

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// What a sweep runs, as a value that can be compared with what a file holds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/decoder/decoder.h"
+#include "core/intervention/intervention.h"
+#include "data/tasks/task.h"
+#include "probes/prompt/task_prompt.h"
+
+namespace midscope {
+
+struct SweepSetting {
+  std::string text;  // as it was given
+  Intervention intervention;
+  std::string control_of = {};  // the text of the setting that this one is a control of
+
+  std::string canonical() const;  // every argument stated
+};
+
+// Throws Error (usage) that names the column.
+SweepSetting ReadSetting(const std::string& text);
+
+// How answers are scored.
+struct ScoreArms {
+  bool likelihood = true;   // teacher-forced: answer_nll, correct, choice_correct
+  bool generation = false;  // greedy text by the task's own scorer: generation_score
+  bool operator==(const ScoreArms&) const = default;
+};
+
+// "likelihood", "generation", "both". Parsing throws Error (usage); "published" reads as what the
+// task publishes: likelihood, or generation with likelihood beside it.
+std::string ScoreArmsName(const ScoreArms& arms);
+ScoreArms ParseScoreArms(std::string_view name, const Task& task);
+
+struct SweepPlan {
+  std::string task;                  // in full, "list:lines=20"
+  std::string task_files_hash = {};  // of the files that the task reads; "" for none
+  ScoreArms score = {};
+  PromptFormat format = {};
+  uint64_t seed = 1;
+  int64_t samples = 40;
+  std::vector<int64_t> places;         // 1-based ranks of the gold piece
+  std::vector<SweepSetting> settings;  // differences are taken to the first
+  bool attention = false;              // keep last-query attention: first setting, first place
+  // Of each place the share of the way from the task's first to its last, 0 to 1; empty: unknown.
+  std::vector<double> place_shares = {};
+  // How places are printed ("50 %") where that is not their rank; empty: by rank.
+  std::vector<std::string> place_texts = {};
+
+  std::vector<std::string> CanonicalSettings() const;
+};
+
+// The plan and everything else that decides its numbers (the model's hash, the dtype), as JSON. Two
+// sweeps with equal JSON may go on in one file.
+std::string PlanJson(const SweepPlan& plan, const Decoder& decoder);
+
+// Throws Error (usage) where the model cannot take one of the settings (a layer or channel out of
+// range), before anything runs.
+void CheckSettings(const std::vector<SweepSetting>& settings, const ModelConfig& config);
+
+// In which order the settings are evaluated: unchanged first, then channel scalings, which re-run
+// the last rows of the same trace alone, then position schemes; each kind in the order of its
+// canonical text. So the results are the same bits in whatever order settings are given.
+std::vector<size_t> EvaluationOrder(const std::vector<SweepSetting>& settings);
+
+}  // namespace midscope

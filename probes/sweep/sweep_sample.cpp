@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT
+#include "probes/sweep/sweep_sample.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+#include "core/intervention/passage.h"
+#include "core/run/greedy_batch.h"
+#include "core/run/what_if.h"
+#include "probes/base/record_axes.h"
+#include "probes/sweep/sweep_context.h"
+
+namespace midscope {
+namespace {
+
+constexpr const char* kAnswerNll = "answer_nll";
+constexpr const char* kCorrect = "correct";
+constexpr const char* kChoiceCorrect = "choice_correct";
+constexpr const char* kGenerationScore = "generation_score";
+constexpr const char* kAnswerTokens = "answer_tokens";
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) {
+  std::vector<int64_t> tokens;
+  std::vector<int64_t> answer_tokens;
+  std::vector<int64_t> gold_begin;
+  std::vector<int64_t> gold_end;
+  for (const TaskQuestion& question : questions) {
+    const Prompt& prompt = question.prompt;
+    const Span* gold = prompt.FindSpan("gold");
+    tokens.push_back(static_cast<int64_t>(prompt.ids.size()));
+    answer_tokens.push_back(static_cast<int64_t>(prompt.answer_ids.size()));
+    gold_begin.push_back(gold ? gold->token_begin : 0);
+    gold_end.push_back(gold ? gold->token_end : 0);
+  }
+  const std::vector<std::string> axes = {"place"};
+  record.arrays.push_back({"prompt_tokens", axes, tokens, "tokens", "length of the prompt"});
+  record.arrays.push_back({kAnswerTokens, axes, answer_tokens, "tokens", "length of the answer"});
+  record.arrays.push_back(
+      {"gold_token_begin", axes, gold_begin, "tokens", "first token of the gold piece"});
+  record.arrays.push_back(
+      {"gold_token_end", axes, gold_end, "tokens", "one past the gold piece's last token"});
+}
+
+// `ids`: of the prompt, whose tokens the keys are.
+void AddAttention(const Decoder& decoder, std::vector<float> attention,
+                  const std::vector<int32_t>& ids, Record& record) {
+  const ModelConfig& config = decoder.config();
+  std::vector<std::string> tokens;
+  tokens.reserve(ids.size());
+  for (const int32_t id : ids) {
+    tokens.push_back(DisplayText(decoder.tokenizer().TokenText(id)));
+  }
+  record.axes.push_back(CountedAxis("layer", config.layers));
+  record.axes.push_back(CountedAxis("head", config.heads));
+  record.axes.push_back(LabelledAxis("key", std::move(tokens)));
+  record.arrays.push_back({"last_query_attention",
+                           {"layer", "head", "key"},
+                           std::move(attention),
+                           "",
+                           "attention of the last prompt token: first setting, first place"});
+}
+
+template <typename T>
+std::vector<T> DataOf(const Record& record, const std::string& name) {
+  const Array* array = record.FindArray(name);
+  if (!array) return {};
+  if (const auto* data = std::get_if<std::vector<T>>(&array->data)) return *data;
+  throw Failure("sweep file", "the array " + name + " of a stored sample is of another type",
+                "Run the sweep again into a new file");
+}
+
+std::vector<Prompt> PromptsOf(const std::vector<TaskQuestion>& questions) {
+  std::vector<Prompt> prompts;
+  prompts.reserve(questions.size());
+  for (const TaskQuestion& question : questions) prompts.push_back(question.prompt);
+  return prompts;
+}
+
+// Whether the right choice is likelier than every other one.
+bool RightChoice(const TaskQuestion& question, const std::vector<float>& logits) {
+  const int32_t right = question.prompt.answer_ids.front();
+  return std::all_of(question.choice_ids.begin(), question.choice_ids.end(), [&](int32_t id) {
+    return id == right || logits[static_cast<size_t>(id)] < logits[static_cast<size_t>(right)];
+  });
+}
+
+struct LikelihoodArrays {
+  std::vector<double> nll;
+  std::vector<uint8_t> correct;
+  std::vector<uint8_t> choice_correct;  // empty: no choices
+  std::vector<float> attention;
+};
+
+// The settings that can be run on the sample.
+struct RunnableSettings {
+  std::vector<size_t> order;  // in EvaluationOrder
+  std::vector<std::string> failures;
+
+  bool Has(size_t setting) const { return failures[setting].empty(); }
+};
+
+LikelihoodArrays RunLikelihood(const std::shared_ptr<const Decoder>& decoder,
+                               const SampleRequest& request, const RunnableSettings& settings,
+                               const JobContext& context) {
+  const size_t places = request.questions.size();
+  WhatIf what_if(decoder, PromptsOf(request.questions), request.trace_memory_bytes);
+  LikelihoodArrays arrays;
+  arrays.nll.resize(request.settings.size() * places, kNone);
+  arrays.correct.resize(arrays.nll.size());
+  const bool choices = !request.questions.front().choice_ids.empty();
+  if (choices) arrays.choice_correct.resize(arrays.nll.size());
+  for (const size_t setting : settings.order) {
+    const bool keep_attention = request.attention && setting == 0;
+    WhatIfResult result =
+        what_if.Evaluate(request.settings[setting].intervention, context, keep_attention);
+    for (size_t place = 0; place < places; ++place) {
+      const TaskQuestion& question = request.questions[place];
+      const WhatIfOutcome& outcome = result.outcomes[place];
+      const size_t cell = setting * places + place;
+      arrays.nll[cell] = AnswerNll(question.prompt, outcome.score);
+      arrays.correct[cell] = outcome.score.correct ? 1 : 0;
+      if (choices) arrays.choice_correct[cell] = RightChoice(question, outcome.last_logits) ? 1 : 0;
+    }
+    if (keep_attention) {
+      arrays.attention = std::move(result.outcomes.front().last_query_attention);
+    }
+  }
+  return arrays;
+}
+
+struct GenerationArrays {
+  std::vector<double> score;
+  std::vector<double> rouge;  // [setting, place, kRougeKinds]; empty for other scores
+  std::vector<int64_t> tokens;
+  std::vector<std::string> text;
+};
+
+GreedyRequest GreedyRequestOf(const TaskQuestion& question, const SweepSetting& setting,
+                              Trace* trace) {
+  const GenerationRule& rule = question.sample.generation;
+  return {question.prompt.ids, ResolvePassages(setting.intervention, question.prompt),
+          rule.new_tokens,
+          [cut = rule.cut](const std::string& text) { return AnswerIsWhole(text, cut); }, trace};
+}
+
+// As many places at once as the memory for traces allows under every setting, at least one.
+size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request,
+                    const RunnableSettings& settings, size_t begin) {
+  TraceParts parts;  // with what channels need, which settings share
+  for (const size_t setting : settings.order) {
+    if (std::holds_alternative<InfiniAttention>(request.settings[setting].intervention.positions))
+      parts.memories = decoder.config().layers;
+  }
+  int64_t bytes = 0;
+  size_t end = begin;
+  for (; end < request.questions.size(); ++end) {
+    const TaskQuestion& question = request.questions[end];
+    bytes += decoder.TraceBytes(
+        static_cast<int64_t>(question.prompt.ids.size()) + question.sample.generation.new_tokens,
+        parts);
+    if (end > begin && bytes > request.trace_memory_bytes) break;
+  }
+  return end;
+}
+
+// All settings at places [begin, end), each place on one trace: settings that leave rows of the
+// prompt alone take them from there.
+void GenerateAt(const Decoder& decoder, const SampleRequest& request,
+                const RunnableSettings& settings, size_t begin, size_t end,
+                const JobContext& context, GenerationArrays& arrays) {
+  const bool channels = std::any_of(
+      settings.order.begin(), settings.order.end(),
+      [&](size_t setting) { return !request.settings[setting].intervention.channels.empty(); });
+  std::vector<std::unique_ptr<Trace>> traces;
+  traces.reserve(end - begin);
+  for (size_t place = begin; place < end; ++place) {
+    const TaskQuestion& question = request.questions[place];
+    traces.push_back(GreedyTrace(decoder, static_cast<int64_t>(question.prompt.ids.size()),
+                                 question.sample.generation.new_tokens, channels));
+  }
+  for (const size_t setting : settings.order) {
+    std::vector<GreedyRequest> requests;
+    requests.reserve(end - begin);
+    for (size_t place = begin; place < end; ++place) {
+      requests.push_back(GreedyRequestOf(request.questions[place], request.settings[setting],
+                                         traces[place - begin].get()));
+    }
+    const std::vector<Generated> generated = GenerateGreedy(decoder, requests, context);
+    for (size_t place = begin; place < end; ++place) {
+      const Generated& made = generated[place - begin];
+      const size_t cell = setting * request.questions.size() + place;
+      const TaskSample& sample = request.questions[place].sample;
+      arrays.score[cell] = ScoreGenerated(sample, made.text);
+      if (!arrays.rouge.empty()) {
+        const RougeScores rouge = RougeAnswer(sample.generation, made.text, sample.answers);
+        const auto at = arrays.rouge.begin() + static_cast<std::ptrdiff_t>(cell * kRougeKinds);
+        std::copy_n(std::array{rouge.rouge1, rouge.rouge2, rouge.rouge_l}.begin(), kRougeKinds, at);
+      }
+      arrays.tokens[cell] = static_cast<int64_t>(made.ids.size());
+      arrays.text[cell] = made.text;
+    }
+  }
+}
+
+GenerationArrays RunGeneration(const Decoder& decoder, const SampleRequest& request,
+                               const RunnableSettings& settings, const JobContext& context) {
+  const size_t places = request.questions.size();
+  const size_t cells = request.settings.size() * places;
+  const AnswerMetric metric = request.questions.front().sample.generation.metric;
+  const size_t rouge = metric == AnswerMetric::kRougeGeometricMean ? kRougeKinds : 0;
+  GenerationArrays arrays{std::vector<double>(cells, kNone),
+                          std::vector<double>(cells * rouge, kNone), std::vector<int64_t>(cells),
+                          std::vector<std::string>(cells)};
+  for (size_t begin = 0; begin < places;) {
+    const size_t end = PlacesAtOnce(decoder, request, settings, begin);
+    GenerateAt(decoder, request, settings, begin, end, context, arrays);
+    begin = end;
+  }
+  return arrays;
+}
+
+Record OutcomeFrame(const std::vector<std::string>& settings, const std::vector<int64_t>& places) {
+  Record record;
+  record.name = "outcome";
+  record.axes = {LabelledAxis("setting", settings), ValuedAxis("place", places)};
+  record.axes.back().unit = "rank";
+  return record;
+}
+
+void AddLikelihood(LikelihoodArrays arrays, Record& record) {
+  const std::vector<std::string> axes = {"setting", "place"};
+  record.arrays.push_back({kAnswerNll, axes, std::move(arrays.nll), "nats",
+                           "negative log-likelihood of the answer, summed over its tokens"});
+  record.arrays.push_back({kCorrect, axes, std::move(arrays.correct), "",
+                           "whether the greedy continuation equals the answer"});
+  record.signal = kAnswerNll;
+  if (arrays.choice_correct.empty()) return;
+  record.arrays.push_back({kChoiceCorrect, axes, std::move(arrays.choice_correct), "",
+                           "whether the right choice is likelier than the others"});
+}
+
+void AddGeneration(GenerationArrays arrays, Record& record) {
+  const std::vector<std::string> axes = {"setting", "place"};
+  record.arrays.push_back({kGenerationScore, axes, std::move(arrays.score), "",
+                           "the task's own score of the generated text, 0 to 1"});
+  if (!arrays.rouge.empty()) {
+    record.axes.push_back(LabelledAxis("rouge", {"rouge-1", "rouge-2", "rouge-l"}));
+    record.arrays.push_back({kGenerationRouge,
+                             {"setting", "place", "rouge"},
+                             std::move(arrays.rouge),
+                             "",
+                             "F scores that generation_score is the geometric mean of, each the "
+                             "best over the answers"});
+  }
+  record.arrays.push_back({"generated_tokens", axes, std::move(arrays.tokens), "tokens",
+                           "length of the generated text; it ends where the rest can't count"});
+  record.arrays.push_back(
+      {"generated_text", axes, std::move(arrays.text), "", "what the model generated, greedily"});
+  if (record.signal.empty()) record.signal = kGenerationScore;
+}
+
+}  // namespace
+
+double AnswerNll(const Prompt& prompt, const AnswerScore& score) {
+  return prompt.answer_ids.empty() ? kNone : score.nll;
+}
+
+Record OutcomeRecord(const std::vector<std::string>& settings, const std::vector<int64_t>& places,
+                     std::vector<double> answer_nll, std::vector<uint8_t> correct) {
+  Record record = OutcomeFrame(settings, places);
+  AddLikelihood({std::move(answer_nll), std::move(correct), {}, {}}, record);
+  return record;
+}
+
+Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequest& request,
+                 const JobContext& context) {
+  const ModelConfig& config = decoder->config();
+  CheckFits(request.questions, request.settings, request.score, config);
+  RunnableSettings settings;
+  settings.failures = ContextFailures(request.questions, request.settings, request.score, config);
+  for (const size_t setting : EvaluationOrder(request.settings)) {
+    if (settings.Has(setting)) settings.order.push_back(setting);
+  }
+  std::vector<std::string> labels;
+  for (const SweepSetting& setting : request.settings) labels.push_back(setting.canonical());
+  Record record = OutcomeFrame(labels, request.places);
+  const auto keys = static_cast<int64_t>(request.questions.front().prompt.ids.size());
+  std::vector<float> attention;
+  if (request.score.likelihood || request.attention) {
+    LikelihoodArrays arrays = RunLikelihood(decoder, request, settings, context);
+    attention = std::move(arrays.attention);
+    if (request.score.likelihood) AddLikelihood(std::move(arrays), record);
+  }
+  if (request.score.generation) {
+    AddGeneration(RunGeneration(*decoder, request, settings, context), record);
+  }
+  AddPlaceArrays(request.questions, record);
+  if (request.attention) {
+    // Of a first setting that was not run there is none.
+    attention.resize(static_cast<size_t>(config.layers * config.heads * keys),
+                     std::numeric_limits<float>::quiet_NaN());
+    AddAttention(*decoder, std::move(attention), request.questions.front().prompt.ids, record);
+  }
+  AddContextArrays(request.questions, request.settings, request.score, config, record);
+  return record;
+}
+
+bool IsOutcome(const std::string& array) {
+  return array == kAnswerNll || array == kCorrect || array == kChoiceCorrect ||
+         array == kGenerationScore || array == kGenerationRouge || array == kSettingFailure ||
+         array == kBeyondContext || array == kAnswerTokens;
+}
+
+SampleOutcome ReadOutcome(int64_t sample, const Record& record) {
+  SampleOutcome outcome{sample,
+                        DataOf<double>(record, kAnswerNll),
+                        DataOf<uint8_t>(record, kCorrect),
+                        DataOf<uint8_t>(record, kChoiceCorrect),
+                        DataOf<double>(record, kGenerationScore),
+                        DataOf<double>(record, kGenerationRouge),
+                        DataOf<std::string>(record, kSettingFailure),
+                        DataOf<uint8_t>(record, kBeyondContext),
+                        DataOf<int64_t>(record, kAnswerTokens)};
+  if (outcome.answer_nll.empty() && outcome.generation_score.empty()) {
+    throw Failure("sweep file", "a stored sample lacks its outcome",
+                  "Run the sweep again into a new file");
+  }
+  return outcome;
+}
+
+}  // namespace midscope

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+#include "probes/sweep/sweep_statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <span>
+#include <utility>
+
+#include "probes/base/record_axes.h"
+
+namespace midscope {
+namespace {
+
+// Of every sample the difference of two settings' means over the rows' places.
+std::vector<double> SampleDifferences(const MeasureRows& rows, const MeasureRows& others) {
+  std::vector<double> differences;
+  differences.reserve(rows.samples());
+  const size_t columns = rows.columns();
+  for (size_t begin = 0; begin < rows.values.size(); begin += columns) {
+    const auto mean = [&](const MeasureRows& one) {
+      return Mean(std::span(one.values).subspan(begin, columns));
+    };
+    differences.push_back(mean(rows) - mean(others));
+  }
+  return differences;
+}
+
+// One measure of one sweep.
+class Analysis {
+ public:
+  Analysis(const SweepPlan& plan, const OutcomeMeasure& measure)
+      : plan_(plan),
+        measure_(measure),
+        settings_(plan.settings.size()),
+        places_(plan.places.size()) {}
+
+  void Run(SweepStatistics& statistics) const {
+    std::vector<SettingStatistics> settings;
+    settings.reserve(settings_);
+    for (size_t i = 0; i < settings_; ++i) settings.push_back(Setting(i));
+    Adjust(settings, &SettingStatistics::place_p, &SettingStatistics::place_p_holm);
+    std::vector<SettingComparison> comparisons;
+    for (size_t i = 1; i < settings_; ++i) Compare(i, 0, comparisons);
+    for (size_t i = 1; i < settings_; ++i) {
+      const std::string& of = plan_.settings[i].control_of;
+      for (size_t j = 1; j < settings_ && !of.empty(); ++j) {
+        if (plan_.settings[j].text == of) Compare(j, i, comparisons);
+      }
+    }
+    Adjust(comparisons, &SettingComparison::p, &SettingComparison::p_holm);
+    Advise(statistics);
+    statistics.methods.push_back(
+        {measure_.name, MeanMethod(measure_.kind, false), MeanMethod(measure_.kind, true),
+         DifferenceMethod(measure_.kind, false), DifferenceMethod(measure_.kind, true)});
+    std::move(settings.begin(), settings.end(), std::back_inserter(statistics.settings));
+    std::move(comparisons.begin(), comparisons.end(), std::back_inserter(statistics.comparisons));
+  }
+
+ private:
+  template <typename T>
+  static void Adjust(std::vector<T>& tests, double T::*p, double T::*adjusted) {
+    std::vector<double> values;
+    values.reserve(tests.size());
+    for (const T& test : tests) values.push_back(test.*p);
+    const std::vector<double> holm = HolmAdjusted(values);
+    for (size_t i = 0; i < tests.size(); ++i) tests[i].*adjusted = holm[i];
+  }
+
+  // All places of the samples on which `setting` and `with` were run.
+  MeasureRows Rows(size_t setting, size_t with) const {
+    return RowsOf(measure_, setting, places_, 0, places_, {with});
+  }
+
+  SettingStatistics Setting(size_t setting) const {
+    const MeasureRows rows = Rows(setting, setting);
+    const MeanWithInterval mean = MeanOf(rows, plan_.seed);
+    const ColumnEffect effect = PlaceEffect(rows, plan_.seed);
+    SettingStatistics result;
+    result.measure = measure_.name;
+    result.setting = setting;
+    result.samples = static_cast<int64_t>(rows.samples());
+    result.mean = mean.mean;
+    result.mean_interval = mean.interval;
+    result.gap = GapOf(rows);
+    result.gap_interval = GapInterval(rows, plan_.seed);
+    result.chance_gap = effect.chance_gap;
+    result.place_p = effect.p;
+    if (result.gap > 0) {
+      const std::vector<double> means = PlaceMeans(rows);
+      const auto [low, high] = std::minmax_element(means.begin(), means.end());
+      const int64_t lowest = plan_.places[static_cast<size_t>(low - means.begin())];
+      const int64_t highest = plan_.places[static_cast<size_t>(high - means.begin())];
+      result.best_place = measure_.higher_is_better ? highest : lowest;
+      result.worst_place = measure_.higher_is_better ? lowest : highest;
+    }
+    return result;
+  }
+
+  void Compare(size_t setting, size_t against, std::vector<SettingComparison>& comparisons) const {
+    const auto add = [&](const std::string& what, const MeasureRows& rows,
+                         const MeanWithInterval& difference, double p) {
+      const auto samples = static_cast<int64_t>(rows.samples());
+      comparisons.push_back({measure_.name, setting, against, what, samples, difference.mean,
+                             difference.interval, p, 0, SmallestSignFlipP(samples)});
+    };
+    const auto add_mean = [&](const std::string& what, const MeasureRows& rows,
+                              const MeasureRows& others) {
+      add(what, rows, DifferenceOf(rows, others, plan_.seed),
+          DifferencePValue(rows, others, plan_.seed));
+    };
+    for (size_t place = 0; place < places_; ++place) {
+      add_mean("place " + std::to_string(plan_.places[place]),
+               RowsOf(measure_, setting, places_, place, 1, {against}),
+               RowsOf(measure_, against, places_, place, 1, {setting}));
+    }
+    if (places_ < 2) return;
+    const MeasureRows rows = Rows(setting, against);
+    const MeasureRows others = Rows(against, setting);
+    add_mean("mean", rows, others);
+    add("gap", rows, {GapOf(rows) - GapOf(others), GapDifferenceInterval(rows, others, plan_.seed)},
+        GapDifferencePValue(rows, others, plan_.seed));
+  }
+
+  // By the widest spread: of the differences to the first setting, or where there is but one, of
+  // those between two places.
+  void Advise(SweepStatistics& statistics) const {
+    if (measure_.kind == MeasureKind::kRouge) return;  // no mean of differences of samples
+    double widest = 0;
+    int64_t samples = 0;
+    const auto look = [&](const MeasureRows& rows, const MeasureRows& others) {
+      const auto count = static_cast<int64_t>(rows.samples());
+      const double deviation = StandardDeviation(SampleDifferences(rows, others));
+      if (count < kAdviceSamples || !(deviation > widest)) return;
+      widest = deviation;
+      samples = count;
+    };
+    const auto at = [&](size_t setting, size_t place, size_t with) {
+      return RowsOf(measure_, setting, places_, place, 1, {with});
+    };
+    for (size_t i = 1; i < settings_; ++i) {
+      for (size_t place = 0; place < places_; ++place) look(at(i, place, 0), at(0, place, i));
+    }
+    for (size_t place = 1; place < places_ && settings_ == 1; ++place) {
+      look(at(0, place, 0), at(0, 0, 0));
+    }
+    if (widest == 0) return;
+    constexpr double kPoints = 0.04;
+    constexpr double kNats = 0.1;
+    const double wanted = measure_.unit == "nats" ? kNats : kPoints;
+    statistics.advice.push_back({measure_.name, samples, widest,
+                                 DetectableDifference(widest, samples), wanted,
+                                 SamplesForDifference(widest, wanted)});
+  }
+
+  const SweepPlan& plan_;
+  const OutcomeMeasure& measure_;
+  size_t settings_;
+  size_t places_;
+};
+
+}  // namespace
+
+SweepStatistics AnalyseSweep(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes) {
+  SweepStatistics statistics;
+  statistics.samples = static_cast<int64_t>(outcomes.size());
+  if (outcomes.empty()) return statistics;
+  for (const OutcomeMeasure& measure : MeasuresOf(outcomes))
+    Analysis(plan, measure).Run(statistics);
+  return statistics;
+}
+
+Record SettingStatisticsRecord(const SweepPlan& plan, const SweepStatistics& statistics) {
+  Record record;
+  record.name = "setting_statistics";
+  record.axes = {LabelledAxis("setting", plan.CanonicalSettings())};
+  const size_t settings = plan.settings.size();
+  for (size_t begin = 0; begin + settings <= statistics.settings.size(); begin += settings) {
+    const std::string measure = statistics.settings[begin].measure;
+    const std::string unit = measure == "answer_nll" ? "nats" : "";
+    const auto add = [&](const std::string& name, const std::string& of_unit,
+                         const char* description,
+                         const std::function<double(const SettingStatistics&)>& value) {
+      std::vector<double> values;
+      values.reserve(settings);
+      for (size_t i = 0; i < settings; ++i) values.push_back(value(statistics.settings[begin + i]));
+      record.arrays.push_back(
+          {measure + name, {"setting"}, std::move(values), of_unit, description});
+    };
+    using Setting = SettingStatistics;
+    const char* low = "lower end of the 95 % interval";
+    const char* high = "upper end of the 95 % interval";
+    std::vector<int64_t> samples;
+    samples.reserve(settings);
+    for (size_t i = 0; i < settings; ++i) {
+      samples.push_back(statistics.settings[begin + i].samples);
+    }
+    record.arrays.push_back({measure + "_samples",
+                             {"setting"},
+                             std::move(samples),
+                             "",
+                             "samples on which the setting was run"});
+    add("_mean", unit, "mean over places", [](const Setting& s) { return s.mean; });
+    add("_mean_low", unit, low, [](const Setting& s) { return s.mean_interval.low; });
+    add("_mean_high", unit, high, [](const Setting& s) { return s.mean_interval.high; });
+    add("_gap", unit, "best place less worst place, of the means; never negative",
+        [](const Setting& s) { return s.gap; });
+    add("_gap_low", unit, low, [](const Setting& s) { return s.gap_interval.low; });
+    add("_gap_high", unit, high, [](const Setting& s) { return s.gap_interval.high; });
+    add("_gap_by_chance", unit, "mean gap where each sample's places are permuted",
+        [](const Setting& s) { return s.chance_gap; });
+    add("_place_p", "", "permutation test over places within samples",
+        [](const Setting& s) { return s.place_p; });
+    add("_place_p_holm", "", "the same, adjusted over settings (Holm)",
+        [](const Setting& s) { return s.place_p_holm; });
+  }
+  for (const SweepStatistics::Methods& methods : statistics.methods) {
+    record.attributes[methods.measure + "_mean_interval"] = methods.mean_over_places;
+  }
+  record.attributes["gap_interval"] = std::string(kBootstrapMethod);
+  if (!statistics.settings.empty()) record.signal = statistics.settings.front().measure + "_mean";
+  return record;
+}
+
+Record SettingComparisonsRecord(const SweepPlan& plan, const SweepStatistics& statistics) {
+  Record record;
+  record.name = "setting_comparisons";
+  record.axes = {CountedAxis("comparison", static_cast<int64_t>(statistics.comparisons.size()))};
+  const auto texts = [&](const char* name, const char* description, const auto& value) {
+    std::vector<std::string> values;
+    values.reserve(statistics.comparisons.size());
+    for (const SettingComparison& c : statistics.comparisons) values.push_back(value(c));
+    record.arrays.push_back({name, {"comparison"}, std::move(values), "", description});
+  };
+  const auto numbers = [&](const char* name, const char* description, const auto& value) {
+    std::vector<double> values;
+    values.reserve(statistics.comparisons.size());
+    for (const SettingComparison& c : statistics.comparisons) values.push_back(value(c));
+    record.arrays.push_back({name, {"comparison"}, std::move(values), "", description});
+  };
+  using Comparison = SettingComparison;
+  texts("measure", "what is compared", [](const Comparison& c) { return c.measure; });
+  texts("setting", "the setting",
+        [&](const Comparison& c) { return plan.settings[c.setting].canonical(); });
+  texts("against", "what it is compared with",
+        [&](const Comparison& c) { return plan.settings[c.against].canonical(); });
+  texts("what", "a place, the mean over places, or the gap between places",
+        [](const Comparison& c) { return c.what; });
+  numbers("difference", "mean paired difference", [](const Comparison& c) { return c.difference; });
+  numbers("difference_low", "lower end of the 95 % interval",
+          [](const Comparison& c) { return c.interval.low; });
+  numbers("difference_high", "upper end of the 95 % interval",
+          [](const Comparison& c) { return c.interval.high; });
+  numbers("p", "two-sided permutation test", [](const Comparison& c) { return c.p; });
+  numbers("p_holm", "the same, adjusted over the comparisons of the measure (Holm)",
+          [](const Comparison& c) { return c.p_holm; });
+  std::vector<int64_t> samples;
+  samples.reserve(statistics.comparisons.size());
+  for (const Comparison& c : statistics.comparisons) samples.push_back(c.samples);
+  record.arrays.push_back(
+      {"samples", {"comparison"}, std::move(samples), "", "samples on which both were run"});
+  numbers("smallest_p", "the least p that so many samples allow",
+          [](const Comparison& c) { return c.smallest_p; });
+  for (const SweepStatistics::Methods& methods : statistics.methods) {
+    record.attributes[methods.measure + "_place_difference_interval"] = methods.difference;
+    record.attributes[methods.measure + "_mean_difference_interval"] =
+        methods.difference_over_places;
+  }
+  record.attributes["gap_difference_interval"] = std::string(kBootstrapMethod);
+  record.signal = "difference";
+  return record;
+}
+
+}  // namespace midscope

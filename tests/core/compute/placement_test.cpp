@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: MIT
+// Placements: their text, and that a model gives the same wherever its layers run.
+//
+// Contract (float32, tiny models of every family): through `cpu:portable`, and through placements
+// that change device between layers, logits agree with the kernels' to 2e-5 of the largest,
+// attention to 2e-6, hook points to 2e-5 of their largest value; attended keys and position ratios
+// are equal, greedy continuations too. `cpu,cpu` is the same to the last bit. Without a second kind
+// of device this shows that rows move and that hooks get and give back copies; that nothing is
+// forgotten in host memory is layer_ops_test's matter.
+
+#include "core/compute/placement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <map>
+
+#include "core/base/error.h"
+#include "core/decoder/captures.h"
+#include "core/decoder/decoder.h"
+#include "core/intervention/intervention_text.h"
+#include "core/run/what_if.h"
+#include "tests/core/support/closeness.h"
+#include "tests/core/support/error_message.h"
+#include "tests/core/support/tiny_models.h"
+
+namespace midscope {
+namespace {
+
+using test::Difference;
+using test::ErrorMessage;
+using test::Largest;
+using test::TinyModelNames;
+using test::TinyModelPath;
+using ::testing::HasSubstr;
+using Values = std::vector<float>;
+
+constexpr double kTolerance = 2e-5;  // of the largest
+constexpr double kAttentionTolerance = 2e-6;
+
+TEST(PlacementText, ReadsBackWhatItPrints) {
+  for (const char* text : {"cpu", "cpu:portable", "cuda:0", "cuda:0,cuda:1,cpu", "cuda:0=20,cpu=12",
+                           "cpu=3,cpu:portable", "cpu,cpu"}) {
+    EXPECT_EQ(PrintPlacement(ParsePlacement(text)), text);
+  }
+  EXPECT_EQ(PrintPlacement(ParsePlacement(" cuda = 2 , cpu ")), "cuda:0=2,cpu");
+  EXPECT_EQ(ParsePlacement("cpu"), Placement());
+  EXPECT_TRUE(ParsePlacement("cpu,cpu").IsPlainCpu());
+  EXPECT_FALSE(ParsePlacement("cpu,cpu:portable").IsPlainCpu());
+}
+
+TEST(PlacementText, RefusesWhatItCannotRead) {
+  for (const char* text :
+       {"", "gpu", "cpu:", "cpu:1", "cuda:", "cuda:x", "cuda:-1", "cuda:128",
+        "cuda:1000000000000000000000", "cpu,", ",cpu", "cpu;cpu", "CPU", "cpu:portable:0"}) {
+    const std::string message = ErrorMessage([&] { ParsePlacement(text); });
+    EXPECT_THAT(message, HasSubstr("there is no such device")) << text;
+    EXPECT_THAT(message, HasSubstr("cpu:portable")) << text;
+  }
+  for (const char* text : {"cpu=", "cpu=0", "cpu=-1", "cpu=x", "cpu=1.5", "cpu=1=2", "cpu=1025"}) {
+    EXPECT_THAT(ErrorMessage([&] { ParsePlacement(text); }), HasSubstr("is no number of layers"))
+        << text;
+  }
+}
+
+TEST(PlacementText, LayersAreSharedOutEvenlyButForCounts) {
+  const auto filled = [](const char* text, int64_t layers) {
+    return PrintPlacement(FillLayers(ParsePlacement(text), layers));
+  };
+  EXPECT_EQ(filled("cpu", 30), "cpu=30");
+  EXPECT_EQ(filled("cuda:0,cuda:1,cpu", 32), "cuda:0=11,cuda:1=11,cpu=10");
+  EXPECT_EQ(filled("cuda:0=20,cpu", 32), "cuda:0=20,cpu=12");
+  EXPECT_EQ(filled("cuda:0=20,cpu=12", 32), "cuda:0=20,cpu=12");
+  EXPECT_EQ(filled("cpu,cuda:0=1,cpu", 4), "cpu=2,cuda:0=1,cpu=1");
+  for (const char* text : {"cpu,cpu,cpu", "cpu=2,cpu", "cpu=3,cpu"}) {
+    EXPECT_THAT(ErrorMessage([&] { filled(text, 2); }), HasSubstr("the model has 2 layers"))
+        << text;
+  }
+  for (const char* text : {"cpu=1", "cpu=2,cpu=1"}) {
+    EXPECT_THAT(ErrorMessage([&] { filled(text, 2); }), HasSubstr("add up to")) << text;
+  }
+}
+
+TEST(PlacementText, ADeviceThatIsNotThereIsNamedWithTheRemedy) {
+  const std::vector<DeviceName> devices = AvailableDevices();
+  EXPECT_EQ(devices[0], DeviceName());
+  EXPECT_NO_THROW(CheckDevices(ParsePlacement("cpu,cpu:portable")));
+  const std::string message = ErrorMessage([] { CheckDevices(ParsePlacement("cpu,cuda:127")); });
+  EXPECT_THAT(message, HasSubstr("device cuda:127"));
+  EXPECT_THAT(message, HasSubstr("Devices here: cpu, cpu:portable"));
+  DecoderOptions options;
+  options.placement = ParsePlacement("cuda:127");
+  EXPECT_THROW(Decoder::Open("no such file", options), Error);
+}
+
+// Reads every point in some rows; sets one element where `writes` says so (to what mpt does not
+// clamp).
+class Everything : public Hook {
+ public:
+  explicit Everything(std::vector<HookPoint> writes = {}) : writes_(std::move(writes)) {}
+  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override {
+    const bool write = std::find(writes_.begin(), writes_.end(), point) != writes_.end();
+    return {write ? HookAccess::kWrite : HookAccess::kRead, {sequence.rows - 7, sequence.rows - 1}};
+  }
+  void See(HookView& view) override {
+    Values& seen = points[HookName(view.point)];
+    for (int64_t b = 0; b < view.shape[1]; ++b) {
+      for (int64_t c = 0; c < view.shape[2]; ++c) {
+        for (int64_t d = 0; d < view.shape[3]; ++d) seen.push_back(view.At(0, b, c, d));
+      }
+    }
+    if (std::find(writes_.begin(), writes_.end(), view.point) == writes_.end()) return;
+    view.Set(0, view.shape[1] - 1, 0, 0, 0.1f);
+  }
+  std::map<std::string, Values> points;
+
+ private:
+  std::vector<HookPoint> writes_;
+};
+
+struct Outcome {
+  Values logits;
+  Values attention;
+  std::vector<int64_t> attended_keys;
+  std::vector<double> ratios;
+};
+
+class Placed : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    kernels_ = Open("cpu");
+    for (int64_t i = 0; i < kTokens; ++i) ids_.push_back(static_cast<int32_t>(i * 37 % 250));
+    for (const char* text : {"cpu:portable", "cpu,cpu:portable", "cpu:portable=1,cpu"})
+      placed_[text] = Open(text);
+  }
+
+  std::shared_ptr<const Decoder> Open(const std::string& placement,
+                                      kernels::Dtype dtype = kernels::Dtype::kFloat32) const {
+    return Decoder::Open(TinyModelPath(GetParam()),
+                         {.dtype = dtype, .threads = 1, .placement = ParsePlacement(placement)});
+  }
+
+  std::vector<std::string> Settings() const {
+    std::vector<std::string> settings = {"none", "channel(3, factor=-1)",
+                                         "channel([2,7], factor=[0,2.5], layers=1-1)",
+                                         "channel(5, factor=0.5, rows=last:9)"};
+    if (kernels_->config().positions == PositionKind::kRotary) {
+      settings.insert(settings.end(), {"pi(1.5)", "ms-poe(first_layer=0) + channel(3, factor=-1)",
+                                       "ms-poe(mode=code, first_layer=1)",
+                                       "ms-poe(order=reversed, first_layer=0)", "none"});
+    }
+    return settings;
+  }
+
+  Outcome Run(const Decoder& decoder, const std::string& setting, Hook* hook = nullptr) const {
+    LastQueryAttention attention(decoder.config());
+    PositionAwareness awareness(decoder.config(), kernels::ThresholdRule::kAtLeast);
+    RunRequest request;
+    request.ids = ids_;
+    request.prompt_tokens = kTokens - 3;
+    request.first_logit_row = 0;
+    request.intervention = ParseIntervention(setting);
+    request.hooks = {&attention, &awareness};
+    if (hook) request.hooks.push_back(hook);
+    RunResult result = decoder.RunOne(request);
+    return {std::move(result.logits), attention.attention(), awareness.attended_keys(),
+            std::move(result.position_ratio.values)};
+  }
+
+  static void ExpectEqual(const Outcome& actual, const Outcome& expected, const std::string& what) {
+    EXPECT_EQ(actual.ratios, expected.ratios) << what;
+    EXPECT_EQ(actual.attended_keys, expected.attended_keys) << what;
+    EXPECT_LE(Difference(actual.logits, expected.logits), kTolerance * Largest(expected.logits))
+        << what;
+    EXPECT_LE(Difference(actual.attention, expected.attention), kAttentionTolerance) << what;
+  }
+
+  static constexpr int64_t kTokens = 41;
+  std::vector<int32_t> ids_;
+  std::shared_ptr<const Decoder> kernels_;
+  std::map<std::string, std::shared_ptr<const Decoder>> placed_;
+};
+
+TEST_P(Placed, LogitsAttentionAndScoresAreThoseOfTheKernels) {
+  for (const std::string& setting : Settings()) {
+    const Outcome expected = Run(*kernels_, setting);
+    for (const auto& [text, decoder] : placed_)
+      ExpectEqual(Run(*decoder, setting), expected, std::string(text).append(" ").append(setting));
+  }
+}
+
+TEST_P(Placed, TwoSharesOfTheCpuChangeNoBit) {
+  const auto twice = Open("cpu,cpu");
+  for (const std::string& setting : Settings()) {
+    const Outcome a = Run(*twice, setting);
+    const Outcome b = Run(*kernels_, setting);
+    EXPECT_EQ(a.logits, b.logits) << setting;
+    EXPECT_EQ(a.attention, b.attention) << setting;
+  }
+}
+
+TEST_P(Placed, GreedyContinuationsAreTheSame) {
+  const auto continuation = [&](const Decoder& decoder) {
+    std::vector<int32_t> ids(ids_.begin(), ids_.end() - 9);
+    const auto prompt_tokens = static_cast<int64_t>(ids.size());
+    const auto trace = decoder.MakeTrace(prompt_tokens + 8, /*residual=*/false);
+    while (static_cast<int64_t>(ids.size()) < prompt_tokens + 8) {
+      RunRequest request;
+      request.ids = ids;
+      request.prompt_tokens = prompt_tokens;
+      request.trace = trace.get();
+      const RunResult result = decoder.RunOne(request);
+      const auto logits = result.Logits(static_cast<int64_t>(ids.size()) - 1);
+      ids.push_back(
+          static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin()));
+    }
+    EXPECT_EQ(trace->bytes(), decoder.TraceBytes(trace->capacity(), {.residual = false}));
+    return ids;
+  };
+  const std::vector<int32_t> expected = continuation(*kernels_);
+  for (const auto& [text, decoder] : placed_) EXPECT_EQ(continuation(*decoder), expected) << text;
+}
+
+// Changes on a kept trace, each on top of the one before, against full runs by the kernels.
+TEST_P(Placed, WhatIfEqualsAFullRun) {
+  Prompt prompt;
+  prompt.ids.assign(ids_.begin(), ids_.end() - 3);
+  prompt.answer_ids.assign(ids_.end() - 3, ids_.end());
+  prompt.answer_ids.push_back(7);  // the last one is not run, and the length counts
+  for (const auto& [text, decoder] : placed_) {
+    WhatIf what_if(decoder, {prompt});
+    for (const std::string& setting : Settings()) {
+      const WhatIfOutcome actual = what_if.Evaluate(ParseIntervention(setting)).outcomes[0];
+      const Outcome expected = Run(*kernels_, setting);
+      const auto vocabulary = static_cast<size_t>(kernels_->config().vocabulary);
+      const auto row =
+          std::span(expected.logits).subspan((prompt.ids.size() - 1) * vocabulary, vocabulary);
+      EXPECT_EQ(actual.position_ratio.values, expected.ratios) << text << " " << setting;
+      EXPECT_LE(Difference(actual.last_logits, row), kTolerance * Largest(row))
+          << text << " " << setting;
+      EXPECT_LE(Difference(actual.last_query_attention, expected.attention), kAttentionTolerance)
+          << text << " " << setting;
+    }
+    EXPECT_EQ(what_if.trace(0)->bytes(), decoder->TraceBytes(what_if.trace(0)->capacity()));
+    const int64_t layers = kernels_->config().layers;
+    EXPECT_EQ(what_if.trace(0)->Channel(layers, 3).size(),
+              static_cast<size_t>(what_if.trace(0)->rows()));
+  }
+}
+
+TEST_P(Placed, HooksSeeTheSameEverywhere) {
+  Everything expected;
+  Run(*kernels_, "channel(3, factor=-1)", &expected);
+  for (const auto& [text, decoder] : placed_) {
+    Everything actual;
+    Run(*decoder, "channel(3, factor=-1)", &actual);
+    ASSERT_EQ(actual.points.size(), expected.points.size()) << text;
+    for (const auto& [name, values] : expected.points) {
+      EXPECT_LE(Difference(actual.points[name], values),
+                kTolerance * std::max(1.0, Largest(values)))
+          << text << " " << name;
+    }
+  }
+}
+
+TEST_P(Placed, WhatAHookWritesIsFeltAlikeAtEveryPoint) {
+  const Values clean = Run(*kernels_, "none").logits;
+  const int64_t last = kernels_->config().layers - 1;
+  std::vector<HookPoint> points = {{HookSite::kEmbed, -1}, {HookSite::kFinalNormalized, -1}};
+  for (const HookSite site :
+       {HookSite::kResidPre, HookSite::kNormalizedAttention, HookSite::kQuery, HookSite::kKey,
+        HookSite::kValue, HookSite::kPattern, HookSite::kZ, HookSite::kAttentionOut,
+        HookSite::kNormalizedMlp, HookSite::kMlpPost, HookSite::kMlpOut, HookSite::kResidPost}) {
+    points.push_back({site, 0});
+    points.push_back({site, last});
+  }
+  for (const HookPoint& point : points) {
+    Everything on_kernels({point});
+    const Values expected = Run(*kernels_, "none", &on_kernels).logits;
+    EXPECT_GT(Difference(expected, clean), 0) << HookName(point);
+    for (const auto& [text, decoder] : placed_) {
+      Everything there({point});
+      EXPECT_LE(Difference(Run(*decoder, "none", &there).logits, expected),
+                kTolerance * Largest(expected))
+          << text << " " << HookName(point);
+    }
+  }
+}
+
+// Not a comparison of digits: that nothing on the way forgets the dtype.
+TEST_P(Placed, BFloat16StaysClose) {
+  const Values exact = Run(*kernels_, "channel(3, factor=-1)").logits;
+  for (const auto& [text, unused] : placed_) {
+    const auto decoder = Open(text, kernels::Dtype::kBFloat16);
+    EXPECT_LE(Difference(Run(*decoder, "channel(3, factor=-1)").logits, exact),
+              0.1 * Largest(exact))
+        << text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiny, Placed, ::testing::ValuesIn(TinyModelNames()), [](const auto& test) {
+  std::string name = test.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+// A run cancelled after any layer leaves a trace that the next run goes on from rightly.
+TEST(Placement, CancelledRunsDoNotSpoilLaterOnes) {
+  const auto open = [](const char* placement) -> std::shared_ptr<const Decoder> {
+    return Decoder::Open(TinyModelPath("llama"),
+                         {.threads = 1, .placement = ParsePlacement(placement)});
+  };
+  const auto decoder = open("cpu:portable,cpu");
+  const auto kernels = open("cpu");
+  Prompt prompt;
+  for (int32_t i = 0; i < 30; ++i) prompt.ids.push_back(i * 31 % 250);
+  WhatIf what_if(decoder, {prompt});
+  what_if.Evaluate({});
+  for (int64_t stop = 0; stop < decoder->config().layers; ++stop) {
+    std::atomic<bool> cancel{false};
+    JobContext context;
+    context.cancel = &cancel;
+    context.progress = [&](const Progress& progress) { cancel = progress.done >= stop + 1; };
+    bool cancelled = false;
+    try {
+      what_if.Evaluate(ParseIntervention("pi(1.7)"), context);
+    } catch (const Cancelled&) {
+      cancelled = true;
+    }
+    // After the last layer there is nothing left to stop but the logits.
+    EXPECT_TRUE(cancelled || stop + 1 >= decoder->config().layers) << stop;
+    WhatIf afresh(kernels, {prompt});
+    const Intervention next = ParseIntervention("channel(4, factor=0)");
+    const Values expected = afresh.Evaluate(next).outcomes[0].last_logits;
+    EXPECT_LE(Difference(what_if.Evaluate(next).outcomes[0].last_logits, expected),
+              kTolerance * Largest(expected))
+        << stop;
+  }
+}
+
+TEST(Placement, AGpuGivesWhatTheKernelsGive) {
+  const std::vector<DeviceName> devices = AvailableDevices();
+  if (devices.back().kind != DeviceKind::kCuda)
+    GTEST_SKIP() << "this machine has no GPU, or this build no CUDA";
+  for (const std::string& model : TinyModelNames()) {
+    std::vector<int32_t> ids;
+    ids.reserve(41);
+    for (int32_t i = 0; i < 41; ++i) ids.push_back(i * 37 % 250);
+    RunRequest request;
+    request.ids = ids;
+    request.intervention = ParseIntervention("channel(3, factor=-1)");
+    const Values expected =
+        Decoder::Open(TinyModelPath(model), {kernels::Dtype::kFloat32, 1})->RunOne(request).logits;
+    for (const char* placement : {"cuda:0", "cuda:0=1,cpu", "cpu=1,cuda:0"}) {
+      const auto decoder = Decoder::Open(TinyModelPath(model),
+                                         {.threads = 1, .placement = ParsePlacement(placement)});
+      Everything hook;
+      request.hooks = {&hook};
+      EXPECT_LE(Difference(decoder->RunOne(request).logits, expected), 1e-4 * Largest(expected))
+          << model << " " << placement;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace midscope

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT
+#include "core/intervention/intervention_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <random>
+#include <variant>
+
+#include "core/base/error.h"
+#include "core/base/nearest_word.h"
+#include "core/base/number_text.h"
+#include "tests/core/support/gguf_writer.h"
+#include "tests/core/support/random_intervention.h"
+
+namespace midscope {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string Canonical(std::string_view text) { return PrintIntervention(ParseIntervention(text)); }
+
+std::string ErrorOf(std::string_view text) {
+  try {
+    return "no error: " + Canonical(text);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    return error.what();
+  }
+}
+
+TEST(InterventionText, PrintsEveryArgumentInFixedOrder) {
+  EXPECT_EQ(Canonical("none"), "none");
+  EXPECT_TRUE(ParseIntervention(" none ").empty());
+  EXPECT_EQ(Canonical("pi(1.5)"), "pi(1.5)");
+  EXPECT_EQ(Canonical("pi( ratio = 2.0 )"), "pi(2)");
+  EXPECT_EQ(Canonical("pi"), "pi(1.5)");
+  EXPECT_EQ(Canonical("ms-poe(min=1.2, max=1.8)"),
+            "ms-poe(min=1.2, max=1.8, mode=rank, order=score, first_layer=2)");
+  EXPECT_EQ(Canonical("ms-poe(layers=[12,2-8],order=score-reversed,mode=group)"),
+            "ms-poe(min=1.2, max=1.8, mode=group, order=score-reversed, layers=[2-8,12])");
+  EXPECT_EQ(Canonical("ms-poe(layers=all)"),
+            "ms-poe(min=1.2, max=1.8, mode=rank, order=score, layers=all)");
+  EXPECT_EQ(Canonical("channel(100,factor=-1,layers=8-25)"),
+            "channel(100, factor=-1, layers=8-25, rows=answer)");
+  EXPECT_EQ(Canonical("ms-poe(min=1.2, max=1.8) + channel(100, factor=-1e-2, rows=last:16)"),
+            "ms-poe(min=1.2, max=1.8, mode=rank, order=score, first_layer=2) + "
+            "channel(100, factor=-0.01, layers=all, rows=last:16)");
+}
+
+TEST(InterventionText, PrintsSchemesInFull) {
+  EXPECT_EQ(Canonical("base"), "base(500000)");
+  EXPECT_EQ(Canonical("base(5e5)"), "base(500000)");
+  EXPECT_EQ(Canonical("ntk(factor=8)"), "ntk(8)");
+  EXPECT_EQ(Canonical("dynamic-ntk()"), "dynamic-ntk(2)");
+  EXPECT_EQ(Canonical("dynamic-linear"), "dynamic-linear");
+  EXPECT_EQ(Canonical("dynamic-linear()"), "dynamic-linear");
+  EXPECT_EQ(Canonical("yarn(4)"),
+            "yarn(4, context=model, form=repo, beta_fast=32, beta_slow=1, magnitude=auto)");
+  EXPECT_EQ(Canonical("yarn(magnitude=1, context=2048, form=cream)"),
+            "yarn(4, context=2048, form=cream, beta_fast=32, beta_slow=1, magnitude=1)");
+  EXPECT_EQ(Canonical("nope(layers=[4,0-2])"), "nope(layers=[0-2,4])");
+  EXPECT_EQ(Canonical("self-extend"), "self-extend(group=2, window=64)");
+  EXPECT_EQ(Canonical("infini"), "infini(segment=2048, gate=0.1, update=linear)");
+  EXPECT_EQ(Canonical("infini(gate=[0,0.25], update=delta)"),
+            "infini(segment=2048, gate=[0,0.25], update=delta)");
+  EXPECT_EQ(Canonical("ms-poe(min=1.8, max=1.2, order=random)"),
+            "ms-poe(min=1.8, max=1.2, mode=rank, order=random, seed=0, first_layer=2)");
+  EXPECT_EQ(Canonical("ms-poe(order=entropy)"),
+            "ms-poe(min=1.2, max=1.8, mode=rank, order=entropy, first_layer=2)");
+}
+
+// Settings from before there was a choice keep their text.
+TEST(InterventionText, PrintsChangedValuesAlone) {
+  const std::string before = "channel(1, factor=0.5, layers=all, rows=answer)";
+  EXPECT_EQ(Canonical("channel(1, factor=0.5)"), before);
+  EXPECT_EQ(Canonical("channel(1, factor=0.5, change_value=no)"), before);
+  EXPECT_EQ(Canonical("channel([1,2], change_value=yes, factor=0.5, rows=last:3)"),
+            "channel(1, factor=0.5, layers=all, rows=last:3, change_value=yes) + "
+            "channel(2, factor=0.5, layers=all, rows=last:3, change_value=yes)");
+}
+
+TEST(NumberText, IsAsAPersonWritesItAndReadsBackTheSame) {
+  EXPECT_EQ(NumberText(500000), "500000");
+  EXPECT_EQ(NumberText(-0.01), "-0.01");
+  EXPECT_EQ(NumberText(0.00001), "0.00001");
+  EXPECT_EQ(NumberText(1e-7), "1e-07");
+  EXPECT_EQ(NumberText(1e300), "1e+300");
+  EXPECT_EQ(NumberText(0), "0");
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 20000; ++i) {
+    const double value =
+        std::ldexp(static_cast<double>(random()), -static_cast<int>(random() % 128));
+    double read = 0;
+    ASSERT_TRUE(ReadWhole(NumberText(value), read));
+    ASSERT_EQ(read, value);
+  }
+}
+
+TEST(InterventionText, RatiosComeFromAFileAndTellWhenItChanges) {
+  const std::string folder = ::testing::TempDir();
+  const std::string file = folder + "/head ratios.csv";
+  std::ofstream(file) << "layer,head,ratio\n0,0,1.5\n0,1,1.25\n";
+  const Intervention read = ParseIntervention("ratios(\"" + file + "\")");
+  const auto& table = std::get<HeadRatioTable>(read.positions);
+  EXPECT_EQ(table.heads, 2);
+  EXPECT_THAT(table.ratios, ::testing::ElementsAre(1.5, 1.25));
+  const std::string text = PrintIntervention(read);
+  EXPECT_THAT(text, HasSubstr("digest="));
+  EXPECT_EQ(ParseIntervention(text), read);
+  std::ofstream(file) << "0,0,1.5\n0,1,1.26\n";
+  EXPECT_THAT(ErrorOf(text), AllOf(HasSubstr("others now"), HasSubstr("head ratios.csv")));
+  std::ofstream(file) << "0,0,1.5\n0,1,0\n";
+  EXPECT_THAT(ErrorOf("ratios(\"" + file + "\")"),
+              AllOf(HasSubstr("line 2"), HasSubstr("column 8")));
+}
+
+TEST(InterventionText, PrintsEditsInFull) {
+  EXPECT_EQ(Canonical("crop(span=gold)"), "crop(span=gold, layers=all, keep=first)");
+  EXPECT_EQ(Canonical("crop(keep=none, span=400:600, layers=0-7)"),
+            "crop(span=400:600, layers=0-7, keep=none)");
+  EXPECT_EQ(Canonical("move(span=\"pair 7\", to=begin)"),
+            "move(span=\"pair 7\", to=begin, layers=all, rows=answer)");
+  EXPECT_EQ(Canonical("move(span=\"gold\", to=shift:-200, rows=last:3)"),
+            "move(span=gold, to=shift:-200, layers=all, rows=last:3)");
+  EXPECT_EQ(Canonical("boost(span=gold)"),
+            "boost(span=gold, factor=2, renormalise=no, layers=all, rows=answer)");
+  EXPECT_EQ(Canonical("ablate([L12H3,L2G1,L2H1])"),
+            "ablate([L2H1,L2G1,L12H3], with=zero, rows=all)");
+  EXPECT_EQ(Canonical("temperature(L12H3, 1.5)"), "temperature(L12H3, 1.5, rows=all)");
+  EXPECT_EQ(Canonical("temperature(temperature=2, head=L0H0)"), "temperature(L0H0, 2, rows=all)");
+  // Terms of one kind stay in their order, kinds have theirs.
+  EXPECT_EQ(
+      Canonical("temperature(L0H0, 2) + ablate(L0H0) + boost(span=b) + boost(span=a) + pi(2)"),
+      "pi(2) + boost(span=b, factor=2, renormalise=no, layers=all, rows=answer) + "
+      "boost(span=a, factor=2, renormalise=no, layers=all, rows=answer) + "
+      "ablate(L0H0, with=zero, rows=all) + temperature(L0H0, 2, rows=all)");
+  // A name of digits is a name only in quotation marks; + and , in a name are no grammar.
+  EXPECT_EQ(ParseIntervention("crop(span=\"4:6\")").crops[0].span.name, "4:6");
+  EXPECT_EQ(Canonical("crop(span=\"4:6\")"), "crop(span=\"4:6\", layers=all, keep=first)");
+  EXPECT_EQ(Canonical("crop(span=\"a + (b, \xc3\xa9\")"),
+            "crop(span=\"a + (b, \xc3\xa9\", layers=all, keep=first)");
+}
+
+TEST(InterventionText, ReadsValues) {
+  const Intervention read =
+      ParseIntervention("channel([100,215], factor=[-1,0], layers=[2-8,12], rows=last)");
+  ASSERT_EQ(read.channels.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<NoScheme>(read.positions));
+  EXPECT_EQ(read.channels[1].channel, 215);
+  EXPECT_EQ(read.channels[1].factor, 0.0);
+  EXPECT_EQ(read.channels[0].rows, ChannelRows::kLast);
+  EXPECT_TRUE(read.channels[0].layers.Contains(8));
+  EXPECT_FALSE(read.channels[0].layers.Contains(9));
+  EXPECT_TRUE(read.channels[0].layers.Contains(12));
+  EXPECT_EQ(ParseIntervention("channel([1,2], factor=3)").channels[1].factor, 3.0);
+
+  const auto ms_poe = std::get<MsPoe>(ParseIntervention("ms-poe(first_layer=0)").positions);
+  EXPECT_TRUE(ms_poe.layers.Contains(0));
+  EXPECT_TRUE(ms_poe.layers.Contains(4000));
+  EXPECT_FALSE(std::get<MsPoe>(ParseIntervention("ms-poe").positions).layers.Contains(1));
+  EXPECT_EQ(ParseIntervention("channel(1,factor=2,layers=[3-4,5,9])"),
+            ParseIntervention("channel(1,factor=2,layers=[9,3-5])"));
+}
+
+struct BadText {
+  const char* text;
+  int column;
+  const char* says;
+};
+
+class InterventionTextErrors : public ::testing::TestWithParam<BadText> {};
+
+TEST_P(InterventionTextErrors, NamesColumnAndReason) {
+  const BadText& bad = GetParam();
+  EXPECT_THAT(ErrorOf(bad.text),
+              AllOf(HasSubstr("column " + std::to_string(bad.column) + ": "), HasSubstr(bad.says)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, InterventionTextErrors,
+    ::testing::Values(
+        BadText{"", 1, "empty"}, BadText{"   ", 1, "empty"},
+        BadText{"ms-peo(min=1.2)", 1, "Did you mean 'ms-poe'?"},
+        BadText{"pi(1.5) + chanel(1, factor=2)", 11, "Did you mean 'channel'?"},
+        BadText{"none + self-extend(group=2, window=64)", 8, "second position scheme"},
+        BadText{"ratios(no/such.csv)", 8, "no/such.csv"}, BadText{"ratios", 1, "'file'"},
+        BadText{"ratios(\"a b", 8, "not closed"}, BadText{"base(1)", 6, "from 2"},
+        BadText{"base(2e12)", 6, "1000000000000"}, BadText{"ntk(0)", 5, "0.01"},
+        BadText{"yarn(0.5)", 6, "from 1"}, BadText{"yarn(4, 2048)", 9, "NAME=VALUE"},
+        BadText{"yarn(4, context=0)", 17, "from 1"}, BadText{"yarn(context=modle)", 14, "'model'"},
+        BadText{"yarn(context=N)", 14, "must be a number"},
+        BadText{"yarn(magnitude=none)", 16, "auto"}, BadText{"yarn(form=code)", 11, "cream"},
+        BadText{"yarn(beta_fast=1)", 6, "not above beta_slow"},
+        BadText{"yarn(beta_slow=40)", 6, "not above beta_slow"},
+        BadText{"dynamic-linear(2)", 16, "no arguments"}, BadText{"nope", 1, "'layers'"},
+        BadText{"nope(0-3)", 6, "NAME=VALUE"}, BadText{"self-extend(group=0)", 19, "from 1"},
+        BadText{"self-extend(group=1.5)", 19, "whole number"},
+        BadText{"infini(gate=1.5)", 13, "from 0 to 1"},
+        BadText{"infini(gate=[0.1,x])", 18, "number"}, BadText{"ms-poe(seed=3)", 8, "order=random"},
+        BadText{"ms-poe(order=random, seed=-1)", 27, "whole number"},
+        BadText{"ms-poe(mim=1)", 8, "Did you mean 'min'?"},
+        BadText{"channel(1, factor=0, change_value=true)", 35, "can't be 'true'"},
+        BadText{"ms-poe(order=entropie)", 14, "Did you mean 'entropy'?"},
+        BadText{"ms-poe(1.2)", 8, "NAME=VALUE"}, BadText{"ms-poe(min=1.2, min=1.3)", 17, "twice"},
+        BadText{"ms-poe(first_layer=1, layers=3-4)", 23, "Leave one"},
+        BadText{"ms-poe(min=[1,2])", 8, "not a list"}, BadText{"ms-poe(min=1.2", 15, "ends"},
+        BadText{"ms-poe(min=1.2,)", 16, "an argument"}, BadText{"ms-poe(min=)", 12, "a value"},
+        BadText{"pi(0)", 4, "0.01"}, BadText{"pi(-1.5)", 4, "from"},
+        BadText{"pi(nan)", 4, "number"}, BadText{"pi(inf)", 4, "number"},
+        BadText{"pi(1e999)", 4, "number"}, BadText{"pi(1,5)", 6, "NAME=VALUE"},
+        BadText{"pi(1.5) pi(2)", 9, "'+' or the end"}, BadText{"pi(1.5))", 8, "'+' or the end"},
+        BadText{"pi(1.5) + ", 11, "ends"},
+        BadText{"pi(1.5) + ms-poe", 11, "second position scheme"},
+        BadText{"none + none", 8, "second position scheme"}, BadText{"none(1)", 6, "no arguments"},
+        BadText{"none(a=1)", 6, "It takes none"}, BadText{"channel(100)", 1, "'factor'"},
+        BadText{"channel(factor=1)", 1, "'channel'"},
+        BadText{"channel(1.5, factor=1)", 9, "whole number"},
+        BadText{"channel(-1, factor=1)", 9, "from 0"},
+        BadText{"channel([], factor=1)", 10, "a value"},
+        BadText{"channel([1,2], factor=[1])", 16, "1 factors for 2 channels"},
+        BadText{"channel([1,1], factor=2)", 1, "twice in the same layer"},
+        BadText{"channel(1, factor=2) + channel(1, factor=3, layers=4)", 24, "twice"},
+        BadText{"channel(1, factor=1, layers=8-2)", 29, "backwards"},
+        BadText{"channel(1, factor=1, layers=[1,8-2])", 32, "backwards"},
+        BadText{"channel(1, factor=1, layers=-2)", 29, "layers must be"},
+        BadText{"channel(1, factor=1, layers=2-)", 29, "layers must be"},
+        BadText{"channel(1, factor=1, layers=[all])", 30, "layers must be"},
+        BadText{"channel(1, factor=1, rows=last:0)", 32, "from 1"},
+        BadText{"channel(1, factor=1, rows=last:N)", 27, "last:16"},
+        BadText{"channel(1, factor=1, rows=lsat)", 27, "Did you mean 'last'?"},
+        BadText{"crop", 1, "'span'"}, BadText{"crop(gold)", 6, "NAME=VALUE"},
+        BadText{"crop(span=)", 11, "a value"}, BadText{"crop(span=6:4)", 11, "none"},
+        BadText{"crop(span=6:6)", 11, "none"}, BadText{"crop(span=400-600)", 11, "400:600"},
+        BadText{"crop(span=-4:6)", 11, "400:600"}, BadText{"crop(span=4:)", 11, "400:600"},
+        BadText{"crop(span=\"\")", 11, "no name"}, BadText{"crop(span=\"a)", 11, "not closed"},
+        BadText{"crop(span=[a,b])", 6, "not a list"},
+        BadText{"crop(span=a, keep=last)", 19, "first, none"}, BadText{"move(span=a)", 1, "'to'"},
+        BadText{"move(span=a, to=shift:N)", 17, "shift:-200"},
+        BadText{"move(span=a, to=shift:x)", 23, "whole number"},
+        BadText{"move(span=a, to=start)", 17, "begin"},
+        BadText{"boost(span=a, factor=1e4)", 22, "from -1000"},
+        BadText{"boost(span=a, factor=0, renormalise=yes)", 15, "above 0"},
+        BadText{"boost(span=a, renormalise=true)", 27, "no, yes"},
+        BadText{"ablate(with=zero)", 1, "'head'"}, BadText{"ablate(12)", 8, "L12H3"},
+        BadText{"ablate(L1H)", 8, "no head"}, BadText{"ablate(L-1H2)", 8, "no head"},
+        BadText{"ablate(H1L2)", 8, "no head"}, BadText{"ablate([L1H1,L1H1])", 14, "twice"},
+        BadText{"ablate(L1H1, with=noise)", 19, "zero, mean"},
+        BadText{"temperature(L1H1)", 1, "'temperature'"},
+        BadText{"temperature(L1H1, 0)", 19, "0.001"},
+        BadText{"temperature(L1H1, 2, last)", 22, "NAME=VALUE"},
+        BadText{"temperature(rows=all, L1H1)", 23, "NAME=VALUE"},
+        BadText{"pi(\xe2\x88\x92"
+                "1.5)",
+                4, "\xe2\x88\x92"},
+        BadText{"\xc3\xa9\xc3\xa9", 1, "\xc3\xa9"}, BadText{"pi(1.5)\n", 8, "control character"}));
+
+TEST(InterventionText, RandomInterventionsRoundTrip) {
+  std::mt19937_64 random(20240607);
+  for (int i = 0; i < 5000; ++i) {
+    const Intervention intervention = test::RandomIntervention(random);
+    const std::string text = PrintIntervention(intervention);
+    ASSERT_EQ(ParseIntervention(text), intervention) << text;
+    ASSERT_EQ(Canonical(text), text);
+  }
+}
+
+TEST(InterventionText, RandomTextNeverDoesMoreThanThrowAnError) {
+  const std::vector<std::string> pieces = {"ms-poe",
+                                           "pi",
+                                           "channel",
+                                           "none",
+                                           "(",
+                                           ")",
+                                           "[",
+                                           "]",
+                                           "=",
+                                           ",",
+                                           "+",
+                                           " ",
+                                           "-",
+                                           "1.5",
+                                           "1e",
+                                           "e+5",
+                                           "layers",
+                                           "factor",
+                                           "rows",
+                                           "last",
+                                           ":",
+                                           "16",
+                                           "8-25",
+                                           "all",
+                                           "\xff",
+                                           "\xe2\x88",
+                                           std::string(1, '\0'),
+                                           "mode",
+                                           "rank",
+                                           "min",
+                                           "max",
+                                           "nan",
+                                           "\t",
+                                           "99999999999999999999",
+                                           "crop",
+                                           "ablate",
+                                           "L1H2",
+                                           "span",
+                                           "\"",
+                                           "yarn",
+                                           "self-extend",
+                                           "infini",
+                                           "nope",
+                                           "base",
+                                           "4:6"};
+  std::mt19937_64 random(7);
+  int parsed = 0;
+  for (int i = 0; i < 50000; ++i) {
+    std::string text;
+    for (uint64_t j = 0; j <= random() % 12; ++j) text += pieces[random() % pieces.size()];
+    try {
+      const Intervention read = ParseIntervention(text);
+      ASSERT_EQ(ParseIntervention(PrintIntervention(read)), read) << text;
+      ++parsed;
+    } catch (const Error& error) {
+      ASSERT_THAT(error.what(), HasSubstr("column ")) << text;
+    }
+  }
+  EXPECT_GT(parsed, 100) << "the pieces should make some good texts too";
+}
+
+TEST(InterventionText, ADamagedGoodTextNeverDoesMoreThanThrowAnError) {
+  const std::string good = "ms-poe(min=1.2, layers=[2-8,12]) + channel([1,2], factor=[-1,0])";
+  for (size_t cut = 0; cut < good.size(); ++cut) {
+    EXPECT_THAT(ErrorOf(good.substr(0, cut)),
+                testing::AnyOf(HasSubstr("column "), HasSubstr("no error: ms-poe(")));
+  }
+}
+
+TEST(InterventionTerms, AreDescribed) {
+  for (const Term& term : InterventionTerms()) {
+    EXPECT_FALSE(term.summary.empty()) << term.name;
+    for (const TermArgument& argument : term.arguments) {
+      EXPECT_FALSE(argument.help.empty()) << term.name << " " << argument.name;
+    }
+  }
+}
+
+// A term that is described and read by nothing would be a run of the model as it is under its name.
+TEST(InterventionTerms, AreRead) {
+  const test::TemporaryFile ratios("0,0,1.5\n");
+  const std::map<std::string, std::string> examples = {
+      {"none", "none"},
+      {"pi", "pi(1.5)"},
+      {"base", "base(500000)"},
+      {"ntk", "ntk(2)"},
+      {"dynamic-ntk", "dynamic-ntk(2)"},
+      {"dynamic-linear", "dynamic-linear"},
+      {"yarn", "yarn(4, context=2048)"},
+      {"nope", "nope(layers=0-3)"},
+      {"ratios", "ratios(" + ratios.path().string() + ")"},
+      {"ms-poe", "ms-poe"},
+      {"self-extend", "self-extend(group=2, window=64)"},
+      {"infini", "infini(segment=2048)"},
+      {"channel", "channel(100, factor=-1)"},
+      {"crop", "crop(span=gold)"},
+      {"move", "move(span=gold, to=begin)"},
+      {"boost", "boost(span=gold, factor=2)"},
+      {"ablate", "ablate(L12H3)"},
+      {"temperature", "temperature(L12H3, 1.5)"},
+      {"preset", "preset(ms-poe-paper)"},
+  };
+  size_t schemes = 0;
+  for (const Term& term : InterventionTerms()) {
+    ASSERT_TRUE(examples.contains(term.name)) << term.name << " needs an example here";
+    const Intervention read = ParseIntervention(examples.at(term.name));
+    const std::string printed = PrintIntervention(read);
+    EXPECT_TRUE(printed.starts_with(term.name) || term.name == "preset") << printed;
+    if (read.positions.index() == 0 || term.name == "preset") continue;
+    ++schemes;
+    EXPECT_EQ(SchemeName(read.positions), term.name);
+  }
+  // Each but `none`.
+  EXPECT_EQ(schemes, std::variant_size_v<PositionScheme> - 1);
+}
+
+TEST(NearestWord, FindsTyposAndNothingFar) {
+  const std::vector<std::string> known = {"none", "pi", "ms-poe", "channel"};
+  EXPECT_EQ(NearestWord("ms-peo", known), "ms-poe");
+  EXPECT_EQ(NearestWord("mspoe", known), "ms-poe");
+  EXPECT_EQ(NearestWord("pj", known), "pi");
+  EXPECT_EQ(NearestWord("temperature", known), "");
+  EXPECT_EQ(NearestWord(std::string(1 << 20, 'x'), known), "");
+}
+
+}  // namespace
+}  // namespace midscope

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes far_schemes_golden.json: Self-Extend and Infini-attention as transformers' own models give them when their eager
+attention is replaced by the plain computation below (whole matrices; segment by segment in float64), for
+far_schemes_golden_test.
+
+    python tests/core/make/make_far_schemes_golden.py OUT.json                (transformers 5, torch)
+
+For the tiny models named in MODELS, sliding windows off. Sequence, rows and numbers as in make_edits_golden.py, whose
+replacements of the models' attention are used.
+"""
+
+import json
+import os
+import sys
+
+import make_edits_golden as edits
+import torch
+import transformers
+from transformers.models.gpt_neox import modeling_gpt_neox
+from transformers.models.qwen3 import modeling_qwen3
+from transformers.models.smollm3 import modeling_smollm3
+
+MODELS = {
+    "llama": edits.modeling_llama,
+    "llama-yarn": edits.modeling_llama,
+    "mistral": edits.modeling_mistral,
+    "phi3": edits.modeling_phi3,
+    "qwen3": modeling_qwen3,
+    "smollm3": modeling_smollm3,
+    "gpt-neox": modeling_gpt_neox,
+    "mpt": None,
+}
+SELF_EXTEND = [dict(group=2, window=4), dict(group=3, window=7), dict(group=5, window=16)]
+# A number a head of the models with 6 and 3 heads.
+GATES = [0.0, 0.3, 1.0, 0.5, 0.9, 0.05]
+INFINI = [
+    dict(segment=16, gates=[0.3], update="linear"),
+    dict(segment=16, gates=[0.3], update="delta"),
+    dict(segment=7, gates=GATES, update="linear"),
+    dict(segment=1, gates=[0.5], update="delta"),
+]
+
+now = {}  # the setting that runs
+
+
+def turn(x, positions, magnitude=1.0):
+    """x [1, head, token, dim], rotated or not: each token turned on by so many positions; what is rotated times magnitude."""
+    frequency = now["inverse_frequency"]().double()
+    pairs = len(frequency)
+    angle = positions.double()[:, None] * frequency
+    first, second = x[..., :pairs].double(), x[..., pairs:2 * pairs].double()
+    cos, sin = angle.cos() * magnitude, angle.sin() * magnitude
+    return torch.cat([first * cos - second * sin, second * cos + first * sin, x[..., 2 * pairs:].double()], -1)
+
+
+def softmax_of(logits, softcap, bias, visible):
+    if softcap is not None:
+        logits = softcap * torch.tanh(logits / softcap)
+    if bias is not None:
+        logits = logits + bias
+    return torch.softmax(logits.masked_fill(~visible, float("-inf")), dim=-1)
+
+
+def self_extend(q, k, scaling, rule):
+    place = torch.arange(q.shape[2])
+    group, window = rule["group"], rule["window"]
+    near = q @ k.transpose(2, 3)
+    far_q = turn(q, place // group + window - window // group - place)
+    far_k = turn(k, place // group - place)
+    far = far_q @ far_k.transpose(2, 3)
+    return torch.where(place[:, None] - place < window, near, far) * scaling
+
+
+def compressive(q, k, v, rule):
+    """What rows read from the segments before theirs, [1, head, token, dim]; 0 in the first segment."""
+    feature = lambda x: torch.nn.functional.elu(x) + 1
+    read = torch.zeros_like(v)
+    heads, size = q.shape[1], q.shape[3]
+    matrix, sums = torch.zeros(1, heads, size, size, dtype=torch.float64), torch.zeros(1, heads, size, 1, dtype=torch.float64)
+    for begin in range(0, q.shape[2], rule["segment"]):
+        part = slice(begin, begin + rule["segment"])
+        keys, values = feature(k[:, :, part]), v[:, :, part]
+        if begin > 0:
+            queries = feature(q[:, :, part])
+            read[:, :, part] = (queries @ matrix) / (queries @ sums)
+            if rule["update"] == "delta":
+                values = values - (keys @ matrix) / (keys @ sums)
+        matrix = matrix + keys.transpose(2, 3) @ values
+        sums = sums + keys.sum(2)[..., None]
+    return read
+
+
+def attend(layer, q, k, v, scaling, softcap, bias, visible):
+    rule = now["setting"]
+    place = torch.arange(q.shape[2])
+    rotates = now["rotates"](layer)
+    q, k, v = q.double(), k.double(), v.double()
+    if "group" in rule:
+        logits = self_extend(q, k, scaling, rule) if rotates else q @ k.transpose(2, 3) * scaling
+        weights = softmax_of(logits, softcap, bias, visible)
+        out = weights @ v
+    else:
+        segment = place // rule["segment"]
+        local = visible & (segment[:, None] == segment)
+        weights = softmax_of(q @ k.transpose(2, 3) * scaling, softcap, bias, local)
+        if rotates:
+            # YaRN's and longrope's magnitude is part of the rotation.
+            q, k = (turn(x, -place, 1 / now["magnitude"]()) for x in (q, k))
+        gates = (rule["gates"] * q.shape[1])[:q.shape[1]]
+        gate = torch.tensor(gates, dtype=torch.float64).view(1, -1, 1, 1) * (segment > 0).view(1, 1, -1, 1)
+        weights = (1 - gate) * weights
+        out = weights @ v + gate * compressive(q, k, v, rule)
+    edits.now["attention"] = weights.float()
+    return out.float(), weights.float()
+
+
+def cases(name):
+    folder = os.path.join(edits.FOLDER, name)
+    with open(os.path.join(folder, "expected.json")) as file:
+        ids = json.load(file)["ids"] + edits.ANSWER
+    config = transformers.AutoConfig.from_pretrained(folder)
+    if getattr(config, "sliding_window", None):
+        config.sliding_window = None
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, config=config, attn_implementation="eager",
+                                                              dtype=torch.float32).eval()
+    body = getattr(model, "model", None) or getattr(model, "gpt_neox", None)
+    now["rotates"] = lambda layer: name != "mpt" and (getattr(config, "no_rope_layers", None) or [1] * 99)[layer] == 1
+    now["magnitude"] = lambda: body.rotary_emb.attention_scaling
+    now["inverse_frequency"] = lambda: body.rotary_emb.inv_freq
+    for setting in SELF_EXTEND + INFINI:
+        if "group" in setting and name == "mpt":
+            continue  # no positions to group
+        if "gates" in setting and len(setting["gates"]) > 1:
+            heads = config.n_heads if name == "mpt" else config.num_attention_heads
+            setting = setting | dict(gates=GATES[:heads])
+        now["setting"] = setting
+        with torch.no_grad():
+            logits = model(torch.tensor([ids]), use_cache=False).logits[0]
+        yield dict(
+            model=name,
+            setting=setting,
+            logits=edits.numbers(logits[edits.ROWS][:, ::edits.LOGIT_STEP]),
+            attention=[round(x, 7) for x in edits.now["attention"][0, :, edits.PROMPT - 1, :edits.PROMPT].flatten().tolist()],
+        )
+
+
+def main():
+    torch.set_num_threads(1)
+    transformers.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    edits.attend = attend
+    edits.modeling_mpt.MptAttention.forward = edits.mpt_forward
+    for module in MODELS.values():
+        if module is not None:
+            module.eager_attention_forward = edits.eager
+    found = [case for name in MODELS for case in cases(name)]
+    with open(sys.argv[1], "w", encoding="utf-8") as file:
+        json.dump(dict(answer=edits.ANSWER, rows=edits.ROWS, logit_step=edits.LOGIT_STEP, cases=found), file,
+                  separators=(",", ":"))
+        file.write("\n")
+    print(f"{len(found)} cases, {os.path.getsize(sys.argv[1]) / 1000:.0f} kB", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+"""Writes tests/core/golden/tiny_models: a tiny random model of every architecture, and what transformers makes of it.
+
+    python tests/core/make/make_tiny_models.py [NAME ...]      (transformers 5, torch, gguf, tokenizers, safetensors)
+
+Each model is a folder NAME: as transformers saves it, or with one file model.gguf. NAME/expected.json, in float32
+with eager attention:
+    ids        [40] the prompt
+    rows       [3]  rows of the prompt with logits
+    logits     [3, vocabulary]
+    greedy     [20] the continuation, each token from a whole new run (no cache)
+    attention  [layer, head, key] of the last prompt row
+The two best logits of each greedy step stay at least MARGIN of the largest logit apart: seeds are tried until they do.
+"""
+
+import json
+import os
+import shutil
+import sys
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+import numpy
+import tokenizers
+import torch
+import transformers
+
+PROMPT = 40
+GREEDY = 20
+ROWS = [0, 17, PROMPT - 1]
+TOLERANCE = 1e-4  # of the largest logit: what the test allows
+MARGIN = 10 * TOLERANCE
+VOCABULARY = 264  # five rows more than the tokenizer has tokens, as published models have
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tiny_models")
+
+COMMON = dict(
+    vocab_size=VOCABULARY,
+    hidden_size=28,
+    intermediate_size=44,
+    num_hidden_layers=2,
+    num_attention_heads=6,
+    num_key_value_heads=3,
+    head_dim=10,
+    max_position_embeddings=128,
+    bos_token_id=257,
+    eos_token_id=258,
+    pad_token_id=None,
+)
+# Rows of 32, 64 and 96: whole blocks for quantised files.
+BLOCKS = dict(hidden_size=32, intermediate_size=64, head_dim=24, num_attention_heads=4, num_key_value_heads=2)
+
+
+def rope(kind="default", theta=10000.0, **more):
+    return dict(rope_type=kind, rope_theta=theta, **more)
+
+
+VISION = dict(hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1)
+LLAMA3 = rope("llama3", 500.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=32)
+LONG = dict(short_factor=[1.0, 1.1, 1.25], long_factor=[1.0, 1.5, 4.0])
+
+# name: (class, configuration, dtype of the file, what of config.json to rewrite afterwards)
+MODELS = {
+    "llama": ("Llama", dict(COMMON, rope_parameters=LLAMA3, attention_bias=True, mlp_bias=True, head_dim=8, hidden_size=36), "bfloat16"),
+    "llama-tied-linear": ("Llama", dict(COMMON, tie_word_embeddings=True, rope_parameters=rope("linear", factor=2.5), hidden_size=18), "float16"),
+    "llama-dynamic": ("Llama", dict(COMMON, rope_parameters=rope("dynamic", factor=2.0), max_position_embeddings=32, hidden_size=18), "bfloat16"),
+    "llama-yarn": ("Llama", dict(COMMON, rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=32), hidden_size=18), "bfloat16"),
+    "longchat": ("Llama", dict(COMMON, num_key_value_heads=6, rope_parameters=rope("linear", factor=4.0), hidden_size=18), "bfloat16"),
+    "smollm3": ("SmolLM3", dict(COMMON, num_hidden_layers=4, hidden_size=36, head_dim=None, no_rope_layer_interval=2, rope_parameters=rope(theta=5000.0)), "bfloat16"),
+    "mistral": ("Mistral", dict(COMMON, sliding_window=12), "bfloat16"),
+    "qwen2": ("Qwen2", dict(COMMON, hidden_size=24, use_sliding_window=True, sliding_window=9, max_window_layers=1, tie_word_embeddings=True), "float32"),
+    "qwen3": ("Qwen3", dict(COMMON, tie_word_embeddings=True), "bfloat16"),
+    "gemma": ("Gemma", dict(COMMON, num_key_value_heads=1), "bfloat16"),
+    "gemma2": ("Gemma2", dict(COMMON, num_hidden_layers=3, hidden_size=30, sliding_window=12, query_pre_attn_scalar=17, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), "bfloat16"),
+    "gemma3": ("Gemma3", dict(COMMON, num_hidden_layers=4, hidden_size=24, sliding_window=11, query_pre_attn_scalar=13, layer_types=["sliding_attention"] * 2 + ["full_attention", "sliding_attention"], rope_parameters=dict(sliding_attention=rope(theta=300.0), full_attention=rope("linear", 4000.0, factor=2.0))), "bfloat16"),
+    "phi3": ("Phi3", dict(COMMON, head_dim=12, hidden_size=36, num_attention_heads=3, original_max_position_embeddings=64, partial_rotary_factor=0.5, rope_parameters=rope("longrope", partial_rotary_factor=0.5, original_max_position_embeddings=64, **LONG)), "bfloat16"),
+    "phi3-long": ("Phi3", dict(COMMON, head_dim=12, hidden_size=36, num_attention_heads=3, sliding_window=15, original_max_position_embeddings=32, partial_rotary_factor=0.5, rope_parameters=rope("longrope", partial_rotary_factor=0.5, original_max_position_embeddings=32, **LONG)), "bfloat16"),
+    "olmo2": ("Olmo2", dict(COMMON), "bfloat16"),
+    "gpt-neox": ("GPTNeoX", dict(COMMON, hidden_size=36, num_attention_heads=3, head_dim=None, num_key_value_heads=None, rope_parameters=rope(partial_rotary_factor=0.5)), "bfloat16"),
+    "gpt-neox-serial": ("GPTNeoX", dict(COMMON, hidden_size=36, num_attention_heads=3, head_dim=None, num_key_value_heads=None, use_parallel_residual=False, tie_word_embeddings=True, attention_bias=False, rope_parameters=rope(partial_rotary_factor=0.34)), "bfloat16"),
+    # transformers takes an alibi_bias_max of 8 whatever the configuration says.
+    "mpt": ("Mpt", dict(d_model=36, n_heads=6, n_layers=2, expansion_ratio=4, max_seq_len=128, vocab_size=VOCABULARY, bos_token_id=257, eos_token_id=258, attn_config=dict(clip_qkv=0.7, alibi=True, alibi_bias_max=8)), "bfloat16"),
+    "llama-yarn-soft": ("Llama", dict(COMMON, rope_parameters=rope("yarn", 300.0, factor=4.0, original_max_position_embeddings=32, truncate=False), hidden_size=18), "bfloat16"),
+    # tie_word_embeddings is set in config.json afterwards (EDITS), against the file.
+    "llama-other-head": ("Llama", dict(COMMON, hidden_size=18), "bfloat16"),
+    "gemma3-pictures": ("Gemma3Pictures", dict(text_config=dict(COMMON, hidden_size=24, sliding_window=11, query_pre_attn_scalar=13, num_hidden_layers=3, layer_types=["sliding_attention", "full_attention", "sliding_attention"]), vision_config=dict(VISION, image_size=16, patch_size=8), mm_tokens_per_image=4), "bfloat16"),
+    "mistral3": ("Mistral3", dict(text_config=dict(COMMON, model_type="mistral", hidden_size=18, sliding_window=None), vision_config=dict(VISION, model_type="pixtral", head_dim=4, image_size=16, patch_size=8), tie_word_embeddings=False), "bfloat16"),
+    "qwen2-5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), "bfloat16"),
+    "gguf-llama": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), None),
+    "gguf-qwen2": ("Qwen2", dict(COMMON | BLOCKS), None),
+    "gguf-gemma2": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), None),
+    "gguf-llama-q8_0": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), "Q8_0"),
+    "gguf-qwen2-q4_0": ("Qwen2", dict(COMMON | BLOCKS), "Q4_0"),
+    "gguf-gemma2-q5_1": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), "Q5_1"),
+}
+
+# Files as they were written before transformers 5: what replaces rope_parameters in config.json.
+OLD_ROPE = {
+    "llama-tied-linear": dict(rope_theta=10000.0, rope_scaling=dict(type="linear", factor=2.5)),
+    "longchat": dict(rope_theta=10000.0, rope_condense_ratio=4),
+    "gemma3": dict(rope_theta=4000.0, rope_local_base_freq=300.0, rope_scaling=dict(rope_type="linear", factor=2.0)),
+    "phi3-long": dict(rope_theta=10000.0, partial_rotary_factor=0.5, rope_scaling=dict(type="longrope", **LONG)),
+    "gpt-neox-serial": dict(rotary_emb_base=10000, rotary_pct=0.34),
+}
+# What is changed in config.json afterwards; None: taken out.
+EDITS = {
+    "llama-other-head": dict(tie_word_embeddings=True),
+    # As published files are: the class's own default ties, and the file has a head of its own.
+    "mistral3": dict(tie_word_embeddings=None),
+}
+# Text settings in config.json itself, mrope as it was written before transformers 5.
+FLAT = {"qwen2-5-vl": dict(rope_theta=500.0, rope_scaling=dict(type="mrope", mrope_section=[1, 1, 1]))}
+SHARDED = {"olmo2": "20KB"}
+CLASSES = {
+    "Gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM"),
+    "Gemma3Pictures": ("Gemma3Config", "Gemma3ForConditionalGeneration"),
+    "Mistral3": ("Mistral3Config", "Mistral3ForConditionalGeneration"),
+    "Qwen2_5_VL": ("Qwen2_5_VLConfig", "Qwen2_5_VLForConditionalGeneration"),
+}
+
+
+def build(kind, options, seed):
+    config_class, model_class = CLASSES.get(kind, (kind + "Config", kind + "ForCausalLM"))
+    options = {key: value for key, value in options.items() if value is not None or key == "pad_token_id"}
+    if isinstance(options.get("text_config"), dict) and options["text_config"].get("head_dim", 0) is None:
+        options["text_config"] = {key: value for key, value in options["text_config"].items() if key != "head_dim"}
+    # A copy: configurations keep and change the dictionaries that they are given.
+    config = getattr(transformers, config_class)(**json.loads(json.dumps(options)))
+    config._attn_implementation = "eager"
+    torch.manual_seed(seed)
+    model = getattr(transformers, model_class)(config).eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            # Large enough that attention is far from even and every part of the model matters.
+            if parameter.dim() == 1:
+                noise = 0.2 * torch.randn_like(parameter)
+                is_norm = "norm" in name and name.endswith("weight")
+                parameter.copy_(noise + (1.0 if is_norm and not kind.startswith("Gemma") else 0.0))
+            else:
+                parameter.copy_(torch.randn_like(parameter) * 1.3 / parameter.shape[1] ** 0.5)
+    return model
+
+
+def to_file_precision(model, dtype):
+    """Weights become what the file can hold, so that the file's own numbers are what is run."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(parameter.to(dtype).float())
+
+
+def run(model, ids):
+    with torch.no_grad():
+        out = model(torch.tensor([ids]), use_cache=False, output_attentions=True)
+    return out.logits[0], out.attentions
+
+
+def expected(model, seed):
+    random = numpy.random.default_rng(seed)
+    ids = random.integers(0, 259, PROMPT).tolist()
+    logits, attentions = run(model, ids)
+    result = dict(
+        ids=ids,
+        rows=ROWS,
+        logits=[logits[row].tolist() for row in ROWS],
+        greedy=[],
+        attention=[layer[0, :, -1, :].numpy().astype(float).round(8).tolist() for layer in attentions],
+    )
+    sequence = list(ids)
+    for _ in range(GREEDY):
+        last = run(model, sequence)[0][-1]
+        best = torch.topk(last, 2).values
+        if best[0] - best[1] < MARGIN * last.abs().max():
+            return None
+        sequence.append(int(last.argmax()))
+    result["greedy"] = sequence[PROMPT:]
+    if len(set(result["greedy"])) < 4:
+        return None  # a loop says little
+    return result
+
+
+def rounded(value):
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return float(f"{value:.7g}") if isinstance(value, float) else value
+
+
+def tokenizer():
+    """Byte-level: token b is the byte b in the byte alphabet's order; "ab", <s>, </s> follow."""
+    alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {character: i for i, character in enumerate(alphabet)}
+    vocabulary["ab"] = 256
+    made = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=vocabulary, merges=[("a", "b")]))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = tokenizers.decoders.ByteLevel()
+    made.add_special_tokens(["<s>", "</s>"])
+    assert made.token_to_id("<s>") == 257 and made.token_to_id("</s>") == 258
+    return made
+
+
+def write_folder(name, model, folder, dtype):
+    model.to(getattr(torch, dtype)).save_pretrained(folder, max_shard_size=SHARDED.get(name, "1GB"))
+    tokenizer().save(os.path.join(folder, "tokenizer.json"))
+    with open(os.path.join(folder, "tokenizer_config.json"), "w") as file:
+        json.dump(dict(bos_token="<s>", eos_token="</s>", tokenizer_class="PreTrainedTokenizerFast"), file, indent=1)
+    if name in OLD_ROPE or name in EDITS or name in FLAT:
+        path = os.path.join(folder, "config.json")
+        with open(path) as file:
+            config = json.load(file)
+        if name in OLD_ROPE:
+            del config["rope_parameters"]
+            config.update(OLD_ROPE[name])
+        if name in FLAT:
+            text = config.pop("text_config")
+            del text["rope_parameters"]
+            config = dict(text, **FLAT[name]) | config
+        config = {key: value for key, value in (config | EDITS.get(name, {})).items() if value is not None or key not in EDITS.get(name, {})}
+        with open(path, "w") as file:
+            json.dump(config, file, indent=2)
+        if name != "longchat":  # transformers itself must read the same model from it
+            again = type(model).from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
+            return again
+    return None
+
+
+def make(name):
+    kind, options, file_type = MODELS[name]
+    folder = os.path.join(FOLDER, name)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    is_gguf = name.startswith("gguf-")
+    if is_gguf:
+        from tiny_gguf import write_gguf  # needs the package gguf, which folders do without
+    for seed in range(1, 200):
+        model = build(kind, options, seed)
+        if is_gguf:
+            write_gguf(os.path.join(folder, "model.gguf"), model, file_type, tokenizer())
+        else:
+            to_file_precision(model, getattr(torch, file_type))
+        result = expected(model, seed)
+        if result is not None:
+            break
+    else:
+        raise SystemExit(f"{name}: no seed keeps the best logits apart")
+    result["name"] = name
+    if not is_gguf:
+        again = write_folder(name, model, folder, file_type)
+        if again is not None:
+            check = expected(again, seed)
+            assert check is not None and check["greedy"] == result["greedy"], name
+            difference = numpy.abs(numpy.array(check["logits"]) - numpy.array(result["logits"])).max()
+            assert difference < 1e-5, (name, difference)
+    with open(os.path.join(folder, "expected.json"), "w") as file:
+        json.dump({key: rounded(value) for key, value in result.items()}, file, separators=(",", ":"))
+    for leftover in ("generation_config.json",):
+        path = os.path.join(folder, leftover)
+        if os.path.exists(path):
+            os.remove(path)
+    size = sum(os.path.getsize(os.path.join(folder, file)) for file in os.listdir(folder))
+    print(f"{name}: seed {seed}, {size / 1000:.0f} kB, greedy {result['greedy'][:6]}", flush=True)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    transformers.logging.set_verbosity_error()
+    for model_name in sys.argv[1:] or MODELS:
+        make(model_name)

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Llama models whose matrices hold random blocks of one type.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/dequantise.h"
+#include "tests/core/support/gguf_writer.h"
+
+namespace midscope::test {
+
+// Where a block's binary16 scales lie, and a power of 2 under which weights come out at some
+// hundredths.
+struct BlockScales {
+  std::vector<int64_t> places;
+  int exponent;
+};
+
+inline BlockScales ScalesOf(kernels::BlockType type) {
+  using kernels::BlockType;
+  switch (type) {
+    case BlockType::kQ4_0:
+      return {{0}, -7};
+    case BlockType::kQ5_0:
+      return {{0}, -8};
+    case BlockType::kQ4_1:
+      return {{0, 2}, -7};
+    case BlockType::kQ5_1:
+      return {{0, 2}, -8};
+    case BlockType::kQ2_K:
+      return {{80, 82}, -9};
+    case BlockType::kQ3_K:
+      return {{108}, -10};
+    case BlockType::kQ4_K:
+      return {{0, 2}, -13};
+    case BlockType::kQ5_K:
+      return {{0, 2}, -14};
+    case BlockType::kQ6_K:
+      return {{208}, -14};
+    case BlockType::kIQ4_XS:
+      return {{0}, -14};
+    default:
+      return {{0}, -11};
+  }
+}
+
+// `rows` rows of `columns` random elements, none of them far from 0.
+inline std::string RandomBlocks(const kernels::BlockFormat& format, int64_t rows, int64_t columns,
+                                std::mt19937& random) {
+  using kernels::BlockType;
+  std::normal_distribution<float> normal(0.0f, 0.06f);
+  std::string bytes(static_cast<size_t>(rows * columns / format.elements * format.bytes), '\0');
+  const BlockScales scales = ScalesOf(format.type);
+  for (size_t at = 0; at < bytes.size(); at += static_cast<size_t>(format.bytes)) {
+    char* block = bytes.data() + at;
+    const float value = normal(random);
+    const kernels::BFloat16 narrow = kernels::ToBFloat16(value);
+    const auto sign_and_mantissa = static_cast<uint16_t>(random() & 0x83ff);
+    const auto half = static_cast<uint16_t>(sign_and_mantissa |
+                                            static_cast<uint16_t>(scales.exponent + 15) << 10);
+    if (format.type == BlockType::kF32) {
+      std::memcpy(block, &value, sizeof(value));
+    } else if (format.type == BlockType::kBF16) {
+      std::memcpy(block, &narrow, sizeof(narrow));
+    } else if (format.type == BlockType::kF16) {
+      const auto small = static_cast<uint16_t>(sign_and_mantissa | 10 << 10);
+      std::memcpy(block, &small, sizeof(small));
+    } else {
+      for (int64_t i = 0; i < format.bytes; ++i) block[i] = static_cast<char>(random());
+      for (const int64_t place : scales.places) std::memcpy(block + place, &half, sizeof(half));
+    }
+  }
+  return bytes;
+}
+
+// 2 layers, 4 heads over 2 key-value heads of 64 dimensions; an output matrix of its own. `spoil`
+// names a tensor whose first block gets an infinite scale.
+inline GgufWriter BlockModel(kernels::BlockType type, const std::string& spoil = "") {
+  const kernels::BlockFormat format = *kernels::FindBlockFormat(static_cast<uint32_t>(type));
+  GgufWriter writer = TinyMetadata();
+  writer.Remove("llama.embedding_length").Uint32("llama.embedding_length", 256);
+  writer.Remove("llama.feed_forward_length").Uint32("llama.feed_forward_length", 512);
+  std::mt19937 random(static_cast<unsigned>(type) + 1);
+  const auto matrix = [&](const std::string& name, int64_t rows, int64_t columns) {
+    std::string bytes = RandomBlocks(format, rows, columns, random);
+    constexpr uint16_t kInfinity = 0x7c00;
+    if (name == spoil) {
+      const auto place = static_cast<size_t>(ScalesOf(type).places.back());
+      std::memcpy(bytes.data() + place, &kInfinity, sizeof(kInfinity));
+    }
+    writer.BlockTensor(name, {rows, columns}, type, bytes);
+  };
+  const auto norm = [&](const std::string& name) {
+    writer.Float32Tensor(name, {256}, std::vector<float>(256, 1.0f));
+  };
+  matrix("token_embd.weight", 259, 256);
+  matrix("output.weight", 259, 256);
+  norm("output_norm.weight");
+  for (const std::string layer : {"blk.0.", "blk.1."}) {
+    norm(layer + "attn_norm.weight");
+    norm(layer + "ffn_norm.weight");
+    matrix(layer + "attn_q.weight", 256, 256);
+    matrix(layer + "attn_k.weight", 128, 256);
+    matrix(layer + "attn_v.weight", 128, 256);
+    matrix(layer + "attn_output.weight", 256, 256);
+    matrix(layer + "ffn_gate.weight", 512, 256);
+    matrix(layer + "ffn_up.weight", 512, 256);
+    matrix(layer + "ffn_down.weight", 256, 512);
+  }
+  return writer;
+}
+
+}  // namespace midscope::test

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Runs of tiny models over the tokens of their expected.json and an answer, as the golden files of
+// make_edits_golden.py and make_far_schemes_golden.py have them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/decoder/captures.h"
+#include "core/decoder/decoder.h"
+#include "core/intervention/intervention_text.h"
+#include "core/run/what_if.h"
+#include "tests/core/support/closeness.h"
+#include "tests/core/support/tiny_models.h"
+
+namespace midscope::test {
+
+constexpr double kGoldenLogitTolerance = 1e-4;  // of the largest logit, as in families_test
+constexpr double kGoldenAttentionTolerance = 1e-5;
+
+inline nlohmann::json ReadJson(const std::string& path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file.good()) << path;
+  return nlohmann::json::parse(file);
+}
+
+inline std::vector<int32_t> PromptIds(const std::string& model) {
+  return ReadJson(TinyModelFolder(model) + "/expected.json")["ids"].get<std::vector<int32_t>>();
+}
+
+struct GoldenRun {
+  RunResult result;                   // all rows
+  std::vector<float> last_attention;  // [layer, head, key]
+};
+
+// The prompt and `answer`, in one run.
+inline GoldenRun RunInFull(const Decoder& decoder, const std::string& model,
+                           const std::vector<int32_t>& answer, const Intervention& intervention) {
+  std::vector<int32_t> ids = PromptIds(model);
+  RunRequest request;
+  request.prompt_tokens = static_cast<int64_t>(ids.size());
+  ids.insert(ids.end(), answer.begin(), answer.end());
+  LastQueryAttention attention(decoder.config());
+  request.ids = ids;
+  request.first_logit_row = 0;
+  request.intervention = intervention;
+  request.hooks = {&attention};
+  GoldenRun run;
+  run.result = decoder.RunOne(request);
+  run.last_attention = attention.attention();
+  return run;
+}
+
+// A case of a golden file: logits of some rows, attention of the last prompt row in the last layer.
+inline void ExpectGolden(const GoldenRun& run, const nlohmann::json& golden,
+                         const nlohmann::json& item, const std::string& what) {
+  std::vector<float> logits;
+  const auto step = golden["logit_step"].get<size_t>();
+  for (const auto row : golden["rows"].get<std::vector<int64_t>>()) {
+    const auto all = run.result.Logits(row);
+    for (size_t i = 0; i < all.size(); i += step) logits.push_back(all[i]);
+  }
+  const auto expected = item["logits"].get<std::vector<float>>();
+  EXPECT_LE(Difference(logits, expected), kGoldenLogitTolerance * Largest(expected)) << what;
+  const auto attention = item["attention"].get<std::vector<float>>();
+  const std::span<const float> all = run.last_attention;
+  EXPECT_LE(Difference(all.last(attention.size()), attention), kGoldenAttentionTolerance) << what;
+}
+
+// The prompt in chunks that end at `ends`, then the answer token by token: each step's last row
+// equals that row of `full`.
+inline void ExpectStepsEqual(const Decoder& decoder, const std::string& model,
+                             const std::vector<int32_t>& answer, const Intervention& intervention,
+                             const std::vector<size_t>& ends, const GoldenRun& full,
+                             const std::string& what) {
+  std::vector<int32_t> ids = PromptIds(model);
+  const size_t prompt = ids.size();
+  ids.insert(ids.end(), answer.begin(), answer.end());
+  std::vector<size_t> all_ends = ends;
+  for (size_t end = prompt; end <= ids.size(); ++end) all_ends.push_back(end);
+  const auto trace = decoder.MakeTrace(static_cast<int64_t>(ids.size()));
+  for (const size_t end : all_ends) {
+    RunRequest request;
+    request.ids = std::span(ids).first(end);
+    request.prompt_tokens = static_cast<int64_t>(std::min(end, prompt));
+    request.intervention = intervention;
+    request.trace = trace.get();
+    const auto row = static_cast<int64_t>(end) - 1;
+    request.first_logit_row = row;
+    const RunResult result = decoder.RunOne(request);
+    const auto expected = full.result.Logits(row);
+    EXPECT_LE(Difference(result.Logits(row), expected), kGoldenLogitTolerance * Largest(expected))
+        << what << " row " << row;
+  }
+}
+
+// A what-if's outcome for the model's prompt is that of a run in full.
+inline void ExpectOutcome(const WhatIfOutcome& outcome, const GoldenRun& full,
+                          const std::string& model, const std::string& what) {
+  const auto logits = full.result.Logits(static_cast<int64_t>(PromptIds(model).size()) - 1);
+  EXPECT_LE(Difference(outcome.last_logits, logits), kGoldenLogitTolerance * Largest(logits))
+      << what;
+  EXPECT_LE(Difference(outcome.last_query_attention, full.last_attention),
+            kGoldenAttentionTolerance)
+      << what;
+}
+
+// The settings one after another on one trace, each against a run in full by `reference`.
+inline void ExpectWhatIfEqualsFullRuns(const std::shared_ptr<const Decoder>& decoder,
+                                       const Decoder& reference, const std::string& model,
+                                       const std::vector<int32_t>& answer,
+                                       const std::vector<Intervention>& settings) {
+  Prompt prompt;
+  prompt.ids = PromptIds(model);
+  prompt.answer_ids = answer;
+  prompt.answer_ids.push_back(1);
+  WhatIf what_if(decoder, {prompt});
+  for (size_t i = 0; i < settings.size(); ++i) {
+    ExpectOutcome(what_if.Evaluate(settings[i]).outcomes[0],
+                  RunInFull(reference, model, answer, settings[i]), model,
+                  model + " setting " + std::to_string(i) + " " + PrintIntervention(settings[i]));
+  }
+}
+
+}  // namespace midscope::test

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// Interventions of every kind of term, for tests of properties. They need not suit any model;
+// `ratios`, which needs a file, is not among them.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/intervention/intervention.h"
+
+namespace midscope::test {
+
+inline LayerSet RandomLayers(std::mt19937_64& random) {
+  if (random() % 3 == 0) return {};
+  LayerSet layers{false, {}};
+  int64_t next = 0;
+  for (uint64_t i = 0; i <= random() % 4; ++i) {
+    const auto first = next + static_cast<int64_t>(random() % 5);
+    const auto last = first + static_cast<int64_t>(random() % 4);
+    layers.ranges.push_back({first, last});
+    next = last + 2;
+  }
+  return layers;
+}
+
+inline double RandomRatio(std::mt19937_64& random, double low) {
+  return std::uniform_real_distribution<double>(low, 1000)(random);
+}
+
+inline Passage RandomPassage(std::mt19937_64& random) {
+  static const std::vector<std::string> names = {"gold", "pair 7",   "12",  "4:6",
+                                                 "a,b)", "\xc3\xa9", "none"};
+  if (random() % 2 == 0) return {names[random() % names.size()]};
+  const auto begin = static_cast<int64_t>(random() % 900);
+  return {"", begin, begin + 1 + static_cast<int64_t>(random() % 90)};
+}
+
+inline RowChoice RandomRows(std::mt19937_64& random) {
+  RowChoice rows{static_cast<ChannelRows>(random() % 4)};
+  if (rows.rows == ChannelRows::kLastN) rows.last_rows = static_cast<int64_t>(1 + random() % 64);
+  return rows;
+}
+
+inline std::vector<HeadName> RandomHeads(std::mt19937_64& random) {
+  std::vector<HeadName> heads;
+  for (uint64_t i = 0; i <= random() % 3; ++i) {
+    heads.push_back(
+        {static_cast<int64_t>(i), static_cast<int64_t>(random() % 40), random() % 2 == 0});
+  }
+  return heads;
+}
+
+inline void AddRandomEdits(std::mt19937_64& random, Intervention& intervention) {
+  for (uint64_t i = 0; i < random() % 3; ++i) {
+    intervention.crops.push_back(
+        {RandomPassage(random), RandomLayers(random), static_cast<CropKeep>(random() % 2)});
+    Move move{RandomPassage(random), static_cast<MoveTo>(random() % 3), 0, RandomLayers(random),
+              RandomRows(random)};
+    if (move.to == MoveTo::kShift) move.shift = static_cast<int64_t>(random() % 2000) - 1000;
+    intervention.moves.push_back(move);
+    intervention.boosts.push_back({RandomPassage(random), RandomRatio(random, 0.01),
+                                   random() % 2 == 0, RandomLayers(random), RandomRows(random)});
+    intervention.ablations.push_back(
+        {RandomHeads(random), static_cast<AblateWith>(random() % 2), RandomRows(random)});
+    intervention.temperatures.push_back(
+        {RandomHeads(random), RandomRatio(random, 0.01), RandomRows(random)});
+  }
+}
+
+inline Yarn RandomYarn(std::mt19937_64& random) {
+  Yarn yarn;
+  yarn.factor = RandomRatio(random, 1);
+  if (random() % 2 == 0) yarn.context = static_cast<int64_t>(1 + random() % 100000);
+  yarn.form = static_cast<YarnForm>(random() % 3);
+  yarn.beta_slow = RandomRatio(random, 0.001);
+  yarn.beta_fast = yarn.beta_slow + RandomRatio(random, 0.001);
+  if (random() % 2 == 0) yarn.magnitude = std::uniform_real_distribution<double>(0.01, 100)(random);
+  return yarn;
+}
+
+inline PositionScheme RandomPlainScheme(std::mt19937_64& random) {
+  const double ratio = RandomRatio(random, 0.01);
+  switch (random() % 9) {
+    case 0:
+      return PositionInterpolation{ratio};
+    case 1:
+      return BaseChange{std::uniform_real_distribution<double>(2, 1e12)(random)};
+    case 2:
+      return Ntk{ratio};
+    case 3:
+      return DynamicNtk{ratio};
+    case 4:
+      return DynamicLinear{};
+    case 5:
+      return RandomYarn(random);
+    case 6:
+      return NoRotation{RandomLayers(random)};
+    case 7:
+      return SelfExtend{static_cast<int64_t>(1 + random() % 9000),
+                        static_cast<int64_t>(1 + random() % 9000)};
+    default:
+      InfiniAttention infini{
+          static_cast<int64_t>(1 + random() % 9000), {}, static_cast<MemoryUpdate>(random() % 2)};
+      for (uint64_t i = 0; i <= random() % 4; ++i)
+        infini.gates.push_back(std::uniform_real_distribution<double>(0, 1)(random));
+      return infini;
+  }
+}
+
+inline Intervention RandomIntervention(std::mt19937_64& random) {
+  Intervention intervention;
+  if (random() % 3 == 0) {
+    intervention.positions = RandomPlainScheme(random);
+  } else if (random() % 2 == 0) {
+    MsPoe ms_poe;
+    ms_poe.min = RandomRatio(random, 0.01);
+    ms_poe.max = RandomRatio(random, 0.01);
+    ms_poe.mode = static_cast<MsPoeMode>(random() % 3);
+    ms_poe.order = static_cast<MsPoeOrder>(random() % 6);
+    if (ms_poe.order == MsPoeOrder::kRandom) ms_poe.seed = random() >> 11;
+    ms_poe.layers = RandomLayers(random);
+    if (random() % 2 == 0) {
+      ms_poe.layers = {false, {{static_cast<int64_t>(random() % 40), kEveryLayerAfter}}};
+    }
+    intervention.positions = ms_poe;
+  }
+  for (uint64_t i = 0; i < random() % 4; ++i) {
+    ChannelScaling scaling;
+    scaling.channel = static_cast<int64_t>(i * 1000 + random() % 1000);
+    scaling.factor = std::uniform_real_distribution<double>(-1000, 1000)(random);
+    scaling.layers = RandomLayers(random);
+    scaling.rows = static_cast<ChannelRows>(random() % 4);
+    if (scaling.rows == ChannelRows::kLastN) {
+      scaling.last_rows = static_cast<int64_t>(1 + random() % 64);
+    }
+    scaling.change_value = random() % 4 == 0;
+    intervention.channels.push_back(scaling);
+  }
+  if (random() % 2 == 0) AddRandomEdits(random, intervention);
+  return intervention;
+}
+
+}  // namespace midscope::test

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The models of tests/core/golden/tiny_models, for tests that CMake tells where they are.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/paths.h"
+
+namespace midscope::test {
+
+// In the order of their names.
+inline std::vector<std::string> TinyModelNames() {
+  std::vector<std::string> names;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(MIDSCOPE_TESTS "/core/golden/tiny_models")) {
+    if (entry.is_directory()) names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+inline std::string TinyModelFolder(const std::string& name) {
+  return std::string(MIDSCOPE_TESTS
+                     "/core/golden/tiny_models"
+                     "/") +
+         name;
+}
+
+// What to open: the folder, or the GGUF file in it.
+inline std::string TinyModelPath(const std::string& name) {
+  const std::string gguf = TinyModelFolder(name) + "/model.gguf";
+  return std::filesystem::exists(gguf) ? gguf : TinyModelFolder(name);
+}
+
+}  // namespace midscope::test

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+// What is said to be wrong in the published tables must follow from their numbers, and nothing that
+// follows may be left unsaid.
+#include "data/published/published_tables.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/intervention/intervention_text.h"
+#include "data/published/published_record.h"
+#include "tests/core/support/error_message.h"
+
+namespace midscope {
+namespace {
+
+using test::ErrorMessage;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const PublishedTable& Table(const std::string& name) { return *FindPublishedTables(name).front(); }
+
+bool HasMark(const PublishedTable& table, size_t row, const std::string& column,
+             PublishedMarkKind kind) {
+  for (const PublishedMark* mark : table.MarksOf(row, column)) {
+    if (mark->kind == kind) return true;
+  }
+  return false;
+}
+
+int64_t Decimals(const std::string& text) {
+  const size_t point = text.find('.');
+  return point == std::string::npos ? 0 : static_cast<int64_t>(text.size() - point - 1);
+}
+
+TEST(PublishedTables, AreWholeAndNamedOnce) {
+  std::set<std::string> names;
+  for (const PublishedTable& table : PublishedTables()) {
+    EXPECT_TRUE(names.insert(table.name).second) << table.name;
+    EXPECT_FALSE(table.source.empty());
+    EXPECT_FALSE(table.rows.empty());
+    const std::set<std::string> rows(table.rows.begin(), table.rows.end());
+    EXPECT_EQ(rows.size(), table.rows.size()) << table.name;
+    for (const PublishedMark& mark : table.marks) {
+      EXPECT_TRUE(rows.contains(mark.row)) << table.name << ": " << mark.row;
+      if (mark.column.empty()) continue;
+      EXPECT_NO_THROW(table.ColumnIndex(mark.column)) << table.name;
+    }
+    for (const PublishedOutcome& outcome : table.outcomes) {
+      ASSERT_EQ(outcome.columns.size(), outcome.places.size()) << table.name;
+      for (const std::string& column : outcome.columns) {
+        EXPECT_NO_THROW(table.ColumnIndex(column)) << table.name;
+      }
+    }
+  }
+  EXPECT_EQ(names.size(), 18U);
+}
+
+TEST(PublishedTables, CellsThatSoManySamplesCannotGiveAreMarkedAndNoOthers) {
+  for (const PublishedTable& table : PublishedTables()) {
+    if (table.samples == 0 || table.outcomes.empty()) continue;
+    std::set<std::string> impossible_rows;
+    for (size_t row = 0; row < table.rows.size(); ++row) {
+      for (const PublishedOutcome& outcome : table.outcomes) {
+        for (const std::string& column : outcome.columns) {
+          const double value = table.Value(row, table.ColumnIndex(column));
+          if (std::isnan(value)) continue;
+          const double hits = value / 100 * static_cast<double>(table.samples);
+          const bool possible = std::abs(hits - std::round(hits)) < 1e-6;
+          const bool marked = HasMark(table, row, column, PublishedMarkKind::kSamples);
+          if (!possible) impossible_rows.insert(table.rows[row]);
+          EXPECT_TRUE(possible || marked)
+              << table.name << ": " << table.rows[row] << ", " << column;
+        }
+      }
+    }
+    for (const PublishedMark& mark : table.marks) {
+      if (mark.kind == PublishedMarkKind::kSamples) {
+        EXPECT_TRUE(impossible_rows.contains(mark.row)) << table.name << ": " << mark.row;
+      }
+    }
+  }
+}
+
+TEST(PublishedTables, AveragesThatAreNotTheCellsAreMarkedAndNoOthers) {
+  int wrong_averages = 0;
+  for (const PublishedTable& table : PublishedTables()) {
+    for (const auto& [column, parts] : table.averages) {
+      for (size_t row = 0; row < table.rows.size(); ++row) {
+        double sum = 0;
+        for (const std::string& part : parts) sum += table.Value(row, table.ColumnIndex(part));
+        const size_t index = table.ColumnIndex(column);
+        const double printed = table.Value(row, index);
+        if (std::isnan(printed)) continue;
+        const double rounding = 0.5 * std::pow(10, -Decimals(table.cells[row][index])) + 1e-6;
+        const bool wrong = std::abs(sum / static_cast<double>(parts.size()) - printed) > rounding;
+        EXPECT_EQ(wrong, HasMark(table, row, column, PublishedMarkKind::kAverage))
+            << table.name << ": " << table.rows[row] << ", " << column;
+        wrong_averages += wrong ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_EQ(wrong_averages, 5);
+}
+
+TEST(PublishedTables, CopiedRowsAreIndeedEqual) {
+  const PublishedTable& table = Table("cream-t4");
+  for (const char* method : {"PoSE", "CREAM"}) {
+    std::vector<std::vector<std::string>> rows;
+    for (size_t row = 0; row < table.rows.size(); ++row) {
+      if (table.rows[row] == std::string(method) + "-Linear" ||
+          table.rows[row] == std::string(method) + "-NTK") {
+        rows.push_back(table.cells[row]);
+        EXPECT_TRUE(HasMark(table, row, "PIQA", PublishedMarkKind::kCopy));
+      }
+    }
+    ASSERT_EQ(rows.size(), 2U);
+    EXPECT_EQ(rows[0], rows[1]);
+  }
+}
+
+TEST(PublishedTables, ANameMayStandForHalvesOfATable) {
+  EXPECT_EQ(FindPublishedTables("mspoe-t2").size(), 2U);
+  EXPECT_EQ(FindPublishedTables("mspoe-t2-kv").size(), 1U);
+  EXPECT_THAT(ErrorMessage(ErrorKind::kUsage, [] { FindPublishedTables("mspoe-t22"); }),
+              HasSubstr("'mspoe-t"));
+}
+
+TEST(PublishedLines, AreByTaskWithSettingsAndMarks) {
+  const std::vector<PublishedLine> lines =
+      PublishedLines(Table("mspoe-t2-mdqa"), "mdqa:documents=10,seed=3");
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0].method.term, "none");
+  EXPECT_THAT(lines[0].places, ElementsAre(1, 3, 5, 7, 10));
+  EXPECT_DOUBLE_EQ(lines[0].accuracy[2], 0.574);
+  EXPECT_EQ(lines[2].method.settings,
+            std::vector<std::string>{"self-extend(group=2, window=1024)"});
+  EXPECT_THAT(lines[2].marked, ElementsAre(true, true, false, false, false));
+  EXPECT_TRUE(PublishedLines(Table("mspoe-t2-mdqa"), "mdqa:documents=20").empty());
+  EXPECT_TRUE(PublishedLines(Table("mspoe-t2-mdqa"), "kv:pairs=50").empty());
+}
+
+TEST(PublishedLines, SettingsAreTheEndsOfLabels) {
+  const std::vector<PublishedLine> lines = PublishedLines(Table("poshidden-t1"), "kv:pairs=140");
+  EXPECT_EQ(lines.size(), 23U) << "MPT was not run with Ms-PoE";
+  EXPECT_EQ(lines[0].method.term, "none");
+  EXPECT_EQ(lines[1].method.term, "ms-poe");
+  EXPECT_EQ(lines[2].method.term, "channel");
+  EXPECT_THAT(lines[0].places, ElementsAre(1, 35, 70, 105, 140));
+  const std::vector<PublishedLine> own = PublishedLines(Table("litm-experiments"), "kv:pairs=140");
+  ASSERT_EQ(own.size(), 2U);
+  EXPECT_THAT(own[1].method.settings, ElementsAre("none"));
+  EXPECT_EQ(PublishedLines(Table("cream-t1"), "kv:pairs=75").front().method.term, "");
+}
+
+TEST(PublishedLines, AMatchIsOfTheWholeSetting) {
+  const auto match = [](const char* table, const char* task, size_t line, const char* setting) {
+    return MatchSetting(PrintIntervention(ParseIntervention(setting)),
+                        PublishedLines(Table(table), task).at(line).method);
+  };
+  const auto t2 = [&](size_t line, const char* setting) {
+    return match("mspoe-t2-mdqa", "mdqa:documents=10", line, setting);
+  };
+  EXPECT_EQ(t2(0, "none"), PublishedMatch::kSame);
+  EXPECT_EQ(t2(1, "none"), PublishedMatch::kNone);
+  EXPECT_EQ(t2(1, "pi(1.5)"), PublishedMatch::kSame);
+  EXPECT_EQ(t2(1, "pi(2)"), PublishedMatch::kOtherArguments);
+  EXPECT_EQ(t2(1, "pi(1.5) + channel(100, factor=0)"), PublishedMatch::kNone);
+  for (const char* either : {"preset(ms-poe-paper)", "preset(ms-poe-code)"}) {
+    EXPECT_EQ(t2(3, either), PublishedMatch::kSame);
+  }
+  EXPECT_EQ(t2(3, "ms-poe(min=1.2, max=1.8)"), PublishedMatch::kOtherArguments)
+      << "neither what the paper says nor what its code does";
+  const auto t4 = [&](size_t line, const char* setting) {
+    return match("mspoe-t4", "mdqa:documents=10", line, setting);
+  };
+  EXPECT_EQ(t4(2, "pi(1.5)"), PublishedMatch::kSame);
+  EXPECT_EQ(t4(3, "pi(1.5)"), PublishedMatch::kOtherArguments);
+  const auto of_model = [&](size_t line, const char* setting) {
+    return match("poshidden-t1", "kv:pairs=140", line, setting);
+  };
+  EXPECT_EQ(of_model(1, "preset(ms-poe-paper)"), PublishedMatch::kMethodAlone);
+  EXPECT_EQ(of_model(2, "preset(channel-llama-2-7b)"), PublishedMatch::kSame);
+  EXPECT_EQ(of_model(5, "preset(channel-llama-2-7b)"), PublishedMatch::kOtherArguments)
+      << "the channel of another model";
+}
+
+TEST(PublishedLines, OfTheKindStandByTheShareOfPlaces) {
+  const PublishedTable& table = Table("mspoe-t2-kv");
+  EXPECT_TRUE(PublishedLines(table, "kv:pairs=10").empty());
+  const std::vector<PublishedLine> lines = PublishedLinesOfKind(table, "kv:pairs=10");
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0].task, "kv:pairs=50");
+  EXPECT_EQ(lines[0].pieces, 50);
+  EXPECT_TRUE(PublishedLinesOfKind(table, "mdqa:documents=10").empty());
+  // Where the number fits, those of other numbers stay away.
+  EXPECT_EQ(PublishedLinesOfKind(Table("poshidden-t1"), "kv:pairs=140").size(), 23U);
+  EXPECT_EQ(PublishedPieces("kv:pairs=50", "kv:pairs=10,query_aware=1"), 10);
+  EXPECT_EQ(PublishedPieces("kv:pairs=50", "kv"), 0);
+  EXPECT_DOUBLE_EQ(SamePlace(1, 50, 10), 1);
+  EXPECT_DOUBLE_EQ(SamePlace(50, 50, 10), 10);
+  EXPECT_DOUBLE_EQ(SamePlace(30, 50, 10), 1 + 9 * 29.0 / 49);
+  EXPECT_DOUBLE_EQ(SamePlace(30, 50, 0), 30);
+}
+
+TEST(PublishedRecord, HoldsWhatTheLinesSay) {
+  const std::vector<PublishedLine> lines =
+      PublishedLinesOfKind(Table("mspoe-t2-mdqa"), "mdqa:documents=20");
+  const Record record = PublishedRecord(lines, "mdqa:documents=20", 20);
+  EXPECT_NO_THROW(record.Check());
+  EXPECT_EQ(std::get<std::string>(record.attributes.at("table")), "mspoe-t2-mdqa");
+  EXPECT_THAT(record.FindAxis("line")->labels,
+              ElementsAre("Baseline", "PI", "Self-Extend", "Ms-PoE"));
+  const auto& accuracy = std::get<std::vector<double>>(record.FindArray("accuracy")->data);
+  EXPECT_DOUBLE_EQ(accuracy[2], 0.574);
+  const auto& place = std::get<std::vector<double>>(record.FindArray("place")->data);
+  EXPECT_DOUBLE_EQ(place[4], 20);
+  EXPECT_DOUBLE_EQ(place[1], 1 + 19 * 2.0 / 9);
+  const auto& notes = std::get<std::vector<std::string>>(record.FindArray("note")->data);
+  EXPECT_EQ(notes[0], "");
+  EXPECT_THAT(notes[10], HasSubstr("500 samples"));
+  EXPECT_THAT(std::get<std::vector<int64_t>>(record.FindArray("pieces")->data),
+              ElementsAre(10, 10, 10, 10));
+  const std::vector<const PublishedTable*> tables = PublishedTablesFor("kv:pairs=7");
+  std::vector<std::string> names;
+  names.reserve(tables.size());
+  for (const PublishedTable* table : tables) names.push_back(table->name);
+  EXPECT_THAT(names, ::testing::Contains("mspoe-t2-kv"));
+  EXPECT_THAT(names, ::testing::Not(::testing::Contains("mspoe-t2-mdqa")));
+  EXPECT_TRUE(PublishedTablesFor("list:lines=20").empty());
+}
+
+}  // namespace
+}  // namespace midscope

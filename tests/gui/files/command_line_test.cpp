@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include <QTest>
+
+#include "core/base/error.h"
+#include "gui/files/command_line.h"
+
+namespace midscope {
+
+class CommandLineTest : public QObject {
+  Q_OBJECT
+
+ private:
+  static GuiCommand Read(const QString& line) {
+    return ReadCommandLine(
+        QStringLiteral("midscope-gui %1").arg(line).split(' ', Qt::SkipEmptyParts));
+  }
+
+ private Q_SLOTS:
+  void Render() {
+    const GuiCommand command =
+        Read("--render run.h5 --out pictures --format svg,png --head L12H3 --channel 7");
+    QCOMPARE(command.task, GuiTask::kRender);
+    QCOMPARE(command.render.file, QString("run.h5"));
+    QCOMPARE(command.render.folder, QString("pictures"));
+    QCOMPARE(command.render.formats, (QStringList{"svg", "png"}));
+    QCOMPARE(command.render.head, (HeadId{12, 3}));
+    QCOMPARE(command.render.channel, int64_t{7});
+  }
+
+  void Defaults() {
+    QCOMPARE(Read("").task, GuiTask::kWindow);
+    QCOMPARE(Read("--render a.h5 --out b").render.formats, (QStringList{"png", "svg", "pdf"}));
+    QCOMPARE(Read("--render a.h5 --out b").render.head, std::nullopt);
+    QCOMPARE(Read("model.gguf --dtype bfloat16").open, QString("model.gguf"));
+    QCOMPARE(Read("--screenshot a.png").task, GuiTask::kScreenshot);
+    QVERIFY(Read("--help").text.contains("--render"));
+    QVERIFY(Read("--version").text.startsWith("midscope-gui "));
+  }
+
+  void QtsOwnArgumentsAreQts() {
+    const QStringList line = {
+        "midscope-gui", "-style",   "Fusion",    "--task",     "kv",
+        "--plugin",     "probe.so", "--session", "a.midscope", "--platform=offscreen",
+        "-reverse"};
+    const SplitArguments split = SplitQtArguments(line);
+    QCOMPARE(split.qt,
+             (QStringList{"midscope-gui", "-style", "Fusion", "--platform=offscreen", "-reverse"}));
+    QCOMPARE(split.own, (QStringList{"midscope-gui", "--task", "kv", "--plugin", "probe.so",
+                                     "--session", "a.midscope"}));
+    QVERIFY_EXCEPTION_THROWN(SplitQtArguments({"midscope-gui", "-style"}), Error);
+    const GuiCommand all = Read("--help-all");
+    QCOMPARE(all.task, GuiTask::kPrintAndLeave);
+    QVERIFY(all.text.contains("--render") && all.text.contains("-style <name>"));
+    QVERIFY(!Read("--help").text.contains("-style <name>"));
+  }
+
+  void ModelOptionsAndSessions() {
+    const GuiCommand command = Read("--session a.midscope --weights stored --device cpu:portable");
+    QCOMPARE(command.session, QString("a.midscope"));
+    QCOMPARE(command.model_options.size(), size_t{2});
+    QCOMPARE(command.model_options[0].first + "=" + command.model_options[0].second,
+             std::string("weights=stored"));
+    QVERIFY(Read("--help").text.contains("--sliding-window"));
+  }
+
+  void OtherNamesOfAHead() {
+    QCOMPARE(Read("--render a --out b --head attn_L12_3").render.head, (HeadId{12, 3}));
+    QCOMPARE(Read("--render a --out b --head l0h8").render.head, (HeadId{0, 8}));
+  }
+
+  void MistakesAreUsageErrors_data() {
+    QTest::addColumn<QString>("line");
+    QTest::addColumn<QString>("says");
+    QTest::newRow("unknown option") << "--colour red"
+                                    << "colour";
+    QTest::newRow("no folder") << "--render a.h5"
+                               << "--out";
+    QTest::newRow("format") << "--render a.h5 --out b --format gif"
+                            << "gif";
+    QTest::newRow("head") << "--render a.h5 --out b --head 3"
+                          << "'3' is not a head";
+    QTest::newRow("channel") << "--render a.h5 --out b --channel -2"
+                             << "--channel";
+    QTest::newRow("dtype") << "--dtype float16"
+                           << "float16";
+    QTest::newRow("weights") << "--weights small"
+                             << "stored";
+    QTest::newRow("session and model") << "--session a.midscope b.gguf"
+                                       << "b.gguf";
+    QTest::newRow("two files") << "a.gguf b.gguf"
+                               << "b.gguf";
+  }
+
+  void MistakesAreUsageErrors() {
+    QFETCH(QString, line);
+    QFETCH(QString, says);
+    try {
+      Read(line);
+      QFAIL("an error was expected");
+    } catch (const Error& error) {
+      QCOMPARE(error.kind(), ErrorKind::kUsage);
+      QVERIFY2(QString::fromUtf8(error.what()).contains(says), error.what());
+    }
+  }
+};
+
+}  // namespace midscope
+
+QTEST_GUILESS_MAIN(midscope::CommandLineTest)
+#include "command_line_test.moc"

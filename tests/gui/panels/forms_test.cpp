@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+// Forms out of descriptions: of options, and of every term of a setting.
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QMenu>
+#include <QSignalSpy>
+#include <QTest>
+#include <QToolButton>
+
+#include "core/base/error.h"
+#include "core/intervention/intervention_text.h"
+#include "core/intervention/presets.h"
+#include "gui/panels/model_panel.h"
+#include "gui/panels/stack_editor.h"
+#include "gui/session/setting_history.h"
+#include "gui/widgets/fold_box.h"
+#include "gui/widgets/number_box.h"
+#include "gui/widgets/option_form.h"
+#include "gui/widgets/term_list.h"
+#include "gui/widgets/text_line.h"
+#include "tests/gui/support/settings_rig.h"
+
+namespace midscope {
+
+OptionDescription Described(const std::string& name, OptionType type, OptionValue by_default = {}) {
+  OptionDescription option;
+  option.name = name;
+  option.type = type;
+  option.help = "what it is";
+  option.default_value = std::move(by_default);
+  return option;
+}
+
+// One of every kind.
+std::vector<OptionDescription> EveryKind() {
+  OptionDescription choice = Described("kind", OptionType::kChoice, std::string("red"));
+  choice.choices = {"red", "green"};
+  OptionDescription whole = Described("window", OptionType::kInteger, int64_t{256});
+  whole.minimum = 1;
+  whole.unit = "tokens";
+  OptionDescription share = Described("share", OptionType::kNumber);
+  share.minimum = 0;
+  share.maximum = 1;
+  return {choice,
+          whole,
+          share,
+          Described("name", OptionType::kText),
+          Described("loud", OptionType::kFlag),
+          Described("spans", OptionType::kTextList),
+          Described("file", OptionType::kFile)};
+}
+
+class FormsTest : public QObject {
+  Q_OBJECT
+
+ private:
+  struct Rig : SettingsRig {
+    void Set(const std::string& text) { history.Change({{}, ParseIntervention(text)}, false); }
+    template <typename Widget>
+    Widget* Field(const char* name) {
+      auto* widget = panel.findChild<QWidget*>(QString::fromLatin1(name));
+      if (auto* own = qobject_cast<Widget*>(widget)) return own;
+      return widget ? widget->findChild<Widget*>() : nullptr;
+    }
+  };
+
+ private Q_SLOTS:
+  void EveryKindOfOptionHasItsWidget() {
+    OptionForm form(EveryKind());
+    QSignalSpy changed(&form, &OptionForm::Changed);
+    form.findChild<QComboBox*>("option_kind")->setCurrentText("green");
+    form.findChild<NumberBox*>("option_window")->setValue(512);
+    form.findChild<NumberBox*>("option_share")->setValue(0.25);
+    form.findChild<QComboBox*>("option_name")->setEditText("Zo\u00eb");
+    form.findChild<QCheckBox*>("option_loud")->setChecked(true);
+    form.findChild<QLineEdit*>("option_spans")->setText("a=1; b=2");
+    form.findChild<QLineEdit*>("option_file")->setText("/tmp/x y");
+    QVERIFY(changed.size() >= 7);
+    QCOMPARE(QString::fromStdString(form.Checked().ToJson()),
+             QString::fromUtf8("{\"kind\":\"green\",\"window\":512,\"share\":0.25,\"name\":"
+                               "\"Zo\u00eb\",\"loud\":true,\"spans\":[\"a=1\",\"b=2\"],\"file\":"
+                               "\"/tmp/x y\"}"));
+    OptionForm other(EveryKind());
+    other.SetOptions(form.options());
+    QCOMPARE(other.Checked().ToJson(), form.options().ToJson());
+    QCOMPARE(other.findChild<NumberBox*>("option_window")->text(), QString("512 tokens"));
+  }
+
+  void WhatSaysTheDefaultIsNotSet() {
+    OptionForm form(EveryKind());
+    QCOMPARE(form.Checked().ToJson(), OptionSet(EveryKind()).ToJson());
+    QVERIFY(form.findChild<NumberBox*>("option_share")->empty());
+    form.findChild<NumberBox*>("option_window")->setValue(300);
+    QCOMPARE(ChangedOptionsText(form.options()), QString("window 300"));
+    form.findChild<NumberBox*>("option_window")->setValue(256);
+    QVERIFY(!form.options().IsSet("window"));
+    QCOMPARE(ChangedOptionsText(form.options()), QString());
+  }
+
+  void TheModelIsOpenedWithItsOptions() {
+    ModelPanel panel;
+    panel.SetModel("some.gguf");
+    panel.options()->SetText("dtype", "bfloat16");
+    panel.options()->SetText("weights", "stored");
+    panel.options()->SetText("sliding-window", "off");
+    panel.options()->SetText("device", "cpu:portable");
+    const OpenRequest request = panel.request();
+    QCOMPARE(request.model, std::string("some.gguf"));
+    QCOMPARE(request.dtype, std::string("bfloat16"));
+    QCOMPARE(request.weights, std::string("stored"));
+    QCOMPARE(request.device, std::string("cpu:portable"));
+    QVERIFY(!request.sliding_window);
+    auto* fold = panel.findChild<FoldBox*>("model_options_fold");
+    QVERIFY2(fold->title().contains("device cpu:portable"), qPrintable(fold->title()));
+    // The devices that there are can be chosen.
+    auto* device = panel.findChild<QComboBox*>("option_device");
+    QVERIFY(device->findText("cpu:portable") >= 0);
+    // What the command line refuses is refused in its words, below the form and on opening.
+    device->setEditText("gpu");
+    QVERIFY2(panel.options()->error().contains("gpu"), qPrintable(panel.options()->error()));
+    QVERIFY_EXCEPTION_THROWN(panel.request(), Error);
+    device->setEditText("cpu");
+    QVERIFY(panel.options()->error().isEmpty());
+  }
+
+  void EveryTermHasAFormThatSaysTheSame_data() {
+    QTest::addColumn<QString>("name");
+    for (const Term& term : InterventionTerms()) {
+      if (term.name != "none" && term.name != "preset")
+        QTest::newRow(term.name.c_str()) << QString::fromStdString(term.name);
+    }
+  }
+
+  // Text to forms and back changes nothing, whatever the term.
+  void EveryTermHasAFormThatSaysTheSame() {
+    QFETCH(QString, name);
+    Rig rig;
+    rig.panel.stack()->Add(name.toStdString());
+    QCOMPARE(rig.panel.stack()->terms().size(), size_t{1});
+    if (name == "ratios") {  // there is no file yet: the line says so, with the column
+      QVERIFY(rig.panel.text(true)->error().contains("column"));
+      return;
+    }
+    QVERIFY2(rig.panel.text(true)->error().isEmpty(), qPrintable(rig.panel.text(true)->error()));
+    const std::string text = rig.TextB();
+    QVERIFY2(text.find(name.toStdString()) == 0, text.c_str());
+    QCOMPARE(StackLine(rig.panel.stack()->terms()), StackLine(SplitTerms(ParseIntervention(text))));
+    QCOMPARE(PrintIntervention(ParseIntervention(StackLine(rig.panel.stack()->terms()))), text);
+    for (const TermArgument& argument : rig.panel.stack()->terms().front().term->arguments) {
+      const QString field = "term_" + name + "_" + QString::fromStdString(argument.name);
+      auto* widget = rig.panel.findChild<QWidget*>(field);
+      QVERIFY2(widget && !widget->toolTip().isEmpty(), qPrintable(field));
+    }
+  }
+
+  void FieldsChangeTheSetting() {
+    Rig rig;
+    rig.Set("boost(span=gold, factor=2)");
+    rig.Field<NumberBox>("term_boost_factor")->setValue(3.5);
+    rig.Field<QComboBox>("term_boost_rows")->setCurrentText("last:N");
+    rig.Field<QComboBox>("term_boost_span")->setEditText("\"pair 7\"");
+    QCOMPARE(
+        rig.TextB(),
+        PrintIntervention(ParseIntervention("boost(span=\"pair 7\", factor=3.5, rows=last:16)")));
+    rig.history.stack()->undo();
+    QCOMPARE(rig.Field<QComboBox>("term_boost_span")->currentText(), QString("gold"));
+    // What is typed into the line turns the fields.
+    rig.panel.text(true)->Enter("boost(span=gold, factor=-1, rows=last:3)");
+    QCOMPARE(rig.Field<NumberBox>("term_boost_factor")->Text(), std::string("-1"));
+    QCOMPARE(rig.panel.stack()->terms()[0].values.back(), std::string("last:3"));
+  }
+
+  void WhatCantBeReadStaysWithItsColumn() {
+    Rig rig;
+    rig.Set("pi(1.5) + crop(span=gold, layers=0-7)");
+    const std::string before = rig.TextB();
+    rig.Field<QComboBox>("term_crop_layers")->setEditText("7-x");
+    QCOMPARE(rig.TextB(), before);
+    const QString error = rig.panel.text(true)->error();
+    QVERIFY2(error.contains("column"), qPrintable(error));
+    QVERIFY(rig.panel.text(true)->edit()->text().contains("layers=7-x"));
+    rig.panel.Show(rig.history.current());  // as after a reply: the draft stays
+    QCOMPARE(rig.Field<QComboBox>("term_crop_layers")->currentText(), QString("7-x"));
+    rig.Field<QComboBox>("term_crop_layers")->setEditText("3");
+    QVERIFY(rig.panel.text(true)->error().isEmpty());
+    QCOMPARE(rig.history.current().b.crops.front().layers.Text(), std::string("3"));
+  }
+
+  void TermsAreAddedRemovedAndReordered() {
+    Rig rig;
+    StackEditor* stack = rig.panel.stack();
+    rig.Set("pi(1.5) + crop(span=gold, layers=0-1) + crop(span=gold, layers=2-3)");
+    QVERIFY(!stack->CanMove(0, 1));  // between kinds the order means nothing
+    QVERIFY(stack->CanMove(1, 1));
+    QTest::mouseClick(rig.panel.findChild<QToolButton*>("down_1"), Qt::LeftButton);
+    QCOMPARE(rig.history.current().b.crops.front().layers.Text(), std::string("2-3"));
+    stack->Add("ms-poe");  // a second scheme takes the place of the first
+    QVERIFY(std::holds_alternative<MsPoe>(rig.history.current().b.positions));
+    QCOMPARE(stack->terms().size(), size_t{3});
+    stack->Add("ablate");
+    QCOMPARE(rig.history.current().b.ablations.size(), size_t{1});
+    QTest::mouseClick(rig.panel.findChild<QToolButton*>("remove_1"), Qt::LeftButton);
+    QCOMPARE(rig.history.current().b.crops.size(), size_t{1});
+    QCOMPARE(stack->terms().size(), size_t{3});
+  }
+
+  void ArgumentsThatExcludeEachOtherGiveWay() {
+    Rig rig;
+    rig.Set("ms-poe(min=1.2, max=1.8, first_layer=2)");
+    rig.Field<QComboBox>("term_ms-poe_layers")->setEditText("3-5");
+    QVERIFY2(rig.panel.text(true)->error().isEmpty(), qPrintable(rig.panel.text(true)->error()));
+    QCOMPARE(std::get<MsPoe>(rig.history.current().b.positions).layers.Text(), std::string("3-5"));
+  }
+
+  void QuickKnobsAndTermsAreOneValue() {
+    Rig rig;
+    rig.Set("pi(1.5) + channel(100, factor=-1, layers=8-25) + temperature(L1H2, 1.5)");
+    rig.Field<QDoubleSpinBox>("pi_ratio")->setValue(1.75);
+    QCOMPARE(rig.Field<NumberBox>("term_pi_ratio")->Text(), std::string("1.75"));
+    rig.Field<NumberBox>("term_channel_factor")->setValue(0.5);
+    QCOMPARE(rig.Field<QDoubleSpinBox>("factor")->value(), 0.5);
+    QCOMPARE(rig.history.current().b.temperatures.size(), size_t{1});
+  }
+
+  void PresetsAreSettings() {
+    Rig rig;
+    rig.Set("temperature(L1H2, 1.5)");
+    auto* presets = rig.panel.findChild<QToolButton*>("presets");
+    QCOMPARE(presets->menu()->actions().size(),
+             static_cast<qsizetype>(InterventionPresets().size()));
+    presets->menu()->actions().front()->trigger();
+    QCOMPARE(rig.history.current().b, ParseIntervention(InterventionPresets().front().text));
+    rig.history.stack()->undo();
+    QCOMPARE(rig.history.current().b.temperatures.size(), size_t{1});
+  }
+
+  void WholeNumbersAreAskedOfTheGrammar() {
+    for (const Term& term : InterventionTerms()) {
+      if (term.name != "channel") continue;
+      QVERIFY(TakesWholeNumbers(term, 0));
+      QVERIFY(!TakesWholeNumbers(term, 1));
+    }
+  }
+
+  void NumbersAreExact() {
+    NumberBox box({0, 1e12, false, true});
+    for (const std::string text : {"", "0.1", "500000", "1.25", "0"}) {
+      box.SetText(text);
+      QCOMPARE(box.Text(), text);
+    }
+    box.SetText("-3");  // outside: it stays
+    QCOMPARE(box.Text(), std::string("0"));
+    box.stepBy(1);
+    QCOMPARE(box.Text(), std::string("0.1"));
+    box.stepBy(2);
+    QCOMPARE(box.Text(), std::string("0.3"));
+  }
+};
+
+}  // namespace midscope
+
+QTEST_MAIN(midscope::FormsTest)
+#include "forms_test.moc"

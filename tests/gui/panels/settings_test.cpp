@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// Knobs, text lines and undo: every way to say a setting says the same setting.
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QGroupBox>
+#include <QLineEdit>
+#include <QSignalSpy>
+#include <QSlider>
+#include <QSpinBox>
+#include <QTest>
+
+#include "core/intervention/intervention_text.h"
+#include "gui/panels/knobs_panel.h"
+#include "gui/session/setting_history.h"
+#include "gui/widgets/text_line.h"
+#include "tests/gui/support/settings_rig.h"
+
+namespace midscope {
+
+class SettingsTest : public QObject {
+  Q_OBJECT
+
+ private:
+  struct Rig : SettingsRig {
+    template <typename Widget>
+    Widget* Find(const char* name) {
+      return panel.findChild<Widget*>(QString::fromLatin1(name));
+    }
+    void Type(bool b, const char* text) {
+      QLineEdit* edit = panel.text(b)->edit();
+      edit->selectAll();
+      QTest::keyClicks(edit, QString::fromLatin1(text));
+      QTest::keyClick(edit, Qt::Key_Return);
+    }
+  };
+
+ private Q_SLOTS:
+  void KnobsWriteTheText() {
+    Rig rig;
+    rig.Find<QGroupBox>("channel_on")->setChecked(true);
+    rig.Find<QSpinBox>("channel")->setValue(215);
+    rig.Find<QDoubleSpinBox>("factor")->setValue(-0.5);
+    rig.Find<QSpinBox>("channel_first_layer")->setValue(3);
+    rig.Find<QSpinBox>("channel_last_layer")->setValue(12);
+    rig.Find<QComboBox>("rows")->setCurrentIndex(1);
+    rig.Find<QComboBox>("scheme")->setCurrentIndex(2);
+    rig.Find<QDoubleSpinBox>("ms_poe_max")->setValue(2.5);
+    rig.Find<QComboBox>("ms_poe_mode")->setCurrentText("group");
+    rig.Find<QComboBox>("ms_poe_order")->setCurrentText("sequential");
+    rig.Find<QSpinBox>("ms_poe_first_layer")->setValue(0);
+    Intervention expected;
+    MsPoe ms_poe;
+    ms_poe.max = 2.5;
+    ms_poe.mode = MsPoeMode::kGroup;
+    ms_poe.order = MsPoeOrder::kSequential;
+    ms_poe.layers = {false, {{0, kEveryLayerAfter}}};
+    expected.positions = ms_poe;
+    expected.channels = {{215, -0.5, {false, {{3, 12}}}, ChannelRows::kLast, 1}};
+    QCOMPARE(rig.history.current().b, expected);
+    QCOMPARE(rig.panel.text(true)->edit()->text().toStdString(), PrintIntervention(expected));
+    QVERIFY(rig.history.current().a.empty());
+  }
+
+  void TextTurnsTheKnobs() {
+    Rig rig;
+    rig.Type(true, "channel(7, factor=0.25, layers=1-4, rows=last:16) + pi(0.8)");
+    QVERIFY(rig.Find<QGroupBox>("channel_on")->isChecked());
+    QCOMPARE(rig.Find<QSpinBox>("channel")->value(), 7);
+    QCOMPARE(rig.Find<QDoubleSpinBox>("factor")->value(), 0.25);
+    QCOMPARE(rig.Find<QSlider>("factor_slider")->value(), 25);
+    QCOMPARE(rig.Find<QSpinBox>("channel_last_layer")->value(), 4);
+    QCOMPARE(rig.Find<QSpinBox>("last_rows")->value(), 16);
+    QCOMPARE(rig.Find<QComboBox>("scheme")->currentIndex(), 1);
+    QCOMPARE(rig.Find<QDoubleSpinBox>("pi_ratio")->value(), 0.8);
+    QCOMPARE(rig.Find<KnobsPanel>("")->intervention(), rig.history.current().b);
+  }
+
+  void WhatKnobsCannotSayStays() {
+    Rig rig;
+    rig.Type(true, "channel([100,215], factor=[-1,0.5], layers=[2-8,12])");
+    rig.Find<QDoubleSpinBox>("factor")->setValue(0.75);
+    const auto& channels = rig.history.current().b.channels;
+    QCOMPARE(channels.size(), size_t{2});
+    QCOMPARE(channels[0].factor, 0.75);
+    QCOMPARE(channels[0].layers.Text(), std::string("[2-8,12]"));
+    QCOMPARE(channels[1].channel, int64_t{215});
+    QCOMPARE(channels[1].factor, 0.5);
+  }
+
+  void BadTextKeepsTheTextAndNamesTheColumn() {
+    Rig rig;
+    rig.Type(true, "pi(1.5)");
+    const char bad[] = "pi(1.5) + chanel(3)";
+    rig.Type(true, bad);
+    QCOMPARE(rig.panel.text(true)->edit()->text(), QString::fromLatin1(bad));
+    QVERIFY2(rig.panel.text(true)->error().contains(QRegularExpression("column 11\\b")),
+             qPrintable(rig.panel.text(true)->error()));
+    // The last setting that could be read is still in force, and leaving the line keeps the text.
+    QCOMPARE(rig.TextB(), PrintIntervention(ParseIntervention("pi(1.5)")));
+    QTest::keyClick(rig.panel.text(true)->edit(), Qt::Key_Return);
+    rig.panel.Show(rig.history.current());
+    QCOMPARE(rig.panel.text(true)->edit()->text(), QString::fromLatin1(bad));
+    QVERIFY(!rig.panel.text(true)->error().isEmpty());
+    rig.Type(true, "none");
+    QVERIFY(rig.panel.text(true)->error().isEmpty());
+    QVERIFY(rig.history.current().b.empty());
+  }
+
+  void PinAndSwap() {
+    Rig rig;
+    rig.Type(true, "pi(1.5)");
+    const Intervention pi = rig.history.current().b;
+    QCOMPARE(rig.history.stack()->undoText().toStdString(), "B: " + rig.TextB());
+    QTest::mouseClick(rig.Find<QWidget>("swap"), Qt::LeftButton);
+    QCOMPARE(rig.history.stack()->undoText(), QString("swap of A and B"));
+    QCOMPARE(rig.history.current().a, pi);
+    QVERIFY(rig.history.current().b.empty());
+    QTest::mouseClick(rig.Find<QWidget>("swap"), Qt::LeftButton);
+    QTest::mouseClick(rig.Find<QWidget>("pin"), Qt::LeftButton);
+    QCOMPARE(rig.history.current().a, pi);
+    QCOMPARE(rig.history.current().b, pi);
+  }
+
+  void OneDragIsOneStepBack() {
+    Rig rig;
+    rig.Find<QGroupBox>("channel_on")->setChecked(true);
+    const SettingPair before = rig.history.current();
+    auto* slider = rig.Find<QSlider>("factor_slider");
+    QSignalSpy applied(&rig.history, &SettingHistory::Applied);
+    slider->setSliderDown(true);
+    for (const int position : {50, 0, -60, -100}) slider->setSliderPosition(position);
+    slider->setSliderDown(false);
+    QCOMPARE(applied.size(), 5);  // four while moving, one at the end
+    QCOMPARE(applied.first().at(1).toBool(), true);
+    QCOMPARE(applied.last().at(1).toBool(), false);
+    QCOMPARE(rig.history.current().b.channels.front().factor, -1.0);
+    rig.history.stack()->undo();
+    QCOMPARE(rig.history.current(), before);
+    QCOMPARE(rig.Find<QDoubleSpinBox>("factor")->value(), 1.0);
+    rig.history.stack()->redo();
+    QCOMPARE(rig.history.current().b.channels.front().factor, -1.0);
+  }
+
+  void TwoDragsAreTwoSteps() {
+    Rig rig;
+    rig.Find<QGroupBox>("channel_on")->setChecked(true);
+    auto* slider = rig.Find<QSlider>("factor_slider");
+    for (const int end : {0, -100}) {
+      slider->setSliderDown(true);
+      slider->setSliderPosition(end / 2 + 10);
+      slider->setSliderPosition(end);
+      slider->setSliderDown(false);
+    }
+    rig.history.stack()->undo();
+    QCOMPARE(rig.history.current().b.channels.front().factor, 0.0);
+  }
+
+  void EveryKnobHasATooltip() {
+    Rig rig;
+    for (const QWidget* widget : rig.panel.findChildren<QWidget*>()) {
+      const bool knob = widget->objectName().size() > 0 && !widget->objectName().startsWith("qt_");
+      if (knob) QVERIFY2(!widget->toolTip().isEmpty(), qPrintable(widget->objectName()));
+    }
+  }
+};
+
+}  // namespace midscope
+
+QTEST_MAIN(midscope::SettingsTest)
+#include "settings_test.moc"

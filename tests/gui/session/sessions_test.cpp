@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// Session files, what is remembered from start to start, and the options of probes.
+#include <QCheckBox>
+#include <QFile>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "core/base/error.h"
+#include "core/intervention/intervention_text.h"
+#include "gui/file_menu.h"
+#include "gui/files/session_file.h"
+#include "gui/panels/attention_panel.h"
+#include "gui/panels/model_panel.h"
+#include "gui/panels/record_panel.h"
+#include "gui/panels/subject_panel.h"
+#include "gui/session/session.h"
+#include "gui/session/setting_history.h"
+#include "gui/widgets/error_bar.h"
+#include "gui/widgets/number_box.h"
+#include "gui/widgets/option_form.h"
+#include "gui/widgets/probe_form.h"
+#include "tests/gui/support/fake_engine.h"
+#include "tests/gui/support/window_rig.h"
+
+namespace midscope {
+
+// Tells in a record what it was asked for.
+class EngineWithProbes : public FakeEngine {
+ public:
+  using FakeEngine::FakeEngine;
+  ModelSummary Open(const OpenRequest& request, const JobContext& context) override {
+    ModelSummary summary = FakeEngine::Open(request, context);
+    OptionDescription top;
+    top.name = "lens-top";
+    top.type = OptionType::kInteger;
+    top.help = "how many tokens";
+    top.minimum = 1;
+    top.default_value = int64_t{5};
+    summary.probes = {{"logit_lens", "what each layer would say", "", "", "", "", true, {top}}};
+    return summary;
+  }
+  LookReply Look(const LookRequest& request, const JobContext& context) override {
+    LookReply reply = FakeEngine::Look(request, context);
+    if (request.probe_options.find("logit_lens") == std::string::npos) return reply;
+    Record record;
+    record.name = "logit_lens";
+    record.axes = {{"rank", 2, "", {}, {}}};
+    record.arrays = {{"value", {"rank"}, std::vector<double>{1, 2}, "", ""}};
+    record.attributes["options"] = request.probe_options;
+    Stamp(request.intervention, request.place, record);
+    reply.records.push_back(record);
+    return reply;
+  }
+};
+
+class SessionsTest : public QObject {
+  Q_OBJECT
+
+ private:
+  struct Rig : WindowRig<EngineWithProbes> {
+    QString Errors() { return window.errors()->messages().join('\n'); }
+  };
+
+  static SavedSession Example() {
+    SavedSession saved;
+    saved.model = "some model.gguf";
+    saved.model_options.SetText("dtype", "bfloat16");
+    saved.subject.task.clear();
+    saved.subject.text = "Zo\u00eb\u00a0bought\n\u00c4pfel.";
+    saved.subject.gold_begin = 13;
+    saved.subject.gold_end = 19;
+    saved.subject.answer = " \u00c4pfel";
+    saved.subject.format.bos = BosRule::kOn;
+    saved.subject.format.chat_template = "llama2";
+    saved.subject.format.system = "Be brief.";
+    AddChatOption("enable_thinking=false", &saved.subject.format.chat_options);
+    saved.place_index = 0;
+    saved.channel = 7;
+    saved.samples = 12;
+    saved.settings = {ParseIntervention("pi(1.5)"),
+                      ParseIntervention("channel(100, factor=-1) + crop(span=gold)")};
+    saved.head = HeadId{3, 2};
+    saved.probe_options = R"({"probes":"default,logit_lens","lens-top":3})";
+    return saved;
+  }
+
+ private Q_SLOTS:
+  void TheTextOfASessionIsStable() {
+    const std::string text = SessionText(Example());
+    QCOMPARE(SessionText(ParseSession(text, "x")), text);
+    QVERIFY(text.find("\"midscope_session\": 1") < text.find("\"model\""));
+    SavedSession task;
+    task.subject.places = "1,50%";
+    task.subject.seed = 7;
+    const SavedSession back = ParseSession(SessionText(task), "x");
+    QCOMPARE(back.subject.places, task.subject.places);
+    QCOMPARE(back.subject.seed, uint64_t{7});
+    QVERIFY(!back.head);
+  }
+
+  void BadSessionsAreNamed_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("says");
+    QTest::newRow("no JSON") << "model"
+                             << "not JSON";
+    QTest::newRow("no session") << "{}"
+                                << "no session of this version";
+    QTest::newRow("typo") << R"({"midscope_session":1,"model":"embedded","chanel":3})"
+                          << "chanel";
+    QTest::newRow("option") << R"({"midscope_session":1,"model":"m","model_options":{"dtype":3}})"
+                            << "dtype";
+    QTest::newRow("setting") << R"J({"midscope_session":1,"model":"m","setting_b":"pi(x)"})J"
+                             << "column";
+    QTest::newRow("place") << R"({"midscope_session":1,"model":"m","place_index":-5})"
+                           << "place_index";
+    QTest::newRow("gold") << R"({"midscope_session":1,"model":"m",
+        "subject":{"text":"ab","spans":{"gold":[1,9]}}})"
+                          << "gold";
+    QTest::newRow("places") << R"({"midscope_session":1,"model":"m",
+        "subject":{"task":"list","places":["x"]}})"
+                            << "place";
+  }
+
+  void BadSessionsAreNamed() {
+    QFETCH(QString, text);
+    QFETCH(QString, says);
+    try {
+      ParseSession(text.toStdString(), "mine.midscope");
+      QFAIL("an error was expected");
+    } catch (const Error& error) {
+      const QString message = QString::fromUtf8(error.what());
+      QVERIFY2(message.contains("mine.midscope") && message.contains(says), error.what());
+    }
+  }
+
+  void ASessionComesBackIntoAnotherWindow() {
+    QTemporaryDir folder;
+    const QString file = folder.filePath("one.midscope");
+    WriteSessionFile(file, Example());
+    Rig rig;
+    rig.window.files()->OpenPath(file);
+    QVERIFY2(rig.Settle(), qPrintable(rig.Errors()));
+    QVERIFY2(rig.Errors().isEmpty(), qPrintable(rig.Errors()));
+    QCOMPARE(rig.session->model()->dtype, std::string("bfloat16"));
+    QCOMPARE(rig.window.attention()->head(), (HeadId{3, 2}));
+    QCOMPARE(rig.window.history()->current(), Example().settings);
+    QVERIFY(rig.session->record(Side::kB, "logit_lens"));
+    const QString again = folder.filePath("two.midscope");
+    rig.window.files()->SaveSession(again);
+    QVERIFY2(rig.Errors().isEmpty(), qPrintable(rig.Errors()));
+    QCOMPARE(SessionText(ReadSessionFile(again)), SessionText(Example()));
+    // The settings before it are one step back.
+    rig.window.history()->stack()->undo();
+    QVERIFY(rig.window.history()->current().b.empty());
+  }
+
+  void ThePlaceOfTheSessionIsShown() {
+    Rig rig;
+    SavedSession saved;
+    saved.place_index = 4;
+    saved.samples = 0;
+    rig.window.files()->Apply(saved);
+    QVERIFY(rig.Settle());
+    QCOMPARE(rig.session->place(), size_t{4});
+  }
+
+  void OptionsAndFilesAreRemembered() {
+    QTemporaryDir folder;
+    const QString settings = folder.filePath("window.ini");
+    const QString model = folder.filePath("planted.gguf");
+    QFile(model).open(QIODevice::WriteOnly);
+    {
+      Rig rig;
+      rig.window.files()->Remember(settings);
+      rig.window.model()->options()->SetText("weights", "stored");
+      QVERIFY(rig.OpenModel(model.toUtf8().constData()));
+      rig.window.files()->SaveSession(folder.filePath("a.midscope"));
+      rig.window.files()->OpenPath(folder.filePath("none.midscope"));  // no file: not recent
+      QVERIFY(rig.Errors().contains("none.midscope"));
+    }
+    Rig rig;
+    rig.window.files()->Remember(settings);
+    QCOMPARE(rig.window.model()->request().weights, std::string("stored"));
+    QCOMPARE(rig.window.files()->recent(), (QStringList{folder.filePath("a.midscope"), model}));
+    // Without the call, as in a test, nothing is read and nothing written.
+    Rig fresh;
+    QVERIFY(fresh.window.files()->recent().isEmpty());
+    QCOMPARE(fresh.window.model()->request().weights, std::string("auto"));
+  }
+
+  void ABadOptionStaysInTheBarAndNothingIsOpened() {
+    Rig rig;
+    rig.window.model()->findChild<QComboBox*>("option_device")->setEditText("gpu");
+    QTest::mouseClick(rig.window.findChild<QPushButton*>("open"), Qt::LeftButton);
+    QVERIFY2(rig.Errors().contains("gpu"), qPrintable(rig.Errors()));
+    QVERIFY(!rig.session->asked_and_waiting());
+  }
+
+  void ProbesRunWithTheirOptions() {
+    Rig rig;
+    QVERIFY(rig.OpenModel());
+    QVERIFY(!rig.session->record(Side::kA, "logit_lens"));
+    auto* form = rig.window.records()->findChild<ProbeForm*>("probes");
+    QVERIFY(form);
+    form->findChild<QCheckBox*>("probe_logit_lens")->setChecked(true);
+    form->findChild<NumberBox*>("option_lens-top")->setValue(3);
+    QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
+    QVERIFY(SpyUntil(rig.stopped, [&] {
+      return rig.session->record(Side::kA, "logit_lens") && !rig.session->asked_and_waiting();
+    }));
+    QCOMPARE(rig.session->probe_options(),
+             std::string(R"({"probes":"default,logit_lens","lens-top":3})"));
+    rig.window.records()->Choose("logit_lens: by rank");
+    const QString note = rig.window.findChild<QLabel*>("record_note")->text();
+    QVERIFY2(note.contains("lens-top 3"), qPrintable(note));
+    // Taken away again, its record goes.
+    form->findChild<QCheckBox*>("probe_logit_lens")->setChecked(false);
+    QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
+    QVERIFY(SpyUntil(rig.stopped, [&] {
+      return !rig.session->record(Side::kA, "logit_lens") && !rig.session->asked_and_waiting();
+    }));
+  }
+};
+
+}  // namespace midscope
+
+QTEST_MAIN(midscope::SessionsTest)
+#include "sessions_test.moc"

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: MIT
+#include "tests/gui/support/fake_engine.h"
+
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/intervention/intervention_text.h"
+#include "probes/base/number_list.h"
+
+namespace midscope {
+namespace {
+
+constexpr auto kLongestWait = std::chrono::seconds(10);
+// How often a call that is held looks at the cancel flag.
+constexpr auto kPoll = std::chrono::milliseconds(2);
+
+constexpr char kModelHash[] = "planted";
+constexpr char kDtype[] = "float32";
+
+Axis Counted(const std::string& name, int64_t size) { return {name, size, "", {}, {}}; }
+
+Axis Valued(const std::string& name, const std::vector<int64_t>& values) {
+  Axis axis{name, static_cast<int64_t>(values.size()), "", {}, {}};
+  for (const int64_t value : values) axis.values.push_back(static_cast<double>(value));
+  return axis;
+}
+
+Record PromptOf(int64_t place) {
+  Record record;
+  record.name = "prompt";
+  record.axes = {Counted("token", FakeEngine::kTokens), Counted("span", 3)};
+  std::vector<std::string> texts;
+  std::vector<int64_t> begins;
+  std::string text;
+  for (int64_t i = 0; i < FakeEngine::kTokens; ++i) {
+    begins.push_back(static_cast<int64_t>(text.size()));
+    texts.push_back(i % 10 == 9 ? "\n" : " word" + std::to_string(i));
+    text += texts.back();
+  }
+  const int64_t gold = 10 * (place - 1) % FakeEngine::kTokens;
+  record.arrays = {
+      {"token_text", {"token"}, texts, "", ""},
+      {"token_begin", {"token"}, begins, "byte", ""},
+      {"span_name", {"span"}, std::vector<std::string>{"line 1", "gold", "question"}, "", ""},
+      {"span_token_begin", {"span"}, std::vector<int64_t>{0, gold, 110}, "", ""},
+      {"span_token_end", {"span"}, std::vector<int64_t>{10, gold + 10, 120}, "", ""}};
+  record.attributes = {{"text", text},
+                       {"answer", std::string(" word")},
+                       {"sent", "prompt at place " + std::to_string(place)},
+                       {"place", place},
+                       {"gold", int64_t{1}},
+                       {"prompt_tokens", FakeEngine::kTokens}};
+  return record;
+}
+
+Record AttentionRecord(int64_t place, double strength) {
+  Record record;
+  record.name = "last_query_attention";
+  record.axes = {Counted("layer", FakeEngine::kLayers), Counted("head", FakeEngine::kHeads),
+                 Counted("key", FakeEngine::kTokens)};
+  std::vector<float> values;
+  for (int64_t layer = 0; layer < FakeEngine::kLayers; ++layer) {
+    for (int64_t head = 0; head < FakeEngine::kHeads; ++head) {
+      for (int64_t key = 0; key < FakeEngine::kTokens; ++key) {
+        values.push_back(FakeEngine::Attention(layer, head, key, place, strength));
+      }
+    }
+  }
+  record.arrays = {{"last_query_attention", {"layer", "head", "key"}, values, "", ""}};
+  return record;
+}
+
+Record PerHead(const std::string& record_name, const std::string& array,
+               const std::function<float(int64_t, int64_t)>& value) {
+  Record record;
+  record.name = record_name;
+  record.axes = {Counted("layer", FakeEngine::kLayers), Counted("head", FakeEngine::kHeads)};
+  std::vector<float> values;
+  for (int64_t layer = 0; layer < FakeEngine::kLayers; ++layer) {
+    for (int64_t head = 0; head < FakeEngine::kHeads; ++head) values.push_back(value(layer, head));
+  }
+  record.arrays = {{array, {"layer", "head"}, values, "", ""}};
+  return record;
+}
+
+Record HiddenRecord(const std::vector<int64_t>& channels, double strength) {
+  Record record;
+  record.name = "hidden_channels";
+  record.axes = {Counted("layer", FakeEngine::kLayers), Valued("channel", channels),
+                 Counted("position", FakeEngine::kTokens)};
+  std::vector<float> values;
+  for (int64_t layer = 0; layer < FakeEngine::kLayers; ++layer) {
+    for (const int64_t channel : channels) {
+      for (int64_t position = 0; position < FakeEngine::kTokens; ++position) {
+        const double wave = std::sin(0.2 * static_cast<double>(position + channel));
+        values.push_back(static_cast<float>(0.1 * wave + 0.01 * strength +
+                                            0.02 * static_cast<double>(layer * position) / 10));
+      }
+    }
+  }
+  record.arrays = {{"hidden_channel", {"layer", "channel", "position"}, values, "", ""}};
+  return record;
+}
+
+Record OutcomeRecord(const std::string& setting, const std::vector<int64_t>& places,
+                     double strength) {
+  Record record;
+  record.name = "outcome";
+  record.axes = {{"setting", 1, "", {setting}, {}}, Valued("place", places)};
+  std::vector<double> nll;
+  std::vector<uint8_t> correct;
+  for (const int64_t place : places) {
+    nll.push_back(FakeEngine::AnswerNll(place, strength));
+    correct.push_back(nll.back() < 3 ? 1 : 0);
+  }
+  record.arrays = {{"answer_nll", {"setting", "place"}, nll, "nat", ""},
+                   {"correct", {"setting", "place"}, correct, "", ""}};
+  return record;
+}
+
+Record MeansRecord(const std::vector<Intervention>& settings, const std::vector<int64_t>& places,
+                   int64_t samples) {
+  Record record;
+  record.name = "outcome_means";
+  Axis setting{"setting", static_cast<int64_t>(settings.size()), "", {}, {}};
+  std::vector<double> nll;
+  std::vector<double> low;
+  std::vector<double> high;
+  std::vector<double> accuracy;
+  for (const Intervention& intervention : settings) {
+    setting.labels.push_back(PrintIntervention(intervention));
+    for (const int64_t place : places) {
+      nll.push_back(FakeEngine::AnswerNll(place, FakeEngine::Strength(intervention)) + 0.3);
+      low.push_back(nll.back() - 0.2);
+      high.push_back(nll.back() + 0.25);
+      accuracy.push_back(1 / nll.back());
+    }
+  }
+  record.axes = {setting, Valued("place", places)};
+  record.arrays = {
+      {"answer_nll", {"setting", "place"}, nll, "nat", ""},
+      {"answer_nll_low", {"setting", "place"}, low, "nat", ""},
+      {"answer_nll_high", {"setting", "place"}, high, "nat", ""},
+      {"accuracy", {"setting", "place"}, accuracy, "", ""},
+      {"samples", {"setting"}, std::vector<int64_t>(settings.size(), samples), "", ""}};
+  return record;
+}
+
+}  // namespace
+
+void FakeControl::HoldWhatIfs(bool hold) {
+  const std::lock_guard lock(mutex_);
+  hold_what_ifs_ = hold;
+  changed_.notify_all();
+}
+
+void FakeControl::HoldComparisons(bool hold) {
+  const std::lock_guard lock(mutex_);
+  hold_comparisons_ = hold;
+  changed_.notify_all();
+}
+
+void FakeControl::HoldLooks(bool hold) {
+  const std::lock_guard lock(mutex_);
+  hold_looks_ = hold;
+  changed_.notify_all();
+}
+
+void FakeControl::HoldSubjects(bool hold) {
+  const std::lock_guard lock(mutex_);
+  hold_subjects_ = hold;
+  changed_.notify_all();
+}
+
+void FakeControl::RefuseChannel(int64_t channel) {
+  const std::lock_guard lock(mutex_);
+  refused_channel_ = channel;
+}
+
+void FakeControl::CheckSetting(const Intervention& intervention) const {
+  const std::lock_guard lock(mutex_);
+  for (const ChannelScaling& scaling : intervention.channels) {
+    if (scaling.channel != refused_channel_) continue;
+    throw UsageError("channel " + std::to_string(scaling.channel), "the model has no such channel",
+                     "It has channels 0 to " + std::to_string(FakeEngine::kHidden - 1));
+  }
+}
+
+void FakeControl::IgnoreCancel(bool ignore) {
+  const std::lock_guard lock(mutex_);
+  ignore_cancel_ = ignore;
+}
+
+void FakeControl::LetWhatIfsFollow(bool follow) {
+  const std::lock_guard lock(mutex_);
+  what_ifs_follow_ = follow;
+}
+
+bool FakeControl::what_ifs_follow() const {
+  const std::lock_guard lock(mutex_);
+  return what_ifs_follow_;
+}
+
+void FakeControl::FailNextLook(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  look_failure_ = why;
+}
+
+bool FakeControl::WaitForWhatIfsBegun(size_t count) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, kLongestWait, [&] { return what_ifs_.size() >= count; });
+}
+
+std::vector<Intervention> FakeControl::what_ifs() const {
+  const std::lock_guard lock(mutex_);
+  return what_ifs_;
+}
+
+size_t FakeControl::comparisons() const {
+  const std::lock_guard lock(mutex_);
+  return comparisons_;
+}
+
+void FakeControl::WaitAtGate(bool FakeControl::*gate, const JobContext& context) {
+  std::unique_lock lock(mutex_);
+  while (this->*gate && (ignore_cancel_ || !context.cancelled())) changed_.wait_for(lock, kPoll);
+  if (!ignore_cancel_) context.ThrowIfCancelled();
+}
+
+double FakeEngine::Strength(const Intervention& intervention) {
+  double strength = static_cast<double>(intervention.positions.index());
+  for (const ChannelScaling& scaling : intervention.channels) strength += 1 - scaling.factor;
+  return strength;
+}
+
+float FakeEngine::Attention(int64_t layer, int64_t head, int64_t key, int64_t place,
+                            double strength) {
+  const double sink = key == 0 ? 0.5 : 0;
+  const double near_gold = key / 10 == place - 1 ? 0.02 * (1 + strength) : 0;
+  const double ripple = 0.001 * static_cast<double>(1 + (layer * 7 + head * 3 + key) % 11);
+  return static_cast<float>(sink + near_gold + ripple);
+}
+
+float FakeEngine::Score(int64_t layer, int64_t head, double strength) {
+  return static_cast<float>(0.01 * static_cast<double>((layer * 5 + head * 3) % 13) +
+                            0.05 * strength * static_cast<double>(head));
+}
+
+double FakeEngine::AnswerNll(int64_t place, double strength) {
+  return 2.0 + 0.15 * static_cast<double>(place) - 0.1 * strength * static_cast<double>(place - 6);
+}
+
+ModelSummary FakeEngine::Open(const OpenRequest& request, const JobContext& context) {
+  context.Report({"load weights", 1, 1, "tensors"});
+  if (request.model.find("missing") != std::string::npos) {
+    throw Failure("'" + request.model + "'", "no such file", "Give a .gguf file or 'embedded'");
+  }
+  ModelSummary summary;
+  summary.config.architecture = "llama";
+  summary.config.name = "Planted";
+  summary.config.layers = kLayers;
+  summary.config.heads = kHeads;
+  summary.config.key_value_heads = kKeyValueHeads;
+  summary.config.head_dim = 8;
+  summary.config.hidden = kHidden;
+  summary.config.trained_context = 2048;
+  summary.config.quantisation = "F32";
+  summary.path = request.model;
+  summary.dtype = request.dtype;
+  return summary;
+}
+
+std::vector<Record> FakeEngine::SetSubject(const Subject& subject, const JobContext& context) {
+  context.ThrowIfCancelled();
+  if (subject.task == "bad") throw UsageError("task 'bad'", "not known", "Use list or kv");
+  std::vector<int64_t> places = subject.places.empty()
+                                    ? std::vector<int64_t>{1, 4, 6, 9, 11}
+                                    : ParseNumberList("places", subject.places, 1, 11);
+  if (subject.task.empty()) places = {1};
+  control_->WaitAtGate(&FakeControl::hold_subjects_, context);
+  places_ = std::move(places);
+  origin_ = {.task = subject.task,
+             .seed = static_cast<int64_t>(subject.seed),
+             .sample = subject.sample,
+             .subject_hash = subject.task + subject.text + "/" + std::to_string(subject.sample),
+             .model_hash = kModelHash,
+             .dtype = kDtype};
+  std::vector<Record> prompts;
+  for (size_t i = 0; i < places_.size(); ++i) {
+    prompts.push_back(PromptOf(places_[i]));
+    Stamp({}, i, prompts.back());
+    prompts.back().attributes.erase("intervention");
+  }
+  return prompts;
+}
+
+void FakeEngine::Stamp(const Intervention& intervention, std::optional<size_t> place,
+                       Record& record) const {
+  RecordOrigin origin = origin_;
+  origin.intervention = PrintIntervention(intervention);
+  if (place) {
+    origin.place = places_.at(*place);
+    origin.prompt_hash = origin.subject_hash + "@" + std::to_string(origin.place);
+  }
+  WriteOrigin(origin, record);
+}
+
+LookReply FakeEngine::Look(const LookRequest& request, const JobContext& context) {
+  context.ThrowIfCancelled();
+  {
+    const std::lock_guard lock(control_->mutex_);
+    if (!control_->look_failure_.empty()) {
+      throw Failure("run", std::exchange(control_->look_failure_, ""), "Try a shorter prompt");
+    }
+  }
+  control_->CheckSetting(request.intervention);
+  control_->WaitAtGate(&FakeControl::hold_looks_, context);
+  const double strength = Strength(request.intervention);
+  LookReply reply;
+  reply.records = {
+      AttentionRecord(places_.at(request.place), strength),
+      PerHead("position_awareness", "position_awareness_score",
+              [&](int64_t layer, int64_t head) { return Score(layer, head, strength); }),
+      PerHead("position_ratio", "position_ratio", [](int64_t, int64_t) { return 1.0F; }),
+      HiddenRecord(request.channels, strength)};
+  for (Record& record : reply.records) Stamp(request.intervention, request.place, record);
+  return reply;
+}
+
+WhatIfReply FakeEngine::WhatIf(const WhatIfRequest& request, const JobContext& context) {
+  {
+    const std::lock_guard lock(control_->mutex_);
+    control_->what_ifs_.push_back(request.intervention);
+    control_->changed_.notify_all();
+  }
+  control_->CheckSetting(request.intervention);
+  control_->WaitAtGate(&FakeControl::hold_what_ifs_, context);
+  const double strength = Strength(request.intervention);
+  WhatIfReply reply;
+  reply.records = {
+      OutcomeRecord(PrintIntervention(request.intervention), places_, strength),
+      AttentionRecord(places_.at(request.place), strength),
+      PerHead("position_ratio", "position_ratio", [](int64_t, int64_t) { return 1.0F; })};
+  if (control_->what_ifs_follow()) {
+    reply.records.push_back(
+        PerHead("position_awareness", "position_awareness_score",
+                [&](int64_t layer, int64_t head) { return Score(layer, head, strength); }));
+    reply.records.push_back(HiddenRecord(request.channels, strength));
+  }
+  for (Record& record : reply.records) {
+    const bool of_all = record.name == "outcome";
+    Stamp(request.intervention, of_all ? std::nullopt : std::optional(request.place), record);
+  }
+  reply.cost.seconds = 0.0125;
+  reply.cost.last_rows_only = !request.intervention.channels.empty();
+  return reply;
+}
+
+Record FakeEngine::Compare(const CompareRequest& request,
+                           const std::function<void(const Record&)>& partial,
+                           const JobContext& context) {
+  context.ThrowIfCancelled();
+  const int64_t half = std::max<int64_t>(request.samples / 2, 1);
+  context.Report({"means", half, request.samples, "samples"});
+  std::vector<Intervention> with_beside = request.settings;
+  with_beside.insert(with_beside.end(), request.beside.begin(), request.beside.end());
+  partial(MeansRecord(with_beside, places_, half));
+  {
+    const std::lock_guard lock(control_->mutex_);
+    ++control_->comparisons_;
+    control_->changed_.notify_all();
+  }
+  control_->WaitAtGate(&FakeControl::hold_comparisons_, context);
+  return MeansRecord(request.settings, places_, request.samples);
+}
+
+Provenance FakeEngine::Describe() const {
+  Provenance provenance;
+  provenance.version = "test";
+  provenance.architecture = "llama";
+  provenance.model_hash = kModelHash;
+  provenance.dtype = kDtype;
+  return provenance;
+}
+
+}  // namespace midscope

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// An engine without a model: planted numbers, and gates that hold a call until the test lets go.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "probes/base/record_origin.h"
+#include "probes/engine/engine.h"
+
+namespace midscope {
+
+// What the test and the engine's thread share.
+class FakeControl {
+ public:
+  // While held, what-ifs (comparisons) wait inside the call until released or cancelled.
+  void HoldWhatIfs(bool hold);
+  void HoldComparisons(bool hold);
+  void HoldLooks(bool hold);
+  void HoldSubjects(bool hold);
+  // Every run of a setting that scales this channel fails, as of a model that has no such channel.
+  void RefuseChannel(int64_t channel);
+  // An engine that does not look at the cancel flag: calls wait for the release alone.
+  void IgnoreCancel(bool ignore);
+  // What-ifs bring score map and hidden channels along, as where every layer is kept.
+  void LetWhatIfsFollow(bool follow);
+  void FailNextLook(const std::string& why);
+
+  // Waits until that many what-ifs have begun; false after ten seconds.
+  bool WaitForWhatIfsBegun(size_t count);
+  // The interventions of all what-ifs begun, in order.
+  std::vector<Intervention> what_ifs() const;
+  size_t comparisons() const;
+  bool what_ifs_follow() const;
+
+ private:
+  friend class FakeEngine;
+  void WaitAtGate(bool FakeControl::*gate, const JobContext& context);
+  void CheckSetting(const Intervention& intervention) const;
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  bool hold_what_ifs_ = false;
+  bool hold_comparisons_ = false;
+  bool hold_looks_ = false;
+  bool hold_subjects_ = false;
+  int64_t refused_channel_ = -1;
+  bool ignore_cancel_ = false;
+  bool what_ifs_follow_ = false;
+  std::string look_failure_;
+  std::vector<Intervention> what_ifs_;
+  size_t comparisons_ = 0;
+};
+
+class FakeEngine : public Engine {
+ public:
+  static constexpr int64_t kLayers = 6;
+  static constexpr int64_t kHeads = 4;
+  static constexpr int64_t kKeyValueHeads = 2;
+  static constexpr int64_t kHidden = 128;
+  static constexpr int64_t kTokens = 120;
+
+  explicit FakeEngine(std::shared_ptr<FakeControl> control) : control_(std::move(control)) {}
+
+  ModelSummary Open(const OpenRequest& request, const JobContext& context) override;
+  std::vector<Record> SetSubject(const Subject& subject, const JobContext& context) override;
+  LookReply Look(const LookRequest& request, const JobContext& context) override;
+  WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override;
+  Record Compare(const CompareRequest& request, const std::function<void(const Record&)>& partial,
+                 const JobContext& context) override;
+  Provenance Describe() const override;
+
+  // Says on the record what made it, as an engine does.
+  void Stamp(const Intervention& intervention, std::optional<size_t> place, Record& record) const;
+
+  // The planted numbers.
+  static double Strength(const Intervention& intervention);
+  static float Attention(int64_t layer, int64_t head, int64_t key, int64_t place, double strength);
+  static float Score(int64_t layer, int64_t head, double strength);
+  static double AnswerNll(int64_t place, double strength);
+
+ private:
+  std::shared_ptr<FakeControl> control_;
+  std::vector<int64_t> places_;
+  RecordOrigin origin_;  // of the subject
+};
+
+}  // namespace midscope

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+// Faults that were found in the window once: each has its test.
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDir>
+#include <QDoubleSpinBox>
+#include <QGroupBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QTabWidget>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "core/base/error.h"
+#include "core/intervention/intervention_text.h"
+#include "gui/base/record_access.h"
+#include "gui/panels/attention_panel.h"
+#include "gui/panels/channel_panel.h"
+#include "gui/panels/head_map_panel.h"
+#include "gui/panels/prompt_editor.h"
+#include "gui/panels/record_panel.h"
+#include "gui/panels/subject_panel.h"
+#include "gui/plots/channel_plot.h"
+#include "gui/plots/head_map_plot.h"
+#include "gui/session/session.h"
+#include "gui/session/setting_history.h"
+#include "gui/widgets/error_bar.h"
+#include "gui/widgets/probe_form.h"
+#include "tests/gui/support/window_rig.h"
+
+namespace midscope {
+
+// A narrow model of 20 layers that refuses what it does not have.
+class SmallModelEngine : public FakeEngine {
+ public:
+  static constexpr int64_t kFewLayers = 20;
+  static constexpr int64_t kFewChannels = 64;
+
+  using FakeEngine::FakeEngine;
+  ModelSummary Open(const OpenRequest& request, const JobContext& context) override {
+    ModelSummary summary = FakeEngine::Open(request, context);
+    summary.config.layers = kFewLayers;
+    summary.config.hidden = kFewChannels;
+    return summary;
+  }
+  LookReply Look(const LookRequest& request, const JobContext& context) override {
+    Check(request.intervention, request.channels);
+    return FakeEngine::Look(request, context);
+  }
+  WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override {
+    Check(request.intervention, request.channels);
+    return FakeEngine::WhatIf(request, context);
+  }
+
+ private:
+  static void Check(const Intervention& intervention, const std::vector<int64_t>& channels) {
+    for (const ChannelScaling& scaling : intervention.channels) {
+      if (scaling.channel >= kFewChannels) throw UsageError("channel", "there is none such");
+      for (const LayerSet::Range& range : scaling.layers.ranges) {
+        if (range.last >= kFewLayers) throw UsageError("layers", "leaves the model's layers");
+      }
+    }
+    for (const int64_t channel : channels) {
+      if (channel >= kFewChannels) throw UsageError("channels", "there is none such");
+    }
+  }
+};
+
+// One probe of two fails; counts full runs.
+class EngineWithFailingProbe : public FakeEngine {
+ public:
+  using FakeEngine::FakeEngine;
+  ModelSummary Open(const OpenRequest& request, const JobContext& context) override {
+    ModelSummary summary = FakeEngine::Open(request, context);
+    summary.probes = {{"retrieval_heads", "", "", "", "", "", true, {}}};
+    return summary;
+  }
+  LookReply Look(const LookRequest& request, const JobContext& context) override {
+    LookReply reply = FakeEngine::Look(request, context);
+    ++looks;
+    if (request.probe_options.find("retrieval_heads") != std::string::npos) {
+      reply.failures = {"probe 'retrieval_heads': the prompt has no answer"};
+    }
+    return reply;
+  }
+  static inline std::atomic<int> looks = 0;
+};
+
+class WindowFaultsTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void TheMarkedHeadIsTheChosenOneAfterEveryChange() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    HeadMapPlot* map = rig.window.head_map()->plot();
+    rig.Find<QSpinBox>("attention_layer")->setValue(3);
+    rig.Find<QSpinBox>("attention_head")->setValue(2);
+    const auto check = [&](const char* when) {
+      QVERIFY2(map->selected() == (HeadId{3, 2}), when);
+      QVERIFY2(map->marked_cell().center() == QPointF(2, 3), when);
+      QVERIFY2(rig.window.attention()->head() == (HeadId{3, 2}), when);
+    };
+    check("chosen");
+    rig.session->SetPlace(3);
+    QVERIFY2(map->marked_cell().isEmpty(), "nothing is drawn, nothing is marked");
+    QVERIFY(rig.Settle());
+    check("another place");
+    QTest::mouseClick(rig.Find<QPushButton>("run"), Qt::LeftButton);
+    QVERIFY(rig.Settle());
+    check("run again");
+    rig.window.head_map()->SetMode(MapMode::kB);
+    check("B is the same as A");
+    QVERIFY(rig.OpenModel());
+    check("another model");
+    QTest::keyClick(map, Qt::Key_Right);
+    QCOMPARE(rig.window.attention()->head(), (HeadId{3, 3}));
+  }
+
+  void AMapOfBWithoutBShowsAAndSaysSo() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    rig.window.head_map()->SetMode(MapMode::kDifference);
+    HeadMapPlot* map = rig.window.head_map()->plot();
+    QCOMPARE(map->CellValue({2, 3}), double{FakeEngine::Score(2, 3, 0)});
+    QVERIFY(rig.Find<QLabel>("map_note")->text().contains("A is shown"));
+    QVERIFY2(map->title().contains("A: none"), qPrintable(map->title()));
+  }
+
+  void TheFirstTickOfTheChannelKnobFitsTheModel() {
+    WindowRig<SmallModelEngine> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    rig.Find<QGroupBox>("channel_on")->setChecked(true);
+    QVERIFY(rig.Settle());
+    QVERIFY2(rig.window.errors()->messages().isEmpty(),
+             qPrintable(rig.window.errors()->messages().join('\n')));
+    const ChannelScaling& scaling = rig.session->setting(Side::kB).channels.front();
+    QCOMPARE(scaling.layers.Text(), std::string("5-16"));  // a quarter to five sixths of 20
+    QCOMPARE(scaling.channel, int64_t{SmallModelEngine::kFewChannels - 1});
+    QCOMPARE(rig.Find<QSpinBox>("channel_first_layer")->value(), 5);
+    QCOMPARE(rig.Find<QSpinBox>("channel_last_layer")->value(), 16);
+    QCOMPARE(rig.session->channel(), int64_t{SmallModelEngine::kFewChannels - 1});
+  }
+
+  void LayersThatAModelDoesNotHaveAreShownAsTheyAre() {
+    WindowRig<SmallModelEngine> rig;
+    rig.Show();
+    rig.window.history()->Change({{}, ParseIntervention("channel(7, factor=-1, layers=8-25)")},
+                                 false);
+    rig.window.OpenModel(QStringLiteral("embedded"));
+    QSignalSpy failed(rig.session, &Session::Failed);
+    QVERIFY(SpyUntil(failed, [&] { return !failed.isEmpty(); }));
+    QCOMPARE(rig.Find<QSpinBox>("channel_last_layer")->value(), 25);
+    QCOMPARE(rig.session->setting(Side::kB).channels.front().layers.Text(), std::string("8-25"));
+  }
+
+  void TheChannelPlotShowsBAndFollowsItsChannel() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    rig.Find<QGroupBox>("channel_on")->setChecked(true);
+    rig.Find<QDoubleSpinBox>("factor")->setValue(-1);
+    QVERIFY(rig.Settle());
+    ChannelPlot* plot = rig.window.channel()->plot();
+    // The layers of A, and the means of A and B.
+    QCOMPARE(plot->graphCount(), static_cast<int>(FakeEngine::kLayers) + 2);
+    const QCPGraph* mean_b = plot->graph(plot->graphCount() - 1);
+    const Record* hidden = rig.session->record(Side::kB, "hidden_channels");
+    double mean = 0;
+    for (int64_t layer = 2; layer <= 5; ++layer) {  // MiddleLayers(6)
+      mean += ValueAt(*hidden, "hidden_channel", {layer, 0, 40}) / 4;
+    }
+    QCOMPARE(rig.session->setting(Side::kB).channels.front().layers.Text(), std::string("2-5"));
+    QVERIFY(qAbs(mean_b->data()->at(10)->value - mean) < 1e-9);  // 30 are dropped
+    QVERIFY(mean_b->pen().style() == Qt::DashLine);
+    QVERIFY(plot->graph(plot->graphCount() - 2)->data()->at(10)->value !=
+            mean_b->data()->at(10)->value);
+    // The knob's channel is the plot's, until another one is chosen there.
+    rig.Find<QSpinBox>("channel")->setValue(57);
+    QVERIFY(rig.Settle());
+    QCOMPARE(rig.session->channel(), int64_t{57});
+    QVERIFY2(plot->title().contains("57"), qPrintable(plot->title()));
+    rig.Find<QSpinBox>("shown_channel")->setValue(11);
+    QVERIFY(rig.Settle());
+    rig.Find<QSpinBox>("channel")->setValue(58);
+    QVERIFY(rig.Settle());
+    QCOMPARE(rig.session->channel(), int64_t{11});
+  }
+
+  void PositionRatiosHaveAPicture() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    const QString choice = QStringLiteral("position_ratio: position_ratio [layer, head]");
+    QVERIFY2(rig.window.records()->choices().contains(choice),
+             qPrintable(rig.window.records()->choices().join('\n')));
+    rig.window.records()->Choose(choice);
+    QVERIFY(rig.window.records()->shows_picture());
+    QCOMPARE(rig.window.records()->plot()->ValueOf(2, 3), 1.0);
+  }
+
+  void AFailingProbeFailsAloneAndRunsAgainOnASecondClick() {
+    WindowRig<EngineWithFailingProbe> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    rig.session->SetProbeOptions(R"({"probes":"default,retrieval_heads"})");
+    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->asked_and_waiting(); }));
+    QVERIFY2(rig.window.errors()->messages().join('\n').contains("the prompt has no answer"),
+             "its message is shown");
+    QVERIFY(rig.session->settled(Side::kA));
+    QVERIFY(rig.session->record(Side::kA, "position_awareness"));
+    const int before = EngineWithFailingProbe::looks;
+    QSignalSpy busy(rig.session, &Session::BusyChanged);
+    auto* form = rig.window.records()->findChild<ProbeForm*>("probes");
+    QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
+    QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
+    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->asked_and_waiting(); }));
+    QVERIFY(EngineWithFailingProbe::looks > before);
+    QVERIFY(!busy.isEmpty());
+  }
+
+  void TheGoldNoteIsOfTheTextAsItStands() {
+    WindowRig<> rig;
+    PromptEditor* editor = rig.window.subject()->editor();
+    auto* note = rig.Find<QLabel>("gold_text");
+    editor->setPlainText(QStringLiteral("Ann bought <b>bread</b>. Bob bought milk."));
+    editor->MarkBytes(0, 24);
+    QVERIFY2(note->text().contains("Ann bought"), qPrintable(note->text()));
+    QTextCursor start(editor->document());
+    start.setPosition(4);
+    start.insertText(QStringLiteral("and Cid "));
+    QVERIFY2(note->text().contains("Ann and Cid"), qPrintable(note->text()));
+    editor->selectAll();
+    editor->insertPlainText(QStringLiteral("Something else."));
+    QCOMPARE(note->text(), QString("nothing is marked"));
+    QCOMPARE(editor->GoldBytes(), (std::pair<int64_t, int64_t>{0, 0}));
+  }
+
+  void RunSaysThatWhatIsAskedIsNotWhatIsShown() {
+    WindowRig<> rig;
+    rig.Show();
+    auto* run = rig.Find<QPushButton>("run");
+    QVERIFY(rig.OpenModel());
+    QCOMPARE(run->text(), QString("Run"));
+    auto* places = rig.Find<QLineEdit>("places");
+    places->setText(QStringLiteral("1,4"));
+    QVERIFY2(run->text().contains("not run yet"), qPrintable(run->text()));
+    places->setText(QString());
+    QCOMPARE(run->text(), QString("Run"));
+    places->setText(QStringLiteral("1,4"));
+    QTest::mouseClick(run, Qt::LeftButton);
+    QVERIFY2(run->text().contains("not run yet"), "until its prompts are there");
+    QVERIFY(SpyUntil(rig.stopped, [&] { return rig.session->prompts().size() == 2; }));
+    QCOMPARE(run->text(), QString("Run"));
+    rig.Find<QTabWidget>("subject_pages")->setCurrentIndex(1);
+    QVERIFY(run->text().contains("not run yet"));
+  }
+
+  void ThePromptFormatIsPartOfWhatIsAsked() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    auto* panel = rig.window.findChild<SubjectPanel*>();
+    QVERIFY(panel);
+    QCOMPARE(panel->subject().format, PromptFormat());
+    auto* system = rig.Find<QComboBox>("option_system");
+    system->setEditText(QStringLiteral("Be brief."));
+    QVERIFY_THROWS_EXCEPTION(Error, panel->subject());  // of no chat
+    rig.Find<QCheckBox>("option_chat")->setChecked(true);
+    rig.Find<QComboBox>("option_bos")->setCurrentText(QStringLiteral("off"));
+    rig.Find<QLineEdit>("option_chat-option")->setText(QStringLiteral("enable_thinking=false"));
+    const PromptFormat format = panel->subject().format;
+    QCOMPARE(format.chat_template, std::string("model"));
+    QCOMPARE(format.system, std::string("Be brief."));
+    QCOMPARE(format.bos, BosRule::kOff);
+    QCOMPARE(format.chat_options.variables_json, std::string(R"({"enable_thinking":false})"));
+    QVERIFY(rig.Find<QPushButton>("run")->text().contains("not run yet"));
+    Subject subject = panel->subject();
+    subject.format = PromptFormat();
+    panel->SetSubject(subject);
+    QVERIFY(!rig.Find<QCheckBox>("option_chat")->isChecked());
+    QCOMPARE(panel->subject().format, PromptFormat());
+  }
+
+  void WhatWasSentIsShownForThePlace() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    auto* sent = rig.Find<QLineEdit>("sent");
+    auto* place = rig.Find<QComboBox>("place");
+    QVERIFY(place->count() > 1);
+    for (int i = 0; i < place->count(); ++i) {
+      place->setCurrentIndex(i);
+      QCOMPARE(sent->text(),
+               "prompt at place " + place->currentText().section(QLatin1Char(' '), 0, 0));
+    }
+  }
+
+  void AModelThatFailsToOpenLeavesTheOneBefore() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    QSignalSpy failed(rig.session, &Session::Failed);
+    rig.window.OpenModel(QStringLiteral("missing.gguf"));
+    QVERIFY(rig.session->model());  // until the other one is there
+    QVERIFY(SpyUntil(failed, [&] { return !failed.isEmpty(); }));
+    QVERIFY(rig.session->model() && rig.session->prompt());
+    QVERIFY(rig.session->record(Side::kA, "position_awareness"));
+    rig.window.history()->Change({{}, ParseIntervention("pi(1.5)")}, false);
+    QVERIFY(rig.Settle());
+    QCOMPARE(failed.size(), 1);
+  }
+};
+
+}  // namespace midscope
+
+QTEST_MAIN(midscope::WindowFaultsTest)
+#include "window_faults_test.moc"

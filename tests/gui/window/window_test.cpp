@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+// The whole window on planted numbers, driven through its widgets: what is drawn is what the
+// records say.
+#include <QComboBox>
+#include <QDir>
+#include <QGroupBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSlider>
+#include <QTabWidget>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+#include "gui/base/record_access.h"
+#include "gui/files/result_file.h"
+#include "gui/panels/attention_panel.h"
+#include "gui/panels/channel_panel.h"
+#include "gui/panels/head_map_panel.h"
+#include "gui/panels/outcome_panel.h"
+#include "gui/panels/prompt_editor.h"
+#include "gui/panels/settings_panel.h"
+#include "gui/panels/subject_panel.h"
+#include "gui/plots/attention_plot.h"
+#include "gui/plots/channel_plot.h"
+#include "gui/plots/head_map_plot.h"
+#include "gui/plots/outcome_plot.h"
+#include "gui/plots/token_view.h"
+#include "gui/session/session.h"
+#include "gui/session/setting_history.h"
+#include "gui/widgets/error_bar.h"
+#include "tests/gui/support/window_rig.h"
+
+namespace midscope {
+
+// The middle one of the planted places 1, 4, 6, 9, 11.
+constexpr int64_t kFirstPlace = 6;
+
+class WindowTest : public QObject {
+  Q_OBJECT
+
+ private:
+  struct Rig : WindowRig<> {
+    Rig() {
+      session->SetPauseTime(1 << 30);
+      Show();
+    }
+    bool Open() {
+      QTest::mouseClick(Find<QPushButton>("open"), Qt::LeftButton);
+      return Settle();
+    }
+  };
+
+  static QPoint CellCentre(const HeadMapPlot& plot, HeadId head) {
+    return QPointF(plot.xAxis->coordToPixel(static_cast<double>(head.head)),
+                   plot.yAxis->coordToPixel(static_cast<double>(head.layer)))
+        .toPoint();
+  }
+
+  // Of the first prompt on the screen: gold is tokens 50 to 59.
+  static HeadId MostOnGold() {
+    HeadId best;
+    double most = 0;
+    for (int64_t layer = 0; layer < FakeEngine::kLayers; ++layer) {
+      for (int64_t head = 0; head < FakeEngine::kHeads; ++head) {
+        double sum = 0;
+        for (int64_t key = 50; key < 60; ++key) {
+          sum += double{FakeEngine::Attention(layer, head, key, kFirstPlace, 0)};
+        }
+        if (sum > most) {
+          most = sum;
+          best = {layer, head};
+        }
+      }
+    }
+    return best;
+  }
+
+  static void CompareGraph(const AttentionPlot& plot, Side side, HeadId head, int64_t place,
+                           double strength) {
+    const auto data = plot.graph_of(side)->data();
+    QCOMPARE(data->size(), static_cast<int>(FakeEngine::kTokens));
+    for (int key = 0; key < data->size(); ++key) {
+      QCOMPARE(data->at(key)->value,
+               double{FakeEngine::Attention(head.layer, head.head, key, place, strength)});
+    }
+  }
+
+ private Q_SLOTS:
+  void MapShowsTheRecord() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    HeadMapPlot* map = rig.window.head_map()->plot();
+    QCOMPARE(map->layers(), FakeEngine::kLayers);
+    QCOMPARE(map->heads(), FakeEngine::kHeads);
+    for (int64_t layer = 0; layer < FakeEngine::kLayers; ++layer) {
+      for (int64_t head = 0; head < FakeEngine::kHeads; ++head) {
+        QCOMPARE(map->CellValue({layer, head}), double{FakeEngine::Score(layer, head, 0)});
+      }
+    }
+    // (5 * 5 + 0) % 13 = 12 is the largest planted score.
+    QCOMPARE(map->Rank({5, 0}), int64_t{1});
+    const QString tip = map->TooltipAt(CellCentre(*map, {5, 0}));
+    QVERIFY2(tip.contains("L5H0 (KV0)") && tip.contains("rank 1 of 24") && tip.contains("0.12") &&
+                 tip.contains("ratio 1"),
+             qPrintable(tip));
+    QVERIFY(rig.Find<QLabel>("model_text")->text().contains("Planted"));
+  }
+
+  void ClickingACellShowsThatHeadsAttention() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    HeadMapPlot* map = rig.window.head_map()->plot();
+    AttentionPlot* plot = rig.window.attention()->plot();
+    // The first picture is of the head that attends most to gold, in both views.
+    const HeadId first = MostOnGold();
+    QCOMPARE(rig.window.attention()->head(), first);
+    QCOMPARE(map->selected(), first);
+    CompareGraph(*plot, Side::kA, first, kFirstPlace, 0);
+    QTest::mouseClick(map, Qt::LeftButton, Qt::NoModifier, CellCentre(*map, {3, 2}));
+    QCOMPARE(map->selected(), (HeadId{3, 2}));
+    QCOMPARE(rig.window.attention()->head(), (HeadId{3, 2}));
+    CompareGraph(*plot, Side::kA, {3, 2}, kFirstPlace, 0);
+    QVERIFY(plot->title().contains("L3H2"));
+    // Up is the next layer, right the next head; the edge holds.
+    QTest::keyClick(map, Qt::Key_Up);
+    QTest::keyClick(map, Qt::Key_Right);
+    QTest::keyClick(map, Qt::Key_Right);
+    QCOMPARE(rig.window.attention()->head(), (HeadId{4, 3}));
+    CompareGraph(*plot, Side::kA, {4, 3}, kFirstPlace, 0);
+  }
+
+  void GoldIsMarkedAndPlacesMove() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    AttentionPlot* plot = rig.window.attention()->plot();
+    QCOMPARE(plot->gold(), qMakePair(int64_t{50}, int64_t{60}));
+    const auto before = rig.stopped.size();
+    Q_EMIT rig.window.outcome()->plot()->PlaceChosen(9);
+    QVERIFY(SpyUntil(rig.stopped, [&] {
+      return rig.stopped.size() > before && !rig.session->asked_and_waiting();
+    }));
+    QCOMPARE(rig.session->place(), size_t{3});
+    QCOMPARE(plot->gold(), qMakePair(int64_t{80}, int64_t{90}));
+    CompareGraph(*plot, Side::kA, rig.window.attention()->head(), 9, 0);
+    const QString tip = plot->TooltipAt(QPointF(plot->xAxis->coordToPixel(85), 200));
+    QVERIFY2(tip.contains("word85") && tip.contains("(85)") && tip.contains("in the gold passage"),
+             qPrintable(tip));
+  }
+
+  void TextViewFindsTokensByTheirBytes() {
+    Record prompt;
+    prompt.name = "prompt";
+    prompt.axes = {{"token", 4, "", {}, {}}};
+    prompt.arrays = {
+        {"token_text", {"token"}, std::vector<std::string>{"Zo\xc3\xab", "\\n", "?", " x"}, "", ""},
+        {"token_begin", {"token"}, std::vector<int64_t>{0, 4, 5, 9}, "byte", ""}};
+    // The third token is a character of four bytes, two units of the editor.
+    prompt.attributes = {{"text", std::string("Zo\xc3\xab\n\xf0\x9f\x98\x80 x")}};
+    TokenView view;
+    view.SetPrompt(&prompt);
+    QCOMPARE(view.begins(), (QVector<int>{0, 3, 4, 6, 8}));
+    QCOMPARE(view.toPlainText(), QString::fromUtf8("Zo\xc3\xab\n\xf0\x9f\x98\x80 x"));
+    view.SetRow({0.1, 0.2, 0.3, 0.4});
+    QVERIFY(view.TooltipFor(3).contains("0.4"));
+  }
+
+  void DraggingMovesAttentionAndOutcome() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    rig.Find<QGroupBox>("channel_on")->setChecked(true);
+    auto* slider = rig.Find<QSlider>("factor_slider");
+    QSignalSpy timed(rig.session, &Session::WhatIfTimed);
+    slider->setSliderDown(true);
+    slider->setSliderPosition(-100);
+    // The hand is still on the slider.
+    QVERIFY(SpyUntil(timed, [&] {
+      const auto& lines = rig.window.outcome()->plot()->lines();
+      return lines.size() == 2 && !lines[1].series.values.isEmpty() &&
+             lines[1].series.values[0] == FakeEngine::AnswerNll(1, 2);
+    }));
+    CompareGraph(*rig.window.attention()->plot(), Side::kB, rig.window.attention()->head(),
+                 kFirstPlace, 2);
+    CompareGraph(*rig.window.attention()->plot(), Side::kA, rig.window.attention()->head(),
+                 kFirstPlace, 0);
+    QVERIFY(!rig.session->settled(Side::kB));
+    QCOMPARE(rig.window.what_if_text()->text(), QString("what-if 12.5 ms (last rows only)"));
+    slider->setSliderDown(false);
+    QVERIFY(rig.Settle());
+    rig.window.head_map()->SetMode(MapMode::kDifference);
+    const HeadMapPlot* map = rig.window.head_map()->plot();
+    QCOMPARE(map->CellValue({2, 3}),
+             double{FakeEngine::Score(2, 3, 2)} - double{FakeEngine::Score(2, 3, 0)});
+  }
+
+  void MapAndChannelsFollowWhenTheHandPauses() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    rig.Find<QGroupBox>("channel_on")->setChecked(true);
+    rig.window.head_map()->SetMode(MapMode::kB);
+    rig.session->SetPauseTime(0);
+    auto* slider = rig.Find<QSlider>("factor_slider");
+    slider->setSliderDown(true);
+    slider->setSliderPosition(-100);
+    QVERIFY(SpyUntil(rig.stopped, [&] { return rig.session->settled(Side::kB); }));
+    QVERIFY(slider->isSliderDown());
+    QCOMPARE(rig.window.head_map()->plot()->CellValue({2, 3}), double{FakeEngine::Score(2, 3, 2)});
+    QCOMPARE(rig.control->comparisons(), size_t{0});  // the means wait until it rests
+    slider->setSliderDown(false);
+    QVERIFY(rig.Settle());
+  }
+
+  void MapAndChannelsFollowTheHand() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    rig.control->LetWhatIfsFollow(true);
+    rig.Find<QGroupBox>("channel_on")->setChecked(true);
+    QVERIFY(rig.Settle());
+    rig.window.head_map()->SetMode(MapMode::kB);
+    rig.Find<QComboBox>("shown_layer")->setCurrentIndex(3);  // layer 2, A and B
+    auto* slider = rig.Find<QSlider>("factor_slider");
+    QSignalSpy followed(rig.session, &Session::Followed);
+    slider->setSliderDown(true);
+    slider->setSliderPosition(-100);
+    QVERIFY(SpyUntil(followed, [&] {
+      return rig.window.head_map()->plot()->CellValue({2, 3}) == double{FakeEngine::Score(2, 3, 2)};
+    }));
+    QVERIFY(!rig.session->settled(Side::kB));
+    const Record* hidden = rig.session->record(Side::kB, "hidden_channels");
+    QCOMPARE(rig.window.channel()->plot()->graph(1)->data()->at(0)->value,
+             ValueAt(*hidden, "hidden_channel", {2, 0, 30}));
+    for (const QLabel* label : rig.window.head_map()->findChildren<QLabel*>()) {
+      QVERIFY2(!label->text().contains("older"), qPrintable(label->text()));
+    }
+    slider->setSliderDown(false);
+    QVERIFY(rig.Settle());
+  }
+
+  void SettingsSwapWithTheirResults() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    Intervention interpolated;
+    interpolated.positions = PositionInterpolation{1.5};
+    rig.window.history()->Change({{}, interpolated}, false);
+    QVERIFY(rig.Settle());
+    const size_t runs = rig.control->what_ifs().size();
+    QTest::mouseClick(rig.Find<QWidget>("swap"), Qt::LeftButton);
+    CompareGraph(*rig.window.attention()->plot(), Side::kA, rig.window.attention()->head(),
+                 kFirstPlace, 1);
+    CompareGraph(*rig.window.attention()->plot(), Side::kB, rig.window.attention()->head(),
+                 kFirstPlace, 0);
+    QCOMPARE(rig.control->what_ifs().size(), runs);  // nothing was computed again
+    rig.window.history()->stack()->undo();
+    CompareGraph(*rig.window.attention()->plot(), Side::kB, rig.window.attention()->head(),
+                 kFirstPlace, 1);
+  }
+
+  void ChannelsAreDrawnALineALayer() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    ChannelPlot* plot = rig.window.channel()->plot();
+    QCOMPARE(plot->graphCount(), static_cast<int>(FakeEngine::kLayers));
+    QCOMPARE(plot->graph(0)->data()->size(), static_cast<int>(FakeEngine::kTokens) - 30);
+    const Record* hidden = rig.session->record(Side::kA, "hidden_channels");
+    QCOMPARE(plot->graph(4)->data()->at(0)->value, ValueAt(*hidden, "hidden_channel", {4, 0, 30}));
+  }
+
+  void ErrorsStayUntilDismissed() {
+    Rig rig;
+    rig.Find<QLineEdit>("model")->setText("missing.gguf");
+    QSignalSpy failed(rig.session, &Session::Failed);
+    QTest::mouseClick(rig.Find<QPushButton>("open"), Qt::LeftButton);
+    QVERIFY(SpyUntil(failed, [&] { return !failed.isEmpty(); }));
+    ErrorBar* bar = rig.window.errors();
+    QVERIFY(bar->isVisible());
+    const QString text = rig.Find<QLabel>("error_text")->text();
+    QVERIFY2(text.contains("missing.gguf") && text.contains("no such file") &&
+                 text.contains("Give a .gguf file"),
+             qPrintable(text));
+    // A model that opens afterwards does not take the message away.
+    rig.Find<QLineEdit>("model")->setText("embedded");
+    QVERIFY(rig.Open());
+    QVERIFY(bar->isVisible());
+    QTest::mouseClick(rig.Find<QToolButton>("error_dismiss"), Qt::LeftButton);
+    QVERIFY(!bar->isVisible());
+  }
+
+  void BadPlacesAreAnError() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    rig.Find<QLineEdit>("places")->setText("1,zwei");
+    QTest::mouseClick(rig.Find<QPushButton>("run"), Qt::LeftButton);
+    QTRY_COMPARE(rig.window.errors()->messages().size(), 1);
+    QVERIFY(rig.window.errors()->messages().first().contains("'zwei'"));
+  }
+
+  void OwnTextMarksGoldInBytes() {
+    Rig rig;
+    PromptEditor* editor = rig.window.subject()->editor();
+    rig.Find<QTabWidget>("subject_pages")->setCurrentIndex(1);
+    editor->setPlainText(QString::fromUtf8("Zoë\u00a0kaufte\nÄpfel."));
+    QTextCursor cursor = editor->textCursor();
+    cursor.setPosition(11);
+    cursor.setPosition(16, QTextCursor::KeepAnchor);
+    QCOMPARE(cursor.selectedText(), QString::fromUtf8("Äpfel"));
+    editor->setTextCursor(cursor);
+    QTest::mouseClick(rig.Find<QPushButton>("mark_gold"), Qt::LeftButton);
+    Subject subject = rig.window.subject()->subject();
+    QVERIFY(subject.task.empty());
+    QCOMPARE(subject.text, std::string("Zo\xc3\xab\xc2\xa0kaufte\n\xc3\x84pfel."));
+    QCOMPARE(subject.text.substr(subject.gold_begin, subject.gold_end - subject.gold_begin),
+             std::string("\xc3\x84pfel"));
+    // The mark moves with the text.
+    editor->textCursor().document()->begin();
+    QTextCursor start(editor->document());
+    start.insertText(QStringLiteral("Also: "));
+    subject = rig.window.subject()->subject();
+    QCOMPARE(subject.text.substr(subject.gold_begin, subject.gold_end - subject.gold_begin),
+             std::string("\xc3\x84pfel"));
+  }
+
+  void ResultsComeBackFromAFile() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    Intervention interpolated;
+    interpolated.positions = PositionInterpolation{1.5};
+    rig.window.history()->Change({{}, interpolated}, false);
+    QVERIFY(rig.Settle());
+    QTemporaryDir folder;
+    const QString path = folder.filePath("screen");  // known by what it begins with
+    SaveResults(*rig.session, path);
+    Rig other;
+    QVERIFY2(other.OpenResults(path), qPrintable(other.window.errors()->messages().join('\n')));
+    CompareGraph(*other.window.attention()->plot(), Side::kA, other.window.attention()->head(),
+                 kFirstPlace, 0);
+    CompareGraph(*other.window.attention()->plot(), Side::kB, other.window.attention()->head(),
+                 kFirstPlace, 1);
+    QCOMPARE(other.window.head_map()->plot()->CellValue({1, 2}),
+             double{FakeEngine::Score(1, 2, 0)});
+    QCOMPARE(other.window.outcome()->plot()->lines().size(), size_t{2});
+    QVERIFY(
+        std::holds_alternative<PositionInterpolation>(other.session->setting(Side::kB).positions));
+    QCOMPARE(other.window.attention()->plot()->gold(), qMakePair(int64_t{50}, int64_t{60}));
+  }
+
+  void PlotsAreExported() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    QTemporaryDir folder;
+    rig.window.ExportTo(folder.filePath("pictures"));
+    QVERIFY(rig.window.errors()->messages().isEmpty());
+    const QFileInfoList files = QDir(folder.filePath("pictures")).entryInfoList(QDir::Files);
+    QCOMPARE(files.size(), 15);  // four plots and a record, the position ratios, in three formats
+    for (const QFileInfo& file : files) QVERIFY(file.size() > 1000);
+    rig.window.ExportTo("/dev/null/nowhere");
+    QCOMPARE(rig.window.errors()->messages().size(), 1);
+  }
+};
+
+}  // namespace midscope
+
+QTEST_MAIN(midscope::WindowTest)
+#include "window_test.moc"

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+// The search for positional channels on a random model of 12 blocks in which hooks plant what is to
+// be found: after every block one channel rises with position, one is noise, one is a step. And
+// position-awareness scores of heads whose attention is known.
+#include "probes/channels/channel_search.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/decoder/captures.h"
+#include "data/tasks/random.h"
+#include "probes/channels/find_channels.h"
+#include "tests/core/support/gguf_writer.h"
+#include "tests/core/support/temporary_folder.h"
+
+namespace midscope {
+namespace {
+
+constexpr int64_t kRising = 3;
+constexpr int64_t kNoise = 7;
+constexpr int64_t kStep = 11;
+constexpr uint32_t kBlocks = 12;
+
+std::shared_ptr<const Decoder> TinyDecoder() {
+  static const test::TemporaryFile file(test::TinyModel(kBlocks, 1024).Bytes());
+  static const std::shared_ptr<const Decoder> decoder = Decoder::Open(file.path().string(), {});
+  return decoder;
+}
+
+class Planted : public Hook {
+ public:
+  explicit Planted(int64_t tokens) : tokens_(tokens) {}
+  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override {
+    if (point.site != HookSite::kResidPost) return {};
+    if (point.layer == 0) ++runs;
+    return {HookAccess::kWrite, {0, sequence.rows}};
+  }
+  void See(HookView& view) override {
+    for (int64_t row = 0; row < view.shape[1]; ++row) {
+      const int64_t position = view.first_row + row;
+      const auto noise = static_cast<float>(random_.Below(2001)) / 1000.0f - 1.0f;
+      view.Set(0, row, kRising, 0, std::sqrt(static_cast<float>(position)));
+      view.Set(0, row, kNoise, 0, noise);
+      view.Set(0, row, kStep, 0, 2 * position < tokens_ ? -1.0f : 1.0f);
+    }
+  }
+  int64_t runs = 0;
+
+ private:
+  int64_t tokens_;
+  SplitMix64 random_{9};
+};
+
+ChannelSearchOptions SmallSearch() {
+  ChannelSearchOptions options = OptionsOf(SearchVariant::kPaper, kBlocks);
+  options.states.prompts = 4;
+  options.states.tokens = 300;
+  options.trend_skip = 0;
+  options.smoothness_skip = 20;
+  return options;
+}
+
+HiddenSumsRun SumsRun(const ChannelSearchOptions& options, Hook* hook) {
+  return {*TinyDecoder(), options.states, "", "{}", {hook}};
+}
+
+TEST(ChannelSearch, ExaminedLayersAreThoseOfPaperAndCode) {
+  const ChannelSearchOptions paper = OptionsOf(SearchVariant::kPaper, 30);
+  EXPECT_EQ(paper.states.layers.size(), 27u);
+  EXPECT_EQ(paper.states.layers.front(), 2);
+  EXPECT_EQ(paper.states.layers.back(), 28);
+  EXPECT_EQ(paper.threshold, 7);
+  EXPECT_EQ(paper.trend_skip, 100);
+  EXPECT_EQ(paper.smoothing_window, 11);
+  const ChannelSearchOptions code = OptionsOf(SearchVariant::kCode, 30);
+  EXPECT_EQ(code.states.layers, paper.states.layers);
+  EXPECT_EQ(code.trend_skip, 300);
+  EXPECT_EQ(code.smoothing_window, 10);
+  // An odd number of layers: the public code keeps the embeddings in its list.
+  const ChannelSearchOptions odd = OptionsOf(SearchVariant::kCode, 27);
+  EXPECT_EQ(odd.states.layers.front(), 1);
+  EXPECT_EQ(odd.states.layers.back(), 25);
+  EXPECT_EQ(odd.threshold, 7);
+}
+
+TEST(ChannelSearch, RandomTextDependsOnSeedAndPromptAlone) {
+  const Tokenizer& tokenizer = TinyDecoder()->tokenizer();
+  const auto ids = RandomTextIds(tokenizer, 1, 0, 200);
+  EXPECT_EQ(ids.size(), 200u);
+  EXPECT_EQ(ids, RandomTextIds(tokenizer, 1, 0, 200));
+  EXPECT_NE(ids, RandomTextIds(tokenizer, 1, 1, 200));
+  EXPECT_NE(ids, RandomTextIds(tokenizer, 2, 0, 200));
+  // Byte-level tokens but for "ab" and "abc": every character of the 63 comes up.
+  const auto many = RandomTextIds(tokenizer, 1, 0, 5000);
+  const std::set<int32_t> different(many.begin(), many.end());
+  EXPECT_GE(different.size(), 63u);
+  EXPECT_LE(different.size(), 65u);
+}
+
+TEST(ChannelSearch, FindsThePlantedChannelFirst) {
+  const ChannelSearchOptions options = SmallSearch();
+  Planted planted(options.states.tokens);
+  const HiddenSums sums = SumHiddenStates(SumsRun(options, &planted), {});
+  EXPECT_EQ(planted.runs, 4);
+  // What is averaged is what the hook has written.
+  EXPECT_NEAR(sums.Series(5, kRising, 100).front(), 10, 1e-6);
+  const std::vector<ChannelScore> scores = ScoreChannels(sums, options, {});
+  const std::vector<ChannelScore> ranked = RankChannels(scores);
+  ASSERT_FALSE(ranked.empty());
+  EXPECT_EQ(ranked.front().channel, kRising);
+  EXPECT_EQ(ranked.front().trend, Trend::kRising);
+  EXPECT_EQ(ranked.front().monotone_layers, static_cast<int64_t>(options.states.layers.size()));
+  for (const int64_t channel : {kNoise, kStep}) {
+    const ChannelScore& score = scores[static_cast<size_t>(channel)];
+    EXPECT_LE(score.monotone_layers, options.threshold) << channel;
+    EXPECT_TRUE(std::isnan(score.smoothness)) << channel;
+  }
+  const Record record = ChannelSearchRecord(sums, options, scores, 2);
+  record.Check();
+  EXPECT_EQ(record.FindAxis("position")->values.front(), 30);
+  const auto& means = std::get<std::vector<float>>(record.FindArray("hidden_mean")->data);
+  const auto& fits = std::get<std::vector<float>>(record.FindArray("cubic_fit")->data);
+  EXPECT_NEAR(means[0], std::sqrt(30.0f), 1e-5);
+  EXPECT_NEAR(fits[100], means[100], 0.2);
+}
+
+TEST(ChannelSearch, ARecordWithoutCandidatesIsStillOne) {
+  ChannelSearchOptions options = SmallSearch();
+  options.threshold = 100;
+  Planted planted(options.states.tokens);
+  const HiddenSums sums = SumHiddenStates(SumsRun(options, &planted), {});
+  const Record record = ChannelSearchRecord(sums, options, ScoreChannels(sums, options, {}), 5);
+  record.Check();
+  EXPECT_EQ(record.FindArray("ranked_channel"), nullptr);
+}
+
+TEST(ChannelSearch, GoesOnWhereItWasInterruptedAndComesOutTheSame) {
+  const ChannelSearchOptions options = SmallSearch();
+  const test::TemporaryFolder folder;
+  HiddenSumsPlan plan = options.states;
+  class Counting : public Hook {
+   public:
+    HookRequest Asks(const HookPoint& point, const SequenceInfo&) override {
+      if (point == HookPoint{HookSite::kResidPost, 0} && ++runs == stop_at) cancel = true;
+      return {};
+    }
+    void See(HookView&) override {}
+    int runs = 0;
+    int stop_at = 3;
+    std::atomic<bool> cancel = false;
+  };
+  const HiddenSums whole = SumHiddenStates({*TinyDecoder(), plan, "", "{}", {}}, {});
+  Counting counting;
+  JobContext context;
+  context.cancel = &counting.cancel;
+  const std::string file = (folder.path() / "sums").string();
+  HiddenSumsRun run = {*TinyDecoder(), plan, file, R"({"seed":1})", {&counting}, 0.0};
+  EXPECT_THROW(SumHiddenStates(run, context), Cancelled);
+  EXPECT_EQ(counting.runs, 3);
+  counting.stop_at = -1;
+  counting.cancel = false;
+  const HiddenSums resumed = SumHiddenStates(run, context);
+  // Of seven without a checkpoint: the first prompt at least was kept, perhaps the second.
+  EXPECT_LE(counting.runs, 6);
+  EXPECT_EQ(resumed.sums, whole.sums);
+  run.plan_json = R"({"seed":2})";
+  EXPECT_THROW(SumHiddenStates(run, {}), Error);
+}
+
+TEST(ChannelSearch, RefusesPromptsThatAreTooShortOrTooLong) {
+  ChannelSearchOptions options = OptionsOf(SearchVariant::kPaper, kBlocks);
+  options.states.tokens = 210;
+  EXPECT_THROW(CheckSearchOptions(options, TinyDecoder()->config()), Error);
+  options.states.tokens = 1025;
+  EXPECT_THROW(CheckSearchOptions(options, TinyDecoder()->config()), Error);
+  options.states.tokens = 1024;
+  CheckSearchOptions(options, TinyDecoder()->config());
+}
+
+TEST(FindChannels, ValidatesCandidatesAndControlsOnOneTraceAnExample) {
+  FindChannelsRun run;
+  run.decoder = TinyDecoder();
+  run.search = SmallSearch();
+  Planted planted(run.search.states.tokens);
+  run.hooks = {&planted};
+  run.top = 2;
+  ValidationRequest validation;
+  validation.plan.task = "kv:pairs=2";
+  validation.plan.examples = 3;
+  validation.plan.places = {1, 2};
+  validation.plan.layers = {false, {{3, 8}}};
+  validation.factors = {0, -1};
+  validation.control = true;
+  run.validation = validation;
+  const std::vector<Record> records = FindChannels(run, {});
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ(records[0].name, "channel_search");
+  const Record& validated = records[1];
+  validated.Check();
+  EXPECT_EQ(validated.FindAxis("setting")->size, 1 + 2 * 2 * 2);
+  EXPECT_EQ(validated.FindAxis("setting")->labels[2], "channel(3, factor=-1, layers=3-8)");
+  // The same losses as a sweep's own means.
+  const auto& means = std::get<std::vector<double>>(records[2].FindArray("answer_nll")->data);
+  const auto& places = std::get<std::vector<double>>(validated.FindArray("place_loss")->data);
+  EXPECT_EQ(means, places);
+  const auto& loss = std::get<std::vector<double>>(validated.FindArray("loss")->data);
+  EXPECT_NEAR(loss[2], (places[4] + places[5]) / 2, 1e-9);
+  EXPECT_NE(loss[0], loss[2]);
+}
+
+TEST(PositionAwareness, OfHeadsWhoseAttentionIsKnown) {
+  // Keys of key-value head 0: positions up to 149 point to the first dimension; of 1: every
+  // seventh. Queries look along it, against it, along it, and nowhere.
+  constexpr int64_t kTokens = 200;
+  class Known : public Hook {
+   public:
+    HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override {
+      const bool wanted = point.site == HookSite::kQuery || point.site == HookSite::kKey;
+      return wanted ? HookRequest{HookAccess::kWrite, {0, sequence.rows}} : HookRequest{};
+    }
+    void See(HookView& view) override {
+      constexpr float kLooks[] = {1, -1, 1, 0};
+      for (int64_t row = 0; row < view.shape[1]; ++row) {
+        const int64_t position = view.first_row + row;
+        for (int64_t head = 0; head < view.shape[2]; ++head) {
+          float first =
+              head == 0 ? (position < 150 ? 1.0f : 0.0f) : (position % 7 == 0 ? 1.0f : 0.0f);
+          // Logits of 3: queries of 6 over sqrt(4).
+          if (view.point.site == HookSite::kQuery) first = 6 * kLooks[head];
+          for (int64_t i = 0; i < view.shape[3]; ++i) view.Set(0, row, head, i, i == 0 ? first : 0);
+        }
+      }
+    }
+  };
+  const ModelConfig& config = TinyDecoder()->config();
+  Known known;
+  PositionAwareness scores(config, kernels::ThresholdRule::kGreater);
+  RunRequest request;
+  const auto ids = RandomTextIds(TinyDecoder()->tokenizer(), 4, 0, kTokens);
+  request.ids = ids;
+  request.hooks = {&known, &scores};
+  TinyDecoder()->RunOne(request, {});
+  // Attention weights against 3/n: e^3 of 150 keys is too thinly spread; the 50 others, looked
+  // away from by head 1, are not; 29 keys of e^3 are far above; even attention never is.
+  const std::vector<float> expected = {0, 50.0f / kTokens, 29.0f / kTokens, 0};
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    for (int64_t head = 0; head < config.heads; ++head) {
+      EXPECT_FLOAT_EQ(scores.score()[static_cast<size_t>(layer * config.heads + head)],
+                      expected[static_cast<size_t>(head)])
+          << layer << " " << head;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace midscope

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/option_binder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+
+namespace midscope::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+Command TestCommand() {
+  Command command;
+  command.name = "try";
+  command.description = "Tries.";
+  command.positionals = {"model"};
+  OptionDescription model = OutOption("a model");
+  model.name = "model";
+  model.required = true;
+  OptionDescription factor;
+  factor.name = "factor";
+  factor.type = OptionType::kNumber;
+  factor.help = "a factor";
+  factor.unit = "nats";
+  factor.minimum = -2;
+  factor.maximum = 2;
+  factor.default_value = 0.5;
+  command.options = {model, factor, WithOption("settings"), FlagOption("json", "as JSON"),
+                     TextOption("prompt", "text")};
+  command.examples = "  midscope try m.gguf";
+  return command;
+}
+
+OptionSet Parse(const std::vector<std::string>& arguments) {
+  const Command command = TestCommand();
+  OptionSet options(command.options);
+  EXPECT_FALSE(ParseArguments(command, arguments, options).has_value());
+  return options;
+}
+
+std::string FailureOf(const std::vector<std::string>& arguments) {
+  try {
+    Parse(arguments);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+TEST(OptionBinder, ReadsEveryType) {
+  const OptionSet options = Parse({"m.gguf", "--factor", "-1.5", "--with", "none", "--with",
+                                   "channel(100, factor=-1)", "--json", "--prompt=two words"});
+  EXPECT_EQ(options.Text("model"), "m.gguf");
+  EXPECT_EQ(options.Number("factor"), -1.5);
+  EXPECT_EQ(options.TextList("with"),
+            (std::vector<std::string>{"none", "channel(100, factor=-1)"}));
+  EXPECT_TRUE(options.Flag("json"));
+  EXPECT_EQ(options.Text("prompt"), "two words");
+}
+
+TEST(OptionBinder, LeavesDefaults) {
+  const OptionSet options = Parse({"m.gguf"});
+  EXPECT_EQ(options.Number("factor"), 0.5);
+  EXPECT_FALSE(options.Flag("json"));
+  EXPECT_FALSE(options.IsSet("prompt"));
+}
+
+TEST(OptionBinder, TakesTextAsItIs) {
+  for (const std::string text :
+       {"[a, b]", "-5", "{}", "%%", "a\nb", " spaces ", "\"quoted\"", "--", "a,b;c", "naïve ½"}) {
+    EXPECT_EQ(Parse({"m.gguf", "--prompt", text}).Text("prompt"), text);
+    EXPECT_EQ(Parse({"m.gguf", "--with", text}).TextList("with"), std::vector<std::string>{text});
+  }
+}
+
+TEST(OptionBinder, NamesTheNearestOption) {
+  EXPECT_THAT(FailureOf({"m.gguf", "--wiht", "none"}), HasSubstr("--wiht"));
+  EXPECT_THAT(FailureOf({"m.gguf", "--wiht", "none"}), HasSubstr("Did you mean --with?"));
+  EXPECT_THAT(FailureOf({"m.gguf", "--facter=1"}), HasSubstr("Did you mean --factor?"));
+}
+
+TEST(OptionBinder, RefusesWhatTheDescriptionRefuses) {
+  EXPECT_THAT(FailureOf({"m.gguf", "--factor", "3"}), HasSubstr("-2 to 2"));
+  EXPECT_THAT(FailureOf({"m.gguf", "--factor", "three"}), HasSubstr("three"));
+  EXPECT_THAT(FailureOf({"m.gguf", "--factor", "1", "--factor", "2"}), HasSubstr("2 times"));
+  EXPECT_THAT(FailureOf({"m.gguf", "more"}), HasSubstr("'more'"));
+  EXPECT_THAT(FailureOf({"--json"}), HasSubstr("MODEL"));
+  EXPECT_THAT(FailureOf({"m.gguf", "--factor"}), HasSubstr("factor"));
+}
+
+TEST(OptionBinder, HelpHoldsEveryOptionAndTheExamples) {
+  const Command command = TestCommand();
+  OptionSet options(command.options);
+  const auto help = ParseArguments(command, {"--help"}, options);
+  ASSERT_TRUE(help.has_value());
+  EXPECT_EQ(*help, HelpText(command));
+  for (const OptionDescription& option : command.options) {
+    EXPECT_THAT(*help, HasSubstr(option.name == "model" ? "MODEL" : "--" + option.name));
+    EXPECT_THAT(*help, HasSubstr(option.help));
+  }
+  EXPECT_THAT(*help, HasSubstr("-2 to 2; in nats; default: 0.5"));
+  EXPECT_THAT(*help, HasSubstr("midscope try m.gguf"));
+}
+
+TEST(Commands, DescribeTheirOptionsOnceAndHaveExamples) {
+  for (const Command& command : Commands()) {
+    const OptionSet options(command.options);  // throws where a name stands twice
+    EXPECT_THAT(command.examples, HasSubstr("midscope " + command.name));
+    for (const std::string& name : command.positionals) options.Describe(name);
+    for (const OptionDescription& option : command.options) EXPECT_FALSE(option.help.empty());
+  }
+}
+
+TEST(Commands, NearestNameIsNamed) {
+  try {
+    FindCommand("swep");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'sweep'"));
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  }
+}
+
+}  // namespace
+}  // namespace midscope::cli

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "core/intervention/presets.h"
+#include "probes/cli/help.h"
+#include "probes/cli/progress_line.h"
+#include "probes/cli/setting_letters.h"
+#include "probes/cli/text_table.h"
+
+namespace midscope::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(TextTable, AlignsNumbersRightAndTextLeft) {
+  TextTable table({"name", "nll"});
+  table.Add({"none", "2.10"});
+  table.Add({"é", "12.5"});
+  EXPECT_EQ(table.Text(),
+            "name   nll\n"
+            "none  2.10\n"
+            "é     12.5\n");
+}
+
+TEST(ProgressText, HasRateAndTimeLeft) {
+  EXPECT_EQ(ProgressText({"sweep", 10, 40, "samples"}, 0, 20),
+            "sweep 10/40 samples, 0.5 samples/s, 60 s left");
+}
+
+TEST(ProgressText, TellsBytesInTheirUnits) {
+  EXPECT_EQ(ProgressText({"fetch", 30'000'000, 1'530'000'000, "bytes"}, 10'000'000, 10),
+            "fetch 30.0 MB of 1.5 GB, 2.0 MB/s, 12:30 min left");
+}
+
+TEST(ProgressText, DoesNotCountWhatAnEarlierProcessDid) {
+  EXPECT_EQ(ProgressText({"sweep", 30, 40, "samples"}, 20, 10),
+            "sweep 30/40 samples, 1 samples/s, 10 s left");
+  EXPECT_EQ(ProgressText({"sweep", 20, 40, "samples"}, 20, 10), "sweep 20/40 samples");
+}
+
+TEST(Help, InterventionsListsEveryTermWithItsArguments) {
+  const std::string help = InterventionHelp();
+  for (const char* text : {"ms-poe", "first_layer", "pi", "channel", "rows", "rank|code|group"}) {
+    EXPECT_THAT(help, HasSubstr(text));
+  }
+  for (const char* text : {"yarn", "beta_fast", "self-extend", "ratios", "preset", "arXiv"}) {
+    EXPECT_THAT(help, HasSubstr(text));
+  }
+  EXPECT_THAT(Help({"tasks"}), HasSubstr("list:lines=20"));
+  EXPECT_THAT(Help({}), HasSubstr("midscope help interventions"));
+}
+
+TEST(Help, LinesAreNoWiderThanATerminal) {
+  for (const char* topic : {"interventions", "tasks", "probes"}) {
+    std::istringstream lines(Help({topic}));
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(line.size(), 100U) << topic << ": " << line;
+    }
+  }
+}
+
+TEST(SettingLetters, StandForWideSettingsOnly) {
+  const SettingLetters narrow({"none", "pi(1.5)"});
+  EXPECT_EQ(narrow.Name(1), "pi(1.5)");
+  EXPECT_EQ(narrow.Legend(), "");
+  const std::string wide = "channel([100,215], factor=[-1,0], layers=[2-8,12])";
+  const SettingLetters letters({"none", wide});
+  EXPECT_EQ(letters.Name(0), "a");
+  EXPECT_EQ(letters.Name(1), "b");
+  EXPECT_EQ(letters.Legend(), "a  none\nb  " + wide + "\n");
+}
+
+TEST(Help, PresetsStandWithModelsSourceAndWarnings) {
+  const std::string help = Help({"presets"});
+  for (const Preset& preset : InterventionPresets()) {
+    std::string told = "  " + preset.name;
+    told += "\n    " + preset.text + "\n    " + preset.models + "; " + preset.source + "\n";
+    if (!preset.bos.empty()) told += "    " + preset.bos + "\n";
+    if (!preset.warning.empty()) told += "    " + preset.warning + "\n";
+    EXPECT_THAT(help, HasSubstr(told));
+  }
+  // Both of the pair that can't both be right carry the warning.
+  for (const char* text : {"channel(4283,", "channel(4923,"}) {
+    for (const Preset& preset : InterventionPresets()) {
+      if (preset.text.find(text) == std::string::npos) continue;
+      EXPECT_THAT(preset.warning,
+                  AllOf(HasSubstr("4283"), HasSubstr("4923"), HasSubstr("digit transposition")));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace midscope::cli

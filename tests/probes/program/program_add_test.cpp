@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// `midscope sweep --add`: settings, places and samples join a file, whose data sets are then the
+// bits of one run of the whole plan; anything else is refused by its name.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "data/store/record_reader.h"
+#include "tests/probes/support/run_program.h"
+
+namespace midscope {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::ProgramRun;
+using testing::RunMidscope;
+using testing::TemporaryFolder;
+using Arguments = std::vector<std::string>;
+
+constexpr const char* kChannel = "channel(100, factor=-1, layers=8-25)";
+
+Arguments Sweep(const std::string& file, const Arguments& more) {
+  Arguments arguments = {"sweep",  "embedded", "--task", "list:lines=6", "--seed", "5",
+                         "--json", "--out",    file};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+ProgramRun RunWell(const Arguments& arguments) {
+  ProgramRun run = RunMidscope(arguments);
+  EXPECT_EQ(run.status, 0) << run.err;
+  return run;
+}
+
+// NaN is no reason to differ.
+bool SameArrayBits(const ArrayData& a, const ArrayData& b) {
+  if (a.index() != b.index()) return false;
+  return std::visit(
+      [&](const auto& left) {
+        const auto& right = std::get<std::decay_t<decltype(left)>>(b);
+        using T = typename std::decay_t<decltype(left)>::value_type;
+        if constexpr (std::is_floating_point_v<T>) {
+          return left.size() == right.size() &&
+                 std::memcmp(left.data(), right.data(), left.size() * sizeof(T)) == 0;
+        } else {
+          return left == right;
+        }
+      },
+      a);
+}
+
+// Names and contents of all arrays, axes and plans are equal.
+void ExpectSameFile(const std::string& a, const std::string& b) {
+  const RunReader one(a);
+  const RunReader other(b);
+  EXPECT_EQ(json::parse(one.plan_json()), json::parse(other.plan_json()));
+  ASSERT_EQ(one.record_names(), other.record_names());
+  for (const std::string& name : one.record_names()) {
+    const Record left = one.Read(name);
+    const Record right = other.Read(name);
+    EXPECT_EQ(left.attributes, right.attributes) << name;
+    ASSERT_EQ(left.arrays.size(), right.arrays.size()) << name;
+    for (size_t i = 0; i < left.arrays.size(); ++i) {
+      EXPECT_EQ(left.arrays[i].name, right.arrays[i].name);
+      EXPECT_TRUE(SameArrayBits(left.arrays[i].data, right.arrays[i].data))
+          << name << "/" << left.arrays[i].name;
+    }
+  }
+}
+
+TEST(ProgramAdd, TheFileIsThatOfOneRunOfTheWholePlan) {
+  const TemporaryFolder folder;
+  const std::string grown = folder.File("grown.h5");
+  RunWell(Sweep(grown, {"--places", "1,6", "--samples", "2", "--with", "none"}));
+  const ProgramRun added =
+      RunWell(Sweep(grown, {"--add", "--places", "3", "--with", kChannel, "--with", "pi(1.5)"}));
+  EXPECT_THAT(added.err, HasSubstr("stays as it is"));
+  const ProgramRun more = RunWell(Sweep(grown, {"--add", "--samples", "3"}));
+  EXPECT_THAT(more.err, Not(HasSubstr("run again")));
+  const std::string whole = folder.File("whole.h5");
+  const ProgramRun at_once =
+      RunWell(Sweep(whole, {"--places", "1,3,6", "--samples", "3", "--with", "none", "--with",
+                            kChannel, "--with", "pi(1.5)"}));
+  EXPECT_EQ(json::parse(more.out)["rows"], json::parse(at_once.out)["rows"]);
+  ExpectSameFile(grown, whole);
+  EXPECT_FALSE(std::filesystem::exists(grown + ".adding"));
+}
+
+TEST(ProgramAdd, NothingToAddPrintsTheTable) {
+  const TemporaryFolder folder;
+  const std::string file = folder.File("run.h5");
+  const ProgramRun first = RunWell(Sweep(file, {"--places", "1", "--samples", "2"}));
+  const ProgramRun again = RunWell(Sweep(file, {"--add", "--places", "1"}));
+  EXPECT_THAT(again.err, HasSubstr("nothing to add"));
+  EXPECT_EQ(again.out, first.out);
+}
+
+TEST(ProgramAdd, WhatDiffersIsNamed) {
+  const TemporaryFolder folder;
+  const std::string file = folder.File("run.h5");
+  RunWell(Sweep(file, {"--places", "1", "--samples", "1", "--with", "none"}));
+  const ProgramRun resumed = RunMidscope(Sweep(file, {"--resume", "--places", "1", "--samples", "1",
+                                                      "--with", "none", "--with", "pi(1.5)"}));
+  EXPECT_EQ(resumed.status, 1);
+  EXPECT_THAT(resumed.err, AllOf(HasSubstr("settings: there without 'pi(1.5)'"), HasSubstr("--add"),
+                                 Not(HasSubstr("{"))));
+  const ProgramRun other = RunMidscope(Sweep(file, {"--add", "--bos", "on"}));
+  EXPECT_EQ(other.status, 1);
+  EXPECT_THAT(other.err, HasSubstr("bos is not set there, and 'on' is asked for"));
+  EXPECT_EQ(RunMidscope(Sweep(folder.File("none.h5"), {"--add"})).status, 2);
+  EXPECT_EQ(RunMidscope(Sweep(file, {"--add", "--resume"})).status, 2);
+}
+
+TEST(ProgramAdd, EqualSettingsAreRefused) {
+  const TemporaryFolder folder;
+  const ProgramRun run =
+      RunMidscope(Sweep(folder.File("run.h5"), {"--with", "pi(1.5)", "--with", "pi(ratio=1.5)"}));
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, HasSubstr("same setting"));
+}
+
+}  // namespace
+}  // namespace midscope

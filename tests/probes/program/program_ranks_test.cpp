@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// One sweep shared by several processes: the same numbers as one process gives, also when a rank is
+// killed on the way and another number of ranks goes on. Needs a build with MIDSCOPE_MPI and
+// mpirun.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "data/store/record_reader.h"
+#include "data/sweep/rank_parts.h"
+#include "tests/data/support/example_records.h"
+#include "tests/paths.h"
+#include "tests/probes/support/run_program.h"
+
+namespace midscope {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::ProgramRun;
+using testing::RunMidscope;
+
+class Ranks : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::string(MIDSCOPE_MPIRUN).empty()) {
+      GTEST_SKIP() << "built without MIDSCOPE_MPI, or there is no mpirun";
+    }
+  }
+
+  std::vector<std::string> Sweep(const std::string& file,
+                                 const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> line = {"sweep",     "embedded",
+                                     "--task",    "list:lines=4",
+                                     "--places",  "1,4",
+                                     "--samples", samples_,
+                                     "--seed",    "3",
+                                     "--with",    "none",
+                                     "--with",    "channel(100, factor=-1, layers=8-25)",
+                                     "--out",     folder_.File(file)};
+    line.insert(line.end(), more.begin(), more.end());
+    return line;
+  }
+
+  // The command under mpirun, in a session of its own so that it can be killed as a whole.
+  pid_t Start(int ranks, std::vector<std::string> arguments) const {
+    std::vector<std::string> line = {MIDSCOPE_MPIRUN,       "--allow-run-as-root",
+                                     "--oversubscribe",     "-n",
+                                     std::to_string(ranks), MIDSCOPE_PROGRAM};
+    line.insert(line.end(), arguments.begin(), arguments.end());
+    std::vector<char*> pointers;
+    pointers.reserve(line.size() + 1);
+    for (std::string& argument : line) pointers.push_back(argument.data());
+    pointers.push_back(nullptr);
+    const std::string out = folder_.File("out");
+    const pid_t child = fork();
+    if (child == 0) {
+      if (!std::freopen(out.c_str(), "w", stdout) ||
+          !std::freopen((out + ".err").c_str(), "w", stderr)) {
+        _exit(9);
+      }
+      execv(pointers.front(), pointers.data());
+      _exit(9);
+    }
+    return child;
+  }
+
+  static int Wait(pid_t child) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  }
+
+  void ExpectSameSamples(const std::string& a, const std::string& b) const {
+    const RunFile left = ReadRecords(folder_.File(a));
+    const RunFile right = ReadRecords(folder_.File(b));
+    ASSERT_EQ(left.records.size(), right.records.size());
+    for (size_t i = 0; i < left.records.size(); ++i) {
+      ExpectSameRecord(left.records[i], right.records[i]);
+    }
+    EXPECT_EQ(left.plan_json, right.plan_json);
+  }
+
+  std::string samples_ = "10";
+  TemporaryFolder folder_;
+};
+
+TEST_F(Ranks, GiveTheNumbersOfOneProcess) {
+  const ProgramRun alone = RunMidscope(Sweep("alone.h5"));
+  ASSERT_EQ(alone.status, 0) << alone.err;
+  ASSERT_EQ(Wait(Start(2, Sweep("shared.h5"))), 0) << ReadBytes(folder_.File("out.err"));
+  const auto table = [](const std::string& out) { return out.substr(0, out.find("file: ")); };
+  EXPECT_EQ(table(ReadBytes(folder_.File("out"))), table(alone.out)) << "the table, once";
+  ExpectSameSamples("alone.h5", "shared.h5");
+  EXPECT_TRUE(RankParts(folder_.File("shared.h5")).empty());
+}
+
+// Attention rows stay where the ranks wrote them; one process that goes on takes all into one file.
+TEST_F(Ranks, LeaveAPartEachWhereRowsAreLarge) {
+  const std::string file = folder_.File("shared.h5");
+  ASSERT_EQ(RunMidscope(Sweep("alone.h5", {"--attention"})).status, 0);
+  ASSERT_EQ(Wait(Start(2, Sweep("shared.h5", {"--attention"}))), 0)
+      << ReadBytes(folder_.File("out.err"));
+  ExpectSameSamples("alone.h5", "shared.h5");
+  EXPECT_THAT(RunReader(file).parts(), ElementsAre("shared.h5.rank0", "shared.h5.rank1"));
+  // More samples by other ranks, whose numbers go on.
+  const std::vector<std::string> more = {"--attention", "--resume"};
+  samples_ = "14";
+  ASSERT_EQ(Wait(Start(3, Sweep("shared.h5", more))), 0) << ReadBytes(folder_.File("out.err"));
+  EXPECT_GE(RunReader(file).parts().size(), 3U);
+  EXPECT_TRUE(std::filesystem::exists(file + ".rank0"));
+  ASSERT_EQ(RunMidscope(Sweep("alone.h5", more)).status, 0);
+  ExpectSameSamples("alone.h5", "shared.h5");
+  ASSERT_EQ(RunMidscope(Sweep("shared.h5", more)).status, 0);
+  ExpectSameSamples("alone.h5", "shared.h5");
+  EXPECT_TRUE(RankParts(file).empty());
+}
+
+// The journal of rank 1 and its process, as soon as it has finished a sample.
+pid_t RankOneAtWork(const std::string& journal, const std::string& name) {
+  std::error_code ignored;
+  for (int round = 0; round < 3000; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (!std::filesystem::exists(journal, ignored) ||
+        std::filesystem::file_size(journal, ignored) < 2000) {
+      continue;
+    }
+    for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+      std::ifstream environment(entry.path() / "environ", std::ios::binary);
+      std::ifstream command(entry.path() / "cmdline", std::ios::binary);
+      const std::string variables(std::istreambuf_iterator<char>(environment), {});
+      const std::string words(std::istreambuf_iterator<char>(command), {});
+      if (words.find(name) != std::string::npos &&
+          variables.find("OMPI_COMM_WORLD_RANK=1") != std::string::npos) {
+        return std::stoi(entry.path().filename().string());
+      }
+    }
+  }
+  return -1;
+}
+
+TEST_F(Ranks, AKilledRankLosesNoFinishedSample) {
+  const std::string file = folder_.File("killed.h5");
+  const pid_t job = Start(2, Sweep("killed.h5"));
+  const pid_t victim = RankOneAtWork(file + ".rank1.journal", file);
+  ASSERT_GT(victim, 0) << ReadBytes(folder_.File("out.err"));
+  kill(victim, SIGKILL);
+  EXPECT_NE(Wait(job), 0) << "mpirun ends the job";
+  const size_t finished = SweepStore::OpenForReading(file + ".rank1").finished().size();
+  EXPECT_GE(finished, 1U);
+
+  const ProgramRun refused = RunMidscope(Sweep("killed.h5"));
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--resume"));
+  std::vector<std::string> resume = Sweep("killed.h5");
+  resume.emplace_back("--resume");
+  ASSERT_EQ(Wait(Start(3, resume)), 0) << ReadBytes(folder_.File("out.err"));
+  ASSERT_EQ(RunMidscope(Sweep("alone.h5")).status, 0);
+  ExpectSameSamples("alone.h5", "killed.h5");
+  EXPECT_TRUE(RankParts(file).empty());
+}
+
+TEST_F(Ranks, NeedAFile) {
+  EXPECT_EQ(Wait(Start(2, {"sweep", "embedded", "--samples", "1"})), 2);
+  EXPECT_THAT(ReadBytes(folder_.File("out.err")), HasSubstr("--out"));
+}
+
+TEST(WithoutMpi, SeveralProcessesAreRefused) {
+  if (!std::string(MIDSCOPE_MPIRUN).empty()) GTEST_SKIP() << "built with MIDSCOPE_MPI";
+  setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+  const ProgramRun run = RunMidscope({"sweep", "embedded", "--samples", "1"});
+  unsetenv("OMPI_COMM_WORLD_SIZE");
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, HasSubstr("MIDSCOPE_MPI"));
+}
+
+}  // namespace
+}  // namespace midscope

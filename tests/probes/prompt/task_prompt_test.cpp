@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// Tasks as prompts: passages under a chat template, BOS, choices.
+#include "probes/prompt/task_prompt.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "tests/core/support/error_message.h"
+#include "tests/core/support/temporary_folder.h"
+#include "tests/probes/support/open_model.h"
+
+namespace midscope {
+namespace {
+
+using ::midscope::test::ErrorMessage;
+using testing::EmbeddedModel;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string TextOf(const Prompt& prompt, const std::string& span) {
+  const Span* found = prompt.FindSpan(span);
+  return found ? prompt.text.substr(static_cast<size_t>(found->byte_begin),
+                                    static_cast<size_t>(found->byte_end - found->byte_begin))
+               : "";
+}
+
+PromptFormat Chat(const std::string& chat_template, BosRule bos) {
+  PromptFormat format;
+  format.chat_template = chat_template;
+  format.bos = bos;
+  return format;
+}
+
+TEST(TaskPrompt, PassagesAreFoundAgainInAChatTemplate) {
+  const Tokenizer& tokenizer = EmbeddedModel()->tokenizer();
+  const auto task = MakeTaskFor(tokenizer, "list:lines=5", 1);
+  const TaskSample sample = task->Make(0, 3);
+  const TaskQuestion plain = MakeQuestion(tokenizer, sample, {});
+  const TaskQuestion chat = MakeQuestion(tokenizer, sample, Chat("model", BosRule::kTemplate));
+  EXPECT_THAT(chat.prompt.text, StartsWith("<|im_start|>system"));
+  EXPECT_THAT(chat.prompt.text, HasSubstr(sample.text));
+  for (const TextSpan& span : sample.spans) {
+    EXPECT_EQ(TextOf(chat.prompt, span.name), TextOf(plain.prompt, span.name));
+    EXPECT_NE(TextOf(chat.prompt, span.name), "");
+  }
+  EXPECT_GT(chat.prompt.FindSpan("gold")->token_begin, plain.prompt.FindSpan("gold")->token_begin);
+  // The model's turn begins on a line of its own, so the answer has no leading space.
+  EXPECT_EQ(plain.prompt.answer, sample.answer);
+  EXPECT_EQ(" " + chat.prompt.answer, sample.answer);
+}
+
+TEST(TaskPrompt, FamiliesWriteTheirOwnFormat) {
+  const Tokenizer& tokenizer = EmbeddedModel()->tokenizer();
+  const auto task = MakeTaskFor(tokenizer, "list:lines=3", 1);
+  const TaskSample sample = task->Make(0, 1);
+  const TaskQuestion vicuna = MakeQuestion(tokenizer, sample, Chat("vicuna", BosRule::kOff));
+  EXPECT_THAT(vicuna.prompt.text, StartsWith("A chat between"));
+  EXPECT_EQ(vicuna.prompt.answer, sample.answer);  // after "ASSISTANT:"
+  EXPECT_EQ(TextOf(vicuna.prompt, "gold"), TextOf(TaskPrompt(tokenizer, sample), "gold"));
+  EXPECT_THAT(
+      ErrorMessage([&] { MakeQuestion(tokenizer, sample, Chat("vikuna", BosRule::kTemplate)); }),
+      HasSubstr("vicuna"));
+}
+
+TEST(TaskPrompt, BosStandsFirstOnceWhereItIsAskedFor) {
+  const Tokenizer& tokenizer = EmbeddedModel()->tokenizer();
+  ASSERT_TRUE(tokenizer.bos_id());
+  const auto task = MakeTaskFor(tokenizer, "list:lines=3", 1);
+  const TaskSample sample = task->Make(0, 2);
+  const auto count = [&](const PromptFormat& format) {
+    const std::vector<int32_t> ids = MakeQuestion(tokenizer, sample, format).prompt.ids;
+    return std::pair(ids.front() == *tokenizer.bos_id(), ids.size());
+  };
+  const auto [plain_first, plain] = count({});
+  EXPECT_FALSE(plain_first);
+  EXPECT_EQ(count(Chat("", BosRule::kOn)), std::pair(true, plain + 1));
+  // The embedded model's BOS is what its template begins with.
+  const auto [written, chat] = count(Chat("model", BosRule::kTemplate));
+  EXPECT_TRUE(written);
+  EXPECT_EQ(count(Chat("model", BosRule::kOn)), std::pair(true, chat));
+  const TaskQuestion off = MakeQuestion(tokenizer, sample, Chat("model", BosRule::kOff));
+  EXPECT_EQ(off.prompt.ids.size(), chat - 1);
+  EXPECT_EQ(TextOf(off.prompt, "gold"), TextOf(TaskPrompt(tokenizer, sample), "gold"));
+}
+
+TEST(TaskPrompt, ChoicesAreTokensThatFollowThePrompt) {
+  const test::TemporaryFolder folder;
+  folder.Write("sky_test.csv", "What is blue?,grass,the sky,snow,coal,B\n");
+  const Tokenizer& tokenizer = EmbeddedModel()->tokenizer();
+  const auto task =
+      MakeTaskFor(tokenizer, "mmlu:shots=0,file=" + (folder.path() / "sky_test.csv").string(), 1);
+  EXPECT_TRUE(task->scored_by_likelihood());
+  const TaskQuestion question = MakeQuestion(tokenizer, task->Make(0, 1), {});
+  ASSERT_EQ(question.choice_ids.size(), 4u);
+  EXPECT_EQ(question.choice_ids[1], question.prompt.answer_ids.front());
+  EXPECT_EQ(tokenizer.TokenText(question.choice_ids[3]), " D");
+}
+
+TEST(TaskPrompt, ASystemMessageNeedsAChatTemplate) {
+  const Tokenizer& tokenizer = EmbeddedModel()->tokenizer();
+  const auto task = MakeTaskFor(tokenizer, "needle:tokens=300,form=chat", 1);
+  const TaskSample sample = task->Make(0, 1);
+  EXPECT_THAT(ErrorMessage([&] { MakeQuestion(tokenizer, sample, {}); }), HasSubstr("--chat"));
+  const TaskQuestion question = MakeQuestion(tokenizer, sample, Chat("model", BosRule::kTemplate));
+  EXPECT_THAT(question.prompt.text, HasSubstr(sample.system));
+}
+
+TEST(TaskPrompt, TheHashOfATasksFilesTellsThemApart) {
+  const test::TemporaryFolder folder;
+  const auto spec = [&](const std::string& name) {
+    return "jsonl:file=" + (folder.path() / name).string();
+  };
+  folder.Write("a.jsonl", "{}");
+  folder.Write("b.jsonl", "{}");
+  folder.Write("c.jsonl", "{ }");
+  EXPECT_EQ(TaskFilesHash(spec("a.jsonl")), TaskFilesHash(spec("b.jsonl")));
+  EXPECT_NE(TaskFilesHash(spec("a.jsonl")), TaskFilesHash(spec("c.jsonl")));
+  EXPECT_EQ(TaskFilesHash("list:lines=5"), "");
+}
+
+}  // namespace
+}  // namespace midscope

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "probes/statistics/outcome_statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace midscope {
+namespace {
+
+// Two settings, two places; the second setting is always 1 nat worse at place 0 and 0.5 better at
+// place 1, however much samples differ.
+std::vector<SampleOutcome> Outcomes() {
+  std::vector<SampleOutcome> outcomes;
+  for (int64_t sample = 0; sample < 12; ++sample) {
+    const double base = static_cast<double>(sample * sample % 7);
+    outcomes.push_back({sample,
+                        {base, 2 * base, base + 1, 2 * base - 0.5},
+                        {static_cast<uint8_t>(sample % 2), 0, 1, 1}});
+  }
+  return outcomes;
+}
+
+TEST(OutcomeStatistics, PairedDifferenceIsSharpWhereMeansAreNot) {
+  const std::vector<CellStatistics> cells = SummariseOutcomes(Outcomes(), 2, 2, 5);
+  ASSERT_EQ(cells.size(), 4u);
+  EXPECT_NEAR(cells[2].difference, 1, 1e-12);
+  EXPECT_NEAR(cells[2].difference_interval.low, 1, 1e-12);
+  EXPECT_NEAR(cells[3].difference, -0.5, 1e-12);
+  EXPECT_GT(cells[2].answer_nll_interval.high - cells[2].answer_nll_interval.low, 0.5);
+  EXPECT_EQ(cells[0].difference, 0);
+  EXPECT_DOUBLE_EQ(cells[0].accuracy, 0.5);
+  EXPECT_DOUBLE_EQ(cells[3].accuracy, 1);
+  EXPECT_EQ(cells[0].samples, 12);
+}
+
+TEST(OutcomeStatistics, OrderOfSamplesDoesNotChangeABit) {
+  std::vector<SampleOutcome> outcomes = Outcomes();
+  const std::vector<CellStatistics> one = SummariseOutcomes(outcomes, 2, 2, 5);
+  std::reverse(outcomes.begin(), outcomes.end());
+  const std::vector<CellStatistics> two = SummariseOutcomes(outcomes, 2, 2, 5);
+  for (size_t i = 0; i < one.size(); ++i) {
+    EXPECT_EQ(one[i].answer_nll, two[i].answer_nll);
+    EXPECT_EQ(one[i].answer_nll_interval.low, two[i].answer_nll_interval.low);
+    EXPECT_EQ(one[i].difference_interval.high, two[i].difference_interval.high);
+  }
+}
+
+TEST(OutcomeStatistics, RecordHoldsWhatTheEnginePromises) {
+  const Record record =
+      OutcomeMeansRecord({"none", "pi(1.5)"}, {1, 20}, SummariseOutcomes(Outcomes(), 2, 2, 5));
+  record.Check();
+  EXPECT_EQ(record.name, "outcome_means");
+  for (const char* name : {"answer_nll", "answer_nll_low", "answer_nll_high", "accuracy"}) {
+    const Array* array = record.FindArray(name);
+    ASSERT_NE(array, nullptr) << name;
+    EXPECT_EQ(array->axes, (std::vector<std::string>{"setting", "place"}));
+  }
+  EXPECT_EQ(record.FindAxis("place")->values, (std::vector<double>{1, 20}));
+  EXPECT_EQ(std::get<std::vector<int64_t>>(record.FindArray("samples")->data),
+            (std::vector<int64_t>{12, 12}));
+}
+
+// Of 8 samples, none right (a bootstrap said [0, 0]).
+TEST(OutcomeStatistics, SharesHaveWilsonsIntervalAndMeansStudents) {
+  std::vector<SampleOutcome> outcomes;
+  for (int64_t sample = 0; sample < 8; ++sample) {
+    outcomes.push_back({sample, {static_cast<double>(sample)}, {0}, {}, {1.0}});
+  }
+  const CellStatistics cell = SummariseOutcomes(outcomes, 1, 1, 5)[0];
+  EXPECT_EQ(cell.accuracy_interval.low, 0);
+  EXPECT_NEAR(cell.accuracy_interval.high, 0.3244, 1e-4);
+  EXPECT_NEAR(cell.generation_interval.low, 1 - 0.3244, 1e-4);  // scores of 0 and 1 are a share
+  // Of 0..7: 3.5 +- t(7) x 2.4495 / sqrt(8).
+  EXPECT_NEAR(cell.answer_nll_interval.low, 3.5 - 2.364624 * 2.449490 / std::sqrt(8.0), 1e-4);
+  const auto methods = CellMethods(outcomes);
+  EXPECT_EQ(methods.at("accuracy"), "Wilson's score");
+  EXPECT_EQ(methods.at("generation_score"), "Wilson's score");
+  EXPECT_EQ(methods.at("answer_nll"), "Student's t");
+}
+
+TEST(OutcomeStatistics, ScoresBetween0And1StayThereAndDoNotCollapse) {
+  std::vector<SampleOutcome> outcomes;
+  for (int64_t sample = 0; sample < 3; ++sample) {
+    outcomes.push_back({sample, {}, {}, {}, {sample == 0 ? 0.9 : 0.1, 0.0}});
+  }
+  const std::vector<CellStatistics> cells = SummariseOutcomes(outcomes, 1, 2, 5);
+  EXPECT_EQ(cells[0].generation_interval.low, 0);   // t would say -0.78
+  EXPECT_EQ(cells[0].generation_interval.high, 1);  // and 1.51
+  EXPECT_EQ(cells[1].generation_score, 0);
+  EXPECT_GT(cells[1].generation_interval.high, 0.5);  // Wilson: 0 of 3
+}
+
+// Two samples; on the second the first setting was not run.
+TEST(OutcomeStatistics, ASettingThatWasNotRunIsInNoNumberOfItsOwn) {
+  const double none = std::nan("");
+  std::vector<SampleOutcome> outcomes = {{0, {2, 3, 1, 1}, {0, 0, 1, 1}},
+                                         {1, {none, none, 5, 7}, {0, 0, 1, 0}},
+                                         {2, {4, 3, 2, 1}, {1, 1, 1, 1}}};
+  outcomes[1].failures = {"prompt too long: it is", ""};
+  const std::vector<CellStatistics> cells = SummariseOutcomes(outcomes, 2, 2, 5);
+  EXPECT_EQ(cells[0].samples, 2);
+  EXPECT_EQ(cells[2].samples, 3);
+  EXPECT_DOUBLE_EQ(cells[0].answer_nll, 3);
+  EXPECT_DOUBLE_EQ(cells[0].accuracy, 0.5);  // the 0 of the setting that was not run is left out
+  EXPECT_DOUBLE_EQ(cells[2].answer_nll, 8.0 / 3);
+  EXPECT_DOUBLE_EQ(cells[2].difference, -1.5);  // of samples 0 and 2
+  const Record record = OutcomeMeansRecord({"none", "pi(2)"}, {1, 2}, cells);
+  EXPECT_EQ(std::get<std::vector<int64_t>>(record.FindArray("samples")->data),
+            (std::vector<int64_t>{2, 3}));
+}
+
+// ZeroSCROLLS averages each ROUGE score first: cbrt(0.5 x 0.25 x 0.4); the mean of the samples'
+// geometric means would be lower.
+TEST(OutcomeStatistics, RougeIsTheGeometricMeanOfTheMeans) {
+  std::vector<SampleOutcome> outcomes;
+  for (int64_t sample = 0; sample < 30; ++sample) {
+    SampleOutcome outcome;
+    outcome.sample = sample;
+    const bool even = sample % 2 == 0;
+    outcome.rouge = even ? std::vector<double>{0.8, 0.0, 0.6} : std::vector<double>{0.2, 0.5, 0.2};
+    outcome.generation_score = {even ? 0.0 : std::cbrt(0.2 * 0.5 * 0.2)};
+    outcomes.push_back(outcome);
+  }
+  const CellStatistics cell = SummariseOutcomes(outcomes, 1, 1, 5)[0];
+  EXPECT_NEAR(cell.generation_score, std::cbrt(0.5 * 0.25 * 0.4), 1e-12);
+  EXPECT_LT(cell.generation_interval.low, cell.generation_score);
+  EXPECT_GT(cell.generation_interval.high, cell.generation_score);
+  EXPECT_EQ(CellMethods(outcomes).at("generation_score"), kBootstrapMethod);
+  for (SampleOutcome& outcome : outcomes) outcome.rouge.clear();  // as older files have it
+  EXPECT_LT(SummariseOutcomes(outcomes, 1, 1, 5)[0].generation_score, 0.15);
+}
+
+TEST(OutcomeStatistics, NoSamplesGiveNoNumbers) {
+  const std::vector<CellStatistics> cells = SummariseOutcomes({}, 1, 2, 5);
+  ASSERT_EQ(cells.size(), 2u);
+  EXPECT_TRUE(std::isnan(cells[0].answer_nll));
+  EXPECT_EQ(cells[0].samples, 0);
+}
+
+}  // namespace
+}  // namespace midscope

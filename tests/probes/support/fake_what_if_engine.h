@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// An engine without a model, whose what-ifs wait at a gate: answers are planted.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "core/base/error.h"
+#include "probes/engine/engine.h"
+
+namespace midscope::testing {
+
+// What the test and the engine share.
+struct WhatIfGate {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool closed = false;              // guarded by mutex
+  bool refuses_none = false;        // as for a prompt beyond the trained context
+  std::vector<Intervention> begun;  // guarded by mutex
+
+  void Set(bool close) {
+    const std::lock_guard lock(mutex);
+    closed = close;
+    changed.notify_all();
+  }
+  // Whether so many what-ifs begin within ten seconds.
+  bool WaitForBegun(size_t count) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, std::chrono::seconds(10), [&] { return begun.size() >= count; });
+  }
+};
+
+class FakeWhatIfEngine : public Engine {
+ public:
+  explicit FakeWhatIfEngine(std::shared_ptr<WhatIfGate> gate) : gate_(std::move(gate)) {}
+
+  // Of channel scaling: its factor; else 1.
+  static double AnswerNll(const Intervention& intervention) {
+    return intervention.channels.empty() ? 1.0 : intervention.channels.front().factor;
+  }
+
+  ModelSummary Open(const OpenRequest&, const JobContext&) override { return {}; }
+  std::vector<Record> SetSubject(const Subject&, const JobContext&) override { return {}; }
+  LookReply Look(const LookRequest&, const JobContext&) override { return {}; }
+  WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override {
+    std::unique_lock lock(gate_->mutex);
+    gate_->begun.push_back(request.intervention);
+    gate_->changed.notify_all();
+    while (gate_->closed) {
+      gate_->changed.wait_for(lock, std::chrono::milliseconds(2));
+      context.ThrowIfCancelled();
+    }
+    context.ThrowIfCancelled();
+    if (gate_->refuses_none && request.intervention.empty())
+      throw UsageError("prompt", "it is too long");
+    if (!request.intervention.crops.empty()) throw UsageError("crop", "the fake cannot");
+    Record outcome;
+    outcome.name = "outcome";
+    outcome.axes = {{"setting", 1, "", {}, {}}, {"place", 1, "", {}, {}}};
+    outcome.arrays = {{"answer_nll",
+                       {"setting", "place"},
+                       std::vector<double>{AnswerNll(request.intervention)},
+                       "",
+                       ""},
+                      {"correct", {"setting", "place"}, std::vector<uint8_t>{1}, "", ""}};
+    Record next;
+    next.name = "next_tokens";
+    next.axes = {{"rank", 2, "", {}, {}}};
+    next.arrays = {{"token_text", {"rank"}, std::vector<std::string>{" a", " b"}, "", ""},
+                   {"next_token_ids", {"rank"}, std::vector<int64_t>{7, 8}, "", ""},
+                   {"probability", {"rank"}, std::vector<double>{0.75, 0.25}, "", ""}};
+    WhatIfReply reply;
+    reply.records = {outcome, next};
+    reply.cost.first_layer = 3;
+    reply.cost.last_rows_only = true;
+    return reply;
+  }
+  Record Compare(const CompareRequest&, const std::function<void(const Record&)>&,
+                 const JobContext&) override {
+    return {};
+  }
+  Provenance Describe() const override { return {}; }
+
+ private:
+  std::shared_ptr<WhatIfGate> gate_;
+};
+
+}  // namespace midscope::testing

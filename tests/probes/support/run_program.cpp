@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "tests/probes/support/run_program.h"
+#include "tests/paths.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+namespace midscope::testing {
+namespace {
+
+std::filesystem::path MakeFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "midscope-test-XXXXXX").string();
+  if (!::mkdtemp(name.data())) throw std::runtime_error("cannot make a temporary folder");
+  return name;
+}
+
+std::string ReadAll(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void Redirect(const std::string& path, int flags, int descriptor) {
+  const int file = ::open(path.c_str(), flags, 0600);
+  if (file < 0 || ::dup2(file, descriptor) < 0) ::_exit(127);
+}
+
+[[noreturn]] void BecomeProgram(std::vector<char*> argv, const ProgramOptions& options,
+                                const std::filesystem::path& folder) {
+  Redirect(options.standard_input.empty() ? "/dev/null" : options.standard_input, O_RDONLY, 0);
+  Redirect((folder / "out").string(), O_WRONLY | O_CREAT, 1);
+  Redirect((folder / "err").string(), O_WRONLY | O_CREAT, 2);
+  if (options.file_size_limit > 0) {
+    // Over the limit write() fails like on a full disk, when its signal is ignored.
+    const auto bytes = static_cast<rlim_t>(options.file_size_limit);
+    const rlimit limit{bytes, bytes};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    std::signal(SIGXFSZ, SIG_IGN);
+  }
+  // Tests share the machine with other tests: waiting threads shall sleep, not spin.
+  ::setenv("OMP_WAIT_POLICY", "passive", 0);
+  ::execv(argv.front(), argv.data());
+  ::_exit(127);
+}
+
+}  // namespace
+
+RunningProgram::RunningProgram(const std::vector<std::string>& arguments,
+                               const ProgramOptions& options)
+    : folder_(MakeFolder()) {
+  std::vector<std::string> words = {MIDSCOPE_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  process_ = ::fork();
+  if (process_ == 0) BecomeProgram(argv, options, folder_);
+}
+
+RunningProgram::~RunningProgram() {
+  if (process_ > 0) {
+    ::kill(process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+  }
+  std::filesystem::remove_all(folder_);
+}
+
+void RunningProgram::Signal(int number) const { ::kill(process_, number); }
+
+bool RunningProgram::Running() {
+  if (process_ > 0 && ::waitpid(process_, &raw_status_, WNOHANG) == process_) process_ = -1;
+  return process_ > 0;
+}
+
+ProgramRun RunningProgram::Wait() {
+  if (process_ > 0) ::waitpid(process_, &raw_status_, 0);
+  process_ = -1;
+  const int status =
+      WIFEXITED(raw_status_) ? WEXITSTATUS(raw_status_) : 128 + WTERMSIG(raw_status_);
+  return {status, ReadAll(folder_ / "out"), ReadAll(folder_ / "err")};
+}
+
+ProgramRun RunMidscope(const std::vector<std::string>& arguments, const ProgramOptions& options) {
+  return RunningProgram(arguments, options).Wait();
+}
+
+TemporaryFolder::TemporaryFolder() : path_(MakeFolder()) {}
+TemporaryFolder::~TemporaryFolder() { std::filesystem::remove_all(path_); }
+
+}  // namespace midscope::testing

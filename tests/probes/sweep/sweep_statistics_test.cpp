@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+#include "probes/sweep/sweep_statistics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "data/tasks/random.h"
+
+namespace midscope {
+namespace {
+
+using ::testing::DoubleNear;
+
+SweepPlan Plan() {
+  SweepPlan plan;
+  plan.places = {1, 10, 20};
+  plan.settings = {ReadSetting("none"), ReadSetting("channel(1, factor=-1)"),
+                   ReadSetting("channel(7, factor=-1)")};
+  plan.settings[2].control_of = plan.settings[1].text;
+  return plan;
+}
+
+// By `none` place 10 costs 1 nat and place 20 2 nats more than place 1; the channel takes the slope
+// away; the control does nothing but add noise.
+std::vector<SampleOutcome> Outcomes() {
+  SplitMix64 random(8);
+  const auto noise = [&] { return static_cast<double>(random.Below(1000)) / 5000; };
+  std::vector<SampleOutcome> outcomes;
+  for (int64_t sample = 0; sample < 24; ++sample) {
+    const double base = static_cast<double>(sample % 5);
+    SampleOutcome outcome;
+    outcome.sample = sample;
+    for (int setting = 0; setting < 3; ++setting) {
+      for (int place = 0; place < 3; ++place) {
+        outcome.answer_nll.push_back(base + (setting == 1 ? 1.0 : place) + noise());
+        outcome.correct.push_back(setting == 1 || place == 0 ? 1 : 0);
+      }
+    }
+    outcomes.push_back(outcome);
+  }
+  return outcomes;
+}
+
+const SettingComparison& Find(const SweepStatistics& statistics, const std::string& measure,
+                              size_t setting, size_t against, const std::string& what) {
+  for (const SettingComparison& one : statistics.comparisons) {
+    if (one.measure == measure && one.setting == setting && one.against == against &&
+        one.what == what) {
+      return one;
+    }
+  }
+  throw std::logic_error("no comparison " + what);
+}
+
+TEST(SweepStatistics, TellWhetherThePlaceMattersAndWhereItIsBest) {
+  const SweepStatistics statistics = AnalyseSweep(Plan(), Outcomes());
+  ASSERT_EQ(statistics.settings.size(), 6u);  // two measures
+  const SettingStatistics& none = statistics.settings[0];
+  EXPECT_EQ(none.measure, "answer_nll");
+  EXPECT_THAT(none.gap, DoubleNear(2, 0.1));
+  EXPECT_LT(none.gap_interval.low, none.gap);
+  EXPECT_EQ(none.best_place, 1);  // the lowest answer_nll
+  EXPECT_EQ(none.worst_place, 20);
+  EXPECT_LT(none.place_p_holm, 0.01);
+  EXPECT_GT(statistics.settings[1].place_p, 0.05);
+  EXPECT_EQ(statistics.settings[3].best_place, 1);  // the highest accuracy
+}
+
+TEST(SweepStatistics, CompareWithTheFirstSettingAndWithTheControl) {
+  const SweepStatistics statistics = AnalyseSweep(Plan(), Outcomes());
+  // Two settings against the first and one against its control: three places, mean and gap each.
+  EXPECT_EQ(statistics.comparisons.size(), 2u * 3u * 5u);
+  const SettingComparison& gap = Find(statistics, "answer_nll", 1, 0, "gap");
+  EXPECT_THAT(gap.difference, DoubleNear(-2, 0.15));
+  EXPECT_LT(gap.interval.high, -1.5);
+  EXPECT_LT(gap.p_holm, 0.01);
+  EXPECT_GT(Find(statistics, "answer_nll", 2, 0, "mean").p_holm, 0.05);
+  const SettingComparison& control = Find(statistics, "answer_nll", 1, 2, "place 20");
+  EXPECT_THAT(control.difference, DoubleNear(-1, 0.1));
+  for (const SettingComparison& one : statistics.comparisons) EXPECT_GE(one.p_holm, one.p);
+}
+
+TEST(SweepStatistics, OrderOfSamplesDoesNotChangeABit) {
+  std::vector<SampleOutcome> outcomes = Outcomes();
+  const SweepStatistics one = AnalyseSweep(Plan(), outcomes);
+  std::reverse(outcomes.begin(), outcomes.end());
+  const SweepStatistics two = AnalyseSweep(Plan(), outcomes);
+  ASSERT_EQ(one.comparisons.size(), two.comparisons.size());
+  for (size_t i = 0; i < one.comparisons.size(); ++i) {
+    EXPECT_EQ(one.comparisons[i].difference, two.comparisons[i].difference);
+    EXPECT_EQ(one.comparisons[i].p, two.comparisons[i].p);
+    EXPECT_EQ(one.comparisons[i].interval.low, two.comparisons[i].interval.low);
+  }
+}
+
+TEST(SweepStatistics, AdviseOfSamplesByTheWidestSpread) {
+  const SweepStatistics statistics = AnalyseSweep(Plan(), Outcomes());
+  ASSERT_FALSE(statistics.advice.empty());
+  const SampleAdvice& nll = statistics.advice.front();
+  EXPECT_EQ(nll.wanted, 0.1);
+  // More samples than there are exactly where what can be seen now is coarser than what is wanted.
+  EXPECT_EQ(nll.samples_for_wanted > statistics.samples, nll.detectable > nll.wanted);
+}
+
+TEST(SweepStatistics, TheGapByChanceStandsBesideTheGap) {
+  const SweepStatistics statistics = AnalyseSweep(Plan(), Outcomes());
+  const SettingStatistics& none = statistics.settings[0];
+  EXPECT_GT(none.gap, 3 * none.chance_gap);
+  // The channel takes the slope away: what is left is what noise makes.
+  const SettingStatistics& flat = statistics.settings[1];
+  EXPECT_GT(flat.chance_gap, 0);
+  EXPECT_LT(flat.gap, 3 * flat.chance_gap);
+}
+
+TEST(SweepStatistics, NoPlaceIsBestWhereAllAreEqual) {
+  std::vector<SampleOutcome> outcomes = Outcomes();
+  for (SampleOutcome& outcome : outcomes)
+    std::fill(outcome.correct.begin(), outcome.correct.end(), 0);
+  const SweepStatistics statistics = AnalyseSweep(Plan(), outcomes);
+  const SettingStatistics& accuracy = statistics.settings[3];
+  ASSERT_EQ(accuracy.measure, "accuracy");
+  EXPECT_EQ(accuracy.gap, 0);
+  EXPECT_FALSE(accuracy.best_place);
+  EXPECT_FALSE(accuracy.worst_place);
+  EXPECT_GT(accuracy.mean_interval.high, 0.05);  // 0 of 24 samples is no certain 0
+  EXPECT_GT(Find(statistics, "accuracy", 1, 0, "mean").interval.high, 0);
+}
+
+TEST(SweepStatistics, FewSamplesAreNotAdvisedByAndSayHowSmallPCanBe) {
+  std::vector<SampleOutcome> outcomes = Outcomes();
+  outcomes.resize(4);
+  const SweepStatistics few = AnalyseSweep(Plan(), outcomes);
+  EXPECT_TRUE(few.advice.empty());
+  EXPECT_DOUBLE_EQ(few.comparisons[0].smallest_p, 0.125);
+  for (const SettingComparison& one : few.comparisons) {
+    if (one.what == "gap") continue;  // its p is of drawn permutations
+    EXPECT_GE(one.p, 0.125);
+  }
+  outcomes = Outcomes();
+  outcomes.resize(5);
+  EXPECT_EQ(AnalyseSweep(Plan(), outcomes).advice.front().samples, 5);
+}
+
+TEST(SweepStatistics, ComparisonsAreOverTheSamplesThatBothSettingsRan) {
+  std::vector<SampleOutcome> outcomes = Outcomes();
+  for (size_t i = 0; i < 4; ++i) {
+    outcomes[i].failures = {"prompt too long: it is", "", ""};
+    std::fill_n(outcomes[i].answer_nll.begin(), 3, std::nan(""));
+  }
+  const SweepStatistics statistics = AnalyseSweep(Plan(), outcomes);
+  EXPECT_EQ(statistics.settings[0].samples, 20);
+  EXPECT_EQ(statistics.settings[1].samples, 24);
+  EXPECT_THAT(statistics.settings[0].gap, DoubleNear(2, 0.1));
+  const SettingComparison& gap = Find(statistics, "answer_nll", 1, 0, "gap");
+  EXPECT_EQ(gap.samples, 20);
+  EXPECT_THAT(gap.difference, DoubleNear(-2, 0.15));
+  EXPECT_EQ(Find(statistics, "answer_nll", 1, 2, "mean").samples, 24);  // against the control
+}
+
+TEST(SweepStatistics, RecordsSayTheSame) {
+  const SweepPlan plan = Plan();
+  const SweepStatistics statistics = AnalyseSweep(plan, Outcomes());
+  const Record settings = SettingStatisticsRecord(plan, statistics);
+  settings.Check();
+  EXPECT_EQ(std::get<std::vector<double>>(settings.FindArray("answer_nll_gap")->data)[0],
+            statistics.settings[0].gap);
+  EXPECT_EQ(std::get<std::vector<double>>(settings.FindArray("answer_nll_gap_by_chance")->data)[0],
+            statistics.settings[0].chance_gap);
+  EXPECT_EQ(std::get<std::string>(settings.attributes.at("accuracy_mean_interval")),
+            "Wilson's score on the effective number of samples");
+  const Record comparisons = SettingComparisonsRecord(plan, statistics);
+  comparisons.Check();
+  EXPECT_EQ(std::get<std::string>(comparisons.attributes.at("accuracy_place_difference_interval")),
+            "Tango's paired score");
+  EXPECT_EQ(std::get<std::vector<double>>(comparisons.FindArray("p_holm")->data)[3],
+            statistics.comparisons[3].p_holm);
+}
+
+TEST(SweepStatistics, NoSamplesOneSampleAndOnePlaceAreAllowed) {
+  EXPECT_TRUE(AnalyseSweep(Plan(), {}).settings.empty());
+  EXPECT_TRUE(std::isnan(AnalyseSweep(Plan(), {Outcomes()[0]}).settings[0].gap_interval.low));
+  SweepPlan plan = Plan();
+  plan.places = {1};
+  std::vector<SampleOutcome> outcomes = {{0, {1, 2, 3}, {1, 1, 1}}, {1, {1, 3, 3}, {1, 1, 0}}};
+  const SweepStatistics statistics = AnalyseSweep(plan, outcomes);
+  EXPECT_TRUE(std::isnan(statistics.settings[0].place_p));
+  EXPECT_EQ(Find(statistics, "answer_nll", 1, 0, "place 1").difference, 1.5);
+}
+
+TEST(SweepStatistics, TheGenerationArmStandsForAccuracyWhereItIsAlone) {
+  SampleOutcome outcome;
+  outcome.generation_score = {0.25, 0.5};
+  const std::vector<CellStatistics> cells = SummariseOutcomes({outcome}, 1, 2, 1);
+  EXPECT_EQ(cells[1].accuracy, 0.5);
+  EXPECT_EQ(cells[1].generation_score, 0.5);
+  EXPECT_TRUE(std::isnan(cells[1].answer_nll));
+  outcome.answer_nll = {1, 2};
+  outcome.correct = {1, 0};
+  EXPECT_EQ(SummariseOutcomes({outcome}, 1, 2, 1)[0].accuracy, 1);
+}
+
+}  // namespace
+}  // namespace midscope

@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: MIT
+// The paired sweep in this process: order, failures, cancellation, resumption.
+#include "probes/sweep/sweep.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+#include "core/decoder/captures.h"
+#include "core/run/generate.h"
+#include "core/run/scoring.h"
+#include "core/run/what_if.h"
+#include "data/store/record_reader.h"
+#include "probes/model/provenance.h"
+#include "probes/prompt/task_prompt.h"
+#include "probes/sweep/sweep_context.h"
+#include "tests/paths.h"
+#include "tests/probes/support/open_model.h"
+
+namespace midscope {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using testing::EmbeddedModel;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class SweepTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "midscope-sweep-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  SweepRun MakeRun(const std::vector<std::string>& settings, int64_t samples = 2) {
+    SweepRun run;
+    run.decoder = EmbeddedModel();
+    run.plan.samples = samples;
+    run.plan.places = {1, 4};
+    for (const std::string& text : settings) run.plan.settings.push_back(ReadSetting(text));
+    task_ = MakeTaskFor(run.decoder->tokenizer(), "list:lines=4", 1);
+    run.plan.task = task_->name();
+    run.questions = [this, places = run.plan.places](int64_t sample) {
+      return TaskQuestions(EmbeddedModel()->tokenizer(), *task_, places, sample);
+    };
+    return run;
+  }
+
+  SweepStore Store(const SweepRun& run, bool resume = false) {
+    SweepStoreOptions options;
+    options.resume = resume;
+    return SweepStore::Create(File(), PlanJson(run.plan, *run.decoder),
+                              MakeProvenance(*run.decoder, "test", 1, "{}"), options);
+  }
+
+  std::string File() const { return (folder_ / "run.h5").string(); }
+
+  std::filesystem::path folder_;
+  std::unique_ptr<Task> task_;
+};
+
+constexpr const char* kFlip = "channel(100, factor=-1, layers=8-25)";
+constexpr const char* kMsPoe = "ms-poe(min=1.2, max=1.8)";
+
+TEST_F(SweepTest, SettingsAreEvaluatedInOneOrderWhateverOrderTheyAreGivenIn) {
+  const SweepResult one = RunSweep(MakeRun({"none", kFlip, kMsPoe}), {});
+  const SweepResult two = RunSweep(MakeRun({kMsPoe, "none", kFlip}), {});
+  ASSERT_EQ(one.outcomes.size(), 2u);
+  for (size_t sample = 0; sample < 2; ++sample) {
+    const std::vector<double>& a = one.outcomes[sample].answer_nll;
+    const std::vector<double>& b = two.outcomes[sample].answer_nll;
+    EXPECT_THAT(b, ElementsAre(a[4], a[5], a[0], a[1], a[2], a[3]));
+    EXPECT_NE(a[0], a[2]);
+    EXPECT_NE(a[0], a[4]);
+  }
+}
+
+// The gold line is another passage at each place: where it stands first already, moving it to the
+// beginning is no change, and where it stands last, moving it to the end.
+TEST_F(SweepTest, PassagesAreThoseOfEachPrompt) {
+  const SweepResult result =
+      RunSweep(MakeRun({"none", "move(span=gold, to=begin)", "move(span=\"line 4\", to=end)",
+                        "move(span=gold, to=end)", "crop(span=gold, layers=0-7)"},
+                       1),
+               {});
+  const std::vector<double>& nll = result.outcomes[0].answer_nll;
+  EXPECT_NEAR(nll[2], nll[0], 1e-4);
+  EXPECT_GT(std::abs(nll[3] - nll[1]), 1e-3);
+  EXPECT_NEAR(nll[4], nll[0], 1e-4);
+  EXPECT_NEAR(nll[5], nll[1], 1e-4);
+  EXPECT_GT(std::abs(nll[6] - nll[0]), 1e-3);
+  EXPECT_NEAR(nll[7], nll[1], 1e-4);
+  EXPECT_GT(std::abs(nll[9] - nll[1]), 1e-3);
+  EXPECT_THROW(RunSweep(MakeRun({"boost(span=silver)"}, 1), {}), Error);
+}
+
+TEST_F(SweepTest, EachOutcomeIsThatOfARunOnItsOwn) {
+  const SweepRun run = MakeRun({"none", kFlip, kMsPoe}, 1);
+  const SweepResult result = RunSweep(run, {});
+  const std::vector<TaskQuestion> questions = run.questions(0);
+  for (size_t setting = 0; setting < 3; ++setting) {
+    for (size_t place = 0; place < 2; ++place) {
+      const Prompt& prompt = questions[place].prompt;
+      const std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
+      RunRequest request;
+      request.ids = ids;
+      request.prompt_tokens = static_cast<int64_t>(prompt.ids.size());
+      request.intervention = run.plan.settings[setting].intervention;
+      const AnswerScore score =
+          ScoreAnswer(run.decoder->RunOne(request), request.prompt_tokens, prompt.answer_ids);
+      EXPECT_NEAR(result.outcomes[0].answer_nll[setting * 2 + place], score.nll, 1e-3);
+    }
+  }
+}
+
+TEST_F(SweepTest, AFailedSampleIsNotedAndTheOthersGoOn) {
+  SweepRun run = MakeRun({"none"}, 3);
+  SweepStore store = Store(run);
+  run.store = &store;
+  const QuestionSource good = run.questions;
+  run.questions = [&good](int64_t sample) {
+    if (sample == 1) throw Failure("sample", "is missing");
+    return good(sample);
+  };
+  const SweepResult result = RunSweep(run, {});
+  EXPECT_EQ(result.outcomes.size(), 2u);
+  EXPECT_THAT(result.failures.at(1), HasSubstr("is missing"));
+  EXPECT_THAT(store.failed(), ElementsAre(1));
+  EXPECT_THAT(store.finished(), ElementsAre(0, 2));
+}
+
+TEST_F(SweepTest, IsAnErrorWhereEverySampleFails) {
+  SweepRun run = MakeRun({"none"}, 2);
+  run.questions = [](int64_t) -> std::vector<TaskQuestion> {
+    throw Failure("sample", "is missing");
+  };
+  try {
+    RunSweep(run, {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("is missing"));
+  }
+}
+
+TEST_F(SweepTest, CancelledLeavesAFileThatResumingCompletesWithTheSameBits) {
+  const SweepRun whole_run = MakeRun({"none", kFlip}, 4);
+  const SweepResult whole = RunSweep(whole_run, {});
+
+  std::atomic<bool> cancel = false;
+  JobContext context;
+  context.cancel = &cancel;
+  SweepRun run = MakeRun({"none", kFlip}, 4);
+  run.plan.attention = false;
+  {
+    SweepStore store = Store(run);
+    run.store = &store;
+    run.on_sample = [&cancel](const SweepResult& so_far) { cancel = so_far.outcomes.size() == 2; };
+    EXPECT_THROW(RunSweep(run, context), Cancelled);
+  }
+  RunReader after_cancel(File());
+  EXPECT_EQ(after_cancel.Describe("sweep").FindAxis("sample")->size, 2);
+
+  run.on_sample = nullptr;
+  SweepStore store = Store(run, true);
+  run.store = &store;
+  const SweepResult resumed = RunSweep(run, {});
+  ASSERT_EQ(resumed.outcomes.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(resumed.outcomes[i].sample, whole.outcomes[i].sample);
+    EXPECT_EQ(resumed.outcomes[i].answer_nll, whole.outcomes[i].answer_nll);
+    EXPECT_EQ(resumed.outcomes[i].correct, whole.outcomes[i].correct);
+  }
+  EXPECT_EQ(MeansRecord(run.plan, resumed).FindArray("answer_nll")->data,
+            MeansRecord(run.plan, whole).FindArray("answer_nll")->data);
+}
+
+TEST_F(SweepTest, GeneratedTextIsScoredByTheTasksOwnScorer) {
+  SweepRun run = MakeRun({"none", kFlip}, 2);
+  run.plan.score = {true, true};
+  const SweepResult both = RunSweep(run, {});
+  run.plan.score = {false, true};
+  const SweepResult alone = RunSweep(run, {});
+  ASSERT_EQ(both.outcomes.size(), 2u);
+  for (size_t sample = 0; sample < 2; ++sample) {
+    EXPECT_EQ(both.outcomes[sample].generation_score, alone.outcomes[sample].generation_score);
+    EXPECT_TRUE(alone.outcomes[sample].answer_nll.empty());
+    // The list's answer is one token: where it is the likeliest it is generated.
+    for (size_t cell = 0; cell < 4; ++cell) {
+      if (both.outcomes[sample].correct[cell]) {
+        EXPECT_EQ(both.outcomes[sample].generation_score[cell], 1);
+      }
+    }
+  }
+}
+
+TEST_F(SweepTest, GeneratedTextIsThatOfGenerationOnItsOwn) {
+  SweepRun run = MakeRun({kFlip}, 1);
+  run.plan.score = {false, true};
+  const std::vector<TaskQuestion> questions = run.questions(0);
+  const Record record = RunSample(
+      run.decoder,
+      {questions, run.plan.places, run.plan.settings, run.plan.score, false, kTraceMemoryBytes},
+      {});
+  const auto& texts = std::get<std::vector<std::string>>(record.FindArray("generated_text")->data);
+  GenerateOptions options;
+  options.new_tokens = questions[1].sample.generation.new_tokens;
+  const Generated whole = Generate(*run.decoder, questions[1].prompt.ids,
+                                   run.plan.settings[0].intervention, options, {});
+  // The sweep stops where the first line is whole.
+  EXPECT_TRUE(whole.text.starts_with(texts[1])) << whole.text << " / " << texts[1];
+  EXPECT_EQ(ScoreGenerated(questions[1].sample, whole.text),
+            ScoreGenerated(questions[1].sample, texts[1]));
+}
+
+TEST_F(SweepTest, PromptsThatAreTooLongAreCountedNotCut) {
+  SweepRun run = MakeRun({"none"}, 3);
+  const QuestionSource good = run.questions;
+  run.questions = [&good](int64_t sample) {
+    std::vector<TaskQuestion> questions = good(sample);
+    if (sample == 1) questions.back().prompt.ids.resize(20000, 5);
+    return questions;
+  };
+  const SweepResult result = RunSweep(run, {});
+  EXPECT_EQ(result.outcomes.size(), 2u);
+  EXPECT_EQ(result.too_long(), 1);
+  EXPECT_THAT(result.failures.at(1), HasSubstr("20000 tokens"));
+  EXPECT_EQ(std::get<int64_t>(MeansRecord(run.plan, result).attributes.at("too_long_samples")), 1);
+}
+
+TEST_F(SweepTest, ChoicesAreComparedByLikelihood) {
+  SweepRun run = MakeRun({"none"}, 1);
+  const QuestionSource good = run.questions;
+  bool right_is_likelier = true;
+  run.questions = [&](int64_t sample) {
+    std::vector<TaskQuestion> questions = good(sample);
+    // Against the very same token none is likelier; against the first guess the answer is not.
+    for (TaskQuestion& question : questions) {
+      const int32_t answer = question.prompt.answer_ids.front();
+      question.choice_ids = {answer};
+      if (right_is_likelier) continue;
+      const WhatIfResult result = WhatIf(run.decoder, {question.prompt}).Evaluate({}, {}, false);
+      question.choice_ids.push_back(TopTokens(result.outcomes[0].last_logits, 1)[0].id);
+    }
+    return questions;
+  };
+  EXPECT_THAT(RunSweep(run, {}).outcomes[0].choice_correct, ElementsAre(1, 1));
+  right_is_likelier = false;
+  const SampleOutcome outcome = RunSweep(run, {}).outcomes[0];
+  EXPECT_EQ(outcome.choice_correct, outcome.correct);  // one token: both say "the likeliest of all"
+}
+
+TEST_F(SweepTest, SamplesAddedLaterAreThoseOfALargerSweep) {
+  const SweepResult whole = RunSweep(MakeRun({"none", kFlip}, 4), {});
+  SweepRun run = MakeRun({"none", kFlip}, 2);
+  const auto store_of = [&](bool resume) {
+    SweepStoreOptions options;
+    options.resume = resume;
+    options.growing = "samples";
+    return SweepStore::Create(File(), PlanJson(run.plan, *run.decoder),
+                              MakeProvenance(*run.decoder, "test", 1, "{}"), options);
+  };
+  {
+    SweepStore store = store_of(false);
+    run.store = &store;
+    RunSweep(run, {});
+  }
+  run.plan.samples = 4;
+  {
+    SweepStore store = store_of(true);
+    EXPECT_EQ(store.finished().size(), 2u);
+    run.store = &store;
+    const SweepResult grown = RunSweep(run, {});
+    for (size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(grown.outcomes[i].answer_nll, whole.outcomes[i].answer_nll);
+    }
+  }
+  run.plan.samples = 3;  // it does not shrink
+  EXPECT_THROW(store_of(true), Error);
+  run.plan.samples = 4;
+  run.plan.seed = 2;
+  EXPECT_THROW(store_of(true), Error);
+}
+
+TEST_F(SweepTest, KeepsAttentionOfTheFirstSettingAtTheFirstPlaceWhenAsked) {
+  SweepRun run = MakeRun({kFlip, "none"}, 2);
+  run.plan.attention = true;
+  SweepStore store = Store(run);
+  run.store = &store;
+  RunSweep(run, {});
+  const RunReader reader(File());
+  const Array attention = reader.ReadArray("sweep", "last_query_attention");
+  EXPECT_EQ(attention.axes, (std::vector<std::string>{"sample", "layer", "head", "key"}));
+  const auto counts = std::get<std::vector<int64_t>>(reader.ReadArray("sweep", "key_count").data);
+  const Prompt first = run.questions(0).front().prompt;
+  EXPECT_EQ(counts.front(), static_cast<int64_t>(first.ids.size()));
+
+  // Which tokens the keys are stands beside them.
+  const auto labels =
+      std::get<std::vector<std::string>>(reader.ReadRow("sweep", "key_label", 0).data);
+  ASSERT_GE(labels.size(), first.ids.size());
+  for (size_t key = 0; key < first.ids.size(); ++key) {
+    EXPECT_EQ(labels[key], DisplayText(run.decoder->tokenizer().TokenText(first.ids[key])));
+  }
+
+  RunRequest request;
+  request.ids = first.ids;
+  request.intervention = run.plan.settings.front().intervention;
+  LastQueryAttention capture(run.decoder->config());
+  request.hooks = {&capture};
+  run.decoder->RunOne(request);
+  const Array row = reader.ReadRow("sweep", "last_query_attention", 0);
+  const auto& stored = std::get<std::vector<float>>(row.data);
+  for (int64_t key = 0; key < capture.keys(); ++key) {
+    EXPECT_NEAR(stored[static_cast<size_t>(key)], capture.Row(0, 0)[static_cast<size_t>(key)],
+                1e-4);
+  }
+}
+
+TEST_F(SweepTest, SettingsThatTheModelCannotTakeAreRefusedBeforehand) {
+  const ModelConfig& config = EmbeddedModel()->config();
+  EXPECT_THROW(CheckSettings({ReadSetting("channel(576, factor=-1)")}, config), Error);
+  EXPECT_THROW(CheckSettings({ReadSetting("channel(1, factor=-1, layers=8-30)")}, config), Error);
+  CheckSettings({ReadSetting(kFlip), ReadSetting(kMsPoe)}, config);
+}
+
+// Prompts of made-up tokens before a model that is trained on 128.
+class ContextTest : public SweepTest {
+ protected:
+  static std::shared_ptr<const Decoder> Tiny(const std::string& name, bool beyond_context = false) {
+    DecoderOptions options;
+    options.beyond_context = beyond_context;
+    return Decoder::Open(std::string(MIDSCOPE_TESTS "/core/golden/tiny_models"
+                                                    "/") +
+                             name,
+                         options);
+  }
+
+  static TaskQuestion Question(int64_t tokens) {
+    TaskQuestion question;
+    for (int64_t i = 0; i < tokens; ++i)
+      question.prompt.ids.push_back(static_cast<int32_t>(i * 37 % 250));
+    question.prompt.answer_ids = {5, 6, 7};
+    question.sample.answers = {"an answer"};
+    question.sample.generation.new_tokens = 20;
+    return question;
+  }
+
+  static Record Run(const std::shared_ptr<const Decoder>& decoder, int64_t tokens,
+                    const std::vector<std::string>& settings, ScoreArms score) {
+    SampleRequest request;
+    request.questions = {Question(tokens)};
+    request.places = {1};
+    for (const std::string& text : settings) request.settings.push_back(ReadSetting(text));
+    request.score = score;
+    return RunSample(decoder, request, {});
+  }
+
+  static std::string Refusal(const std::shared_ptr<const Decoder>& decoder, int64_t tokens,
+                             const std::vector<std::string>& settings, ScoreArms score) {
+    try {
+      Run(decoder, tokens, settings, score);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  // Samples 0, 1, 2, of which `none` does not hold the second.
+  SweepRun MixedRun() {
+    SweepRun run;
+    run.decoder = Tiny("llama");
+    run.plan.task = "made up";
+    run.plan.samples = 3;
+    run.plan.places = {1, 2};
+    for (const char* text : {"none", kFar}) run.plan.settings.push_back(ReadSetting(text));
+    run.questions = [](int64_t sample) {
+      const int64_t tokens = sample == 1 ? 200 : 90 + sample;
+      return std::vector<TaskQuestion>{Question(tokens), Question(tokens - 3)};
+    };
+    return run;
+  }
+
+  static constexpr const char* kFar = "self-extend(group=4, window=16)";
+};
+
+std::vector<std::string> Failures(const Record& record) {
+  return std::get<std::vector<std::string>>(record.FindArray("setting_failure")->data);
+}
+
+TEST_F(ContextTest, ASampleThatNoSettingHoldsIsRefusedWhicheverArmNeedsTheRoom) {
+  const auto decoder = Tiny("llama");
+  ASSERT_EQ(decoder->config().trained_context, 128);
+  const ScoreArms likelihood{true, false};
+  const ScoreArms both{true, true};
+  EXPECT_EQ(Refusal(decoder, 126, {"none"}, likelihood), "");
+  EXPECT_THAT(Refusal(decoder, 127, {"none"}, likelihood),
+              AllOf(StartsWith(kTooLong), HasSubstr("127 tokens, 3 follow, with none the model's"),
+                    HasSubstr("holds 128")));
+  EXPECT_EQ(Refusal(decoder, 109, {"none"}, both), "");
+  EXPECT_THAT(Refusal(decoder, 110, {"none"}, both), HasSubstr("20 follow"));
+  const Record record = Run(decoder, 300, {kFar, "dynamic-ntk(2)"}, both);
+  EXPECT_EQ(std::get<std::vector<double>>(record.FindArray("generation_score")->data).size(), 2u);
+  EXPECT_EQ(record.FindArray("setting_failure"), nullptr);  // their contexts do not differ
+  EXPECT_THAT(Refusal(decoder, 300, {"pi(2)", "none"}, likelihood),
+              HasSubstr("with pi(2) the model's context holds 256 under this position scheme"));
+}
+
+TEST_F(ContextTest, OneSettingThatDoesNotHoldThePromptFailsAlone) {
+  const auto decoder = Tiny("llama");
+  for (const ScoreArms score : {ScoreArms{true, false}, ScoreArms{true, true}}) {
+    const Record record = Run(decoder, 150, {kFar, "none", "pi(2)"}, score);
+    record.Check();
+    EXPECT_THAT(Failures(record),
+                ElementsAre("", AllOf(StartsWith(kTooLong), HasSubstr("150 tokens")), ""));
+    const SampleOutcome outcome = ReadOutcome(0, record);
+    EXPECT_TRUE(std::isnan(outcome.answer_nll[1]));
+    const SampleOutcome alone = ReadOutcome(0, Run(decoder, 150, {kFar, "pi(2)"}, score));
+    EXPECT_EQ(outcome.answer_nll[0], alone.answer_nll[0]);
+    EXPECT_EQ(outcome.answer_nll[2], alone.answer_nll[1]);
+    if (!score.generation) continue;
+    EXPECT_TRUE(std::isnan(outcome.generation_score[1]));
+    EXPECT_EQ(outcome.generation_score[2], alone.generation_score[1]);
+  }
+}
+
+TEST_F(ContextTest, TheOtherSettingsAreStoredAndResumedAndTheFileSaysWhy) {
+  const SweepRun whole_run = MixedRun();
+  const SweepResult whole = RunSweep(whole_run, {});
+  EXPECT_TRUE(whole.failures.empty());
+  EXPECT_EQ(whole.partly_failed(), 1);
+  std::atomic<bool> cancel = false;
+  JobContext context;
+  context.cancel = &cancel;
+  SweepRun run = MixedRun();
+  {
+    SweepStore store = Store(run);
+    run.store = &store;
+    run.on_sample = [&cancel](const SweepResult& so_far) { cancel = so_far.outcomes.size() == 2; };
+    EXPECT_THROW(RunSweep(run, context), Cancelled);
+  }
+  run.on_sample = nullptr;
+  SweepStore store = Store(run, true);
+  EXPECT_EQ(store.finished().size(), 2u);
+  run.store = &store;
+  const SweepResult resumed = RunSweep(run, {});
+  const std::vector<CellStatistics> cells = Summarise(run.plan, resumed);
+  EXPECT_EQ(cells[0].samples, 2);
+  EXPECT_EQ(cells[2].samples, 3);
+  EXPECT_EQ(cells[2].answer_nll, Summarise(whole_run.plan, whole)[2].answer_nll);
+  EXPECT_TRUE(std::isfinite(cells[2].difference));
+  const RunReader reader(File());
+  const Record why = reader.Read("setting_failures");
+  EXPECT_THAT(std::get<std::vector<int64_t>>(why.FindArray("failed_sample")->data), ElementsAre(1));
+  EXPECT_THAT(std::get<std::vector<std::string>>(why.FindArray("failed_setting")->data),
+              ElementsAre("none"));
+  EXPECT_THAT(std::get<std::vector<std::string>>(why.FindArray("failure_message")->data),
+              ElementsAre(HasSubstr("200 tokens")));
+}
+
+// A file of a version that had no place for a setting that was not run.
+TEST_F(ContextTest, SamplesOfOlderFilesFailAsAWhole) {
+  Record record = Run(Tiny("llama"), 90, {kFar, "none"}, {true, false});
+  Record frame = record;
+  std::erase_if(frame.arrays, [](const Array& array) { return array.name == "setting_failure"; });
+  FitOlderSamples(frame, record);
+  EXPECT_EQ(record.FindArray("setting_failure"), nullptr);
+  EXPECT_EQ(record.arrays.size(), frame.arrays.size());
+  Record failed = Run(Tiny("llama"), 200, {kFar, "none"}, {true, false});
+  EXPECT_THROW(FitOlderSamples(frame, failed), Error);
+}
+
+TEST_F(ContextTest, BeyondTheContextEverySettingRunsAndIsMarked) {
+  const auto decoder = Tiny("llama", /*beyond_context=*/true);
+  const Record record = Run(decoder, 200, {"none", "pi(2)", kFar}, {true, true});
+  EXPECT_EQ(record.FindArray("setting_failure"), nullptr);
+  EXPECT_THAT(std::get<std::vector<uint8_t>>(record.FindArray("beyond_context")->data),
+              ElementsAre(1, 0, 0));
+  const SampleOutcome outcome = ReadOutcome(0, record);
+  for (const double nll : outcome.answer_nll) EXPECT_TRUE(std::isfinite(nll));
+  const Record means =
+      OutcomeMeansRecord({"none", "pi(2)", kFar}, {1}, SummariseOutcomes({outcome}, 3, 1, 1));
+  EXPECT_THAT(std::get<std::vector<int64_t>>(means.FindArray("beyond_context")->data),
+              ElementsAre(1, 0, 0));
+  // The plan says it, so that a resumed sweep asks for the same.
+  SweepPlan plan;
+  EXPECT_NE(PlanJson(plan, *decoder), PlanJson(plan, *Tiny("llama")));
+}
+
+// Which ZeroSCROLLS averages before it takes the geometric mean.
+TEST_F(SweepTest, TheThreeRougeScoresOfASummaryAreKept) {
+  SweepRun run = MakeRun({"none", kFlip}, 2);
+  run.plan.score = {false, true};
+  const QuestionSource plain = run.questions;
+  run.questions = [&plain](int64_t sample) {
+    std::vector<TaskQuestion> questions = plain(sample);
+    for (TaskQuestion& question : questions) {
+      question.sample.generation = {12, AnswerCut::kWhole, AnswerMetric::kRougeGeometricMean};
+      question.sample.answers = {"The answer is the number of the line that was asked for"};
+    }
+    return questions;
+  };
+  SweepStore store = Store(run);
+  run.store = &store;
+  const SweepResult result = RunSweep(run, {});
+  const SampleOutcome& outcome = result.outcomes.front();
+  ASSERT_EQ(outcome.rouge.size(), size_t{4} * kRougeKinds);
+  for (size_t cell = 0; cell < 4; ++cell) {
+    const double* rouge = &outcome.rouge[cell * kRougeKinds];
+    EXPECT_NEAR(outcome.generation_score[cell], std::cbrt(rouge[0] * rouge[1] * rouge[2]), 1e-12);
+  }
+  EXPECT_THAT(GenerationMeanText(run.plan, result), HasSubstr("as ZeroSCROLLS forms it"));
+  const RunReader reader(File());
+  const Array kept = reader.ReadArray("sweep", "generation_rouge");
+  EXPECT_EQ(kept.axes, (std::vector<std::string>{"sample", "setting", "place", "rouge"}));
+  const Record means = reader.Read("outcome_means");
+  EXPECT_THAT(std::get<std::string>(means.attributes.at("generation_score_mean")),
+              HasSubstr("geometric mean of the mean"));
+  // A sample of an older file, of the same task, holds too little.
+  SweepResult older = result;
+  for (SampleOutcome& one : older.outcomes) one.rouge.clear();
+  SweepPlan plan = run.plan;
+  plan.task = "zeroscrolls:dataset=qmsum,file=x.jsonl";
+  EXPECT_THAT(GenerationMeanText(plan, older), HasSubstr("earlier version"));
+}
+
+TEST_F(ContextTest, AlibiHasNoLimit) {
+  const auto decoder = Tiny("mpt");
+  const int64_t tokens = decoder->config().trained_context + 20;
+  const Record record = Run(decoder, tokens, {"none"}, {true, true});
+  EXPECT_TRUE(std::isfinite(ReadOutcome(0, record).answer_nll[0]));
+  EXPECT_EQ(record.FindArray("beyond_context"), nullptr);
+}
+
+TEST_F(SweepTest, PlanTellsSweepsApartByWhatDecidesTheirNumbers) {
+  const SweepRun run = MakeRun({"none", kFlip});
+  SweepPlan other = run.plan;
+  other.settings[1].text = "channel( 100 , factor=-1, layers=8-25)";  // the same, written otherwise
+  EXPECT_EQ(PlanJson(run.plan, *run.decoder), PlanJson(other, *run.decoder));
+  other.seed = 2;
+  EXPECT_NE(PlanJson(run.plan, *run.decoder), PlanJson(other, *run.decoder));
+}
+
+}  // namespace
+}  // namespace midscope
