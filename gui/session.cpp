@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/intervention_text.h"
+#include "core/record_attributes.h"
 #include "data/published_record.h"
 #include "gui/record_access.h"
 
@@ -13,10 +14,6 @@ namespace {
 
 constexpr int kRestMilliseconds = 350;
 constexpr int kPauseMilliseconds = 150;
-
-std::string AttributeText(const Record& record, const std::string& name) {
-  return TextAttribute(record, name).toStdString();
-}
 
 }  // namespace
 
