@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -20,6 +21,11 @@ inline std::string NumberText(double value) {
       std::to_chars(buffer, buffer + sizeof(buffer), value,
                     plain ? std::chars_format::fixed : std::chars_format::scientific);
   return {buffer, result.ptr};
+}
+
+// How many of a thing there are: "1 sample", "2 samples".
+inline std::string CountText(int64_t count, const std::string& thing) {
+  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
 // Whether all of `text` is a number of type T, which `value` then holds.

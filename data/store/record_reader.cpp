@@ -258,6 +258,11 @@ const Provenance& RunReader::provenance() const { return state_->contents.proven
 const std::string& RunReader::plan_json() const { return state_->contents.plan_json; }
 const std::vector<std::string>& RunReader::record_names() const { return state_->contents.records; }
 
+bool RunReader::Has(const std::string& record) const {
+  const std::vector<std::string>& names = record_names();
+  return std::find(names.begin(), names.end(), record) != names.end();
+}
+
 std::vector<std::string> RunReader::parts() const {
   std::vector<std::string> files;
   for (const FilePart& part : state_->contents.parts) files.push_back(part.file);

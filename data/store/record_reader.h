@@ -60,6 +60,8 @@ class RunReader {
   std::vector<std::string> parts() const;
   // Names of the records, in the order in which they were written.
   const std::vector<std::string>& record_names() const;
+  // Whether a record of that name is among them.
+  bool Has(const std::string& record) const;
   // "/entry/GROUP", where the record lies in the file. Throws Error (failure) for an unknown one.
   std::string GroupPath(const std::string& record) const;
 

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 #include "core/base/number_text.h"
+#include "core/base/record_attributes.h"
 
 namespace midscope {
 namespace {
@@ -34,14 +35,12 @@ double ValueAt(const Axis& axis, int64_t place) {
   return axis.values.empty() ? static_cast<double>(place) : axis.values[static_cast<size_t>(place)];
 }
 
-// The setting that a sweep was asked for in these words (attributes setting_N_as_given).
+// The setting that a sweep was asked for in these words, which are not empty (attributes
+// setting_N_as_given).
 std::optional<int64_t> FindSetting(const Record& record, const Axis& axis, std::string_view text) {
   if (axis.name != "setting" || axis.labels.empty()) return std::nullopt;
   for (int64_t i = 0; i < axis.size; ++i) {
-    const auto given = record.attributes.find("setting_" + std::to_string(i) + "_as_given");
-    if (given == record.attributes.end()) continue;
-    const auto* held = std::get_if<std::string>(&given->second);
-    if (held && *held == text) return i;
+    if (AttributeText(record, "setting_" + std::to_string(i) + "_as_given") == text) return i;
   }
   return std::nullopt;
 }

@@ -134,14 +134,13 @@ void SweepStore::State::NoteFailure(int64_t sample, const std::string& message) 
 void SweepStore::State::LoadCheckpoint() {
   checkpoint.emplace(path, reading ? ReadBy::kWhatFits : ReadBy::kThisProcess);
   CheckPlan(path, checkpoint->plan_json());
-  const std::vector<std::string>& names = checkpoint->record_names();
-  if (std::find(names.begin(), names.end(), options.record_name) != names.end()) {
+  if (checkpoint->Has(options.record_name)) {
     const Record stacked = checkpoint->Describe(options.record_name);
     const Axis* axis = stacked.FindAxis(kSampleAxis);
     if (!axis) throw Failure(path, "has no sample axis", "It is not the file of a sweep");
     LoadCheckpointSamples(stacked, *axis);
   }
-  if (std::find(names.begin(), names.end(), kFailuresRecord) != names.end()) LoadFailures();
+  if (checkpoint->Has(kFailuresRecord)) LoadFailures();
 }
 
 // Reads one sample, to know what all have in common, and of the others no more than their sizes.

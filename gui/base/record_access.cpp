@@ -7,6 +7,8 @@
 #include <utility>
 #include <variant>
 
+#include "core/base/record_attributes.h"
+
 namespace midscope {
 namespace {
 
@@ -153,10 +155,7 @@ QStringList Texts(const Record& record, const std::string& array) {
 }
 
 QString TextAttribute(const Record& record, const std::string& name) {
-  const auto found = record.attributes.find(name);
-  if (found == record.attributes.end()) return {};
-  const auto* text = std::get_if<std::string>(&found->second);
-  return text ? QString::fromStdString(*text) : QString();
+  return QString::fromStdString(AttributeText(record, name));
 }
 
 int64_t IntegerAttribute(const Record& record, const std::string& name, int64_t otherwise) {

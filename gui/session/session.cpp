@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/record_attributes.h"
 #include "core/intervention/intervention_text.h"
 #include "data/published/published_record.h"
 #include "gui/base/record_access.h"
@@ -13,10 +14,6 @@ namespace {
 
 constexpr int kRestMilliseconds = 350;
 constexpr int kPauseMilliseconds = 150;
-
-std::string AttributeText(const Record& record, const std::string& name) {
-  return TextAttribute(record, name).toStdString();
-}
 
 }  // namespace
 

@@ -52,7 +52,7 @@ std::vector<std::string> WithoutCommon(const std::vector<std::string>& values) {
   return own;
 }
 
-// At most 60 characters of it.
+// DisplayText of it, at most 60 characters.
 std::string Shortened(const std::string& value) {
   constexpr size_t kLongest = 60;
   std::string shown = DisplayText(value);
@@ -69,8 +69,7 @@ std::string FieldsText(const std::vector<RunReader>& readers) {
   const auto fields = DifferentFields(readers);
   for (const auto& [name, values] : fields) {
     std::vector<std::string> row = {DisplayText(name)};
-    for (const std::string& value : WithoutCommon(values))
-      row.push_back(Shortened(DisplayText(value)));
+    for (const std::string& value : WithoutCommon(values)) row.push_back(Shortened(value));
     table.Add(row);
   }
   return fields.empty() ? "made alike: no field of plan or provenance differs\n" : table.Text();
@@ -84,11 +83,11 @@ std::string DifferenceText(const ComparedCell& cell) {
 }
 
 // Files that ask something else than the first: their numbers are not its numbers changed.
-std::string OtherTasksText(const std::vector<RunReader>& readers) {
-  const std::string first = ReadFileOutcome(readers.front()).task;
+std::string OtherTasksText(const std::vector<FileOutcome>& outcomes) {
+  const std::string& first = outcomes.front().task;
   std::string text;
-  for (size_t file = 1; file < readers.size(); ++file) {
-    const std::string task = ReadFileOutcome(readers[file]).task;
+  for (size_t file = 1; file < outcomes.size(); ++file) {
+    const std::string& task = outcomes[file].task;
     if (task == first) continue;
     text += fmt::format("no difference of {} to A: it asks {}, A {}\n", Letter(file),
                         DisplayText(task), DisplayText(first));
@@ -99,7 +98,8 @@ std::string OtherTasksText(const std::vector<RunReader>& readers) {
 std::string OutcomesText(const std::vector<RunReader>& readers) {
   TextTable table(
       {"setting", "place", "file", "samples", "accuracy", "answer_nll", "difference to A [95 %]"});
-  const std::vector<ComparedCell> cells = CompareOutcomes(readers);
+  const std::vector<FileOutcome> outcomes = ReadFileOutcomes(readers);
+  const std::vector<ComparedCell> cells = CompareOutcomes(readers, outcomes);
   std::vector<std::string> settings;
   for (const ComparedCell& cell : cells) {
     const bool known = std::find(settings.begin(), settings.end(), cell.setting) != settings.end();
@@ -115,7 +115,7 @@ std::string OutcomesText(const std::vector<RunReader>& readers) {
   }
   return letters.Legend() + table.Text() +
          "difference: of answer_nll; with an interval where both files hold the same samples\n" +
-         OtherTasksText(readers);
+         OtherTasksText(outcomes);
 }
 
 // Arrays whose elements differ are listed; of those that are not compared, how many and why.
@@ -158,7 +158,7 @@ Json ComparisonJson(const std::vector<RunReader>& readers, bool outcomes, const 
   }
   json["rows"] = Json::array();
   if (outcomes) {
-    for (const ComparedCell& cell : CompareOutcomes(readers)) {
+    for (const ComparedCell& cell : CompareOutcomes(readers, ReadFileOutcomes(readers))) {
       json["rows"].push_back({{"setting", cell.setting},
                               {"place", cell.place},
                               {"place_text", cell.place_text},

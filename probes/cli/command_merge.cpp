@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/number_text.h"
 #include "data/store/record_reader.h"
 #include "data/sweep/sweep_merge.h"
 #include "data/sweep/sweep_virtual.h"
@@ -51,8 +53,8 @@ void RunMerge(const CommandInput& input) {
               << "\n";
     return;
   }
-  input.out << fmt::format("{}: {} samples of {} file{}, {} joined; {} failed{}\n", out,
-                           merge.samples().size(), files.size(), files.size() == 1 ? "" : "s",
+  input.out << fmt::format("{}: {} samples of {}, {} joined; {} failed{}\n", out,
+                           merge.samples().size(), CountText(std::ssize(files), "file"),
                            merge.joins_settings() ? "settings" : "samples", merge.failures().size(),
                            options.Flag("virtual") ? "; what is large stays in them" : "")
             << FileNote(out);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <optional>
 
 #include "core/base/error.h"
 #include "core/intervention/passage.h"
@@ -13,11 +13,11 @@
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"
 #include "probes/cli/sweep_dry_run.h"
+#include "probes/cli/sweep_files.h"
 #include "probes/cli/sweep_options.h"
 #include "probes/cli/sweep_table.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
-#include "probes/prompt/prompt_format_options.h"
 #include "probes/prompt/sent_prompt.h"
 #include "probes/prompt/task_prompt.h"
 #include "probes/sweep/merged_means.h"
@@ -28,73 +28,6 @@
 namespace midscope::cli {
 namespace {
 
-// Where each cell's samples go: --out itself, or a file of its own in that folder. A store holds
-// one plan, and tasks differ in their places: one file a cell keeps every file simple, and a kill
-// touches the cell under way alone.
-std::vector<std::string> FilesOf(const OptionSet& options, const std::vector<SweepCell>& cells) {
-  const std::string& out = options.Text("out");
-  if (out.empty() || cells.size() == 1) return std::vector<std::string>(cells.size(), out);
-  std::vector<std::string> files = CellFileNames(cells);
-  for (std::string& file : files) file = (std::filesystem::path(out) / file).string();
-  return files;
-}
-
-// What is added to must be whole.
-void CheckAddedTo(const std::string& file) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) {
-    throw UsageError("option --add", "there is no file " + file, "Leave --add out to make it");
-  }
-  if (std::filesystem::exists(JournalPath(file), ignored)) {
-    throw UsageError(file, "its sweep is unfinished",
-                     "Give --resume with its own plan first, then --add");
-  }
-  if (!RankParts(file).empty()) {
-    throw UsageError(file, "parts of it lie in other files",
-                     "Copy all into one file first: midscope merge ONE.h5 " + file);
-  }
-}
-
-// What can be told before a model is loaded.
-void CheckFiles(const OptionSet& options, const std::vector<std::string>& files, int64_t ranks) {
-  const std::string& out = options.Text("out");
-  CheckOverwrite(options);
-  if (out.empty()) {
-    if (ranks > 1) {
-      throw UsageError("option --out", "several processes share a sweep through its file",
-                       "Give --out RUN.h5, in a folder that all of them see");
-    }
-    if (options.Flag("resume")) {
-      throw UsageError("option --resume", "there is no file to go on in", "Give --out RUN.h5");
-    }
-    if (options.Flag("attention")) {
-      throw UsageError("option --attention", "it is kept in a file only", "Give --out RUN.h5");
-    }
-    return;
-  }
-  if (files.size() > 1) {
-    if (std::filesystem::exists(out) && !std::filesystem::is_directory(out)) {
-      throw UsageError(out, "it is a file; several models, tasks or seeds go into a folder",
-                       "Give another --out");
-    }
-    std::error_code failed;
-    std::filesystem::create_directory(out, failed);
-    if (failed) throw Failure(out, "the folder cannot be made: " + failed.message());
-  }
-  const bool add = options.Flag("add");
-  for (const std::string& file : files) {
-    if (add) CheckAddedTo(file);
-    const bool may_exist = add || options.Flag("resume") || options.Flag("overwrite");
-    CheckOutputPath(file, may_exist,
-                    "Give --resume to go on, --add to add to it, --overwrite, or another --out");
-    const std::vector<std::string> parts = RankParts(file);
-    if (!parts.empty() && !may_exist) {
-      throw UsageError(parts.front(), "parts of a sweep by several processes lie here",
-                       "Give --resume to go on, or another --out");
-    }
-  }
-}
-
 void Print(const OptionSet& options, const std::vector<CellReport>& reports, std::ostream& out) {
   if (options.Flag("json")) {
     out << SweepJson(reports);
@@ -104,14 +37,11 @@ void Print(const OptionSet& options, const std::vector<CellReport>& reports, std
   for (const CellReport& report : reports) out << FileNote(report.file);
 }
 
-// A passage that prompts do not have is told before there is a file: sample 0 stands for all.
-void CheckPassages(const SweepRun& run) {
-  for (const SweepSetting& setting : run.plan.settings) {
-    if (WithAnyPassages(setting.intervention) == setting.intervention) continue;
-    for (const TaskQuestion& question : run.questions(0)) {
-      ResolvePassages(setting.intervention, question.prompt);
-    }
-  }
+// Whether a setting names passages, which prompts may lack.
+bool NamesPassages(const SweepPlan& plan) {
+  return std::any_of(plan.settings.begin(), plan.settings.end(), [](const SweepSetting& setting) {
+    return WithAnyPassages(setting.intervention) != setting.intervention;
+  });
 }
 
 // Tells the table so far on the log, not more often than every `seconds`.
@@ -147,9 +77,8 @@ class SweepCommandRun {
     run.questions = [&](int64_t sample) {
       return TaskQuestions(tokenizer, *task, run.plan.places, sample, run.plan.format);
     };
-    if (ranks_.rank() == 0) LogFirstPrompt(run);
+    CheckFirstPrompts(run);
     run.on_sample = Watch(run.plan, options_.Integer("watch"), job_);
-    CheckPassages(run);
     return MakeReport(cell, file, run.plan,
                       run_again           ? RunAgain(run, file)
                       : ranks_.size() > 1 ? RunShared(run, file)
@@ -164,15 +93,26 @@ class SweepCommandRun {
     model_ = model;
   }
 
-  // What is sent, told by the first prompt of all. One that can't be made is a sample that fails,
-  // but where no prompt of the task can be.
-  void LogFirstPrompt(const SweepRun& run) const {
+  // Logs what is sent, by the first prompt of all. Throws Error where prompts lack a passage that a
+  // setting names, before there is a file: sample 0 stands for all. A prompt that can't be made is
+  // a sample that fails, but where no prompt of the task can be.
+  void CheckFirstPrompts(const SweepRun& run) const {
+    const bool leads = ranks_.rank() == 0;
+    const bool passages = NamesPassages(run.plan);
+    if (!leads && !passages) return;
+    std::vector<TaskQuestion> questions;
     try {
-      const Prompt first = run.questions(0).front().prompt;
-      job_.Log(SentLine(first, decoder_->tokenizer(), run.plan.format));
+      questions = run.questions(0);
+      if (leads)
+        job_.Log(SentLine(questions.front().prompt, decoder_->tokenizer(), run.plan.format));
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::kUsage) throw;
-      job_.Log(std::string("sample 0: ") + error.what());
+      if (leads) job_.Log(std::string("sample 0: ") + error.what());
+      if (passages) throw;
+    }
+    for (const SweepSetting& setting : run.plan.settings) {
+      for (const TaskQuestion& question : questions)
+        ResolvePassages(setting.intervention, question.prompt);
     }
   }
 
@@ -188,14 +128,22 @@ class SweepCommandRun {
     if (file.empty()) return RunWithoutFile(run, cell);
     RemoveOverwritten(file);
     FoldRankParts(Shared(run.plan, file));
-    SweepStore store = Store(run.plan, file);
+    return RunInto(run, file, GoesOn(), "with --resume goes on");
+  }
+
+  // `same_command`: what the same command does when this one was interrupted.
+  SweepResult RunInto(SweepRun& run, const std::string& file, bool resume,
+                      const std::string& same_command) const {
+    SweepStore store = Store(run.plan, file, resume);
     run.store = &store;
     try {
-      return RunSweep(run, job_);
+      SweepResult result = RunSweep(run, job_);
+      run.store = nullptr;
+      return result;
     } catch (const Cancelled&) {
-      throw Interrupted(fmt::format(
-          "sweep interrupted: {} of {} samples are in {}. The same command with --resume goes on",
-          store.finished().size(), run.plan.samples, file));
+      throw Interrupted(
+          fmt::format("sweep interrupted: {} of {} samples are in {}. The same command {}",
+                      store.finished().size(), run.plan.samples, file, same_command));
     }
   }
 
@@ -220,7 +168,8 @@ class SweepCommandRun {
 
   // Makes `plan` what the file has and what is asked for; whether its samples have to be run again.
   bool AddToStored(SweepPlan& plan, const Task& task, const std::string& file) const {
-    const SweepPlan stored = StoredPlan(file);
+    const RunReader reader(file);
+    const SweepPlan stored = StoredPlan(reader);
     SweepAddition addition = AdditionOf(options_, stored, plan, task);
     // A file that states no rule has the one that `auto` is for this model, where that is so.
     PromptFormat& format = addition.plan.format;
@@ -233,7 +182,7 @@ class SweepCommandRun {
     before.places = stored.places;
     before.samples = stored.samples;
     const std::string difference =
-        FirstPlanDifference(RunReader(file).plan_json(), PlanJson(before, *decoder_));
+        FirstPlanDifference(reader.plan_json(), PlanJson(before, *decoder_));
     if (!difference.empty()) {
       throw Failure(file, "holds a sweep of another plan: " + difference,
                     "Settings, places and samples can be added, nothing else");
@@ -257,20 +206,8 @@ class SweepCommandRun {
         fmt::format("{} samples are run again, with what is added, in {}; {} stays as it is "
                     "until that is done",
                     run.plan.samples, grown, file));
-    SweepResult result;
-    {
-      SweepStore store = Store(run.plan, grown, /*resume=*/true);
-      run.store = &store;
-      try {
-        result = RunSweep(run, job_);
-      } catch (const Cancelled&) {
-        throw Interrupted(
-            fmt::format("sweep interrupted: {} of {} samples are in {}. The same "
-                        "command goes on; {} is as it was",
-                        store.finished().size(), run.plan.samples, grown, file));
-      }
-      run.store = nullptr;
-    }
+    SweepResult result =
+        RunInto(run, grown, /*resume=*/true, fmt::format("goes on; {} is as it was", file));
     ReplaceSweep(grown, file);
     return result;
   }
@@ -293,7 +230,7 @@ class SweepCommandRun {
     }
     const std::string part = RankPath(file, ranks_.FromRankZero(earlier.next) + ranks_.rank());
     {
-      SweepStore store = Store(run.plan, part);
+      SweepStore store = Store(run.plan, part, GoesOn());
       run.store = &store;
       RunPart(run, waiting, part);
       run.store = nullptr;
@@ -343,9 +280,7 @@ class SweepCommandRun {
                           options_.ToJson());
   }
 
-  SweepStore Store(const SweepPlan& plan, const std::string& file) const {
-    return Store(plan, file, options_.Flag("resume") || options_.Flag("add"));
-  }
+  bool GoesOn() const { return options_.Flag("resume") || options_.Flag("add"); }
 
   SweepStore Store(const SweepPlan& plan, const std::string& file, bool resume) const {
     SweepStoreOptions store_options;
@@ -381,10 +316,10 @@ void RunSweepCommand(const CommandInput& input) {
     input.out << DryRunText(options, cells, input.job);
     return;
   }
-  const std::vector<std::string> files = FilesOf(options, cells);
+  const std::vector<std::string> files = SweepFiles(options, cells);
   const std::unique_ptr<RankGroup> ranks = JoinRankGroup();
   const JobContext job = RankJob(input.job, ranks->rank());
-  CheckFiles(options, files, ranks->size());
+  CheckSweepFiles(options, files, ranks->size());
   ranks->Barrier();  // no rank makes files that another one takes for somebody else's
   SweepCommandRun run(options, input, job, *ranks);
   if (cells.size() == 1) {

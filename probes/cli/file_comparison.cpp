@@ -9,21 +9,17 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/base/record_attributes.h"
 #include "data/store/provenance_fields.h"
 #include "probes/base/record_values.h"
 #include "probes/statistics/intervals.h"
+#include "probes/statistics/outcome_statistics.h"
 
 namespace midscope::cli {
 namespace {
 
-constexpr const char* kMeans = "outcome_means";
 constexpr const char* kSamples = "sweep";
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-bool HasRecord(const RunReader& reader, const std::string& name) {
-  const auto& names = reader.record_names();
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 nlohmann::json PlanOf(const RunReader& reader) {
   nlohmann::json plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
@@ -37,7 +33,7 @@ struct SampleValues {
 };
 
 std::optional<SampleValues> ReadSampleValues(const RunReader& reader, const FileOutcome& outcome) {
-  if (!HasRecord(reader, kSamples)) return std::nullopt;
+  if (!reader.Has(kSamples)) return std::nullopt;
   const Record frame = reader.Describe(kSamples);
   const Axis* axis = frame.FindAxis("sample");
   if (!axis || !frame.FindArray("answer_nll")) return std::nullopt;
@@ -212,13 +208,13 @@ std::string FileOutcome::PlaceText(int64_t place) const {
   return named ? place_texts[index] : std::to_string(place);
 }
 
-bool HasOutcome(const RunReader& reader) { return HasRecord(reader, kMeans); }
+bool HasOutcome(const RunReader& reader) { return reader.Has(kOutcomeMeans); }
 
 FileOutcome ReadFileOutcome(const RunReader& reader) {
   if (!HasOutcome(reader)) {
     throw Failure(reader.path(), "holds no means over samples", "Give a file of midscope sweep");
   }
-  const Record means = reader.Read(kMeans);
+  const Record means = reader.Read(kOutcomeMeans);
   const Axis* settings = means.FindAxis("setting");
   const Axis* places = means.FindAxis("place");
   const Array* accuracy = means.FindArray("accuracy");
@@ -235,17 +231,11 @@ FileOutcome ReadFileOutcome(const RunReader& reader) {
   const nlohmann::json plan = PlanOf(reader);
   if (plan.contains("task") && plan["task"].is_string()) outcome.task = plan["task"];
   if (plan.contains("seed") && plan["seed"].is_number_integer()) outcome.seed = plan["seed"];
-  const auto text = [&](const char* name) {
-    const auto found = means.attributes.find(name);
-    const auto* held =
-        found == means.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
-    return held ? *held : std::string();
-  };
   const Array* names = means.FindArray("place_text");
   const auto* texts = names ? std::get_if<std::vector<std::string>>(&names->data) : nullptr;
   if (texts && texts->size() == places->values.size()) outcome.place_texts = *texts;
-  outcome.bos = text("bos");
-  outcome.chat_template = text("chat_template");
+  outcome.bos = AttributeText(means, "bos");
+  outcome.chat_template = AttributeText(means, "chat_template");
   outcome.settings = settings->labels;
   outcome.places.assign(places->values.begin(), places->values.end());
   outcome.accuracy = *accuracy_values;
@@ -260,13 +250,19 @@ FileOutcome ReadFileOutcome(const RunReader& reader) {
   return outcome;
 }
 
-std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers) {
+std::vector<FileOutcome> ReadFileOutcomes(const std::vector<RunReader>& readers) {
+  std::vector<FileOutcome> outcomes;
+  outcomes.reserve(readers.size());
+  for (const RunReader& reader : readers) outcomes.push_back(ReadFileOutcome(reader));
+  return outcomes;
+}
+
+std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers,
+                                          const std::vector<FileOutcome>& outcomes) {
   std::vector<FileValues> files;
   files.reserve(readers.size());
-  for (const RunReader& reader : readers) {
-    FileOutcome outcome = ReadFileOutcome(reader);
-    auto samples = ReadSampleValues(reader, outcome);
-    files.push_back({std::move(outcome), std::move(samples)});
+  for (size_t file = 0; file < readers.size(); ++file) {
+    files.push_back({outcomes[file], ReadSampleValues(readers[file], outcomes[file])});
   }
   std::vector<ComparedCell> compared;
   for (const auto& [setting, place] : AllCells(files)) {
@@ -296,14 +292,14 @@ std::vector<ComparedArray> CompareArrays(const std::vector<RunReader>& readers,
   std::vector<ComparedArray> results;
   for (size_t file = 1; file < readers.size(); ++file) {
     for (const std::string& record : readers.front().record_names()) {
-      if (HasRecord(readers[file], record)) {
+      if (readers[file].Has(record)) {
         CompareRecord(readers, file, record, job, results);
       } else {
         results.push_back({record, file, "only in A", 0, 0, 0});
       }
     }
     for (const std::string& record : readers[file].record_names()) {
-      if (HasRecord(readers.front(), record)) continue;
+      if (readers.front().Has(record)) continue;
       results.push_back(
           {record, file, std::string("only in ") + static_cast<char>('A' + file), 0, 0, 0});
     }

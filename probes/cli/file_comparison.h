@@ -38,6 +38,7 @@ struct FileOutcome {
 
 // Throws Error (failure) where the file holds no means over samples.
 FileOutcome ReadFileOutcome(const RunReader& reader);
+std::vector<FileOutcome> ReadFileOutcomes(const std::vector<RunReader>& readers);
 bool HasOutcome(const RunReader& reader);
 
 // One cell of one file, and how it differs from the first file's, where both are of one task;
@@ -54,7 +55,9 @@ struct ComparedCell {
       0;              // of answer_nll to the first file; NaN: not comparable, or the first itself
   Interval interval;  // 95 % of the paired difference, by Student's t; NaN where it is not paired
 };
-std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers);
+// `outcomes`: ReadFileOutcomes.
+std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers,
+                                          const std::vector<FileOutcome>& outcomes);
 
 // How an array of one file stands to that of the first.
 struct ComparedArray {

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <type_traits>
 
 #include "core/base/error.h"
+#include "core/base/number_text.h"
 #include "core/base/utf8.h"
 #include "core/intervention/intervention_text.h"
 #include "data/store/provenance_fields.h"
@@ -18,16 +20,8 @@ namespace {
 
 constexpr const char* kSweepRecord = "sweep";
 
-// "1 sample", "2 samples".
-std::string CountText(int64_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 // A file of midscope channels, whose plan is no sweep's.
-bool IsChannelSearch(const RunReader& reader) {
-  const std::vector<std::string>& names = reader.record_names();
-  return std::find(names.begin(), names.end(), "channel_search") != names.end();
-}
+bool IsChannelSearch(const RunReader& reader) { return reader.Has("channel_search"); }
 
 // "40 of 40 samples, 2 settings".
 std::string SweepText(const RunReader& reader) {
@@ -46,8 +40,7 @@ std::string SweepText(const RunReader& reader) {
   if (plan.contains("samples")) text += " of " + plan["samples"].dump();
   text += " samples";
   if (plan.contains("settings")) {
-    const size_t settings = plan["settings"].size();
-    text += ", " + std::to_string(settings) + (settings == 1 ? " setting" : " settings");
+    text += ", " + CountText(std::ssize(plan["settings"]), "setting");
   }
   if (plan.contains("task") && plan["task"].is_string()) {
     text += ", " + DisplayText(plan["task"].get<std::string>());
@@ -137,7 +130,7 @@ int64_t SamplesWaiting(const RunReader& reader, const std::string& journal) {
 
 std::string JournalLine(const std::string& path, const JournalSummary& journal) {
   std::string text = DisplayText(path) + ": journal of " + DisplayText(FileOfJournal(path)) + ": " +
-                     CountText(static_cast<int64_t>(journal.finished.size()), "sample");
+                     CountText(std::ssize(journal.finished), "sample");
   text += journal.finished.size() == 1 ? " waits in it" : " wait in it";
   if (!journal.failed.empty()) text += ", " + std::to_string(journal.failed.size()) + " failed";
   if (journal.torn_bytes > 0)
@@ -167,8 +160,8 @@ std::string FileLine(const RunReader& reader) {
   add(origin.dtype);
   add(origin.created);
   add(origin.program + " " + origin.version);
-  if (const size_t parts = reader.parts().size(); parts > 0) {
-    add("virtual, over " + std::to_string(parts) + (parts == 1 ? " file" : " files"));
+  if (const int64_t parts = std::ssize(reader.parts()); parts > 0) {
+    add("virtual, over " + CountText(parts, "file"));
   }
   const std::string journal = JournalPath(reader.path());
   if (const int64_t waiting = SamplesWaiting(reader, journal); waiting > 0) {

@@ -1,42 +1,37 @@
 // SPDX-License-Identifier: MIT
 #include "probes/cli/stored_sweep.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "core/base/error.h"
 #include "probes/base/record_values.h"
 #include "probes/cli/channels_table.h"
 #include "probes/cli/sweep_table.h"
 #include "probes/sweep/merged_means.h"
-#include "probes/sweep/plan_texts.h"
 
 namespace midscope::cli {
 namespace {
 
 constexpr const char* kSamples = "sweep";
-constexpr const char* kMeans = "outcome_means";
 constexpr const char* kFailures = "failures";
 constexpr const char* kSearch = "channel_search";
 constexpr size_t kChannelsShown = 10;
-
-bool HasRecord(const RunReader& reader, const std::string& name) {
-  const std::vector<std::string>& names = reader.record_names();
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 // The samples' outcomes, read without what is large.
 SweepResult ReadResult(const RunReader& reader) {
   SweepResult result;
   const Record frame = reader.Describe(kSamples);
-  const Axis& samples = AxisOf(frame, "sample");
-  for (int64_t row = 0; row < samples.size; ++row) {
-    const auto number = samples.values.empty()
-                            ? row
-                            : static_cast<int64_t>(samples.values[static_cast<size_t>(row)]);
-    result.outcomes.push_back(ReadOutcome(number, reader.ReadSample(kSamples, row, IsOutcome)));
+  const Axis& axis = AxisOf(frame, "sample");
+  std::vector<int64_t> samples(axis.values.begin(), axis.values.end());
+  if (samples.empty()) {
+    samples.resize(static_cast<size_t>(axis.size));
+    std::iota(samples.begin(), samples.end(), 0);
   }
-  if (!HasRecord(reader, kFailures)) return result;
+  result.outcomes = ReadOutcomes(samples, [&](size_t index, const ArrayFilter& wanted) {
+    return reader.ReadSample(kSamples, static_cast<int64_t>(index), wanted);
+  });
+  if (!reader.Has(kFailures)) return result;
   const Record failures = reader.Read(kFailures);
   const auto& numbers = ArrayValues<int64_t>(failures, "failed_sample");
   const auto& messages = ArrayValues<std::string>(failures, "failure_message");
@@ -45,8 +40,7 @@ SweepResult ReadResult(const RunReader& reader) {
 }
 
 std::string SweepTable(const RunReader& reader) {
-  SweepPlan plan = ReadPlan(reader.path(), reader.plan_json());
-  ReadPlanTexts(reader.Read(kMeans), plan);
+  const SweepPlan plan = StoredPlan(reader);
   const SweepCell cell{reader.provenance().model_path, plan.task, plan.seed};
   return SweepText({MakeReport(cell, reader.path(), plan, ReadResult(reader))});
 }
@@ -66,12 +60,12 @@ size_t ChannelsShown(const std::string& plan_json) {
 }  // namespace
 
 std::string PrintedTable(const RunReader& reader) {
-  if (HasRecord(reader, kSearch)) {
+  if (reader.Has(kSearch)) {
     std::vector<Record> records;
     for (const std::string& name : reader.record_names()) records.push_back(reader.Read(name));
     return ChannelsText(records, ChannelsShown(reader.plan_json()));
   }
-  if (!HasRecord(reader, kSamples) || !HasRecord(reader, kMeans)) return "";
+  if (!reader.Has(kSamples) || !reader.Has(kOutcomeMeans)) return "";
   if (!HasSweepPlan(reader)) return "";
   try {
     return SweepTable(reader);

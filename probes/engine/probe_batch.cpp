@@ -2,10 +2,13 @@
 #include "probes/engine/probe_batch.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/number_text.h"
 #include "probes/base/record_axes.h"
 #include "probes/base/record_stack.h"
 #include "probes/engine/run_probe.h"
@@ -13,10 +16,6 @@
 
 namespace midscope {
 namespace {
-
-std::string CountOf(size_t count, const std::string& thing) {
-  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
-}
 
 std::vector<Prompt> MakePrompts(const ProbeBatch& batch) {
   std::vector<Prompt> prompts;
@@ -31,12 +30,12 @@ void Announce(const ProbeBatch& batch, const std::vector<Prompt>& prompts,
   const auto [shortest, longest] = std::minmax_element(
       prompts.begin(), prompts.end(),
       [](const Prompt& a, const Prompt& b) { return a.ids.size() < b.ids.size(); });
-  const size_t least = shortest->ids.size();
-  const size_t most = longest->ids.size();
-  context.Log("probe: " + CountOf(batch.samples.size(), "sample") + " at " +
-              CountOf(batch.places.size(), "place") + ": " + CountOf(prompts.size(), "run") +
-              " of " + (most > least ? std::to_string(least) + " to " : "") +
-              CountOf(most, "token"));
+  const int64_t least = std::ssize(shortest->ids);
+  const int64_t most = std::ssize(longest->ids);
+  context.Log("probe: " + CountText(std::ssize(batch.samples), "sample") + " at " +
+              CountText(std::ssize(batch.places), "place") + ": " +
+              CountText(std::ssize(prompts), "run") + " of " +
+              (most > least ? std::to_string(least) + " to " : "") + CountText(most, "token"));
 }
 
 // The records of the prompts, [record][prompt]; those of the prompts before `context` was

@@ -16,51 +16,11 @@
 namespace midscope {
 namespace {
 
+using Types = std::vector<const ProbeType*>;
+
 int64_t TokensToRun(const Prompt& prompt) {
   return static_cast<int64_t>(IdsToScore(prompt.ids, prompt.answer_ids).size());
 }
-
-}  // namespace
-
-void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
-                     const Intervention& intervention) {
-  const int64_t tokens = TokensToRun(prompt);
-  const int64_t longest = LongestRun(intervention, config);
-  if (tokens <= longest) return;
-  throw UsageError("prompt",
-                   "it has " + std::to_string(tokens) + " tokens (answer included), " +
-                       ContextHolds(intervention, config),
-                   "Shorten the prompt by " + std::to_string(tokens - longest) +
-                       " tokens or more, choose a position scheme that reaches further, such as "
-                       "self-extend; probe, whatif, sweep and generate have --beyond-context");
-}
-
-bool PromptIsBeyondContext(const ModelConfig& config, const Prompt& prompt,
-                           const Intervention& intervention) {
-  return IsBeyondContext(TokensToRun(prompt), intervention, config);
-}
-
-void LogBeyondContext(const ModelConfig& config, const Prompt& prompt,
-                      const Intervention& intervention, const JobContext& context) {
-  if (!PromptIsBeyondContext(config, prompt, intervention)) return;
-  context.Log("warning: " + BeyondContextText(TokensToRun(prompt), intervention, config));
-}
-
-std::vector<Record> RunProbes(const Decoder& decoder, const Prompt& prompt,
-                              const Intervention& intervention, const ProbeRegistry& probes,
-                              const OptionSet& options, const JobContext& context) {
-  const std::vector<const ProbeType*> types = probes.Selected(options);
-  const bool shared_run = std::any_of(types.begin(), types.end(),
-                                      [](const ProbeType* type) { return !type->own_runs; });
-  if (shared_run && decoder.config().beyond_context) {
-    LogBeyondContext(decoder.config(), prompt, intervention, context);
-  }
-  return RunProbeTypes(decoder, prompt, intervention, types, options, context);
-}
-
-namespace {
-
-using Types = std::vector<const ProbeType*>;
 
 // Does the work; where `failures` is there, an Error is added to it, and false returned.
 template <typename Work>
@@ -132,6 +92,40 @@ std::vector<Record> MarkedByContext(std::vector<Record> records, const Decoder& 
 }
 
 }  // namespace
+
+void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
+                     const Intervention& intervention) {
+  const int64_t tokens = TokensToRun(prompt);
+  const int64_t longest = LongestRun(intervention, config);
+  if (tokens <= longest) return;
+  throw UsageError("prompt",
+                   "it has " + std::to_string(tokens) + " tokens (answer included), " +
+                       ContextHolds(intervention, config),
+                   "Shorten the prompt by " + std::to_string(tokens - longest) +
+                       " tokens or more, choose a position scheme that reaches further, such as "
+                       "self-extend; probe, whatif, sweep and generate have --beyond-context");
+}
+
+bool PromptIsBeyondContext(const ModelConfig& config, const Prompt& prompt,
+                           const Intervention& intervention) {
+  return IsBeyondContext(TokensToRun(prompt), intervention, config);
+}
+
+void LogBeyondContext(const ModelConfig& config, const Prompt& prompt,
+                      const Intervention& intervention, const JobContext& context) {
+  if (!PromptIsBeyondContext(config, prompt, intervention)) return;
+  context.Log("warning: " + BeyondContextText(TokensToRun(prompt), intervention, config));
+}
+
+std::vector<Record> RunProbes(const Decoder& decoder, const Prompt& prompt,
+                              const Intervention& intervention, const ProbeRegistry& probes,
+                              const OptionSet& options, const JobContext& context) {
+  const Types types = probes.Selected(options);
+  if (SharesRun(types) && decoder.config().beyond_context) {
+    LogBeyondContext(decoder.config(), prompt, intervention, context);
+  }
+  return RunProbeTypes(decoder, prompt, intervention, types, options, context);
+}
 
 std::vector<Record> RunProbeTypes(const Decoder& decoder, const Prompt& prompt,
                                   const Intervention& intervention, const Types& types,

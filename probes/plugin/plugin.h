@@ -5,8 +5,8 @@
 //   void Register(midscope::ProbeRegistry& probes) { probes.Add(MyProbe()); }
 //   MIDSCOPE_PLUGIN(Register)
 //
-// PLUGINS.md beside this header tells it in full; tests/probes/plugin/plugin_example is a plugin to start
-// from. Nothing in here needs LibTorch.
+// PLUGINS.md beside this header tells it in full; tests/probes/plugin/plugin_example is a plugin to
+// start from. Nothing in here needs LibTorch.
 #pragma once
 
 #include <cstddef>

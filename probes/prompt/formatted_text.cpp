@@ -87,11 +87,10 @@ FormattedText InTemplate(const Tokenizer& tokenizer, const TaskSample& sample,
   FormattedText formatted;
   formatted.templated = true;
   formatted.text = render(sample.text);
+  if (sample.spans.empty()) return formatted;  // nothing has to be found again
   std::optional<KeptPart> kept = FindByStandIn(render, sample.text, formatted.text);
   if (!kept) kept = FindOnce(sample.text, formatted.text);
   if (!kept) {
-    // Without passages nothing has to be found again.
-    if (sample.spans.empty()) return formatted;
     throw Failure("chat template", "it does not leave the prompt's text whole, once",
                   "Leave --chat out, or the passages");
   }

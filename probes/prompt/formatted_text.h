@@ -18,7 +18,7 @@ struct FormattedText {
   bool add_bos = false;    // BOS is still to be put before `text`
   bool templated = false;  // `text` is what a chat template wrote
   // Where the sample's own text lies: its byte b at b + shift, of which the template kept bytes
-  // [begin, end) (templates may trim).
+  // [begin, end) (templates may trim). Not looked for in a template where the sample has no spans.
   int64_t shift = 0;
   int64_t begin = 0;
   int64_t end = 0;

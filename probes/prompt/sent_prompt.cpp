@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "core/base/content_hash.h"
+#include "core/base/number_text.h"
 #include "core/base/utf8.h"
 
 namespace midscope {
@@ -77,9 +79,7 @@ int64_t BeginOfTextTokens(const Prompt& prompt, const Tokenizer& tokenizer) {
 
 std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format,
                      const std::string& mark) {
-  const size_t tokens = prompt.ids.size();
-  std::string line = "prompt: " + std::to_string(tokens) + (tokens == 1 ? " token" : " tokens") +
-                     mark + ", " +
+  std::string line = "prompt: " + CountText(std::ssize(prompt.ids), "token") + mark + ", " +
                      BosText(BeginOfTextTokens(prompt, tokenizer), tokenizer.add_bos());
   if (format.is_chat()) {
     line += ", chat template " +

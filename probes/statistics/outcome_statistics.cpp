@@ -114,7 +114,7 @@ Record OutcomeMeansRecord(const std::vector<std::string>& settings,
                           const std::vector<CellStatistics>& cells,
                           const std::map<std::string, std::string>& methods) {
   Record record;
-  record.name = "outcome_means";
+  record.name = kOutcomeMeans;
   record.axes = {LabelledAxis("setting", settings), ValuedAxis("place", places)};
   record.axes.back().unit = "rank";
   const auto add = [&](const std::string& name, const char* unit, const std::string& description,

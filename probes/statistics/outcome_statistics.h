@@ -38,6 +38,8 @@ std::vector<CellStatistics> SummariseOutcomes(std::vector<SampleOutcome> outcome
 // the outcomes have and "answer_nll_difference".
 std::map<std::string, std::string> CellMethods(const std::vector<SampleOutcome>& outcomes);
 
+inline constexpr const char* kOutcomeMeans = "outcome_means";
+
 // Record outcome_means: answer_nll, answer_nll_low, answer_nll_high, accuracy, accuracy_low,
 // accuracy_high, answer_nll_difference, ..._low, ..._high [setting, place], samples [setting], and
 // choice_accuracy, generation_score with theirs where they were asked for; beyond_context [setting]

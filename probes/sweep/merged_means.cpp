@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "probes/sweep/merged_means.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
@@ -11,15 +10,7 @@
 namespace midscope {
 namespace {
 
-constexpr const char* kOutcomeMeansRecord = "outcome_means";
-
-bool HasMeans(const RunReader& file) {
-  const std::vector<std::string>& names = file.record_names();
-  return std::find(names.begin(), names.end(), kOutcomeMeansRecord) != names.end();
-}
-
-}  // namespace
-
+// Settings are as canonical text has them. Throws Error (failure).
 SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
   try {
     const nlohmann::json json = nlohmann::json::parse(plan_json);
@@ -41,11 +32,25 @@ SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
   }
 }
 
+// Calls settings and places as the file does.
+void ReadTexts(const RunReader& file, SweepPlan& plan) {
+  if (file.Has(kOutcomeMeans)) ReadPlanTexts(file.Read(kOutcomeMeans), plan);
+}
+
+}  // namespace
+
+SweepPlan StoredPlan(const RunReader& file) {
+  SweepPlan plan = ReadPlan(file.path(), file.plan_json());
+  ReadTexts(file, plan);
+  return plan;
+}
+
 std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& plan) {
   SweepResult result;
-  for (const int64_t sample : merge.samples()) {
-    result.outcomes.push_back(ReadOutcome(sample, merge.ReadSample(sample, IsOutcome)));
-  }
+  const std::vector<int64_t> samples = merge.samples();
+  result.outcomes = ReadOutcomes(samples, [&](size_t index, const ArrayFilter& wanted) {
+    return merge.ReadSample(samples[index], wanted);
+  });
   result.failures = merge.failures();
   return SweepSummaries(plan, result);
 }
@@ -53,9 +58,7 @@ std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& pl
 std::vector<Record> MergedSummaries(const SweepMerge& merge) {
   SweepPlan plan = ReadPlan(merge.inputs().front().path(), merge.plan_json());
   for (const SweepStore& input : merge.inputs()) {
-    if (input.file() && HasMeans(*input.file())) {
-      ReadPlanTexts(input.file()->Read(kOutcomeMeansRecord), plan);
-    }
+    if (input.file()) ReadTexts(*input.file(), plan);
   }
   std::vector<Record> records = MergedSummaries(merge, plan);
   records.push_back(MergedFromRecord(merge));

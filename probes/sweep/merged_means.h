@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The summaries of sweeps that were joined from several files.
+// What files of sweeps state: their plan, and the summaries of several that were joined.
 #pragma once
 
 #include <vector>
 
 #include "core/base/record.h"
+#include "data/store/record_reader.h"
 #include "data/sweep/sweep_merge.h"
 #include "probes/sweep/sweep_plan.h"
 
 namespace midscope {
 
-// The plan that a sweep's file states. Settings are as canonical text has them. Throws Error
-// (failure) where the JSON is no plan of midscope sweep.
-SweepPlan ReadPlan(const std::string& path, const std::string& plan_json);
+// The plan that a sweep's file states, its settings and places with the texts that were given.
+// Throws Error (failure) where it is none of midscope sweep.
+SweepPlan StoredPlan(const RunReader& file);
 
 // The summaries over all samples of the merge (sweep.h), as one run would have made them. Throws
 // Error (failure).

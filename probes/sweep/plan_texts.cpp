@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/record_attributes.h"
+
 namespace midscope {
 namespace {
 
@@ -13,13 +15,6 @@ constexpr const char* kText = "place_text";
 
 std::string AttributeName(size_t setting, const char* what) {
   return "setting_" + std::to_string(setting) + "_" + what;
-}
-
-std::string TextAttribute(const Record& record, const std::string& name) {
-  const auto found = record.attributes.find(name);
-  if (found == record.attributes.end()) return "";
-  const auto* text = std::get_if<std::string>(&found->second);
-  return text ? *text : "";
 }
 
 // The index of a place in the plan; -1 for none.
@@ -44,9 +39,9 @@ void ReadSettingTexts(const Record& record, SweepPlan& plan) {
     const auto label = std::find(axis->labels.begin(), axis->labels.end(), setting.canonical());
     if (label == axis->labels.end()) continue;
     const auto index = static_cast<size_t>(label - axis->labels.begin());
-    const std::string given = TextAttribute(record, AttributeName(index, "as_given"));
+    const std::string given = AttributeText(record, AttributeName(index, "as_given"));
     if (!given.empty()) setting.text = given;
-    setting.control_of = TextAttribute(record, AttributeName(index, "control_of"));
+    setting.control_of = AttributeText(record, AttributeName(index, "control_of"));
   }
 }
 

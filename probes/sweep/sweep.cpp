@@ -91,9 +91,10 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
 
 SweepResult StoredResult(const SweepStore& store) {
   SweepResult result;
-  for (const int64_t sample : store.finished()) {
-    result.outcomes.push_back(ReadOutcome(sample, store.ReadSample(sample, IsOutcome)));
-  }
+  const std::vector<int64_t> samples(store.finished().begin(), store.finished().end());
+  result.outcomes = ReadOutcomes(samples, [&](size_t index, const ArrayFilter& wanted) {
+    return store.ReadSample(samples[index], wanted);
+  });
   return result;
 }
 

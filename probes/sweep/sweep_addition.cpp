@@ -3,14 +3,8 @@
 
 #include <algorithm>
 
-#include "data/store/record_reader.h"
-#include "probes/sweep/merged_means.h"
-#include "probes/sweep/plan_texts.h"
-
 namespace midscope {
 namespace {
-
-constexpr const char* kMeansRecord = "outcome_means";
 
 template <typename T>
 bool Contains(const std::vector<T>& items, const T& item) {
@@ -18,14 +12,6 @@ bool Contains(const std::vector<T>& items, const T& item) {
 }
 
 }  // namespace
-
-SweepPlan StoredPlan(const std::string& path) {
-  const RunReader reader(path);
-  SweepPlan plan = ReadPlan(path, reader.plan_json());
-  if (!Contains(reader.record_names(), std::string(kMeansRecord))) return plan;
-  ReadPlanTexts(reader.Read(kMeansRecord), plan);
-  return plan;
-}
 
 SweepAddition JoinPlans(const SweepPlan& stored, const SweepPlan& asked) {
   SweepAddition addition{stored};

@@ -14,10 +14,6 @@ struct SweepAddition {
   bool more_cells = false;    // settings or places: every sample has to be run again
 };
 
-// The plan that a sweep's file states, its settings with the texts that were given. Throws Error
-// (failure) where it is none of a sweep.
-SweepPlan StoredPlan(const std::string& path);
-
 // The stored plan with the settings and places of `asked` that it lacks (places in ascending order
 // where the stored ones are), and with its samples where those are more. Everything else is the
 // stored plan's; the caller compares it (PlanJson), and sets how places are printed.

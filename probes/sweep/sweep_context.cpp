@@ -40,6 +40,11 @@ std::string WhyNot(const std::vector<TaskQuestion>& questions, const SweepSettin
   return "";
 }
 
+// A failure without the kTooLong in front.
+std::string ReasonOf(const std::string& failure) {
+  return failure.substr(std::string(kTooLong).size() + 2);
+}
+
 }  // namespace
 
 // Over-long prompts are refused, not cut: cut on the right they lose the question, cut in the
@@ -56,23 +61,18 @@ std::vector<std::string> ContextFailures(const std::vector<TaskQuestion>& questi
   return failures;
 }
 
-void CheckFits(const std::vector<TaskQuestion>& questions,
-               const std::vector<SweepSetting>& settings, const ScoreArms& score,
-               const ModelConfig& config) {
-  std::string first;
-  for (const SweepSetting& setting : settings) {
-    const std::string why = WhyNot(questions, setting, score, config);
-    if (why.empty()) return;
-    if (first.empty()) first = why;
-  }
-  if (first.empty()) return;
-  throw Failure(kTooLong, first,
+void CheckFits(const std::vector<std::string>& failures) {
+  const bool none_runs = std::none_of(failures.begin(), failures.end(),
+                                      [](const std::string& failure) { return failure.empty(); });
+  if (failures.empty() || !none_runs) return;
+  throw Failure(kTooLong, ReasonOf(failures.front()),
                 "Give shorter prompts or a position scheme that reaches further; probe, whatif, "
                 "sweep and generate have --beyond-context");
 }
 
 void AddContextArrays(const std::vector<TaskQuestion>& questions,
-                      const std::vector<SweepSetting>& settings, const ScoreArms& score,
+                      const std::vector<SweepSetting>& settings,
+                      const std::vector<std::string>& failures, const ScoreArms& score,
                       const ModelConfig& config, Record& record) {
   const bool differ =
       std::any_of(settings.begin(), settings.end(), [&](const SweepSetting& setting) {
@@ -82,7 +82,7 @@ void AddContextArrays(const std::vector<TaskQuestion>& questions,
   if (differ) {
     record.arrays.push_back({kSettingFailure,
                              {"setting"},
-                             ContextFailures(questions, settings, score, config),
+                             failures,
                              "",
                              "why the setting could not be run on this sample; empty: it was"});
   }
@@ -107,7 +107,7 @@ void FitOlderSamples(const Record& frame, Record& record) {
     const auto* failures = std::get_if<std::vector<std::string>>(&array->data);
     for (size_t i = 0; failures && i < failures->size(); ++i) {
       if ((*failures)[i].empty()) continue;
-      throw Failure(kTooLong, (*failures)[i].substr(std::string(kTooLong).size() + 2),
+      throw Failure(kTooLong, ReasonOf((*failures)[i]),
                     "The file is of an earlier version, in which such a sample fails as a whole");
     }
     std::erase_if(record.arrays, [&](const Array& other) { return other.name == name; });

@@ -28,14 +28,14 @@ std::vector<std::string> ContextFailures(const std::vector<TaskQuestion>& questi
                                          const ScoreArms& score, const ModelConfig& config);
 
 // Throws Error (failure; what() begins with kTooLong) where no setting can be run.
-void CheckFits(const std::vector<TaskQuestion>& questions,
-               const std::vector<SweepSetting>& settings, const ScoreArms& score,
-               const ModelConfig& config);
+// `failures`: ContextFailures.
+void CheckFits(const std::vector<std::string>& failures);
 
 // setting_failure where the settings' contexts differ, beyond_context where the decoder runs
-// beyond them. Which of both there are does not depend on the sample.
+// beyond them. Which of both there are does not depend on the sample. `failures`: ContextFailures.
 void AddContextArrays(const std::vector<TaskQuestion>& questions,
-                      const std::vector<SweepSetting>& settings, const ScoreArms& score,
+                      const std::vector<SweepSetting>& settings,
+                      const std::vector<std::string>& failures, const ScoreArms& score,
                       const ModelConfig& config, Record& record);
 
 // Fits a sample's record to the samples of a file from before there were setting_failure,

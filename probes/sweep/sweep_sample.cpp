@@ -282,9 +282,9 @@ Record OutcomeRecord(const std::vector<std::string>& settings, const std::vector
 Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequest& request,
                  const JobContext& context) {
   const ModelConfig& config = decoder->config();
-  CheckFits(request.questions, request.settings, request.score, config);
   RunnableSettings settings;
   settings.failures = ContextFailures(request.questions, request.settings, request.score, config);
+  CheckFits(settings.failures);
   for (const size_t setting : EvaluationOrder(request.settings)) {
     if (settings.Has(setting)) settings.order.push_back(setting);
   }
@@ -308,7 +308,8 @@ Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequ
                      std::numeric_limits<float>::quiet_NaN());
     AddAttention(*decoder, std::move(attention), request.questions.front().prompt.ids, record);
   }
-  AddContextArrays(request.questions, request.settings, request.score, config, record);
+  AddContextArrays(request.questions, request.settings, settings.failures, request.score, config,
+                   record);
   return record;
 }
 
@@ -333,6 +334,16 @@ SampleOutcome ReadOutcome(int64_t sample, const Record& record) {
                   "Run the sweep again into a new file");
   }
   return outcome;
+}
+
+std::vector<SampleOutcome> ReadOutcomes(const std::vector<int64_t>& samples,
+                                        const StoredSampleReader& read) {
+  std::vector<SampleOutcome> outcomes;
+  outcomes.reserve(samples.size());
+  for (size_t i = 0; i < samples.size(); ++i) {
+    outcomes.push_back(ReadOutcome(samples[i], read(i, IsOutcome)));
+  }
+  return outcomes;
 }
 
 }  // namespace midscope

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "core/decoder/decoder.h"
 #include "core/run/scoring.h"
 #include "core/tokenizer/prompt.h"
+#include "data/store/record_reader.h"
 #include "probes/prompt/task_prompt.h"
 #include "probes/statistics/outcome_statistics.h"
 #include "probes/sweep/sweep_plan.h"
@@ -60,5 +62,12 @@ bool IsOutcome(const std::string& array);
 
 // What such a record says. Throws Error (failure) where it holds something else.
 SampleOutcome ReadOutcome(int64_t sample, const Record& record);
+
+// Reads the stored sample samples[index], of its arrays those that are `wanted`.
+using StoredSampleReader = std::function<Record(size_t index, const ArrayFilter& wanted)>;
+// What stored samples of these numbers say, read without their large arrays. Throws as ReadOutcome
+// and `read` do.
+std::vector<SampleOutcome> ReadOutcomes(const std::vector<int64_t>& samples,
+                                        const StoredSampleReader& read);
 
 }  // namespace midscope

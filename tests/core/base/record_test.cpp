@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include "core/base/record_attributes.h"
+
 namespace midscope {
 namespace {
 
@@ -27,6 +29,14 @@ TEST(Record, FindsByName) {
   ASSERT_NE(record.FindArray("loss"), nullptr);
   EXPECT_EQ(ElementCount(record.FindArray("loss")->data), 1);
   EXPECT_EQ(record.FindArray("layer"), nullptr);
+}
+
+TEST(Record, AttributeTextIsEmptyWhereThereIsNone) {
+  Record record = Good();
+  record.attributes = {{"task", std::string("kv")}, {"seed", int64_t{3}}};
+  EXPECT_EQ(AttributeText(record, "task"), "kv");
+  EXPECT_EQ(AttributeText(record, "seed"), "");
+  EXPECT_EQ(AttributeText(record, "place"), "");
 }
 
 TEST(Record, CheckFindsWhatDoesNotFit) {

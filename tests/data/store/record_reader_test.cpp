@@ -61,6 +61,8 @@ TEST_F(RecordReader, WrongNamesGetTheNearestOne) {
 TEST_F(RecordReader, DescribesWithoutReading) {
   const RunReader reader(path_);
   EXPECT_THAT(reader.record_names(), ElementsAre("last_query_attention", "sweep"));
+  EXPECT_TRUE(reader.Has("sweep"));
+  EXPECT_FALSE(reader.Has("swee"));
   const Record frame = reader.Describe("last_query_attention");
   EXPECT_EQ(frame.arrays.size(), ExampleRecords()[0].arrays.size());
   EXPECT_EQ(ElementCount(frame.FindArray("last_logits")->data), 0);

@@ -20,26 +20,21 @@ namespace {
 
 using nlohmann::json;
 using ::testing::AllOf;
+using testing::Arguments;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::ProgramRun;
 using testing::RunMidscope;
+using testing::RunWell;
 using testing::TemporaryFolder;
-using Arguments = std::vector<std::string>;
+using testing::With;
 
 constexpr const char* kChannel = "channel(100, factor=-1, layers=8-25)";
 
 Arguments Sweep(const std::string& file, const Arguments& more) {
-  Arguments arguments = {"sweep",  "embedded", "--task", "list:lines=6", "--seed", "5",
-                         "--json", "--out",    file};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return arguments;
-}
-
-ProgramRun RunWell(const Arguments& arguments) {
-  ProgramRun run = RunMidscope(arguments);
-  EXPECT_EQ(run.status, 0) << run.err;
-  return run;
+  return With(
+      {"sweep", "embedded", "--task", "list:lines=6", "--seed", "5", "--json", "--out", file},
+      more);
 }
 
 // NaN is no reason to differ.

@@ -19,23 +19,18 @@ namespace {
 
 using nlohmann::json;
 using ::testing::AllOf;
+using testing::Arguments;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::ProgramRun;
 using testing::RunMidscope;
 using testing::TemporaryFolder;
+using testing::With;
 
 constexpr const char* kModel = MIDSCOPE_TESTS
     "/core/golden/tiny_models"
     "/llama";
 constexpr const char* kFar = "self-extend(group=4, window=16)";
-
-using Arguments = std::vector<std::string>;
-
-Arguments With(Arguments arguments, const Arguments& more) {
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return arguments;
-}
 
 // A text of a few hundred tokens.
 std::string LongText(const TemporaryFolder& folder) {

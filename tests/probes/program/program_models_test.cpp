@@ -22,12 +22,15 @@ namespace {
 
 using nlohmann::json;
 using ::testing::AllOf;
+using testing::Arguments;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::ProgramRun;
 using testing::RunMidscope;
 using testing::RunningProgram;
+using testing::RunWell;
 using testing::TemporaryFolder;
+using testing::With;
 
 std::string Tiny(const std::string& name) {
   return MIDSCOPE_TESTS
@@ -36,12 +39,8 @@ std::string Tiny(const std::string& name) {
          name;
 }
 
-json Info(const std::string& model, const std::vector<std::string>& more = {}) {
-  std::vector<std::string> arguments = {"info", model, "--json"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  const ProgramRun run = RunMidscope(arguments);
-  EXPECT_EQ(run.status, 0) << run.err;
-  return json::parse(run.out);
+json Info(const std::string& model, const Arguments& more = {}) {
+  return json::parse(RunWell(With({"info", model, "--json"}, more)).out);
 }
 
 json Support(const json& info, const std::string& term) {

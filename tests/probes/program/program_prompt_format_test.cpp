@@ -23,11 +23,12 @@ namespace midscope {
 namespace {
 
 using nlohmann::json;
+using testing::Arguments;
 using ::testing::HasSubstr;
 using testing::ProgramRun;
-using testing::RunMidscope;
+using testing::RunWell;
 using ::testing::StartsWith;
-using Arguments = std::vector<std::string>;
+using testing::With;
 
 constexpr double kTolerance = 1e-4;
 
@@ -80,17 +81,9 @@ Arguments FormatArguments(const json& arm) {
   return arguments;
 }
 
-ProgramRun RunProgram(Arguments arguments, const Arguments& more,
-                      const testing::ProgramOptions& options = {}) {
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  ProgramRun run = RunMidscope(arguments, options);
-  EXPECT_EQ(run.status, 0) << run.err;
-  return run;
-}
-
 json RunJson(Arguments arguments, const Arguments& more) {
   arguments.emplace_back("--json");
-  const ProgramRun run = RunProgram(std::move(arguments), more);
+  const ProgramRun run = RunWell(With(std::move(arguments), more));
   return run.status == 0 ? json::parse(run.out) : json();
 }
 
@@ -108,11 +101,9 @@ json IdsIn(const std::string& file) { return ArrayOf<int64_t>(file, "prompt", "t
 // One setting through `whatif`, which writes its records to `out`; the JSON line of its outcome.
 json WhatIf(const ModelFolder& model, const Arguments& source, const std::string& out) {
   const std::string lines = model.File("lines.txt", "none\nout " + out + "\n");
-  Arguments arguments = {"whatif", model.path(), "--json"};
-  arguments.insert(arguments.end(), source.begin(), source.end());
   testing::ProgramOptions options;
   options.standard_input = lines;
-  const ProgramRun run = RunProgram(std::move(arguments), {}, options);
+  const ProgramRun run = RunWell(With({"whatif", model.path(), "--json"}, source), options);
   return run.status == 0 ? json::parse(run.out.substr(0, run.out.find('\n'))) : json();
 }
 
@@ -228,11 +219,11 @@ TEST_P(PromptFormat, BosOnAndOffSayWhatTheyDo) {
   EXPECT_EQ(ids({"--bos"}), with);  // as it always was
   EXPECT_EQ(ids({"--bos", "auto"}), plain["ids"]);
   EXPECT_EQ(ids({"--bos", "template"}), bare);
-  const ProgramRun off = RunProgram({"probe", model_.path(), "--bos", "off"}, source);
+  const ProgramRun off = RunWell(With({"probe", model_.path(), "--bos", "off"}, source));
   EXPECT_THAT(off.out,
               StartsWith("prompt: " + std::to_string(bare.size()) + " tokens, no begin-of-text" +
                          (asked_for ? ", though the tokenizer asks for one" : "")));
-  const ProgramRun on = RunProgram({"probe", model_.path(), "--bos"}, source);
+  const ProgramRun on = RunWell(With({"probe", model_.path(), "--bos"}, source));
   EXPECT_THAT(on.out, HasSubstr(" tokens, begin-of-text first: [[<s>]]The mill"));
 }
 

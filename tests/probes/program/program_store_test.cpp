@@ -123,6 +123,17 @@ TEST_F(ProgramStore, WhatFilesSayMovesNoCursor) {
   }
 }
 
+TEST_F(ProgramStore, CompareEscapesAFieldOnce) {
+  Provenance provenance = ExampleProvenance();
+  provenance.command = "first\tC:\\one";
+  WriteRecords(File("first.h5"), {ExampleSample(0)}, provenance);
+  provenance.command = "second";
+  WriteRecords(File("second.h5"), {ExampleSample(0)}, provenance);
+  const ProgramRun run = RunMidscope({"compare", File("first.h5"), File("second.h5")});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr(R"(first\tC:\\one  second)"));
+}
+
 TEST_F(ProgramStore, ShowPrintsAPartByItsPlaces) {
   const ProgramRun run = RunMidscope({"show", File("a.h5") + "::sweep/answer_nll", "--slice",
                                       "sample=1", "--slice", "place=5-10"});

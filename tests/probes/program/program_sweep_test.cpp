@@ -14,14 +14,16 @@ namespace midscope {
 namespace {
 
 using nlohmann::json;
+using testing::Arguments;
 using testing::ExpectInterrupted;
 using ::testing::HasSubstr;
 using testing::ProgramRun;
 using testing::RunMidscope;
 using testing::RunningProgram;
 using testing::TemporaryFolder;
+using testing::With;
 
-std::vector<std::string> Sweep(const std::string& samples, const std::string& file) {
+Arguments Sweep(const std::string& samples, const std::string& file) {
   return {"sweep",
           "embedded",
           "--task",
@@ -41,11 +43,6 @@ std::vector<std::string> Sweep(const std::string& samples, const std::string& fi
           "--json",
           "--out",
           file};
-}
-
-std::vector<std::string> With(std::vector<std::string> arguments, const std::string& more) {
-  arguments.push_back(more);
-  return arguments;
 }
 
 TEST(ProgramSweep, JsonHasTheFixedNames) {
@@ -78,9 +75,9 @@ TEST(ProgramSweep, RefusesAnExistingFileAndAnotherPlan) {
   const ProgramRun again = RunMidscope(sweep);
   EXPECT_EQ(again.status, 2);
   EXPECT_THAT(again.err, HasSubstr("--resume"));
-  const ProgramRun resumed = RunMidscope(With(sweep, "--resume"));
+  const ProgramRun resumed = RunMidscope(With(sweep, {"--resume"}));
   EXPECT_EQ(resumed.status, 0) << resumed.err;
-  const ProgramRun other = RunMidscope(With(With(sweep, "--attention"), "--resume"));
+  const ProgramRun other = RunMidscope(With(sweep, {"--attention", "--resume"}));
   EXPECT_NE(other.status, 0);
   EXPECT_THAT(other.err, HasSubstr("plan"));
   EXPECT_EQ(RunMidscope({"sweep", "embedded", "--resume"}).status, 2);
@@ -96,7 +93,7 @@ TEST(ProgramSweep, CtrlCLeavesAFileThatOpensAndResumeCompletesIt) {
   EXPECT_GE(finished, 1);
   EXPECT_LT(finished, 12);
 
-  const ProgramRun resumed = RunMidscope(With(Sweep("12", file), "--resume"));
+  const ProgramRun resumed = RunMidscope(With(Sweep("12", file), {"--resume"}));
   ASSERT_EQ(resumed.status, 0) << resumed.err;
   const std::string whole = folder.File("whole.h5");
   const ProgramRun at_once = RunMidscope(Sweep("12", whole));
@@ -108,14 +105,14 @@ TEST(ProgramSweep, CtrlCLeavesAFileThatOpensAndResumeCompletesIt) {
 TEST(ProgramSweep, AFullDiskIsToldAndTheCheckpointStays) {
   const TemporaryFolder folder;
   const std::string file = folder.File("run.h5");
-  const ProgramRun run = RunMidscope(With(Sweep("3", file), "--attention"),
+  const ProgramRun run = RunMidscope(With(Sweep("3", file), {"--attention"}),
                                      {.file_size_limit = 150000, .standard_input = ""});
   EXPECT_EQ(run.status, 1);
   EXPECT_THAT(run.err, HasSubstr("run.h5"));
   if (std::filesystem::exists(file)) {
     EXPECT_GE(RunReader(file).Describe("sweep").FindAxis("sample")->size, 1);
   }
-  const ProgramRun resumed = RunMidscope(With(With(Sweep("3", file), "--attention"), "--resume"));
+  const ProgramRun resumed = RunMidscope(With(Sweep("3", file), {"--attention", "--resume"}));
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_EQ(json::parse(resumed.out)["rows"][0]["samples"], 3);
 }

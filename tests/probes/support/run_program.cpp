@@ -3,6 +3,7 @@
 #include "tests/paths.h"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,11 +53,14 @@ void Redirect(const std::string& path, int flags, int descriptor) {
 
 }  // namespace
 
-RunningProgram::RunningProgram(const std::vector<std::string>& arguments,
-                               const ProgramOptions& options)
+Arguments With(Arguments arguments, const Arguments& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+RunningProgram::RunningProgram(const Arguments& arguments, const ProgramOptions& options)
     : folder_(MakeFolder()) {
-  std::vector<std::string> words = {MIDSCOPE_PROGRAM};
-  words.insert(words.end(), arguments.begin(), arguments.end());
+  Arguments words = With({MIDSCOPE_PROGRAM}, arguments);
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
@@ -88,8 +92,14 @@ ProgramRun RunningProgram::Wait() {
   return {status, ReadAll(folder_ / "out"), ReadAll(folder_ / "err")};
 }
 
-ProgramRun RunMidscope(const std::vector<std::string>& arguments, const ProgramOptions& options) {
+ProgramRun RunMidscope(const Arguments& arguments, const ProgramOptions& options) {
   return RunningProgram(arguments, options).Wait();
+}
+
+ProgramRun RunWell(const Arguments& arguments, const ProgramOptions& options) {
+  ProgramRun run = RunMidscope(arguments, options);
+  EXPECT_EQ(run.status, 0) << run.err;
+  return run;
 }
 
 TemporaryFolder::TemporaryFolder() : path_(MakeFolder()) {}

@@ -22,14 +22,18 @@ struct ProgramOptions {
   std::string standard_input;   // a file
 };
 
-ProgramRun RunMidscope(const std::vector<std::string>& arguments,
-                       const ProgramOptions& options = {});
+using Arguments = std::vector<std::string>;
+// The arguments with `more` behind them.
+Arguments With(Arguments arguments, const Arguments& more);
+
+ProgramRun RunMidscope(const Arguments& arguments, const ProgramOptions& options = {});
+// The same, expecting exit status 0.
+ProgramRun RunWell(const Arguments& arguments, const ProgramOptions& options = {});
 
 // A running program, for signals.
 class RunningProgram {
  public:
-  explicit RunningProgram(const std::vector<std::string>& arguments,
-                          const ProgramOptions& options = {});
+  explicit RunningProgram(const Arguments& arguments, const ProgramOptions& options = {});
   ~RunningProgram();
   RunningProgram(const RunningProgram&) = delete;
   RunningProgram& operator=(const RunningProgram&) = delete;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/sweep_files.h"
+
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "data/sweep/rank_parts.h"
+#include "data/sweep/sweep_store.h"
+#include "probes/cli/output.h"
+
+namespace midscope::cli {
+namespace {
+
+// What is added to must be whole.
+void CheckAddedTo(const std::string& file) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) {
+    throw UsageError("option --add", "there is no file " + file, "Leave --add out to make it");
+  }
+  if (std::filesystem::exists(JournalPath(file), ignored)) {
+    throw UsageError(file, "its sweep is unfinished",
+                     "Give --resume with its own plan first, then --add");
+  }
+  if (!RankParts(file).empty()) {
+    throw UsageError(file, "parts of it lie in other files",
+                     "Copy all into one file first: midscope merge ONE.h5 " + file);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> SweepFiles(const OptionSet& options, const std::vector<SweepCell>& cells) {
+  const std::string& out = options.Text("out");
+  if (out.empty() || cells.size() == 1) return std::vector<std::string>(cells.size(), out);
+  std::vector<std::string> files = CellFileNames(cells);
+  for (std::string& file : files) file = (std::filesystem::path(out) / file).string();
+  return files;
+}
+
+void CheckSweepFiles(const OptionSet& options, const std::vector<std::string>& files,
+                     int64_t ranks) {
+  const std::string& out = options.Text("out");
+  CheckOverwrite(options);
+  if (out.empty()) {
+    if (ranks > 1) {
+      throw UsageError("option --out", "several processes share a sweep through its file",
+                       "Give --out RUN.h5, in a folder that all of them see");
+    }
+    if (options.Flag("resume")) {
+      throw UsageError("option --resume", "there is no file to go on in", "Give --out RUN.h5");
+    }
+    if (options.Flag("attention")) {
+      throw UsageError("option --attention", "it is kept in a file only", "Give --out RUN.h5");
+    }
+    return;
+  }
+  if (files.size() > 1) {
+    if (std::filesystem::exists(out) && !std::filesystem::is_directory(out)) {
+      throw UsageError(out, "it is a file; several models, tasks or seeds go into a folder",
+                       "Give another --out");
+    }
+    std::error_code failed;
+    std::filesystem::create_directory(out, failed);
+    if (failed) throw Failure(out, "the folder cannot be made: " + failed.message());
+  }
+  const bool add = options.Flag("add");
+  for (const std::string& file : files) {
+    if (add) CheckAddedTo(file);
+    const bool may_exist = add || options.Flag("resume") || options.Flag("overwrite");
+    CheckOutputPath(file, may_exist,
+                    "Give --resume to go on, --add to add to it, --overwrite, or another --out");
+    const std::vector<std::string> parts = RankParts(file);
+    if (!parts.empty() && !may_exist) {
+      throw UsageError(parts.front(), "parts of a sweep by several processes lie here",
+                       "Give --resume to go on, or another --out");
+    }
+  }
+}
+
+}  // namespace midscope::cli
