@@ -1,24 +1,37 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Rooms include only what lies below them: kernels <- core <- data <- probes <- gui.
+"""Rooms include only what lies below them, and so do the folders inside each.
 
-    check_arrows.py ROOT
+    check_arrows.py ROOT [--count]
 
-Also: LibTorch only in core, and there in no header that the window's sources reach; Qt only in gui; HDF5 only in data.
-Prints what is wrong and exits with 1.
+Also: libraries only in the rooms that own them; LibTorch in no header that the window's sources reach; no folder that is not
+in the lists below. Prints what is wrong and exits with 1; --count prints how many includes each pair of folders has.
 """
+import collections
 import pathlib
 import re
 import sys
 
 ROOMS = ["kernels", "core", "data", "probes", "gui"]
+# Bottom to top: a folder includes itself and those before it. "." is the room itself. Folders below these belong to them.
+FOLDERS = {
+    "kernels": ["."],
+    "core": ["base", "formats", "tokenizer", "chat", "hub", "model", "intervention", "plan", "compute", "decoder", "run"],
+    "data": ["formats", "scorers", "tasks", "store", "sweep", "published", "export"],
+    "probes": ["base", "prompt", "model", "statistics", "builtin", "plugin", "sweep", "engine", "channels", "cli"],
+    "gui": ["base", "widgets", "plots", "session", "panels", "files", "."],
+}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
-LIBRARIES = {  # first part of the header's name -> rooms that may include it
-    "ATen": {"core"}, "torch": {"core"}, "c10": {"core"},
-    "hdf5": {"data"},
-    "qcustomplot": {"gui"},
+LIBRARIES = {  # first part of the header's name -> rooms or folders that may include it
+    "ATen": {"core/compute", "core/decoder"}, "torch": {"core/compute", "core/decoder"}, "c10": {"core/compute", "core/decoder"},
+    "hdf5": {"data/store", "data/sweep"}, "hdf5_hl": {"data/store", "data/sweep"},
+    "qcustomplot": {"gui/plots"},
     "hwy": {"kernels"},
-    "curl": {"core"}, "openssl": {"core"},
+    "curl": {"core/hub"}, "openssl": {"core/base"},
+    "CLI": {"probes/cli"}, "toml++": {"probes/cli"},
+    "Eigen": {"probes/statistics"},
+    "mpi": {"probes/sweep"},
+    "sentencepiece_processor": {"core/tokenizer"}, "pcre2": {"core/tokenizer"},
 }
 
 
@@ -42,23 +55,43 @@ def library(name):
     return re.split(r"[/.]", name)[0]
 
 
-def check_room(root, room):
-    for path in sorted((root / room).rglob("*")):
-        if path.suffix not in (".h", ".cpp", ".cu", ".cuh"):
+def place(name):
+    """Room and folder of a file by its path from the root: ("core", "model") for core/model/families/llama.cpp."""
+    parts = name.split("/")
+    return parts[0], parts[1] if len(parts) > 2 else "."
+
+
+def sources(root, room):
+    return [path for path in sorted((root / room).rglob("*")) if path.suffix in (".h", ".cpp", ".cu", ".cuh")]
+
+
+def check_room(root, room, counts):
+    folders = FOLDERS[room]
+    for path in sources(root, room):
+        shown = path.relative_to(root).as_posix()
+        here = place(shown)[1]
+        if here not in folders:
+            yield f"{shown}: the folder {here} is not in check_arrows.py"
             continue
         for name in includes(path):
-            target = name.split("/")[0]
-            if target in ROOMS and ROOMS.index(target) > ROOMS.index(room):
-                yield f"{path.relative_to(root)} includes {name}: the arrow points the other way"
+            target, there = place(name)
+            if target in ROOMS:
+                counts[f"{room}/{here}", f"{target}/{there}"] += 1
+                if ROOMS.index(target) > ROOMS.index(room):
+                    yield f"{shown} includes {name}: the arrow points the other way"
+                elif target == room and there not in folders:
+                    yield f"{shown} includes {name}: there is no such folder"
+                elif target == room and folders.index(there) > folders.index(here):
+                    yield f"{shown} includes {name}: inside {room}, {there} lies above {here}"
             allowed = LIBRARIES.get(library(name))
-            if allowed and room not in allowed:
-                yield f"{path.relative_to(root)} includes {name}: that library belongs to {', '.join(sorted(allowed))}"
+            if allowed and not {room, f"{room}/{here}"} & allowed:
+                yield f"{shown} includes {name}: that library belongs to {', '.join(sorted(allowed))}"
             if re.match(r"Q[A-Z]\w+$", name) and room != "gui":
-                yield f"{path.relative_to(root)} includes {name}: Qt belongs to gui"
+                yield f"{shown} includes {name}: Qt belongs to gui"
 
 
 def check_window(root):
-    for path in sorted((root / "gui").rglob("*.cpp")):
+    for path in sources(root, "gui"):
         for header in reachable(root, path):
             for name in includes(header):
                 if library(name) in ("ATen", "torch", "c10"):
@@ -67,10 +100,14 @@ def check_window(root):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    faults = [fault for room in ROOMS for fault in check_room(root, room)] + sorted(set(check_window(root)))
+    counts = collections.Counter()
+    faults = [fault for room in ROOMS for fault in check_room(root, room, counts)] + sorted(set(check_window(root)))
     for fault in faults:
         print(fault)
-    print(f"{len(faults)} faults")
+    if "--count" in sys.argv:
+        for (here, there), count in sorted(counts.items()):
+            print(f"{here} -> {there}: {count}")
+    print(f"{sum(counts.values())} includes, {len(faults)} against the arrows")
     sys.exit(1 if faults else 0)
 
 
