@@ -115,8 +115,8 @@ class Hook {
  public:
   virtual ~Hook() = default;
   // Asked once a point before anything runs. Rows outside the sequence are ignored.
-  virtual HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) = 0;
-  virtual void See(HookView& view) = 0;
+  virtual HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) = 0;
+  virtual void OnActivation(HookView& view) = 0;
 };
 
 }  // namespace midscope

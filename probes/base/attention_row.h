@@ -32,8 +32,8 @@ class PatternRows : public Hook {
   // `site`: kPattern or kPatternUnrotated. Rows from the last prompt row on, `rows` of them at
   // most.
   PatternRows(HookSite site, int64_t rows, Visitor visit);
-  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override;
-  void See(HookView& view) override;
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
+  void OnActivation(HookView& view) override;
 
  private:
   HookSite site_;

@@ -26,12 +26,12 @@ class LastBlockRows : public Hook {
   LastBlockRows(const ModelConfig& config, int64_t first_row)
       : last_layer_(config.layers - 1), hidden_(config.hidden), first_row_(first_row) {}
 
-  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override {
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
     if (point.site != HookSite::kResidPost || point.layer != last_layer_) return {};
     values_.resize(static_cast<size_t>((sequence.rows - first_row_) * hidden_));
     return {HookAccess::kRead, {first_row_, sequence.rows}};
   }
-  void See(HookView& view) override {
+  void OnActivation(HookView& view) override {
     for (int64_t row = 0; row < view.rows(); ++row) {
       float* values = values_.data() + (view.first_row + row - first_row_) * hidden_;
       for (int64_t i = 0; i < hidden_; ++i) values[i] = view.At(0, row, i);

@@ -48,13 +48,13 @@ class GuardedHook : public Hook {
  public:
   GuardedHook(const Fence& fence, Hook* hook) : fence_(fence), hook_(hook) {}
 
-  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override {
-    return fence_("Hook::Asks", [&] { return hook_->Asks(point, sequence); });
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
+    return fence_("Hook::Request", [&] { return hook_->Request(point, sequence); });
   }
 
-  void See(HookView& view) override {
-    fence_("Hook::See", [&] {
-      hook_->See(view);
+  void OnActivation(HookView& view) override {
+    fence_("Hook::OnActivation", [&] {
+      hook_->OnActivation(view);
       return true;
     });
   }

@@ -41,7 +41,7 @@ namespace midscope {
 
 // Raised by whoever changes what a compiled plugin sees of these headers in a way that
 // PluginLayout() does not: the order of virtual functions, of members, the meaning of a field.
-inline constexpr int32_t kPluginVersion = 1;
+inline constexpr int32_t kPluginVersion = 2;
 
 // What compiler and C++ library agree on when classes and strings pass between two libraries.
 inline constexpr char kPluginAbi[] = MIDSCOPE_ABI_COMPILER ", " MIDSCOPE_ABI_LIBRARY;

@@ -60,8 +60,8 @@ class DecoderGolden : public ::testing::TestWithParam<size_t> {
 class NearThreshold : public PositionAwareness {
  public:
   using PositionAwareness::PositionAwareness;
-  void See(HookView& view) override {
-    PositionAwareness::See(view);
+  void OnActivation(HookView& view) override {
+    PositionAwareness::OnActivation(view);
     const auto keys = static_cast<int64_t>(view.shape[3]);
     for (int64_t head = 0; head < view.shape[1]; ++head) {
       for (int64_t key = 0; key < keys; ++key) {

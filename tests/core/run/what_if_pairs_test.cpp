@@ -197,11 +197,11 @@ double LargestDifference(const std::vector<float>& a, const std::vector<float>& 
 // layers that have a ratio.
 class NearestToThreshold : public Hook {
  public:
-  HookRequest Asks(const HookPoint& point, const SequenceInfo& /*sequence*/) override {
+  HookRequest Request(const HookPoint& point, const SequenceInfo& /*sequence*/) override {
     if (point.site != HookSite::kPatternUnrotated) return {};
     return {HookAccess::kRead, {kPromptTokens - 1, kPromptTokens}};
   }
-  void See(HookView& view) override {
+  void OnActivation(HookView& view) override {
     for (int64_t head = 0; head < view.shape[1]; ++head) {
       for (int64_t key = 0; key < kPromptTokens; ++key) {
         nearest_ = std::min(nearest_, std::abs(double{view.At(0, head, 0, key)} -
