@@ -49,10 +49,10 @@ class AtenOps : public LayerOps {
   void RankOneUpdate(const at::Tensor& x, const at::Tensor& amount, const at::Tensor& direction,
                      const at::Tensor& out) const override;
   bool Attention(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
-                 const at::Tensor& v, const HeadTables& tables, const at::Tensor& out,
+                 const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out,
                  kernels::CancelFlag cancel) const override;
   at::Tensor AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
-                              const at::Tensor& k, const HeadTables& tables) const override;
+                              const at::Tensor& k, const RotaryTables& tables) const override;
   void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                       const at::Tensor& v, const at::Tensor& out) const override;
 
@@ -66,18 +66,18 @@ class AtenOps : public LayerOps {
   struct HeadRange;
   at::Tensor OnDevice(const std::vector<float>& values) const;
   at::Tensor Upload(const std::vector<float>& values) const;
-  DeviceTable TableOf(const HeadTables& tables, const kernels::RotaryView& view) const;
-  at::Tensor Rotated(const at::Tensor& x, const HeadTables& tables,
+  DeviceTable TableOf(const RotaryTables& tables, const kernels::RotaryView& view) const;
+  at::Tensor Rotated(const at::Tensor& x, const RotaryTables& tables,
                      std::span<const kernels::RotaryView> views, int64_t first_row) const;
   HeadRange MakeRange(const kernels::AttentionShape& shape, const at::Tensor& k,
-                      const HeadTables& tables, int64_t first_head, int64_t heads) const;
+                      const RotaryTables& tables, int64_t first_head, int64_t heads) const;
   at::Tensor OfHeads(const std::vector<float>& values, const HeadRange& range) const;
   at::Tensor Products(const kernels::AttentionShape& shape, const HeadRange& range,
-                      const at::Tensor& q, const HeadTables& tables, int64_t first_row,
+                      const at::Tensor& q, const RotaryTables& tables, int64_t first_row,
                       int64_t rows, int64_t first_key, int64_t last_key) const;
   at::Tensor Weights(const kernels::AttentionShape& shape, const HeadRange& range,
-                     const at::Tensor& q, const HeadTables& tables, int64_t first_row, int64_t rows,
-                     int64_t first_key, int64_t last_key) const;
+                     const at::Tensor& q, const RotaryTables& tables, int64_t first_row,
+                     int64_t rows, int64_t first_key, int64_t last_key) const;
 
   at::Device device_;
   AttentionLimits limits_;

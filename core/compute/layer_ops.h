@@ -22,7 +22,7 @@
 namespace midscope {
 
 // Where the heads of a layer stand. Tables are in host memory; `owned` keeps them there.
-struct HeadTables {
+struct RotaryTables {
   std::vector<std::shared_ptr<const RotaryCache::Table>> owned;
   std::vector<kernels::RotaryView> q;  // [head]; without data: not rotated
   std::vector<kernels::RotaryView> k;  // [head]
@@ -83,11 +83,11 @@ class LayerOps {
   // key_value_heads * head_dim], both before rotation: z into out [query_rows, heads * head_dim].
   // False, with `out` unfinished, when `cancel` was set.
   virtual bool Attention(const kernels::AttentionShape& shape, const at::Tensor& q,
-                         const at::Tensor& k, const at::Tensor& v, const HeadTables& tables,
+                         const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                          const at::Tensor& out, kernels::CancelFlag cancel) const = 0;
   // For few rows: the weights themselves, [query_rows, heads, key_rows] float32, on the device.
   virtual at::Tensor AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
-                                      const at::Tensor& k, const HeadTables& tables) const = 0;
+                                      const at::Tensor& k, const RotaryTables& tables) const = 0;
   // out = weights v. Weights of keys that none of the rows sees are not read.
   virtual void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                               const at::Tensor& v, const at::Tensor& out) const = 0;

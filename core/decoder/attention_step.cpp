@@ -53,7 +53,7 @@ struct AttentionStep::Inputs {
   const Trace::Storage& Store() const { return sequence.trace->storage(); }
   const AttentionPlan& Plan() const { return sequence.plans[static_cast<size_t>(layer)]; }
   // Weights of few rows, as they count in z.
-  at::Tensor Weights(const kernels::AttentionShape& shape, const HeadTables& tables,
+  at::Tensor Weights(const kernels::AttentionShape& shape, const RotaryTables& tables,
                      const at::Tensor& q, const at::Tensor& k) const {
     at::Tensor counted = ops.AttentionWeights(shape, q, k, tables);
     if (!tables.share.empty()) ScaleHeads(tables.share, counted);
@@ -63,7 +63,8 @@ struct AttentionStep::Inputs {
 
 namespace {
 
-kernels::AttentionShape Shape(const ModelConfig& config, const HeadTables& tables, RowRange rows) {
+kernels::AttentionShape Shape(const ModelConfig& config, const RotaryTables& tables,
+                              RowRange rows) {
   return {rows.last - rows.first, rows.last,       rows.first,    config.heads,
           config.key_value_heads, config.head_dim, tables.window, tables.softcap};
 }
@@ -85,7 +86,7 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
   StoreKeysAndValues(in);
   AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
   ResolvePlan(in, plan);
-  const HeadTables tables = MakeTables(plan, PositionRows(plan.edits, sequence.rows));
+  const RotaryTables tables = MakeTables(plan, PositionRows(plan.edits, sequence.rows));
 
   const RowRange active{sequence.active_first, sequence.rows};
   RowRange overridden{active.last, active.last};
@@ -157,7 +158,7 @@ void AttentionStep::ResolvePlan(const Inputs& in, AttentionPlan& plan) {
 void AttentionStep::LookUnrotated(const Inputs& in, const AttentionPlan& plan,
                                   at::Tensor* last_row) {
   const SequencePass& sequence = in.sequence;
-  HeadTables plain;
+  RotaryTables plain;
   plain.q.resize(static_cast<size_t>(config_.heads));
   plain.k = plain.q;
   plain.scale.assign(static_cast<size_t>(config_.heads), static_cast<float>(plan.logit_scale));
@@ -181,8 +182,8 @@ void AttentionStep::LookUnrotated(const Inputs& in, const AttentionPlan& plan,
   }
 }
 
-HeadTables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) {
-  HeadTables tables;
+RotaryTables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) {
+  RotaryTables tables;
   tables.scale.assign(plan.q_ratio.size(), static_cast<float>(plan.logit_scale));
   tables.alibi_slopes = plan.alibi_slopes;
   tables.window = plan.window;
@@ -222,12 +223,12 @@ HeadTables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) {
   return tables;
 }
 
-void AttentionStep::AttendClean(const Inputs& in, const HeadTables& tables, RowRange rows) {
+void AttentionStep::AttendClean(const Inputs& in, const RotaryTables& tables, RowRange rows) {
   if (rows.empty()) return;
   AttendSegments(in, tables, rows, in.Queries(rows), {in.Keys(), in.Values()});
 }
 
-void AttentionStep::AttendSegments(const Inputs& in, const HeadTables& tables, RowRange rows,
+void AttentionStep::AttendSegments(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                    const at::Tensor& q, const Seen& seen) {
   if (!in.Plan().memory) return AttendEdited(in, tables, rows, q, seen);
   const CompressiveMemory& memory = *in.Plan().memory;
@@ -244,7 +245,7 @@ void AttentionStep::AttendSegments(const Inputs& in, const HeadTables& tables, R
       AttendEdited(in, tables, part, queries, seen);
       continue;
     }
-    HeadTables local = tables;
+    RotaryTables local = tables;
     local.edits.hidden = {{0, start}};
     local.share = LocalShares(memory);
     AttendEdited(in, local, part, queries, seen);
@@ -253,13 +254,13 @@ void AttentionStep::AttendSegments(const Inputs& in, const HeadTables& tables, R
   }
 }
 
-void AttentionStep::AttendEdited(const Inputs& in, const HeadTables& tables, RowRange rows,
+void AttentionStep::AttendEdited(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                  const at::Tensor& q, const Seen& seen) {
   const AttentionEdits& edits = in.Plan().edits;
   if (edits.LeavesPatterns()) return AttendRows(in, tables, rows, q, seen);
   for (const RowRange& part : AlikeRows(edits, rows)) {
     ThrowIfCancelled();
-    const HeadTables edited =
+    const RotaryTables edited =
         EditTables(tables, EditsOfRow(edits, part.first, config_.heads), in.sequence.rows);
     AttendRows(in, edited, part, q.narrow(0, part.first - rows.first, part.last - part.first),
                seen);
@@ -267,9 +268,9 @@ void AttentionStep::AttendEdited(const Inputs& in, const HeadTables& tables, Row
 }
 
 // The tables that rows with these edits see, for a sequence of `rows`.
-HeadTables AttentionStep::EditTables(const HeadTables& tables, const RowEdits& edits,
-                                     int64_t rows) {
-  HeadTables edited = tables;
+RotaryTables AttentionStep::EditTables(const RotaryTables& tables, const RowEdits& edits,
+                                       int64_t rows) {
+  RotaryTables edited = tables;
   edited.edits = edits;
   edited.edits.hidden.insert(edited.edits.hidden.end(), tables.edits.hidden.begin(),
                              tables.edits.hidden.end());
@@ -287,7 +288,7 @@ HeadTables AttentionStep::EditTables(const HeadTables& tables, const RowEdits& e
 }
 
 void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan,
-                                     const HeadTables& tables, RowRange rows) {
+                                     const RotaryTables& tables, RowRange rows) {
   const ProjectionSource source{config_,    in.ops,        in.sequence, in.layer,
                                 in.weights, in.normalized, in.projected};
   const ScaledProjections scaled =
@@ -297,7 +298,7 @@ void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan
 
 // z of `rows` from q (those rows); hooks see, and may change, the pattern of the rows that they
 // asked for.
-void AttentionStep::AttendRows(const Inputs& in, const HeadTables& tables, RowRange rows,
+void AttentionStep::AttendRows(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                const at::Tensor& q, const Seen& seen) {
   const RowRange wanted = Intersect(rows, in.sequence.hooks->Wanted(HookSite::kPattern, in.layer));
   const kernels::AttentionShape shape = Shape(config_, tables, rows);
@@ -318,7 +319,7 @@ void AttentionStep::AttendRows(const Inputs& in, const HeadTables& tables, RowRa
 
 // Patterns of `rows` (those of q), whose z the blocked kernel has made; z is made again where a
 // hook may have changed them.
-void AttentionStep::ShowPattern(const Inputs& in, const HeadTables& tables, RowRange rows,
+void AttentionStep::ShowPattern(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                 const at::Tensor& q, const Seen& seen) {
   const bool writes = in.sequence.hooks->Writes(HookSite::kPattern, in.layer);
   for (int64_t first = rows.first; first < rows.last; first += kPatternRows) {

@@ -41,20 +41,20 @@ class AttentionStep {
   void StoreKeysAndValues(const Inputs& in);
   void ResolvePlan(const Inputs& in, AttentionPlan& plan);
   void LookUnrotated(const Inputs& in, const AttentionPlan& plan, at::Tensor* last_row);
-  HeadTables MakeTables(const AttentionPlan& plan, int64_t rows);
-  void AttendClean(const Inputs& in, const HeadTables& tables, RowRange rows);
-  void AttendOverridden(const Inputs& in, const AttentionPlan& plan, const HeadTables& tables,
+  RotaryTables MakeTables(const AttentionPlan& plan, int64_t rows);
+  void AttendClean(const Inputs& in, const RotaryTables& tables, RowRange rows);
+  void AttendOverridden(const Inputs& in, const AttentionPlan& plan, const RotaryTables& tables,
                         RowRange rows);
   // z of `rows` from q (those rows): segment by segment where the plan has a memory.
-  void AttendSegments(const Inputs& in, const HeadTables& tables, RowRange rows,
+  void AttendSegments(const Inputs& in, const RotaryTables& tables, RowRange rows,
                       const at::Tensor& q, const Seen& seen);
   // AttendRows of parts whose rows are edited alike.
-  void AttendEdited(const Inputs& in, const HeadTables& tables, RowRange rows, const at::Tensor& q,
-                    const Seen& seen);
-  HeadTables EditTables(const HeadTables& tables, const RowEdits& edits, int64_t rows);
-  void AttendRows(const Inputs& in, const HeadTables& tables, RowRange rows, const at::Tensor& q,
+  void AttendEdited(const Inputs& in, const RotaryTables& tables, RowRange rows,
+                    const at::Tensor& q, const Seen& seen);
+  RotaryTables EditTables(const RotaryTables& tables, const RowEdits& edits, int64_t rows);
+  void AttendRows(const Inputs& in, const RotaryTables& tables, RowRange rows, const at::Tensor& q,
                   const Seen& seen);
-  void ShowPattern(const Inputs& in, const HeadTables& tables, RowRange rows, const at::Tensor& q,
+  void ShowPattern(const Inputs& in, const RotaryTables& tables, RowRange rows, const at::Tensor& q,
                    const Seen& seen);
   void ThrowIfCancelled() const;
 

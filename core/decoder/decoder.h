@@ -35,7 +35,7 @@ struct DecoderOptions {
 };
 
 // [layer, head], row-major.
-struct HeadTable {
+struct HeadMatrix {
   int64_t layers = 0;
   int64_t heads = 0;
   std::vector<double> values;
@@ -58,7 +58,7 @@ struct RunRequest {
   int64_t first_logit_row = -1;
   // Position ratios used instead of Ms-PoE's own scores (to hold two runs side by side). [layer,
   // head]
-  std::optional<HeadTable> ratios;
+  std::optional<HeadMatrix> ratios;
   // Where keys, values and residual rows are kept. Null: nowhere. Rows that it holds already are
   // taken from it and only the rest is run; but see `rerun`.
   Trace* trace = nullptr;
@@ -76,7 +76,7 @@ struct RunResult {
   int64_t first_logit_row = 0;
   int64_t vocabulary = 0;
   std::vector<float> logits;  // [row - first_logit_row, vocabulary]
-  HeadTable position_ratio;   // as used for queries; 1 where the scheme has none
+  HeadMatrix position_ratio;  // as used for queries; 1 where the scheme has none
   std::span<const float> Logits(int64_t row) const {
     return std::span(logits).subspan(static_cast<size_t>((row - first_logit_row) * vocabulary),
                                      static_cast<size_t>(vocabulary));

@@ -40,7 +40,7 @@ namespace midscope {
 
 struct WhatIfOutcome {
   std::vector<float> last_query_attention;  // [layer, head, key]
-  HeadTable position_ratio;
+  HeadMatrix position_ratio;
   // [layer, head], by the intervention's rule (captures.h); empty unless it was asked for.
   std::vector<float> position_awareness;
   std::vector<float> last_logits;  // [vocabulary], of the last prompt row

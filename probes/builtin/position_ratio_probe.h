@@ -10,6 +10,6 @@ namespace midscope {
 ProbeType PositionRatioProbe();
 
 // The same record for ratios [layer, head] that came about elsewhere.
-Record PositionRatioRecord(const HeadTable& ratio);
+Record PositionRatioRecord(const HeadMatrix& ratio);
 
 }  // namespace midscope

@@ -113,8 +113,8 @@ TEST_P(DecoderGolden, LogitsAndAttentionEqualTheReferencesAtItsRatios) {
   request.ids = comparison_.ids;
   request.intervention = comparison_.intervention;
   request.hooks = {&attention};
-  request.ratios = HeadTable{config.layers, config.heads,
-                             comparison_.golden["ratios"].get<std::vector<double>>()};
+  request.ratios = HeadMatrix{config.layers, config.heads,
+                              comparison_.golden["ratios"].get<std::vector<double>>()};
   const RunResult result = decoder->RunOne(request);
 
   const std::span<const float> logits =

@@ -148,7 +148,7 @@ Prompt SomePrompt(const Decoder& decoder) {
 
 struct FullRun {
   std::vector<float> attention;
-  HeadTable ratios;
+  HeadMatrix ratios;
   std::vector<float> logits;
   double nll = 0;
 };
@@ -156,7 +156,7 @@ struct FullRun {
 // Full runs of the settings, packed; `ratios` may be given.
 std::vector<FullRun> FullRuns(const Decoder& decoder, const Prompt& prompt,
                               std::span<const std::string> settings,
-                              const std::optional<HeadTable>& ratios = std::nullopt) {
+                              const std::optional<HeadMatrix>& ratios = std::nullopt) {
   const std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
   std::vector<std::unique_ptr<LastQueryAttention>> hooks;
   std::vector<RunRequest> requests;
