@@ -130,7 +130,7 @@ void AttentionStep::ResolvePlan(const Inputs& in, AttentionPlan& plan) {
   const bool decide = by_score && !given && !frozen;
 
   at::Tensor last_row;
-  LookUnrotated(in, plan, decide ? &last_row : nullptr);
+  ShowUnrotated(in, plan, decide ? &last_row : nullptr);
   if (!plan.ratio_rule) return;
   if (given) {
     for (int64_t head = 0; head < config_.heads; ++head) {
@@ -155,7 +155,7 @@ void AttentionStep::ResolvePlan(const Inputs& in, AttentionPlan& plan) {
 // Attention weights of q and k without positions (not rotated, no ALiBi; window, segment and soft
 // cap as in the layer): for the last prompt query when a ratio rule needs it (`last_row`), and for
 // hooks.
-void AttentionStep::LookUnrotated(const Inputs& in, const AttentionPlan& plan,
+void AttentionStep::ShowUnrotated(const Inputs& in, const AttentionPlan& plan,
                                   at::Tensor* last_row) {
   const SequencePass& sequence = in.sequence;
   RotaryTables plain;

@@ -40,7 +40,7 @@ class AttentionStep {
   };
   void StoreKeysAndValues(const Inputs& in);
   void ResolvePlan(const Inputs& in, AttentionPlan& plan);
-  void LookUnrotated(const Inputs& in, const AttentionPlan& plan, at::Tensor* last_row);
+  void ShowUnrotated(const Inputs& in, const AttentionPlan& plan, at::Tensor* last_row);
   RotaryTables MakeTables(const AttentionPlan& plan, int64_t rows);
   void AttendClean(const Inputs& in, const RotaryTables& tables, RowRange rows);
   void AttendOverridden(const Inputs& in, const AttentionPlan& plan, const RotaryTables& tables,

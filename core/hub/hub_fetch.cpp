@@ -54,7 +54,7 @@ void CheckRequest(const FetchRequest& request) {
 }
 
 // Naps, so that a cancel is seen.
-void Pause(double seconds, const JobContext& context) {
+void SleepUnlessCancelled(double seconds, const JobContext& context) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   while (Clock::now() < end) {
@@ -121,7 +121,7 @@ class Hub {
         if (++tries >= kTries) throw;
         context_.Log(std::string(error.what()) + ". Trying again");
         const double pause = request_.retry_pause * std::pow(2.0, tries - 1);
-        Pause(std::max(pause, static_cast<double>(error.wait_seconds())), context_);
+        SleepUnlessCancelled(std::max(pause, static_cast<double>(error.wait_seconds())), context_);
       }
     }
   }

@@ -92,21 +92,21 @@ class WhatIf {
   const Trace* trace(size_t prompt) const;
 
  private:
-  struct Subject;
+  struct Sequence;
   int64_t Bytes(int64_t first_layer) const;
-  void Fit();
-  std::vector<Subject*> RunDonor(std::vector<Subject*> subjects, const Intervention& intervention,
-                                 const JobContext& context);
-  void RunAll(std::span<Subject* const> subjects, const Intervention& intervention,
+  void EnforceMemoryLimit();
+  std::vector<Sequence*> RunDonor(std::vector<Sequence*> sequences,
+                                  const Intervention& intervention, const JobContext& context);
+  void RunAll(std::span<Sequence* const> sequences, const Intervention& intervention,
               const JobContext& context);
-  static void Keep(Subject& subject, const RunResult& result);
-  void PlanSubjects(const Intervention& intervention);
+  static void UpdateOutcome(Sequence& sequence, const RunResult& result);
+  void PlanSequences(const Intervention& intervention);
   WhatIfWork Work() const;
-  WhatIfResult Tell(const Intervention& intervention, bool attention) const;
+  WhatIfResult CollectResult(const Intervention& intervention, bool attention) const;
 
   std::shared_ptr<const Decoder> decoder_;
   std::vector<Prompt> prompts_;
-  std::vector<Subject> subjects_;
+  std::vector<Sequence> sequences_;
   int64_t memory_limit_ = 0;
   int64_t first_layer_ = 0;  // layers below are dropped
 };

@@ -109,13 +109,13 @@ class Service {
       try {
         Answer(DecodeRequest(path_, bytes));
       } catch (const Error& error) {
-        Tell(error.what());
+        SendError(error.what());
       } catch (const std::bad_alloc&) {
-        Tell(Failure(path_, "needs more memory than its reader may take",
-                     "It is damaged, or a part of it has to be asked for")
-                 .what());
+        SendError(Failure(path_, "needs more memory than its reader may take",
+                          "It is damaged, or a part of it has to be asked for")
+                      .what());
       } catch (const std::exception& error) {
-        Tell(Failure(path_, std::string("is damaged: ") + error.what()).what());
+        SendError(Failure(path_, std::string("is damaged: ") + error.what()).what());
       }
     }
     return 0;
@@ -131,7 +131,7 @@ class Service {
     return ReceiveBytes(socket_, bytes.data(), bytes.size(), -1);
   }
 
-  void Tell(const std::string& text) const {
+  void SendError(const std::string& text) const {
     Send(MessageKind::kFailure, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
   }
 

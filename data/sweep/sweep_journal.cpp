@@ -59,7 +59,7 @@ SweepJournal::SweepJournal(std::string path, JournalAccess access)
   descriptor_ =
       open(path_.c_str(), (write ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC | O_NONBLOCK, 0666);
   if (descriptor_ < 0) throw SystemFailure(path_, "opened");
-  if (access == JournalAccess::kLook) return;
+  if (access == JournalAccess::kReadUnlocked) return;
   if (flock(descriptor_, (write ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
     const bool held = errno == EWOULDBLOCK;
     const Error error = held ? Failure(path_, "another process is writing this sweep",

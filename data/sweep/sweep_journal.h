@@ -17,9 +17,9 @@ namespace midscope {
 
 // What a journal is opened for.
 enum class JournalAccess {
-  kWrite,  // it is created where there is none, and no other process may use it
-  kRead,   // no other process may write it
-  kLook,   // whatever another process does to it
+  kWrite,         // it is created where there is none, and no other process may use it
+  kRead,          // no other process may write it
+  kReadUnlocked,  // whatever another process does to it
 };
 
 class SweepJournal {

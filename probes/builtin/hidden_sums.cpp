@@ -70,7 +70,7 @@ class Checkpoint {
   }
 
   // At the end, or when interrupted.
-  void Keep(const HiddenSums& sums) {
+  void Save(const HiddenSums& sums) {
     if (SecondsSince(last_) >= std::max(kWorthKeeping, cost_seconds_)) Write(sums);
   }
 
@@ -171,10 +171,10 @@ HiddenSums SumHiddenStates(const HiddenSumsRun& run, const JobContext& context) 
       checkpoint.PromptDone(sums);
     }
   } catch (const Cancelled&) {
-    checkpoint.Keep(sums);
+    checkpoint.Save(sums);
     throw;
   }
-  checkpoint.Keep(sums);
+  checkpoint.Save(sums);
   return sums;
 }
 

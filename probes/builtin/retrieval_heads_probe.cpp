@@ -34,7 +34,7 @@ class CopyingProbe : public Probe {
         first_query_(input.prompt_tokens() - 1),
         rows_(HookSite::kPattern, static_cast<int64_t>(prompt_.answer_ids.size()),
               [this](auto layer, auto head, auto query, auto row) {
-                Look(heads_[static_cast<size_t>(layer * config_.heads + head)], query, row);
+                Score(heads_[static_cast<size_t>(layer * config_.heads + head)], query, row);
               }) {
     heads_.resize(static_cast<size_t>(config_.layers * config_.heads));
   }
@@ -78,7 +78,7 @@ class CopyingProbe : public Probe {
     std::set<int64_t> copied_keys;
   };
 
-  void Look(Head& head, int64_t query, std::span<const float> row) {
+  void Score(Head& head, int64_t query, std::span<const float> row) {
     const int64_t key = LargestKey(row);
     if (key < gold_.token_begin || key >= gold_.token_end) return;
     ++head.in_gold;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A plugin's probe with a fence around it: what goes wrong in it is told under the plugin's name.
+// A plugin's probe with a guard around it: what goes wrong in it is told under the plugin's name.
 #pragma once
 
 #include <exception>
