@@ -26,7 +26,7 @@ struct SavedSession {
   int64_t samples = 20;
   SettingPair settings;
   std::optional<HeadId> head;
-  std::string probe_options = "{}";  // LookRequest::probe_options
+  std::string probe_options = "{}";  // CaptureRunRequest::probe_options
 };
 
 // The file's text, with a line end at the end.

@@ -107,7 +107,7 @@ bool Session::ChangeSide(Side side, const SideState& next, bool moving) {
   own = next;
   own.shown_ticket = shown;
   if (same) return others;
-  worker_.Cancel(RequestKind::kLook, side);
+  worker_.Cancel(RequestKind::kCaptureRun, side);
   if (!moving || own.settled) worker_.Cancel(RequestKind::kWhatIf, side);
   return others;
 }
@@ -162,8 +162,8 @@ void Session::SetSettings(const Intervention& a, const Intervention& b, bool mov
 
 void Session::Pause() {
   if (!ready()) return;
-  if (!a_.settled) RequestLook(Side::kA);
-  if (differs() && !b_.settled) RequestLook(Side::kB);
+  if (!a_.settled) RequestCaptureRun(Side::kA);
+  if (differs() && !b_.settled) RequestCaptureRun(Side::kB);
 }
 
 void Session::Rest() {
@@ -171,10 +171,10 @@ void Session::Rest() {
   RequestMeans();
 }
 
-void Session::RequestLook(Side side) {
+void Session::RequestCaptureRun(Side side) {
   CancelMeans();
-  worker_.Cancel(RequestKind::kLook, side);
-  LookRequest request;
+  worker_.Cancel(RequestKind::kCaptureRun, side);
+  CaptureRunRequest request;
   request.place = place_;
   request.intervention = state(side).setting;
   request.channels = {channel_};
@@ -212,10 +212,10 @@ void Session::RequestMeans() {
 }
 
 void Session::RequestEverything() {
-  RequestLook(Side::kA);
+  RequestCaptureRun(Side::kA);
   RequestWhatIf(Side::kA);
   if (differs()) {
-    RequestLook(Side::kB);
+    RequestCaptureRun(Side::kB);
     RequestWhatIf(Side::kB);
   }
   RequestMeans();
@@ -225,7 +225,7 @@ void Session::Resume() {
   if (!ready()) return;
   for (const Side side : {Side::kA, Side::kB}) {
     if (side == Side::kB && !differs()) break;
-    if (!state(side).settled) RequestLook(side);
+    if (!state(side).settled) RequestCaptureRun(side);
     const Record* outcome = record(side, "outcome");
     if (!outcome || !IsAsked(side, *outcome)) RequestWhatIf(side);
   }
@@ -250,11 +250,11 @@ void Session::SetPlace(size_t place) {
   }
   Q_EMIT PromptsChanged();
   TellSides();
-  RequestLook(Side::kA);
+  RequestCaptureRun(Side::kA);
   valid_from_ = pending_.rbegin()->first;
   if (!outcome_a) RequestWhatIf(Side::kA);
   if (differs()) {
-    RequestLook(Side::kB);
+    RequestCaptureRun(Side::kB);
     if (!outcome_b) RequestWhatIf(Side::kB);
   }
   RequestMeans();
@@ -269,18 +269,18 @@ void Session::SetChannel(int64_t channel) {
     RequestWhatIf(Side::kA);
     if (differs()) RequestWhatIf(Side::kB);
   }
-  LookAgain();
+  RepeatCaptureRuns();
 }
 
 void Session::SetProbeOptions(const std::string& json) {
   probe_options_ = json;
-  LookAgain();
+  RepeatCaptureRuns();
 }
 
-void Session::LookAgain() {
+void Session::RepeatCaptureRuns() {
   if (!ready()) return;
-  RequestLook(Side::kA);
-  if (differs()) RequestLook(Side::kB);
+  RequestCaptureRun(Side::kA);
+  if (differs()) RequestCaptureRun(Side::kB);
   RequestMeans();
 }
 

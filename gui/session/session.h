@@ -50,7 +50,7 @@ class Session : public QObject {
   // Samples of the means; 0: no means.
   void SetSamples(int64_t samples);
   // Of the full runs from now on, those of the settings on the screen among them, which are made
-  // again (LookRequest::probe_options).
+  // again (CaptureRunRequest::probe_options).
   void SetProbeOptions(const std::string& json);
   void Cancel();
   // Shows records read from a file instead of a model's; where the file has samples, the first one
@@ -171,8 +171,8 @@ class Session : public QObject {
   SideState& state(Side side) { return side == Side::kA ? a_ : b_; }
   quint64 Post(EngineRequest request, Side side = Side::kA);
   void PostSubject();
-  void RequestLook(Side side);
-  void LookAgain();
+  void RequestCaptureRun(Side side);
+  void RepeatCaptureRuns();
   void RequestWhatIf(Side side);
   void RequestMeans();
   void RequestEverything();
@@ -196,7 +196,7 @@ class Session : public QObject {
   void OnFailed(const EngineReply& reply);
   void OnOpen(const EngineReply& reply);
   void OnSubject(const EngineReply& reply);
-  void OnLook(const EngineReply& reply);
+  void OnCaptureRun(const EngineReply& reply);
   void OnWhatIf(const EngineReply& reply);
   void OnMeans(const EngineReply& reply);
   const MeansEntry* BesideOf(Side side) const;

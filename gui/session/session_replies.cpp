@@ -20,7 +20,7 @@ QString BusyText(RequestKind kind) {
       return Session::tr("Opening the model");
     case RequestKind::kSubject:
       return Session::tr("Making the prompts");
-    case RequestKind::kLook:
+    case RequestKind::kCaptureRun:
       return Session::tr("Full run");
     case RequestKind::kCompare:
       return Session::tr("Means over samples");
@@ -70,8 +70,8 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
         case RequestKind::kSubject:
           OnSubject(*reply);
           break;
-        case RequestKind::kLook:
-          OnLook(*reply);
+        case RequestKind::kCaptureRun:
+          OnCaptureRun(*reply);
           break;
         case RequestKind::kWhatIf:
           OnWhatIf(*reply);
@@ -95,7 +95,7 @@ void Session::OnFailed(const EngineReply& reply) {
       // The engine has what it had before, which is on the screen.
       Resume();
       break;
-    case RequestKind::kLook:
+    case RequestKind::kCaptureRun:
     case RequestKind::kWhatIf:
       if (AnyOlder()) TellSides();
       break;
@@ -147,10 +147,10 @@ void Session::OnSubject(const EngineReply& reply) {
   if (!prompts_.empty() && !stopped_ && !others_follow) RequestEverything();
 }
 
-void Session::OnLook(const EngineReply& reply) {
+void Session::OnCaptureRun(const EngineReply& reply) {
   SideState& side = state(reply.side);
   // The setting may have moved on while the run was under way.
-  const auto& request = std::get<LookRequest>(reply.request);
+  const auto& request = std::get<CaptureRunRequest>(reply.request);
   if (request.intervention != side.setting || request.place != place_) return;
   // Records of probes that no longer run go.
   std::erase_if(side.records, [](const auto& entry) { return entry.first != "outcome"; });

@@ -25,7 +25,7 @@ class ProbeForm : public QScrollArea {
 
   // The forms are made anew; values of options that are still there are kept.
   void SetProbes(const std::vector<ProbeOffer>& probes);
-  // As LookRequest::probe_options. Throws Error (usage) for a value that can't be read.
+  // As CaptureRunRequest::probe_options. Throws Error (usage) for a value that can't be read.
   std::string Json() const;
   // Says nothing to anybody. Names that no probe has (yet) are kept for probes to come. Throws
   // Error (usage) for a value that does not fit its option.

@@ -39,7 +39,7 @@
 
 namespace midscope {
 
-// A probe whose options Look takes, for a form.
+// A probe whose options CaptureRun takes, for a form.
 struct ProbeOffer {
   std::string name;  // of its record
   std::string summary;
@@ -47,7 +47,7 @@ struct ProbeOffer {
   std::string departures{};
   std::string limits{};
   std::string plugin{};     // the library that brought it; "" for Midscope's own
-  bool on_request = false;  // runs only where LookRequest::probe_options names it
+  bool on_request = false;  // runs only where CaptureRunRequest::probe_options names it
   std::vector<OptionDescription> options{};
 };
 
@@ -84,7 +84,7 @@ struct Subject {
 };
 
 // What to look at in one full run of one prompt.
-struct LookRequest {
+struct CaptureRunRequest {
   size_t place = 0;  // index into the subject's places; 0 for own text
   Intervention intervention;
   std::vector<int64_t> channels;  // hidden channels to return by position
@@ -113,7 +113,7 @@ struct WhatIfCost {
   int64_t first_kept_layer = 0;  // the number of layers: nothing is kept
 };
 
-struct LookReply {
+struct CaptureRunReply {
   std::vector<Record> records;
   // Messages of probes that were asked for and failed alone: their records are missing.
   std::vector<std::string> failures;
@@ -145,8 +145,9 @@ class Engine {
   // for), next_tokens, answer (where the prompt has one), those of plugins, and those of probes
   // that the request names. The attribute `options` (JSON) of a record tells what its probe's
   // options were. Throws Error where the setting or the prompt does not fit the model; a probe that
-  // fails does so alone (LookReply::failures).
-  virtual LookReply Look(const LookRequest& request, const JobContext& context) = 0;
+  // fails does so alone (CaptureRunReply::failures).
+  virtual CaptureRunReply CaptureRun(const CaptureRunRequest& request,
+                                     const JobContext& context) = 0;
   virtual WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) = 0;
   // Means over samples of the subject's task, the same samples for every setting; `partial` gets
   // outcome_means as samples finish, after the request's settings those of `beside` that are known.
@@ -161,7 +162,8 @@ class ProbeRegistry;
 
 // The engine in this process, with the probes that come with Midscope.
 std::unique_ptr<Engine> MakeLocalEngine();
-// With these. Their records come out of Look beside those above; their options have their defaults.
+// With these. Their records come out of CaptureRun beside those above; their options have their
+// defaults.
 std::unique_ptr<Engine> MakeLocalEngine(ProbeRegistry probes);
 
 }  // namespace midscope

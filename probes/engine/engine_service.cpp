@@ -11,7 +11,7 @@ namespace {
 constexpr auto kProgressInterval = std::chrono::milliseconds(40);
 
 bool HasSide(RequestKind kind) {
-  return kind == RequestKind::kLook || kind == RequestKind::kWhatIf;
+  return kind == RequestKind::kCaptureRun || kind == RequestKind::kWhatIf;
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ uint64_t EngineService::Post(EngineRequest request, Side side) {
     if (work.kind() == RequestKind::kWhatIf) {
       replaced = Supersede(side);
       const auto first_other = std::find_if(queue_.begin(), queue_.end(), [](const Work& other) {
-        return other.kind() == RequestKind::kLook || other.kind() == RequestKind::kCompare;
+        return other.kind() == RequestKind::kCaptureRun || other.kind() == RequestKind::kCompare;
       });
       queue_.insert(first_other, std::move(work));
     } else {
@@ -184,10 +184,11 @@ void EngineService::Do(const Work& work, const JobContext& context, EngineReply&
     case RequestKind::kSubject:
       reply.records = engine_->SetSubject(std::get<Subject>(work.request), context);
       break;
-    case RequestKind::kLook: {
-      LookReply look = engine_->Look(std::get<LookRequest>(work.request), context);
-      reply.records = std::move(look.records);
-      reply.failures = std::move(look.failures);
+    case RequestKind::kCaptureRun: {
+      CaptureRunReply capture =
+          engine_->CaptureRun(std::get<CaptureRunRequest>(work.request), context);
+      reply.records = std::move(capture.records);
+      reply.failures = std::move(capture.failures);
       break;
     }
     case RequestKind::kWhatIf: {

@@ -25,10 +25,10 @@
 
 namespace midscope {
 
-enum class RequestKind { kOpen, kSubject, kLook, kWhatIf, kCompare };
+enum class RequestKind { kOpen, kSubject, kCaptureRun, kWhatIf, kCompare };
 
 using EngineRequest =
-    std::variant<OpenRequest, Subject, LookRequest, WhatIfRequest, CompareRequest>;
+    std::variant<OpenRequest, Subject, CaptureRunRequest, WhatIfRequest, CompareRequest>;
 
 struct EngineReply {
   uint64_t ticket = 0;
@@ -38,8 +38,8 @@ struct EngineReply {
   JobOutcome outcome;
   ModelSummary model;                 // kOpen
   Provenance provenance;              // kOpen
-  std::vector<Record> records;        // kSubject, kLook, kWhatIf, kCompare (one)
-  std::vector<std::string> failures;  // kLook: of single probes
+  std::vector<Record> records;        // kSubject, kCaptureRun, kWhatIf, kCompare (one)
+  std::vector<std::string> failures;  // kCaptureRun: of single probes
   WhatIfCost cost;                    // kWhatIf
 };
 
@@ -66,7 +66,8 @@ class EngineService {
 
   // From any thread; never blocks on the engine. The ticket of the request.
   uint64_t Post(EngineRequest request, Side side = Side::kA);
-  // Cancels everything of that kind (and side, for what-ifs and looks), waiting or under way.
+  // Cancels everything of that kind (and side, for what-ifs and capture runs), waiting or under
+  // way.
   void Cancel(RequestKind kind, Side side);
   void CancelAll();
   // How long the hand may go without a picture before a what-if under way is let finish; without

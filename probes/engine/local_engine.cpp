@@ -158,7 +158,7 @@ class LocalEngine : public Engine {
 
   ModelSummary Open(const OpenRequest& request, const JobContext& context) override;
   std::vector<Record> SetSubject(const Subject& subject, const JobContext& context) override;
-  LookReply Look(const LookRequest& request, const JobContext& context) override;
+  CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override;
   WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override;
   Record Compare(const CompareRequest& request, const std::function<void(const Record&)>& partial,
                  const JobContext& context) override;
@@ -245,7 +245,8 @@ std::vector<Record> LocalEngine::SetSubject(const Subject& subject, const JobCon
   return records;
 }
 
-LookReply LocalEngine::Look(const LookRequest& request, const JobContext& context) {
+CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
+                                        const JobContext& context) {
   // With its answer: some probes read it, and the numbers are those of `midscope probe`.
   const Prompt& prompt = RequirePrompt(request.place);
   // A window draws all logits nowhere: 49,152 numbers a look are left out.
@@ -260,7 +261,7 @@ LookReply LocalEngine::Look(const LookRequest& request, const JobContext& contex
   }
   options.FromJson(request.probe_options);
   options.SetText("channels", channels);
-  LookReply reply;
+  CaptureRunReply reply;
   reply.records = RunProbesApart(*decoder_, prompt, request.intervention, probes.Selected(options),
                                  options, context, reply.failures);
   NoteOptions(probes, options, reply.records);

@@ -30,9 +30,10 @@ class RenderTest : public QObject {
     engine.Open({}, {});
     std::vector<Record> records = engine.SetSubject({}, {});
     records.resize(1);
-    LookRequest look;
-    look.channels = {100};
-    for (Record& record : engine.Look(look, {}).records) records.push_back(std::move(record));
+    CaptureRunRequest capture;
+    capture.channels = {100};
+    for (Record& record : engine.CaptureRun(capture, {}).records)
+      records.push_back(std::move(record));
     return records;
   }
 

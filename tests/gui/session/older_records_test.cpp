@@ -74,13 +74,13 @@ class OlderRecordsTest : public QObject {
     bool AskAndHold(const char* b) {
       const size_t begun = control->what_ifs().size();
       control->HoldWhatIfs(true);
-      control->HoldLooks(true);
+      control->HoldCaptureRuns(true);
       Ask(b);
       return control->WaitForWhatIfsBegun(begun + 1);
     }
     void LetGo() {
       control->HoldWhatIfs(false);
-      control->HoldLooks(false);
+      control->HoldCaptureRuns(false);
     }
   };
 
@@ -201,7 +201,7 @@ class OlderRecordsTest : public QObject {
   void APendingFullRunAfterItsWhatIf() {
     Rig rig;
     QVERIFY(rig.Start());
-    rig.control->HoldLooks(true);
+    rig.control->HoldCaptureRuns(true);
     QSignalSpy timed(rig.session, &Session::WhatIfTimed);
     rig.Ask(kOther);
     QVERIFY(SpyUntil(timed, [&] { return !timed.isEmpty(); }));
@@ -213,7 +213,7 @@ class OlderRecordsTest : public QObject {
     QVERIFY(!Holds(rig.Saved(), Printed(kFirst)));
     const QByteArray map = rig.Exported("head_map");
     QVERIFY(map.contains("channel(100") && map.contains("not of what is asked"));
-    rig.control->HoldLooks(false);
+    rig.control->HoldCaptureRuns(false);
     QVERIFY(rig.Settle());
     QVERIFY(rig.Exported("head_map").contains("pi("));
     QVERIFY(!rig.Exported("head_map").contains("not of what is asked"));

@@ -43,8 +43,8 @@ class EngineWithProbes : public FakeEngine {
     summary.probes = {{"logit_lens", "what each layer would say", "", "", "", "", true, {top}}};
     return summary;
   }
-  LookReply Look(const LookRequest& request, const JobContext& context) override {
-    LookReply reply = FakeEngine::Look(request, context);
+  CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override {
+    CaptureRunReply reply = FakeEngine::CaptureRun(request, context);
     if (request.probe_options.find("logit_lens") == std::string::npos) return reply;
     Record record;
     record.name = "logit_lens";

@@ -174,7 +174,7 @@ class WhatIfTest : public QObject {
     Rig rig;
     QVERIFY(rig.Settle());
     QSignalSpy failed(&rig.session, &Session::Failed);
-    rig.control->FailNextLook("the prompt is too long");
+    rig.control->FailNextCaptureRun("the prompt is too long");
     rig.session.SetPlace(1);
     QVERIFY(SpyUntil(failed, [&] { return !failed.isEmpty(); }));
     QVERIFY(failed.first().first().toString().contains("the prompt is too long"));

@@ -162,9 +162,9 @@ void FakeControl::HoldComparisons(bool hold) {
   changed_.notify_all();
 }
 
-void FakeControl::HoldLooks(bool hold) {
+void FakeControl::HoldCaptureRuns(bool hold) {
   const std::lock_guard lock(mutex_);
-  hold_looks_ = hold;
+  hold_capture_runs_ = hold;
   changed_.notify_all();
 }
 
@@ -203,9 +203,9 @@ bool FakeControl::what_ifs_follow() const {
   return what_ifs_follow_;
 }
 
-void FakeControl::FailNextLook(const std::string& why) {
+void FakeControl::FailNextCaptureRun(const std::string& why) {
   const std::lock_guard lock(mutex_);
-  look_failure_ = why;
+  capture_run_failure_ = why;
 }
 
 bool FakeControl::WaitForWhatIfsBegun(size_t count) {
@@ -307,18 +307,20 @@ void FakeEngine::Stamp(const Intervention& intervention, std::optional<size_t> p
   WriteOrigin(origin, record);
 }
 
-LookReply FakeEngine::Look(const LookRequest& request, const JobContext& context) {
+CaptureRunReply FakeEngine::CaptureRun(const CaptureRunRequest& request,
+                                       const JobContext& context) {
   context.ThrowIfCancelled();
   {
     const std::lock_guard lock(control_->mutex_);
-    if (!control_->look_failure_.empty()) {
-      throw Failure("run", std::exchange(control_->look_failure_, ""), "Try a shorter prompt");
+    if (!control_->capture_run_failure_.empty()) {
+      throw Failure("run", std::exchange(control_->capture_run_failure_, ""),
+                    "Try a shorter prompt");
     }
   }
   control_->CheckSetting(request.intervention);
-  control_->WaitAtGate(&FakeControl::hold_looks_, context);
+  control_->WaitAtGate(&FakeControl::hold_capture_runs_, context);
   const double strength = Strength(request.intervention);
-  LookReply reply;
+  CaptureRunReply reply;
   reply.records = {
       AttentionRecord(places_.at(request.place), strength),
       PerHead("position_awareness", "position_awareness_score",

@@ -46,9 +46,9 @@ class SmallModelEngine : public FakeEngine {
     summary.config.hidden = kFewChannels;
     return summary;
   }
-  LookReply Look(const LookRequest& request, const JobContext& context) override {
+  CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override {
     Check(request.intervention, request.channels);
-    return FakeEngine::Look(request, context);
+    return FakeEngine::CaptureRun(request, context);
   }
   WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override {
     Check(request.intervention, request.channels);
@@ -78,15 +78,15 @@ class EngineWithFailingProbe : public FakeEngine {
     summary.probes = {{"retrieval_heads", "", "", "", "", "", true, {}}};
     return summary;
   }
-  LookReply Look(const LookRequest& request, const JobContext& context) override {
-    LookReply reply = FakeEngine::Look(request, context);
-    ++looks;
+  CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override {
+    CaptureRunReply reply = FakeEngine::CaptureRun(request, context);
+    ++runs;
     if (request.probe_options.find("retrieval_heads") != std::string::npos) {
       reply.failures = {"probe 'retrieval_heads': the prompt has no answer"};
     }
     return reply;
   }
-  static inline std::atomic<int> looks = 0;
+  static inline std::atomic<int> runs = 0;
 };
 
 class WindowFaultsTest : public QObject {
@@ -215,13 +215,13 @@ class WindowFaultsTest : public QObject {
              "its message is shown");
     QVERIFY(rig.session->settled(Side::kA));
     QVERIFY(rig.session->record(Side::kA, "position_awareness"));
-    const int before = EngineWithFailingProbe::looks;
+    const int before = EngineWithFailingProbe::runs;
     QSignalSpy busy(rig.session, &Session::BusyChanged);
     auto* form = rig.window.records()->findChild<ProbeForm*>("probes");
     QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
     QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
     QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->asked_and_waiting(); }));
-    QVERIFY(EngineWithFailingProbe::looks > before);
+    QVERIFY(EngineWithFailingProbe::runs > before);
     QVERIFY(!busy.isEmpty());
   }
 

@@ -97,7 +97,7 @@ TEST_F(EngineServiceTest, CancelAllEndsWhatWaitsAndWhatRuns) {
   gate->Set(true);
   const uint64_t running = service->Post(Factor(0.5));
   ASSERT_TRUE(gate->WaitForBegun(1));
-  const uint64_t waiting = service->Post(LookRequest());
+  const uint64_t waiting = service->Post(CaptureRunRequest());
   service->CancelAll();
   EXPECT_THAT(EndsOf(running), ElementsAre(JobEnd::kCancelled));
   EXPECT_THAT(EndsOf(waiting), ElementsAre(JobEnd::kCancelled));
