@@ -14,8 +14,8 @@
 #include "gui/files/command_line.h"
 #include "gui/main_window.h"
 #include "gui/panels/model_panel.h"
+#include "gui/panels/prompt_panel.h"
 #include "gui/panels/record_panel.h"
-#include "gui/panels/subject_panel.h"
 #include "gui/plots/plot.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
@@ -85,7 +85,7 @@ int RunWindow(QApplication& app, const GuiCommand& command) {
     window.model()->options()->SetText(name, value);
   }
   if (command.samples) window.session()->SetSamples(*command.samples);
-  if (!command.prompt_task.isEmpty()) window.subject()->SetTask(command.prompt_task);
+  if (!command.prompt_task.isEmpty()) window.prompt_panel()->SetTask(command.prompt_task);
   if (!command.setting_b.isEmpty()) {
     window.history()->Change({{}, midscope::ParseIntervention(command.setting_b.toStdString())},
                              false);

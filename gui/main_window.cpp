@@ -23,10 +23,10 @@
 #include "gui/panels/head_map_panel.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/outcome_panel.h"
+#include "gui/panels/prompt_panel.h"
 #include "gui/panels/record_panel.h"
 #include "gui/panels/sample_bar.h"
 #include "gui/panels/settings_panel.h"
-#include "gui/panels/subject_panel.h"
 #include "gui/plots/attention_plot.h"
 #include "gui/plots/channel_plot.h"
 #include "gui/plots/head_map_plot.h"
@@ -54,7 +54,7 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
   history_ = new SettingHistory(this);
   selection_ = new HeadSelection(this);
   model_ = new ModelPanel;
-  subject_ = new SubjectPanel;
+  prompt_panel_ = new PromptPanel;
   settings_ = new SettingsPanel;
   head_map_ = new HeadMapPanel(session_, selection_);
   attention_ = new AttentionPanel(session_, selection_);
@@ -83,7 +83,7 @@ void MainWindow::Arrange() {
   auto* side = new QWidget;
   auto* side_column = new QVBoxLayout(side);
   side_column->addWidget(model_);
-  side_column->addWidget(subject_);
+  side_column->addWidget(prompt_panel_);
   side_column->addWidget(settings_);
   side_column->addStretch(1);
   auto* scroll = new QScrollArea;
@@ -175,7 +175,7 @@ void MainWindow::MakeMenus() {
 void MainWindow::WireSession() {
   connect(session_, &Session::ModelChanged, this, &MainWindow::ShowModel);
   connect(session_, &Session::PromptsChanged, this,
-          [this] { subject_->ShowPlaces(session_->prompts(), session_->place()); });
+          [this] { prompt_panel_->ShowPlaces(session_->prompts(), session_->place()); });
   connect(session_, &Session::PromptsChanged, this, [this] {
     const Record* prompt = session_->prompt();
     settings_->OfferPassages(prompt ? Texts(*prompt, "span_name") : QStringList());
@@ -196,9 +196,9 @@ void MainWindow::WireSession() {
 
 void MainWindow::WirePanels() {
   connect(model_, &ModelPanel::OpenAsked, this, &MainWindow::Open);
-  connect(subject_, &SubjectPanel::RunAsked, this, &MainWindow::Run);
-  connect(subject_, &SubjectPanel::Edited, this, &MainWindow::RefreshWaiting);
-  connect(subject_, &SubjectPanel::PlaceChosen, this, [this](int index) {
+  connect(prompt_panel_, &PromptPanel::RunAsked, this, &MainWindow::Run);
+  connect(prompt_panel_, &PromptPanel::Edited, this, &MainWindow::RefreshWaiting);
+  connect(prompt_panel_, &PromptPanel::PlaceChosen, this, [this](int index) {
     if (index >= 0) session_->SetPlace(static_cast<size_t>(index));
   });
   connect(outcome_->plot(), &OutcomePlot::PlaceChosen, this, [this](qint64 place) {
@@ -218,23 +218,24 @@ void MainWindow::WirePanels() {
 void MainWindow::Run() {
   errors_->Try([this] {
     if (session_->model()) {
-      session_->SetSubject(subject_->subject());
+      session_->SetPrompt(prompt_panel_->prompt_request());
     } else {
-      session_->Open(model_->request(), subject_->subject());
+      session_->Open(model_->request(), prompt_panel_->prompt_request());
     }
   });
 }
 
 // Numbers on the screen are of what was run, not of what the panel says now.
 void MainWindow::RefreshWaiting() {
-  const std::optional<Subject>& shown = session_->shown_subject();
+  const std::optional<PromptRequest>& shown = session_->shown_prompt_request();
   bool waiting = false;
   try {
-    waiting = shown && SubjectText(subject_->subject()) != SubjectText(*shown);
+    waiting =
+        shown && PromptRequestText(prompt_panel_->prompt_request()) != PromptRequestText(*shown);
   } catch (const Error&) {
     waiting = true;  // what can't be run is not what is shown
   }
-  subject_->SetWaiting(waiting);
+  prompt_panel_->SetWaiting(waiting);
 }
 
 void MainWindow::ShowModel() {
@@ -272,9 +273,9 @@ void MainWindow::OpenModel(const QString& model) {
 
 void MainWindow::Open() {
   files_->StopOpening();
-  std::optional<Subject> subject;
-  errors_->Try([this, &subject] { subject = subject_->subject(); });
-  errors_->Try([this, &subject] { session_->Open(model_->request(), subject); });
+  std::optional<PromptRequest> prompt_request;
+  errors_->Try([this, &prompt_request] { prompt_request = prompt_panel_->prompt_request(); });
+  errors_->Try([this, &prompt_request] { session_->Open(model_->request(), prompt_request); });
 }
 
 void MainWindow::OpenPath(const QString& path) { files_->OpenPath(path); }

@@ -28,7 +28,7 @@ class SampleBar;
 class Session;
 class SettingHistory;
 class SettingsPanel;
-class SubjectPanel;
+class PromptPanel;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -45,7 +45,7 @@ class MainWindow : public QMainWindow {
   Session* session() const { return session_; }
   FileMenu* files() const { return files_; }
   ModelPanel* model() const { return model_; }
-  SubjectPanel* subject() const { return subject_; }
+  PromptPanel* prompt_panel() const { return prompt_panel_; }
   SettingsPanel* settings() const { return settings_; }
   SettingHistory* history() const { return history_; }
   HeadSelection* selection() const { return selection_; }
@@ -82,7 +82,7 @@ class MainWindow : public QMainWindow {
   HeadSelection* selection_;
   FileMenu* files_;
   ModelPanel* model_;
-  SubjectPanel* subject_;
+  PromptPanel* prompt_panel_;
   SettingsPanel* settings_;
   HeadMapPanel* head_map_;
   AttentionPanel* attention_;

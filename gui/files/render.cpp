@@ -81,7 +81,7 @@ class Renderer {
  private:
   // With the settings of A and B below it, where the picture has them.
   void Write(Plot& plot, const QString& stem, const Sides& sides = {}) {
-    QStringList caption = {SubjectCaption(provenance_, prompt_)};
+    QStringList caption = {PromptRequestCaption(provenance_, prompt_)};
     for (const Record* record : {sides.a, sides.b}) {
       const QString setting = record ? SettingText(records_, record) : QString();
       if (!setting.isEmpty()) {

@@ -19,9 +19,9 @@ struct SavedSession {
   SavedSession();
 
   std::string model = "embedded";
-  OptionSet model_options;   // OptionsBesideModel()
-  Subject subject;           // its passage marked as gold is the span "gold"
-  int64_t place_index = -1;  // into the subject's places; -1: the middle one
+  OptionSet model_options;       // OptionsBesideModel()
+  PromptRequest prompt_request;  // its passage marked as gold is the span "gold"
+  int64_t place_index = -1;      // into the prompt request's places; -1: the middle one
   int64_t channel = 100;
   int64_t samples = 20;
   SettingPair settings;
@@ -32,7 +32,7 @@ struct SavedSession {
 // The file's text, with a line end at the end.
 std::string SessionText(const SavedSession& session);
 // What is asked alone, as a session's text has it: equal where the same is asked.
-std::string SubjectText(const Subject& subject);
+std::string PromptRequestText(const PromptRequest& prompt_request);
 // Throws Error, with `file` in its message: not JSON, an unknown key, a value that does not fit.
 SavedSession ParseSession(const std::string& text, const std::string& file);
 

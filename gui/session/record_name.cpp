@@ -52,12 +52,12 @@ RecordName NameOfDifference(const RecordName& a, const RecordName& b) {
 }
 
 QString CaptionWith(const Session& session, const std::vector<RecordName>& names) {
-  QStringList parts = {SubjectCaption(session.provenance(), session.prompt())};
+  QStringList parts = {PromptRequestCaption(session.provenance(), session.prompt())};
   for (const RecordName& name : names) parts << name.full;
   return parts.join(QStringLiteral("; "));
 }
 
-QString SubjectCaption(const Provenance& provenance, const Record* prompt) {
+QString PromptRequestCaption(const Provenance& provenance, const Record* prompt) {
   QStringList parts;
   const auto add = [&parts](const QString& text) {
     if (!text.isEmpty()) parts << text;

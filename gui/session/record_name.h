@@ -29,7 +29,7 @@ RecordName NameOfDifference(const RecordName& a, const RecordName& b);
 
 // "SmolLM2, float32; list:lines=20, seed 1, sample 0, place 10, 271 tokens": what the numbers on
 // the screen are of, beside their settings; for exported pictures.
-QString SubjectCaption(const Provenance& provenance, const Record* prompt);
+QString PromptRequestCaption(const Provenance& provenance, const Record* prompt);
 // The same of the session's, and the names in full.
 QString CaptionWith(const Session& session, const std::vector<RecordName>& names);
 

@@ -71,25 +71,25 @@ quint64 Session::Post(EngineRequest request, Side side) {
   return ticket;
 }
 
-void Session::Open(const OpenRequest& request, std::optional<Subject> subject) {
+void Session::Open(const OpenRequest& request, std::optional<PromptRequest> prompt_request) {
   CancelEverything();
-  if (subject) subject_ = std::move(subject);
-  subject_waits_ = subject_.has_value();
+  if (prompt_request) prompt_request_ = std::move(prompt_request);
+  prompt_request_waits_ = prompt_request_.has_value();
   opening_ = true;
   valid_from_ = Post(request);
 }
 
-void Session::SetSubject(const Subject& subject) {
-  subject_ = subject;
-  subject_waits_ = true;
-  if (model_ && !opening_) PostSubject();
+void Session::SetPrompt(const PromptRequest& prompt_request) {
+  prompt_request_ = prompt_request;
+  prompt_request_waits_ = true;
+  if (model_ && !opening_) PostPrompt();
 }
 
-void Session::PostSubject() {
-  subject_waits_ = false;
+void Session::PostPrompt() {
+  prompt_request_waits_ = false;
   CancelEverything();
   LeaveFile();
-  valid_from_ = Post(*subject_);
+  valid_from_ = Post(*prompt_request_);
 }
 
 void Session::TellSides() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is being looked at: a model, a subject, two settings A and B, and the records that belong to
-// them. Asks the engine for what is missing, in the order in which eyes need it, and tells the
-// panels what has come. Knows no widget.
+// What is being looked at: a model, a prompt request, two settings A and B, and the records that
+// belong to them. Asks the engine for what is missing, in the order in which eyes need it, and
+// tells the panels what has come. Knows no widget.
 //
 // A new setting is answered by a what-if at once, which brings the score map and the hidden channel
 // along where all layers are kept; when a hand that still holds a knob pauses, full runs follow
@@ -33,15 +33,15 @@ class Session : public QObject {
   explicit Session(std::unique_ptr<Engine> engine, QObject* parent = nullptr);
 
   // Opens another model; what is on the screen stays until that is done, and where it fails.
-  // `subject`: what it is asked then; without: what was asked before.
-  void Open(const OpenRequest& request, std::optional<Subject> subject = std::nullopt);
+  // `prompt_request`: what it is asked then; without: what was asked before.
+  void Open(const OpenRequest& request, std::optional<PromptRequest> prompt_request = std::nullopt);
   // Kept until a model is open.
-  void SetSubject(const Subject& subject);
+  void SetPrompt(const PromptRequest& prompt_request);
   // `moving`: the hand is still on a knob; what takes long waits until it is not.
   void SetSettings(const Intervention& a, const Intervention& b, bool moving);
-  // Index into the subject's prompts; until then it is the middle one.
+  // Index into the prompt request's prompts; until then it is the middle one.
   void SetPlace(size_t place);
-  // The same for the prompts that the next subject brings.
+  // The same for the prompts that the next prompt request brings.
   void PreferPlace(size_t place) {
     place_ = place;
     place_chosen_ = true;
@@ -77,7 +77,7 @@ class Session : public QObject {
   const Provenance& provenance() const { return provenance_; }
   const std::vector<Record>& prompts() const { return prompts_; }
   // What the prompts on the screen were made from; nothing: no prompt of a model is on the screen.
-  const std::optional<Subject>& shown_subject() const { return shown_subject_; }
+  const std::optional<PromptRequest>& shown_prompt_request() const { return shown_prompt_request_; }
   const Record* prompt() const;
   size_t place() const { return place_; }
   int64_t channel() const { return channel_; }
@@ -170,7 +170,7 @@ class Session : public QObject {
   const SideState& state(Side side) const { return side == Side::kA ? a_ : b_; }
   SideState& state(Side side) { return side == Side::kA ? a_ : b_; }
   quint64 Post(EngineRequest request, Side side = Side::kA);
-  void PostSubject();
+  void PostPrompt();
   void RequestCaptureRun(Side side);
   void RepeatCaptureRuns();
   void RequestWhatIf(Side side);
@@ -195,7 +195,7 @@ class Session : public QObject {
   void OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record);
   void OnFailed(const EngineReply& reply);
   void OnOpen(const EngineReply& reply);
-  void OnSubject(const EngineReply& reply);
+  void OnPrompt(const EngineReply& reply);
   void OnCaptureRun(const EngineReply& reply);
   void OnWhatIf(const EngineReply& reply);
   void OnMeans(const EngineReply& reply);
@@ -211,9 +211,9 @@ class Session : public QObject {
 
   std::optional<ModelSummary> model_;
   Provenance provenance_;
-  std::optional<Subject> subject_;
-  std::optional<Subject> shown_subject_;
-  bool subject_waits_ = false;
+  std::optional<PromptRequest> prompt_request_;
+  std::optional<PromptRequest> shown_prompt_request_;
+  bool prompt_request_waits_ = false;
   bool opening_ = false;   // a model; `model_` is the one before
   bool stopped_ = false;   // by Cancel, since the last request
   bool dragging_ = false;  // a knob

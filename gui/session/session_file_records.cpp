@@ -72,8 +72,8 @@ void Session::ShowFile(const RunFile& file, std::shared_ptr<const SampleView> sa
   model_.reset();
   opening_ = false;
   provenance_ = file.provenance;
-  subject_.reset();
-  shown_subject_.reset();
+  prompt_request_.reset();
+  shown_prompt_request_.reset();
   prompts_.clear();
   means_.clear();
   reference_.reset();

@@ -18,7 +18,7 @@ QString BusyText(RequestKind kind) {
   switch (kind) {
     case RequestKind::kOpen:
       return Session::tr("Opening the model");
-    case RequestKind::kSubject:
+    case RequestKind::kPrompt:
       return Session::tr("Making the prompts");
     case RequestKind::kCaptureRun:
       return Session::tr("Full run");
@@ -52,7 +52,7 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
   // Models and prompts that the engine has taken are its own from then on, whatever was asked
   // since.
   const bool taken = reply->outcome.end == JobEnd::kDone && !shows_file() &&
-                     (reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kSubject);
+                     (reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kPrompt);
   const bool about_this_prompt = reply->ticket >= valid_from_ || taken;
   switch (reply->outcome.end) {
     case JobEnd::kFailed:
@@ -67,8 +67,8 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
         case RequestKind::kOpen:
           OnOpen(*reply);
           break;
-        case RequestKind::kSubject:
-          OnSubject(*reply);
+        case RequestKind::kPrompt:
+          OnPrompt(*reply);
           break;
         case RequestKind::kCaptureRun:
           OnCaptureRun(*reply);
@@ -90,7 +90,7 @@ void Session::OnFailed(const EngineReply& reply) {
   Q_EMIT Failed(QString::fromStdString(reply.outcome.why));
   switch (reply.kind) {
     case RequestKind::kOpen:
-    case RequestKind::kSubject:
+    case RequestKind::kPrompt:
       opening_ = Awaits(RequestKind::kOpen);
       // The engine has what it had before, which is on the screen.
       Resume();
@@ -117,7 +117,7 @@ void Session::OnOpen(const EngineReply& reply) {
   channel_ =
       std::clamp<int64_t>(wanted_channel_, 0, std::max<int64_t>(model_->config.hidden - 1, 0));
   prompts_.clear();
-  shown_subject_.reset();
+  shown_prompt_request_.reset();
   means_.clear();
   for (SideState* side : {&a_, &b_}) {
     side->records.clear();
@@ -127,13 +127,13 @@ void Session::OnOpen(const EngineReply& reply) {
   Q_EMIT PromptsChanged();
   TellSides();
   Q_EMIT MeansChanged();
-  if (subject_waits_ && !stopped_ && !opening_) PostSubject();
+  if (prompt_request_waits_ && !stopped_ && !opening_) PostPrompt();
 }
 
-void Session::OnSubject(const EngineReply& reply) {
+void Session::OnPrompt(const EngineReply& reply) {
   prompts_ = reply.records;
-  shown_subject_ = std::get<Subject>(reply.request);
-  task_ = TaskOrEmpty(std::get<Subject>(reply.request).task);
+  shown_prompt_request_ = std::get<PromptRequest>(reply.request);
+  task_ = TaskOrEmpty(std::get<PromptRequest>(reply.request).task);
   // The middle of the context is what this is about: there the first picture is taken.
   if (!place_chosen_ || place_ >= prompts_.size()) place_ = prompts_.size() / 2;
   a_.records.clear();
@@ -143,7 +143,7 @@ void Session::OnSubject(const EngineReply& reply) {
   Q_EMIT PromptsChanged();
   TellSides();
   Q_EMIT MeansChanged();
-  const bool others_follow = Awaits(RequestKind::kSubject) || Awaits(RequestKind::kOpen);
+  const bool others_follow = Awaits(RequestKind::kPrompt) || Awaits(RequestKind::kOpen);
   if (!prompts_.empty() && !stopped_ && !others_follow) RequestEverything();
 }
 

@@ -31,15 +31,15 @@ struct WhatIfPromptOptions {
   bool keep_going = false;             // away from a terminal: go on after lines that fail
   int64_t top = 5;                     // likeliest next tokens shown
   int64_t layers = 0;                  // of the model
-  std::vector<Record> prompt_records;  // of the engine's subject
+  std::vector<Record> prompt_records;  // of the engine's prompt request
   Provenance provenance;               // of what `out` writes
 };
 
 class WhatIfPrompt {
  public:
-  // `engine` has a model open and a subject of one prompt. Lines come from the descriptor `input`.
-  // `interrupted` (Ctrl-C) is taken back once it is heeded; `job` ends the prompt when it is
-  // cancelled, and gets messages.
+  // `engine` has a model open and a prompt request of one prompt. Lines come from the descriptor
+  // `input`. `interrupted` (Ctrl-C) is taken back once it is heeded; `job` ends the prompt when it
+  // is cancelled, and gets messages.
   WhatIfPrompt(std::unique_ptr<Engine> engine, WhatIfPromptOptions options, int input,
                std::ostream& out, std::atomic<bool>& interrupted, const JobContext& job);
   ~WhatIfPrompt();

@@ -63,7 +63,7 @@ struct ModelSummary {
 
 // What is asked of the model: a task's sample at several places of its gold piece, or one's own
 // text.
-struct Subject {
+struct PromptRequest {
   std::string task = "list:lines=20";  // empty: own text
   uint64_t seed = 1;
   int64_t sample = 0;
@@ -79,13 +79,13 @@ struct Subject {
   // How either is put to the model.
   PromptFormat format;
 
-  // Bytes that what-if may keep for this subject (core/run/what_if.h); 0: no limit.
+  // Bytes that what-if may keep for this prompt request (core/run/what_if.h); 0: no limit.
   int64_t kept_limit = int64_t{3} << 30;
 };
 
 // What to look at in one full run of one prompt.
 struct CaptureRunRequest {
-  size_t place = 0;  // index into the subject's places; 0 for own text
+  size_t place = 0;  // index into the prompt request's places; 0 for own text
   Intervention intervention;
   std::vector<int64_t> channels;  // hidden channels to return by position
   // Options of the probes offered, as a JSON object (OptionSet::FromJson): {"probes":
@@ -138,9 +138,10 @@ class Engine {
   virtual ~Engine() = default;
 
   virtual ModelSummary Open(const OpenRequest& request, const JobContext& context) = 0;
-  // The prompts of the subject, one record `prompt` a place. Later calls are about them. Traces are
-  // dropped.
-  virtual std::vector<Record> SetSubject(const Subject& subject, const JobContext& context) = 0;
+  // The prompts of the prompt request, one record `prompt` a place. Later calls are about them.
+  // Traces are dropped.
+  virtual std::vector<Record> SetPrompt(const PromptRequest& prompt_request,
+                                        const JobContext& context) = 0;
   // Records: last_query_attention, position_awareness, position_ratio, hidden_channels (if asked
   // for), next_tokens, answer (where the prompt has one), those of plugins, and those of probes
   // that the request names. The attribute `options` (JSON) of a record tells what its probe's
@@ -149,8 +150,9 @@ class Engine {
   virtual CaptureRunReply CaptureRun(const CaptureRunRequest& request,
                                      const JobContext& context) = 0;
   virtual WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) = 0;
-  // Means over samples of the subject's task, the same samples for every setting; `partial` gets
-  // outcome_means as samples finish, after the request's settings those of `beside` that are known.
+  // Means over samples of the prompt request's task, the same samples for every setting; `partial`
+  // gets outcome_means as samples finish, after the request's settings those of `beside` that are
+  // known.
   virtual Record Compare(const CompareRequest& request,
                          const std::function<void(const Record&)>& partial,
                          const JobContext& context) = 0;

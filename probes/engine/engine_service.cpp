@@ -161,7 +161,7 @@ void EngineService::Run(const Work& work) {
     running_ = Work();
     // An engine that finished although it was told to stop: its numbers are no longer wanted. A
     // model or a prompt that it has taken is what later numbers are of.
-    const bool taken = reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kSubject;
+    const bool taken = reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kPrompt;
     if (!taken && work.cancel->load() && reply->outcome.end == JobEnd::kDone) {
       reply->outcome.end = JobEnd::kCancelled;
       reply->records.clear();
@@ -181,8 +181,8 @@ void EngineService::Do(const Work& work, const JobContext& context, EngineReply&
       reply.model = engine_->Open(std::get<OpenRequest>(work.request), context);
       reply.provenance = engine_->Describe();
       break;
-    case RequestKind::kSubject:
-      reply.records = engine_->SetSubject(std::get<Subject>(work.request), context);
+    case RequestKind::kPrompt:
+      reply.records = engine_->SetPrompt(std::get<PromptRequest>(work.request), context);
       break;
     case RequestKind::kCaptureRun: {
       CaptureRunReply capture =

@@ -25,10 +25,10 @@
 
 namespace midscope {
 
-enum class RequestKind { kOpen, kSubject, kCaptureRun, kWhatIf, kCompare };
+enum class RequestKind { kOpen, kPrompt, kCaptureRun, kWhatIf, kCompare };
 
 using EngineRequest =
-    std::variant<OpenRequest, Subject, CaptureRunRequest, WhatIfRequest, CompareRequest>;
+    std::variant<OpenRequest, PromptRequest, CaptureRunRequest, WhatIfRequest, CompareRequest>;
 
 struct EngineReply {
   uint64_t ticket = 0;
@@ -38,7 +38,7 @@ struct EngineReply {
   JobOutcome outcome;
   ModelSummary model;                 // kOpen
   Provenance provenance;              // kOpen
-  std::vector<Record> records;        // kSubject, kCaptureRun, kWhatIf, kCompare (one)
+  std::vector<Record> records;        // kPrompt, kCaptureRun, kWhatIf, kCompare (one)
   std::vector<std::string> failures;  // kCaptureRun: of single probes
   WhatIfCost cost;                    // kWhatIf
 };

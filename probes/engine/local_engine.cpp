@@ -38,9 +38,9 @@ namespace {
 // Likeliest tokens that a what-if lists.
 constexpr int64_t kNextTokens = 10;
 
-// A subject turned into prompts.
+// A prompt request turned into prompts.
 struct Loaded {
-  Subject subject;
+  PromptRequest prompt_request;
   std::unique_ptr<Task> task;        // null for own text
   std::vector<int64_t> places;       // {1} for own text
   std::vector<Prompt> prompts;       // one a place
@@ -76,10 +76,10 @@ SweepResult Joined(SweepResult before, const SweepResult& more, int64_t offset) 
   return before;
 }
 
-OwnText OwnTextOf(const Subject& subject) {
-  OwnText own{subject.text, subject.spans, subject.answer};
-  if (subject.gold_end > subject.gold_begin) {
-    own.spans.push_back({"gold", "", subject.gold_begin, subject.gold_end});
+OwnText OwnTextOf(const PromptRequest& prompt_request) {
+  OwnText own{prompt_request.text, prompt_request.spans, prompt_request.answer};
+  if (prompt_request.gold_end > prompt_request.gold_begin) {
+    own.spans.push_back({"gold", "", prompt_request.gold_begin, prompt_request.gold_end});
   }
   return own;
 }
@@ -157,7 +157,8 @@ class LocalEngine : public Engine {
   explicit LocalEngine(ProbeRegistry probes) : probes_(std::move(probes)) {}
 
   ModelSummary Open(const OpenRequest& request, const JobContext& context) override;
-  std::vector<Record> SetSubject(const Subject& subject, const JobContext& context) override;
+  std::vector<Record> SetPrompt(const PromptRequest& prompt_request,
+                                const JobContext& context) override;
   CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override;
   WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override;
   Record Compare(const CompareRequest& request, const std::function<void(const Record&)>& partial,
@@ -166,7 +167,7 @@ class LocalEngine : public Engine {
 
  private:
   const Decoder& RequireModel() const;
-  Loaded& RequireSubject();
+  Loaded& RequirePromptRequest();
   const Prompt& RequirePrompt(size_t place);
 
   ProbeRegistry probes_;
@@ -179,14 +180,14 @@ const Decoder& LocalEngine::RequireModel() const {
   return *decoder_;
 }
 
-Loaded& LocalEngine::RequireSubject() {
+Loaded& LocalEngine::RequirePromptRequest() {
   RequireModel();
-  if (loaded_.prompts.empty()) throw std::logic_error("Engine: no subject is set");
+  if (loaded_.prompts.empty()) throw std::logic_error("Engine: no prompt is set");
   return loaded_;
 }
 
 const Prompt& LocalEngine::RequirePrompt(size_t place) {
-  return RequireSubject().prompts.at(place);
+  return RequirePromptRequest().prompts.at(place);
 }
 
 ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& context) {
@@ -206,26 +207,28 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
   return summary;
 }
 
-std::vector<Record> LocalEngine::SetSubject(const Subject& subject, const JobContext& context) {
+std::vector<Record> LocalEngine::SetPrompt(const PromptRequest& prompt_request,
+                                           const JobContext& context) {
   const Decoder& decoder = RequireModel();
   context.ThrowIfCancelled();
   Loaded loaded;
-  loaded.subject = subject;
-  CheckPromptFormat(decoder.tokenizer(), subject.format);
-  if (subject.task.empty()) {
+  loaded.prompt_request = prompt_request;
+  CheckPromptFormat(decoder.tokenizer(), prompt_request.format);
+  if (prompt_request.task.empty()) {
     loaded.places = {1};
-    loaded.prompts = {OwnPrompt(decoder.tokenizer(), OwnTextOf(subject), subject.format)};
+    loaded.prompts = {
+        OwnPrompt(decoder.tokenizer(), OwnTextOf(prompt_request), prompt_request.format)};
     LogBytesWithoutToken(loaded.prompts.front(), context);
-    LogPromptNotes(loaded.prompts.front(), subject.format, context);
+    LogPromptNotes(loaded.prompts.front(), prompt_request.format, context);
   } else {
-    loaded.task = MakeTaskFor(decoder.tokenizer(), subject.task, subject.seed);
-    loaded.places = ReadPlaces(subject.places, *loaded.task);
-    loaded.prompts = TaskPrompts(decoder.tokenizer(), *loaded.task, loaded.places, subject.sample,
-                                 subject.format);
+    loaded.task = MakeTaskFor(decoder.tokenizer(), prompt_request.task, prompt_request.seed);
+    loaded.places = ReadPlaces(prompt_request.places, *loaded.task);
+    loaded.prompts = TaskPrompts(decoder.tokenizer(), *loaded.task, loaded.places,
+                                 prompt_request.sample, prompt_request.format);
   }
   loaded.origin = {.task = loaded.task ? loaded.task->name() : "",
-                   .seed = loaded.task ? static_cast<int64_t>(subject.seed) : 0,
-                   .sample = loaded.task ? subject.sample : 0,
+                   .seed = loaded.task ? static_cast<int64_t>(prompt_request.seed) : 0,
+                   .sample = loaded.task ? prompt_request.sample : 0,
                    .subject_hash = PromptsHash(loaded.prompts),
                    .model_hash = decoder.hash(),
                    .dtype = DtypeName(decoder.options().dtype)};
@@ -238,8 +241,9 @@ std::vector<Record> LocalEngine::SetSubject(const Subject& subject, const JobCon
     origin.place = place;
     origin.prompt_hash = PromptsHash({prompt});
     WriteOrigin(origin, records.back());
-    NoteFormat(prompt, decoder.tokenizer(), subject.format, records.back());
-    records.back().attributes["sent"] = SentLine(prompt, decoder.tokenizer(), subject.format);
+    NoteFormat(prompt, decoder.tokenizer(), prompt_request.format, records.back());
+    records.back().attributes["sent"] =
+        SentLine(prompt, decoder.tokenizer(), prompt_request.format);
   }
   loaded_ = std::move(loaded);
   return records;
@@ -271,13 +275,14 @@ CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
 }
 
 WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& context) {
-  Loaded& loaded = RequireSubject();
+  Loaded& loaded = RequirePromptRequest();
   RequirePrompt(request.place);
   for (const Prompt& prompt : loaded.prompts)
     CheckPromptFits(decoder_->config(), prompt, request.intervention);
   if (!loaded.kept) {
-    loaded.kept = std::make_unique<WhatIfPair>(decoder_, loaded.prompts, loaded.subject.kept_limit,
-                                               /*position_awareness=*/true);
+    loaded.kept =
+        std::make_unique<WhatIfPair>(decoder_, loaded.prompts, loaded.prompt_request.kept_limit,
+                                     /*position_awareness=*/true);
   }
   WhatIfResult result = loaded.kept->Evaluate(request.intervention, context, request.attention);
   std::vector<double> nll;
@@ -330,11 +335,11 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& 
 Record LocalEngine::Compare(const CompareRequest& request,
                             const std::function<void(const Record&)>& partial,
                             const JobContext& context) {
-  Loaded& loaded = RequireSubject();
+  Loaded& loaded = RequirePromptRequest();
   SweepPlan plan;
   plan.task = loaded.task ? loaded.task->name() : "";
-  plan.seed = loaded.subject.seed;
-  plan.format = loaded.subject.format;
+  plan.seed = loaded.prompt_request.seed;
+  plan.format = loaded.prompt_request.format;
   plan.samples = loaded.task ? request.samples : 1;  // own text is a sample of one
   plan.places = loaded.places;
   for (const Intervention& intervention : request.settings) {
@@ -358,7 +363,7 @@ Record LocalEngine::Compare(const CompareRequest& request,
   run.questions = [&](int64_t sample) {
     if (!loaded.task) return AnswerQuestions(loaded.prompts);
     return AnswerQuestions(TaskPrompts(decoder_->tokenizer(), *loaded.task, loaded.places,
-                                       sample + done, loaded.subject.format));
+                                       sample + done, loaded.prompt_request.format));
   };
   run.on_sample = [&](const SweepResult& so_far) {
     kept = Joined(before, so_far, done);
@@ -383,7 +388,7 @@ Record LocalEngine::Compare(const CompareRequest& request,
 }
 
 Provenance LocalEngine::Describe() const {
-  return MakeProvenance(RequireModel(), "", static_cast<int64_t>(loaded_.subject.seed), "");
+  return MakeProvenance(RequireModel(), "", static_cast<int64_t>(loaded_.prompt_request.seed), "");
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ class RenderTest : public QObject {
   static std::vector<Record> ProbeRecords() {
     FakeEngine engine(std::make_shared<FakeControl>());
     engine.Open({}, {});
-    std::vector<Record> records = engine.SetSubject({}, {});
+    std::vector<Record> records = engine.SetPrompt({}, {});
     records.resize(1);
     CaptureRunRequest capture;
     capture.channels = {100};

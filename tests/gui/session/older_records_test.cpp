@@ -242,19 +242,19 @@ class OlderRecordsTest : public QObject {
   void APromptThatFailsOrIsCancelledLeavesTheOldOneWhole() {
     Rig rig;
     QVERIFY(rig.Start());
-    Subject bad;
+    PromptRequest bad;
     bad.task = "bad";
-    rig.session->SetSubject(bad);
+    rig.session->SetPrompt(bad);
     QVERIFY(rig.Idle());
     CheckAsked(rig, kFirst);
     // The engine finishes although it was told to stop: prompt and numbers are still of one kind.
-    rig.control->HoldSubjects(true);
+    rig.control->HoldPrompts(true);
     rig.control->IgnoreCancel(true);
-    Subject next;
+    PromptRequest next;
     next.sample = 3;
-    rig.session->SetSubject(next);
+    rig.session->SetPrompt(next);
     rig.session->Cancel();
-    rig.control->HoldSubjects(false);
+    rig.control->HoldPrompts(false);
     QVERIFY(rig.Idle());
     rig.control->IgnoreCancel(false);
     rig.Ask(kOther);

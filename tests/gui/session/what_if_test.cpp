@@ -36,7 +36,7 @@ class WhatIfTest : public QObject {
       session.SetRestTime(0);
       session.SetPauseTime(1 << 30);
       session.worker().SetPatience(std::chrono::hours(1));
-      session.SetSubject(Subject{});
+      session.SetPrompt(PromptRequest{});
       session.Open(OpenRequest{});
     }
     bool Settle() {

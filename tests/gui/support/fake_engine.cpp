@@ -168,9 +168,9 @@ void FakeControl::HoldCaptureRuns(bool hold) {
   changed_.notify_all();
 }
 
-void FakeControl::HoldSubjects(bool hold) {
+void FakeControl::HoldPrompts(bool hold) {
   const std::lock_guard lock(mutex_);
-  hold_subjects_ = hold;
+  hold_prompts_ = hold;
   changed_.notify_all();
 }
 
@@ -272,19 +272,21 @@ ModelSummary FakeEngine::Open(const OpenRequest& request, const JobContext& cont
   return summary;
 }
 
-std::vector<Record> FakeEngine::SetSubject(const Subject& subject, const JobContext& context) {
+std::vector<Record> FakeEngine::SetPrompt(const PromptRequest& prompt_request,
+                                          const JobContext& context) {
   context.ThrowIfCancelled();
-  if (subject.task == "bad") throw UsageError("task 'bad'", "not known", "Use list or kv");
-  std::vector<int64_t> places = subject.places.empty()
+  if (prompt_request.task == "bad") throw UsageError("task 'bad'", "not known", "Use list or kv");
+  std::vector<int64_t> places = prompt_request.places.empty()
                                     ? std::vector<int64_t>{1, 4, 6, 9, 11}
-                                    : ParseNumberList("places", subject.places, 1, 11);
-  if (subject.task.empty()) places = {1};
-  control_->WaitAtGate(&FakeControl::hold_subjects_, context);
+                                    : ParseNumberList("places", prompt_request.places, 1, 11);
+  if (prompt_request.task.empty()) places = {1};
+  control_->WaitAtGate(&FakeControl::hold_prompts_, context);
   places_ = std::move(places);
-  origin_ = {.task = subject.task,
-             .seed = static_cast<int64_t>(subject.seed),
-             .sample = subject.sample,
-             .subject_hash = subject.task + subject.text + "/" + std::to_string(subject.sample),
+  origin_ = {.task = prompt_request.task,
+             .seed = static_cast<int64_t>(prompt_request.seed),
+             .sample = prompt_request.sample,
+             .subject_hash = prompt_request.task + prompt_request.text + "/" +
+                             std::to_string(prompt_request.sample),
              .model_hash = kModelHash,
              .dtype = kDtype};
   std::vector<Record> prompts;

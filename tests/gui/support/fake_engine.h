@@ -21,7 +21,7 @@ class FakeControl {
   void HoldWhatIfs(bool hold);
   void HoldComparisons(bool hold);
   void HoldCaptureRuns(bool hold);
-  void HoldSubjects(bool hold);
+  void HoldPrompts(bool hold);
   // Every run of a setting that scales this channel fails, as of a model that has no such channel.
   void RefuseChannel(int64_t channel);
   // An engine that does not look at the cancel flag: calls wait for the release alone.
@@ -47,7 +47,7 @@ class FakeControl {
   bool hold_what_ifs_ = false;
   bool hold_comparisons_ = false;
   bool hold_capture_runs_ = false;
-  bool hold_subjects_ = false;
+  bool hold_prompts_ = false;
   int64_t refused_channel_ = -1;
   bool ignore_cancel_ = false;
   bool what_ifs_follow_ = false;
@@ -67,7 +67,8 @@ class FakeEngine : public Engine {
   explicit FakeEngine(std::shared_ptr<FakeControl> control) : control_(std::move(control)) {}
 
   ModelSummary Open(const OpenRequest& request, const JobContext& context) override;
-  std::vector<Record> SetSubject(const Subject& subject, const JobContext& context) override;
+  std::vector<Record> SetPrompt(const PromptRequest& prompt_request,
+                                const JobContext& context) override;
   CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override;
   WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override;
   Record Compare(const CompareRequest& request, const std::function<void(const Record&)>& partial,
@@ -86,7 +87,7 @@ class FakeEngine : public Engine {
  private:
   std::shared_ptr<FakeControl> control_;
   std::vector<int64_t> places_;
-  RecordOrigin origin_;  // of the subject
+  RecordOrigin origin_;  // of the prompt request
 };
 
 }  // namespace midscope

@@ -21,8 +21,8 @@
 #include "gui/panels/channel_panel.h"
 #include "gui/panels/head_map_panel.h"
 #include "gui/panels/prompt_editor.h"
+#include "gui/panels/prompt_panel.h"
 #include "gui/panels/record_panel.h"
-#include "gui/panels/subject_panel.h"
 #include "gui/plots/channel_plot.h"
 #include "gui/plots/head_map_plot.h"
 #include "gui/session/session.h"
@@ -227,7 +227,7 @@ class WindowFaultsTest : public QObject {
 
   void TheGoldNoteIsOfTheTextAsItStands() {
     WindowRig<> rig;
-    PromptEditor* editor = rig.window.subject()->editor();
+    PromptEditor* editor = rig.window.prompt_panel()->editor();
     auto* note = rig.Find<QLabel>("gold_text");
     editor->setPlainText(QStringLiteral("Ann bought <b>bread</b>. Bob bought milk."));
     editor->MarkBytes(0, 24);
@@ -258,7 +258,7 @@ class WindowFaultsTest : public QObject {
     QVERIFY2(run->text().contains("not run yet"), "until its prompts are there");
     QVERIFY(SpyUntil(rig.stopped, [&] { return rig.session->prompts().size() == 2; }));
     QCOMPARE(run->text(), QString("Run"));
-    rig.Find<QTabWidget>("subject_pages")->setCurrentIndex(1);
+    rig.Find<QTabWidget>("prompt_pages")->setCurrentIndex(1);
     QVERIFY(run->text().contains("not run yet"));
   }
 
@@ -266,26 +266,26 @@ class WindowFaultsTest : public QObject {
     WindowRig<> rig;
     rig.Show();
     QVERIFY(rig.OpenModel());
-    auto* panel = rig.window.findChild<SubjectPanel*>();
+    auto* panel = rig.window.findChild<PromptPanel*>();
     QVERIFY(panel);
-    QCOMPARE(panel->subject().format, PromptFormat());
+    QCOMPARE(panel->prompt_request().format, PromptFormat());
     auto* system = rig.Find<QComboBox>("option_system");
     system->setEditText(QStringLiteral("Be brief."));
-    QVERIFY_THROWS_EXCEPTION(Error, panel->subject());  // of no chat
+    QVERIFY_THROWS_EXCEPTION(Error, panel->prompt_request());  // of no chat
     rig.Find<QCheckBox>("option_chat")->setChecked(true);
     rig.Find<QComboBox>("option_bos")->setCurrentText(QStringLiteral("off"));
     rig.Find<QLineEdit>("option_chat-option")->setText(QStringLiteral("enable_thinking=false"));
-    const PromptFormat format = panel->subject().format;
+    const PromptFormat format = panel->prompt_request().format;
     QCOMPARE(format.chat_template, std::string("model"));
     QCOMPARE(format.system, std::string("Be brief."));
     QCOMPARE(format.bos, BosRule::kOff);
     QCOMPARE(format.chat_options.variables_json, std::string(R"({"enable_thinking":false})"));
     QVERIFY(rig.Find<QPushButton>("run")->text().contains("not run yet"));
-    Subject subject = panel->subject();
-    subject.format = PromptFormat();
-    panel->SetSubject(subject);
+    PromptRequest prompt_request = panel->prompt_request();
+    prompt_request.format = PromptFormat();
+    panel->SetPrompt(prompt_request);
     QVERIFY(!rig.Find<QCheckBox>("option_chat")->isChecked());
-    QCOMPARE(panel->subject().format, PromptFormat());
+    QCOMPARE(panel->prompt_request().format, PromptFormat());
   }
 
   void WhatWasSentIsShownForThePlace() {

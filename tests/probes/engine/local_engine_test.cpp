@@ -38,10 +38,10 @@ class LocalEngineTest : public ::testing::Test {
   static void TearDownTestSuite() { engine.reset(); }
 
   static std::vector<Record> SetSmallTask() {
-    Subject subject;
-    subject.task = "list:lines=4";
-    subject.places = "1,4";
-    return engine->SetSubject(subject, {});
+    PromptRequest prompt_request;
+    prompt_request.task = "list:lines=4";
+    prompt_request.places = "1,4";
+    return engine->SetPrompt(prompt_request, {});
   }
 
   static inline std::unique_ptr<Engine> engine;
@@ -240,15 +240,15 @@ TEST_F(LocalEngineTest, EveryRecordSaysWhatMadeIt) {
   EXPECT_EQ(Text(means, "model_hash"), engine->Describe().model_hash);
   EXPECT_EQ(means.FindAxis("setting")->labels.front(), PrintIntervention(setting));
   // Another passage of the same words is another prompt.
-  Subject own;
+  PromptRequest own;
   own.task.clear();
   own.text = "The capital of France is";
   own.gold_begin = 4;
   own.gold_end = 11;
-  const std::string first = Text(engine->SetSubject(own, {}).front(), "prompt_hash");
+  const std::string first = Text(engine->SetPrompt(own, {}).front(), "prompt_hash");
   own.gold_begin = 15;
   own.gold_end = 21;
-  EXPECT_NE(Text(engine->SetSubject(own, {}).front(), "prompt_hash"), first);
+  EXPECT_NE(Text(engine->SetPrompt(own, {}).front(), "prompt_hash"), first);
 }
 
 TEST_F(LocalEngineTest, RetrievalHeadsRunOnATasksPrompt) {
@@ -261,10 +261,10 @@ TEST_F(LocalEngineTest, RetrievalHeadsRunOnATasksPrompt) {
 }
 
 TEST_F(LocalEngineTest, AProbeThatFailsDoesSoAlone) {
-  Subject subject;
-  subject.task.clear();
-  subject.text = "The capital of France is";
-  engine->SetSubject(subject, {});
+  PromptRequest prompt_request;
+  prompt_request.task.clear();
+  prompt_request.text = "The capital of France is";
+  engine->SetPrompt(prompt_request, {});
   CaptureRunRequest request;
   request.channels = {100000};  // nor has the model this channel
   request.probe_options = R"({"probes":"default,retrieval_heads,logit_lens"})";
@@ -279,13 +279,13 @@ TEST_F(LocalEngineTest, AProbeThatFailsDoesSoAlone) {
 }
 
 TEST_F(LocalEngineTest, OwnTextHasOnePlace) {
-  Subject subject;
-  subject.task = "";
-  subject.text = "The capital of France is";
-  subject.gold_begin = 15;
-  subject.gold_end = 21;
-  subject.answer = " Paris";
-  const std::vector<Record> prompts = engine->SetSubject(subject, {});
+  PromptRequest prompt_request;
+  prompt_request.task = "";
+  prompt_request.text = "The capital of France is";
+  prompt_request.gold_begin = 15;
+  prompt_request.gold_end = 21;
+  prompt_request.answer = " Paris";
+  const std::vector<Record> prompts = engine->SetPrompt(prompt_request, {});
   ASSERT_EQ(prompts.size(), 1u);
   EXPECT_EQ(Data<int64_t>(prompts[0], "span_token_begin").front(), 3);
   CompareRequest request;
@@ -297,10 +297,10 @@ TEST_F(LocalEngineTest, OwnTextHasOnePlace) {
 }
 
 TEST_F(LocalEngineTest, OwnTextWithoutAnAnswerHasNoNumber) {
-  Subject subject;
-  subject.task = "";
-  subject.text = "The capital of France is";
-  const std::vector<Record> prompts = engine->SetSubject(subject, {});
+  PromptRequest prompt_request;
+  prompt_request.task = "";
+  prompt_request.text = "The capital of France is";
+  const std::vector<Record> prompts = engine->SetPrompt(prompt_request, {});
   EXPECT_EQ(std::get<int64_t>(prompts[0].attributes.at("gold")), -1);
   const WhatIfReply reply = engine->WhatIf({}, {});
   EXPECT_TRUE(std::isnan(Data<double>(Find(reply.records, "outcome"), "answer_nll").front()));
@@ -327,11 +327,11 @@ TEST(LocalEngineContext, APromptBeyondItRunsUnderASchemeThatReachesFurther) {
   OpenRequest model;
   model.model = test::TinyModelFolder("llama");
   engine->Open(model, {});
-  Subject subject;
-  subject.task.clear();
-  for (int i = 0; i < 60; ++i) subject.text += "one two three ";
-  subject.answer = " four";
-  const std::vector<Record> prompts = engine->SetSubject(subject, {});
+  PromptRequest prompt_request;
+  prompt_request.task.clear();
+  for (int i = 0; i < 60; ++i) prompt_request.text += "one two three ";
+  prompt_request.answer = " four";
+  const std::vector<Record> prompts = engine->SetPrompt(prompt_request, {});
   ASSERT_GT(Data<int64_t>(prompts[0], "token_ids").size(), 128u);
   WhatIfRequest request;
   const auto refused = [&](const char* setting) {

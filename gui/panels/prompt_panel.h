@@ -20,16 +20,16 @@ namespace midscope {
 class OptionForm;
 class PromptEditor;
 
-class SubjectPanel : public QWidget {
+class PromptPanel : public QWidget {
   Q_OBJECT
 
  public:
-  explicit SubjectPanel(QWidget* parent = nullptr);
+  explicit PromptPanel(QWidget* parent = nullptr);
 
   void SetTask(const QString& task);
   // Throws Error (usage) for places and a prompt format that can't be read.
-  Subject subject() const;
-  void SetSubject(const Subject& subject);
+  PromptRequest prompt_request() const;
+  void SetPrompt(const PromptRequest& prompt_request);
   void ShowPlaces(const std::vector<Record>& prompts, size_t current);
   // Whether what the panel says is not what is on the screen: Run says so.
   void SetWaiting(bool waiting);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "gui/panels/subject_panel.h"
+#include "gui/panels/prompt_panel.h"
 
 #include <QComboBox>
 #include <QFormLayout>
@@ -37,12 +37,12 @@ QString Quoted(const QString& passage) {
 
 }  // namespace
 
-SubjectPanel::SubjectPanel(QWidget* parent) : QWidget(parent) {
+PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   auto* box = new QGroupBox(tr("What is asked"), this);
   pages_ = new QTabWidget(box);
-  pages_->setObjectName(QStringLiteral("subject_pages"));
+  pages_->setObjectName(QStringLiteral("prompt_pages"));
   pages_->addTab(MakeTaskPage(), tr("Task"));
   pages_->addTab(MakeTextPage(), tr("Own text"));
   place_ = new QComboBox(box);
@@ -69,22 +69,22 @@ SubjectPanel::SubjectPanel(QWidget* parent) : QWidget(parent) {
          "template. Tokens that steer stand in double brackets</p>"));
   box_column->addWidget(sent_);
   column->addWidget(box);
-  connect(run_, &QPushButton::clicked, this, &SubjectPanel::RunAsked);
-  connect(pages_, &QTabWidget::currentChanged, this, &SubjectPanel::Edited);
-  connect(task_, &QComboBox::editTextChanged, this, &SubjectPanel::Edited);
+  connect(run_, &QPushButton::clicked, this, &PromptPanel::RunAsked);
+  connect(pages_, &QTabWidget::currentChanged, this, &PromptPanel::Edited);
+  connect(task_, &QComboBox::editTextChanged, this, &PromptPanel::Edited);
   for (QSpinBox* number : {seed_, sample_}) {
-    connect(number, &QSpinBox::valueChanged, this, &SubjectPanel::Edited);
+    connect(number, &QSpinBox::valueChanged, this, &PromptPanel::Edited);
   }
   for (QLineEdit* line : {places_, answer_}) {
-    connect(line, &QLineEdit::textChanged, this, &SubjectPanel::Edited);
+    connect(line, &QLineEdit::textChanged, this, &PromptPanel::Edited);
   }
-  connect(editor_, &PromptEditor::GoldChanged, this, &SubjectPanel::Edited);
-  connect(format_, &OptionForm::Changed, this, &SubjectPanel::Edited);
-  connect(place_, &QComboBox::currentIndexChanged, this, &SubjectPanel::PlaceChosen);
-  connect(place_, &QComboBox::currentIndexChanged, this, &SubjectPanel::ShowSent);
+  connect(editor_, &PromptEditor::GoldChanged, this, &PromptPanel::Edited);
+  connect(format_, &OptionForm::Changed, this, &PromptPanel::Edited);
+  connect(place_, &QComboBox::currentIndexChanged, this, &PromptPanel::PlaceChosen);
+  connect(place_, &QComboBox::currentIndexChanged, this, &PromptPanel::ShowSent);
 }
 
-QWidget* SubjectPanel::MakeFormatFold(QWidget* parent) {
+QWidget* PromptPanel::MakeFormatFold(QWidget* parent) {
   format_ = new OptionForm(PromptFormatOptions(), parent);
   format_->setObjectName(QStringLiteral("prompt_format"));
   format_->SetCheck([](const OptionSet& options) { ReadPromptFormat(options); });
@@ -103,7 +103,7 @@ QWidget* SubjectPanel::MakeFormatFold(QWidget* parent) {
   return fold;
 }
 
-QWidget* SubjectPanel::MakeTaskPage() {
+QWidget* PromptPanel::MakeTaskPage() {
   auto* page = new QWidget(this);
   task_ = new QComboBox(page);
   task_->setObjectName(QStringLiteral("task"));
@@ -140,7 +140,7 @@ QWidget* SubjectPanel::MakeTaskPage() {
   return page;
 }
 
-QWidget* SubjectPanel::MakeTextPage() {
+QWidget* PromptPanel::MakeTextPage() {
   auto* page = new QWidget(this);
   editor_ = new PromptEditor(page);
   auto* mark = new QPushButton(tr("Mark as gold"), page);
@@ -171,58 +171,58 @@ QWidget* SubjectPanel::MakeTextPage() {
   return page;
 }
 
-void SubjectPanel::SetWaiting(bool waiting) {
+void PromptPanel::SetWaiting(bool waiting) {
   run_->setText(waiting ? tr("Run (not run yet)") : tr("Run"));
   QFont font = run_->font();
   font.setBold(waiting);
   run_->setFont(font);
 }
 
-void SubjectPanel::SetTask(const QString& task) { task_->setEditText(task); }
+void PromptPanel::SetTask(const QString& task) { task_->setEditText(task); }
 
-void SubjectPanel::SetSubject(const Subject& subject) {
-  pages_->setCurrentIndex(subject.task.empty() ? 1 : 0);
-  format_->SetOptions(OptionsOf(subject.format));
-  if (subject.task.empty()) {
-    editor_->SetText(QString::fromStdString(subject.text));
-    editor_->MarkBytes(subject.gold_begin, subject.gold_end);
-    answer_->setText(QString::fromStdString(subject.answer));
+void PromptPanel::SetPrompt(const PromptRequest& prompt_request) {
+  pages_->setCurrentIndex(prompt_request.task.empty() ? 1 : 0);
+  format_->SetOptions(OptionsOf(prompt_request.format));
+  if (prompt_request.task.empty()) {
+    editor_->SetText(QString::fromStdString(prompt_request.text));
+    editor_->MarkBytes(prompt_request.gold_begin, prompt_request.gold_end);
+    answer_->setText(QString::fromStdString(prompt_request.answer));
     return;
   }
-  task_->setEditText(QString::fromStdString(subject.task));
-  seed_->setValue(static_cast<int>(std::min<uint64_t>(subject.seed, kLargestSeed)));
-  sample_->setValue(static_cast<int>(std::min<int64_t>(subject.sample, kLargestSeed)));
-  places_->setText(QString::fromStdString(subject.places));
+  task_->setEditText(QString::fromStdString(prompt_request.task));
+  seed_->setValue(static_cast<int>(std::min<uint64_t>(prompt_request.seed, kLargestSeed)));
+  sample_->setValue(static_cast<int>(std::min<int64_t>(prompt_request.sample, kLargestSeed)));
+  places_->setText(QString::fromStdString(prompt_request.places));
 }
 
-Subject SubjectPanel::subject() const {
-  Subject subject;
-  subject.format = ReadPromptFormat(format_->Checked());
+PromptRequest PromptPanel::prompt_request() const {
+  PromptRequest prompt_request;
+  prompt_request.format = ReadPromptFormat(format_->Checked());
   if (pages_->currentIndex() == 0) {
-    subject.task = task_->currentText().trimmed().toStdString();
-    subject.seed = static_cast<uint64_t>(seed_->value());
-    subject.sample = sample_->value();
-    subject.places = places_->text().remove(QLatin1Char(' ')).toStdString();
-    return subject;
+    prompt_request.task = task_->currentText().trimmed().toStdString();
+    prompt_request.seed = static_cast<uint64_t>(seed_->value());
+    prompt_request.sample = sample_->value();
+    prompt_request.places = places_->text().remove(QLatin1Char(' ')).toStdString();
+    return prompt_request;
   }
-  subject.task.clear();
-  subject.text = editor_->Text().toStdString();
+  prompt_request.task.clear();
+  prompt_request.text = editor_->Text().toStdString();
   const auto [begin, end] = editor_->GoldBytes();
-  subject.gold_begin = begin;
-  subject.gold_end = end;
-  subject.answer = answer_->text().toStdString();
-  if (subject.text.empty()) {
+  prompt_request.gold_begin = begin;
+  prompt_request.gold_end = end;
+  prompt_request.answer = answer_->text().toStdString();
+  if (prompt_request.text.empty()) {
     throw UsageError("own text", "there is none", "Type or paste a text, or choose a task");
   }
-  return subject;
+  return prompt_request;
 }
 
-void SubjectPanel::ShowSent() {
+void PromptPanel::ShowSent() {
   sent_->setText(sent_texts_.value(place_->currentIndex()));
   sent_->setCursorPosition(0);
 }
 
-void SubjectPanel::ShowPlaces(const std::vector<Record>& prompts, size_t current) {
+void PromptPanel::ShowPlaces(const std::vector<Record>& prompts, size_t current) {
   const QSignalBlocker quiet(place_);
   place_->clear();
   for (const Record& prompt : prompts) {
