@@ -209,8 +209,8 @@ void MainWindow::WirePanels() {
   });
   connect(selection_, &HeadSelection::Changed, settings_, &SettingsPanel::OfferHead);
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
-  connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool moving) {
-    session_->SetSettings(pair.a, pair.b, moving);
+  connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool dragging) {
+    session_->SetSettings(pair.a, pair.b, dragging);
     settings_->Show(pair);
   });
 }

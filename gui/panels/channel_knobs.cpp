@@ -77,7 +77,7 @@ ChannelKnobs::ChannelKnobs(QWidget* parent) : QWidget(parent) {
     Q_EMIT Changed(false);
   });
   connect(factor_, &FactorSlider::Changed, this,
-          [this](double, bool moving) { Q_EMIT Changed(moving); });
+          [this](double, bool dragging) { Q_EMIT Changed(dragging); });
   connect(first_layer_, &QSpinBox::valueChanged, this, &ChannelKnobs::OnLayers);
   connect(last_layer_, &QSpinBox::valueChanged, this, &ChannelKnobs::OnLayers);
   connect(rows_, &QComboBox::currentIndexChanged, this, [this](int index) {

@@ -32,7 +32,7 @@ class ChannelKnobs : public QWidget {
   FactorSlider* factor() const { return factor_; }
 
  Q_SIGNALS:
-  void Changed(bool moving);
+  void Changed(bool dragging);
 
  private:
   void OnLayers();

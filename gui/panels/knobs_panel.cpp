@@ -67,12 +67,12 @@ KnobsPanel::KnobsPanel(QWidget* parent) : QWidget(parent) {
   ShowScheme();
   connect(scheme_, &QComboBox::currentIndexChanged, this, [this] {
     ShowScheme();
-    Tell(false);
+    EmitChanged(false);
   });
-  connect(ratio_, &QDoubleSpinBox::valueChanged, this, [this] { Tell(false); });
-  connect(ms_poe_, &MsPoeKnobs::Changed, this, [this] { Tell(false); });
-  connect(channel_box_, &QGroupBox::toggled, this, [this] { Tell(false); });
-  connect(channel_, &ChannelKnobs::Changed, this, &KnobsPanel::Tell);
+  connect(ratio_, &QDoubleSpinBox::valueChanged, this, [this] { EmitChanged(false); });
+  connect(ms_poe_, &MsPoeKnobs::Changed, this, [this] { EmitChanged(false); });
+  connect(channel_box_, &QGroupBox::toggled, this, [this] { EmitChanged(false); });
+  connect(channel_, &ChannelKnobs::Changed, this, &KnobsPanel::EmitChanged);
 }
 
 void KnobsPanel::ShowScheme() {
@@ -80,7 +80,7 @@ void KnobsPanel::ShowScheme() {
   ms_poe_->setVisible(scheme_->currentIndex() == kMsPoe);
 }
 
-void KnobsPanel::Tell(bool moving) { Q_EMIT Changed(intervention(), moving); }
+void KnobsPanel::EmitChanged(bool dragging) { Q_EMIT Changed(intervention(), dragging); }
 
 Intervention KnobsPanel::intervention() const {
   Intervention result = others_;

@@ -28,11 +28,11 @@ class KnobsPanel : public QWidget {
   void SetModel(int64_t layers, int64_t hidden);
 
  Q_SIGNALS:
-  void Changed(const midscope::Intervention& intervention, bool moving);
+  void Changed(const midscope::Intervention& intervention, bool dragging);
 
  private:
   void ShowScheme();
-  void Tell(bool moving);
+  void EmitChanged(bool dragging);
 
   QComboBox* scheme_;
   QWidget* ratio_row_;

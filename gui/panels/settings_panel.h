@@ -32,7 +32,7 @@ class SettingsPanel : public QWidget {
   TextLine* text(bool b) const { return b ? text_b_ : text_a_; }
 
  Q_SIGNALS:
-  void Changed(const midscope::SettingPair& pair, bool moving);
+  void Changed(const midscope::SettingPair& pair, bool dragging);
 
  private:
   void RefreshTitle();

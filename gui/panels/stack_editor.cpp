@@ -172,7 +172,7 @@ StackEditor::Entry StackEditor::MakeEntry(size_t index, const TermText& term, bo
   connect(remove, &QToolButton::clicked, this, [this, index] { Remove(index); });
   entry.box->AddCorner(remove);
   connect(entry.form, &TermForm::Changed, this,
-          [this, index](int argument) { Tell(index, static_cast<size_t>(argument)); });
+          [this, index](int argument) { OnArgumentEdited(index, static_cast<size_t>(argument)); });
   column_->addWidget(entry.box);
   entry.box->SetOpen(open);
   return entry;
@@ -194,13 +194,13 @@ void StackEditor::SetOffers(const TermOffers& offers) {
   for (const Entry& entry : entries_) entry.form->SetOffers(offers);
 }
 
-void StackEditor::Tell(size_t index, size_t argument) {
+void StackEditor::OnArgumentEdited(size_t index, size_t argument) {
   std::vector<TermText> next = terms();
   if (!Reads(next)) LeaveOutOther(next[index], argument);
-  TellWith(next);
+  EmitChanged(next);
 }
 
-void StackEditor::TellWith(const std::vector<TermText>& terms) {
+void StackEditor::EmitChanged(const std::vector<TermText>& terms) {
   const std::string text = StackLine(terms);
   std::vector<TermText> next = terms;
   try {
@@ -238,7 +238,7 @@ void StackEditor::Add(const std::string& name) {
     }
     next.insert(next.begin() + static_cast<std::ptrdiff_t>(place), made);
     open_ = static_cast<int>(place);
-    TellWith(next);
+    EmitChanged(next);
     return;
   }
 }
@@ -246,7 +246,7 @@ void StackEditor::Add(const std::string& name) {
 void StackEditor::Remove(size_t index) {
   std::vector<TermText> next = terms();
   next.erase(next.begin() + static_cast<std::ptrdiff_t>(index));
-  TellWith(next);
+  EmitChanged(next);
 }
 
 bool StackEditor::CanMove(size_t index, int by) const {
@@ -259,7 +259,7 @@ void StackEditor::Move(size_t index, int by) {
   if (!CanMove(index, by)) return;
   std::vector<TermText> next = terms();
   std::swap(next[index], next[index + static_cast<size_t>(by)]);
-  TellWith(next);
+  EmitChanged(next);
 }
 
 }  // namespace midscope

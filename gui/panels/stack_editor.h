@@ -54,8 +54,8 @@ class StackEditor : public QWidget {
   // Shows values in the forms that there are; false where other forms are needed.
   bool ShowValues(const std::vector<TermText>& terms);
   void RefreshTitles();
-  void Tell(size_t index, size_t argument);
-  void TellWith(const std::vector<TermText>& terms);
+  void OnArgumentEdited(size_t index, size_t argument);
+  void EmitChanged(const std::vector<TermText>& terms);
 
   std::vector<Entry> entries_;
   TermOffers offers_;

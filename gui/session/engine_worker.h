@@ -26,7 +26,9 @@ class EngineWorker : public QObject {
   quint64 Post(EngineRequest request, Side side = Side::kA);
   void Cancel(RequestKind kind, Side side) { service_->Cancel(kind, side); }
   void CancelAll() { service_->CancelAll(); }
-  void SetPatience(std::chrono::milliseconds patience) { service_->SetPatience(patience); }
+  void SetMaxFrameInterval(std::chrono::milliseconds interval) {
+    service_->SetMaxFrameInterval(interval);
+  }
 
  Q_SIGNALS:
   // Emitted on the service's thread; connect with receivers of another thread to get them queued.

@@ -12,19 +12,19 @@
 namespace midscope {
 namespace {
 
-constexpr int kRestMilliseconds = 350;
+constexpr int kReleaseMilliseconds = 350;
 constexpr int kPauseMilliseconds = 150;
 
 }  // namespace
 
 Session::Session(std::unique_ptr<Engine> engine, QObject* parent)
     : QObject(parent), worker_(std::move(engine)) {
-  rest_.setSingleShot(true);
-  rest_.setInterval(kRestMilliseconds);
-  connect(&rest_, &QTimer::timeout, this, &Session::Rest);
-  pause_.setSingleShot(true);
-  pause_.setInterval(kPauseMilliseconds);
-  connect(&pause_, &QTimer::timeout, this, &Session::Pause);
+  release_timer_.setSingleShot(true);
+  release_timer_.setInterval(kReleaseMilliseconds);
+  connect(&release_timer_, &QTimer::timeout, this, &Session::OnReleased);
+  pause_timer_.setSingleShot(true);
+  pause_timer_.setInterval(kPauseMilliseconds);
+  connect(&pause_timer_, &QTimer::timeout, this, &Session::OnPaused);
   // Always queued: a replaced request is answered from within Post, before its ticket is known.
   connect(&worker_, &EngineWorker::Replied, this, &Session::OnReply, Qt::QueuedConnection);
   connect(&worker_, &EngineWorker::Partial, this, &Session::OnPartial, Qt::QueuedConnection);
@@ -92,14 +92,14 @@ void Session::PostPrompt() {
   valid_from_ = Post(*prompt_request_);
 }
 
-void Session::TellSides() {
+void Session::EmitSideChanges() {
   for (const Side side : {Side::kA, Side::kB}) {
     Q_EMIT FullRunChanged(side);
     Q_EMIT SideChanged(side);
   }
 }
 
-bool Session::ChangeSide(Side side, const SideState& next, bool moving) {
+bool Session::ChangeSide(Side side, const SideState& next, bool dragging) {
   SideState& own = state(side);
   const bool others = own.settled != next.settled || own.records != next.records;
   const quint64 shown = own.shown_ticket;
@@ -108,7 +108,7 @@ bool Session::ChangeSide(Side side, const SideState& next, bool moving) {
   own.shown_ticket = shown;
   if (same) return others;
   worker_.Cancel(RequestKind::kCaptureRun, side);
-  if (!moving || own.settled) worker_.Cancel(RequestKind::kWhatIf, side);
+  if (!dragging || own.settled) worker_.Cancel(RequestKind::kWhatIf, side);
   return others;
 }
 
@@ -119,13 +119,13 @@ void Session::CancelMeans() {
 
 void Session::CancelEverything() {
   asked_ticket_ = 0;
-  pause_.stop();
-  rest_.stop();
+  pause_timer_.stop();
+  release_timer_.stop();
   worker_.CancelAll();
 }
 
-void Session::SetSettings(const Intervention& a, const Intervention& b, bool moving) {
-  const bool was_dragging = std::exchange(dragging_, moving);
+void Session::SetSettings(const Intervention& a, const Intervention& b, bool dragging) {
+  const bool was_dragging = std::exchange(dragging_, dragging);
   const SideState old[] = {a_, b_};
   const auto find = [&old](const Intervention& wanted, const SideState& own) {
     // Pinning and swapping move results along with their setting.
@@ -143,31 +143,31 @@ void Session::SetSettings(const Intervention& a, const Intervention& b, bool mov
     const bool b_was_there = differs();
     const bool a_asks = a_.setting != a;
     const bool b_asks = b_.setting != b;
-    const bool others_a = ChangeSide(Side::kA, find(a, a_), moving);
-    const bool others_b = ChangeSide(Side::kB, find(b, b_), moving);
+    const bool others_a = ChangeSide(Side::kA, find(a, a_), dragging);
+    const bool others_b = ChangeSide(Side::kB, find(b, b_), dragging);
     if (ready()) {
       if (a_asks && !a_.settled) RequestWhatIf(Side::kA);
       if ((b_asks || !b_was_there) && !b_.settled && differs()) RequestWhatIf(Side::kB);
     }
     Q_EMIT SettingsChanged();
     // A drag brings a call for each pixel: only what changes is drawn again.
-    if (!moving || others_a || others_b || b_was_there != differs()) TellSides();
+    if (!dragging || others_a || others_b || b_was_there != differs()) EmitSideChanges();
     Q_EMIT MeansChanged();
-  } else if (was_dragging && !moving && AnyOlder()) {
-    TellSides();
+  } else if (was_dragging && !dragging && AnyOlder()) {
+    EmitSideChanges();
   }
-  (moving ? rest_ : pause_).stop();
-  (moving ? pause_ : rest_).start();
+  (dragging ? release_timer_ : pause_timer_).stop();
+  (dragging ? pause_timer_ : release_timer_).start();
 }
 
-void Session::Pause() {
+void Session::OnPaused() {
   if (!ready()) return;
   if (!a_.settled) RequestCaptureRun(Side::kA);
   if (differs() && !b_.settled) RequestCaptureRun(Side::kB);
 }
 
-void Session::Rest() {
-  Pause();
+void Session::OnReleased() {
+  OnPaused();
   RequestMeans();
 }
 
@@ -249,7 +249,7 @@ void Session::SetPlace(size_t place) {
     side->settled = false;
   }
   Q_EMIT PromptsChanged();
-  TellSides();
+  EmitSideChanges();
   RequestCaptureRun(Side::kA);
   valid_from_ = pending_.rbegin()->first;
   if (!outcome_a) RequestWhatIf(Side::kA);
@@ -297,7 +297,7 @@ void Session::Cancel() {
   CancelEverything();
   stopped_ = true;
   dragging_ = false;
-  if (AnyOlder()) TellSides();
+  if (AnyOlder()) EmitSideChanges();
 }
 
 bool Session::IsAsked(Side side, const Record& record) const {

@@ -37,8 +37,8 @@ class Session : public QObject {
   void Open(const OpenRequest& request, std::optional<PromptRequest> prompt_request = std::nullopt);
   // Kept until a model is open.
   void SetPrompt(const PromptRequest& prompt_request);
-  // `moving`: the hand is still on a knob; what takes long waits until it is not.
-  void SetSettings(const Intervention& a, const Intervention& b, bool moving);
+  // `dragging`: the hand is still on a knob; what takes long waits until it is not.
+  void SetSettings(const Intervention& a, const Intervention& b, bool dragging);
   // Index into the prompt request's prompts; until then it is the middle one.
   void SetPlace(size_t place);
   // The same for the prompts that the next prompt request brings.
@@ -120,13 +120,13 @@ class Session : public QObject {
   ScreenRecords RecordsOnScreen() const;
 
   // Whether replies are awaited or the hand's rest is.
-  bool asked_and_waiting() const { return !pending_.empty() || rest_.isActive(); }
+  bool asked_and_waiting() const { return !pending_.empty() || release_timer_.isActive(); }
 
   EngineWorker& worker() { return worker_; }
   // How long the hand must rest before full runs begin.
-  void SetRestTime(int milliseconds) { rest_.setInterval(milliseconds); }
+  void SetReleaseDelay(int milliseconds) { release_timer_.setInterval(milliseconds); }
   // How long a hand that holds a knob must pause before the full runs of where it is begin.
-  void SetPauseTime(int milliseconds) { pause_.setInterval(milliseconds); }
+  void SetPauseDelay(int milliseconds) { pause_timer_.setInterval(milliseconds); }
 
  Q_SIGNALS:
   void ModelChanged();
@@ -185,11 +185,11 @@ class Session : public QObject {
   bool Awaits(RequestKind kind) const;
   void CollectSide(Side side, ScreenRecords& screen) const;
   void CollectMeans(std::vector<Record>& records) const;
-  void Pause();
-  void Rest();
+  void OnPaused();
+  void OnReleased();
   // True where the records on the screen are others from now on.
-  bool ChangeSide(Side side, const SideState& next, bool moving);
-  void TellSides();
+  bool ChangeSide(Side side, const SideState& next, bool dragging);
+  void EmitSideChanges();
 
   void OnReply(const EngineWorker::ReplyPointer& reply);
   void OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record);
@@ -243,8 +243,8 @@ class Session : public QObject {
   };
   std::map<quint64, Pending> pending_;
   QString busy_;
-  QTimer pause_;
-  QTimer rest_;
+  QTimer pause_timer_;
+  QTimer release_timer_;
   EngineWorker worker_;
 };
 

@@ -94,7 +94,7 @@ void Session::ShowFile(const RunFile& file, std::shared_ptr<const SampleView> sa
   Q_EMIT ModelChanged();
   Q_EMIT PromptsChanged();
   Q_EMIT SettingsChanged();
-  TellSides();
+  EmitSideChanges();
   Q_EMIT MeansChanged();
   Q_EMIT ReferenceChanged();
   Q_EMIT SampleFileChanged();

@@ -97,7 +97,7 @@ void Session::OnFailed(const EngineReply& reply) {
       break;
     case RequestKind::kCaptureRun:
     case RequestKind::kWhatIf:
-      if (AnyOlder()) TellSides();
+      if (AnyOlder()) EmitSideChanges();
       break;
     case RequestKind::kCompare:
       break;
@@ -125,7 +125,7 @@ void Session::OnOpen(const EngineReply& reply) {
   }
   Q_EMIT ModelChanged();
   Q_EMIT PromptsChanged();
-  TellSides();
+  EmitSideChanges();
   Q_EMIT MeansChanged();
   if (prompt_request_waits_ && !stopped_ && !opening_) PostPrompt();
 }
@@ -141,7 +141,7 @@ void Session::OnPrompt(const EngineReply& reply) {
   a_.settled = b_.settled = false;
   means_.clear();
   Q_EMIT PromptsChanged();
-  TellSides();
+  EmitSideChanges();
   Q_EMIT MeansChanged();
   const bool others_follow = Awaits(RequestKind::kPrompt) || Awaits(RequestKind::kOpen);
   if (!prompts_.empty() && !stopped_ && !others_follow) RequestEverything();

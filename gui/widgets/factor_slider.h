@@ -23,8 +23,9 @@ class FactorSlider : public QWidget {
   QSlider* slider() const { return slider_; }
 
  Q_SIGNALS:
-  // `moving`: the hand still holds the slider. Letting go says the last value with moving = false.
-  void Changed(double value, bool moving);
+  // `dragging`: the hand still holds the slider. Letting go says the last value with dragging =
+  // false.
+  void Changed(double value, bool dragging);
 
  private:
   QSlider* slider_;

@@ -77,7 +77,7 @@ TermForm::Field TermForm::MakeNumber(size_t argument) {
   auto* box = new NumberBox(
       {described.minimum, described.maximum, TakesWholeNumbers(*term_, argument), true}, this);
   if (!described.unit.empty()) box->setSuffix(' ' + QString::fromStdString(described.unit));
-  connect(box, &NumberBox::valueChanged, this, [this, argument] { Tell(argument); });
+  connect(box, &NumberBox::valueChanged, this, [this, argument] { OnArgumentEdited(argument); });
   return {box, [box] { return box->Text(); },
           [box](const std::string& text) {
             if (!text.empty() && !IsNumber(text)) return false;
@@ -103,9 +103,9 @@ TermForm::Field TermForm::MakeChoice(size_t argument) {
   connect(box, &QComboBox::currentTextChanged, this,
           [this, number, argument](const QString& choice) {
             number->setVisible(HasNumber(choice));
-            Tell(argument);
+            OnArgumentEdited(argument);
           });
-  connect(number, &NumberBox::valueChanged, this, [this, argument] { Tell(argument); });
+  connect(number, &NumberBox::valueChanged, this, [this, argument] { OnArgumentEdited(argument); });
   // Printed forms leave some defaults out; so does the form then, or it would never say the same.
   const auto left_out = std::make_shared<bool>(false);
   const QString otherwise = QString::fromStdString(described.default_text);
@@ -156,11 +156,11 @@ TermForm::Field TermForm::MakeText(size_t argument) {
       if (!path.isEmpty()) show('"' + path.toStdString() + '"');
     });
   }
-  connect(box, &TextBox::editTextChanged, this, [this, argument] { Tell(argument); });
+  connect(box, &TextBox::editTextChanged, this, [this, argument] { OnArgumentEdited(argument); });
   return {both, [box] { return box->currentText().trimmed().toStdString(); }, show};
 }
 
-void TermForm::Tell(size_t argument) {
+void TermForm::OnArgumentEdited(size_t argument) {
   if (!quiet_) Q_EMIT Changed(static_cast<int>(argument));
 }
 

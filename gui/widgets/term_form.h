@@ -44,7 +44,7 @@ class TermForm : public QWidget {
   Field MakeNumber(size_t argument);
   Field MakeChoice(size_t argument);
   Field MakeText(size_t argument);
-  void Tell(size_t argument);
+  void OnArgumentEdited(size_t argument);
 
   const Term* term_;
   std::vector<Field> fields_;

@@ -45,9 +45,9 @@ void EngineService::TakeMatching(RequestKind kind, Side side, std::vector<Work>&
   }
 }
 
-std::chrono::milliseconds EngineService::Patience() const {
-  const std::chrono::milliseconds set = patience_.load();
-  if (set != kNoPatienceSet) return set;
+std::chrono::milliseconds EngineService::MaxFrameInterval() const {
+  const std::chrono::milliseconds set = max_frame_interval_.load();
+  if (set != kNoIntervalSet) return set;
   constexpr double kShortest = 20;
   constexpr double kLongest = 400;
   return std::chrono::milliseconds(
@@ -59,10 +59,10 @@ std::vector<EngineService::Work> EngineService::Supersede(Side side) {
   TakeMatching(RequestKind::kWhatIf, side, replaced);
   if (!Matches(running_, RequestKind::kWhatIf, side)) return replaced;
   const Clock::time_point now = Clock::now();
-  if (starving_ && now - starving_since_ > Patience()) return replaced;
-  if (!starving_) {
-    starving_ = true;
-    starving_since_ = now;
+  if (superseding_ && now - superseding_since_ > MaxFrameInterval()) return replaced;
+  if (!superseding_) {
+    superseding_ = true;
+    superseding_since_ = now;
   }
   running_.cancel->store(true);
   return replaced;
@@ -168,7 +168,7 @@ void EngineService::Run(const Work& work) {
     }
     const bool picture = reply->kind == RequestKind::kWhatIf && reply->outcome.end == JobEnd::kDone;
     if (picture) {
-      starving_ = false;
+      superseding_ = false;
       last_seconds_ = reply->cost.seconds;
     }
   }

@@ -4,7 +4,8 @@
 //
 // What-ifs go before everything else, and the newest wins: a newer one for the same side takes the
 // place of one that waits, and stops the one under way. So that a hand that never rests still sees
-// pictures, the one under way may finish when no picture has come for a while (SetPatience).
+// pictures, the one under way may finish when no picture has come for a while
+// (SetMaxFrameInterval).
 #pragma once
 
 #include <atomic>
@@ -72,10 +73,10 @@ class EngineService {
   void CancelAll();
   // How long the hand may go without a picture before a what-if under way is let finish; without
   // this call: a quarter of what the last one took, 20 to 400 ms.
-  void SetPatience(std::chrono::milliseconds patience) { patience_ = patience; }
+  void SetMaxFrameInterval(std::chrono::milliseconds interval) { max_frame_interval_ = interval; }
 
  private:
-  static constexpr std::chrono::milliseconds kNoPatienceSet{-1};
+  static constexpr std::chrono::milliseconds kNoIntervalSet{-1};
 
   struct Work {
     uint64_t ticket = 0;
@@ -94,7 +95,7 @@ class EngineService {
   static std::shared_ptr<EngineReply> ReplyTo(const Work& work);
   void ReplyCancelled(const Work& work);
   // With mutex_ held.
-  std::chrono::milliseconds Patience() const;
+  std::chrono::milliseconds MaxFrameInterval() const;
   // With mutex_ held: makes room for a what-if that came in; returns those it replaces.
   std::vector<Work> Supersede(Side side);
   void TakeMatching(RequestKind kind, Side side, std::vector<Work>& taken);
@@ -107,9 +108,9 @@ class EngineService {
   Work running_;              // guarded by mutex_; ticket 0: none
   uint64_t last_ticket_ = 0;  // guarded by mutex_
   bool quit_ = false;         // guarded by mutex_
-  bool starving_ = false;     // guarded by mutex_: a what-if was stopped, no picture came since
-  Clock::time_point starving_since_;
-  std::atomic<std::chrono::milliseconds> patience_{kNoPatienceSet};
+  bool superseding_ = false;  // guarded by mutex_: a what-if was stopped, no picture came since
+  Clock::time_point superseding_since_;
+  std::atomic<std::chrono::milliseconds> max_frame_interval_{kNoIntervalSet};
   double last_seconds_ = 0;  // guarded by mutex_: of the last what-if
   std::thread thread_;       // last: it uses all of the above
 };

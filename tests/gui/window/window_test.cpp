@@ -44,7 +44,7 @@ class WindowTest : public QObject {
  private:
   struct Rig : WindowRig<> {
     Rig() {
-      session->SetPauseTime(1 << 30);
+      session->SetPauseDelay(1 << 30);
       Show();
     }
     bool Open() {
@@ -200,7 +200,7 @@ class WindowTest : public QObject {
     QVERIFY(rig.Open());
     rig.Find<QGroupBox>("channel_on")->setChecked(true);
     rig.window.head_map()->SetMode(MapMode::kB);
-    rig.session->SetPauseTime(0);
+    rig.session->SetPauseDelay(0);
     auto* slider = rig.Find<QSlider>("factor_slider");
     slider->setSliderDown(true);
     slider->setSliderPosition(-100);
