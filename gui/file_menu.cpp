@@ -23,12 +23,12 @@
 namespace midscope {
 namespace {
 
-constexpr int kRecentFiles = 9;  // as many as there are keys Ctrl+1 to Ctrl+9
+constexpr int kRecentFiles = 9;  // one for each key Ctrl+1 to Ctrl+9
 constexpr QLatin1String kRecentKey("recent_files");
 constexpr QLatin1String kModelOptionsKey("model_options");
 constexpr QLatin1String kSessionEnding(".midscope");
 
-// By its name, or by what HDF5 files begin with: a sweep's file may have any name.
+// By the file's ending or the HDF5 signature: a sweep's file may have any name.
 bool IsResults(const QString& path) {
   if (path.endsWith(QLatin1String(".h5")) || path.contains(QLatin1String(".h5::"))) return true;
   QFile file(path);
@@ -84,7 +84,7 @@ void FileMenu::Remember(const QString& file) {
 void FileMenu::NoteModel() {
   const auto& model = window_->session()->model();
   if (!model) {
-    opening_.clear();  // a model was asked for since
+    opening_.clear();  // a model was requested since
     return;
   }
   const QString name = window_->model()->model();

@@ -75,7 +75,8 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
 }
 
 MainWindow::~MainWindow() {
-  // Children die in the order of their making; the panels look at the session until then.
+  // Children are destroyed in creation order: from here on no signal of the session may reach a
+  // panel.
   session_->disconnect();
 }
 
@@ -127,7 +128,7 @@ void MainWindow::Arrange() {
   statusBar()->addPermanentWidget(what_if_text_);
   auto* help = new QLabel(Plot::MouseHelp());
   help->setEnabled(false);
-  // What does not fit is cut; it does not hold the window wide.
+  // Text that does not fit is elided, so that it does not set the window's minimum width.
   help->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   statusBar()->addPermanentWidget(help, 1);
   resize(QSize(1540, 960).boundedTo(screen()->availableSize()));
@@ -151,7 +152,7 @@ void MainWindow::MakeMenus() {
   run->addAction(tr("&Cancel"), QKeySequence(Qt::CTRL | Qt::Key_Period), session_,
                  &Session::Cancel);
   QMenu* view = menuBar()->addMenu(tr("&View"));
-  // Single letters only while the map has the focus: elsewhere they are text.
+  // Single letters are shortcuts only while the map has the focus: elsewhere they are text.
   const std::pair<MapMode, QKeySequence> modes[] = {
       {MapMode::kA, Qt::Key_A}, {MapMode::kB, Qt::Key_B}, {MapMode::kDifference, Qt::Key_D}};
   const QString names[] = {tr("Map of &A"), tr("Map of &B"), tr("Map of the &difference B − A")};
@@ -187,7 +188,7 @@ void MainWindow::WireSession() {
   connect(session_, &Session::WhatIfTimed, this, &MainWindow::ShowWhatIf);
   connect(session_, &Session::SettingsChanged, this, [this] {
     const SettingPair shown{session_->setting(Side::kA), session_->setting(Side::kB)};
-    // A file brings settings of its own, which are where undo begins.
+    // A file sets the settings; undo begins with them.
     if (shown != history_->current()) history_->Reset(shown);
     settings_->Show(shown);
   });
@@ -225,7 +226,7 @@ void MainWindow::Run() {
   });
 }
 
-// Numbers on the screen are of what was run, not of what the panel says now.
+// The numbers on the screen are of the prompt request that was run, not of the panel's.
 void MainWindow::RefreshWaiting() {
   const std::optional<PromptRequest>& shown = session_->shown_prompt_request();
   bool waiting = false;
@@ -233,7 +234,7 @@ void MainWindow::RefreshWaiting() {
     waiting =
         shown && PromptRequestText(prompt_panel_->prompt_request()) != PromptRequestText(*shown);
   } catch (const Error&) {
-    waiting = true;  // what can't be run is not what is shown
+    waiting = true;  // a request that can't be run differs from the shown one
   }
   prompt_panel_->SetWaiting(waiting);
 }

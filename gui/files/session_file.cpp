@@ -60,7 +60,7 @@ int64_t Whole(const JsonFields& fields, const std::string& key, int64_t otherwis
   return found->get<int64_t>();
 }
 
-// Text; files of version 0.1 had numbers in a list.
+// Text; in files of version 0.1 a list of numbers.
 std::string ReadPlacesText(const JsonFields& fields) {
   const nlohmann::json* places = fields.Find("places");
   if (!places || places->is_string()) return fields.FindText("places").value_or("");
@@ -119,7 +119,7 @@ PromptRequest ReadPromptRequest(const JsonFields& fields, const nlohmann::json& 
   return prompt_request;
 }
 
-// What is wrong inside is told with the file's name.
+// Adds the file's name to errors.
 template <typename Work>
 void Naming(const std::string& file, Work work) {
   try {
@@ -151,7 +151,7 @@ std::string SessionText(const SavedSession& session) {
     json["head"] =
         "L" + std::to_string(session.head->layer) + "H" + std::to_string(session.head->head);
   }
-  // In alphabetical order, whoever wrote them.
+  // Keys in alphabetical order.
   json["probes"] = nlohmann::json::parse(session.probe_options);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }

@@ -16,7 +16,7 @@
 namespace midscope {
 namespace {
 
-// kOther: one of those that have no quick knobs.
+// kOther: a scheme without quick controls.
 enum SchemeIndex { kNone, kInterpolation, kMsPoe, kOther };
 
 SchemeIndex IndexOf(const PositionScheme& scheme) {
@@ -101,7 +101,7 @@ void KnobsPanel::SetIntervention(const Intervention& intervention) {
   others_ = intervention;
   others_.channels.clear();
   const SchemeIndex index = IndexOf(intervention.positions);
-  // It can be left here, but only the terms can choose which one it is.
+  // kOther can be left here, but which scheme it is can be chosen under Terms only.
   auto* choices = qobject_cast<QStandardItemModel*>(scheme_->model());
   choices->item(kOther)->setEnabled(index == kOther);
   scheme_->setCurrentIndex(index);
@@ -111,7 +111,7 @@ void KnobsPanel::SetIntervention(const Intervention& intervention) {
   if (const auto* ms_poe = std::get_if<MsPoe>(&intervention.positions)) ms_poe_->SetValue(*ms_poe);
   ShowScheme();
   channel_box_->setChecked(!intervention.channels.empty());
-  // A blocked group box does not switch its contents on and off.
+  // While its signals are blocked, a group box does not enable or disable its contents.
   channel_->setEnabled(channel_box_->isChecked());
   channel_->SetValue(intervention.channels);
 }

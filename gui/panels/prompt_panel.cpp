@@ -26,7 +26,7 @@ namespace {
 constexpr int kLargestSeed = 2147483647;
 constexpr qsizetype kLongestQuote = 24;
 
-// In one line, its middle left out where it is long.
+// On one line, elided in the middle where it is long.
 QString Quoted(const QString& passage) {
   QString text = passage.simplified();
   if (text.size() > kLongestQuote) {
@@ -47,7 +47,8 @@ PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
   pages_->addTab(MakeTextPage(), tr("Own text"));
   place_ = new QComboBox(box);
   place_->setObjectName(QStringLiteral("place"));
-  place_->setToolTip(tr("Whose prompt is on the screen; a click into the outcome chooses, too"));
+  place_->setToolTip(
+      tr("The place whose prompt is shown; a click into the outcome plot also selects it"));
   run_ = new QPushButton(tr("Run"), box);
   run_->setObjectName(QStringLiteral("run"));
   run_->setToolTip(tr("Run the model on this (F5)"));
@@ -63,10 +64,10 @@ PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
   sent_->setObjectName(QStringLiteral("sent"));
   sent_->setReadOnly(true);
   sent_->setFrame(false);
-  sent_->setPlaceholderText(tr("nothing was sent yet"));
-  sent_->setToolTip(
-      tr("<p>What is put to the model at this place: its tokens, the begin-of-text token, the chat "
-         "template. Tokens that steer stand in double brackets</p>"));
+  sent_->setPlaceholderText(tr("no prompt was sent yet"));
+  sent_->setToolTip(tr(
+      "<p>What is sent to the model at this place: its tokens, the begin-of-text token, the chat "
+      "template. Control tokens are in double brackets</p>"));
   box_column->addWidget(sent_);
   column->addWidget(box);
   connect(run_, &QPushButton::clicked, this, &PromptPanel::RunAsked);
@@ -95,7 +96,7 @@ QWidget* PromptPanel::MakeFormatFold(QWidget* parent) {
   fold->setObjectName(QStringLiteral("prompt_format_fold"));
   const auto retitle = [this, fold] {
     const QString changed = ChangedOptionsText(format_->options());
-    fold->SetTitle(changed.isEmpty() ? tr("Prompt format: as usual")
+    fold->SetTitle(changed.isEmpty() ? tr("Prompt format: default")
                                      : tr("Prompt format: %1").arg(changed));
   };
   connect(format_, &OptionForm::Changed, this, retitle);
@@ -115,7 +116,7 @@ QWidget* PromptPanel::MakeTaskPage() {
       tr("<p>list: who bought what, in a list of lines. kv: pairs of random keys and values. "
          "mdqa: a question and documents, one of which answers it. lines: numbers under names. "
          "passkey, needle: a number, or a sentence, hidden in filler. The numbers may be changed; "
-         "<i>midscope help tasks</i> tells all tasks and what they take</p>"));
+         "<i>midscope help tasks</i> lists all tasks and their parameters</p>"));
   seed_ = new QSpinBox(page);
   seed_->setRange(0, kLargestSeed);
   seed_->setValue(1);
@@ -145,7 +146,7 @@ QWidget* PromptPanel::MakeTextPage() {
   editor_ = new PromptEditor(page);
   auto* mark = new QPushButton(tr("Mark as gold"), page);
   mark->setObjectName(QStringLiteral("mark_gold"));
-  mark->setToolTip(tr("The selected passage is the one that answers"));
+  mark->setToolTip(tr("Mark the selected passage as the one with the answer"));
   gold_text_ = new QLabel(tr("nothing is marked"), page);
   gold_text_->setObjectName(QStringLiteral("gold_text"));
   gold_text_->setTextFormat(Qt::PlainText);

@@ -25,7 +25,7 @@ SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
   swap->setToolTip(tr("Exchange A and B"));
   auto* clear = new QPushButton(tr("Clear"), box);
   clear->setObjectName(QStringLiteral("clear"));
-  clear->setToolTip(tr("Change nothing: A and B become none"));
+  clear->setToolTip(tr("Set A and B to none"));
   auto* buttons = new QHBoxLayout;
   buttons->addWidget(pin);
   buttons->addWidget(swap);

@@ -25,7 +25,7 @@ Session::Session(std::unique_ptr<Engine> engine, QObject* parent)
   pause_timer_.setSingleShot(true);
   pause_timer_.setInterval(kPauseMilliseconds);
   connect(&pause_timer_, &QTimer::timeout, this, &Session::OnPaused);
-  // Always queued: a replaced request is answered from within Post, before its ticket is known.
+  // Queued, because Post replies to superseded requests before it returns the new ticket.
   connect(&worker_, &EngineWorker::Replied, this, &Session::OnReply, Qt::QueuedConnection);
   connect(&worker_, &EngineWorker::Partial, this, &Session::OnPartial, Qt::QueuedConnection);
   connect(
@@ -128,7 +128,7 @@ void Session::SetSettings(const Intervention& a, const Intervention& b, bool dra
   const bool was_dragging = std::exchange(dragging_, dragging);
   const SideState old[] = {a_, b_};
   const auto find = [&old](const Intervention& wanted, const SideState& own) {
-    // Pinning and swapping move results along with their setting.
+    // Pinning and swapping move results together with their setting.
     for (const SideState& known : old) {
       if (known.setting == wanted && known.settled) return known;
     }
@@ -150,7 +150,7 @@ void Session::SetSettings(const Intervention& a, const Intervention& b, bool dra
       if ((b_asks || !b_was_there) && !b_.settled && differs()) RequestWhatIf(Side::kB);
     }
     Q_EMIT SettingsChanged();
-    // A drag brings a call for each pixel: only what changes is drawn again.
+    // While a slider is dragged, this is called once per pixel: only changed views are redrawn.
     if (!dragging || others_a || others_b || b_was_there != differs()) EmitSideChanges();
     Q_EMIT MeansChanged();
   } else if (was_dragging && !dragging && AnyOlder()) {
@@ -244,7 +244,7 @@ void Session::SetPlace(size_t place) {
   const bool outcome_a = has_outcome(Side::kA);
   const bool outcome_b = has_outcome(Side::kB);
   for (SideState* side : {&a_, &b_}) {
-    // The outcome is of all places; everything else is of the prompt that was left.
+    // The outcome is over all places; all other records are of the previous prompt.
     std::erase_if(side->records, [](const auto& entry) { return entry.first != "outcome"; });
     side->settled = false;
   }
@@ -264,7 +264,7 @@ void Session::SetChannel(int64_t channel) {
   wanted_channel_ = channel;
   if (channel == channel_) return;
   channel_ = channel;
-  // What-ifs bring a channel along at once where every layer is kept.
+  // What-ifs include the new channel where every layer is kept.
   if (ready()) {
     RequestWhatIf(Side::kA);
     if (differs()) RequestWhatIf(Side::kB);
@@ -333,7 +333,7 @@ bool Session::AnyOlder() const {
   return false;
 }
 
-// What is compared with the other side's partial mean; null where that is whole or not there.
+// Means over the samples of the other side's partial mean; null where that is complete or missing.
 const Session::MeansEntry* Session::BesideOf(Side side) const {
   if (!differs()) return nullptr;
   const auto other = means_.find(state(side == Side::kA ? Side::kB : Side::kA).text);

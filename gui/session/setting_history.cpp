@@ -8,7 +8,7 @@
 namespace midscope {
 namespace {
 
-// What the Edit menu says of a step.
+// The text of a step in the Edit menu.
 QString StepText(const SettingPair& before, const SettingPair& after) {
   if (before.a == after.b && before.b == after.a) return QObject::tr("swap of A and B");
   constexpr qsizetype kLongest = 40;
@@ -45,7 +45,7 @@ class SettingHistory::Step : public QUndoCommand {
   SettingHistory* history_;
   SettingPair before_;
   SettingPair after_;
-  int gesture_;  // 0: a step of its own
+  int gesture_;  // 0: not part of a drag
   bool dragging_;
 };
 
@@ -56,7 +56,7 @@ void SettingHistory::Change(const SettingPair& next, bool dragging) {
   const int gesture = dragging || in_gesture_ ? gesture_ : 0;
   in_gesture_ = dragging;
   if (next == current_) {
-    // The end of a drag changes nothing, but whoever waits for the hand to rest must hear of it.
+    // The end of a drag changes no value, but capture runs wait for it.
     if (!dragging) Q_EMIT Applied(current_, false);
     return;
   }

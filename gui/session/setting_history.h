@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Undo and redo of the two settings. One drag of a knob is one step.
+// Undo and redo of the two settings. One drag of a slider is one step.
 #pragma once
 
 #include <QObject>
@@ -22,9 +22,9 @@ class SettingHistory : public QObject {
   explicit SettingHistory(QObject* parent = nullptr);
 
   const SettingPair& current() const { return current_; }
-  // `dragging`: part of a drag that goes on; the first call without it ends the drag.
+  // `dragging`: part of a drag that goes on; the first call with false ends it.
   void Change(const SettingPair& next, bool dragging);
-  // Starts afresh, without a step back.
+  // Sets the pair and clears the undo stack.
   void Reset(const SettingPair& start);
   QUndoStack* stack() { return &stack_; }
 

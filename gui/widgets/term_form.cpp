@@ -19,8 +19,8 @@
 namespace midscope {
 namespace {
 
-// Whether a choice such as "last:N", "N" (a whole number) or "M" (any) stands for a number, which
-// follows what is before the letter.
+// Whether a choice such as "last:N", "N" (a whole number) or "M" (any number) has a placeholder for
+// a number after a prefix.
 bool HasNumber(const QString& choice) {
   return choice.endsWith(QLatin1String(":N")) || choice == QLatin1String("N") ||
          choice == QLatin1String("M");
@@ -93,7 +93,7 @@ TermForm::Field TermForm::MakeChoice(size_t argument) {
   auto* box = new QComboBox(both);
   auto* number = new NumberBox(RangeOf(described), both);
   number->SetText("16");
-  number->setToolTip(tr("The number that the choice stands for"));
+  number->setToolTip(tr("Number used in this choice"));
   number->hide();
   for (const std::string& choice : described.choices) box->addItem(QString::fromStdString(choice));
   auto* row = new QHBoxLayout(both);
@@ -106,7 +106,7 @@ TermForm::Field TermForm::MakeChoice(size_t argument) {
             OnArgumentEdited(argument);
           });
   connect(number, &NumberBox::valueChanged, this, [this, argument] { OnArgumentEdited(argument); });
-  // Printed forms leave some defaults out; so does the form then, or it would never say the same.
+  // Printed settings omit some defaults; so does the form, or the two would never be equal.
   const auto left_out = std::make_shared<bool>(false);
   const QString otherwise = QString::fromStdString(described.default_text);
   return {both,
