@@ -7,7 +7,7 @@
 namespace midscope {
 namespace {
 
-// Progress is for eyes: more often than this only costs.
+// Minimum time between two progress reports, for display.
 constexpr auto kProgressInterval = std::chrono::milliseconds(40);
 
 bool HasSide(RequestKind kind) {
@@ -159,8 +159,8 @@ void EngineService::Run(const Work& work) {
   {
     const std::lock_guard lock(mutex_);
     running_ = Work();
-    // An engine that finished although it was told to stop: its numbers are no longer wanted. A
-    // model or a prompt that it has taken is what later numbers are of.
+    // A request that was cancelled while it finished: its records are dropped. A model or prompts
+    // that the engine has accepted are in effect for later requests.
     const bool taken = reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kPrompt;
     if (!taken && work.cancel->load() && reply->outcome.end == JobEnd::kDone) {
       reply->outcome.end = JobEnd::kCancelled;

@@ -35,25 +35,25 @@
 namespace midscope {
 namespace {
 
-// Likeliest tokens that a what-if lists.
+// Number of most likely tokens that a what-if lists.
 constexpr int64_t kNextTokens = 10;
 
-// A prompt request turned into prompts.
+// A prompt request with its prompts.
 struct Loaded {
   PromptRequest prompt_request;
   std::unique_ptr<Task> task;        // null for own text
   std::vector<int64_t> places;       // {1} for own text
-  std::vector<Prompt> prompts;       // one a place
+  std::vector<Prompt> prompts;       // one per place
   RecordOrigin origin;               // of all places; without a setting
-  std::unique_ptr<WhatIfPair> kept;  // made when it is first asked
-  // Samples of comparisons that were stopped or done, by their settings: they go on from there.
+  std::unique_ptr<WhatIfPair> kept;  // created by the first what-if
+  // Samples of cancelled or finished comparisons, by their settings: comparisons resume from these.
   std::map<std::string, Comparison> compared;
 };
 
 constexpr size_t kKeptComparisons = 16;
 
-// glibc keeps blocks of up to 32 MiB for later ones, also those of a model that was closed: after
-// twelve openings that was half a model.
+// glibc keeps freed blocks of up to 32 MiB, also those of a closed model: after twelve openings
+// half a model's size.
 void ReturnFreedMemory() {
 #ifdef __GLIBC__
   malloc_trim(0);
@@ -66,7 +66,7 @@ std::string ComparisonKey(const SweepPlan& plan) {
   return key;
 }
 
-// What `more`, whose samples are counted from `offset` on, adds to `before`.
+// Appends `more`, whose samples are counted from `offset` on, to `before`.
 SweepResult Joined(SweepResult before, const SweepResult& more, int64_t offset) {
   for (SampleOutcome outcome : more.outcomes) {
     outcome.sample += offset;
@@ -96,7 +96,7 @@ RecordOrigin OriginOf(const Loaded& loaded, const Intervention& intervention,
   return origin;
 }
 
-// Means say their settings on an axis, and are of no sample of their own.
+// Means have their settings on an axis, and are not of one sample.
 Record MeansWithOrigin(const Loaded& loaded, const SweepPlan& plan, const SweepResult& result) {
   RecordOrigin origin = loaded.origin;
   origin.sample = -1;
@@ -106,7 +106,7 @@ Record MeansWithOrigin(const Loaded& loaded, const SweepPlan& plan, const SweepR
   return record;
 }
 
-// What the request says itself, and what a window draws nowhere.
+// Options that the request sets itself, and those of records that a window does not draw.
 bool IsOffered(const ProbeType& type) {
   if (type.name == "hidden_channels" || type.name == "last_logits") return false;
   return type.on_request || !type.options.empty();
@@ -122,7 +122,7 @@ std::vector<ProbeOffer> Offers(const ProbeRegistry& probes) {
   return offers;
 }
 
-// Each record tells what it was made with.
+// Writes the probe's options to each record.
 void NoteOptions(const ProbeRegistry& probes, const OptionSet& options,
                  std::vector<Record>& records) {
   for (const ProbeType& type : probes.types()) {
@@ -137,14 +137,14 @@ void NoteOptions(const ProbeRegistry& probes, const OptionSet& options,
   }
 }
 
-// Hidden channels of the prompt's rows out of a trace of all layers.
+// Hidden channels of the prompt's rows from a trace of all layers.
 Record KeptChannels(const ModelConfig& config, const Trace& trace,
                     const std::vector<int64_t>& channels, int64_t tokens) {
   std::vector<float> values;
   values.reserve(static_cast<size_t>(config.layers * tokens) * channels.size());
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     for (const int64_t channel : channels) {
-      // What enters the next layer is what this one left.
+      // The output of this layer is the next one's input.
       const std::vector<float> rows = trace.Channel(layer + 1, channel);
       values.insert(values.end(), rows.begin(), rows.begin() + tokens);
     }
@@ -191,7 +191,7 @@ const Prompt& LocalEngine::RequirePrompt(size_t place) {
 }
 
 ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& context) {
-  // The new model first: where it cannot be opened the old one stays.
+  // The new model is opened first: if that fails, the old one is kept.
   std::shared_ptr<const Decoder> decoder =
       Decoder::Open(request.model, ReadDecoderOptions(request), context);
   loaded_ = Loaded();
@@ -251,9 +251,9 @@ std::vector<Record> LocalEngine::SetPrompt(const PromptRequest& prompt_request,
 
 CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
                                         const JobContext& context) {
-  // With its answer: some probes read it, and the numbers are those of `midscope probe`.
+  // With its answer: some probes need it, and the numbers equal those of `midscope probe`.
   const Prompt& prompt = RequirePrompt(request.place);
-  // A window draws all logits nowhere: 49,152 numbers a look are left out.
+  // A window does not draw all logits: 49,152 numbers per run are left out.
   ProbeRegistry probes;
   for (const ProbeType& type : probes_.types()) {
     if (type.name != "last_logits") probes.Add(type);
@@ -340,7 +340,7 @@ Record LocalEngine::Compare(const CompareRequest& request,
   plan.task = loaded.task ? loaded.task->name() : "";
   plan.seed = loaded.prompt_request.seed;
   plan.format = loaded.prompt_request.format;
-  plan.samples = loaded.task ? request.samples : 1;  // own text is a sample of one
+  plan.samples = loaded.task ? request.samples : 1;  // own text is one sample
   plan.places = loaded.places;
   for (const Intervention& intervention : request.settings) {
     plan.settings.push_back({"", intervention});
@@ -381,7 +381,7 @@ Record LocalEngine::Compare(const CompareRequest& request,
   try {
     RunSweep(run, rest);
   } catch (const Error&) {
-    kept = before;  // what has failed is tried again
+    kept = before;  // a failed comparison can be repeated
     throw;
   }
   return MeansWithOrigin(loaded, plan, kept);

@@ -13,13 +13,13 @@
 namespace midscope {
 namespace {
 
-// Scripts find these by name, wherever they stand in the file's tree.
+// Scripts find these by name, anywhere in the file's tree.
 constexpr std::string_view kFixedArrays[] = {"token_ids", "last_logits", "last_query_attention",
                                              "position_awareness_score", "position_ratio"};
 
 Error Thrown(const std::string& plugin, const std::string& doing, const std::string& what) {
   return Failure("plugin " + plugin, doing + " threw " + what,
-                 "The fault is in the plugin: tell its author, or run without it");
+                 "The fault is in the plugin: report it to its author, or run without it");
 }
 
 class PluginGuard {
