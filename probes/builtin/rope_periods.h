@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What rotary positions can tell apart: how long each pair of dimensions takes to turn once, held
-// against the context that a model was trained with, and how base change, PI, NTK and the YaRNs
-// move that. Needs no model.
+// Periods of rotary positions: how many positions each pair of dimensions takes to turn once,
+// compared with the trained context, and how base change, PI, NTK and the YaRNs change that. Needs
+// no model.
 #pragma once
 
 #include <cstdint>

@@ -65,8 +65,7 @@ Json ListJson(const RunReader& reader, const std::string& inside) {
   return file;
 }
 
-// One damaged file among many must not hide the others: it is told, and the command fails at its
-// end.
+// A damaged file does not hide the others: it is reported, and the command fails at its end.
 void RunList(const CommandInput& input) {
   const std::vector<std::string>& files = input.options.TextList("files");
   Json all = Json::array();
@@ -99,7 +98,7 @@ void RunList(const CommandInput& input) {
     input.out << Json{{"files", all}}.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
   }
   if (failed > 0) {
-    input.out.flush();  // what could be read is not lost with the error
+    input.out.flush();  // the list of readable files precedes the error
     throw Failure("ls", std::to_string(failed) + " of " + std::to_string(files.size()) +
                             " files could not be read");
   }

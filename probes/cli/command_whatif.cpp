@@ -38,8 +38,7 @@ void RunWhatIf(const CommandInput& input) {
   const OptionSet& options = input.options;
   CheckTextSource(options);
   if (options.Text("prompt-file") == "-") {
-    throw UsageError("option --prompt-file", "standard input is where settings come from",
-                     "Give a file");
+    throw UsageError("option --prompt-file", "standard input has the settings", "Give a file");
   }
   const PromptRequest prompt_request = ReadPromptRequest(options);
   std::unique_ptr<Engine> engine = MakeLocalEngine();
@@ -66,9 +65,9 @@ void RunWhatIf(const CommandInput& input) {
 Command WhatIfCommand() {
   Command command;
   command.name = "whatif";
-  command.summary = "one setting after another on a kept prompt, each outcome at once";
+  command.summary = "settings on one cached prompt, each outcome at once";
   command.description =
-      "Runs a prompt once and keeps what the layers computed; then each line of standard input is "
+      "Runs a prompt once and caches the layers' results; then each line of standard input is "
       "a\n"
       "setting, and only what it changes is run again. Prints the likeliest next tokens, the "
       "answer's\n"
