@@ -34,7 +34,7 @@ void CheckName(const std::string& kind, const std::string& name) {
 void CheckAxis(const Axis& axis, int64_t most_bytes) {
   const std::string what = "axis " + Quote(axis.name);
   CheckName("an axis", axis.name);
-  // Every place of an axis has a value in the file.
+  // Every index of an axis has a value in the file.
   Require(axis.size >= 0 && axis.size <= most_bytes / static_cast<int64_t>(sizeof(int64_t)),
           what + " claims " + std::to_string(axis.size) + " places");
   const auto size = static_cast<size_t>(axis.size);

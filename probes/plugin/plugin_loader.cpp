@@ -89,7 +89,8 @@ void CheckOptions(const std::string& name, const ProbeType& type) {
   for (const OptionDescription& option : type.options) {
     const bool own = option.name == prefix || option.name.starts_with(prefix + "-");
     if (!own || !IsIdentifier(option.name, '-')) {
-      throw Failure(name, "option '" + option.name + "' of probe '" + type.name + "' is misnamed",
+      throw Failure(name,
+                    "option '" + option.name + "' of probe '" + type.name + "' has an invalid name",
                     remedy);
     }
     if (option.required) {

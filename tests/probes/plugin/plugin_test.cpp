@@ -97,7 +97,7 @@ TEST(Plugin, WhatDoesNotFitThisMidscopeIsRefused) {
       {"throws", {"registering its probes threw something that is no std::exception"}},
       {"taken name", {"'last_logits'", "comes with Midscope"}},
       {"reserved name", {"'provenance'", "Midscope's own"}},
-      {"misnamed", {"'Mine/2'", "misnamed"}},
+      {"misnamed", {"'Mine/2'", "invalid name"}},
       {"no make", {"'hostile'", "no make function"}},
       {"option's name", {"'mine'", "begin with --hostile-"}},
       {"required", {"--hostile-level", "must be given"}},
