@@ -133,7 +133,7 @@ int Value::depth() const {
   if (const auto* entries = std::get_if<std::shared_ptr<const Held<Entries>>>(&storage_))
     return (*entries)->depth;
   if (loop() != nullptr) return loop()->items.depth() + 1;
-  // What a namespace holds is let go by the renderer, so it adds nothing to how deep values go.
+  // A namespace's values are released by the renderer, so it does not add to a value's depth.
   return 0;
 }
 

@@ -13,7 +13,7 @@
 namespace midscope {
 namespace {
 
-// Above this the copies of tables start anew.
+// Above this size the copies of tables are dropped.
 constexpr int64_t kTableBytes = int64_t{256} << 20;
 
 // [rows, heads, head_dim] of x [rows, heads * head_dim].
@@ -31,7 +31,7 @@ at::Tensor HeadsFirst(const at::Tensor& x, int64_t rows, int64_t head_dim, int64
       .contiguous();
 }
 
-// Whether all query heads of each group see keys rotated alike.
+// Whether all query heads of each group use equally rotated keys.
 bool GroupsShareTables(std::span<const kernels::RotaryView> tables, int64_t group) {
   for (size_t head = 0; head < tables.size(); ++head) {
     const size_t first = head / static_cast<size_t>(group) * static_cast<size_t>(group);
@@ -51,7 +51,7 @@ at::Tensor Range(int64_t first, int64_t last, at::Device device) {
   return at::arange(first, last, at::TensorOptions().dtype(at::kLong).device(device));
 }
 
-// The first key that any row from absolute row `row` on sees.
+// The first key that is visible to any row from absolute row `row` on.
 int64_t FirstSeenKey(const kernels::AttentionShape& shape, const RowEdits& edits, int64_t row) {
   int64_t first = kernels::FirstVisibleKey(shape, row);
   for (const kernels::KeyRange& hidden : edits.hidden) {
@@ -92,7 +92,7 @@ at::Tensor Mixed(const at::Tensor& weights, const at::Tensor& values) {
 
 }  // namespace
 
-// Some of the query heads, whole groups, with their rotated keys.
+// A range of query heads in whole groups, with their rotated keys.
 struct AtenOps::HeadRange {
   int64_t first_head = 0;
   int64_t heads = 0;
@@ -128,7 +128,7 @@ at::Tensor AtenOps::Rotated(const at::Tensor& x, const RotaryTables& tables,
   at::Tensor out = at::empty({x.size(1), rows, x.size(2)}, x.options().dtype(at::kFloat));
   out.copy_(x.transpose(0, 1));
   for (size_t begin = 0, end = 0; begin < views.size(); begin = end) {
-    // Neighbouring heads with one table are turned at once.
+    // Adjacent heads with the same table are rotated in one operation.
     while (end < views.size() && views[end].cos == views[begin].cos) ++end;
     if (!views[begin].cos) continue;
     const DeviceTable table = TableOf(tables, views[begin]);

@@ -17,8 +17,8 @@ namespace midscope {
 // are not rounded then.
 void MultiplyByAten(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y);
 
-// What one block of attention may take; one query row and one key-value head are taken whatever
-// they need. Logits are there up to three times while softmax works.
+// Memory limit of one block of attention; one query row and one key-value head always run. Up to
+// three copies of the logits exist during softmax.
 struct AttentionLimits {
   int64_t logit_floats = int64_t{16} << 20;
   int64_t query_rows = 512;
@@ -33,8 +33,8 @@ class AtenOps : public LayerOps {
 
   at::Device device() const override { return device_; }
   bool host_memory() const override { return false; }
-  // Vectors of norms and biases are copied to the device once and known by their address: they
-  // must not change, move or end before this does.
+  // Vectors of norms and biases are copied to the device once, and found by address: they must not
+  // change, move or be freed before this object.
   void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
                  const at::Tensor& out, const at::Tensor* mean,
                  const at::Tensor* scale) const override;
@@ -59,7 +59,7 @@ class AtenOps : public LayerOps {
  private:
   // cos and sin of a table, [rows, pairs] on the device.
   struct DeviceTable {
-    std::shared_ptr<const RotaryCache::Table> host;  // keeps the address from being used anew
+    std::shared_ptr<const RotaryCache::Table> host;  // keeps the address from being reused
     at::Tensor cos;
     at::Tensor sin;
   };

@@ -8,7 +8,7 @@ namespace midscope {
 
 class HighwayOps : public LayerOps {
  public:
-  // `executor` outlives this.
+  // `executor` must outlive this object.
   HighwayOps(kernels::Dtype dtype, const kernels::Executor& executor)
       : dtype_(dtype), executor_(executor) {}
 

@@ -18,15 +18,15 @@
 namespace midscope {
 namespace {
 
-// Rows whose attention weights are written out at once when hooks look at them: bounds the memory
-// of patterns to rows x heads x keys.
+// Rows whose attention weights are written at a time for hooks: bounds the memory of patterns to
+// rows x heads x keys.
 constexpr int64_t kPatternRows = 8;
-// Up to so many rows the weights are computed row by row; more go through the blocked kernel.
+// Up to this number of rows the weights are computed row by row; more rows use the blocked kernel.
 constexpr int64_t kFewRows = 4;
 
 }  // namespace
 
-// What stays the same while one layer of one sequence is attended to.
+// Constants of the attention of one layer and sequence.
 struct AttentionStep::Inputs {
   const LayerOps& ops;
   SequencePass& sequence;
@@ -120,8 +120,8 @@ void AttentionStep::StoreKeysAndValues(const Inputs& in) {
     store(in.Store().ProjectedValues(in.layer), in.projected, values_begin);
 }
 
-// Fills in the ratios that the last prompt query decides. They are frozen with the prompt: rows
-// that come later, and re-runs that leave the rows before alone, take them from the trace.
+// Sets the ratios that the last prompt query decides. They are frozen with the prompt: later rows,
+// and re-runs that do not change earlier rows, take them from the trace.
 void AttentionStep::ResolvePlan(const Inputs& in, AttentionPlan& plan) {
   const bool by_score = plan.ratio_rule && !RatiosAreFixed(*plan.ratio_rule);
   const auto& given = in.sequence.request->ratios;
@@ -175,7 +175,7 @@ void AttentionStep::ShowUnrotated(const Inputs& in, const AttentionPlan& plan,
   if (last_row) *last_row = weights_of(last);
   for (int64_t row = wanted.first; row < wanted.last; ++row) {
     ThrowIfCancelled();
-    // Hooks may write into what they see, the ratios come from what was there.
+    // Hooks may write into their view; the ratios are computed before.
     const bool known = last_row && row == last.first;
     ShowWeights(in.ops, sequence, {HookSite::kPatternUnrotated, in.layer}, row,
                 known ? last_row->clone() : weights_of({row, row + 1}));
@@ -193,7 +193,7 @@ RotaryTables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) 
     tables.k = tables.q;
     return tables;
   }
-  // Heads that stand alike get the very same table: kernels share rotated keys between equal
+  // Heads with the same positions get the same table: kernels share rotated keys between equal
   // pointers.
   std::map<std::pair<double, RowPositions>, kernels::RotaryView> known;
   const auto views_of = [&](const std::vector<double>& ratios, RowPositions positions) {
@@ -232,8 +232,8 @@ void AttentionStep::AttendSegments(const Inputs& in, const RotaryTables& tables,
                                    const at::Tensor& q, const Seen& seen) {
   if (!in.Plan().memory) return AttendEdited(in, tables, rows, q, seen);
   const CompressiveMemory& memory = *in.Plan().memory;
-  // The memory of the trace's own keys stays for later runs; that of scaled keys is made anew, and
-  // a trace that is gone after this run, or keeps nothing of this layer, needs neither.
+  // The memory of the trace's own keys is kept for later runs; that of scaled keys is temporary,
+  // and a trace that is discarded after this run, or does not keep this layer, needs neither.
   SegmentMemory passing;
   const bool keep = seen.k.is_same(in.Keys()) && !in.sequence.scratch &&
                     in.layer >= in.sequence.trace->first_layer();
@@ -267,7 +267,7 @@ void AttentionStep::AttendEdited(const Inputs& in, const RotaryTables& tables, R
   }
 }
 
-// The tables that rows with these edits see, for a sequence of `rows`.
+// The tables of rows with these edits, for a sequence of `rows`.
 RotaryTables AttentionStep::EditTables(const RotaryTables& tables, const RowEdits& edits,
                                        int64_t rows) {
   RotaryTables edited = tables;
@@ -296,8 +296,8 @@ void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan
   AttendSegments(in, tables, rows, scaled.q, {scaled.k, scaled.v});
 }
 
-// z of `rows` from q (those rows); hooks see, and may change, the pattern of the rows that they
-// asked for.
+// z of `rows` from q (those rows); hooks can read and change the pattern of the rows that they
+// requested.
 void AttentionStep::AttendRows(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                const at::Tensor& q, const Seen& seen) {
   const RowRange wanted = Intersect(rows, in.sequence.hooks->Wanted(HookSite::kPattern, in.layer));
@@ -317,8 +317,8 @@ void AttentionStep::AttendRows(const Inputs& in, const RotaryTables& tables, Row
   in.ops.WeightedValues(shape, weights, seen.v, in.Z(rows));
 }
 
-// Patterns of `rows` (those of q), whose z the blocked kernel has made; z is made again where a
-// hook may have changed them.
+// Patterns of `rows` (those of q), whose z the blocked kernel has computed; z is computed again
+// where a hook may have changed them.
 void AttentionStep::ShowPattern(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                 const at::Tensor& q, const Seen& seen) {
   const bool writes = in.sequence.hooks->Writes(HookSite::kPattern, in.layer);

@@ -26,14 +26,14 @@ class AttentionStep {
   // Of the layer, all on the device of `ops`: normalized [packed rows, hidden] (the projections'
   // input), projected [packed rows, (heads + 2 key_value_heads) * head_dim] and the same after
   // FinishQueryKeyValue. z [packed rows, heads * head_dim] receives the sequence's active rows.
-  // Keys and values of the active rows are put into the sequence's trace first. Throws Cancelled.
+  // Keys and values of the active rows are first stored in the sequence's trace. Throws Cancelled.
   void Run(const LayerOps& ops, SequencePass& sequence, int64_t layer, const LayerWeights& weights,
            const at::Tensor& normalized, const at::Tensor& projected,
            const at::Tensor& query_key_value, const at::Tensor& z);
 
  private:
   struct Inputs;
-  // What rows attend to: keys before rotation, and values. [>= rows, key_value_heads * head_dim]
+  // Keys before rotation, and values. [>= rows, key_value_heads * head_dim]
   struct Seen {
     const at::Tensor& k;
     const at::Tensor& v;
@@ -48,7 +48,7 @@ class AttentionStep {
   // z of `rows` from q (those rows): segment by segment where the plan has a memory.
   void AttendSegments(const Inputs& in, const RotaryTables& tables, RowRange rows,
                       const at::Tensor& q, const Seen& seen);
-  // AttendRows of parts whose rows are edited alike.
+  // AttendRows for each part of rows with equal edits.
   void AttendEdited(const Inputs& in, const RotaryTables& tables, RowRange rows,
                     const at::Tensor& q, const Seen& seen);
   RotaryTables EditTables(const RotaryTables& tables, const RowEdits& edits, int64_t rows);

@@ -21,7 +21,7 @@ HookRequest LastQueryAttention::Request(const HookPoint& point, const SequenceIn
 }
 
 void LastQueryAttention::OnActivation(HookView& view) {
-  // Patterns are float32 with adjacent keys: a copy a head.
+  // Patterns are float32 with adjacent keys: one copy per head.
   for (int64_t head = 0; head < heads_; ++head) {
     const float* source = static_cast<const float*>(view.data) + head * view.strides[1];
     std::copy(source, source + keys_,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ready-made reading hooks: what the product itself looks at. Each holds what it saw; memory is
-// linear in the prompt.
+// Hooks that the program itself uses. Each stores what it read; memory is linear in the prompt.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +12,10 @@
 
 namespace midscope {
 
-// Attention of the last prompt query over the keys before and at it. attention [layer, head, key],
-// key = prompt_tokens places. Under Infini-attention it is that of the query's own segment, times
-// 1 - gate where there is a segment before: what the memory gives belongs to no key, so that a row
-// sums to less than 1 by the gate.
+// Attention of the last prompt query over the keys up to and including it. attention [layer, head,
+// key], key = prompt_tokens. Under Infini-attention it is that of the query's own segment, times 1
+// - gate where there is a segment before: the memory's part belongs to no key, so that a row sums
+// to 1 minus the gate.
 class LastQueryAttention : public Hook {
  public:
   explicit LastQueryAttention(const ModelConfig& config)

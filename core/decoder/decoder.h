@@ -1,5 +1,18 @@
 // SPDX-License-Identifier: MIT
-// A loaded model that runs token ids. Knows nothing of tasks, files of results, or windows.
+// A loaded model that runs token ids. Independent of tasks, files of results and windows.
+//
+// Example:
+//
+// clang-format off
+//   std::shared_ptr<const Decoder> decoder = Decoder::Open("embedded", {});
+//   const std::vector<int32_t> ids = decoder->tokenizer().EncodeIds("The capital of France is");
+//   RunRequest request;
+//   request.ids = ids;
+//   request.intervention = ParseIntervention("channel(100, factor=-1, layers=8-25)");
+//   const RunResult result = decoder->RunOne(request);
+//   const int64_t last_row = static_cast<int64_t>(ids.size()) - 1;
+//   const std::span<const float> logits = result.Logits(last_row);  // [vocabulary]
+// clang-format on
 #pragma once
 
 #include <cstdint>

@@ -29,6 +29,24 @@
 //
 // Long runs go through some points in chunks of rows: a hook may be called several times for one
 // point, with consecutive rows.
+//
+// Example:
+//
+// clang-format off
+//   class LargestResidual : public Hook {
+//    public:
+//     HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
+//       if (point != HookPoint{HookSite::kResidPost, 12}) return {};
+//       return {HookAccess::kRead, {0, sequence.rows}};
+//     }
+//     void OnActivation(HookView& view) override {
+//       for (int64_t row = 0; row < view.rows(); ++row) {
+//         for (int64_t i = 0; i < view.shape[2]; ++i) value = std::max(value, view.At(0, row, i));
+//       }
+//     }
+//     float value = 0;
+//   };
+// clang-format on
 #pragma once
 
 #include <array>

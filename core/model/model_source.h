@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A model on disk, whatever its format: a description, tensors under the decoder's own names, a
-// tokenizer. The decoder loads from this and sees neither GGUF nor safetensors.
+// A model on disk, in any format: a description, tensors under the decoder's own names, a
+// tokenizer. The decoder loads from this and does not depend on GGUF or safetensors.
 //
 // Names (N: layer): token_embedding [vocabulary, hidden]; output [vocabulary, hidden] (absent where
 // tied); final_norm [hidden];
@@ -55,16 +55,17 @@ class ModelSource {
   virtual std::string Hash()
       const = 0;  // XXH3-128 of the file, or of the folder's weight files in name order
   virtual void DontNeed(const TensorRef& tensor) const = 0;
-  // Throws Error (failure) where a read found one of its files cut off (MemoryMap::CheckWhole).
+  // Throws Error (failure) where a file turned out to be truncated in a read
+  // (MemoryMap::CheckWhole).
   virtual void CheckWhole() const = 0;
 };
 
-// The file or folder that a user's name for a model stands for: a .gguf file, a Hugging Face
-// folder, `org/name` or `org/name@REVISION` in the Hugging Face cache (a snapshot without
-// safetensors stands for its only .gguf file), or "embedded". Throws Error where there is none.
+// The file or folder of a user's name for a model: a .gguf file, a Hugging Face folder, `org/name`
+// or `org/name@REVISION` in the Hugging Face cache (for a snapshot without safetensors its only
+// .gguf file), or "embedded". Throws Error where there is none.
 std::filesystem::path ResolveModel(const std::string& model);
 
-// Opens what ResolveModel gives. Throws Error.
+// Opens the result of ResolveModel. Throws Error.
 std::unique_ptr<ModelSource> OpenModel(const std::string& model);
 
 }  // namespace midscope

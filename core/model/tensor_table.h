@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tensors of a model file under the decoder's names: a family's places, held against what the
-// file has.
+// The tensors of a model file under the decoder's names: checks the family's tensors against the
+// file's.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@
 
 namespace midscope {
 
-// A tensor as it lies in a file, whatever the file's format.
+// A tensor of a file, in any format.
 struct FileTensor {
   std::vector<int64_t> shape;  // outermost first; row-major
   kernels::BlockFormat format;
   const std::byte* data = nullptr;  // any alignment
   int64_t bytes = 0;
-  std::string file_name;  // as the file calls it; empty: by its key in FileTensors
+  std::string file_name;  // its name in the file; empty: its key in FileTensors
 };
 
 // By the names that a family's places have.
@@ -38,8 +38,8 @@ int64_t SpannedBytes(const TensorRef& tensor);
 
 class TensorTable {
  public:
-  // Throws Error naming `thing` and the tensor: missing, of another shape than the description
-  // asks for, or without a place in it (endings in `ignored` are passed over).
+  // Throws Error naming `thing` and the tensor: missing, of another shape than in the description,
+  // or not part of it (endings in `ignored` are skipped).
   TensorTable(const ModelConfig& config, const std::vector<TensorPlace>& places,
               const FileTensors& file, const std::vector<std::string_view>& ignored,
               const std::string& thing);

@@ -16,7 +16,7 @@
 namespace midscope {
 namespace {
 
-// Heads of kept layers whose mean one of the plans takes.
+// Number of heads of kept layers whose mean one of the plans needs.
 int64_t MeanHeads(const std::vector<AttentionPlan>& before, const std::vector<AttentionPlan>& after,
                   int64_t first_layer) {
   std::set<std::pair<size_t, int64_t>> heads;
@@ -30,7 +30,7 @@ int64_t MeanHeads(const std::vector<AttentionPlan>& before, const std::vector<At
   return static_cast<int64_t>(heads.size());
 }
 
-// Kept layers in which one of the plans puts rows of a sequence of `rows` into a memory.
+// Number of kept layers in which one of the plans adds rows of a sequence of `rows` to a memory.
 int64_t Memories(const std::vector<AttentionPlan>& before, const std::vector<AttentionPlan>& after,
                  int64_t first_layer, int64_t rows) {
   std::set<size_t> layers;
@@ -53,14 +53,14 @@ struct WhatIf::Sequence {
   std::vector<int32_t> ids;  // prompt and all but the last of the answer
   std::unique_ptr<Trace> trace;
   std::unique_ptr<LastQueryAttention> attention;
-  // By either rule, since a layer that is not run again keeps its counts; empty: not asked for.
+  // By either rule, since a layer that is not run again keeps its counts; empty: not requested.
   std::vector<PositionAwareness> awareness;
   WhatIfOutcome outcome;  // of the last completed run
   bool fresh = false;     // outcome and attention belong to the trace's plans
-  // Of the call under way:
+  // Of the running call:
   std::vector<AttentionPlan> plans;  // [layer]
   std::vector<int64_t> first_row;    // [layer]: rows from here on are run; rows(): none
-  bool rerun = false;                // on top of a whole trace
+  bool rerun = false;                // on top of a complete trace
 
   int64_t prompt_tokens() const { return static_cast<int64_t>(prompt->ids.size()); }
   int64_t rows() const { return static_cast<int64_t>(ids.size()); }
@@ -72,14 +72,14 @@ struct WhatIf::Sequence {
   RunRequest Request(const Intervention& intervention);
 };
 
-// What has to run for `plans`.
+// The rows to run for `plans`.
 void WhatIf::Sequence::PlanRows() {
   rerun = false;
   first_row.assign(plans.size(), 0);
   if (!trace || trace->rows() == 0) return;
   first_row = FirstChangedRows(trace->plans(), plans);
   if (trace->rows() < rows()) {
-    // Left by a cancelled run: the first rows stand, if the change leaves them alone.
+    // Left by a cancelled run: the first rows are valid, unless the change affects them.
     trace->Truncate(std::min(trace->rows(), first_row.back()));
     std::fill(first_row.begin(), first_row.end(), trace->rows());
     return;
@@ -131,7 +131,7 @@ WhatIf::~WhatIf() = default;
 
 const Trace* WhatIf::trace(size_t prompt) const { return sequences_[prompt].trace.get(); }
 
-// Of all traces, for the plans that they have and are to have, with layers below first_layer
+// Bytes of all traces, for their plans and the requested ones, with layers below first_layer
 // dropped.
 int64_t WhatIf::Bytes(int64_t first_layer) const {
   if (first_layer == decoder_->config().layers) return 0;
@@ -149,7 +149,7 @@ int64_t WhatIf::Bytes(int64_t first_layer) const {
   return bytes;
 }
 
-// Drops as many layers as the limit asks for.
+// Drops layers until the limit is met.
 void WhatIf::EnforceMemoryLimit() {
   const int64_t layers = decoder_->config().layers;
   while (memory_limit_ > 0 && first_layer_ < layers && Bytes(first_layer_) > memory_limit_)
@@ -164,7 +164,7 @@ void WhatIf::EnforceMemoryLimit() {
   }
 }
 
-// What each prompt has to run.
+// The rows to run of each prompt.
 void WhatIf::PlanSequences(const Intervention& intervention) {
   for (Sequence& sequence : sequences_) {
     sequence.plans = CompilePlans(ResolvePassages(intervention, *sequence.prompt),
@@ -194,8 +194,8 @@ WhatIfResult WhatIf::Evaluate(const Intervention& intervention, const JobContext
   return result;
 }
 
-// Where sequences that run whole begin alike, one of them is run here and the others take its rows
-// over. Returns those that are still to be run.
+// Where sequences that run whole have a common prefix, runs one of them and copies its rows to the
+// others. Returns those that are still to be run.
 std::vector<WhatIf::Sequence*> WhatIf::RunDonor(std::vector<Sequence*> sequences,
                                                 const Intervention& intervention,
                                                 const JobContext& context) {
@@ -279,7 +279,7 @@ WhatIfWork WhatIf::Work() const {
   return work;
 }
 
-// Everything but the time.
+// All of the result but the time.
 WhatIfResult WhatIf::CollectResult(const Intervention& intervention, bool attention) const {
   const size_t rule = AwarenessRule(intervention) == kRules[0] ? 0 : 1;
   WhatIfResult result;

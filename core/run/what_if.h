@@ -24,6 +24,18 @@
 // same ones of every prompt: a change above them costs what it did, and one in them runs all rows
 // of the dropped layers again from the tokens up, but no more of the others. (Dropping the highest
 // would make every change dear, for each runs all layers above it.) What is dropped stays so.
+//
+// Example:
+//
+// clang-format off
+//   const std::string text = "The capital of France is";
+//   const Prompt prompt = BuildPrompt(decoder->tokenizer(), text, {}, " Paris", /*bos=*/false);
+//   WhatIf what_if(decoder, {prompt});
+//   const WhatIfResult before = what_if.Evaluate(Intervention{});
+//   const WhatIfResult after = what_if.Evaluate(ParseIntervention("channel(100, factor=-1)"));
+//   const double change = after.outcomes[0].score.nll - before.outcomes[0].score.nll;  // nats
+//   const double computed = after.share;  // rows x layers that were run, of those of a full run
+// clang-format on
 #pragma once
 
 #include <cstdint>

@@ -98,7 +98,7 @@ void Check(const SentencePieceModel& model, const std::string& thing) {
     throw Failure(thing,
                   "its tokenizer has tokens for " + std::to_string(bytes) + " of the 256 bytes");
   }
-  // The library follows this table without looking where it leads.
+  // The library follows this table without checks.
   if (!model.normalisation.empty()) PrecompiledMap(model.normalisation, thing);
 }
 

@@ -15,7 +15,7 @@
 namespace midscope {
 namespace {
 
-// Larger than any tokenizer there is: what is larger is not read into memory.
+// Larger than any known tokenizer: larger files are not read into memory.
 constexpr uintmax_t kMaxFile = uintmax_t{512} << 20;
 constexpr size_t kSpareIds = 10'000;
 
@@ -99,7 +99,7 @@ class Reader {
       vocabulary.types.resize(index + 1, TokenType::kUnused);
     }
     const TokenType type = vocabulary.types[index];
-    // The tokenizer's own file says more about the tokens that it has.
+    // The tokenizer's own file has priority for the tokens that it has.
     if (type == TokenType::kControl || type == TokenType::kUserDefined ||
         type == TokenType::kUnknown)
       return;
@@ -228,7 +228,7 @@ class Reader {
     const nlohmann::json json = Json("config.json");
     const JsonFields config(json, Name("config.json"), "");
     const nlohmann::json* rows = config.Find("vocab_size");
-    // More than any model has: a number that is larger says nothing.
+    // Larger numbers than any model's are not used.
     constexpr uint64_t kMaxRows = uint64_t{1} << 22;
     if (rows != nullptr && rows->is_number_unsigned() && rows->get<uint64_t>() <= kMaxRows)
       vocabulary_ = std::max(vocabulary_, static_cast<size_t>(rows->get<uint64_t>()));

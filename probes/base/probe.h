@@ -2,6 +2,32 @@
 // A probe measures one thing in a run of a prompt: it has options, hooks, and a function that makes
 // a record from what they read. Probes of one run share one prefill; each costs only what its hooks
 // request.
+//
+// Example:
+//
+// clang-format off
+//   class LargestLogit : public Probe {
+//    public:
+//     explicit LargestLogit(const ProbeInput& input) : row_(input.prompt_tokens() - 1) {}
+//     Record Finish(const RunResult& result) override {
+//       const std::span<const float> logits = result.Logits(row_);
+//       Record record;
+//       record.name = "largest_logit";
+//       record.attributes["logit"] = double{*std::max_element(logits.begin(), logits.end())};
+//       return record;
+//     }
+//
+//    private:
+//     int64_t row_;
+//   };
+//
+//   ProbeType LargestLogitType() {
+//     ProbeType type;
+//     type.name = "largest_logit";
+//     type.make = [](const ProbeInput& input) { return std::make_unique<LargestLogit>(input); };
+//     return type;
+//   }
+// clang-format on
 #pragma once
 
 #include <functional>

@@ -1,5 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Samples x places x settings, paired: every setting is asked the same samples at the same places.
+//
+// Example:
+//
+// clang-format off
+//   const std::unique_ptr<Task> task = MakeTaskFor(decoder->tokenizer(), "list:lines=4", 1);
+//   SweepRun run;
+//   run.decoder = decoder;
+//   run.plan.task = task->name();
+//   run.plan.samples = 2;
+//   run.plan.places = {1, 4};
+//   run.plan.settings = {ReadSetting("none"), ReadSetting("pi(1.5)")};
+//   run.questions = [&](int64_t sample) {
+//     return TaskQuestions(decoder->tokenizer(), *task, run.plan.places, sample);
+//   };
+//   const SweepResult result = RunSweep(run, {});
+//   const std::vector<CellStatistics> cells = Summarise(run.plan, result);  // [setting, place]
+// clang-format on
 #pragma once
 
 #include <cstdint>
