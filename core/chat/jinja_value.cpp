@@ -52,7 +52,7 @@ Value Value::List(Items items, const At& at) {
 }
 
 Value Value::Mapping(Entries entries, const At& at) {
-  // The key stands in the entry and in the index.
+  // The key is stored in the entry and in the index.
   at.MakeItems(4 * entries.all().size());
   int depth = 0;
   for (const auto& [key, value] : entries.all()) {

@@ -21,8 +21,8 @@ inline bool FinishesQueryKey(const ModelConfig& config) {
 // The same for values, which only a clamp changes.
 inline bool FinishesValue(const ModelConfig& config) { return config.clip_qkv > 0; }
 
-// out [rows, heads * head_dim] from x of the same shape (which may be `out`); rows of both may lie
-// further apart. `norm`: the layer's query_norm or key_norm, or empty.
+// out [rows, heads * head_dim] from x of the same shape (which may be `out`); rows of both may
+// have any distance. `norm`: the layer's query_norm or key_norm, or empty.
 void FinishHeads(const ModelConfig& config, const LayerOps& ops, const std::vector<float>& norm,
                  int64_t heads, const at::Tensor& x, at::Tensor out);
 

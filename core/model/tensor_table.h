@@ -33,7 +33,7 @@ using FileTensors = std::map<std::string, FileTensor, std::less<>>;
 // Fills in config->parameters, their bytes and the type that most of them have.
 void CountParameters(const FileTensors& tensors, ModelConfig* config);
 
-// Bytes of the file from tensor.data on in which its rows lie.
+// Number of bytes from tensor.data on that contain its rows.
 int64_t SpannedBytes(const TensorRef& tensor);
 
 class TensorTable {
@@ -61,7 +61,7 @@ class TensorTable {
   std::string thing_;
   std::map<std::string, TensorRef, std::less<>> tensors_;
   std::set<std::string, std::less<>> used_;
-  std::deque<std::vector<float>> reordered_;  // biases whose elements lie in another order
+  std::deque<std::vector<float>> reordered_;  // biases whose elements are in another order
 };
 
 }  // namespace midscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What-if with two traces: of the model as it is, and of the last setting. A setting that changes
-// the last rows alone costs those, whatever was tried before it.
+// What-if with two traces: of `none`, and of the last setting. A setting that changes only the last
+// rows costs only those, after any earlier setting.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ class Pattern {
   // Matches the same bytes, without special characters.
   static Pattern Literal(std::string_view text);
 
-  // A part of a subject: a match, or what lies before, between and after matches.
+  // A part of a subject: a match, or the text before, between and after matches.
   struct Cut {
     size_t begin;
     size_t end;

@@ -31,7 +31,7 @@ std::pair<int64_t, int64_t> FindSpanBytes(const std::string& text, const SpanReq
 
 // The text tokenised once and whole, special tokens recognised; each span mapped to the tokens that
 // overlap its bytes; answer ids are ids(text + answer) after ids(text) where that is a prefix, else
-// ids(answer). With `bos`, the model's BOS stands first (token indices of spans count it). Throws
+// ids(answer). With `bos`, the model's BOS is put first (token indices of spans count it). Throws
 // Error: a span's text that is absent or ambiguous, bytes outside the text, no tokens, no BOS.
 Prompt BuildPrompt(const Tokenizer& tokenizer, const std::string& text,
                    const std::vector<SpanRequest>& spans, const std::string& answer, bool bos);

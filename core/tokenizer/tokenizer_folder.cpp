@@ -32,14 +32,14 @@ class Reader {
       AddDeclaredTokens(fields);
       bos_is_decided_ = true;
     } else if (const auto model = Text("tokenizer.model")) {
-      // `legacy` is how transformers says whether text after a special token gets a space, too.
+      // `legacy` is transformers' flag for whether text after a special token gets a space, too.
       parts_ = ReadSentencePiece(*model, Name("tokenizer.model"), {!fields.Flag("legacy", true)});
       LimitIds();
       AddDeclaredTokens(fields);
       AddListedTokens();
       parts_.vocabulary.bos = FindToken("<s>");
       parts_.vocabulary.eos = FindToken("</s>");
-      // The classes in transformers for these models put BOS first unless told otherwise.
+      // The classes in transformers for these models put BOS first by default.
       const std::string kind = fields.FindText("tokenizer_class").value_or("LlamaTokenizer");
       parts_.vocabulary.add_bos =
           kind.find("Llama") != std::string::npos || kind.find("Gemma") != std::string::npos;
@@ -167,7 +167,7 @@ class Reader {
     read("bos_token", &vocabulary.bos);
     read("eos_token", &vocabulary.eos);
     read("unk_token", &vocabulary.unknown);
-    // As transformers 5: the post-processor of tokenizer.json decides, whatever the flag says.
+    // As in transformers 5, the post-processor of tokenizer.json overrides the flag.
     const bool add_bos =
         bos_is_decided_ ? vocabulary.add_bos : config.Flag("add_bos_token", vocabulary.add_bos);
     vocabulary.add_bos = vocabulary.bos.has_value() && add_bos;
@@ -237,7 +237,7 @@ class Reader {
 
   std::filesystem::path folder_;
   TokenizerParts parts_;
-  bool bos_is_decided_ = false;  // tokenizer.json says whether BOS stands before a text
+  bool bos_is_decided_ = false;  // tokenizer.json decides whether BOS is added
   size_t vocabulary_ = 0;        // tokens of the tokenizer's own file, or rows of the model
   size_t most_ids_ = 0;
 };

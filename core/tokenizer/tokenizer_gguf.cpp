@@ -50,7 +50,7 @@ class Reader {
     vocabulary.bos = ReadId("tokenizer.ggml.bos_token_id");
     vocabulary.eos = ReadId("tokenizer.ggml.eos_token_id");
     vocabulary.unknown = ReadId("tokenizer.ggml.unknown_token_id");
-    // llama.cpp puts BOS before text of `llama` models unless the file says otherwise.
+    // llama.cpp puts BOS before text of `llama` models unless the file disables it.
     vocabulary.add_bos =
         file_.GetBool("tokenizer.ggml.add_bos_token").value_or(model == "llama" && vocabulary.bos);
     for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",

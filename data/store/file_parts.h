@@ -14,7 +14,7 @@ struct FilePart {
   std::string seal;  // its checksum (file_seal.h)
 };
 
-// `path` as a part of `whole`. Throws Error: (usage) where it lies in another folder or is a link,
+// `path` as a part of `whole`. Throws Error: (usage) where it is in another folder or is a link,
 // (failure) where it has no checksum.
 FilePart MakeFilePart(const std::string& path, const std::string& whole);
 

@@ -15,7 +15,7 @@ namespace midscope {
 namespace {
 
 constexpr char kRatio[] = "position_ratio";
-// Ratios of 1/e and e have the darkest colours: published ratios lie between them.
+// Ratios of 1/e and e have the darkest colours: published ratios are between them.
 constexpr double kDeepest = 1;
 
 double ReadRatio(const QString& text) {

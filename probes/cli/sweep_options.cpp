@@ -123,7 +123,7 @@ OptionSet WithPlan(const OptionSet& options) {
   OptionSet merged = options;
   if (!options.Text("plan").empty()) {
     merged = WithPlanFile(options, options.Text("plan"));
-    // A model on the command line stands for all of the file's.
+    // A model on the command line replaces all of the file's.
     if (options.IsSet("model") && !options.IsSet("also")) merged.Reset("also");
   }
   if (merged.Text("model").empty()) {

@@ -44,8 +44,8 @@ inline constexpr const char* kOutcomeMeans = "outcome_means";
 // Record outcome_means: answer_nll, answer_nll_low, answer_nll_high, accuracy, accuracy_low,
 // accuracy_high, answer_nll_difference, ..._low, ..._high [setting, place], samples [setting], and
 // choice_accuracy, generation_score with theirs where they were asked for; beyond_context [setting]
-// where a prompt was longer than the context holds. Attributes answer_nll_interval, ... say
-// how the intervals were made.
+// where a prompt was longer than the context. Attributes answer_nll_interval, ... name
+// the intervals' methods.
 Record OutcomeMeansRecord(const std::vector<std::string>& settings,
                           const std::vector<int64_t>& places,
                           const std::vector<CellStatistics>& cells,

@@ -38,7 +38,7 @@ void ReadLlamaLike(const ConfigJson& json, const FolderDefaults& defaults, Model
 // Throws Error for a name that is not known.
 Activation ReadActivation(const ConfigJson& json, std::string_view key, std::string_view otherwise);
 
-// layer_types, or where it is absent, what `is_local` says of each layer; layers of
+// layer_types, or where it is absent, `is_local` of each layer; layers of
 // "sliding_attention" get `window`. Throws Error for another type of layer.
 void ReadLayerTypes(const ConfigJson& json, int64_t window, bool (*is_local)(int64_t, int64_t),
                     int64_t argument, ModelConfig* config);

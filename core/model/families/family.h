@@ -42,7 +42,7 @@ struct TensorPlace {
 struct Family {
   std::string_view name;  // ModelConfig::architecture: "gpt_neox"
 
-  // Hugging Face folders: model_type of config.json, what it says, and its tensors' names. Both
+  // Hugging Face folders: model_type and settings of config.json, and its tensors' names. Both
   // functions throw Error for what the decoder does not follow.
   std::string_view model_type;
   void (*read_folder)(const ConfigJson& json, ModelConfig* config);
