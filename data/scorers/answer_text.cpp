@@ -14,7 +14,7 @@ bool IsPythonSpace(char32_t code) {
   return IsWhiteSpace(code) || (code >= U'\x1c' && code <= U'\x1f');
 }
 
-// \\w: letters and numbers, and the underscore, which is deleted before this is called.
+// \w: letters and numbers, and the underscore, which is deleted before this is called.
 bool IsPythonWord(char32_t code) {
   return (IsWord(code) && !IsMark(code) && !IsPunctuation(code)) || IsNumeric(code);
 }

@@ -43,8 +43,8 @@ int64_t IntegerAttribute(const Record& record, const std::string& name, int64_t 
 const Record* FindRecord(const std::vector<Record>& records, const std::string& name);
 const Record* FindRecordWithArray(const std::vector<Record>& records, const std::string& array);
 
-// A token as a label: line ends and tabs are written as \
-// and \\t, in quotes.
+// A token as a label: line ends and tabs are written as \n and \t, in
+// quotes.
 QString ShownToken(const QString& token);
 
 }  // namespace midscope

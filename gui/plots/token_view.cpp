@@ -39,8 +39,8 @@ void TokenView::SetPrompt(const Record* prompt) {
 }
 
 QString TokenView::Layout(const Record& prompt) {
-  // Tokens' own texts are made for labels (\
-  // for a line end). The shown text is the prompt's own; its tokens begin at byte offsets.
+  // Tokens' own texts are made for labels (\n for a line end). The shown text is the prompt's own;
+  // its tokens begin at byte offsets.
   const QVector<double> bytes = LastAxisRow(prompt, "token_begin", {});
   QString text = TextAttribute(prompt, "text");
   begins_.clear();

@@ -20,9 +20,8 @@ class LineSource {
   virtual int descriptor() const = 0;
   // Reads available data; call when poll() reports some. Throws Error where reading fails.
   virtual void Fill() = 0;
-  // A complete line, without its end ("\
-  // " or "\\r\
-  // "); at the end of input also one without an end.
+  // A complete line, without its end ("\n" or "\r\n"); at the end of input also one without an
+  // end.
   virtual std::optional<std::string> Next() = 0;
   // Whether the input has ended; lines may still be available.
   virtual bool at_end() const = 0;
