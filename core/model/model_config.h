@@ -22,7 +22,7 @@ enum class PositionKind { kRotary, kAlibi };
 
 enum class RopeScalingKind { kNone, kLinear, kDynamic, kLlama3, kYarn, kLongRope };
 
-// As in the model's own configuration (transformers' names in comments).
+// Values of the model's own configuration (transformers' names in comments).
 struct RopeScaling {
   RopeScalingKind kind = RopeScalingKind::kNone;
   double factor = 1.0;

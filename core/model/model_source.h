@@ -2,13 +2,21 @@
 // A model on disk, in any format: a description, tensors under the decoder's own names, a
 // tokenizer. The decoder loads from this and does not depend on GGUF or safetensors.
 //
-// Names (N: layer): token_embedding [vocabulary, hidden]; output [vocabulary, hidden] (absent where
-// tied); final_norm [hidden];
-//   N.attention_norm, N.mlp_norm [hidden] (input norms); N.attention_output_norm, N.mlp_output_norm
-//   [hidden]; N.query [heads * head_dim, hidden]; N.key, N.value [key_value_heads * head_dim,
-//   hidden]; N.attention_out [hidden, heads * head_dim]; N.query_norm, N.key_norm [head_dim] or
-//   [heads * head_dim] / [key_value_heads * head_dim]; N.gate, N.up [feed_forward, hidden]; N.down
-//   [hidden, feed_forward]; and NAME.bias for each, where the model has one.
+// Names (N: layer), and NAME.bias for each where the model has one:
+// clang-format off
+//   token_embedding                              [vocabulary, hidden]
+//   output                                       [vocabulary, hidden]  absent where tied
+//   final_norm                                   [hidden]
+//   N.attention_norm, N.mlp_norm                 [hidden]              input norms
+//   N.attention_output_norm, N.mlp_output_norm   [hidden]
+//   N.query                                      [heads * head_dim, hidden]
+//   N.key, N.value                               [key_value_heads * head_dim, hidden]
+//   N.attention_out                              [hidden, heads * head_dim]
+//   N.query_norm                                 [head_dim] or [heads * head_dim]
+//   N.key_norm                                   [head_dim] or [key_value_heads * head_dim]
+//   N.gate, N.up                                 [feed_forward, hidden]
+//   N.down                                       [hidden, feed_forward]
+// clang-format on
 // Rows of query and key are in half-split rotary order.
 #pragma once
 

@@ -82,17 +82,21 @@ struct MeanWithInterval {
 };
 
 // Mean over samples and places. The interval is NaN for fewer than two samples. By kind:
+// clang-format off
 //   kAmount  Student's t over the samples' means
 //   kShare   Wilson's score; over several places on the effective number of samples
 //   kScore   Student's t, cut to 0..1; Wilson's score where all samples are alike
 //   kRouge   percentile bootstrap over samples
+// clang-format on
 MeanWithInterval MeanOf(const MeasureRows& rows, uint64_t seed);
 
 // Mean of `rows` minus that of `others`, paired by sample. By kind:
+// clang-format off
 //   kAmount  Student's t over the samples' differences
 //   kShare   Tango's score; over several places on the effective number of samples
 //   kScore   Student's t, cut to -1..1; Tango's score where all differences are alike
 //   kRouge   percentile bootstrap over samples
+// clang-format on
 MeanWithInterval DifferenceOf(const MeasureRows& rows, const MeasureRows& others, uint64_t seed);
 // Its two-sided permutation test: signs of the samples' differences, of kRouge sides of samples.
 double DifferencePValue(const MeasureRows& rows, const MeasureRows& others, uint64_t seed);
