@@ -125,7 +125,7 @@ class Parser {
     }
     value.data = file_.data() + position_;
     SkipElements(value, what);
-    if (!header->values.emplace(key, value).second) Fail(what + " stands twice");
+    if (!header->values.emplace(key, value).second) Fail(what + " occurs twice");
   }
 
   GgufType ReadType(const std::string& what) {

@@ -72,9 +72,9 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
       tensor_ = text;
       is_metadata_ = text == "__metadata__";
       if (is_metadata_) {
-        if (std::exchange(has_metadata_, true)) Fail("__metadata__ stands twice");
+        if (std::exchange(has_metadata_, true)) Fail("__metadata__ occurs twice");
       } else if (!entries_.try_emplace(text).second) {
-        Fail("tensor " + Quote(text, 120) + " stands twice");
+        Fail("tensor " + Quote(text, 120) + " occurs twice");
       }
     } else if (!in_metadata_) {
       field_ = text;

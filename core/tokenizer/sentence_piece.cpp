@@ -82,7 +82,7 @@ void Check(const SentencePieceModel& model, const std::string& thing) {
     if (FindInvalidUtf8(piece.text)) fail("is not UTF-8");
     if (!std::isfinite(piece.score) || std::abs(piece.score) > 1e9F)
       fail("has an impossible score");
-    if (!seen.insert(piece.text).second) fail("stands twice");
+    if (!seen.insert(piece.text).second) fail("occurs twice");
     if (piece.type == TokenType::kUnknown) ++unknown;
     if (piece.type != TokenType::kByte) continue;
     ++bytes;

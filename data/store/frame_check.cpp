@@ -88,12 +88,12 @@ void CheckFrame(const Record& frame, int64_t most_bytes) {
   std::set<std::string> names;
   for (const Axis& axis : frame.axes) {
     CheckAxis(axis, most_bytes);
-    Require(names.insert(axis.name).second, "axis " + Quote(axis.name) + " stands twice");
+    Require(names.insert(axis.name).second, "axis " + Quote(axis.name) + " occurs twice");
   }
   for (const Array& array : frame.arrays) {
     CheckArray(frame, array, most_bytes);
     Require(names.insert(array.name).second,
-            "name " + Quote(array.name) + " stands twice among axes and arrays");
+            "name " + Quote(array.name) + " occurs twice among axes and arrays");
   }
   Require(frame.signal.empty() || frame.FindArray(frame.signal),
           "its signal " + Quote(frame.signal) + " is no array");

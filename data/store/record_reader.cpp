@@ -187,7 +187,7 @@ void RunReader::State::CheckContents() {
     for (size_t i = 0; i < contents.records.size(); ++i) {
       CheckGroupName(contents.groups[i], contents.records[i]);
       if (!names.insert(contents.records[i]).second)
-        throw std::runtime_error("record " + Quote(contents.records[i]) + " stands twice");
+        throw std::runtime_error("record " + Quote(contents.records[i]) + " occurs twice");
     }
     return 0;
   });

@@ -56,7 +56,7 @@ std::vector<int64_t> ParseNumberList(std::string_view thing, std::string_view te
     }
     if (last < first) fail(Quote(item) + " runs backwards");
     for (int64_t number = first; number <= last; ++number) {
-      if (!seen.insert(number).second) fail(std::to_string(number) + " stands twice");
+      if (!seen.insert(number).second) fail(std::to_string(number) + " occurs twice");
       numbers.push_back(number);
     }
   }

@@ -134,7 +134,7 @@ std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task) {
     places.push_back(ReadPlace(task, text.substr(begin, end - begin)));
     if (std::count(places.begin(), places.end(), places.back()) > 1) {
       throw UsageError("places",
-                       "place " + std::to_string(places.back()) + " stands twice in " +
+                       "place " + std::to_string(places.back()) + " occurs twice in " +
                            Quote(text) + ", for task " + task.name() + " has " +
                            std::to_string(task.pieces()) + " places",
                        "Give shares that are further apart");
