@@ -24,7 +24,7 @@ from transformers.models.mistral import modeling_mistral
 from transformers.models.mpt import modeling_mpt
 from transformers.models.phi3 import modeling_phi3
 
-FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tiny_models")
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden", "tiny_models")
 MODELS = {"llama": modeling_llama, "mistral": modeling_mistral, "gemma2": modeling_gemma2, "phi3": modeling_phi3, "mpt": None}
 PROMPT = 40
 ANSWER = [7, 130, 31, 200]

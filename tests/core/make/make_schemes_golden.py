@@ -55,7 +55,7 @@ if __name__ == "__main__":
     transformers.logging.set_verbosity_error()
     cases = [dict(model=name, setting=setting, context=context, logits=golden(name, context, parameters))
              for name, setting, context, parameters in CASES]
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "schemes_golden.json")
+    path = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden", "schemes_golden.json")
     with open(path, "w") as out:
         json.dump(cases, out, separators=(",", ":"))
     print(path, os.path.getsize(path), "bytes")

@@ -30,7 +30,7 @@ ROWS = [0, 17, PROMPT - 1]
 TOLERANCE = 1e-4  # of the largest logit: what the test allows
 MARGIN = 10 * TOLERANCE
 VOCABULARY = 264  # five rows more than the tokenizer has tokens, as published models have
-FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tiny_models")
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden", "tiny_models")
 
 COMMON = dict(
     vocab_size=VOCABULARY,

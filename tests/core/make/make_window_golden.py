@@ -36,7 +36,7 @@ def golden(name):
 if __name__ == "__main__":
     torch.set_num_threads(1)
     transformers.logging.set_verbosity_error()
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "window_off_golden.json")
+    path = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden", "window_off_golden.json")
     with open(path, "w") as out:
         json.dump({name: golden(name) for name in NO_WINDOW}, out, separators=(",", ":"))
     print(path, os.path.getsize(path), "bytes")

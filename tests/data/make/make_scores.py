@@ -75,7 +75,7 @@ def main():
             "rouge_score": [of_counts[kind].fmeasure for kind in ("rouge1", "rouge2", "rougeL")],
             "ratio": difflib.SequenceMatcher(None, prediction, reference).ratio(),
         })
-    path = pathlib.Path(__file__).with_name("scores.jsonl")
+    path = pathlib.Path(__file__).parents[1] / "golden" / "scores.jsonl"
     path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
 
 

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-NOTEBOOKS = pathlib.Path(__file__).resolve().parents[2] / "data" / "notebooks"
+NOTEBOOKS = pathlib.Path(__file__).resolve().parents[3] / "data" / "notebooks"
 NEEDED = {"h5py": ["h5py"], "xarray": ["xarray", "h5netcdf"], "pandas": ["pandas", "h5py"]}
 
 

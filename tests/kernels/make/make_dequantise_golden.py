@@ -40,7 +40,7 @@ def main() -> None:
             values = dequantize(raw, kind).astype("<f4").reshape(-1)
         assert values.size == ELEMENTS, name
         parts.append(struct.pack("<III", int(kind), ELEMENTS, raw.size) + raw.tobytes() + values.tobytes())
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("dequantise_golden.bin")
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "golden" / "dequantise_golden.bin"
     target.write_bytes(b"".join(parts))
 
 

@@ -23,10 +23,10 @@ import torch
 import transformers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "core"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "core", "make"))
 from chat_templates import TEMPLATES  # noqa: E402
 
-TINY = os.path.join(HERE, "..", "core", "tiny_models")
+TINY = os.path.join(HERE, "..", "..", "core", "golden", "tiny_models")
 CONTEXT = 1024
 PROMPT = "The mill by the river stood still. Who owned the"
 ANSWER = " mill"
@@ -172,7 +172,7 @@ def template_cases():
 def main():
     golden = dict(context=CONTEXT, prompt=PROMPT, answer=ANSWER, question=QUESTION, window=WINDOW, stride=STRIDE,
                   models=[run(model) for model in MODELS], templates=template_cases())
-    with open(os.path.join(HERE, "prompt_format_golden.json"), "w") as file:
+    with open(os.path.join(HERE, "..", "golden", "prompt_format_golden.json"), "w") as file:
         json.dump(golden, file)
         file.write("\n")
     print(len(golden["templates"]), "templates:", [case["name"] for case in golden["templates"]])
