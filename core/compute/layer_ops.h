@@ -34,7 +34,7 @@ struct RotaryTables {
   std::vector<kernels::RotaryView> far_k;  // [head], or empty
   int64_t near = 0;                        // kernels::FarPositions' window; 0: all keys are near
   RowEdits edits;
-  // [head], or empty: factor of weights and z (Infini-attention's local part).
+  // [head], or empty: factor of the resulting weights and z (Infini-attention's local part).
   std::vector<float> share;
   kernels::HeadPositions Positions() const {
     return {q,

@@ -45,7 +45,7 @@ class ForwardPass {
   // Selects the layer's operations and moves the residual stream to its device.
   void EnterDevice(int64_t layer);
   void Pack(std::vector<SequencePass>& sequences, at::Device device);
-  // Stores the active rows in the trace.
+  // Stores those active rows in the trace that the layer computes as well.
   void KeepResidual(std::vector<SequencePass>& sequences, int64_t layer);
   void Layer(std::vector<SequencePass>& sequences, int64_t layer);
   void AttentionHalf(std::vector<SequencePass>& sequences, int64_t layer);

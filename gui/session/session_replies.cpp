@@ -179,8 +179,8 @@ void Session::OnWhatIf(const EngineReply& reply) {
   const auto& request = std::get<WhatIfRequest>(reply.request);
   side.follows = false;
   for (const Record& record : reply.records) {
-    // A what-if's attention at this place is kept: a capture run returns the same numbers. Its
-    // hidden channels replace those of another channel.
+    // Records of a complete capture run are not replaced by a what-if's equal numbers or another
+    // place's; its hidden channels are, where another channel is requested.
     const bool outcome = record.name == "outcome";
     const bool channel = record.name == "hidden_channels" && HasOtherChannel(side, record);
     if (!outcome && ((side.settled && !channel) || request.place != place_)) continue;
