@@ -76,10 +76,10 @@ SweepResult Joined(SweepResult before, const SweepResult& more, int64_t offset) 
   return before;
 }
 
-OwnText OwnTextOf(const PromptRequest& prompt_request) {
-  OwnText own{prompt_request.text, prompt_request.spans, prompt_request.answer};
-  if (prompt_request.gold_end > prompt_request.gold_begin) {
-    own.spans.push_back({"gold", "", prompt_request.gold_begin, prompt_request.gold_end});
+OwnText OwnTextOf(const PromptRequest& request) {
+  OwnText own{request.text, request.spans, request.answer};
+  if (request.gold_end > request.gold_begin) {
+    own.spans.push_back({"gold", "", request.gold_begin, request.gold_end});
   }
   return own;
 }
@@ -157,8 +157,7 @@ class LocalEngine : public Engine {
   explicit LocalEngine(ProbeRegistry probes) : probes_(std::move(probes)) {}
 
   ModelSummary Open(const OpenRequest& request, const JobContext& context) override;
-  std::vector<Record> SetPrompt(const PromptRequest& prompt_request,
-                                const JobContext& context) override;
+  std::vector<Record> SetPrompt(const PromptRequest& request, const JobContext& context) override;
   CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override;
   WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override;
   Record Compare(const CompareRequest& request, const std::function<void(const Record&)>& partial,
@@ -207,28 +206,27 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
   return summary;
 }
 
-std::vector<Record> LocalEngine::SetPrompt(const PromptRequest& prompt_request,
+std::vector<Record> LocalEngine::SetPrompt(const PromptRequest& request,
                                            const JobContext& context) {
   const Decoder& decoder = RequireModel();
   context.ThrowIfCancelled();
   Loaded loaded;
-  loaded.prompt_request = prompt_request;
-  CheckPromptFormat(decoder.tokenizer(), prompt_request.format);
-  if (prompt_request.task.empty()) {
+  loaded.prompt_request = request;
+  CheckPromptFormat(decoder.tokenizer(), request.format);
+  if (request.task.empty()) {
     loaded.places = {1};
-    loaded.prompts = {
-        OwnPrompt(decoder.tokenizer(), OwnTextOf(prompt_request), prompt_request.format)};
+    loaded.prompts = {OwnPrompt(decoder.tokenizer(), OwnTextOf(request), request.format)};
     LogBytesWithoutToken(loaded.prompts.front(), context);
-    LogPromptNotes(loaded.prompts.front(), prompt_request.format, context);
+    LogPromptNotes(loaded.prompts.front(), request.format, context);
   } else {
-    loaded.task = MakeTaskFor(decoder.tokenizer(), prompt_request.task, prompt_request.seed);
-    loaded.places = ReadPlaces(prompt_request.places, *loaded.task);
-    loaded.prompts = TaskPrompts(decoder.tokenizer(), *loaded.task, loaded.places,
-                                 prompt_request.sample, prompt_request.format);
+    loaded.task = MakeTaskFor(decoder.tokenizer(), request.task, request.seed);
+    loaded.places = ReadPlaces(request.places, *loaded.task);
+    loaded.prompts = TaskPrompts(decoder.tokenizer(), *loaded.task, loaded.places, request.sample,
+                                 request.format);
   }
   loaded.origin = {.task = loaded.task ? loaded.task->name() : "",
-                   .seed = loaded.task ? static_cast<int64_t>(prompt_request.seed) : 0,
-                   .sample = loaded.task ? prompt_request.sample : 0,
+                   .seed = loaded.task ? static_cast<int64_t>(request.seed) : 0,
+                   .sample = loaded.task ? request.sample : 0,
                    .subject_hash = PromptsHash(loaded.prompts),
                    .model_hash = decoder.hash(),
                    .dtype = DtypeName(decoder.options().dtype)};
@@ -241,9 +239,8 @@ std::vector<Record> LocalEngine::SetPrompt(const PromptRequest& prompt_request,
     origin.place = place;
     origin.prompt_hash = PromptsHash({prompt});
     WriteOrigin(origin, records.back());
-    NoteFormat(prompt, decoder.tokenizer(), prompt_request.format, records.back());
-    records.back().attributes["sent"] =
-        SentLine(prompt, decoder.tokenizer(), prompt_request.format);
+    NoteFormat(prompt, decoder.tokenizer(), request.format, records.back());
+    records.back().attributes["sent"] = SentLine(prompt, decoder.tokenizer(), request.format);
   }
   loaded_ = std::move(loaded);
   return records;
