@@ -191,7 +191,7 @@ std::vector<Record> FindOrExplain(const FindChannelsRun& run, const JobContext& 
     if (run.out.empty()) throw;
     throw Interrupted(
         fmt::format("search interrupted: what was done is beside {}. The same "
-                    "command with --resume goes on",
+                    "command with --resume continues",
                     run.out));
   }
 }

@@ -283,13 +283,11 @@ Command CompareCommand() {
   command.name = "compare";
   command.summary = "files of results side by side, or beside published tables";
   command.description =
-      "Says how files were made differently, sets the outcomes of sweeps side by side (with\n"
+      "Lists how files were made differently, the outcomes of sweeps side by side (with\n"
       "intervals of the paired difference where both hold the same samples), and whether their\n"
-      "arrays are equal. With --published, the accuracy by place stands beside a table of a "
-      "paper,\n"
-      "cells that are known to be doubtful are marked by *. Settings are matched whole, arguments "
-      "and\n"
-      "all, to what the source says that it ran; what has no counterpart is said.";
+      "arrays are equal. With --published, the accuracy by place is listed with a paper's table,\n"
+      "whose doubtful cells are marked by *. Settings are matched with all arguments to those of\n"
+      "the source; settings without counterpart are listed.";
   command.positionals = {"files"};
   command.options = {
       files,

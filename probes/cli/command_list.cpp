@@ -116,7 +116,7 @@ Command ListCommand() {
       "Lists the arrays of HDF5 files of Midscope with their addresses, which every command that\n"
       "reads files takes, and their shapes. Reads no data, so it is quick on files of any size. Of "
       "a\n"
-      "sweep's journal it says of which file it is and how many samples wait in it.";
+      "sweep's journal it prints its file and its number of samples.";
   command.positionals = {"files"};
   command.options = {files, JsonOption()};
   command.examples =

@@ -85,9 +85,8 @@ Command MergeCommand() {
       "Midscope refuses OUT when one is missing or has changed, other readers give NaN in "
       "silence.\n"
       "Samples in a journal are first written into a file: midscope merge NEW.h5 FILE.\n"
-      "A virtual file, such as a sweep by several processes leaves, is copied into one that "
-      "stands\n"
-      "alone: midscope merge ONE.h5 RUN.h5.";
+      "A virtual file, such as a sweep by several processes writes, is copied into a complete\n"
+      "one: midscope merge ONE.h5 RUN.h5.";
   command.positionals = {"out", "files"};
   command.options = {
       out, files,

@@ -247,7 +247,7 @@ std::vector<OptionDescription> ProbeOptions(const ProbeRegistry& probes) {
   add({WithOption("what to change, one setting"), BeyondContextOption()});
   add({OutOption("the HDF5 file to write"),
        FlagOption("overwrite", "replace the file where it exists"), JsonOption(), PluginOption(),
-       FlagOption("list", "tell what each probe measures, and do nothing else")});
+       FlagOption("list", "describe each probe, and do nothing else")});
   RefuseTakenOptions(probes, options);
   add(probes.Options());
   return options;
@@ -260,10 +260,10 @@ Command ProbeCommandWith(const ProbeRegistry& probes) {
   command.description =
       "Runs one prompt once and stores what the probes read: last-query attention, "
       "position-awareness\n"
-      "scores, position ratios, logits, and hidden channels or residual rows where asked for.\n"
+      "scores, position ratios, logits, and hidden channels or residual rows where requested.\n"
       "--probes names others. With --places or --samples a task's prompts run one after "
       "another.\n\n"
-      "Probes (--list tells more of each):\n" +
+      "Probes (--list describes each):\n" +
       ProbeSummaries(probes);
   command.informs = "list";
   command.positionals = {"model"};

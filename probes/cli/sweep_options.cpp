@@ -24,8 +24,8 @@ std::vector<OptionDescription> GridOptions() {
       TextListOption("also", "another model to ask the same, may be given more than once");
   OptionDescription task = TextListOption(
       "task",
-      "what is asked (see midscope help tasks), may be given more than once; {size} in it "
-      "stands for the numbers of --size");
+      "the task (see midscope help tasks), may be given more than once; {size} in it is replaced "
+      "by the numbers of --size");
   task.default_value = std::vector<std::string>{"list:lines=20"};
   OptionDescription seed =
       TextOption("seed",
