@@ -12,8 +12,8 @@
 #include "gui/files/result_file.h"
 #include "gui/main_window.h"
 #include "gui/panels/model_panel.h"
+#include "gui/panels/prompt_panel.h"
 #include "gui/panels/record_panel.h"
-#include "gui/panels/subject_panel.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
@@ -23,12 +23,12 @@
 namespace midscope {
 namespace {
 
-constexpr int kRecentFiles = 9;  // as many as there are keys Ctrl+1 to Ctrl+9
+constexpr int kRecentFiles = 9;  // one for each key Ctrl+1 to Ctrl+9
 constexpr QLatin1String kRecentKey("recent_files");
 constexpr QLatin1String kModelOptionsKey("model_options");
 constexpr QLatin1String kSessionEnding(".midscope");
 
-// By its name, or by what HDF5 files begin with: a sweep's file may have any name.
+// By the file's ending or the HDF5 signature: a sweep's file may have any name.
 bool IsResults(const QString& path) {
   if (path.endsWith(QLatin1String(".h5")) || path.contains(QLatin1String(".h5::"))) return true;
   QFile file(path);
@@ -84,7 +84,7 @@ void FileMenu::Remember(const QString& file) {
 void FileMenu::NoteModel() {
   const auto& model = window_->session()->model();
   if (!model) {
-    opening_.clear();  // a model was asked for since
+    opening_.clear();  // a model was requested since
     return;
   }
   const QString name = window_->model()->model();
@@ -160,7 +160,7 @@ SavedSession FileMenu::session() const {
   SavedSession saved;
   saved.model = window_->model()->model().toStdString();
   saved.model_options = window_->model()->options()->Checked();
-  saved.subject = window_->subject()->subject();
+  saved.prompt_request = window_->prompt_panel()->prompt_request();
   if (!current.prompts().empty()) saved.place_index = static_cast<int64_t>(current.place());
   saved.channel = current.channel();
   saved.samples = current.samples();
@@ -174,7 +174,7 @@ void FileMenu::Apply(const SavedSession& saved) {
   Session* current = window_->session();
   window_->model()->SetModel(QString::fromStdString(saved.model));
   window_->model()->options()->SetOptions(saved.model_options);
-  window_->subject()->SetSubject(saved.subject);
+  window_->prompt_panel()->SetPrompt(saved.prompt_request);
   current->Cancel();
   current->SetSamples(saved.samples);
   current->SetChannel(saved.channel);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The File menu: models, results, sessions and pictures, and what is remembered of them from start
-// to start.
+// The File menu: models, results, sessions, pictures and recent files.
 #pragma once
 
 #include <QObject>
@@ -24,26 +23,26 @@ class FileMenu : public QObject {
   FileMenu(MainWindow* window, QMenu* menu);
   ~FileMenu() override;
 
-  // From now on recent files and the options of the model are kept in this file, and those that it
-  // holds are used. Without this call nothing is remembered.
+  // Stores recent files and the options of the model in this file, and restores those it holds.
+  // Without this call nothing is stored.
   void Remember(const QString& file);
   static QString UsualSettingsFile();
 
-  // A model, a session (.midscope) or a file of results (.h5), which comes a little later
-  // (ResultsOpened). Errors go to the error bar.
+  // Opens a model, a session (.midscope) or a file of results (.h5), which is read asynchronously
+  // (ResultsOpened). Errors are shown on the error bar.
   void OpenPath(const QString& path);
   void OpenSession(const QString& path);
-  // Results that have not come yet are not shown any more.
+  // Results that are still being read are not shown.
   void StopOpening() { opening_.clear(); }
   void SaveSession(const QString& path);
   SavedSession session() const;
   void Apply(const SavedSession& session);
-  // Writes what is on the screen; what is left out is told on the error bar.
+  // Writes what is on the screen; the error bar names what is left out.
   void SaveResultsTo(const QString& path);
   QStringList recent() const { return recent_; }
 
  Q_SIGNALS:
-  // A file of results is on the screen, or its error on the bar.
+  // A file of results is shown, or its error is on the error bar.
   void ResultsOpened();
 
  private:
@@ -64,7 +63,7 @@ class FileMenu : public QObject {
   QMenu* recent_menu_ = nullptr;
   QStringList recent_;  // newest first
   std::unique_ptr<QSettings> settings_;
-  QString opening_;  // results that were asked for last and have not come; empty: none
+  QString opening_;  // results that are being read; empty: none
   ResultOpener opener_;
 };
 

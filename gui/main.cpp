@@ -14,8 +14,8 @@
 #include "gui/files/command_line.h"
 #include "gui/main_window.h"
 #include "gui/panels/model_panel.h"
+#include "gui/panels/prompt_panel.h"
 #include "gui/panels/record_panel.h"
-#include "gui/panels/subject_panel.h"
 #include "gui/plots/plot.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
@@ -41,17 +41,17 @@ bool HasDisplay() {
 }
 
 void TakePicture(QApplication& app, midscope::MainWindow& window, const QString& path) {
-  // The last replies have only queued their redraws.
+  // Redraws of the last replies are still queued.
   for (midscope::Plot* plot : window.plots()) plot->replot();
   const bool written = window.grab().save(path);
   app.exit(written ? 0 : Complain(QStringLiteral("'%1': it could not be written").arg(path)));
 }
 
-// Takes the picture when the first cycle of a model, or the first sample of a file, has come to
-// rest.
+// Takes the screenshot when all requests of a model are answered, or the first sample of a file is
+// shown.
 void ScreenshotAtRest(QApplication& app, midscope::MainWindow& window, const QString& path) {
   midscope::Session* session = window.session();
-  // A moment later, when rows whose texts have changed are laid out.
+  // A moment later: rows whose texts have changed must be laid out first.
   auto* soon = new QTimer(&app);
   soon->setSingleShot(true);
   QObject::connect(soon, &QTimer::timeout, &app,
@@ -85,7 +85,7 @@ int RunWindow(QApplication& app, const GuiCommand& command) {
     window.model()->options()->SetText(name, value);
   }
   if (command.samples) window.session()->SetSamples(*command.samples);
-  if (!command.prompt_task.isEmpty()) window.subject()->SetTask(command.prompt_task);
+  if (!command.prompt_task.isEmpty()) window.prompt_panel()->SetTask(command.prompt_task);
   if (!command.setting_b.isEmpty()) {
     window.history()->Change({{}, midscope::ParseIntervention(command.setting_b.toStdString())},
                              false);
@@ -100,7 +100,7 @@ int RunWindow(QApplication& app, const GuiCommand& command) {
   return QApplication::exec();
 }
 
-// As main's, for as long as it lives; Qt takes out what it has understood.
+// Must outlive QApplication, which removes the arguments that it has read.
 class ArgumentVector {
  public:
   explicit ArgumentVector(const QStringList& arguments) {
@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
   try {
     QStringList arguments;
     for (int i = 0; i < argc; ++i) arguments << QString::fromLocal8Bit(argv[i]);
-    // Qt has options of its own, --plugin among them, which is ours here.
+    // Qt's own options are separated first: --plugin is also Qt's.
     const midscope::SplitArguments split = midscope::SplitQtArguments(arguments);
     const GuiCommand command = midscope::ReadCommandLine(split.own);
     if (command.task == GuiTask::kPrintAndLeave) {

@@ -23,10 +23,10 @@
 #include "gui/panels/head_map_panel.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/outcome_panel.h"
+#include "gui/panels/prompt_panel.h"
 #include "gui/panels/record_panel.h"
 #include "gui/panels/sample_bar.h"
 #include "gui/panels/settings_panel.h"
-#include "gui/panels/subject_panel.h"
 #include "gui/plots/attention_plot.h"
 #include "gui/plots/channel_plot.h"
 #include "gui/plots/head_map_plot.h"
@@ -54,7 +54,7 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
   history_ = new SettingHistory(this);
   selection_ = new HeadSelection(this);
   model_ = new ModelPanel;
-  subject_ = new SubjectPanel;
+  prompt_panel_ = new PromptPanel;
   settings_ = new SettingsPanel;
   head_map_ = new HeadMapPanel(session_, selection_);
   attention_ = new AttentionPanel(session_, selection_);
@@ -75,7 +75,8 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
 }
 
 MainWindow::~MainWindow() {
-  // Children die in the order of their making; the panels look at the session until then.
+  // Children are destroyed in creation order: from here on no signal of the session may reach a
+  // panel.
   session_->disconnect();
 }
 
@@ -83,7 +84,7 @@ void MainWindow::Arrange() {
   auto* side = new QWidget;
   auto* side_column = new QVBoxLayout(side);
   side_column->addWidget(model_);
-  side_column->addWidget(subject_);
+  side_column->addWidget(prompt_panel_);
   side_column->addWidget(settings_);
   side_column->addStretch(1);
   auto* scroll = new QScrollArea;
@@ -127,7 +128,7 @@ void MainWindow::Arrange() {
   statusBar()->addPermanentWidget(what_if_text_);
   auto* help = new QLabel(Plot::MouseHelp());
   help->setEnabled(false);
-  // What does not fit is cut; it does not hold the window wide.
+  // Text that does not fit is elided, so that it does not set the window's minimum width.
   help->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   statusBar()->addPermanentWidget(help, 1);
   resize(QSize(1540, 960).boundedTo(screen()->availableSize()));
@@ -151,7 +152,7 @@ void MainWindow::MakeMenus() {
   run->addAction(tr("&Cancel"), QKeySequence(Qt::CTRL | Qt::Key_Period), session_,
                  &Session::Cancel);
   QMenu* view = menuBar()->addMenu(tr("&View"));
-  // Single letters only while the map has the focus: elsewhere they are text.
+  // Single letters are shortcuts only while the map has the focus: elsewhere they are text.
   const std::pair<MapMode, QKeySequence> modes[] = {
       {MapMode::kA, Qt::Key_A}, {MapMode::kB, Qt::Key_B}, {MapMode::kDifference, Qt::Key_D}};
   const QString names[] = {tr("Map of &A"), tr("Map of &B"), tr("Map of the &difference B − A")};
@@ -175,7 +176,7 @@ void MainWindow::MakeMenus() {
 void MainWindow::WireSession() {
   connect(session_, &Session::ModelChanged, this, &MainWindow::ShowModel);
   connect(session_, &Session::PromptsChanged, this,
-          [this] { subject_->ShowPlaces(session_->prompts(), session_->place()); });
+          [this] { prompt_panel_->ShowPlaces(session_->prompts(), session_->place()); });
   connect(session_, &Session::PromptsChanged, this, [this] {
     const Record* prompt = session_->prompt();
     settings_->OfferPassages(prompt ? Texts(*prompt, "span_name") : QStringList());
@@ -187,7 +188,7 @@ void MainWindow::WireSession() {
   connect(session_, &Session::WhatIfTimed, this, &MainWindow::ShowWhatIf);
   connect(session_, &Session::SettingsChanged, this, [this] {
     const SettingPair shown{session_->setting(Side::kA), session_->setting(Side::kB)};
-    // A file brings settings of its own, which are where undo begins.
+    // A file sets the settings; undo begins with them.
     if (shown != history_->current()) history_->Reset(shown);
     settings_->Show(shown);
   });
@@ -196,9 +197,9 @@ void MainWindow::WireSession() {
 
 void MainWindow::WirePanels() {
   connect(model_, &ModelPanel::OpenAsked, this, &MainWindow::Open);
-  connect(subject_, &SubjectPanel::RunAsked, this, &MainWindow::Run);
-  connect(subject_, &SubjectPanel::Edited, this, &MainWindow::RefreshWaiting);
-  connect(subject_, &SubjectPanel::PlaceChosen, this, [this](int index) {
+  connect(prompt_panel_, &PromptPanel::RunAsked, this, &MainWindow::Run);
+  connect(prompt_panel_, &PromptPanel::Edited, this, &MainWindow::RefreshWaiting);
+  connect(prompt_panel_, &PromptPanel::PlaceChosen, this, [this](int index) {
     if (index >= 0) session_->SetPlace(static_cast<size_t>(index));
   });
   connect(outcome_->plot(), &OutcomePlot::PlaceChosen, this, [this](qint64 place) {
@@ -209,8 +210,8 @@ void MainWindow::WirePanels() {
   });
   connect(selection_, &HeadSelection::Changed, settings_, &SettingsPanel::OfferHead);
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
-  connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool moving) {
-    session_->SetSettings(pair.a, pair.b, moving);
+  connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool dragging) {
+    session_->SetSettings(pair.a, pair.b, dragging);
     settings_->Show(pair);
   });
 }
@@ -218,23 +219,24 @@ void MainWindow::WirePanels() {
 void MainWindow::Run() {
   errors_->Try([this] {
     if (session_->model()) {
-      session_->SetSubject(subject_->subject());
+      session_->SetPrompt(prompt_panel_->prompt_request());
     } else {
-      session_->Open(model_->request(), subject_->subject());
+      session_->Open(model_->request(), prompt_panel_->prompt_request());
     }
   });
 }
 
-// Numbers on the screen are of what was run, not of what the panel says now.
+// The numbers on the screen are of the prompt request that was run, not of the panel's.
 void MainWindow::RefreshWaiting() {
-  const std::optional<Subject>& shown = session_->shown_subject();
+  const std::optional<PromptRequest>& shown = session_->shown_prompt_request();
   bool waiting = false;
   try {
-    waiting = shown && SubjectText(subject_->subject()) != SubjectText(*shown);
+    waiting =
+        shown && PromptRequestText(prompt_panel_->prompt_request()) != PromptRequestText(*shown);
   } catch (const Error&) {
-    waiting = true;  // what can't be run is not what is shown
+    waiting = true;  // a request that can't be run differs from the shown one
   }
-  subject_->SetWaiting(waiting);
+  prompt_panel_->SetWaiting(waiting);
 }
 
 void MainWindow::ShowModel() {
@@ -272,9 +274,9 @@ void MainWindow::OpenModel(const QString& model) {
 
 void MainWindow::Open() {
   files_->StopOpening();
-  std::optional<Subject> subject;
-  errors_->Try([this, &subject] { subject = subject_->subject(); });
-  errors_->Try([this, &subject] { session_->Open(model_->request(), subject); });
+  std::optional<PromptRequest> prompt_request;
+  errors_->Try([this, &prompt_request] { prompt_request = prompt_panel_->prompt_request(); });
+  errors_->Try([this, &prompt_request] { session_->Open(model_->request(), prompt_request); });
 }
 
 void MainWindow::OpenPath(const QString& path) { files_->OpenPath(path); }

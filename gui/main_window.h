@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window: puts the panels beside each other and wires them to the session. Nothing else.
+// The main window: lays out the panels and connects them to the session.
 #pragma once
 
 #include <QMainWindow>
@@ -28,7 +28,7 @@ class SampleBar;
 class Session;
 class SettingHistory;
 class SettingsPanel;
-class SubjectPanel;
+class PromptPanel;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -38,14 +38,14 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   void OpenModel(const QString& model);
-  // What the panels say.
+  // Opens the model that the panels describe.
   void Open();
   void OpenPath(const QString& path);  // a model, a session or a file of results, by its ending
 
   Session* session() const { return session_; }
   FileMenu* files() const { return files_; }
   ModelPanel* model() const { return model_; }
-  SubjectPanel* subject() const { return subject_; }
+  PromptPanel* prompt_panel() const { return prompt_panel_; }
   SettingsPanel* settings() const { return settings_; }
   SettingHistory* history() const { return history_; }
   HeadSelection* selection() const { return selection_; }
@@ -54,13 +54,13 @@ class MainWindow : public QMainWindow {
   ChannelPanel* channel() const { return channel_; }
   OutcomePanel* outcome() const { return outcome_; }
   RecordPanel* records() const { return records_; }
-  // Outcome and records, one before the other.
+  // Tabs: outcome, records.
   QTabWidget* lower_right() const { return lower_right_; }
   SampleBar* samples() const { return samples_; }
   ErrorBar* errors() const { return errors_; }
   QLabel* what_if_text() const { return what_if_text_; }
   std::vector<Plot*> plots() const;
-  // Writes all plots into the folder in all formats; errors go to the error bar.
+  // Writes all plots into the folder in all formats; errors are shown on the error bar.
   void ExportTo(const QString& folder);
 
  protected:
@@ -82,7 +82,7 @@ class MainWindow : public QMainWindow {
   HeadSelection* selection_;
   FileMenu* files_;
   ModelPanel* model_;
-  SubjectPanel* subject_;
+  PromptPanel* prompt_panel_;
   SettingsPanel* settings_;
   HeadMapPanel* head_map_;
   AttentionPanel* attention_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A window in which the ratios of ratios(FILE) are written: taken from what is on the screen,
-// pasted or typed, then kept in a file and used as setting B.
+// A dialog that edits the ratios of ratios(FILE): copied from the screen, pasted or typed, then
+// written to a file and used as setting B.
 #pragma once
 
 #include <QDialog>
@@ -20,13 +20,14 @@ class RatioEditor : public QDialog {
   explicit RatioEditor(MainWindow* window);
 
   RatioTable* table() const { return table_; }
-  // Where Use keeps its files: one for each set of numbers, named by their digest.
+  // The folder of the files that Use writes, one per set of numbers, named by their digest.
   void SetFolder(const QString& folder) { folder_ = folder; }
   static QString UsualFolder();
 
-  // The ratios of B's run, or A's where B has none, or 1 everywhere.
+  // Copies the ratios of B's run, or A's where B has none, or 1 everywhere.
   void TakeFromScreen();
-  // Keeps the table in the folder and makes it B's position scheme. Errors go to the error bar.
+  // Writes the table to the folder and sets it as B's position scheme. Errors are shown on the
+  // error bar.
   void Use();
   void SaveAs(const QString& path);
 

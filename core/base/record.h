@@ -2,6 +2,19 @@
 // What a measurement is: named arrays over named axes. The command line prints it, the window draws
 // it, the store writes it, and none of the three reads anything else. Holds no tensor, no Qt type,
 // no HDF5 handle.
+//
+// Example:
+//
+// clang-format off
+//   Record record;
+//   record.name = "row_entropy";
+//   record.axes = {{"layer", 2, "", {}, {}}, {"head", 3, "", {}, {}}};
+//   record.arrays = {
+//       {"entropy", {"layer", "head"}, std::vector<float>(6), "nats", "entropy of the last row"}};
+//   record.attributes["prompt_tokens"] = int64_t{271};
+//   record.signal = "entropy";
+//   record.Check();
+// clang-format on
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,8 @@ bool IsVariableName(std::string_view name) {
                      [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
-// Discarded where the text is not JSON. Throws where it goes deeper than what copies it can follow.
+// A discarded value where the text is not JSON. Throws where it nests deeper than copying can
+// follow.
 Json ParseVariables(std::string_view text) {
   constexpr int kMaxDepth = 50;
   return Json::parse(
@@ -41,7 +42,7 @@ Json ParseVariables(std::string_view text) {
 }
 
 Json ReadValue(std::string_view text) {
-  // As Python writes them: somebody who copies enable_thinking=False means no text.
+  // Python's spelling: enable_thinking=False is not meant as a text.
   if (text == "True") return true;
   if (text == "False") return false;
   if (text == "None") return nullptr;

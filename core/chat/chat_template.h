@@ -18,7 +18,7 @@ struct ChatMessage {
   std::string content;
 };
 
-// Texts that templates write by name; empty: the model has none.
+// The texts of variables in templates; empty: the model has none.
 struct ChatTokens {
   std::string bos;
   std::string eos;
@@ -27,17 +27,17 @@ struct ChatTokens {
 // The tokenizer's.
 ChatTokens ChatTokensOf(const Tokenizer& tokenizer);
 
-// The messages as text, by the template given (Jinja, see jinja.h), as apply_chat_template of
-// transformers renders it with the variables of `options` as keyword arguments. The date is that of
-// `options`, never today's, so that the same messages give the same text. Throws Error for a
-// template that can't be rendered exactly, that goes beyond a limit (jinja_limits.h), for what the
-// template itself refuses, and for no messages at all.
+// Renders the messages with the given template (Jinja, see jinja.h), as apply_chat_template of
+// transformers with the variables of `options` as keyword arguments. The date is that of `options`,
+// never today's, so that the same messages give the same text. Throws Error for a template that
+// can't be rendered exactly, that exceeds a limit (jinja_limits.h), for what the template itself
+// refuses, and for no messages.
 std::string RenderChat(std::string_view template_text, const std::vector<ChatMessage>& messages,
                        bool add_generation_prompt, const ChatTokens& tokens = {},
                        const ChatOptions& options = {});
 
-// The same with the tokenizer's template and tokens. Where the tokenizer asks for BOS and the
-// template did not write it, it stands first: the text is complete, and no BOS belongs before it.
+// The same with the tokenizer's template and tokens. Where the tokenizer adds BOS and the template
+// did not write it, it is put first: the text is complete, and no BOS may be added.
 std::string RenderChat(const Tokenizer& tokenizer, const std::vector<ChatMessage>& messages,
                        bool add_generation_prompt, const ChatOptions& options = {});
 
@@ -54,8 +54,8 @@ bool IsChatFamily(std::string_view name);
 // read, is larger than 1 MiB, empty, or not UTF-8.
 std::string ReadChatTemplate(const std::filesystem::path& path);
 
-// The template that `name_or_file` stands for: a family's, else that of the file. Throws Error:
-// what the two functions above throw; where it is neither, one that names the families.
+// The template named `name_or_file`: a family's, else that of the file. Throws Error: what the two
+// functions above throw; where it is neither, one that names the families.
 std::string FindChatTemplate(const std::string& name_or_file);
 
 }  // namespace midscope

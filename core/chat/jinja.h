@@ -19,6 +19,7 @@ struct Node;
 using NodePtr = std::unique_ptr<Node>;
 
 // A part of an expression or a statement. What the members hold depends on the kind:
+// clang-format off
 //   kText: text. kPrint: [expression]. kIf: [condition, then, otherwise or null].
 //   kFor: names, [list, body, condition or null, otherwise or null].
 //   kSet: names (NAME, or NAME and ATTRIBUTE), [value]. kCapture: names, [body].
@@ -29,6 +30,7 @@ using NodePtr = std::unique_ptr<Node>;
 //   kFilter, kTest: text, [value, arguments...], names as for kCall. kBinary: text (operator),
 //   [left, right]. kNot, kNegate: [value]. kChoice: [value, condition, otherwise or null].
 //   kList: elements. kDict: key, value, key, value, ...
+// clang-format on
 enum class Kind : uint8_t {
   kText,
   kPrint,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the parsers of jinja_expressions.h and jinja_parser.cpp stand on: where they are among the
+// Base of the parsers of jinja_expressions.h and jinja_parser.cpp: the current position among the
 // lexemes of a template, and how nodes are made there. Internal to core.
 #pragma once
 

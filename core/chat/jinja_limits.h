@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How much a chat template may use. A template comes with a model's files, so it is written by
-// others; no template of a model needs a tenth of this. What goes beyond ends in an Error that says
-// "chat template" and the limit, in less than a second. Internal to core.
+// Resource limits of chat templates. A template comes with a model's files and is not trusted;
+// known templates need less than a tenth of these. Exceeding one throws an Error that names "chat
+// template" and the limit, in less than a second. Internal to core.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ inline constexpr size_t kMaxMadeBytes = size_t{256} << 20;  // of all values mad
 // What one rendering has used so far.
 class Budget {
  public:
-  // One step is one part of an expression or statement, or 64 bytes looked through.
+  // One step is one part of an expression or statement, or 64 bytes searched.
   void Step(size_t line, size_t count = 1) {
     steps_ += static_cast<int64_t>(count);
     if (steps_ > kMaxSteps) FailLimit(line, kMaxSteps, "steps");
@@ -43,20 +43,20 @@ class Budget {
   size_t made_ = 0;
 };
 
-// Where in the template an operation is, and what pays for it.
+// The position of an operation in the template, and its budget.
 struct At {
   Budget& budget;
   size_t line;
 
   void Step(size_t count = 1) const { budget.Step(line, count); }
-  // Before `bytes` bytes are looked through.
+  // Call before `bytes` bytes are searched.
   void Scan(size_t bytes) const { Step(1 + bytes / 64); }
-  // Before a text of so many bytes is made.
+  // Call before a text of `bytes` bytes is made.
   void MakeText(size_t bytes) const {
     if (bytes > kMaxTextBytes) FailLimit(line, int64_t{kMaxTextBytes} >> 20, "MiB in one text");
     budget.Make(line, bytes + 64);
   }
-  // Before a list or mapping of so many items is made.
+  // Call before a list or mapping of `items` items is made.
   void MakeItems(size_t items) const {
     if (items > kMaxItems) FailLimit(line, kMaxItems, "items in one list or mapping");
     budget.Make(line, 64 + items * 32);

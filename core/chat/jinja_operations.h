@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the template language can do with values, as Python and Jinja do it. Each throws Error: for
-// what the values do not have, what is not supported, and a limit. Internal to core.
+// Operations of the template language on values, with the semantics of Python and Jinja. Each
+// throws Error for unsupported operations and limits. Internal to core.
 #pragma once
 
 #include <string>

@@ -52,7 +52,7 @@ Value Value::List(Items items, const At& at) {
 }
 
 Value Value::Mapping(Entries entries, const At& at) {
-  // The key stands in the entry and in the index.
+  // The key is stored in the entry and in the index.
   at.MakeItems(4 * entries.all().size());
   int depth = 0;
   for (const auto& [key, value] : entries.all()) {
@@ -133,7 +133,7 @@ int Value::depth() const {
   if (const auto* entries = std::get_if<std::shared_ptr<const Held<Entries>>>(&storage_))
     return (*entries)->depth;
   if (loop() != nullptr) return loop()->items.depth() + 1;
-  // What a namespace holds is let go by the renderer, so it adds nothing to how deep values go.
+  // A namespace's values are released by the renderer, so it does not add to a value's depth.
   return 0;
 }
 

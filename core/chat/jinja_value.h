@@ -36,7 +36,7 @@ class Entries {
   std::map<std::string, size_t, std::less<>> index_;
 };
 
-// What `loop` stands for; changes as the loop goes on.
+// The variable `loop`; changes during the loop.
 struct Loop;
 
 enum class Function : uint8_t { kRaiseException, kStrftimeNow, kNamespace, kRange, kDict };
@@ -49,13 +49,13 @@ class Value {
   static Value Of(int64_t value) { return Value(Storage(value)); }
   static Value Of(size_t value) { return Of(static_cast<int64_t>(value)); }
   static Value Of(double value) { return Value(Storage(value)); }
-  // No charge to the budget: of what the program or the template's text holds itself.
+  // Not charged to the budget: for values of the program or the template's text.
   static Value Text(std::string text);
-  // These three charge what they make.
+  // These three charge the size of the value.
   static Value Text(std::string text, const At& at);
   static Value List(Items items, const At& at);
   static Value Mapping(Entries entries, const At& at);
-  // Changed in place by {% set NAME.ATTRIBUTE %}; shared by all that hold it.
+  // Changed in place by {% set NAME.ATTRIBUTE %}; shared by all its users.
   static Value Namespace(std::shared_ptr<Entries> entries);
   static Value Of(std::shared_ptr<Loop> loop) { return Value(Storage(std::move(loop))); }
   static Value Of(Function function) { return Value(Storage(function)); }

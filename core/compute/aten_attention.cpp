@@ -13,7 +13,7 @@
 namespace midscope {
 namespace {
 
-// Above this the copies of tables start anew.
+// Above this size the copies of tables are dropped.
 constexpr int64_t kTableBytes = int64_t{256} << 20;
 
 // [rows, heads, head_dim] of x [rows, heads * head_dim].
@@ -31,7 +31,7 @@ at::Tensor HeadsFirst(const at::Tensor& x, int64_t rows, int64_t head_dim, int64
       .contiguous();
 }
 
-// Whether all query heads of each group see keys rotated alike.
+// Whether all query heads of each group use equally rotated keys.
 bool GroupsShareTables(std::span<const kernels::RotaryView> tables, int64_t group) {
   for (size_t head = 0; head < tables.size(); ++head) {
     const size_t first = head / static_cast<size_t>(group) * static_cast<size_t>(group);
@@ -51,7 +51,7 @@ at::Tensor Range(int64_t first, int64_t last, at::Device device) {
   return at::arange(first, last, at::TensorOptions().dtype(at::kLong).device(device));
 }
 
-// The first key that any row from absolute row `row` on sees.
+// The first key that is visible to any row from absolute row `row` on.
 int64_t FirstSeenKey(const kernels::AttentionShape& shape, const RowEdits& edits, int64_t row) {
   int64_t first = kernels::FirstVisibleKey(shape, row);
   for (const kernels::KeyRange& hidden : edits.hidden) {
@@ -92,7 +92,7 @@ at::Tensor Mixed(const at::Tensor& weights, const at::Tensor& values) {
 
 }  // namespace
 
-// Some of the query heads, whole groups, with their rotated keys.
+// A range of query heads in whole groups, with their rotated keys.
 struct AtenOps::HeadRange {
   int64_t first_head = 0;
   int64_t heads = 0;
@@ -100,7 +100,7 @@ struct AtenOps::HeadRange {
   at::Tensor far_keys;  // as far rows see them; undefined where none does
 };
 
-AtenOps::DeviceTable AtenOps::TableOf(const HeadTables& tables,
+AtenOps::DeviceTable AtenOps::TableOf(const RotaryTables& tables,
                                       const kernels::RotaryView& view) const {
   const auto found = tables_.find(view.cos);
   if (found != tables_.end()) return found->second;
@@ -122,13 +122,13 @@ AtenOps::DeviceTable AtenOps::TableOf(const HeadTables& tables,
 
 // x [rows, heads, head_dim] from table row first_row on, each head by its own table: float32
 // [heads, rows, head_dim].
-at::Tensor AtenOps::Rotated(const at::Tensor& x, const HeadTables& tables,
+at::Tensor AtenOps::Rotated(const at::Tensor& x, const RotaryTables& tables,
                             std::span<const kernels::RotaryView> views, int64_t first_row) const {
   const int64_t rows = x.size(0);
   at::Tensor out = at::empty({x.size(1), rows, x.size(2)}, x.options().dtype(at::kFloat));
   out.copy_(x.transpose(0, 1));
   for (size_t begin = 0, end = 0; begin < views.size(); begin = end) {
-    // Neighbouring heads with one table are turned at once.
+    // Adjacent heads with the same table are rotated in one operation.
     while (end < views.size() && views[end].cos == views[begin].cos) ++end;
     if (!views[begin].cos) continue;
     const DeviceTable table = TableOf(tables, views[begin]);
@@ -147,7 +147,7 @@ at::Tensor AtenOps::Rotated(const at::Tensor& x, const HeadTables& tables,
 }
 
 AtenOps::HeadRange AtenOps::MakeRange(const kernels::AttentionShape& shape, const at::Tensor& k,
-                                      const HeadTables& tables, int64_t first_head,
+                                      const RotaryTables& tables, int64_t first_head,
                                       int64_t heads) const {
   const int64_t group = shape.heads / shape.key_value_heads;
   const bool shared = GroupsShareTables(tables.k, group);
@@ -167,7 +167,7 @@ AtenOps::HeadRange AtenOps::MakeRange(const kernels::AttentionShape& shape, cons
 
 // Products of queries, scaled, and keys: [heads of the range, rows, keys]. Arguments as of Weights.
 at::Tensor AtenOps::Products(const kernels::AttentionShape& shape, const HeadRange& range,
-                             const at::Tensor& q, const HeadTables& tables, int64_t first_row,
+                             const at::Tensor& q, const RotaryTables& tables, int64_t first_row,
                              int64_t rows, int64_t first_key, int64_t last_key) const {
   const auto first = static_cast<size_t>(range.first_head);
   const auto count = static_cast<size_t>(range.heads);
@@ -212,7 +212,7 @@ at::Tensor AtenOps::OfHeads(const std::vector<float>& values, const HeadRange& r
 // last_key), outside of which they see none: [heads of the range, rows, keys]. q: those rows, all
 // heads.
 at::Tensor AtenOps::Weights(const kernels::AttentionShape& shape, const HeadRange& range,
-                            const at::Tensor& q, const HeadTables& tables, int64_t first_row,
+                            const at::Tensor& q, const RotaryTables& tables, int64_t first_row,
                             int64_t rows, int64_t first_key, int64_t last_key) const {
   at::Tensor logits = Products(shape, range, q, tables, first_row, rows, first_key, last_key);
   if (shape.softcap > 0) logits.div_(shape.softcap).tanh_().mul_(shape.softcap);
@@ -231,7 +231,7 @@ at::Tensor AtenOps::Weights(const kernels::AttentionShape& shape, const HeadRang
 }
 
 bool AtenOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& q,
-                        const at::Tensor& k, const at::Tensor& v, const HeadTables& tables,
+                        const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                         const at::Tensor& out, kernels::CancelFlag cancel) const {
   const int64_t group = shape.heads / shape.key_value_heads;
   const int64_t of_keys = GroupsShareTables(tables.k, group) ? 1 : group;
@@ -263,7 +263,7 @@ bool AtenOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& 
 }
 
 at::Tensor AtenOps::AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
-                                     const at::Tensor& k, const HeadTables& tables) const {
+                                     const at::Tensor& k, const RotaryTables& tables) const {
   const int64_t first_key = FirstSeenKey(shape, tables.edits, shape.first_query);
   const int64_t last_key = shape.first_query + shape.query_rows;
   const HeadRange range = MakeRange(shape, k, tables, 0, shape.heads);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels' work on LibTorch's own threads, so that the program has one pool.
+// Runs kernels on LibTorch's own threads, so that the program has one thread pool.
 #pragma once
 
 #include "kernels/parallel.h"

@@ -8,7 +8,7 @@
 namespace midscope {
 namespace {
 
-// Rows of a weight matrix turned into float32 at once.
+// Number of rows of a weight matrix that are converted to float32 at a time.
 constexpr int64_t kOutputChunk = 8192;
 
 at::Tensor Activated(Activation activation, const at::Tensor& x) {
@@ -66,7 +66,7 @@ void AtenOps::Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, fl
     values = values - middle;
     if (mean) mean->copy_(middle.squeeze(-1));
   }
-  // Of a layer norm: 1 / deviation, for the mean is off by now.
+  // Of a layer norm: 1 / deviation, because the mean is subtracted by now.
   const at::Tensor inverse = InverseRms(values, epsilon);
   if (scale) scale->copy_(inverse.squeeze(-1));
   values = (values * inverse).mul_(OnDevice(norm.weight));

@@ -17,8 +17,8 @@ namespace midscope {
 // are not rounded then.
 void MultiplyByAten(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y);
 
-// What one block of attention may take; one query row and one key-value head are taken whatever
-// they need. Logits are there up to three times while softmax works.
+// Memory limit of one block of attention; one query row and one key-value head always run. Up to
+// three copies of the logits exist during softmax.
 struct AttentionLimits {
   int64_t logit_floats = int64_t{16} << 20;
   int64_t query_rows = 512;
@@ -33,8 +33,8 @@ class AtenOps : public LayerOps {
 
   at::Device device() const override { return device_; }
   bool host_memory() const override { return false; }
-  // Vectors of norms and biases are copied to the device once and known by their address: they
-  // must not change, move or end before this does.
+  // Vectors of norms and biases are copied to the device once, and found by address: they must not
+  // change, move or be freed before this object.
   void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
                  const at::Tensor& out, const at::Tensor* mean,
                  const at::Tensor* scale) const override;
@@ -49,35 +49,35 @@ class AtenOps : public LayerOps {
   void RankOneUpdate(const at::Tensor& x, const at::Tensor& amount, const at::Tensor& direction,
                      const at::Tensor& out) const override;
   bool Attention(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
-                 const at::Tensor& v, const HeadTables& tables, const at::Tensor& out,
+                 const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out,
                  kernels::CancelFlag cancel) const override;
   at::Tensor AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
-                              const at::Tensor& k, const HeadTables& tables) const override;
+                              const at::Tensor& k, const RotaryTables& tables) const override;
   void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                       const at::Tensor& v, const at::Tensor& out) const override;
 
  private:
   // cos and sin of a table, [rows, pairs] on the device.
   struct DeviceTable {
-    std::shared_ptr<const RotaryCache::Table> host;  // keeps the address from being used anew
+    std::shared_ptr<const RotaryCache::Table> host;  // keeps the address from being reused
     at::Tensor cos;
     at::Tensor sin;
   };
   struct HeadRange;
   at::Tensor OnDevice(const std::vector<float>& values) const;
   at::Tensor Upload(const std::vector<float>& values) const;
-  DeviceTable TableOf(const HeadTables& tables, const kernels::RotaryView& view) const;
-  at::Tensor Rotated(const at::Tensor& x, const HeadTables& tables,
+  DeviceTable TableOf(const RotaryTables& tables, const kernels::RotaryView& view) const;
+  at::Tensor Rotated(const at::Tensor& x, const RotaryTables& tables,
                      std::span<const kernels::RotaryView> views, int64_t first_row) const;
   HeadRange MakeRange(const kernels::AttentionShape& shape, const at::Tensor& k,
-                      const HeadTables& tables, int64_t first_head, int64_t heads) const;
+                      const RotaryTables& tables, int64_t first_head, int64_t heads) const;
   at::Tensor OfHeads(const std::vector<float>& values, const HeadRange& range) const;
   at::Tensor Products(const kernels::AttentionShape& shape, const HeadRange& range,
-                      const at::Tensor& q, const HeadTables& tables, int64_t first_row,
+                      const at::Tensor& q, const RotaryTables& tables, int64_t first_row,
                       int64_t rows, int64_t first_key, int64_t last_key) const;
   at::Tensor Weights(const kernels::AttentionShape& shape, const HeadRange& range,
-                     const at::Tensor& q, const HeadTables& tables, int64_t first_row, int64_t rows,
-                     int64_t first_key, int64_t last_key) const;
+                     const at::Tensor& q, const RotaryTables& tables, int64_t first_row,
+                     int64_t rows, int64_t first_key, int64_t last_key) const;
 
   at::Device device_;
   AttentionLimits limits_;

@@ -95,7 +95,7 @@ void HighwayOps::RankOneUpdate(const at::Tensor& x, const at::Tensor& amount,
 }
 
 bool HighwayOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& q,
-                           const at::Tensor& k, const at::Tensor& v, const HeadTables& tables,
+                           const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                            const at::Tensor& out, kernels::CancelFlag cancel) const {
   return kernels::Attention(shape, Read(q, shape.head_dim), Read(k, shape.head_dim),
                             Read(v, shape.head_dim), tables.Positions(), Write(out, shape.head_dim),
@@ -103,7 +103,7 @@ bool HighwayOps::Attention(const kernels::AttentionShape& shape, const at::Tenso
 }
 
 at::Tensor HighwayOps::AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
-                                        const at::Tensor& k, const HeadTables& tables) const {
+                                        const at::Tensor& k, const RotaryTables& tables) const {
   at::Tensor weights = at::empty({shape.query_rows, shape.heads, shape.key_rows},
                                  at::TensorOptions().dtype(at::kFloat));
   kernels::AttentionWeights(shape, Read(q, shape.head_dim), Read(k, shape.head_dim),

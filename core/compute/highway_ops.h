@@ -8,7 +8,7 @@ namespace midscope {
 
 class HighwayOps : public LayerOps {
  public:
-  // `executor` outlives this.
+  // `executor` must outlive this object.
   HighwayOps(kernels::Dtype dtype, const kernels::Executor& executor)
       : dtype_(dtype), executor_(executor) {}
 
@@ -28,10 +28,10 @@ class HighwayOps : public LayerOps {
   void RankOneUpdate(const at::Tensor& x, const at::Tensor& amount, const at::Tensor& direction,
                      const at::Tensor& out) const override;
   bool Attention(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
-                 const at::Tensor& v, const HeadTables& tables, const at::Tensor& out,
+                 const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out,
                  kernels::CancelFlag cancel) const override;
   at::Tensor AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
-                              const at::Tensor& k, const HeadTables& tables) const override;
+                              const at::Tensor& k, const RotaryTables& tables) const override;
   void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                       const at::Tensor& v, const at::Tensor& out) const override;
 

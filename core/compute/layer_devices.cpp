@@ -31,7 +31,7 @@ std::unique_ptr<LayerOps> MakeOps(const DeviceName& name, kernels::Dtype dtype,
 
 LayerDevices::LayerDevices(const Placement& placement, kernels::Dtype dtype,
                            const kernels::Executor& executor) {
-  // By default LibTorch lets GPUs sum bfloat16 products in bfloat16 here and there.
+  // By default LibTorch allows GPUs to sum some bfloat16 products in bfloat16.
   at::globalContext().setAllowBF16ReductionCuBLAS(false);
   for (const DeviceShare& share : placement.shares) {
     ops_.push_back(MakeOps(share.device, dtype, executor));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The devices that a decoder's layers are on, with their operations, and the weights brought there.
-// Internal to core.
+// The devices of a decoder's layers, with their operations; moves the weights there. Internal to
+// core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,14 +22,14 @@ namespace midscope {
 class LayerDevices {
  public:
   LayerDevices() = default;
-  // `placement`: with every layer count filled in, checked. `executor` outlives this.
+  // `placement`: with every layer count resolved, checked. `executor` must outlive this object.
   LayerDevices(const Placement& placement, kernels::Dtype dtype, const kernels::Executor& executor);
   // One device for all of `layers` layers (for tests of operations on devices without a name).
   LayerDevices(std::unique_ptr<LayerOps> ops, int64_t layers);
 
-  // Of the layer; `layer` = number of layers: of what follows the last one, on its device.
+  // Device of the layer; `layer` = number of layers: of the final norm and logits.
   const LayerOps& Of(int64_t layer) const;
-  // [layer + 1], the last being that of the norm and logits after the last layer.
+  // [layer + 1], the last is that of the final norm and logits.
   std::vector<at::Device> Devices() const;
 
  private:
@@ -37,13 +37,13 @@ class LayerDevices {
   std::vector<size_t> of_layer_;
 };
 
-// Moves every matrix to the device of its layer, one by one, so that at no time there is more than
-// one of them twice; on devices other than the plain CPU they are expanded, however they are
-// stored. The embeddings stay in host memory. Throws Error where a device's memory is too small.
+// Moves every matrix to the device of its layer, one by one, so that at most one exists twice; on
+// devices other than the plain CPU they are expanded, in any storage. The embeddings stay in host
+// memory. Throws Error where a device's memory is too small.
 void PlaceWeights(const LayerDevices& devices, const Placement& placement,
                   const kernels::Executor& executor, Weights* weights);
 
-// What to tell when the memory of one of the devices does not hold `what`.
+// The error for a device whose memory is too small for `what`.
 Error DeviceMemoryError(const Placement& placement, const std::string& what);
 
 }  // namespace midscope

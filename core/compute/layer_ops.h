@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a decoder block does besides its matrix products with many rows, as operations on the device
-// that holds its tensors. Two of them: HighwayOps (Midscope's kernels, on the CPU) and AtenOps
-// (LibTorch's own operations, on any device). Shapes and dtypes are those of kernels/normalise.h
-// and kernels/attention.h; rows of x, q, k, v and out are contiguous but may lie further apart.
-// Arithmetic is float32 whatever the tensors hold. Internal to core.
+// The operations of a decoder block other than matrix products with many rows, on the device of its
+// tensors. Two implementations: HighwayOps (Midscope's kernels, on the CPU) and AtenOps (LibTorch's
+// operations, on any device). Shapes and dtypes are those of kernels/normalise.h and
+// kernels/attention.h; rows of x, q, k, v and out are contiguous, with any distance. Arithmetic is
+// float32 for all dtypes. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,8 +21,8 @@
 
 namespace midscope {
 
-// Where the heads of a layer stand. Tables are in host memory; `owned` keeps them there.
-struct HeadTables {
+// The rotary tables of a layer's heads. Tables are in host memory; `owned` keeps them alive.
+struct RotaryTables {
   std::vector<std::shared_ptr<const RotaryCache::Table>> owned;
   std::vector<kernels::RotaryView> q;  // [head]; without data: not rotated
   std::vector<kernels::RotaryView> k;  // [head]
@@ -34,7 +34,7 @@ struct HeadTables {
   std::vector<kernels::RotaryView> far_k;  // [head], or empty
   int64_t near = 0;                        // kernels::FarPositions' window; 0: all keys are near
   RowEdits edits;
-  // [head], or empty: what is made of weights and z afterwards (Infini-attention's local part).
+  // [head], or empty: factor of the resulting weights and z (Infini-attention's local part).
   std::vector<float> share;
   kernels::HeadPositions Positions() const {
     return {q,
@@ -53,12 +53,12 @@ class LayerOps {
   virtual ~LayerOps() = default;
 
   virtual at::Device device() const = 0;
-  // False: kernels and hooks do not read the tensors where they lie: matrix products are AtenOps'
+  // False: kernels and hooks can't read the tensors in place: matrix products are AtenOps'
   // (MultiplyByAten), and hooks get copies.
   virtual bool host_memory() const = 0;
 
-  // out = norm(x), [rows, width]. mean and scale [rows] float32 get what the norm found, unless
-  // null; an RMS norm leaves mean alone.
+  // out = norm(x), [rows, width]. mean and scale [rows] float32 receive the norm's statistics,
+  // unless null; an RMS norm does not write mean.
   virtual void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
                          const at::Tensor& out, const at::Tensor* mean,
                          const at::Tensor* scale) const = 0;
@@ -71,7 +71,7 @@ class LayerOps {
   virtual void AddBias(const at::Tensor& x, const std::vector<float>& bias) const = 0;
   // residual += update.
   virtual void Add(const at::Tensor& residual, const at::Tensor& update) const = 0;
-  // out = activation(gate) * up of x = [gate, up] side by side; not gated: activation(x), and `out`
+  // out = activation(gate) * up of x = [gate, up] in one row; not gated: activation(x), and `out`
   // may be x.
   virtual void Activate(Activation activation, bool gated, const at::Tensor& x,
                         const at::Tensor& out) const = 0;
@@ -79,16 +79,16 @@ class LayerOps {
   virtual void RankOneUpdate(const at::Tensor& x, const at::Tensor& amount,
                              const at::Tensor& direction, const at::Tensor& out) const = 0;
 
-  // Of the shape's query rows q [query_rows, heads * head_dim] over keys and values [>= key_rows,
-  // key_value_heads * head_dim], both before rotation: z into out [query_rows, heads * head_dim].
-  // False, with `out` unfinished, when `cancel` was set.
+  // For the shape's query rows q [query_rows, heads * head_dim] over keys and values [>= key_rows,
+  // key_value_heads * head_dim], both before rotation: writes z to out [query_rows, heads *
+  // head_dim]. Returns false, with `out` incomplete, when `cancel` was set.
   virtual bool Attention(const kernels::AttentionShape& shape, const at::Tensor& q,
-                         const at::Tensor& k, const at::Tensor& v, const HeadTables& tables,
+                         const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                          const at::Tensor& out, kernels::CancelFlag cancel) const = 0;
-  // For few rows: the weights themselves, [query_rows, heads, key_rows] float32, on the device.
+  // For few rows: the attention weights, [query_rows, heads, key_rows] float32, on the device.
   virtual at::Tensor AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
-                                      const at::Tensor& k, const HeadTables& tables) const = 0;
-  // out = weights v. Weights of keys that none of the rows sees are not read.
+                                      const at::Tensor& k, const RotaryTables& tables) const = 0;
+  // out = weights v. Weights of keys that are hidden from all rows are not read.
   virtual void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                               const at::Tensor& v, const at::Tensor& out) const = 0;
 };

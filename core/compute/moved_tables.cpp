@@ -6,8 +6,8 @@
 namespace midscope {
 namespace {
 
-// Those of the `rows` rows of `to` that are in [begin, end), from the rows `shift` further on of
-// `from`. A prompt in chunks may move tokens that are yet to come.
+// Copies those of the `rows` rows of `to` that are in [begin, end), from the rows `shift` further
+// on of `from`. A prompt in chunks may move tokens of a later chunk.
 void CopyRows(const std::vector<float>& from, int64_t pairs, const MovedTokens& moved, int64_t rows,
               std::vector<float>& to) {
   const int64_t end = std::min(moved.end, rows);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rotary tables for tokens that stand at other positions than their rows say. Internal to core.
+// Rotary tables for tokens whose position differs from their row. Internal to core.
 #pragma once
 
 #include <map>
@@ -12,17 +12,17 @@
 
 namespace midscope {
 
-// One pass's tables, made once for all layers that share them.
+// The tables of one pass, made once for all layers that share them.
 class MovedTables {
  public:
   using Table = std::shared_ptr<const RotaryCache::Table>;
 
-  // `table` with its first `rows` rows such that row t holds the angles of token t's position.
+  // `table` with its first `rows` rows permuted: row t holds the angles of token t's position.
   Table Get(const Table& table, const std::vector<MovedTokens>& moved, int64_t rows);
 
  private:
   struct Entry {
-    Table from;  // kept, so that no other table takes its address
+    Table from;  // keeps the address from being reused
     std::vector<MovedTokens> moved;
     int64_t rows;
     Table to;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Which device runs which of a model's layers, as a value: `cpu`, `cuda:0,cuda:1,cpu`,
-// `cuda:0=20,cpu=12`. Devices take layers in the order in which they stand, the first from layer 0
-// on; final norm and output matrix follow the last layer. The table of embeddings stays in host
-// memory: a prompt's rows of it are read there and go to the first device.
+// Assigns a model's layers to devices, as a value: `cpu`, `cuda:0,cuda:1,cpu`, `cuda:0=20,cpu=12`.
+// Devices take layers in the given order, the first from layer 0 on; final norm and output matrix
+// follow the last layer. The embeddings stay in host memory: a prompt's rows are read there and
+// copied to the first device.
 //
-// `cpu:portable` is the CPU by the same LibTorch operations as on a GPU instead of Midscope's own
-// kernels: slower, and a second device where there is no GPU. What it computes is copied to hooks,
-// as from a GPU.
+// `cpu:portable` is the CPU with the LibTorch operations of a GPU instead of Midscope's own
+// kernels: slower, but a second device where there is no GPU. Hooks get copies, as from a GPU.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,7 @@ struct DeviceName {
 
 struct DeviceShare {
   DeviceName device;
-  int64_t layers = 0;  // 0: an even part of what the counts of the others leave
+  int64_t layers = 0;  // 0: an even part of the layers without count
   bool operator==(const DeviceShare&) const = default;
 };
 
@@ -37,24 +36,24 @@ struct Placement {
   bool IsPlainCpu() const;
 };
 
-// Throws Error (usage): a device that there is no word for, a count that is no number above 0.
-// Whether the machine has the device is looked at by CheckDevices.
+// Throws Error (usage): an unknown device, a count that is not a number above 0. CheckDevices
+// checks whether the machine has the device.
 Placement ParsePlacement(std::string_view text);
 
 // "cuda:0", "cpu:portable".
 std::string DeviceText(const DeviceName& device);
-// Reads back as the same value.
+// Parses back to the same value.
 std::string PrintPlacement(const Placement& placement);
 
-// The placement with the number of layers of each share filled in. Shares without a count take the
-// remaining layers evenly, the first ones one more where that does not come out. Throws Error
-// (usage): more devices than layers, counts that do not add up to `layers`.
+// The placement with every share's number of layers. Shares without a count share the remaining
+// layers evenly, the first ones take one more of the remainder. Throws Error (usage): more devices
+// than layers, counts whose sum is not `layers`.
 Placement FillLayers(const Placement& placement, int64_t layers);
 
 // Throws Error (usage) for a device that this build or this machine does not have.
 void CheckDevices(const Placement& placement);
 
-// What CheckDevices takes here: "cpu", "cpu:portable" and the GPUs that are found.
+// The devices that CheckDevices accepts here: "cpu", "cpu:portable" and the GPUs that are found.
 std::vector<DeviceName> AvailableDevices();
 
 }  // namespace midscope

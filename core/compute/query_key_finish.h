@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What some models do to q, k and v between projection and rotation: a clamp (mpt), a norm of q and
-// k (qwen3, gemma3, olmo2). Neither is linear, so channel scaling needs q, k and v from before.
-// Internal to core.
+// Changes that some models apply to q, k and v between projection and rotation: a clamp (mpt), a
+// norm of q and k (qwen3, gemma3, olmo2). Neither is linear, so channel scaling needs q, k and v
+// from before. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,20 +14,20 @@
 
 namespace midscope {
 
-// False: projections go into attention as they are.
+// False: projections are used unchanged.
 inline bool FinishesQueryKey(const ModelConfig& config) {
   return config.query_key_norm != QueryKeyNorm::kNone || config.clip_qkv > 0;
 }
-// The same of values, which only a clamp changes.
+// The same for values, which only a clamp changes.
 inline bool FinishesValue(const ModelConfig& config) { return config.clip_qkv > 0; }
 
-// out [rows, heads * head_dim] from x of the same shape (which may be `out`); rows of both may lie
-// further apart. `norm`: the layer's query_norm or key_norm, or empty.
+// out [rows, heads * head_dim] from x of the same shape (which may be `out`); rows of both may
+// have any distance. `norm`: the layer's query_norm or key_norm, or empty.
 void FinishHeads(const ModelConfig& config, const LayerOps& ops, const std::vector<float>& norm,
                  int64_t heads, const at::Tensor& x, at::Tensor out);
 
-// q, k and v of a layer side by side, [rows, (heads + 2 key_value_heads) * head_dim]: `projected`
-// itself where there is nothing to do.
+// q, k and v of a layer in one row, [rows, (heads + 2 key_value_heads) * head_dim]: `projected`
+// itself where the model changes nothing.
 at::Tensor FinishQueryKeyValue(const ModelConfig& config, const LayerOps& ops,
                                const LayerWeights& weights, const at::Tensor& projected);
 

@@ -6,13 +6,13 @@
 namespace midscope {
 namespace {
 
-// Above this the cache starts anew; tables in use live on through their users' pointers.
+// Above this size the cache is emptied; tables in use stay alive through their users' pointers.
 constexpr int64_t kMaximumBytes = int64_t{256} << 20;
-// Tables grow in steps, so that decoding token by token does not make one each.
+// Tables grow in steps, so that decoding token by token does not make one per token.
 constexpr int64_t kRowStep = 256;
 
-// Rows first .. first + rows - 1 of the table, each position's angles once for all rows that stand
-// there.
+// Rows first .. first + rows - 1 of the table; the angles of a position are computed once for all
+// rows with it.
 void FillRows(const std::vector<double>& inverse_frequency, double magnitude, double ratio,
               const RowPositions& positions, int64_t first, int64_t rows,
               RotaryCache::Table& table) {

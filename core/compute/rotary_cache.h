@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // cos/sin tables by frequencies and position ratio, made once and shared by the layers and heads
-// that stand at the same positions.
+// with the same positions.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ class RotaryCache {
     kernels::RotaryView View() const { return {cos.data(), sin.data(), pairs}; }
   };
 
-  // A table with at least `rows` rows, made on the executor's threads. Safe to call from several
-  // threads. Null where `cancel` was set before it was made.
+  // A table with at least `rows` rows, made on the executor's threads. Thread-safe. Null where
+  // `cancel` was set before it was made.
   std::shared_ptr<const Table> Get(const std::vector<double>& inverse_frequency, double magnitude,
                                    double ratio, int64_t rows, RowPositions positions = {},
                                    const kernels::Executor& executor = kernels::SerialExecutor(),

@@ -17,11 +17,12 @@
 namespace midscope {
 namespace {
 
-// Rows of a product between two looks at the cancel flag; also bounds what kernels pack.
+// Rows of a product between two checks of the cancel flag; also bounds what kernels pack.
 constexpr int64_t kRowChunk = 1024;
 
-// What a product by LibTorch does between two looks at the cancel flag: so many multiply-adds (some
-// milliseconds a core), or, with wide matrices, the least block that still keeps the cores busy.
+// Work of a product by LibTorch between two checks of the cancel flag: this many multiply-adds
+// (some milliseconds per core), or, with wide matrices, the smallest block that keeps the cores
+// busy.
 constexpr int64_t kMultiplyAdds = int64_t{1} << 29;
 constexpr int64_t kLeastRows = 256;
 constexpr int64_t kLeastOutputs = 1024;
@@ -58,7 +59,7 @@ void MultiplyExpanded(const at::Tensor& x, const at::Tensor& weight, const at::T
   }
 }
 
-// The same in bfloat16 with a matrix as it lies in the file.
+// The same in bfloat16 with a matrix as stored in the file.
 void MultiplyInTiles(const kernels::BlockMatrix& weight, const at::Tensor& x, const at::Tensor& y,
                      const ProductContext& context) {
   for (int64_t first = 0; first < x.size(0); first += kRowChunk) {
@@ -82,7 +83,7 @@ kernels::BlockMatrix RowsOf(kernels::BlockMatrix matrix, int64_t first, int64_t 
   return matrix;
 }
 
-// A tensor over memory that somebody else keeps. Products only read it.
+// A tensor over memory of another owner. Products only read it.
 at::Tensor View(const void* data, int64_t rows, int64_t columns, kernels::Dtype dtype) {
   return at::from_blob(const_cast<void*>(data), {rows, columns},
                        at::TensorOptions().dtype(TorchType(dtype)));
@@ -163,7 +164,7 @@ void WeightMatrix::MultiplyPart(const StoredPart& part, const at::Tensor& x, con
   }
 }
 
-// Whether the file's bytes are the rows that a product of the run's dtype reads.
+// Whether the file's bytes have the layout that a product of the run's dtype reads.
 bool WeightMatrix::LiesReady(const kernels::BlockMatrix& matrix) const {
   const auto ready =
       dtype_ == kernels::Dtype::kFloat32 ? kernels::BlockType::kF32 : kernels::BlockType::kBF16;
@@ -203,7 +204,7 @@ void WeightMatrix::Row(int64_t row, void* out) const {
   }
   const StoredPart& part = PartOf(row);
   const kernels::BlockMatrix one = RowsOf(part.matrix, row - part.first, 1);
-  // Rows are few among many: each is looked at when it is read.
+  // Rows are few of many: each is checked when it is read.
   if (!kernels::AllFinite(one, kernels::SerialExecutor())) throw NotFinite(path_, part.name);
   kernels::DequantiseRows(one, dtype_, out, kernels::SerialExecutor());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A matrix of weights, wherever it lies: expanded to the run's dtype in memory of its own, or as
-// the file has it. Internal to core.
+// A matrix of weights: expanded to the run's dtype in its own memory, or as stored in the file.
+// Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,19 +20,18 @@ namespace midscope {
 
 at::ScalarType TorchType(kernels::Dtype dtype);
 
-// What is thrown where a file's tensor holds infinities or NaN.
+// The error for a file's tensor with infinities or NaN.
 Error NotFinite(const std::string& path, const std::string& tensor);
 
-// What a product is handed besides its operands.
+// The context of a product.
 struct ProductContext {
   const kernels::Executor& executor;
   const JobContext& job;
 };
 
-// [outputs, inputs]. A stored matrix is a stack of the file's tensors, one under another, whose
-// memory map must outlive it. Whether its values are finite is looked at before its first use (the
-// products, Row and Column then throw Error); expanded ones have been looked at when they were
-// made. Not for two threads at once.
+// [outputs, inputs]. A stored matrix is a stack of the file's tensors, whose memory map must
+// outlive it. Its values are checked for finiteness before its first use (the products, Row and
+// Column then throw Error); expanded ones when they are made. Not thread-safe.
 class WeightMatrix {
  public:
   struct Part {
@@ -51,12 +50,12 @@ class WeightMatrix {
   const at::Tensor& expanded() const { return expanded_; }
 
   // y = x weight^T. x [rows, inputs] and y [rows, outputs] of the run's dtype, contiguous. Many
-  // rows: a stored matrix is dequantised to the run's dtype some rows at a time, into one scratch
-  // for all matrices; what has that dtype in the file is used where it lies. Throws Cancelled.
+  // rows: a stored matrix is dequantised to the run's dtype in blocks of rows, into one scratch
+  // buffer for all matrices; a matrix stored in that dtype is used in place. Throws Cancelled.
   void Multiply(const at::Tensor& x, const at::Tensor& y, const ProductContext& context) const;
 
   // The same for up to kernels::kMatrixVectorRows rows, y of `y_dtype`: the run's or float32. A
-  // stored matrix is read as it lies, its weights rounded to nothing coarser than float32.
+  // stored matrix is read in place; its weights have at least float32's precision.
   void MultiplyFew(const at::Tensor& x, void* y, kernels::Dtype y_dtype,
                    const kernels::Executor& executor) const;
 
@@ -64,8 +63,8 @@ class WeightMatrix {
   // are on; y may be float32 where the others are bfloat16. Throws Cancelled.
   void MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y, const JobContext& job) const;
 
-  // Dequantises the matrix, if it is stored, into memory of its own. Throws Error where it holds
-  // values that are not finite.
+  // Dequantises a stored matrix into its own memory. Throws Error where it has values that are not
+  // finite.
   void Expand(const kernels::Executor& executor);
   // Expands the matrix and brings it to the device.
   void MoveTo(at::Device device, const kernels::Executor& executor);

@@ -6,8 +6,8 @@
 namespace midscope {
 namespace {
 
-// Models below run fastest expanded, and are the small ones that are run many times; above, a copy
-// of the weights is what a machine may not have room for.
+// Smaller models run fastest expanded, and are often run many times; for larger ones a machine may
+// lack the memory for a copy of the weights.
 constexpr int64_t kExpandedBytes = int64_t{1} << 30;
 
 }  // namespace
@@ -18,8 +18,7 @@ WeightStorage ResolveStorage(WeightStorage asked, const ModelConfig& config, ker
                                                                       : WeightStorage::kStored;
 }
 
-// They are read again from a cache, not from memory, and there are enough of them for a matrix
-// product to reach its speed.
+// Few enough to stay in a cache, and enough for a matrix product to reach its speed.
 int64_t WeightsAtOnce(int64_t inputs, kernels::Dtype dtype) {
   constexpr int64_t kBytes = int64_t{8} << 20;
   constexpr int64_t kMultiple = 64;

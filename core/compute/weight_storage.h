@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a model's matrices are while it runs.
+// The storage of a model's matrices during runs.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace midscope {
 
-// kExpanded: dequantised to the run's dtype when the model is opened. kStored: as they lie in the
-// file, dequantised in the products. kAuto: expanded where that takes at most 1 GiB.
+// kExpanded: dequantised to the run's dtype when the model is opened. kStored: as in the file,
+// dequantised in the products. kAuto: expanded where that takes at most 1 GiB.
 enum class WeightStorage { kAuto, kStored, kExpanded };
 
-// What kAuto comes to for this model; others come back as they are.
+// Resolves kAuto for this model; others are returned unchanged.
 WeightStorage ResolveStorage(WeightStorage asked, const ModelConfig& config, kernels::Dtype dtype);
 
 // Rows of a stored matrix with `inputs` columns that are dequantised at a time.
 int64_t WeightsAtOnce(int64_t inputs, kernels::Dtype dtype);
 
-// Bytes that products of stored weights take beside the file: what is dequantised at a time.
+// Bytes that products of stored weights need beside the file: the block of dequantised rows.
 int64_t StoredScratchBytes(const ModelConfig& config, kernels::Dtype dtype);
 
 }  // namespace midscope

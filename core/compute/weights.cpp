@@ -76,8 +76,7 @@ class Loader {
     int64_t outputs;
   };
 
-  // Projections of one input, one under another. A part without a bias beside one that has one gets
-  // zeros.
+  // Stacks projections of one input. A part without a bias beside one that has one gets zeros.
   Projection Stack(int64_t inputs, const std::vector<Part>& parts) {
     int64_t outputs = 0;
     for (const Part& part : parts) outputs += part.outputs;
@@ -109,12 +108,12 @@ class Loader {
     return {source_.path(), tensors, dtype_};
   }
 
-  // What a user finds in the file.
+  // The name in the file.
   static std::string FileName(const TensorRef& tensor, const std::string& name) {
     return tensor.file_name.empty() ? name : tensor.file_name;
   }
 
-  // Throws unless the tensor is there and has this shape: what is read from it is bounded by it.
+  // Throws unless the tensor exists with this shape, which bounds what is read from it.
   const TensorRef& Require(const std::string& name, int64_t rows, int64_t columns) const {
     const TensorRef* tensor = source_.Find(name);
     if (tensor == nullptr) {

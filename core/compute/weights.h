@@ -19,7 +19,7 @@ struct Norm {
   std::vector<float> bias;    // [width], or empty: none
 };
 
-// Projections that read the same input lie in one matrix, so that they cost one product.
+// Projections that read the same input are in one matrix, so that they cost one product.
 struct Projection {
   WeightMatrix weight;      // [outputs, inputs]
   std::vector<float> bias;  // [outputs], or empty: none
@@ -46,10 +46,10 @@ struct Weights {
   std::vector<LayerWeights> layers;
 };
 
-// Matrices expanded to `dtype` one by one, or left where they lie in `source`, which must then
-// outlive them (kStored; not kAuto). Throws Error on a tensor that is missing or has another shape
-// than the source's description asks for, and on values that are not finite (in a stored matrix:
-// when it is first used); Cancelled.
+// Matrices expanded to `dtype` one by one, or left in `source`, which must then outlive them
+// (kStored; not kAuto). Throws Error for a tensor that is missing or has another shape than the
+// source's description, and for values that are not finite (in a stored matrix: when it is first
+// used); Cancelled.
 Weights LoadWeights(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage,
                     const kernels::Executor& executor, const JobContext& context);
 

@@ -18,15 +18,15 @@
 namespace midscope {
 namespace {
 
-// Rows whose attention weights are written out at once when hooks look at them: bounds the memory
-// of patterns to rows x heads x keys.
+// Rows whose attention weights are written at a time for hooks: bounds the memory of patterns to
+// rows x heads x keys.
 constexpr int64_t kPatternRows = 8;
-// Up to so many rows the weights are computed row by row; more go through the blocked kernel.
+// Up to this number of rows the weights are computed row by row; more rows use the blocked kernel.
 constexpr int64_t kFewRows = 4;
 
 }  // namespace
 
-// What stays the same while one layer of one sequence is attended to.
+// Constants of the attention of one layer and sequence.
 struct AttentionStep::Inputs {
   const LayerOps& ops;
   SequencePass& sequence;
@@ -53,7 +53,7 @@ struct AttentionStep::Inputs {
   const Trace::Storage& Store() const { return sequence.trace->storage(); }
   const AttentionPlan& Plan() const { return sequence.plans[static_cast<size_t>(layer)]; }
   // Weights of few rows, as they count in z.
-  at::Tensor Weights(const kernels::AttentionShape& shape, const HeadTables& tables,
+  at::Tensor Weights(const kernels::AttentionShape& shape, const RotaryTables& tables,
                      const at::Tensor& q, const at::Tensor& k) const {
     at::Tensor counted = ops.AttentionWeights(shape, q, k, tables);
     if (!tables.share.empty()) ScaleHeads(tables.share, counted);
@@ -63,7 +63,8 @@ struct AttentionStep::Inputs {
 
 namespace {
 
-kernels::AttentionShape Shape(const ModelConfig& config, const HeadTables& tables, RowRange rows) {
+kernels::AttentionShape Shape(const ModelConfig& config, const RotaryTables& tables,
+                              RowRange rows) {
   return {rows.last - rows.first, rows.last,       rows.first,    config.heads,
           config.key_value_heads, config.head_dim, tables.window, tables.softcap};
 }
@@ -85,7 +86,7 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
   StoreKeysAndValues(in);
   AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
   ResolvePlan(in, plan);
-  const HeadTables tables = MakeTables(plan, PositionRows(plan.edits, sequence.rows));
+  const RotaryTables tables = MakeTables(plan, PositionRows(plan.edits, sequence.rows));
 
   const RowRange active{sequence.active_first, sequence.rows};
   RowRange overridden{active.last, active.last};
@@ -119,8 +120,8 @@ void AttentionStep::StoreKeysAndValues(const Inputs& in) {
     store(in.Store().ProjectedValues(in.layer), in.projected, values_begin);
 }
 
-// Fills in the ratios that the last prompt query decides. They are frozen with the prompt: rows
-// that come later, and re-runs that leave the rows before alone, take them from the trace.
+// Sets the ratios that the last prompt query decides. They are frozen with the prompt: later rows,
+// and re-runs that do not change earlier rows, take them from the trace.
 void AttentionStep::ResolvePlan(const Inputs& in, AttentionPlan& plan) {
   const bool by_score = plan.ratio_rule && !RatiosAreFixed(*plan.ratio_rule);
   const auto& given = in.sequence.request->ratios;
@@ -129,7 +130,7 @@ void AttentionStep::ResolvePlan(const Inputs& in, AttentionPlan& plan) {
   const bool decide = by_score && !given && !frozen;
 
   at::Tensor last_row;
-  LookUnrotated(in, plan, decide ? &last_row : nullptr);
+  ShowUnrotated(in, plan, decide ? &last_row : nullptr);
   if (!plan.ratio_rule) return;
   if (given) {
     for (int64_t head = 0; head < config_.heads; ++head) {
@@ -154,10 +155,10 @@ void AttentionStep::ResolvePlan(const Inputs& in, AttentionPlan& plan) {
 // Attention weights of q and k without positions (not rotated, no ALiBi; window, segment and soft
 // cap as in the layer): for the last prompt query when a ratio rule needs it (`last_row`), and for
 // hooks.
-void AttentionStep::LookUnrotated(const Inputs& in, const AttentionPlan& plan,
+void AttentionStep::ShowUnrotated(const Inputs& in, const AttentionPlan& plan,
                                   at::Tensor* last_row) {
   const SequencePass& sequence = in.sequence;
-  HeadTables plain;
+  RotaryTables plain;
   plain.q.resize(static_cast<size_t>(config_.heads));
   plain.k = plain.q;
   plain.scale.assign(static_cast<size_t>(config_.heads), static_cast<float>(plan.logit_scale));
@@ -174,15 +175,15 @@ void AttentionStep::LookUnrotated(const Inputs& in, const AttentionPlan& plan,
   if (last_row) *last_row = weights_of(last);
   for (int64_t row = wanted.first; row < wanted.last; ++row) {
     ThrowIfCancelled();
-    // Hooks may write into what they see, the ratios come from what was there.
+    // Hooks may write into their view; the ratios are computed before.
     const bool known = last_row && row == last.first;
     ShowWeights(in.ops, sequence, {HookSite::kPatternUnrotated, in.layer}, row,
                 known ? last_row->clone() : weights_of({row, row + 1}));
   }
 }
 
-HeadTables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) {
-  HeadTables tables;
+RotaryTables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) {
+  RotaryTables tables;
   tables.scale.assign(plan.q_ratio.size(), static_cast<float>(plan.logit_scale));
   tables.alibi_slopes = plan.alibi_slopes;
   tables.window = plan.window;
@@ -192,7 +193,7 @@ HeadTables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) {
     tables.k = tables.q;
     return tables;
   }
-  // Heads that stand alike get the very same table: kernels share rotated keys between equal
+  // Heads with the same positions get the same table: kernels share rotated keys between equal
   // pointers.
   std::map<std::pair<double, RowPositions>, kernels::RotaryView> known;
   const auto views_of = [&](const std::vector<double>& ratios, RowPositions positions) {
@@ -222,17 +223,17 @@ HeadTables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) {
   return tables;
 }
 
-void AttentionStep::AttendClean(const Inputs& in, const HeadTables& tables, RowRange rows) {
+void AttentionStep::AttendClean(const Inputs& in, const RotaryTables& tables, RowRange rows) {
   if (rows.empty()) return;
   AttendSegments(in, tables, rows, in.Queries(rows), {in.Keys(), in.Values()});
 }
 
-void AttentionStep::AttendSegments(const Inputs& in, const HeadTables& tables, RowRange rows,
+void AttentionStep::AttendSegments(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                    const at::Tensor& q, const Seen& seen) {
   if (!in.Plan().memory) return AttendEdited(in, tables, rows, q, seen);
   const CompressiveMemory& memory = *in.Plan().memory;
-  // The memory of the trace's own keys stays for later runs; that of scaled keys is made anew, and
-  // a trace that is gone after this run, or keeps nothing of this layer, needs neither.
+  // The memory of the trace's own keys is kept for later runs; that of scaled keys is temporary,
+  // and a trace that is discarded after this run, or does not keep this layer, needs neither.
   SegmentMemory passing;
   const bool keep = seen.k.is_same(in.Keys()) && !in.sequence.scratch &&
                     in.layer >= in.sequence.trace->first_layer();
@@ -244,7 +245,7 @@ void AttentionStep::AttendSegments(const Inputs& in, const HeadTables& tables, R
       AttendEdited(in, tables, part, queries, seen);
       continue;
     }
-    HeadTables local = tables;
+    RotaryTables local = tables;
     local.edits.hidden = {{0, start}};
     local.share = LocalShares(memory);
     AttendEdited(in, local, part, queries, seen);
@@ -253,23 +254,23 @@ void AttentionStep::AttendSegments(const Inputs& in, const HeadTables& tables, R
   }
 }
 
-void AttentionStep::AttendEdited(const Inputs& in, const HeadTables& tables, RowRange rows,
+void AttentionStep::AttendEdited(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                  const at::Tensor& q, const Seen& seen) {
   const AttentionEdits& edits = in.Plan().edits;
   if (edits.LeavesPatterns()) return AttendRows(in, tables, rows, q, seen);
   for (const RowRange& part : AlikeRows(edits, rows)) {
     ThrowIfCancelled();
-    const HeadTables edited =
+    const RotaryTables edited =
         EditTables(tables, EditsOfRow(edits, part.first, config_.heads), in.sequence.rows);
     AttendRows(in, edited, part, q.narrow(0, part.first - rows.first, part.last - part.first),
                seen);
   }
 }
 
-// The tables that rows with these edits see, for a sequence of `rows`.
-HeadTables AttentionStep::EditTables(const HeadTables& tables, const RowEdits& edits,
-                                     int64_t rows) {
-  HeadTables edited = tables;
+// The tables of rows with these edits, for a sequence of `rows`.
+RotaryTables AttentionStep::EditTables(const RotaryTables& tables, const RowEdits& edits,
+                                       int64_t rows) {
+  RotaryTables edited = tables;
   edited.edits = edits;
   edited.edits.hidden.insert(edited.edits.hidden.end(), tables.edits.hidden.begin(),
                              tables.edits.hidden.end());
@@ -287,7 +288,7 @@ HeadTables AttentionStep::EditTables(const HeadTables& tables, const RowEdits& e
 }
 
 void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan,
-                                     const HeadTables& tables, RowRange rows) {
+                                     const RotaryTables& tables, RowRange rows) {
   const ProjectionSource source{config_,    in.ops,        in.sequence, in.layer,
                                 in.weights, in.normalized, in.projected};
   const ScaledProjections scaled =
@@ -295,9 +296,9 @@ void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan
   AttendSegments(in, tables, rows, scaled.q, {scaled.k, scaled.v});
 }
 
-// z of `rows` from q (those rows); hooks see, and may change, the pattern of the rows that they
-// asked for.
-void AttentionStep::AttendRows(const Inputs& in, const HeadTables& tables, RowRange rows,
+// z of `rows` from q (those rows); hooks can read and change the pattern of the rows that they
+// requested.
+void AttentionStep::AttendRows(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                const at::Tensor& q, const Seen& seen) {
   const RowRange wanted = Intersect(rows, in.sequence.hooks->Wanted(HookSite::kPattern, in.layer));
   const kernels::AttentionShape shape = Shape(config_, tables, rows);
@@ -316,9 +317,9 @@ void AttentionStep::AttendRows(const Inputs& in, const HeadTables& tables, RowRa
   in.ops.WeightedValues(shape, weights, seen.v, in.Z(rows));
 }
 
-// Patterns of `rows` (those of q), whose z the blocked kernel has made; z is made again where a
-// hook may have changed them.
-void AttentionStep::ShowPattern(const Inputs& in, const HeadTables& tables, RowRange rows,
+// Patterns of `rows` (those of q), whose z the blocked kernel has computed; z is computed again
+// where a hook may have changed them.
+void AttentionStep::ShowPattern(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                 const at::Tensor& q, const Seen& seen) {
   const bool writes = in.sequence.hooks->Writes(HookSite::kPattern, in.layer);
   for (int64_t first = rows.first; first < rows.last; first += kPatternRows) {

@@ -26,35 +26,35 @@ class AttentionStep {
   // Of the layer, all on the device of `ops`: normalized [packed rows, hidden] (the projections'
   // input), projected [packed rows, (heads + 2 key_value_heads) * head_dim] and the same after
   // FinishQueryKeyValue. z [packed rows, heads * head_dim] receives the sequence's active rows.
-  // Keys and values of the active rows are put into the sequence's trace first. Throws Cancelled.
+  // Keys and values of the active rows are first stored in the sequence's trace. Throws Cancelled.
   void Run(const LayerOps& ops, SequencePass& sequence, int64_t layer, const LayerWeights& weights,
            const at::Tensor& normalized, const at::Tensor& projected,
            const at::Tensor& query_key_value, const at::Tensor& z);
 
  private:
   struct Inputs;
-  // What rows attend to: keys before rotation, and values. [>= rows, key_value_heads * head_dim]
+  // Keys before rotation, and values. [>= rows, key_value_heads * head_dim]
   struct Seen {
     const at::Tensor& k;
     const at::Tensor& v;
   };
   void StoreKeysAndValues(const Inputs& in);
   void ResolvePlan(const Inputs& in, AttentionPlan& plan);
-  void LookUnrotated(const Inputs& in, const AttentionPlan& plan, at::Tensor* last_row);
-  HeadTables MakeTables(const AttentionPlan& plan, int64_t rows);
-  void AttendClean(const Inputs& in, const HeadTables& tables, RowRange rows);
-  void AttendOverridden(const Inputs& in, const AttentionPlan& plan, const HeadTables& tables,
+  void ShowUnrotated(const Inputs& in, const AttentionPlan& plan, at::Tensor* last_row);
+  RotaryTables MakeTables(const AttentionPlan& plan, int64_t rows);
+  void AttendClean(const Inputs& in, const RotaryTables& tables, RowRange rows);
+  void AttendOverridden(const Inputs& in, const AttentionPlan& plan, const RotaryTables& tables,
                         RowRange rows);
   // z of `rows` from q (those rows): segment by segment where the plan has a memory.
-  void AttendSegments(const Inputs& in, const HeadTables& tables, RowRange rows,
+  void AttendSegments(const Inputs& in, const RotaryTables& tables, RowRange rows,
                       const at::Tensor& q, const Seen& seen);
-  // AttendRows of parts whose rows are edited alike.
-  void AttendEdited(const Inputs& in, const HeadTables& tables, RowRange rows, const at::Tensor& q,
-                    const Seen& seen);
-  HeadTables EditTables(const HeadTables& tables, const RowEdits& edits, int64_t rows);
-  void AttendRows(const Inputs& in, const HeadTables& tables, RowRange rows, const at::Tensor& q,
+  // AttendRows for each part of rows with equal edits.
+  void AttendEdited(const Inputs& in, const RotaryTables& tables, RowRange rows,
+                    const at::Tensor& q, const Seen& seen);
+  RotaryTables EditTables(const RotaryTables& tables, const RowEdits& edits, int64_t rows);
+  void AttendRows(const Inputs& in, const RotaryTables& tables, RowRange rows, const at::Tensor& q,
                   const Seen& seen);
-  void ShowPattern(const Inputs& in, const HeadTables& tables, RowRange rows, const at::Tensor& q,
+  void ShowPattern(const Inputs& in, const RotaryTables& tables, RowRange rows, const at::Tensor& q,
                    const Seen& seen);
   void ThrowIfCancelled() const;
 

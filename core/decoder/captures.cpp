@@ -11,7 +11,7 @@ HookRequest Read(int64_t first, int64_t last) { return {HookAccess::kRead, {firs
 
 }  // namespace
 
-HookRequest LastQueryAttention::Asks(const HookPoint& point, const SequenceInfo& sequence) {
+HookRequest LastQueryAttention::Request(const HookPoint& point, const SequenceInfo& sequence) {
   if (point.site != HookSite::kPattern) return {};
   if (keys_ != sequence.prompt_tokens) {
     keys_ = sequence.prompt_tokens;
@@ -20,8 +20,8 @@ HookRequest LastQueryAttention::Asks(const HookPoint& point, const SequenceInfo&
   return Read(sequence.prompt_tokens - 1, sequence.prompt_tokens);
 }
 
-void LastQueryAttention::See(HookView& view) {
-  // Patterns are float32 with adjacent keys: a copy a head.
+void LastQueryAttention::OnActivation(HookView& view) {
+  // Patterns are float32 with adjacent keys: one copy per head.
   for (int64_t head = 0; head < heads_; ++head) {
     const float* source = static_cast<const float*>(view.data) + head * view.strides[1];
     std::copy(source, source + keys_,
@@ -34,14 +34,14 @@ std::span<const float> LastQueryAttention::Row(int64_t layer, int64_t head) cons
       .subspan(static_cast<size_t>((layer * heads_ + head) * keys_), static_cast<size_t>(keys_));
 }
 
-HookRequest PositionAwareness::Asks(const HookPoint& point, const SequenceInfo& sequence) {
+HookRequest PositionAwareness::Request(const HookPoint& point, const SequenceInfo& sequence) {
   if (point.site != HookSite::kPatternUnrotated) return {};
   keys_ = sequence.prompt_tokens;
   counts_.resize(static_cast<size_t>(layers_ * heads_), 0);
   return Read(sequence.prompt_tokens - 1, sequence.prompt_tokens);
 }
 
-void PositionAwareness::See(HookView& view) {
+void PositionAwareness::OnActivation(HookView& view) {
   for (int64_t head = 0; head < heads_; ++head) {
     const float* row = static_cast<const float*>(view.data) + head * view.strides[1];
     kernels::CountAttendedKeys(row, 1, keys_, rule_,
@@ -60,7 +60,7 @@ std::vector<float> PositionAwareness::score() const {
 HiddenChannels::HiddenChannels(const ModelConfig& config, std::vector<int64_t> channels)
     : layers_(config.layers), channels_(std::move(channels)) {}
 
-HookRequest HiddenChannels::Asks(const HookPoint& point, const SequenceInfo& sequence) {
+HookRequest HiddenChannels::Request(const HookPoint& point, const SequenceInfo& sequence) {
   if (point.site != HookSite::kResidPost) return {};
   if (positions_ != sequence.rows) {
     positions_ = sequence.rows;
@@ -69,7 +69,7 @@ HookRequest HiddenChannels::Asks(const HookPoint& point, const SequenceInfo& seq
   return Read(0, sequence.rows);
 }
 
-void HiddenChannels::See(HookView& view) {
+void HiddenChannels::OnActivation(HookView& view) {
   for (size_t index = 0; index < channels_.size(); ++index) {
     float* values = values_.data() + (view.point.layer * static_cast<int64_t>(channels_.size()) +
                                       static_cast<int64_t>(index)) *
@@ -83,7 +83,7 @@ void HiddenChannels::See(HookView& view) {
 ResidualRows::ResidualRows(const ModelConfig& config, int64_t last_rows)
     : layers_(config.layers), hidden_(config.hidden), last_rows_(last_rows) {}
 
-HookRequest ResidualRows::Asks(const HookPoint& point, const SequenceInfo& sequence) {
+HookRequest ResidualRows::Request(const HookPoint& point, const SequenceInfo& sequence) {
   if (point.site != HookSite::kResidPost) return {};
   rows_ = std::min(last_rows_, sequence.prompt_tokens);
   first_row_ = sequence.prompt_tokens - rows_;
@@ -91,7 +91,7 @@ HookRequest ResidualRows::Asks(const HookPoint& point, const SequenceInfo& seque
   return Read(first_row_, sequence.prompt_tokens);
 }
 
-void ResidualRows::See(HookView& view) {
+void ResidualRows::OnActivation(HookView& view) {
   for (int64_t row = 0; row < view.shape[1]; ++row) {
     float* values =
         values_.data() + (view.point.layer * rows_ + view.first_row + row - first_row_) * hidden_;

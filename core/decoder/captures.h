@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ready-made reading hooks: what the product itself looks at. Each holds what it saw; memory is
-// linear in the prompt.
+// Hooks that the program itself uses. Each stores what it read; memory is linear in the prompt.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +12,16 @@
 
 namespace midscope {
 
-// Attention of the last prompt query over the keys before and at it. attention [layer, head, key],
-// key = prompt_tokens places. Under Infini-attention it is that of the query's own segment, times
-// 1 - gate where there is a segment before: what the memory gives belongs to no key, so that a row
-// sums to less than 1 by the gate.
+// Attention of the last prompt query over the keys up to and including it. attention [layer, head,
+// key], key = prompt_tokens. Under Infini-attention it is that of the query's own segment, times 1
+// - gate where there is a segment before: the memory's part belongs to no key, so that a row sums
+// to 1 minus the gate.
 class LastQueryAttention : public Hook {
  public:
   explicit LastQueryAttention(const ModelConfig& config)
       : layers_(config.layers), heads_(config.heads) {}
-  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override;
-  void See(HookView& view) override;
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
+  void OnActivation(HookView& view) override;
   int64_t keys() const { return keys_; }
   const std::vector<float>& attention() const { return attention_; }
   std::span<const float> Row(int64_t layer, int64_t head) const;
@@ -40,8 +39,8 @@ class PositionAwareness : public Hook {
  public:
   PositionAwareness(const ModelConfig& config, kernels::ThresholdRule rule)
       : layers_(config.layers), heads_(config.heads), rule_(rule) {}
-  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override;
-  void See(HookView& view) override;
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
+  void OnActivation(HookView& view) override;
   std::vector<float> score() const;
   const std::vector<int64_t>& attended_keys() const { return counts_; }  // [layer, head]
 
@@ -58,8 +57,8 @@ class PositionAwareness : public Hook {
 class HiddenChannels : public Hook {
  public:
   HiddenChannels(const ModelConfig& config, std::vector<int64_t> channels);
-  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override;
-  void See(HookView& view) override;
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
+  void OnActivation(HookView& view) override;
   int64_t positions() const { return positions_; }
   const std::vector<int64_t>& channels() const { return channels_; }
   const std::vector<float>& values() const { return values_; }
@@ -76,8 +75,8 @@ class HiddenChannels : public Hook {
 class ResidualRows : public Hook {
  public:
   ResidualRows(const ModelConfig& config, int64_t last_rows);
-  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override;
-  void See(HookView& view) override;
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
+  void OnActivation(HookView& view) override;
   int64_t rows() const { return rows_; }
   int64_t first_row() const { return first_row_; }
   const std::vector<float>& values() const { return values_; }

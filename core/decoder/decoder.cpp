@@ -26,7 +26,7 @@
 namespace midscope {
 
 struct Decoder::Parts {
-  std::unique_ptr<ModelSource> source;  // stored weights lie in it; null where they are expanded
+  std::unique_ptr<ModelSource> source;  // owns stored weights; null where they are expanded
   std::string path;
   mutable std::string hash;
   mutable std::once_flag hashed;
@@ -38,7 +38,7 @@ struct Decoder::Parts {
   LayerDevices devices;
   mutable RotaryCache rotary;
   mutable std::mutex running;             // one pass at a time: a pass uses every thread
-  mutable std::set<std::string> advised;  // what Advise has said; under `running`
+  mutable std::set<std::string> advised;  // advices that were logged; guarded by `running`
 };
 
 Decoder::Decoder(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -168,10 +168,10 @@ void CheckRequest(const RunRequest& request, const ModelConfig& config) {
   }
 }
 
-// Rows that a trace holds were made with frequencies and ratios for its length; where those of the
-// longer sequence are others (dynamic scaling, of the model or as a scheme; longrope at its
-// threshold), they are run again, as a run without a trace would: rotating the kept keys anew would
-// not do, for what they are made from has changed as well.
+// Rows in a trace were made with frequencies and ratios for its length; where those of the longer
+// sequence differ (dynamic scaling, of the model or as a scheme; longrope at its threshold), they
+// are run again, as in a run without a trace: rotating the stored keys anew would be wrong, because
+// their inputs have changed as well.
 bool SamePositions(const std::vector<AttentionPlan>& before,
                    const std::vector<AttentionPlan>& after) {
   const auto same = [](const AttentionPlan& a, const AttentionPlan& b) {
@@ -195,7 +195,7 @@ void CheckBatch(std::span<const RunRequest> requests) {
   }
 }
 
-// Which rows of each layer are computed.
+// The rows that are computed in each layer.
 void SetRows(SequencePass& sequence, int64_t layers) {
   if (sequence.request->rerun) {
     sequence.changed_row = sequence.request->rerun->first_row;
@@ -245,7 +245,7 @@ SequencePass PrepareSequence(const RunRequest& request, int64_t index, const Mod
   return sequence;
 }
 
-// Logs what a user should know of the runs, each advice once.
+// Logs advice about the runs, each once.
 void Advise(std::span<const RunRequest> requests, const ModelConfig& config,
             const JobContext& context, std::set<std::string>& said) {
   for (const RunRequest& request : requests) {
@@ -257,13 +257,13 @@ void Advise(std::span<const RunRequest> requests, const ModelConfig& config,
   }
 }
 
-// What a run that did not end leaves right in the traces.
+// Cuts traces back to the rows that are valid after an incomplete run.
 void CutBack(std::vector<SequencePass>& sequences) {
   for (SequencePass& sequence : sequences)
     sequence.trace->Truncate(std::min(sequence.changed_row.back(), sequence.trace->rows()));
 }
 
-// Layers that a re-run does not touch keep the ratios that they had.
+// Layers that a re-run does not change keep their ratios.
 void KeepRatios(SequencePass& sequence) {
   for (size_t layer = 0; layer < sequence.plans.size(); ++layer) {
     if (sequence.Runs(static_cast<int64_t>(layer))) continue;

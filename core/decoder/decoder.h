@@ -1,5 +1,18 @@
 // SPDX-License-Identifier: MIT
-// A loaded model that runs token ids. Knows nothing of tasks, files of results, or windows.
+// A loaded model that runs token ids. Independent of tasks, files of results and windows.
+//
+// Example:
+//
+// clang-format off
+//   std::shared_ptr<const Decoder> decoder = Decoder::Open("embedded", {});
+//   const std::vector<int32_t> ids = decoder->tokenizer().EncodeIds("The capital of France is");
+//   RunRequest request;
+//   request.ids = ids;
+//   request.intervention = ParseIntervention("channel(100, factor=-1, layers=8-25)");
+//   const RunResult result = decoder->RunOne(request);
+//   const int64_t last_row = static_cast<int64_t>(ids.size()) - 1;
+//   const std::span<const float> logits = result.Logits(last_row);  // [vocabulary]
+// clang-format on
 #pragma once
 
 #include <cstdint>
@@ -23,19 +36,19 @@ namespace midscope {
 
 struct DecoderOptions {
   kernels::Dtype dtype = kernels::Dtype::kFloat32;
-  int threads = 0;  // 0: as many as the machine has
-  // false: every layer sees all keys, whatever window the model was made with (as transformers does
-  // with sliding_window = None). Nothing else changes: gemma3's local layers keep their own rope.
+  int threads = 0;  // 0: all of the machine's
+  // false: every layer sees all keys, for any window of the model (as in transformers with
+  // sliding_window = None). Nothing else changes: gemma3's local layers keep their own rope.
   bool sliding_window = true;
-  // Runs may be longer than the context holds (core/plan/context_limit.h).
+  // Runs may be longer than the context (core/plan/context_limit.h).
   bool beyond_context = false;
   WeightStorage weights = WeightStorage::kAuto;
-  // Which devices run which layers; of an open decoder with every count filled in.
+  // The layers' devices; of an open decoder with every count resolved.
   Placement placement = {};
 };
 
 // [layer, head], row-major.
-struct HeadTable {
+struct HeadMatrix {
   int64_t layers = 0;
   int64_t heads = 0;
   std::vector<double> values;
@@ -44,28 +57,27 @@ struct HeadTable {
   }
 };
 
-// One sequence: a prompt, and after it perhaps an answer to score.
+// One sequence: a prompt, optionally followed by an answer to score.
 struct RunRequest {
   std::span<const int32_t> ids;  // prompt and continuation
-  // The last query is row prompt_tokens - 1; 0 means all of ids. More than ids: the prompt's rest
-  // comes with a later run on the same trace (a prompt in chunks), so no row is the last one yet;
-  // ratios that it decides must then be given.
+  // The last query is row prompt_tokens - 1; 0 means all of ids. More than ids: the rest
+  // of the prompt follows in a later run on the same trace (a prompt in chunks), so no row is the
+  // last one yet; ratios that it decides must then be given.
   int64_t prompt_tokens = 0;
   Intervention intervention;  // passages as tokens (passage.h)
   std::vector<Hook*> hooks;   // not owned; called on the running thread, in this order
-  // Rows with logits: [first, ids.size()). -1: from the last prompt row on, or the last one alone
-  // where that is yet to come.
+  // Rows with logits: [first, ids.size()). -1: from the last prompt row on, or only the last row of
+  // ids where the prompt continues in a later run.
   int64_t first_logit_row = -1;
-  // Position ratios used instead of Ms-PoE's own scores (to hold two runs side by side). [layer,
-  // head]
-  std::optional<HeadTable> ratios;
-  // Where keys, values and residual rows are kept. Null: nowhere. Rows that it holds already are
-  // taken from it and only the rest is run; but see `rerun`.
+  // Position ratios used instead of Ms-PoE's own scores (to compare two runs). [layer, head]
+  std::optional<HeadMatrix> ratios;
+  // Stores keys, values and residual rows. Null: not stored. Rows that it has already are taken
+  // from it and only the others are run; but see `rerun`.
   Trace* trace = nullptr;
-  // With a trace that holds all rows of `ids`, what changed since: in each layer rows from
-  // first_row on are run again (at or beyond the end of `ids`: none). Never rises from layer to
-  // layer; in the last it is at most the last prompt row. Layers that the trace has dropped are run
-  // for all rows where any of them changes. Needs a trace with residual.
+  // With a trace that holds all rows of `ids`, the rows to run again: in each layer rows
+  // from first_row on (at or beyond the end of `ids`: none). Must not increase from layer to layer;
+  // in the last it is at most the last prompt row. Layers that the trace has dropped are run
+  // for all rows where any of them changes. Requires a trace with residual.
   struct Rerun {
     std::vector<int64_t> first_row;  // [layer]
   };
@@ -76,7 +88,7 @@ struct RunResult {
   int64_t first_logit_row = 0;
   int64_t vocabulary = 0;
   std::vector<float> logits;  // [row - first_logit_row, vocabulary]
-  HeadTable position_ratio;   // as used for queries; 1 where the scheme has none
+  HeadMatrix position_ratio;  // as used for queries; 1 where the scheme has none
   std::span<const float> Logits(int64_t row) const {
     return std::span(logits).subspan(static_cast<size_t>((row - first_logit_row) * vocabulary),
                                      static_cast<size_t>(vocabulary));
@@ -85,23 +97,23 @@ struct RunResult {
 
 class Decoder {
  public:
-  // `model`: as OpenModel takes it. Throws Error.
+  // `model`: see OpenModel. Throws Error.
   static std::shared_ptr<Decoder> Open(const std::string& model, const DecoderOptions& options,
                                        const JobContext& context = {});
   ~Decoder();
 
   const ModelConfig& config() const;
   const Tokenizer& tokenizer() const;
-  const DecoderOptions& options() const;  // threads and weights as they turned out
+  const DecoderOptions& options() const;  // threads and weights as resolved
   const std::string& path() const;
-  // XXH3-128 of the file. Made when it is first asked for where the weights are stored: that reads
-  // the whole file.
+  // XXH3-128 of the file. With stored weights it is computed on first use, which reads the whole
+  // file.
   const std::string& hash() const;
   const std::string& chat_template() const;  // "" where the file has none
 
   // Runs the sequences packed into one batch, each row once through every matrix. Throws Error (too
-  // long, id out of range, NaN in the logits), Cancelled; a trace is then cut back to the rows that
-  // are still right.
+  // long, id out of range, NaN in the logits), Cancelled; a trace is then cut back to its valid
+  // rows.
   std::vector<RunResult> Run(std::span<const RunRequest> requests,
                              const JobContext& context = {}) const;
   RunResult RunOne(const RunRequest& request, const JobContext& context = {}) const;
@@ -109,7 +121,7 @@ class Decoder {
   // Logits of rows of the residual stream [row, hidden], as if the model ended there: final norm,
   // output, bias and soft cap (nostalgebraist's logit lens, 2020). [row, vocabulary]. Rows are
   // rounded to the run's dtype first; the last block's rows give the run's own logits within
-  // rounding. Throws std::logic_error where the rows are no multiple of the hidden width.
+  // rounding. Throws std::logic_error where the size is not a multiple of the hidden width.
   std::vector<float> Unembed(std::span<const float> residual, const JobContext& context = {}) const;
 
   // A trace for one sequence of up to `capacity` rows. With `residual`, what-if can start from any

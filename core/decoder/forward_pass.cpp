@@ -14,12 +14,12 @@
 namespace midscope {
 namespace {
 
-// Rows that go through the MLP at a time: bounds its scratch.
+// Rows of the MLP at a time: bounds its scratch memory.
 constexpr int64_t kRowChunk = 1024;
-// Rows of logits on a device at once, and of embeddings between two looks at the cancel flag.
+// Rows of logits on a device at a time, and of embeddings between two checks of the cancel flag.
 constexpr int64_t kLogitRows = 64;
 
-// As transformers has it: the factor is rounded to the run's dtype before it multiplies.
+// As in transformers, the factor is rounded to the run's dtype first.
 float RoundedTo(kernels::Dtype dtype, double value) {
   const auto single = static_cast<float>(value);
   return dtype == kernels::Dtype::kFloat32 ? single : kernels::ToFloat(kernels::ToBFloat16(single));
@@ -99,7 +99,7 @@ void ForwardPass::Pack(std::vector<SequencePass>& sequences, at::Device device) 
 }
 
 void ForwardPass::Embed(std::vector<SequencePass>& sequences) {
-  // The table is in host memory, whatever device comes first.
+  // The table is in host memory, for any first device.
   Pack(sequences, at::Device(at::kCPU));
   const int64_t row_bytes = config_.hidden * kernels::SizeOf(dtype_);
   auto* out = static_cast<std::byte*>(residual_.data_ptr());
@@ -130,7 +130,7 @@ void ForwardPass::EnterFromTrace(std::vector<SequencePass>& sequences, int64_t l
 void ForwardPass::KeepResidual(std::vector<SequencePass>& sequences, int64_t layer) {
   for (SequencePass& sequence : sequences) {
     if (!sequence.trace->has_residual() || layer < sequence.trace->first_layer()) continue;
-    // Above dropped layers, whose rows are all made again, the trace has the unchanged ones.
+    // Above dropped layers, whose rows are all computed again, the trace has the unchanged ones.
     const int64_t first =
         layer < config_.layers
             ? std::max(sequence.active_first, sequence.first_row[static_cast<size_t>(layer)])
@@ -157,7 +157,7 @@ void ForwardPass::KeepNormRows(std::vector<SequencePass>& sequences, const at::T
 
 void ForwardPass::Layer(std::vector<SequencePass>& sequences, int64_t layer) {
   EnterDevice(layer);
-  // Hooks see, and may change, what enters before it is kept.
+  // Hooks may change the layer's input before it is stored.
   Show(sequences, HookSite::kResidPre, layer, residual_);
   KeepResidual(sequences, layer);
   AttentionHalf(sequences, layer);
@@ -287,7 +287,7 @@ void ForwardPass::Show(std::vector<SequencePass>& sequences, HookSite site, int6
                        const at::Tensor& packed, int64_t heads, int64_t packed_first) {
   for (SequencePass& sequence : sequences) {
     if (sequence.hooks->Wanted(site, layer).empty()) continue;
-    // The part of this sequence that lies in the packed rows shown.
+    // The part of this sequence in the packed rows shown.
     const int64_t begin = std::max(sequence.packed_begin, packed_first);
     const int64_t end =
         std::min(sequence.packed_begin + sequence.active_rows(), packed_first + packed.size(0));
@@ -349,8 +349,8 @@ std::vector<float> ForwardPass::Unembed(std::span<const float> residual) {
   const at::Tensor source = floats.to(ops_->device(), TorchType(dtype_));
   const at::Tensor normalized = Empty(rows, config_.hidden);
   Normalise(source, weights_.final_norm, normalized);
-  // Many rows read the output matrix once, in one product; its result has the run's dtype, so
-  // bfloat16 keeps to the dot products, whose result is float32.
+  // For many rows one product reads the output matrix once, but its result has the run's dtype:
+  // bfloat16 uses the dot products, whose result is float32.
   if (rows <= kernels::kMatrixVectorRows || dtype_ != kernels::Dtype::kFloat32 ||
       !ops_->host_memory()) {
     return Output(normalized);

@@ -19,14 +19,14 @@ namespace midscope {
 
 class ForwardPass {
  public:
-  // Every layer's weights and trace are on its device; `executor` serves those in host memory.
+  // Every layer's weights and trace must be on its device; `executor` is for those in host memory.
   ForwardPass(const ModelConfig& config, const Weights& weights, const LayerDevices& devices,
               kernels::Dtype dtype, RotaryCache& rotary, const kernels::Executor& executor,
               const JobContext& context);
 
-  // Runs the blocks for each sequence's rows from first_row on, which enter as tokens in layer 0
-  // and elsewhere from the trace's residual stream; afterwards the residual stream of all active
-  // rows is in residual() [packed rows, hidden].
+  // Runs the blocks for each sequence's rows from first_row on, whose inputs are tokens in layer 0
+  // and the trace's residual stream elsewhere; afterwards the residual stream of all active rows is
+  // in residual() [packed rows, hidden].
   void Run(std::vector<SequencePass>& sequences);
   const at::Tensor& residual() const { return residual_; }
 
@@ -40,29 +40,30 @@ class ForwardPass {
  private:
   void Embed(std::vector<SequencePass>& sequences);
   void EnterFromTrace(std::vector<SequencePass>& sequences, int64_t layer);
-  // Goes over to the rows that the layer computes, where they are not those of the one before.
+  // Changes the active rows to those of the layer, where they differ from the one before.
   void ChangeRows(std::vector<SequencePass>& sequences, int64_t layer);
-  // Goes on with the operations of the layer; the residual stream follows to its device.
+  // Selects the layer's operations and moves the residual stream to its device.
   void EnterDevice(int64_t layer);
   void Pack(std::vector<SequencePass>& sequences, at::Device device);
-  // Puts those of the active rows that the layer computes too into the trace.
+  // Stores those active rows in the trace that the layer computes as well.
   void KeepResidual(std::vector<SequencePass>& sequences, int64_t layer);
   void Layer(std::vector<SequencePass>& sequences, int64_t layer);
   void AttentionHalf(std::vector<SequencePass>& sequences, int64_t layer);
-  // Makes normalized_ what the attention's projections read.
+  // Computes normalized_, the input of the attention's projections.
   void EnterAttention(std::vector<SequencePass>& sequences, int64_t layer);
-  // Adds the attention's update to the stream and makes normalized_ what the MLP reads.
+  // Adds the attention's update to the stream and computes normalized_, the MLP's input.
   void EnterMlp(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
   void MlpHalf(std::vector<SequencePass>& sequences, int64_t layer);
   void KeepNormRows(std::vector<SequencePass>& sequences, const at::Tensor& values,
                     std::vector<at::Tensor> Trace::Storage::*where, int64_t layer);
-  // out = norm(x), [rows, hidden]. mean and scale [rows] float32: what the norm found, unless null.
+  // out = norm(x), [rows, hidden]. mean and scale [rows] float32: the norm's statistics, unless
+  // null.
   void Normalise(const at::Tensor& x, const Norm& norm, const at::Tensor& out,
                  const at::Tensor* mean = nullptr, const at::Tensor* scale = nullptr);
   // residual += update; out = norm(residual).
   void AddNormalise(const at::Tensor& residual, const at::Tensor& update, const Norm& norm,
                     const at::Tensor& out);
-  // y = x weight^T + bias into `y`. A cancelled run ends soon.
+  // y = x weight^T + bias into `y`. Returns early when cancelled.
   void Project(const at::Tensor& x, const Projection& projection, const at::Tensor& y);
   // Shows rows of a packed [rows, width] tensor to the hooks; `heads` > 0: as [1, pos, head, width
   // / heads].

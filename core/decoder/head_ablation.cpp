@@ -17,7 +17,7 @@ at::Tensor RunningMean(SequencePass& sequence, int64_t layer, int64_t head,
   const at::Tensor now = outputs.to(at::kDouble).cumsum(0);
   // Layers that are not kept run all rows whenever they run.
   if (layer >= sequence.trace->first_layer()) {
-    // A missing tensor: no run before this one took the means of this head.
+    // A missing tensor: no earlier run computed the means of this head.
     at::Tensor& sums = sequence.trace->storage().head_sums[{layer, head}];
     if (!sums.defined()) {
       if (first > 0) throw std::logic_error("a head's mean needs a run of the rows before");

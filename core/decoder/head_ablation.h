@@ -8,9 +8,8 @@
 
 namespace midscope {
 
-// z [packed rows, heads * head_dim]: in the sequence's active rows, outputs of the heads that the
-// layer's plan ablates are replaced. Sums for means are kept with the trace, so that later rows go
-// on from them.
+// In the sequence's active rows of z [packed rows, heads * head_dim], replaces outputs of heads
+// that the layer's plan ablates. Sums for means are stored in the trace, for later rows.
 void AblateHeads(SequencePass& sequence, int64_t layer, int64_t head_dim, const at::Tensor& z);
 
 }  // namespace midscope

@@ -9,7 +9,7 @@ HookTable::HookTable(const std::vector<Hook*>& hooks, int64_t layers, const Sequ
     : first_written_layer_(layers) {
   const auto ask = [&](HookSite site, int64_t layer) {
     for (Hook* hook : hooks) {
-      HookRequest request = hook->Asks({site, layer}, sequence);
+      HookRequest request = hook->Request({site, layer}, sequence);
       request.rows.first = std::max<int64_t>(request.rows.first, 0);
       request.rows.last = std::min(request.rows.last, sequence.rows);
       if (request.access == HookAccess::kNone || request.rows.empty()) continue;
@@ -68,7 +68,7 @@ void HookTable::Call(HookView view) const {
                                                     kernels::SizeOf(view.dtype);
     part.first_row = first;
     part.shape[row_dimension] = last - first;
-    entry.hook->See(part);
+    entry.hook->OnActivation(part);
   }
 }
 

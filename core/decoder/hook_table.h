@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The answers of all hooks of one sequence, asked once before a run, so that a pass knows at each
-// point whether anybody looks.
+// The requests of all hooks of one sequence, collected once before a run, so that a pass knows at
+// each point whether a hook reads it.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ class HookTable {
  public:
   HookTable(const std::vector<Hook*>& hooks, int64_t layers, const SequenceInfo& sequence);
 
-  // The rows that somebody wants at the point, as one range (empty: nobody).
+  // The rows that hooks request at the point, as one range (empty: none).
   RowRange Wanted(HookSite site, int64_t layer) const;
   // The first layer that a hook may change; `layers` where none writes inside the blocks, -1 for
   // the embeddings.
   int64_t first_written_layer() const { return first_written_layer_; }
   bool Writes(HookSite site, int64_t layer) const;
 
-  // Hands the view (of consecutive rows) to each hook that wants some of them, cut to the rows it
-  // asked for.
+  // Passes the view (of consecutive rows) to each hook that requested some of them, cut to its
+  // rows.
   void Call(HookView view) const;
 
  private:

@@ -2,9 +2,8 @@
 // Hook points: named places in the computation, under TransformerLens' names and shapes, that a
 // hook may read or change.
 //
-// A hook is asked first which points and rows it wants; nothing is computed or copied that nobody
-// asked for. The attention pattern exists for requested rows only: no array of tokens x tokens is
-// ever made.
+// A hook first states which points and rows it requests; nothing else is computed or copied. The
+// attention pattern exists for requested rows only: an array of tokens x tokens is never made.
 //
 // clang-format off
 //   hook_embed                                [1, pos, d_model]
@@ -25,10 +24,28 @@
 // scores are made, is not in TransformerLens.
 // hook_q and hook_k come before a model's norm of q and k (qwen3, gemma3, olmo2) and before
 // clamping (mpt); attn_out and mlp_out after an output norm. Models with a parallel residual
-// (gpt_neox) have no hook_resid_mid: hooks that ask for it are not called.
+// (gpt_neox) have no hook_resid_mid: hooks that request it are not called.
 //
 // Long runs go through some points in chunks of rows: a hook may be called several times for one
 // point, with consecutive rows.
+//
+// Example:
+//
+// clang-format off
+//   class LargestResidual : public Hook {
+//    public:
+//     HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
+//       if (point != HookPoint{HookSite::kResidPost, 12}) return {};
+//       return {HookAccess::kRead, {0, sequence.rows}};
+//     }
+//     void OnActivation(HookView& view) override {
+//       for (int64_t row = 0; row < view.rows(); ++row) {
+//         for (int64_t i = 0; i < view.shape[2]; ++i) value = std::max(value, view.At(0, row, i));
+//       }
+//     }
+//     float value = 0;
+//   };
+// clang-format on
 #pragma once
 
 #include <array>
@@ -69,7 +86,7 @@ struct HookPoint {
 
 // "blocks.12.attn.hook_pattern".
 std::string HookName(const HookPoint& point);
-// Also takes the aliases blocks.{i}.hook_out, model.layers.{i} (both: resid_post) and
+// Also accepts the aliases blocks.{i}.hook_out, model.layers.{i} (both: resid_post) and
 // model.layers.{i}.self_attn (attn_out).
 std::optional<HookPoint> ParseHookName(std::string_view name);
 
@@ -80,21 +97,21 @@ struct HookRequest {
   RowRange rows;
 };
 
-// Which memory a view's data lies in.
+// The memory of a view's data.
 enum class MemoryDevice { kCpu, kCuda };
 
-// A piece of a point's tensor, for one sequence. Element (a, b, c, d) lies at a * strides[0] + ...;
+// A piece of a point's tensor, for one sequence. Element (a, b, c, d) is at a * strides[0] + ...;
 // unused dimensions are 1.
 struct HookView {
   HookPoint point;
   int64_t sequence = 0;   // index within the batch
   int64_t first_row = 0;  // absolute row of the view's first pos (or query)
   kernels::Dtype dtype = kernels::Dtype::kFloat32;
-  void* data = nullptr;  // writable only for hooks that asked to write
+  void* data = nullptr;  // writable only for hooks that requested kWrite
   int dimensions = 0;    // 3 or 4, as listed above
   std::array<int64_t, 4> shape{};
   std::array<int64_t, 4> strides{};          // in elements
-  MemoryDevice device = MemoryDevice::kCpu;  // At and Set are for kCpu alone
+  MemoryDevice device = MemoryDevice::kCpu;  // At and Set are for kCpu only
   int64_t first_head = 0;  // id of the view's first head (of keys and values: key-value head)
 
   int64_t rows() const { return dimensions == 4 && IsPattern() ? shape[2] : shape[1]; }
@@ -114,9 +131,10 @@ struct SequenceInfo {
 class Hook {
  public:
   virtual ~Hook() = default;
-  // Asked once a point before anything runs. Rows outside the sequence are ignored.
-  virtual HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) = 0;
-  virtual void See(HookView& view) = 0;
+  // Called once per point, before anything runs. Rows outside the sequence are ignored.
+  virtual HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) = 0;
+  // Called during the run with the requested rows. The view is valid during the call only.
+  virtual void OnActivation(HookView& view) = 0;
 };
 
 }  // namespace midscope

@@ -16,8 +16,8 @@ const Trace::Storage& Store(const ProjectionSource& source) {
   return source.sequence.trace->storage();
 }
 
-// The projections' input channel of the rows before the active ones, from what the trace holds: in
-// the order of the norm's kernel, and rounded as its output is.
+// The projections' input channel of the rows before the active ones, from the trace: in the order
+// of the norm's kernel, and rounded as its output is.
 at::Tensor PastChannelValues(const ProjectionSource& source, int64_t channel) {
   const auto layer = static_cast<size_t>(source.layer);
   const int64_t rows = source.sequence.active_first;
@@ -47,7 +47,7 @@ at::Tensor ChannelValues(const ProjectionSource& source, int64_t channel) {
   return values;
 }
 
-// What a projection has become, and where its next change is written.
+// The current state of a projection, and the buffer of its next change.
 struct Changing {
   at::Tensor now;
   at::Tensor out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Queries, keys and values as rows see them whose input has channels scaled (positional channel
-// scaling). Internal to core.
+// Queries, keys and values from an input with scaled channels (positional channel scaling).
+// Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,7 +16,7 @@
 
 namespace midscope {
 
-// One layer of one sequence, its active rows in the trace already.
+// One layer of one sequence; its active rows are in the trace already.
 struct ProjectionSource {
   const ModelConfig& config;
   const LayerOps& ops;
@@ -29,14 +29,14 @@ struct ProjectionSource {
 
 // Before rotation.
 struct ScaledProjections {
-  at::Tensor q;  // [rows asked for, heads * head_dim]
+  at::Tensor q;  // [requested rows, heads * head_dim]
   at::Tensor k;  // [sequence rows, key_value_heads * head_dim]
   at::Tensor v;  // the same shape; the trace's own where no channel changes values
 };
 
-// k~ = k - (1 - s) x_p W_k[:, p], and so q and v: a rank-one change of the projection for each
-// channel (its bias stays), before whatever the model does to it next. `rows` are among the active
-// ones. Throws Cancelled.
+// k~ = k - (1 - s) x_p W_k[:, p], and likewise q and v: a rank-one change of the projection per
+// channel (its bias is unchanged), before norm and clamp. `rows` must be among the active ones.
+// Throws Cancelled.
 ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverride& change,
                                 RowRange rows, const kernels::Executor& executor,
                                 kernels::CancelFlag cancel);

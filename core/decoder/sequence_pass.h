@@ -15,15 +15,15 @@
 
 namespace midscope {
 
-// Rows of the sequence that the current layer computes are [active_first, rows), perhaps none; in
-// the packed batch they start at packed_begin. Rows before active_first are known from the trace.
+// Rows of the sequence that the current layer computes are [active_first, rows), possibly none; in
+// the packed batch they start at packed_begin. Rows before active_first are in the trace.
 struct SequencePass {
   const RunRequest* request = nullptr;
   int64_t index = 0;  // within the batch
   int64_t rows = 0;   // of the whole sequence
   int64_t prompt_tokens = 0;
-  // [layer]: the first row that is not as the trace has it, and the first that is computed. The
-  // latter is the former, or row 0 in layers that the trace has dropped; `rows`: none.
+  // [layer]: the first row that differs from the trace, and the first that is computed. The latter
+  // equals the former, or is 0 in layers that the trace has dropped; `rows`: none.
   std::vector<int64_t> changed_row;
   std::vector<int64_t> first_row;
   int64_t active_first = 0;

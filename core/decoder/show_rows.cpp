@@ -8,7 +8,7 @@
 namespace midscope {
 namespace {
 
-// Calls the hooks with `view`, but for data and shape filled in, of values [rows, ...].
+// Calls the hooks with `view`, completed by data and shape of values [rows, ...].
 template <typename Shape>
 void Show(const LayerOps& ops, const SequencePass& sequence, HookView view,
           const at::Tensor& values, const Shape& shape) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Shows rows of tensors to hooks, which always see host memory: the tensor itself where it lies
-// there, else a copy of the rows that somebody asked for, brought back where a hook writes.
-// Internal to core.
+// Shows rows of tensors to hooks, in host memory: the tensor itself where it is there, else a copy
+// of the requested rows, copied back where a hook writes. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,8 +12,8 @@
 
 namespace midscope {
 
-// values [rows, width] from absolute row first_row on, rows of which may lie further apart. As [1,
-// pos, width], or with `heads` > 0 as [1, pos, head, width / heads].
+// values [rows, width] from absolute row first_row on, with any distance of rows. As [1, pos,
+// width], or with `heads` > 0 as [1, pos, head, width / heads].
 void ShowRows(const LayerOps& ops, const SequencePass& sequence, const HookPoint& point,
               int64_t first_row, kernels::Dtype dtype, const at::Tensor& values, int64_t heads = 0);
 

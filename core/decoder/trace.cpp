@@ -20,7 +20,7 @@ int64_t Bytes(const std::vector<at::Tensor>& tensors) {
   int64_t bytes = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (!tensors[i].defined()) continue;
-    // Layers that use one tensor in turn share it.
+    // Layers that use the same tensor in turn share it.
     const bool counted =
         std::any_of(tensors.begin(), tensors.begin() + static_cast<std::ptrdiff_t>(i),
                     [&](const at::Tensor& other) { return other.is_same(tensors[i]); });
@@ -29,8 +29,7 @@ int64_t Bytes(const std::vector<at::Tensor>& tensors) {
   return bytes;
 }
 
-// One tensor a layer from first_layer on; layers below it have one on each device, which is made
-// where it is not there yet.
+// One tensor per layer from first_layer on; layers below share one per device, created on demand.
 template <class Make>
 void ShareBelow(int64_t first_layer, const std::vector<at::Device>& devices, const Make& make,
                 std::vector<at::Tensor>& tensors) {
@@ -82,7 +81,7 @@ void Trace::DropLayersBelow(int64_t layer) {
   first_layer_ = layer;
   std::vector<at::Device> devices;
   for (const at::Tensor& keys : storage_->keys) devices.push_back(keys.device());
-  const auto none = [](at::Device) { return at::Tensor(); };  // every layer has one by now
+  const auto none = [](at::Device) { return at::Tensor(); };  // all layers have one by now
   for (auto* tensors :
        {&storage_->keys, &storage_->values, &storage_->projected_keys, &storage_->projected_values})
     ShareBelow(layer, devices, none, *tensors);
@@ -111,7 +110,7 @@ void Trace::TakeRows(const Trace& donor, int64_t rows) {
     throw std::logic_error("Trace::TakeRows: the donor lacks what is to be taken");
   const c10::InferenceMode inference;
   const auto copy = [&](const std::vector<at::Tensor>& from, std::vector<at::Tensor>& to) {
-    // Layers that are not kept are run for all rows.
+    // Layers that are not kept run all rows.
     for (auto layer = static_cast<size_t>(first_layer_); layer < to.size(); ++layer)
       to[layer].narrow(0, 0, rows).copy_(from[layer].narrow(0, 0, rows));
   };
@@ -135,7 +134,7 @@ void Trace::Set(int64_t rows, int64_t prompt_tokens, std::vector<AttentionPlan> 
   rows_ = rows;
   prompt_tokens_ = prompt_tokens;
   plans_ = std::move(plans);
-  // Later runs go on from the sums of heads that these plans ablate, and from no others.
+  // Later runs continue the sums of heads that these plans ablate, and no others.
   std::erase_if(storage_->head_sums, [&](const auto& sum) {
     const auto& [layer, head] = sum.first;
     const auto& ablated = plans_[static_cast<size_t>(layer)].edits.ablated;
@@ -199,7 +198,7 @@ std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype d
   };
   if (FinishesQueryKey(config)) add_projected(storage->projected_keys);
   if (FinishesValue(config)) add_projected(storage->projected_values);
-  // One a layer that is kept, [layers + rows beyond the last].
+  // One per kept layer, [layers + rows beyond the last].
   const auto add = [&](std::vector<at::Tensor>& tensors, size_t count, const auto& make) {
     tensors.resize(count);
     for (auto layer = static_cast<size_t>(first_layer); layer < count; ++layer)

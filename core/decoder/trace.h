@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a run leaves behind so that the next one need not repeat it: per layer the residual stream
-// that enters it, and keys (before rotation, before any channel scaling) and values; both as
-// projected too where the model normalises or clamps them, for channel scaling acts before that. It
-// is the cache of generation and the memory of what-if.
+// The state of a run that later runs reuse: per layer the residual stream that enters it, keys
+// (before rotation and channel scaling) and values; both also as projected where the model
+// normalises or clamps them, because channel scaling acts before that. It is the cache of
+// generation and of what-if.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace midscope {
 
-// What a trace holds.
+// The parts of a trace.
 struct TraceParts {
-  bool residual = true;     // false: keys and values alone
+  bool residual = true;     // false: keys and values only
   int64_t first_layer = 0;  // layers below it are dropped
   int64_t mean_heads = 0;   // heads in kept layers whose outputs are summed, for their mean
   int64_t memories = 0;     // kept layers with a compressive memory
@@ -25,7 +25,7 @@ struct TraceParts {
 
 class Trace {
  public:
-  struct Storage;  // tensors; defined where LibTorch is known
+  struct Storage;  // tensors; defined where LibTorch is used
   Trace(std::unique_ptr<Storage> storage, int64_t capacity, bool residual, int64_t first_layer = 0);
   ~Trace();
   Trace(const Trace&) = delete;
@@ -34,21 +34,22 @@ class Trace {
   int64_t rows() const { return rows_; }  // rows held by every layer
   int64_t capacity() const { return capacity_; }
   bool has_residual() const { return residual_; }
-  // Layers below this one are not kept: what changes them runs all rows of them again, from the
-  // tokens up. 0: every layer is kept.
+  // Layers below this one are not kept: a change in them runs all their rows again, from the tokens
+  // up. 0: every layer is kept.
   int64_t first_layer() const { return first_layer_; }
-  // Drops what is kept of the layers below `layer` (< layers), for good. Of a trace with residual.
+  // Drops the data of the layers below `layer` (< layers), permanently. Requires a trace with
+  // residual.
   void DropLayersBelow(int64_t layer);
   int64_t bytes() const;
-  // Forgets rows from `rows` on; the next run computes them.
+  // Drops rows from `rows` on; the next run computes them.
   void Truncate(int64_t rows);
-  // Takes over the first `rows` rows of another sequence's trace and its plans, in place of all
-  // that it holds. Throws std::logic_error where `donor` has fewer rows or CanTakeFrom says no.
+  // Replaces the content by the first `rows` rows of another sequence's trace and its plans. Throws
+  // std::logic_error where `donor` has fewer rows or CanTakeFrom returns false.
   void TakeRows(const Trace& donor, int64_t rows);
-  // Whether `donor`, of the same model, keeps whatever this one does.
+  // Whether `donor`, of the same model, keeps everything that this one does.
   bool CanTakeFrom(const Trace& donor) const;
-  // The plans under which its rows came about (empty before the first run), with position ratios
-  // filled in.
+  // The plans under which its rows were computed (empty before the first run), with resolved
+  // position ratios.
   const std::vector<AttentionPlan>& plans() const { return plans_; }
   int64_t prompt_tokens() const { return prompt_tokens_; }
 
@@ -58,7 +59,7 @@ class Trace {
 
   Storage& storage() { return *storage_; }
   const Storage& storage() const { return *storage_; }
-  // For the decoder, when a run has filled rows.
+  // Called by the decoder, when a run has filled rows.
   void Set(int64_t rows, int64_t prompt_tokens, std::vector<AttentionPlan> plans);
 
  private:
@@ -71,12 +72,11 @@ class Trace {
   std::vector<AttentionPlan> plans_;
 };
 
-// Bytes of a trace for each row; memories are of one size for any number of rows, and not in it.
-// Layers of which nothing is kept share working memory, once a device: `devices` is the number of
-// devices of those layers.
+// Bytes of a trace per row; memories have a fixed size and are not included. Layers that are not
+// kept share working memory, once per device: `devices` is the number of devices of those layers.
 int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype,
                          const TraceParts& parts = {}, int64_t devices = 1);
-// Of one layer's compressive memory: a matrix and a vector a key-value head, float32.
+// Of one layer's compressive memory: a matrix and a vector per key-value head, float32.
 int64_t MemoryBytes(const ModelConfig& config);
 
 }  // namespace midscope

@@ -17,27 +17,28 @@ namespace midscope {
 struct Trace::Storage {
   // Keys before rotation (after the model's norm of keys, if any) and values, [capacity,
   // key_value_heads * head_dim], [layers] of them, each on its layer's device. Layers that are not
-  // kept have the same pair on each device, which they use in turn.
+  // kept share one pair per device.
   std::vector<at::Tensor> keys;
   std::vector<at::Tensor> values;
   // [layers + 1] of [capacity, hidden]; empty without residual. Here and in the norms below, those
   // of dropped layers are undefined.
   std::vector<at::Tensor> residual;
-  // What the layer's input norm did to the residual entering it, [layers] of [capacity] float32;
-  // empty without residual, and where the model has no such norm (norm_mean: no LayerNorm).
+  // The statistics of the layer's input norm on the residual entering it, [layers] of [capacity]
+  // float32; empty without residual, and where the model has no such norm (norm_mean: no
+  // LayerNorm).
   std::vector<at::Tensor> norm_scale;  // 1 / rms, or 1 / deviation
   std::vector<at::Tensor> norm_mean;
-  // Keys as projected, as `keys`; empty where those are the same (query_key_finish.h). Without
-  // residual one for all layers of a device in turn: only a pass that runs every row scales
-  // channels then.
+  // Keys as projected, like `keys`; empty where those are equal (query_key_finish.h). Without
+  // residual one per device, shared by all its layers: only a pass that runs every row then scales
+  // channels.
   std::vector<at::Tensor> projected_keys;
-  // The same of values.
+  // The same for values.
   std::vector<at::Tensor> projected_values;
   // Of heads whose mean an intervention takes, [layer, query head]: the sum of the head's outputs
   // up to each row, [capacity, head_dim] float64.
   std::map<std::pair<int64_t, int64_t>, at::Tensor> head_sums;
-  // Of kept layers with a compressive memory: what earlier runs put into it. Forgotten when a row
-  // that is in it is written again.
+  // Of kept layers with a compressive memory: its state after earlier runs. Dropped when a row in
+  // it is written again.
   std::map<int64_t, SegmentMemory> memories;
   kernels::Dtype dtype = kernels::Dtype::kFloat32;
 
@@ -53,8 +54,8 @@ struct Trace::Storage {
   }
 };
 
-// devices: [layers + 1], as LayerDevices::Devices. Layers below first_layer are not kept; all of
-// them where a pass keeps nothing.
+// devices: [layers + 1], as LayerDevices::Devices. Layers below first_layer are not kept;
+// first_layer = layers where a pass keeps nothing.
 std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype dtype,
                                      int64_t capacity, bool residual, int64_t first_layer,
                                      const std::vector<at::Device>& devices);

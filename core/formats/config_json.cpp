@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMaxBytes = 16 << 20;
 
-// As it stands in the file, for messages.
+// As written in the file, for messages.
 std::string ValueText(const nlohmann::json& value) {
   if (value.is_array()) return "an array";
   if (value.is_object()) return "an object";
@@ -79,7 +79,7 @@ int64_t ConfigJson::Count(std::string_view key, int64_t max,
     Fail(Name(key) + " is missing, and follows from others as " + std::to_string(*otherwise) +
          "; it must be from 1 to " + std::to_string(max));
   }
-  // Some writers give whole numbers a fraction of zero.
+  // Some writers add a fraction of zero to whole numbers.
   const double number = value->is_number() ? value->get<double>() : -1.0;
   if (!(number >= 1.0) || number > static_cast<double>(max) || std::floor(number) != number) {
     Fail(Name(key) + " is " + ValueText(*value) + "; it must be a whole number from 1 to " +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A configuration in JSON (config.json, or an object within it), read with checks: whatever stands
-// there, a value comes out right or an Error names the file, the key and what it must be.
+// A configuration in JSON (config.json, or an object within it), read with checks: a value is
+// valid, or an Error names the file, the key and the requirement.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ class ConfigJson {
   // Throws Error: can't be read, more than 16 MiB, not UTF-8, not JSON, not an object.
   static ConfigJson Read(const std::filesystem::path& path);
 
-  // "DIR/config.json" as it stands in messages.
+  // "DIR/config.json", for messages.
   const std::string& thing() const { return thing_; }
   [[noreturn]] void Fail(const std::string& reason, const std::string& remedy = "") const;
-  // "rope_scaling.factor" for a key of an object within.
+  // "rope_scaling.factor" for a key of a nested object.
   std::string Name(std::string_view key) const;
 
   bool Has(std::string_view key) const;     // there, and not null
   bool IsNull(std::string_view key) const;  // there, and null
 
-  // Of a key that is absent or null, `otherwise`; an Error where there is no otherwise. Error where
-  // the value has another type or is out of range.
+  // `otherwise` is the value of a key that is absent or null; without it that is an Error. Error
+  // where the value has another type or is out of range.
   int64_t Count(std::string_view key, int64_t max,
                 std::optional<int64_t> otherwise = std::nullopt) const;  // 1 to max
   int64_t CountOrZero(std::string_view key, int64_t max, int64_t otherwise) const;
@@ -39,7 +39,8 @@ class ConfigJson {
 
   // Empty where the key is absent or null.
   std::vector<double> Positives(std::string_view key) const;
-  std::vector<int64_t> Flags(std::string_view key) const;  // numbers or booleans; 0 or 1 come out
+  std::vector<int64_t> Flags(
+      std::string_view key) const;  // numbers or booleans; returned as 0 or 1
   std::vector<std::string> Texts(std::string_view key) const;
   std::optional<ConfigJson> Object(std::string_view key) const;
 

@@ -76,7 +76,7 @@ GgufFile::GgufFile(const std::filesystem::path& path) : map_(path) {
   tensors_ = std::move(header.tensors);
   for (size_t i = 0; i < tensors_.size(); ++i) {
     if (!tensor_indices_.emplace(tensors_[i].name, i).second) {
-      throw Failure(path.string(), "tensor " + Quote(tensors_[i].name) + " stands twice");
+      throw Failure(path.string(), "tensor " + Quote(tensors_[i].name) + " occurs twice");
     }
   }
 }

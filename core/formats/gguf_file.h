@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // GGUF model files, versions 2 and 3, little-endian (format: docs/gguf.md of ggml-org/ggml). The
-// whole header is checked when the file is opened; nothing is allocated by a number in the file
-// before that number was held against the bytes that are there.
+// whole header is checked when the file is opened; a number in the file is checked against the
+// file's size before anything of that size is allocated.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ enum class GgufType : uint32_t {
 // "uint32"; "unknown" for a number outside the enumeration.
 std::string_view GgufTypeName(GgufType type);
 
-// Where a metadata value lies in the file: its bounds were checked when the file was opened.
+// Location of a metadata value in the file: its bounds were checked when the file was opened.
 struct GgufValue {
   GgufType type;  // of the elements when is_array
   bool is_array = false;
@@ -57,13 +57,13 @@ struct GgufValue {
   const std::byte* data = nullptr;  // the first element; unaligned
 };
 
-// Move-only. Tensors' data and string views point into the map and live as long as this object
+// Move-only. Tensors' data and string views point into the map and are valid as long as this object
 // (moving keeps them valid).
 class GgufFile {
  public:
-  // Throws Error naming the file and what is wrong with it: missing, truncated (with the number of
-  // missing bytes), not GGUF, another version or byte order, a tensor type that is not known,
-  // ranges that overlap or leave the file, names that stand twice.
+  // Throws Error naming the file and the fault: missing, truncated (with the number of missing
+  // bytes), not GGUF, another version or byte order, an unknown tensor type, ranges that overlap or
+  // leave the file, duplicate names.
   explicit GgufFile(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return map_.path(); }
@@ -76,8 +76,8 @@ class GgufFile {
   bool Has(std::string_view key) const { return FindValue(key) != nullptr; }
   const GgufValue* FindValue(std::string_view key) const;
 
-  // Nothing where the key is absent; Error where the value has another type (integers of every
-  // width are integers; a number that does not fit is an Error too).
+  // nullopt where the key is absent; Error where the value has another type (all integer types are
+  // accepted; a number out of range is an Error too).
   std::optional<int64_t> GetInt(std::string_view key) const;
   std::optional<uint64_t> GetUnsigned(std::string_view key) const;
   std::optional<double> GetFloat(std::string_view key) const;
@@ -93,7 +93,7 @@ class GgufFile {
   // Throws Error where the file has no such tensor.
   const GgufTensor& Require(std::string_view name) const;
 
-  // Gives a tensor's pages back to the system; its data can still be read.
+  // Returns a tensor's pages to the system; its data can still be read.
   void DontNeed(const GgufTensor& tensor) const noexcept;
 
  private:

@@ -58,7 +58,7 @@ class Parser {
 
   uint64_t remaining() const { return file_.size() - position_; }
 
-  // The next `bytes` bytes; every read of the header goes through here.
+  // The next `bytes` bytes; every read of the header uses this function.
   const std::byte* Take(uint64_t bytes, const std::string& what) {
     if (bytes > remaining()) {
       Fail("the file ends inside " + what + ": " + std::to_string(bytes - remaining()) +
@@ -75,8 +75,7 @@ class Parser {
     return Load<T>(Take(sizeof(T), what));
   }
 
-  // A number of things of at least `bytes_each` bytes that are still to come, before anything is
-  // done that many times.
+  // A count of items of at least `bytes_each` bytes that follow, checked before it is used.
   void CheckCount(uint64_t count, uint64_t bytes_each, const std::string& what) const {
     if (count > remaining() / bytes_each) {
       Fail("it claims " + std::to_string(count) + " " + what + ", but only " +
@@ -126,7 +125,7 @@ class Parser {
     }
     value.data = file_.data() + position_;
     SkipElements(value, what);
-    if (!header->values.emplace(key, value).second) Fail(what + " stands twice");
+    if (!header->values.emplace(key, value).second) Fail(what + " occurs twice");
   }
 
   GgufType ReadType(const std::string& what) {
@@ -142,7 +141,7 @@ class Parser {
       for (int64_t i = 0; i < value.count; ++i) ReadString(UINT64_MAX, what);
       return;
     }
-    // No overflow: the count was held against the bytes that are left.
+    // No overflow: the count was checked against the remaining bytes.
     const std::byte* begin =
         Take(static_cast<uint64_t>(value.count * GgufElementBytes(value.type)), what);
     if (value.type != GgufType::kBool) return;
@@ -204,7 +203,7 @@ class Parser {
     return tensor;
   }
 
-  // Sets each tensor's data, when all lie inside the file and none over another.
+  // Sets each tensor's data after checking that all are inside the file and do not overlap.
   void PlaceTensors(uint64_t alignment, const std::vector<uint64_t>& offsets,
                     std::vector<GgufTensor>* tensors) const {
     if (tensors->empty()) return;
@@ -219,7 +218,7 @@ class Parser {
       }
       const auto bytes = static_cast<uint64_t>(tensor.bytes);
       if (offsets[i] > available || bytes > available - offsets[i]) {
-        // The larger of two numbers below 2^63 + 2^64: shown without the sum that could wrap.
+        // The larger of two numbers below 2^63 + 2^64: printed without the sum that could overflow.
         const uint64_t over = offsets[i] > available ? offsets[i] - available : 0;
         const uint64_t missing = over > UINT64_MAX - bytes ? UINT64_MAX
                                  : over == 0               ? bytes - (available - offsets[i])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The reading half of GgufFile, apart from files so that damaged headers can be tried in memory.
+// The parser of GgufFile, without file access, so that damaged headers can be tested in memory.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ struct GgufHeader {
   std::vector<GgufTensor> tensors;
 };
 
-// Pointers in the result point into `file`. Throws Error, beginning with `name`, for everything
+// Pointers in the result point into `file`. Throws Error, beginning with `name`, for every fault
 // that GgufFile lists.
 GgufHeader ParseGgufHeader(std::span<const std::byte> file, const std::string& name);
 
 // Bytes of one element in the file; 0 for strings, arrays and numbers outside the enumeration.
 int64_t GgufElementBytes(GgufType type);
 
-// Reads the string (length as uint64, then bytes) at *position and moves it behind; its bounds were
+// Reads the string (length as uint64, then bytes) at *position and advances it; its bounds were
 // checked.
 std::string_view ReadGgufString(const std::byte** position);
 

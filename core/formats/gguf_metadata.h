@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The metadata of one architecture in a GGUF file ("qwen2.block_count"), read with checks. It
-// remembers what was read: a key that nobody asked for may change the model's numbers, and so it
-// is refused.
+// records the keys that were read: a key that was not read may change the model's numbers, and is
+// refused.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ class GgufMetadata {
 
   const GgufFile& file() const { return file_; }
   [[noreturn]] void Fail(const std::string& reason, const std::string& remedy = "") const;
-  std::string Key(std::string_view key) const;  // with the architecture before it
+  std::string Key(std::string_view key) const;  // with the architecture as prefix
   bool Has(std::string_view key) const;
 
-  // Of a key that is absent, `otherwise`; an Error where there is no otherwise. Error where the
-  // value has another type or is out of range.
+  // `otherwise` is the value of an absent key; without it that is an Error. Error where the value
+  // has another type or is out of range.
   int64_t Count(std::string_view key, int64_t max,
                 std::optional<int64_t> otherwise = std::nullopt) const;  // 1 to max
   int64_t CountOrZero(std::string_view key, int64_t max) const;          // 0: absent or 0
@@ -33,7 +33,7 @@ class GgufMetadata {
   double PositiveOrZero(std::string_view key) const;  // 0: absent or 0
   bool Flag(std::string_view key, bool otherwise) const;
   std::string Text(std::string_view key, const std::string& otherwise) const;
-  // For keys whose value says nothing that matters.
+  // For keys whose value does not affect the model.
   void Ignore(std::string_view key) const;
 
   // Throws Error for the first key of this architecture that was not read.

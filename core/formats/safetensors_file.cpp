@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kMaxIndexBytes = 32 << 20;
 constexpr size_t kMaxShards = 4096;
 
-// Tensor -> file, as the index has it.
+// Tensor -> file, from the index.
 using TensorPlaces = std::map<std::string, std::string, std::less<>>;
 
 TensorPlaces ReadIndex(const std::filesystem::path& path) {
@@ -39,7 +39,7 @@ TensorPlaces ReadIndex(const std::filesystem::path& path) {
   }
 }
 
-// The index comes with the model, from anywhere: it must not lead out of the folder.
+// The index comes with the model and is not trusted: it must not name paths outside the folder.
 void CheckShardName(const std::string& name, const std::string& thing) {
   const bool plain = name.find('/') == std::string::npos && name.find('\\') == std::string::npos &&
                      name.find('\0') == std::string::npos && !name.starts_with('.') &&

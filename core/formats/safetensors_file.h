@@ -13,18 +13,18 @@
 
 namespace midscope {
 
-// Move-only. Tensors' data point into the maps and live as long as this object.
+// Move-only. Tensors' data point into the maps and are valid as long as this object.
 class SafetensorsFile {
  public:
-  // Throws Error: neither file there (with the reason and the way out where the weights are
-  // pickled), a header that can't be (safetensors_header.h), an index that names anything but a
-  // file of this folder, or that contradicts the files.
+  // Throws Error: neither file exists (with the reason and a remedy where the weights are pickled),
+  // an invalid header (safetensors_header.h), an index that names anything but a file of this
+  // folder, or that contradicts the files.
   explicit SafetensorsFile(const std::filesystem::path& folder);
 
   const SafetensorsTensors& tensors() const { return tensors_; }
   // In the order of their names.
   const std::vector<MemoryMap>& maps() const { return maps_; }
-  // Gives back the pages of bytes of a tensor; they can still be read.
+  // Returns the pages of a tensor's bytes to the system; they can still be read.
   void DontNeed(const std::byte* data, int64_t bytes) const noexcept;
 
  private:
@@ -34,13 +34,13 @@ class SafetensorsFile {
   SafetensorsTensors tensors_;
 };
 
-// The files that a model.safetensors.index.json names, sorted. Throws Error for an index that is
-// none, and for names of anything but files in its own folder.
+// The files that a model.safetensors.index.json names, sorted. Throws Error for an invalid index,
+// and for names of anything but files in its own folder.
 std::vector<std::string> ShardNames(const std::filesystem::path& index);
 
-// Whether a file name is one of weights in Python's pickle format.
+// Whether a file name is of weights in Python's pickle format.
 bool IsPickleName(const std::string& name);
-// Throws Error with the reason and the way out.
+// Throws Error with the reason and a remedy.
 [[noreturn]] void RefusePickle(const std::filesystem::path& path);
 
 }  // namespace midscope

@@ -37,7 +37,7 @@ std::optional<int64_t> Bits(std::string_view dtype) {
   return std::nullopt;
 }
 
-// What the header says of one tensor, before it is checked.
+// A tensor's entry in the header, unchecked.
 struct Entry {
   std::string dtype;
   std::vector<uint64_t> shape;
@@ -45,8 +45,8 @@ struct Entry {
   bool has_shape = false;
 };
 
-// Takes the JSON piece by piece, so that nothing but entries is ever built: a header of 100 MB can
-// hold a hundred million numbers.
+// Parses the JSON in a stream, so that only entries are built: a header of 100 MB can contain a
+// hundred million numbers.
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit HeaderReader(std::string thing) : thing_(std::move(thing)) {}
@@ -72,9 +72,9 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
       tensor_ = text;
       is_metadata_ = text == "__metadata__";
       if (is_metadata_) {
-        if (std::exchange(has_metadata_, true)) Fail("__metadata__ stands twice");
+        if (std::exchange(has_metadata_, true)) Fail("__metadata__ occurs twice");
       } else if (!entries_.try_emplace(text).second) {
-        Fail("tensor " + Quote(text, 120) + " stands twice");
+        Fail("tensor " + Quote(text, 120) + " occurs twice");
       }
     } else if (!in_metadata_) {
       field_ = text;
@@ -151,11 +151,11 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   bool has_metadata_ = false;
 };
 
-// Bytes of a tensor of this dtype and shape; nothing where the number does not fit.
+// Bytes of a tensor of this dtype and shape; nullopt where the number overflows.
 std::optional<int64_t> TensorBytes(int64_t bits, const std::vector<uint64_t>& shape) {
   __extension__ using Wide = unsigned __int128;
   Wide total = static_cast<Wide>(bits);
-  // A zero among the sizes makes all of it zero, however large the others are.
+  // A size of zero makes the product zero, however large the others are.
   if (std::find(shape.begin(), shape.end(), 0u) != shape.end()) return 0;
   for (const uint64_t size : shape) {
     total *= size;
@@ -185,8 +185,7 @@ SafetensorsTensor Check(const std::string& name, const Entry& entry,
   }
   SafetensorsTensor checked;
   checked.dtype = entry.dtype;
-  // Sizes beside a zero may be beyond int64: such a tensor holds nothing, and its shape is not
-  // used.
+  // Sizes beside a zero may exceed int64: such a tensor is empty, and its shape is not used.
   for (const uint64_t size : entry.shape) {
     checked.shape.push_back(static_cast<int64_t>(std::min<uint64_t>(size, INT64_MAX)));
   }
@@ -195,7 +194,7 @@ SafetensorsTensor Check(const std::string& name, const Entry& entry,
   return checked;
 }
 
-// Every byte of the buffer belongs to exactly one tensor.
+// Every byte of the buffer must belong to exactly one tensor.
 void CheckLayout(const SafetensorsTensors& tensors, std::span<const std::byte> buffer,
                  const std::string& thing) {
   std::vector<const SafetensorsTensors::value_type*> order;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The header of a safetensors file: 8 bytes of length, JSON, then the tensors' bytes without a gap
-// (format: github.com/huggingface/safetensors). What the reference implementation refuses is
-// refused here.
+// (format: github.com/huggingface/safetensors). Refuses what the reference implementation refuses.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +23,8 @@ struct SafetensorsTensor {
 using SafetensorsTensors = std::map<std::string, SafetensorsTensor, std::less<>>;
 
 // `bytes`: the whole file. Throws Error naming `thing`: a header longer than the file or than 100
-// MB, not UTF-8, not JSON, not beginning with {, keys that stand twice or that the format does not
-// have, an unknown dtype, a shape whose bytes are not the tensor's, tensors that overlap, leave
-// gaps, or leave the file.
+// MB, not UTF-8, not JSON, not beginning with {, duplicate or unknown keys, an unknown dtype, a
+// shape whose size is not the tensor's, tensors that overlap, leave gaps, or leave the file.
 SafetensorsTensors ParseSafetensorsHeader(std::span<const std::byte> bytes,
                                           const std::string& thing);
 

@@ -19,11 +19,11 @@ namespace {
 
 constexpr int kMaxRedirects = 10;
 constexpr int kPollMilliseconds = 100;
-// Of the bodies of redirects and errors, which are read and dropped so that the connection stays.
+// Limit of the bodies of redirects and errors, which are read and dropped to keep the connection.
 constexpr int64_t kMaxDropped = 64 << 10;
 constexpr int64_t kMaxHeaderBytes = 256 << 10;
 
-// Of a host's name in lower case. Names that only begin like an address are none.
+// Of a host's name in lower case. Names that only begin like an address do not count.
 bool IsLoopback(std::string_view host) {
   const bool number = host.find_first_not_of("0123456789.") == std::string_view::npos;
   return host == "localhost" || host.ends_with(".localhost") || host == "[::1]" || host == "::1" ||
@@ -44,7 +44,7 @@ std::string Lower(std::string text) {
   return text;
 }
 
-// Nothing where the text is no http or https address with a host.
+// nullopt where the text is not an http or https address with a host.
 std::optional<Address> ParseAddress(const std::string& url) {
   const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> parsed(curl_url(), &curl_url_cleanup);
   if (!parsed) throw std::bad_alloc();
@@ -67,7 +67,7 @@ std::string Environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
-// What one answer becomes while libcurl hands it over.
+// State of one answer during libcurl's callbacks.
 struct Transfer {
   CURL* curl = nullptr;
   HttpAnswer answer;
@@ -76,7 +76,7 @@ struct Transfer {
   bool begun = false;
   int64_t dropped = 0;
   int64_t header_bytes = 0;
-  std::exception_ptr thrown;  // by head or body: nothing may fly through libcurl
+  std::exception_ptr thrown;  // by head or body: exceptions must not pass through libcurl
 
   bool Wanted() const { return answer.status == 200 || answer.status == 206; }
   void Begin() {
@@ -206,18 +206,18 @@ struct List {
 
 void SetOptions(CURL* curl, const HttpRequest& request, const Address& address,
                 int64_t stall_seconds, Transfer* transfer) {
-  curl_easy_reset(curl);  // connections stay
+  curl_easy_reset(curl);  // keeps connections
   curl_easy_setopt(curl, CURLOPT_USERAGENT, "midscope");
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);  // a cancel does not wait for a name server
+  curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);  // cancelling does not wait for a name server
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 30L);
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(stall_seconds));
   curl_easy_setopt(curl, CURLOPT_TIMEOUT, static_cast<long>(request.time_limit));
   curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 256L << 10);
-  // The addresses of a proxy's own machine are never meant.
+  // A proxy is never used for addresses of this machine.
   if (IsLoopback(address.host)) curl_easy_setopt(curl, CURLOPT_PROXY, "");
   // As the program curl reads them: libcurl itself does not.
   for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
@@ -232,7 +232,7 @@ void SetOptions(CURL* curl, const HttpRequest& request, const Address& address,
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, transfer);
 }
 
-// Takes the handle out again, however the transfer ends.
+// Removes the handle from the multi handle on every exit.
 struct Running {
   CURLM* multi;
   CURL* curl;
@@ -257,7 +257,7 @@ struct Running {
   }
 };
 
-// One request and its answer, redirects not followed; `next` is where one leads.
+// One request and its answer, without redirects; `next` is the address of one.
 void Perform(CURLM* multi, const Address& address, Transfer* transfer, std::string* next,
              const JobContext& context) {
   CURL* curl = transfer->curl;
@@ -274,7 +274,7 @@ void Perform(CURLM* multi, const Address& address, Transfer* transfer, std::stri
   }
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
   if (transfer->thrown) std::rethrow_exception(transfer->thrown);
-  // The body of a refusal does not matter.
+  // The body of an error is dropped.
   const bool known = transfer->begun && !transfer->Wanted();
   if (code != CURLE_OK && !known) ThrowTransferError(code, address.host, detail.c_str());
 }

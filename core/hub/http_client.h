@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GET over HTTP, for `midscope fetch` alone: nothing else of Midscope opens a connection. Proxies
-// are those of the environment, as libcurl reads them (http_proxy, https_proxy, no_proxy), but for
+// HTTP GET, for `midscope fetch` only: nothing else of Midscope opens a connection. Proxies come
+// from the environment, as libcurl reads them (http_proxy, https_proxy, no_proxy), except for
 // addresses of this machine.
 #pragma once
 
@@ -17,13 +17,13 @@
 
 namespace midscope {
 
-// The connection failed or broke off, or the server is busy: the same request may succeed later.
+// The connection failed or was interrupted, or the server is busy: a retry may succeed.
 class ConnectionError : public Error {
  public:
   ConnectionError(const std::string& thing, const std::string& reason, const std::string& remedy,
                   int64_t wait_seconds = 0)
       : Error(ErrorKind::kFailure, thing, reason, remedy), wait_seconds_(wait_seconds) {}
-  // What the server asks for (Retry-After); 0: nothing.
+  // The server's Retry-After; 0: none.
   int64_t wait_seconds() const { return wait_seconds_; }
 
  private:
@@ -32,16 +32,16 @@ class ConnectionError : public Error {
 
 struct HttpRequest {
   std::string url;
-  std::string token;       // sent as a bearer's to the origin (scheme, host, port) of `url` alone,
-                           // and over plain http to this machine alone; "" for none
-  int64_t first_byte = 0;  // > 0: the bytes from there on are asked for (Range)
-  int64_t time_limit = 0;  // seconds for the whole request; 0: as long as bytes come
+  std::string token;  // sent as a bearer token to the origin (scheme, host, port) of `url` only,
+                      // and over plain http to this machine only; "" for none
+  int64_t first_byte = 0;  // > 0: requests the bytes from there on (Range)
+  int64_t time_limit = 0;  // seconds for the whole request; 0: unlimited while bytes arrive
 };
 
 struct HttpAnswer {
   int status = 0;
-  std::string host;  // that gave it, after redirects
-  // Names in lower case; of several of one name the last.
+  std::string host;  // the answering host, after redirects
+  // Names in lower case; of duplicate names the last one.
   std::map<std::string, std::string, std::less<>> headers;
 
   std::string Header(const std::string& name) const {
@@ -52,7 +52,7 @@ struct HttpAnswer {
 
 class HttpClient {
  public:
-  // `stall_seconds` without a byte: the connection counts as broken.
+  // After `stall_seconds` without a byte the connection counts as broken.
   explicit HttpClient(int64_t stall_seconds = 60);
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
@@ -61,11 +61,11 @@ class HttpClient {
   using OnHead = std::function<void(const HttpAnswer&)>;
   using OnBody = std::function<void(std::span<const std::byte>)>;
 
-  // Follows up to ten redirects, over http and https alone and never from https to http. `head` is
-  // called before the body, `body` for its pieces, both for status 200 and 206 only; what they
-  // throw ends the request. Any other status is returned. Throws ConnectionError; Error (too many
-  // redirects, an address that is none, a certificate that does not hold); Cancelled, within a
-  // quarter of a second.
+  // Follows up to ten redirects, over http and https only and never from https to http. `head` is
+  // called before the body, `body` for its pieces, both for status 200 and 206 only; an exception
+  // of theirs ends the request. Any other status is returned. Throws ConnectionError; Error (too
+  // many redirects, an invalid address, an invalid certificate); Cancelled, within a quarter of a
+  // second.
   HttpAnswer Get(const HttpRequest& request, const OnHead& head, const OnBody& body,
                  const JobContext& context);
 
@@ -74,14 +74,14 @@ class HttpClient {
   std::unique_ptr<State> state_;
 };
 
-// "https://host:port" in one spelling, for comparison. Throws Error (usage) for what is no http or
-// https address.
+// "https://host:port" in a canonical form, for comparison. Throws Error (usage) for anything but an
+// http or https address.
 std::string HttpOrigin(const std::string& url);
 
-// Whether a token may go there: over https, or to this machine.
+// Whether a token may be sent there: over https, or to this machine.
 bool MayCarryToken(const std::string& url);
 
-// Percent-encodes all but letters, digits, - . _ ~ and what stands in `keep`.
+// Percent-encodes all but letters, digits, - . _ ~ and the characters of `keep`.
 std::string PercentEncode(const std::string& text, const std::string& keep = "");
 
 }  // namespace midscope

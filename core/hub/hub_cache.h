@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writing into the Hugging Face cache as huggingface_hub lays it out, so that both use each other's
+// Writes into the Hugging Face cache in huggingface_hub's layout, so that both use each other's
 // files: models--org--name/blobs/DIGEST, snapshots/COMMIT/NAME -> ../../blobs/DIGEST,
-// refs/REVISION, and locks beside. What has its name is whole: files come to their names by rename.
+// refs/REVISION, and locks beside. A file with its final name is complete: files are renamed when
+// finished.
 #pragma once
 
 #include <cstddef>
@@ -21,18 +22,18 @@ class HubCacheModel {
   HubCacheModel(std::filesystem::path cache, const std::string& model);
 
   std::filesystem::path Blob(const HubFile& file) const { return folder_ / "blobs" / file.hash; }
-  // What has come so far of a file that is not whole.
+  // The part of an incomplete file that has been fetched.
   std::filesystem::path Part(const HubFile& file) const;
   std::filesystem::path Lock(const HubFile& file) const;
   std::filesystem::path Snapshot(const std::string& commit) const;
-  // Bytes that are still to come: 0 where the blob is there with its size.
+  // Number of missing bytes: 0 where the blob exists with its size.
   int64_t MissingBytes(const HubFile& file) const;
 
-  // Makes the file stand under its name in the commit's snapshot. Throws Error.
+  // Links the file under its name in the commit's snapshot. Throws Error.
   void Link(const HubFile& file, const std::string& commit) const;
-  // Makes `revision` mean this commit. Throws Error.
+  // Sets `revision` to this commit. Throws Error.
   void WriteRef(const std::string& revision, const std::string& commit) const;
-  // Throws Error where the disk has less than `bytes` and a reserve left.
+  // Throws Error where the disk has less than `bytes` plus a reserve left.
   void CheckSpace(int64_t bytes) const;
 
  private:
@@ -41,10 +42,10 @@ class HubCacheModel {
   std::filesystem::path folder_;
 };
 
-// Held by one process at a time (flock), given back at the end of its life.
+// A lock of one process at a time (flock), released by the destructor.
 class FileLock {
  public:
-  // Waits while another process has it. Throws Cancelled; Error where the lock can't be made.
+  // Waits while another process holds it. Throws Cancelled; Error where the lock can't be made.
   FileLock(const std::filesystem::path& path, const std::string& thing, const JobContext& context);
   ~FileLock();
   FileLock(const FileLock&) = delete;
@@ -57,7 +58,7 @@ class FileLock {
 // Whether the file at `path` has the size and the digest of `file`. Throws Cancelled.
 bool HasContent(const std::filesystem::path& path, const HubFile& file, const JobContext& context);
 
-// A file that grows at its end, over several runs of the program. Every member throws Error.
+// A file that is appended to over several runs of the program. Every member throws Error.
 class PartFile {
  public:
   explicit PartFile(std::filesystem::path path);
@@ -68,9 +69,9 @@ class PartFile {
   int64_t size() const { return size_; }
   void Append(std::span<const std::byte> bytes);
   void Clear();
-  // What it holds goes into `hash`, from its beginning.
+  // Adds its content to `hash`, from its beginning.
   void AddTo(ContentHash* hash, const JobContext& context) const;
-  // On the disk, and under that name; the object is of no use afterwards.
+  // Flushes it to the disk and renames it; the object must not be used afterwards.
   void MoveTo(const std::filesystem::path& path);
 
  private:

@@ -24,7 +24,7 @@ constexpr const char* kDefaultEndpoint = "https://huggingface.co";
 constexpr size_t kMaxListingBytes = 32 << 20;
 constexpr int kMaxPages = 100;
 constexpr int64_t kListingSeconds = 300;
-constexpr int kTries = 5;  // in a row without a byte of progress
+constexpr int kTries = 5;  // consecutive, without a byte of progress
 
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);
@@ -53,8 +53,8 @@ void CheckRequest(const FetchRequest& request) {
   HttpOrigin(request.endpoint);
 }
 
-// Naps, so that a cancel is seen.
-void Pause(double seconds, const JobContext& context) {
+// Sleeps in steps and checks the cancel flag between them.
+void SleepUnlessCancelled(double seconds, const JobContext& context) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   while (Clock::now() < end) {
@@ -64,7 +64,7 @@ void Pause(double seconds, const JobContext& context) {
   context.ThrowIfCancelled();
 }
 
-// The hub's answers to questions about one model.
+// Requests to the hub about one model.
 class Hub {
  public:
   Hub(const FetchRequest& request, const JobContext& context)
@@ -91,8 +91,9 @@ class Hub {
     throw Failure(Thing("list of files"), "it goes on without end, or at another server");
   }
 
-  // The bytes of a file from first_byte on; `head` is told whether they begin there (status 206) or
-  // at the file's beginning (200). False where the server says that there is nothing from there on.
+  // Fetches the bytes of a file from first_byte on; `head` gets whether they begin there (status
+  // 206) or at the file's beginning (200). Returns false where the server has no bytes from there
+  // on.
   bool Download(const HubFile& file, const std::string& commit, int64_t first_byte,
                 const HttpClient::OnHead& head, const HttpClient::OnBody& body) {
     HttpRequest http;
@@ -106,8 +107,8 @@ class Hub {
     return true;
   }
 
-  // Until it succeeds. What fails for the connection's sake is tried again, kTries times in a row
-  // without progress (a number that grows).
+  // Repeats until it succeeds. Connection errors are retried, up to kTries times in a row without
+  // progress (a growing number).
   void WithRetries(const std::function<int64_t()>& progress, const std::function<void()>& work) {
     int tries = 0;
     int64_t before = progress();
@@ -121,7 +122,7 @@ class Hub {
         if (++tries >= kTries) throw;
         context_.Log(std::string(error.what()) + ". Trying again");
         const double pause = request_.retry_pause * std::pow(2.0, tries - 1);
-        Pause(std::max(pause, static_cast<double>(error.wait_seconds())), context_);
+        SleepUnlessCancelled(std::max(pause, static_cast<double>(error.wait_seconds())), context_);
       }
     }
   }
@@ -159,8 +160,8 @@ class Hub {
     return page;
   }
 
-  // Throws Error for an answer that is a refusal. The hub says 401 for a model that does not exist
-  // to whom it does not know.
+  // Throws Error for an error status. The hub returns 401 for a model that does not exist if the
+  // client is not authenticated.
   void Check(const HttpAnswer& answer, const std::string& thing) const {
     if (answer.status == 200 || answer.status == 206) return;
     const std::string code = answer.Header("x-error-code");
@@ -202,7 +203,7 @@ class Hub {
   HttpClient client_;
 };
 
-// Fetches files one by one and counts.
+// Fetches files one by one and counts bytes.
 class Fetcher {
  public:
   Fetcher(const FetchRequest& request, const JobContext& context)
@@ -251,7 +252,7 @@ class Fetcher {
     context_.Report({"fetch", done_ + of_file, total_, "bytes"});
   }
 
-  // Returns the bytes that came over the network.
+  // Returns the number of bytes that came over the network.
   int64_t FetchFile(const HubFile& file) {
     const std::string thing = DisplayText(file.name);
     const FileLock lock(cache_.Lock(file), thing, context_);
@@ -268,7 +269,8 @@ class Fetcher {
     PartFile part(cache_.Part(file));
     if (!Complete(file, &part, &fetched)) {
       part.Clear();
-      // What was there before may have been another's; what came at once is what the server sends.
+      // A partial file may have been another version's; one fetched in one request is the server's
+      // own.
       if (!resumed || !Complete(file, &part, &fetched)) {
         part.Clear();
         throw Failure(
@@ -280,12 +282,12 @@ class Fetcher {
     return fetched;
   }
 
-  // Brings the part to its full length. Whether it has its digest then.
+  // Completes the partial file. Returns whether it then has its digest.
   bool Complete(const HubFile& file, PartFile* part, int64_t* fetched) {
     if (part->size() > file.bytes) part->Clear();
     std::optional<ContentHash> hash(std::in_place, file.hash_kind, file.bytes);
     part->AddTo(&*hash, context_);
-    // Not what came in all: a server that starts over each time would never be given up.
+    // Counts this request only: a server that restarts each time would never be given up.
     int64_t farthest = part->size();
     const auto restart = [&] {
       part->Clear();
@@ -318,7 +320,7 @@ class Fetcher {
     return hash->Finish() == file.hash;
   }
 
-  // What the answer's head says about where its bytes belong.
+  // The offset of an answer's bytes, from its head.
   void Begin(const HttpAnswer& head, const HubFile& file, const PartFile& part,
              const std::function<void()>& restart) const {
     if (head.status == 200) {

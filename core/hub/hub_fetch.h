@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fetching a model from the Hugging Face hub, or a server that speaks as it does, into the Hugging
-// Face cache, where model_cache.h finds it. Nothing else of Midscope downloads anything.
+// Fetches a model from the Hugging Face hub, or a server with its interface, into the Hugging Face
+// cache, where model_cache.h finds it. Nothing else of Midscope downloads anything.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,21 @@ struct FetchRequest {
   std::vector<std::string> include;  // patterns, see ChooseFiles in hub_listing.h
 
   std::string endpoint;         // "https://HOST"
-  std::string token;            // "" for none; goes to the endpoint's origin alone
-  std::filesystem::path cache;  // models--org--name goes in here
+  std::string token;            // "" for none; sent to the endpoint's origin only
+  std::filesystem::path cache;  // contains models--org--name
 
-  double retry_pause = 1.0;    // seconds before the second try, doubled with each further one
+  double retry_pause = 1.0;    // seconds before the second attempt, doubled with each further one
   int64_t stall_seconds = 60;  // without a byte: the connection counts as broken
 };
 
-// With what the environment says: HF_ENDPOINT, HF_TOKEN, the cache's variables (model_cache.h).
-// Throws Error (usage) where HF_HUB_OFFLINE is set.
+// From the environment: HF_ENDPOINT, HF_TOKEN, the cache's variables (model_cache.h). Throws Error
+// (usage) where HF_HUB_OFFLINE is set.
 FetchRequest FetchRequestFromEnvironment(const std::string& model);
 
 struct FetchedFile {
   std::string name;
   int64_t bytes = 0;
-  int64_t fetched_bytes = 0;  // of this call; 0 where it was there already
+  int64_t fetched_bytes = 0;  // of this call; 0 where it existed
 };
 
 struct FetchResult {
@@ -41,10 +41,10 @@ struct FetchResult {
   std::vector<FetchedFile> files;
 };
 
-// Every file has the size and the digest that the hub's listing says, also one that was there
-// before: it is checked, and fetched again where it is damaged. A file that was cut off goes on
-// where it stopped; a lost connection is tried again some times. The revision's name is written
-// last, so that what it names is whole. Throws Error, Cancelled.
+// Every file has the size and the digest of the hub's listing, also an existing one: it is checked,
+// and fetched again where it is damaged. An interrupted file is continued; a lost connection is
+// retried some times. The revision's name is written last, so that it names a complete snapshot.
+// Throws Error, Cancelled.
 FetchResult FetchModel(const FetchRequest& request, const JobContext& context);
 
 }  // namespace midscope

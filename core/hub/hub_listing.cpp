@@ -20,13 +20,13 @@ constexpr size_t kMaxFiles = 10'000;
 constexpr std::string_view kWeights = "model.safetensors";
 constexpr std::string_view kIndex = "model.safetensors.index.json";
 
-// What folder_model and tokenizer_folder read beside the weights.
+// Files that folder_model and tokenizer_folder read beside the weights.
 constexpr std::array<std::string_view, 9> kSmallFiles = {
     "config.json",       "generation_config.json", "tokenizer.json",
     "tokenizer.model",   "tokenizer_config.json",  "special_tokens_map.json",
     "added_tokens.json", "chat_template.jinja",    "chat_template.json"};
 
-// A path below the folder that it is put in, made of ordinary names.
+// A relative path made of ordinary names, inside its folder.
 bool IsSafeName(const std::string& name) {
   if (name.empty() || name.size() > 1024 || FindInvalidUtf8(name)) return false;
   const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '\\'; };

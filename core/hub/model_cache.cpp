@@ -26,8 +26,8 @@ bool IsPlain(const std::string& part) {
   });
 }
 
-// The first line of refs/REVISION: the commit that it was when it was fetched. Empty where there is
-// none, or anything but a plain name (it becomes part of a path).
+// The first line of refs/REVISION: its commit when it was fetched. Empty where there is none, or
+// anything but a plain name (it becomes part of a path).
 std::string CommitOf(const std::filesystem::path& repository, const std::string& revision) {
   std::ifstream file(repository / "refs" / revision);
   std::string commit(128, '\0');
@@ -37,7 +37,7 @@ std::string CommitOf(const std::filesystem::path& repository, const std::string&
   return IsPlain(commit) ? commit : "";
 }
 
-// Empty where there is no snapshot of it.
+// Empty where it has no snapshot.
 std::filesystem::path FindSnapshot(const std::filesystem::path& repository,
                                    const std::string& revision) {
   std::error_code error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where models lie: the name `embedded` and the cache folder.
+// Locations of models: the name `embedded` and the cache folder.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@ namespace midscope {
 // $MIDSCOPE_MODELS, else $XDG_CACHE_HOME/midscope/models, else ~/.cache/midscope/models.
 std::filesystem::path ModelFolder();
 
-// The file of a model as users name it: "embedded", or a path. Throws Error where the embedded
+// The path of a model from the user's name: "embedded", or a path. Throws Error where the embedded
 // model has not been fetched yet.
 std::filesystem::path ModelPath(const std::string& model);
 

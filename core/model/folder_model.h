@@ -11,13 +11,12 @@
 
 namespace midscope {
 
-// The description that config.json gives, checked; without parameters and quantisation, which the
-// weights say. Throws Error: a model_type that is not supported, settings that ask for something
-// that the decoder does not do.
+// The description in config.json, checked; without parameters and quantisation, which come from the
+// weights. Throws Error: an unsupported model_type, settings that the decoder does not implement.
 ModelConfig ReadFolderConfig(const std::filesystem::path& folder);
 
-// Throws Error, also for weights that are pickled, quantised in a way that is not known, missing,
-// of another shape than the description asks for, or without a place in it.
+// Throws Error, also for weights that are pickled, quantised in an unknown way, missing, of another
+// shape than in the description, or not part of it.
 std::unique_ptr<ModelSource> OpenFolderModel(const std::filesystem::path& folder);
 
 }  // namespace midscope

@@ -11,13 +11,13 @@
 
 namespace midscope {
 
-// The description that the file's metadata gives, checked. Throws Error: an architecture that is
-// not supported, or metadata that asks for something that the decoder does not do (such files must
-// not run with other numbers in silence).
+// The description in the file's metadata, checked. Throws Error: an unsupported architecture, or
+// metadata that the decoder does not implement (such files must not silently run with other
+// numbers).
 ModelConfig ReadGgufConfig(const GgufFile& file);
 
-// Throws Error, also for tensors that are missing, of another shape than the description asks for,
-// or without a place in it.
+// Throws Error, also for tensors that are missing, of another shape than in the description, or not
+// part of it.
 std::unique_ptr<ModelSource> OpenGgufModel(const std::filesystem::path& path);
 
 }  // namespace midscope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a model is, as data: the decoder follows this description and knows no architecture by name.
-// Readers of files (gguf_model.h, folder_model.h) fill it in and check it: numbers in here can be
-// multiplied and divided without a second look.
+// A model's description as data: the decoder follows it and does not depend on the architecture's
+// name. Readers of files (gguf_model.h, folder_model.h) fill it in and check it: its numbers can be
+// multiplied and divided without further checks.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class PositionKind { kRotary, kAlibi };
 
 enum class RopeScalingKind { kNone, kLinear, kDynamic, kLlama3, kYarn, kLongRope };
 
-// As in the model's own configuration (transformers' names in comments).
+// Values of the model's own configuration (transformers' names in comments).
 struct RopeScaling {
   RopeScalingKind kind = RopeScalingKind::kNone;
   double factor = 1.0;
@@ -38,7 +38,7 @@ struct RopeScaling {
   bool operator==(const RopeScaling&) const = default;
 };
 
-// What may differ from layer to layer.
+// Settings that may differ from layer to layer.
 struct LayerAttention {
   int64_t window = 0;  // keys that a query sees, itself included; 0: all
   bool rotary = true;  // false: no positions in this layer (SmolLM3's NoPE layers)
@@ -93,7 +93,7 @@ struct ModelConfig {
   int64_t parameters = 0;
   int64_t stored_bytes = 0;  // of those parameters in the file
 
-  // What a user must know of how the file was read, each a sentence: parts that were left out, an
+  // Notes for the user on how the file was read, each a sentence: parts that were left out, an
   // output matrix that is used against the configuration. Printed by `info`, and when opened.
   std::vector<std::string> notes;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a model's description implies: that its numbers fit together, and which tensors of which
-// shape its decoder needs.
+// Consequences of a model's description: its numbers must be consistent, and its decoder needs
+// tensors of given shapes.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ constexpr int64_t kMaxTokens = int64_t{1} << 30;  // vocabulary, context
 void CheckModelConfig(const ModelConfig& config, const std::string& thing);
 
 // A tensor under the decoder's name (model_source.h), outermost dimension first. Biases are not
-// among them: a file says itself which it has.
+// included: whether they exist depends on the file.
 struct NeededTensor {
   std::string name;  // "token_embedding", "3.query"
   int64_t layer = -1;

@@ -48,7 +48,7 @@ std::unique_ptr<ModelSource> OpenFolder(const std::filesystem::path& folder) {
   return OpenFolderModel(folder);
 }
 
-// Of a snapshot in the cache: people fetch one GGUF file of a model as often as its folder.
+// For a snapshot in the cache: users often fetch one GGUF file instead of a folder.
 std::filesystem::path ResolveSnapshot(const std::filesystem::path& folder) {
   std::error_code error;
   for (const char* weights : {"model.safetensors", "model.safetensors.index.json"}) {

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: MIT
-// A model on disk, whatever its format: a description, tensors under the decoder's own names, a
-// tokenizer. The decoder loads from this and sees neither GGUF nor safetensors.
+// A model on disk, in any format: a description, tensors under the decoder's own names, a
+// tokenizer. The decoder loads from this and does not depend on GGUF or safetensors.
 //
-// Names (N: layer): token_embedding [vocabulary, hidden]; output [vocabulary, hidden] (absent where
-// tied); final_norm [hidden];
-//   N.attention_norm, N.mlp_norm [hidden] (input norms); N.attention_output_norm, N.mlp_output_norm
-//   [hidden]; N.query [heads * head_dim, hidden]; N.key, N.value [key_value_heads * head_dim,
-//   hidden]; N.attention_out [hidden, heads * head_dim]; N.query_norm, N.key_norm [head_dim] or
-//   [heads * head_dim] / [key_value_heads * head_dim]; N.gate, N.up [feed_forward, hidden]; N.down
-//   [hidden, feed_forward]; and NAME.bias for each, where the model has one.
+// Names (N: layer), and NAME.bias for each where the model has one:
+// clang-format off
+//   token_embedding                              [vocabulary, hidden]
+//   output                                       [vocabulary, hidden]  absent where tied
+//   final_norm                                   [hidden]
+//   N.attention_norm, N.mlp_norm                 [hidden]              input norms
+//   N.attention_output_norm, N.mlp_output_norm   [hidden]
+//   N.query                                      [heads * head_dim, hidden]
+//   N.key, N.value                               [key_value_heads * head_dim, hidden]
+//   N.attention_out                              [hidden, heads * head_dim]
+//   N.query_norm                                 [head_dim] or [heads * head_dim]
+//   N.key_norm                                   [head_dim] or [key_value_heads * head_dim]
+//   N.gate, N.up                                 [feed_forward, hidden]
+//   N.down                                       [hidden, feed_forward]
+// clang-format on
 // Rows of query and key are in half-split rotary order.
 #pragma once
 
@@ -55,16 +63,17 @@ class ModelSource {
   virtual std::string Hash()
       const = 0;  // XXH3-128 of the file, or of the folder's weight files in name order
   virtual void DontNeed(const TensorRef& tensor) const = 0;
-  // Throws Error (failure) where a read found one of its files cut off (MemoryMap::CheckWhole).
+  // Throws Error (failure) where a file turned out to be truncated in a read
+  // (MemoryMap::CheckWhole).
   virtual void CheckWhole() const = 0;
 };
 
-// The file or folder that a user's name for a model stands for: a .gguf file, a Hugging Face
-// folder, `org/name` or `org/name@REVISION` in the Hugging Face cache (a snapshot without
-// safetensors stands for its only .gguf file), or "embedded". Throws Error where there is none.
+// The file or folder of a user's name for a model: a .gguf file, a Hugging Face folder, `org/name`
+// or `org/name@REVISION` in the Hugging Face cache (for a snapshot without safetensors its only
+// .gguf file), or "embedded". Throws Error where there is none.
 std::filesystem::path ResolveModel(const std::string& model);
 
-// Opens what ResolveModel gives. Throws Error.
+// Opens the result of ResolveModel. Throws Error.
 std::unique_ptr<ModelSource> OpenModel(const std::string& model);
 
 }  // namespace midscope

@@ -25,7 +25,7 @@ const TensorPlace* FindPlace(const std::vector<TensorPlace>& places, const Neede
   return nullptr;
 }
 
-// Rows of the file's whole tensor, of which `rows` are the decoder's.
+// Number of rows of the file's whole tensor, of which `rows` are the decoder's.
 int64_t FileRows(RowPart part, int64_t rows, const ModelConfig& config) {
   const int64_t heads = config.heads + 2 * config.key_value_heads;
   switch (part) {
@@ -40,7 +40,7 @@ int64_t FileRows(RowPart part, int64_t rows, const ModelConfig& config) {
   }
 }
 
-// First row of a part that lies in one piece.
+// First row of a contiguous part.
 int64_t FirstRow(RowPart part, const ModelConfig& config) {
   const int64_t query = config.heads * config.head_dim;
   switch (part) {
@@ -56,14 +56,14 @@ int64_t FirstRow(RowPart part, const ModelConfig& config) {
 }
 
 // Row of the file's head for a row of the decoder's. Only the first `rotated` rows of a head are
-// pairs: 2j and 2j + 1 in the file, j and j + rotated / 2 in the decoder. The others lie in order.
+// pairs: 2j and 2j + 1 in the file, j and j + rotated / 2 in the decoder. The others are in order.
 int64_t InterleavedRow(int64_t within, int64_t rotated) {
   const int64_t pairs = rotated / 2;
   if (within >= rotated) return within;
   return within < pairs ? 2 * within : 2 * (within - pairs) + 1;
 }
 
-// Row of the file for each of the decoder's rows; empty where they lie in order.
+// Row of the file for each of the decoder's rows; empty where they are in order.
 std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& config) {
   std::vector<int64_t> order;
   const int64_t third = static_cast<int64_t>(part) - static_cast<int64_t>(RowPart::kHeadQuery);
@@ -90,7 +90,7 @@ const std::string& ShownName(const FileTensor& tensor, const std::string& name) 
 void CountParameters(const FileTensors& tensors, ModelConfig* config) {
   std::map<std::string_view, int64_t> counts;
   for (const auto& [name, tensor] : tensors) {
-    // Each tensor's bytes lie in its file, without overlap, so these sums can't overflow.
+    // Each tensor's bytes are inside its file, without overlap, so these sums can't overflow.
     const int64_t elements = tensor.bytes / tensor.format.bytes * tensor.format.elements;
     counts[tensor.format.name] += elements;
     config->parameters += elements;
@@ -123,7 +123,7 @@ TensorTable::TensorTable(const ModelConfig& config, const std::vector<TensorPlac
     by_place[place].push_back(tensor);
   }
   for (const auto& [place, tensors] : by_place) AddBiases(tensors, *place);
-  // Tied embeddings are sometimes written twice; whoever opened the file has compared them.
+  // Tied embeddings are sometimes stored twice; they were compared when the file was opened.
   if (config.tied_embeddings) {
     const TensorPlace* output = FindPlace(places, {"output", -1, {}});
     if (output != nullptr) used_.insert(std::string(output->file_name) + ".weight");
@@ -170,7 +170,7 @@ void TensorTable::AddBias(const NeededTensor& needed, const TensorPlace& place) 
   tensors_.emplace(needed.name + ".bias", Vector(rows));
 }
 
-// Vectors come out with one row an element.
+// Vectors have one row per element.
 TensorRef TensorTable::Reference(const FileTensor& tensor, const std::vector<int64_t>& shape,
                                  RowPart part, const std::string& file_name) const {
   std::vector<int64_t> wanted = shape;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tensors of a model file under the decoder's names: a family's places, held against what the
-// file has.
+// The tensors of a model file under the decoder's names: checks the family's tensors against the
+// file's.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@
 
 namespace midscope {
 
-// A tensor as it lies in a file, whatever the file's format.
+// A tensor of a file, in any format.
 struct FileTensor {
   std::vector<int64_t> shape;  // outermost first; row-major
   kernels::BlockFormat format;
   const std::byte* data = nullptr;  // any alignment
   int64_t bytes = 0;
-  std::string file_name;  // as the file calls it; empty: by its key in FileTensors
+  std::string file_name;  // its name in the file; empty: its key in FileTensors
 };
 
 // By the names that a family's places have.
@@ -33,13 +33,13 @@ using FileTensors = std::map<std::string, FileTensor, std::less<>>;
 // Fills in config->parameters, their bytes and the type that most of them have.
 void CountParameters(const FileTensors& tensors, ModelConfig* config);
 
-// Bytes of the file from tensor.data on in which its rows lie.
+// Number of bytes from tensor.data on that contain its rows.
 int64_t SpannedBytes(const TensorRef& tensor);
 
 class TensorTable {
  public:
-  // Throws Error naming `thing` and the tensor: missing, of another shape than the description
-  // asks for, or without a place in it (endings in `ignored` are passed over).
+  // Throws Error naming `thing` and the tensor: missing, of another shape than in the description,
+  // or not part of it (endings in `ignored` are skipped).
   TensorTable(const ModelConfig& config, const std::vector<TensorPlace>& places,
               const FileTensors& file, const std::vector<std::string_view>& ignored,
               const std::string& thing);
@@ -61,7 +61,7 @@ class TensorTable {
   std::string thing_;
   std::map<std::string, TensorRef, std::less<>> tensors_;
   std::set<std::string, std::less<>> used_;
-  std::deque<std::vector<float>> reordered_;  // biases whose elements lie in another order
+  std::deque<std::vector<float>> reordered_;  // biases whose elements are in another order
 };
 
 }  // namespace midscope

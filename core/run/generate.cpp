@@ -86,7 +86,7 @@ Generated Generate(const Decoder& decoder, std::span<const int32_t> prompt,
     request.intervention = intervention;
     request.trace = trace.get();
     request.first_logit_row = static_cast<int64_t>(ids.size()) - 1;
-    // Layers of single tokens are no progress worth drawing: the tokens are.
+    // Progress is reported per token, not per layer of single tokens.
     JobContext quiet = context;
     quiet.progress = nullptr;
     const RunResult result = decoder.RunOne(request, step == 0 ? context : quiet);

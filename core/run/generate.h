@@ -30,7 +30,8 @@ struct Generated {
   bool ended = false;  // by an end token rather than by new_tokens
 };
 
-// `on_token` (may be empty) sees each token's bytes as they come; false ends the run.
+// `on_token` (may be empty) gets each token's bytes as they are generated; its return value false
+// ends the run.
 Generated Generate(const Decoder& decoder, std::span<const int32_t> prompt,
                    const Intervention& intervention, const GenerateOptions& options,
                    const std::function<bool(int32_t id, const std::string&)>& on_token,

@@ -28,7 +28,7 @@ struct Sequence {
   int64_t rows_to_run() const { return rows() - trace->rows(); }
 };
 
-// Leaves of a shared trace the prompt's rows that `intervention` does not change. The last one is
+// Keeps in a shared trace the prompt's rows that `intervention` does not change. The last one is
 // run in any case, for its logits.
 void KeepUnchangedRows(const Decoder& decoder, const GreedyRequest& request) {
   Trace& trace = *request.trace;
@@ -89,7 +89,7 @@ void Take(const Decoder& decoder, const RunResult& result, Sequence& sequence) {
   }
 }
 
-// One token more for each of the sequences, in batches of bounded size.
+// One more token for each of the sequences, in batches of bounded size.
 void Step(const Decoder& decoder, std::span<Sequence* const> sequences, const JobContext& context) {
   const auto rows_of = [&](size_t i) { return sequences[i]->rows_to_run(); };
   for (size_t begin = 0; begin < sequences.size();) {
@@ -103,8 +103,8 @@ void Step(const Decoder& decoder, std::span<Sequence* const> sequences, const Jo
   }
 }
 
-// Where prompts begin alike, one makes its first token before the others, and these take over its
-// rows.
+// Where prompts have a common prefix, one generates its first token before the others, which take
+// over its rows.
 void ShareRows(const Decoder& decoder, std::span<Sequence> sequences, const JobContext& context) {
   std::vector<Sequence*> whole;
   std::vector<std::vector<AttentionPlan>> plans;
@@ -137,7 +137,7 @@ std::vector<Generated> GenerateGreedy(const Decoder& decoder,
   std::vector<Sequence> sequences;
   sequences.reserve(requests.size());
   for (const GreedyRequest& request : requests) sequences.push_back(Begin(decoder, request));
-  // Layers of single tokens are no progress worth drawing.
+  // Progress is reported per token, not per layer of single tokens.
   JobContext quiet = context;
   quiet.progress = nullptr;
   ShareRows(decoder, sequences, quiet);

@@ -7,7 +7,7 @@
 
 namespace midscope {
 
-// Rows a batch: more no longer make matrix products faster.
+// Rows per batch: more do not make matrix products faster.
 inline constexpr int64_t kBatchRows = 2048;
 
 // The end of the batch that begins with item `begin` of `count`: as many items as have kBatchRows

@@ -30,7 +30,7 @@ AnswerScore ScoreAnswer(const RunResult& result, int64_t prompt_tokens,
     score.token_nll.push_back(nll);
     score.nll += nll;
     // Greedy decoding reaches the answer's token i only through its tokens before, so teacher
-    // forcing tells the same.
+    // forcing has the same result.
     const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
     score.correct = score.correct && best == answer_ids[i];
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How well an answer comes out, from the logits of the rows that predict it.
+// Scores an answer from the logits of the rows that predict it.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct AnswerScore {
 AnswerScore ScoreAnswer(const RunResult& result, int64_t prompt_tokens,
                         std::span<const int32_t> answer_ids);
 
-// prompt + answer without its last token: what has to run to score it.
+// prompt + answer without its last token: the tokens to run for its score.
 std::vector<int32_t> IdsToScore(std::span<const int32_t> prompt_ids,
                                 std::span<const int32_t> answer_ids);
 

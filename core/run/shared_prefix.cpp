@@ -9,7 +9,7 @@
 namespace midscope {
 namespace {
 
-// Whether a row depends on later ones, or on sums over earlier ones that a trace does not hand on.
+// Whether a row depends on later ones, or on sums over earlier ones that a trace does not pass on.
 bool RowsStandAlone(const AttentionPlan& plan) {
   return !DecidedByLastRow(plan) && !plan.memory &&
          std::none_of(plan.edits.ablated.begin(), plan.edits.ablated.end(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Prompts that begin alike, such as one sample with its gold piece at several places: what they
-// have in common is run once.
+// Prompts with a common prefix, such as one sample with its gold piece at several places: the
+// prefix is run once.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace midscope {
 
-// A sequence that is to be run from its first row on.
+// A sequence that is run from its first row on.
 struct FreshSequence {
   std::span<const int32_t> ids;          // prompt and continuation
   int64_t prompt_tokens = 0;             // of ids
@@ -23,13 +23,13 @@ struct FreshSequence {
       nullptr;  // not owned; where its rows are kept; null in all: to know the rows alone
 };
 
-// Sharing fewer rows is not worth running one sequence before the others.
+// Sharing fewer rows does not repay running one sequence before the others.
 inline constexpr int64_t kFewestSharedRows = 32;
 
-// Rows, from the first on, that come out alike in both, short of either's last prompt row: those of
-// equal tokens before anything in which the plans differ. 0 where the last prompt row decides
-// ratios, where rows go into a memory, where means of heads are taken, and where `taker` keeps what
-// `donor` does not.
+// Number of first rows that are equal in both, before either's last prompt row: those of equal
+// tokens before anything in which the plans differ. 0 where the last prompt row decides ratios,
+// where rows are added to a memory, where means of heads are taken, and where `taker` keeps data
+// that `donor` does not.
 int64_t SharedRows(const FreshSequence& donor, const FreshSequence& taker);
 
 // One sequence that runs before the others, and how many of its rows each of these takes over.
@@ -38,10 +38,10 @@ struct PrefixSharing {
   std::vector<int64_t> rows;  // [sequence]; 0: none
 };
 
-// The donor that spares most rows; nothing where no two sequences share kFewestSharedRows.
+// The donor that saves most rows; nullopt where no two sequences share kFewestSharedRows.
 std::optional<PrefixSharing> FindPrefixSharing(std::span<const FreshSequence> sequences);
 
-// When the donor has been run.
+// Call it after the donor has been run.
 void GiveRows(const PrefixSharing& sharing, std::span<const FreshSequence> sequences);
 
 }  // namespace midscope

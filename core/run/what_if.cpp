@@ -16,7 +16,7 @@
 namespace midscope {
 namespace {
 
-// Heads of kept layers whose mean one of the plans takes.
+// Number of heads of kept layers whose mean one of the plans needs.
 int64_t MeanHeads(const std::vector<AttentionPlan>& before, const std::vector<AttentionPlan>& after,
                   int64_t first_layer) {
   std::set<std::pair<size_t, int64_t>> heads;
@@ -30,7 +30,7 @@ int64_t MeanHeads(const std::vector<AttentionPlan>& before, const std::vector<At
   return static_cast<int64_t>(heads.size());
 }
 
-// Kept layers in which one of the plans puts rows of a sequence of `rows` into a memory.
+// Number of kept layers in which one of the plans adds rows of a sequence of `rows` to a memory.
 int64_t Memories(const std::vector<AttentionPlan>& before, const std::vector<AttentionPlan>& after,
                  int64_t first_layer, int64_t rows) {
   std::set<size_t> layers;
@@ -48,19 +48,19 @@ constexpr kernels::ThresholdRule kRules[] = {kernels::ThresholdRule::kAtLeast,
 
 }  // namespace
 
-struct WhatIf::Subject {
+struct WhatIf::Sequence {
   const Prompt* prompt = nullptr;
   std::vector<int32_t> ids;  // prompt and all but the last of the answer
   std::unique_ptr<Trace> trace;
   std::unique_ptr<LastQueryAttention> attention;
-  // By either rule, since a layer that is not run again keeps its counts; empty: not asked for.
+  // By either rule, since a layer that is not run again keeps its counts; empty: not requested.
   std::vector<PositionAwareness> awareness;
   WhatIfOutcome outcome;  // of the last completed run
   bool fresh = false;     // outcome and attention belong to the trace's plans
-  // Of the call under way:
+  // Of the running call:
   std::vector<AttentionPlan> plans;  // [layer]
   std::vector<int64_t> first_row;    // [layer]: rows from here on are run; rows(): none
-  bool rerun = false;                // on top of a whole trace
+  bool rerun = false;                // on top of a complete trace
 
   int64_t prompt_tokens() const { return static_cast<int64_t>(prompt->ids.size()); }
   int64_t rows() const { return static_cast<int64_t>(ids.size()); }
@@ -72,14 +72,14 @@ struct WhatIf::Subject {
   RunRequest Request(const Intervention& intervention);
 };
 
-// What has to run for `plans`.
-void WhatIf::Subject::PlanRows() {
+// The rows to run for `plans`.
+void WhatIf::Sequence::PlanRows() {
   rerun = false;
   first_row.assign(plans.size(), 0);
   if (!trace || trace->rows() == 0) return;
   first_row = FirstChangedRows(trace->plans(), plans);
   if (trace->rows() < rows()) {
-    // Left by a cancelled run: the first rows stand, if the change leaves them alone.
+    // Left by a cancelled run: the first rows are valid, unless the change affects them.
     trace->Truncate(std::min(trace->rows(), first_row.back()));
     std::fill(first_row.begin(), first_row.end(), trace->rows());
     return;
@@ -92,9 +92,9 @@ void WhatIf::Subject::PlanRows() {
   }
 }
 
-FreshSequence WhatIf::Subject::Fresh() const { return {ids, prompt_tokens(), plans, trace.get()}; }
+FreshSequence WhatIf::Sequence::Fresh() const { return {ids, prompt_tokens(), plans, trace.get()}; }
 
-RunRequest WhatIf::Subject::Request(const Intervention& intervention) {
+RunRequest WhatIf::Sequence::Request(const Intervention& intervention) {
   RunRequest request;
   request.ids = ids;
   request.prompt_tokens = prompt_tokens();
@@ -110,71 +110,72 @@ WhatIf::WhatIf(std::shared_ptr<const Decoder> decoder, std::vector<Prompt> promp
                int64_t memory_limit, bool position_awareness)
     : decoder_(std::move(decoder)), prompts_(std::move(prompts)), memory_limit_(memory_limit) {
   for (const Prompt& prompt : prompts_) {
-    Subject subject;
-    subject.prompt = &prompt;
-    subject.ids = IdsToScore(prompt.ids, prompt.answer_ids);
-    subject.attention = std::make_unique<LastQueryAttention>(decoder_->config());
+    Sequence sequence;
+    sequence.prompt = &prompt;
+    sequence.ids = IdsToScore(prompt.ids, prompt.answer_ids);
+    sequence.attention = std::make_unique<LastQueryAttention>(decoder_->config());
     if (position_awareness) {
       for (const kernels::ThresholdRule rule : kRules) {
-        subject.awareness.emplace_back(decoder_->config(), rule);
+        sequence.awareness.emplace_back(decoder_->config(), rule);
       }
     }
-    subjects_.push_back(std::move(subject));
+    sequences_.push_back(std::move(sequence));
   }
-  Fit();
+  EnforceMemoryLimit();
   if (first_layer_ == decoder_->config().layers) return;
-  for (Subject& subject : subjects_)
-    subject.trace = decoder_->MakeTrace(subject.rows(), /*residual=*/true, first_layer_);
+  for (Sequence& sequence : sequences_)
+    sequence.trace = decoder_->MakeTrace(sequence.rows(), /*residual=*/true, first_layer_);
 }
 
 WhatIf::~WhatIf() = default;
 
-const Trace* WhatIf::trace(size_t prompt) const { return subjects_[prompt].trace.get(); }
+const Trace* WhatIf::trace(size_t prompt) const { return sequences_[prompt].trace.get(); }
 
-// Of all traces, for the plans that they have and are to have, with layers below first_layer
+// Bytes of all traces, for their plans and the requested ones, with layers below first_layer
 // dropped.
 int64_t WhatIf::Bytes(int64_t first_layer) const {
   if (first_layer == decoder_->config().layers) return 0;
   int64_t bytes = 0;
-  for (const Subject& subject : subjects_) {
+  for (const Sequence& sequence : sequences_) {
     static const std::vector<AttentionPlan> none;
-    const auto& before = subject.trace ? subject.trace->plans() : none;
+    const auto& before = sequence.trace ? sequence.trace->plans() : none;
     bytes += decoder_->TraceBytes(
-        subject.rows(), {.residual = true,
-                         .first_layer = first_layer,
-                         .mean_heads = MeanHeads(before, subject.plans, first_layer),
-                         .memories = Memories(before, subject.plans, first_layer, subject.rows())});
+        sequence.rows(),
+        {.residual = true,
+         .first_layer = first_layer,
+         .mean_heads = MeanHeads(before, sequence.plans, first_layer),
+         .memories = Memories(before, sequence.plans, first_layer, sequence.rows())});
   }
   return bytes;
 }
 
-// Drops as many layers as the limit asks for.
-void WhatIf::Fit() {
+// Drops layers until the limit is met.
+void WhatIf::EnforceMemoryLimit() {
   const int64_t layers = decoder_->config().layers;
   while (memory_limit_ > 0 && first_layer_ < layers && Bytes(first_layer_) > memory_limit_)
     ++first_layer_;
-  for (Subject& subject : subjects_) {
-    if (!subject.trace) continue;
+  for (Sequence& sequence : sequences_) {
+    if (!sequence.trace) continue;
     if (first_layer_ == layers) {
-      subject.trace.reset();
+      sequence.trace.reset();
     } else {
-      subject.trace->DropLayersBelow(first_layer_);
+      sequence.trace->DropLayersBelow(first_layer_);
     }
   }
 }
 
-// What each prompt has to run.
-void WhatIf::PlanSubjects(const Intervention& intervention) {
-  for (Subject& subject : subjects_) {
-    subject.plans = CompilePlans(ResolvePassages(intervention, *subject.prompt), decoder_->config(),
-                                 subject.prompt_tokens(), subject.rows());
+// The rows to run of each prompt.
+void WhatIf::PlanSequences(const Intervention& intervention) {
+  for (Sequence& sequence : sequences_) {
+    sequence.plans = CompilePlans(ResolvePassages(intervention, *sequence.prompt),
+                                  decoder_->config(), sequence.prompt_tokens(), sequence.rows());
   }
-  Fit();
-  for (Subject& subject : subjects_) subject.PlanRows();
+  EnforceMemoryLimit();
+  for (Sequence& sequence : sequences_) sequence.PlanRows();
 }
 
 WhatIfWork WhatIf::Estimate(const Intervention& intervention) {
-  PlanSubjects(intervention);
+  PlanSequences(intervention);
   return Work();
 }
 
@@ -182,75 +183,75 @@ WhatIfResult WhatIf::Evaluate(const Intervention& intervention, const JobContext
                               bool attention) {
   const auto start = std::chrono::steady_clock::now();
   context.ThrowIfCancelled();
-  PlanSubjects(intervention);
-  std::vector<Subject*> run;
-  for (Subject& subject : subjects_) {
-    if (subject.NeedsRun()) run.push_back(&subject);
+  PlanSequences(intervention);
+  std::vector<Sequence*> run;
+  for (Sequence& sequence : sequences_) {
+    if (sequence.NeedsRun()) run.push_back(&sequence);
   }
   RunAll(RunDonor(run, intervention, context), intervention, context);
-  WhatIfResult result = Tell(intervention, attention);
+  WhatIfResult result = CollectResult(intervention, attention);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 
-// Where subjects that run whole begin alike, one of them is run here and the others take its rows
-// over. Returns those that are still to be run.
-std::vector<WhatIf::Subject*> WhatIf::RunDonor(std::vector<Subject*> subjects,
-                                               const Intervention& intervention,
-                                               const JobContext& context) {
-  std::vector<Subject*> whole;
-  std::vector<FreshSequence> sequences;
-  for (Subject* subject : subjects) {
-    if (!subject->RunsWhole()) continue;
-    whole.push_back(subject);
-    sequences.push_back(subject->Fresh());
+// Where sequences that run whole have a common prefix, runs one of them and copies its rows to the
+// others. Returns those that are still to be run.
+std::vector<WhatIf::Sequence*> WhatIf::RunDonor(std::vector<Sequence*> sequences,
+                                                const Intervention& intervention,
+                                                const JobContext& context) {
+  std::vector<Sequence*> whole;
+  std::vector<FreshSequence> fresh;
+  for (Sequence* sequence : sequences) {
+    if (!sequence->RunsWhole()) continue;
+    whole.push_back(sequence);
+    fresh.push_back(sequence->Fresh());
   }
-  const std::optional<PrefixSharing> sharing = FindPrefixSharing(sequences);
-  if (!sharing) return subjects;
-  Subject* donor = whole[sharing->donor];
+  const std::optional<PrefixSharing> sharing = FindPrefixSharing(fresh);
+  if (!sharing) return sequences;
+  Sequence* donor = whole[sharing->donor];
   RunAll(std::span(&donor, 1), intervention, context);
-  GiveRows(*sharing, sequences);
+  GiveRows(*sharing, fresh);
   for (size_t i = 0; i < whole.size(); ++i) {
     if (sharing->rows[i] == 0) continue;
     whole[i]->rerun = false;
     std::fill(whole[i]->first_row.begin(), whole[i]->first_row.end(), sharing->rows[i]);
   }
-  std::erase(subjects, donor);
-  return subjects;
+  std::erase(sequences, donor);
+  return sequences;
 }
 
-// Runs the subjects in packed batches of bounded size, in their order.
-void WhatIf::RunAll(std::span<Subject* const> subjects, const Intervention& intervention,
+// Runs the sequences in packed batches of bounded size, in their order.
+void WhatIf::RunAll(std::span<Sequence* const> sequences, const Intervention& intervention,
                     const JobContext& context) {
   const auto rows_of = [&](size_t i) {
-    return subjects[i]->rows() - subjects[i]->first_row.back();
+    return sequences[i]->rows() - sequences[i]->first_row.back();
   };
   size_t begin = 0;
-  while (begin < subjects.size()) {
-    const size_t end = BatchEnd(begin, subjects.size(), rows_of);
+  while (begin < sequences.size()) {
+    const size_t end = BatchEnd(begin, sequences.size(), rows_of);
     std::vector<RunRequest> requests;
     for (size_t i = begin; i < end; ++i) {
-      requests.push_back(subjects[i]->Request(intervention));
-      subjects[i]->fresh = false;
+      requests.push_back(sequences[i]->Request(intervention));
+      sequences[i]->fresh = false;
     }
     const std::vector<RunResult> results = decoder_->Run(requests, context);
     for (size_t i = begin; i < end; ++i) {
       context.ThrowIfCancelled();
-      Keep(*subjects[i], results[i - begin]);
+      UpdateOutcome(*sequences[i], results[i - begin]);
     }
     begin = end;
   }
 }
 
-void WhatIf::Keep(Subject& subject, const RunResult& result) {
-  const std::span<const float> last = result.Logits(subject.prompt_tokens() - 1);
-  subject.outcome.last_logits.assign(last.begin(), last.end());
-  subject.outcome.position_ratio = result.position_ratio;
-  if (!subject.prompt->answer_ids.empty()) {
-    subject.outcome.score =
-        ScoreAnswer(result, subject.prompt_tokens(), subject.prompt->answer_ids);
+void WhatIf::UpdateOutcome(Sequence& sequence, const RunResult& result) {
+  const std::span<const float> last = result.Logits(sequence.prompt_tokens() - 1);
+  sequence.outcome.last_logits.assign(last.begin(), last.end());
+  sequence.outcome.position_ratio = result.position_ratio;
+  if (!sequence.prompt->answer_ids.empty()) {
+    sequence.outcome.score =
+        ScoreAnswer(result, sequence.prompt_tokens(), sequence.prompt->answer_ids);
   }
-  subject.fresh = true;
+  sequence.fresh = true;
 }
 
 WhatIfWork WhatIf::Work() const {
@@ -261,35 +262,35 @@ WhatIfWork WhatIf::Work() const {
   work.last_rows_only = true;
   int64_t run = 0;
   int64_t all = 0;
-  for (const Subject& subject : subjects_) {
+  for (const Sequence& sequence : sequences_) {
     const std::vector<int64_t> first_row =
-        FirstRowsToRun(subject.first_row, first_layer_, subject.rows());
+        FirstRowsToRun(sequence.first_row, first_layer_, sequence.rows());
     for (int64_t layer = 0; layer < layers; ++layer) {
       const int64_t row = first_row[static_cast<size_t>(layer)];
-      if (row >= subject.rows()) continue;
+      if (row >= sequence.rows()) continue;
       work.first_layer = std::min(work.first_layer, layer);
       work.first_row = std::min(work.first_row, row);
-      work.last_rows_only = work.last_rows_only && row >= subject.prompt_tokens() - 1;
-      run += subject.rows() - row;
+      work.last_rows_only = work.last_rows_only && row >= sequence.prompt_tokens() - 1;
+      run += sequence.rows() - row;
     }
-    all += subject.rows() * layers;
+    all += sequence.rows() * layers;
   }
   work.share = all > 0 ? static_cast<double>(run) / static_cast<double>(all) : 0;
   return work;
 }
 
-// Everything but the time.
-WhatIfResult WhatIf::Tell(const Intervention& intervention, bool attention) const {
+// All of the result but the time.
+WhatIfResult WhatIf::CollectResult(const Intervention& intervention, bool attention) const {
   const size_t rule = AwarenessRule(intervention) == kRules[0] ? 0 : 1;
   WhatIfResult result;
   static_cast<WhatIfWork&>(result) = Work();
-  for (const Subject& subject : subjects_) {
-    result.outcomes.push_back(subject.outcome);
-    if (attention) result.outcomes.back().last_query_attention = subject.attention->attention();
-    if (!subject.awareness.empty()) {
-      result.outcomes.back().position_awareness = subject.awareness[rule].score();
+  for (const Sequence& sequence : sequences_) {
+    result.outcomes.push_back(sequence.outcome);
+    if (attention) result.outcomes.back().last_query_attention = sequence.attention->attention();
+    if (!sequence.awareness.empty()) {
+      result.outcomes.back().position_awareness = sequence.awareness[rule].score();
     }
-    if (subject.trace) result.kept.bytes += subject.trace->bytes();
+    if (sequence.trace) result.kept.bytes += sequence.trace->bytes();
   }
   result.kept.limit = memory_limit_;
   result.kept.first_layer = first_layer_;

@@ -1,29 +1,42 @@
 // SPDX-License-Identifier: MIT
-// One or several prompts kept warm, so that a changed intervention costs only what it changes.
+// Runs one or several prompts under changed interventions and computes only what a change affects:
+// the traces of earlier runs are cached.
 //
-// What a changed term runs again, in the layers that it names and all above them; rows before and
-// layers below are taken from what is kept:
-//
-//   channel            rows=answer, last: rows from the last prompt row on (keys, and with
-//                      change_value values, change by a rank-one update); last:n: from the n-th
-//                      last on; all: every row
-//   crop               rows from the passage's first token on
-//   move, boost        rows=answer, last, last:n: from the first of those on; all: from the
-//                      passage's first token on, for earlier rows do not see it
-//   ablate, temperature  from the first of `rows` on; a mean that the run before did not take:
-//                      every row
-//   self-extend        rows from the smaller window on: earlier ones see no far key
-//   other position schemes  every row, from the first layer on that stands elsewhere
+// What a changed term runs again, in its layers and all above them; earlier rows and lower layers
+// are taken from the cache:
+// clang-format off
+//   channel                 rows=answer, last: rows from the last prompt row on (keys, and with
+//                           change_value values, change by a rank-one update); last:n: from the
+//                           n-th last on; all: every row
+//   crop                    rows from the passage's first token on
+//   move, boost             rows=answer, last, last:n: from the first of those on; all: from the
+//                           passage's first token on, because earlier rows do not see it
+//   ablate, temperature     from the first of `rows` on; for a mean that the run before did not
+//                           compute: every row
+//   self-extend             rows from the smaller window on: earlier ones have no far key
+//   other position schemes  every row, from the first layer with other positions on
 //   any of these below a layer whose ratios the last prompt row decides (ms-poe by score or
-//                      entropy)  every row, from that layer on
+//   entropy)                every row, from that layer on
+// clang-format on
+// Of several prompts that run whole and have a common prefix, one is run first and the others copy
+// its rows up to where they differ (shared_prefix.h).
 //
-// Of several prompts that run whole and begin alike, one is run first and the others take over its
-// rows up to where they differ (shared_prefix.h).
+// The cache has a memory limit. Beyond it layers are dropped, the lowest first and the same ones of
+// every prompt: a change above them costs the same as before, and one in them runs all rows of the
+// dropped layers from the tokens up, but no more of the others. (Without the highest layers every
+// change would be expensive, because each runs all layers above it.) Dropped layers stay dropped.
 //
-// What is kept has a memory limit. Where it is passed, layers are dropped, the lowest first and the
-// same ones of every prompt: a change above them costs what it did, and one in them runs all rows
-// of the dropped layers again from the tokens up, but no more of the others. (Dropping the highest
-// would make every change dear, for each runs all layers above it.) What is dropped stays so.
+// Example:
+//
+// clang-format off
+//   const std::string text = "The capital of France is";
+//   const Prompt prompt = BuildPrompt(decoder->tokenizer(), text, {}, " Paris", /*bos=*/false);
+//   WhatIf what_if(decoder, {prompt});
+//   const WhatIfResult before = what_if.Evaluate(Intervention{});
+//   const WhatIfResult after = what_if.Evaluate(ParseIntervention("channel(100, factor=-1)"));
+//   const double change = after.outcomes[0].score.nll - before.outcomes[0].score.nll;  // nats
+//   const double computed = after.share;  // rows x layers that were run, of those of a full run
+// clang-format on
 #pragma once
 
 #include <cstdint>
@@ -40,22 +53,22 @@ namespace midscope {
 
 struct WhatIfOutcome {
   std::vector<float> last_query_attention;  // [layer, head, key]
-  HeadTable position_ratio;
-  // [layer, head], by the intervention's rule (captures.h); empty unless it was asked for.
+  HeadMatrix position_ratio;
+  // [layer, head], by the intervention's rule (captures.h); empty unless requested.
   std::vector<float> position_awareness;
   std::vector<float> last_logits;  // [vocabulary], of the last prompt row
   AnswerScore score;               // where the prompt has an answer
 };
 
-// What is kept between calls.
+// The cache between calls.
 struct WhatIfKept {
   int64_t bytes = 0;        // of all prompts together
   int64_t limit = 0;        // in bytes; 0: none
-  int64_t first_layer = 0;  // layers below are dropped; the number of layers: nothing is kept
+  int64_t first_layer = 0;  // layers below are dropped; the number of layers: no cache
 };
 
-// What is run: layers from first_layer on (the number of layers: none), and in them rows from
-// first_row on, the lowest of any layer and prompt.
+// The layers and rows that are run: layers from first_layer on (the number of layers: none), and in
+// them rows from first_row on, the lowest of any layer and prompt.
 struct WhatIfWork {
   int64_t first_layer = 0;
   int64_t first_row = 0;
@@ -64,49 +77,48 @@ struct WhatIfWork {
 };
 
 struct WhatIfResult : WhatIfWork {
-  std::vector<WhatIfOutcome> outcomes;  // one a prompt
+  std::vector<WhatIfOutcome> outcomes;  // one per prompt
   WhatIfKept kept;
   double seconds = 0;
 };
 
 class WhatIf {
  public:
-  // What is kept takes at most `memory_limit` bytes. 0: no limit. With `position_awareness` every
-  // outcome tells that score, too.
+  // The cache takes at most `memory_limit` bytes; 0: no limit. With `position_awareness` every
+  // outcome has that score.
   WhatIf(std::shared_ptr<const Decoder> decoder, std::vector<Prompt> prompts,
          int64_t memory_limit = 0, bool position_awareness = false);
   ~WhatIf();
 
-  // The outcome under `intervention`, whose passages are those of each prompt (passage.h), re-using
-  // what earlier calls left. Equal to a full run within
-  // rounding. Throws Error, Cancelled; after either the next call is right all the same. With
-  // `attention` false the attention rows are left out.
+  // Returns the outcome under `intervention`, whose passages are those of each prompt (passage.h),
+  // from the traces of earlier calls. Equal to a full run within rounding. Throws Error, Cancelled;
+  // the next call is correct after either. With `attention` false the attention rows are left out.
   WhatIfResult Evaluate(const Intervention& intervention, const JobContext& context = {},
                         bool attention = true);
 
-  // What Evaluate would run for it now.
+  // The layers and rows that Evaluate would run for it now.
   WhatIfWork Estimate(const Intervention& intervention);
 
   const std::vector<Prompt>& prompts() const { return prompts_; }
-  // The kept trace of a prompt; null where the memory limit leaves nothing.
+  // The cached trace of a prompt; null where the memory limit allows none.
   const Trace* trace(size_t prompt) const;
 
  private:
-  struct Subject;
+  struct Sequence;
   int64_t Bytes(int64_t first_layer) const;
-  void Fit();
-  std::vector<Subject*> RunDonor(std::vector<Subject*> subjects, const Intervention& intervention,
-                                 const JobContext& context);
-  void RunAll(std::span<Subject* const> subjects, const Intervention& intervention,
+  void EnforceMemoryLimit();
+  std::vector<Sequence*> RunDonor(std::vector<Sequence*> sequences,
+                                  const Intervention& intervention, const JobContext& context);
+  void RunAll(std::span<Sequence* const> sequences, const Intervention& intervention,
               const JobContext& context);
-  static void Keep(Subject& subject, const RunResult& result);
-  void PlanSubjects(const Intervention& intervention);
+  static void UpdateOutcome(Sequence& sequence, const RunResult& result);
+  void PlanSequences(const Intervention& intervention);
   WhatIfWork Work() const;
-  WhatIfResult Tell(const Intervention& intervention, bool attention) const;
+  WhatIfResult CollectResult(const Intervention& intervention, bool attention) const;
 
   std::shared_ptr<const Decoder> decoder_;
   std::vector<Prompt> prompts_;
-  std::vector<Subject> subjects_;
+  std::vector<Sequence> sequences_;
   int64_t memory_limit_ = 0;
   int64_t first_layer_ = 0;  // layers below are dropped
 };

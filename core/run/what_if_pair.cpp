@@ -13,7 +13,7 @@ WhatIfPair::WhatIfPair(std::shared_ptr<const Decoder> decoder, std::vector<Promp
       position_awareness_(position_awareness),
       first_(decoder_, prompts_, memory_limit, position_awareness) {}
 
-// The trace on which the setting costs least, but for one that would take `none` away.
+// Selects the trace on which the setting costs least, except one that would overwrite `none`.
 WhatIf* WhatIfPair::Choose(const Intervention& intervention) {
   if (!has_none_ || intervention.empty()) return &first_;
   const WhatIfWork on_first = first_.Estimate(intervention);
@@ -23,7 +23,7 @@ WhatIf* WhatIfPair::Choose(const Intervention& intervention) {
   }
   const bool room = memory_limit_ == 0 || 2 * first_bytes_ <= memory_limit_;
   if (!room) {
-    // It takes the trace of `none` over, as if there had never been two.
+    // Takes over the trace of `none`, as if there had been one trace.
     has_none_ = false;
     return &first_;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What-if with two traces: of the model as it is, and of the last setting. A setting that changes
-// the last rows alone costs those, whatever was tried before it.
+// What-if with two traces: of `none`, and of the last setting. A setting that changes only the last
+// rows costs only those, after any earlier setting.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ namespace midscope {
 //   kept.Evaluate(ParseIntervention("boost(span=gold, factor=2)"));   // a few rows of `none`
 class WhatIfPair {
  public:
-  // Parameters as those of WhatIf. The second trace is kept where both take at most `memory_limit`
+  // Parameters as those of WhatIf. The second trace exists where both need at most `memory_limit`
   // bytes (0: no limit); else there is one, of the last setting.
   WhatIfPair(std::shared_ptr<const Decoder> decoder, std::vector<Prompt> prompts,
              int64_t memory_limit = 0, bool position_awareness = false);
 
-  // As WhatIf::Evaluate; what is kept is that of both.
+  // As WhatIf::Evaluate; `kept` is of both traces.
   WhatIfResult Evaluate(const Intervention& intervention, const JobContext& context = {},
                         bool attention = true);
 
-  // The trace that the last setting left; null where the memory limit leaves nothing.
+  // The trace of the last setting; null where the memory limit leaves nothing.
   const Trace* trace(size_t prompt) const { return last_->trace(prompt); }
 
  private:
@@ -35,10 +35,10 @@ class WhatIfPair {
   std::vector<Prompt> prompts_;
   int64_t memory_limit_;
   bool position_awareness_;
-  WhatIf first_;  // of `none`, but for the last rows, where there is room for another one
-  std::unique_ptr<WhatIf> second_;  // of the last setting that changed earlier rows; made then
-  bool has_none_ = false;           // first_ has been run under settings of late rows alone
-  int64_t first_bytes_ = 0;         // what it keeps
+  WhatIf first_;  // of `none` apart from the last rows, where there is memory for a second one
+  std::unique_ptr<WhatIf> second_;  // of the last setting that changed earlier rows; created then
+  bool has_none_ = false;           // first_ has only been run under settings of late rows
+  int64_t first_bytes_ = 0;         // bytes of its trace
   WhatIf* last_ = &first_;
 };
 

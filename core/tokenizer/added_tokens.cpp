@@ -70,7 +70,7 @@ void AddedTokens::Split(std::string_view text, bool parse_special, const Next& n
       continue;
     }
     const size_t match_end = i + token->text.size();
-    // A token that must stand alone and doesn't hides what begins inside it all the same.
+    // A token that must be a separate word and isn't still hides tokens that begin inside it.
     if (!token->single_word || StandsAlone(text, i, match_end)) {
       const size_t begin = token->left_strip ? StripLeft(text, i, plain) : i;
       const size_t end = token->right_strip ? StripRight(text, match_end) : match_end;

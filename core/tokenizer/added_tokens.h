@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tokens that are found in text as they are written, before any model sees it, as Hugging Face
-// `tokenizers` finds its added tokens.
+// Tokens that are matched in text literally, before the model's tokenization, as Hugging Face
+// `tokenizers` matches its added tokens.
 #pragma once
 
 #include <bitset>
@@ -16,10 +16,10 @@ namespace midscope {
 struct AddedToken {
   std::string text;
   int32_t id = 0;
-  bool special = true;       // steers and is no text; else ordinary text that stays in one piece
-  bool normalized = false;   // looked for in the text after the normaliser
-  bool single_word = false;  // only where no word goes on before or behind it
-  bool left_strip = false;   // takes white space before it, too
+  bool special = true;       // a control token; else ordinary text that is not cut
+  bool normalized = false;   // matched in the text after the normaliser
+  bool single_word = false;  // only where no word continues before or after it
+  bool left_strip = false;   // includes white space before it
   bool right_strip = false;
 };
 
@@ -28,13 +28,13 @@ class AddedTokens {
   AddedTokens() = default;
   explicit AddedTokens(const std::vector<AddedToken>& tokens);
 
-  // Of two tokens of the same text the later one counts; one without text is none.
+  // Of duplicate texts the later token is used; a token without text is never matched.
   void Add(AddedToken token);
 
   bool empty() const { return tokens_.empty(); }
 
-  // All of the text in order: next(begin, end, token), token null for what lies between. Leftmost
-  // first, then longest; special ones only where parse_special.
+  // Visits all of the text in order: next(begin, end, token), token null for text between tokens.
+  // Leftmost first, then longest; special ones only where parse_special.
   using Next = std::function<void(size_t begin, size_t end, const AddedToken* token)>;
   void Split(std::string_view text, bool parse_special, const Next& next) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A part of a text after it was changed (normalised, given a space), which still knows where each
-// of its bytes comes from.
+// A part of a text after changes (normalised, a space added), with the original offset of each of
+// its bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace midscope {
 
 class AlignedText {
  public:
-  // The bytes as they stand at `offset` of the original text.
+  // The unchanged bytes at `offset` of the original text.
   AlignedText(std::string text, int64_t offset) : text_(std::move(text)), offset_(offset) {}
 
   std::string_view text() const { return text_; }
   size_t size() const { return text_.size(); }
 
-  // Where bytes [begin, end) of this text come from: [OriginalBegin(begin), OriginalEnd(end)) of
-  // the original. Bytes that were put in come from an empty range.
+  // Original offsets of bytes [begin, end) of this text: [OriginalBegin(begin), OriginalEnd(end)).
+  // Added bytes have an empty range.
   int64_t OriginalBegin(size_t begin) const;
   int64_t OriginalEnd(size_t end) const;
 

@@ -14,7 +14,7 @@ uint64_t Pair(int32_t left, int32_t right) {
   return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
 }
 
-// Tokens of the piece as a list: a join keeps the left place and takes the right one out.
+// The piece's tokens as a linked list: a merge keeps the left entry and removes the right one.
 struct Symbol {
   Token token;
   int32_t previous;
@@ -22,7 +22,7 @@ struct Symbol {
   bool gone;
 };
 
-// A join that was possible when it was found.
+// A merge that was possible when it was found.
 struct Candidate {
   int32_t rank;
   int32_t place;  // of the left symbol
@@ -132,7 +132,7 @@ void BytePairEncoding::Encode(std::string_view piece, bool /*at_text_begin*/,
     if (left.gone || left.next < 0) continue;
     Symbol& right = symbols[left.next];
     const Joined* joined = Find(left.token.id, right.token.id);
-    // One of the two was joined with something else since.
+    // One of the two has been merged since.
     if (joined == nullptr || joined->id != best.id) continue;
     left.token = {best.id, left.token.byte_begin, right.token.byte_end};
     right.gone = true;

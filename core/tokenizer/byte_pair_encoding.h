@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Byte-pair encoding of one piece of text: neighbouring tokens are joined in the order of the
-// merges' ranks until none is left, as Hugging Face `tokenizers` does it.
+// Byte-pair encoding of one piece of text: adjacent tokens are merged in the order of the merges'
+// ranks until no merge is left, as in Hugging Face `tokenizers`.
 #pragma once
 
 #include <array>
@@ -37,8 +37,8 @@ class BytePairEncoding : public TokenModel {
     bool fuse_unknown = false;       // neighbouring unknown ones become one token
   };
 
-  // merges: by rank, best first; where a pair stands twice, the last counts. whole_pieces: pieces
-  // that are taken as they are, before any merge.
+  // merges: by rank, best first; of duplicate pairs the last is used. whole_pieces: pieces that are
+  // one token without merges.
   BytePairEncoding(Alphabet alphabet, const std::vector<Merge>& merges,
                    std::unordered_map<std::string, int32_t> whole_pieces = {});
 

@@ -51,8 +51,8 @@ class FormStep : public Normalizer::Step {
   void Apply(AlignedText* text, size_t /*most*/) const override {
     const std::string whole = Normalise(text->text(), form_);
     if (whole == text->text()) return;
-    // Grapheme by grapheme for the alignment. Where the parts don't make up the whole (a cluster
-    // boundary that a normal form crosses), all of it stands for all of it.
+    // Grapheme by grapheme for the alignment. Where the parts' results differ from the whole's (a
+    // cluster boundary that a normal form crosses), the whole is aligned as one.
     AlignedText changed = text->Empty(0);
     ForEachGrapheme(text->text(), [&](size_t begin, size_t end) {
       const std::string_view cluster = text->text().substr(begin, end - begin);

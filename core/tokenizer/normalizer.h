@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What tokenizers do to text before they cut it: a chain of steps, each exactly as the component of
-// the same name in Hugging Face `tokenizers`.
+// The normalisation of tokenizers: a chain of steps, each equal to the component of the same name
+// in Hugging Face `tokenizers`.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@
 
 namespace midscope {
 
-// Text that is normalised may become this many times as long, and kNormalizerSlack bytes more. The
-// longest that normal forms make of anything is 18 times as long.
+// Limit of a normalised text's length, as a multiple of the text's, plus kNormalizerSlack bytes.
+// Normal forms make a text at most 18 times as long.
 inline constexpr size_t kNormalizerGrowth = 32;
 inline constexpr size_t kNormalizerSlack = 4096;
 inline constexpr size_t kMaxNormalizerSteps = 200;
 
-// Immutable; may be used by several threads at once. Without steps text stays as it is.
+// Immutable and thread-safe. Without steps text is unchanged.
 class Normalizer {
  public:
   // `thing` names the file in messages.

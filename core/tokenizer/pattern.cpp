@@ -46,7 +46,7 @@ struct Pattern::Code {
                                                      PcreMessage(error) + " at byte " +
                                                      std::to_string(offset) + ")");
     }
-    // Where there is no just-in-time compiler, matching is slower and the same.
+    // Without a just-in-time compiler, matching is slower with the same results.
     pcre2_jit_compile(compiled.get(), PCRE2_JIT_COMPLETE);
   }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Regular expressions over UTF-8, as tokenizers write them.
+// Regular expressions over UTF-8, in the dialect of tokenizers.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace midscope {
 
-// Immutable; may be used by several threads at once, each with a Matcher of its own.
+// Immutable; thread-safe with one Matcher per thread.
 class Pattern {
  public:
   // `expression` in the dialect of `tokenizers` (Oniguruma with Unicode classes), as far as it
@@ -20,17 +20,17 @@ class Pattern {
   Pattern(Pattern&&) noexcept;
   Pattern& operator=(Pattern&&) noexcept;
 
-  // The same bytes, whatever they mean in an expression.
+  // Matches the same bytes, without special characters.
   static Pattern Literal(std::string_view text);
 
-  // A part of a subject: a match, or what lies before, between and after matches.
+  // A part of a subject: a match, or the text before, between and after matches.
   struct Cut {
     size_t begin;
     size_t end;
     bool match;
   };
 
-  // What a search needs to remember; made once for many searches.
+  // The state of a search; reusable.
   class Matcher {
    public:
     explicit Matcher(const Pattern& pattern);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cuts text into the pieces inside which a token model works: a chain of steps, each exactly as the
-// component of the same name in Hugging Face `tokenizers`.
+// Cuts text into the pieces that a token model encodes separately: a chain of steps, each equal to
+// the component of the same name in Hugging Face `tokenizers`.
 #pragma once
 
 #include <functional>
@@ -14,14 +14,13 @@
 
 namespace midscope {
 
-// What becomes of a separator.
+// The treatment of a separator.
 enum class SplitBehavior { kRemoved, kIsolated, kMergedWithPrevious, kMergedWithNext, kContiguous };
 
-// Before which pieces a space is put.
+// The pieces that get a space in front.
 enum class PrefixScheme { kNever, kFirst, kAlways };  // kFirst: at the beginning of the text
 
-// Immutable once its steps are there; may be used by several threads at once. Without steps text
-// stays in one piece.
+// Immutable once its steps are added; thread-safe. Without steps text is one piece.
 class PreTokenizer {
  public:
   PreTokenizer();
@@ -29,8 +28,8 @@ class PreTokenizer {
   PreTokenizer(PreTokenizer&&) noexcept;
   PreTokenizer& operator=(PreTokenizer&&) noexcept;
 
-  // Steps run in the order in which they were added, each on the pieces that the one before left.
-  // invert: what does not match separates.
+  // Steps run in the order in which they were added, each on the pieces of the one before. invert:
+  // text that does not match separates.
   void AddSplit(Pattern pattern, SplitBehavior behavior, bool invert = false);
   // Pieces that do not begin with `replacement` get one before them.
   void AddPrefix(std::string replacement, PrefixScheme scheme);
@@ -58,7 +57,7 @@ struct NamedScheme {
   bool composes = false;        // text is brought into normal form C first
 };
 
-// Throws Error for a name that is not known (which would give other ids without a word).
+// Throws Error for an unknown name (which would silently give other ids).
 NamedScheme MakeNamedScheme(const std::string& name);
 
 }  // namespace midscope

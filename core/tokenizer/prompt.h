@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Token ids with named passages, and where those passages came from in the text.
+// Token ids with named passages, and the passages' offsets in the text.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct Prompt {
   std::vector<Span> spans;
   std::string answer;  // empty: nothing to score
   std::vector<int32_t> answer_ids;
-  // Bytes of the text that the vocabulary has no token for: 0 nearly always. Where not, whoever
-  // shows the prompt says so.
+  // Bytes of the text without a token in the vocabulary: nearly always 0. Otherwise a warning must
+  // be shown with the prompt.
   int64_t bytes_without_token = 0;
 
   const Span* FindSpan(const std::string& name) const;

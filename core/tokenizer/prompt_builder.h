@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a text and the passages named in it to a Prompt.
+// Builds a Prompt from a text and its named passages.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace midscope {
 
-// A passage as it was asked for: by its text (which must occur exactly once) or by its bytes.
+// A requested passage: by its text (which must occur exactly once) or by its bytes.
 struct SpanRequest {
   std::string name;
   std::string text;        // empty: by bytes
@@ -25,18 +25,18 @@ struct SpanRequest {
 // "NAME=START:END" where what follows `=` is two numbers, else "NAME=TEXT". Throws Error (usage).
 SpanRequest ParseSpan(std::string_view argument);
 
-// The bytes [begin, end) of the text that are meant. Throws Error (usage): a text that is absent or
+// The requested bytes [begin, end) of the text. Throws Error (usage): a text that is absent or
 // occurs more than once, bytes outside the text.
 std::pair<int64_t, int64_t> FindSpanBytes(const std::string& text, const SpanRequest& request);
 
 // The text tokenised once and whole, special tokens recognised; each span mapped to the tokens that
 // overlap its bytes; answer ids are ids(text + answer) after ids(text) where that is a prefix, else
-// ids(answer). With `bos`, the model's BOS stands first (token indices of spans count it). Throws
+// ids(answer). With `bos`, the model's BOS is put first (token indices of spans count it). Throws
 // Error: a span's text that is absent or ambiguous, bytes outside the text, no tokens, no BOS.
 Prompt BuildPrompt(const Tokenizer& tokenizer, const std::string& text,
                    const std::vector<SpanRequest>& spans, const std::string& answer, bool bos);
 
-// The file's bytes as they are. Throws Error: unreadable, or not UTF-8 (with the offset).
+// The file's bytes, unchanged. Throws Error: unreadable, or not UTF-8 (with the offset).
 std::string ReadPromptFile(const std::filesystem::path& path);
 
 }  // namespace midscope

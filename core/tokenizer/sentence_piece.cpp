@@ -82,7 +82,7 @@ void Check(const SentencePieceModel& model, const std::string& thing) {
     if (FindInvalidUtf8(piece.text)) fail("is not UTF-8");
     if (!std::isfinite(piece.score) || std::abs(piece.score) > 1e9F)
       fail("has an impossible score");
-    if (!seen.insert(piece.text).second) fail("stands twice");
+    if (!seen.insert(piece.text).second) fail("occurs twice");
     if (piece.type == TokenType::kUnknown) ++unknown;
     if (piece.type != TokenType::kByte) continue;
     ++bytes;
@@ -98,7 +98,7 @@ void Check(const SentencePieceModel& model, const std::string& thing) {
     throw Failure(thing,
                   "its tokenizer has tokens for " + std::to_string(bytes) + " of the 256 bytes");
   }
-  // The library follows this table without looking where it leads.
+  // The library follows this table without checks.
   if (!model.normalisation.empty()) PrecompiledMap(model.normalisation, thing);
 }
 

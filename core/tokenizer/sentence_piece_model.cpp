@@ -162,7 +162,7 @@ SentencePieceModel ParseSentencePiece(std::string_view bytes, const std::string&
 }
 
 std::string SerializeSentencePiece(const SentencePieceModel& model) {
-  // A file's own settings stay; what stands later in a message counts.
+  // The file's own settings are kept; later fields of a message override earlier ones.
   std::string bytes = model.file;
   const std::string prefix = Number(kNormalizerSpacePrefix, model.add_space_prefix ? 1 : 0);
   if (!bytes.empty()) return bytes + Bytes(kModelNormalizer, prefix);

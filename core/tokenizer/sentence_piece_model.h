@@ -31,7 +31,7 @@ struct SentencePieceModel {
 // Throws Error for bytes that are no such file, and for kinds of model other than the two.
 SentencePieceModel ParseSentencePiece(std::string_view bytes, const std::string& thing);
 
-// The bytes of a file that says what `model` says.
+// `model` in the file format.
 std::string SerializeSentencePiece(const SentencePieceModel& model);
 
 // Throws Error where the model contradicts itself.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What turns a piece of prepared text into tokens.
+// Interface of the models that turn a piece of text into tokens.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@ namespace midscope {
 
 struct Token;
 
-// Immutable; may be used by several threads at once.
+// Immutable and thread-safe.
 class TokenModel {
  public:
   virtual ~TokenModel() = default;
 
   // Appends the tokens of `piece` (UTF-8, not empty), with ranges of bytes of the piece.
-  // at_text_begin: whether the piece is the very beginning of the text. Throws Error for what has
-  // no token where the model has none for the unknown either.
+  // at_text_begin: whether the piece begins the text. Throws Error for text without token where the
+  // model has no unknown token.
   virtual void Encode(std::string_view piece, bool at_text_begin,
                       std::vector<Token>* tokens) const = 0;
 };

@@ -15,7 +15,7 @@
 namespace midscope {
 namespace {
 
-// Larger than any tokenizer there is: what is larger is not read into memory.
+// Larger than any known tokenizer: larger files are not read into memory.
 constexpr uintmax_t kMaxFile = uintmax_t{512} << 20;
 constexpr size_t kSpareIds = 10'000;
 
@@ -32,14 +32,14 @@ class Reader {
       AddDeclaredTokens(fields);
       bos_is_decided_ = true;
     } else if (const auto model = Text("tokenizer.model")) {
-      // `legacy` is how transformers says whether text after a special token gets a space, too.
+      // `legacy` is transformers' flag for whether text after a special token gets a space, too.
       parts_ = ReadSentencePiece(*model, Name("tokenizer.model"), {!fields.Flag("legacy", true)});
       LimitIds();
       AddDeclaredTokens(fields);
       AddListedTokens();
       parts_.vocabulary.bos = FindToken("<s>");
       parts_.vocabulary.eos = FindToken("</s>");
-      // The classes in transformers for these models put BOS first unless told otherwise.
+      // The classes in transformers for these models put BOS first by default.
       const std::string kind = fields.FindText("tokenizer_class").value_or("LlamaTokenizer");
       parts_.vocabulary.add_bos =
           kind.find("Llama") != std::string::npos || kind.find("Gemma") != std::string::npos;
@@ -99,7 +99,7 @@ class Reader {
       vocabulary.types.resize(index + 1, TokenType::kUnused);
     }
     const TokenType type = vocabulary.types[index];
-    // The tokenizer's own file says more about the tokens that it has.
+    // The tokenizer's own file has priority for the tokens that it has.
     if (type == TokenType::kControl || type == TokenType::kUserDefined ||
         type == TokenType::kUnknown)
       return;
@@ -167,7 +167,7 @@ class Reader {
     read("bos_token", &vocabulary.bos);
     read("eos_token", &vocabulary.eos);
     read("unk_token", &vocabulary.unknown);
-    // As transformers 5: the post-processor of tokenizer.json decides, whatever the flag says.
+    // As in transformers 5, the post-processor of tokenizer.json overrides the flag.
     const bool add_bos =
         bos_is_decided_ ? vocabulary.add_bos : config.Flag("add_bos_token", vocabulary.add_bos);
     vocabulary.add_bos = vocabulary.bos.has_value() && add_bos;
@@ -228,7 +228,7 @@ class Reader {
     const nlohmann::json json = Json("config.json");
     const JsonFields config(json, Name("config.json"), "");
     const nlohmann::json* rows = config.Find("vocab_size");
-    // More than any model has: a number that is larger says nothing.
+    // Larger numbers than any model's are not used.
     constexpr uint64_t kMaxRows = uint64_t{1} << 22;
     if (rows != nullptr && rows->is_number_unsigned() && rows->get<uint64_t>() <= kMaxRows)
       vocabulary_ = std::max(vocabulary_, static_cast<size_t>(rows->get<uint64_t>()));
@@ -237,7 +237,7 @@ class Reader {
 
   std::filesystem::path folder_;
   TokenizerParts parts_;
-  bool bos_is_decided_ = false;  // tokenizer.json says whether BOS stands before a text
+  bool bos_is_decided_ = false;  // tokenizer.json decides whether BOS is added
   size_t vocabulary_ = 0;        // tokens of the tokenizer's own file, or rows of the model
   size_t most_ids_ = 0;
 };

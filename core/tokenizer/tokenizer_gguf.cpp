@@ -50,7 +50,7 @@ class Reader {
     vocabulary.bos = ReadId("tokenizer.ggml.bos_token_id");
     vocabulary.eos = ReadId("tokenizer.ggml.eos_token_id");
     vocabulary.unknown = ReadId("tokenizer.ggml.unknown_token_id");
-    // llama.cpp puts BOS before text of `llama` models unless the file says otherwise.
+    // llama.cpp puts BOS before text of `llama` models unless the file disables it.
     vocabulary.add_bos =
         file_.GetBool("tokenizer.ggml.add_bos_token").value_or(model == "llama" && vocabulary.bos);
     for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
@@ -82,7 +82,7 @@ class Reader {
       if (type < 1 || type > 6) Fail(What(i) + " has the unknown type " + std::to_string(type));
       const auto [other, is_new] = ids_.emplace(texts_[i], static_cast<int32_t>(i));
       if (!is_new) {
-        Fail(What(i) + " stands twice (also as token " + std::to_string(other->second) + ")");
+        Fail(What(i) + " occurs twice (also as token " + std::to_string(other->second) + ")");
       }
       parts_.vocabulary.types.push_back(static_cast<TokenType>(type));
       if (type == static_cast<int64_t>(TokenType::kByte) && !ParseByteToken(texts_[i])) {
@@ -156,7 +156,7 @@ class Reader {
                                           FindToken(std::string(left) + std::string(right), what)};
       const auto pair =
           static_cast<uint64_t>(merge.left) << 32 | static_cast<uint64_t>(merge.right);
-      if (!seen.insert(pair).second) Fail(what + " stands twice");
+      if (!seen.insert(pair).second) Fail(what + " occurs twice");
       if (parts_.vocabulary.types[static_cast<size_t>(merge.joined)] != TokenType::kNormal) {
         Fail(what + " makes a token that is not ordinary text");
       }

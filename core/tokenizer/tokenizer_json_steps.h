@@ -11,10 +11,10 @@ namespace midscope {
 // Each throws Error naming a component or a setting that is not known here.
 void ReadNormalizer(const JsonFields& fields, Normalizer* normalizer);
 
-// Whether the pieces are then written in the byte alphabet of byte-level BPE.
+// Whether the pieces are in the byte alphabet of byte-level BPE.
 bool ReadPreTokenizer(const JsonFields& fields, PreTokenizer* pre_tokenizer);
 
-// What a decoder makes of a token, apart from bytes: only its kind is checked.
+// Checks the kind of a decoder: what it makes of a token, apart from bytes.
 void CheckDecoder(const JsonFields& fields);
 
 // The texts of the special tokens that the post-processor puts before a single text.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a tokenizer is made of, whichever file it was read from.
+// The parts of a tokenizer, from any file.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ struct TokenizerParts {
 };
 
 // tokenizer.ggml.*: gpt2, llama, t5. Throws Error: another model, arrays that are missing, of a
-// wrong type or of different lengths, tokens that stand twice, merges of tokens that are not there,
-// ids outside the vocabulary.
+// wrong type or of different lengths, duplicate tokens, merges of unknown tokens, ids outside the
+// vocabulary.
 TokenizerParts ReadGgufTokenizer(const GgufFile& file);
 
 // The text of a tokenizer.json; `thing` names it in messages. Throws Error naming the first

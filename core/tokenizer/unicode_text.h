@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tokenizers ask about the characters of well-formed UTF-8.
+// Properties of characters of well-formed UTF-8 that tokenizers use.
 #pragma once
 
 #include <cstddef>

@@ -12,7 +12,7 @@
 namespace midscope {
 namespace {
 
-// How much less probable the unknown is than the least probable token.
+// Difference of log probability between the least probable token and the unknown.
 constexpr double kUnknownPenalty = 10.0;
 
 }  // namespace

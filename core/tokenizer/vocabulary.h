@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tokens of a tokenizer and the facts about them.
+// The tokens of a tokenizer with their properties.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ enum class TokenType : uint8_t {
 };
 
 struct Vocabulary {
-  std::vector<std::string> bytes;  // [token] what the token stands for
+  std::vector<std::string> bytes;  // [token] its bytes
   std::vector<TokenType> types;    // [token]
-  std::string pre_tokenizer;       // a name for people
+  std::string pre_tokenizer;       // for display
   std::string chat_template;
   std::optional<int32_t> bos;
   std::optional<int32_t> eos;
@@ -32,16 +32,16 @@ struct Vocabulary {
   bool add_bos = false;
 };
 
-// The bytes that byte-level BPE writes `token` for; nothing where one of its characters is outside
-// the alphabet (openai/gpt-2 src/encoder.py, bytes_to_unicode).
+// The bytes of `token` in byte-level BPE; nullopt where one of its characters is outside the
+// alphabet (openai/gpt-2 src/encoder.py, bytes_to_unicode).
 std::optional<std::string> DecodeByteLevel(std::string_view token);
 
-// The byte that "<0x0A>" stands for; nothing for anything but "<0x00>" to "<0xFF>" (upper case).
+// The byte of "<0x0A>"; nullopt for anything but "<0x00>" to "<0xFF>" (upper case).
 std::optional<unsigned char> ParseByteToken(std::string_view token);
 
 // `token` with SentencePiece's mark for spaces (U+2581) as spaces.
 std::string UnmarkSpaces(std::string_view token);
-// The other way round.
+// The inverse.
 std::string MarkSpaces(std::string_view text);
 inline constexpr std::string_view kSpaceMark = "\xe2\x96\x81";
 

@@ -20,7 +20,7 @@ std::string NumberText(T value) {
 }
 
 std::string JsonText(const std::string& text) {
-  // A token's text may be a part of a character; JSON must be valid all the same.
+  // A token's text may be part of a character; JSON must still be valid.
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -31,7 +31,7 @@ std::string CsvCell(const std::string& text) {
   return quoted + "\"";
 }
 
-// One element as text; `json` says how absent numbers and texts are written.
+// One element as text; `json` selects how absent numbers and texts are written.
 std::string ElementText(const ArrayData& data, size_t index, bool json) {
   return std::visit(
       [&](const auto& values) -> std::string {
@@ -83,8 +83,8 @@ void WriteCsvArray(const Record& record, const Array& array, const std::vector<A
   }
 }
 
-// The axis that all of several arrays lie over, and no other; null where there is none. One array
-// alone stays in long form, as arrays over more axes.
+// The one axis that all of several arrays are over; null for none. A single array is in long form,
+// like arrays over more axes.
 const Axis* CommonAxis(const Record& record) {
   if (record.arrays.size() < 2 || record.arrays.front().axes.size() != 1) return nullptr;
   const std::vector<std::string>& axes = record.arrays.front().axes;

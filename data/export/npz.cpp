@@ -17,13 +17,13 @@
 namespace midscope {
 namespace {
 
-// Numbers in the files are little-endian, as the machines are that this is built for.
+// Numbers in the files are little-endian, as on all supported machines.
 static_assert(std::endian::native == std::endian::little);
 
 constexpr uint16_t kZipVersion = 20;
 constexpr size_t kMemberBytes = 30;  // before a member's name
 constexpr uint16_t kUtf8Names = 1 << 11;
-// 1980-01-01, the first date that ZIP knows: equal records make equal files.
+// 1980-01-01, the first date in ZIP: equal records make equal files.
 constexpr uint16_t kNoDate = (1 << 5) | 1;
 constexpr int64_t kLargestMember = std::numeric_limits<uint32_t>::max() - 4096;
 
@@ -101,11 +101,11 @@ class ZipWriter {
     const auto total = static_cast<uint32_t>(header.size() + size);
     uLong checksum =
         crc32(0, reinterpret_cast<const Bytef*>(header.data()), static_cast<uInt>(header.size()));
-    // Of a null pointer, which an empty vector may have, crc32 makes a new start.
+    // crc32 treats a null pointer, which an empty vector may have, as a restart.
     if (size > 0) {
       checksum = crc32(checksum, static_cast<const Bytef*>(data), static_cast<uInt>(size));
     }
-    // Before a byte is written: a full disk is no way to learn of the format's limit.
+    // Checked before a byte is written.
     const auto end =
         offset_ + static_cast<int64_t>(kMemberBytes + name.size() + header.size() + size);
     if (end > kLargestMember) {

@@ -9,11 +9,11 @@
 
 namespace midscope {
 
-// Each array under its own name, and of each axis AXIS (its values, or 0, 1, ...) and AXIS_label
+// Each array under its own name, and for each axis AXIS (its values, or 0, 1, ...) and AXIS_label
 // (its labels), where no array or axis has that name. Whole axis values are int64. Texts become
 // fixed-width Unicode, booleans bool, other numbers keep their type; no pickles. Members are
-// stored, not compressed. Throws Error (failure) for an array over 4 GiB, which a member can't
-// hold; writing fails as `out` does.
+// stored, not compressed. Throws Error (failure) for an array over 4 GiB, the limit of a member;
+// write errors are those of `out`.
 void WriteNpz(const Record& record, std::ostream& out);
 
 }  // namespace midscope

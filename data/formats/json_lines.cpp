@@ -16,7 +16,7 @@
 namespace midscope {
 namespace {
 
-// What a compressed file may grow to, as a multiple of its size, beyond kAlwaysRead: data sets of
+// Limit of a compressed file's growth, as a multiple of its size, beyond kAlwaysRead: data sets of
 // text grow tenfold, hostile files a thousandfold.
 constexpr int64_t kLargestGrowth = 200;
 constexpr int64_t kAlwaysRead = int64_t{1} << 30;
@@ -34,7 +34,7 @@ class LineReader {
     if (std::filesystem::is_directory(path, ignored)) {
       throw Failure(path, "is a folder, not a file");
     }
-    // Opened first as the other readers do: a pipe or a device is read as it is.
+    // Opened first, as in the other readers: a pipe or a device is read uncompressed.
     if (!std::ifstream(path, std::ios::binary)) {
       throw Failure(path, "can't be opened", "Check the path");
     }
@@ -46,7 +46,7 @@ class LineReader {
 
   int64_t number() const { return number_; }
 
-  // The next line without its end; false at the end of the file.
+  // Reads the next line without its end; returns false at the end of the file.
   bool Next(std::string& line) {
     line.clear();
     ++number_;
@@ -85,7 +85,7 @@ class LineReader {
     if (bytes_ > most_bytes_) {
       throw Failure(path_,
                     "it unpacks to more than " + std::to_string(kLargestGrowth) + " times its size",
-                    "Unpack it with gunzip first if it is what it should be");
+                    "Unpack it with gunzip first if that is expected");
     }
     return !buffer_.empty();
   }
@@ -115,7 +115,7 @@ void ForEachJsonLine(const std::string& path,
     if (reader.number() == 1) {
       if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
       if (line.starts_with("[")) {
-        throw Failure(path, "it is one JSON array", "Give one object a line (JSONL)");
+        throw Failure(path, "it is one JSON array", "Give one object per line (JSONL)");
       }
     }
     if (IsBlank(line)) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files with a JSON object a line, plain or compressed by gzip, read a line at a time. Internal to
+// Reads files with one JSON object per line, plain or compressed by gzip, line by line. Internal to
 // data/.
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace midscope {
 
-// A longer line is an error: no data set at hand has one a tenth as long, and a file without line
+// A longer line is an error: known data sets have lines of a tenth of it, and a file without line
 // ends must not fill the memory.
 inline constexpr int64_t kLongestJsonLine = int64_t{64} << 20;
 
 // Calls `item` for each line that is not blank. Throws Error (failure) that names the file, and the
-// line where there is one: the file can't be read, its gzip data are damaged or unpack beyond
-// measure, a line is too long, not UTF-8, no JSON object; and where there is no item at all.
+// line where there is one: the file can't be read, its gzip data are damaged or exceed the growth
+// limit, a line is too long, not UTF-8, not a JSON object; and where there is no item.
 // fields.thing() is "FILE, line 3".
 void ForEachJsonLine(const std::string& path,
                      const std::function<void(const JsonFields& fields)>& item,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lines of a published table as a record: what a plot draws as reference, a table lists and a file
-// of results keeps.
+// Lines of a published table as a record, for plots, tables and files of results.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +18,17 @@ inline constexpr const char* kPublishedRecord = "published_reference";
 // the order of PublishedTables().
 std::vector<const PublishedTable*> PublishedTablesFor(std::string_view task);
 
-// Where place `place` of `from` pieces stands among `to`: at the same share of the way from the
-// first to the last. The place itself where a number is unknown (0) or one.
+// The rank among `to` pieces for place `place` of `from` pieces: at the same share of the way from
+// the first to the last. `place` itself where a number is unknown (0) or one.
 double SamePlace(int64_t place, int64_t from, int64_t to);
 
 // Record published_reference of lines of one table, for a run of `pieces` pieces (0: unknown). Axis
 // line has the rows' labels. Arrays: accuracy (share of samples, 0 to 1; NaN for none),
 // published_place (1-based, among the published pieces), place (SamePlace among the run's), note
-// (what is known to be wrong; "" for nothing) [line, point]; setting (term of an intervention, ""
-// for none in this program), pieces (of the published task), samples (behind each number; 0: not
-// stated) [line]. Attributes: table, title, source, task and task_pieces (the run's). Lines with
-// fewer places are padded (NaN, -1, "").
+// (known errors; "" for none) [line, point]; setting (term of an intervention, "" for none in this
+// program), pieces (of the published task), samples (per number; 0: not stated) [line]. Attributes:
+// table, title, source, task and task_pieces (the run's). Lines with fewer places are padded (NaN,
+// -1, "").
 Record PublishedRecord(const std::vector<PublishedLine>& lines, std::string_view task,
                        int64_t pieces);
 

@@ -106,7 +106,7 @@ std::pair<std::string, Texts> TaskParts(std::string_view task) {
   return parts;
 }
 
-// The published task states the number of pieces alone; the run's may state more.
+// The published task has only the number of pieces; the run's may have more parameters.
 bool SameTask(const std::string& published, std::string_view task) {
   const auto wanted = TaskParts(published);
   const auto given = TaskParts(task);
@@ -116,7 +116,7 @@ bool SameTask(const std::string& published, std::string_view task) {
          });
 }
 
-// The lines of an outcome, one a row that has a number.
+// The lines of an outcome, one per row with a number.
 void AddLines(const PublishedTable& table, const PublishedOutcome& outcome,
               std::vector<PublishedLine>& lines) {
   for (size_t row = 0; row < table.rows.size(); ++row) {
@@ -172,7 +172,7 @@ std::vector<const PublishedMark*> PublishedTable::MarksOf(size_t row,
 
 const PublishedMethod& PublishedTable::MethodOf(size_t row) const {
   static const PublishedMethod unknown;
-  // The longest ending that fits: "" is what all other rows are.
+  // The longest matching ending: "" matches all other rows.
   const PublishedMethod* best = &unknown;
   size_t length = 0;
   for (const auto& [ending, method] : methods) {

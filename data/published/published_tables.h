@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tables of published results as data (data/published): with their sources, and with what is known
-// to be wrong in them. Numbers are as printed; nothing is corrected.
+// Tables of published results as data (data/published), with their sources and known errors.
+// Numbers are as printed; nothing is corrected.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 namespace midscope {
 
 enum class PublishedMarkKind {
-  kSamples,        // the number can't come from so many samples
-  kAverage,        // the printed average is not that of the cells
-  kSum,            // a printed difference is not that of the cells
+  kSamples,        // the number is impossible with that many samples
+  kAverage,        // the printed average is not the mean of the cells
+  kSum,            // a printed difference is not the difference of the cells
   kCopy,           // suspected copy error
   kTransposition,  // suspected exchange of digits
   kDeparture,      // paper and public code differ
 };
 
-// What is known about a cell, or about a whole row where `column` is "".
+// A known error of a cell, or of a whole row where `column` is "".
 struct PublishedMark {
   std::string row;
   std::string column;
@@ -30,20 +30,20 @@ struct PublishedMark {
 
 // Columns that are outcomes by place of the gold piece.
 struct PublishedOutcome {
-  std::string task;                  // as --task takes it: "mdqa:documents=10"
-  std::vector<std::string> columns;  // one a place
+  std::string task;                  // in the form of --task: "mdqa:documents=10"
+  std::vector<std::string> columns;  // one per place
   std::vector<int64_t> places;       // 1-based ranks of the gold piece
-  std::string rows;                  // those whose label begins so; "": all
+  std::string rows;                  // rows whose label begins with this; "": all
 };
 
-// What a row of a table was run with.
+// The settings of a row of a table.
 struct PublishedMethod {
   std::string term;                   // "none", "pi", "ms-poe", ...; "": none of this program's
   std::vector<std::string> settings;  // canonical; several where paper and code differ. Empty: the
-                                      // source names the method and not its arguments
+                                      // source does not state the arguments
 };
 
-// How a setting stands to a row.
+// How a setting matches a row.
 enum class PublishedMatch {
   kNone,            // another method
   kOtherArguments,  // the same method with other arguments than the source states
@@ -58,14 +58,14 @@ struct PublishedTable {
   std::string name;    // "mspoe-t2-mdqa"
   std::string source;  // "Zhang et al., ..., arXiv 2403.04797, Table 2"
   std::string title;
-  std::string bos;      // which begin-of-text tokens its prompts had; "": the source does not say
+  std::string bos;      // begin-of-text tokens of its prompts; "": not stated
   std::string unit;     // "%", "score", "perplexity"
-  int64_t samples = 0;  // behind each cell as the source says; 0: it does not say
+  int64_t samples = 0;  // per cell according to the source; 0: not stated
   std::vector<std::string> columns;
   std::vector<std::string> rows;                // labels, their parts joined by " / "
   std::vector<std::vector<std::string>> cells;  // [row][column], as printed; "" where there is none
   std::vector<PublishedOutcome> outcomes;
-  std::map<std::string, std::vector<std::string>> averages;  // column: those that it is the mean of
+  std::map<std::string, std::vector<std::string>> averages;  // column: those whose mean it is
   std::map<std::string, PublishedMethod> methods;            // by the end of a row's label
   std::vector<PublishedMark> marks;
   std::vector<std::string> notes;
@@ -81,8 +81,8 @@ struct PublishedTable {
 // All of them, in a fixed order.
 const std::vector<PublishedTable>& PublishedTables();
 
-// Those of that name, or whose name begins with it and a "-" ("mspoe-t2": both halves of Table 2).
-// Throws Error (usage), with the names that there are, where there is none.
+// The tables with that name, or whose name begins with it and a "-" ("mspoe-t2": both halves of
+// Table 2). Throws Error (usage) with the existing names where there is none.
 std::vector<const PublishedTable*> FindPublishedTables(std::string_view name);
 
 // A row of a table as a line over places, to be drawn or printed beside a sweep's.
@@ -94,20 +94,19 @@ struct PublishedLine {
   PublishedMethod method;          // MethodOf the row
   std::vector<int64_t> places;     // 1-based
   std::vector<double> accuracy;    // share of samples, 0 to 1; NaN where there is none
-  std::vector<bool> marked;        // whether something is known about the cell
-  std::vector<std::string> notes;  // what is known, one a place; "" for nothing
+  std::vector<bool> marked;        // whether the cell has a known error
+  std::vector<std::string> notes;  // known errors, one per place; "" for none
 };
 
-// How many pieces `task` says it has by the parameter that a published task of its kind states
-// ("kv:pairs=50": pairs); 0 where it does not say.
+// The number of pieces in `task`, by the parameter that a published task of its kind has
+// ("kv:pairs=50": pairs); 0 where it has none.
 int64_t PublishedPieces(std::string_view published, std::string_view task);
 
 // Lines of `table` for a task with as many pieces ("mdqa:documents=10,seed=3" is one); empty where
-// it has none. Other parameters of the task do not matter.
+// it has none. Other parameters of the task are ignored.
 std::vector<PublishedLine> PublishedLines(const PublishedTable& table, std::string_view task);
 
-// The same, but where the table has the task with other numbers of pieces alone, the lines of
-// those.
+// The same, but where the table has the task only with other numbers of pieces, the lines of those.
 std::vector<PublishedLine> PublishedLinesOfKind(const PublishedTable& table, std::string_view task);
 
 }  // namespace midscope

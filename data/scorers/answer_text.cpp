@@ -9,12 +9,12 @@
 namespace midscope {
 namespace {
 
-// Python also takes the four ASCII separators as white space, Unicode's property does not.
+// Python also counts the four ASCII separators as white space, Unicode's property does not.
 bool IsPythonSpace(char32_t code) {
   return IsWhiteSpace(code) || (code >= U'\x1c' && code <= U'\x1f');
 }
 
-// \w: letters and numbers, and the underscore, which is deleted before anyone asks.
+// \w: letters and numbers, and the underscore, which is deleted before this is called.
 bool IsPythonWord(char32_t code) {
   return (IsWord(code) && !IsMark(code) && !IsPunctuation(code)) || IsNumeric(code);
 }

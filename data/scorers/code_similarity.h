@@ -13,7 +13,7 @@ double MatchingRatio(std::string_view first, std::string_view second);
 
 // The first line of the prediction (leading newlines left out) without a backtick, '#' or "//",
 // against the reference: fuzzywuzzy's ratio, whole percents, rounded half to even. The package
-// gives other numbers where python-Levenshtein is installed; LongBench does not ask for it.
+// returns other numbers where python-Levenshtein is installed; LongBench does not require it.
 double CodeSimilarity(std::string_view prediction, std::string_view reference);
 
 }  // namespace midscope

@@ -39,7 +39,7 @@ std::string WithoutLeadingZeros(const std::string& digits) {
 
 bool WordAt(std::string_view text, size_t offset) {
   const auto byte = static_cast<unsigned char>(text[offset]);
-  if (byte >= 0x80) return true;  // a part of a letter, most likely
+  if (byte >= 0x80) return true;  // most likely part of a letter
   return IsWord(byte);
 }
 

@@ -9,10 +9,10 @@
 
 namespace midscope {
 
-// LongBench's classes (trec, lsht): 1 / (how many classes the prediction names) where the reference
-// is among them, else 0. A class that is part of the reference does not count as named. The public
-// code drops such classes from a list while it walks over it, and so keeps every second one of a
-// run; `as_public_code` does the same.
+// LongBench's classes (trec, lsht): 1 / (number of classes that the prediction names) where the
+// reference is among them, else 0. A class that is part of the reference does not count as named.
+// The public code removes such classes from a list while it iterates over it, and so keeps every
+// second one of a run; `as_public_code` does the same.
 double ClassScore(std::string_view prediction, std::string_view reference,
                   std::span<const std::string> classes, bool as_public_code = true);
 
@@ -24,8 +24,8 @@ double RetrievalScore(std::string_view prediction, std::string_view reference);
 // LongBench's counts: the share of the prediction's numbers that equal the reference, as text.
 double CountScore(std::string_view prediction, std::string_view reference);
 
-// The runs of digits at either end, without leading zeros; nothing where there are none. Passkey
-// and the lines task as CREAM scores it take the first, LongChat's lines task the last.
+// The runs of digits at either end, without leading zeros; nullopt where there are none. Passkey
+// and the lines task as CREAM scores it use the first, LongChat's lines task the last.
 std::optional<std::string> FirstInteger(std::string_view text);
 std::optional<std::string> LastInteger(std::string_view text);
 
@@ -33,7 +33,7 @@ std::optional<std::string> LastInteger(std::string_view text);
 double FirstIntegerMatch(std::string_view prediction, std::string_view reference);
 double LastIntegerMatch(std::string_view prediction, std::string_view reference);
 
-// ZeroSCROLLS' multiple choice (QuALITY): the first of A, B, C, D that stands as a word.
+// ZeroSCROLLS' multiple choice (QuALITY): the first of A, B, C, D that is a separate word.
 double ChoiceLetterMatch(std::string_view prediction, std::string_view reference);
 
 }  // namespace midscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The characters of text that may end inside one, as generated text does. Internal to data/scorers.
+// Characters of text that may end within one, as generated text does. Internal to data/scorers.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace midscope {
 
-// Calls visit(code, bytes) for each character. A byte that belongs to none has the code 0xDC00 +
+// Calls visit(code, bytes) for each character. A byte outside any character has the code 0xDC00 +
 // byte, which is no character's (Python's surrogateescape).
 template <typename Visit>
 void ForEachCharacter(std::string_view text, const Visit& visit) {

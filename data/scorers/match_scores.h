@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Scores by what the prediction and a reference have in common, 0 to 1 each.
+// Scores by the overlap of prediction and reference, 0 to 1 each.
 #pragma once
 
 #include <string_view>
 
 namespace midscope {
 
-// Key-value retrieval of "Lost in the Middle": the reference, in lower case, stands anywhere in the
-// prediction. A model that repeats many records scores too.
+// Key-value retrieval of "Lost in the Middle": the reference, in lower case, occurs anywhere in the
+// prediction. A model that repeats many records also scores.
 double SubstringMatch(std::string_view prediction, std::string_view reference);
 
-// best_subspan_em of "Lost in the Middle": the normalised reference stands in the normalised
+// best_subspan_em of "Lost in the Middle": the normalised reference occurs in the normalised
 // prediction, not necessarily at word boundaries. A reference that normalises to nothing always
 // matches.
 double SubspanExactMatch(std::string_view prediction, std::string_view reference);

@@ -25,7 +25,7 @@ int64_t Rank(const std::string& digits) {
   return digits.size() > kMostDigits ? kTooLarge : std::stoll(digits);
 }
 
-// Digits that only dropped characters part are one number, as in the public code: "1) 2" is 1, 2
+// Digits separated only by removed characters are one number, as in the public code: "1) 2" is 1, 2
 // but "1-2" is 12.
 std::vector<int64_t> ListedIntegers(std::string_view text) {
   std::string kept;
@@ -40,7 +40,7 @@ std::vector<int64_t> ListedIntegers(std::string_view text) {
   return numbers;
 }
 
-// Places of 1 to n in the list; nothing where it is not a permutation of them.
+// Indices of 1 to n in the list; nullopt where it is not a permutation of them.
 std::optional<std::vector<size_t>> PlacesOf(const std::vector<int64_t>& list) {
   std::vector<size_t> places(list.size(), list.size());
   for (size_t i = 0; i < list.size(); ++i) {

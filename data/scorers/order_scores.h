@@ -12,9 +12,10 @@ namespace midscope {
 // right list of one item, which has no pairs.
 double OrderConcordance(std::string_view prediction, std::string_view reference);
 
-// The whole order is right: the only score that fits the channel paper's timeline reorder numbers,
-// which are all multiples of 1/96. Where the reference is in Roman numbers ("II,I,III", as in
-// LooGLE) the prediction's Roman numbers count, dates being Arabic; else its Arabic ones.
+// 1 where the whole order is correct: the only score that fits the channel paper's timeline reorder
+// numbers, which are all multiples of 1/96. Where the reference is in Roman numerals ("II,I,III",
+// as in LooGLE) the prediction's Roman numerals are compared, because its dates are Arabic; else
+// its Arabic ones.
 double OrderMatch(std::string_view prediction, std::string_view reference);
 
 // ZeroSCROLLS' SpaceDigest: 2^(-|difference| / 10), difference in percentage points between the

@@ -47,7 +47,7 @@ double SetFScore(size_t common, size_t predicted, size_t wanted) {
   return FScore(share(predicted), share(wanted), kSetGuard);
 }
 
-// Words of each sentence. A sentence of white space alone holds one empty word, as in the package.
+// Words of each sentence. A sentence of white space has one empty word, as in the package.
 std::vector<Words> Sentences(std::string_view text) {
   std::vector<Words> sentences;
   while (true) {

@@ -41,7 +41,7 @@ Error WriteFailure(const std::string& path, int error_number) {
   return Failure(path, "can't be written: " + ErrorText(error_number), Remedy(error_number));
 }
 
-// ".run.h5." before what tells temporary files of one target apart.
+// ".run.h5.", followed by a suffix that is unique per temporary file.
 std::string TemporaryPrefix(const std::filesystem::path& target) {
   return "." + target.filename().string() + ".";
 }
@@ -54,7 +54,7 @@ void RemoveLeftTemporaries(const std::string& path) {
   const std::filesystem::path target(path);
   std::filesystem::path folder = target.parent_path();
   if (folder.empty()) folder = ".";
-  std::error_code ignored;  // what can't be listed or removed only takes room
+  std::error_code ignored;  // files that can't be listed or removed only use space
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(TemporaryPrefix(target)) && name.ends_with(kTemporarySuffix)) {
@@ -105,7 +105,7 @@ void DurableFile::Publish(bool replace) {
   } else if (renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) !=
              0) {
     if (errno == EEXIST) throw UsageError(path_, "exists already", "Give another name");
-    // Not every file system knows RENAME_NOREPLACE; the caller has looked before writing.
+    // Some file systems lack RENAME_NOREPLACE; the caller has checked before writing.
     if (rename(temporary_.c_str(), path_.c_str()) != 0) throw WriteFailure(path_, errno);
   }
   close(descriptor_);

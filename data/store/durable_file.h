@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A file that appears under its name only when it is whole and on the disk. Internal to data/.
+// A file that gets its name only when it is complete and on the disk. Internal to data/.
 #pragma once
 
 #include <hdf5.h>
@@ -24,20 +24,19 @@ class DurableFile {
   int descriptor() const { return descriptor_; }
   const std::string& path() const { return path_; }
 
-  // Keeps the first errno that writing met. HDF5 1.10 crashes at exit after a write that failed, so
-  // its file driver (OpenHdf5) tells HDF5 that all went well and notes the truth here.
+  // Records the first errno of a write. HDF5 1.10 crashes at exit after a failed write, so its file
+  // driver (OpenHdf5) reports success to HDF5 and records the error here.
   void NoteError(int error_number) {
     if (error_number_ == 0) error_number_ = error_number;
   }
   bool failed() const { return error_number_ != 0; }
-  // Throws Error (failure) with the noted error and what to do about it.
+  // Throws Error (failure) with the recorded error and its remedy.
   void ThrowIfFailed() const;
 
-  // An HDF5 file, empty and open for writing, whose bytes go to this file. Close it before
-  // Publish().
+  // An empty HDF5 file, open for writing, whose bytes go to this file. Close it before Publish().
   hdf5::Handle CreateHdf5();
 
-  // `replace` false: throws Error (usage) where a file of that name has come up meanwhile.
+  // `replace` false: throws Error (usage) where a file of that name was created meanwhile.
   void Publish(bool replace);
 
  private:
@@ -47,8 +46,8 @@ class DurableFile {
   int error_number_ = 0;
 };
 
-// Removes temporary files for `path` that killed processes left. Only where no other process can be
-// writing `path`.
+// Removes temporary files for `path` that killed processes left. Only call it where no other
+// process can write `path`.
 void RemoveLeftTemporaries(const std::string& path);
 
 // Flushes a folder's entries to the disk, so that a rename or removal in it survives a power cut.

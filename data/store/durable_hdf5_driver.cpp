@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// HDF5's file driver for DurableFile: plain reads and writes on its descriptor. A write that fails
-// is noted in the DurableFile and reported to HDF5 as done, because HDF5 1.10 can neither close a
-// file that it can't write (tried: H5Fclose fails, the identifier stays, exit() crashes) nor forget
-// it.
+// HDF5's file driver for DurableFile: reads and writes on its descriptor. A failed write is
+// recorded in the DurableFile and reported to HDF5 as done, because HDF5 1.10 can't close a file
+// that it can't write (H5Fclose fails, the identifier remains, exit() crashes).
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,7 +15,7 @@ namespace midscope {
 namespace {
 
 struct DriverFile {
-  H5FD_t common;  // first: HDF5 sees the file as this
+  H5FD_t common;  // first: HDF5 uses the file by this type
   DurableFile* target;
   haddr_t end_of_addresses;
   haddr_t end_of_file;
@@ -110,7 +109,7 @@ hid_t RegisterDriver() {
   H5FD_class_t driver{};
 #if H5_VERSION_GE(1, 13, 2)
   driver.version = H5FD_CLASS_VERSION;
-  constexpr int kUnassignedDriver = 513;  // HDF5 keeps 256 to 511 for itself, 512 and up for tests
+  constexpr int kUnassignedDriver = 513;  // HDF5 reserves 256 to 511, 512 and up are for tests
   driver.value = kUnassignedDriver;
 #endif
   driver.name = "midscope_durable";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a file of so many bytes can claim to hold. Internal to data/.
+// Limits of what a file of a given size can contain. Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@ namespace midscope {
 
 // What is known about a file before it is read.
 enum class FileTrust {
-  kSealed,   // its checksum agrees: it is as Midscope wrote it
-  kOwn,      // this program goes on with it
+  kSealed,   // its checksum matches: it is as Midscope wrote it
+  kOwn,      // written by this program, which continues it
   kForeign,  // it may be anything
 };
 
 struct FileLimits {
   int64_t file_bytes = 0;  // of the file and its parts
-  // What packed data can grow by. gzip shrinks by a factor of about 1,030 at most, as it does with
-  // padding; what we did not write has to be more likely.
+  // Limit of the growth of packed data. gzip compresses by at most a factor of about 1,030, which
+  // padding reaches; for foreign files the limit is lower.
   int64_t expansion = 1100;
   int64_t always_allowed = int64_t{1} << 20;  // bytes
 
@@ -26,12 +26,12 @@ struct FileLimits {
     always_allowed = int64_t{64} << 20;
   }
 
-  // Bytes that `stored` packed bytes can make.
+  // Maximum size of `stored` packed bytes after unpacking.
   int64_t MostBytes(int64_t stored) const {
     const bool overflows = stored > (INT64_MAX - always_allowed) / expansion;
     return overflows ? INT64_MAX : stored * expansion + always_allowed;
   }
-  // Of an array, or of all its texts together: Midscope stores each text by itself.
+  // Of an array, or of all its texts together: Midscope stores each text separately.
   int64_t MostArrayBytes() const { return MostBytes(file_bytes); }
   int64_t MostTextBytes() const { return file_bytes + always_allowed; }
 };

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 constexpr const char* kJoinAgain =
     "Put it back where it was, or join the parts again (midscope merge --virtual)";
 
-// Another file's say could else lead anywhere.
+// A foreign file could otherwise name any path.
 void CheckFolder(const std::string& whole, const FilePart& part) {
   if (IsStorableName(part.file)) return;
   throw Failure(whole, "takes samples from " + Quote(part.file) + ", which is not in its folder",
@@ -33,7 +33,7 @@ FilePart MakeFilePart(const std::string& path, const std::string& whole) {
   };
   std::error_code ignored;
   if (!fs::equivalent(folder_of(file), folder_of(whole), ignored) || fs::is_symlink(file)) {
-    throw UsageError(path, "it does not lie in the folder of " + whole + ", or is a link",
+    throw UsageError(path, "it is not in the folder of " + whole + ", or is a link",
                      "Put them into one folder, or join without --virtual, which copies");
   }
   FilePart part{file.filename().string(), ReadSeal(path)};
@@ -87,10 +87,10 @@ void CheckParts(const std::string& whole, const std::vector<FilePart>& parts) {
 
 void CheckPartsAreThere(const std::string& whole, const std::vector<FilePart>& parts) {
   if (parts.empty()) return;
-  // HDF5 would look there first, and take what it finds.
+  // HDF5 would look there first, and use what it finds.
   const char* prefix = std::getenv("HDF5_VDS_PREFIX");
   if (prefix && *prefix) {
-    throw Failure(whole, "its parts can't be told: HDF5_VDS_PREFIX names another place for them",
+    throw Failure(whole, "its parts can't be located: HDF5_VDS_PREFIX names another place for them",
                   "Unset HDF5_VDS_PREFIX");
   }
   for (const FilePart& part : parts) {

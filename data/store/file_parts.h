@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The files that a virtual file (virtual_layout.h) takes samples from: which they are, and whether
-// they are still what they were. Internal to data/.
+// The files that a virtual file (virtual_layout.h) takes samples from, and checks that they are
+// unchanged. Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,28 @@ struct FilePart {
   std::string seal;  // its checksum (file_seal.h)
 };
 
-// `path` as a part of `whole`. Throws Error: (usage) where it lies in another folder or is a link,
+// `path` as a part of `whole`. Throws Error: (usage) where it is in another folder or is a link,
 // (failure) where it has no checksum.
 FilePart MakeFilePart(const std::string& path, const std::string& whole);
 
-// Where a file lies, if its name is a link: its parts are looked for there.
+// The file's own location, if its name is a link: its parts are searched there.
 std::string LocationOf(const std::string& path);
 
-// Where a part lies.
+// The path of a part.
 std::string PartPath(const std::string& whole, const FilePart& part);
 
 // Bytes of all parts together. Throws as CheckPartsAreThere does.
 int64_t PartBytes(const std::string& whole, const std::vector<FilePart>& parts);
 
-// Whether the parts are few enough bytes for their checksums to be computed when they are opened.
+// Whether the parts are small enough to compute their checksums when they are opened.
 bool PartsAreChecked(const std::string& whole, const std::vector<FilePart>& parts);
 
-// Throws Error (failure) that names the part that is missing, damaged or another file than when
-// `whole` was written.
+// Throws Error (failure) that names the part that is missing, damaged or not the one that `whole`
+// was written with.
 void CheckParts(const std::string& whole, const std::vector<FilePart>& parts);
 
-// Whether all of them are still there, in the folder of `whole` and no links. Throws Error
-// (failure) that names the one that is not.
+// Checks that all of them exist in the folder of `whole` and are not links. Throws Error (failure)
+// that names the one that fails.
 void CheckPartsAreThere(const std::string& whole, const std::vector<FilePart>& parts);
 
 }  // namespace midscope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A checksum after the end of an HDF5 file. HDF5 1.10 has none for variable-length text and crashes
-// on some damaged files; other readers never look behind the end that the file itself states. A
-// program that changes the file cuts the seal off, and it is read without. Internal to data/.
+// on some damaged files; other readers ignore bytes after the end that the file states. A program
+// that changes the file truncates the seal; the file is then read without. Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@ namespace midscope {
 // Returns 0 or an errno.
 int SealFile(int descriptor);
 
-// More bytes are not looked through, as that would take seconds before the first picture.
+// Larger files are not checked, as that would take seconds.
 inline constexpr int64_t kLargestSealChecked = int64_t{1} << 30;
 
 enum class SealState {
-  kIntact,     // the bytes agree with the seal
-  kBroken,     // they do not
-  kNone,       // another program has changed the file, or has written it
-  kUnchecked,  // a seal is there, and the file is larger than what is looked through
+  kIntact,     // the bytes match the seal
+  kBroken,     // they do not match
+  kNone,       // another program has written or changed the file
+  kUnchecked,  // the seal exists, and the file exceeds the limit
 };
 
-// `largest`: bytes that are looked through at most. kNone where the file can't be read.
+// `largest`: maximum size that is checked. kNone where the file can't be read.
 SealState CheckSeal(const std::string& path, int64_t largest = kLargestSealChecked);
 
-// The checksum that the file states at its end, as 32 hexadecimal digits; "" where it has no seal.
+// The checksum at the file's end, as 32 hexadecimal digits; "" where it has no seal.
 std::string ReadSeal(const std::string& path);
 
 }  // namespace midscope

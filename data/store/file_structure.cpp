@@ -15,7 +15,7 @@ using hdf5::Hdf5Error;
 
 constexpr hsize_t kMostLinks = 20000;
 constexpr hsize_t kMostAttributes = 1024;
-// Of one chunk, before and after gzip. Our own have a MiB, or one sample of an array.
+// Of one chunk, before and after gzip. Midscope's have 1 MiB, or one sample of an array.
 constexpr hsize_t kLargestChunkBytes = hsize_t{1} << 30;
 
 void CheckAttributeCount(hid_t object, const std::string& name) {
@@ -56,15 +56,15 @@ void CheckChunks(hid_t data_set, hid_t create, const std::string& name) {
   }
 }
 
-// A source of a virtual data set must be a plain data set /entry/GROUP/ARRAY of the part, as large
-// as it is said to be.
+// A source of a virtual data set must be a plain data set /entry/GROUP/ARRAY of the part, with the
+// stated sizes.
 void CheckSource(const Handle& part, const hdf5::VirtualMapping& mapping,
                  const FileLimits& limits) {
   const Handle data_set = hdf5::OpenDataSetAt(part.id(), mapping.data_set);
   CheckDataSet(data_set.id(), mapping.data_set, {}, {}, limits);
   if (hdf5::SizesOf(hdf5::SpaceOf(data_set.id()).id()) != mapping.sizes) {
     throw Hdf5Error("'" + mapping.data_set + "' of its part '" + mapping.file +
-                    "' has other sizes than it says");
+                    "' has other sizes than stated");
   }
 }
 
@@ -96,7 +96,7 @@ void CheckGroup(hid_t group, const std::string& name) {
   }
   const auto check = [](hid_t, const char* link, const H5L_info_t* link_info,
                         void* found) -> herr_t {
-    // A soft link stays in the file; objects are opened by hard links alone (hdf5_handles.h).
+    // A soft link stays in the file; objects are opened by hard links only (hdf5_handles.h).
     if (link_info->type == H5L_TYPE_HARD || link_info->type == H5L_TYPE_SOFT) return 0;
     *static_cast<std::string*>(found) = link;
     return 1;

@@ -34,7 +34,7 @@ void CheckName(const std::string& kind, const std::string& name) {
 void CheckAxis(const Axis& axis, int64_t most_bytes) {
   const std::string what = "axis " + Quote(axis.name);
   CheckName("an axis", axis.name);
-  // Every place of an axis has a value in the file.
+  // Every index of an axis has a value in the file.
   Require(axis.size >= 0 && axis.size <= most_bytes / static_cast<int64_t>(sizeof(int64_t)),
           what + " claims " + std::to_string(axis.size) + " places");
   const auto size = static_cast<size_t>(axis.size);
@@ -88,12 +88,12 @@ void CheckFrame(const Record& frame, int64_t most_bytes) {
   std::set<std::string> names;
   for (const Axis& axis : frame.axes) {
     CheckAxis(axis, most_bytes);
-    Require(names.insert(axis.name).second, "axis " + Quote(axis.name) + " stands twice");
+    Require(names.insert(axis.name).second, "axis " + Quote(axis.name) + " occurs twice");
   }
   for (const Array& array : frame.arrays) {
     CheckArray(frame, array, most_bytes);
     Require(names.insert(array.name).second,
-            "name " + Quote(array.name) + " stands twice among axes and arrays");
+            "name " + Quote(array.name) + " occurs twice among axes and arrays");
   }
   Require(frame.signal.empty() || frame.FindArray(frame.signal),
           "its signal " + Quote(frame.signal) + " is no array");

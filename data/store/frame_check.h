@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether a record without its data, as a file or midscope-reader gives it, can be true, so that
-// readers behind it may rely on names, axes and sizes. Internal to data/.
+// Checks a record without data, from a file or from midscope-reader, so that its users may rely on
+// names, axes and sizes. Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace midscope {
 
-// Names become parts of addresses and of file names: they are not empty, ".", ".." or longer than
-// a kilobyte, and have neither "/" nor control characters.
+// Names become parts of addresses and of file names: they must not be empty, ".", ".." or longer
+// than a kilobyte, nor contain "/" or control characters.
 bool IsStorableName(const std::string& name);
 
-// The functions below throw std::runtime_error that says what is wrong.
+// The functions below throw std::runtime_error with the reason.
 
-// The group of a record is named as the record, with "_record" behind it as often as need be.
+// A record's group has its name, followed by "_record" as often as necessary.
 void CheckGroupName(const std::string& group, const std::string& record);
 
-// Names, labels and values of axes against their sizes, axes of arrays, each once; and that no
+// Checks names, labels and values of axes against their sizes, unique axes per array, and that no
 // array has more bytes than `most_bytes`.
 void CheckFrame(const Record& frame, int64_t most_bytes);
 

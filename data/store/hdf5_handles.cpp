@@ -11,7 +11,7 @@ std::recursive_mutex& LibraryMutex() {
   return mutex;
 }
 
-// The outermost and the innermost message say what was tried and why it failed.
+// The outermost and the innermost message name the operation and the reason.
 herr_t AddMessage(unsigned, const H5E_error2_t* error, void* messages) {
   if (error->desc && *error->desc) {
     static_cast<std::vector<std::string>*>(messages)->emplace_back(error->desc);
@@ -32,13 +32,13 @@ std::string Explanation() {
 }  // namespace
 
 LibraryLock::LibraryLock() : guard_(LibraryMutex()) {
-  // HDF5 looks once, when it starts. Our files never change in place, and shared file systems of
-  // clusters often can't lock. OpenForReading says so too, but what HDF5 opens by itself, the files
-  // of virtual data sets, it would lock; and a file that is open without a lock it refuses to open
-  // with one.
+  // HDF5 reads the variable once, when it starts. Midscope's files never change in place, and
+  // shared file systems of clusters often can't lock. OpenForReading disables locks too, but HDF5
+  // would lock files of virtual data sets, which it opens by itself; and it refuses to open a file
+  // with a lock that is open without one.
   [[maybe_unused]] static const int said =
       setenv("HDF5_USE_FILE_LOCKING", "FALSE", /*overwrite=*/0);
-  // A file could name a filter that HDF5 would load as a library from where the environment says.
+  // A file could name a filter that HDF5 would load as a library from a path in the environment.
   [[maybe_unused]] static const herr_t no_plugins = H5PLset_loading_state(0);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
@@ -82,7 +82,7 @@ Handle CreateGroup(hid_t parent, const std::string& name) {
 }
 
 bool HasHardLink(hid_t parent, const std::string& name) {
-  // A path would be followed through whatever links it has.
+  // HDF5 would follow any links along a path.
   if (name.empty() || name == "." || name.find('/') != std::string::npos) return false;
   if (Check(H5Lexists(parent, name.c_str(), H5P_DEFAULT), "look for '" + name + "'") <= 0)
     return false;
@@ -141,7 +141,7 @@ Handle TextType() {
 std::vector<std::string> ChildNames(hid_t group) {
   std::vector<std::string> names;
   const auto add = [](hid_t, const char* name, const H5L_info_t* info, void* out) -> herr_t {
-    // A soft or external link could lead anywhere, also out of the file.
+    // A soft or external link could lead out of the file.
     if (info->type == H5L_TYPE_HARD)
       static_cast<std::vector<std::string>*>(out)->emplace_back(name);
     return 0;

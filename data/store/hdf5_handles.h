@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The HDF5 C library behind owning handles: each call wrapped once, each failure an exception that
-// carries HDF5's own explanation. Internal to data/.
+// RAII handles of the HDF5 C library: each call is wrapped once, and throws HDF5's own message on
+// failure. Internal to data/.
 #pragma once
 
 #include <hdf5.h>
@@ -13,14 +13,14 @@
 
 namespace midscope::hdf5 {
 
-// What HDF5 said went wrong; public functions turn it into Error with the file's name.
+// HDF5's error message; public functions turn it into Error with the file's name.
 class Hdf5Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Held by every public function that uses HDF5: serialises calls (HDF5 may be built without locks)
-// and turns the library's printing to stderr off for this thread.
+// Must be held by every public function that uses HDF5: serialises calls (HDF5 may be built without
+// locks) and disables the library's printing to stderr on this thread.
 class LibraryLock {
  public:
   LibraryLock();
@@ -73,12 +73,12 @@ Status Check(Status status, const std::string& what) {
 }
 
 Handle OpenForReading(const std::string& path);
-// The file at `path` as HDF5 opens it by itself for virtual data sets of the file `whole`: where
-// this throws it would give fill values, and while this is open it finds it.
+// Opens the file at `path` as HDF5 does for virtual data sets of the file `whole`: where this
+// throws, HDF5 would return fill values; while it is open, HDF5 finds it.
 Handle OpenPart(hid_t whole, const std::string& path);
 Handle CreateGroup(hid_t parent, const std::string& name);  // keeps the order of creation
-// Both throw Hdf5Error where `name` is not a hard link of `parent` itself to such an object: other
-// links could lead anywhere, also out of the file.
+// Both throw Hdf5Error where `name` is not a hard link of `parent` to such an object: other links
+// could lead out of the file.
 Handle OpenGroup(hid_t parent, const std::string& name);
 Handle OpenDataSet(hid_t parent, const std::string& name);
 // The same along a path of groups, "/entry/sweep/answer_nll".

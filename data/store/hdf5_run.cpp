@@ -26,7 +26,7 @@ using hdf5::Hdf5Error;
 
 constexpr const char* kDamaged = "The file is damaged, cut off or not Midscope's";
 
-// Runs `read` with the library locked and its errors turned into Error.
+// Runs `read` with the library locked and converts its errors to Error.
 template <typename Read>
 auto Guarded(const std::string& path, const Read& read) {
   const hdf5::LibraryLock lock;
@@ -131,7 +131,7 @@ class Hdf5Run : public RunSource {
     }
   }
 
-  // Those of a virtual file stay open: to take in which row lies where takes longer than a row.
+  // A virtual file's parts stay open: reading their mappings takes longer than reading a row.
   std::shared_ptr<Handle> DataSet(size_t record, const std::string& array) {
     const std::string& group = contents_.groups.at(record);
     const auto open = [&] {
@@ -145,7 +145,7 @@ class Hdf5Run : public RunSource {
   }
 
   std::string path_;
-  std::string location_;  // where it lies, if `path_` is a link: parts are looked for there
+  std::string location_;  // the file's location, if `path_` is a link: parts are searched there
   FileLimits limits_;
   Handle root_;
   Handle entry_;
@@ -157,7 +157,7 @@ class Hdf5Run : public RunSource {
 }  // namespace
 
 std::unique_ptr<RunSource> OpenRunHere(const std::string& path, FileTrust trust) {
-  const hdf5::LibraryLock lock;  // also while what was opened is closed after an error
+  const hdf5::LibraryLock lock;  // also held while objects are closed after an error
   return std::make_unique<Hdf5Run>(path, trust);
 }
 

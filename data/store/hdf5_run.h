@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A file of results read by HDF5 in this process. HDF5 1.10 crashes on some damaged files: this is
-// for files with an intact seal of ours (file_seal.h), and for midscope-reader. Internal to data/.
+// Reads a file of results by HDF5 in this process. HDF5 1.10 crashes on some damaged files: only
+// for files with a valid seal (file_seal.h), and for midscope-reader. Internal to data/.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@
 
 namespace midscope {
 
-// Where a virtual file is trusted as sealed, and its parts are too large for their checksums to be
-// computed (PartsAreChecked), they are not opened, and it gives no more than Contents(). Throws
-// Error (failure) for a file that is cut off, corrupt, of another kind or of a later schema.
+// Where a virtual file is trusted by its seal, and its parts are too large to compute their
+// checksums (PartsAreChecked), they are not opened, and only Contents() is available. Throws Error
+// (failure) for a file that is truncated, corrupt, of another kind or of a later schema.
 std::unique_ptr<RunSource> OpenRunHere(const std::string& path, FileTrust trust);
 
 }  // namespace midscope

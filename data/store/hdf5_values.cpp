@@ -9,7 +9,7 @@
 namespace midscope::hdf5 {
 namespace {
 
-// The longest texts are plans and options, of some kilobytes; lists are of axes and parts.
+// The longest texts are plans and options of some kilobytes; lists are of axes and parts.
 constexpr hsize_t kLargestAttributeBytes = hsize_t{16} << 20;
 constexpr int64_t kLongestAttributeList = 1 << 16;
 
@@ -21,8 +21,8 @@ hid_t NativeType() {
   if constexpr (std::is_same_v<T, uint8_t>) return H5T_NATIVE_UINT8;
 }
 
-// Lets HDF5 allocate texts of so many bytes in all: all elements of a damaged array could lead to
-// one long text, and each would get a copy of it.
+// Limits the total size of texts that HDF5 allocates: all elements of a damaged array could refer
+// to one long text, and each would get a copy of it.
 class TextBudget {
  public:
   explicit TextBudget(int64_t bytes)
@@ -51,7 +51,7 @@ class TextBudget {
   Handle transfer_;
 };
 
-// Strings that HDF5 allocated, given back to it whatever happens.
+// Strings that HDF5 allocated, returned to it by the destructor.
 class LibraryStrings {
  public:
   LibraryStrings(hid_t type, hid_t space, size_t count, hid_t transfer = H5P_DEFAULT)
@@ -75,7 +75,7 @@ class LibraryStrings {
   std::vector<char*> pointers_;
 };
 
-// What HDF5 wants of texts to write: pointers, and the texts that had to be changed to be storable.
+// HDF5's form of texts to write: pointers, and storage for texts that had to be changed.
 class TextPointers {
  public:
   explicit TextPointers(const std::vector<std::string>& texts) : storable_(texts.size()) {
@@ -159,7 +159,7 @@ std::vector<std::string> ReadTextData(hid_t data_set, const FileLimits& limits, 
   const auto [file_space, memory_space] = BoxSpaces(data_set, box);
   const Handle type = TextType();
   const int64_t count = CheckedElements(memory_space.id(), sizeof(char*), limits);
-  // Midscope stores each text by itself, so that together they are no longer than the file.
+  // Midscope stores each text separately, so that together they are no longer than the file.
   TextBudget budget(limits.MostTextBytes());
   LibraryStrings texts(type.id(), memory_space.id(), static_cast<size_t>(count), budget.transfer());
   const herr_t read = H5Dread(data_set, type.id(), memory_space.id(), file_space.id(),

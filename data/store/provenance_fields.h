@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The fields of Provenance with the names that files give them; the one list that the store and the
-// exports go by.
+// The fields of Provenance with their names in files, the list that the store and the exports use.
 #pragma once
 
 #include <string>
@@ -9,11 +8,11 @@
 
 namespace midscope {
 
-// visit(const char* name, field&) for each field; `Origin` is Provenance or const Provenance, a
-// field std::string or int64_t.
+// Calls visit(const char* name, field&) for each field; `Origin` is Provenance or const Provenance,
+// a field std::string or int64_t.
 template <typename Origin, typename Visit>
 void ForEachField(Origin& provenance, Visit&& visit) {
-  // Stops compiling when Provenance gets another field.
+  // Fails to compile when Provenance gets another field.
   auto& [program, version, created, command, model_path, model_hash, architecture, dtype, weights,
          device, threads, seed, options_json, libraries] = provenance;
   visit("program", program);

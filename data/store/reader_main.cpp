@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // midscope-reader FILE: reads one file of results for Midscope's other programs, which start it and
-// talk to it over a socket that is its standard input.
+// send requests over a socket that is its standard input.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +15,6 @@ int main(int argc, char** argv) {
     return 2;
   }
   midscope::LimitReader(argv[1]);
-  // What HDF5 would do at exit, to a heap that may be damaged, is of no use.
+  // Skips HDF5's work at exit, which could crash on a damaged heap.
   _exit(midscope::ServeReader(STDIN_FILENO, argv[1]));
 }

@@ -23,7 +23,7 @@ auto Decoded(const std::string& file, std::span<const uint8_t> bytes, const Deco
     try {
       return decode(Json::from_msgpack(bytes.begin(), bytes.end()));
     } catch (const Json::exception&) {
-      // told below
+      // reported below
     }
   }
   throw Failure(file, "is damaged: its reader gave no answer that can be read");

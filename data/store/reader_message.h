@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What RunReader's process and midscope-reader say to each other over a socket: a head, then as
-// many bytes as it says. Both run on one machine and are of one build. Internal to data/.
+// The messages between RunReader's process and midscope-reader over a socket: a header, then the
+// number of bytes that it states. Both run on one machine and are of one build. Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct MessageHead {
   uint64_t bytes = 0;
 };
 
-// Neither side sends a larger piece.
+// Maximum size of a piece that either side sends.
 inline constexpr int64_t kLargestPiece = int64_t{64} << 20;
 
 struct ReaderRequest {
@@ -41,19 +41,19 @@ struct ReaderRequest {
 
 std::vector<uint8_t> EncodeRequest(const ReaderRequest& request);
 std::vector<uint8_t> EncodeContents(const RunContents& contents);
-// Both throw Error (failure) that names `file` where the bytes are something else.
+// Both throw Error (failure) that names `file` where the bytes are invalid.
 ReaderRequest DecodeRequest(const std::string& file, std::span<const uint8_t> bytes);
 RunContents DecodeContents(const std::string& file, std::span<const uint8_t> bytes);
 
-// Texts as a piece of values: each its length (4 bytes) and its bytes.
+// Texts as a piece of values: for each its length (4 bytes) and its bytes.
 void AppendText(std::vector<uint8_t>& piece, const std::string& text);
-// Takes texts from a piece and returns whether it consists of texts alone.
+// Reads texts from a piece; returns false where it contains anything else.
 bool TakeTexts(std::span<const uint8_t> piece, std::vector<std::string>& texts);
 
-// All bytes, or false where the other side is gone. Neither raises SIGPIPE.
+// Sends all bytes; returns false where the connection is closed. Neither raises SIGPIPE.
 bool SendBytes(int socket, const void* bytes, size_t size);
 bool SendMessage(int socket, MessageKind kind, std::span<const uint8_t> bytes);
-// `wait_ms`: for how long nothing may come; -1: for ever. False where that passes, too.
+// `wait_ms`: maximum time without data; -1: no limit. Returns false after that time, too.
 bool ReceiveBytes(int socket, void* bytes, size_t size, int wait_ms);
 
 }  // namespace midscope

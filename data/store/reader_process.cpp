@@ -13,7 +13,8 @@
 namespace midscope {
 namespace {
 
-// The process limits its own computing (reader_service.h); this is for one that waits for a disk.
+// The process limits its own computing (reader_service.h); this timeout is for one that waits for a
+// disk.
 constexpr int kLongestWaitMs = 120'000;
 constexpr uint64_t kLongestErrorText = 1 << 16;
 
@@ -67,7 +68,7 @@ class RunApart : public RunSource {
     if (!ReceiveBytes(child_.socket(), bytes, size, kLongestWaitMs)) ThrowEnded();
   }
 
-  // A head of this kind; an error that was sent in its place is thrown.
+  // Reads a header of this kind; throws an error that was sent instead.
   uint64_t ReceiveHead(MessageKind kind) {
     MessageHead head;
     Receive(&head, sizeof(head));
@@ -95,7 +96,7 @@ class RunApart : public RunSource {
 
   template <typename T>
   std::vector<T> AskNumbers(const ReaderRequest& request, int64_t count) {
-    std::vector<T> values(static_cast<size_t>(count));  // before anything is on its way
+    std::vector<T> values(static_cast<size_t>(count));  // allocated before the request is sent
     Send(request);
     const uint64_t wanted = values.size() * sizeof(T);
     for (uint64_t done = 0; done < wanted;) {

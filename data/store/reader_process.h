@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A file of results read by HDF5 in another process, midscope-reader, under limits of memory and
-// time: HDF5 1.10 crashes, loops and takes all memory on some damaged files. What comes from there
-// is believed as little as the file. Internal to data/.
+// Reads a file of results by HDF5 in another process, midscope-reader, under limits of memory and
+// time: HDF5 1.10 crashes, loops and exhausts the memory on some damaged files. Its replies are not
+// trusted more than the file. Internal to data/.
 #pragma once
 
 #include <memory>

@@ -39,14 +39,14 @@ fs::path FolderOfThisLibrary() {
   return fs::canonical(info.dli_fname, ignored).parent_path();
 }
 
-// What posix_spawn is told.
+// The arguments of posix_spawn.
 class SpawnSettings {
  public:
   explicit SpawnSettings(int child_socket) {
     posix_spawn_file_actions_init(&files_);
     posix_spawn_file_actions_adddup2(&files_, child_socket, STDIN_FILENO);
     posix_spawn_file_actions_addopen(&files_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    // What the C library says about a damaged heap is not the user's concern.
+    // Discards the C library's message about a damaged heap.
     posix_spawn_file_actions_addopen(&files_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addclosefrom_np(&files_, STDERR_FILENO + 1);
     posix_spawnattr_init(&attributes_);
@@ -82,7 +82,7 @@ std::string FindReaderProgram() {
   if (!error) folders.push_back(self.parent_path());
   if (const fs::path library = FolderOfThisLibrary(); !library.empty()) {
     folders.push_back(library / MIDSCOPE_PROGRAMS_FROM_LIBRARY);
-    folders.push_back(library / ".." / "bin");  // as it is built
+    folders.push_back(library / ".." / "bin");  // the build folder
   }
   if (const char* path = std::getenv("PATH")) {
     std::istringstream list(path);
@@ -121,7 +121,7 @@ ReaderChild::~ReaderChild() { End(); }
 
 std::string ReaderChild::End() {
   if (process_ <= 0) return "ended before";
-  // Where it is gone, or is about to be, how it went is the news; else it is ended here.
+  // Where it has ended or is about to, returns how; otherwise ends it here.
   pollfd hung_up{socket_, 0, 0};
   const bool gone = poll(&hung_up, 1, 0) > 0 && (hung_up.revents & POLLHUP) != 0;
   if (!gone) kill(process_, SIGKILL);

@@ -8,15 +8,15 @@
 
 namespace midscope {
 
-// Beside the running program, beside where this library is installed, or as PATH finds it; "" where
-// it is nowhere.
+// Beside the running program, beside this library's installation, or in PATH; "" where it does not
+// exist.
 std::string FindReaderProgram();
 
-// midscope-reader of one file, with a socket to it. It inherits no open file and no signal mask,
-// and is not reached by the terminal's interrupts.
+// midscope-reader for one file, with a socket to it. It inherits no open file and no signal mask,
+// and does not receive the terminal's interrupts.
 class ReaderChild {
  public:
-  // Throws Error (failure) that names `path` where the program is not there or can't be started.
+  // Throws Error (failure) that names `path` where the program does not exist or can't be started.
   explicit ReaderChild(const std::string& path);
   // Ends it.
   ~ReaderChild();
@@ -25,7 +25,7 @@ class ReaderChild {
 
   int socket() const { return socket_; }
   bool running() const { return process_ > 0; }
-  // Ends it, if it has not ended by itself, and says how it ended: "ended by signal 11".
+  // Ends it, unless it has ended by itself, and returns how it ended: "ended by signal 11".
   std::string End();
 
  private:

@@ -20,7 +20,7 @@ namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kSanitized =
-    true;  // reserves more addresses than any limit, and computes for longer
+    true;  // sanitizers reserve more address space than any limit, and run slower
 #else
 constexpr bool kSanitized = false;
 #endif
@@ -31,7 +31,7 @@ constexpr double kSecondsToOpen = kSanitized ? 8 : 0.8;
 constexpr double kMostSecondsForSize = 60;
 constexpr double kBytesPerSecond = 20e6;  // of opening and reading, on a slow machine
 constexpr double kSecondsPerRequest = 0.01;
-// Texts that are asked of HDF5 at once, and bytes of a piece of them.
+// Number of texts that are read at once, and size of a piece of them.
 constexpr int64_t kTextsAtOnce = 4096;
 constexpr size_t kTextPieceBytes = 1 << 20;
 
@@ -40,7 +40,7 @@ void SetLimit(int resource, int64_t value) {
   setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
-// Adds to what this process may still compute.
+// Increases this process' limit of computing time.
 void AddSeconds(double seconds) {
   constexpr double kMicroseconds = 1e6;
   itimerval timer{};
@@ -68,10 +68,10 @@ int64_t ElementBytes(const ArrayData& data) {
       data);
 }
 
-// Visits boxes that lie in memory one behind the other, each of kLargestPiece at most.
+// Visits boxes that are consecutive in memory, each of at most kLargestPiece.
 template <typename Visit>
 void ForEachPiece(const IndexBox& whole, int64_t element_bytes, const Visit& visit) {
-  // The axis that is cut, all within it being whole.
+  // The axis that is divided; inner axes are whole.
   size_t cut = whole.sizes.size();
   int64_t inner_bytes = element_bytes;
   while (cut > 0 && inner_bytes <= kLargestPiece / std::max<int64_t>(1, whole.sizes[cut - 1])) {
@@ -85,7 +85,7 @@ void ForEachPiece(const IndexBox& whole, int64_t element_bytes, const Visit& vis
   const int64_t step = std::max<int64_t>(1, kLargestPiece / inner_bytes);
   IndexBox box = whole;
   for (size_t axis = 0; axis < cut; ++axis) box.sizes[axis] = 1;
-  std::vector<int64_t> at(cut + 1, 0);  // behind the box's begin
+  std::vector<int64_t> at(cut + 1, 0);  // end of the box
   while (at[0] < whole.sizes[0]) {
     for (size_t axis = 0; axis <= cut; ++axis) box.begin[axis] = whole.begin[axis] + at[axis];
     box.sizes[cut] = std::min(step, whole.sizes[cut] - at[cut]);
@@ -109,13 +109,13 @@ class Service {
       try {
         Answer(DecodeRequest(path_, bytes));
       } catch (const Error& error) {
-        Tell(error.what());
+        SendError(error.what());
       } catch (const std::bad_alloc&) {
-        Tell(Failure(path_, "needs more memory than its reader may take",
-                     "It is damaged, or a part of it has to be asked for")
-                 .what());
+        SendError(Failure(path_, "needs more memory than its reader's limit",
+                          "It is damaged, or only a part of it can be read at once")
+                      .what());
       } catch (const std::exception& error) {
-        Tell(Failure(path_, std::string("is damaged: ") + error.what()).what());
+        SendError(Failure(path_, std::string("is damaged: ") + error.what()).what());
       }
     }
     return 0;
@@ -131,13 +131,13 @@ class Service {
     return ReceiveBytes(socket_, bytes.data(), bytes.size(), -1);
   }
 
-  void Tell(const std::string& text) const {
+  void SendError(const std::string& text) const {
     Send(MessageKind::kFailure, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
   }
 
   void Send(MessageKind kind, std::span<const uint8_t> bytes) const {
     if (static_cast<int64_t>(bytes.size()) > kLargestPiece)
-      throw Failure(path_, "describes itself in more bytes than any file of Midscope");
+      throw Failure(path_, "has a longer description than any file of Midscope");
     SendMessage(socket_, kind, bytes);
   }
 

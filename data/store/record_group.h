@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One record as an HDF5 group in schema 1 (run_store.h): the only place that knows how axes,
-// labels, arrays and NeXus attributes lie in it. Internal to data/.
+// One record as an HDF5 group in schema 1 (run_store.h): the only file that defines how axes,
+// labels, arrays and NeXus attributes are stored. Internal to data/.
 #pragma once
 
 #include <map>
@@ -14,33 +14,33 @@
 
 namespace midscope {
 
-// Attributes of the schema that say what an object is.
+// Attributes of the schema that state an object's kind.
 inline constexpr const char* kRecordNameAttribute = "record_name";
 inline constexpr const char* kRoleAttribute = "midscope_role";  // "axis", "label", "array"
 inline constexpr const char* kAxisNamesAttribute = "axis_names";
 inline constexpr const char* kImpliedAttribute = "implied";  // an axis' values are 0, 1, ...
 inline constexpr const char* kKindAttribute = "kind";        // "boolean" on uint8
 inline constexpr const char* kLabelSuffix = "_label";
-// Of /entry of a virtual file, one each a part (file_parts.h).
+// Of /entry of a virtual file, one per part (file_parts.h).
 inline constexpr const char* kPartsAttribute = "parts";
 inline constexpr const char* kPartSealsAttribute = "part_checksums";
 
-// Arrays that lie in other files, by name.
+// Arrays that are stored in other files, by name.
 using VirtualArrays = std::map<std::string, std::vector<hdf5::VirtualSource>>;
 
-// Writes a record piece by piece: first its frame, then each array's data whole or row by row.
+// Writes a record in pieces: first its frame, then each array's data whole or row by row.
 class RecordGroupWriter {
  public:
   // Creates `entry`/`group_name` with the axes and attributes of `frame`, and each of its arrays,
-  // empty; data in `frame` only tells the type. Arrays named in `row_arrays` have one row of their
-  // first axis a chunk; the others chunks of about 1 MiB. Those in `elsewhere` point into other
-  // files; nothing is to be written to them.
+  // empty; data in `frame` only define the type. Arrays named in `row_arrays` have one row of their
+  // first axis per chunk; the others chunks of about 1 MiB. Those in `elsewhere` refer to other
+  // files and must not be written.
   RecordGroupWriter(hid_t entry, const std::string& group_name, const Record& frame, int gzip_level,
                     const std::vector<std::string>& row_arrays = {},
                     const VirtualArrays& elsewhere = {});
 
   void Write(const std::string& array, const ArrayData& data);
-  // `sizes`: of the row, so one less than the array has axes. Short rows leave their padding.
+  // `sizes`: of the row, one fewer than the array's axes. Short rows keep their padding.
   void WriteRow(const std::string& array, int64_t row, const ArrayData& data,
                 const std::vector<int64_t>& sizes);
 
@@ -54,18 +54,18 @@ class RecordGroupWriter {
   std::map<std::string, hdf5::Handle> arrays_;
 };
 
-// The record with all its texts as hdf5::StorableText gives them, so that it reads back as it is.
+// The record with all its texts as hdf5::StorableText returns them, so that it reads back the same.
 Record StorableRecord(Record record);
 
 // Whether an attribute of a record's group is the schema's own, not the record's.
 bool IsSchemaAttribute(const std::string& name);
 
-// The array that a NeXus viewer shows first: the record's signal, or else the first array of
-// numbers over an axis; "" for none.
+// The array that a NeXus viewer shows first: the record's signal, else the first array of numbers
+// over an axis; "" for none.
 std::string PlottableSignal(const Record& record);
 
 // Group names for records in one file: the record's name, or NAME_record where an array of any of
-// them has that name, so that a search for an array's name finds it once.
+// them has that name, so that an array's name is unique.
 std::vector<std::string> GroupNames(const std::vector<Record>& records);
 
 }  // namespace midscope

@@ -23,8 +23,7 @@ Json EncodeData(const ArrayData& data) {
       [](const auto& values) -> Json {
         using T = typename std::decay_t<decltype(values)>::value_type;
         if constexpr (std::is_same_v<T, std::string>) {
-          // Texts may hold any bytes, which MessagePack keeps; nothing here is ever printed as
-          // JSON.
+          // Texts may contain any bytes, which MessagePack keeps; nothing here is printed as JSON.
           return values;
         } else {
           std::vector<uint8_t> bytes(values.size() * sizeof(T));
@@ -110,7 +109,7 @@ Record DecodeRecord(const Json& json) {
   return record;
 }
 
-// Of one sample: more than any machine's memory is for.
+// Limit for one sample: beyond any machine's memory.
 constexpr int64_t kLargestSampleBytes = int64_t{1} << 34;
 
 Record CheckedRecord(Record record) {
@@ -119,7 +118,7 @@ Record CheckedRecord(Record record) {
   return record;
 }
 
-// Runs `decode` on the bytes as JSON, its errors turned into Error.
+// Runs `decode` on the bytes as JSON and converts its errors to Error.
 template <typename Decode>
 auto Decoded(const std::string& file, std::span<const uint8_t> bytes, const Decode& decode) {
   try {
@@ -129,7 +128,7 @@ auto Decoded(const std::string& file, std::span<const uint8_t> bytes, const Deco
     throw;
   } catch (const std::bad_alloc&) {
     throw;
-  } catch (const std::exception& error) {  // the JSON library's, and ours about what it says
+  } catch (const std::exception& error) {  // those of the JSON library, and of the checks above
     throw Failure(file, std::string("holds an entry that can't be read: ") + error.what());
   }
 }

@@ -29,11 +29,11 @@ namespace {
 constexpr const char* kDamaged = "The file is damaged";
 constexpr std::string_view kAddressSeparator = "::";
 
-// What may be there instead.
+// A hint about files that may exist instead.
 std::string UnfinishedHint(const std::string& path) {
   if (const std::vector<std::string> parts = RankParts(path); !parts.empty()) {
     return "Several processes are at work on it, or were: look into " + parts.front() +
-           ", or go on with --resume";
+           ", or continue with --resume";
   }
   if (IsJournal(JournalPath(path)))
     return "A sweep's first samples wait in " + JournalPath(path) + "; --resume goes on";
@@ -50,7 +50,7 @@ int64_t CheckedFileSize(const std::string& path) {
   return static_cast<int64_t>(size);
 }
 
-// A damaged file must not give a record that contradicts itself.
+// A damaged file must not result in an inconsistent record.
 Record Checked(const std::string& path, Record record) {
   try {
     record.Check();
@@ -60,7 +60,7 @@ Record Checked(const std::string& path, Record record) {
   return record;
 }
 
-// Whether HDF5's mark stands where HDF5 looks for it: at 0, 512, 1024, 2048, ...
+// Whether HDF5's signature is at one of its offsets: 0, 512, 1024, 2048, ...
 bool HasHdf5Mark(const std::string& path, int64_t size) {
   constexpr std::string_view kMark = "\x89HDF\r\n\x1a\n";
   std::ifstream file(path, std::ios::binary);
@@ -77,8 +77,8 @@ bool HasHdf5Mark(const std::string& path, int64_t size) {
 void CheckIsHdf5(const std::string& path, int64_t size) {
   if (HasHdf5Mark(path, size)) return;
   if (IsJournal(path)) {
-    throw Failure(path, "is the journal of an unfinished sweep, in which samples wait",
-                  "midscope ls tells what it holds; --resume goes on");
+    throw Failure(path, "is the journal of an unfinished sweep",
+                  "midscope ls lists its samples; --resume continues the sweep");
   }
   throw Failure(path, "is no HDF5 file", "The file is damaged, cut off or not Midscope's");
 }
@@ -104,15 +104,15 @@ const Array& FindArrayOrThrow(const std::string& path, const Record& frame,
 
 struct RunReader::State {
   std::string path;
-  std::string location;    // where it lies, if `path` is a link
-  int64_t most_bytes = 0;  // that an array of it can have
+  std::string location;    // the file's location, if `path` is a link
+  int64_t most_bytes = 0;  // limit of one array
   std::unique_ptr<RunSource> source;
   RunContents contents;
-  mutable std::vector<Record> frames;  // read when first asked for; "" name: not yet
+  mutable std::vector<Record> frames;  // read on first use; "" name: not yet
 
   void Open(ReadBy by);
   void CheckContents();
-  // Runs `read`, with what is wrong about its results turned into Error.
+  // Runs `read`, and converts errors of its results to Error.
   template <typename Read>
   auto Guarded(const Read& read) const {
     try {
@@ -145,7 +145,7 @@ struct RunReader::State {
     return frames[index];
   }
   ArrayData Values(const std::string& record, const Array& array, const IndexBox& box) const;
-  // The first `sizes` places of row `row`; no sizes: the whole row.
+  // The first `sizes` indices of row `row`; no sizes: the whole row.
   Array Row(const std::string& record, const Array& frame_array, int64_t row,
             std::vector<int64_t> sizes) const;
 };
@@ -154,7 +154,7 @@ void RunReader::State::Open(ReadBy by) {
   const int64_t bytes = CheckedFileSize(path);
   CheckIsHdf5(path, bytes);
   SealState seal = CheckSeal(path);
-  // Where there is nothing to read it apart, looking through it takes seconds, but is as good.
+  // Without midscope-reader the checksum is computed, which takes seconds but is as safe.
   if (seal == SealState::kUnchecked && FindReaderProgram().empty()) seal = CheckSeal(path, bytes);
   if (seal == SealState::kBroken) {
     throw Failure(path, "is damaged: its bytes do not agree with its checksum",
@@ -187,7 +187,7 @@ void RunReader::State::CheckContents() {
     for (size_t i = 0; i < contents.records.size(); ++i) {
       CheckGroupName(contents.groups[i], contents.records[i]);
       if (!names.insert(contents.records[i]).second)
-        throw std::runtime_error("record " + Quote(contents.records[i]) + " stands twice");
+        throw std::runtime_error("record " + Quote(contents.records[i]) + " occurs twice");
     }
     return 0;
   });
@@ -218,7 +218,7 @@ ArrayData RunReader::State::Values(const std::string& record, const Array& array
         if (elements == 0) return Values{};
         ArrayData values = source->Values(IndexOf(record), array, box);
         if (values.index() != array.data.index() || ElementCount(values) != elements)
-          throw Failure(path, "array '" + array.name + "' is not what it was", kDamaged);
+          throw Failure(path, "array '" + array.name + "' has changed", kDamaged);
         return values;
       },
       array.data);
@@ -341,8 +341,8 @@ RunAddress ParseRunAddress(std::string_view address) {
 
 namespace {
 
-// The record, or that array of it alone ("": all), cut to those of `texts` whose axis it has;
-// `used` counts for each of them.
+// The record, or only that array of it ("": all), cut to those of `texts` whose axis it has; `used`
+// counts uses of each.
 Record ReadCut(const RunReader& reader, const std::string& name, const std::string& array,
                const std::vector<std::string>& texts, std::vector<int>& used) {
   Record part = reader.Describe(name);
@@ -381,7 +381,7 @@ RunFile ReadRecords(const std::string& address, const std::vector<std::string>& 
     if (used[i] > 0) continue;
     throw UsageError("slice '" + slices[i] + "'",
                      "nothing in " + address + " has axis '" + SlicedAxisName(slices[i]) + "'",
-                     "midscope ls " + parsed.path + " tells what there is");
+                     "midscope ls " + parsed.path + " lists the records");
   }
   return file;
 }

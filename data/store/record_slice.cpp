@@ -17,7 +17,7 @@ struct ValueRange {
   double last = 0;
 };
 
-// "8", "8-25", "-3", "-3--1": a minus after a digit parts the two ends.
+// "8", "8-25", "-3", "-3--1": a minus after a digit separates the two ends.
 std::optional<ValueRange> ReadRange(std::string_view text) {
   double one = 0;
   if (ReadWhole(text, one)) return ValueRange{one, one};
@@ -35,7 +35,7 @@ double ValueAt(const Axis& axis, int64_t place) {
   return axis.values.empty() ? static_cast<double>(place) : axis.values[static_cast<size_t>(place)];
 }
 
-// The setting that a sweep was asked for in these words, which are not empty (attributes
+// The setting that was given to the sweep as this text, which is not empty (attributes
 // setting_N_as_given).
 std::optional<int64_t> FindSetting(const Record& record, const Axis& axis, std::string_view text) {
   if (axis.name != "setting" || axis.labels.empty()) return std::nullopt;
@@ -116,7 +116,7 @@ AxisSlice ReadAxisSlice(const Record& record, std::string_view text) {
   }
   if (found != slice.end - slice.begin) {
     throw UsageError("slice '" + std::string(text) + "'",
-                     "the places of axis '" + name + "' in that range do not lie side by side",
+                     "the places of axis '" + name + "' in that range are not adjacent",
                      "Ask for one at a time");
   }
   return slice;

@@ -66,7 +66,7 @@ void WriteRunFile(const std::string& path, const Provenance& provenance, const R
   try {
     WriteContents(file, provenance, frame, fill);
   } catch (const hdf5::Hdf5Error& error) {
-    file.ThrowIfFailed();  // the disk's own error says more than what HDF5 made of it
+    file.ThrowIfFailed();  // the disk's own error is more precise than HDF5's
     throw Failure(path, std::string("can't be written: ") + error.what());
   }
   file.ThrowIfFailed();

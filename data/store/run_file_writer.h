@@ -15,13 +15,13 @@ namespace midscope {
 struct RunFileFrame {
   std::string default_record;  // group name, "" for none
   std::string plan_json;
-  bool replace = false;              // whether a file of that name may be replaced
+  bool replace = false;              // whether an existing file may be replaced
   std::vector<FilePart> parts = {};  // of a virtual file
 };
 
-// Creates the frame in a temporary file, lets `fill` write the records into /entry, and puts the
-// file under its name. `fill` may call `check` between large writes: it throws as soon as the disk
-// is full. Turns HDF5's errors into Error.
+// Creates the frame in a temporary file, calls `fill` to write the records into /entry, and renames
+// the file. `fill` may call `check` between large writes: it throws as soon as the disk is full.
+// Converts HDF5's errors to Error.
 void WriteRunFile(const std::string& path, const Provenance& provenance, const RunFileFrame& frame,
                   const std::function<void(hid_t entry, const std::function<void()>& check)>& fill);
 

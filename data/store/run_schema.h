@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Schema 1 of the files of results as a table: what stands where, so that the documentation
-// (`midscope help schema`, data/SCHEMA.md) and the test that looks into real files have one source.
-// How it is written: run_store.h.
+// Schema 1 of the files of results as a table, the one source of the documentation (`midscope help
+// schema`, data/SCHEMA.md) and of the test that checks real files. Writing: run_store.h.
 #pragma once
 
 #include <string>
@@ -25,7 +24,7 @@ struct SchemaAttribute {
 };
 
 const std::vector<SchemaObject>& SchemaObjects();
-// Of RECORD, what the schema uses itself; a record's own attributes stand beside them.
+// Attributes of RECORD that the schema defines; a record's own attributes are beside them.
 const std::vector<SchemaAttribute>& SchemaAttributes();
 
 // The page, as Markdown.

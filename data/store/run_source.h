@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A file of results as RunReader asks it: read by HDF5 in this process (hdf5_run.h) or in another
-// one (reader_process.h). Internal to data/.
+// A file of results for RunReader: read by HDF5 in this process (hdf5_run.h) or in another one
+// (reader_process.h). Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace midscope {
 
-// What a file says about itself.
+// The description of a file.
 struct RunContents {
   Provenance provenance;
   std::string plan_json;
@@ -22,7 +22,7 @@ struct RunContents {
   std::vector<std::string> groups;   // of each record, the name of its group in /entry
 };
 
-// Which box of an array is read: as many begins and sizes as it has axes.
+// The box of an array to read: one begin and one size per axis.
 struct IndexBox {
   std::vector<int64_t> begin;
   std::vector<int64_t> sizes;
@@ -34,9 +34,9 @@ class RunSource {
   virtual ~RunSource() = default;
 
   virtual RunContents Contents() = 0;
-  // The record with its axes and attributes; its arrays without their data.
+  // The record with its axes and attributes; its arrays without data.
   virtual Record Frame(size_t record) = 0;
-  // `array`: as Frame() gave it. The box lies inside it and is not empty.
+  // `array`: from Frame(). The box must be inside it and not empty.
   virtual ArrayData Values(size_t record, const Array& array, const IndexBox& box) = 0;
 };
 

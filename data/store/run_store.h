@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Records in an HDF5 file, schema 1, laid out so that NeXus viewers (silx, h5web), h5py and netCDF4
-// readers (xarray) understand it unaided:
+// Records in an HDF5 file, schema 1, which NeXus viewers (silx, h5web), h5py and netCDF4 readers
+// (xarray) can read:
 //
-//   /                      NXroot; schema_name "midscope", schema_version 1, default "entry"
-//   /entry                 NXentry; default: the first record; plan_json in a sweep
-//   /entry/provenance      one attribute a field of Provenance
-//   /entry/RECORD          NXdata; signal, axes, AXIS_indices; the record's attributes
-//   /entry/RECORD/AXIS     dimension scale: the axis' values (or 0, 1, ...), unit, long_name
-//   /entry/RECORD/AXIS_label   one string a place, where the axis has labels
-//   /entry/RECORD/ARRAY    chunked, shuffled, gzip; unit, description; scales attached
+// clang-format off
+//   /                          NXroot; schema_name "midscope", schema_version 1, default "entry"
+//   /entry                     NXentry; default: the first record; plan_json in a sweep
+//   /entry/provenance          one attribute per field of Provenance
+//   /entry/RECORD              NXdata; signal, axes, AXIS_indices; the record's attributes
+//   /entry/RECORD/AXIS         dimension scale: the axis' values (or 0, 1, ...), unit, long_name
+//   /entry/RECORD/AXIS_label   one string per index, where the axis has labels
+//   /entry/RECORD/ARRAY        chunked, shuffled, gzip; unit, description; scales attached
+// clang-format on
 //
-// Metadata is in the form of HDF5 1.10, which has checksums; behind the end of the HDF5 data stands
-// a checksum of the whole (file_seal.h).
+// Metadata have the form of HDF5 1.10, which has checksums; a checksum of the whole file follows
+// the HDF5 data (file_seal.h).
 //
 // Booleans are uint8 with kind = "boolean", strings variable-length UTF-8. Where a record has the
-// name of an array in it, its group is called NAME_record, so that an array's name stands once.
+// name of an array in the file, its group is NAME_record, so that an array's name is unique.
 #pragma once
 
 #include <string>
@@ -33,12 +35,12 @@ struct WriteOptions {
 };
 
 // Throws std::logic_error for a record that fails its Check(), names that can't be links in HDF5,
-// attributes that the schema uses itself, and an array that is named as an axis' labels are.
+// attributes that the schema defines, and an array with the name of an axis' labels.
 void CheckStorable(const Record& record);
 
 // Writes to a temporary file beside `path`, flushes it to the disk and renames it, so that `path`
-// is never half written. Throws Error: (usage) where the file exists and `overwrite` is false,
-// (failure) where writing fails; then the temporary file is gone and an older file is as it was.
+// is never partly written. Throws Error: (usage) where the file exists and `overwrite` is false,
+// (failure) where writing fails; then the temporary file is removed and an older file unchanged.
 // Throws std::logic_error for a record that fails its Check() or uses a reserved name.
 void WriteRecords(const std::string& path, const std::vector<Record>& records,
                   const Provenance& provenance, const WriteOptions& options = {});

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kRank = ".rank";
 
-// The number of a part of `file` by its name, or by its journal's; nothing for other files.
+// The number of a part of `file` from its name, or from its journal's; nullopt for other files.
 std::optional<int64_t> PartNumber(std::string_view name, std::string_view file) {
   if (!name.starts_with(file) || !name.substr(file.size()).starts_with(kRank)) return std::nullopt;
   name.remove_prefix(file.size() + kRank.size());

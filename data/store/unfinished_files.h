@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names of the files that a sweep keeps beside its own while it runs: its journal, and the parts
-// of the processes ("ranks") that share it.
+// Names of the files that a sweep keeps beside its own while it runs: its journal, and the parts of
+// the processes ("ranks") that share it.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace midscope {
 
-// The first bytes of a journal, and the ending of its name behind the name of the sweep's file.
+// The first bytes of a journal, and its suffix to the name of the sweep's file.
 inline constexpr std::string_view kJournalMark = "MIDSJNL1";
 inline constexpr const char* kJournalEnding = ".journal";
 
-// "run.h5.journal", where samples of the sweep in `path` wait until the file is brought up to date.
+// "run.h5.journal", with samples that are not yet in the file of the sweep `path`.
 std::string JournalPath(const std::string& path);
 
-// Whether a file begins as a journal does.
+// Whether a file has a journal's first bytes.
 bool IsJournal(const std::string& path);
 
-// The file that the journal of this name belongs to: its name without ".journal".
+// The file of the journal with this name: without ".journal".
 std::string FileOfJournal(const std::string& path);
 
 // "run.h5.rank3"

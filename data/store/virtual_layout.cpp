@@ -6,7 +6,7 @@
 namespace midscope::hdf5 {
 namespace {
 
-// HDF5 reads "%b" in a source's name as the number of a block; "%%" stands for one "%".
+// HDF5 reads "%b" in a source's name as a block's number; "%%" is an escaped "%".
 std::string Escaped(const std::string& name) {
   std::string escaped;
   escaped.reserve(name.size());

@@ -8,7 +8,7 @@ namespace midscope {
 
 JournalSummary SummariseJournal(const std::string& path) {
   JournalSummary summary;
-  SweepJournal journal(path, JournalAccess::kLook);
+  SweepJournal journal(path, JournalAccess::kReadUnlocked);
   summary.torn_bytes = journal.Load([&](const JournalEntry& entry, int64_t) {
     switch (entry.kind) {
       case JournalEntry::Kind::kPlan:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What waits in the journal of a sweep (sweep_store.h), told without locking or changing it.
+// The contents of a sweep's journal (sweep_store.h), read without locking or changing it.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ struct JournalSummary {
   std::string plan_json;       // "" where it holds none
   std::set<int64_t> finished;  // samples
   std::set<int64_t> failed;
-  int64_t torn_bytes = 0;  // at its end, of an entry that was not written whole
+  int64_t torn_bytes = 0;  // of an incomplete last entry
 };
 
-// Throws Error (failure) for a file that is no journal or holds entries that can't be read.
+// Throws Error (failure) for a file that is not a journal or has unreadable entries.
 JournalSummary SummariseJournal(const std::string& path);
 
 }  // namespace midscope

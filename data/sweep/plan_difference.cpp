@@ -21,7 +21,7 @@ std::string Shown(const Json& value) {
   return Quote(text, kShownCharacters);
 }
 
-// What `all` has and `other` lacks, at most three of it.
+// Elements of `all` that `other` lacks, at most three.
 std::string Lacking(const Json& all, const Json& other) {
   constexpr size_t kMost = 3;
   std::string text;

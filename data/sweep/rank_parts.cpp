@@ -35,10 +35,10 @@ bool IsVirtual(const std::string& path) {
   return fs::exists(path) && !RunReader(path).parts().empty();
 }
 
-// Gives the file of a sweep by one process a part's name too.
+// Gives a part's name also to the file of a sweep by one process.
 void MakePart(const std::string& path) {
   const std::vector<std::string> parts = RankParts(path);
-  // A job that was killed before it joined left it so.
+  // Left by a job that was killed before it joined its parts.
   const bool is_part = std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
     std::error_code ignored;
     return fs::equivalent(path, part, ignored);
@@ -124,7 +124,7 @@ void FoldRankParts(const SharedSweep& sweep) {
     CheckPlan(sweep, merge);
     merge.Write(sweep.path, OriginOf(sweep, merge), sweep.summaries(merge));
   }
-  // A kill in here leaves samples twice, which the next fold takes once.
+  // A kill here leaves duplicate samples, which the next merge drops.
   fs::remove(JournalPath(sweep.path));
   RemoveParts(parts);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the processes ("ranks") that share a sweep keep beside its file run.h5: each a part of its
-// own, run.h5.rank0, run.h5.rank1, ..., with a journal while it grows. When all are done, run.h5 is
-// written over the parts (sweep_virtual.h), which copies no large array, and from then on they
-// never change: the ranks of a job that goes on take the next numbers. Where nothing in run.h5 is
-// left in the parts they are removed, and run.h5 stands alone.
+// The files of the processes ("ranks") that share a sweep, beside its file run.h5: each writes a
+// part of its own, run.h5.rank0, run.h5.rank1, ..., with a journal while it grows. When all are
+// done, run.h5 is written over the parts (sweep_virtual.h), which copies no large array; from then
+// on they never change: the ranks of a later job use the next numbers. Where run.h5 needs none of
+// the parts, they are removed.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace midscope {
 
-// The file of a sweep, what is to be in it, and who asks.
+// The file of a sweep, its expected contents, and the calling process.
 struct SharedSweep {
   std::string path;
   std::string plan_json;
@@ -26,22 +26,22 @@ struct SharedSweep {
   std::function<std::vector<Record>(const SweepMerge& merge)> summaries;
 };
 
-// What earlier jobs left.
+// The results of earlier jobs.
 struct EarlierParts {
   int64_t next = 0;            // number of the next part
   std::set<int64_t> finished;  // samples
 };
 
-// Makes parts without journals of all that lies there, run.h5 itself included where one process
-// wrote it (it stays in place until JoinRankParts replaces it). Throws Error: as SweepMerge does,
-// and (failure) where the plan differs from theirs in more than the number of samples.
+// Merges the journals of all existing parts, including run.h5 itself where one process wrote it (it
+// is kept until JoinRankParts replaces it). Throws Error: as SweepMerge does, and (failure) where
+// the plan differs from theirs in more than the number of samples.
 EarlierParts SettleRankParts(const SharedSweep& sweep);
 
 // Writes run.h5 over the parts, which have no journals. Throws Error as SweepMerge does.
 void JoinRankParts(const SharedSweep& sweep);
 
-// Folds run.h5 and the parts into a run.h5 that stands alone, for one process to go on in; a killed
-// job's journals too. Nothing happens where there are no parts. Throws as SettleRankParts does.
+// Copies run.h5 and the parts, including a killed job's journals, into a complete run.h5, for one
+// process to continue. No effect without parts. Throws as SettleRankParts does.
 void FoldRankParts(const SharedSweep& sweep);
 
 }  // namespace midscope

@@ -15,11 +15,12 @@ namespace midscope {
 namespace {
 
 constexpr const char* kPlaceAxis = "place";
-constexpr const char* kValuesSuffix = "_values";  // AXIS_values: of an axis that samples differ in
+constexpr const char* kValuesSuffix =
+    "_values";  // AXIS_values: of an axis whose values differ between samples
 constexpr const char* kPrompt = "prompt";
 constexpr const char* kAttention = "last_query_attention";
 
-constexpr int64_t kLongestPrompt = int64_t{1} << 26;  // tokens: more than any model takes
+constexpr int64_t kLongestPrompt = int64_t{1} << 26;  // tokens: beyond any model
 
 bool IsChosen(const std::string& axis) {
   return axis == kSampleAxis || axis == kSettingAxis || axis == kPlaceAxis;
@@ -27,7 +28,7 @@ bool IsChosen(const std::string& axis) {
 
 bool IsOverSamples(const Array& array) { return HasAxis(array, kSampleAxis); }
 
-// By sample, setting and place alone.
+// Over sample, setting and place only.
 bool IsCell(const Array& array) {
   return std::all_of(array.axes.begin(), array.axes.end(), IsChosen);
 }
@@ -79,7 +80,7 @@ class SampleCut {
     return record;
   }
 
-  // What is by setting and place alone: of all settings and places, or at the chosen ones.
+  // Arrays over setting and place only: all settings and places, or the chosen ones.
   Record Cells(bool at_choice) const {
     Record record = Empty();
     for (const Array& array : frame_.arrays) {
@@ -114,7 +115,7 @@ class SampleCut {
     });
   }
 
-  // `sizes` has the sizes of axes that padding was taken from.
+  // `sizes` has the sizes of axes without their padding.
   std::vector<AxisSlice> Slices(const Array& array, bool at_choice, const Record& sizes) const {
     std::vector<AxisSlice> slices;
     for (const std::string& axis : array.axes) {
@@ -170,7 +171,7 @@ class SampleCut {
   SampleChoice choice_;
 };
 
-// The prompt of a sweep's sample at a place, as far as its file tells of it.
+// The prompt of a sweep's sample at a place, as far as the file has it.
 std::optional<Record> PromptOf(const std::string& file, const Record& cells, int64_t place) {
   const auto tokens = WholeAt(cells, "prompt_tokens", place);
   const auto begin = WholeAt(cells, "gold_token_begin", place);
@@ -194,8 +195,8 @@ std::optional<Record> PromptOf(const std::string& file, const Record& cells, int
   return prompt;
 }
 
-// A sweep's sample as records that the window knows; its attention is of the first setting and
-// place unless it has those axes.
+// A sweep's sample as records of the window; its attention is of the first setting and place unless
+// it has those axes.
 void AddSweepRecords(const std::string& file, const SampleCut& cut, const SampleChoice& choice,
                      std::vector<Record>& records) {
   Record outcome = cut.Cells(false);
@@ -230,7 +231,7 @@ Record BatchRecord(const SampleCut& cut, const SampleChoice& choice) {
     record.attributes["place"] = NumberAt(*places, choice.place);
   }
   for (Array& array : cells.arrays) {
-    // What differed between prompts stands in arrays, and was an attribute of each.
+    // Values that differ between prompts are stored in arrays; they were attributes of each record.
     const auto* texts = std::get_if<std::vector<std::string>>(&array.data);
     const auto* whole = std::get_if<std::vector<int64_t>>(&array.data);
     if (prompt && texts && texts->size() == 1) {
@@ -251,7 +252,7 @@ Record BatchRecord(const SampleCut& cut, const SampleChoice& choice) {
 SampleView::SampleView(const std::string& address)
     : address_(address), reader_(ParseRunAddress(address).path) {
   const std::string inside = ParseRunAddress(address).inside;
-  if (inside.find('/') != std::string::npos) return;  // one array: as it is
+  if (inside.find('/') != std::string::npos) return;  // a single array: unchanged
   names_ = inside.empty() ? reader_.record_names() : std::vector<std::string>{inside};
   for (const std::string& name : names_) {
     const Record frame = reader_.Describe(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A file whose records stand over samples (a sweep, a batch of probes), looked at one sample at a
-// time: only that sample's part of the large arrays is read, whatever the file's size.
+// A file whose records are over samples (a sweep, a batch of probes), read one sample at a time:
+// only that sample's part of the large arrays is read, for files of any size.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace midscope {
 
-// Which part of a file is looked at, as indices along its axes.
+// The selected part of a file, as indices along its axes.
 struct SampleChoice {
   int64_t sample = 0;
   int64_t setting = 0;
@@ -22,24 +22,24 @@ struct SampleChoice {
 
 class SampleView {
  public:
-  // Throws as ReadRecords does. Like those of its RunReader, calls may come from any one thread;
-  // samples(), settings() and places() from every one.
+  // Throws as ReadRecords does. Calls may come from any one thread (as its RunReader's), but
+  // samples(), settings() and places() from any.
   explicit SampleView(const std::string& address);
 
-  // Axes to choose along; of size 0 where there is nothing to choose.
+  // Axes to choose along; of size 0 where there is no choice.
   const Axis& samples() const { return samples_; }
   const Axis& settings() const { return settings_; }
   const Axis& places() const { return places_; }
 
-  // The file without what Read gives: of records over samples only what is by sample, setting and
-  // place, and of that nothing beyond kLargestViewed elements.
+  // The file without Read's part: for records over samples only arrays over sample, setting and
+  // place, of at most kLargestViewed elements.
   RunFile Overview() const;
 
-  // The sample's part, by record as a window knows them (probes/engine/engine.h). Of a sweep:
-  // `outcome` [setting, place], `last_query_attention` [layer, head, key] and a `prompt` that tells
-  // no more than where the gold piece stands. Of a batch: its records at the chosen place, padding
-  // removed, what is by place alone kept for all places. Attributes: sample (its number), place,
-  // intervention where one can be told. Throws Error (failure).
+  // The sample's part, as records of the window (probes/engine/engine.h). Of a sweep: `outcome`
+  // [setting, place], `last_query_attention` [layer, head, key] and a `prompt` with only the gold
+  // piece's position. Of a batch: its records at the chosen place, padding removed, arrays over
+  // place kept for all places. Attributes: sample (its number), place, intervention where it is
+  // known. Throws Error (failure).
   std::vector<Record> Read(const SampleChoice& choice) const;
 
  private:
@@ -48,7 +48,7 @@ class SampleView {
   std::string address_;
   RunReader reader_;
   std::vector<std::string> names_;    // of the records that the address names
-  std::vector<std::string> sampled_;  // those of them that stand over samples
+  std::vector<std::string> sampled_;  // those of them that are over samples
   Axis samples_;
   Axis settings_;
   Axis places_;

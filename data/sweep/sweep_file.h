@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The samples of a sweep stacked into a file of schema 1, in one go. Internal to data/.
+// Writes the samples of a sweep, stacked, to a file of schema 1. Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,23 @@ struct SweepContents {
   std::string plan_json;
   Provenance provenance;
   std::vector<std::string> ragged_axes;
-  Record frame;  // what all samples have in common (sample_rows.h); unused where there are none
+  Record frame;  // the common part of all samples (sample_rows.h); unused where there are none
   std::map<int64_t, std::map<std::string, int64_t>> ragged_sizes;  // of every sample
-  std::function<Record(int64_t sample)> load;  // as it was appended; called once, ascending
-  std::map<int64_t, std::string> failures;     // sample: why
-  std::vector<Record> extra;                   // summaries, written behind the samples
-  // Arrays of the samples that lie in other files, and those files; what `load` says of these
-  // arrays is not written.
+  std::function<Record(int64_t sample)> load;  // as appended; called once per sample, ascending
+  std::map<int64_t, std::string> failures;     // sample: reason
+  std::vector<Record> extra;                   // summaries, written after the samples
+  // Arrays of the samples that are stored in other files, and those files; these arrays of `load`
+  // are not written.
   VirtualArrays elsewhere;
   std::vector<FilePart> parts;
 };
 
-// The samples' record as it stands in the file, without data: axis `sample` in front, ragged axes
-// as long as the longest.
+// The samples' record as stored, without data: axis `sample` in front, ragged axes as long as the
+// longest.
 Record StackedFrameOf(const SweepContents& contents);
 
-// Writes the file beside its name and renames it; an older file is replaced. Throws Error
-// (failure), std::logic_error for records that can't be stored.
+// Writes a temporary file and renames it; an older file is replaced. Throws Error (failure),
+// std::logic_error for records that can't be stored.
 void WriteSweepFile(const std::string& path, const SweepContents& contents);
 
 }  // namespace midscope

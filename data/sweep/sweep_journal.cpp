@@ -55,11 +55,11 @@ bool WriteAll(int descriptor, const uint8_t* bytes, size_t size, int64_t offset)
 SweepJournal::SweepJournal(std::string path, JournalAccess access)
     : path_(std::move(path)), access_(access) {
   const bool write = access == JournalAccess::kWrite;
-  // A pipe in its place must not make this wait.
+  // A pipe with its name must not block this call.
   descriptor_ =
       open(path_.c_str(), (write ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC | O_NONBLOCK, 0666);
   if (descriptor_ < 0) throw SystemFailure(path_, "opened");
-  if (access == JournalAccess::kLook) return;
+  if (access == JournalAccess::kReadUnlocked) return;
   if (flock(descriptor_, (write ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
     const bool held = errno == EWOULDBLOCK;
     const Error error = held ? Failure(path_, "another process is writing this sweep",
@@ -128,7 +128,7 @@ int64_t SweepJournal::Append(const JournalEntry& entry) {
   std::memcpy(frame.data() + sizeof(head), payload.data(), payload.size());
   if (!WriteAll(descriptor_, frame.data(), frame.size(), end_) || fdatasync(descriptor_) != 0) {
     const Error error = SystemFailure(path_, "written");
-    // A torn entry would be dropped by its checksum too; cutting it gives the room back.
+    // A torn entry would also fail its checksum; truncating it frees the space.
     if (ftruncate(descriptor_, end_) != 0) throw SystemFailure(path_, "cut");
     throw error;
   }

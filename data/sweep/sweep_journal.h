@@ -15,11 +15,11 @@
 
 namespace midscope {
 
-// What a journal is opened for.
+// The access of a journal's user.
 enum class JournalAccess {
-  kWrite,  // it is created where there is none, and no other process may use it
-  kRead,   // no other process may write it
-  kLook,   // whatever another process does to it
+  kWrite,         // created where it does not exist; locks out all other processes
+  kRead,          // locks out other writers
+  kReadUnlocked,  // takes no lock: another process may be writing it
 };
 
 class SweepJournal {
@@ -30,16 +30,16 @@ class SweepJournal {
   SweepJournal(const SweepJournal&) = delete;
   SweepJournal& operator=(const SweepJournal&) = delete;
 
-  // Calls visit(entry, offset) for each whole entry from the start and returns how many bytes
-  // follow the last one; where it may be written, these are cut off. Throws Error (failure) for a
-  // file that is no journal.
+  // Calls visit(entry, offset) for each complete entry from the start and returns the number of
+  // bytes after the last one; with kWrite, these are cut off. Throws Error (failure) for a file
+  // that is not a journal.
   int64_t Load(const std::function<void(const JournalEntry& entry, int64_t offset)>& visit);
 
-  // Returns the entry's offset; it is on the disk. Throws Error (failure); then nothing was
-  // appended.
+  // Returns the entry's offset; it is on the disk. Throws Error (failure), and then appends
+  // nothing.
   int64_t Append(const JournalEntry& entry);
   JournalEntry Read(int64_t offset) const;
-  // Back to no entries.
+  // Removes all entries.
   void Clear();
   // Removes the file.
   void Remove();

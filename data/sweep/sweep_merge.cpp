@@ -19,13 +19,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSettings = "settings";
 
-// Without one key, to compare: the order of keys says nothing.
+// Without one key, for comparison: the order of keys has no meaning.
 nlohmann::json Without(Json plan, const char* key) {
   plan.erase(key);
   return plan;
 }
 
-// Keys of plans on which two of them differ: "seed (1 and 2), model_hash".
+// Keys whose values differ between two plans: "seed (1 and 2), model_hash".
 std::string Differences(const Json& a, const Json& b) {
   std::set<std::string> keys;
   for (const auto& [key, value] : a.items()) keys.insert(key);
@@ -59,11 +59,10 @@ SweepMerge::SweepMerge(const std::vector<std::string>& inputs, RepeatedSamples r
     if (i == 1) joins_settings_ = !same_settings;
     const char* free_key = joins_settings_ ? kSettings : kSamplesOfPlan;
     if (Without(plan, free_key) != Without(plans[i], free_key)) {
-      throw UsageError(inputs[i],
-                       "it does not go with " + inputs.front() + ": they differ in " +
-                           Differences(plan, plans[i]),
-                       "Files are joined that differ in their samples alone, or in their settings "
-                       "alone");
+      throw UsageError(
+          inputs[i],
+          "it does not match " + inputs.front() + ": they differ in " + Differences(plan, plans[i]),
+          "Files can be joined that differ only in their samples, or only in their settings");
     }
     if (joins_settings_) {
       for (const Json& setting : plans[i].value(kSettings, Json::array())) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Several files of sweeps as one: disjoint samples of one plan (what the ranks of a cluster job
-// leave), or other settings of the same samples.
+// Merges several files of sweeps: disjoint samples of one plan (from the ranks of a cluster job),
+// or other settings of the same samples.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace midscope {
 
-// What is to be done about a sample that several inputs hold.
+// The treatment of a sample that several inputs hold.
 enum class RepeatedSamples { kRefuse, kTakeFirst };
 
 class SweepMerge {
  public:
-  // Opens the inputs, each with the journal beside it. Plans must be equal but for the number of
-  // samples (then samples are joined), or equal but for their settings (then settings are joined in
-  // the order of the inputs). Throws Error: (usage) for inputs that do not go together, which says
-  // what differs; (failure) for one that can't be read.
+  // Opens the inputs, each with the journal beside it. Plans must be equal except for the number of
+  // samples (then samples are joined), or except for their settings (then settings are joined in
+  // the order of the inputs). Throws Error: (usage) for inputs that do not match, with the
+  // difference; (failure) for one that can't be read.
   explicit SweepMerge(const std::vector<std::string>& inputs,
                       RepeatedSamples repeated = RepeatedSamples::kRefuse);
 
@@ -30,15 +30,15 @@ class SweepMerge {
   const Provenance& provenance() const { return provenance_; }
   bool joins_settings() const { return joins_settings_; }
   const std::vector<SweepStore>& inputs() const { return inputs_; }
-  // Which of the inputs a sample is taken from; where settings are joined, the first of all.
+  // The input that a sample is taken from; where settings are joined, the first of them.
   const SweepStore& HolderOf(int64_t sample) const { return inputs_[holders_.at(sample)]; }
   std::vector<int64_t> samples() const;
   const std::map<int64_t, std::string>& failures() const { return failures_; }
-  // Sample as it stands in the merged file, of its arrays those that are `wanted` (empty: all).
-  // Throws Error (failure) where inputs whose settings are joined do not agree about the sample.
+  // The sample as in the merged file, with only those arrays that are `wanted` (empty: all). Throws
+  // Error (failure) where inputs whose settings are joined differ in the sample's prompt.
   Record ReadSample(int64_t sample, const ArrayFilter& wanted = {}) const;
 
-  // Writes the merged file; an older one of that name is replaced, once the new one is whole.
+  // Writes the merged file; an older one of that name is replaced when the new one is complete.
   void Write(const std::string& path, const Provenance& provenance,
              const std::vector<Record>& extra) const;
 
@@ -54,7 +54,7 @@ class SweepMerge {
   std::map<int64_t, std::string> failures_;
 };
 
-// Record `merged_from`: what the inputs were. [input]: input_file, input_created, input_command,
+// Record `merged_from`, the inputs' description. [input]: input_file, input_created, input_command,
 // input_samples.
 Record MergedFromRecord(const SweepMerge& merge);
 

@@ -22,14 +22,14 @@
 namespace midscope {
 namespace {
 
-// Where a stored sample lies: in the journal, or else in a row of the last checkpoint.
+// The location of a stored sample: in the journal, or a row of the last checkpoint.
 struct SamplePlace {
   std::optional<int64_t> journal_offset;
   int64_t row = 0;
   std::map<std::string, int64_t> ragged_sizes;
 };
 
-// Whether `later` differs from `earlier` in nothing but a larger number `member`.
+// Whether `later` differs from `earlier` only in a larger number `member`.
 bool HasGrown(nlohmann::json earlier, nlohmann::json later, const std::string& member) {
   if (member.empty() || !earlier.is_object() || !later.is_object()) return false;
   const auto number = [&](const nlohmann::json& plan) {
@@ -42,7 +42,7 @@ bool HasGrown(nlohmann::json earlier, nlohmann::json later, const std::string& m
   return earlier == later;
 }
 
-// A file of a version that wrote no labels of a ragged axis goes on without.
+// A file of a version without labels of ragged axes continues without them.
 void DropNewLabels(const Record& frame, const std::vector<std::string>& ragged_axes,
                    Record& sample) {
   for (Axis& axis : sample.axes) {
@@ -83,15 +83,15 @@ struct SweepStore::State {
   std::string plan_json;
   Provenance provenance;
   SweepStoreOptions options;
-  std::optional<SweepJournal> journal;  // none: open for reading, and none is there
+  std::optional<SweepJournal> journal;  // none: open for reading, and there is no journal
   std::optional<RunReader> checkpoint;
-  std::optional<Record> frame;  // what all samples have in common
+  std::optional<Record> frame;  // the common part of all samples
   std::map<int64_t, SamplePlace> places;
   std::map<int64_t, std::string> failures;
   std::set<int64_t> finished;
   std::set<int64_t> failed;
   int64_t dropped_bytes = 0;
-  bool reading = false;  // nothing is written
+  bool reading = false;  // nothing may be written
 };
 
 void SweepStore::State::CheckPlan(const std::string& where, const std::string& other) {
@@ -143,7 +143,7 @@ void SweepStore::State::LoadCheckpoint() {
   if (checkpoint->Has(kFailuresRecord)) LoadFailures();
 }
 
-// Reads one sample, to know what all have in common, and of the others no more than their sizes.
+// Reads one sample for the common part, and only the sizes of the others.
 void SweepStore::State::LoadCheckpointSamples(const Record& stacked, const Axis& sample_axis) {
   if (sample_axis.size == 0) return;
   const Record first =
@@ -199,7 +199,7 @@ void SweepStore::State::LoadJournal() {
         break;
     }
   });
-  // A plan that has grown is noted, so that it does not shrink again.
+  // Stores a plan that has grown, so that it does not shrink again.
   if (planned != plan_json && !reading) {
     journal->Append({JournalEntry::Kind::kPlan, 0, plan_json, {}});
   }
@@ -243,14 +243,14 @@ SweepStore SweepStore::Create(const std::string& path, const std::string& plan_j
       throw UsageError(path, "exists already", "Resume it (--resume) or give another name");
     }
     if (std::filesystem::exists(JournalPath(path))) {
-      throw UsageError(JournalPath(path), "an unfinished sweep lies here",
+      throw UsageError(JournalPath(path), "an unfinished sweep exists",
                        "Resume it (--resume), remove it, or give another name");
     }
   }
   const bool journal_is_new = !std::filesystem::exists(JournalPath(path));
   auto state = std::make_unique<State>(path, plan_json, provenance, options);
   state->journal.emplace(JournalPath(path));
-  RemoveLeftTemporaries(path);  // the journal's lock says that no other process writes them
+  RemoveLeftTemporaries(path);  // safe: with the journal's lock no other process writes them
   try {
     if (exists) state->LoadCheckpoint();
     state->LoadJournal();
@@ -322,7 +322,8 @@ void SweepStore::AppendFailure(int64_t sample, const std::string& message) {
 void SweepStore::Checkpoint(const std::vector<Record>& extra) {
   state_->CheckWritable();
   state_->Fold(extra);
-  // A kill before the journal is cleared leaves samples in both places, equal; the journal's count.
+  // A kill before the journal is cleared leaves equal samples in both places; the journal's are
+  // used.
   state_->checkpoint.emplace(state_->path, ReadBy::kThisProcess);
   int64_t row = 0;
   for (auto& [sample, place] : state_->places) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A sweep's file while it grows. Finished samples go to a checksummed journal beside the file
-// (PATH.journal), each durable when Append returns; a checkpoint folds them into the file by
+// A sweep's file while it grows. Finished samples are appended to a checksummed journal beside the
+// file (PATH.journal), each durable when Append returns; a checkpoint merges them into the file by
 // writing a new one and renaming it. The file itself is never open for writing under its name, so
-// that a kill at any moment leaves the last checkpoint, and resuming loses only samples in flight.
+// that a kill at any moment leaves the last checkpoint, and resuming loses only running samples.
 #pragma once
 
 #include <cstdint>
@@ -23,25 +23,25 @@ namespace midscope {
 struct SweepStoreOptions {
   bool resume = false;
   std::string record_name = "sweep";
-  // Axes that may have another size in each sample. Arrays over them are padded (NaN; -1 for
-  // integers; false; "") and AXIS_count [sample] says how many places are real.
+  // Axes whose size may differ between samples. Arrays over them are padded (NaN; -1 for integers;
+  // false; ""), and AXIS_count [sample] has the sizes.
   std::vector<std::string> ragged_axes = {"key"};
-  // A member of the plan that may grow when a sweep is resumed, all else being equal; "": none.
+  // A member of the plan that may grow when a sweep is resumed, all others being equal; "": none.
   std::string growing;
   std::string signal;  // the array that a viewer shows first; "": the sample record's own signal
 };
 
 class SweepStore {
  public:
-  // Throws Error: (usage) the file or a journal exists and `resume` is false; (failure) the plan in
-  // the file is another one, the file or journal can't be read, another process holds the journal.
-  // plan_json: what is run, as JSON; two plans are the same when they are equal as JSON, or when
-  // the file's differs in nothing but a smaller `growing`.
+  // Throws Error: (usage) the file or a journal exists and `resume` is false; (failure) the file
+  // has another plan, the file or journal can't be read, another process holds the journal.
+  // plan_json: the plan as JSON; two plans are the same when they are equal as JSON, or when the
+  // file's differs only in a smaller `growing`.
   static SweepStore Create(const std::string& path, const std::string& plan_json,
                            const Provenance& provenance, const SweepStoreOptions& options = {});
-  // A sweep that ended, was cut off or is a rank's part of one, to read its samples: the file, its
-  // journal or both. The plan is the one that stands there. Throws Error (failure)
-  // where neither is there, one can't be read, or another process is writing it.
+  // Opens a sweep that ended, was interrupted or is a rank's part, to read its samples: the file,
+  // its journal or both. The plan is the stored one. Throws Error (failure) where neither exists,
+  // one can't be read, or another process is writing it.
   static SweepStore OpenForReading(const std::string& path);
   ~SweepStore();
   SweepStore(SweepStore&&) noexcept;
@@ -49,8 +49,8 @@ class SweepStore {
 
   const std::string& path() const;
   const std::string& plan_json() const;
-  const Provenance& provenance() const;  // empty where no checkpoint was made yet
-  // Samples that are stored already (by this or an earlier process), and those that failed.
+  const Provenance& provenance() const;  // empty before the first checkpoint
+  // Samples that are stored (by this or an earlier process), and those that failed.
   const std::set<int64_t>& finished() const;
   const std::set<int64_t>& failed() const;
   const std::map<int64_t, std::string>& failures() const;  // sample: why
@@ -58,32 +58,32 @@ class SweepStore {
   int64_t dropped_bytes() const;
 
   // Stores one sample: durable in the journal when this returns. All samples have arrays of the
-  // same names, types and axes; axes are equal but for ragged ones. Throws Error (failure) where
+  // same names, types and axes; axes are equal except ragged ones. Throws Error (failure) where
   // they are not or writing fails, std::logic_error where the sample is stored already.
   void Append(int64_t sample, const Record& record);
-  // Notes that a sample could not be run; the sweep goes on. A later Append of it takes this back.
+  // Records that a sample could not be run; the sweep continues. A later Append of it removes this.
   void AppendFailure(int64_t sample, const std::string& message);
 
-  // Folds all stored samples into the file: arrays stacked on a leading axis `sample` (its values:
-  // the samples' numbers, ascending), one chunk a sample for arrays over a ragged axis. `extra`
+  // Merges all stored samples into the file: arrays stacked on a leading axis `sample` (its values:
+  // the samples' numbers, ascending), one sample per chunk for arrays over a ragged axis. `extra`
   // (summaries) replaces the extra records of the checkpoint before. Record "failures" lists failed
   // samples, where there are any.
   void Checkpoint(const std::vector<Record>& extra = {});
   // Checkpoint, then removes the journal.
   void Finish(const std::vector<Record>& extra = {});
 
-  // One stored sample, as it was appended, under the store's record name and signal; of its arrays
-  // those that are `wanted` (empty: all).
+  // One stored sample, as appended, with the store's record name and signal, and only those arrays
+  // that are `wanted` (empty: all).
   Record ReadSample(int64_t sample, const ArrayFilter& wanted = {}) const;
 
-  // What all samples have in common and what differs (sample_rows.h): their record without data,
-  // with labels of ragged axes as arrays; null where there are no samples. And the sizes of a
-  // sample's ragged axes.
+  // The common part of all samples (sample_rows.h): their record without data, with labels of
+  // ragged axes as arrays; null where there are no samples. And the sizes of a sample's ragged
+  // axes.
   const Record* common_frame() const;
   const std::map<std::string, int64_t>& RaggedSizesOf(int64_t sample) const;
 
-  // The file as it was when this was opened or last brought up to date, null where all is in the
-  // journal; and the row of a sample in it, nothing where it waits in the journal.
+  // The file's reader as of opening or the last checkpoint, null where all samples are in the
+  // journal; and a sample's row in it, nullopt where it is in the journal.
   const RunReader* file() const;
   std::optional<int64_t> FileRow(int64_t sample) const;
   const std::string& record_name() const;
@@ -94,8 +94,8 @@ class SweepStore {
   std::unique_ptr<State> state_;
 };
 
-// Gives the finished sweep in `from` the name `to`, in place of the file there; durable when it
-// returns. Throws Error (failure).
+// Renames the finished sweep `from` to `to`, replacing the file there; durable when it returns.
+// Throws Error (failure).
 void ReplaceSweep(const std::string& from, const std::string& to);
 
 }  // namespace midscope

@@ -21,14 +21,14 @@ void CheckCanBePointedInto(const SweepStore& input) {
     throw UsageError(
         input.path(),
         "sample " + std::to_string(sample) + " waits in its journal, where HDF5 does not find it",
-        "Fold the journal into a file first: midscope merge NEW.h5 " + input.path());
+        "Merge the journal into a file first: midscope merge NEW.h5 " + input.path());
   }
   if (input.file() && !input.file()->parts().empty()) {
-    throw UsageError(input.path(), "it is a virtual file itself", "Give its parts in its place");
+    throw UsageError(input.path(), "it is a virtual file itself", "Give its parts instead");
   }
 }
 
-// What all samples of all inputs have in common; nothing to be said where there are no samples.
+// The common part of all samples of all inputs; empty where there are no samples.
 Record CommonFrame(const SweepMerge& merge) {
   Record frame;
   for (const SweepStore& input : merge.inputs()) {
@@ -45,7 +45,7 @@ Record CommonFrame(const SweepMerge& merge) {
   return frame;
 }
 
-// Whether an array of the stacked record stays where it is.
+// Whether an array of the stacked record stays in the inputs.
 bool StaysInPart(const Record& stacked, const Array& array,
                  const std::map<std::string, int64_t>& ragged) {
   if (array.name.ends_with(kCountSuffix) && array.axes.size() == 1) return false;
@@ -58,7 +58,7 @@ bool StaysInPart(const Record& stacked, const Array& array,
   return bytes > hdf5::kLargestWrittenBytes;
 }
 
-// Which rows of the merged file `input` has, and where.
+// The rows of the merged file that `input` has, and where.
 std::vector<hdf5::RowRun> RowsOf(const SweepMerge& merge, const SweepStore& input) {
   std::vector<hdf5::RowRun> rows;
   hsize_t here = 0;
@@ -76,7 +76,7 @@ std::vector<hdf5::RowRun> RowsOf(const SweepMerge& merge, const SweepStore& inpu
   return rows;
 }
 
-// An input as its data sets are found.
+// An input with its data sets.
 struct Part {
   const SweepStore* store = nullptr;
   FilePart file;
@@ -100,8 +100,8 @@ std::vector<hdf5::VirtualSource> SourcesOf(const std::vector<Part>& parts, const
   std::vector<hdf5::VirtualSource> sources;
   hsize_t settings = 0;  // of the parts before
   for (const Part& part : parts) {
-    // Of an array that a part leaves out (sweep_settings.h) HDF5 gives the fill value there, which
-    // is what the part means by it.
+    // For an array that a part leaves out (sweep_settings.h) HDF5 returns the fill value, which
+    // equals its default.
     if (joins_settings && IsOverSettings(array) && !part.stacked.FindArray(array.name)) {
       settings += static_cast<hsize_t>(part.stacked.FindAxis(kSettingAxis)->size);
       continue;
@@ -145,7 +145,7 @@ bool WriteVirtualSweep(const std::string& path, const SweepMerge& merge,
   for (const Part& part : parts) {
     if (!contents.elsewhere.empty()) contents.parts.push_back(part.file);
   }
-  // Numbers of the prompts are read wherever they are written, to see that joined settings agree.
+  // Numbers of the prompts are read in any case, to check that joined settings match.
   const auto wanted = [&](const std::string& name) {
     const Array* array = stacked.FindArray(name);
     const bool whole = array && std::holds_alternative<std::vector<int64_t>>(array->data);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Several files of sweeps as one that copies nothing large: HDF5's virtual data sets point into
+// Merges several files of sweeps without copying large arrays: HDF5's virtual data sets refer to
 // them.
 #pragma once
 
@@ -11,11 +11,11 @@
 
 namespace midscope {
 
-// Writes what merge.Write() would, but for those arrays of the samples that are of text, over a
-// ragged axis or over kLargestWrittenBytes a sample: they stay in the inputs, which must lie in the
-// folder of `path`. Readers of such a file need the inputs as they are now (RunReader
-// looks). Returns whether anything stays in the inputs. Throws Error: (usage) for an input that
-// can't be pointed into, as samples of it wait in its journal or it is a virtual file itself,
+// Writes the same as merge.Write(), except those arrays of the samples that are text, over a ragged
+// axis or over kLargestWrittenBytes per sample: they stay in the inputs, which must be in the
+// folder of `path`. Readers of such a file need the unchanged inputs (RunReader checks them).
+// Returns whether any array stays in the inputs. Throws Error: (usage) for an input that can't be
+// referred to, because some of its samples are in its journal or it is a virtual file itself,
 // (failure) for one that another program has changed.
 bool WriteVirtualSweep(const std::string& path, const SweepMerge& merge,
                        const Provenance& provenance, const std::vector<Record>& extra);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How generated text is scored against the answers of a task: what counts of it, and by which
-// published measure.
+// Scores generated text against the answers of a task: which part of it, and by which published
+// measure.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class AnswerMetric {
   kF1,                    // LongBench's and ZeroSCROLLS' QA
   kRougeOfSets,           // LongBench's summaries: ROUGE-L of the package rouge
   kRougeL,                // ROUGE-L of the package rouge-score
-  kRougeGeometricMean,    // ZeroSCROLLS' summaries: of the package rouge-score, a pair at a time
+  kRougeGeometricMean,    // ZeroSCROLLS' summaries: of the package rouge-score, per pair
   kClasses,               // LongBench's trec, lsht
   kRetrieval,             // LongBench's passage retrieval
   kCount,                 // LongBench's passage count
@@ -33,14 +33,14 @@ enum class AnswerMetric {
   kChoiceLetter,          // ZeroSCROLLS' QuALITY
 };
 
-// "f1", "rouge-l": the names that files and specs use. Throws Error (failure, about `thing`) for a
-// name that does not exist.
+// "f1", "rouge-l": the names in files and specs. Throws Error (failure, about `thing`) for an
+// unknown name.
 std::string MetricName(AnswerMetric metric);
 // "subspan, exact, ..."
 std::string MetricNames();
 AnswerMetric ReadMetric(const std::string& thing, std::string_view name);
 
-// Greedy decoding is meant: several published scripts rely on the checkpoint's sampling settings.
+// For greedy decoding: several published scripts rely on the checkpoint's sampling settings.
 struct GenerationRule {
   int64_t new_tokens = 100;
   AnswerCut cut = AnswerCut::kWhole;
@@ -48,15 +48,15 @@ struct GenerationRule {
   bool operator==(const GenerationRule&) const = default;
 };
 
-// 0 to 1: the best over the answers of what the rule makes of the generated text. `classes` are
-// needed by kClasses alone. Throws Error (failure) where an answer does not fit the metric, and
+// 0 to 1: the maximum over the answers of the rule's score of the generated text. `classes` are
+// used by kClasses only. Throws Error (failure) where an answer does not fit the metric, and
 // std::logic_error for no answers.
 double ScoreAnswer(const GenerationRule& rule, std::string_view generated,
                    std::span<const std::string> answers, std::span<const std::string> classes = {});
 
-// The scores that kRougeGeometricMean is made of, each the best over the answers (as the package
-// rouge-score takes several references), for means over samples (GeometricMeanOfMeans). Throws
-// std::logic_error for no answers.
+// The scores whose geometric mean is kRougeGeometricMean, each the maximum over the answers (as the
+// package rouge-score treats several references), for means over samples (GeometricMeanOfMeans).
+// Throws std::logic_error for no answers.
 RougeScores RougeAnswer(const GenerationRule& rule, std::string_view generated,
                         std::span<const std::string> answers);
 

@@ -10,7 +10,7 @@
 namespace midscope {
 namespace {
 
-// All names have eight letters, so that none can stand inside another.
+// All names have eight letters, so that none can be part of another.
 constexpr std::array<const char*, 24> kBegins = {
     "Bel", "Cor", "Dal", "Fen", "Gar", "Hol", "Jor", "Kel", "Lan", "Mor", "Nor", "Pel",
     "Ral", "Sel", "Tor", "Val", "Wen", "Yar", "Zel", "Bra", "Dru", "Gle", "Kir", "Ost"};
@@ -26,7 +26,7 @@ std::string Name(size_t index) {
          kEnds[index / kBegins.size() / kMiddles.size()];
 }
 
-// What a passage is made of; the answer is `answer`, whose last word is a name of its own.
+// The parts of a passage; the answer is `answer`, whose last word is a unique name.
 struct Facts {
   std::string subject;
   std::string answer;

@@ -17,7 +17,7 @@ struct InventedPassage {
 
 struct InventedFacts {
   std::string question;  // about the first passage, written as NQ-open's are
-  std::string answer;    // stands in the first passage and, normalised or not, in no other
+  std::string answer;    // occurs in the first passage and, normalised or not, in no other
   std::vector<InventedPassage> passages;
 };
 

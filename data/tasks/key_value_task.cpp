@@ -166,7 +166,7 @@ class KeyValueTask : public Task {
 }  // namespace
 
 TaskDescription DescribeKeyValueTask() {
-  constexpr int64_t kMostPairs = 10000;  // about 700,000 tokens; far beyond any model at hand
+  constexpr int64_t kMostPairs = 10000;  // about 700,000 tokens; beyond any known model
   return {"kv",
           "UUID key-value retrieval (arXiv 2307.03172)",
           {{"pairs", "pairs in the JSON object", 1, kMostPairs, 75},

@@ -43,7 +43,7 @@ Item ReadItem(const JsonFields& fields) {
   return item;
 }
 
-// The prompt with its fields put in. What stands in braces in a field is left as it is.
+// The prompt with its fields filled in. Braces in a field are not replaced.
 PromptText Fill(const Item& item) {
   PromptText prompt;
   std::string_view rest = item.format->prompt;

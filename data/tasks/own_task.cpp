@@ -45,7 +45,7 @@ GenerationRule ReadRule(const JsonFields& fields) {
   return rule;
 }
 
-// Without white space around them: the prompt decides what stands between it and an answer.
+// Without white space around them: the prompt defines the space before an answer.
 std::vector<std::string> AnswerList(const JsonFields& fields, const std::string& key) {
   std::vector<std::string> answers = TextList(fields, key);
   for (std::string& answer : answers) {

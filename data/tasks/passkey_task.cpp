@@ -31,7 +31,7 @@ class PasskeyTask : public Task {
       throw UsageError("task '" + name_ + "'", "the prompt is longer without any filler",
                        "Give more tokens");
     }
-    // No tokenizer at hand makes less than one token of a block's 18 words, or of 16 characters of
+    // No known tokenizer makes less than one token of a block's 18 words, or of 16 characters of
     // it, on average.
     constexpr int64_t kCharactersPerToken = 16;
     amount_ = LargestFitting(whole_blocks_ ? tokens : kCharactersPerToken * tokens, fits);

@@ -12,9 +12,9 @@
 namespace midscope {
 
 // The amount of filler is the largest with which a prompt with a five-digit key has at most the
-// wanted tokens; shorter keys and other depths make it a few tokens more or less. (The sources step
-// by 25 characters, or count 25 tokens a block.) Place p has p - 1 percent of the filler in front
-// of the key; in the sources the depth is random.
+// requested tokens; shorter keys and other depths make it a few tokens more or less. (The sources
+// step by 25 characters, or count 25 tokens a block.) Place p has p - 1 percent of the filler in
+// front of the key; in the sources the depth is random.
 TaskDescription DescribePasskeyTask();
 std::unique_ptr<Task> MakePasskeyTask(const TaskSpec& spec, uint64_t seed,
                                       const TokenCounter& count_tokens);

@@ -22,8 +22,8 @@ struct TextSpan {
   bool operator==(const TextSpan&) const = default;
 };
 
-// Every task is scored two ways: `answer` is teacher-forced, and what the model generates after the
-// text goes to ScoreGenerated().
+// Every task is scored two ways: `answer` is teacher-forced, and the text that the model generates
+// is scored by ScoreGenerated().
 struct TaskSample {
   std::string text;  // the prompt, without its answer
   // Where the task has pieces, every piece ("line 7", "pair 7", "document 7": 1-based rank in this
@@ -54,17 +54,17 @@ class Task {
 
   // The spec in full, every parameter stated: "list:lines=20".
   virtual std::string name() const = 0;
-  // How many places a prompt has: its pieces, or 101 in tasks by depth.
+  // Number of places of a prompt: its pieces, or 101 in tasks by depth.
   virtual int64_t pieces() const = 0;
   // 1, or 0 where the spec counts places from 0.
   virtual int64_t first_place() const { return 1; }
   // Whether places are depths: place p has the gold piece p - 1 percent into the text.
   virtual bool by_depth() const { return false; }
-  // How many samples there are; nothing where they are made without end.
+  // Number of samples; nullopt where it is unlimited.
   virtual std::optional<int64_t> samples() const { return std::nullopt; }
   // Whether its own score is a likelihood, and not one of what the model generates.
   virtual bool scored_by_likelihood() const { return false; }
-  // What is asked depends on (seed, sample) alone; `place` (first_place() and on, pieces() of them)
+  // The sample depends on (seed, sample) only; `place` (first_place() and on, pieces() of them)
   // only moves the gold piece among the others, which keep their order. Throws Error (usage) for a
   // place or sample out of range.
   virtual TaskSample Make(int64_t sample, int64_t place) const = 0;
@@ -79,7 +79,7 @@ void CheckPlace(const Task& task, int64_t place);
 // Throws Error (usage) unless 0 <= sample < task.samples().
 void CheckSample(const Task& task, int64_t sample);
 
-// The rank that stands `percent` (0 to 100) of the way into so many pieces: their number times the
+// The rank at `percent` (0 to 100) of the way through `pieces` pieces: their number times the
 // share, rounded, and at least 1. 0 is the first, 100 the last; 140 pieces have 1, 35, 70, 105, 140
 // at the quarters, as the published tables count.
 int64_t RankAtPercent(int64_t pieces, int64_t percent);
@@ -88,11 +88,11 @@ int64_t RankAtPercent(int64_t pieces, int64_t percent);
 // Throws Error (usage) where it is no place of the task.
 int64_t ReadPlace(const Task& task, std::string_view text);
 
-// Says whether a word, given with its leading space, may be an answer of the list task: one token
-// in the model at hand. Empty: every word may.
+// Whether a word, given with its leading space, may be an answer of the list task: one token in the
+// model. Empty: every word may.
 using WordFilter = std::function<bool(const std::string& word_with_leading_space)>;
 
-// How many tokens the model at hand makes of a text, without BOS. Empty: tasks whose length is in
+// Number of tokens of a text in the model, without BOS. Empty: tasks whose length is in
 // tokens can't be made.
 using TokenCounter = std::function<int64_t(std::string_view)>;
 
@@ -104,7 +104,7 @@ using TokenCounter = std::function<int64_t(std::string_view)>;
 std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordFilter& filter = {},
                                const TokenCounter& count_tokens = {});
 
-// What tells the files that a spec names from others of the same name: XXH3-128 of their contents;
+// XXH3-128 of the contents of the files that a spec names, to distinguish files of the same name;
 // "" where it names none. Throws as MakeTask does.
 std::string TaskFilesHash(std::string_view spec);
 

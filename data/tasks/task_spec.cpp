@@ -100,7 +100,7 @@ void ReadParameter(const std::string& thing, const TaskDescription& task, std::s
                      KnownWordsHint(name, Names(task.parameters)));
   }
   if (!spec.given.insert(name).second) {
-    throw UsageError(thing, name + " stands twice", "Leave one of the two out");
+    throw UsageError(thing, name + " occurs twice", "Leave one of the two out");
   }
   if (parameter->is_file) {
     spec.file = rest.substr(equals + 1);

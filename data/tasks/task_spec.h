@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// "list:lines=20" taken apart and checked against what a task says about itself.
+// Parses "list:lines=20" and checks it against the task's description.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct TaskParameter {
   bool is_file = false;  // takes the rest of the spec, commas and all
   bool is_path = false;  // names another file; up to the next comma
   bool required = false;
-  // false: stands in the spec's full text only where it differs from the default. For what was
+  // false: is in the spec's full text only where it differs from the default. For what was
   // added to a task whose name is in files already.
   bool always_stated = true;
 };

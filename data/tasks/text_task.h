@@ -13,7 +13,7 @@ namespace midscope {
 // much of the text before as `tokens` - `stride` tokens hold; the first piece is never scored. The
 // perplexity of a file is exp(sum of answer_nll / sum of answer tokens) over its samples. Windows
 // begin and end at white space, where the public scripts cut token ids, so that a piece has up to a
-// few tokens fewer. What is generated is compared by ROUGE-L, for want of something to get right.
+// few tokens fewer. What is generated is compared by ROUGE-L, because there is no correct answer.
 TaskDescription DescribeTextTask();
 std::unique_ptr<Task> MakeTextTask(const TaskSpec& spec, const TokenCounter& count_tokens);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Timeline reorder: events told in mixed order are to be put in the order of their years. LooGLE's
+// Timeline reorder: events in mixed order must be put in the order of their years. LooGLE's
 // prompt and form of question (Li et al. 2023, arXiv 2311.04939), which the channel paper uses,
 // over invented events; LooGLE's own questions can be given as lines for the task jsonl with the
 // scorer "order". One place.

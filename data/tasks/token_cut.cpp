@@ -40,7 +40,7 @@ size_t BeginAfter(std::string_view text, size_t offset) {
   return offset;
 }
 
-// Bytes to look at: a tokenizer is not asked about a long text where a short one is wanted.
+// Number of bytes to tokenise: a short result does not need a long text.
 size_t Window(std::string_view text, int64_t tokens, const TokenCounter& count, bool from_end) {
   constexpr size_t kBytesPerToken = 8;
   size_t window = std::max<size_t>(kBytesPerToken * static_cast<size_t>(tokens), 256);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What goes wrong, as text for the screen.
+// Error messages as text for widgets.
 #pragma once
 
 #include <QString>
@@ -7,7 +7,7 @@
 
 namespace midscope {
 
-// Runs `work`; the message of what it throws, "" where it goes well.
+// Runs `work`. Returns the message of what it throws; "" where it returns.
 QString ErrorText(const std::function<void()>& work);
 
 }  // namespace midscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which head a picture begins with before anybody has chosen one.
+// The head that is shown until the user selects one.
 #pragma once
 
 #include "core/base/record.h"
@@ -15,7 +15,7 @@ struct TokenRange {
 };
 TokenRange GoldTokens(const Record& prompt);
 
-// The head with the largest sum of attention over those tokens; L0H0 where there are none.
+// Returns the head with the largest sum of attention over those tokens; L0H0 where there are none.
 // `attention`: a record with last_query_attention [layer, head, key].
 HeadId MostAttentionOn(const Record& attention, TokenRange tokens);
 

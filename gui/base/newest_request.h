@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Work on a thread of its own, one request after another. The newest wins: one that waits is
-// replaced.
+// Runs requests one after another on a thread of its own. A newer request supersedes a waiting one.
 #pragma once
 
 #include <condition_variable>
@@ -15,10 +14,10 @@ namespace midscope {
 template <typename Request>
 class NewestRequest {
  public:
-  // `work` throws nothing.
+  // `work` must not throw.
   explicit NewestRequest(std::function<void(const Request& request)> work)
       : work_(std::move(work)), thread_([this] { Loop(); }) {}
-  // Waits for the work under way.
+  // Waits for the request that is running.
   ~NewestRequest() {
     {
       const std::lock_guard lock(mutex_);

@@ -27,7 +27,7 @@ double ElementAt(const ArrayData& data, size_t index) {
       data);
 }
 
-// Where the sub-array at the leading indices begins, and how many elements it has; -1: not there.
+// Offset and number of elements of the sub-array at the leading indices; -1: out of range.
 struct Slice {
   int64_t begin = -1;
   int64_t size = 0;
@@ -118,7 +118,7 @@ Record AtIndex(const Record& record, const std::string& axis, int64_t index) {
   for (Array& array : part.arrays) {
     const auto found = std::find(array.axes.begin(), array.axes.end(), axis);
     if (found == array.axes.end()) continue;
-    // Elements of the axes behind it lie side by side.
+    // Elements of the trailing axes are contiguous.
     size_t inner = 1;
     for (auto behind = found + 1; behind != array.axes.end(); ++behind) {
       inner *= static_cast<size_t>(AxisSize(record, *behind));

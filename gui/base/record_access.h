@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reading numbers and texts out of records for drawing. Nothing here throws: what is missing is
-// empty or NaN, because a record may come from a file of another program.
+// Reads numbers and texts of records for drawing. Nothing here throws: missing values are empty or
+// NaN, because a record may come from another program's file.
 #pragma once
 
 #include <QString>
@@ -14,23 +14,23 @@
 
 namespace midscope {
 
-// Number of places along an axis; 0 where the record has no such axis.
+// Number of indices of an axis; 0 where the record has no such axis.
 int64_t AxisSize(const Record& record, const std::string& axis);
-// What the places are: the axis' values, or 0, 1, ...
+// The axis' values; 0, 1, ... where it has none.
 QVector<double> AxisValues(const Record& record, const std::string& axis);
 // The labels of the axis, or its values as text.
 QStringList AxisLabels(const Record& record, const std::string& axis);
-// The place along `axis` that has the value; -1 for none.
+// Index along `axis` of the given value; -1 for none.
 int64_t AxisIndexOf(const Record& record, const std::string& axis, double value);
 
-// Whether the array is there, over exactly these axes, with as many elements as they have places.
+// Whether the array exists over exactly these axes and its number of elements fits them.
 bool HasArray(const Record& record, const std::string& array, const std::vector<std::string>& axes);
 // The array's last axis at the leading indices; empty where it is missing or out of range.
 QVector<double> LastAxisRow(const Record& record, const std::string& array,
                             const std::vector<int64_t>& leading);
 // One element; NaN where it is missing.
 double ValueAt(const Record& record, const std::string& array, const std::vector<int64_t>& indices);
-// The record at one index of an axis, which is then one long; as it is where it has no such axis or
+// The record at one index of an axis, whose size is then 1; unchanged where it has no such axis or
 // index.
 Record AtIndex(const Record& record, const std::string& axis, int64_t index);
 // All elements of an array of strings.
@@ -39,11 +39,12 @@ QStringList Texts(const Record& record, const std::string& array);
 QString TextAttribute(const Record& record, const std::string& name);
 int64_t IntegerAttribute(const Record& record, const std::string& name, int64_t otherwise);
 
-// The first record of that name, or that has an array of that name; null for none.
+// The first record with that name, or with an array of that name; null for none.
 const Record* FindRecord(const std::vector<Record>& records, const std::string& name);
 const Record* FindRecordWithArray(const std::vector<Record>& records, const std::string& array);
 
-// A token as it can be read in a label: line ends and tabs as \n and \t, quotes around it.
+// A token as a label: line ends and tabs are written as \n and \t, in
+// quotes.
 QString ShownToken(const QString& token);
 
 }  // namespace midscope

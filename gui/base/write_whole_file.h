@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A file that is written whole or not at all.
+// Atomic writing of a file.
 #pragma once
 
 #include <QString>
@@ -7,8 +7,8 @@
 
 namespace midscope {
 
-// What was there stays until all of `text` is on the disk. Throws Error (failure) that says which
-// `thing` ("session") could not be written there.
+// The old file remains until all of `text` is on the disk. Throws Error (failure) that names
+// `thing` ("session") and the path.
 void WriteWholeFile(const std::string& thing, const QString& path, const std::string& text);
 
 }  // namespace midscope

@@ -16,11 +16,11 @@ constexpr char kVersionText[] = "midscope-gui " MIDSCOPE_VERSION;
 
 struct QtOption {
   const char* name;
-  const char* value;  // what it takes, for help; null: nothing
+  const char* value;  // placeholder of the value in help; null: takes no value
   const char* help;
 };
 
-// Those of QApplication and QGuiApplication that their documentation has for every platform.
+// The options of QApplication and QGuiApplication that are documented for every platform.
 constexpr QtOption kQtOptions[] = {
     {"display", "name", "The X11 display, instead of $DISPLAY."},
     {"geometry", "geometry", "Position and size of the window on X11, as 1200x800+10+10."},
@@ -75,7 +75,7 @@ void ReadRender(const QCommandLineParser& parser, RenderRequest& render) {
   render.file = parser.value(QStringLiteral("render"));
   render.folder = parser.value(QStringLiteral("out"));
   if (render.folder.isEmpty()) {
-    throw UsageError("--render", "--out is missing", "Say with --out DIR where pictures go");
+    throw UsageError("--render", "--out is missing", "Name their folder with --out DIR");
   }
   render.formats = ReadFormats(parser.value(QStringLiteral("format")));
   if (parser.isSet(QStringLiteral("head"))) {
@@ -174,7 +174,7 @@ GuiCommand ReadCommandLine(const QStringList& arguments) {
   const bool all = parser.isSet(QStringLiteral("help-all"));
   if (all || parser.isSet(QStringLiteral("help"))) {
     command.task = GuiTask::kPrintAndLeave;
-    // Qt knows the program's name from an application, which is not made for this.
+    // QCoreApplication, from which Qt reads the program's name, does not exist yet.
     command.text = parser.helpText().replace(QStringLiteral("<executable_name>"),
                                              QStringLiteral("midscope-gui"));
     if (all) command.text += QtHelp();
@@ -200,7 +200,7 @@ GuiCommand ReadCommandLine(const QStringList& arguments) {
   }
   command.session = parser.value(QStringLiteral("session"));
   if (!command.session.isEmpty() && !command.open.isEmpty()) {
-    throw UsageError("--session", "a session says itself which model it opens",
+    throw UsageError("--session", "a session names the model that it opens",
                      "Leave '" + command.open.toStdString() + "' out");
   }
   command.samples = ReadNumber(parser, QStringLiteral("samples"));

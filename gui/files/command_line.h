@@ -19,7 +19,7 @@ struct GuiCommand {
   GuiTask task = GuiTask::kWindow;
   QString text;  // kPrintAndLeave: help or version
   QString open;  // a model or a file of results; "" for the embedded model
-  // --dtype, --weights, ...: as they were given, by name (probes/model/model_options.h)
+  // --dtype, --weights, ...: texts by option name (probes/model/model_options.h)
   std::vector<std::pair<std::string, std::string>> model_options;
   QString prompt_task;  // --task; "" for the default
   QString setting_b;    // --with; "" for none
@@ -30,10 +30,10 @@ struct GuiCommand {
   RenderRequest render;
 };
 
-// The arguments of Qt itself (-style Fusion, -platform offscreen, ...), with one dash or two, and
-// all others; each list begins with the program's name. Where Qt and midscope-gui have an option of
-// the same name (--plugin, --session), it is midscope-gui's. Throws Error (usage) for one of Qt's
-// without its value.
+// Separates Qt's own arguments (-style Fusion, -platform offscreen, ...; one dash or two) from all
+// others; each list begins with the program's name. Where Qt and midscope-gui share an option's
+// name (--plugin, --session), it is midscope-gui's. Throws Error (usage) for a Qt option without
+// its value.
 struct SplitArguments {
   QStringList own;
   QStringList qt;
@@ -43,7 +43,7 @@ SplitArguments SplitQtArguments(const QStringList& arguments);
 // "L12H3" (also "attn_L12_3"). Throws Error (usage).
 HeadId ReadHeadId(const QString& text);
 
-// Throws Error (usage) that names what can't be understood.
+// Throws Error (usage) that names the argument that is not understood.
 GuiCommand ReadCommandLine(const QStringList& arguments);
 
 }  // namespace midscope

@@ -24,7 +24,7 @@ namespace {
 
 constexpr QSize kPictureSize(760, 460);
 
-// The records that hold an array: A's, and B's where the file was saved by the window.
+// Records that hold the array: A's, and B's where the window wrote the file.
 struct Sides {
   const Record* a = nullptr;
   const Record* b = nullptr;
@@ -42,7 +42,7 @@ Sides FindSides(const std::vector<Record>& records, const std::string& array,
   return sides;
 }
 
-// The window writes the intervention at each record, midscope probe at the prompt.
+// The window writes the intervention to each record, midscope probe to the prompt.
 QString SettingText(const std::vector<Record>& records, const Record* record) {
   QString text = record ? TextAttribute(*record, "intervention") : QString();
   const Record* prompt = FindRecord(records, "prompt");
@@ -55,7 +55,7 @@ LayerSet ScaledLayers(const QString& setting) {
     const Intervention intervention = ParseIntervention(setting.toStdString());
     if (!intervention.channels.empty()) return intervention.channels.front().layers;
   } catch (const Error&) {
-    // A term of a later version: the picture is right without its layers standing out.
+    // A term of a later version: the picture is drawn without highlighted layers.
   }
   return {false, {}};
 }
@@ -79,9 +79,9 @@ class Renderer {
   }
 
  private:
-  // With the settings of A and B below it, where the picture has them.
+  // Adds the settings of A and B below the picture, where it shows them.
   void Write(Plot& plot, const QString& stem, const Sides& sides = {}) {
-    QStringList caption = {SubjectCaption(provenance_, prompt_)};
+    QStringList caption = {PromptRequestCaption(provenance_, prompt_)};
     for (const Record* record : {sides.a, sides.b}) {
       const QString setting = record ? SettingText(records_, record) : QString();
       if (!setting.isEmpty()) {
@@ -196,7 +196,7 @@ class Renderer {
     Write(plot, stem);
   }
 
-  // Those of plugins, and whatever else is a plain matrix.
+  // Records of plugins and other two-dimensional records.
   void DrawOthers() {
     for (const Record& record : records_) {
       const bool is_b = TextAttribute(record, "side") == QLatin1String("B");
@@ -205,7 +205,7 @@ class Renderer {
           suffixed ? record.name.substr(0, record.name.size() - 2) : record.name;
       if (HasOwnPanel(name)) continue;
       for (const Array& array : record.arrays) {
-        // Ids, offsets and counts are no picture.
+        // Ids, offsets and counts are not drawn.
         if (array.axes.size() != 2 || !IsPicture(record, array) || !IsMeasured(array)) continue;
         RecordPlot plot;
         plot.Show(&record, array.name, {}, RecordForm::kHeatMap);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window's pictures out of a file of results, with no display.
+// Draws the window's pictures from a file of results, without a display.
 #pragma once
 
 #include <QString>
@@ -11,16 +11,16 @@
 namespace midscope {
 
 struct RenderRequest {
-  QString file;  // RUN.h5, or an address inside it
+  QString file;  // RUN.h5, or the address of a group in it
   QString folder;
-  QStringList formats;             // of PlotFormats()
-  std::optional<HeadId> head;      // none: the one that attends most to gold, or else has the
-                                   // largest position-awareness score
+  QStringList formats;  // of PlotFormats()
+  std::optional<HeadId>
+      head;  // none: the head that attends most to gold, else the largest position-awareness score
   std::optional<int64_t> channel;  // none: the first in the file
 };
 
-// Draws all that the file has records for. The paths written, in order. Throws Error for a file
-// that can't be read or holds nothing that can be drawn.
+// Draws everything that the file has records for. Returns the paths written, in order. Throws Error
+// for a file that can't be read or has nothing to draw.
 QStringList RenderFile(const RenderRequest& request);
 
 }  // namespace midscope

@@ -15,12 +15,12 @@ QString SaveResults(const Session& session, const QString& path) {
     throw UsageError("results", "there are none yet", "Open a model and run it first");
   }
   WriteOptions options;
-  options.overwrite = true;  // the file dialog has asked
+  options.overwrite = true;  // the file dialog has asked for confirmation
   WriteRecords(path.toStdString(), screen.records, session.provenance(), options);
   if (screen.left_out.isEmpty()) return {};
   return QObject::tr(
-             "'%1': what is not of the settings that are asked for was left out (%2). Save "
-             "again when the run is done, or go back to the setting before it")
+             "'%1': records of other settings than the requested ones were left out (%2). Save "
+             "again when the run is done, or return to the previous setting")
       .arg(path, screen.left_out.join(QStringLiteral("; ")));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is on the screen as a file.
+// Writes the records on the screen to a file.
 #pragma once
 
 #include <QString>
@@ -8,9 +8,9 @@ namespace midscope {
 
 class Session;
 
-// All records on the screen that are of what is asked as an HDF5 file, each with the setting,
-// prompt and model that made it. A sentence on what is on the screen and not in the file, because
-// it is of an older setting; "" where there is nothing such. Throws Error.
+// Writes all records of the requested settings as an HDF5 file, each with the setting, prompt and
+// model that made it. Returns a sentence that names records left out because they are of a previous
+// setting; "" for none. Throws Error.
 QString SaveResults(const Session& session, const QString& path);
 
 }  // namespace midscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Opens files of results on a thread of its own: their checksums take seconds where they are large.
+// Opens files of results on a thread of its own: checksums of large files take seconds.
 #pragma once
 
 #include <QObject>
@@ -19,13 +19,13 @@ class ResultOpener : public QObject {
     QString path;
     RunFile overview;
     std::shared_ptr<const SampleView> samples;
-    QString failure;  // empty: there is none
+    QString failure;  // empty: none
   };
   using ReplyPointer = std::shared_ptr<const Reply>;
 
   explicit ResultOpener(QObject* parent = nullptr);
 
-  // The newest path wins; an older one comes back only where its reading had begun.
+  // A newer path supersedes a waiting one; an older reply arrives only where its reading had begun.
   void Open(const QString& path) { thread_.Ask(path); }
 
  Q_SIGNALS:

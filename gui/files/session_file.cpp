@@ -20,21 +20,21 @@ using Json = nlohmann::ordered_json;
 constexpr int64_t kVersion = 1;
 constexpr qint64 kLargestFile = 64 << 20;  // a prompt of millions of tokens still fits
 
-Json SubjectJson(const Subject& subject) {
-  if (!subject.task.empty()) {
-    Json json = {{"task", subject.task},
-                 {"seed", subject.seed},
-                 {"sample", subject.sample},
-                 {"places", subject.places}};
-    AddPromptFormat(subject.format, &json);
+Json PromptRequestJson(const PromptRequest& prompt_request) {
+  if (!prompt_request.task.empty()) {
+    Json json = {{"task", prompt_request.task},
+                 {"seed", prompt_request.seed},
+                 {"sample", prompt_request.sample},
+                 {"places", prompt_request.places}};
+    AddPromptFormat(prompt_request.format, &json);
     return json;
   }
   Json spans = Json::object();
-  if (subject.gold_end > subject.gold_begin) {
-    spans["gold"] = {subject.gold_begin, subject.gold_end};
+  if (prompt_request.gold_end > prompt_request.gold_begin) {
+    spans["gold"] = {prompt_request.gold_begin, prompt_request.gold_end};
   }
-  Json json = {{"text", subject.text}, {"spans", spans}, {"answer", subject.answer}};
-  AddPromptFormat(subject.format, &json);
+  Json json = {{"text", prompt_request.text}, {"spans", spans}, {"answer", prompt_request.answer}};
+  AddPromptFormat(prompt_request.format, &json);
   return json;
 }
 
@@ -60,7 +60,7 @@ int64_t Whole(const JsonFields& fields, const std::string& key, int64_t otherwis
   return found->get<int64_t>();
 }
 
-// Text; files of version 0.1 had numbers in a list.
+// Text; in files of version 0.1 a list of numbers.
 std::string ReadPlacesText(const JsonFields& fields) {
   const nlohmann::json* places = fields.Find("places");
   if (!places || places->is_string()) return fields.FindText("places").value_or("");
@@ -87,38 +87,39 @@ PromptFormat ReadFormat(const JsonFields& fields, const nlohmann::json& json) {
   }
 }
 
-Subject ReadSubject(const JsonFields& fields, const nlohmann::json& json, const std::string& file) {
-  Subject subject;
-  subject.format = ReadFormat(fields, json);
+PromptRequest ReadPromptRequest(const JsonFields& fields, const nlohmann::json& json,
+                                const std::string& file) {
+  PromptRequest prompt_request;
+  prompt_request.format = ReadFormat(fields, json);
   if (fields.Find("task")) {
     CheckKeys(json, WithFormatKeys({"task", "seed", "sample", "places"}), file);
-    subject.task = fields.Text("task");
-    subject.seed = static_cast<uint64_t>(Whole(fields, "seed", 1, 0));
-    subject.sample = Whole(fields, "sample", 0, 0);
-    subject.places = ReadPlacesText(fields);
-    return subject;
+    prompt_request.task = fields.Text("task");
+    prompt_request.seed = static_cast<uint64_t>(Whole(fields, "seed", 1, 0));
+    prompt_request.sample = Whole(fields, "sample", 0, 0);
+    prompt_request.places = ReadPlacesText(fields);
+    return prompt_request;
   }
   CheckKeys(json, WithFormatKeys({"text", "spans", "answer"}), file);
-  subject.task.clear();
-  subject.text = fields.Text("text");
-  subject.answer = fields.FindText("answer").value_or("");
-  if (!fields.Find("spans")) return subject;
+  prompt_request.task.clear();
+  prompt_request.text = fields.Text("text");
+  prompt_request.answer = fields.FindText("answer").value_or("");
+  if (!fields.Find("spans")) return prompt_request;
   const JsonFields spans = fields.Inside("spans");
   CheckKeys(json.at("spans"), {"gold"}, file);
-  if (!spans.Find("gold")) return subject;
+  if (!spans.Find("gold")) return prompt_request;
   const nlohmann::json& gold = spans.Array("gold");
   const bool pair = gold.size() == 2 && gold[0].is_number_integer() && gold[1].is_number_integer();
-  const auto size = static_cast<int64_t>(subject.text.size());
+  const auto size = static_cast<int64_t>(prompt_request.text.size());
   if (!pair || gold[0].get<int64_t>() < 0 || gold[1].get<int64_t>() <= gold[0].get<int64_t>() ||
       gold[1].get<int64_t>() > size) {
     spans.Fail("must have gold as [first byte, one past the last] inside the text");
   }
-  subject.gold_begin = gold[0].get<int64_t>();
-  subject.gold_end = gold[1].get<int64_t>();
-  return subject;
+  prompt_request.gold_begin = gold[0].get<int64_t>();
+  prompt_request.gold_end = gold[1].get<int64_t>();
+  return prompt_request;
 }
 
-// What is wrong inside is told with the file's name.
+// Adds the file's name to errors.
 template <typename Work>
 void Naming(const std::string& file, Work work) {
   try {
@@ -130,8 +131,8 @@ void Naming(const std::string& file, Work work) {
 
 }  // namespace
 
-std::string SubjectText(const Subject& subject) {
-  return SubjectJson(subject).dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string PromptRequestText(const PromptRequest& prompt_request) {
+  return PromptRequestJson(prompt_request).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 SavedSession::SavedSession() : model_options(OptionsBesideModel()) {}
@@ -140,7 +141,7 @@ std::string SessionText(const SavedSession& session) {
   Json json = {{"midscope_session", kVersion},
                {"model", session.model},
                {"model_options", Json::parse(session.model_options.ToJson())},
-               {"subject", SubjectJson(session.subject)},
+               {"subject", PromptRequestJson(session.prompt_request)},
                {"place_index", session.place_index},
                {"channel", session.channel},
                {"samples", session.samples},
@@ -150,7 +151,7 @@ std::string SessionText(const SavedSession& session) {
     json["head"] =
         "L" + std::to_string(session.head->layer) + "H" + std::to_string(session.head->head);
   }
-  // In alphabetical order, whoever wrote them.
+  // Keys in alphabetical order.
   json["probes"] = nlohmann::json::parse(session.probe_options);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
@@ -180,7 +181,7 @@ SavedSession ParseSession(const std::string& text, const std::string& file) {
     }
   });
   if (fields.Find("subject")) {
-    session.subject = ReadSubject(fields.Inside("subject"), json.at("subject"), file);
+    session.prompt_request = ReadPromptRequest(fields.Inside("subject"), json.at("subject"), file);
   }
   session.place_index = Whole(fields, "place_index", -1, -1);
   session.channel = Whole(fields, "channel", 100, 0);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A session as one text file (JSON, keys in a fixed order, so that two versions compare line by
-// line): what is asked of which model under which settings. Results are not in it; they are files
-// of their own (result_file.h).
+// A session as one text file (JSON, keys in a fixed order, so that versions can be compared line by
+// line): model, prompt request and settings. Results are separate files (result_file.h).
 #pragma once
 
 #include <QString>
@@ -19,21 +18,21 @@ struct SavedSession {
   SavedSession();
 
   std::string model = "embedded";
-  OptionSet model_options;   // OptionsBesideModel()
-  Subject subject;           // its passage marked as gold is the span "gold"
-  int64_t place_index = -1;  // into the subject's places; -1: the middle one
+  OptionSet model_options;       // OptionsBesideModel()
+  PromptRequest prompt_request;  // the passage marked as gold is the span "gold"
+  int64_t place_index = -1;      // into the prompt request's places; -1: the middle one
   int64_t channel = 100;
   int64_t samples = 20;
   SettingPair settings;
   std::optional<HeadId> head;
-  std::string probe_options = "{}";  // LookRequest::probe_options
+  std::string probe_options = "{}";  // CaptureRunRequest::probe_options
 };
 
 // The file's text, with a line end at the end.
 std::string SessionText(const SavedSession& session);
-// What is asked alone, as a session's text has it: equal where the same is asked.
-std::string SubjectText(const Subject& subject);
-// Throws Error, with `file` in its message: not JSON, an unknown key, a value that does not fit.
+// The prompt request alone, as the session's JSON: equal for equal requests.
+std::string PromptRequestText(const PromptRequest& prompt_request);
+// Throws Error that names `file`: not JSON, an unknown key, a value out of range.
 SavedSession ParseSession(const std::string& text, const std::string& file);
 
 // Throws Error (failure) where the file can't be read or written.

@@ -48,7 +48,7 @@ AttentionPanel::AttentionPanel(Session* session, HeadSelection* selection, QWidg
          "axis shows the rest"));
   token_side_ = new QComboBox(this);
   token_side_->addItems({tr("text of A"), tr("text of B")});
-  token_side_->setToolTip(tr("Whose attention colours the text"));
+  token_side_->setToolTip(tr("Setting whose attention colours the text"));
   FlowLayout* row = MakeControlFlow();
   row->AddLabelled(tr("layer"), layer_box_);
   row->AddLabelled(tr("head"), head_box_);
@@ -82,7 +82,7 @@ void AttentionPanel::RefreshPrompt() {
 void AttentionPanel::Refresh() {
   const Record* a = session_->record(Side::kA, kAttention);
   const Record* b = session_->record(Side::kB, kAttention);
-  // A what-if brings the whole attention where it brings the map.
+  // A what-if replaces the attention of all heads where it also replaces the map.
   if (!selection_->chosen() && a && (session_->settled(Side::kA) || session_->follows(Side::kA))) {
     selection_->Suggest(session_->prompt() ? MostAttentionOn(*a, GoldTokens(*session_->prompt()))
                                            : HeadId{});

@@ -24,7 +24,7 @@ class AttentionPanel : public QWidget {
  public:
   AttentionPanel(Session* session, HeadSelection* selection, QWidget* parent = nullptr);
 
-  // The one that is drawn: the selected one, or the nearest that the model has.
+  // The drawn head: the selected one, or the nearest one of the model.
   HeadId head() const { return head_; }
   AttentionPlot* plot() const { return plot_; }
   TokenView* tokens() const { return tokens_; }

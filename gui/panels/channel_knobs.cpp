@@ -18,7 +18,7 @@ namespace midscope {
 namespace {
 
 constexpr double kSliderReach = 2;
-constexpr int kFirstChannel = 100;  // or the last one of a narrower model
+constexpr int kFirstChannel = 100;  // or the last channel of a narrower model
 constexpr int kMostLayers = 1023;
 
 }  // namespace
@@ -77,7 +77,7 @@ ChannelKnobs::ChannelKnobs(QWidget* parent) : QWidget(parent) {
     Q_EMIT Changed(false);
   });
   connect(factor_, &FactorSlider::Changed, this,
-          [this](double, bool moving) { Q_EMIT Changed(moving); });
+          [this](double, bool dragging) { Q_EMIT Changed(dragging); });
   connect(first_layer_, &QSpinBox::valueChanged, this, &ChannelKnobs::OnLayers);
   connect(last_layer_, &QSpinBox::valueChanged, this, &ChannelKnobs::OnLayers);
   connect(rows_, &QComboBox::currentIndexChanged, this, [this](int index) {
@@ -94,7 +94,7 @@ void ChannelKnobs::ShowLayers() {
   int64_t first = ranged ? layers_.ranges.front().first : 0;
   int64_t last = ranged ? layers_.ranges.back().last : end;
   if (last == kEveryLayerAfter) last = end;
-  // Layers beyond the model's are shown as they are: its error names them.
+  // Layers beyond the model's are shown unchanged: the model's error names them.
   for (QSpinBox* box : {first_layer_, last_layer_}) {
     box->setMaximum(static_cast<int>(std::min<int64_t>(std::max(end, last), kMostLayers)));
   }
@@ -121,7 +121,7 @@ std::vector<ChannelScaling> ChannelKnobs::value() const {
   own.channel = channel_->value();
   own.factor = factor_->value();
   own.layers = layers_;
-  // The choices stand in the order of the enumeration.
+  // Choices in the order of the enumeration.
   own.rows = static_cast<ChannelRows>(rows_->currentIndex());
   if (own.rows == ChannelRows::kLastN) own.last_rows = last_rows_->value();
   own.change_value = change_value_;
@@ -167,7 +167,7 @@ void ChannelKnobs::SetModel(int64_t layers, int64_t hidden) {
     channel_->setMaximum(static_cast<int>(std::max<int64_t>(hidden - 1, 0)));
     if (untouched_) channel_->setValue(kFirstChannel);
   }
-  // A channel that the model does not have stays as it is while the setting has it.
+  // A channel that the model does not have is shown unchanged while the setting has it.
   const int64_t least = in_use_ ? channel_->value() : 0;
   channel_->setMaximum(static_cast<int>(std::max({hidden - 1, least, int64_t{0}})));
 }

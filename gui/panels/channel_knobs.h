@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The knobs of channel scaling: one channel; further ones, which only the text line can add, stay
-// as they are.
+// Controls of one scaled channel. Further channels, which only the text line can add, are kept.
 #pragma once
 
 #include <QWidget>
@@ -22,17 +21,17 @@ class ChannelKnobs : public QWidget {
  public:
   explicit ChannelKnobs(QWidget* parent = nullptr);
 
-  // The first is the one that the knobs show.
+  // The first element is the one that the controls show.
   std::vector<ChannelScaling> value() const;
-  // Of an empty list, the knobs keep their places.
+  // For an empty list the controls keep their values.
   void SetValue(const std::vector<ChannelScaling>& value);
-  // Where the knobs are not in use, they take what fits the model: the layers of MiddleLayers
-  // (probes/channels/channel_validation.h), and a channel that it has.
+  // While the setting has no channel, sets the controls to defaults for the model: the layers of
+  // MiddleLayers (probes/channels/channel_validation.h), and an existing channel.
   void SetModel(int64_t layers, int64_t hidden);
   FactorSlider* factor() const { return factor_; }
 
  Q_SIGNALS:
-  void Changed(bool moving);
+  void Changed(bool dragging);
 
  private:
   void OnLayers();
@@ -47,11 +46,11 @@ class ChannelKnobs : public QWidget {
   QSpinBox* last_rows_;
   QLabel* others_text_;
   LayerSet layers_;
-  int64_t model_layers_ = 0;  // 0: no model is known
+  int64_t model_layers_ = 0;  // 0: no model
   int64_t model_hidden_ = 0;
   bool in_use_ = false;        // the setting has a channel
-  bool untouched_ = true;      // nobody has set them yet
-  bool change_value_ = false;  // said in the text line alone
+  bool untouched_ = true;      // the user has not edited the controls yet
+  bool change_value_ = false;  // can be set in the text line only
   std::vector<ChannelScaling> others_;
 };
 

@@ -26,7 +26,7 @@ ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent),
   channel_->setRange(0, 1 << 20);
   channel_->setValue(static_cast<int>(session_->channel()));
   channel_->setKeyboardTracking(false);
-  channel_->setToolTip(tr("Which channel of the residual stream is drawn; a new one needs a run"));
+  channel_->setToolTip(tr("Channel of the residual stream that is drawn; a new one needs a run"));
   follow_ = new QCheckBox(tr("as B"), this);
   follow_->setObjectName(QStringLiteral("follow_knob"));
   follow_->setChecked(true);
@@ -39,7 +39,7 @@ ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent),
   dropped_ = new QSpinBox(this);
   dropped_->setRange(0, 1 << 20);
   dropped_->setValue(30);
-  dropped_->setToolTip(tr("First positions left out: the first tokens are far from the rest"));
+  dropped_->setToolTip(tr("First positions left out: values of the first tokens are outliers"));
   smoothing_ = new QSpinBox(this);
   smoothing_->setObjectName(QStringLiteral("smoothing"));
   smoothing_->setRange(1, 999);
@@ -47,7 +47,7 @@ ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent),
   smoothing_->setValue(1);
   smoothing_->setToolTip(
       tr("<p>Positions of a moving mean, which shows the trend below the text's "
-         "own rhythm; 1: the values as they are</p>"));
+         "own variation; 1: the values without averaging</p>"));
   FlowLayout* row = MakeControlFlow();
   row->AddLabelled(tr("channel"), channel_);
   row->addWidget(follow_);
@@ -115,12 +115,12 @@ std::optional<int64_t> ChannelPanel::knob_channel() const {
 
 void ChannelPanel::FollowKnob() {
   const std::optional<int64_t> channel = knob_channel();
-  // A channel that the model does not have is B's error, and nothing to show.
+  // A channel that the model does not have is an error of B; nothing is drawn.
   if (!channel || !follow_->isChecked() || *channel > channel_->maximum()) return;
   channel_->setValue(static_cast<int>(*channel));
 }
 
-// A file has the layers and channels that it has; those of a sample come after the file's.
+// Only the file's layers and channels can be chosen; a sample's are read later.
 void ChannelPanel::FollowFile() {
   const Record* hidden = session_->record(Side::kA, "hidden_channels");
   if (session_->model() || !hidden) return;

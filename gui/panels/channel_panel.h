@@ -27,11 +27,11 @@ class ChannelPanel : public QWidget {
   void RefreshModel();
   void FillLayers(int64_t layers);
   void FollowFile();
-  // Shows the channel that B scales, while that is wanted.
+  // Selects the channel that B scales, if the check box is set.
   void FollowKnob();
   std::optional<int64_t> knob_channel() const;
   void Refresh();
-  ChannelPlot::View view() const;  // as the boxes say
+  ChannelPlot::View view() const;  // as set in the boxes
 
   Session* session_;
   ChannelPlot* plot_;

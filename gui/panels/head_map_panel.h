@@ -27,7 +27,7 @@ class HeadMapPanel : public QWidget {
 
  private:
   void Refresh();
-  // As the box says; A where B has nothing to show.
+  // The mode of the box; kA where B has no map.
   MapMode drawn_mode() const;
 
   Session* session_;

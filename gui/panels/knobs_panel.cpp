@@ -16,7 +16,7 @@
 namespace midscope {
 namespace {
 
-// kOther: one of those that have no quick knobs.
+// kOther: a scheme without quick controls.
 enum SchemeIndex { kNone, kInterpolation, kMsPoe, kOther };
 
 SchemeIndex IndexOf(const PositionScheme& scheme) {
@@ -67,12 +67,12 @@ KnobsPanel::KnobsPanel(QWidget* parent) : QWidget(parent) {
   ShowScheme();
   connect(scheme_, &QComboBox::currentIndexChanged, this, [this] {
     ShowScheme();
-    Tell(false);
+    EmitChanged(false);
   });
-  connect(ratio_, &QDoubleSpinBox::valueChanged, this, [this] { Tell(false); });
-  connect(ms_poe_, &MsPoeKnobs::Changed, this, [this] { Tell(false); });
-  connect(channel_box_, &QGroupBox::toggled, this, [this] { Tell(false); });
-  connect(channel_, &ChannelKnobs::Changed, this, &KnobsPanel::Tell);
+  connect(ratio_, &QDoubleSpinBox::valueChanged, this, [this] { EmitChanged(false); });
+  connect(ms_poe_, &MsPoeKnobs::Changed, this, [this] { EmitChanged(false); });
+  connect(channel_box_, &QGroupBox::toggled, this, [this] { EmitChanged(false); });
+  connect(channel_, &ChannelKnobs::Changed, this, &KnobsPanel::EmitChanged);
 }
 
 void KnobsPanel::ShowScheme() {
@@ -80,7 +80,7 @@ void KnobsPanel::ShowScheme() {
   ms_poe_->setVisible(scheme_->currentIndex() == kMsPoe);
 }
 
-void KnobsPanel::Tell(bool moving) { Q_EMIT Changed(intervention(), moving); }
+void KnobsPanel::EmitChanged(bool dragging) { Q_EMIT Changed(intervention(), dragging); }
 
 Intervention KnobsPanel::intervention() const {
   Intervention result = others_;
@@ -101,7 +101,7 @@ void KnobsPanel::SetIntervention(const Intervention& intervention) {
   others_ = intervention;
   others_.channels.clear();
   const SchemeIndex index = IndexOf(intervention.positions);
-  // It can be left here, but only the terms can choose which one it is.
+  // kOther can be left here, but which scheme it is can be chosen under Terms only.
   auto* choices = qobject_cast<QStandardItemModel*>(scheme_->model());
   choices->item(kOther)->setEnabled(index == kOther);
   scheme_->setCurrentIndex(index);
@@ -111,7 +111,7 @@ void KnobsPanel::SetIntervention(const Intervention& intervention) {
   if (const auto* ms_poe = std::get_if<MsPoe>(&intervention.positions)) ms_poe_->SetValue(*ms_poe);
   ShowScheme();
   channel_box_->setChecked(!intervention.channels.empty());
-  // A blocked group box does not switch its contents on and off.
+  // While its signals are blocked, a group box does not enable or disable its contents.
   channel_->setEnabled(channel_box_->isChecked());
   channel_->SetValue(intervention.channels);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The knobs of setting B, as one intervention.
+// Controls of setting B, as one intervention.
 #pragma once
 
 #include <QWidget>
@@ -23,16 +23,16 @@ class KnobsPanel : public QWidget {
   explicit KnobsPanel(QWidget* parent = nullptr);
 
   Intervention intervention() const;
-  // Says nothing to anybody.
+  // Sets the controls without emitting Changed.
   void SetIntervention(const Intervention& intervention);
   void SetModel(int64_t layers, int64_t hidden);
 
  Q_SIGNALS:
-  void Changed(const midscope::Intervention& intervention, bool moving);
+  void Changed(const midscope::Intervention& intervention, bool dragging);
 
  private:
   void ShowScheme();
-  void Tell(bool moving);
+  void EmitChanged(bool dragging);
 
   QComboBox* scheme_;
   QWidget* ratio_row_;
@@ -40,7 +40,7 @@ class KnobsPanel : public QWidget {
   MsPoeKnobs* ms_poe_;
   QGroupBox* channel_box_;
   ChannelKnobs* channel_;
-  Intervention others_;  // the setting's terms that have no knob
+  Intervention others_;  // the setting's terms that have no control here
 };
 
 }  // namespace midscope

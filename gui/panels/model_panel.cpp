@@ -18,7 +18,7 @@
 namespace midscope {
 namespace {
 
-// As the command line checks it, and whether this machine has the devices.
+// The checks of the command line, and whether this machine has the devices.
 void CheckOptions(const OptionSet& options) { CheckDevices(ReadDecoderOptions(options).placement); }
 
 QString Description(const ModelSummary& summary) {
@@ -102,7 +102,7 @@ ModelPanel::ModelPanel(QWidget* parent) : QWidget(parent) {
 
 void ModelPanel::RefreshTitle() {
   const QString changed = ChangedOptionsText(options_->options());
-  fold_->SetTitle(changed.isEmpty() ? tr("Options: as usual") : tr("Options: %1").arg(changed));
+  fold_->SetTitle(changed.isEmpty() ? tr("Options: default") : tr("Options: %1").arg(changed));
 }
 
 void ModelPanel::ChooseFile() {

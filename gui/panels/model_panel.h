@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which model is opened and how: the options are those of the command line
+// Selects a model and its options, which are those of the command line
 // (probes/model/model_options.h).
 #pragma once
 
@@ -21,13 +21,13 @@ class ModelPanel : public QWidget {
  public:
   explicit ModelPanel(QWidget* parent = nullptr);
 
-  // Throws Error (usage) for an option that can't be read or that this machine lacks.
+  // Throws Error (usage) for an option that can't be read or a device that this machine lacks.
   OpenRequest request() const;
   QString model() const;
   void SetModel(const QString& model);
   // dtype, weights, threads, sliding-window, device.
   OptionForm* options() const { return options_; }
-  // What is open, in words; null: no model is, and `instead` is what there is.
+  // Describes the open model; null: none, and `instead` is shown.
   void Show(const ModelSummary* summary, const QString& instead);
 
  Q_SIGNALS:
@@ -44,7 +44,7 @@ class ModelPanel : public QWidget {
   QLabel* text_;
 };
 
-// The options of ModelOptions() that stand beside the model.
+// The options of ModelOptions() other than the model itself.
 std::vector<OptionDescription> OptionsBesideModel();
 
 }  // namespace midscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The knobs of Ms-PoE.
+// Controls of Ms-PoE.
 #pragma once
 
 #include <QWidget>
@@ -33,7 +33,7 @@ class MsPoeKnobs : public QWidget {
   QComboBox* mode_;
   QComboBox* order_;
   QSpinBox* first_layer_;
-  // As it was set: its layers may be more than one open range, and it has more than the boxes say.
+  // as it was set: it may have layers and fields that the boxes can't show
   MsPoe shown_;
 };
 

@@ -50,12 +50,12 @@ void AddModelLines(const Session& session, const OutcomeChoice& choice, std::vec
   }
 }
 
-// What stands behind the name of a line that a comparison must not take for one like the others.
+// Suffix of the name of a line that cannot be compared directly with the others.
 QString MarkOf(const OutcomeSeries& series) {
   return series.beyond_context ? QObject::tr(" (beyond the context)") : QString();
 }
 
-// What the settings of a file are called, and their colours: A and B where the window wrote it.
+// Names and colours of a file's settings: A and B where the window wrote the file.
 class SettingNames {
  public:
   explicit SettingNames(const Session& session) {
@@ -86,7 +86,7 @@ void AddFileLines(const Session& session, const OutcomeChoice& choice, std::vect
   QStringList with_mean;
   for (const OutcomeSeries& series : BestSeriesOf(session.file_records(), choice.measure)) {
     const QColor color = names.ColorOf(series.setting);
-    // One sample's outcome alone is drawn as that below.
+    // One sample's outcome is drawn by the code below.
     const bool one = series.samples == 0 && session.record(Side::kA, "outcome");
     if (one || !choice.means) continue;
     with_mean.append(series.setting);

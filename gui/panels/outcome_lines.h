@@ -16,7 +16,7 @@ struct OutcomeChoice {
   bool means = true;
 };
 
-// Of A and B of a model, or of all settings of a file, whose sample has its mean's colour.
+// Lines of A and B of a model, or of all settings of a file; a sample's line has its mean's colour.
 std::vector<OutcomePlot::Line> OutcomeLines(const Session& session, const OutcomeChoice& choice);
 
 // Model, prompt and the settings of A and B, for exported pictures.

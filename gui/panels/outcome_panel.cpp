@@ -29,12 +29,13 @@ OutcomePanel::OutcomePanel(Session* session, QWidget* parent) : QWidget(parent),
          "tokens; or whether the greedy continuation equals the answer</p>"));
   sample_ = new QCheckBox(tr("sample"), this);
   sample_->setChecked(true);
-  sample_->setToolTip(tr("The sample on the screen (dashed, hollow dots): moves with the hand"));
+  sample_->setToolTip(
+      tr("The sample on the screen (dashed, hollow dots): updates while a slider is dragged"));
   means_ = new QCheckBox(tr("means"), this);
   means_->setChecked(true);
   means_->setToolTip(
-      tr("Means over samples with 95 % intervals (full dots): follow when the hand "
-         "rests"));
+      tr("Means over samples with 95 % intervals (full dots): updated when the "
+         "slider is released"));
   samples_ = new QSpinBox(this);
   samples_->setObjectName(QStringLiteral("samples"));
   samples_->setRange(0, 10000);
@@ -52,7 +53,7 @@ OutcomePanel::OutcomePanel(Session* session, QWidget* parent) : QWidget(parent),
   LayOutPanel(this, plot_, row);
   reference_ = new ReferenceRow(session_, this);
   layout()->addWidget(reference_);
-  // Published tables are of accuracy: whoever chooses one wants to see it.
+  // Published tables hold accuracies: choosing one selects this measure.
   connect(reference_, &ReferenceRow::Chosen, this,
           [this] { measure_->setCurrentIndex(static_cast<int>(Measure::kAccuracy)); });
   connect(session_, &Session::ReferenceChanged, this, &OutcomePanel::Refresh);
@@ -87,7 +88,7 @@ void OutcomePanel::Refresh() {
   }
   const Record* reference = session_->record(Side::kA, kPublishedRecord);
   if (reference && measure == Measure::kAccuracy) {
-    // Behind the colours of A, B and a file's settings.
+    // After the colours of A, B and a file's settings.
     const std::vector<OutcomePlot::Line> published =
         ReferenceLines(*reference, std::max<size_t>(lines.size(), 2));
     lines.insert(lines.end(), published.begin(), published.end());

@@ -56,7 +56,7 @@ std::pair<int64_t, int64_t> PromptEditor::GoldBytes() const {
           text.left(gold_.selectionEnd()).toUtf8().size()};
 }
 
-// Low, so that the page of tasks beside it has no hole.
+// Small, so that the page of tasks beside it has no empty space.
 QSize PromptEditor::sizeHint() const { return {200, 110}; }
 
 void PromptEditor::Highlight() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One's own text, with a passage that can be marked as gold and moves with edits.
+// Editor of the user's own text with one passage marked as gold, which is tracked through edits.
 #pragma once
 
 #include <QPlainTextEdit>
@@ -14,21 +14,21 @@ class PromptEditor : public QPlainTextEdit {
  public:
   explicit PromptEditor(QWidget* parent = nullptr);
 
-  // The text as it stands: unlike toPlainText(), no-break spaces stay what they are.
+  // The exact text: unlike toPlainText(), it keeps no-break spaces.
   QString Text() const;
   void SetText(const QString& text);
-  // The selection becomes the gold passage; none is selected: none is marked.
+  // Marks the selection as the gold passage; an empty selection removes the mark.
   void MarkSelection();
-  // Bytes [begin, end) of the UTF-8 text; equal: none is marked.
+  // Bytes [begin, end) of the UTF-8 text; begin == end removes the mark.
   void MarkBytes(int64_t begin, int64_t end);
   // The passage marked as gold; "" for none.
   QString GoldText() const;
-  // Bytes [begin, end) of the UTF-8 text; equal for none.
+  // Bytes [begin, end) of the UTF-8 text; begin == end for none.
   std::pair<int64_t, int64_t> GoldBytes() const;
   QSize sizeHint() const override;
 
  Q_SIGNALS:
-  // Another passage is marked, or its text, or where it is, has changed.
+  // Emitted when the gold passage, its text or its position has changed.
   void GoldChanged();
 
  private:

@@ -15,13 +15,13 @@ namespace midscope {
 namespace {
 
 constexpr char kRatio[] = "position_ratio";
-// Ratios of 1/e and e have the deepest colours: published ones lie between.
+// Ratios of 1/e and e have the darkest colours: published ratios are between them.
 constexpr double kDeepest = 1;
 
 double ReadRatio(const QString& text) {
   double ratio = 0;
   if (!ReadWhole(text.trimmed().toStdString(), ratio) ||
-      !(ratio >= kSmallestRatio && ratio <= kLargestRatio)) {  // not a number either
+      !(ratio >= kSmallestRatio && ratio <= kLargestRatio)) {  // also rejects NaN
     throw UsageError(
         "position ratios", "'" + text.toStdString() + "' is no ratio",
         "Give numbers from " + NumberText(kSmallestRatio) + " to " + NumberText(kLargestRatio));
@@ -139,7 +139,7 @@ bool RatioTable::setData(const QModelIndex& index, const QVariant& value, int ro
   try {
     ratios_.at(Place(index.row(), index.column())) = ReadRatio(value.toString());
   } catch (const Error&) {
-    return false;  // the cell keeps what it had
+    return false;  // the cell keeps its value
   }
   Q_EMIT dataChanged(index, index);
   return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A position ratio for every head, as an editable table [layer, head]: blue above 1, red below, the
-// deeper the further on a logarithmic scale.
+// A position ratio per head as an editable table [layer, head]: blue above 1, red below, darker
+// with the distance from 1 on a logarithmic scale.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -17,17 +17,17 @@ class RatioTable : public QAbstractTableModel {
  public:
   explicit RatioTable(QObject* parent = nullptr);
 
-  // All ratios 1.
+  // Sets all ratios to 1.
   void Reset(int64_t layers, int64_t heads);
-  // Those of a record `position_ratio`; false where it has none.
+  // Sets the ratios of a record `position_ratio`; returns false where it has none.
   bool TakeFrom(const Record& record);
-  // Rows of numbers with tabs, commas, semicolons or spaces between them, from that cell on; what
-  // goes over the edge is left out. Throws Error (usage) that names what is no ratio, and then
-  // changes nothing.
+  // Sets rows of numbers, separated by tabs, commas, semicolons or spaces, from that cell on;
+  // numbers beyond the table's edge are ignored. Throws Error (usage) for a text that is not a
+  // ratio, and then changes nothing.
   void Paste(const QString& text, int layer, int head);
-  // Rows of numbers with tabs between them.
+  // Rows of numbers separated by tabs.
   QString Text() const;
-  // [[head 0, head 1, ...] of layer 0, ...], which ratios(FILE) reads.
+  // [[head 0, head 1, ...] of layer 0, ...], the format of ratios(FILE).
   std::string Json() const;
   double ratio(int64_t layer, int64_t head) const;
 

@@ -26,7 +26,7 @@
 namespace midscope {
 namespace {
 
-// "lens-top 3, window 512": the options that the record was made with; "" where it has none.
+// The options that made the record, "lens-top 3, window 512"; "" for none.
 QString MadeWith(const Record& record) {
   const QString json = TextAttribute(record, "options");
   const QJsonObject options = QJsonDocument::fromJson(json.toUtf8()).object();
@@ -51,13 +51,13 @@ RecordPanel::RecordPanel(Session* session, QWidget* parent) : QWidget(parent), s
   pages_->addWidget(table_view_);
   choice_ = new QComboBox(this);
   choice_->setObjectName(QStringLiteral("record_choice"));
-  // As wide as there is room for: records' names are long, and the window may be narrow.
+  // Width from the available space: records' names are long, and the window may be narrow.
   choice_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   choice_->setMinimumContentsLength(14);
   side_ = new QComboBox(this);
   side_->setObjectName(QStringLiteral("record_side"));
   side_->addItems({tr("A"), tr("B")});
-  side_->setToolTip(tr("Whose record"));
+  side_->setToolTip(tr("Setting whose record is shown"));
   form_ = new QComboBox(this);
   form_->setObjectName(QStringLiteral("record_form"));
   form_->addItems({tr("heat map"), tr("lines")});
@@ -144,7 +144,7 @@ void RecordPanel::AddChoices(const Record& record, std::vector<Choice>& choices)
 
 void RecordPanel::Refresh() {
   std::vector<Choice> found;
-  // Those of plugins first: whoever loads one wants to see it.
+  // Plugins' records come first.
   for (const bool of_plugin : {true, false}) {
     for (const Side side : {Side::kA, Side::kB}) {
       for (const std::string& name : session_->record_names(side)) {
@@ -201,7 +201,7 @@ void RecordPanel::MakePlaceBoxes(const Record& record, const Array& array) {
       auto* label = new QLabel(QString::fromStdString(axis), this);
       auto* box = new QSpinBox(this);
       box->setObjectName(QStringLiteral("place_") + QString::fromStdString(axis));
-      box->setToolTip(tr("Which place along this axis, counted from 0"));
+      box->setToolTip(tr("Index along this axis, from 0"));
       connect(box, &QSpinBox::valueChanged, this, &RecordPanel::ShowChosen);
       place_row_->addWidget(label);
       place_row_->addWidget(box);

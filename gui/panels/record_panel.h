@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// All records that have no panel of their own, those of plugins among them: arrays over one axis as
-// a table, others as a heat map or lines. Everything that is written comes from the record.
+// Shows records that have no panel of their own, including those of plugins: arrays over one axis
+// as a table, others as a heat map or lines. All labels come from the record.
 #pragma once
 
 #include <QWidget>
@@ -33,13 +33,13 @@ class RecordPanel : public QWidget {
 
   RecordPlot* plot() const { return plot_; }
   RecordTable* table() const { return table_; }
-  // What can be chosen, as the box says it: "attention_entropy: entropy [layer, head]".
+  // The choices of the box: "attention_entropy: entropy [layer, head]".
   QStringList choices() const;
   void Choose(const QString& choice);
   bool shows_picture() const { return shows_picture_; }
 
  private:
-  // A table where `array` is empty, else a picture.
+  // A table where `array` is empty, else a plot.
   struct Choice {
     std::string record;
     std::string axis;
@@ -50,7 +50,7 @@ class RecordPanel : public QWidget {
   static void AddChoices(const Record& record, std::vector<Choice>& choices);
 
   void MakeProbes();
-  // Runs something that throws Error; the session tells its message.
+  // Runs `work`; the session reports the message of an Error.
   void Try(const std::function<void()>& work);
   void Refresh();
   Side ShownSide() const;
@@ -65,9 +65,9 @@ class RecordPanel : public QWidget {
   QComboBox* side_;
   QComboBox* form_;
   QHBoxLayout* place_row_;
-  std::vector<std::string> place_axes_;  // what the boxes below are for
+  std::vector<std::string> place_axes_;  // the axes of the boxes below
   std::vector<QSpinBox*> place_boxes_;
-  std::vector<QWidget*> place_widgets_;  // those and their labels
+  std::vector<QWidget*> place_widgets_;  // the boxes and their labels
   QStackedWidget* pages_;
   RecordPlot* plot_;
   QTableView* table_view_;

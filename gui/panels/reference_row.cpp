@@ -17,11 +17,11 @@
 namespace midscope {
 namespace {
 
-// More lines than this are not drawn unasked: nobody could tell them apart.
+// More lines than this are not drawn by default: they could not be distinguished.
 constexpr size_t kMostUnasked = 6;
-constexpr int kNarrowest = 12;  // characters of a box
+constexpr int kNarrowest = 12;  // width of a box in characters
 
-// As wide as there is room for, not as its longest entry.
+// Width from the available space, not from the longest entry.
 QComboBox* MakeBox(const char* name, QWidget* parent) {
   auto* box = new QComboBox(parent);
   box->setObjectName(QString::fromLatin1(name));
@@ -37,7 +37,7 @@ ReferenceRow::ReferenceRow(Session* session, QWidget* parent) : QWidget(parent),
   tables_->setToolTip(
       tr("<p>Published accuracy of the same task, dashed. Other models, and generated answers "
          "scored as the paper says: shapes can be compared, heights only with care. Where the "
-         "numbers of pieces differ, places stand at the same share of the way from first to "
+         "numbers of pieces differ, places are drawn at the same share of the way from first to "
          "last</p>"));
   rows_ = MakeBox("reference_rows", this);
   rows_->setToolTip(tr("Which rows of the table are drawn"));
@@ -115,7 +115,7 @@ void ReferenceRow::OfferTables() {
   }
   setVisible(tables_->count() > 1);
   OfferRows();
-  // What a file brought stays as it is.
+  // A reference that a file brought is kept.
   const bool of_file =
       !session_->file_records().empty() && session_->record(Side::kA, kPublishedRecord) != nullptr;
   if (!before.isEmpty() && !of_file) Apply();
@@ -144,7 +144,7 @@ void ReferenceRow::Apply() {
       PublishedRecord(chosen, task_, PublishedPieces(chosen.front().task, task_)));
 }
 
-// A file may have brought one.
+// The file may have a reference.
 void ReferenceRow::ShowReference() {
   const Record* shown = session_->record(Side::kA, kPublishedRecord);
   const QString name = shown ? TextAttribute(*shown, "table") : QString();

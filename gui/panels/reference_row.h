@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which published table, and which rows of it, stand beside the outcome. Hidden where no table has
-// the task on the screen.
+// Selects the published table, and its rows, that are drawn beside the outcome. Hidden where no
+// table is of the shown task.
 #pragma once
 
 #include <QWidget>
@@ -26,12 +26,12 @@ class ReferenceRow : public QWidget {
     QString text;
     std::vector<size_t> lines;
   };
-  // All; then those of one model, where labels begin alike ("Vicuna", "Vicuna w/ Ms-PoE"); then
-  // each one.
+  // All rows; then those of one model, where labels begin alike ("Vicuna", "Vicuna w/ Ms-PoE");
+  // then each row.
   static std::vector<RowChoice> RowChoices(const std::vector<PublishedLine>& lines);
 
  Q_SIGNALS:
-  // The person chose a table.
+  // Emitted when the user has chosen a table.
   void Chosen();
 
  private:

@@ -18,7 +18,7 @@
 namespace midscope {
 namespace {
 
-// What a choice box lists for an axis.
+// The entries of a box for an axis.
 QStringList Items(const Axis& axis) {
   Record record;
   record.axes = {axis};
@@ -123,7 +123,7 @@ void SampleBar::ShowSample() {
   if (prompt) {
     parts << tr("%1 tokens").arg(IntegerAttribute(*prompt, "prompt_tokens", 0));
   }
-  // What cannot be chosen is said: a sweep keeps the attention of one setting and place.
+  // Names what cannot be chosen: a sweep stores the attention of one setting and place.
   const Record* attention = session_->record(Side::kA, "last_query_attention");
   if (attention && prompt && view->places().size == 0) {
     parts << tr("attention: gold at place %1, under %2")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which sample of a file of results is on the screen, and at which place and setting where its
-// records have them. Hidden where a file has no samples.
+// Selects the sample of a file of results, and the place and setting where its records have them.
+// Hidden where a file has no samples.
 #pragma once
 
 #include <QList>
@@ -21,9 +21,9 @@ class SampleBar : public QWidget {
  public:
   explicit SampleBar(Session* session, QWidget* parent = nullptr);
 
-  // Next and previous sample, with their keys, for a menu.
+  // Next and previous sample, with their shortcuts, for a menu.
   QList<QAction*> actions_of_menu() const;
-  // Where the file has pictures of that place, 1-based.
+  // Selects the place, 1-based, where the file has records of it.
   void ChoosePlace(qint64 place);
 
  private:

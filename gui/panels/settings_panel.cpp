@@ -25,7 +25,7 @@ SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
   swap->setToolTip(tr("Exchange A and B"));
   auto* clear = new QPushButton(tr("Clear"), box);
   clear->setObjectName(QStringLiteral("clear"));
-  clear->setToolTip(tr("Change nothing: A and B become none"));
+  clear->setToolTip(tr("Set A and B to none"));
   auto* buttons = new QHBoxLayout;
   buttons->addWidget(pin);
   buttons->addWidget(swap);
@@ -50,8 +50,8 @@ SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
   connect(text_b_, &TextLine::Edited, this, [this](const Intervention& b) {
     Q_EMIT Changed({shown_.a, b}, false);
   });
-  connect(knobs_, &KnobsPanel::Changed, this, [this](const Intervention& b, bool moving) {
-    Q_EMIT Changed({shown_.a, b}, moving);
+  connect(knobs_, &KnobsPanel::Changed, this, [this](const Intervention& b, bool dragging) {
+    Q_EMIT Changed({shown_.a, b}, dragging);
   });
   connect(stack_, &StackEditor::Changed, text_b_, &TextLine::Enter);
   connect(pin, &QPushButton::clicked, this, [this] {

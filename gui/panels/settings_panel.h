@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The two settings: A and B as text, B's knobs and terms, and what moves one to the other.
+// Both settings as text, the controls and terms of B, and buttons that copy or swap them.
 #pragma once
 
 #include <QWidget>
@@ -21,10 +21,10 @@ class SettingsPanel : public QWidget {
  public:
   explicit SettingsPanel(QWidget* parent = nullptr);
 
-  // Says nothing to anybody.
+  // Shows the settings without emitting Changed.
   void Show(const SettingPair& pair);
   void SetModel(int64_t layers, int64_t hidden);
-  // What terms may be about: the prompt's passages, and the head on the screen.
+  // The passages and the head that terms can be given.
   void OfferPassages(const QStringList& names);
   void OfferHead(midscope::HeadId head);
   StackEditor* stack() const { return stack_; }
@@ -32,7 +32,7 @@ class SettingsPanel : public QWidget {
   TextLine* text(bool b) const { return b ? text_b_ : text_a_; }
 
  Q_SIGNALS:
-  void Changed(const midscope::SettingPair& pair, bool moving);
+  void Changed(const midscope::SettingPair& pair, bool dragging);
 
  private:
   void RefreshTitle();

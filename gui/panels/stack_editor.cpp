@@ -36,8 +36,8 @@ QToolButton* Corner(const QString& text, const QString& tip, QWidget* parent) {
   return button;
 }
 
-// Arguments that exclude each other, such as layers and first_layer: the one that was changed
-// stays. Leaves `term` as it is where that does not help.
+// Of arguments that exclude each other, such as layers and first_layer, keeps the changed one. Does
+// not change `term` where the result is still invalid.
 void LeaveOutOther(TermText& term, size_t changed) {
   for (size_t i = 0; i < term.values.size(); ++i) {
     if (i == changed || term.values[i].empty() || !term.term->arguments[i].choices.empty())
@@ -70,7 +70,7 @@ StackEditor::StackEditor(QWidget* parent) : QWidget(parent) {
   presets_ = new QToolButton(this);
   presets_->setObjectName(QStringLiteral("presets"));
   presets_->setText(tr("Presets"));
-  presets_->setToolTip(tr("Published settings; one takes the place of all terms"));
+  presets_->setToolTip(tr("Published settings; one replaces all terms"));
   presets_->setPopupMode(QToolButton::InstantPopup);
   presets_->setMenu(MakePresets());
   auto* row = new QHBoxLayout;
@@ -101,7 +101,7 @@ void StackEditor::FillMenu(QMenu* menu) {
   for (const TermGroup group : {TermGroup::kPositions, TermGroup::kChannels, TermGroup::kEdits}) {
     menu->addSection(GroupTitle(group));
     for (const Term& term : InterventionTerms()) {
-      // Presets have a menu of their own.
+      // Presets are in a menu of their own.
       const bool whole = term.name == "none" || term.name == "preset";
       if (GroupOf(term) != group || whole) continue;
       QAction* action = menu->addAction(QString::fromStdString(term.name), this,
@@ -139,7 +139,7 @@ void StackEditor::Rebuild(const std::vector<TermText>& terms) {
   std::vector<bool> open;
   for (const Entry& entry : entries_) {
     open.push_back(entry.box->open());
-    // One of its buttons may be what asked for this.
+    // The sender of this call may be one of the deleted buttons.
     entry.box->hide();
     entry.box->setParent(nullptr);
     entry.box->deleteLater();
@@ -167,12 +167,12 @@ StackEditor::Entry StackEditor::MakeEntry(size_t index, const TermText& term, bo
     connect(button, &QToolButton::clicked, this, [this, index, by = by] { Move(index, by); });
     entry.box->AddCorner(button);
   }
-  QToolButton* remove = Corner(QStringLiteral("✕"), tr("Take this term out"), entry.box);
+  QToolButton* remove = Corner(QStringLiteral("✕"), tr("Remove this term"), entry.box);
   remove->setObjectName(QStringLiteral("remove_%1").arg(index));
   connect(remove, &QToolButton::clicked, this, [this, index] { Remove(index); });
   entry.box->AddCorner(remove);
   connect(entry.form, &TermForm::Changed, this,
-          [this, index](int argument) { Tell(index, static_cast<size_t>(argument)); });
+          [this, index](int argument) { OnArgumentEdited(index, static_cast<size_t>(argument)); });
   column_->addWidget(entry.box);
   entry.box->SetOpen(open);
   return entry;
@@ -194,19 +194,19 @@ void StackEditor::SetOffers(const TermOffers& offers) {
   for (const Entry& entry : entries_) entry.form->SetOffers(offers);
 }
 
-void StackEditor::Tell(size_t index, size_t argument) {
+void StackEditor::OnArgumentEdited(size_t index, size_t argument) {
   std::vector<TermText> next = terms();
   if (!Reads(next)) LeaveOutOther(next[index], argument);
-  TellWith(next);
+  EmitChanged(next);
 }
 
-void StackEditor::TellWith(const std::vector<TermText>& terms) {
+void StackEditor::EmitChanged(const std::vector<TermText>& terms) {
   const std::string text = StackLine(terms);
   std::vector<TermText> next = terms;
   try {
     const Intervention parsed = ParseIntervention(text);
     draft_ = false;
-    // Another setting comes back by SetIntervention in its printed form.
+    // The session sends any other setting back by SetIntervention in its printed form.
     if (parsed == shown_) next = SplitTerms(shown_);
   } catch (const Error&) {
     draft_ = true;
@@ -227,7 +227,7 @@ void StackEditor::Add(const std::string& name) {
         return GroupOf(*other.term) == TermGroup::kPositions;
       });
     }
-    // Where it will stand when it comes back: before the first term of a later kind.
+    // Position after printing: before the first term of a later kind.
     size_t place = 0;
     const auto order = [&known](const TermText& text) { return text.term - known.data(); };
     const TermText made = NewTerm(term);
@@ -238,7 +238,7 @@ void StackEditor::Add(const std::string& name) {
     }
     next.insert(next.begin() + static_cast<std::ptrdiff_t>(place), made);
     open_ = static_cast<int>(place);
-    TellWith(next);
+    EmitChanged(next);
     return;
   }
 }
@@ -246,11 +246,11 @@ void StackEditor::Add(const std::string& name) {
 void StackEditor::Remove(size_t index) {
   std::vector<TermText> next = terms();
   next.erase(next.begin() + static_cast<std::ptrdiff_t>(index));
-  TellWith(next);
+  EmitChanged(next);
 }
 
 bool StackEditor::CanMove(size_t index, int by) const {
-  const size_t other = index + static_cast<size_t>(by);  // -1 of 0: beyond the end
+  const size_t other = index + static_cast<size_t>(by);  // SIZE_MAX for -1 of 0: out of range
   return index < entries_.size() && other < entries_.size() &&
          entries_[index].form->value().term == entries_[other].form->value().term;
 }
@@ -259,7 +259,7 @@ void StackEditor::Move(size_t index, int by) {
   if (!CanMove(index, by)) return;
   std::vector<TermText> next = terms();
   std::swap(next[index], next[index + static_cast<size_t>(by)]);
-  TellWith(next);
+  EmitChanged(next);
 }
 
 }  // namespace midscope

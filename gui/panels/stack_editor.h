@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// All terms of a setting, one below the other, each with the form that its description makes; a
-// menu adds further ones. What the forms say goes out as the setting's line of text: whether it can
-// be read is for the line to say.
+// Edits all terms of a setting, each with the form of its description; a menu adds terms. The
+// edited terms are emitted as the setting's text, which its receiver checks.
 #pragma once
 
 #include <QWidget>
@@ -25,21 +24,21 @@ class StackEditor : public QWidget {
  public:
   explicit StackEditor(QWidget* parent = nullptr);
 
-  // Says nothing to anybody. Terms that do not make a setting yet are left as they are where the
-  // setting in force is the same as before.
+  // Sets the terms without emitting Changed. Terms that are not a valid setting yet are kept where
+  // the setting in force is unchanged.
   void SetIntervention(const Intervention& intervention);
   std::vector<TermText> terms() const;
   void SetOffers(const TermOffers& offers);
-  // `name` of InterventionTerms(). A position scheme takes the place of the one that there is.
+  // `name` of InterventionTerms(). A position scheme replaces the present one.
   void Add(const std::string& name);
   void Remove(size_t index);
-  // Terms of one kind keep their order; between kinds it means nothing, and the printed form has
-  // an order of its own.
+  // Only terms of one kind can be reordered; between kinds the order has no meaning and the printed
+  // form has its own.
   bool CanMove(size_t index, int by) const;
   void Move(size_t index, int by);
 
  Q_SIGNALS:
-  // The whole setting as text, which may not be readable.
+  // The whole setting as text, which may be invalid.
   void Changed(const QString& text);
 
  private:
@@ -51,17 +50,17 @@ class StackEditor : public QWidget {
   QMenu* MakePresets();
   void Rebuild(const std::vector<TermText>& terms);
   Entry MakeEntry(size_t index, const TermText& term, bool open);
-  // Shows values in the forms that there are; false where other forms are needed.
+  // Shows values in the existing forms; returns false where other forms are needed.
   bool ShowValues(const std::vector<TermText>& terms);
   void RefreshTitles();
-  void Tell(size_t index, size_t argument);
-  void TellWith(const std::vector<TermText>& terms);
+  void OnArgumentEdited(size_t index, size_t argument);
+  void EmitChanged(const std::vector<TermText>& terms);
 
   std::vector<Entry> entries_;
   TermOffers offers_;
   Intervention shown_;
-  bool draft_ = false;  // what the forms say is not (yet) the setting in force
-  int open_ = -1;       // the entry to unfold when entries are made anew; -1: as they were
+  bool draft_ = false;  // the forms differ from the setting in force
+  int open_ = -1;       // the entry to unfold after entries are rebuilt; -1: unchanged
   QVBoxLayout* column_;
   QToolButton* add_;
   QToolButton* presets_;

@@ -11,9 +11,9 @@
 namespace midscope {
 namespace {
 
-// Attention below this is drawn at the floor of a logarithmic axis.
+// Smaller weights are drawn at the lower end of a logarithmic axis.
 constexpr double kLogFloor = 1e-7;
-// Dots for single tokens only where they do not run into each other.
+// Dots for single tokens are drawn only where they do not overlap.
 constexpr int kMostDots = 400;
 
 }  // namespace
@@ -115,7 +115,7 @@ void AttentionPlot::SetRows(const QVector<double>& row_a, const QVector<double>&
     graph_b_->addToLegend();
   }
   SetEmptyMessage(row_a_.isEmpty() && row_b_.isEmpty() ? tr("No run yet") : QString());
-  // While a knob moves, the axes hold still unless a value would leave the picture.
+  // While a slider is dragged, the axes' ranges change only if a value is outside them.
   double highest = 0;
   for (const double value : row_a_ + row_b_) {
     if (value > highest) highest = value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The attention of the last query of one head over the tokens, A and B over each other, with the
-// gold passage shaded and the piece under the pointer shaded lightly.
+// The attention of the last query of one head over the tokens, A and B in one plot; the gold
+// passage and the piece under the pointer are shaded.
 #pragma once
 
 #include <QString>
@@ -19,22 +19,22 @@ class AttentionPlot : public Plot {
  public:
   explicit AttentionPlot(QWidget* parent = nullptr);
 
-  // The record `prompt` (see probes/engine/engine.h); null: tokens without names and passages.
+  // The record `prompt` (see probes/engine/engine.h); null: tokens without texts and passages.
   void SetPrompt(const Record* prompt);
-  // One value a key; empty for a side that has none.
+  // One value per key; empty for a side without a record.
   void SetRows(const QVector<double>& row_a, const QVector<double>& row_b);
   void SetNames(const QString& name_a, const QString& name_b);
-  // Rows that are not of what is asked are grey and dotted.
+  // Older rows, which are not of the requested setting, are grey and dotted.
   void SetOlder(bool older_a, bool older_b);
   void SetLogarithmic(bool on);
-  // The key that another view points at; -1 for none.
+  // Marks the key that another view points at; -1 for none.
   void SetMarkedKey(int64_t key);
 
   const QVector<double>& row(Side side) const { return side == Side::kA ? row_a_ : row_b_; }
   const QStringList& tokens() const { return tokens_; }
   QCPGraph* graph_of(Side side) const { return side == Side::kA ? graph_a_ : graph_b_; }
   bool logarithmic() const { return logarithmic_; }
-  // Token ranges [begin, end) of the passage; begin == end for none.
+  // Tokens [begin, end) of the passage; begin == end for none.
   QPair<int64_t, int64_t> gold() const { return {gold_begin_, gold_end_}; }
   int64_t KeyAt(const QPointF& position) const;
 
@@ -42,7 +42,7 @@ class AttentionPlot : public Plot {
   QString TooltipAt(const QPointF& position) const override;
 
  Q_SIGNALS:
-  // The pointer is over that key; -1: over none.
+  // The key under the pointer; -1 for none.
   void KeyHovered(qint64 key);
 
  protected:
@@ -58,7 +58,7 @@ class AttentionPlot : public Plot {
   };
   QCPItemRect* MakeShade();
   void PlaceShade(QCPItemRect* shade, int64_t begin, int64_t end);
-  // The smallest passage with that key, other than gold and those that span half the prompt.
+  // The smallest passage that contains the key, without gold and those over half the prompt.
   const Passage* PassageAt(int64_t key) const;
   void FillGraph(QCPGraph* graph, const QVector<double>& row);
 

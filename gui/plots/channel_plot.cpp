@@ -12,7 +12,7 @@ namespace midscope {
 namespace {
 
 constexpr char kHidden[] = "hidden_channel";
-constexpr double kTail = 0.01;  // share of values at either end that the first view may cut
+constexpr double kTail = 0.01;  // share of values at either end that the initial range may exclude
 
 }  // namespace
 
@@ -25,7 +25,7 @@ ChannelPlot::ChannelPlot(QWidget* parent)
 
 double ChannelPlot::MeanAround(const QVector<double>& values, qsizetype position) const {
   const qsizetype reach = (std::max<int64_t>(view_.smoothing, 1) - 1) / 2;
-  // Dropped positions stay out of the mean, too: they are what would spoil it.
+  // Dropped positions are excluded from the mean as well: their values would dominate it.
   const qsizetype first = std::max<qsizetype>(position - reach, view_.dropped);
   const qsizetype last = std::min<qsizetype>(position + reach, values.size() - 1);
   double sum = 0;
@@ -114,8 +114,7 @@ void ChannelPlot::Show(const Record* hidden_a, const Record* hidden_b, const Vie
   const bool has_a = index_a >= 0 && HasArray(hidden_a_, kHidden, {"layer", "channel", "position"});
   const bool has_b = index_b >= 0 && HasArray(hidden_b_, kHidden, {"layer", "channel", "position"});
   if (has_a) AddLayers(hidden_a_, index_a, Side::kA);
-  // Thirty lines of A and thirty of B would hide each other: of all layers their means are
-  // compared.
+  // Lines of all layers of both would overlap: with B only the means over layers are compared.
   const bool means = has_a && has_b && view_.layer < 0;
   if (has_b && !means) AddLayers(hidden_b_, index_b, Side::kB);
   if (means) {
@@ -139,8 +138,8 @@ void ChannelPlot::Show(const Record* hidden_a, const Record* hidden_b, const Vie
 
 void ChannelPlot::ResetView() {
   rescaleAxes();
-  // The last layer's norm can be ten times the others': the range is that of nearly all values, and
-  // lines that leave it are cut visibly at the frame (zooming out shows them).
+  // The last layer's norm can be ten times the others': the range covers nearly all values; lines
+  // beyond it are clipped at the frame (zooming out shows them).
   std::vector<double> values;
   for (int i = 0; i < graphCount(); ++i) {
     for (const QCPGraphData& point : *graph(i)->data()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One hidden channel of the residual stream against position. All layers: a thin line per layer of
-// A, those that the knob covers stand out, and where B is there the mean over these layers, A solid
-// and B dashed. One chosen layer: A solid and B dashed.
+// A, the scaled layers highlighted, and with B the mean over these layers, A solid and B dashed.
+// One chosen layer: A solid and B dashed.
 #pragma once
 
 #include "core/base/record.h"
@@ -20,7 +20,7 @@ class ChannelPlot : public Plot {
   struct View {
     int64_t channel = 0;
     int64_t layer = -1;     // -1: all layers
-    int64_t dropped = 30;   // first positions left out: the first tokens' norm dwarfs the rest
+    int64_t dropped = 30;   // first positions left out: their norm is many times the rest's
     int64_t smoothing = 1;  // window of a moving mean, in positions; 1: the values as they are
     LayerSet highlighted{false, {}};
     bool operator==(const View&) const = default;
@@ -39,8 +39,7 @@ class ChannelPlot : public Plot {
   void AddLine(const QVector<double>& values, const QString& name, const QPen& pen);
   void AddLayers(const Record& hidden, int64_t channel_index, Side side);
   void AddMean(const Record& hidden, int64_t channel_index, Side side);
-  // Whether the mean over layers has this layer: one that the knob covers, or any where it covers
-  // none.
+  // Whether the mean includes the layer: a highlighted one, or any where none is highlighted.
   bool InMean(int64_t layer) const;
   QString MeanText() const;
 

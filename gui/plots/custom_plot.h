@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// QCustomPlot's header is written in Qt's keywords, which Midscope builds without (they clash with
-// other libraries' names): they exist while that header is read.
+// QCustomPlot's header uses Qt's keywords, which Midscope disables (they clash with other
+// libraries' names): they are defined while that header is read.
 #pragma once
 
 #include <QObject>

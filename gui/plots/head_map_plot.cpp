@@ -45,7 +45,7 @@ HeadMapPlot::HeadMapPlot(QWidget* parent)
   marker_->setVisible(false);
   SetScale();
   SetEmptyMessage(tr("No run yet"));
-  // Once more: the scale was not there when the base class did it.
+  // Repeated: the colour scale did not exist when the base class called it.
   ApplyPalette(this, palette());
   RestyleData();
 }
@@ -214,7 +214,7 @@ void HeadMapPlot::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Right:
       ++next.head;
       break;
-    // Up goes to the next layer, as in Transformer Debugger.
+    // Up selects the next layer, as in Transformer Debugger.
     case Qt::Key_Up:
       ++next.layer;
       break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The position-awareness score of every head: layers downwards, heads across. Its scale is
-// Viridis; the difference B - A is blue (more) or red (less) about exact zero; no value is grey.
+// The position-awareness score of every head: layers downwards, heads across. Colours: Viridis; for
+// the difference B - A blue (more) or red (less) around exact zero; grey for no value.
 #pragma once
 
 #include <QString>
@@ -18,24 +18,24 @@ class HeadMapPlot : public Plot {
  public:
   explicit HeadMapPlot(QWidget* parent = nullptr);
 
-  // Query heads a key/value head serves, for the labels `L12H3 (KV1)`; 1: every head has its own.
+  // Query heads per key/value head, for the labels `L12H3 (KV1)`; 1: every head has its own.
   void SetHeadsPerKeyValueHead(int64_t heads);
   // Records with position_awareness_score [layer, head], and position_ratio [layer, head] of the
-  // side that is shown; null for none.
+  // shown side; null for none.
   void Show(const Record* score_a, const Record* score_b, const Record* ratio_a,
             const Record* ratio_b, MapMode mode);
-  // Kept as it is; where the map is empty or smaller, the marker is not drawn or is at the nearest
-  // cell.
+  // The selection is kept; on a smaller map the marker is at the nearest cell, on an empty one not
+  // drawn.
   void SelectHead(midscope::HeadId head);
-  QRectF marked_cell() const;  // in coordinates of the axes; empty where there is none
+  QRectF marked_cell() const;  // in axis coordinates; empty for none
 
   HeadId selected() const { return selected_; }
   int64_t layers() const { return layers_; }
   int64_t heads() const { return heads_; }
   QString HeadName(HeadId head) const;
-  // The value as drawn; NaN outside.
+  // The drawn value; NaN outside.
   double CellValue(HeadId head) const;
-  // 1 for the head with the largest score of all layers; 0 where it has none.
+  // 1 for the head with the largest score of all layers; 0 where it has no score.
   int64_t Rank(HeadId head) const;
   std::optional<HeadId> HeadAt(const QPointF& position) const;
 

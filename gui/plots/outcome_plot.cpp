@@ -9,7 +9,7 @@
 namespace midscope {
 namespace {
 
-constexpr double kDodge = 0.008;  // distance of two means at one place, as a share of the axis
+constexpr double kDodge = 0.008;  // offset between two means at one place, as a share of the axis
 
 }  // namespace
 
@@ -28,7 +28,7 @@ OutcomePlot::OutcomePlot(QWidget* parent)
 }
 
 QColor OutcomePlot::SettingColor(size_t index) {
-  // The first two are A's and B's; then Paul Tol's bright scheme, distinct for colour-blind eyes.
+  // A's and B's colours, then Paul Tol's bright scheme, which is distinct with colour blindness.
   static const QColor others[] = {QColor(34, 136, 51),   QColor(170, 51, 119),
                                   QColor(102, 204, 238), QColor(204, 187, 68),
                                   QColor(238, 102, 119), QColor(120, 120, 120)};
@@ -104,7 +104,7 @@ void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
   xAxis->setLabel(references ? tr("place of the gold passage (published: same share)")
                              : tr("place of the gold passage"));
   const QVector<double> places = Places();
-  // Means stand a little beside their place, so that their intervals do not cover each other.
+  // Means are offset from their place, so that their intervals do not overlap.
   const auto means =
       std::count_if(lines_.begin(), lines_.end(), [](const Line& line) { return line.mean; });
   const double step = places.isEmpty() ? 0 : kDodge * (places.back() - places.front());

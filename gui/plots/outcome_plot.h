@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How well the answer comes out for every place of the gold passage. Lines with hollow dots: the
-// sample on the screen; lines with full dots and bars: means over samples with their 95 %
-// intervals; dashed lines with diamonds: published ones, with a cross where a number is known to be
-// wrong.
+// The outcome for every place of the gold passage. Hollow dots: the sample on the screen; full dots
+// with bars: means over samples with their 95 % intervals; dashed lines with diamonds: published
+// numbers, with a cross where a number is known to be wrong.
 #pragma once
 
 #include <QVector>
@@ -26,16 +25,16 @@ class OutcomePlot : public Plot {
     bool mean = false;
     bool in_legend = true;
     bool reference = false;        // published
-    bool older = false;            // of a setting that is not asked for any more
-    QStringList point_names = {};  // one a place, for tooltips; empty: "place N"
-    QStringList notes = {};        // what is known to be wrong, one a place; empty: nothing
+    bool older = false;            // of a setting that is no longer requested
+    QStringList point_names = {};  // one per place, for tooltips; empty: "place N"
+    QStringList notes = {};        // known errors of a number, one per place; empty: none
   };
   void Show(const std::vector<Line>& lines, Measure measure);
-  // The place of the prompt on the screen, 1-based; 0 for none.
+  // The place of the shown prompt, 1-based; 0 for none.
   void SetCurrentPlace(int64_t place);
 
   const std::vector<Line>& lines() const { return lines_; }
-  // A colour for each of any number of settings.
+  // A colour per setting, for any number of settings.
   static QColor SettingColor(size_t index);
 
   void ResetView() override;
@@ -51,7 +50,7 @@ class OutcomePlot : public Plot {
  private:
   void AddLine(const Line& line, double shift);
   void MarkNotes(const Line& line);
-  // The places of the run; none where only published lines are drawn.
+  // The places of the run; empty where only published lines are drawn.
   QVector<double> Places() const;
 
   std::vector<Line> lines_;

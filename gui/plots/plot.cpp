@@ -16,7 +16,7 @@ constexpr int kScaleWidth = 90;       // of a colour scale with its numbers
 constexpr int kFewestWide = 80;       // pixels of a message in an empty plot
 constexpr int kLegendItemFrame = 44;  // icon and gaps of a name in the legend
 
-// The words in as many lines as `width` asks for.
+// Wraps the words to lines of `width`.
 QString Wrapped(const QString& text, const QFontMetrics& metrics, int width) {
   QString wrapped;
   QString line;
@@ -57,7 +57,7 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
 
 void Plot::SetTitle(const QString& title) { full_title_ = title; }
 
-// On the screen text is fitted before each replot; files are drawn without one.
+// On the screen text is fitted before each replot; files have no such event.
 void Plot::draw(QCPPainter* painter) {
   FitText();
   QCustomPlot::draw(painter);
@@ -83,7 +83,7 @@ void Plot::FitText() {
   }
 }
 
-// As many names side by side as there is room for.
+// As many names per row as fit.
 void Plot::FitLegend(int width) {
   QVector<int> widths;
   for (int i = 0; i < legend->itemCount(); ++i) {
@@ -232,7 +232,7 @@ void Plot::mouseDoubleClickEvent(QMouseEvent* event) {
 }
 
 void Plot::wheelEvent(QWheelEvent* event) {
-  // Qt turns Alt+wheel into a sideways wheel, which QCustomPlot would ignore.
+  // Qt reports Alt+wheel as horizontal scrolling, which QCustomPlot ignores.
   const QPoint angle = event->angleDelta();
   const int delta = angle.y() != 0 ? angle.y() : angle.x();
   if (delta == 0 || !axisRect()->rect().contains(event->position().toPoint())) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What all plots share: a title, a legend row, colours of the palette, a tooltip, and the mouse:
-// drag pans, wheel zooms (with Shift: x alone, with Alt: y alone), Ctrl+drag zooms into a box (Esc
-// gives up), double click shows everything.
+// Base class of all plots: title, legend row, palette, tooltip and mouse: drag pans, wheel zooms
+// (with Shift: x only, with Alt: y only), Ctrl+drag zooms into a box (Esc cancels), double click
+// shows all data.
 #pragma once
 
 #include "gui/plots/custom_plot.h"
@@ -17,38 +17,38 @@ class Plot : public QCustomPlot {
   // file_stem: the name of exported files, without its ending.
   Plot(const QString& title, const QString& file_stem, QWidget* parent = nullptr);
 
-  // In full, also where the picture shows only what fits.
+  // The full title, also where the plot shows an elided one.
   const QString& title() const { return full_title_; }
   void SetTitle(const QString& title);
   const QString& file_stem() const { return file_stem_; }
 
-  // Colours for export; the widget's own palette is used until then.
+  // Sets colours for export; without this call the widget's palette is used.
   void UsePalette(const QPalette& palette);
 
-  // What the plot says from now on when it is shown nothing; empty: its own words.
+  // The message of the plot while it is empty; "": its own default.
   void SetReason(const QString& reason) { reason_ = reason; }
 
-  // "B, not of what is asked: pi(1.5)": hatches the picture and says so in it; empty: it is of
-  // what is asked.
+  // "B, not of what is asked: pi(1.5)": hatches the plot and shows the note; empty: the plot shows
+  // the requested setting.
   void SetOlderNote(const QString& note);
-  // Model and prompt that the numbers are of, drawn below the plot in files alone.
+  // Model and prompt of the numbers, drawn below the plot in files only.
   void SetCaption(const QString& caption) { caption_ = caption; }
   const QString& caption() const { return caption_; }
-  // Puts the caption below the plot, for a file; and takes it away.
+  // Shows or hides the caption below the plot, for a file.
   void ShowCaption(bool shown);
 
   // Shows all data.
   virtual void ResetView() = 0;
-  // What the tooltip says at a place of the widget; empty for none.
+  // The tooltip's text at a position of the widget; empty for none.
   virtual QString TooltipAt(const QPointF& position) const = 0;
 
   static QString MouseHelp();
 
  protected:
-  // A legend in a row of its own below the title, so that it never covers data; names go on in
-  // further rows where they do not fit, or beyond so many in one (0: any number).
+  // A legend in a row below the title, so that it never covers data; it wraps into further rows
+  // where names do not fit, or beyond `most_in_a_row` names (0: any number).
   void UseLegendRow(int most_in_a_row = 0);
-  // Zero-width (dimmed) message in the middle of an empty plot.
+  // A dimmed message in the middle of an empty plot, which does not widen it.
   void SetEmptyMessage(const QString& message);
   virtual void RestyleData() {}
 
@@ -65,7 +65,7 @@ class Plot : public QCustomPlot {
 
   virtual void HoverAt(const QPointF& position) { Q_UNUSED(position); }
   virtual void HoverEnds() {}
-  // A press and release at the same place.
+  // Called for a press and release at the same position.
   virtual void ClickAt(const QPointF& position) { Q_UNUSED(position); }
 
  private:
@@ -75,7 +75,7 @@ class Plot : public QCustomPlot {
   QCPTextElement* title_;
   QString full_title_;
   QString reason_;
-  int most_in_a_row_ = -1;  // of the legend; -1: it has no row
+  int most_in_a_row_ = -1;  // of the legend; -1: no legend row
   QCPItemText* empty_message_ = nullptr;
   QString empty_text_;  // in one line
   QString file_stem_;

@@ -38,7 +38,7 @@ const QStringList& PlotFormats() {
 }
 
 void WritePlot(Plot& plot, const QString& path, const QString& format, const QSize& size) {
-  // The captions stay off the screen, whatever happens here.
+  // Hides the captions again on every exit.
   const struct Caption {
     Plot& plot;
     explicit Caption(Plot& captioned) : plot(captioned) { plot.ShowCaption(true); }

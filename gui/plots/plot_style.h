@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Colours that mean the same in every view: Viridis for values >= 0, blue (more) and red (less)
-// about exact zero for differences, one colour each for A and B, yellow for the gold passage.
+// Colours with one meaning in every view: Viridis for values >= 0, blue (more) and red (less)
+// around exact zero for differences, one colour each for A and B, yellow for the gold passage.
 #pragma once
 
 #include "gui/plots/custom_plot.h"
@@ -14,17 +14,17 @@ namespace midscope {
 
 QCPColorGradient ViridisGradient();
 QCPColorGradient DifferenceGradient();
-// What a cell without a value (NaN) is filled with.
+// The fill of a cell without a value (NaN).
 QColor NoValueColor();
 
 QColor SideColor(Side side);
 QColor GoldColor();
-// Of a line that is not of what is asked: grey, dotted.
+// Of a line that is not of the requested setting: grey, dotted.
 QPen OlderPen(double width);
 
-// Background, text, axes and grid of a plot out of the palette, so that dark and light both read.
+// Sets background, text, axes and grid from the palette, for dark and light.
 void ApplyPalette(QCustomPlot* plot, const QPalette& palette);
-// The palette of rendered files: light, whatever the desktop uses.
+// The palette of rendered files: always light.
 QPalette LightPalette();
 
 }  // namespace midscope

@@ -14,9 +14,9 @@ namespace midscope {
 namespace {
 
 constexpr int kLongestTickLabel = 14;
-constexpr int kLongestFlatLabel = 5;  // longer ones are turned, or they would cover each other
+constexpr int kLongestFlatLabel = 5;  // longer labels are rotated, so that they do not overlap
 
-// Places 0, 1, ... of an axis under their labels.
+// Ticks 0, 1, ... of an axis with their labels.
 class PlaceTicker : public QCPAxisTickerFixed {
  public:
   explicit PlaceTicker(QStringList labels) : labels_(std::move(labels)) {
@@ -77,7 +77,7 @@ RecordPlot::RecordPlot(QWidget* parent) : Plot(QString(), QStringLiteral("record
   scale_ = scaled.scale;
   for (QCPAxis* axis : {xAxis, yAxis}) axis->setSubTicks(false);
   Show(nullptr, "", {}, RecordForm::kHeatMap);
-  // Once more: the scale was not there when the base class did it.
+  // Repeated: the colour scale did not exist when the base class called it.
   ApplyPalette(this, palette());
 }
 
@@ -159,7 +159,8 @@ void RecordPlot::DrawMap() {
     }
   }
   QCPRange range = RangeOf(rows_);
-  // Both signs: centred on 0. Values of one sign (log-probabilities) from least to largest.
+  // Values of both signs: centred on 0. Values of one sign (log-probabilities): from least to
+  // largest.
   const bool signs = range.lower < 0 && range.upper > 0;
   if (signs) {
     const double extent = std::max(std::abs(range.lower), std::abs(range.upper));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Any array of two or more axes, as a heat map or as lines, from what its record says of it: names
-// and units of axes, labels, values. For records that have no plot of their own.
+// Any array of two or more axes as a heat map or as lines, from the record's names, units and
+// labels. For records that have no plot of their own.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ namespace midscope {
 
 enum class RecordForm { kHeatMap, kLines };
 
-// Whether a panel of its own draws records of that name.
+// Whether another panel draws records of that name.
 bool HasOwnPanel(const std::string& record);
 
-// Whether the array can be drawn: numbers over two axes or more, none of them empty.
+// Whether the array can be drawn: numeric, over two axes or more, none of them empty.
 bool IsPicture(const Record& record, const Array& array);
 
 class RecordPlot : public Plot {
@@ -25,8 +25,8 @@ class RecordPlot : public Plot {
  public:
   explicit RecordPlot(QWidget* parent = nullptr);
 
-  // The array's last two axes, [line, along], at `leading` places of those before; null or no
-  // picture: empty.
+  // The array's last two axes, [line, along], at the indices `leading` of those before; empty where
+  // it is null or can't be drawn.
   void Show(const Record* record, const std::string& array, const std::vector<int64_t>& leading,
             RecordForm form);
 

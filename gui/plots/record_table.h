@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The arrays of a record over one axis as a table: a row a place, a column an array.
+// The arrays of a record over one axis as a table: one row per index, one column per array.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -16,7 +16,7 @@ class RecordTable : public QAbstractTableModel {
  public:
   using QAbstractTableModel::QAbstractTableModel;
 
-  // All arrays over that axis alone; "": the single values. Null: an empty table.
+  // All arrays over that axis only; "": the single values. Null: an empty table.
   void Show(const Record* record, const std::string& axis);
 
   int rowCount(const QModelIndex& parent = {}) const override;
@@ -29,7 +29,7 @@ class RecordTable : public QAbstractTableModel {
   QStringList places_;
 };
 
-// The axes that the arrays of such a table are over.
+// The axes of the arrays of such a table.
 std::vector<std::string> TableAxes(const std::string& axis);
 
 }  // namespace midscope

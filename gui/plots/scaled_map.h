@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A map of colours with the scale that says what they mean.
+// A colour map with its colour scale.
 #pragma once
 
 #include "gui/plots/custom_plot.h"

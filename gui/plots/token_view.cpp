@@ -39,8 +39,8 @@ void TokenView::SetPrompt(const Record* prompt) {
 }
 
 QString TokenView::Layout(const Record& prompt) {
-  // Tokens' own texts are made for labels (\n for a line end): the prompt's text is what it is, and
-  // its tokens begin at bytes of it.
+  // Tokens' own texts are made for labels (\n for a line end). The shown text is the prompt's own;
+  // its tokens begin at byte offsets.
   const QVector<double> bytes = LastAxisRow(prompt, "token_begin", {});
   QString text = TextAttribute(prompt, "text");
   begins_.clear();
@@ -51,8 +51,8 @@ QString TokenView::Layout(const Record& prompt) {
     }
     return tokens_.join(QString());
   }
-  qsizetype unit = 0;  // UTF-16, as the editor counts
-  double byte = 0;     // UTF-8, as the record counts
+  qsizetype unit = 0;  // UTF-16 offset, as in QTextDocument
+  double byte = 0;     // UTF-8 offset, as in the record
   for (const double begin : bytes) {
     while (unit < text.size() && byte < begin) {
       const bool pair = text[unit].isHighSurrogate() && unit + 1 < text.size();

@@ -17,11 +17,11 @@ class TokenView : public QTextEdit {
   explicit TokenView(QWidget* parent = nullptr);
 
   void SetPrompt(const Record* prompt);
-  // One value a token.
+  // One value per token.
   void SetRow(const QVector<double>& row);
-  // Whose values they are, for the tooltip.
+  // The setting of the values, for the tooltip.
   void SetSource(const QString& source) { source_ = source; }
-  // First character of each token in the shown text, and the end of the last.
+  // First character of each token in the shown text, then the end of the last.
   const QVector<int>& begins() const { return begins_; }
   void SetMarkedKey(int64_t key);
   int64_t TokenAt(const QPoint& position) const;
@@ -36,7 +36,7 @@ class TokenView : public QTextEdit {
   void showEvent(QShowEvent* event) override;
 
  private:
-  // Sets begins_; the text to show.
+  // Sets begins_; returns the text to show.
   QString Layout(const Record& prompt);
   void Colour();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The engine's service (probes/engine/engine_service.h) for a window: replies are signals.
+// EngineService (probes/engine/engine_service.h) with replies as Qt signals.
 #pragma once
 
 #include <QObject>
@@ -19,17 +19,19 @@ class EngineWorker : public QObject {
   using RecordPointer = EngineService::RecordPointer;
 
   explicit EngineWorker(std::unique_ptr<Engine> engine);
-  // Cancels what is under way and waits for it.
+  // Cancels the running request and waits for it.
   ~EngineWorker() override;
 
-  // As those of EngineService.
+  // The same functions as EngineService's.
   quint64 Post(EngineRequest request, Side side = Side::kA);
   void Cancel(RequestKind kind, Side side) { service_->Cancel(kind, side); }
   void CancelAll() { service_->CancelAll(); }
-  void SetPatience(std::chrono::milliseconds patience) { service_->SetPatience(patience); }
+  void SetMaxFrameInterval(std::chrono::milliseconds interval) {
+    service_->SetMaxFrameInterval(interval);
+  }
 
  Q_SIGNALS:
-  // Emitted on the service's thread; connect with receivers of another thread to get them queued.
+  // Emitted on the service's thread; connections to receivers of another thread are queued.
   void Replied(midscope::EngineWorker::ReplyPointer reply);
   void Progressed(quint64 ticket, midscope::Progress progress);
   void Partial(quint64 ticket, midscope::EngineWorker::RecordPointer record);

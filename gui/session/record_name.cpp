@@ -12,7 +12,7 @@ namespace {
 
 constexpr qsizetype kLongestSetting = 60;
 
-// Settings differ at either end: the middle is left out.
+// Elided in the middle: settings differ at either end.
 QString Short(const QString& setting) {
   if (setting.size() <= kLongestSetting) return setting;
   constexpr qsizetype kEnd = kLongestSetting / 2;
@@ -29,12 +29,12 @@ RecordName NameOf(const Session& session, Side side, const Record* record) {
   name.text = name.full = letter;
   if (!record) return name;
   name.setting = SettingOf(*record);
-  // A file of `midscope probe` says it at the prompt.
+  // A file of `midscope probe` has it at the prompt.
   const Record* prompt = session.prompt();
   if (name.setting.isEmpty() && session.shows_file() && prompt) name.setting = SettingOf(*prompt);
   name.older = session.ShownAsOlder(side, *record);
   if (name.setting.isEmpty()) return name;
-  // First what matters: legends are cut at their end.
+  // The most important part first: legends are cut at their end.
   const QString form =
       name.older ? QObject::tr("%1, not of what is asked: %2") : QStringLiteral("%1: %2");
   name.text = form.arg(letter, Short(name.setting));
@@ -52,12 +52,12 @@ RecordName NameOfDifference(const RecordName& a, const RecordName& b) {
 }
 
 QString CaptionWith(const Session& session, const std::vector<RecordName>& names) {
-  QStringList parts = {SubjectCaption(session.provenance(), session.prompt())};
+  QStringList parts = {PromptRequestCaption(session.provenance(), session.prompt())};
   for (const RecordName& name : names) parts << name.full;
   return parts.join(QStringLiteral("; "));
 }
 
-QString SubjectCaption(const Provenance& provenance, const Record* prompt) {
+QString PromptRequestCaption(const Provenance& provenance, const Record* prompt) {
   QStringList parts;
   const auto add = [&parts](const QString& text) {
     if (!text.isEmpty()) parts << text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads samples of a file of results on a thread of its own. The newest choice wins: one that waits
-// is replaced, and what was asked before it comes back only where its read had begun.
+// Reads samples of a file of results on a thread of its own. A newer choice supersedes a waiting
+// one; an older reply arrives only where its reading had begun.
 #pragma once
 
 #include <QObject>
@@ -17,11 +17,11 @@ class SampleReader : public QObject {
 
  public:
   struct Reply {
-    std::shared_ptr<const SampleView> view;  // whose sample it is
+    std::shared_ptr<const SampleView> view;  // the file of the sample
     SampleChoice choice;
     std::vector<Record> records;
     double milliseconds = 0;
-    QString failure;  // empty: there is none
+    QString failure;  // empty: none
   };
   using ReplyPointer = std::shared_ptr<const Reply>;
 

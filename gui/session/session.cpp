@@ -12,20 +12,20 @@
 namespace midscope {
 namespace {
 
-constexpr int kRestMilliseconds = 350;
+constexpr int kReleaseMilliseconds = 350;
 constexpr int kPauseMilliseconds = 150;
 
 }  // namespace
 
 Session::Session(std::unique_ptr<Engine> engine, QObject* parent)
     : QObject(parent), worker_(std::move(engine)) {
-  rest_.setSingleShot(true);
-  rest_.setInterval(kRestMilliseconds);
-  connect(&rest_, &QTimer::timeout, this, &Session::Rest);
-  pause_.setSingleShot(true);
-  pause_.setInterval(kPauseMilliseconds);
-  connect(&pause_, &QTimer::timeout, this, &Session::Pause);
-  // Always queued: a replaced request is answered from within Post, before its ticket is known.
+  release_timer_.setSingleShot(true);
+  release_timer_.setInterval(kReleaseMilliseconds);
+  connect(&release_timer_, &QTimer::timeout, this, &Session::OnReleased);
+  pause_timer_.setSingleShot(true);
+  pause_timer_.setInterval(kPauseMilliseconds);
+  connect(&pause_timer_, &QTimer::timeout, this, &Session::OnPaused);
+  // Queued, because Post replies to superseded requests before it returns the new ticket.
   connect(&worker_, &EngineWorker::Replied, this, &Session::OnReply, Qt::QueuedConnection);
   connect(&worker_, &EngineWorker::Partial, this, &Session::OnPartial, Qt::QueuedConnection);
   connect(
@@ -71,35 +71,35 @@ quint64 Session::Post(EngineRequest request, Side side) {
   return ticket;
 }
 
-void Session::Open(const OpenRequest& request, std::optional<Subject> subject) {
+void Session::Open(const OpenRequest& request, std::optional<PromptRequest> prompt_request) {
   CancelEverything();
-  if (subject) subject_ = std::move(subject);
-  subject_waits_ = subject_.has_value();
+  if (prompt_request) prompt_request_ = std::move(prompt_request);
+  prompt_request_waits_ = prompt_request_.has_value();
   opening_ = true;
   valid_from_ = Post(request);
 }
 
-void Session::SetSubject(const Subject& subject) {
-  subject_ = subject;
-  subject_waits_ = true;
-  if (model_ && !opening_) PostSubject();
+void Session::SetPrompt(const PromptRequest& prompt_request) {
+  prompt_request_ = prompt_request;
+  prompt_request_waits_ = true;
+  if (model_ && !opening_) PostPrompt();
 }
 
-void Session::PostSubject() {
-  subject_waits_ = false;
+void Session::PostPrompt() {
+  prompt_request_waits_ = false;
   CancelEverything();
   LeaveFile();
-  valid_from_ = Post(*subject_);
+  valid_from_ = Post(*prompt_request_);
 }
 
-void Session::TellSides() {
+void Session::EmitSideChanges() {
   for (const Side side : {Side::kA, Side::kB}) {
     Q_EMIT FullRunChanged(side);
     Q_EMIT SideChanged(side);
   }
 }
 
-bool Session::ChangeSide(Side side, const SideState& next, bool moving) {
+bool Session::ChangeSide(Side side, const SideState& next, bool dragging) {
   SideState& own = state(side);
   const bool others = own.settled != next.settled || own.records != next.records;
   const quint64 shown = own.shown_ticket;
@@ -107,8 +107,8 @@ bool Session::ChangeSide(Side side, const SideState& next, bool moving) {
   own = next;
   own.shown_ticket = shown;
   if (same) return others;
-  worker_.Cancel(RequestKind::kLook, side);
-  if (!moving || own.settled) worker_.Cancel(RequestKind::kWhatIf, side);
+  worker_.Cancel(RequestKind::kCaptureRun, side);
+  if (!dragging || own.settled) worker_.Cancel(RequestKind::kWhatIf, side);
   return others;
 }
 
@@ -119,16 +119,16 @@ void Session::CancelMeans() {
 
 void Session::CancelEverything() {
   asked_ticket_ = 0;
-  pause_.stop();
-  rest_.stop();
+  pause_timer_.stop();
+  release_timer_.stop();
   worker_.CancelAll();
 }
 
-void Session::SetSettings(const Intervention& a, const Intervention& b, bool moving) {
-  const bool was_dragging = std::exchange(dragging_, moving);
+void Session::SetSettings(const Intervention& a, const Intervention& b, bool dragging) {
+  const bool was_dragging = std::exchange(dragging_, dragging);
   const SideState old[] = {a_, b_};
   const auto find = [&old](const Intervention& wanted, const SideState& own) {
-    // Pinning and swapping move results along with their setting.
+    // Pinning and swapping move results together with their setting.
     for (const SideState& known : old) {
       if (known.setting == wanted && known.settled) return known;
     }
@@ -143,38 +143,38 @@ void Session::SetSettings(const Intervention& a, const Intervention& b, bool mov
     const bool b_was_there = differs();
     const bool a_asks = a_.setting != a;
     const bool b_asks = b_.setting != b;
-    const bool others_a = ChangeSide(Side::kA, find(a, a_), moving);
-    const bool others_b = ChangeSide(Side::kB, find(b, b_), moving);
+    const bool others_a = ChangeSide(Side::kA, find(a, a_), dragging);
+    const bool others_b = ChangeSide(Side::kB, find(b, b_), dragging);
     if (ready()) {
       if (a_asks && !a_.settled) RequestWhatIf(Side::kA);
       if ((b_asks || !b_was_there) && !b_.settled && differs()) RequestWhatIf(Side::kB);
     }
     Q_EMIT SettingsChanged();
-    // A drag brings a call for each pixel: only what changes is drawn again.
-    if (!moving || others_a || others_b || b_was_there != differs()) TellSides();
+    // While a slider is dragged, this is called once per pixel: only changed views are redrawn.
+    if (!dragging || others_a || others_b || b_was_there != differs()) EmitSideChanges();
     Q_EMIT MeansChanged();
-  } else if (was_dragging && !moving && AnyOlder()) {
-    TellSides();
+  } else if (was_dragging && !dragging && AnyOlder()) {
+    EmitSideChanges();
   }
-  (moving ? rest_ : pause_).stop();
-  (moving ? pause_ : rest_).start();
+  (dragging ? release_timer_ : pause_timer_).stop();
+  (dragging ? pause_timer_ : release_timer_).start();
 }
 
-void Session::Pause() {
+void Session::OnPaused() {
   if (!ready()) return;
-  if (!a_.settled) RequestLook(Side::kA);
-  if (differs() && !b_.settled) RequestLook(Side::kB);
+  if (!a_.settled) RequestCaptureRun(Side::kA);
+  if (differs() && !b_.settled) RequestCaptureRun(Side::kB);
 }
 
-void Session::Rest() {
-  Pause();
+void Session::OnReleased() {
+  OnPaused();
   RequestMeans();
 }
 
-void Session::RequestLook(Side side) {
+void Session::RequestCaptureRun(Side side) {
   CancelMeans();
-  worker_.Cancel(RequestKind::kLook, side);
-  LookRequest request;
+  worker_.Cancel(RequestKind::kCaptureRun, side);
+  CaptureRunRequest request;
   request.place = place_;
   request.intervention = state(side).setting;
   request.channels = {channel_};
@@ -212,10 +212,10 @@ void Session::RequestMeans() {
 }
 
 void Session::RequestEverything() {
-  RequestLook(Side::kA);
+  RequestCaptureRun(Side::kA);
   RequestWhatIf(Side::kA);
   if (differs()) {
-    RequestLook(Side::kB);
+    RequestCaptureRun(Side::kB);
     RequestWhatIf(Side::kB);
   }
   RequestMeans();
@@ -225,7 +225,7 @@ void Session::Resume() {
   if (!ready()) return;
   for (const Side side : {Side::kA, Side::kB}) {
     if (side == Side::kB && !differs()) break;
-    if (!state(side).settled) RequestLook(side);
+    if (!state(side).settled) RequestCaptureRun(side);
     const Record* outcome = record(side, "outcome");
     if (!outcome || !IsAsked(side, *outcome)) RequestWhatIf(side);
   }
@@ -244,17 +244,17 @@ void Session::SetPlace(size_t place) {
   const bool outcome_a = has_outcome(Side::kA);
   const bool outcome_b = has_outcome(Side::kB);
   for (SideState* side : {&a_, &b_}) {
-    // The outcome is of all places; everything else is of the prompt that was left.
+    // The outcome is over all places; all other records are of the previous prompt.
     std::erase_if(side->records, [](const auto& entry) { return entry.first != "outcome"; });
     side->settled = false;
   }
   Q_EMIT PromptsChanged();
-  TellSides();
-  RequestLook(Side::kA);
+  EmitSideChanges();
+  RequestCaptureRun(Side::kA);
   valid_from_ = pending_.rbegin()->first;
   if (!outcome_a) RequestWhatIf(Side::kA);
   if (differs()) {
-    RequestLook(Side::kB);
+    RequestCaptureRun(Side::kB);
     if (!outcome_b) RequestWhatIf(Side::kB);
   }
   RequestMeans();
@@ -264,23 +264,23 @@ void Session::SetChannel(int64_t channel) {
   wanted_channel_ = channel;
   if (channel == channel_) return;
   channel_ = channel;
-  // What-ifs bring a channel along at once where every layer is kept.
+  // What-ifs include the new channel where every layer is kept.
   if (ready()) {
     RequestWhatIf(Side::kA);
     if (differs()) RequestWhatIf(Side::kB);
   }
-  LookAgain();
+  RepeatCaptureRuns();
 }
 
 void Session::SetProbeOptions(const std::string& json) {
   probe_options_ = json;
-  LookAgain();
+  RepeatCaptureRuns();
 }
 
-void Session::LookAgain() {
+void Session::RepeatCaptureRuns() {
   if (!ready()) return;
-  RequestLook(Side::kA);
-  if (differs()) RequestLook(Side::kB);
+  RequestCaptureRun(Side::kA);
+  if (differs()) RequestCaptureRun(Side::kB);
   RequestMeans();
 }
 
@@ -297,7 +297,7 @@ void Session::Cancel() {
   CancelEverything();
   stopped_ = true;
   dragging_ = false;
-  if (AnyOlder()) TellSides();
+  if (AnyOlder()) EmitSideChanges();
 }
 
 bool Session::IsAsked(Side side, const Record& record) const {
@@ -333,7 +333,7 @@ bool Session::AnyOlder() const {
   return false;
 }
 
-// What is compared with the other side's partial mean; null where that is whole or not there.
+// Means over the samples of the other side's partial mean; null where that is complete or missing.
 const Session::MeansEntry* Session::BesideOf(Side side) const {
   if (!differs()) return nullptr;
   const auto other = means_.find(state(side == Side::kA ? Side::kB : Side::kA).text);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is being looked at: a model, a subject, two settings A and B, and the records that belong to
-// them. Asks the engine for what is missing, in the order in which eyes need it, and tells the
-// panels what has come. Knows no widget.
+// The state behind the panels: a model, a prompt request, two settings A and B, and their records.
+// Requests missing records from the engine and emits signals when they arrive; replies are ordered
+// by visual priority. Uses no widgets.
 //
-// A new setting is answered by a what-if at once, which brings the score map and the hidden channel
-// along where all layers are kept; when a hand that still holds a knob pauses, full runs follow
-// (all other records), and when it rests the means over samples do.
+// A new setting is answered by a what-if at once, which includes the score map and the hidden
+// channel where all layers are kept. Capture runs (all other records) follow when a dragged slider
+// pauses, means over samples when it is released.
 #pragma once
 
 #include <QObject>
@@ -32,73 +32,75 @@ class Session : public QObject {
  public:
   explicit Session(std::unique_ptr<Engine> engine, QObject* parent = nullptr);
 
-  // Opens another model; what is on the screen stays until that is done, and where it fails.
-  // `subject`: what it is asked then; without: what was asked before.
-  void Open(const OpenRequest& request, std::optional<Subject> subject = std::nullopt);
-  // Kept until a model is open.
-  void SetSubject(const Subject& subject);
-  // `moving`: the hand is still on a knob; what takes long waits until it is not.
-  void SetSettings(const Intervention& a, const Intervention& b, bool moving);
-  // Index into the subject's prompts; until then it is the middle one.
+  // Opens another model. The records on the screen remain until it is open, and if opening fails.
+  // `prompt_request`: the prompt to run then; without it: the previous one.
+  void Open(const OpenRequest& request, std::optional<PromptRequest> prompt_request = std::nullopt);
+  // Stored until a model is open.
+  void SetPrompt(const PromptRequest& prompt_request);
+  // `dragging`: a slider is being dragged; capture runs and means are postponed.
+  void SetSettings(const Intervention& a, const Intervention& b, bool dragging);
+  // Index into the prompts of the prompt request. Default: the middle one.
   void SetPlace(size_t place);
-  // The same for the prompts that the next subject brings.
+  // The same for the prompts of the next prompt request.
   void PreferPlace(size_t place) {
     place_ = place;
     place_chosen_ = true;
   }
   void SetChannel(int64_t channel);
-  // Samples of the means; 0: no means.
+  // Number of samples of the means; 0: no means.
   void SetSamples(int64_t samples);
-  // Of the full runs from now on, those of the settings on the screen among them, which are made
-  // again (LookRequest::probe_options).
+  // Options of all further capture runs, and repeats those of the shown settings
+  // (CaptureRunRequest::probe_options).
   void SetProbeOptions(const std::string& json);
   void Cancel();
-  // Shows records read from a file instead of a model's; where the file has samples, the first one
-  // of them, which comes a little later (SampleShown).
+  // Shows records of a file instead of a model's. Of a file with samples, the first sample is read
+  // asynchronously (SampleShown).
   void ShowFile(const RunFile& file, std::shared_ptr<const SampleView> samples = nullptr);
-  // Shows another sample of the file; the newest choice wins. Does nothing where there is none.
+  // Reads another sample of the file; a newer choice supersedes a waiting one. No effect where the
+  // file has no samples.
   void ChooseSample(const SampleChoice& choice);
-  // A line over places that the outcome is drawn beside (data/published/published_record.h);
-  // nothing: none.
+  // A published line drawn with the outcome (data/published/published_record.h); nullopt: none.
   void SetReference(std::optional<Record> reference);
 
-  // Records of the file that is shown; empty where a model's are.
+  // Records of the shown file; empty for a model's.
   const std::vector<Record>& file_records() const { return file_records_; }
   // Whether a file is shown, with samples or without.
   bool shows_file() const { return sample_reader_ || !file_records_.empty(); }
   // The file's samples; null where it has none, or a model's records are shown.
   const SampleView* sample_view() const;
   const SampleChoice& sample_choice() const { return sample_choice_; }
-  // How long the sample on the screen took to read.
+  // Reading time of the shown sample.
   double sample_milliseconds() const { return sample_milliseconds_; }
-  // Of what is shown, in full where it can be told: "kv:pairs=10"; "" for own text.
+  // The task of the shown records, with all parameters where it is known: "kv:pairs=10"; "" for own
+  // text.
   const std::string& task() const { return task_; }
   const std::optional<ModelSummary>& model() const { return model_; }
   const Provenance& provenance() const { return provenance_; }
   const std::vector<Record>& prompts() const { return prompts_; }
-  // What the prompts on the screen were made from; nothing: no prompt of a model is on the screen.
-  const std::optional<Subject>& shown_subject() const { return shown_subject_; }
+  // The request of the prompts on the screen; nullopt: no prompts of a model are shown.
+  const std::optional<PromptRequest>& shown_prompt_request() const { return shown_prompt_request_; }
   const Record* prompt() const;
   size_t place() const { return place_; }
   int64_t channel() const { return channel_; }
   int64_t samples() const { return samples_; }
   const std::string& probe_options() const { return probe_options_; }
-  // What is asked for. What made the numbers on the screen is written on their records
+  // The requested setting. Records have the setting that made them as attributes
   // (probes/base/record_origin.h, gui/session/record_name.h).
   const Intervention& setting(Side side) const { return state(side).setting; }
-  // By record name (probes/engine/engine.h); null where it has not come, or B is the same as A.
+  // By record name (probes/engine/engine.h); null where it has not arrived, or B equals A.
   const Record* record(Side side, const std::string& name) const;
-  // The names of all that have come, sorted.
+  // The names of all records that have arrived, sorted.
   std::vector<std::string> record_names(Side side) const;
-  // Whether the record is of what is asked: the side's setting, the prompt on the screen, the model
-  // that is open. Of a file's records: always.
+  // Whether the record is of the requested setting, the shown prompt and the open model. Of a
+  // file's records: always true.
   bool IsAsked(Side side, const Record& record) const;
-  // Whether panels mark the record as older than what is asked. While a knob is dragged, the
-  // newest what-if's records are one step behind and are not marked.
+  // Whether panels mark the record as older than the request. While a slider is dragged, records of
+  // the newest what-if are one step behind and are not marked.
   bool ShownAsOlder(Side side, const Record& record) const;
-  // Whether full runs of the side's setting have come.
+  // Whether the capture run of the side's setting is complete.
   bool settled(Side side) const { return state(side).settled; }
-  // Whether what-ifs bring the score map and hidden channels along, so that these follow the hand.
+  // Whether what-ifs include the score map and hidden channels, so that these update while a slider
+  // is dragged.
   bool follows(Side side) const { return state(side).follows; }
   // Of a file: whether it has records of B.
   bool differs() const { return shows_file() ? !b_.records.empty() : a_.setting != b_.setting; }
@@ -106,45 +108,45 @@ class Session : public QObject {
   struct Means {
     OutcomeSeries series;
     bool complete = false;
-    // Over as many samples as the other side's partial mean is, not over all that there are.
+    // over the samples of the other side's partial mean only
     bool beside = false;
   };
   // While the other side's mean is partial: over the same samples, where they are known.
   std::optional<Means> MeansOf(Side side, Measure measure) const;
-  // What a file of results holds: records of what is asked, under the names that they have on
-  // themselves. Others are named in `left_out`, a line for each setting that they are of.
+  // The records to store: those of the requested settings, under their own names. Others are listed
+  // in `left_out`, one line per setting.
   struct ScreenRecords {
     std::vector<Record> records;
     QStringList left_out;
   };
   ScreenRecords RecordsOnScreen() const;
 
-  // Whether replies are awaited or the hand's rest is.
-  bool asked_and_waiting() const { return !pending_.empty() || rest_.isActive(); }
+  // Whether replies are awaited or the release delay is running.
+  bool asked_and_waiting() const { return !pending_.empty() || release_timer_.isActive(); }
 
   EngineWorker& worker() { return worker_; }
-  // How long the hand must rest before full runs begin.
-  void SetRestTime(int milliseconds) { rest_.setInterval(milliseconds); }
-  // How long a hand that holds a knob must pause before the full runs of where it is begin.
-  void SetPauseTime(int milliseconds) { pause_.setInterval(milliseconds); }
+  // Time without a change after which means (and missing capture runs) are requested.
+  void SetReleaseDelay(int milliseconds) { release_timer_.setInterval(milliseconds); }
+  // Time without a change during a drag after which capture runs are requested.
+  void SetPauseDelay(int milliseconds) { pause_timer_.setInterval(milliseconds); }
 
  Q_SIGNALS:
   void ModelChanged();
   void PromptsChanged();
   void SettingsChanged();
-  // Records of a side came or went: attention and outcome with every what-if.
+  // Records of a side were added or removed: attention and outcome with every what-if.
   void SideChanged(midscope::Side side);
-  // Records of a side's full run came or went (score map, hidden channels), or are of an older
-  // setting from now on.
+  // Records of a side's capture run (score map, hidden channels) were added or removed, or now
+  // belong to an older setting.
   void FullRunChanged(midscope::Side side);
-  // A what-if brought a side's score map and hidden channels along.
+  // A what-if replaced a side's score map and hidden channels.
   void Followed(midscope::Side side);
   void MeansChanged();
-  // A file with samples was opened or left.
+  // A file with samples was opened or closed.
   void SampleFileChanged();
   void SampleShown();
   void ReferenceChanged();
-  // `what` in words while something other than a what-if is wanted; empty: at rest.
+  // `what` describes the running request, other than what-ifs; empty: none.
   void BusyChanged(const QString& what);
   void Progressed(const midscope::Progress& progress);
   void WhatIfTimed(const midscope::WhatIfCost& cost);
@@ -170,33 +172,33 @@ class Session : public QObject {
   const SideState& state(Side side) const { return side == Side::kA ? a_ : b_; }
   SideState& state(Side side) { return side == Side::kA ? a_ : b_; }
   quint64 Post(EngineRequest request, Side side = Side::kA);
-  void PostSubject();
-  void RequestLook(Side side);
-  void LookAgain();
+  void PostPrompt();
+  void RequestCaptureRun(Side side);
+  void RepeatCaptureRuns();
   void RequestWhatIf(Side side);
   void RequestMeans();
   void RequestEverything();
-  // Goes on with what is missing, after a request that changed nothing.
+  // Requests missing records, after a request that changed nothing.
   void Resume();
-  // Whether the engine has the prompts that are on the screen.
+  // Whether the engine has the prompts on the screen.
   bool ready() const { return model_ && !opening_ && !prompts_.empty(); }
   bool AnyOlder() const;
   // Whether a request of that kind has no reply yet.
   bool Awaits(RequestKind kind) const;
   void CollectSide(Side side, ScreenRecords& screen) const;
   void CollectMeans(std::vector<Record>& records) const;
-  void Pause();
-  void Rest();
-  // True where the records on the screen are others from now on.
-  bool ChangeSide(Side side, const SideState& next, bool moving);
-  void TellSides();
+  void OnPaused();
+  void OnReleased();
+  // Returns true where the records on the screen are replaced.
+  bool ChangeSide(Side side, const SideState& next, bool dragging);
+  void EmitSideChanges();
 
   void OnReply(const EngineWorker::ReplyPointer& reply);
   void OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record);
   void OnFailed(const EngineReply& reply);
   void OnOpen(const EngineReply& reply);
-  void OnSubject(const EngineReply& reply);
-  void OnLook(const EngineReply& reply);
+  void OnPrompt(const EngineReply& reply);
+  void OnCaptureRun(const EngineReply& reply);
   void OnWhatIf(const EngineReply& reply);
   void OnMeans(const EngineReply& reply);
   const MeansEntry* BesideOf(Side side) const;
@@ -211,12 +213,12 @@ class Session : public QObject {
 
   std::optional<ModelSummary> model_;
   Provenance provenance_;
-  std::optional<Subject> subject_;
-  std::optional<Subject> shown_subject_;
-  bool subject_waits_ = false;
-  bool opening_ = false;   // a model; `model_` is the one before
-  bool stopped_ = false;   // by Cancel, since the last request
-  bool dragging_ = false;  // a knob
+  std::optional<PromptRequest> prompt_request_;
+  std::optional<PromptRequest> shown_prompt_request_;
+  bool prompt_request_waits_ = false;
+  bool opening_ = false;   // a model is being opened; `model_` is the previous one
+  bool stopped_ = false;   // cancelled since the last request
+  bool dragging_ = false;  // a slider is being dragged
   std::vector<Record> prompts_;
   std::vector<Record> file_records_;
   std::unique_ptr<SampleReader> sample_reader_;  // null: no file with samples
@@ -225,7 +227,7 @@ class Session : public QObject {
   std::string task_;
   size_t place_ = 0;
   bool place_chosen_ = false;
-  int64_t wanted_channel_ = 100;  // a narrower model shows its last one
+  int64_t wanted_channel_ = 100;  // a narrower model shows its last channel
   int64_t channel_ = 100;
   int64_t samples_ = 20;
   std::string probe_options_ = "{}";
@@ -233,18 +235,18 @@ class Session : public QObject {
   SideState b_;
   std::shared_ptr<const Record> reference_;   // null: none
   std::map<std::string, MeansEntry> means_;   // by the setting's text
-  std::vector<std::string> asked_means_;      // settings of the comparison under way
-  std::map<std::string, MeansEntry> beside_;  // others, over the samples that it has done
+  std::vector<std::string> asked_means_;      // settings of the running comparison
+  std::map<std::string, MeansEntry> beside_;  // other settings, over the samples done so far
   quint64 asked_ticket_ = 0;
-  quint64 valid_from_ = 0;  // replies to older tickets are about another prompt
+  quint64 valid_from_ = 0;  // replies to older tickets are of a previous prompt
   struct Pending {
     RequestKind kind = RequestKind::kOpen;
     Side side = Side::kA;
   };
   std::map<quint64, Pending> pending_;
   QString busy_;
-  QTimer pause_;
-  QTimer rest_;
+  QTimer pause_timer_;
+  QTimer release_timer_;
   EngineWorker worker_;
 };
 

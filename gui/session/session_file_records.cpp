@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the session does with the records of a file, and with those of its samples.
+// Session: records of a file and of its samples.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr quint64 kNoTicket = ~quint64{0};
 
-// A file of another version may hold a term that this one does not know: its pictures still show.
+// A file of another version may have an unknown term: its plots are still shown.
 Intervention SettingOrNone(const std::string& text) {
   try {
     return ParseIntervention(text);
@@ -24,7 +24,7 @@ Intervention SettingOrNone(const std::string& text) {
   }
 }
 
-// A sweep's plan says it, the window writes it at the prompt; "" where neither is there.
+// From a sweep's plan, or from the prompt record that the window writes; "" for neither.
 std::string TaskOf(const RunFile& file) {
   const nlohmann::json plan = nlohmann::json::parse(file.plan_json, nullptr, false);
   if (plan.is_object() && plan.contains("task") && plan["task"].is_string()) return plan["task"];
@@ -45,7 +45,7 @@ void Session::LeaveFile() {
   Q_EMIT SampleFileChanged();
 }
 
-// Puts a record of a file where the panels look for it.
+// Adds a record of a file to the side that panels read it from.
 void Session::TakeRecord(const Record& record) {
   const QString text = TextAttribute(record, "intervention");
   if (record.name == "prompt") {
@@ -72,8 +72,8 @@ void Session::ShowFile(const RunFile& file, std::shared_ptr<const SampleView> sa
   model_.reset();
   opening_ = false;
   provenance_ = file.provenance;
-  subject_.reset();
-  shown_subject_.reset();
+  prompt_request_.reset();
+  shown_prompt_request_.reset();
   prompts_.clear();
   means_.clear();
   reference_.reset();
@@ -94,7 +94,7 @@ void Session::ShowFile(const RunFile& file, std::shared_ptr<const SampleView> sa
   Q_EMIT ModelChanged();
   Q_EMIT PromptsChanged();
   Q_EMIT SettingsChanged();
-  TellSides();
+  EmitSideChanges();
   Q_EMIT MeansChanged();
   Q_EMIT ReferenceChanged();
   Q_EMIT SampleFileChanged();
@@ -108,7 +108,7 @@ void Session::ChooseSample(const SampleChoice& choice) {
 
 void Session::OnSample(const SampleReader::ReplyPointer& reply) {
   if (!sample_reader_ || reply->view != sample_reader_->view()) return;
-  if (!(reply->choice == sample_choice_)) return;  // a newer one is on its way
+  if (!(reply->choice == sample_choice_)) return;  // superseded
   if (!reply->failure.isEmpty()) {
     Q_EMIT Failed(reply->failure);
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the session does with what the engine's thread sends back.
+// Session: replies of the engine.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -18,9 +18,9 @@ QString BusyText(RequestKind kind) {
   switch (kind) {
     case RequestKind::kOpen:
       return Session::tr("Opening the model");
-    case RequestKind::kSubject:
+    case RequestKind::kPrompt:
       return Session::tr("Making the prompts");
-    case RequestKind::kLook:
+    case RequestKind::kCaptureRun:
       return Session::tr("Full run");
     case RequestKind::kCompare:
       return Session::tr("Means over samples");
@@ -30,18 +30,18 @@ QString BusyText(RequestKind kind) {
   return Session::tr("What-if");
 }
 
-// How many samples a setting's means are over.
+// Number of samples of a setting's means.
 double SamplesIn(const Record& record, size_t setting) {
   const double samples = ValueAt(record, "samples", {static_cast<int64_t>(setting)});
   return std::isnan(samples) ? 0 : samples;
 }
 
-// In full, so that defaults can be read off it.
+// With all parameters, so that defaults can be read from it.
 std::string TaskOrEmpty(const std::string& task) {
   try {
     return task.empty() ? "" : TaskInFull(task);
   } catch (const Error&) {
-    return task;  // of an engine that knows more tasks
+    return task;  // a task that only the engine knows
   }
 }
 
@@ -49,10 +49,10 @@ std::string TaskOrEmpty(const std::string& task) {
 
 void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
   pending_.erase(reply->ticket);
-  // Models and prompts that the engine has taken are its own from then on, whatever was asked
-  // since.
+  // Models and prompts that the engine has accepted are in effect, even if the request was
+  // superseded.
   const bool taken = reply->outcome.end == JobEnd::kDone && !shows_file() &&
-                     (reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kSubject);
+                     (reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kPrompt);
   const bool about_this_prompt = reply->ticket >= valid_from_ || taken;
   switch (reply->outcome.end) {
     case JobEnd::kFailed:
@@ -67,11 +67,11 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
         case RequestKind::kOpen:
           OnOpen(*reply);
           break;
-        case RequestKind::kSubject:
-          OnSubject(*reply);
+        case RequestKind::kPrompt:
+          OnPrompt(*reply);
           break;
-        case RequestKind::kLook:
-          OnLook(*reply);
+        case RequestKind::kCaptureRun:
+          OnCaptureRun(*reply);
           break;
         case RequestKind::kWhatIf:
           OnWhatIf(*reply);
@@ -90,14 +90,14 @@ void Session::OnFailed(const EngineReply& reply) {
   Q_EMIT Failed(QString::fromStdString(reply.outcome.why));
   switch (reply.kind) {
     case RequestKind::kOpen:
-    case RequestKind::kSubject:
+    case RequestKind::kPrompt:
       opening_ = Awaits(RequestKind::kOpen);
-      // The engine has what it had before, which is on the screen.
+      // The engine keeps its previous state, which is on the screen.
       Resume();
       break;
-    case RequestKind::kLook:
+    case RequestKind::kCaptureRun:
     case RequestKind::kWhatIf:
-      if (AnyOlder()) TellSides();
+      if (AnyOlder()) EmitSideChanges();
       break;
     case RequestKind::kCompare:
       break;
@@ -117,7 +117,7 @@ void Session::OnOpen(const EngineReply& reply) {
   channel_ =
       std::clamp<int64_t>(wanted_channel_, 0, std::max<int64_t>(model_->config.hidden - 1, 0));
   prompts_.clear();
-  shown_subject_.reset();
+  shown_prompt_request_.reset();
   means_.clear();
   for (SideState* side : {&a_, &b_}) {
     side->records.clear();
@@ -125,46 +125,46 @@ void Session::OnOpen(const EngineReply& reply) {
   }
   Q_EMIT ModelChanged();
   Q_EMIT PromptsChanged();
-  TellSides();
+  EmitSideChanges();
   Q_EMIT MeansChanged();
-  if (subject_waits_ && !stopped_ && !opening_) PostSubject();
+  if (prompt_request_waits_ && !stopped_ && !opening_) PostPrompt();
 }
 
-void Session::OnSubject(const EngineReply& reply) {
+void Session::OnPrompt(const EngineReply& reply) {
   prompts_ = reply.records;
-  shown_subject_ = std::get<Subject>(reply.request);
-  task_ = TaskOrEmpty(std::get<Subject>(reply.request).task);
-  // The middle of the context is what this is about: there the first picture is taken.
+  shown_prompt_request_ = std::get<PromptRequest>(reply.request);
+  task_ = TaskOrEmpty(std::get<PromptRequest>(reply.request).task);
+  // The default is the middle place: the loss in the middle is what is studied.
   if (!place_chosen_ || place_ >= prompts_.size()) place_ = prompts_.size() / 2;
   a_.records.clear();
   b_.records.clear();
   a_.settled = b_.settled = false;
   means_.clear();
   Q_EMIT PromptsChanged();
-  TellSides();
+  EmitSideChanges();
   Q_EMIT MeansChanged();
-  const bool others_follow = Awaits(RequestKind::kSubject) || Awaits(RequestKind::kOpen);
+  const bool others_follow = Awaits(RequestKind::kPrompt) || Awaits(RequestKind::kOpen);
   if (!prompts_.empty() && !stopped_ && !others_follow) RequestEverything();
 }
 
-void Session::OnLook(const EngineReply& reply) {
+void Session::OnCaptureRun(const EngineReply& reply) {
   SideState& side = state(reply.side);
-  // The setting may have moved on while the run was under way.
-  const auto& request = std::get<LookRequest>(reply.request);
+  // The setting may have changed during the run.
+  const auto& request = std::get<CaptureRunRequest>(reply.request);
   if (request.intervention != side.setting || request.place != place_) return;
-  // Records of probes that no longer run go.
+  // Removes records of probes that no longer run.
   std::erase_if(side.records, [](const auto& entry) { return entry.first != "outcome"; });
   for (const Record& record : reply.records) {
     side.records[record.name] = std::make_shared<Record>(record);
   }
   side.settled = true;
   for (const std::string& why : reply.failures) Q_EMIT Failed(QString::fromStdString(why));
-  // The map first: the attention's first head is marked in it.
+  // Signal order: the map first, because the attention's first head is marked in it.
   Q_EMIT FullRunChanged(reply.side);
   Q_EMIT SideChanged(reply.side);
 }
 
-// Whether the record has the channel that is shown, and what the side has does not.
+// Whether the record has the shown channel and the side's present record does not.
 bool Session::HasOtherChannel(const SideState& side, const Record& record) const {
   const auto channel = static_cast<double>(channel_);
   const auto known = side.records.find("hidden_channels");
@@ -179,8 +179,8 @@ void Session::OnWhatIf(const EngineReply& reply) {
   const auto& request = std::get<WhatIfRequest>(reply.request);
   side.follows = false;
   for (const Record& record : reply.records) {
-    // The attention of a full run is not replaced by the same numbers, nor by another place's. Its
-    // hidden channels are where another channel is asked for.
+    // Records of a complete capture run are not replaced by a what-if's equal numbers or another
+    // place's; its hidden channels are, where another channel is requested.
     const bool outcome = record.name == "outcome";
     const bool channel = record.name == "hidden_channels" && HasOtherChannel(side, record);
     if (!outcome && ((side.settled && !channel) || request.place != place_)) continue;
@@ -194,7 +194,7 @@ void Session::OnWhatIf(const EngineReply& reply) {
 
 void Session::StoreMeans(const std::shared_ptr<const Record>& record, bool complete) {
   for (size_t i = 0; i < asked_means_.size(); ++i) {
-    // A comparison that begins does not take away what an earlier one left of more samples.
+    // A new comparison does not remove an earlier one over more samples.
     const auto known = means_.find(asked_means_[i]);
     if (!complete && known != means_.end() &&
         SamplesIn(*known->second.record, known->second.index) > SamplesIn(*record, i)) {
@@ -252,7 +252,8 @@ void Session::CollectSide(Side side, ScreenRecords& screen) const {
   }
 }
 
-// Means of A and B may lie in one record or in two; what else a record holds is not on the screen.
+// Means of A and B may be in one record or in two; other settings of a record are not on the
+// screen.
 void Session::CollectMeans(std::vector<Record>& records) const {
   for (const Side side : {Side::kA, Side::kB}) {
     if (side == Side::kB && !differs()) break;

@@ -8,7 +8,7 @@
 namespace midscope {
 namespace {
 
-// What the Edit menu says of a step.
+// The text of a step in the Edit menu.
 QString StepText(const SettingPair& before, const SettingPair& after) {
   if (before.a == after.b && before.b == after.a) return QObject::tr("swap of A and B");
   constexpr qsizetype kLongest = 40;
@@ -22,15 +22,15 @@ QString StepText(const SettingPair& before, const SettingPair& after) {
 
 class SettingHistory::Step : public QUndoCommand {
  public:
-  Step(SettingHistory* history, SettingPair before, SettingPair after, int gesture, bool moving)
+  Step(SettingHistory* history, SettingPair before, SettingPair after, int gesture, bool dragging)
       : QUndoCommand(StepText(before, after)),
         history_(history),
         before_(std::move(before)),
         after_(std::move(after)),
         gesture_(gesture),
-        moving_(moving) {}
+        dragging_(dragging) {}
 
-  void redo() override { history_->Apply(after_, std::exchange(moving_, false)); }
+  void redo() override { history_->Apply(after_, std::exchange(dragging_, false)); }
   void undo() override { history_->Apply(before_, false); }
   int id() const override { return 1; }
   bool mergeWith(const QUndoCommand* other) override {
@@ -45,22 +45,22 @@ class SettingHistory::Step : public QUndoCommand {
   SettingHistory* history_;
   SettingPair before_;
   SettingPair after_;
-  int gesture_;  // 0: a step of its own
-  bool moving_;
+  int gesture_;  // 0: not part of a drag
+  bool dragging_;
 };
 
 SettingHistory::SettingHistory(QObject* parent) : QObject(parent) { stack_.setUndoLimit(200); }
 
-void SettingHistory::Change(const SettingPair& next, bool moving) {
-  if (moving && !in_gesture_) ++gesture_;
-  const int gesture = moving || in_gesture_ ? gesture_ : 0;
-  in_gesture_ = moving;
+void SettingHistory::Change(const SettingPair& next, bool dragging) {
+  if (dragging && !in_gesture_) ++gesture_;
+  const int gesture = dragging || in_gesture_ ? gesture_ : 0;
+  in_gesture_ = dragging;
   if (next == current_) {
-    // The end of a drag changes nothing, but whoever waits for the hand to rest must hear of it.
-    if (!moving) Q_EMIT Applied(current_, false);
+    // The end of a drag changes no value, but capture runs wait for it.
+    if (!dragging) Q_EMIT Applied(current_, false);
     return;
   }
-  stack_.push(new Step(this, current_, next, gesture, moving));
+  stack_.push(new Step(this, current_, next, gesture, dragging));
 }
 
 void SettingHistory::Reset(const SettingPair& start) {
@@ -69,9 +69,9 @@ void SettingHistory::Reset(const SettingPair& start) {
   in_gesture_ = false;
 }
 
-void SettingHistory::Apply(const SettingPair& pair, bool moving) {
+void SettingHistory::Apply(const SettingPair& pair, bool dragging) {
   current_ = pair;
-  Q_EMIT Applied(pair, moving);
+  Q_EMIT Applied(pair, dragging);
 }
 
 }  // namespace midscope

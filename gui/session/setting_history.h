@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Undo and redo of the two settings. One drag of a knob is one step.
+// Undo and redo of the two settings. One drag of a slider is one step.
 #pragma once
 
 #include <QObject>
@@ -22,18 +22,18 @@ class SettingHistory : public QObject {
   explicit SettingHistory(QObject* parent = nullptr);
 
   const SettingPair& current() const { return current_; }
-  // `moving`: part of a drag that goes on; the first call without it ends the drag.
-  void Change(const SettingPair& next, bool moving);
-  // Starts afresh, without a step back.
+  // `dragging`: part of a drag that goes on; the first call with false ends it.
+  void Change(const SettingPair& next, bool dragging);
+  // Sets the pair and clears the undo stack.
   void Reset(const SettingPair& start);
   QUndoStack* stack() { return &stack_; }
 
  Q_SIGNALS:
-  void Applied(const midscope::SettingPair& pair, bool moving);
+  void Applied(const midscope::SettingPair& pair, bool dragging);
 
  private:
   class Step;
-  void Apply(const SettingPair& pair, bool moving);
+  void Apply(const SettingPair& pair, bool dragging);
 
   QUndoStack stack_;
   SettingPair current_;

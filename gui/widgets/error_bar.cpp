@@ -28,7 +28,7 @@ ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
   auto* dismiss = new QToolButton(this);
   dismiss->setObjectName(QStringLiteral("error_dismiss"));
   dismiss->setText(tr("Dismiss"));
-  dismiss->setToolTip(tr("Take this message away"));
+  dismiss->setToolTip(tr("Dismiss this message"));
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(10, 5, 6, 5);
   row->addWidget(text_, 1);

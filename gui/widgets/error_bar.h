@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Errors that stay until they are dismissed: the newest on top, with how many there are.
+// Shows errors until they are dismissed: the newest first, with their number.
 #pragma once
 
 #include <QFrame>
@@ -17,9 +17,9 @@ class ErrorBar : public QFrame {
  public:
   explicit ErrorBar(QWidget* parent = nullptr);
 
-  // An error that is on the bar already is not repeated.
+  // Adds an error, unless it is shown already.
   void Add(const QString& message);
-  // Runs `work`; what it throws is added.
+  // Runs `work` and adds the message of what it throws.
   void Try(const std::function<void()>& work);
   void DismissTop();
   const QStringList& messages() const { return messages_; }

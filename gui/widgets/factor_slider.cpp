@@ -10,7 +10,7 @@
 namespace midscope {
 namespace {
 
-constexpr double kSteps = 100;  // slider steps a unit
+constexpr double kSteps = 100;  // slider steps per unit
 
 }  // namespace
 
@@ -49,7 +49,7 @@ FactorSlider::FactorSlider(double minimum, double maximum, QWidget* parent) : QW
 double FactorSlider::value() const { return box_->value(); }
 
 void FactorSlider::SetValue(double value) {
-  // The slider under the hand is left alone: its place is newer than what comes back.
+  // A slider that is being dragged is not set: its value is newer than the argument.
   if (slider_->isSliderDown()) return;
   const QSignalBlocker quiet_slider(slider_);
   const QSignalBlocker quiet_box(box_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A number under the hand: a slider, and a box for exact values also outside the slider's range.
+// A slider, and a box for exact values, also outside the slider's range.
 #pragma once
 
 #include <QWidget>
@@ -13,18 +13,19 @@ class FactorSlider : public QWidget {
   Q_OBJECT
 
  public:
-  // The slider runs from `minimum` to `maximum` in hundredths; the box has a range of its own.
+  // The slider's range is `minimum` to `maximum` in hundredths; the box has a wider range.
   FactorSlider(double minimum, double maximum, QWidget* parent = nullptr);
 
   double value() const;
-  // Says nothing to anybody.
+  // Sets the value without emitting Changed.
   void SetValue(double value);
   QDoubleSpinBox* box() const { return box_; }
   QSlider* slider() const { return slider_; }
 
  Q_SIGNALS:
-  // `moving`: the hand still holds the slider. Letting go says the last value with moving = false.
-  void Changed(double value, bool moving);
+  // `dragging`: the slider is still pressed. Its release emits the last value with `dragging`
+  // false.
+  void Changed(double value, bool dragging);
 
  private:
   QSlider* slider_;

@@ -51,7 +51,7 @@ int FlowLayout::Place(const QRect& rect, bool move) const {
   int y = inside.y();
   qsizetype begin = 0;
   while (begin < items_.size()) {
-    // As many as fit, at least one.
+    // As many as fit into the row, at least one.
     int x = inside.x();
     int height = 0;
     qsizetype end = begin;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A row of small widgets that goes on in a further row where it is too long.
+// A row of small widgets that wraps into further rows.
 #pragma once
 
 #include <QLayout>
@@ -14,7 +14,7 @@ class FlowLayout : public QLayout {
   FlowLayout() = default;
   ~FlowLayout() override;
 
-  // A label and its box stay together.
+  // Adds a label and its box as one item.
   void AddLabelled(const QString& label, QWidget* box);
 
   void addItem(QLayoutItem* item) override { items_.append(item); }
@@ -29,7 +29,7 @@ class FlowLayout : public QLayout {
   void setGeometry(const QRect& rect) override;
 
  private:
-  // Puts the items into `rect` where `move` says so; the height that they take.
+  // Lays the items out in `rect`, and moves them if `move`; returns the height.
   int Place(const QRect& rect, bool move) const;
 
   QList<QLayoutItem*> items_;

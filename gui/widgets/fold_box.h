@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A heading that shows and hides what stands below it.
+// A heading that shows and hides its content.
 #pragma once
 
 #include <QWidget>
@@ -13,7 +13,7 @@ class FoldBox : public QWidget {
   Q_OBJECT
 
  public:
-  // Folded at first. Takes `content` over.
+  // Initially folded. Takes ownership of `content`.
   FoldBox(const QString& title, QWidget* content, QWidget* parent = nullptr);
 
   void SetTitle(const QString& title);
@@ -21,7 +21,7 @@ class FoldBox : public QWidget {
   void SetOpen(bool open);
   bool open() const;
   QToolButton* heading() const { return heading_; }
-  // Stands at the right end of the heading.
+  // Adds a widget at the right end of the heading.
   void AddCorner(QWidget* widget);
 
  Q_SIGNALS:

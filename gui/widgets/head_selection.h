@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The head that all panels show. It is kept while a panel has nothing to draw, and where a model
-// has fewer heads: panels clamp what they draw, never the selection.
+// The head that all panels show. It is unchanged while a panel has no data and where a model has
+// fewer heads: panels clamp what they draw, never the selection.
 #pragma once
 
 #include <QObject>
@@ -17,12 +17,12 @@ class HeadSelection : public QObject {
   using QObject::QObject;
 
   HeadId head() const { return head_; }
-  // Whether somebody has chosen it; until then it is the head that attends most to the gold.
+  // Whether the user has selected it; otherwise it is the head that attends most to the gold.
   bool chosen() const { return chosen_; }
   void Choose(midscope::HeadId head);
-  // What Suggest takes instead of its argument, once: a session file's head.
+  // A session file's head: the next Suggest selects it instead of its argument.
   void Prefer(midscope::HeadId head);
-  // Chosen where nobody has chosen yet.
+  // Selects the head unless the user has selected one.
   void Suggest(midscope::HeadId head);
 
  Q_SIGNALS:

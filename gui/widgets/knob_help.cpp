@@ -30,7 +30,7 @@ QString TermHelp(const char* term) {
   QString text = QString::fromStdString(described.summary);
   if (!described.source.empty())
     text += QLatin1Char('\n') + QString::fromStdString(described.source);
-  // A rich-text tooltip wraps; a plain one runs across the whole screen.
+  // Rich-text tooltips wrap; plain ones do not.
   return QStringLiteral("<p>") + text.toHtmlEscaped().replace('\n', QStringLiteral("<br>")) +
          QStringLiteral("</p>");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tooltips, ranges and choices of knobs out of the one description of the intervention terms.
+// Tooltips, ranges and choices from the descriptions of the intervention terms.
 #pragma once
 
 #include <QString>
@@ -14,17 +14,17 @@ class QWidget;
 
 namespace midscope {
 
-// Summary and source of a term, for a tooltip.
+// Summary and source of a term, as a tooltip.
 QString TermHelp(const char* term);
-// What an argument means, for a tooltip.
+// Help of an argument, as a tooltip.
 QString ArgumentHelp(const TermArgument& argument);
-// Throws std::logic_error for what is not described.
+// Throws std::logic_error for a term or argument without description.
 const TermArgument& ArgumentOf(const char* term, const char* argument);
 
-// The argument's help as tooltip and, where it has them, its range and default.
+// Sets the argument's help as tooltip and, where it has them, its range and default.
 void Describe(QDoubleSpinBox* box, const char* term, const char* argument);
 void Describe(QSpinBox* box, const char* term, const char* argument);
-// Its choices, too.
+// Sets its choices as well.
 void Describe(QComboBox* box, const char* term, const char* argument);
 void Describe(QWidget* widget, const char* term, const char* argument);
 

@@ -12,12 +12,12 @@
 namespace midscope {
 namespace {
 
-// Where the range has no end: whole numbers up to here are exact.
+// Limit of an unbounded range: whole numbers up to here are exact.
 constexpr double kFarEnough = 9007199254740992;
 constexpr int kDecimals = 12;
 
-// One step of the arrows or the wheel: about a tenth of a number above 1, never less than 0.1; in
-// ranges as short as a share, 0.05.
+// One step of the arrows or the wheel: about a tenth of a number above 1, at least 0.1; in ranges
+// no longer than 1, 0.05.
 double StepOf(const NumberRange& range, double value) {
   const double size = std::floor(std::log10(std::max(std::abs(value), 1.0)));
   if (range.whole) return std::max(1.0, std::pow(10, size - 2));
@@ -31,7 +31,7 @@ NumberBox::NumberBox(const NumberRange& range, QWidget* parent)
   range_.minimum = std::max(range.minimum, -kFarEnough);
   range_.maximum = std::min(range.maximum, kFarEnough);
   setDecimals(range.whole ? 0 : kDecimals);
-  // One below the range stands for "empty".
+  // The value below the minimum means "empty".
   setRange(range_.may_be_empty ? range_.minimum - 1 : range_.minimum, range_.maximum);
   setKeyboardTracking(false);
   setFocusPolicy(Qt::StrongFocus);
@@ -91,7 +91,7 @@ void NumberBox::stepBy(int steps) {
 
 QSize NumberBox::sizeHint() const { return minimumSizeHint(); }
 
-// Wide enough for numbers that people write, not for the ends of a range without ends.
+// Wide enough for common numbers, not for the ends of an unbounded range.
 QSize NumberBox::minimumSizeHint() const {
   QStyleOptionSpinBox option;
   initStyleOption(&option);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A number under its range, written as the command line writes it in every locale. It may be empty
-// where nothing need be said. The wheel turns it only when it has the focus: a page that is
-// scrolled must not change numbers.
+// A number box that prints numbers as the command line does, in every locale. It may be empty if
+// the number is optional. The wheel changes it only when it has the focus: scrolling a page must
+// not change numbers.
 #pragma once
 
 #include <QDoubleSpinBox>
@@ -22,9 +22,9 @@ class NumberBox : public QDoubleSpinBox {
  public:
   explicit NumberBox(const NumberRange& range, QWidget* parent = nullptr);
 
-  // The shortest text that reads back as the same number; "" where it is empty.
+  // The shortest text that parses to the same number; "" where it is empty.
   std::string Text() const;
-  // A text that is no number of the range leaves it as it is.
+  // A text that is not a number of the range leaves the box unchanged.
   void SetText(const std::string& text);
   bool empty() const;
 

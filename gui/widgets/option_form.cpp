@@ -166,7 +166,7 @@ void OptionForm::ReadField(const OptionDescription& option, OptionSet& options) 
     return;
   }
   if (text.empty()) return;
-  // What says the default is not "set": a later default then holds for it, too.
+  // A value equal to the default does not count as set, so that a later default applies to it.
   if (text == OptionValueText(option.default_value)) return;
   if (option.type == OptionType::kFlag && text == "false") return;
   options.SetText(option.name, text);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A form out of the one description of options (core/base/options.h): a box of choices, a number
-// with its range and unit, a line of text, a tick. What the command line would refuse is refused
-// here in the same words, below the field.
+// A form made from descriptions of options (core/base/options.h): a box of choices, a number with
+// range and unit, a line of text, a check box. Values that the command line would refuse are
+// refused with the same message, shown below the fields.
 #pragma once
 
 #include <QWidget>
@@ -23,19 +23,19 @@ class OptionForm : public QWidget {
  public:
   explicit OptionForm(std::vector<OptionDescription> descriptions, QWidget* parent = nullptr);
 
-  // The last values that could be read; those that a field does not state have their defaults.
+  // The last valid values; empty fields have their defaults.
   const OptionSet& options() const { return options_; }
-  // Throws Error (usage): what a field holds can't be read, or the check refuses it.
+  // Throws Error (usage) for a field that can't be read or values that the check refuses.
   OptionSet Checked() const;
-  // Says Changed once where something is different.
+  // Sets all fields; emits Changed once if a value differs.
   void SetOptions(const OptionSet& options);
-  // One field, as the command line would read it. Throws Error (usage).
+  // Sets one field from the command line's text. Throws Error (usage).
   void SetText(const std::string& name, const std::string& text);
-  // Texts that may be chosen instead of typed, for an option of kText.
+  // Texts that can be chosen instead of typed, for an option of kText.
   void Offer(const std::string& name, const QStringList& texts);
-  // What the values must also hold, together; throws Error (usage), whose message the form shows.
+  // A check of all values together; throws Error (usage), whose message the form shows.
   void SetCheck(std::function<void(const OptionSet&)> check);
-  // What is shown below the fields; "" for none.
+  // The message below the fields; "" for none.
   QString error() const;
 
  Q_SIGNALS:
@@ -44,7 +44,7 @@ class OptionForm : public QWidget {
  private:
   struct Field {
     QWidget* widget = nullptr;
-    std::function<std::string()> text;  // "" for nothing said
+    std::function<std::string()> text;  // "" for an empty field
     std::function<void(const std::string&)> show;
     QLabel* error = nullptr;
   };
@@ -52,7 +52,7 @@ class OptionForm : public QWidget {
   Field MakeField(const OptionDescription& option);
   void Read();
   void ShowAll();
-  // Throws Error (usage). What a field does not say stays at its default.
+  // Throws Error (usage). An empty field keeps its default.
   void ReadField(const OptionDescription& option, OptionSet& options) const;
 
   OptionSet options_;
@@ -62,10 +62,10 @@ class OptionForm : public QWidget {
   bool quiet_ = false;
 };
 
-// The help as a tooltip that wraps, with what is allowed and the default.
+// Help, allowed values and default, as a tooltip that wraps.
 QString OptionTooltip(const OptionDescription& option);
 
-// "dtype float32, device cuda:0": what is not at its default; "" where everything is.
+// "dtype float32, device cuda:0": the options that are not at their defaults; "" for none.
 QString ChangedOptionsText(const OptionSet& options);
 
 }  // namespace midscope

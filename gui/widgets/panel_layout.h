@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How the panels of results are laid out: a view with controls below it.
+// The layout of result panels: a view with controls below it.
 #pragma once
 
 class QHBoxLayout;
@@ -13,7 +13,7 @@ class FlowLayout;
 QHBoxLayout* MakeControlRow();
 // For controls that may need more than one row.
 FlowLayout* MakeControlFlow();
-// `view` gets the panel's room, `controls` stand at the bottom.
+// `view` takes the available space, `controls` are at the bottom.
 void LayOutPanel(QWidget* panel, QWidget* view, QLayout* controls);
 
 }  // namespace midscope

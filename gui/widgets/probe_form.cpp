@@ -14,7 +14,7 @@
 namespace midscope {
 namespace {
 
-// Beside those that are named, all run that run unasked.
+// Named probes run in addition to those that run by default.
 constexpr char kUnasked[] = "default";
 
 bool Names(const std::string& list, const std::string& name) {
@@ -57,12 +57,12 @@ void ProbeForm::SetProbes(const std::vector<ProbeOffer>& probes) {
   for (const ProbeOffer& probe : probes) AddProbe(probe);
   auto* run = new QPushButton(tr("Run these probes"), page_);
   run->setObjectName(QStringLiteral("run_probes"));
-  run->setToolTip(tr("A full run of the settings on the screen with these probes and options"));
+  run->setToolTip(tr("Run the shown settings with these probes and options"));
   run->setVisible(!probes.empty());
   connect(run, &QPushButton::clicked, this, &ProbeForm::RunAsked);
   column_->addWidget(run);
   column_->addStretch(1);
-  setWidget(page_);  // which deletes the one before
+  setWidget(page_);  // deletes the previous page
   ShowWanted();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the probes of a full run are asked for: those that run only where they are named, and the
-// options of all, each from its description.
+// Selects the probes of capture runs: check boxes for those that run on request only, and the
+// options of all, from their descriptions.
 #pragma once
 
 #include <QScrollArea>
@@ -23,29 +23,29 @@ class ProbeForm : public QScrollArea {
  public:
   explicit ProbeForm(QWidget* parent = nullptr);
 
-  // The forms are made anew; values of options that are still there are kept.
+  // Rebuilds the forms; values of options that still exist are kept.
   void SetProbes(const std::vector<ProbeOffer>& probes);
-  // As LookRequest::probe_options. Throws Error (usage) for a value that can't be read.
+  // As CaptureRunRequest::probe_options. Throws Error (usage) for a value that can't be read.
   std::string Json() const;
-  // Says nothing to anybody. Names that no probe has (yet) are kept for probes to come. Throws
-  // Error (usage) for a value that does not fit its option.
+  // Sets the forms without emitting a signal. Names of unknown probes are kept for later calls of
+  // SetProbes. Throws Error (usage) for a value that does not fit its option.
   void SetJson(const std::string& json);
 
  Q_SIGNALS:
-  // The person asks for a run with what the forms say.
+  // Emitted when the user requests a run with these options.
   void RunAsked();
 
  private:
   struct Entry {
     ProbeOffer probe;
     QCheckBox* named = nullptr;     // of a probe on request
-    OptionForm* options = nullptr;  // null where it has none
+    OptionForm* options = nullptr;  // null for a probe without options
   };
   void AddProbe(const ProbeOffer& probe);
   void ShowWanted();
 
   std::vector<Entry> entries_;
-  std::string wanted_ = "{}";  // what was set last; may name probes that are not there
+  std::string wanted_ = "{}";  // what was set last; may name unknown probes
   QWidget* page_ = nullptr;
   QVBoxLayout* column_ = nullptr;
 };

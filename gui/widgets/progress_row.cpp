@@ -10,7 +10,7 @@
 namespace midscope {
 namespace {
 
-constexpr double kSoonest = 0.2;  // seconds; a rate of less says nothing
+constexpr double kSoonest = 0.2;  // seconds; rates over less time are unreliable
 
 }  // namespace
 
@@ -25,7 +25,7 @@ ProgressRow::ProgressRow(QWidget* parent) : QWidget(parent) {
   rate_->setObjectName(QStringLiteral("progress_rate"));
   cancel_ = new QPushButton(tr("Cancel"), this);
   cancel_->setObjectName(QStringLiteral("cancel"));
-  cancel_->setToolTip(tr("Stop what is being worked on; what is finished stays"));
+  cancel_->setToolTip(tr("Cancel the running request; finished results are kept"));
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
   row->addWidget(what_);

@@ -19,8 +19,8 @@
 namespace midscope {
 namespace {
 
-// Whether a choice such as "last:N", "N" (a whole number) or "M" (any) stands for a number, which
-// follows what is before the letter.
+// Whether a choice such as "last:N", "N" (a whole number) or "M" (any number) has a placeholder for
+// a number after a prefix.
 bool HasNumber(const QString& choice) {
   return choice.endsWith(QLatin1String(":N")) || choice == QLatin1String("N") ||
          choice == QLatin1String("M");
@@ -77,7 +77,7 @@ TermForm::Field TermForm::MakeNumber(size_t argument) {
   auto* box = new NumberBox(
       {described.minimum, described.maximum, TakesWholeNumbers(*term_, argument), true}, this);
   if (!described.unit.empty()) box->setSuffix(' ' + QString::fromStdString(described.unit));
-  connect(box, &NumberBox::valueChanged, this, [this, argument] { Tell(argument); });
+  connect(box, &NumberBox::valueChanged, this, [this, argument] { OnArgumentEdited(argument); });
   return {box, [box] { return box->Text(); },
           [box](const std::string& text) {
             if (!text.empty() && !IsNumber(text)) return false;
@@ -93,7 +93,7 @@ TermForm::Field TermForm::MakeChoice(size_t argument) {
   auto* box = new QComboBox(both);
   auto* number = new NumberBox(RangeOf(described), both);
   number->SetText("16");
-  number->setToolTip(tr("The number that the choice stands for"));
+  number->setToolTip(tr("Number used in this choice"));
   number->hide();
   for (const std::string& choice : described.choices) box->addItem(QString::fromStdString(choice));
   auto* row = new QHBoxLayout(both);
@@ -103,10 +103,10 @@ TermForm::Field TermForm::MakeChoice(size_t argument) {
   connect(box, &QComboBox::currentTextChanged, this,
           [this, number, argument](const QString& choice) {
             number->setVisible(HasNumber(choice));
-            Tell(argument);
+            OnArgumentEdited(argument);
           });
-  connect(number, &NumberBox::valueChanged, this, [this, argument] { Tell(argument); });
-  // Printed forms leave some defaults out; so does the form then, or it would never say the same.
+  connect(number, &NumberBox::valueChanged, this, [this, argument] { OnArgumentEdited(argument); });
+  // Printed settings omit some defaults; so does the form, or the two would never be equal.
   const auto left_out = std::make_shared<bool>(false);
   const QString otherwise = QString::fromStdString(described.default_text);
   return {both,
@@ -156,11 +156,11 @@ TermForm::Field TermForm::MakeText(size_t argument) {
       if (!path.isEmpty()) show('"' + path.toStdString() + '"');
     });
   }
-  connect(box, &TextBox::editTextChanged, this, [this, argument] { Tell(argument); });
+  connect(box, &TextBox::editTextChanged, this, [this, argument] { OnArgumentEdited(argument); });
   return {both, [box] { return box->currentText().trimmed().toStdString(); }, show};
 }
 
-void TermForm::Tell(size_t argument) {
+void TermForm::OnArgumentEdited(size_t argument) {
   if (!quiet_) Q_EMIT Changed(static_cast<int>(argument));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The form of one term of a setting, made from the term's description: a box of choices, a number
-// with its range, or a line of text for every argument.
+// The form of one term of a setting, made from its description: a box of choices, a number with its
+// range, or a line of text per argument.
 #pragma once
 
 #include <QStringList>
@@ -15,8 +15,7 @@ class QFormLayout;
 
 namespace midscope {
 
-// Texts that an argument of this name may be chosen from: names of passages, the head on the
-// screen.
+// Texts offered for arguments by name: names of passages, the head on the screen.
 using TermOffers = std::map<std::string, QStringList>;
 
 class TermForm : public QWidget {
@@ -26,8 +25,8 @@ class TermForm : public QWidget {
   TermForm(const TermText& term, const TermOffers& offers, QWidget* parent = nullptr);
 
   TermText value() const;
-  // Says nothing to anybody. False where a value needs another kind of field: the form then has to
-  // be made anew.
+  // Sets the values without emitting a signal. Returns false where a value needs another kind of
+  // field: the form must then be rebuilt.
   bool SetValue(const TermText& term);
   void SetOffers(const TermOffers& offers);
 
@@ -38,13 +37,13 @@ class TermForm : public QWidget {
   struct Field {
     QWidget* widget = nullptr;
     std::function<std::string()> text;
-    std::function<bool(const std::string&)> show;  // false: the field has no way to show it
+    std::function<bool(const std::string&)> show;  // false: the field can't show it
   };
   Field MakeField(size_t argument, const std::string& value);
   Field MakeNumber(size_t argument);
   Field MakeChoice(size_t argument);
   Field MakeText(size_t argument);
-  void Tell(size_t argument);
+  void OnArgumentEdited(size_t argument);
 
   const Term* term_;
   std::vector<Field> fields_;

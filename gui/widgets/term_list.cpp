@@ -74,7 +74,7 @@ std::string StartingValue(const Term& term, const TermArgument& argument) {
   if (argument.name == "span") return "gold";
   if (argument.name == "head") return "L0H0";
   if (argument.name == "layers") return "all";
-  // A channel that a position is known to be read from in many models, turned off.
+  // A channel that encodes position in many models, turned off.
   if (argument.name == "channel") return "100";
   if (term.name == "channel" && argument.name == "factor") return "0";
   if (!HasRange(argument)) return "";

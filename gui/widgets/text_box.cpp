@@ -8,7 +8,7 @@ namespace midscope {
 TextBox::TextBox(QWidget* parent) : QComboBox(parent) {
   setEditable(true);
   setInsertPolicy(QComboBox::NoInsert);
-  setCompleter(nullptr);  // what is typed is what is meant
+  setCompleter(nullptr);  // completion would change typed text
   setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
 }
 

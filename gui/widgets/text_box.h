@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A line of text that may be chosen from a list instead of typed.
+// A line of text that can be typed or chosen from a list.
 #pragma once
 
 #include <QComboBox>
@@ -13,8 +13,7 @@ class TextBox : public QComboBox {
  public:
   explicit TextBox(QWidget* parent = nullptr);
 
-  // The list, instead of what was offered before; what stands in the line stays, and nothing is
-  // said to anybody.
+  // Replaces the list; keeps the line's text and emits no signal.
   void Offer(const QStringList& texts);
 };
 

@@ -71,7 +71,7 @@ void TextLine::Enter(const QString& text) {
 void TextLine::OnEdited(const QString& text) {
   try {
     const bool waits = ParseIntervention(text.toStdString()) != shown_;
-    ShowNote(waits ? tr("not in force yet: press Enter") : QString(), false);
+    ShowNote(waits ? tr("not applied yet: press Enter") : QString(), false);
   } catch (const Error& error) {
     ShowNote(QString::fromUtf8(error.what()), true);
   }

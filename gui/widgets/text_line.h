@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A setting as its one line of text, editable. It is in force on Enter or when the focus leaves:
-// what is typed on the way is often another setting. Text that can't be read stays as it was typed,
-// with the error (and its column) below; text that is not in force yet says so.
+// Edits a setting as its line of text. It takes effect on Enter or when the focus leaves, because
+// partly typed text is often a valid other setting. Text that can't be parsed is kept, with the
+// error (and its column) below; text that has not taken effect yet is marked.
 #pragma once
 
 #include <QWidget>
@@ -19,9 +19,11 @@ class TextLine : public QWidget {
  public:
   TextLine(const QString& name, const QString& color, QWidget* parent = nullptr);
 
-  // Says nothing to anybody; text that is being typed is left alone if it says the same.
+  // Shows the setting without emitting a signal; text that is being edited is kept if it means the
+  // same.
   void SetIntervention(const Intervention& intervention);
-  // As if a person had written the whole line: it is in force, or stays with its error below.
+  // Sets the whole line as if it were typed and Enter pressed: it takes effect, or is kept with its
+  // error.
   void Enter(const QString& text);
   QLineEdit* edit() const { return edit_; }
   QString error() const;
@@ -30,14 +32,14 @@ class TextLine : public QWidget {
   void Edited(const midscope::Intervention& intervention);
 
  private:
-  // Whether the text can be read; shows its error, or that it waits for Enter.
+  // Returns whether the text can be parsed; shows its error, or that Enter is awaited.
   void OnEdited(const QString& text);
   void OnFinished();
   void ShowNote(const QString& note, bool error);
 
   QLineEdit* edit_;
-  QLabel* error_;        // or that the text waits
-  bool failed_ = false;  // whether it is an error
+  QLabel* error_;        // or that Enter is awaited
+  bool failed_ = false;  // whether error_ shows an error
   Intervention shown_;
 };
 

@@ -37,13 +37,13 @@ int64_t LargestKey(std::span<const float> row) {
 PatternRows::PatternRows(HookSite site, int64_t rows, Visitor visit)
     : site_(site), rows_(rows), visit_(std::move(visit)) {}
 
-HookRequest PatternRows::Asks(const HookPoint& point, const SequenceInfo& sequence) {
+HookRequest PatternRows::Request(const HookPoint& point, const SequenceInfo& sequence) {
   if (point.site != site_) return {};
   const int64_t first = sequence.prompt_tokens - 1;
   return {HookAccess::kRead, {first, first + rows_}};
 }
 
-void PatternRows::See(HookView& view) {
+void PatternRows::OnActivation(HookView& view) {
   // Patterns are float32 with adjacent keys.
   for (int64_t row = 0; row < view.rows(); ++row) {
     const int64_t query = view.first_row + row;

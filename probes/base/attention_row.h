@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What one row of attention weights says: where its mass lies, and how spread it is.
+// Measures of one row of attention weights: its mass on a range of keys, and its spread.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +10,29 @@
 
 namespace midscope {
 
-// Weights of keys [begin, end) summed, in double.
+// Sum of the weights of keys [begin, end), in double.
 double AttentionSum(std::span<const float> row, int64_t begin, int64_t end);
 
 // Entropy of the row in nats; 0 log 0 is 0. Between 0 and log(keys).
 double AttentionEntropy(std::span<const float> row);
 
-// Centre of mass of the keys from `first_key` on: the mean of their positions (0-based tokens),
-// weighted by attention. NaN where they get none.
+// Mean of the positions (0-based tokens) of the keys from `first_key` on, weighted by attention.
+// NaN where their weights are 0.
 double AttentionCentre(std::span<const float> row, int64_t first_key = 0);
 
 // The key with the largest weight; ties: the lower key.
 int64_t LargestKey(std::span<const float> row);
 
-// Reads rows of the attention pattern, after or before rotation, as they come about: each is handed
-// on and nothing is kept. A row holds the keys before and at its query.
+// Reads rows of the attention pattern, after or before rotation, during the run: each row is passed
+// to a callback and not stored. A row has the keys up to and including its query.
 class PatternRows : public Hook {
  public:
   using Visitor =
       std::function<void(int64_t layer, int64_t head, int64_t query, std::span<const float> row)>;
-  // `site`: kPattern or kPatternUnrotated. Rows from the last prompt row on, `rows` of them at
-  // most.
+  // `site`: kPattern or kPatternUnrotated. At most `rows` rows, from the last prompt row on.
   PatternRows(HookSite site, int64_t rows, Visitor visit);
-  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override;
-  void See(HookView& view) override;
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
+  void OnActivation(HookView& view) override;
 
  private:
   HookSite site_;

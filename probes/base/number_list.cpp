@@ -11,7 +11,7 @@
 namespace midscope {
 namespace {
 
-// The number at the front of `text`, which is cut off. False where there is none.
+// Removes the number at the front of `text`. Returns false where there is none.
 bool TakeNumber(std::string_view& text, int64_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc()) return false;
@@ -56,7 +56,7 @@ std::vector<int64_t> ParseNumberList(std::string_view thing, std::string_view te
     }
     if (last < first) fail(Quote(item) + " runs backwards");
     for (int64_t number = first; number <= last; ++number) {
-      if (!seen.insert(number).second) fail(std::to_string(number) + " stands twice");
+      if (!seen.insert(number).second) fail(std::to_string(number) + " occurs twice");
       numbers.push_back(number);
     }
   }

@@ -1,7 +1,33 @@
 // SPDX-License-Identifier: MIT
-// A probe is one thing to measure in a run of a prompt: the options it takes, the hooks it needs,
-// and how it turns what it saw into a record. Probes of one run share one prefill; each costs only
-// what it asks for.
+// A probe measures one thing in a run of a prompt: it has options, hooks, and a function that makes
+// a record from what they read. Probes of one run share one prefill; each costs only what its hooks
+// request.
+//
+// Example:
+//
+// clang-format off
+//   class LargestLogit : public Probe {
+//    public:
+//     explicit LargestLogit(const ProbeInput& input) : row_(input.prompt_tokens() - 1) {}
+//     Record Finish(const RunResult& result) override {
+//       const std::span<const float> logits = result.Logits(row_);
+//       Record record;
+//       record.name = "largest_logit";
+//       record.attributes["logit"] = double{*std::max_element(logits.begin(), logits.end())};
+//       return record;
+//     }
+//
+//    private:
+//     int64_t row_;
+//   };
+//
+//   ProbeType LargestLogitType() {
+//     ProbeType type;
+//     type.name = "largest_logit";
+//     type.make = [](const ProbeInput& input) { return std::make_unique<LargestLogit>(input); };
+//     return type;
+//   }
+// clang-format on
 #pragma once
 
 #include <functional>
@@ -19,12 +45,12 @@
 
 namespace midscope {
 
-// What a probe is made for. The references outlive the probe.
+// The inputs of a probe. The references must outlive it.
 struct ProbeInput {
   const Decoder& decoder;
   const Prompt& prompt;
   const Intervention& intervention;
-  const OptionSet& options;             // holds at least what the probe's type describes
+  const OptionSet& options;             // holds at least the options of the probe's type
   const JobContext* context = nullptr;  // for probes with runs of their own; may be null
 
   int64_t prompt_tokens() const { return static_cast<int64_t>(prompt.ids.size()); }
@@ -37,9 +63,9 @@ class Probe {
   Probe(const Probe&) = delete;
   Probe& operator=(const Probe&) = delete;
 
-  // What reads along while the prompt runs, owned by the probe; none where the result is enough.
+  // The hooks that read during the run, owned by the probe; empty where the result suffices.
   virtual std::vector<Hook*> Hooks() { return {}; }
-  // Called once, after the run. `result` holds the logits from the last prompt row on; nothing
+  // Called once, after the run. `result` holds the logits from the last prompt row on; it is empty
   // where all probes make their own runs. Throws Error, Cancelled.
   virtual Record Finish(const RunResult& result) = 0;
 };
@@ -49,20 +75,21 @@ struct ProbeType {
   std::string name;          // the name of its record
   std::string summary;       // one line for help
   std::string source{};      // the paper, with its equation or figure
-  std::string departures{};  // what the paper's public code does otherwise
-  std::string limits{};      // what grouped heads, ALiBi and layers without positions mean for it
+  std::string departures{};  // differences of the paper's public code
+  std::string limits{};      // the effect of grouped heads, ALiBi and layers without positions
   std::vector<OptionDescription> options{};
-  // Whether the options ask for it; empty: it always runs.
+  // Whether the options request the probe; empty: it always runs.
   std::function<bool(const OptionSet&)> wanted{};
   bool on_request = false;  // runs only where --probes names it
-  bool large = false;       // with several prompts too: its record is large
-  bool own_runs = false;    // runs the decoder itself, in Finish, and takes prompts of any length
+  bool large =
+      false;  // its record is large: with several prompts it runs only where --probes names it
+  bool own_runs = false;  // runs the decoder itself, in Finish; prompts may have any length
   // Throws Error where an option does not fit the model, or the prompt lacks what is measured.
   std::function<std::unique_ptr<Probe>(const ProbeInput&)> make{};
-  // The library that brought it (a file's name); empty for those that come with Midscope.
+  // File name of the plugin's library; empty for Midscope's own probes.
   std::string plugin{};
-  // What several prompts show together, from their records stacked [sample, place, ...]
-  // (record_stack.h). Empty: nothing more.
+  // Makes a further record of several prompts' records, stacked [sample, place, ...]
+  // (record_stack.h). Empty: none.
   std::function<std::vector<Record>(const Record& stacked)> summarise{};
 };
 

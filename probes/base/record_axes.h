@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The axes that several records share, so that they are called and numbered alike everywhere.
+// Axes that several records share, with the same names and values everywhere.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace midscope {
 
 // An axis counted 0, 1, ...
 Axis CountedAxis(const std::string& name, int64_t size);
-// An axis whose places are these numbers (channels, positions, gold places).
+// An axis whose indices have numbers (channels, positions, gold places).
 Axis ValuedAxis(const std::string& name, const std::vector<int64_t>& values);
-// An axis whose places have names (settings).
+// An axis whose indices have labels (settings).
 Axis LabelledAxis(const std::string& name, std::vector<std::string> labels);
 
 }  // namespace midscope

@@ -20,7 +20,7 @@ void WriteOrigin(const RecordOrigin& origin, Record& record) {
 }
 
 std::string PromptsHash(const std::vector<Prompt>& prompts) {
-  // Each list after its length: (1 2)(3) and (1)(2 3) are different prompts.
+  // The length comes before each list: (1 2)(3) and (1)(2 3) are different prompts.
   std::string text;
   const auto add = [&text](const auto& numbers) {
     text += std::to_string(numbers.size()) + ':';

@@ -152,7 +152,7 @@ class Stacker {
         first);
   }
 
-  // What stands for an axis or an attribute already keeps its name.
+  // A name that an axis or an attribute has already is not changed.
   void AddExtra(Array array) {
     if (stacked_.FindAxis(array.name) || stacked_.FindArray(array.name)) return;
     stacked_.arrays.push_back(std::move(array));

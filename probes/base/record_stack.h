@@ -8,12 +8,12 @@
 
 namespace midscope {
 
-// `records`, row-major over `leading` (their sizes' product is the number of records), as one:
-// every array gets the leading axes in front. Where an axis differs in size between records, arrays
-// are padded to the largest (NaN; -1 for integers, 0 for booleans, "" for text) and an array
-// AXIS_count [leading] holds the sizes; where its values differ, AXIS_values [leading, axis] holds
-// them. Attributes that all records share stay; others become arrays [leading]. Throws
-// std::logic_error where the records differ in their arrays or axes.
+// Returns `records`, row-major over `leading` (their number is the product of its sizes), as one
+// record: every array gets the leading axes in front. Where an axis differs in size between
+// records, arrays are padded to the largest (NaN; -1 for integers, 0 for booleans, "" for text) and
+// an array AXIS_count [leading] holds the sizes; where its values differ, AXIS_values [leading,
+// axis] holds them. Attributes that all records share are kept; others become arrays [leading].
+// Throws std::logic_error where the records differ in their arrays or axes.
 Record StackRecords(const std::vector<Record>& records, const std::vector<Axis>& leading);
 
 }  // namespace midscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Short ways into a record whose arrays are known.
+// Access to arrays of records by name and type.
 #pragma once
 
 #include <stdexcept>
@@ -10,8 +10,8 @@
 
 namespace midscope {
 
-// The values of an array. Throws std::logic_error where there is none of that name,
-// std::bad_variant_access where it holds another type.
+// The values of an array. Throws std::logic_error where it does not exist, std::bad_variant_access
+// where it has another type.
 template <typename T>
 const std::vector<T>& ArrayValues(const Record& record, const std::string& array) {
   const Array* found = record.FindArray(array);
@@ -19,7 +19,7 @@ const std::vector<T>& ArrayValues(const Record& record, const std::string& array
   return std::get<std::vector<T>>(found->data);
 }
 
-// The axis of that name. Throws std::logic_error where there is none.
+// The axis of that name. Throws std::logic_error where it does not exist.
 inline const Axis& AxisOf(const Record& record, const std::string& axis) {
   const Axis* found = record.FindAxis(axis);
   if (!found) throw std::logic_error("record '" + record.name + "' has no axis '" + axis + "'");

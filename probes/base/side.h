@@ -3,7 +3,7 @@
 
 namespace midscope {
 
-// The two settings that are always compared: A (the reference) and B (the one under the hand).
+// The two settings that are compared: A (the reference) and B (the one being edited).
 enum class Side { kA, kB };
 
 }  // namespace midscope

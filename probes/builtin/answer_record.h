@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How well a given answer came out, as a record.
+// The score of a given answer, as a record.
 #pragma once
 
 #include "core/base/record.h"

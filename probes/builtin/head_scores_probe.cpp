@@ -67,7 +67,7 @@ class ScoresProbe : public Probe {
         rotated_rows_(HookSite::kPattern, 1, [this](auto layer, auto head, auto, auto row) {
           rotated_.Count(Index(layer, head), row);
         }) {
-    // A model that takes no position scheme (ALiBi) has no ratios; one with other limits says so.
+    // A model without position schemes (ALiBi) has no ratios; another error is thrown.
     if (config_.positions == PositionKind::kRotary) {
       plans_ = CompilePlans(scheme_, config_, keys_);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What can be said of a head's knowledge of position: Ms-PoE's score by both rules, before and
-// after rotation, with entropies, ranks and the ratios that follow.
+// Measures of a head's position awareness: Ms-PoE's score by both rules, before and after rotation,
+// with entropies, ranks and the resulting ratios.
 #pragma once
 
 #include "probes/base/probe.h"

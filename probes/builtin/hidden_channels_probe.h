@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How chosen channels of the residual stream go with position.
+// Chosen channels of the residual stream against position.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 namespace midscope {
 
 // Record hidden_channels: hidden_channel [layer, channel, position] float32, after every block.
-// Runs where --channels names some.
+// Runs where --channels names channels.
 ProbeType HiddenChannelsProbe();
 
-// The same record for values [layer, channel, position] that came about elsewhere.
+// The same record for values [layer, channel, position] computed elsewhere.
 Record HiddenChannelsRecord(const ModelConfig& config, const std::vector<int64_t>& channels,
                             int64_t positions, std::vector<float> values);
 

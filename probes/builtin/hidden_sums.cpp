@@ -22,8 +22,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kCharactersPerToken = 10;
-constexpr uint64_t kTextStream = 0x7e87;  // other than those of tasks and bootstrap
-// Work that takes less than this to repeat is not kept: writing takes as long.
+constexpr uint64_t kTextStream = 0x7e87;  // differs from those of tasks and bootstrap
+// Work that takes less than this to repeat is not stored: writing takes as long.
 constexpr double kWorthKeeping = 5;  // seconds
 
 double SecondsSince(Clock::time_point start) {
@@ -39,7 +39,7 @@ HiddenSums Empty(const HiddenSumsRun& run) {
   return sums;
 }
 
-// The file that sums are kept in between.
+// The checkpoint file of the sums.
 class Checkpoint {
  public:
   explicit Checkpoint(const HiddenSumsRun& run) : run_(run) {}
@@ -63,14 +63,14 @@ class Checkpoint {
     return sums;
   }
 
-  // Spaced so that they take no more than a tenth of the time.
+  // Writes a checkpoint unless writing would take more than a tenth of the time.
   void PromptDone(const HiddenSums& sums) {
     const double since = SecondsSince(last_);
     if (since >= run_.checkpoint_seconds && since >= 9 * cost_seconds_) Write(sums);
   }
 
   // At the end, or when interrupted.
-  void Keep(const HiddenSums& sums) {
+  void Save(const HiddenSums& sums) {
     if (SecondsSince(last_) >= std::max(kWorthKeeping, cost_seconds_)) Write(sums);
   }
 
@@ -156,7 +156,7 @@ std::vector<double> HiddenSums::Series(size_t layer, int64_t channel, int64_t fi
 HiddenSums SumHiddenStates(const HiddenSumsRun& run, const JobContext& context) {
   Checkpoint checkpoint(run);
   HiddenSums sums = checkpoint.Load();
-  // Progress is counted in prompts: what happens inside one is too fine to show.
+  // Progress is counted in prompts; progress within a prompt is not reported.
   JobContext inner = context;
   inner.progress = nullptr;
   const auto report = [&] {
@@ -171,10 +171,10 @@ HiddenSums SumHiddenStates(const HiddenSumsRun& run, const JobContext& context) 
       checkpoint.PromptDone(sums);
     }
   } catch (const Cancelled&) {
-    checkpoint.Keep(sums);
+    checkpoint.Save(sums);
     throw;
   }
-  checkpoint.Keep(sums);
+  checkpoint.Save(sums);
   return sums;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The residual stream by position, summed over prompts of random text: what is left is what depends
-// on position alone.
+// The residual stream by position, summed over prompts of random text, so that only what depends on
+// position remains.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ struct HiddenSumsPlan {
   int64_t prompts = 24;
   int64_t tokens = 1000;        // of each prompt
   bool bos = false;             // the first of them is the model's begin-of-text token
-  std::vector<int64_t> layers;  // blocks after which the stream is looked at
+  std::vector<int64_t> layers;  // blocks after which the stream is read
 };
 
-// The ids of prompt number `prompt`: characters drawn uniformly from A-Z, a-z, 0-9 and space, ten a
-// token as in the public code of PositionalHidden (which puts no BOS before them), cut to `tokens`,
-// BOS included. Throws Error (failure) where they make fewer tokens.
+// The ids of prompt number `prompt`: characters drawn uniformly from A-Z, a-z, 0-9 and space, ten
+// per token as in the public code of PositionalHidden (which adds no BOS), cut to `tokens`, BOS
+// included. Throws Error (failure) where they make fewer tokens.
 std::vector<int32_t> RandomTextIds(const Tokenizer& tokenizer, uint64_t seed, int64_t prompt,
                                    int64_t tokens, bool bos = false);
 
-// In float64: sums of float16, as the public code has them, overflow on large channels.
+// In float64: sums of float16, as in the public code, overflow on large channels.
 struct HiddenSums {
   int64_t prompts = 0;  // summed so far
   int64_t positions = 0;
@@ -43,10 +43,10 @@ struct HiddenSums {
 struct HiddenSumsRun {
   const Decoder& decoder;
   HiddenSumsPlan plan;
-  // Keeps the sums in this file now and then, when cancelled and at the end; what it holds already
-  // is not run again. "": nowhere.
+  // Checkpoint file of the sums, written at intervals, when cancelled and at the end; prompts in it
+  // are not run again. "": none.
   std::string checkpoint;
-  std::string plan_json;     // everything that decides the numbers, for the checkpoint
+  std::string plan_json;     // everything that affects the numbers, for the checkpoint
   std::vector<Hook*> hooks;  // not owned; called before the stream is read
   double checkpoint_seconds = 30;
 };

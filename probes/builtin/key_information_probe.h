@@ -6,7 +6,7 @@
 
 namespace midscope {
 
-// A numbered piece of a prompt: a span called "WORD NUMBER" ("pair 7"), as the tasks name them.
+// A numbered piece of a prompt: a span with a name "WORD NUMBER" ("pair 7"), as in the tasks.
 struct Piece {
   int64_t number = 0;
   Span span;

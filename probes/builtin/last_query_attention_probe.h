@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the last prompt token looks, head by head.
+// The attention of the last prompt token, by head.
 #pragma once
 
 #include "probes/base/probe.h"
@@ -10,7 +10,7 @@ namespace midscope {
 // tokens.
 ProbeType LastQueryAttentionProbe();
 
-// The same record for weights [layer, head, key] that came about elsewhere.
+// The same record for weights [layer, head, key] computed elsewhere.
 Record LastQueryAttentionRecord(const ModelConfig& config, int64_t keys,
                                 std::vector<float> attention);
 

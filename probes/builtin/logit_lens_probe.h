@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the model would say after each block: the last prompt row through the final norm and output.
+// The logits after each block: the last prompt row through the final norm and output matrix.
 #pragma once
 
 #include "probes/base/probe.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The likeliest next tokens.
+// The most likely next tokens.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@
 namespace midscope {
 namespace {
 
-// Rows whose logits are held at once: 64 rows of a vocabulary of 49,152 take 13 MB.
+// Number of rows whose logits are held at once: 64 rows of a vocabulary of 49,152 take 13 MB.
 constexpr int64_t kRowsAtOnce = 64;
 
 // The residual stream after the last block, of rows from `first_row` on.
@@ -26,12 +26,12 @@ class LastBlockRows : public Hook {
   LastBlockRows(const ModelConfig& config, int64_t first_row)
       : last_layer_(config.layers - 1), hidden_(config.hidden), first_row_(first_row) {}
 
-  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override {
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
     if (point.site != HookSite::kResidPost || point.layer != last_layer_) return {};
     values_.resize(static_cast<size_t>((sequence.rows - first_row_) * hidden_));
     return {HookAccess::kRead, {first_row_, sequence.rows}};
   }
-  void See(HookView& view) override {
+  void OnActivation(HookView& view) override {
     for (int64_t row = 0; row < view.rows(); ++row) {
       float* values = values_.data() + (view.first_row + row - first_row_) * hidden_;
       for (int64_t i = 0; i < hidden_; ++i) values[i] = view.At(0, row, i);
@@ -57,8 +57,8 @@ class TextProbe : public Probe {
         intervention_(input.intervention),
         context_(input.context ? *input.context : JobContext{}),
         bin_(input.options.Integer("perplexity-bin")) {
-    // The default stays the trained context under every setting: perplexities are compared over
-    // equal windows.
+    // The default is the trained context under every setting: perplexities are compared over equal
+    // windows.
     const int64_t asked = input.options.Integer("window");
     window_ = asked > 0 ? asked : decoder_.config().trained_context;
     const int64_t longest = LongestRun(intervention_, decoder_.config());
@@ -204,7 +204,7 @@ class TextProbe : public Probe {
   int64_t bin_;
   int64_t window_ = 0;
   int64_t stride_ = 0;
-  bool beyond_ = false;                  // windows are longer than the context holds
+  bool beyond_ = false;                  // windows are longer than the context
   std::vector<double> nll_;              // [position - 1]
   std::vector<int64_t> context_tokens_;  // [position - 1]
 };
@@ -216,7 +216,7 @@ std::vector<TextWindow> SlidingWindows(int64_t tokens, int64_t window, int64_t s
     throw std::logic_error("SlidingWindows: a stride that leaves tokens out");
   }
   std::vector<TextWindow> windows;
-  int64_t done = 1;  // the first token has nothing before it
+  int64_t done = 1;  // the first token has no context
   for (int64_t begin = 0; done < tokens; begin += stride) {
     const int64_t end = std::min(begin + window, tokens);
     windows.push_back({begin, end, done});
@@ -237,7 +237,7 @@ ProbeType PerplexityProbe() {
       "tokens weigh as much as a later window's few: that is window_mean_perplexity; perplexity "
       "weighs every token alike";
   type.limits =
-      "every window is a prompt of its own from position 0, and what an intervention calls the "
+      "every window is a prompt of its own from position 0, and the "
       "last query is its last row. The text is taken as it is; --bos puts a BOS before the first "
       "window alone";
   type.options = {

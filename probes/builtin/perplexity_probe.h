@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How well a model predicts a text, token by token, with a window that slides over it.
+// Negative log-likelihood of a text by token, with a sliding window.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,7 @@
 
 namespace midscope {
 
-// Tokens [begin, end) go through the model as a prompt of their own; tokens [first_target, end) are
-// predicted in it and counted.
+// Tokens [begin, end) run as a prompt of their own; tokens [first_target, end) are scored in it.
 struct TextWindow {
   int64_t begin = 0;
   int64_t end = 0;

@@ -12,7 +12,7 @@ namespace midscope {
 // Record position_awareness: position_awareness_score [layer, head] float32, a share of the keys.
 ProbeType PositionAwarenessProbe();
 
-// The same record for scores [layer, head] that came about elsewhere.
+// The same record for scores [layer, head] computed elsewhere.
 Record PositionAwarenessRecord(const ModelConfig& config, kernels::ThresholdRule rule,
                                std::vector<float> scores);
 

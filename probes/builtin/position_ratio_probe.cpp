@@ -15,7 +15,7 @@ class RatioProbe : public Probe {
 
 }  // namespace
 
-Record PositionRatioRecord(const HeadTable& ratio) {
+Record PositionRatioRecord(const HeadMatrix& ratio) {
   Record record;
   record.name = "position_ratio";
   record.axes = {CountedAxis("layer", ratio.layers), CountedAxis("head", ratio.heads)};

@@ -34,7 +34,7 @@ class CopyingProbe : public Probe {
         first_query_(input.prompt_tokens() - 1),
         rows_(HookSite::kPattern, static_cast<int64_t>(prompt_.answer_ids.size()),
               [this](auto layer, auto head, auto query, auto row) {
-                Look(heads_[static_cast<size_t>(layer * config_.heads + head)], query, row);
+                Score(heads_[static_cast<size_t>(layer * config_.heads + head)], query, row);
               }) {
     heads_.resize(static_cast<size_t>(config_.layers * config_.heads));
   }
@@ -78,11 +78,11 @@ class CopyingProbe : public Probe {
     std::set<int64_t> copied_keys;
   };
 
-  void Look(Head& head, int64_t query, std::span<const float> row) {
+  void Score(Head& head, int64_t query, std::span<const float> row) {
     const int64_t key = LargestKey(row);
     if (key < gold_.token_begin || key >= gold_.token_end) return;
     ++head.in_gold;
-    // The row of query first_query_ + i decides on the answer's token i.
+    // The row of query first_query_ + i predicts the answer's token i.
     const int32_t next = prompt_.answer_ids[static_cast<size_t>(query - first_query_)];
     if (prompt_.ids[static_cast<size_t>(key)] != next) return;
     ++head.copies;
@@ -135,7 +135,7 @@ ProbeType RetrievalHeadsProbe() {
       "gold's tokens are given beside it";
   type.limits =
       "heads are query heads (GQA). Any positions will do; a layer with a sliding window cannot "
-      "see a gold beyond it. The answer must stand in the gold with the same tokens";
+      "see a gold beyond it. The answer must occur in the gold with the same tokens";
   type.on_request = true;
   type.make = [](const ProbeInput& input) { return std::make_unique<CopyingProbe>(input); };
   type.summarise = [](const Record& stacked) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What rotary positions can tell apart: how long each pair of dimensions takes to turn once, held
-// against the context that a model was trained with, and how base change, PI, NTK and the YaRNs
-// move that. Needs no model.
+// Periods of rotary positions: how many positions each pair of dimensions takes to turn once,
+// compared with the trained context, and how base change, PI, NTK and the YaRNs change that. Needs
+// no model.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@ struct RopeQuestion {
 void CheckRopeQuestion(const RopeQuestion& question);
 
 // Record `rope`. The first scheme is always `none`. Arrays:
+// clang-format off
 //   frequency (radians a position), period (positions), turns (within the context), completes
 //   (whether that is one or more) [scheme, pair]; first_pair_over_context (-1: all pairs turn
 //   within the context), dimensions_within_context, dimensions_within_stretched (context * factor),
@@ -31,6 +32,7 @@ void CheckRopeQuestion(const RopeQuestion& question);
 //   sinusoidal encodings have as their inner product too), and the upper bound of Su et al. (arXiv
 //   2104.09864, section 3.4.3), mean over i of |sum over j < i of exp(i distance theta_j)|;
 //   sinusoidal_encoding [position, dimension] of Vaswani et al. (arXiv 1706.03762) with this base.
+// clang-format on
 // Attributes yarn_ramp_low, yarn_ramp_high (pairs), where there is a factor.
 Record RopePeriods(const RopeQuestion& question);
 

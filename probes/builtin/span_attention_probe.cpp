@@ -16,7 +16,7 @@
 namespace midscope {
 namespace {
 
-// Gold first, so that spans are numbered alike wherever it stands; the others in the text's order.
+// Gold first, so that spans have the same index wherever it is; the others in the text's order.
 std::vector<Span> OrderedSpans(const Prompt& prompt) {
   std::vector<Span> spans = prompt.spans;
   if (spans.empty()) {

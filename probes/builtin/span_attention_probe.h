@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the last prompt token's attention falls on the prompt's named passages, and whether a head
+// The last prompt token's attention on the prompt's named passages, and whether a head's attention
 // follows the gold when it moves.
 #pragma once
 
@@ -8,7 +8,7 @@
 namespace midscope {
 
 // Record span_attention: span_attention_sum, span_attention_mean [layer, head, span] (gold first,
-// then the others as they stand in the text); attention_centre, attention_centre_after_sink,
+// then the others in the text's order); attention_centre, attention_centre_after_sink,
 // attention_entropy, sink_mass [layer, head]; where there is a span `gold` gold_attention,
 // gold_over_uniform [layer, head]. Over several prompts, record gold_following (below).
 ProbeType SpanAttentionProbe();

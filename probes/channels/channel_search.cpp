@@ -17,7 +17,8 @@ namespace midscope {
 namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
-constexpr int64_t kFirstDrawn = 30;  // positions before it dwarf all others (massive activations)
+constexpr int64_t kFirstDrawn =
+    30;  // values before it are many times all others (massive activations)
 
 // Trends of one channel over all layers.
 ChannelScore ScoreTrends(const HiddenSums& sums, int64_t channel, int64_t skip, const CubicFit& fit,
@@ -74,7 +75,7 @@ void AddCurves(const HiddenSums& sums, const ChannelSearchOptions& options,
       means.insert(means.end(), series.begin(), series.end());
       const std::vector<double> fitted =
           fit.Fitted(sums.Series(layer, channel, options.trend_skip));
-      // A fit may begin before what is drawn, or after.
+      // The fit and the drawn range may begin at different positions.
       const size_t take = std::min(drawn, fitted.size());
       fits.insert(fits.end(), drawn - take, static_cast<float>(kMissing));
       fits.insert(fits.end(), fitted.end() - static_cast<ptrdiff_t>(take), fitted.end());
@@ -101,7 +102,8 @@ ChannelSearchOptions OptionsOf(SearchVariant variant, int64_t model_layers) {
   if (variant == SearchVariant::kCode) {
     options.trend_skip = 300;
     options.smoothing_window = 10;
-    // It drops the embeddings from its list of hidden states only where the list is odd.
+    // The public code removes the embeddings from its list of hidden states only where the list is
+    // odd.
     if (model_layers % 2 == 1) {
       first = 1;
       options.threshold = (model_layers + 1) / 4;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Search for positional channels: channels of the residual stream that rise or fall with position
-// in most layers, whatever the text (Yu et al., "Mitigate Position Bias in Large Language Models
-// via Scaling a Single Dimension", arXiv 2406.02536, section 3 and appendix A.2; public code
+// in most layers, for any text (Yu et al., "Mitigate Position Bias in Large Language Models via
+// Scaling a Single Dimension", arXiv 2406.02536, section 3 and appendix A.2; public code
 // PositionalHidden). Hidden states are averaged over prompts of random characters; a channel's
 // trend in a layer is that of its cubic fit; channels with a trend in enough layers are ordered by
-// smoothness. Which of them is worth scaling is the validation's to say (channel_validation.h).
+// smoothness. The validation finds which of them to scale (channel_validation.h).
 #pragma once
 
 #include <cstdint>
@@ -19,46 +19,50 @@
 namespace midscope {
 
 // Where paper and public code differ:
+// clang-format off
 //   kPaper   trend from position 100 on and smoothness by second differences are the paper's; it
 //            states no smoothing before them: Savitzky-Golay window 11 (odd, next to the code's 10)
-//            and the 200 positions skipped are the code's, layers 2 to L-2 and threshold L/4 too;
-//   kCode    trend from position 300 on, window 10 (even: half a place early, which moves no rank);
-//            in models with an odd number of layers it takes blocks 1 to L-2 and (L+1)/4. Its
-//            hidden states are summed in float16; here they never are.
+//            and the 200 positions skipped are the code's, as are layers 2 to L-2 and threshold L/4;
+//   kCode    trend from position 300 on, window 10 (even: a shift by half a position, which changes
+//            no rank); in models with an odd number of layers it takes blocks 1 to L-2 and (L+1)/4.
+//            The code sums hidden states in float16; Midscope never does.
+// clang-format on
 enum class SearchVariant { kPaper, kCode };
 
 struct ChannelSearchOptions {
   HiddenSumsPlan states;          // the public code runs 200 prompts
-  int64_t trend_skip = 100;       // positions left out before a trend is looked for ...
-  int64_t smoothness_skip = 200;  // ... and before smoothness is
+  int64_t trend_skip = 100;       // positions left out of the trend ...
+  int64_t smoothness_skip = 200;  // ... and of the smoothness
   int64_t smoothing_window = 11;
   int64_t threshold = 0;  // a channel needs a trend in more layers than this
 };
 
-// `options` as the variant has them for a model of so many layers.
+// The options of the variant for a model with `layers` layers.
 ChannelSearchOptions OptionsOf(SearchVariant variant, int64_t model_layers);
-// Throws Error (usage) where prompts are too short for what is skipped, or do not fit the model.
+// Throws Error (usage) where prompts are shorter than the skipped positions, or exceed the model's
+// context.
 void CheckSearchOptions(const ChannelSearchOptions& options, const ModelConfig& config);
 
 struct ChannelScore {
   int64_t channel = 0;
   Trend trend = Trend::kNone;  // the one found in more layers; ties: falling, as in the public code
   int64_t monotone_layers = 0;  // layers with that trend
-  double smoothness = 0;  // least over those layers, smaller is smoother; NaN: under the threshold
+  double smoothness =
+      0;  // minimum over those layers, smaller is smoother; NaN: below the threshold
   int64_t smoothest_layer = -1;
 };
 
 // All channels, by number.
 std::vector<ChannelScore> ScoreChannels(const HiddenSums& sums, const ChannelSearchOptions& options,
                                         const JobContext& context);
-// Those over the threshold, smoothest first; ties: lower channel.
+// The channels above the threshold, smoothest first; ties: lower channel.
 std::vector<ChannelScore> RankChannels(const std::vector<ChannelScore>& scores);
 
 // Record `channel_search`: trend (1 rising, -1 falling, 0 none), monotone_layers, smoothness,
-// smoothest_layer [channel]; where some are over the threshold ranked_channel [rank], and of the
-// first `top` of them hidden_mean and cubic_fit [candidate, layer, position] by position from 30
-// on, as the paper draws them (NaN where the fit skips). Attributes layers_examined,
-// layer_threshold, prompts, tokens, seed, trend_skip, smoothness_skip, smoothing_window.
+// smoothest_layer [channel]; where some are above the threshold ranked_channel [rank], and for the
+// first `top` of them hidden_mean and cubic_fit [candidate, layer, position] from position 30 on,
+// as in the paper's figures (NaN where the fit skips). Attributes layers_examined, layer_threshold,
+// prompts, tokens, seed, trend_skip, smoothness_skip, smoothing_window.
 Record ChannelSearchRecord(const HiddenSums& sums, const ChannelSearchOptions& options,
                            const std::vector<ChannelScore>& scores, int64_t top);
 

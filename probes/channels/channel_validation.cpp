@@ -35,7 +35,7 @@ std::vector<double> ExampleLosses(const std::vector<SampleOutcome>& outcomes, si
   return losses;
 }
 
-// Losses of one setting at one place; by the public code's rule of the examples that stand there.
+// Losses of one setting at one place; by the public code's rule of the examples assigned to it.
 double PlaceLoss(const std::vector<SampleOutcome>& outcomes, size_t setting, size_t places,
                  size_t place, ValidationLoss loss) {
   std::vector<double> here;
@@ -95,7 +95,7 @@ Losses Summarise(std::vector<SampleOutcome> outcomes, size_t settings, size_t pl
   return losses;
 }
 
-// The setting of the least loss among trials of the kind; -1 where there are none.
+// The setting with the least loss among trials of the kind; -1 where there are none.
 int64_t Best(const ValidationPlan& plan, const std::vector<double>& loss, bool control) {
   int64_t best = -1;
   for (size_t trial = 0; trial < plan.trials.size(); ++trial) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Which positional channel to scale, and by what: each is tried on examples whose answer is known,
-// and the least teacher-forced loss decides (Yu et al., arXiv 2406.02536, section 3.2; section 4.1
-// has the factors 0.5, 0, -0.5 and -1 and the 100 examples). The public code tries factor 0 alone,
-// in layers 10 to 25, and takes another loss (ValidationLoss::kCode).
+// Selects the positional channel to scale, and its factor: each is tried on examples whose answer
+// is known, and the least teacher-forced loss is chosen (Yu et al., arXiv 2406.02536, section 3.2;
+// section 4.1 has the factors 0.5, 0, -0.5 and -1 and the 100 examples). The public code tries
+// factor 0 only, in layers 10 to 25, with another loss (ValidationLoss::kCode).
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ namespace midscope {
 struct ChannelTrial {
   int64_t channel = 0;
   double factor = 0;
-  bool control = false;  // a channel drawn by chance, to tell what any channel does
+  bool control = false;  // a random channel, to measure the effect of any channel
 };
 
 enum class ValidationLoss {
-  // Nats summed over the answer's tokens, mean over places and examples: ours, as the paper says no
-  // more than "loss".
+  // Nats summed over the answer's tokens, mean over places and examples. Midscope's definition: the
+  // paper states only "loss".
   kSummed,
   // Of the public code: mean over the answer's tokens, each example at one place in turn (example i
   // at place i modulo their number), the mean over examples rounded to 4 decimals.
@@ -32,12 +32,12 @@ enum class ValidationLoss {
 };
 
 struct ValidationPlan {
-  std::string task;   // in full, "list:lines=20"
+  std::string task;   // with all parameters, "list:lines=20"
   uint64_t seed = 1;  // of examples
   int64_t examples = 100;
   std::vector<int64_t> places;
   PromptFormat format = {};
-  LayerSet layers;  // in which channels are scaled
+  LayerSet layers;  // layers in which channels are scaled
   ValidationLoss loss = ValidationLoss::kSummed;
   std::vector<ChannelTrial> trials;
 };
@@ -46,16 +46,16 @@ struct ValidationPlan {
 std::vector<ChannelTrial> MakeTrials(const std::vector<int64_t>& channels,
                                      const std::vector<double>& factors, bool control);
 
-// As many channels as `candidates`, none of them, drawn by the seed.
+// Random channels by the seed, as many as `candidates`, none of them among these.
 std::vector<int64_t> ControlChannels(const std::vector<int64_t>& candidates, int64_t hidden,
                                      uint64_t seed);
 
-// Layers that are scaled where nothing else is said: from a quarter (rounded up) to five sixths of
-// the model's, 8-25 of 30; near the published ones.
+// Default layers: from a quarter (rounded up) to five sixths of the model's, 8-25 of 30; near the
+// published ones.
 LayerSet MiddleLayers(int64_t model_layers);
 
 // The paper's own (Table 5), by the number of layers: 10-22 of 28, 10-25 of 32, 10-34 of 40, 10-42
-// of 48. Nothing where the paper has no model of so many.
+// of 48. nullopt where the paper has no model with that number.
 std::optional<LayerSet> PublishedLayers(int64_t model_layers);
 
 // "channel(100, factor=-1, layers=8-25)".
@@ -65,12 +65,12 @@ std::string TrialText(const ChannelTrial& trial, const LayerSet& layers);
 SweepPlan TrialSweep(const ValidationPlan& plan);
 
 // Record `channel_validation`, settings as in TrialSweep: trial_channel (-1 for none),
-// trial_factor, control, loss (ValidationLoss), loss_difference to `none` example by example, both
+// trial_factor, control, loss (ValidationLoss), loss_difference to `none` paired by example, both
 // with 95 % intervals _low and _high by Student's t [setting]; place_loss [setting, place].
-// Attributes loss_rule, best (setting of the least loss that is no control; -1 where there are no
+// Attributes loss_rule, best (the setting with the least loss that is not a control; -1 without
 // trials), best_control (-1 without), chosen (`best` where its loss_difference_high is below 0,
-// else -1), setting (the chosen one's text, "none" where there is none), task, seed, examples. The
-// interval of the best is not widened for its having been chosen among others.
+// else -1), setting (the chosen one's text, "none" for none), task, seed, examples. The interval of
+// the best is not corrected for selection.
 Record ChannelValidationRecord(const ValidationPlan& plan, const SweepResult& result);
 
 }  // namespace midscope

@@ -23,7 +23,7 @@ constexpr int64_t kMeasuredTokens = 256;
 std::string SearchFile(const std::string& out) { return out.empty() ? "" : out + ".search"; }
 std::string ValidationFile(const std::string& out) { return out + ".validation"; }
 
-// What can be told of the validation before hours of search.
+// Checks of the validation before a search of hours.
 void CheckValidation(const FindChannelsRun& run) {
   if (!run.validation) return;
   const ValidationPlan& plan = run.validation->plan;
@@ -90,7 +90,8 @@ double PrefillSeconds(const FindChannelsRun& run, const JobContext& context) {
                                  run.search.states.bos);
   RunRequest request;
   request.ids = ids;
-  run.decoder->RunOne(request, context);  // the first run also reads the weights from the disk
+  run.decoder->RunOne(request,
+                      context);  // not timed: the first run also reads the weights from the disk
   const double measured = SecondsOf([&] { run.decoder->RunOne(request, context); });
   const HiddenSumsPlan& states = run.search.states;
   return measured * static_cast<double>(states.prompts * states.tokens) /
@@ -123,7 +124,7 @@ std::string FindChannelsPlanJson(const FindChannelsRun& run) {
   json["seed"] = search.states.seed;
   json["prompts"] = search.states.prompts;
   json["tokens"] = search.states.tokens;
-  // What is as it always was is left out: plans of older files say nothing of it.
+  // Defaults that older versions did not have are omitted: their plans lack these keys.
   if (search.states.bos) json["bos"] = true;
   json["layers"] = search.states.layers;
   json["trend_skip"] = search.trend_skip;
@@ -143,7 +144,7 @@ std::string FindChannelsPlanJson(const FindChannelsRun& run) {
     PromptFormat format = plan.format;
     format.bos = StoredBosRule(run.decoder->tokenizer(), format.bos);
     AddPromptFormat(format, &json["validation"]);
-    // Said only where it is so: plans of older files have no such key.
+    // Written only where it is set: plans of older files have no such key.
     if (plan.loss == ValidationLoss::kCode) json["validation"]["loss"] = "code";
   }
   json["model_hash"] = run.decoder->hash();
@@ -164,7 +165,7 @@ void CheckUnfinishedFiles(const std::string& out, bool resume) {
   if (out.empty() || resume) return;
   for (const std::string& file : UnfinishedFiles(out)) {
     if (!std::filesystem::exists(file)) continue;
-    throw UsageError(file, "an unfinished search lies here",
+    throw UsageError(file, "an unfinished search exists",
                      "Resume it (--resume), remove it, or give another name");
   }
 }

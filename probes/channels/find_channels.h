@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The whole search for a positional channel, from random text to a setting that is ready to use:
-// hidden states, ranking, validation. Long work that can be interrupted and gone on with.
+// The whole search for a positional channel, from random text to a setting: hidden states, ranking,
+// validation. It can be interrupted and resumed.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@
 
 namespace midscope {
 
-// How candidates are validated; `trials` come from the ranking.
+// Options of the validation; `trials` come from the ranking.
 struct ValidationRequest {
   ValidationPlan plan;          // without trials
   std::vector<double> factors;  // tried with every candidate
-  bool control = false;         // as many channels drawn by chance are tried besides
+  bool control = false;         // also tries as many random channels
 };
 
 struct FindChannelsRun {
@@ -32,32 +32,32 @@ struct FindChannelsRun {
   ChannelSearchOptions search;
   int64_t top = 10;  // candidates that are drawn and validated
   std::optional<ValidationRequest> validation;
-  // Unfinished work is kept in files beside this name (UnfinishedFiles); "": nowhere.
+  // Prefix of the files of unfinished work (UnfinishedFiles); "": none are kept.
   std::string out;
   bool resume = false;
-  // Called with record channel_search as soon as it is known, before the validation; may be empty.
+  // Called with record channel_search before the validation; may be empty.
   std::function<void(const Record&)> on_search = {};
   std::vector<Hook*> hooks =
       {};  // not owned; run before hidden states are read, in the search alone
 };
 
-// Everything that decides the numbers, as JSON.
+// Everything that affects the numbers, as JSON.
 std::string FindChannelsPlanJson(const FindChannelsRun& run);
 
-// The files in which unfinished work for `out` is kept: OUT.search (sums of hidden states),
-// OUT.validation (a sweep's file) with its journal.
+// The files of unfinished work for `out`: OUT.search (sums of hidden states), OUT.validation (a
+// sweep's file) with its journal.
 std::vector<std::string> UnfinishedFiles(const std::string& out);
 void RemoveUnfinishedFiles(const std::string& out);
 // Throws Error (usage) where one of them exists and `resume` is false.
 void CheckUnfinishedFiles(const std::string& out, bool resume);
 
-// Records channel_search and, where there is a validation and a candidate, channel_validation and
-// the sweep's outcome_means. Throws Error: (usage) where unfinished work lies there and `resume` is
-// false, (failure) where it is of another plan; Cancelled.
+// Returns records channel_search and, where there is a validation and a candidate,
+// channel_validation and the sweep's outcome_means. Throws Error: (usage) where unfinished work
+// exists and `resume` is false, (failure) where it is of another plan; Cancelled.
 std::vector<Record> FindChannels(const FindChannelsRun& run, const JobContext& context);
 
-// How long that will take, in seconds, from a few seconds of measuring: a prefill, and one example
-// at one place unchanged and under one trial.
+// Estimated duration in seconds, measured on a prefill, and on one example at one place under
+// `none` and under one trial.
 double EstimateSeconds(const FindChannelsRun& run, const JobContext& context);
 
 }  // namespace midscope

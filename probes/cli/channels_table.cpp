@@ -55,7 +55,7 @@ Json TrialJson(const Record& validation, size_t setting) {
           {"place_loss", losses}};
 }
 
-// Files of earlier versions have one rule and do not say it.
+// Files of earlier versions have one rule and no attribute for it.
 std::string LossRule(const Record& validation) {
   if (validation.attributes.contains("loss_rule")) {
     return Value<std::string>(validation, "loss_rule");
@@ -87,7 +87,7 @@ Json ValidationJson(const Record& validation) {
 std::string SearchText(const Record& search, const std::vector<int64_t>& ranked, size_t top) {
   const int64_t layers = Value<int64_t>(search, "layers_examined");
   std::string text = fmt::format(
-      "{} layers looked at, {} prompts of {} tokens of random text; {} channels have a trend in "
+      "{} layers examined, {} prompts of {} tokens of random text; {} channels have a trend in "
       "more than {} layers\n",
       layers, Value<int64_t>(search, "prompts"), Value<int64_t>(search, "tokens"), ranked.size(),
       Value<int64_t>(search, "layer_threshold"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `channels` prints, from its records alone: those just made or those of a file.
+// The output of `channels`, from its records: those just made or those of a file.
 #pragma once
 
 #include <string>

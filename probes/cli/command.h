@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a command of the program is.
+// The commands of the program.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class ProbeRegistry;
 
 namespace midscope::cli {
 
-// What a running command is handed.
+// The arguments of a running command.
 struct CommandInput {
   const OptionSet& options;
   const JobContext& job;            // progress, cancel by Ctrl-C, messages to standard error
@@ -31,19 +31,20 @@ struct Command {
   std::string name;
   std::string summary;      // one line
   std::string description;  // for --help
-  // Options that are taken by position, in order; a list takes all that are left.
+  // Options that are positional, in order; a list takes all remaining arguments.
   std::vector<std::string> positionals;
   std::vector<OptionDescription> options;
   std::string examples;  // lines for --help
-  // A flag that asks for information alone: with it no positional and no required option is needed.
+  // A flag that only prints information: with it no positional and no required option is needed.
   std::string informs{};
   // Throws Error, Cancelled, Interrupted.
   std::function<void(const CommandInput&)> run;
-  // Of a command that runs probes: the same with these probes and their options. It has --plugin.
+  // For a command that runs probes: the same command with these probes and their options. It has
+  // --plugin.
   std::function<Command(const ProbeRegistry&)> with_probes;
 };
 
-// Cancelled, with what is left behind and how to go on.
+// Cancelled, with the state that is left and how to resume.
 class Interrupted : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -63,24 +64,24 @@ Command CompareCommand();
 Command ChannelsCommand();
 Command RopeCommand();
 
-// All of them, in the order in which help lists them.
+// All commands, in the order of the help.
 const std::vector<Command>& Commands();
 
-// Throws Error (usage), with the nearest name, for one that does not exist.
+// Throws Error (usage) with the nearest name for an unknown one.
 const Command& FindCommand(const std::string& name);
 
-// The command with the probes of the libraries that MIDSCOPE_PLUGIN_PATH and --plugin among the
-// arguments name, where it runs probes. They bring options, so this comes before the rest of the
-// line is read. Throws Error.
+// The command with the probes of the libraries in MIDSCOPE_PLUGIN_PATH and in --plugin among the
+// arguments, where it runs probes. Called before the other arguments are parsed, because plugins
+// add options. Throws Error.
 Command WithPlugins(const Command& command, const std::vector<std::string>& arguments);
 
-// --with of a command that takes one setting: `none` where it was not given. Throws Error (usage).
+// --with of a command with one setting; default: `none`. Throws Error (usage).
 std::string OneSetting(const OptionSet& options, const std::string& command);
 
 // The option --with, --json, and --out with this help.
 OptionDescription WithOption(const std::string& help);
 OptionDescription JsonOption();
-// --places: what it takes, between these two texts.
+// --places: the accepted values, between these two texts.
 OptionDescription PlacesOption(const std::string& before, const std::string& behind);
 OptionDescription OutOption(const std::string& help);
 

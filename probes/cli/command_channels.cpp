@@ -28,7 +28,7 @@ namespace {
 // Validation examples are not those of a sweep with the same seed.
 constexpr int64_t kValidationSeedOffset = 1'000'000;
 
-// What a preset stands for; options that are given stand over it.
+// The defaults of a preset; options on the command line override them.
 struct Preset {
   int64_t prompts = 24;
   std::string validate = "list";
@@ -70,7 +70,7 @@ std::vector<double> ReadFactors(const OptionSet& options, bool is_code) {
   return factors;
 }
 
-// "8-25", read by the interventions' own grammar.
+// "8-25", parsed by the grammar of interventions.
 LayerSet ReadLayers(const OptionSet& options, bool is_code, int64_t model_layers) {
   if (options.IsSet("layers")) {
     const std::string text = "channel(0, factor=1, layers=" + options.Text("layers") + ")";
@@ -83,8 +83,7 @@ LayerSet ReadLayers(const OptionSet& options, bool is_code, int64_t model_layers
   return MiddleLayers(model_layers);
 }
 
-// The public code puts no BOS before random text, and before examples only what a chat template
-// writes.
+// The public code adds no BOS to random text, and to examples only what a chat template writes.
 PromptFormat ReadFormat(const OptionSet& options) {
   PromptFormat format = ReadPromptFormat(options);
   const bool is_code = options.Text("variant") == "code";
@@ -92,12 +91,12 @@ PromptFormat ReadFormat(const OptionSet& options) {
   return format;
 }
 
-// Whether random text begins with BOS: no chat template is about it.
+// Whether random text begins with BOS; it never has a chat template.
 bool ReadSearchBos(const Tokenizer& tokenizer, BosRule rule) {
   return rule == BosRule::kOn || (rule == BosRule::kAuto && tokenizer.add_bos());
 }
 
-// Where the layers of --preset paper come from, as the option says that its sizes are published.
+// The layers of --preset paper, which the option describes as published.
 std::string LayersText(const ValidationPlan& plan, int64_t model_layers) {
   const auto published = PublishedLayers(model_layers);
   const bool from_table = published && published->Text() == plan.layers.Text();
@@ -151,13 +150,13 @@ FindChannelsRun ReadRun(const OptionSet& options, std::shared_ptr<const Decoder>
   return run;
 }
 
-// What can be told before a model is loaded.
+// Checks before a model is loaded.
 void CheckEarly(const OptionSet& options) {
   ReadFactors(options, false);
   ReadFormat(options);
   const std::string& file = options.Text("out");
   if (file.empty() && options.Flag("resume")) {
-    throw UsageError("option --resume", "there is no file to go on in", "Give --out FILE.h5");
+    throw UsageError("option --resume", "there is no file to resume", "Give --out FILE.h5");
   }
   CheckOverwrite(options);
   if (!file.empty()) {
@@ -167,13 +166,13 @@ void CheckEarly(const OptionSet& options) {
   }
 }
 
-// Whether it takes so long that measuring how long is worth the while.
+// Whether the run is long enough to measure an estimate first.
 bool IsLong(const FindChannelsRun& run) {
   constexpr int64_t kManyTokens = 10000;
   return run.search.states.prompts * run.search.states.tokens > kManyTokens;
 }
 
-// What a finished search left in its file. Throws Error (failure) where that was of another plan.
+// The results that a finished search wrote. Throws Error (failure) where the file has another plan.
 std::vector<Record> ReadFinished(const std::string& file, const std::string& plan_json) {
   RunFile finished = ReadRecords(file);
   if (finished.plan_json != plan_json) {
@@ -192,7 +191,7 @@ std::vector<Record> FindOrExplain(const FindChannelsRun& run, const JobContext& 
     if (run.out.empty()) throw;
     throw Interrupted(
         fmt::format("search interrupted: what was done is beside {}. The same "
-                    "command with --resume goes on",
+                    "command with --resume continues",
                     run.out));
   }
 }
@@ -207,7 +206,7 @@ void RunChannels(const CommandInput& input) {
   std::vector<Record> records;
   const bool overwrite = options.Flag("overwrite");
   if (overwrite)
-    RemoveUnfinishedFiles(run.out);  // the file itself stays until the new one is whole
+    RemoveUnfinishedFiles(run.out);  // the file itself is kept until the new one is complete
   if (!run.out.empty() && std::filesystem::exists(run.out) && !overwrite) {
     records = ReadFinished(run.out, plan_json);
   } else {
@@ -218,7 +217,7 @@ void RunChannels(const CommandInput& input) {
     if (IsLong(run)) {
       input.job.Log("estimate: about " + TimeText(EstimateSeconds(run, input.job)));
     }
-    // Long before the end, and what is left where that never comes.
+    // Printed before the validation, in case that is interrupted.
     run.on_search = [&](const Record& search) {
       input.job.Log("ranking, before validation:\n" +
                     ChannelsText({search}, static_cast<size_t>(run.top)));

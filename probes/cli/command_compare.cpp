@@ -21,12 +21,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMostFiles = 26;  // they are called A to Z
+constexpr size_t kMostFiles = 26;  // their labels are A to Z
 constexpr const char* kList = "list";
 
 std::string Letter(size_t file) { return {static_cast<char>('A' + file)}; }
 
-// Lists without the elements that all of them have; other values as they are.
+// Lists without the elements that all of them have; other values unchanged.
 std::vector<std::string> WithoutCommon(const std::vector<std::string>& values) {
   std::vector<Json> lists;
   lists.reserve(values.size());
@@ -82,7 +82,7 @@ std::string DifferenceText(const ComparedCell& cell) {
                      cell.interval.high);
 }
 
-// Files that ask something else than the first: their numbers are not its numbers changed.
+// Names files of another task: their numbers can't be compared.
 std::string OtherTasksText(const std::vector<FileOutcome>& outcomes) {
   const std::string& first = outcomes.front().task;
   std::string text;
@@ -118,7 +118,7 @@ std::string OutcomesText(const std::vector<RunReader>& readers) {
          OtherTasksText(outcomes);
 }
 
-// Arrays whose elements differ are listed; of those that are not compared, how many and why.
+// Lists arrays whose elements differ; for those that are not compared, their number and the reason.
 std::string ArraysText(const std::vector<ComparedArray>& arrays) {
   TextTable table({"array", "file", "largest difference", "elements that differ"});
   size_t equal = 0;
@@ -189,7 +189,7 @@ std::vector<const PublishedTable*> AllPublishedTables() {
   return tables;
 }
 
-// The tables that were asked for; of several halves of one table those about the file's task.
+// The requested tables; of several parts of one table those of the file's task.
 std::vector<const PublishedTable*> AskedTables(const std::string& name,
                                                const FileOutcome& outcome) {
   std::vector<const PublishedTable*> tables = FindPublishedTables(name);
@@ -222,7 +222,7 @@ void ComparePublished(const CommandInput& input, const std::vector<RunReader>& r
               << "\n";
 }
 
-// The list of the tables, or tables as they are.
+// The list of tables, or tables in full.
 void PrintPublished(const std::string& name, bool as_json, std::ostream& out) {
   const bool list = name == kList;
   if (list && !as_json) {
@@ -283,12 +283,11 @@ Command CompareCommand() {
   command.name = "compare";
   command.summary = "files of results side by side, or beside published tables";
   command.description =
-      "Says how files were made differently, sets the outcomes of sweeps side by side (with\n"
+      "Lists how files were made differently, the outcomes of sweeps side by side (with\n"
       "intervals of the paired difference where both hold the same samples), and whether their\n"
-      "arrays are equal. With --published, the accuracy by place stands beside a table of a "
-      "paper,\n"
-      "cells that are known to be doubtful marked by *. Settings are matched whole, arguments and\n"
-      "all, to what the source says that it ran; what has no counterpart is said.";
+      "arrays are equal. With --published, the accuracy by place is listed with a paper's table,\n"
+      "whose doubtful cells are marked by *. Settings are matched with all arguments to those of\n"
+      "the source; settings without counterpart are listed.";
   command.positionals = {"files"};
   command.options = {
       files,

@@ -40,7 +40,7 @@ bool IsFormat(const std::string& ending) {
   return std::find(Formats().begin(), Formats().end(), ending) != Formats().end();
 }
 
-// As asked, or as --out ends, or CSV.
+// From --format, else the ending of --out, else CSV.
 std::string Format(const OptionSet& options) {
   const std::string& out = options.Text("out");
   std::string ending = Ending(out);
@@ -55,11 +55,12 @@ std::string Format(const OptionSet& options) {
   }
   if (ending.empty()) return Formats().front();
   if (IsFormat(ending)) return ending;
-  throw UsageError("option --out", "'" + out + "' ends in ." + ending + ", which is no format",
+  throw UsageError("option --out",
+                   "'" + out + "' ends in ." + ending + ", which is not a known format",
                    "Give --format, or a name that ends in .csv, .json, .npz, .png, .svg or .pdf");
 }
 
-// A folder beside the pictures' place in which they are drawn; it goes with the object.
+// A temporary folder beside the output folder, deleted by the destructor.
 class DrawingFolder {
  public:
   explicit DrawingFolder(const std::filesystem::path& parent) {
@@ -82,7 +83,7 @@ class DrawingFolder {
   std::filesystem::path path_;
 };
 
-// Where the pictures of these names go: into the folder `out`, or one of them to the file `out`.
+// Moves the pictures of these names into the folder `out`, or one picture to the file `out`.
 std::vector<std::filesystem::path> Targets(const std::string& out, bool one_file,
                                            const std::vector<std::string>& names) {
   std::vector<std::filesystem::path> targets;
@@ -100,7 +101,7 @@ std::vector<std::filesystem::path> Targets(const std::string& out, bool one_file
   return targets;
 }
 
-// The pictures that were written.
+// The written pictures.
 std::vector<std::string> ExportPictures(const OptionSet& options, const std::string& format) {
   const std::string& out = options.Text("out");
   if (out.empty()) {
@@ -137,7 +138,7 @@ std::vector<std::string> ExportPictures(const OptionSet& options, const std::str
   return written;
 }
 
-// Tables and arrays; "" where they went to standard output.
+// Writes tables and arrays; returns "" where they went to standard output.
 std::string ExportArrays(const CommandInput& input, const std::string& format) {
   const OptionSet& options = input.options;
   const std::string& file = options.Text("out");
@@ -176,7 +177,7 @@ void RunExport(const CommandInput& input) {
   const OptionSet& options = input.options;
   const std::string format = Format(options);
   if (options.Flag("json") && options.Text("out").empty()) {
-    throw UsageError("option --json", "it says what was written, and nothing is without --out",
+    throw UsageError("option --json", "it describes written files, and there is none without --out",
                      "For the data as JSON give --format json");
   }
   std::vector<std::string> written;

@@ -53,7 +53,7 @@ void RunGenerate(const CommandInput& input) {
     if (!json) input.out << bytes << std::flush;
     return true;
   };
-  // Text and a progress line would write over each other.
+  // Text and a progress line would overwrite each other.
   JobContext quiet = input.job;
   quiet.progress = nullptr;
   const Generated generated = Generate(*decoder, prompt.ids, ResolvePassages(intervention, prompt),

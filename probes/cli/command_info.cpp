@@ -36,9 +36,10 @@ Command InfoCommand() {
   command.name = "info";
   command.summary = "what a model is, what it supports, and what it takes in memory";
   command.description =
-      "Prints what a model's file or folder says, which interventions it supports, and what a\n"
-      "prompt takes in memory. Reads headers alone, no weights. Exit status 1 where the model is\n"
-      "not supported; the facts are printed all the same.";
+      "Prints the facts in a model's file or folder, the interventions that it supports, and the\n"
+      "memory that a prompt needs. Reads headers only, no weights. Exit status 1 where the model "
+      "is\n"
+      "not supported; the facts are still printed.";
   command.positionals = {"model"};
   command.options = {ModelOptions().front(), tokens, JsonOption()};
   command.examples =

@@ -65,8 +65,7 @@ Json ListJson(const RunReader& reader, const std::string& inside) {
   return file;
 }
 
-// One damaged file among many must not hide the others: it is told, and the command fails at its
-// end.
+// A damaged file does not hide the others: it is reported, and the command fails at its end.
 void RunList(const CommandInput& input) {
   const std::vector<std::string>& files = input.options.TextList("files");
   Json all = Json::array();
@@ -99,7 +98,7 @@ void RunList(const CommandInput& input) {
     input.out << Json{{"files", all}}.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
   }
   if (failed > 0) {
-    input.out.flush();  // what could be read is not lost with the error
+    input.out.flush();  // the list of readable files precedes the error
     throw Failure("ls", std::to_string(failed) + " of " + std::to_string(files.size()) +
                             " files could not be read");
   }
@@ -117,7 +116,7 @@ Command ListCommand() {
       "Lists the arrays of HDF5 files of Midscope with their addresses, which every command that\n"
       "reads files takes, and their shapes. Reads no data, so it is quick on files of any size. Of "
       "a\n"
-      "sweep's journal it says of which file it is and how many samples wait in it.";
+      "sweep's journal it prints its file and its number of samples.";
   command.positionals = {"files"};
   command.options = {files, JsonOption()};
   command.examples =

@@ -17,7 +17,7 @@
 namespace midscope::cli {
 namespace {
 
-// Else a file is joined with its journal, or with the files that it points into.
+// Otherwise a file is joined with its journal, or with the files that it refers to.
 bool StandsAlone(const std::string& file) {
   if (std::filesystem::exists(JournalPath(file))) return false;
   return !std::filesystem::exists(file) || RunReader(file).parts().empty();
@@ -75,18 +75,18 @@ Command MergeCommand() {
       "Joins files of one plan that hold other samples (parts of a cluster job, each with the\n"
       "journal beside it), or files that hold other settings of the same samples. Means and\n"
       "intervals are computed anew. Plans that differ otherwise are refused.\n"
-      "Without --virtual all is copied: OUT stands alone, the inputs may go. With it OUT is small\n"
+      "Without --virtual all is copied: OUT is complete, the inputs can be deleted. With it OUT is "
+      "small\n"
       "and made at once: tables are written, attention rows and texts stay in the inputs (HDF5\n"
-      "virtual data sets; they must lie in OUT's folder), for Midscope, h5py and xarray to read "
+      "virtual data sets; they must be in OUT's folder), for Midscope, h5py and xarray to read "
       "as\n"
       "one file.\n"
       "Choose it where attention rows are many and the inputs stay where they are, as they are:\n"
       "Midscope refuses OUT when one is missing or has changed, other readers give NaN in "
       "silence.\n"
-      "Samples that wait in a journal are folded into a file first: midscope merge NEW.h5 FILE.\n"
-      "A virtual file, such as a sweep by several processes leaves, is copied into one that "
-      "stands\n"
-      "alone: midscope merge ONE.h5 RUN.h5.";
+      "Samples in a journal are first written into a file: midscope merge NEW.h5 FILE.\n"
+      "A virtual file, such as a sweep by several processes writes, is copied into a complete\n"
+      "one: midscope merge ONE.h5 RUN.h5.";
   command.positionals = {"out", "files"};
   command.options = {
       out, files,

@@ -39,8 +39,8 @@ const Record* FindRecord(const std::vector<Record>& records, const std::string& 
   return nullptr;
 }
 
-// What is printed in full: what was asked for by name, and what several prompts give. The records
-// of the others are in the file.
+// Records printed in full: those requested by name, and those over several prompts. The others are
+// in the file.
 std::vector<const Record*> ShownRecords(const std::vector<Record>& records,
                                         const OptionSet& options, const ProbeRegistry& probes) {
   const bool batch = AsksForBatch(options);
@@ -83,7 +83,7 @@ std::string Dump(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// Whether a probe's run was longer than the context holds (RunProbeTypes).
+// Whether a probe's run was longer than the context (RunProbeTypes).
 bool IsMarkedBeyondContext(const std::vector<Record>& records) {
   return std::any_of(records.begin(), records.end(), [](const Record& record) {
     const auto mark = record.attributes.find("beyond_context");
@@ -193,7 +193,7 @@ void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
   }
   CheckTextSource(options);
   const bool batch = AsksForBatch(options);
-  // A name that is not there is told before a model loads.
+  // Unknown names are reported before a model is loaded.
   probes.RefuseUnusedOptions(options, probes.Selected(options, batch));
   const PromptFormat format = ReadPromptFormat(options);
   const Intervention intervention = ParseIntervention(OneSetting(options, "probe"));
@@ -211,7 +211,7 @@ void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
   if (!options.IsSet("task")) LogPromptNotes(prompt, format, input.job);
   std::vector<Record> records =
       RunProbes(*decoder, prompt, intervention, probes, options, input.job);
-  // Last, as viewers open a file's first record.
+  // Last, because viewers open a file's first record.
   records.push_back(PromptRecord(prompt, tokenizer, place));
   NoteFormat(prompt, tokenizer, format, records.back());
   records.back().attributes["intervention"] = PrintIntervention(intervention);
@@ -221,7 +221,7 @@ void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
                     : ProbeText(prompt, tokenizer, format, records, options, probes));
 }
 
-// A plugin cannot know all options of the command: here it is told of one that it takes.
+// Options of plugins that collide with the command's are found here: a plugin can't know them all.
 void RefuseTakenOptions(const ProbeRegistry& probes, const std::vector<OptionDescription>& own) {
   for (const ProbeType& type : probes.types()) {
     if (type.plugin.empty()) continue;
@@ -232,7 +232,7 @@ void RefuseTakenOptions(const ProbeRegistry& probes, const std::vector<OptionDes
       if (!taken) continue;
       throw Failure("plugin " + type.plugin,
                     "its option --" + option.name + " is an option of midscope probe",
-                    "Call probe '" + type.name + "' differently");
+                    "Rename probe '" + type.name + "'");
     }
   }
 }
@@ -247,7 +247,7 @@ std::vector<OptionDescription> ProbeOptions(const ProbeRegistry& probes) {
   add({WithOption("what to change, one setting"), BeyondContextOption()});
   add({OutOption("the HDF5 file to write"),
        FlagOption("overwrite", "replace the file where it exists"), JsonOption(), PluginOption(),
-       FlagOption("list", "tell what each probe measures, and do nothing else")});
+       FlagOption("list", "describe each probe, and do nothing else")});
   RefuseTakenOptions(probes, options);
   add(probes.Options());
   return options;
@@ -256,14 +256,14 @@ std::vector<OptionDescription> ProbeOptions(const ProbeRegistry& probes) {
 Command ProbeCommandWith(const ProbeRegistry& probes) {
   Command command;
   command.name = "probe";
-  command.summary = "one prompt through the model, with all probes looking on";
+  command.summary = "one prompt through the model, with all probes";
   command.description =
-      "Runs one prompt once and keeps what the probes saw: last-query attention, "
+      "Runs one prompt once and stores what the probes read: last-query attention, "
       "position-awareness\n"
-      "scores, position ratios, logits, and hidden channels or residual rows where asked for.\n"
+      "scores, position ratios, logits, and hidden channels or residual rows where requested.\n"
       "--probes names others. With --places or --samples a task's prompts run one after "
       "another.\n\n"
-      "Probes (--list tells more of each):\n" +
+      "Probes (--list describes each):\n" +
       ProbeSummaries(probes);
   command.informs = "list";
   command.positionals = {"model"};

@@ -31,7 +31,7 @@ RopeQuestion ReadQuestion(const OptionSet& options) {
 
 Json PairOrNull(int64_t pair) { return pair < 0 ? Json(nullptr) : Json(pair); }
 
-// Distances 0, 1, 2, 4, ... as far as the record's grid has them (the nearest of it).
+// Distances 0, 1, 2, 4, ... within the record's grid (the nearest of it).
 std::vector<size_t> DecayRows(const Record& record) {
   const std::vector<double>& distances = record.FindAxis("distance")->values;
   std::vector<size_t> rows = {0};
@@ -103,7 +103,7 @@ std::string SchemesText(const Record& record) {
   return table.Text();
 }
 
-// One row a place of the axis `over`, one column a scheme.
+// One row per index of the axis `over`, one column per scheme.
 std::string ColumnsText(const Record& record, const std::string& over, const std::string& array,
                         const std::vector<size_t>& rows, const std::string& format) {
   const Axis& axis = *record.FindAxis(over);

@@ -15,7 +15,7 @@
 namespace midscope::cli {
 namespace {
 
-// Larger arrays are named with their shape; reading them for their mean would take seconds.
+// Larger arrays are listed with their shape: reading them for their mean would take seconds.
 constexpr int64_t kLargestSummarised = int64_t{1} << 24;
 
 int64_t Elements(const Record& record, const Array& array) {
@@ -36,8 +36,8 @@ std::string ProvenanceText(const Provenance& provenance) {
   return text;
 }
 
-// The whole file: what the command printed that wrote it, and the record's short arrays as tables,
-// the others as one line each.
+// The whole file: the output of the command that wrote it, the record's short arrays as tables, the
+// others as one line each.
 std::string WholeFileText(const RunReader& reader, size_t top) {
   std::string text = FileLine(reader) + "\n";
   const std::string table = PrintedTable(reader);
@@ -93,7 +93,7 @@ void RunShow(const CommandInput& input) {
 Command ShowCommand() {
   Command command;
   command.name = "show";
-  command.summary = "what stands in a file of results, or at an address in it";
+  command.summary = "what a file of results holds, or at an address in it";
   command.description =
       "Prints the table that midscope sweep or channels printed, the file's provenance and "
       "records;\n"

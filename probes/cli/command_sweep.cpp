@@ -37,14 +37,14 @@ void Print(const OptionSet& options, const std::vector<CellReport>& reports, std
   for (const CellReport& report : reports) out << FileNote(report.file);
 }
 
-// Whether a setting names passages, which prompts may lack.
+// Whether a setting names passages, which a prompt may lack.
 bool NamesPassages(const SweepPlan& plan) {
   return std::any_of(plan.settings.begin(), plan.settings.end(), [](const SweepSetting& setting) {
     return WithAnyPassages(setting.intervention) != setting.intervention;
   });
 }
 
-// Tells the table so far on the log, not more often than every `seconds`.
+// Logs the table so far, at most every `seconds`.
 std::function<void(const SweepResult&)> Watch(const SweepPlan& plan, int64_t seconds,
                                               const JobContext& job) {
   using Clock = std::chrono::steady_clock;
@@ -88,14 +88,14 @@ class SweepCommandRun {
  private:
   void Open(const std::string& model) {
     if (decoder_ && model == model_) return;
-    decoder_.reset();  // two models need not fit
+    decoder_.reset();  // there may not be memory for two models
     decoder_ = Decoder::Open(model, ReadDecoderOptions(options_), job_);
     model_ = model;
   }
 
-  // Logs what is sent, by the first prompt of all. Throws Error where prompts lack a passage that a
-  // setting names, before there is a file: sample 0 stands for all. A prompt that can't be made is
-  // a sample that fails, but where no prompt of the task can be.
+  // Logs the format of the first prompt. Throws Error, before a file is created, where prompts lack
+  // a passage that a setting names: sample 0 is checked for all. A prompt that can't be made is a
+  // failed sample, unless no prompt of the task can be made.
   void CheckFirstPrompts(const SweepRun& run) const {
     const bool leads = ranks_.rank() == 0;
     const bool passages = NamesPassages(run.plan);
@@ -119,8 +119,7 @@ class SweepCommandRun {
   void TellOfMissingControls(const SweepPlan& plan) const {
     if (!options_.Flag("control") || ranks_.rank() != 0) return;
     for (const std::string& setting : SettingsWithoutControl(plan.settings)) {
-      job_.Log("no control for " + setting +
-               ": nothing in it is a choice of channels or an order of heads that could be drawn");
+      job_.Log("no control for " + setting + ": it has no channels or order of heads to randomise");
     }
   }
 
@@ -131,7 +130,7 @@ class SweepCommandRun {
     return RunInto(run, file, GoesOn(), "with --resume goes on");
   }
 
-  // `same_command`: what the same command does when this one was interrupted.
+  // `same_command`: the effect of the same command after an interruption.
   SweepResult RunInto(SweepRun& run, const std::string& file, bool resume,
                       const std::string& same_command) const {
     SweepStore store = Store(run.plan, file, resume);
@@ -147,7 +146,7 @@ class SweepCommandRun {
     }
   }
 
-  // What is done when it is cancelled is printed: it is kept nowhere else.
+  // Without a file, results are printed when the sweep is cancelled: they are stored nowhere else.
   SweepResult RunWithoutFile(SweepRun& run, const SweepCell& cell) const {
     SweepResult so_far;
     run.on_sample = [&so_far, watch = run.on_sample](const SweepResult& result) {
@@ -161,17 +160,18 @@ class SweepCommandRun {
       Print(options_, {MakeReport(cell, "", run.plan, so_far)}, input_.out);
       throw Interrupted(
           fmt::format("sweep interrupted: {} of {} samples are done, and kept in no "
-                      "file. --out FILE.h5 keeps them, so that --resume can go on",
+                      "file. --out FILE.h5 stores them, so that --resume can continue",
                       so_far.done(), run.plan.samples));
     }
   }
 
-  // Makes `plan` what the file has and what is asked for; whether its samples have to be run again.
+  // Merges the file's plan and the requested one into `plan`; returns whether its samples must be
+  // run again.
   bool AddToStored(SweepPlan& plan, const Task& task, const std::string& file) const {
     const RunReader reader(file);
     const SweepPlan stored = StoredPlan(reader);
     SweepAddition addition = AdditionOf(options_, stored, plan, task);
-    // A file that states no rule has the one that `auto` is for this model, where that is so.
+    // A file without a stated rule has the one that `auto` means for this model, if it is the same.
     PromptFormat& format = addition.plan.format;
     if (format.bos == BosRule::kTemplate &&
         StoredBosRule(decoder_->tokenizer(), BosRule::kAuto) == BosRule::kTemplate) {
@@ -198,8 +198,8 @@ class SweepCommandRun {
     return addition.more_cells;
   }
 
-  // The whole plan in a file of its own, which then takes the name: until then the file is as it
-  // was.
+  // Writes the whole plan to a new file, which then replaces the old one: until then that is
+  // unchanged.
   SweepResult RunAgain(SweepRun& run, const std::string& file) const {
     const std::string grown = AdditionPath(file);
     job_.Log(
@@ -212,8 +212,8 @@ class SweepCommandRun {
     return result;
   }
 
-  // Every rank keeps what it finishes in a part of its own, numbered on from those of earlier jobs;
-  // in the end rank 0 writes the file over all of them. Only rank 0 has the result.
+  // Every rank writes its samples to a part of its own, numbered after those of earlier jobs; at
+  // the end rank 0 writes the file that combines them. Only rank 0 has the result.
   SweepResult RunShared(SweepRun& run, const std::string& file) const {
     const bool leads = ranks_.rank() == 0;
     const SharedSweep shared = Shared(run.plan, file);
@@ -226,7 +226,7 @@ class SweepCommandRun {
         if (!earlier.finished.contains(sample)) waiting.insert(sample);
       }
     } else {
-      run.checkpoint_samples = 0;  // its journal is safe; one part to look into is enough
+      run.checkpoint_samples = 0;  // the journal suffices; one part is enough to read
     }
     const std::string part = RankPath(file, ranks_.FromRankZero(earlier.next) + ranks_.rank());
     {
@@ -253,12 +253,12 @@ class SweepCommandRun {
     } catch (const Cancelled&) {
       throw Interrupted(
           fmt::format("sweep interrupted: {} samples are safe in {} and its journal. "
-                      "The same command with --resume goes on",
+                      "The same command with --resume continues",
                       run.store->finished().size(), part));
     }
   }
 
-  // What --overwrite replaces goes when nothing can be refused any more.
+  // --overwrite deletes the old file only after all checks.
   void RemoveOverwritten(const std::string& file) const {
     if (!options_.Flag("overwrite")) return;
     std::vector<std::string> files = RankParts(file);
@@ -297,7 +297,7 @@ class SweepCommandRun {
   std::shared_ptr<const Decoder> decoder_;
 };
 
-// Of the ranks of a job one draws the progress; what the others have to say has their number.
+// One rank of a job draws the progress; messages of the others have their rank's number.
 JobContext RankJob(const JobContext& job, int64_t rank) {
   if (rank == 0) return job;
   JobContext quiet = job;
@@ -320,14 +320,14 @@ void RunSweepCommand(const CommandInput& input) {
   const std::unique_ptr<RankGroup> ranks = JoinRankGroup();
   const JobContext job = RankJob(input.job, ranks->rank());
   CheckSweepFiles(options, files, ranks->size());
-  ranks->Barrier();  // no rank makes files that another one takes for somebody else's
+  ranks->Barrier();  // no rank may create files that another one takes for an earlier job's
   SweepCommandRun run(options, input, job, *ranks);
   if (cells.size() == 1) {
     const CellReport report = run.Run(cells.front(), files.front());
     if (ranks->rank() == 0) Print(options, {report}, input.out);
     return;
   }
-  // A cell that cannot be run does not keep the others from it.
+  // A cell that cannot be run does not prevent the others.
   std::vector<CellReport> reports;
   std::string first_failure;
   for (size_t i = 0; i < cells.size(); ++i) {
@@ -338,7 +338,7 @@ void RunSweepCommand(const CommandInput& input) {
     try {
       reports.push_back(run.Run(cells[i], files[i]));
     } catch (const Error& error) {
-      if (ranks->size() > 1) throw;  // ranks must not part company
+      if (ranks->size() > 1) throw;  // all ranks must take the same branch
       input.job.Log(name + " failed: " + error.what());
       if (first_failure.empty()) first_failure = name + ": " + error.what();
     }
@@ -360,12 +360,13 @@ void RunSweepCommand(const CommandInput& input) {
 Command SweepCommand() {
   Command command;
   command.name = "sweep";
-  command.summary = "how well answers come out, by place of the gold piece and setting";
+  command.summary = "answers' scores by place of the gold piece and setting";
   command.description =
-      "Asks the same samples at every place under every setting, and prints accuracy and the\n"
+      "Runs the same samples at every place under every setting, and prints accuracy and the\n"
       "answer's negative log-likelihood with 95 % intervals, gaps between places and\n"
-      "tests of places and settings. Finished samples are safe at once; Ctrl-C leaves a file that\n"
-      "opens, and --resume goes on in it. Several models, tasks, sizes or seeds are sweeps of\n"
+      "tests of places and settings. Finished samples are stored at once; Ctrl-C leaves a file "
+      "that\n"
+      "opens, and --resume continues it. Several models, tasks, sizes or seeds are sweeps of\n"
       "their own, each in a file of the folder --out, with one table of all.";
   command.positionals = {"model"};
   command.options = SweepOptions();

@@ -16,37 +16,36 @@ namespace {
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
 
-Subject ReadSubject(const OptionSet& options) {
-  Subject subject;
-  subject.task = options.Text("task");
-  subject.kept_limit = options.Integer("kept") * kMebibyte;
-  subject.format = ReadPromptFormat(options);
+PromptRequest ReadPromptRequest(const OptionSet& options) {
+  PromptRequest prompt_request;
+  prompt_request.task = options.Text("task");
+  prompt_request.kept_limit = options.Integer("kept") * kMebibyte;
+  prompt_request.format = ReadPromptFormat(options);
   if (options.IsSet("task")) {
-    subject.seed = static_cast<uint64_t>(options.Integer("seed"));
-    subject.sample = options.Integer("sample");
-    subject.places = options.Text("place");
-    return subject;
+    prompt_request.seed = static_cast<uint64_t>(options.Integer("seed"));
+    prompt_request.sample = options.Integer("sample");
+    prompt_request.places = options.Text("place");
+    return prompt_request;
   }
   OwnText own = ReadOwnText(options);
-  subject.text = std::move(own.text);
-  subject.spans = std::move(own.spans);
-  subject.answer = std::move(own.answer);
-  return subject;
+  prompt_request.text = std::move(own.text);
+  prompt_request.spans = std::move(own.spans);
+  prompt_request.answer = std::move(own.answer);
+  return prompt_request;
 }
 
 void RunWhatIf(const CommandInput& input) {
   const OptionSet& options = input.options;
   CheckTextSource(options);
   if (options.Text("prompt-file") == "-") {
-    throw UsageError("option --prompt-file", "standard input is where settings come from",
-                     "Give a file");
+    throw UsageError("option --prompt-file", "standard input has the settings", "Give a file");
   }
-  const Subject subject = ReadSubject(options);
+  const PromptRequest prompt_request = ReadPromptRequest(options);
   std::unique_ptr<Engine> engine = MakeLocalEngine();
   WhatIfPromptOptions prompt;
   prompt.layers =
       engine->Open(MakeOpenRequest(options.Text("model"), options), input.job).config.layers;
-  prompt.prompt_records = engine->SetSubject(subject, input.job);
+  prompt.prompt_records = engine->SetPrompt(prompt_request, input.job);
   input.job.Log(std::get<std::string>(prompt.prompt_records.front().attributes.at("sent")));
   prompt.provenance = engine->Describe();
   prompt.provenance.command = input.command_line;
@@ -66,9 +65,9 @@ void RunWhatIf(const CommandInput& input) {
 Command WhatIfCommand() {
   Command command;
   command.name = "whatif";
-  command.summary = "one setting after another on a kept prompt, each outcome at once";
+  command.summary = "settings on one cached prompt, each outcome at once";
   command.description =
-      "Runs a prompt once and keeps what the layers computed; then each line of standard input is "
+      "Runs a prompt once and caches the layers' results; then each line of standard input is "
       "a\n"
       "setting, and only what it changes is run again. Prints the likeliest next tokens, the "
       "answer's\n"

@@ -55,7 +55,7 @@ bool Paired(const FileValues& a, const FileValues& b) {
          a.outcome.seed == b.outcome.seed && a.samples->samples == b.samples->samples;
 }
 
-// Settings and places of all files, in the order of their coming.
+// Settings and places of all files, in the order of their first occurrence.
 std::vector<std::pair<std::string, int64_t>> AllCells(const std::vector<FileValues>& files) {
   std::vector<std::pair<std::string, int64_t>> cells;
   for (const FileValues& file : files) {
@@ -88,7 +88,7 @@ void SetDifference(const FileValues& first, const FileValues& other, ComparedCel
       CellValues(other, static_cast<size_t>(other.outcome.Cell(row.setting, row.place)));
   const std::vector<double> base = CellValues(first, first_cell);
   for (size_t i = 0; i < base.size(); ++i) differences[i] -= base[i];
-  // A setting that was not run on a sample has no number there.
+  // A setting that was not run on a sample has no number for it.
   std::erase_if(differences, [](double value) { return std::isnan(value); });
   row.difference = Mean(differences);
   row.interval = MeanInterval(differences);
@@ -109,7 +109,7 @@ void CompareBlocks(const ArrayData& a, const ArrayData& b, ComparedArray& result
           if constexpr (std::is_arithmetic_v<T>) {
             const double difference =
                 Magnitude(static_cast<double>(left[i]), static_cast<double>(right[i]));
-            // NaN where there is a number: infinitely far.
+            // NaN against a number: infinite difference.
             const double size =
                 std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
             result.largest = std::max(result.largest, size);
@@ -130,7 +130,7 @@ bool SameShape(const Record& a, const Array& x, const Record& b, const Array& y)
   return true;
 }
 
-// The first axis whose places are not the same; "" for none.
+// The first axis whose values differ; "" for none.
 std::string OtherPlaces(const Record& a, const Array& x, const Record& b, const Array& y) {
   for (size_t i = 0; i < x.axes.size(); ++i) {
     const Axis& left = AxisOf(a, x.axes[i]);
@@ -176,7 +176,7 @@ void CompareRecord(const std::vector<RunReader>& readers, size_t file, const std
       result.verdict = "other shape";
     } else {
       const std::string axis = OtherPlaces(first, array, other, *twin);
-      // Elements side by side would be of different settings, places or samples.
+      // Elements with the same index would be of different settings, places or samples.
       if (!axis.empty()) {
         result.verdict = "other places on axis " + axis;
       } else {
@@ -318,7 +318,7 @@ std::vector<std::pair<std::string, std::vector<std::string>>> DifferentFields(
     };
     ForEachField(readers[file].provenance(), [&](const char* name, const auto& value) {
       if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
-        // Options one by one: which of them differs is what is asked.
+        // Options are compared one by one, to name those that differ.
         const nlohmann::json options = std::string_view(name) == "options_json"
                                            ? nlohmann::json::parse(value, nullptr, false)
                                            : nlohmann::json();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files of results side by side: how they were made, how their outcomes differ, and whether their
+// Compares files of results: how they were made, how their outcomes differ, and whether their
 // arrays are equal.
 #pragma once
 
@@ -15,9 +15,9 @@
 
 namespace midscope::cli {
 
-// The outcome of a sweep by setting and place, out of its file.
+// The outcome of a sweep by setting and place, from its file.
 struct FileOutcome {
-  std::string task;  // in full; "" where the file does not say
+  std::string task;  // with all parameters; "" where the file does not have it
   uint64_t seed = 1;
   std::vector<std::string> settings;  // canonical
   std::vector<int64_t> places;
@@ -25,14 +25,14 @@ struct FileOutcome {
   std::vector<double> answer_nll;  // [setting, place]
   std::vector<double> answered;    // [setting, place]; generation_score, or else accuracy
   int64_t samples = 0;
-  // How prompts were put (probes/prompt/prompt_format.h); "" where the file does not say.
+  // The prompt format (probes/prompt/prompt_format.h); "" where the file does not have it.
   std::string bos;
   std::string chat_template;
   std::vector<std::string> place_texts = {};  // how places are printed; empty: by rank
 
-  // Row-major index of a setting at a place; -1 where the file has it not.
+  // Row-major index of a setting at a place; -1 where the file does not have it.
   int64_t Cell(const std::string& setting, int64_t place) const;
-  // "10", or "50 %" where the sweep was asked by share.
+  // "10", or "50 %" where the sweep's places were given as shares.
   std::string PlaceText(int64_t place) const;
 };
 
@@ -41,8 +41,8 @@ FileOutcome ReadFileOutcome(const RunReader& reader);
 std::vector<FileOutcome> ReadFileOutcomes(const std::vector<RunReader>& readers);
 bool HasOutcome(const RunReader& reader);
 
-// One cell of one file, and how it differs from the first file's, where both are of one task;
-// sample by sample, where both have the same samples.
+// One cell of one file, and its difference to the first file's, where both are of one task; paired
+// by sample, where both have the same samples.
 struct ComparedCell {
   std::string setting;
   int64_t place = 0;
@@ -59,7 +59,7 @@ struct ComparedCell {
 std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers,
                                           const std::vector<FileOutcome>& outcomes);
 
-// How an array of one file stands to that of the first.
+// The comparison of an array with that of the first file.
 struct ComparedArray {
   std::string name;  // "RECORD/ARRAY"
   size_t file = 0;
@@ -70,7 +70,7 @@ struct ComparedArray {
   int64_t differing = 0;
   int64_t elements = 0;
 };
-// Reads blocks, never a large array whole. Throws Cancelled.
+// Reads in blocks, never a large array at once. Throws Cancelled.
 std::vector<ComparedArray> CompareArrays(const std::vector<RunReader>& readers,
                                          const JobContext& job);
 

@@ -6,7 +6,7 @@
 namespace midscope::cli {
 namespace {
 
-// A signal handler can reach nothing else.
+// Global, because a signal handler has no other access.
 std::atomic<bool> interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
@@ -39,7 +39,7 @@ const std::atomic<bool>& InstallSignalHandlers() {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  // A limit on file sizes is then a write that fails, with a message, like a full disk.
+  // Exceeding a limit on file sizes becomes a failed write with a message, as a full disk does.
   std::signal(SIGXFSZ, SIG_IGN);
   return interrupted;
 }

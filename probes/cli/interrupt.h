@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ctrl-C (and a polite kill) as a cancelled job.
+// Turns Ctrl-C (and SIGTERM) into a cancelled job.
 #pragma once
 
 #include <atomic>
@@ -7,19 +7,19 @@
 
 namespace midscope::cli {
 
-// From now on the first SIGINT or SIGTERM sets the flag; a second one ends the process. A closed
-// pipe on standard output becomes a write error instead of a signal.
+// Installs handlers: the first SIGINT or SIGTERM sets the flag; a second one ends the process. A
+// closed pipe on standard output becomes a write error instead of a signal.
 const std::atomic<bool>& InstallSignalHandlers();
 
-// While it lives, every SIGINT sets the flag of this object instead, and none ends the process. One
-// at a time.
+// During its lifetime every SIGINT sets this object's flag instead, and none ends the process. Only
+// one may exist.
 class InterruptsTaken {
  public:
   InterruptsTaken();
   ~InterruptsTaken();
   InterruptsTaken(const InterruptsTaken&) = delete;
   InterruptsTaken& operator=(const InterruptsTaken&) = delete;
-  // Whoever heeds it sets it back.
+  // Reset by the code that handles it.
   std::atomic<bool>& flag();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lines from a descriptor, without waiting for them.
+// Reads lines from a descriptor without blocking.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace midscope::cli {
 
-// Where lines come from: a file, a pipe, or somebody who types.
+// The source of lines: a file, a pipe, or a terminal.
 class LineSource {
  public:
   virtual ~LineSource() = default;
@@ -18,21 +18,22 @@ class LineSource {
   LineSource& operator=(const LineSource&) = delete;
 
   virtual int descriptor() const = 0;
-  // Reads what is there; call when poll() says so. Throws Error where reading fails.
+  // Reads available data; call when poll() reports some. Throws Error where reading fails.
   virtual void Fill() = 0;
-  // A whole line, without its end ("\n" or "\r\n"); at the end of input also one without an end.
+  // A complete line, without its end ("\n" or "\r\n"); at the end of input also one without an
+  // end.
   virtual std::optional<std::string> Next() = 0;
-  // Whether no more will come; lines may still be there.
+  // Whether the input has ended; lines may still be available.
   virtual bool at_end() const = 0;
-  // Shows that a line is awaited, with what is typed of it already; takes that away, so that other
-  // text may be written. At a terminal alone.
+  // Shows the prompt for a line with its typed text; hides it, so that other text can be written.
+  // At a terminal only.
   virtual void Invite() {}
   virtual void Hide() {}
 };
 
 class LineReader : public LineSource {
  public:
-  // `invitation`: written to standard error where somebody types.
+  // `invitation`: written to standard error at a terminal.
   explicit LineReader(int descriptor, std::string invitation = "")
       : descriptor_(descriptor), invitation_(std::move(invitation)) {}
 
@@ -50,9 +51,9 @@ class LineReader : public LineSource {
   bool at_end_ = false;
 };
 
-// Lines that are typed at the terminal, with editing and history (libedit; as readline's keys). The
-// history lasts from one call of the program to the next, in a file of the user's state folder
-// (XDG_STATE_HOME). One at a time. Null where this build has no libedit.
+// Lines typed at a terminal, with editing and history (libedit; readline's keys). The history is
+// stored in a file of the user's state folder (XDG_STATE_HOME). Only one may exist. Null where this
+// build has no libedit.
 std::unique_ptr<LineSource> MakeTerminalLines(const std::string& invitation);
 
 }  // namespace midscope::cli

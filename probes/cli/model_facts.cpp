@@ -16,7 +16,7 @@
 namespace midscope::cli {
 namespace {
 
-// What can be told of a model that cannot be run: a value of another type counts as not stated.
+// Facts of a model that cannot be run: a value of another type counts as not stated.
 ModelConfig StatedConfig(const GgufFile& file) {
   ModelConfig config;
   const auto text = [&](const std::string& key) -> std::string {
@@ -101,7 +101,7 @@ void SumFolder(const std::filesystem::path& folder, ModelFacts* facts) {
   facts->tokenizer.model = fast ? "tokenizer.json" : "tokenizer.model";
 }
 
-// The name by which people know it: of a snapshot in the Hugging Face cache, the model's.
+// The usual name: for a snapshot in the Hugging Face cache, the model's.
 std::string ShownName(const std::string& model, const std::filesystem::path& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(model, ignored) && model != "embedded") return model;
@@ -109,8 +109,8 @@ std::string ShownName(const std::string& model, const std::filesystem::path& pat
   return (std::filesystem::is_directory(path, ignored) ? plain : path).filename().string();
 }
 
-// Of a model that can't be opened because of `error`. Throws that where the model says nothing of
-// itself.
+// Facts of a model that can't be opened because of `error`. Throws `error` where the file has no
+// facts.
 ModelFacts UnsupportedFacts(const std::string& model, const std::filesystem::path& path,
                             const Error& error) {
   ModelFacts facts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a model's file or folder says, whether or not the model can be run.
+// The facts in a model's file or folder, whether or not the model can be run.
 #pragma once
 
 #include <cstdint>
@@ -34,13 +34,13 @@ struct ModelFacts {
   std::string why_not;
 };
 
-// Throws Error only where nothing can be told: no whole GGUF file, no folder with a config.json.
+// Throws Error only where there are no facts: no complete GGUF file, no folder with a config.json.
 ModelFacts ReadModelFacts(const std::string& model);
 
-// Prompt lengths that the memory table shows where none are asked for.
+// Prompt lengths of the memory table where none are given.
 std::vector<int64_t> UsualLengths(const ModelConfig& config);
 
-// As `info --json` and `info` print them, with the memory that prompts of `lengths` tokens take.
+// The output of `info --json` and `info`, with the memory of prompts of `lengths` tokens.
 std::string FactsJson(const ModelFacts& facts, const std::vector<int64_t>& lengths);
 std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengths);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A model's facts as `info` prints them.
+// A model's facts as text, for `info`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Json NumberOrNull(int64_t number) { return number > 0 ? Json(number) : Json(null
 Json PositiveOrNull(double number) { return number > 0 ? Json(number) : Json(nullptr); }
 Json IdOrNull(const std::optional<int64_t>& id) { return id ? Json(*id) : Json(nullptr); }
 
-// What `--weights auto` comes to.
+// The result of `--weights auto`.
 WeightStorage AutomaticStorage(const ModelConfig& config, kernels::Dtype dtype) {
   return ResolveStorage(WeightStorage::kAuto, config, dtype);
 }
@@ -138,7 +138,7 @@ std::string RopeText(const ModelConfig& config) {
   std::string text = fmt::format("{}", config.rope_base);
   const RopeScaling& scaling = config.rope_scaling;
   if (scaling.kind == RopeScalingKind::kLongRope) {
-    // A GGUF file holds llama3's scaling, too, as one factor a frequency.
+    // A GGUF file also has llama3's scaling, as one factor per frequency.
     const bool one = scaling.short_factors == scaling.long_factors;
     text += one ? ", a factor for each frequency" : ", longrope factors by length";
   } else if (scaling.kind != RopeScalingKind::kNone) {

@@ -66,8 +66,8 @@ std::string Description(const OptionDescription& option) {
   return Wrap(text);
 }
 
-// Every value is taken as text and checked by the option's description, so that a form, a JSON file
-// and the command line refuse the same things in the same words.
+// Values are parsed by the option's description, so that a form, a JSON file and the command line
+// refuse the same values with the same message.
 void Bind(const Command& command, CLI::App& app, OptionSet& options) {
   for (const OptionDescription& option : options.descriptions()) {
     const bool positional = IsPositional(command, option.name);
@@ -104,7 +104,7 @@ std::unique_ptr<CLI::App> MakeApp(const Command& command, OptionSet& options) {
   auto app = std::make_unique<CLI::App>(command.description + "\n", "midscope " + command.name);
   app->set_help_flag("-h,--help", "print this help");
   app->footer("Examples:\n" + command.examples);
-  // Unknown options are told by us, with the nearest known one.
+  // Unknown options are reported below, with the nearest known one.
   app->allow_extras();
   app->get_formatter()->column_width(kHelpColumn);
   Bind(command, *app, options);
@@ -117,7 +117,7 @@ void RefuseUnknown(const Command& command, const std::vector<std::string>& rest)
       std::find_if(rest.begin(), rest.end(), [](const std::string& s) { return s[0] == '-'; });
   const std::string help = "midscope " + command.name + " --help lists what there is";
   if (dashed == rest.end()) {
-    throw UsageError("argument '" + rest.front() + "'", "it is one too many", help);
+    throw UsageError("argument '" + rest.front() + "'", "there is one argument too many", help);
   }
   std::vector<std::string> known = {"--help"};
   for (const OptionDescription& option : command.options) {
@@ -139,8 +139,8 @@ void CheckPositionals(const Command& command, const OptionSet& options) {
   options.CheckRequired();
 }
 
-// Options that need no value ("--bos") are given theirs, where what follows is none of their
-// choices: the parser would take the next argument for it.
+// Options whose value is optional ("--bos") get their default value where the next argument is not
+// one of their choices: the parser would take it.
 std::vector<std::string> WithBareValues(const Command& command,
                                         const std::vector<std::string>& arguments) {
   std::vector<std::string> whole;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Described options as command-line flags: the one place where CLI11 meets core/base/options.h.
+// Binds described options to command-line flags: the only file that uses CLI11.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@
 
 namespace midscope::cli {
 
-// Reads the arguments after the command's name into `options` (made of command.options). The help
-// text where --help stands among them, else nothing. Throws Error (usage): an unknown option (with
-// the nearest known one), a value that is missing or not allowed, one that must be given.
+// Parses the arguments after the command's name into `options` (made of command.options). Returns
+// the help text where they contain --help, else nullopt. Throws Error (usage): an unknown option
+// (with the nearest known one), a missing or invalid value, a missing required option.
 std::optional<std::string> ParseArguments(const Command& command,
                                           const std::vector<std::string>& arguments,
                                           OptionSet& options);
 
-// What --help prints.
+// The text of --help.
 std::string HelpText(const Command& command);
 
 }  // namespace midscope::cli

@@ -52,7 +52,7 @@ int DescriptorBuffer::sync() {
 CheckedStream::CheckedStream(int descriptor, const std::string& name)
     : std::ostream(nullptr), buffer_(descriptor, name) {
   rdbuf(&buffer_);
-  // The buffer's exceptions go on to whoever writes.
+  // The buffer's exceptions reach the writer.
   exceptions(std::ios::badbit);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Streams that say why a write failed: standard output, and files.
+// Streams that report why a write failed: standard output, and files.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace midscope::cli {
 
-// Nobody reads standard output any more (`| head`): no error to tell, but nothing more to do.
+// Standard output is no longer read (`| head`): ends the program without an error message.
 class BrokenPipe : public std::exception {
  public:
   const char* what() const noexcept override { return "broken pipe"; }
@@ -38,7 +38,7 @@ class DescriptorBuffer : public std::streambuf {
   std::array<char, 1 << 16> bytes_;
 };
 
-// Such a buffer's stream; errors leave it as exceptions.
+// A stream with such a buffer; errors are thrown as exceptions.
 class CheckedStream : public std::ostream {
  public:
   CheckedStream(int descriptor, const std::string& name);
@@ -47,12 +47,12 @@ class CheckedStream : public std::ostream {
   DescriptorBuffer buffer_;
 };
 
-// Text of several lines fit for a terminal, whoever wrote it: what is invisible or moves the
-// cursor, but for line ends and tabs, as DisplayText (core/base/utf8.h) shows it.
+// Text of several lines made safe for a terminal: characters that are invisible or move the cursor,
+// except line ends and tabs, are escaped by DisplayText (core/base/utf8.h).
 std::string TerminalText(std::string_view text);
 
 // Throws Error (usage) where the file exists and `overwrite` is false, and (failure) where its
-// folder does not exist: told before the work, not after.
+// folder does not exist. Called before the work.
 void CheckOutputPath(const std::string& path, bool overwrite, const std::string& remedy);
 
 // The last line of a command that wrote a file: "file: run.h5"; "" for none.
@@ -61,7 +61,7 @@ std::string FileNote(const std::string& path);
 // Throws Error (usage) where both --overwrite and --resume are given.
 void CheckOverwrite(const OptionSet& options);
 
-// Writes a text file through `write`. After an Error no part of the file is left.
+// Writes a text file through `write`. After an Error no partial file is left.
 void WriteTextFile(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 }  // namespace midscope::cli

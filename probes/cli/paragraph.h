@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Long lines of help, broken for a terminal.
+// Wraps long lines of help.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@ namespace midscope::cli {
 
 inline constexpr size_t kHelpWidth = 100;
 
-// `first` and the text behind it, broken at spaces to lines of at most kHelpWidth characters; the
-// further lines begin with `indent` spaces. "" where the text is empty.
+// `first` and the text after it, wrapped at spaces to lines of at most kHelpWidth characters;
+// continuation lines begin with `indent` spaces. "" where the text is empty.
 std::string Paragraph(const std::string& first, const std::string& text, size_t indent);
 
-// Every line of the text that is longer broken so, with the indent of the line and two more.
+// Wraps every longer line of the text, with the indent of the line plus two.
 std::string Wrapped(const std::string& text);
 
 }  // namespace midscope::cli

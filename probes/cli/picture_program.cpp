@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kProgram = "midscope-gui";
 
-// Beside this program, or else as PATH finds it.
+// Beside this program, else in PATH.
 std::string ProgramPath() {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -31,8 +31,8 @@ std::string ProgramPath() {
   return kProgram;
 }
 
-// Standard output is closed to the child, which would print its own paths there; and it is given a
-// runtime folder, which Qt complains about on standard error where there is none.
+// Standard output is closed in the child, which would print its own paths; it gets a runtime
+// folder, whose absence Qt reports on standard error.
 class ChildSettings {
  public:
   explicit ChildSettings(const std::string& runtime_folder)

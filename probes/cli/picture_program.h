@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pictures of a file's records. The window's own program draws them (midscope-gui --render), so
-// that they are the window's, and so that this program needs no graphics.
+// Draws a file's records by running the window's program (midscope-gui --render), so that the
+// pictures equal the window's and this program needs no graphics.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace midscope::cli {
 
-// Writes the pictures of `address` into the folder, which exists, as "png", "svg" or "pdf"; their
-// file names, sorted. Throws Error: (failure) where midscope-gui lies neither beside this program
-// nor in PATH, and where it fails, which it has told to standard error.
+// Writes the pictures of `address` into the existing folder as "png", "svg" or "pdf"; returns their
+// file names, sorted. Throws Error (failure) where midscope-gui is neither beside this program nor
+// in PATH, and where it fails, whose message is on standard error.
 std::vector<std::string> DrawPictures(const std::string& address, const std::string& folder,
                                       const std::string& format);
 

@@ -50,11 +50,11 @@ Json ReadFile(const std::string& path) {
   }
   const std::string text = ReadPromptFile(path);
   Json plan = ending == ".json" ? ParseJson(path, text) : ParseToml(path, text);
-  if (!plan.is_object()) throw UsageError(path, "it is no object of names and values");
+  if (!plan.is_object()) throw UsageError(path, "it is not an object of names and values");
   return plan;
 }
 
-// Several models: on the command line the first stands by position, the others after --also.
+// Several models: on the command line the first is positional, the others follow --also.
 Json Models(const std::string& path, Json plan) {
   const auto model = plan.find("model");
   if (model == plan.end() || !model->is_array()) return plan;
@@ -71,7 +71,7 @@ Json Models(const std::string& path, Json plan) {
   return plan;
 }
 
-// A number or text as the command line would have it.
+// A number or text as on the command line.
 std::string TextOf(const std::string& thing, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number()) return value.dump();
@@ -79,7 +79,7 @@ std::string TextOf(const std::string& thing, const Json& value) {
                               ", which is neither text nor a number");
 }
 
-// The file's value as the option's type has it.
+// The file's value in the option's type.
 Json Fitting(const std::string& thing, const OptionDescription& option, const Json& value) {
   if (option.type == OptionType::kTextList) {
     Json list = Json::array();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A command's options out of a file.
+// Reads a command's options from a file.
 #pragma once
 
 #include <string>
@@ -8,11 +8,10 @@
 
 namespace midscope::cli {
 
-// The options that a JSON (.json) or TOML (.toml) file gives by their names, in a set like
-// `command_line`; what was set there overrides the file's. Lists stand where the command line takes
-// an option more than once or numbers with commas: seed = [1, 2]. Throws Error: (failure) the file
-// cannot be read, (usage) it is not JSON or TOML (with the line), names what is no option, or a
-// value does not fit.
+// The options that a JSON (.json) or TOML (.toml) file sets by name, in a set like `command_line`;
+// values set there override the file's. Lists are used for repeated options and for numbers with
+// commas: seed = [1, 2]. Throws Error: (failure) the file cannot be read, (usage) it is not JSON or
+// TOML (with the line), an unknown option, or an invalid value.
 OptionSet WithPlanFile(const OptionSet& command_line, const std::string& path);
 
 }  // namespace midscope::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a command line asks for several prompts of a task at once.
+// Options for several prompts of a task.
 #pragma once
 
 #include <vector>
@@ -14,12 +14,12 @@ namespace midscope::cli {
 // places, samples.
 std::vector<OptionDescription> BatchOptions();
 
-// Whether they ask for several prompts. Throws Error (usage) where they stand without a task or
-// beside --place. Told before a model loads.
+// Whether they request several prompts. Throws Error (usage) without a task or together with
+// --place. Called before a model is loaded.
 bool AsksForBatch(const OptionSet& options);
 
-// The batch that they describe: --samples from --sample on, each at --places. The tokenizer
-// outlives it. Throws Error (usage).
+// The batch: --samples from --sample on, each at --places. The tokenizer must outlive it. Throws
+// Error (usage).
 ProbeBatch ReadBatch(const OptionSet& options, const PromptFormat& format,
                      const Tokenizer& tokenizer);
 

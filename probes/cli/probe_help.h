@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What each probe measures, for `midscope probe --list` and `midscope help probes`.
+// Descriptions of the probes, for `midscope probe --list` and `midscope help probes`.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace midscope::cli {
 
-// A paragraph a probe: what it measures, from which paper, what public code does otherwise, what
-// grouped heads and other positions mean for it, its options.
+// One paragraph per probe: what it measures, the paper, differences of public code, the effect of
+// grouped heads and other positions, its options.
 std::string ProbeHelp(const ProbeRegistry& probes);
 
 // [{"name", "summary", "source", "plugin": file name or null, "options": [{"name", "help", "unit",
-// "allowed", "default"}]}]; a default is as it is written on the command line, null for none.
+// "allowed", "default"}]}]; a default as on the command line, null for none.
 std::string ProbeListJson(const ProbeRegistry& probes);
 
-// A line a probe.
+// One line per probe.
 std::string ProbeSummaries(const ProbeRegistry& probes);
 
 }  // namespace midscope::cli

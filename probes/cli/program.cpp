@@ -20,12 +20,12 @@
 namespace midscope::cli {
 namespace {
 
-// Messages name what stands in files, which may be anything.
+// Messages quote files, whose text may be anything.
 void Say(const std::string& message) {
   std::fprintf(stderr, "midscope: %s\n", TerminalText(message).c_str());
 }
 
-// As it could be typed into a shell.
+// Quoted for a shell.
 std::string CommandLine(const std::vector<std::string>& arguments) {
   std::string line = "midscope";
   for (const std::string& argument : arguments) {
@@ -68,14 +68,14 @@ void Dispatch(const std::vector<std::string>& arguments, const std::atomic<bool>
   } else if (first == "help" || first == "--help" || first == "-h") {
     out << Help({arguments.begin() + 1, arguments.end()});
   } else if (first.front() == '-') {
-    throw UsageError("option " + first, "it stands before a command",
+    throw UsageError("option " + first, "it is before the command",
                      "Options follow the command: midscope COMMAND [OPTIONS]; midscope help");
   } else {
     RunCommand(arguments, cancel, out);
   }
 }
 
-// The exit status of what `work` throws, told on standard error.
+// Runs `work`; returns the exit status of what it throws and prints the message to standard error.
 int Guarded(const std::function<void()>& work) {
   try {
     work();

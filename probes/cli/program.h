@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The program `midscope`: which command, how it ends.
+// The program `midscope`: selects the command, returns the exit status.
 #pragma once
 
 #include <string>

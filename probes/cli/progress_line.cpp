@@ -65,7 +65,7 @@ void ProgressLine::Draw(const Progress& progress) {
   drawn_ = true;
 }
 
-// A log gets a line of its own now and then, from when the work proves to be long.
+// A log gets separate lines at intervals, once the work takes long.
 void ProgressLine::PrintLine(const Progress& progress, Clock::time_point now) {
   if (now - begun_at_ < kFirstLineAfter || now - last_drawn_ < kLineEvery) return;
   last_drawn_ = now;

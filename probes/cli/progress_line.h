@@ -16,8 +16,8 @@ std::string TimeText(double seconds);
 // counts what was done since `begun`.
 std::string ProgressText(const Progress& progress, int64_t begun, double seconds);
 
-// Draws to standard error. A stage that is complete is wiped. Where that is no terminal, work of
-// more than 20 s gets a line of its own once a minute.
+// Draws to standard error. A complete stage is erased. Without a terminal, work of more than 20 s
+// gets a separate line once a minute.
 class ProgressLine {
  public:
   explicit ProgressLine(bool terminal) : terminal_(terminal) {}
@@ -26,7 +26,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void Draw(const Progress& progress);
-  // Takes the line away, so that other text may be written.
+  // Erases the line, so that other text can be written.
   void Clear();
 
  private:
@@ -36,7 +36,7 @@ class ProgressLine {
   bool terminal_;
   bool drawn_ = false;
   std::string stage_;
-  int64_t begun_ = 0;  // what was done already when the stage came up: not this process's speed
+  int64_t begun_ = 0;  // done when the stage began: not counted in the rate
   Clock::time_point begun_at_ = Clock::now();
   Clock::time_point stage_start_;
   Clock::time_point last_drawn_;

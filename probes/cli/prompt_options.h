@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a command line says what the prompt is.
+// Options that describe the prompt.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ std::vector<OptionDescription> TextSourceOptions();
 // Those and span, answer, task, place, sample, seed, and PromptFormatOptions().
 std::vector<OptionDescription> PromptOptions();
 
-// Checks that exactly one source of text is named, so that a mistake is told before a model loads.
-// Throws Error (usage).
+// Checks that exactly one source of text is given; called before a model is loaded. Throws Error
+// (usage).
 void CheckTextSource(const OptionSet& options);
 
-// The text of --prompt or --prompt-file, as it is. Throws Error: unreadable, not UTF-8.
+// The text of --prompt or --prompt-file, unchanged. Throws Error: unreadable, not UTF-8.
 std::string ReadText(const OptionSet& options);
 
 // The text of --answer. Throws Error: not UTF-8.

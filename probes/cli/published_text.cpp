@@ -25,7 +25,7 @@ std::string Heading(const PublishedTable& table) {
   return text;
 }
 
-// Only what is marked in the rows that were printed.
+// Marks and notes of the printed rows only.
 std::string Notes(const PublishedTable& table, const std::set<std::string>& rows) {
   std::string text;
   for (const PublishedMark& mark : table.marks) {
@@ -38,7 +38,7 @@ std::string Notes(const PublishedTable& table, const std::set<std::string>& rows
   return text;
 }
 
-// How the prompts of a file were put, where it says so.
+// The prompt format of a file, where it has one.
 std::string FormatText(const FileOutcome& outcome) {
   if (outcome.bos.empty()) return "";
   const bool chat = !outcome.chat_template.empty() && outcome.chat_template != "none";
@@ -50,7 +50,7 @@ std::string Percent(double share) {
   return std::isfinite(share) ? fmt::format("{:.1f}", share * kPercent) : "-";
 }
 
-// Mean, and best less worst, of the places that have a value.
+// Mean, and best minus worst, of the places with a value.
 std::vector<std::string> MeanAndGap(const std::vector<double>& shares) {
   std::vector<double> known;
   std::copy_if(shares.begin(), shares.end(), std::back_inserter(known),
@@ -101,7 +101,7 @@ class BesideTable {
     table_.Add(row);
   }
 
-  // `with_difference`: the line is of the setting that was added last. `remark`: behind the label.
+  // `with_difference`: the line is of the setting added last. `remark`: after the label.
   void AddPublished(const PublishedLine& line, bool with_difference,
                     const std::string& remark = "") {
     std::vector<std::string> row = {"published", line.label + remark};
@@ -160,7 +160,7 @@ const char* MatchName(PublishedMatch match) {
   return "none";
 }
 
-// How the source says what the row was run with: "pi(1.5)", "ms-poe(...) or ms-poe(...)".
+// The source's description of the row's settings: "pi(1.5)", "ms-poe(...) or ms-poe(...)".
 std::string MethodText(const PublishedMethod& method) {
   std::string text;
   for (const std::string& setting : method.settings) {
@@ -169,7 +169,7 @@ std::string MethodText(const PublishedMethod& method) {
   return text.empty() ? method.term : text;
 }
 
-// Labels of the lines that stand so to the setting, joined.
+// Labels of the lines with that match to the setting, joined.
 std::string LabelsOf(const std::string& setting, const std::vector<PublishedLine>& lines,
                      PublishedMatch wanted, bool with_method) {
   std::string text;
@@ -181,7 +181,7 @@ std::string LabelsOf(const std::string& setting, const std::vector<PublishedLine
   return text;
 }
 
-// What was set beside what, and what stands alone, on either side.
+// Lists what is compared with what, and what has no counterpart, on either side.
 std::string CounterpartText(const FileOutcome& outcome, const std::vector<PublishedLine>& lines) {
   std::string text;
   for (const std::string& setting : outcome.settings) {

@@ -28,7 +28,7 @@ std::string Place(const Axis& axis, int64_t index) {
   return fmt::format("{:g}", axis.values[at] + static_cast<double>(offset));
 }
 
-// What is added to the array's numbers when they are printed.
+// Offset added to the array's numbers in print.
 int64_t PrintedOffset(const Array& array) { return array.unit == kRankFromZero ? 1 : 0; }
 
 std::string UnitText(const std::string& unit) { return unit == kRankFromZero ? "rank" : unit; }
@@ -138,8 +138,8 @@ std::string LargestHeads(const Record& record, const Array& array, const std::ve
 
 constexpr int64_t kMostHeadLines = 12;
 
-// How many lines of heads an array is printed as: 1 over layers and heads alone, one for each place
-// of one short axis before them; 0: none.
+// Number of lines of heads of an array: 1 over layers and heads only, one for each index of one
+// short axis before them; 0: none.
 int64_t HeadLines(const Record& record, const Array& array) {
   const bool ranked = array.unit == kRankFromZero;  // the largest is the last
   if (ranked || !IsOverHeads(array) || !IsMeasured(array) || array.axes.size() > 3) return 0;
@@ -148,7 +148,7 @@ int64_t HeadLines(const Record& record, const Array& array) {
   return lines <= kMostHeadLines ? lines : 0;
 }
 
-// Largest heads, a line for each place of the axis before layers and heads.
+// Largest heads, one line per index of the axis before layers and heads.
 std::string HeadsText(const Record& record, const Array& array, size_t top) {
   const int64_t lines = HeadLines(record, array);
   const auto stride = static_cast<size_t>(ElementCount(array.data) / std::max<int64_t>(1, lines));
@@ -208,7 +208,7 @@ std::string AttributeText(const Attribute& attribute) {
       attribute);
 }
 
-// Places of the axes that have one: "layer 12, head 3".
+// The indices with labels: "layer 12, head 3".
 std::string FixedPlaces(const Record& record, const Array& array) {
   std::string text;
   for (const std::string& name : array.axes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A record for a terminal.
+// A record as text.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +9,21 @@
 
 namespace midscope::cli {
 
-// How many heads are listed of an array over layers and heads.
+// Number of heads listed of an array over layers and heads.
 inline constexpr size_t kHeadsShown = 10;
 
-// Its name, attributes, a table of the arrays over one short axis, and of every other array its
-// shape and, where its numbers are measured (data/store/array_kind.h), mean, least and largest
-// value, where that stands, and the `top` largest heads. Ranks that count from 0 are printed
-// from 1.
+// Name, attributes, a table of the arrays over one short axis, and for every other array its shape
+// and, where its numbers are measured (data/store/array_kind.h), mean, smallest and largest value
+// with index, and the `top` largest heads. Ranks that count from 0 are printed from 1.
 std::string RecordText(const Record& record, size_t top = kHeadsShown);
 
-// One array with all its values: a table of rows and columns, over the axes that have more than one
-// place. Of arrays over more than two such axes, or of more than 4,096 elements, what RecordText
-// says and how to see a part.
+// One array with all its values: a table of rows and columns, over the axes with more than one
+// index. For arrays over more than two such axes, or with more than 4,096 elements, the text of
+// RecordText and how to print a part.
 std::string ArrayText(const Record& record, const Array& array, size_t top = kHeadsShown);
 
-// The `top` largest heads of an array over layers and heads, or over them at each place of one
-// short axis; "" for other arrays.
+// The `top` largest heads of an array over layers and heads, or for each index of one short axis;
+// "" for other arrays.
 std::string LargestHeadsText(const Record& record, const Array& array, size_t top);
 
 }  // namespace midscope::cli

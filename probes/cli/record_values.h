@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What commands print out of records.
+// Values of records for commands' output.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace midscope::cli {
 
-// The value of an attribute that the record is known to have, of that type.
+// The value of an attribute that must exist with that type.
 template <typename T>
 const T& Value(const Record& record, const std::string& attribute) {
   return std::get<T>(record.attributes.at(attribute));

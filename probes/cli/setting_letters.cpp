@@ -9,7 +9,7 @@ namespace {
 constexpr size_t kWidest = 40;
 constexpr size_t kLetters = 26;
 
-// "a" to "z", "a1" to "z1", ...: capitals are files where files are compared.
+// "a" to "z", "a1" to "z1", ...: capitals are files in comparisons.
 std::string Letter(size_t index) {
   std::string letter(1, static_cast<char>('a' + index % kLetters));
   if (index >= kLetters) letter += std::to_string(index / kLetters);

@@ -9,12 +9,12 @@ namespace midscope::cli {
 
 class SettingLetters {
  public:
-  // Letters stand for all of them where one is wider than 40 characters, else each for itself.
+  // Letters replace all of them if one is wider than 40 characters; otherwise the texts are used.
   explicit SettingLetters(const std::vector<std::string>& settings);
 
-  // What stands in the table.
+  // The text in the table.
   const std::string& Name(size_t setting) const { return names_[setting]; }
-  // A line for each letter, with the text; "" where there are none.
+  // One line per letter, with the text; "" where there are none.
   const std::string& Legend() const { return legend_; }
 
  private:

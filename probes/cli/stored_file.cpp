@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kSweepRecord = "sweep";
 
-// A file of midscope channels, whose plan is no sweep's.
+// A file of midscope channels, whose plan is not a sweep's.
 bool IsChannelSearch(const RunReader& reader) { return reader.Has("channel_search"); }
 
 // "40 of 40 samples, 2 settings".
@@ -53,7 +53,7 @@ std::string SweepText(const RunReader& reader) {
 OptionDescription SliceOption() {
   return TextListOption(
       "slice",
-      "AXIS=PLACES: a part along an axis alone, by label or value: layer=8, key=0-99, place=10, "
+      "AXIS=PLACES: a part along one axis, by label or value: layer=8, key=0-99, place=10, "
       "sample=7, setting=none; may be given once an axis");
 }
 
@@ -66,7 +66,7 @@ std::vector<std::string> ReadSlices(const OptionSet& options) {
       const Intervention setting = ParseIntervention(slice.substr(kSetting.size()));
       slice = std::string(kSetting) + PrintIntervention(setting);
     } catch (const Error&) {
-      continue;  // an index, or a mistake that is told with the settings there are
+      continue;  // an index, or an error that is reported with the known settings
     }
   }
   return slices;
@@ -102,7 +102,7 @@ std::string ShapeText(const Record& record, const Array& array) {
   return text.empty() ? text : text + "]";
 }
 
-// Parts of ranks beside the file that it was not written over.
+// Parts of ranks beside a file that was not written over them.
 int64_t UnjoinedParts(const RunReader& reader) {
   const std::vector<std::string> joined = reader.parts();
   const std::vector<std::string> all = RankParts(reader.path());
@@ -112,7 +112,7 @@ int64_t UnjoinedParts(const RunReader& reader) {
   });
 }
 
-// Samples of the journal beside the file that the file does not hold.
+// Samples of the journal beside the file that are not in the file.
 int64_t SamplesWaiting(const RunReader& reader, const std::string& journal) {
   if (!IsJournal(journal)) return 0;
   std::set<int64_t> waiting = SummariseJournal(journal).finished;

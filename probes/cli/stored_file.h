@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What commands that look into files of results say and ask alike.
+// Shared by commands that read files of results.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ namespace midscope::cli {
 
 // --slice AXIS=PLACES (data/store/record_slice.h), and a file or address of this name.
 OptionDescription SliceOption();
-// What it was given: a setting as files label it, however it was written.
+// The given value with a setting as the file labels it.
 std::vector<std::string> ReadSlices(const OptionSet& options);
 OptionDescription AddressOption(const std::string& name, const std::string& help);
 
@@ -24,11 +24,10 @@ std::string TypeName(const ArrayData& data);
 // "[setting 2, place 5]"; "" for a single value.
 std::string ShapeText(const Record& record, const Array& array);
 
-// One line: what kind of file it is, of which model, made when, and whether samples wait in a
-// journal beside it.
+// One line: the kind of file, model, date, and whether a journal beside it has samples.
 std::string FileLine(const RunReader& reader);
 
-// A journal by itself: of which file it is and how many samples wait in it.
+// A journal: its file and its number of samples.
 std::string JournalLine(const std::string& path, const JournalSummary& journal);
 nlohmann::ordered_json JournalJson(const std::string& path, const JournalSummary& journal);
 

@@ -18,7 +18,7 @@ constexpr const char* kFailures = "failures";
 constexpr const char* kSearch = "channel_search";
 constexpr size_t kChannelsShown = 10;
 
-// The samples' outcomes, read without what is large.
+// The samples' outcomes, without large arrays.
 SweepResult ReadResult(const RunReader& reader) {
   SweepResult result;
   const Record frame = reader.Describe(kSamples);
@@ -45,13 +45,13 @@ std::string SweepTable(const RunReader& reader) {
   return SweepText({MakeReport(cell, reader.path(), plan, ReadResult(reader))});
 }
 
-// Whether the plan is one of midscope sweep: another program may have written samples.
+// Whether the plan is of midscope sweep: another program may have written the samples.
 bool HasSweepPlan(const RunReader& reader) {
   const nlohmann::json plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
   return plan.is_object() && plan.contains("task") && plan.contains("settings");
 }
 
-// As many as the search was asked for.
+// As many as the search was given.
 size_t ChannelsShown(const std::string& plan_json) {
   const nlohmann::json plan = nlohmann::json::parse(plan_json, nullptr, false);
   return plan.is_object() ? plan.value("top", kChannelsShown) : kChannelsShown;
@@ -70,7 +70,7 @@ std::string PrintedTable(const RunReader& reader) {
   try {
     return SweepTable(reader);
   } catch (const Error& error) {
-    // A setting of a later version, or one that names a file which is gone: the rest is shown.
+    // A setting of a later version, or one that names a deleted file: the rest is shown.
     return std::string("no table of the sweep: ") + error.what() + "\n";
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tables of a command again, out of the file that it wrote.
+// Prints a command's tables again, from the file that it wrote.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace midscope::cli {
 
-// What `sweep` or `channels` printed when it wrote the file, of the samples that are in it; "" for
-// files of other commands. Throws Error (failure) for a damaged file.
+// The output of the `sweep` or `channels` that wrote the file, for its samples; "" for files of
+// other commands. Throws Error (failure) for a damaged file.
 std::string PrintedTable(const RunReader& reader);
 
 }  // namespace midscope::cli

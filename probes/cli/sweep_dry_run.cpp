@@ -33,26 +33,26 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Whose prompts' lengths stand for all.
+// Number of samples whose prompts' lengths are measured.
 constexpr int64_t kSamplesLookedAt = 4;
 
 struct PlannedCell {
   SweepCell cell;
   int64_t samples = 0;
-  SampleCost sample;      // the mean of those looked at
-  double throughput = 0;  // prompt tokens a second
+  SampleCost sample;      // the mean of those measured
+  double throughput = 0;  // prompt tokens per second
   double seconds_to_open = 0;
   int64_t weight_bytes = 0;
   int64_t trace_bytes = 0;      // of one sample, at most
   int64_t attention_bytes = 0;  // in the file, of one sample
-  std::string too_long;         // why a sample of those looked at can't run; "" where all can
+  std::string too_long;         // why a measured sample can't run; "" where all can
 
   double seconds() const { return static_cast<double>(samples) * sample.work_tokens / throughput; }
   double tokens() const { return static_cast<double>(samples) * sample.prompt_tokens; }
 };
 
-// Of a run of the prompt with its answer, as much as the model's context holds (some settings hold
-// more); the second run, for the first also warms up.
+// Of a run of the prompt with its answer, within the model's context (some settings allow more);
+// the second run is timed, the first warms up.
 double MeasureThroughput(const Decoder& decoder, const Prompt& prompt, const JobContext& job) {
   std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
   ids.resize(std::min(ids.size(), static_cast<size_t>(decoder.config().trained_context)));
@@ -163,7 +163,7 @@ std::vector<CellCost> CostsOf(const std::vector<PlannedCell>& cells) {
   return costs;
 }
 
-// What a dry run tells.
+// The results of a dry run.
 struct DryRun {
   std::vector<PlannedCell> cells;
   std::vector<Schedule> schedules;  // of one process, and of --ranks where they are more
@@ -178,7 +178,7 @@ struct DryRun {
 
 std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-// As Slurm takes it, with half as long again for what is not foreseen.
+// In Slurm's format, with half as much again as a margin.
 std::string TimeLimit(double seconds) {
   constexpr double kReserve = 1.5;
   const auto minutes = static_cast<int64_t>(std::ceil(kReserve * seconds / 60)) + 1;

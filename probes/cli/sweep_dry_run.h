@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a sweep would run, and how long it would take.
+// Estimates what a sweep would run, and its duration.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace midscope::cli {
 
-// The plan's cells with runs, tokens and estimated time, and the same spread over --ranks: how much
-// each has, when the last is done, what all take together, in memory too, and what to ask a cluster
-// for. The tokens are those of each cell's first samples; the throughput is --throughput or that of
-// one prompt, run now.
+// The plan's cells with runs, tokens and estimated time, and the same distributed over --ranks:
+// each rank's share, the end of the last one, the sum over all, memory, and resources to request
+// from a cluster. Tokens are those of each cell's first samples; the throughput is --throughput or
+// that of one prompt, run now.
 std::string DryRunText(const OptionSet& options, const std::vector<SweepCell>& cells,
                        const JobContext& job);
 

@@ -11,7 +11,7 @@
 namespace midscope::cli {
 namespace {
 
-// What is added to must be whole.
+// The file that is extended must be complete.
 void CheckAddedTo(const std::string& file) {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {
@@ -22,7 +22,7 @@ void CheckAddedTo(const std::string& file) {
                      "Give --resume with its own plan first, then --add");
   }
   if (!RankParts(file).empty()) {
-    throw UsageError(file, "parts of it lie in other files",
+    throw UsageError(file, "parts of it are in other files",
                      "Copy all into one file first: midscope merge ONE.h5 " + file);
   }
 }
@@ -44,10 +44,10 @@ void CheckSweepFiles(const OptionSet& options, const std::vector<std::string>& f
   if (out.empty()) {
     if (ranks > 1) {
       throw UsageError("option --out", "several processes share a sweep through its file",
-                       "Give --out RUN.h5, in a folder that all of them see");
+                       "Give --out RUN.h5, in a folder that all of them can access");
     }
     if (options.Flag("resume")) {
-      throw UsageError("option --resume", "there is no file to go on in", "Give --out RUN.h5");
+      throw UsageError("option --resume", "there is no file to resume", "Give --out RUN.h5");
     }
     if (options.Flag("attention")) {
       throw UsageError("option --attention", "it is kept in a file only", "Give --out RUN.h5");
@@ -68,11 +68,11 @@ void CheckSweepFiles(const OptionSet& options, const std::vector<std::string>& f
     if (add) CheckAddedTo(file);
     const bool may_exist = add || options.Flag("resume") || options.Flag("overwrite");
     CheckOutputPath(file, may_exist,
-                    "Give --resume to go on, --add to add to it, --overwrite, or another --out");
+                    "Give --resume to continue, --add to add to it, --overwrite, or another --out");
     const std::vector<std::string> parts = RankParts(file);
     if (!parts.empty() && !may_exist) {
-      throw UsageError(parts.front(), "parts of a sweep by several processes lie here",
-                       "Give --resume to go on, or another --out");
+      throw UsageError(parts.front(), "there are parts of a sweep by several processes",
+                       "Give --resume to continue, or another --out");
     }
   }
 }

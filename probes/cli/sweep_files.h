@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where `midscope sweep` writes.
+// The files of `midscope sweep`.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace midscope::cli {
 
-// Where each cell's samples go: --out itself, or a file of its own in that folder. A store holds
-// one plan, and tasks differ in their places: one file a cell keeps every file simple, and a kill
-// touches the cell under way alone.
+// The file of each cell: --out itself, or a file in that folder. A store holds one plan, and tasks
+// differ in their places: one file per cell keeps every file simple, and a kill affects only the
+// running cell.
 std::vector<std::string> SweepFiles(const OptionSet& options, const std::vector<SweepCell>& cells);
 
-// What can be told of them before a model is loaded; makes the folder of several files. Throws
-// Error: (usage) a file is there that may not be, or is not there for --add, an option needs a
-// file, (failure) the folder can't be made. `ranks`: processes that share the sweep.
+// Checks before a model is loaded; creates the folder of several files. Throws Error: (usage) a
+// file exists that must not, or does not exist for --add, an option needs a file, (failure) the
+// folder can't be created. `ranks`: processes that share the sweep.
 void CheckSweepFiles(const OptionSet& options, const std::vector<std::string>& files,
                      int64_t ranks);
 

@@ -133,7 +133,7 @@ std::string SweepJson(const std::vector<CellReport>& reports) {
       rows.push_back(RowJson(report, i, reports.size() > 1));
     }
     sweeps.push_back(ReportJson(report));
-    // Of several, which is where; one sweep prints the same whatever its file is called.
+    // Only with several files; the output of one sweep does not depend on its file's name.
     if (reports.size() > 1) sweeps.back()["file"] = report.file;
   }
   return Json{{"rows", rows}, {"sweeps", sweeps}}.dump(2, ' ', false,

@@ -18,14 +18,14 @@
 namespace midscope::cli {
 namespace {
 
-// What is asked of which models.
+// Tasks and models.
 std::vector<OptionDescription> GridOptions() {
   OptionDescription also =
       TextListOption("also", "another model to ask the same, may be given more than once");
   OptionDescription task = TextListOption(
       "task",
-      "what is asked (see midscope help tasks), may be given more than once; {size} in it "
-      "stands for the numbers of --size");
+      "the task (see midscope help tasks), may be given more than once; {size} in it is replaced "
+      "by the numbers of --size");
   task.default_value = std::vector<std::string>{"list:lines=20"};
   OptionDescription seed =
       TextOption("seed",
@@ -67,7 +67,7 @@ std::vector<OptionDescription> RunOptions() {
       plan,
       OutOption("the HDF5 file to write; of several models, tasks or seeds the folder"),
       FlagOption("resume",
-                 "go on in the file of an interrupted sweep, or add samples to it with a larger "
+                 "continue the file of an interrupted sweep, or add samples to it with a larger "
                  "--samples"),
       FlagOption(
           "add",
@@ -123,7 +123,7 @@ OptionSet WithPlan(const OptionSet& options) {
   OptionSet merged = options;
   if (!options.Text("plan").empty()) {
     merged = WithPlanFile(options, options.Text("plan"));
-    // A model on the command line stands for all of the file's.
+    // A model on the command line replaces all of the file's.
     if (options.IsSet("model") && !options.IsSet("also")) merged.Reset("also");
   }
   if (merged.Text("model").empty()) {
@@ -160,7 +160,7 @@ void CheckSweepOptions(const OptionSet& options) {
   ReadPromptFormat(options);
   if (options.Flag("add") && options.Flag("resume")) {
     throw UsageError("option --add", "--resume is given too",
-                     "Give --resume to go on with the plan of the file, --add to add to it");
+                     "Give --resume to continue with the file's plan, --add to add to it");
   }
   if (options.Flag("add") && options.Flag("overwrite")) {
     throw UsageError("option --add", "--overwrite is given too",
@@ -197,7 +197,7 @@ std::vector<std::string> JoinedPlaceTexts(const std::vector<int64_t>& places,
 
 SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, SweepPlan asked,
                          const Task& task) {
-  // What is not given is what the file has, not the default.
+  // Options that are not given have the file's values, not the defaults.
   if (!options.IsSet("samples")) asked.samples = stored.samples;
   if (!options.IsSet("places")) {
     asked.places.clear();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The options of `midscope sweep`: of its flags, of plan files and of what files say about
-// themselves.
+// The options of `midscope sweep`, from flags, plan files and existing files.
 #pragma once
 
 #include <cstdint>
@@ -18,26 +17,25 @@ namespace midscope::cli {
 
 std::vector<OptionDescription> SweepOptions();
 
-// The options with those of --plan under them, where one is given.
+// The options, with those of --plan where they are not set.
 OptionSet WithPlan(const OptionSet& options);
 
-// What the options cross: models x tasks x sizes x seeds. Throws Error (usage).
+// The product of the options: models x tasks x sizes x seeds. Throws Error (usage).
 std::vector<SweepCell> CellsOf(const OptionSet& options);
 
-// The settings as they are given, without controls. Throws Error (usage), also for one that is
-// given twice.
+// The given settings, without controls. Throws Error (usage), also for duplicates.
 std::vector<SweepSetting> ReadSettings(const OptionSet& options);
 
-// What can be told of them before a model loads. Throws Error (usage): a setting or a prompt format
-// that can't be read, a setting given twice, an option that has no effect beside the others.
+// Checks before a model is loaded. Throws Error (usage): an invalid setting or prompt format, a
+// duplicate setting, an option without effect.
 void CheckSweepOptions(const OptionSet& options);
 
-// One cell's plan, with its controls, checked against the model. Throws Error (usage): also where
-// --samples asks for more than the task has (where it was not given, fewer are taken).
+// One cell's plan with its controls, checked against the model. Throws Error (usage), also where
+// --samples exceeds the task's number (its default is limited to it).
 SweepPlan PlanOf(const OptionSet& options, const SweepCell& cell, const Task& task,
                  const Decoder& decoder);
 
-// With --add: the plan in the file, and what the options add to it. `asked`: PlanOf.
+// With --add: the plan in the file, and the additions. `asked`: PlanOf.
 SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, SweepPlan asked,
                          const Task& task);
 

@@ -15,7 +15,7 @@
 namespace midscope::cli {
 namespace {
 
-// Below so many samples bootstrap intervals are noticeably too narrow.
+// With fewer samples bootstrap intervals are noticeably too narrow.
 constexpr int64_t kFewSamples = 20;
 
 std::string WithInterval(double value, const Interval& interval) {
@@ -33,7 +33,7 @@ std::string SettingText(const SweepSetting& setting) {
   return setting.control_of.empty() ? setting.text : setting.text + " (control)";
 }
 
-// Marked where prompts were longer than the context holds under the setting.
+// Marked where prompts were longer than the context under the setting.
 bool IsBeyondContext(const CellReport& report, size_t setting) {
   return report.means[setting * report.plan.places.size()].beyond_context > 0;
 }
@@ -87,8 +87,7 @@ std::string CellsText(const CellReport& report) {
   return table.Text();
 }
 
-// The likelihood and the score that the task is published by; the file and the JSON have all
-// measures.
+// The likelihood and the score of the published task; the file and the JSON have all measures.
 bool IsShown(const CellReport& report, const std::string& measure) {
   if (measure == "answer_nll") return true;
   const char* score = Has(report, &CellStatistics::generation_score)  ? "generation_score"
@@ -116,7 +115,7 @@ std::string SettingsText(const CellReport& report) {
   return table.Text();
 }
 
-// What chance alone makes of the gap, which many read as an effect: one line per measure.
+// The gap that chance alone produces, which could be mistaken for an effect: one line per measure.
 std::string ChanceText(const CellReport& report) {
   std::string text;
   for (const SweepStatistics::Methods& methods : report.statistics.methods) {
@@ -137,7 +136,7 @@ std::string ChanceText(const CellReport& report) {
   return text;
 }
 
-// Differences at single places stand in the table of cells; here is what sums them up.
+// Summary of differences; those at single places are in the table of cells.
 std::string ComparisonsText(const CellReport& report) {
   TextTable table({"setting", "against", "measure", "what", "difference [95 %]", "p"});
   bool any = false;
@@ -200,7 +199,7 @@ std::string NotesText(const CellReport& report) {
   return text;
 }
 
-// How the intervals of the measures that are shown were made.
+// The methods of the shown measures' intervals.
 std::string MethodsText(const CellReport& report) {
   std::string means;
   std::string differences;
@@ -218,7 +217,7 @@ std::string MethodsText(const CellReport& report) {
       few ? fmt::format(", which holds less than 95 % below {} samples", kFewSamples) : "");
 }
 
-// How small a p so few samples allow, where that is not small enough to find anything.
+// The smallest possible p of so few samples, where it is too large to find an effect.
 std::string SmallestPText(const CellReport& report, int64_t family) {
   int64_t samples = 0;
   double smallest = 0;
@@ -283,7 +282,7 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
 
 namespace {
 
-// Wide settings are called by letters in the tables, and stand above them.
+// Wide settings have letters in the tables, and are listed above them.
 std::string LetteredText(const CellReport& report) {
   std::vector<std::string> texts;
   for (const SweepSetting& setting : report.plan.settings) texts.push_back(setting.text);

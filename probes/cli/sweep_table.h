@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a sweep found, for people and for programs.
+// The results of a sweep as text and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
 std::string SweepJson(const std::vector<CellReport>& reports);
 std::string SweepText(const std::vector<CellReport>& reports);
 
-// A setting a line, over places: what is shown while a sweep runs.
+// One line per setting, over places: shown while a sweep runs.
 std::string RunningTable(const SweepPlan& plan, const SweepResult& result);
 
 }  // namespace midscope::cli

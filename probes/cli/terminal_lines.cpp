@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kHistoryLines = 1000;
 
-// The user's history of `whatif`; "" where there is no place for it.
+// The history file of `whatif`; "" where there is no folder for it.
 std::string HistoryFile() {
   namespace fs = std::filesystem;
   const char* state = std::getenv("XDG_STATE_HOME");
@@ -51,11 +51,12 @@ class TerminalLines : public LineSource {
     el_set(editor_, EL_PROMPT, &TerminalLines::Prompt);
     el_set(editor_, EL_EDITOR, "emacs");
     el_set(editor_, EL_HIST, history, history_);
-    el_set(editor_, EL_SIGNAL, 0);      // Ctrl-C is the program's
-    el_set(editor_, EL_UNBUFFERED, 1);  // a call takes what is there, and does not wait for a line
+    el_set(editor_, EL_SIGNAL, 0);  // Ctrl-C is the program's
+    el_set(editor_, EL_UNBUFFERED,
+           1);  // a call reads what is available, without waiting for a line
   }
   ~TerminalLines() override {
-    el_set(editor_, EL_UNBUFFERED, 0);  // gives the terminal back
+    el_set(editor_, EL_UNBUFFERED, 0);  // restores the terminal
     HistEvent event;
     if (!history_file_.empty()) history(history_, &event, H_SAVE, history_file_.c_str());
     history_end(history_);
@@ -73,7 +74,7 @@ class TerminalLines : public LineSource {
       return;
     }
     std::string line(typed, static_cast<size_t>(count));
-    if (!line.ends_with('\n')) return;  // still being typed
+    if (!line.ends_with('\n')) return;  // incomplete line
     line.pop_back();
     HistEvent event;
     if (!line.empty()) history(history_, &event, H_ENTER, line.c_str());

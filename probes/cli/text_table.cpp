@@ -12,7 +12,7 @@ size_t Width(const std::string& text) {
   }));
 }
 
-// Digits, and at most what stands around them in numbers and intervals.
+// Digits, and the characters around them in numbers and intervals.
 bool IsNumber(const std::string& text) {
   return text.find_first_not_of("0123456789+-. [],e%") == std::string::npos;
 }

@@ -21,7 +21,7 @@
 namespace midscope::cli {
 namespace {
 
-// A signal may reach a thread that does not wait: so often the flag is looked at all the same.
+// A signal may reach a thread that does not poll: the flag is also checked at this interval.
 constexpr int kSignalMilliseconds = 50;
 constexpr const char* kInvitation = "> ";
 
@@ -174,7 +174,7 @@ void WhatIfPrompt::OnReply(const EngineReply& reply) {
   if (found == asked_.end()) return;
   const Asked asked = std::move(found->second);
   asked_.erase(found);
-  // What came to nothing is no setting to come back to.
+  // A failed setting is not added to the history.
   const bool is_current = history_.size() > 1 && history_.back() == asked.intervention;
   if (reply.outcome.end != JobEnd::kDone && is_current) history_.pop_back();
   const bool replaced = !asked_.empty() && asked_.rbegin()->first > reply.ticket;
@@ -187,7 +187,7 @@ void WhatIfPrompt::OnReply(const EngineReply& reply) {
       break;
     case JobEnd::kFailed:
       if (asked.line == 0) {
-        // Position schemes may run what the model's own positions do not reach.
+        // Position schemes may reach positions beyond the model's own.
         why_not_plain_ = reply.outcome.why;
         job_.Log("no changes against none: " + why_not_plain_);
         Invite();
@@ -206,7 +206,7 @@ void WhatIfPrompt::OnOutcome(const Asked& asked, const EngineReply& reply) {
   const auto same = std::find_if(tried_.begin(), tried_.end(), [&](const WhatIfOutcomeRow& other) {
     return other.setting == row.setting;
   });
-  // Scripts get an outcome a line, and no line has asked for the first.
+  // Scripts get one outcome per line; the first run has no line.
   if (asked.line > 0 || options_.terminal) {
     Print(options_.json ? WhatIfJson(row, plain_nll_, asked.text)
                         : WhatIfText(row, plain_nll_, options_.layers));
@@ -218,7 +218,7 @@ void WhatIfPrompt::OnOutcome(const Asked& asked, const EngineReply& reply) {
   }
 }
 
-// Tells of a line that came to nothing; away from a terminal that may be the end.
+// Reports a failed line; away from a terminal this may end the program.
 void WhatIfPrompt::Fail(int64_t line, const std::string& text, const std::string& why) {
   if (options_.json) Print(LineErrorJson(line, text, why));
   const std::string where = line > 0 ? "line " + std::to_string(line) : "the run of none";
@@ -229,7 +229,7 @@ void WhatIfPrompt::Fail(int64_t line, const std::string& text, const std::string
 }
 
 void WhatIfPrompt::Print(const std::string& text) {
-  // The invitation's line goes.
+  // Erases the prompt's line.
   if (options_.terminal) lines_->Hide();
   out_ << text << std::flush;
   Invite();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The prompt of `midscope whatif`: one setting a line, its outcome at once.
+// The prompt of `midscope whatif`: one setting per line, its outcome at once.
 #pragma once
 
 #include <atomic>
@@ -24,36 +24,35 @@ namespace midscope::cli {
 
 struct WhatIfPromptOptions {
   bool json = false;
-  // At a terminal: lines are read while a run is under way, and the newest wins; errors and Ctrl-C
-  // end nothing. Otherwise each line waits for the one before, and the first that fails is the
-  // last.
+  // At a terminal: lines are read during a run, the newest supersedes it; errors and Ctrl-C do not
+  // end the program. Otherwise each line waits for the one before, and the first error ends it.
   bool terminal = false;
-  bool keep_going = false;             // away from a terminal: go on after lines that fail
-  int64_t top = 5;                     // likeliest next tokens shown
+  bool keep_going = false;             // away from a terminal: continue after failed lines
+  int64_t top = 5;                     // most likely next tokens shown
   int64_t layers = 0;                  // of the model
-  std::vector<Record> prompt_records;  // of the engine's subject
+  std::vector<Record> prompt_records;  // of the engine's prompt request
   Provenance provenance;               // of what `out` writes
 };
 
 class WhatIfPrompt {
  public:
-  // `engine` has a model open and a subject of one prompt. Lines come from the descriptor `input`.
-  // `interrupted` (Ctrl-C) is taken back once it is heeded; `job` ends the prompt when it is
-  // cancelled, and gets messages.
+  // `engine` must have a model open and a prompt request of one prompt. Lines come from the
+  // descriptor `input`. `interrupted` (Ctrl-C) is reset when handled; `job` ends the prompt when it
+  // is cancelled, and gets messages.
   WhatIfPrompt(std::unique_ptr<Engine> engine, WhatIfPromptOptions options, int input,
                std::ostream& out, std::atomic<bool>& interrupted, const JobContext& job);
   ~WhatIfPrompt();
   WhatIfPrompt(const WhatIfPrompt&) = delete;
   WhatIfPrompt& operator=(const WhatIfPrompt&) = delete;
 
-  // Reads lines to their end. Throws Error (failure), with the line's number, where a line fails
-  // away from a terminal and keep_going is not set; Cancelled.
+  // Reads all lines. Throws Error (failure) with the line's number where a line fails away from a
+  // terminal and keep_going is not set; Cancelled.
   void Run();
 
  private:
   using ReplyPointer = EngineService::ReplyPointer;
 
-  // A setting that was asked for.
+  // A requested setting.
   struct Asked {
     int64_t line = 0;  // 0: the run of `none` before the first line
     std::string text;
@@ -61,7 +60,7 @@ class WhatIfPrompt {
   };
 
   bool MayReadOn() const { return options_.terminal || asked_.empty(); }
-  // Waits for input, a reply or a signal, and deals with what comes.
+  // Waits for input, a reply or a signal, and handles it.
   void Wait();
   void HeedSignals();
   // False: the prompt ends.
@@ -83,8 +82,8 @@ class WhatIfPrompt {
   std::atomic<bool>& interrupted_;
   const JobContext& job_;
   int64_t line_ = 0;
-  std::map<uint64_t, Asked> asked_;      // under way or waiting, by ticket
-  std::vector<Intervention> history_;    // settings asked for; undo takes the last away
+  std::map<uint64_t, Asked> asked_;      // running or waiting, by ticket
+  std::vector<Intervention> history_;    // requested settings; undo removes the last
   std::vector<WhatIfOutcomeRow> tried_;  // each setting once, in the order of its first outcome
   std::optional<double> plain_nll_;      // of `none`
   std::string why_not_plain_;            // its first run failed
@@ -92,8 +91,8 @@ class WhatIfPrompt {
   std::string shown_setting_;
   std::mutex mutex_;
   std::deque<ReplyPointer> replies_;        // guarded by mutex_
-  int wake_[2] = {-1, -1};                  // a pipe: one byte for every reply
-  std::unique_ptr<EngineService> service_;  // last: its thread uses what stands above
+  int wake_[2] = {-1, -1};                  // a pipe: one byte per reply
+  std::unique_ptr<EngineService> service_;  // last: its thread uses the members above
 };
 
 }  // namespace midscope::cli

@@ -45,7 +45,7 @@ std::string KeptText(const WhatIfCost& cost, int64_t layers) {
   return text;
 }
 
-// Marked where the prompt is longer than the context holds.
+// Marked where the prompt is longer than the context.
 std::string SettingText(const WhatIfOutcomeRow& row) {
   return row.setting + (row.beyond_context ? " *" : "");
 }
@@ -163,7 +163,7 @@ std::string WhatIfPromptHelp() {
          "  out FILE        write the last outcome, its attention and ratios to an HDF5 file\n"
          "  help, help terms    this, and what settings are made of\n"
          "  quit            or the end of input\n"
-         "Lines that are empty or begin with # are passed over. Ctrl-C stops the run under way.\n";
+         "Lines that are empty or begin with # are ignored. Ctrl-C stops the run under way.\n";
 }
 
 }  // namespace midscope::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `midscope whatif` prints of an outcome, as text and as JSON.
+// Outcomes of `midscope whatif` as text and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -16,30 +16,30 @@ struct WhatIfOutcomeRow {
   double answer_nll = 0;           // nats; NaN: there is no answer
   bool correct = false;            // the answer is the greedy continuation
   bool beyond_context = false;     // the prompt is longer than the context holds
-  std::vector<int64_t> token_ids;  // likeliest first
+  std::vector<int64_t> token_ids;  // most likely first
   std::vector<std::string> tokens;
   std::vector<double> probabilities;
   WhatIfCost cost;
 };
 
-// Of a reply to a what-if that is done, with `top` tokens at most.
+// From a finished what-if's reply, with `top` tokens at most.
 WhatIfOutcomeRow OutcomeRow(const EngineReply& reply, int64_t top);
 
 // `layers`: of the model. `plain_nll`: the answer's under `none`, where it is known.
 std::string WhatIfText(const WhatIfOutcomeRow& row, std::optional<double> plain_nll,
                        int64_t layers);
-// One line; `given`: the setting as it was typed.
+// One line; `given`: the setting as typed.
 std::string WhatIfJson(const WhatIfOutcomeRow& row, std::optional<double> plain_nll,
                        const std::string& given);
 
-// All that were tried, one a row.
+// All settings that were run, one per row.
 std::string TriedText(const std::vector<WhatIfOutcomeRow>& rows, std::optional<double> plain_nll);
 std::string TriedJson(const std::vector<WhatIfOutcomeRow>& rows, std::optional<double> plain_nll);
 
 // {"line": ..., "setting": ..., "error": ...}
 std::string LineErrorJson(int64_t line, const std::string& given, const std::string& why);
 
-// What `help` says at the prompt.
+// The text of `help` at the prompt.
 std::string WhatIfPromptHelp();
 
 }  // namespace midscope::cli

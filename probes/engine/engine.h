@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT
-// The one door through which a window uses a model: values in, records and progress out. Every call
-// blocks until it is done, so a caller with a screen calls from a thread of its own; one call at a
-// time. Torch-free and Qt-free.
+// The interface between a window and a model: arguments are values, results are records and
+// progress. Every call blocks until it is done, so a window calls from another thread; one call at
+// a time. Torch-free and Qt-free.
 //
-// Records that come out, by name (axes in brackets):
+// Records by name (axes in brackets):
+// clang-format off
 //   prompt                 token_ids, token_text (text), token_begin (byte offset) [token],
 //                          span_name (text), span_token_begin, span_token_end [span]; attributes:
 //                          text, answer, place, gold (index of span, -1: none), prompt_tokens,
-//                          sent (one line: SentLine), and how it was put (NoteFormat)
+//                          sent (one line: SentLine), and its format (NoteFormat)
 //   last_query_attention   last_query_attention [layer, head, key]
 //   position_awareness     position_awareness_score [layer, head]
 //   position_ratio         position_ratio [layer, head]
 //   hidden_channels        hidden_channel [layer, channel, position]
 //   next_tokens            token_text, next_token_ids, logit, probability [rank]
-//                          (not token_ids: that name stands once in a file, in `prompt`)
+//                          (not token_ids: that name is unique in a file, in `prompt`)
 //   outcome                answer_nll, correct (0/1) [setting, place] of one sample; the axis place
 //                          has values
 //   outcome_means          answer_nll, accuracy, answer_nll_low, answer_nll_high [setting, place]
 //                          (95 %: CellMethods), samples [setting]
-// Every one of them says by its attributes which setting, prompt and model made it
-// (record_origin.h).
+// clang-format on
+// Attributes of each record name the setting, prompt and model that made it (record_origin.h).
 #pragma once
 
 #include <cstdint>
@@ -39,15 +40,15 @@
 
 namespace midscope {
 
-// A probe whose options Look takes, for a form.
+// A probe that CaptureRun can run, with its options, for a form.
 struct ProbeOffer {
   std::string name;  // of its record
   std::string summary;
   std::string source{};
   std::string departures{};
   std::string limits{};
-  std::string plugin{};     // the library that brought it; "" for Midscope's own
-  bool on_request = false;  // runs only where LookRequest::probe_options names it
+  std::string plugin{};     // the plugin's library; "" for Midscope's own
+  bool on_request = false;  // runs only where CaptureRunRequest::probe_options names it
   std::vector<OptionDescription> options{};
 };
 
@@ -55,53 +56,52 @@ struct ModelSummary {
   ModelConfig config;
   std::string path;
   std::string dtype;
-  std::string weights{};  // "stored" or "expanded", as it turned out
-  std::string device{};   // which layers run where: "cuda:0=20,cpu=12"
+  std::string weights{};  // "stored" or "expanded", as resolved
+  std::string device{};   // layers per device: "cuda:0=20,cpu=12"
   bool sliding_window = true;
   std::vector<ProbeOffer> probes{};
 };
 
-// What is asked of the model: a task's sample at several places of its gold piece, or one's own
-// text.
-struct Subject {
+// The prompts to make: a task's sample at several gold positions (places), or own text.
+struct PromptRequest {
   std::string task = "list:lines=20";  // empty: own text
   uint64_t seed = 1;
   int64_t sample = 0;
   std::string
-      places;  // as ReadPlaces (task_prompt.h); "": first, quarter, middle, three quarters, last
+      places;  // see ReadPlaces (task_prompt.h); "": first, quarter, middle, three quarters, last
 
-  std::string text;        // own text, taken as it is
+  std::string text;        // own text, unchanged
   int64_t gold_begin = 0;  // bytes of the passage marked as gold; equal: none
   int64_t gold_end = 0;
-  std::string answer;              // "" : nothing to score
+  std::string answer;              // "": nothing to score
   std::vector<SpanRequest> spans;  // other passages of own text
 
-  // How either is put to the model.
+  // The format of both.
   PromptFormat format;
 
-  // Bytes that what-if may keep for this subject (core/run/what_if.h); 0: no limit.
+  // Memory limit in bytes of what-if's traces (core/run/what_if.h); 0: no limit.
   int64_t kept_limit = int64_t{3} << 30;
 };
 
-// What to look at in one full run of one prompt.
-struct LookRequest {
-  size_t place = 0;  // index into the subject's places; 0 for own text
+// What to capture in one full run of one prompt.
+struct CaptureRunRequest {
+  size_t place = 0;  // index into the prompt request's places; 0 for own text
   Intervention intervention;
   std::vector<int64_t> channels;  // hidden channels to return by position
-  // Options of the probes offered, as a JSON object (OptionSet::FromJson): {"probes":
-  // "default,logit_lens", "lens-top": 3}.
+  // Options of the probes as a JSON object (OptionSet::FromJson): {"probes": "default,logit_lens",
+  // "lens-top": 3}.
   std::string probe_options = "{}";
 };
 
-// The current sample at every place under one setting, from kept traces.
+// Runs the current sample at every place under one setting, from cached traces.
 struct WhatIfRequest {
   Intervention intervention;
-  size_t place = 0;  // whose attention is returned
+  size_t place = 0;  // the place whose attention is returned
   bool attention = true;
   std::vector<int64_t> channels = {};  // hidden channels of that place to return by position
 };
 
-// What a what-if ran again, and what is kept for the next (core/run/what_if.h).
+// What a what-if ran again, and what is cached for the next (core/run/what_if.h).
 struct WhatIfCost {
   double seconds = 0;
   bool last_rows_only = false;
@@ -110,18 +110,18 @@ struct WhatIfCost {
   double share = 0;  // of a full run
   int64_t kept_bytes = 0;
   int64_t kept_limit = 0;        // bytes
-  int64_t first_kept_layer = 0;  // the number of layers: nothing is kept
+  int64_t first_kept_layer = 0;  // the number of layers: nothing is cached
 };
 
-struct LookReply {
+struct CaptureRunReply {
   std::vector<Record> records;
-  // Messages of probes that were asked for and failed alone: their records are missing.
+  // Messages of requested probes that failed: their records are missing.
   std::vector<std::string> failures;
 };
 
 struct WhatIfReply {
   // outcome (one setting); of the place last_query_attention, position_awareness, position_ratio,
-  // next_tokens, and hidden_channels (if asked for, and where every layer is kept)
+  // next_tokens, and hidden_channels (if requested, and where every layer is cached)
   std::vector<Record> records;
   WhatIfCost cost;
 };
@@ -129,7 +129,7 @@ struct WhatIfReply {
 struct CompareRequest {
   std::vector<Intervention> settings;
   int64_t samples = 20;
-  // Settings that were compared before: partial means have theirs beside, over the same samples.
+  // Settings compared before: partial results include theirs, over the same samples.
   std::vector<Intervention> beside = {};
 };
 
@@ -138,30 +138,32 @@ class Engine {
   virtual ~Engine() = default;
 
   virtual ModelSummary Open(const OpenRequest& request, const JobContext& context) = 0;
-  // The prompts of the subject, one record `prompt` a place. Later calls are about them. Traces are
-  // dropped.
-  virtual std::vector<Record> SetSubject(const Subject& subject, const JobContext& context) = 0;
-  // Records: last_query_attention, position_awareness, position_ratio, hidden_channels (if asked
-  // for), next_tokens, answer (where the prompt has one), those of plugins, and those of probes
-  // that the request names. The attribute `options` (JSON) of a record tells what its probe's
-  // options were. Throws Error where the setting or the prompt does not fit the model; a probe that
-  // fails does so alone (LookReply::failures).
-  virtual LookReply Look(const LookRequest& request, const JobContext& context) = 0;
+  // Returns the prompts, one record `prompt` per place. Later calls use them. Traces are dropped.
+  virtual std::vector<Record> SetPrompt(const PromptRequest& prompt_request,
+                                        const JobContext& context) = 0;
+  // Records: last_query_attention, position_awareness, position_ratio, hidden_channels (if
+  // requested), next_tokens, answer (where the prompt has one), those of plugins, and those of
+  // probes that the request names. A record's attribute `options` (JSON) has the options of its
+  // probe. Throws Error where the setting or the prompt does not fit the model; the error of a
+  // single probe is returned in CaptureRunReply::failures.
+  virtual CaptureRunReply CaptureRun(const CaptureRunRequest& request,
+                                     const JobContext& context) = 0;
   virtual WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) = 0;
-  // Means over samples of the subject's task, the same samples for every setting; `partial` gets
-  // outcome_means as samples finish, after the request's settings those of `beside` that are known.
+  // Returns means over samples of the prompt request's task, the same samples for every setting;
+  // `partial` gets outcome_means as samples finish: the request's settings, then those of `beside`
+  // with known values.
   virtual Record Compare(const CompareRequest& request,
                          const std::function<void(const Record&)>& partial,
                          const JobContext& context) = 0;
-  // Everything about the current model for an output file.
+  // The current model's provenance for an output file.
   virtual Provenance Describe() const = 0;
 };
 
 class ProbeRegistry;
 
-// The engine in this process, with the probes that come with Midscope.
+// The engine in this process, with Midscope's own probes.
 std::unique_ptr<Engine> MakeLocalEngine();
-// With these. Their records come out of Look beside those above; their options have their defaults.
+// With these probes. CaptureRun also returns their records; their options have their defaults.
 std::unique_ptr<Engine> MakeLocalEngine(ProbeRegistry probes);
 
 }  // namespace midscope

@@ -7,11 +7,11 @@
 namespace midscope {
 namespace {
 
-// Progress is for eyes: more often than this only costs.
+// Minimum time between two progress reports, for display.
 constexpr auto kProgressInterval = std::chrono::milliseconds(40);
 
 bool HasSide(RequestKind kind) {
-  return kind == RequestKind::kLook || kind == RequestKind::kWhatIf;
+  return kind == RequestKind::kCaptureRun || kind == RequestKind::kWhatIf;
 }
 
 }  // namespace
@@ -45,9 +45,9 @@ void EngineService::TakeMatching(RequestKind kind, Side side, std::vector<Work>&
   }
 }
 
-std::chrono::milliseconds EngineService::Patience() const {
-  const std::chrono::milliseconds set = patience_.load();
-  if (set != kNoPatienceSet) return set;
+std::chrono::milliseconds EngineService::MaxFrameInterval() const {
+  const std::chrono::milliseconds set = max_frame_interval_.load();
+  if (set != kNoIntervalSet) return set;
   constexpr double kShortest = 20;
   constexpr double kLongest = 400;
   return std::chrono::milliseconds(
@@ -59,10 +59,10 @@ std::vector<EngineService::Work> EngineService::Supersede(Side side) {
   TakeMatching(RequestKind::kWhatIf, side, replaced);
   if (!Matches(running_, RequestKind::kWhatIf, side)) return replaced;
   const Clock::time_point now = Clock::now();
-  if (starving_ && now - starving_since_ > Patience()) return replaced;
-  if (!starving_) {
-    starving_ = true;
-    starving_since_ = now;
+  if (superseding_ && now - superseding_since_ > MaxFrameInterval()) return replaced;
+  if (!superseding_) {
+    superseding_ = true;
+    superseding_since_ = now;
   }
   running_.cancel->store(true);
   return replaced;
@@ -80,7 +80,7 @@ uint64_t EngineService::Post(EngineRequest request, Side side) {
     if (work.kind() == RequestKind::kWhatIf) {
       replaced = Supersede(side);
       const auto first_other = std::find_if(queue_.begin(), queue_.end(), [](const Work& other) {
-        return other.kind() == RequestKind::kLook || other.kind() == RequestKind::kCompare;
+        return other.kind() == RequestKind::kCaptureRun || other.kind() == RequestKind::kCompare;
       });
       queue_.insert(first_other, std::move(work));
     } else {
@@ -159,16 +159,16 @@ void EngineService::Run(const Work& work) {
   {
     const std::lock_guard lock(mutex_);
     running_ = Work();
-    // An engine that finished although it was told to stop: its numbers are no longer wanted. A
-    // model or a prompt that it has taken is what later numbers are of.
-    const bool taken = reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kSubject;
+    // A request that was cancelled while it finished: its records are dropped. A model or prompts
+    // that the engine has accepted are in effect for later requests.
+    const bool taken = reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kPrompt;
     if (!taken && work.cancel->load() && reply->outcome.end == JobEnd::kDone) {
       reply->outcome.end = JobEnd::kCancelled;
       reply->records.clear();
     }
     const bool picture = reply->kind == RequestKind::kWhatIf && reply->outcome.end == JobEnd::kDone;
     if (picture) {
-      starving_ = false;
+      superseding_ = false;
       last_seconds_ = reply->cost.seconds;
     }
   }
@@ -181,13 +181,14 @@ void EngineService::Do(const Work& work, const JobContext& context, EngineReply&
       reply.model = engine_->Open(std::get<OpenRequest>(work.request), context);
       reply.provenance = engine_->Describe();
       break;
-    case RequestKind::kSubject:
-      reply.records = engine_->SetSubject(std::get<Subject>(work.request), context);
+    case RequestKind::kPrompt:
+      reply.records = engine_->SetPrompt(std::get<PromptRequest>(work.request), context);
       break;
-    case RequestKind::kLook: {
-      LookReply look = engine_->Look(std::get<LookRequest>(work.request), context);
-      reply.records = std::move(look.records);
-      reply.failures = std::move(look.failures);
+    case RequestKind::kCaptureRun: {
+      CaptureRunReply capture =
+          engine_->CaptureRun(std::get<CaptureRunRequest>(work.request), context);
+      reply.records = std::move(capture.records);
+      reply.failures = std::move(capture.failures);
       break;
     }
     case RequestKind::kWhatIf: {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The engine on a thread of its own. Requests are values with a ticket, replies are values with the
-// same ticket; every request ends in exactly one reply: done, cancelled or failed (why).
+// Runs an engine on a thread of its own. Requests and replies are values with the same ticket;
+// every request has exactly one reply: done, cancelled or failed (with the reason).
 //
-// What-ifs go before everything else, and the newest wins: a newer one for the same side takes the
-// place of one that waits, and stops the one under way. So that a hand that never rests still sees
-// pictures, the one under way may finish when no picture has come for a while (SetPatience).
+// What-ifs run before all other requests. A newer one supersedes one of the same side that waits,
+// and cancels the one that runs; but while requests keep superseding each other, a reply is
+// delivered at least every max_frame_interval (SetMaxFrameInterval).
 #pragma once
 
 #include <atomic>
@@ -25,10 +25,10 @@
 
 namespace midscope {
 
-enum class RequestKind { kOpen, kSubject, kLook, kWhatIf, kCompare };
+enum class RequestKind { kOpen, kPrompt, kCaptureRun, kWhatIf, kCompare };
 
 using EngineRequest =
-    std::variant<OpenRequest, Subject, LookRequest, WhatIfRequest, CompareRequest>;
+    std::variant<OpenRequest, PromptRequest, CaptureRunRequest, WhatIfRequest, CompareRequest>;
 
 struct EngineReply {
   uint64_t ticket = 0;
@@ -38,8 +38,8 @@ struct EngineReply {
   JobOutcome outcome;
   ModelSummary model;                 // kOpen
   Provenance provenance;              // kOpen
-  std::vector<Record> records;        // kSubject, kLook, kWhatIf, kCompare (one)
-  std::vector<std::string> failures;  // kLook: of single probes
+  std::vector<Record> records;        // kPrompt, kCaptureRun, kWhatIf, kCompare (one)
+  std::vector<std::string> failures;  // kCaptureRun: of single probes
   WhatIfCost cost;                    // kWhatIf
 };
 
@@ -50,7 +50,7 @@ class EngineService {
   using RecordPointer = std::shared_ptr<const Record>;
 
   // Each may be empty. Called on the service's thread; `replied` for a request that ends before it
-  // began on the thread that ended it. They must not call the service.
+  // began is called on the thread that ended it. They must not call the service.
   struct Listener {
     std::function<void(ReplyPointer reply)> replied;
     std::function<void(uint64_t ticket, const Progress& progress)> progressed;
@@ -59,22 +59,23 @@ class EngineService {
   };
 
   EngineService(std::unique_ptr<Engine> engine, Listener listener);
-  // Cancels what is under way and waits for it; what waits gets no reply.
+  // Cancels the running request and waits for it; waiting requests get no reply.
   ~EngineService();
   EngineService(const EngineService&) = delete;
   EngineService& operator=(const EngineService&) = delete;
 
-  // From any thread; never blocks on the engine. The ticket of the request.
+  // Thread-safe; never blocks on the engine. Returns the ticket of the request.
   uint64_t Post(EngineRequest request, Side side = Side::kA);
-  // Cancels everything of that kind (and side, for what-ifs and looks), waiting or under way.
+  // Cancels all requests of that kind (and side, for what-ifs and capture runs), waiting or
+  // running.
   void Cancel(RequestKind kind, Side side);
   void CancelAll();
-  // How long the hand may go without a picture before a what-if under way is let finish; without
-  // this call: a quarter of what the last one took, 20 to 400 ms.
-  void SetPatience(std::chrono::milliseconds patience) { patience_ = patience; }
+  // Longest time without a what-if's reply before a running what-if is no longer superseded.
+  // Default: a quarter of the last one's duration, 20 to 400 ms.
+  void SetMaxFrameInterval(std::chrono::milliseconds interval) { max_frame_interval_ = interval; }
 
  private:
-  static constexpr std::chrono::milliseconds kNoPatienceSet{-1};
+  static constexpr std::chrono::milliseconds kNoIntervalSet{-1};
 
   struct Work {
     uint64_t ticket = 0;
@@ -89,12 +90,12 @@ class EngineService {
   void Loop();
   void Run(const Work& work);
   void Do(const Work& work, const JobContext& context, EngineReply& reply);
-  // What a reply says of its request.
+  // A reply with the request's values.
   static std::shared_ptr<EngineReply> ReplyTo(const Work& work);
   void ReplyCancelled(const Work& work);
-  // With mutex_ held.
-  std::chrono::milliseconds Patience() const;
-  // With mutex_ held: makes room for a what-if that came in; returns those it replaces.
+  // Requires mutex_.
+  std::chrono::milliseconds MaxFrameInterval() const;
+  // Requires mutex_. Removes the what-ifs that a new one supersedes and returns the waiting ones.
   std::vector<Work> Supersede(Side side);
   void TakeMatching(RequestKind kind, Side side, std::vector<Work>& taken);
 
@@ -106,9 +107,9 @@ class EngineService {
   Work running_;              // guarded by mutex_; ticket 0: none
   uint64_t last_ticket_ = 0;  // guarded by mutex_
   bool quit_ = false;         // guarded by mutex_
-  bool starving_ = false;     // guarded by mutex_: a what-if was stopped, no picture came since
-  Clock::time_point starving_since_;
-  std::atomic<std::chrono::milliseconds> patience_{kNoPatienceSet};
+  bool superseding_ = false;  // guarded by mutex_: a what-if was stopped, none has finished since
+  Clock::time_point superseding_since_;
+  std::atomic<std::chrono::milliseconds> max_frame_interval_{kNoIntervalSet};
   double last_seconds_ = 0;  // guarded by mutex_: of the last what-if
   std::thread thread_;       // last: it uses all of the above
 };

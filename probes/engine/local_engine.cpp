@@ -35,25 +35,25 @@
 namespace midscope {
 namespace {
 
-// Likeliest tokens that a what-if lists.
+// Number of most likely tokens that a what-if lists.
 constexpr int64_t kNextTokens = 10;
 
-// A subject turned into prompts.
+// A prompt request with its prompts.
 struct Loaded {
-  Subject subject;
+  PromptRequest prompt_request;
   std::unique_ptr<Task> task;        // null for own text
   std::vector<int64_t> places;       // {1} for own text
-  std::vector<Prompt> prompts;       // one a place
+  std::vector<Prompt> prompts;       // one per place
   RecordOrigin origin;               // of all places; without a setting
-  std::unique_ptr<WhatIfPair> kept;  // made when it is first asked
-  // Samples of comparisons that were stopped or done, by their settings: they go on from there.
+  std::unique_ptr<WhatIfPair> kept;  // created by the first what-if
+  // Samples of cancelled or finished comparisons, by their settings: comparisons resume from these.
   std::map<std::string, Comparison> compared;
 };
 
 constexpr size_t kKeptComparisons = 16;
 
-// glibc keeps blocks of up to 32 MiB for later ones, also those of a model that was closed: after
-// twelve openings that was half a model.
+// glibc keeps freed blocks of up to 32 MiB, also those of a closed model: after twelve openings
+// half a model's size.
 void ReturnFreedMemory() {
 #ifdef __GLIBC__
   malloc_trim(0);
@@ -66,7 +66,7 @@ std::string ComparisonKey(const SweepPlan& plan) {
   return key;
 }
 
-// What `more`, whose samples are counted from `offset` on, adds to `before`.
+// Appends `more`, whose samples are counted from `offset` on, to `before`.
 SweepResult Joined(SweepResult before, const SweepResult& more, int64_t offset) {
   for (SampleOutcome outcome : more.outcomes) {
     outcome.sample += offset;
@@ -76,10 +76,10 @@ SweepResult Joined(SweepResult before, const SweepResult& more, int64_t offset) 
   return before;
 }
 
-OwnText OwnTextOf(const Subject& subject) {
-  OwnText own{subject.text, subject.spans, subject.answer};
-  if (subject.gold_end > subject.gold_begin) {
-    own.spans.push_back({"gold", "", subject.gold_begin, subject.gold_end});
+OwnText OwnTextOf(const PromptRequest& request) {
+  OwnText own{request.text, request.spans, request.answer};
+  if (request.gold_end > request.gold_begin) {
+    own.spans.push_back({"gold", "", request.gold_begin, request.gold_end});
   }
   return own;
 }
@@ -96,7 +96,7 @@ RecordOrigin OriginOf(const Loaded& loaded, const Intervention& intervention,
   return origin;
 }
 
-// Means say their settings on an axis, and are of no sample of their own.
+// Means have their settings on an axis, and are not of one sample.
 Record MeansWithOrigin(const Loaded& loaded, const SweepPlan& plan, const SweepResult& result) {
   RecordOrigin origin = loaded.origin;
   origin.sample = -1;
@@ -106,7 +106,7 @@ Record MeansWithOrigin(const Loaded& loaded, const SweepPlan& plan, const SweepR
   return record;
 }
 
-// What the request says itself, and what a window draws nowhere.
+// Options that the request sets itself, and those of records that a window does not draw.
 bool IsOffered(const ProbeType& type) {
   if (type.name == "hidden_channels" || type.name == "last_logits") return false;
   return type.on_request || !type.options.empty();
@@ -122,7 +122,7 @@ std::vector<ProbeOffer> Offers(const ProbeRegistry& probes) {
   return offers;
 }
 
-// Each record tells what it was made with.
+// Writes the probe's options to each record.
 void NoteOptions(const ProbeRegistry& probes, const OptionSet& options,
                  std::vector<Record>& records) {
   for (const ProbeType& type : probes.types()) {
@@ -137,14 +137,14 @@ void NoteOptions(const ProbeRegistry& probes, const OptionSet& options,
   }
 }
 
-// Hidden channels of the prompt's rows out of a trace of all layers.
+// Hidden channels of the prompt's rows from a trace of all layers.
 Record KeptChannels(const ModelConfig& config, const Trace& trace,
                     const std::vector<int64_t>& channels, int64_t tokens) {
   std::vector<float> values;
   values.reserve(static_cast<size_t>(config.layers * tokens) * channels.size());
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     for (const int64_t channel : channels) {
-      // What enters the next layer is what this one left.
+      // The output of this layer is the next one's input.
       const std::vector<float> rows = trace.Channel(layer + 1, channel);
       values.insert(values.end(), rows.begin(), rows.begin() + tokens);
     }
@@ -157,8 +157,8 @@ class LocalEngine : public Engine {
   explicit LocalEngine(ProbeRegistry probes) : probes_(std::move(probes)) {}
 
   ModelSummary Open(const OpenRequest& request, const JobContext& context) override;
-  std::vector<Record> SetSubject(const Subject& subject, const JobContext& context) override;
-  LookReply Look(const LookRequest& request, const JobContext& context) override;
+  std::vector<Record> SetPrompt(const PromptRequest& request, const JobContext& context) override;
+  CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override;
   WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override;
   Record Compare(const CompareRequest& request, const std::function<void(const Record&)>& partial,
                  const JobContext& context) override;
@@ -166,7 +166,7 @@ class LocalEngine : public Engine {
 
  private:
   const Decoder& RequireModel() const;
-  Loaded& RequireSubject();
+  Loaded& RequirePromptRequest();
   const Prompt& RequirePrompt(size_t place);
 
   ProbeRegistry probes_;
@@ -179,18 +179,18 @@ const Decoder& LocalEngine::RequireModel() const {
   return *decoder_;
 }
 
-Loaded& LocalEngine::RequireSubject() {
+Loaded& LocalEngine::RequirePromptRequest() {
   RequireModel();
-  if (loaded_.prompts.empty()) throw std::logic_error("Engine: no subject is set");
+  if (loaded_.prompts.empty()) throw std::logic_error("Engine: no prompt is set");
   return loaded_;
 }
 
 const Prompt& LocalEngine::RequirePrompt(size_t place) {
-  return RequireSubject().prompts.at(place);
+  return RequirePromptRequest().prompts.at(place);
 }
 
 ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& context) {
-  // The new model first: where it cannot be opened the old one stays.
+  // The new model is opened first: if that fails, the old one is kept.
   std::shared_ptr<const Decoder> decoder =
       Decoder::Open(request.model, ReadDecoderOptions(request), context);
   loaded_ = Loaded();
@@ -206,26 +206,27 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
   return summary;
 }
 
-std::vector<Record> LocalEngine::SetSubject(const Subject& subject, const JobContext& context) {
+std::vector<Record> LocalEngine::SetPrompt(const PromptRequest& request,
+                                           const JobContext& context) {
   const Decoder& decoder = RequireModel();
   context.ThrowIfCancelled();
   Loaded loaded;
-  loaded.subject = subject;
-  CheckPromptFormat(decoder.tokenizer(), subject.format);
-  if (subject.task.empty()) {
+  loaded.prompt_request = request;
+  CheckPromptFormat(decoder.tokenizer(), request.format);
+  if (request.task.empty()) {
     loaded.places = {1};
-    loaded.prompts = {OwnPrompt(decoder.tokenizer(), OwnTextOf(subject), subject.format)};
+    loaded.prompts = {OwnPrompt(decoder.tokenizer(), OwnTextOf(request), request.format)};
     LogBytesWithoutToken(loaded.prompts.front(), context);
-    LogPromptNotes(loaded.prompts.front(), subject.format, context);
+    LogPromptNotes(loaded.prompts.front(), request.format, context);
   } else {
-    loaded.task = MakeTaskFor(decoder.tokenizer(), subject.task, subject.seed);
-    loaded.places = ReadPlaces(subject.places, *loaded.task);
-    loaded.prompts = TaskPrompts(decoder.tokenizer(), *loaded.task, loaded.places, subject.sample,
-                                 subject.format);
+    loaded.task = MakeTaskFor(decoder.tokenizer(), request.task, request.seed);
+    loaded.places = ReadPlaces(request.places, *loaded.task);
+    loaded.prompts = TaskPrompts(decoder.tokenizer(), *loaded.task, loaded.places, request.sample,
+                                 request.format);
   }
   loaded.origin = {.task = loaded.task ? loaded.task->name() : "",
-                   .seed = loaded.task ? static_cast<int64_t>(subject.seed) : 0,
-                   .sample = loaded.task ? subject.sample : 0,
+                   .seed = loaded.task ? static_cast<int64_t>(request.seed) : 0,
+                   .sample = loaded.task ? request.sample : 0,
                    .subject_hash = PromptsHash(loaded.prompts),
                    .model_hash = decoder.hash(),
                    .dtype = DtypeName(decoder.options().dtype)};
@@ -238,17 +239,18 @@ std::vector<Record> LocalEngine::SetSubject(const Subject& subject, const JobCon
     origin.place = place;
     origin.prompt_hash = PromptsHash({prompt});
     WriteOrigin(origin, records.back());
-    NoteFormat(prompt, decoder.tokenizer(), subject.format, records.back());
-    records.back().attributes["sent"] = SentLine(prompt, decoder.tokenizer(), subject.format);
+    NoteFormat(prompt, decoder.tokenizer(), request.format, records.back());
+    records.back().attributes["sent"] = SentLine(prompt, decoder.tokenizer(), request.format);
   }
   loaded_ = std::move(loaded);
   return records;
 }
 
-LookReply LocalEngine::Look(const LookRequest& request, const JobContext& context) {
-  // With its answer: some probes read it, and the numbers are those of `midscope probe`.
+CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
+                                        const JobContext& context) {
+  // With its answer: some probes need it, and the numbers equal those of `midscope probe`.
   const Prompt& prompt = RequirePrompt(request.place);
-  // A window draws all logits nowhere: 49,152 numbers a look are left out.
+  // A window does not draw all logits: 49,152 numbers per run are left out.
   ProbeRegistry probes;
   for (const ProbeType& type : probes_.types()) {
     if (type.name != "last_logits") probes.Add(type);
@@ -260,7 +262,7 @@ LookReply LocalEngine::Look(const LookRequest& request, const JobContext& contex
   }
   options.FromJson(request.probe_options);
   options.SetText("channels", channels);
-  LookReply reply;
+  CaptureRunReply reply;
   reply.records = RunProbesApart(*decoder_, prompt, request.intervention, probes.Selected(options),
                                  options, context, reply.failures);
   NoteOptions(probes, options, reply.records);
@@ -270,13 +272,14 @@ LookReply LocalEngine::Look(const LookRequest& request, const JobContext& contex
 }
 
 WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& context) {
-  Loaded& loaded = RequireSubject();
+  Loaded& loaded = RequirePromptRequest();
   RequirePrompt(request.place);
   for (const Prompt& prompt : loaded.prompts)
     CheckPromptFits(decoder_->config(), prompt, request.intervention);
   if (!loaded.kept) {
-    loaded.kept = std::make_unique<WhatIfPair>(decoder_, loaded.prompts, loaded.subject.kept_limit,
-                                               /*position_awareness=*/true);
+    loaded.kept =
+        std::make_unique<WhatIfPair>(decoder_, loaded.prompts, loaded.prompt_request.kept_limit,
+                                     /*position_awareness=*/true);
   }
   WhatIfResult result = loaded.kept->Evaluate(request.intervention, context, request.attention);
   std::vector<double> nll;
@@ -329,12 +332,12 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& 
 Record LocalEngine::Compare(const CompareRequest& request,
                             const std::function<void(const Record&)>& partial,
                             const JobContext& context) {
-  Loaded& loaded = RequireSubject();
+  Loaded& loaded = RequirePromptRequest();
   SweepPlan plan;
   plan.task = loaded.task ? loaded.task->name() : "";
-  plan.seed = loaded.subject.seed;
-  plan.format = loaded.subject.format;
-  plan.samples = loaded.task ? request.samples : 1;  // own text is a sample of one
+  plan.seed = loaded.prompt_request.seed;
+  plan.format = loaded.prompt_request.format;
+  plan.samples = loaded.task ? request.samples : 1;  // own text is one sample
   plan.places = loaded.places;
   for (const Intervention& intervention : request.settings) {
     plan.settings.push_back({"", intervention});
@@ -357,7 +360,7 @@ Record LocalEngine::Compare(const CompareRequest& request,
   run.questions = [&](int64_t sample) {
     if (!loaded.task) return AnswerQuestions(loaded.prompts);
     return AnswerQuestions(TaskPrompts(decoder_->tokenizer(), *loaded.task, loaded.places,
-                                       sample + done, loaded.subject.format));
+                                       sample + done, loaded.prompt_request.format));
   };
   run.on_sample = [&](const SweepResult& so_far) {
     kept = Joined(before, so_far, done);
@@ -375,14 +378,14 @@ Record LocalEngine::Compare(const CompareRequest& request,
   try {
     RunSweep(run, rest);
   } catch (const Error&) {
-    kept = before;  // what has failed is tried again
+    kept = before;  // a failed comparison can be repeated
     throw;
   }
   return MeansWithOrigin(loaded, plan, kept);
 }
 
 Provenance LocalEngine::Describe() const {
-  return MakeProvenance(RequireModel(), "", static_cast<int64_t>(loaded_.subject.seed), "");
+  return MakeProvenance(RequireModel(), "", static_cast<int64_t>(loaded_.prompt_request.seed), "");
 }
 
 }  // namespace

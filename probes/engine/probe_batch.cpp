@@ -38,8 +38,7 @@ void Announce(const ProbeBatch& batch, const std::vector<Prompt>& prompts,
               (most > least ? std::to_string(least) + " to " : "") + CountText(most, "token"));
 }
 
-// The records of the prompts, [record][prompt]; those of the prompts before `context` was
-// cancelled.
+// The records of the prompts, [record][prompt]; of those run before `context` was cancelled.
 std::vector<std::vector<Record>> RunPrompts(const Decoder& decoder, const ProbeBatch& batch,
                                             const std::vector<Prompt>& prompts,
                                             const Intervention& intervention,

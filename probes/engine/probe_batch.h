@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The same probes over several prompts: samples of a task, each at several places of its gold
+// Runs the same probes over several prompts: samples of a task, each at several places of its gold
 // piece.
 #pragma once
 
@@ -23,12 +23,12 @@ struct ProbeBatch {
   std::function<Prompt(int64_t sample, int64_t place)> prompt;
 };
 
-// One run a prompt. Each probe's records stacked over [sample, place] (record_stack.h), then what
-// its type makes of them together; last, where the prompts have answers, `answer`, and `prompt`.
-// Says through the context's log how many runs there will be, before the first; progress is counted
-// in prompts. With `samples_done` a cancelled run gives what its whole samples gave, and says how
-// many those are. Throws Error (also where a prompt does not fit the context, before anything
-// runs), Cancelled (with `samples_done` where no sample is whole).
+// One run per prompt. Returns each probe's records stacked over [sample, place] (record_stack.h),
+// then what its type makes of them together; last, where the prompts have answers, `answer`, and
+// `prompt`. Logs the number of runs before the first; progress is counted in prompts. With
+// `samples_done` a cancelled run returns the records of its complete samples, and their number
+// there. Throws Error (also where a prompt does not fit the context, before anything runs),
+// Cancelled (with `samples_done` where no sample is complete).
 std::vector<Record> RunProbeBatch(const Decoder& decoder, const ProbeBatch& batch,
                                   const Intervention& intervention, const ProbeRegistry& probes,
                                   const OptionSet& options, const JobContext& context = {},

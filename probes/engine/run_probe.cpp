@@ -22,7 +22,7 @@ int64_t TokensToRun(const Prompt& prompt) {
   return static_cast<int64_t>(IdsToScore(prompt.ids, prompt.answer_ids).size());
 }
 
-// Does the work; where `failures` is there, an Error is added to it, and false returned.
+// Runs `work`; with `failures`, an Error is added to it, and false returned.
 template <typename Work>
 bool Alone(std::vector<std::string>* failures, Work work) {
   try {
@@ -76,7 +76,7 @@ std::vector<Record> RunTogether(const ProbeInput& input, const Types& types,
   return records;
 }
 
-// Marks the records of a run beyond the context; probes with runs of their own say it themselves.
+// Marks the records of a run beyond the context; probes with runs of their own do so themselves.
 std::vector<Record> MarkedByContext(std::vector<Record> records, const Decoder& decoder,
                                     const Prompt& prompt, const Intervention& intervention,
                                     const Types& types) {
@@ -160,7 +160,7 @@ std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
   } catch (const Error&) {
     if (others.empty()) throw;
   }
-  // The run failed, perhaps in a hook of one of them: which, only runs without the others tell.
+  // The run failed, perhaps in a hook: runs without each probe find which.
   std::vector<Record> records = RunTogether(input, usual, &failures);
   for (const ProbeType* type : others) {
     Alone(&failures, [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One prompt through the model once, with all probes looking on.
+// Runs one prompt through the model once, with the hooks of all probes.
 #pragma once
 
 #include <string>
@@ -15,36 +15,37 @@
 
 namespace midscope {
 
-// The records of those of `probes` that `options` ask for, in their order, and where the prompt has
-// an answer the record `answer` (answer_record.h). `options` describes at least probes.Options().
-// Throws Error (also where the prompt does not fit the model's context), Cancelled.
+// Returns the records of those of `probes` that `options` request, in their order, and where the
+// prompt has an answer the record `answer` (answer_record.h). `options` describes at least
+// probes.Options(). Throws Error (also where the prompt does not fit the model's context),
+// Cancelled.
 std::vector<Record> RunProbes(const Decoder& decoder, const Prompt& prompt,
                               const Intervention& intervention, const ProbeRegistry& probes,
                               const OptionSet& options, const JobContext& context = {});
 
 // The same for these types of probe. Where all of them make runs of their own there is no shared
-// run, no record `answer`, and the prompt may be of any length.
+// run, no record `answer`, and the prompt may have any length.
 std::vector<Record> RunProbeTypes(const Decoder& decoder, const Prompt& prompt,
                                   const Intervention& intervention,
                                   const std::vector<const ProbeType*>& types,
                                   const OptionSet& options, const JobContext& context = {});
 
-// The same, where a probe that fails does so alone: the others' records come, and its message is
-// added to `failures`. Throws Error where the setting, the prompt or the run itself fails,
-// Cancelled.
+// The same, where a failing probe does not end the others: their records are returned, and its
+// message is added to `failures`. Throws Error where the setting, the prompt or the run itself
+// fails, Cancelled.
 std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
                                    const Intervention& intervention,
                                    const std::vector<const ProbeType*>& types,
                                    const OptionSet& options, const JobContext& context,
                                    std::vector<std::string>& failures);
 
-// Throws Error (usage), with both numbers, where the prompt with what has to run of its answer does
-// not fit what the model takes under the intervention (core/plan/context_limit.h).
+// Throws Error (usage), with both numbers, where the prompt and the rows of its answer exceed what
+// the model accepts under the intervention (core/plan/context_limit.h).
 void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
                      const Intervention& intervention = {});
 
-// Whether the prompt with its answer is longer than the context holds (a decoder opened with
-// beyond_context runs it all the same), and that said on the log.
+// Whether the prompt with its answer is longer than the context (a decoder opened with
+// beyond_context runs it anyway); if so, logs it.
 bool PromptIsBeyondContext(const ModelConfig& config, const Prompt& prompt,
                            const Intervention& intervention);
 void LogBeyondContext(const ModelConfig& config, const Prompt& prompt,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a model takes in memory, from its file's header alone.
+// A model's memory, estimated from its file's header.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace midscope {
 
 struct MemoryEstimate {
   int64_t weight_bytes = 0;         // expanded to the dtype
-  int64_t stored_weight_bytes = 0;  // as they lie in the file, and what is dequantised at a time
+  int64_t stored_weight_bytes = 0;  // as stored in the file, plus the buffer of dequantised rows
   int64_t cache_bytes = 0;          // keys and values of the prompt
-  int64_t trace_bytes = 0;      // keys, values and residual rows: what what-if keeps of a prompt
+  int64_t trace_bytes = 0;      // keys, values and residual rows: the cache of what-if for a prompt
   int64_t attention_bytes = 0;  // last-query attention of every layer and head, float32
 };
 

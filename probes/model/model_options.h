@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The options by which every command, and the window, opens a model.
+// The options with which all commands and the window open a model.
 #pragma once
 
 #include <string>
@@ -15,14 +15,14 @@ namespace midscope {
 // model (by position on a command line), dtype, weights, threads, sliding-window, device.
 std::vector<OptionDescription> ModelOptions();
 
-// --beyond-context, of the commands that run prompts. ReadDecoderOptions and MakeOpenRequest take
-// it where the options have it.
+// --beyond-context, of commands that run prompts. ReadDecoderOptions and MakeOpenRequest read it
+// where the options have it.
 OptionDescription BeyondContextOption();
 
-// How an engine is asked to open `model` with these values of the options after it.
+// The engine's request to open `model` with these values of the other options.
 OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options);
 
-// What those options say, and what a request says. Throws Error (usage).
+// The decoder options of those options, or of a request. Throws Error (usage).
 DecoderOptions ReadDecoderOptions(const OptionSet& options);
 DecoderOptions ReadDecoderOptions(const OpenRequest& request);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a model is asked for, in plain values.
+// A request to open a model, as plain values.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 namespace midscope {
 
 struct OpenRequest {
-  std::string model = "embedded";  // as Decoder::Open
+  std::string model = "embedded";  // see Decoder::Open
   std::string dtype = "float32";   // or "bfloat16"
   int threads = 0;
   std::string weights = "auto";  // "stored", "expanded"

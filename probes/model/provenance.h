@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where an output's numbers come from.
+// The provenance of an output.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ std::string LibraryVersions();
 // Now, UTC, "2026-11-21T03:04:05Z".
 std::string UtcNow();
 
-// Of an output that no model was needed for.
+// Of an output made without a model.
 Provenance ProgramProvenance(const std::string& command, int64_t seed,
                              const std::string& options_json);
 
-// `command`: as given; `options_json`: OptionSet::ToJson.
+// `command`: the command line; `options_json`: OptionSet::ToJson.
 Provenance MakeProvenance(const Decoder& decoder, const std::string& command, int64_t seed,
                           const std::string& options_json);
 

@@ -13,18 +13,18 @@
 namespace midscope {
 namespace {
 
-// Scripts find these by name, wherever they stand in the file's tree.
+// Scripts find these by name, anywhere in the file's tree.
 constexpr std::string_view kFixedArrays[] = {"token_ids", "last_logits", "last_query_attention",
                                              "position_awareness_score", "position_ratio"};
 
 Error Thrown(const std::string& plugin, const std::string& doing, const std::string& what) {
   return Failure("plugin " + plugin, doing + " threw " + what,
-                 "The fault is in the plugin: tell its author, or run without it");
+                 "The fault is in the plugin: report it to its author, or run without it");
 }
 
-class Fence {
+class PluginGuard {
  public:
-  Fence(std::string plugin, std::string probe)
+  PluginGuard(std::string plugin, std::string probe)
       : plugin_(std::move(plugin)), probe_("probe '" + std::move(probe) + "'") {}
 
   template <typename Work>
@@ -46,39 +46,40 @@ class Fence {
 
 class GuardedHook : public Hook {
  public:
-  GuardedHook(const Fence& fence, Hook* hook) : fence_(fence), hook_(hook) {}
+  GuardedHook(const PluginGuard& guard, Hook* hook) : guard_(guard), hook_(hook) {}
 
-  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override {
-    return fence_("Hook::Asks", [&] { return hook_->Asks(point, sequence); });
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
+    return guard_("Hook::Request", [&] { return hook_->Request(point, sequence); });
   }
 
-  void See(HookView& view) override {
-    fence_("Hook::See", [&] {
-      hook_->See(view);
+  void OnActivation(HookView& view) override {
+    guard_("Hook::OnActivation", [&] {
+      hook_->OnActivation(view);
       return true;
     });
   }
 
  private:
-  const Fence& fence_;
+  const PluginGuard& guard_;
   Hook* hook_;
 };
 
 class GuardedProbe : public Probe {
  public:
-  GuardedProbe(Fence fence, std::unique_ptr<Probe> probe, std::string name, PluginOrigin origin)
-      : fence_(std::move(fence)),
+  GuardedProbe(PluginGuard guard, std::unique_ptr<Probe> probe, std::string name,
+               PluginOrigin origin)
+      : guard_(std::move(guard)),
         probe_(std::move(probe)),
         name_(std::move(name)),
         origin_(std::move(origin)) {
-    fence_.Require(probe_ != nullptr, "made none: ProbeType::make returned null");
+    guard_.Require(probe_ != nullptr, "made none: ProbeType::make returned null");
   }
 
   std::vector<Hook*> Hooks() override {
     hooks_.clear();
-    for (Hook* hook : fence_("Probe::Hooks", [&] { return probe_->Hooks(); })) {
-      fence_.Require(hook != nullptr, "has a hook that is null");
-      hooks_.push_back(std::make_unique<GuardedHook>(fence_, hook));
+    for (Hook* hook : guard_("Probe::Hooks", [&] { return probe_->Hooks(); })) {
+      guard_.Require(hook != nullptr, "has a hook that is null");
+      hooks_.push_back(std::make_unique<GuardedHook>(guard_, hook));
     }
     std::vector<Hook*> guarded;
     guarded.reserve(hooks_.size());
@@ -87,28 +88,28 @@ class GuardedProbe : public Probe {
   }
 
   Record Finish(const RunResult& result) override {
-    Record record = fence_("Probe::Finish", [&] { return probe_->Finish(result); });
-    fence_.Require(record.name == name_,
+    Record record = guard_("Probe::Finish", [&] { return probe_->Finish(result); });
+    guard_.Require(record.name == name_,
                    "gave a record called '" + record.name + "', which must have the probe's name");
     record.attributes["plugin"] = origin_.file;
     record.attributes["plugin_hash"] = origin_.hash;
     try {
       CheckStorable(record);
     } catch (const std::logic_error& error) {
-      fence_.Require(false,
+      guard_.Require(false,
                      std::string("gave a record that does not hold together: ") + error.what());
     }
     for (const Array& array : record.arrays) {
       const bool taken = std::find(std::begin(kFixedArrays), std::end(kFixedArrays), array.name) !=
                          std::end(kFixedArrays);
-      fence_.Require(!taken, "gave an array called '" + array.name +
+      guard_.Require(!taken, "gave an array called '" + array.name +
                                  "', a name that only Midscope's own array has in a file");
     }
     return record;
   }
 
  private:
-  Fence fence_;
+  PluginGuard guard_;
   std::unique_ptr<Probe> probe_;
   std::string name_;
   PluginOrigin origin_;
@@ -135,17 +136,17 @@ void RunInPlugin(const std::string& plugin, const std::string& doing,
 }
 
 ProbeType GuardedProbeType(ProbeType type, const PluginOrigin& origin) {
-  const Fence fence(origin.file, type.name);
+  const PluginGuard guard(origin.file, type.name);
   type.plugin = origin.file;
   if (type.wanted) {
-    type.wanted = [fence, wanted = std::move(type.wanted)](const OptionSet& options) {
-      return fence("ProbeType::wanted", [&] { return wanted(options); });
+    type.wanted = [guard, wanted = std::move(type.wanted)](const OptionSet& options) {
+      return guard("ProbeType::wanted", [&] { return wanted(options); });
     };
   }
-  type.make = [fence, origin, name = type.name,
+  type.make = [guard, origin, name = type.name,
                make = std::move(type.make)](const ProbeInput& input) -> std::unique_ptr<Probe> {
     return std::make_unique<GuardedProbe>(
-        fence, fence("ProbeType::make", [&] { return make(input); }), name, origin);
+        guard, guard("ProbeType::make", [&] { return make(input); }), name, origin);
   };
   return type;
 }

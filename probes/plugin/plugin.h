@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Probes of one's own, in a library that `--plugin FILE.so` or MIDSCOPE_PLUGIN_PATH names: include
+// Plugins: own probes in a library that `--plugin FILE.so` or MIDSCOPE_PLUGIN_PATH names. Include
 // this header, write a ProbeType (probe.h), and register it:
 //
 //   void Register(midscope::ProbeRegistry& probes) { probes.Add(MyProbe()); }
 //   MIDSCOPE_PLUGIN(Register)
 //
-// PLUGINS.md beside this header tells it in full; tests/probes/plugin/plugin_example is a plugin to
-// start from. Nothing in here needs LibTorch.
+// PLUGINS.md beside this header is the manual; tests/probes/plugin/plugin_example is an example to
+// copy. Nothing here needs LibTorch.
 #pragma once
 
 #include <cstddef>
@@ -39,15 +39,16 @@
 
 namespace midscope {
 
-// Raised by whoever changes what a compiled plugin sees of these headers in a way that
-// PluginLayout() does not: the order of virtual functions, of members, the meaning of a field.
-inline constexpr int32_t kPluginVersion = 1;
+// Must be raised by every change of what a compiled plugin uses of these headers that
+// PluginLayout() does not detect: the order of virtual functions or of members, the meaning of a
+// field.
+inline constexpr int32_t kPluginVersion = 2;
 
-// What compiler and C++ library agree on when classes and strings pass between two libraries.
+// Compiler and C++ library must agree on these when classes and strings pass between two libraries.
 inline constexpr char kPluginAbi[] = MIDSCOPE_ABI_COMPILER ", " MIDSCOPE_ABI_LIBRARY;
 
-// The sizes of what passes between Midscope and a plugin, as one number: headers of another version
-// are told from these even where nobody raised kPluginVersion.
+// Hash of the sizes of all types that pass between Midscope and a plugin: it detects other headers
+// even if kPluginVersion was not raised.
 constexpr uint64_t PluginLayout() {
   constexpr size_t kSizes[] = {
       sizeof(Axis),          sizeof(Array),      sizeof(Record),      sizeof(OptionDescription),
@@ -55,18 +56,18 @@ constexpr uint64_t PluginLayout() {
       sizeof(SequenceInfo),  sizeof(Prompt),     sizeof(Span),        sizeof(Intervention),
       sizeof(ModelConfig),   sizeof(RunResult),  sizeof(ProbeInput),  sizeof(ProbeType),
       sizeof(ProbeRegistry), sizeof(std::string)};
-  uint64_t hash = 14695981039346656037u;  // FNV-1a, a size at a time
+  uint64_t hash = 14695981039346656037u;  // FNV-1a, one size at a time
   for (const size_t size : kSizes) hash = (hash ^ size) * 1099511628211u;
   return hash;
 }
 
-// What a plugin exports under the name kPluginSymbol. The order of the first two members never
-// changes: they are read before anything else is believed.
+// Exported by a plugin under the name kPluginSymbol. The order of the first two members never
+// changes: they are read before the others are trusted.
 struct PluginManifest {
   int32_t version;
   const char* abi;
   uint64_t layout;
-  // Adds the plugin's probes to a registry that is empty before. May throw.
+  // Adds the plugin's probes to an empty registry. May throw.
   void (*register_probes)(ProbeRegistry& probes);
 };
 
@@ -74,7 +75,7 @@ inline constexpr char kPluginSymbol[] = "midscope_plugin_manifest";
 
 }  // namespace midscope
 
-// Once in a library, outside any namespace.
+// Exactly once in a library, outside any namespace.
 #define MIDSCOPE_PLUGIN(register_function)                                                    \
   extern "C" {                                                                                \
   __attribute__((                                                                             \

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kRebuild[] = "Build it again with the headers of this Midscope";
-// Records of Midscope's own that no probe makes, and a group of every file.
+// Midscope's own records that no probe makes, and a group of every file.
 constexpr std::string_view kReservedNames[] = {"prompt",        "answer",     "outcome",
                                                "outcome_means", "provenance", "sweep"};
 
@@ -34,7 +34,7 @@ bool IsIdentifier(std::string_view name, char separator) {
   });
 }
 
-// RTLD_NOW: what is missing is told here, not when it is called.
+// RTLD_NOW: missing symbols are found here, not when they are called.
 void* Open(const std::string& file) {
   std::error_code ignored;
   if (!fs::exists(file, ignored)) {
@@ -46,13 +46,13 @@ void* Open(const std::string& file) {
         "plugin " + file, "it is no file",
         std::string("--plugin takes a library; folders go into ") + kPluginPathVariable);
   }
-  // Absolute, as a name without a slash would be sought among the system's libraries.
+  // Absolute: a name without a slash would be searched among the system's libraries.
   void* library = ::dlopen(fs::absolute(file).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library) return library;
   const char* why = ::dlerror();
   throw Failure("plugin " + file,
                 std::string("it cannot be loaded as a library: ") + (why ? why : "no reason given"),
-                "PLUGINS.md tells how one is built");
+                "PLUGINS.md has the steps to build one");
 }
 
 const PluginManifest& ReadManifest(void* library, const std::string& name) {
@@ -89,12 +89,13 @@ void CheckOptions(const std::string& name, const ProbeType& type) {
   for (const OptionDescription& option : type.options) {
     const bool own = option.name == prefix || option.name.starts_with(prefix + "-");
     if (!own || !IsIdentifier(option.name, '-')) {
-      throw Failure(name, "option '" + option.name + "' of probe '" + type.name + "' is misnamed",
+      throw Failure(name,
+                    "option '" + option.name + "' of probe '" + type.name + "' has an invalid name",
                     remedy);
     }
     if (option.required) {
       throw Failure(name, "option --" + option.name + " must be given, which a probe may not ask",
-                    "Give it a default, or let ProbeType::wanted say when the probe runs");
+                    "Give it a default, or let ProbeType::wanted decide when the probe runs");
     }
   }
   RunInPlugin(name.substr(name.find(' ') + 1), "describing options of probe '" + type.name + "'",
@@ -104,13 +105,13 @@ void CheckOptions(const std::string& name, const ProbeType& type) {
 void CheckType(const std::string& name, const ProbeType& type, const ProbeRegistry& registry) {
   const std::string probe = "probe '" + type.name + "'";
   if (!IsIdentifier(type.name, '_')) {
-    throw Failure(name, probe + " is misnamed",
+    throw Failure(name, probe + " has an invalid name",
                   "Names are of a-z, 0-9 and _, and begin with a letter");
   }
   if (std::find(std::begin(kReservedNames), std::end(kReservedNames), type.name) !=
       std::end(kReservedNames)) {
     throw Failure(name, "'" + type.name + "' is the name of a record of Midscope's own",
-                  "Call the probe differently");
+                  "Give the probe another name");
   }
   for (const ProbeType& known : registry.types()) {
     if (known.name != type.name) continue;
@@ -118,7 +119,7 @@ void CheckType(const std::string& name, const ProbeType& type, const ProbeRegist
         name,
         "there is a " + probe + " already, " +
             (known.plugin.empty() ? "which comes with Midscope" : "of plugin " + known.plugin),
-        "Load one of them, or call this one differently");
+        "Load one of them, or give this one another name");
   }
   if (!type.make) throw Failure(name, probe + " has no make function");
   CheckOptions(name, type);
@@ -163,7 +164,8 @@ std::vector<std::string> PluginsOnPath(const std::string& path) {
     }
     if (error) {
       throw UsageError(std::string(kPluginPathVariable) + " folder " + folder,
-                       "it cannot be read: " + error.message(), "Make it, or take it out");
+                       "it cannot be read: " + error.message(),
+                       "Make it, or remove it from the list");
     }
     files.insert(files.end(), found.begin(), found.end());
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds and loads libraries that bring probes (plugin.h).
+// Finds and loads libraries with probes (plugin.h).
 #pragma once
 
 #include <string>
@@ -10,25 +10,24 @@
 
 namespace midscope {
 
-// The folders whose libraries are always loaded, separated by colons.
+// Environment variable: folders whose libraries are always loaded, separated by colons.
 inline constexpr char kPluginPathVariable[] = "MIDSCOPE_PLUGIN_PATH";
 
-// --plugin, which may be given more than once.
+// --plugin, which can be given more than once.
 OptionDescription PluginOption();
 
-// Loads the library and adds its probes to `registry`, guarded (guarded_probe.h); it stays loaded
-// until the process ends. Throws Error, and leaves the registry as it was: there is no such file;
-// it is no library, or one that lacks something; it is no plugin, or one for another version or
-// compiler; a probe's name is taken or not allowed; its registration throws.
+// Loads the library and adds its probes, wrapped (guarded_probe.h), to `registry`; it is not
+// unloaded before the process ends. Throws Error, and leaves the registry unchanged, where the file
+// does not exist, is not a library or lacks a symbol; is not a plugin, or one for another version
+// or compiler; has a probe whose name is taken or not allowed; or its registration throws.
 void LoadPlugin(const std::string& file, ProbeRegistry& registry);
 
-// Every .so file of the folders of `path` (as kPluginPathVariable holds them), folder after folder,
-// in the order of their names. Throws Error for a folder that is not there.
+// Loads every .so file of the folders in `path` (the value of kPluginPathVariable), folder by
+// folder, in the order of their names. Throws Error for a folder that does not exist.
 std::vector<std::string> PluginsOnPath(const std::string& path);
 
-// The probes that come with Midscope, those of the libraries on kPluginPathVariable, and those of
-// the libraries named, in this order; a library that stands there twice is loaded once. Throws
-// Error.
+// Midscope's own probes, those of the libraries in kPluginPathVariable, and those of the named
+// libraries, in this order; a library that occurs twice is loaded once. Throws Error.
 ProbeRegistry ProbesWithPlugins(const std::vector<std::string>& named);
 
 }  // namespace midscope

@@ -15,19 +15,20 @@
 namespace midscope {
 namespace {
 
-// Stands for the text while its place in the template is looked for: letters that no template
-// writes or treats in any way of its own.
+// Replaces the text while its offset in the template is searched: letters that no template writes
+// or treats specially.
 constexpr std::string_view kStandIn = "midscopestandinforthetext";
 
-// A part of the text that was kept, and where it lies in what the template wrote.
+// A part of the text that the template kept, and its offset in the template's output.
 struct KeptPart {
   int64_t begin = 0;
   int64_t end = 0;
   int64_t at = 0;
 };
 
-// Where the template writes the message, told by what it writes of another one: exact also where
-// the text occurs elsewhere in the template. Nothing where what stands around depends on the text.
+// Offset of the message in the template's output, found from the output for another message: exact
+// also where the text occurs elsewhere in the template. nullopt where the rest of the output
+// depends on the text.
 std::optional<KeptPart> FindByStandIn(const std::function<std::string(std::string_view)>& render,
                                       const std::string& text, const std::string& rendered) {
   const std::string other = render(kStandIn);
@@ -47,7 +48,7 @@ std::optional<KeptPart> FindByStandIn(const std::function<std::string(std::strin
   return KeptPart{lead, lead + static_cast<int64_t>(middle.size()), position};
 }
 
-// The text, or what is left of it without white space at its ends, where it occurs exactly once.
+// The text, with or without white space at its ends, where it occurs exactly once.
 std::optional<KeptPart> FindOnce(const std::string& text, const std::string& rendered) {
   const std::string kept = StripText(text);
   const size_t stripped = rendered.find(kept);
@@ -87,7 +88,7 @@ FormattedText InTemplate(const Tokenizer& tokenizer, const TaskSample& sample,
   FormattedText formatted;
   formatted.templated = true;
   formatted.text = render(sample.text);
-  if (sample.spans.empty()) return formatted;  // nothing has to be found again
+  if (sample.spans.empty()) return formatted;  // no offset is needed
   std::optional<KeptPart> kept = FindByStandIn(render, sample.text, formatted.text);
   if (!kept) kept = FindOnce(sample.text, formatted.text);
   if (!kept) {
@@ -100,7 +101,7 @@ FormattedText InTemplate(const Tokenizer& tokenizer, const TaskSample& sample,
   return formatted;
 }
 
-// Sets add_bos; takes off a BOS that the template wrote against the rule.
+// Sets add_bos; removes a BOS that the template wrote against the rule.
 void FitBos(const Tokenizer& tokenizer, const PromptFormat& format, FormattedText& formatted) {
   const std::string bos = ChatTokensOf(tokenizer).bos;
   const bool written = formatted.templated && !bos.empty() && formatted.text.starts_with(bos);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A text inside its format (prompt_format.h): where its passages lie then, and what follows it.
+// A text inside its format (prompt_format.h), with the offsets of its passages and its answer.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,26 @@
 
 namespace midscope {
 
-// What is put to the model.
+// The formatted text.
 struct FormattedText {
   std::string text;
-  bool add_bos = false;    // BOS is still to be put before `text`
-  bool templated = false;  // `text` is what a chat template wrote
-  // Where the sample's own text lies: its byte b at b + shift, of which the template kept bytes
-  // [begin, end) (templates may trim). Not looked for in a template where the sample has no spans.
+  bool add_bos = false;    // BOS must be added before `text`
+  bool templated = false;  // `text` is a chat template's output
+  // Offset of the sample's own text: its byte b is at b + shift; the template kept bytes [begin,
+  // end) of it (templates may trim). Not searched in a template where the sample has no spans.
   int64_t shift = 0;
   int64_t begin = 0;
   int64_t end = 0;
 
-  // The spans where they lie in `text`.
+  // The spans in bytes of `text`.
   std::vector<SpanRequest> Shifted(const std::vector<TextSpan>& spans) const;
-  // After a template that ends in white space the answer has no leading space, else it has one;
-  // after plain text it is as given.
+  // After a template that ends in white space the answer has no leading space, after others it has
+  // one; after plain text it is unchanged.
   std::string AnswerAfter(const std::string& answer) const;
 };
 
 // Throws Error: (usage) the sample or the format has a system message and no chat template, both
-// have one; (failure) a template that refuses the messages, or one that does not leave a text with
-// spans whole.
+// have one; (failure) a template that refuses the messages, or one that changes a text with spans.
 FormattedText FormatText(const Tokenizer& tokenizer, const TaskSample& sample,
                          const PromptFormat& format);
 

@@ -48,7 +48,7 @@ void SetChatTemplate(const std::string& name_or_file, PromptFormat* format) {
   format->template_text.clear();
   if (name_or_file == kModelTemplate) return;
   std::string text = FindChatTemplate(name_or_file);
-  // Families are part of the program; a file may change or go away.
+  // Families are part of the program; a file may change or be deleted.
   if (!IsChatFamily(name_or_file)) format->template_text = std::move(text);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a text is put to a model: as it is or in a chat template, with which begin-of-text token
+// How a text is sent to a model: plain or in a chat template, and with which begin-of-text token
 // (BOS).
 #pragma once
 
@@ -15,16 +15,16 @@ namespace midscope {
 
 class Tokenizer;
 
-// Whether the model's begin-of-text token stands first.
+// Whether the model's begin-of-text token comes first.
 enum class BosRule {
-  // As the model's own tokenizer does: before plain text where its files ask for one; in a chat
-  // template what the template writes, as apply_chat_template of transformers.
+  // As the model's own tokenizer: before plain text where its files require one; in a chat template
+  // what the template writes, as apply_chat_template of transformers.
   kAuto,
-  // Only where the chat template writes it, or, with the model's own template, where its files ask
-  // for one; never before plain text. The rule of files that do not state one.
+  // Only where the chat template writes it, or, with the model's own template, where its files
+  // require one; never before plain text. The rule of files that do not state one.
   kTemplate,
-  kOn,   // once: added where the chat template does not write it
-  kOff,  // none: taken away where the chat template writes it
+  kOn,   // one: added where the chat template does not write it
+  kOff,  // none: removed where the chat template writes it
 };
 
 // "auto", "template", "on", "off". Parsing throws Error (usage).
@@ -38,10 +38,10 @@ BosRule ParseBosRule(std::string_view name);
 //   format.system = "Answer in one word.";
 //   Prompt prompt = OwnPrompt(tokenizer, {.text = "Which river?"}, format);   // task_prompt.h
 struct PromptFormat {
-  // "": the text as it is; "model": as a user's message in the model's own chat template; else the
-  // name of a family (FindChatTemplate), or of the file that template_text was read from.
+  // "": plain text; "model": as a user's message in the model's own chat template; else the name of
+  // a family (FindChatTemplate), or of the file that template_text was read from.
   std::string chat_template = {};
-  std::string template_text = {};  // of a file: the template itself
+  std::string template_text = {};  // of a file: the template's text
   std::string system = {};         // the chat's system message; "": none, or the task's own
   ChatOptions chat_options = {};
   BosRule bos = BosRule::kAuto;
@@ -50,17 +50,16 @@ struct PromptFormat {
   bool operator==(const PromptFormat&) const = default;
 };
 
-// The format with its chat template named or read from a file: sets chat_template, and
-// template_text where it is a file. Throws Error (usage) where it is neither "model", nor a family,
-// nor a file that can be read.
+// Sets chat_template, and template_text where it names a file. Throws Error (usage) where it is not
+// "model", a family, or a readable file.
 void SetChatTemplate(const std::string& name_or_file, PromptFormat* format);
 
-// Throws Error where prompts of this format can't be made for the model at all: it has no chat
-// template of its own, or no BOS. So the mistake is told before anything runs.
+// Throws Error where no prompt of this format can be made for the model: it has no chat template of
+// its own, or no BOS. Called before anything runs.
 void CheckPromptFormat(const Tokenizer& tokenizer, const PromptFormat& format);
 
-// kTemplate where kAuto makes the same prompts of every text (the tokenizer asks for no BOS): the
-// rule that files without a stated rule have, so that they can be gone on with.
+// Returns kTemplate where kAuto makes the same prompts of every text (the tokenizer adds no BOS).
+// Files without a stated rule have kTemplate, so that they can be resumed.
 BosRule StoredBosRule(const Tokenizer& tokenizer, BosRule rule);
 
 // Adds what differs from PromptFormat{.bos = BosRule::kTemplate} to a JSON object: chat_template,
@@ -68,9 +67,9 @@ BosRule StoredBosRule(const Tokenizer& tokenizer, BosRule rule);
 void AddPromptFormat(const PromptFormat& format, nlohmann::ordered_json* json);
 // The keys' names.
 const std::vector<std::string>& PromptFormatKeys();
-// Those keys. What is absent is as above; a `bos` that is true or false (sessions of version 0.1)
-// reads as on or template. Throws Error (usage) for a bad value, nlohmann's for one of another
-// type.
+// Reads those keys. Absent keys have the values above; a `bos` that is true or false (sessions of
+// version 0.1) means on or template. Throws Error (usage) for an invalid value, nlohmann's for
+// another type.
 PromptFormat ReadPromptFormat(const nlohmann::json& json);
 
 }  // namespace midscope

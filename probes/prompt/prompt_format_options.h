@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How command lines and forms say in which format prompts are put to the model
-// (probes/prompt/prompt_format.h).
+// Options of the prompt format (probes/prompt/prompt_format.h), for command lines and forms.
 #pragma once
 
 #include <vector>
@@ -13,11 +12,11 @@ namespace midscope {
 // chat, chat-template, chat-option, chat-date, system, bos.
 std::vector<OptionDescription> PromptFormatOptions();
 
-// Reads a file that --chat-template names. Throws Error (usage): a template that is none, an option
-// of chats without --chat.
+// Reads the file that --chat-template names. Throws Error (usage): an invalid template, a chat
+// option without --chat.
 PromptFormat ReadPromptFormat(const OptionSet& options);
 
-// The options that read as this format, those at their defaults not set.
+// The options that parse to this format; options at their defaults are not set.
 OptionSet OptionsOf(const PromptFormat& format);
 
 }  // namespace midscope

@@ -10,7 +10,7 @@
 namespace midscope {
 namespace {
 
-// Byte offset of each token in the prompt's text; a BOS that was put in front stands at 0.
+// Byte offset of each token in the prompt's text; 0 for an added BOS.
 std::vector<int64_t> TokenBegins(const Prompt& prompt, const Tokenizer& tokenizer) {
   const std::vector<Token> tokens = tokenizer.Encode(prompt.text);
   std::vector<int64_t> begins(prompt.ids.size() - tokens.size(), 0);
@@ -64,7 +64,7 @@ Record PromptRecord(const Prompt& prompt, const Tokenizer& tokenizer, int64_t pl
 void LogBytesWithoutToken(const Prompt& prompt, const JobContext& context) {
   if (prompt.bytes_without_token == 0) return;
   context.Log("prompt: " + std::to_string(prompt.bytes_without_token) +
-              " of its bytes have no token in this model's vocabulary and are not seen by it");
+              " of its bytes have no token in this model's vocabulary and are left out");
 }
 
 }  // namespace midscope

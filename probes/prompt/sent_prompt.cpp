@@ -16,10 +16,10 @@
 namespace midscope {
 namespace {
 
-// Of a long text so many bytes are shown from its beginning and its end.
+// Number of bytes shown at the beginning and at the end of a long text.
 constexpr size_t kShownAtEachEnd = 70;
 
-// The text of tokens [begin, end), those that steer in double brackets.
+// The text of tokens [begin, end), with control tokens in double brackets.
 std::string MarkedText(const Prompt& prompt, const Tokenizer& tokenizer, size_t begin, size_t end) {
   std::string text;
   std::vector<int32_t> run;
@@ -40,7 +40,7 @@ std::string MarkedText(const Prompt& prompt, const Tokenizer& tokenizer, size_t 
   return text;
 }
 
-// Tokens at one end that make at least the length to show, or all.
+// The fewest tokens at one end that reach the shown length, or all.
 std::string ShownText(const Prompt& prompt, const Tokenizer& tokenizer) {
   const size_t count = prompt.ids.size();
   size_t head = 0;
@@ -93,7 +93,7 @@ void LogPromptNotes(const Prompt& prompt, const PromptFormat& format, const JobC
   if (text.starts_with("\xEF\xBB\xBF")) {
     context.Log("note: the prompt begins with a byte-order mark, which is a part of its text");
   }
-  if (format.is_chat()) return;  // templates decide how a text ends
+  if (format.is_chat()) return;  // chat templates end the text themselves
   if (text.ends_with('\n')) {
     context.Log(
         "note: the prompt ends in a line end, as editors write one; what follows begins on a "
@@ -107,7 +107,7 @@ void LogPromptNotes(const Prompt& prompt, const PromptFormat& format, const JobC
   if (word_follows && last < 0x80 && std::isspace(last) == 0 && !opens) {
     context.Log("note: the answer follows the prompt without a space: " +
                 Quote(text.substr(text.size() - std::min<size_t>(text.size(), 12)) + answer) +
-                ". Begin it with one where it is a word of its own");
+                ". Begin it with one if it is a separate word");
   }
   if (answer.front() == ' ' && last == ' ') {
     context.Log("note: two spaces stand between the prompt and the answer");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What was put to the model, in words: for the line that commands print, and for files.
+// Descriptions of a prompt: the line that commands print, and attributes for files.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,26 @@
 
 namespace midscope {
 
-// How many of the prompt's first tokens are the model's begin-of-text token: 2 where the text
-// begins with one that is written out and another one was put before it.
+// Number of begin-of-text tokens at the prompt's start: 2 where the text begins with one and
+// another one was added.
 int64_t BeginOfTextTokens(const Prompt& prompt, const Tokenizer& tokenizer);
 
 // One line: "prompt: 8 tokens, begin-of-text first: [[<s>]]The capital of France is"; control
-// characters are shown, tokens that steer stand in double brackets, and the middle of a long text
-// is left out ("..."). `mark` stands behind the number of tokens (" *", for a footnote).
+// characters are escaped, control tokens are in double brackets, and the middle of a long text is
+// left out ("..."). `mark` follows the number of tokens (" *", for a footnote).
 std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format,
                      const std::string& mark = "");
 
-// Says through the context's log what is likely a mistake in own text: it ends in a line end, as
-// editors write one, or begins with a byte-order mark; the answer and the text would join into one
-// word, or two spaces stand between them.
+// Logs likely mistakes in own text: it ends in a line end, as editors write one, or begins with a
+// byte-order mark; the answer and the text would join into one word, or have two spaces between
+// them.
 void LogPromptNotes(const Prompt& prompt, const PromptFormat& format, const JobContext& context);
 
-// Notes it in the attributes of a record of the prompt: begin_of_text_tokens, bos (the rule),
-// chat_template ("none"), and where they were given system, chat_options, chat_date,
-// chat_template_hash (of a file's).
+// Writes attributes to a record of the prompt: begin_of_text_tokens, bos (the rule), chat_template
+// ("none"), and where they are set system, chat_options, chat_date, chat_template_hash (of a file).
 void NoteFormat(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format,
                 Record& record);
-// The same without what only a prompt has.
+// The same without attributes of a single prompt.
 void NoteFormat(const PromptFormat& format, Record& record);
 
 }  // namespace midscope

@@ -23,7 +23,7 @@ std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view s
 
 namespace {
 
-// Choices are compared by the one row that predicts them.
+// Choices are compared by the single row that predicts them.
 std::vector<int32_t> ChoiceIds(const Tokenizer& tokenizer, const Prompt& prompt,
                                const FormattedText& formatted,
                                const std::vector<std::string>& choices) {
@@ -134,10 +134,10 @@ std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task) {
     places.push_back(ReadPlace(task, text.substr(begin, end - begin)));
     if (std::count(places.begin(), places.end(), places.back()) > 1) {
       throw UsageError("places",
-                       "place " + std::to_string(places.back()) + " stands twice in " +
+                       "place " + std::to_string(places.back()) + " occurs twice in " +
                            Quote(text) + ", for task " + task.name() + " has " +
                            std::to_string(task.pieces()) + " places",
-                       "Give shares that lie further apart");
+                       "Give shares that are further apart");
     }
     begin = end + 1;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tasks put before a model: their words chosen by its vocabulary, their texts turned into prompts.
+// Tasks for a model: words chosen by its vocabulary, texts turned into prompts.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace midscope {
 
-// The task with answers that are one token in the model (where the task asks for that). Throws
-// Error (usage). The tokenizer outlives the task.
+// The task with answers that are one token in the model (where the task requires that). Throws
+// Error (usage). The tokenizer must outlive the task.
 std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view spec, uint64_t seed);
 
-// The sample in a format (default: as it is, with BOS where the tokenizer asks for it), tokenised
-// once and whole. Throws what MakeQuestion throws, but for choices.
+// The sample in a format (default: plain, with BOS where the tokenizer adds it), tokenised in one
+// call. Throws what MakeQuestion throws, except for choices.
 Prompt TaskPrompt(const Tokenizer& tokenizer, const TaskSample& sample,
                   const PromptFormat& format = {});
 
@@ -30,28 +30,28 @@ std::vector<Prompt> TaskPrompts(const Tokenizer& tokenizer, const Task& task,
                                 const std::vector<int64_t>& places, int64_t sample,
                                 const PromptFormat& format = {});
 
-// A text that somebody brings, with its passages and what should follow it.
+// A user's text with its passages and the answer that should follow.
 struct OwnText {
   std::string text;
   std::vector<SpanRequest> spans = {};
   std::string answer = {};  // "": nothing to score
 };
 
-// The same for own text: in a chat template it is the user's message. Bytes of spans are those of
-// the text given. Throws what BuildPrompt and MakeQuestion throw.
+// The same for own text: in a chat template it is the user's message. Spans are bytes of the given
+// text. Throws what BuildPrompt and MakeQuestion throw.
 Prompt OwnPrompt(const Tokenizer& tokenizer, const OwnText& own, const PromptFormat& format);
 
-// What is asked at one place, and what the answer is scored by.
+// The prompt of one place, and what its answer is scored by.
 struct TaskQuestion {
   Prompt prompt;
-  // The sample without its text. Default-made where there is nothing but the prompt's answer.
+  // The sample without its text. Default-constructed where only the prompt's answer is scored.
   TaskSample sample = {};
   std::vector<int32_t> choice_ids = {};  // first tokens of sample.choices, in their order
 };
 
 // The sample's text and passages in a format (formatted_text.h). Tasks that are published without a
-// chat template are left without one. Throws Error: what FormatText and BuildPrompt throw, choices
-// of several tokens.
+// chat template do not get one. Throws Error: what FormatText and BuildPrompt throw, choices of
+// several tokens.
 TaskQuestion MakeQuestion(const Tokenizer& tokenizer, const TaskSample& sample,
                           const PromptFormat& format);
 
@@ -60,18 +60,18 @@ std::vector<TaskQuestion> TaskQuestions(const Tokenizer& tokenizer, const Task& 
                                         const std::vector<int64_t>& places, int64_t sample,
                                         const PromptFormat& format = {});
 
-// Prompts of which nothing but their answer is scored.
+// Prompts of which only the answer is scored.
 std::vector<TaskQuestion> AnswerQuestions(std::vector<Prompt> prompts);
 
-// First, quarter, middle, three quarters, last; fewer where there are fewer pieces.
+// First, quarter, middle, three quarters, last; fewer for fewer pieces.
 std::vector<int64_t> DefaultPlaces(int64_t pieces);
 
-// `text` as a list of places of the task: numbers and ranges ("1,5,10-12"), or numbers and shares
-// ("0%,25%,7", ReadPlace) where there is one; DefaultPlaces where it is empty. Throws Error
-// (usage), also where two are the same place.
+// Parses a list of places of the task: numbers and ranges ("1,5,10-12"), or numbers and shares
+// ("0%,25%,7", ReadPlace) where there is one; "": DefaultPlaces. Throws Error (usage), also for
+// duplicates.
 std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task);
 
-// Of each of the task's places the share of the way from the first to the last, 0 to 1.
+// For each of the task's places its share of the way from the first to the last, 0 to 1.
 std::vector<double> PlaceShares(const std::vector<int64_t>& places, const Task& task);
 // How places that ReadPlaces read from the text are printed: "50 %" in tasks by depth and where the
 // text has shares; empty: by rank.

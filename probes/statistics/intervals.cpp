@@ -54,10 +54,10 @@ Interval WilsonInterval(double share, double samples, double quantile) {
           share >= 1 ? 1 : std::min(1.0, centre + half)};
 }
 
-// Tango's statistic for the hypothesis that the difference is `delta`: falls as delta rises.
+// Tango's statistic for the hypothesis that the difference is `delta`: decreasing in delta.
 double TangoScore(double gained, double lost, double samples, double delta) {
-  // The chance of `lost` that is likeliest under the hypothesis: the larger root of
-  // 2 n q^2 + b q + c = 0.
+  // The most likely probability of `lost` under the hypothesis: the larger root of 2 n q^2 + b q +
+  // c = 0.
   const double b = -gained - lost + (2 * samples - gained + lost) * delta;
   const double c = -lost * delta * (1 - delta);
   const double root = std::sqrt(std::max(0.0, b * b - 8 * samples * c));
@@ -75,8 +75,8 @@ Interval TangoInterval(double gained, double lost, double samples, double quanti
           observed >= 1 ? 1 : WhereRising(observed, 1, quantile, fallen)};
 }
 
-// How many independent samples say as much about the mean over cells as the rows do, and the
-// quantile that goes with it.
+// The number of independent samples with the same variance of the mean over cells, and the quantile
+// that goes with it.
 struct Effective {
   double samples = 0;
   double quantile = kNormalQuantile;

@@ -18,20 +18,20 @@ double StudentQuantile(int64_t degrees_of_freedom);
 // Mean of a sample by Student's t. NaN for fewer than two values and where one is NaN.
 Interval MeanInterval(std::span<const double> values);
 
-// `share` of `samples` that are right, by Wilson's score (1927). `samples` need not be whole: an
-// effective number. NaN where there are none.
+// `share` of `samples` that are correct, by Wilson's score (1927). `samples` may be fractional: an
+// effective number. NaN for 0.
 Interval ShareInterval(double share, double samples);
 
-// Share over all cells of rows [sample, column] of 0 and 1: cells of one sample are alike, so that
+// Share over all cells of rows [sample, column] of 0 and 1. Cells of one sample are correlated:
 // they count for less than as many samples. Wilson's score on the effective number of samples
-// (Kish, 1965: the number at which independent cells would spread as the samples' means do), at
-// least the samples and at most the cells, with the quantile of Student's t for the spread is
-// estimated (Korn and Graubard, 1998). NaN for fewer than two rows.
+// (Kish, 1965: the number at which independent cells would have the variance of the samples'
+// means), at least the samples and at most the cells, with the quantile of Student's t because the
+// variance is estimated (Korn and Graubard, 1998). NaN for fewer than two rows.
 Interval RowShareInterval(std::span<const double> rows, size_t columns);
 
-// Difference between two shares of the same `samples`, of which the first alone is right for
-// `gained` and the second alone for `lost`: gained / samples - lost / samples, by Tango's score
-// (Statistics in Medicine 17, 1998). Numbers need not be whole. NaN where there are no samples.
+// Difference between two shares of the same `samples`, of which only the first is correct for
+// `gained` and only the second for `lost`: gained / samples - lost / samples, by Tango's score
+// (Statistics in Medicine 17, 1998). Numbers may be fractional. NaN for no samples.
 Interval PairedShareInterval(double gained, double lost, double samples);
 
 // The same of differences -1, 0 and 1 in rows [sample, column], on the effective number of samples

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-// What is measured, as SampleOutcome holds it.
+// The measured quantity, as a member of SampleOutcome.
 struct Described {
   const char* name;
   const char* unit;
@@ -51,7 +51,7 @@ void AddMeasure(const std::vector<SampleOutcome>& outcomes, std::vector<T> Sampl
   measures.push_back(std::move(measure));
 }
 
-// Whether a score is right or wrong and nothing between, in every sample that was run.
+// Whether a score is 0 or 1 in every sample that was run.
 bool IsShare(const std::vector<SampleOutcome>& outcomes) {
   return std::all_of(outcomes.begin(), outcomes.end(), [](const SampleOutcome& outcome) {
     return std::all_of(outcome.generation_score.begin(), outcome.generation_score.end(),
@@ -83,7 +83,7 @@ double Gap(const MeasureRows& rows, std::span<const double> column_means) {
   return *high - *low;
 }
 
-// A sample's rows of both settings side by side, which are drawn together.
+// A sample's rows of both settings, joined, because they are resampled together.
 std::vector<double> SideBySide(const MeasureRows& rows, const MeasureRows& others) {
   std::vector<double> both;
   both.reserve(2 * rows.values.size());
@@ -107,7 +107,7 @@ Interval BootstrapDifference(const MeasureRows& rows, const MeasureRows& others,
       });
 }
 
-// Of each sample the mean over places.
+// The mean over places of each sample.
 std::vector<double> SampleMeans(std::span<const double> values, size_t places) {
   std::vector<double> means;
   means.reserve(values.size() / places);

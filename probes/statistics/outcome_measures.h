@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a sweep measures of its samples, and how means and paired differences of each measure get
-// their 95 % intervals.
+// The measures of a sweep's samples, with 95 % intervals of means and of paired differences.
 #pragma once
 
 #include <cstddef>
@@ -15,19 +14,19 @@ namespace midscope {
 // ROUGE-1, ROUGE-2, ROUGE-L.
 inline constexpr size_t kRougeKinds = 3;
 
-// How one sample came out. All [setting, place], row-major; empty where it was not asked for.
+// The outcome of one sample. All [setting, place], row-major; empty where it was not requested.
 struct SampleOutcome {
   int64_t sample = 0;
   std::vector<double> answer_nll;             // nats, summed over the answer's tokens
   std::vector<uint8_t> correct;               // greedy continuation equals the answer
-  std::vector<uint8_t> choice_correct = {};   // the right choice is the likeliest
+  std::vector<uint8_t> choice_correct = {};   // the correct choice is the most likely
   std::vector<double> generation_score = {};  // 0 to 1, by the task's own scorer
   // [setting, place, kRougeKinds], where the task's score is the geometric mean of these.
   std::vector<double> rouge = {};
   // [setting]: why the setting could not be run on this sample; "" where it was. Empty: all were.
-  // What stands in the other arrays for a setting that was not run means nothing.
+  // Other arrays have no meaning for a setting that was not run.
   std::vector<std::string> failures = {};
-  // [setting]: whether one of its prompts is longer than the context holds; empty: none is.
+  // [setting]: whether one of its prompts is longer than the context; empty: none is.
   std::vector<uint8_t> beyond_context = {};
   std::vector<int64_t> answer_tokens = {};  // [place]
 
@@ -41,7 +40,7 @@ enum class MeasureKind {
   kRouge,   // the geometric mean of three means, each between 0 and 1
 };
 
-// The numbers of every sample and cell. Which measures a sweep has depends on its arms of scoring.
+// The numbers of every sample and cell. Which measures a sweep has depends on its scoring.
 struct OutcomeMeasure {
   std::string name;  // "answer_nll", "accuracy", "choice_accuracy", "generation_score"
   std::string unit;  // "nats"
@@ -83,30 +82,34 @@ struct MeanWithInterval {
 };
 
 // Mean over samples and places. The interval is NaN for fewer than two samples. By kind:
+// clang-format off
 //   kAmount  Student's t over the samples' means
 //   kShare   Wilson's score; over several places on the effective number of samples
 //   kScore   Student's t, cut to 0..1; Wilson's score where all samples are alike
 //   kRouge   percentile bootstrap over samples
+// clang-format on
 MeanWithInterval MeanOf(const MeasureRows& rows, uint64_t seed);
 
-// Mean of `rows` less that of `others`, sample by sample. By kind:
+// Mean of `rows` minus that of `others`, paired by sample. By kind:
+// clang-format off
 //   kAmount  Student's t over the samples' differences
 //   kShare   Tango's score; over several places on the effective number of samples
 //   kScore   Student's t, cut to -1..1; Tango's score where all differences are alike
 //   kRouge   percentile bootstrap over samples
+// clang-format on
 MeanWithInterval DifferenceOf(const MeasureRows& rows, const MeasureRows& others, uint64_t seed);
 // Its two-sided permutation test: signs of the samples' differences, of kRouge sides of samples.
 double DifferencePValue(const MeasureRows& rows, const MeasureRows& others, uint64_t seed);
 
-// The same as text, for tables and files: "Wilson's score".
+// The method's name for tables and files: "Wilson's score".
 std::string MeanMethod(MeasureKind kind, bool over_places);
 std::string DifferenceMethod(MeasureKind kind, bool over_places);
 inline constexpr const char* kBootstrapMethod = "percentile bootstrap over samples";
 
-// Whether a place matters within samples, and the gap between places that chance gives.
+// Whether the place has an effect within samples, and the gap between places expected by chance.
 ColumnEffect PlaceEffect(const MeasureRows& rows, uint64_t seed);
 
-// Largest less least place of PlaceMeans, with its bootstrap interval; and how it differs.
+// Largest minus smallest place of PlaceMeans, with its bootstrap interval; and its difference.
 double GapOf(const MeasureRows& rows);
 Interval GapInterval(const MeasureRows& rows, uint64_t seed);
 Interval GapDifferenceInterval(const MeasureRows& rows, const MeasureRows& others, uint64_t seed);

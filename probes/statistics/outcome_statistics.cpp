@@ -20,7 +20,7 @@ const OutcomeMeasure* Find(const std::vector<OutcomeMeasure>& measures, const st
   return nullptr;
 }
 
-// Without likelihood the generation arm's score stands for accuracy.
+// Without likelihood, the generation score is used as accuracy.
 const OutcomeMeasure* FindAccuracy(const std::vector<OutcomeMeasure>& measures) {
   const OutcomeMeasure* accuracy = Find(measures, "accuracy");
   return accuracy ? accuracy : Find(measures, "generation_score");
@@ -91,7 +91,7 @@ struct MeanArray {
   const char* description;
   double CellStatistics::*mean;
   Interval CellStatistics::*interval;
-  bool always;  // also where it was not asked for
+  bool always;  // also where it was not requested
 };
 
 constexpr MeanArray kMeanArrays[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From the outcomes of samples to a mean a setting and place, each with its interval, and to paired
-// differences between settings.
+// Means of samples' outcomes per setting and place, each with its interval, and paired differences
+// between settings.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace midscope {
 
-// NaN where a measure was not asked for, and where no sample was run.
+// NaN where a measure was not requested, and where no sample was run.
 struct CellStatistics {
   int64_t samples = 0;         // on which the setting was run
-  int64_t beyond_context = 0;  // of these with a prompt that the context does not hold
+  int64_t beyond_context = 0;  // of these with a prompt longer than the context
   double accuracy = 0;         // share of samples; without likelihood the generation arm's score
   Interval accuracy_interval;
   double answer_nll = 0;  // mean, nats
@@ -30,12 +30,13 @@ struct CellStatistics {
   Interval generation_interval;
 };
 
-// [setting, place]. Sums run over the samples in ascending order, whatever order they came in.
+// [setting, place]. Sums run over the samples in ascending order, whatever their order of
+// completion.
 std::vector<CellStatistics> SummariseOutcomes(std::vector<SampleOutcome> outcomes, int64_t settings,
                                               int64_t places, uint64_t seed);
 
-// How the intervals of each measure were made, "answer_nll" to "Student's t"; of the measures that
-// the outcomes have and "answer_nll_difference".
+// The interval's method per measure, "answer_nll" to "Student's t"; for the measures of the
+// outcomes and "answer_nll_difference".
 std::map<std::string, std::string> CellMethods(const std::vector<SampleOutcome>& outcomes);
 
 inline constexpr const char* kOutcomeMeans = "outcome_means";
@@ -43,8 +44,8 @@ inline constexpr const char* kOutcomeMeans = "outcome_means";
 // Record outcome_means: answer_nll, answer_nll_low, answer_nll_high, accuracy, accuracy_low,
 // accuracy_high, answer_nll_difference, ..._low, ..._high [setting, place], samples [setting], and
 // choice_accuracy, generation_score with theirs where they were asked for; beyond_context [setting]
-// where a prompt was longer than the context holds. Attributes answer_nll_interval, ... say
-// how the intervals were made.
+// where a prompt was longer than the context. Attributes answer_nll_interval, ... name
+// the intervals' methods.
 Record OutcomeMeansRecord(const std::vector<std::string>& settings,
                           const std::vector<int64_t>& places,
                           const std::vector<CellStatistics>& cells,

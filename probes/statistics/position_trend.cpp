@@ -29,7 +29,7 @@ Terms Powers(int64_t points, double centre, double scale) {
   return powers;
 }
 
-// What a window's values are weighted by to give its cubic's value at `place` (0 = first value).
+// The weights of a window's values in its cubic's value at `place` (0 = first value).
 std::vector<double> WeightsAt(int64_t window, double place) {
   const Terms powers = Powers(window, place, static_cast<double>(window) / 2);
   // The cubic's value at `place` is its constant term: the first row of the pseudo-inverse.
@@ -45,7 +45,7 @@ double Dot(std::span<const double> a, std::span<const double> b) {
   return sum;
 }
 
-// Lowest and highest value; false where there is nothing between them.
+// Finds the smallest and largest value; returns false where they are equal.
 bool FindRange(std::span<const double> values, double& low, double& high) {
   const auto [lowest, highest] = std::minmax_element(values.begin(), values.end());
   low = *lowest;

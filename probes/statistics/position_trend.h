@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a series of numbers goes with position: whether its cubic fit rises or falls throughout, and
-// how rough it is. What the search for positional channels is made of (channel_search.h).
+// The trend of a series by position: whether its cubic fit rises or falls throughout, and its
+// roughness. Used by the search for positional channels (channel_search.h).
 #pragma once
 
 #include <cstdint>
@@ -35,13 +35,13 @@ class CubicFit {
 
 // Savitzky-Golay smoothing with cubics; the first and last window / 2 values from the cubic through
 // the first and last window: scipy.signal.savgol_filter(values, window, 3), whose even windows are
-// centred between two places and sit half a place early.
+// centred between two positions, a shift by half a position.
 class CubicSmoother {
  public:
   // Throws std::logic_error for a window under 5.
   explicit CubicSmoother(int64_t window);
 
-  // As many values as it is given: at least a window.
+  // Returns as many values as given, which must be at least a window.
   std::vector<double> Smoothed(std::span<const double> values) const;
 
  private:

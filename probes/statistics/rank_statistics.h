@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How alike two orders are. Undefined (NaN) for fewer than two values and where one side is
-// constant.
+// Similarity of two orders. NaN for fewer than two values and where one side is constant.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +14,14 @@ std::vector<double> AverageRanks(std::span<const double> values);
 // Spearman's rho: Pearson's correlation of the average ranks.
 double SpearmanCorrelation(std::span<const double> a, std::span<const double> b);
 
-// Kendall's tau-b (Kendall, 1945), which allows for ties.
+// Kendall's tau-b (Kendall, 1945), which corrects for ties.
 double KendallTau(std::span<const double> a, std::span<const double> b);
 
-// Places of heads in the order of their counts, largest first: 0 for the largest; ties go to the
-// lower head, as Ms-PoE's ratios are given out.
+// Ranks of heads by their counts, largest first: 0 for the largest; ties go to the lower head, as
+// in Ms-PoE's assignment of ratios.
 std::vector<int64_t> StableRanks(std::span<const int64_t> counts);
 
-// Mean of those values that are numbers; NaN where none is.
+// Mean of the finite values; NaN where there is none.
 double MeanOfNumbers(std::span<const double> values);
 
 }  // namespace midscope

@@ -14,7 +14,7 @@
 namespace midscope {
 namespace {
 
-// Streams of random numbers, other than those that draw tasks.
+// Streams of random numbers, distinct from those of tasks.
 constexpr uint64_t kBootstrapStream = 0xb007;
 constexpr uint64_t kPermutationStream = 0x9e7;
 
@@ -24,14 +24,14 @@ bool HasNan(std::span<const double> values) {
   return std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
 }
 
-// Sums of the same numbers in another order differ in their last bits; such ones count as equal.
+// Sums of the same numbers in another order differ in their last bits; these count as equal.
 double AtLeast(double observed) { return std::abs(observed) * (1 - 1e-12) - 1e-300; }
 
 double Share(int64_t as_far, int64_t drawn) {
   return static_cast<double>(as_far + 1) / static_cast<double>(drawn + 1);
 }
 
-// Signs of so many values, from 64 random bits at a time.
+// Random signs, from 64 random bits at a time.
 class Signs {
  public:
   explicit Signs(SplitMix64& random) : random_(random) {}
@@ -172,7 +172,7 @@ void PermuteCells(std::vector<double>& rows, size_t cells, size_t width, SplitMi
   }
 }
 
-// `numbers` makes one number of every cell out of the rows.
+// `numbers` computes one number per cell from the rows.
 ColumnEffect Permute(std::vector<double> rows, size_t cells, size_t width, uint64_t seed,
                      int permutations,
                      const std::function<std::vector<double>(std::span<const double>)>& numbers) {
@@ -194,8 +194,8 @@ ColumnEffect Permute(std::vector<double> rows, size_t cells, size_t width, uint6
 ColumnEffect TestColumnEffect(std::span<const double> rows, size_t columns, uint64_t seed,
                               int permutations) {
   if (columns < 2 || rows.empty() || HasNan(rows)) return {kNone, kNone};
-  // Centred by row, which no permutation within a row changes: small differences between large
-  // values are not lost.
+  // Centred by row, which permutations within a row do not change: avoids cancellation of small
+  // differences between large values.
   std::vector<double> centred(rows.begin(), rows.end());
   for (size_t begin = 0; begin < centred.size(); begin += columns) {
     const double mean = Mean(std::span(centred).subspan(begin, columns));

@@ -29,11 +29,11 @@ inline constexpr int kBootstrapResamples = 2000;
 inline constexpr int kPermutations = 10000;
 
 // 95 % percentile bootstrap interval (Efron and Tibshirani, 1993, ch. 13) of a statistic of rows
-// [row, column]: `resamples` times as many whole rows are drawn with replacement, `statistic` is
-// handed the mean of every column, quantiles are interpolated linearly. Rows are drawn from (seed,
-// number of rows) alone. NaN for fewer than two rows and where a value is NaN. For what has no
+// [row, column]: `resamples` times as many whole rows are drawn with replacement, `statistic` gets
+// the mean of every column, quantiles are interpolated linearly. Rows are drawn from (seed, number
+// of rows) only. NaN for fewer than two rows and where a value is NaN. For statistics without
 // closed form: means and shares have better intervals (intervals.h), and below some 20 rows this
-// one covers less than it says.
+// one covers less than 95 %.
 using ColumnStatistic = std::function<double(std::span<const double> column_means)>;
 Interval BootstrapRowsInterval(std::span<const double> rows, size_t columns, uint64_t seed,
                                const ColumnStatistic& statistic,
@@ -46,14 +46,15 @@ Interval BootstrapRowsInterval(std::span<const double> rows, size_t columns, uin
 double SignFlipPValue(std::span<const double> differences, uint64_t seed,
                       int permutations = kPermutations);
 
-// The least p that SignFlipPValue and SwapPValue can give for so many differences: 2 / 2^n, for a
-// set of signs and its opposite are as far from 0. NaN for none.
+// The smallest p of SignFlipPValue and SwapPValue for that number of differences: 2 / 2^n, because
+// a set of signs and its opposite are equally far from 0. NaN for none.
 double SmallestSignFlipP(int64_t differences);
 
-// What permuting each row's values among its columns says.
+// The result of permuting each row's values among its columns.
 struct ColumnEffect {
-  double p = 0;           // that column means differ as much as they do by chance
-  double chance_gap = 0;  // mean over the permutations of the largest less the least column mean
+  double p = 0;  // that column means differ as much as they do by chance
+  double chance_gap =
+      0;  // mean over the permutations of the largest minus the smallest column mean
 };
 
 // Whether columns [row, column] differ in their means: the statistic is the sum of squares of
@@ -68,19 +69,19 @@ ColumnEffect TestColumnEffect(std::span<const double> rows, size_t columns, uint
 ColumnEffect TestCellEffect(std::span<const double> rows, size_t cells, size_t width, uint64_t seed,
                             const ColumnStatistic& statistic, int permutations = kPermutations);
 
-// Two-sided permutation test of a difference of a statistic between two sets of rows that are
-// paired: a row and its partner change sides.
+// Two-sided permutation test of a difference of a statistic between two paired sets of rows: a row
+// and its partner are swapped.
 double SwapPValue(std::span<const double> rows, std::span<const double> others, size_t columns,
                   uint64_t seed, const ColumnStatistic& statistic,
                   int permutations = kPermutations);
 
-// Holm's step-down adjustment (1979): with it the chance of any false finding among all tests is at
-// most the level that the result is compared with. NaN is left out and stays.
+// Holm's step-down adjustment (1979): limits the probability of any false finding among all tests
+// to the level that the result is compared with. NaN is ignored and kept.
 std::vector<double> HolmAdjusted(std::span<const double> p_values);
 
-// How many paired samples show a mean difference of `difference` with 80 % power at the 5 % level,
-// two-sided, when single differences spread by `standard_deviation` (normal approximation); and the
-// difference that `samples` show so. The number is -1 where none is enough.
+// The number of paired samples that show a mean difference of `difference` with 80 % power at the 5
+// % level, two-sided, for differences with `standard_deviation` (normal approximation); and the
+// difference that `samples` show. -1 where no number is enough.
 int64_t SamplesForDifference(double standard_deviation, double difference);
 double DetectableDifference(double standard_deviation, int64_t samples);
 

@@ -10,7 +10,7 @@
 namespace midscope {
 namespace {
 
-// Row `row` of `from`, whose arrays have the axis `setting` in front, becomes the last one of `to`.
+// Appends row `row` of `from`, whose arrays have the axis `setting` in front, to `to`.
 void AppendSetting(const Record& from, size_t row, Record& to) {
   for (Array& array : to.arrays) {
     const Array* source = from.FindArray(array.name);

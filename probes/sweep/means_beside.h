@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Means of settings that were compared before, put beside those of a comparison under way, over the
-// same samples: means over 3 samples and over 20 cannot be compared.
+// Means of settings from earlier comparisons, over the same samples as the running one: means over
+// 3 samples and over 20 cannot be compared.
 #pragma once
 
 #include <map>
@@ -21,8 +21,8 @@ struct Comparison {
 // The first `samples` samples of a result.
 SweepResult FirstSamples(SweepResult result, int64_t samples);
 
-// Adds to `means` (outcome_means) the settings of `beside` that one of the comparisons has with
-// that many samples or more, over the first `samples` of them.
+// Adds to `means` (outcome_means) the settings of `beside` for which a comparison has at least that
+// many samples, over the first `samples` of them.
 void AddMeansBeside(const std::map<std::string, Comparison>& comparisons,
                     const std::vector<Intervention>& beside, int64_t samples, Record& means);
 

@@ -10,7 +10,7 @@
 namespace midscope {
 namespace {
 
-// Settings are as canonical text has them. Throws Error (failure).
+// Settings in canonical text. Throws Error (failure).
 SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
   try {
     const nlohmann::json json = nlohmann::json::parse(plan_json);
@@ -32,7 +32,7 @@ SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
   }
 }
 
-// Calls settings and places as the file does.
+// Restores the file's texts of settings and places.
 void ReadTexts(const RunReader& file, SweepPlan& plan) {
   if (file.Has(kOutcomeMeans)) ReadPlanTexts(file.Read(kOutcomeMeans), plan);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What files of sweeps state: their plan, and the summaries of several that were joined.
+// The plan in a sweep's file, and summaries of several files that were joined.
 #pragma once
 
 #include <vector>
@@ -11,14 +11,14 @@
 
 namespace midscope {
 
-// The plan that a sweep's file states, its settings and places with the texts that were given.
-// Throws Error (failure) where it is none of midscope sweep.
+// The plan in a sweep's file, with the given texts of its settings and places. Throws Error
+// (failure) where the file is not of midscope sweep.
 SweepPlan StoredPlan(const RunReader& file);
 
-// The summaries over all samples of the merge (sweep.h), as one run would have made them. Throws
-// Error (failure).
+// The summaries over all samples of the merge (sweep.h), equal to those of one run. Throws Error
+// (failure).
 std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& plan);
-// The same by the plan that the inputs state, with record merged_from.
+// The same by the inputs' plan, with record merged_from.
 std::vector<Record> MergedSummaries(const SweepMerge& merge);
 
 }  // namespace midscope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The only file that knows MPI; compiled where MIDSCOPE_MPI is ON. Rank 0 hands out samples and
-// runs some itself: a thread of its own answers the other ranks, as blocking calls of MPI would
-// take the processor from the work, and as samples take seconds in which nobody else would answer.
+// The only file that uses MPI; compiled where MIDSCOPE_MPI is ON. Rank 0 distributes samples and
+// runs some itself. A separate thread answers the other ranks: polling by MPI's blocking calls
+// would take processor time from the work, and during a sample of seconds rank 0 could not answer.
 #include <mpi.h>
 
 #include <algorithm>
@@ -26,10 +26,10 @@ constexpr int64_t kGoOn = -1;
 constexpr int64_t kNoMore = -1;
 constexpr std::chrono::milliseconds kPollTime(1);
 
-// How a rank's work ended.
+// The end of a rank's work.
 enum End : int64_t { kDone = 0, kCancelledEnd = 1, kFailedEnd = 2 };
 
-// The samples that are left, on rank 0; taken by its own work and by the thread that serves.
+// The remaining samples, on rank 0; taken by its own work and by the serving thread.
 class Waiting : public SampleSource {
  public:
   explicit Waiting(const std::set<int64_t>& samples) : samples_(samples.begin(), samples.end()) {}
@@ -55,7 +55,7 @@ class Waiting : public SampleSource {
   std::atomic<int64_t> done_elsewhere_ = 0;
 };
 
-// Answers the other ranks until each has said how it ended; the worst of the ends.
+// Answers the other ranks until each has reported its end; returns the worst of the ends.
 int64_t Serve(Waiting& waiting, int ranks) {
   int64_t worst = kDone;
   std::vector<bool> has_sample(static_cast<size_t>(ranks), false);
@@ -78,7 +78,7 @@ int64_t Serve(Waiting& waiting, int ranks) {
       MPI_Send(&sample, 1, MPI_INT64_T, rank, kGiveTag, MPI_COMM_WORLD);
     } else {
       worst = std::max(worst, message);
-      if (message != kDone) waiting.Clear();  // nobody begins another sample
+      if (message != kDone) waiting.Clear();  // no rank begins another sample
       --working;
     }
   }
@@ -97,7 +97,7 @@ class AskedSamples : public SampleSource {
   }
 };
 
-// Runs the work; how it ended, with the exception that it ended by.
+// Runs the work; returns its end, with the exception.
 int64_t RunWork(const std::function<void(SampleSource& source)>& work, SampleSource& source,
                 std::exception_ptr& thrown) {
   try {
@@ -118,13 +118,13 @@ class MpiRanks : public RankGroup {
     int level = MPI_THREAD_SINGLE;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS ||
         level < MPI_THREAD_SERIALIZED) {
-      throw Failure("MPI", "its library does not let another thread answer",
+      throw Failure("MPI", "its library does not support calls from another thread",
                     "Use one with MPI_THREAD_SERIALIZED, such as Debian's OpenMPI");
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
   }
-  // After an error the job is to end: a rank that leaves without MPI_Finalize makes mpirun end it.
+  // After an error the job must end: a rank that exits without MPI_Finalize makes mpirun end it.
   ~MpiRanks() override {
     if (std::uncaught_exceptions() == 0) MPI_Finalize();
   }
@@ -148,7 +148,7 @@ class MpiRanks : public RankGroup {
     if (worst == kCancelledEnd) throw Cancelled();
     if (worst == kFailedEnd) {
       throw Failure("rank " + std::to_string(rank_), "another rank failed",
-                    "The same command with --resume goes on");
+                    "The same command with --resume continues");
     }
   }
 
@@ -180,7 +180,7 @@ class MpiRanks : public RankGroup {
 }  // namespace
 
 std::unique_ptr<RankGroup> JoinRankGroup() {
-  // Without a launcher, starting MPI would cost time and processes for nothing.
+  // Without a launcher, starting MPI would only cost time and processes.
   if (LaunchedProcesses() <= 1) return SingleRank();
   return std::make_unique<MpiRanks>();
 }

@@ -23,7 +23,7 @@ std::ptrdiff_t IndexOf(const SweepPlan& plan, int64_t place) {
   return found == plan.places.end() ? -1 : found - plan.places.begin();
 }
 
-// The array's elements where it lies over the places of the record; null otherwise.
+// The array's elements where it is over the record's places; null otherwise.
 template <typename T>
 const std::vector<T>* OverPlaces(const Record& record, const char* name) {
   const Axis* axis = record.FindAxis("place");
@@ -77,7 +77,7 @@ double PlaceShare(const SweepPlan& plan, int64_t place) {
 }
 
 void NotePlanTexts(const SweepPlan& plan, Record& record) {
-  // Named one by one: an attribute is a single value.
+  // One attribute each: an attribute is a single value.
   for (size_t i = 0; i < plan.settings.size(); ++i) {
     record.attributes[AttributeName(i, "as_given")] = plan.settings[i].text;
     if (plan.settings[i].control_of.empty()) continue;

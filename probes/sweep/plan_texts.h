@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the settings and places of a sweep are called where they are printed, as its file keeps it:
-// the plan in the file has canonical settings and ranks alone.
+// The printed texts of a sweep's settings and places, as stored in its file: the plan in the file
+// has canonical settings and ranks only.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace midscope {
 
-// How a place is printed: "10", or "50 %" where the plan says so.
+// A place's printed text: "10", or "50 %" where the plan has it.
 std::string PlaceText(const SweepPlan& plan, int64_t place);
 // Share of the way from the task's first place to its last, 0 to 1; NaN where the plan does not
-// say.
+// have it.
 double PlaceShare(const SweepPlan& plan, int64_t place);
 
 // Adds to a record over `setting` and `place`: attributes setting_N_as_given and, for controls,
@@ -21,7 +21,7 @@ double PlaceShare(const SweepPlan& plan, int64_t place);
 // place_text [place].
 void NotePlanTexts(const SweepPlan& plan, Record& record);
 
-// The reverse: settings and places of the plan that the record knows are called as it says.
+// The reverse: sets the texts of the plan's settings and places that the record has.
 void ReadPlanTexts(const Record& record, SweepPlan& plan);
 
 }  // namespace midscope

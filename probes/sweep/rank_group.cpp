@@ -32,8 +32,8 @@ int64_t NumberIn(const char* variable) {
 std::unique_ptr<RankGroup> SingleRank() { return std::make_unique<One>(); }
 
 int64_t LaunchedProcesses() {
-  // OpenMPI's mpirun; MPICH's and srun --mpi=pmi2; srun --mpi=pmix. Within an salloc or sbatch
-  // without srun, SLURM_NTASKS is set too, so it is no sign.
+  // Variables of OpenMPI's mpirun; MPICH's and srun --mpi=pmi2; srun --mpi=pmix. Within an salloc
+  // or sbatch without srun, SLURM_NTASKS is set too, so it can't be used.
   for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     if (NumberIn(variable) > 0) return NumberIn(variable);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which samples of a sweep a process runs: all of them in order, or what is left for it when
-// several processes share the sweep.
+// The samples that a process runs: all of them in order, or those assigned to it when several
+// processes share the sweep.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace midscope {
 class SampleSource {
  public:
   virtual ~SampleSource() = default;
-  // The next sample to run; nothing where all have been handed out. Asking for one says that the
-  // one before is done.
+  // The next sample to run; nullopt where all have been assigned. The call also reports the one
+  // before as done.
   virtual std::optional<int64_t> Next() = 0;
-  // How many samples other processes have done so far; 0 where that is not known here.
+  // Number of samples that other processes have done; 0 where it is not known here.
   virtual int64_t done_elsewhere() const { return 0; }
 };
 
-// Samples 0, 1, ..., `samples` - 1 but those that are finished; or these samples.
+// Samples 0, 1, ..., `samples` - 1 except the finished ones; or the given samples.
 class OrderedSamples : public SampleSource {
  public:
   OrderedSamples(int64_t samples, const std::set<int64_t>& finished) {

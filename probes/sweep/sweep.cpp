@@ -22,9 +22,8 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Folds samples into the file now and then. They are safe in the store's journal before that; a
-// checkpoint makes them visible to readers. Checkpoints rewrite the file, so they are spaced to
-// take no more than a tenth of the time.
+// Intervals of checkpoints, which move samples from the store's journal into the file, for readers.
+// A checkpoint rewrites the file, so they take at most a tenth of the time.
 class Checkpoints {
  public:
   explicit Checkpoints(const SweepRun& run) : run_(run) {}
@@ -52,7 +51,7 @@ class Checkpoints {
   double cost_seconds_ = 0;
 };
 
-// Says of each setting once that it was not run; the file has all of them.
+// Logs once per setting that it was not run; the file has all of them.
 void LogNewFailures(const SweepPlan& plan, const SampleOutcome& outcome, const SweepResult& before,
                     const JobContext& context) {
   for (size_t i = 0; i < outcome.failures.size(); ++i) {
@@ -64,7 +63,7 @@ void LogNewFailures(const SweepPlan& plan, const SampleOutcome& outcome, const S
   }
 }
 
-// One sample; an Error of its own is noted, so that the sweep goes on.
+// Runs one sample; its Error is recorded, so that the sweep continues.
 void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context,
                   SweepResult& result) {
   Record record;
@@ -134,7 +133,7 @@ Record SettingFailuresRecord(const SweepPlan& plan, const SweepResult& result) {
 
 }  // namespace
 
-// Tests wait for the end: a checkpoint has means alone.
+// Tests are made at the end only: a checkpoint has means.
 std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& result) {
   std::vector<Record> records = {MeansRecord(plan, result)};
   const SweepStatistics statistics = AnalyseSweep(plan, result.outcomes);
@@ -164,7 +163,7 @@ SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
   OrderedSamples all(run.plan.samples, run.store ? run.store->finished() : std::set<int64_t>());
   SampleSource& source = run.source ? *run.source : all;
   Checkpoints checkpoints(run);
-  // Progress is counted in samples: what happens inside one is too fine to show.
+  // Progress is counted in samples; progress within a sample is not reported.
   JobContext inner = context;
   inner.progress = nullptr;
   const auto report = [&] {

@@ -1,5 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Samples x places x settings, paired: every setting is asked the same samples at the same places.
+//
+// Example:
+//
+// clang-format off
+//   const std::unique_ptr<Task> task = MakeTaskFor(decoder->tokenizer(), "list:lines=4", 1);
+//   SweepRun run;
+//   run.decoder = decoder;
+//   run.plan.task = task->name();
+//   run.plan.samples = 2;
+//   run.plan.places = {1, 4};
+//   run.plan.settings = {ReadSetting("none"), ReadSetting("pi(1.5)")};
+//   run.questions = [&](int64_t sample) {
+//     return TaskQuestions(decoder->tokenizer(), *task, run.plan.places, sample);
+//   };
+//   const SweepResult result = RunSweep(run, {});
+//   const std::vector<CellStatistics> cells = Summarise(run.plan, result);  // [setting, place]
+// clang-format on
 #pragma once
 
 #include <cstdint>
@@ -19,16 +36,16 @@
 
 namespace midscope {
 
-// What one sample asks, one question a place.
+// The questions of one sample, one per place.
 using QuestionSource = std::function<std::vector<TaskQuestion>(int64_t sample)>;
 
 struct SweepResult {
-  std::vector<SampleOutcome> outcomes;      // finished samples, in the order they were done
-  std::map<int64_t, std::string> failures;  // samples of which no setting was run: why
+  std::vector<SampleOutcome> outcomes;      // finished samples, in the order of completion
+  std::map<int64_t, std::string> failures;  // samples for which no setting was run, with the reason
 
-  // Samples that are done, one way or the other.
+  // Number of samples that are done or failed.
   int64_t done() const { return static_cast<int64_t>(outcomes.size() + failures.size()); }
-  // Failures of prompts that the model's context does not hold.
+  // Number of failures because a prompt exceeds the model's context.
   int64_t too_long() const;
   // Samples of `outcomes` on which some settings were not run.
   int64_t partly_failed() const;
@@ -39,39 +56,39 @@ struct SweepRun {
   SweepPlan plan;
   QuestionSource questions;
   SweepStore* store = nullptr;  // not owned; null: results stay in memory
-  // Not owned. Set: this process runs a part of the sweep, takes its samples from here, and leaves
-  // the store unfinished. Null: all samples that the store does not hold.
+  // Not owned. Set: this process runs a part of the sweep, takes its samples from this source, and
+  // leaves the store unfinished. Null: all samples that the store does not have.
   SampleSource* source = nullptr;
   int64_t trace_memory_bytes = kTraceMemoryBytes;
   int64_t checkpoint_samples =
-      20;  // fold finished samples into the file after so many (0: never) ...
+      20;  // moves finished samples into the file after this many (0: never) ...
   double checkpoint_seconds = 30;  // ... or after so long, whichever comes first
-  // Called after every sample, with everything so far; may be empty.
+  // Called after every sample with all results so far; may be empty.
   std::function<void(const SweepResult&)> on_sample;
 };
 
-// Runs the plan's samples that the store does not hold yet. A sample that fails is noted and the
-// sweep goes on. Cancelled leaves a checkpoint, then Cancelled is thrown on. Throws Error where
+// Runs the plan's samples that the store does not have. A failing sample is recorded and the sweep
+// continues. On cancellation a checkpoint is written and Cancelled rethrown. Throws Error where
 // every sample fails, and where the store cannot be written.
 SweepResult RunSweep(const SweepRun& run, const JobContext& context);
 
-// What a store holds already: its samples' outcomes and its failures.
+// A store's samples: their outcomes and failures.
 SweepResult StoredResult(const SweepStore& store);
 
-// Throws Error (failure) where no sample came out and some failed.
+// Throws Error (failure) where no sample succeeded and some failed.
 void CheckSomeSamples(const SweepResult& result);
 
-// What a whole sweep's file says beside its samples: means, the tests of settings and places, and
-// record setting_failures (failed_sample, failed_setting, failure_message [failure]) where settings
-// could not be run on some of the samples.
+// The summaries of a whole sweep's file: means, tests of settings and places, and record
+// setting_failures (failed_sample, failed_setting, failure_message [failure]) where settings could
+// not be run on some of the samples.
 std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& result);
 
 // The means of a result, with intervals (outcome_statistics.h).
 std::vector<CellStatistics> Summarise(const SweepPlan& plan, const SweepResult& result);
 Record MeansRecord(const SweepPlan& plan, const SweepResult& result);
 
-// How generation_score is averaged, where that is not the mean of samples' scores: ZeroSCROLLS'
-// geometric mean of mean ROUGE scores, or that a file holds too little to form it; "" else.
+// The mean used for generation_score, where it is not the mean of samples' scores: ZeroSCROLLS'
+// geometric mean of mean ROUGE scores, or that a file lacks the values for it; "" otherwise.
 std::string GenerationMeanText(const SweepPlan& plan, const SweepResult& result);
 
 }  // namespace midscope

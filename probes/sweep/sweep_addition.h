@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A sweep's plan with more settings, places or samples than its file has (--add).
+// Extends a sweep's plan by settings, places or samples that its file lacks (--add).
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace midscope {
 
 struct SweepAddition {
-  SweepPlan plan;             // what the file has, and what is added, behind it
-  bool more_samples = false;  // finished samples stay as they are
+  SweepPlan plan;             // the file's plan, followed by the additions
+  bool more_samples = false;  // finished samples are unchanged
   bool more_cells = false;    // settings or places: every sample has to be run again
 };
 
@@ -19,7 +19,7 @@ struct SweepAddition {
 // stored plan's; the caller compares it (PlanJson), and sets how places are printed.
 SweepAddition JoinPlans(const SweepPlan& stored, const SweepPlan& asked);
 
-// Where the joined sweep grows until it takes the file's name.
+// The temporary file of the extended sweep, which then replaces the file.
 std::string AdditionPath(const std::string& path);
 
 }  // namespace midscope

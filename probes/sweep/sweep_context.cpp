@@ -12,7 +12,7 @@
 namespace midscope {
 namespace {
 
-// Tokens of the longest run that a prompt asks for.
+// Tokens of the longest run of a prompt.
 int64_t RowsOf(const TaskQuestion& question, const ScoreArms& score) {
   const auto prompt = static_cast<int64_t>(question.prompt.ids.size());
   const auto answer = static_cast<int64_t>(question.prompt.answer_ids.size());
@@ -47,8 +47,8 @@ std::string ReasonOf(const std::string& failure) {
 
 }  // namespace
 
-// Over-long prompts are refused, not cut: cut on the right they lose the question, cut in the
-// middle the gold.
+// Prompts that are too long are refused, not cut: cut on the right they lose the question, cut in
+// the middle the gold.
 std::vector<std::string> ContextFailures(const std::vector<TaskQuestion>& questions,
                                          const std::vector<SweepSetting>& settings,
                                          const ScoreArms& score, const ModelConfig& config) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which settings of a sweep the model's context lets run on a sample, and what the sample's record
-// says of it.
+// Which settings of a sweep can run on a sample within the model's context, and the arrays of the
+// sample's record about it.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@
 
 namespace midscope {
 
-// What the texts of such failures begin with.
+// The prefix of the texts of such failures.
 inline constexpr const char* kTooLong = "prompt too long";
 
-// Arrays of a sample's record that not every sweep has.
+// Arrays of a sample's record that only some sweeps have.
 inline constexpr const char* kSettingFailure = "setting_failure";
 inline constexpr const char* kBeyondContext = "beyond_context";
 inline constexpr const char* kGenerationRouge = "generation_rouge";
@@ -38,9 +38,9 @@ void AddContextArrays(const std::vector<TaskQuestion>& questions,
                       const std::vector<std::string>& failures, const ScoreArms& score,
                       const ModelConfig& config, Record& record);
 
-// Fits a sample's record to the samples of a file from before there were setting_failure,
-// beyond_context and generation_rouge: takes out those that `frame` lacks. Throws Error (failure;
-// what() begins with kTooLong) where a setting was not run, for which such a file has no place.
+// Adapts a sample's record to a file from before there were setting_failure, beyond_context and
+// generation_rouge: removes those that `frame` lacks. Throws Error (failure; what() begins with
+// kTooLong) where a setting was not run, which such a file can't store.
 void FitOlderSamples(const Record& frame, Record& record);
 
 }  // namespace midscope

@@ -11,9 +11,9 @@
 namespace midscope {
 namespace {
 
-// Other than those that draw tasks and resamples.
+// Distinct from those of tasks and resamples.
 constexpr uint64_t kControlStream = 0xc0117201;
-// What seeds of orders are drawn from.
+// The stream of seeds of orders.
 constexpr uint64_t kSeeds = 1000000;
 
 // Replaces every channel by one that the setting does not scale.
@@ -27,7 +27,7 @@ bool RandomiseChannels(Intervention& intervention, int64_t hidden, SplitMix64& r
                     [&](const ChannelScaling& scaling) { return scaling.channel == channel; });
     if (!scaled) others.push_back(channel);
   }
-  // A channel that is scaled twice is drawn once.
+  // A channel that is scaled twice gets one replacement.
   std::vector<std::pair<int64_t, int64_t>> drawn;
   for (ChannelScaling& scaling : intervention.channels) {
     const auto known = std::find_if(drawn.begin(), drawn.end(), [&](const auto& pair) {
@@ -54,12 +54,13 @@ bool RandomiseOrder(Intervention& intervention, SplitMix64& random) {
   return true;
 }
 
-// Gives each layer's ratios to other heads; false where that changes nothing, as all are equal.
+// Assigns each layer's ratios to other heads; returns false where all are equal, so that nothing
+// changes.
 bool RandomiseRatios(Intervention& intervention, SplitMix64& random) {
   auto* table = std::get_if<HeadRatioTable>(&intervention.positions);
   if (!table || table->shuffle) return false;
   const std::vector<double> before = table->ratios;
-  // An order may leave all ratios as they are, most of all where a few heads differ alone.
+  // A random order may leave all ratios unchanged, mostly where few heads differ.
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
     HeadRatioTable shuffled = ShuffledRatios(*table, random.Below(kSeeds));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The control arm of a sweep: the same change made at random, to tell what is due to the channel or
-// the order that was chosen.
+// The control arm of a sweep: the same change at random, to separate the effect of the chosen
+// channel or order.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace midscope {
 
-// One control for each setting that scales channels (other channels, drawn by the seed, with the
-// same factors, layers and rows), orders heads by score (order=random) or has ratios from a file
-// (each layer's given to its heads in a random order); none for the others, nor where nothing else
-// can be drawn. `control_of` names the setting. The same settings and seed give the same controls.
+// One control per setting that scales channels (other channels, drawn by the seed, with the same
+// factors, layers and rows), orders heads by score (order=random) or has ratios from a file (each
+// layer's assigned to its heads in a random order); none for the others, nor where nothing else can
+// be drawn. `control_of` names the setting. The same settings and seed give the same controls.
 std::vector<SweepSetting> ControlSettings(const std::vector<SweepSetting>& settings,
                                           const ModelConfig& config, uint64_t seed);
 

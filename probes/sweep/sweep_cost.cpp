@@ -17,7 +17,7 @@ namespace {
 
 using ShareOfChange = std::function<double(std::span<const int64_t> first_rows, int64_t tokens)>;
 
-// What-if runs in each layer the rows that differ there.
+// What-if runs the differing rows of each layer.
 double RowsOfAllLayers(std::span<const int64_t> first_rows, int64_t tokens) {
   double rows = 0;
   for (const int64_t first : first_rows)
@@ -25,7 +25,7 @@ double RowsOfAllLayers(std::span<const int64_t> first_rows, int64_t tokens) {
   return rows / static_cast<double>(tokens) / static_cast<double>(first_rows.size());
 }
 
-// Generation goes on, in all layers, from the first row that differs in any.
+// Generation continues, in all layers, from the first row that differs in any.
 double RowsFromTheFirst(std::span<const int64_t> first_rows, int64_t tokens) {
   return static_cast<double>(tokens - std::min(first_rows.back(), tokens)) /
          static_cast<double>(tokens);
@@ -36,12 +36,12 @@ struct ArmCost {
   const SweepPlan& plan;
   const std::vector<TaskQuestion>& questions;
   const ModelConfig& config;
-  // Tokens that follow a prompt and are run again each time.
+  // Tokens that follow a prompt and are run each time.
   std::function<int64_t(const TaskQuestion& question)> behind;
   ShareOfChange share_of_change;
 
   double Tokens() const;
-  // Of one setting after another one (empty: the first).
+  // Cost of one setting after another one (empty: the first).
   double TokensOf(const std::vector<std::vector<AttentionPlan>>& before,
                   const std::vector<std::vector<AttentionPlan>>& after) const;
 };
@@ -139,7 +139,7 @@ Schedule PlanSchedule(const std::vector<CellCost>& cells, int64_t ranks) {
 
 namespace {
 
-// Beyond one a sample they are idle.
+// More ranks than samples are idle.
 int64_t UsableRanks(const std::vector<CellCost>& cells, int64_t ranks) {
   int64_t most = 1;
   for (const CellCost& cell : cells) most = std::max(most, cell.samples);

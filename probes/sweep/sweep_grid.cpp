@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kSize = "{size}";
 
-// The task at every size, or alone where it has no {size}.
+// The task at every size, or unchanged where it has no {size}.
 std::vector<std::string> AtSizes(const std::string& task, const std::vector<int64_t>& sizes) {
   if (task.find(kSize) == std::string::npos) return {task};
   if (sizes.empty()) {
@@ -31,7 +31,7 @@ std::vector<std::string> AtSizes(const std::string& task, const std::vector<int6
   return texts;
 }
 
-// Letters, digits and what is harmless in names of files.
+// Letters, digits and characters that are safe in file names.
 std::string PlainName(std::string_view text) {
   std::string plain;
   plain.reserve(text.size());
@@ -74,7 +74,7 @@ std::vector<SweepCell> SweepCells(const std::vector<std::string>& models,
             std::string named = "model " + model;
             named.append(", task ").append(text);
             named.append(", seed ").append(std::to_string(seed));
-            throw UsageError("plan", named + " stand in it twice");
+            throw UsageError("plan", named + " are duplicates");
           }
           cells.push_back(std::move(cell));
         }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Models x tasks x sizes x seeds: the cells of a plan, each a sweep of its own with a file of its
-// own.
+// Models x tasks x sizes x seeds: the cells of a plan, each a separate sweep with its own file.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +16,15 @@ struct SweepCell {
 };
 
 // In the order of models, then tasks, sizes, seeds, so that each model is opened once. `{size}` in
-// a task stands for every one of `sizes`. Throws Error (usage): a task has {size} and there are no
-// sizes, there are sizes and no task has it, a cell stands twice.
+// a task is replaced by each of `sizes`. Throws Error (usage): a task has {size} and there are no
+// sizes, there are sizes and no task has it, duplicate cells.
 std::vector<SweepCell> SweepCells(const std::vector<std::string>& models,
                                   const std::vector<std::string>& tasks,
                                   const std::vector<int64_t>& sizes,
                                   const std::vector<int64_t>& seeds);
 
-// Names of files for the cells, all different: "model_kv-pairs=10_seed1.h5". Of files that a task
-// names the last part alone.
+// File names of the cells, all different: "model_kv-pairs=10_seed1.h5". Of files that a task names
+// only the last path component.
 std::vector<std::string> CellFileNames(const std::vector<SweepCell>& cells);
 
 }  // namespace midscope

@@ -46,7 +46,7 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   json["places"] = plan.places;
   json["settings"] = plan.CanonicalSettings();
   json["attention"] = plan.attention;
-  // What is as it always was is left out: plans of older files say nothing of it.
+  // Defaults that older versions did not have are omitted: their plans lack these keys.
   if (!plan.task_files_hash.empty()) json["task_files_hash"] = plan.task_files_hash;
   if (plan.score != ScoreArms()) json["score"] = ScoreArmsName(plan.score);
   PromptFormat format = plan.format;
@@ -54,11 +54,11 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   AddPromptFormat(format, &json);
   json["model_hash"] = decoder.hash();
   json["dtype"] = DtypeName(decoder.options().dtype);
-  // Said only where it is so: plans of older files have no such key.
+  // Written only where it is set: plans of older files have no such key.
   if (!decoder.options().sliding_window) json["sliding_window"] = "off";
   if (decoder.options().beyond_context) json["beyond_context"] = true;
   json["weights"] = WeightStorageName(decoder.options().weights);
-  // Other devices sum in another order. Plans from before there was a choice say nothing of it.
+  // Other devices sum in another order. Plans of versions without the choice have no such key.
   const Placement& placement = decoder.options().placement;
   if (!placement.IsPlainCpu()) json["device"] = PrintPlacement(placement);
   return json.dump();
@@ -66,16 +66,14 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
 
 void CheckSettings(const std::vector<SweepSetting>& settings, const ModelConfig& config) {
   for (const SweepSetting& setting : settings) {
-    // Rows and passages are checked against the prompt when it is known: here all are taken to
-    // exist.
+    // Rows and passages are checked against the prompt later: here all are assumed to exist.
     CompilePlans(WithAnyPassages(setting.intervention), config, config.trained_context);
   }
 }
 
 namespace {
 
-// Whether rows before the last prompt row come out differently too, so that what-if has to run them
-// again.
+// Whether rows before the last prompt row differ as well, so that what-if must run them again.
 bool ChangesEarlyRows(const Intervention& intervention) {
   const auto early = [](const auto& terms) {
     return std::any_of(terms.begin(), terms.end(), [](const auto& term) {

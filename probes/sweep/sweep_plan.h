@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a sweep runs, as a value that can be compared with what a file holds.
+// The plan of a sweep, as a value that can be compared with a file's.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 namespace midscope {
 
 struct SweepSetting {
-  std::string text;  // as it was given
+  std::string text;  // as given
   Intervention intervention;
   std::string control_of = {};  // the text of the setting that this one is a control of
 
-  std::string canonical() const;  // every argument stated
+  std::string canonical() const;  // with every argument
 };
 
 // Throws Error (usage) that names the column.
@@ -32,21 +32,21 @@ struct ScoreArms {
   bool operator==(const ScoreArms&) const = default;
 };
 
-// "likelihood", "generation", "both". Parsing throws Error (usage); "published" reads as what the
-// task publishes: likelihood, or generation with likelihood beside it.
+// "likelihood", "generation", "both". Parsing throws Error (usage); "published" parses to the
+// task's published scoring: likelihood, or generation together with likelihood.
 std::string ScoreArmsName(const ScoreArms& arms);
 ScoreArms ParseScoreArms(std::string_view name, const Task& task);
 
 struct SweepPlan {
-  std::string task;                  // in full, "list:lines=20"
+  std::string task;                  // with all parameters, "list:lines=20"
   std::string task_files_hash = {};  // of the files that the task reads; "" for none
   ScoreArms score = {};
   PromptFormat format = {};
   uint64_t seed = 1;
   int64_t samples = 40;
   std::vector<int64_t> places;         // 1-based ranks of the gold piece
-  std::vector<SweepSetting> settings;  // differences are taken to the first
-  bool attention = false;              // keep last-query attention: first setting, first place
+  std::vector<SweepSetting> settings;  // differences are to the first
+  bool attention = false;              // store last-query attention: first setting, first place
   // Of each place the share of the way from the task's first to its last, 0 to 1; empty: unknown.
   std::vector<double> place_shares = {};
   // How places are printed ("50 %") where that is not their rank; empty: by rank.
@@ -55,17 +55,17 @@ struct SweepPlan {
   std::vector<std::string> CanonicalSettings() const;
 };
 
-// The plan and everything else that decides its numbers (the model's hash, the dtype), as JSON. Two
-// sweeps with equal JSON may go on in one file.
+// The plan and everything else that affects its numbers (the model's hash, the dtype), as JSON. Two
+// sweeps with equal JSON can share a file.
 std::string PlanJson(const SweepPlan& plan, const Decoder& decoder);
 
 // Throws Error (usage) where the model cannot take one of the settings (a layer or channel out of
 // range), before anything runs.
 void CheckSettings(const std::vector<SweepSetting>& settings, const ModelConfig& config);
 
-// In which order the settings are evaluated: unchanged first, then channel scalings, which re-run
-// the last rows of the same trace alone, then position schemes; each kind in the order of its
-// canonical text. So the results are the same bits in whatever order settings are given.
+// The order of evaluation: unchanged first, then channel scalings, which re-run only the last rows
+// of the same trace, then position schemes; each kind ordered by canonical text. The results have
+// the same bits in any order of the given settings.
 std::vector<size_t> EvaluationOrder(const std::vector<SweepSetting>& settings);
 
 }  // namespace midscope

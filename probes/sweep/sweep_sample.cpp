@@ -48,7 +48,7 @@ void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) 
       {"gold_token_end", axes, gold_end, "tokens", "one past the gold piece's last token"});
 }
 
-// `ids`: of the prompt, whose tokens the keys are.
+// `ids`: the prompt's token ids, which label the keys.
 void AddAttention(const Decoder& decoder, std::vector<float> attention,
                   const std::vector<int32_t>& ids, Record& record) {
   const ModelConfig& config = decoder.config();
@@ -83,7 +83,7 @@ std::vector<Prompt> PromptsOf(const std::vector<TaskQuestion>& questions) {
   return prompts;
 }
 
-// Whether the right choice is likelier than every other one.
+// Whether the correct choice is more likely than every other one.
 bool RightChoice(const TaskQuestion& question, const std::vector<float>& logits) {
   const int32_t right = question.prompt.answer_ids.front();
   return std::all_of(question.choice_ids.begin(), question.choice_ids.end(), [&](int32_t id) {
@@ -150,10 +150,10 @@ GreedyRequest GreedyRequestOf(const TaskQuestion& question, const SweepSetting& 
           [cut = rule.cut](const std::string& text) { return AnswerIsWhole(text, cut); }, trace};
 }
 
-// As many places at once as the memory for traces allows under every setting, at least one.
+// Number of places per batch, limited by the memory for traces under every setting, at least one.
 size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request,
                     const RunnableSettings& settings, size_t begin) {
-  TraceParts parts;  // with what channels need, which settings share
+  TraceParts parts;  // with the parts for channels, which settings share
   for (const size_t setting : settings.order) {
     if (std::holds_alternative<InfiniAttention>(request.settings[setting].intervention.positions))
       parts.memories = decoder.config().layers;
@@ -170,8 +170,8 @@ size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request,
   return end;
 }
 
-// All settings at places [begin, end), each place on one trace: settings that leave rows of the
-// prompt alone take them from there.
+// All settings at places [begin, end), each place on one trace: settings take the rows that they do
+// not change from it.
 void GenerateAt(const Decoder& decoder, const SampleRequest& request,
                 const RunnableSettings& settings, size_t begin, size_t end,
                 const JobContext& context, GenerationArrays& arrays) {
@@ -303,7 +303,7 @@ Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequ
   }
   AddPlaceArrays(request.questions, record);
   if (request.attention) {
-    // Of a first setting that was not run there is none.
+    // A first setting that was not run has none.
     attention.resize(static_cast<size_t>(config.layers * config.heads * keys),
                      std::numeric_limits<float>::quiet_NaN());
     AddAttention(*decoder, std::move(attention), request.questions.front().prompt.ids, record);

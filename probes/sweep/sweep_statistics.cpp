@@ -12,7 +12,7 @@
 namespace midscope {
 namespace {
 
-// Of every sample the difference of two settings' means over the rows' places.
+// The difference of two settings' means over the rows' places, for every sample.
 std::vector<double> SampleDifferences(const MeasureRows& rows, const MeasureRows& others) {
   std::vector<double> differences;
   differences.reserve(rows.samples());
@@ -122,8 +122,8 @@ class Analysis {
         GapDifferencePValue(rows, others, plan_.seed));
   }
 
-  // By the widest spread: of the differences to the first setting, or where there is but one, of
-  // those between two places.
+  // Uses the largest standard deviation: of the differences to the first setting, or for a single
+  // setting of those between two places.
   void Advise(SweepStatistics& statistics) const {
     if (measure_.kind == MeasureKind::kRouge) return;  // no mean of differences of samples
     double widest = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a sweep says beyond its single cells: means over places, gaps, whether the place matters,
-// and how settings differ.
+// The statistics of a sweep beyond single cells: means over places, gaps, whether the place has an
+// effect, and differences of settings.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ struct SettingStatistics {
   int64_t samples = 0;
   double mean = 0;  // over places
   Interval mean_interval;
-  // Best place less worst place, of the places' means: never negative, and above 0 by chance alone,
-  // so that its interval (bootstrap) says how large it is and place_p whether there is one.
+  // Best minus worst place, of the places' means: never negative, and above 0 by chance alone, so
+  // that its interval (bootstrap) is about its size and place_p tests its existence.
   double gap = 0;
   Interval gap_interval;
   double chance_gap = 0;  // mean gap where a sample's places are permuted; NaN for one place
-  // Nothing where all places are equal.
+  // nullopt where all places are equal.
   std::optional<int64_t> best_place;
   std::optional<int64_t> worst_place;
   double place_p = 0;  // ColumnEffect::p over places; NaN for one place
@@ -42,26 +42,26 @@ struct SettingComparison {
   int64_t samples = 0;
   double difference = 0;
   Interval interval;
-  double p = 0;  // DifferencePValue; of gaps GapDifferencePValue
+  double p = 0;  // DifferencePValue; for gaps GapDifferencePValue
   double p_holm = 0;
-  double smallest_p = 0;  // that so many samples allow
+  double smallest_p = 0;  // the smallest possible with that number of samples
 };
 
-// How finely differences show: of the widest spread among the paired differences that were taken.
-// A spread of fewer than kAdviceSamples samples says too little to be used.
+// The detectable difference, by the largest standard deviation among the paired differences. With
+// fewer than kAdviceSamples samples that is too uncertain to be used.
 inline constexpr int64_t kAdviceSamples = 5;
 struct SampleAdvice {
   std::string measure;
   int64_t samples = 0;
   double standard_deviation = 0;
-  double detectable = 0;  // with the samples that there are
+  double detectable = 0;  // with the present samples
   double wanted = 0;      // 0.04 of a share, 0.1 nats
   int64_t samples_for_wanted = 0;
 };
 
-// Holm's adjustment is taken over all comparisons of a measure, and over its settings for place_p.
+// Holm's adjustment is over all comparisons of a measure, and over its settings for place_p.
 struct SweepStatistics {
-  // How one measure's intervals were made.
+  // The methods of one measure's intervals.
   struct Methods {
     std::string measure;
     std::string mean;  // of a cell
@@ -77,17 +77,17 @@ struct SweepStatistics {
   std::vector<SampleAdvice> advice;
 };
 
-// Deterministic in the outcomes and the plan's seed, whatever order the samples came in.
+// Deterministic in the outcomes and the plan's seed, in any order of the samples.
 SweepStatistics AnalyseSweep(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes);
 
 // Record setting_statistics: MEASURE_samples, _mean, _mean_low, _mean_high, _gap, _gap_low,
 // _gap_high, _gap_by_chance, _place_p, _place_p_holm [setting]. Attributes MEASURE_mean_interval
-// and gap_interval say how intervals were made.
+// and gap_interval name the methods of the intervals.
 Record SettingStatisticsRecord(const SweepPlan& plan, const SweepStatistics& statistics);
 // Record setting_comparisons: measure, setting, against, what, difference, difference_low,
 // difference_high, p, p_holm, samples, smallest_p [comparison]. Attributes
 // MEASURE_place_difference_interval, MEASURE_mean_difference_interval and gap_difference_interval
-// say how intervals were made.
+// name the methods of the intervals.
 Record SettingComparisonsRecord(const SweepPlan& plan, const SweepStatistics& statistics);
 
 }  // namespace midscope

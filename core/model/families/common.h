@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What families share: the keys and names that most of them use.
+// Shared by families: the keys and names that most of them use.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace midscope {
 
-// What transformers takes for keys that a config.json leaves out; not the same in all families.
+// Defaults of transformers for keys that a config.json leaves out; they differ between families.
 struct FolderDefaults {
   double norm_epsilon = 1e-6;
   bool tied = false;
@@ -31,14 +31,14 @@ struct FolderDefaults {
   std::optional<int64_t> context = {};
 };
 
-// Sizes, norms' epsilon, activation, tying and rope of the families that are named as llama is.
-// Attention sees everything.
+// Sizes, norms' epsilon, activation, tying and rope of the families with llama's key names.
+// Attention is global.
 void ReadLlamaLike(const ConfigJson& json, const FolderDefaults& defaults, ModelConfig* config);
 
 // Throws Error for a name that is not known.
 Activation ReadActivation(const ConfigJson& json, std::string_view key, std::string_view otherwise);
 
-// layer_types, or where it is absent, what `is_local` says of each layer; layers of
+// layer_types, or where it is absent, `is_local` of each layer; layers of
 // "sliding_attention" get `window`. Throws Error for another type of layer.
 void ReadLayerTypes(const ConfigJson& json, int64_t window, bool (*is_local)(int64_t, int64_t),
                     int64_t argument, ModelConfig* config);
@@ -57,7 +57,7 @@ struct FolderLayout {
   bool fused = false;         // qkv_proj and gate_up_proj, as in phi3
 };
 std::vector<TensorPlace> LlamaLikeTensors(const FolderLayout& layout);
-// The same where the file says by "attention_bias" (absent: no) whether the four projections of
+// The same where the file's "attention_bias" (absent: no) is whether the four projections of
 // attention have biases.
 std::vector<TensorPlace> TensorsByAttentionBias(const ConfigJson& json, FolderLayout layout = {});
 
@@ -72,7 +72,7 @@ struct GgufLayout {
 };
 std::vector<TensorPlace> GgufTensors(const GgufLayout& layout);
 
-// Bias::kMust where the flag stands (or `otherwise` where it is absent), else kNever.
+// Bias::kMust where the flag is true (or `otherwise` where it is absent), else kNever.
 Bias BiasFlag(const ConfigJson& json, std::string_view key, bool otherwise);
 
 }  // namespace midscope

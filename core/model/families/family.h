@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A model family as data: how its configuration fills in a ModelConfig, and where its tensors lie
-// in a file. One file in this folder each; families.cpp lists them. Adding a family is one such
-// file, a line in that list, and a tiny model in tests/core/make/make_tiny_models.py.
+// A model family as data: how its configuration fills in a ModelConfig, and the names of its
+// tensors in a file. One file of this folder per family; families.cpp lists them. Adding a family
+// needs one such file, a line in that list, and a tiny model in
+// tests/core/make/make_tiny_models.py.
 #pragma once
 
 #include <string_view>
@@ -13,7 +14,8 @@
 
 namespace midscope {
 
-// Which rows of a file's tensor make the decoder's. Fused tensors hold several of the decoder's.
+// The rows of a file's tensor that are the decoder's. Fused tensors contain several of the
+// decoder's.
 enum class RowPart {
   kAll,
   kInterleaved,  // pair j of a head in rows 2j and 2j + 1 (GGUF's llama); the decoder: j, j + half
@@ -40,7 +42,7 @@ struct TensorPlace {
 struct Family {
   std::string_view name;  // ModelConfig::architecture: "gpt_neox"
 
-  // Hugging Face folders: model_type of config.json, what it says, and its tensors' names. Both
+  // Hugging Face folders: model_type and settings of config.json, and its tensors' names. Both
   // functions throw Error for what the decoder does not follow.
   std::string_view model_type;
   void (*read_folder)(const ConfigJson& json, ModelConfig* config);
@@ -51,7 +53,8 @@ struct Family {
   void (*read_gguf)(const GgufMetadata& metadata, ModelConfig* config);
   std::vector<TensorPlace> (*gguf_tensors)();
 
-  // Ends of names of tensors that are no weights (old checkpoints hold masks and frequencies).
+  // Suffixes of names of tensors that are not weights (old checkpoints contain masks and
+  // frequencies).
   std::vector<std::string_view> ignored_endings = {};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the gemma families share.
+// Shared by the gemma families.
 #pragma once
 
 #include "core/formats/config_json.h"

@@ -20,7 +20,7 @@ struct RopeDefaults {
 };
 
 // Fills rope_base, rope_dimensions and rope_scaling from the `rope` object (nothing: absent) with
-// what else stands in `json`. Needs head_dim and trained_context; scaling that lets a model run
+// other keys of `json`. Needs head_dim and trained_context; scaling that lets a model run
 // beyond the context that it names makes trained_context longer. Throws Error for a scaling that
 // is not known.
 void ReadRope(const ConfigJson& json, const std::optional<ConfigJson>& rope,

@@ -159,8 +159,8 @@ std::vector<Case> Cases() {
           {"alibi_window", {11, 14, 3, 5, 5, 6, 4}, 0, true}};
 }
 
-HeadTables TablesOf(const Case& c, RotaryCache& cache) {
-  HeadTables tables;
+RotaryTables TablesOf(const Case& c, RotaryCache& cache) {
+  RotaryTables tables;
   const int64_t group = c.shape.heads / c.shape.key_value_heads;
   const auto pairs = static_cast<size_t>(c.shape.head_dim / 2 - 1);  // one pair passes through
   std::vector<double> frequencies(pairs);
@@ -198,7 +198,7 @@ TEST_P(EachDtype, AttentionAgrees) {
   const AtenOps small(at::Device(at::kCPU), {1, 2, 1});  // a block each two rows or one key head
   for (const Case& c : Cases()) {
     RotaryCache cache;
-    const HeadTables tables = TablesOf(c, cache);
+    const RotaryTables tables = TablesOf(c, cache);
     const AttentionInputs a(c, type_), b(c, type_), blocks(c, type_);
     ASSERT_TRUE(kernels_.Attention(c.shape, a.q, a.k, a.v, tables, a.z, nullptr));
     ASSERT_TRUE(aten_.Attention(c.shape, b.q, b.k, b.v, tables, b.z, nullptr));
@@ -256,7 +256,7 @@ TEST(AtenOps, TablesThatCameLaterAreNotMistaken) {
   const Case c = Cases().front();
   for (int round = 0; round < 20; ++round) {
     RotaryCache cache;
-    HeadTables tables;
+    RotaryTables tables;
     tables.owned.push_back(cache.Get({1.0, 0.1 * round, 0.3}, 1.0, 1.0, c.shape.key_rows));
     tables.q.assign(4, tables.owned[0]->View());
     tables.k = tables.q;
@@ -273,7 +273,7 @@ TEST(AtenOps, AttentionStaysOnItsDevice) {
   const AtenOps meta(at::Device(at::kMeta), {1, 2, 1});
   for (const Case& c : Cases()) {
     RotaryCache cache;
-    const HeadTables tables = TablesOf(c, cache);
+    const RotaryTables tables = TablesOf(c, cache);
     const AttentionInputs host(c, at::kBFloat16);
     const auto there = [](const at::Tensor& x) { return x.to(at::Device(at::kMeta)); };
     const at::Tensor z = there(host.z);

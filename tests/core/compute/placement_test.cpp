@@ -101,11 +101,11 @@ TEST(PlacementText, ADeviceThatIsNotThereIsNamedWithTheRemedy) {
 class Everything : public Hook {
  public:
   explicit Everything(std::vector<HookPoint> writes = {}) : writes_(std::move(writes)) {}
-  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override {
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
     const bool write = std::find(writes_.begin(), writes_.end(), point) != writes_.end();
     return {write ? HookAccess::kWrite : HookAccess::kRead, {sequence.rows - 7, sequence.rows - 1}};
   }
-  void See(HookView& view) override {
+  void OnActivation(HookView& view) override {
     Values& seen = points[HookName(view.point)];
     for (int64_t b = 0; b < view.shape[1]; ++b) {
       for (int64_t c = 0; c < view.shape[2]; ++c) {

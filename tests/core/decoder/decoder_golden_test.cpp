@@ -60,8 +60,8 @@ class DecoderGolden : public ::testing::TestWithParam<size_t> {
 class NearThreshold : public PositionAwareness {
  public:
   using PositionAwareness::PositionAwareness;
-  void See(HookView& view) override {
-    PositionAwareness::See(view);
+  void OnActivation(HookView& view) override {
+    PositionAwareness::OnActivation(view);
     const auto keys = static_cast<int64_t>(view.shape[3]);
     for (int64_t head = 0; head < view.shape[1]; ++head) {
       for (int64_t key = 0; key < keys; ++key) {
@@ -113,8 +113,8 @@ TEST_P(DecoderGolden, LogitsAndAttentionEqualTheReferencesAtItsRatios) {
   request.ids = comparison_.ids;
   request.intervention = comparison_.intervention;
   request.hooks = {&attention};
-  request.ratios = HeadTable{config.layers, config.heads,
-                             comparison_.golden["ratios"].get<std::vector<double>>()};
+  request.ratios = HeadMatrix{config.layers, config.heads,
+                              comparison_.golden["ratios"].get<std::vector<double>>()};
   const RunResult result = decoder->RunOne(request);
 
   const std::span<const float> logits =

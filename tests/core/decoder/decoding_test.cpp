@@ -94,7 +94,7 @@ struct Case {
   Intervention intervention;
   std::vector<int32_t> ids;  // the prompt, then what was generated
   std::unique_ptr<Trace> trace;
-  HeadTable ratios;                        // that the prompt has frozen
+  HeadMatrix ratios;                       // that the prompt has frozen
   std::vector<std::vector<float>> logits;  // [step, vocabulary]
 
   RunRequest Request(size_t tokens) {

@@ -21,10 +21,10 @@ class Probe : public Hook {
  public:
   std::function<HookRequest(const HookPoint&, const SequenceInfo&)> asks;
   std::function<void(HookView&)> see;
-  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override {
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
     return asks(point, sequence);
   }
-  void See(HookView& view) override { see(view); }
+  void OnActivation(HookView& view) override { see(view); }
 };
 
 RunResult RunWith(std::vector<Hook*> hooks, const std::vector<int32_t>& ids,

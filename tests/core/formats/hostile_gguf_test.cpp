@@ -232,9 +232,9 @@ TEST(HostileGguf, ImpossibleTensors) {
 
 TEST(HostileGguf, NamesThatStandTwice) {
   EXPECT_THAT(ParseError(GgufWriter().Uint32("k", 1).Uint32("k", 2).Bytes()),
-              HasSubstr("'k' stands twice"));
+              HasSubstr("'k' occurs twice"));
   EXPECT_THAT(LoadError(TinyMetadata().Float32Tensor("w", {1}, {1}).Float32Tensor("w", {1}, {1})),
-              HasSubstr("tensor 'w' stands twice"));
+              HasSubstr("tensor 'w' occurs twice"));
 }
 
 TEST(HostileGguf, ValuesOfImpossibleTypes) {
@@ -269,7 +269,7 @@ TEST(HostileGguf, TokenizersThatContradictThemselves) {
   };
   EXPECT_THAT(with_merges({"a zzz"}), HasSubstr("merge 0 'a zzz' needs the token 'zzz'"));
   EXPECT_THAT(with_merges({"a b", "b a"}), HasSubstr("needs the token 'ba'"));
-  EXPECT_THAT(with_merges({"a b", "a b"}), HasSubstr("merge 1 'a b' stands twice"));
+  EXPECT_THAT(with_merges({"a b", "a b"}), HasSubstr("merge 1 'a b' occurs twice"));
   EXPECT_THAT(with_merges({"ab"}), HasSubstr("is not two tokens"));
   EXPECT_THAT(with_merges({"a b c"}), HasSubstr("is not two tokens"));
   EXPECT_THAT(with_merges({""}), HasSubstr("is not two tokens"));
@@ -280,7 +280,7 @@ TEST(HostileGguf, TokenizersThatContradictThemselves) {
   GgufWriter twice = TinyModel();
   twice.Remove("tokenizer.ggml.tokens")
       .Strings("tokenizer.ggml.tokens", std::vector<std::string>(259, "x"));
-  EXPECT_THAT(LoadError(twice), HasSubstr("token 1 'x' stands twice (also as token 0)"));
+  EXPECT_THAT(LoadError(twice), HasSubstr("token 1 'x' occurs twice (also as token 0)"));
   GgufWriter type = TinyModel();
   type.Remove("tokenizer.ggml.token_type")
       .Int32s("tokenizer.ggml.token_type", std::vector<int32_t>(259, 7));

@@ -144,7 +144,7 @@ TEST(HostileSafetensors, HeaderOfTheWrongForm) {
 TEST(HostileSafetensors, NamesThatStandTwice) {
   const std::string entry = Entry("F32", "1", "0,4");
   EXPECT_THAT(ParseError(File(R"({"a":)" + entry + R"(,"a":)" + entry + "}", 4)),
-              HasSubstr("tensor 'a' stands twice"));
+              HasSubstr("tensor 'a' occurs twice"));
   EXPECT_THAT(ParseError(File(R"({"a":{"dtype":"F32","dtype":"F16"}})")),
               HasSubstr("two fields dtype"));
   EXPECT_THAT(ParseError(File(R"({"a":{"shape":[],"shape":[]}})")), HasSubstr("two fields shape"));

@@ -161,11 +161,11 @@ class ScaleChannel : public Hook {
  public:
   ScaleChannel(int64_t layer, int64_t channel, float factor)
       : layer_(layer), channel_(channel), factor_(factor) {}
-  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override {
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
     if (point != HookPoint{HookSite::kNormalizedAttention, layer_}) return {};
     return {HookAccess::kWrite, {0, sequence.rows}};
   }
-  void See(HookView& view) override {
+  void OnActivation(HookView& view) override {
     for (int64_t row = 0; row < view.rows(); ++row)
       view.Set(0, row, channel_, 0, factor_ * view.At(0, row, channel_));
   }

@@ -148,7 +148,7 @@ Prompt SomePrompt(const Decoder& decoder) {
 
 struct FullRun {
   std::vector<float> attention;
-  HeadTable ratios;
+  HeadMatrix ratios;
   std::vector<float> logits;
   double nll = 0;
 };
@@ -156,7 +156,7 @@ struct FullRun {
 // Full runs of the settings, packed; `ratios` may be given.
 std::vector<FullRun> FullRuns(const Decoder& decoder, const Prompt& prompt,
                               std::span<const std::string> settings,
-                              const std::optional<HeadTable>& ratios = std::nullopt) {
+                              const std::optional<HeadMatrix>& ratios = std::nullopt) {
   const std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
   std::vector<std::unique_ptr<LastQueryAttention>> hooks;
   std::vector<RunRequest> requests;
@@ -197,11 +197,11 @@ double LargestDifference(const std::vector<float>& a, const std::vector<float>& 
 // layers that have a ratio.
 class NearestToThreshold : public Hook {
  public:
-  HookRequest Asks(const HookPoint& point, const SequenceInfo& /*sequence*/) override {
+  HookRequest Request(const HookPoint& point, const SequenceInfo& /*sequence*/) override {
     if (point.site != HookSite::kPatternUnrotated) return {};
     return {HookAccess::kRead, {kPromptTokens - 1, kPromptTokens}};
   }
-  void See(HookView& view) override {
+  void OnActivation(HookView& view) override {
     for (int64_t head = 0; head < view.shape[1]; ++head) {
       for (int64_t key = 0; key < kPromptTokens; ++key) {
         nearest_ = std::min(nearest_, std::abs(double{view.At(0, head, 0, key)} -

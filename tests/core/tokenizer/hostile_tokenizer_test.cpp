@@ -241,7 +241,7 @@ TEST(HostileTokenizer, PiecesThatContradictThemselves) {
   };
   EXPECT_EQ(error({"<unk>", "a"}, {2, 1}, 0), "");
   EXPECT_THAT(error({"a", "b"}, {1, 1}, 0), HasSubstr("has 0 unknown tokens"));
-  EXPECT_THAT(error({"<unk>", "a", "a"}, {2, 1, 1}, 0), HasSubstr("stands twice"));
+  EXPECT_THAT(error({"<unk>", "a", "a"}, {2, 1, 1}, 0), HasSubstr("occurs twice"));
   EXPECT_THAT(error({"<unk>", ""}, {2, 1}, 0), HasSubstr("is empty"));
   EXPECT_THAT(error({"<unk>", "\xff"}, {2, 1}, 0), HasSubstr("is not UTF-8"));
   EXPECT_THAT(error({"<unk>", "a"}, {2, 1}, NAN), HasSubstr("impossible score"));

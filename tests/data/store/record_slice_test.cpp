@@ -50,7 +50,7 @@ TEST(AxisSliceText, ErrorsSayWhatThereIs) {
   EXPECT_THAT(message("layer=8-"), HasSubstr("no such place"));
   EXPECT_THAT(message("layer=9-8"), HasSubstr("no such place"));
   EXPECT_THAT(message("setting=none "), HasSubstr("'none'"));
-  EXPECT_THAT(message("place=5"), HasSubstr("side by side"));
+  EXPECT_THAT(message("place=5"), HasSubstr("not adjacent"));
   for (const char* text : {"layer", "layer=", "=8", ""}) {
     EXPECT_THAT(message(text), HasSubstr("AXIS=PLACES")) << text;
   }

@@ -70,7 +70,7 @@ herr_t NoteObject(hid_t file, const char* name, const H5O_info_t*, void* out) {
   return 0;
 }
 
-void Look(const std::string& path, Seen& seen) {
+void Collect(const std::string& path, Seen& seen) {
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   ASSERT_GE(file, 0);
   ASSERT_GE(H5Ovisit(file, H5_INDEX_NAME, H5_ITER_INC, NoteObject, &seen), 0);
@@ -87,11 +87,11 @@ TEST(RunSchema, IsWhatFilesAre) {
     store.Finish();
   }
   Seen seen;
-  Look(folder.File("probe.h5"), seen);
-  Look(folder.File("sweep.h5"), seen);
+  Collect(folder.File("probe.h5"), seen);
+  Collect(folder.File("sweep.h5"), seen);
   const SweepMerge merge({folder.File("sweep.h5")});
   WriteVirtualSweep(folder.File("virtual.h5"), merge, ExampleProvenance(), {});
-  Look(folder.File("virtual.h5"), seen);
+  Collect(folder.File("virtual.h5"), seen);
   EXPECT_THAT(seen.unknown, ::testing::IsEmpty());
   std::set<std::pair<std::string, std::string>> described;
   for (const SchemaAttribute& attribute : SchemaAttributes()) {

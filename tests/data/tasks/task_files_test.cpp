@@ -366,7 +366,7 @@ TEST_F(TaskFiles, FilesThatAreNoneOfLinesAreErrors) {
   EXPECT_THAT(Fails("jsonl:", ""), HasSubstr("no line of JSON"));
   EXPECT_THAT(Fails("jsonl:", "\n \r\n"), HasSubstr("no line of JSON"));
   EXPECT_THAT(Fails("jsonl:", "\x1f\x8b\x08"), HasSubstr("gzip data are damaged or cut off"));
-  EXPECT_THAT(Fails("jsonl:", "[{\"question\": \"?\"}]"), HasSubstr("one object a line"));
+  EXPECT_THAT(Fails("jsonl:", "[{\"question\": \"?\"}]"), HasSubstr("one object per line"));
   EXPECT_THAT(ErrorOf([&] { MakeTask("jsonl:file=" + folder_.string(), 1); }, ErrorKind::kFailure),
               HasSubstr("a folder"));
   EXPECT_THAT(ErrorOf([&] { MakeTask("jsonl:file=/no/such", 1); }, ErrorKind::kFailure),

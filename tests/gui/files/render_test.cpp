@@ -28,11 +28,12 @@ class RenderTest : public QObject {
   static std::vector<Record> ProbeRecords() {
     FakeEngine engine(std::make_shared<FakeControl>());
     engine.Open({}, {});
-    std::vector<Record> records = engine.SetSubject({}, {});
+    std::vector<Record> records = engine.SetPrompt({}, {});
     records.resize(1);
-    LookRequest look;
-    look.channels = {100};
-    for (Record& record : engine.Look(look, {}).records) records.push_back(std::move(record));
+    CaptureRunRequest capture;
+    capture.channels = {100};
+    for (Record& record : engine.CaptureRun(capture, {}).records)
+      records.push_back(std::move(record));
     return records;
   }
 

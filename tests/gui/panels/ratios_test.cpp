@@ -73,7 +73,7 @@ class RatiosTest : public QObject {
     QTemporaryDir folder;
     auto control = std::make_shared<FakeControl>();
     MainWindow window(std::make_unique<FakeEngine>(control));
-    window.session()->SetRestTime(0);
+    window.session()->SetReleaseDelay(0);
     window.session()->SetSamples(0);
     QSignalSpy stopped(window.session(), &Session::Stopped);
     window.OpenModel("embedded");

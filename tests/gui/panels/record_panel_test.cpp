@@ -60,8 +60,8 @@ Record PlantedRecord() {
 class EngineWithRecord : public FakeEngine {
  public:
   using FakeEngine::FakeEngine;
-  LookReply Look(const LookRequest& request, const JobContext& context) override {
-    LookReply reply = FakeEngine::Look(request, context);
+  CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override {
+    CaptureRunReply reply = FakeEngine::CaptureRun(request, context);
     reply.records.push_back(PlantedRecord());
     Stamp(request.intervention, request.place, reply.records.back());
     return reply;

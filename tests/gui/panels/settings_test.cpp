@@ -130,7 +130,7 @@ class SettingsTest : public QObject {
     slider->setSliderDown(true);
     for (const int position : {50, 0, -60, -100}) slider->setSliderPosition(position);
     slider->setSliderDown(false);
-    QCOMPARE(applied.size(), 5);  // four while moving, one at the end
+    QCOMPARE(applied.size(), 5);  // four while dragging, one at the end
     QCOMPARE(applied.first().at(1).toBool(), true);
     QCOMPARE(applied.last().at(1).toBool(), false);
     QCOMPARE(rig.history.current().b.channels.front().factor, -1.0);

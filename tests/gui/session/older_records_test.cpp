@@ -74,13 +74,13 @@ class OlderRecordsTest : public QObject {
     bool AskAndHold(const char* b) {
       const size_t begun = control->what_ifs().size();
       control->HoldWhatIfs(true);
-      control->HoldLooks(true);
+      control->HoldCaptureRuns(true);
       Ask(b);
       return control->WaitForWhatIfsBegun(begun + 1);
     }
     void LetGo() {
       control->HoldWhatIfs(false);
-      control->HoldLooks(false);
+      control->HoldCaptureRuns(false);
     }
   };
 
@@ -201,7 +201,7 @@ class OlderRecordsTest : public QObject {
   void APendingFullRunAfterItsWhatIf() {
     Rig rig;
     QVERIFY(rig.Start());
-    rig.control->HoldLooks(true);
+    rig.control->HoldCaptureRuns(true);
     QSignalSpy timed(rig.session, &Session::WhatIfTimed);
     rig.Ask(kOther);
     QVERIFY(SpyUntil(timed, [&] { return !timed.isEmpty(); }));
@@ -213,7 +213,7 @@ class OlderRecordsTest : public QObject {
     QVERIFY(!Holds(rig.Saved(), Printed(kFirst)));
     const QByteArray map = rig.Exported("head_map");
     QVERIFY(map.contains("channel(100") && map.contains("not of what is asked"));
-    rig.control->HoldLooks(false);
+    rig.control->HoldCaptureRuns(false);
     QVERIFY(rig.Settle());
     QVERIFY(rig.Exported("head_map").contains("pi("));
     QVERIFY(!rig.Exported("head_map").contains("not of what is asked"));
@@ -242,19 +242,19 @@ class OlderRecordsTest : public QObject {
   void APromptThatFailsOrIsCancelledLeavesTheOldOneWhole() {
     Rig rig;
     QVERIFY(rig.Start());
-    Subject bad;
+    PromptRequest bad;
     bad.task = "bad";
-    rig.session->SetSubject(bad);
+    rig.session->SetPrompt(bad);
     QVERIFY(rig.Idle());
     CheckAsked(rig, kFirst);
     // The engine finishes although it was told to stop: prompt and numbers are still of one kind.
-    rig.control->HoldSubjects(true);
+    rig.control->HoldPrompts(true);
     rig.control->IgnoreCancel(true);
-    Subject next;
+    PromptRequest next;
     next.sample = 3;
-    rig.session->SetSubject(next);
+    rig.session->SetPrompt(next);
     rig.session->Cancel();
-    rig.control->HoldSubjects(false);
+    rig.control->HoldPrompts(false);
     QVERIFY(rig.Idle());
     rig.control->IgnoreCancel(false);
     rig.Ask(kOther);

@@ -35,7 +35,7 @@ class RunningTest : public QObject {
     QSignalSpy stopped{session, &Session::Stopped};
 
     Rig() {
-      session->SetRestTime(0);
+      session->SetReleaseDelay(0);
       session->SetSamples(20);
       window->resize(1400, 900);
       window->show();

@@ -15,8 +15,8 @@
 #include "gui/files/session_file.h"
 #include "gui/panels/attention_panel.h"
 #include "gui/panels/model_panel.h"
+#include "gui/panels/prompt_panel.h"
 #include "gui/panels/record_panel.h"
-#include "gui/panels/subject_panel.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
@@ -43,8 +43,8 @@ class EngineWithProbes : public FakeEngine {
     summary.probes = {{"logit_lens", "what each layer would say", "", "", "", "", true, {top}}};
     return summary;
   }
-  LookReply Look(const LookRequest& request, const JobContext& context) override {
-    LookReply reply = FakeEngine::Look(request, context);
+  CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override {
+    CaptureRunReply reply = FakeEngine::CaptureRun(request, context);
     if (request.probe_options.find("logit_lens") == std::string::npos) return reply;
     Record record;
     record.name = "logit_lens";
@@ -69,15 +69,15 @@ class SessionsTest : public QObject {
     SavedSession saved;
     saved.model = "some model.gguf";
     saved.model_options.SetText("dtype", "bfloat16");
-    saved.subject.task.clear();
-    saved.subject.text = "Zo\u00eb\u00a0bought\n\u00c4pfel.";
-    saved.subject.gold_begin = 13;
-    saved.subject.gold_end = 19;
-    saved.subject.answer = " \u00c4pfel";
-    saved.subject.format.bos = BosRule::kOn;
-    saved.subject.format.chat_template = "llama2";
-    saved.subject.format.system = "Be brief.";
-    AddChatOption("enable_thinking=false", &saved.subject.format.chat_options);
+    saved.prompt_request.task.clear();
+    saved.prompt_request.text = "Zo\u00eb\u00a0bought\n\u00c4pfel.";
+    saved.prompt_request.gold_begin = 13;
+    saved.prompt_request.gold_end = 19;
+    saved.prompt_request.answer = " \u00c4pfel";
+    saved.prompt_request.format.bos = BosRule::kOn;
+    saved.prompt_request.format.chat_template = "llama2";
+    saved.prompt_request.format.system = "Be brief.";
+    AddChatOption("enable_thinking=false", &saved.prompt_request.format.chat_options);
     saved.place_index = 0;
     saved.channel = 7;
     saved.samples = 12;
@@ -94,11 +94,11 @@ class SessionsTest : public QObject {
     QCOMPARE(SessionText(ParseSession(text, "x")), text);
     QVERIFY(text.find("\"midscope_session\": 1") < text.find("\"model\""));
     SavedSession task;
-    task.subject.places = "1,50%";
-    task.subject.seed = 7;
+    task.prompt_request.places = "1,50%";
+    task.prompt_request.seed = 7;
     const SavedSession back = ParseSession(SessionText(task), "x");
-    QCOMPARE(back.subject.places, task.subject.places);
-    QCOMPARE(back.subject.seed, uint64_t{7});
+    QCOMPARE(back.prompt_request.places, task.prompt_request.places);
+    QCOMPARE(back.prompt_request.seed, uint64_t{7});
     QVERIFY(!back.head);
   }
 

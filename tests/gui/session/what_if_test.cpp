@@ -33,10 +33,10 @@ class WhatIfTest : public QObject {
 
     explicit Rig(int64_t samples = 0) {
       session.SetSamples(samples);
-      session.SetRestTime(0);
-      session.SetPauseTime(1 << 30);
-      session.worker().SetPatience(std::chrono::hours(1));
-      session.SetSubject(Subject{});
+      session.SetReleaseDelay(0);
+      session.SetPauseDelay(1 << 30);
+      session.worker().SetMaxFrameInterval(std::chrono::hours(1));
+      session.SetPrompt(PromptRequest{});
       session.Open(OpenRequest{});
     }
     bool Settle() {
@@ -95,7 +95,7 @@ class WhatIfTest : public QObject {
   void HandThatNeverRestsStillSeesPictures() {
     Rig rig;
     QVERIFY(rig.Settle());
-    rig.session.worker().SetPatience(std::chrono::milliseconds(0));
+    rig.session.worker().SetMaxFrameInterval(std::chrono::milliseconds(0));
     const size_t before = rig.control->what_ifs().size();
     QSignalSpy timed(&rig.session, &Session::WhatIfTimed);
     rig.control->HoldWhatIfs(true);
@@ -174,7 +174,7 @@ class WhatIfTest : public QObject {
     Rig rig;
     QVERIFY(rig.Settle());
     QSignalSpy failed(&rig.session, &Session::Failed);
-    rig.control->FailNextLook("the prompt is too long");
+    rig.control->FailNextCaptureRun("the prompt is too long");
     rig.session.SetPlace(1);
     QVERIFY(SpyUntil(failed, [&] { return !failed.isEmpty(); }));
     QVERIFY(failed.first().first().toString().contains("the prompt is too long"));

@@ -162,15 +162,15 @@ void FakeControl::HoldComparisons(bool hold) {
   changed_.notify_all();
 }
 
-void FakeControl::HoldLooks(bool hold) {
+void FakeControl::HoldCaptureRuns(bool hold) {
   const std::lock_guard lock(mutex_);
-  hold_looks_ = hold;
+  hold_capture_runs_ = hold;
   changed_.notify_all();
 }
 
-void FakeControl::HoldSubjects(bool hold) {
+void FakeControl::HoldPrompts(bool hold) {
   const std::lock_guard lock(mutex_);
-  hold_subjects_ = hold;
+  hold_prompts_ = hold;
   changed_.notify_all();
 }
 
@@ -203,9 +203,9 @@ bool FakeControl::what_ifs_follow() const {
   return what_ifs_follow_;
 }
 
-void FakeControl::FailNextLook(const std::string& why) {
+void FakeControl::FailNextCaptureRun(const std::string& why) {
   const std::lock_guard lock(mutex_);
-  look_failure_ = why;
+  capture_run_failure_ = why;
 }
 
 bool FakeControl::WaitForWhatIfsBegun(size_t count) {
@@ -272,19 +272,21 @@ ModelSummary FakeEngine::Open(const OpenRequest& request, const JobContext& cont
   return summary;
 }
 
-std::vector<Record> FakeEngine::SetSubject(const Subject& subject, const JobContext& context) {
+std::vector<Record> FakeEngine::SetPrompt(const PromptRequest& prompt_request,
+                                          const JobContext& context) {
   context.ThrowIfCancelled();
-  if (subject.task == "bad") throw UsageError("task 'bad'", "not known", "Use list or kv");
-  std::vector<int64_t> places = subject.places.empty()
+  if (prompt_request.task == "bad") throw UsageError("task 'bad'", "not known", "Use list or kv");
+  std::vector<int64_t> places = prompt_request.places.empty()
                                     ? std::vector<int64_t>{1, 4, 6, 9, 11}
-                                    : ParseNumberList("places", subject.places, 1, 11);
-  if (subject.task.empty()) places = {1};
-  control_->WaitAtGate(&FakeControl::hold_subjects_, context);
+                                    : ParseNumberList("places", prompt_request.places, 1, 11);
+  if (prompt_request.task.empty()) places = {1};
+  control_->WaitAtGate(&FakeControl::hold_prompts_, context);
   places_ = std::move(places);
-  origin_ = {.task = subject.task,
-             .seed = static_cast<int64_t>(subject.seed),
-             .sample = subject.sample,
-             .subject_hash = subject.task + subject.text + "/" + std::to_string(subject.sample),
+  origin_ = {.task = prompt_request.task,
+             .seed = static_cast<int64_t>(prompt_request.seed),
+             .sample = prompt_request.sample,
+             .subject_hash = prompt_request.task + prompt_request.text + "/" +
+                             std::to_string(prompt_request.sample),
              .model_hash = kModelHash,
              .dtype = kDtype};
   std::vector<Record> prompts;
@@ -307,18 +309,20 @@ void FakeEngine::Stamp(const Intervention& intervention, std::optional<size_t> p
   WriteOrigin(origin, record);
 }
 
-LookReply FakeEngine::Look(const LookRequest& request, const JobContext& context) {
+CaptureRunReply FakeEngine::CaptureRun(const CaptureRunRequest& request,
+                                       const JobContext& context) {
   context.ThrowIfCancelled();
   {
     const std::lock_guard lock(control_->mutex_);
-    if (!control_->look_failure_.empty()) {
-      throw Failure("run", std::exchange(control_->look_failure_, ""), "Try a shorter prompt");
+    if (!control_->capture_run_failure_.empty()) {
+      throw Failure("run", std::exchange(control_->capture_run_failure_, ""),
+                    "Try a shorter prompt");
     }
   }
   control_->CheckSetting(request.intervention);
-  control_->WaitAtGate(&FakeControl::hold_looks_, context);
+  control_->WaitAtGate(&FakeControl::hold_capture_runs_, context);
   const double strength = Strength(request.intervention);
-  LookReply reply;
+  CaptureRunReply reply;
   reply.records = {
       AttentionRecord(places_.at(request.place), strength),
       PerHead("position_awareness", "position_awareness_score",

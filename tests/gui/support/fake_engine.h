@@ -20,15 +20,15 @@ class FakeControl {
   // While held, what-ifs (comparisons) wait inside the call until released or cancelled.
   void HoldWhatIfs(bool hold);
   void HoldComparisons(bool hold);
-  void HoldLooks(bool hold);
-  void HoldSubjects(bool hold);
+  void HoldCaptureRuns(bool hold);
+  void HoldPrompts(bool hold);
   // Every run of a setting that scales this channel fails, as of a model that has no such channel.
   void RefuseChannel(int64_t channel);
   // An engine that does not look at the cancel flag: calls wait for the release alone.
   void IgnoreCancel(bool ignore);
   // What-ifs bring score map and hidden channels along, as where every layer is kept.
   void LetWhatIfsFollow(bool follow);
-  void FailNextLook(const std::string& why);
+  void FailNextCaptureRun(const std::string& why);
 
   // Waits until that many what-ifs have begun; false after ten seconds.
   bool WaitForWhatIfsBegun(size_t count);
@@ -46,12 +46,12 @@ class FakeControl {
   mutable std::condition_variable changed_;
   bool hold_what_ifs_ = false;
   bool hold_comparisons_ = false;
-  bool hold_looks_ = false;
-  bool hold_subjects_ = false;
+  bool hold_capture_runs_ = false;
+  bool hold_prompts_ = false;
   int64_t refused_channel_ = -1;
   bool ignore_cancel_ = false;
   bool what_ifs_follow_ = false;
-  std::string look_failure_;
+  std::string capture_run_failure_;
   std::vector<Intervention> what_ifs_;
   size_t comparisons_ = 0;
 };
@@ -67,8 +67,9 @@ class FakeEngine : public Engine {
   explicit FakeEngine(std::shared_ptr<FakeControl> control) : control_(std::move(control)) {}
 
   ModelSummary Open(const OpenRequest& request, const JobContext& context) override;
-  std::vector<Record> SetSubject(const Subject& subject, const JobContext& context) override;
-  LookReply Look(const LookRequest& request, const JobContext& context) override;
+  std::vector<Record> SetPrompt(const PromptRequest& prompt_request,
+                                const JobContext& context) override;
+  CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override;
   WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override;
   Record Compare(const CompareRequest& request, const std::function<void(const Record&)>& partial,
                  const JobContext& context) override;
@@ -86,7 +87,7 @@ class FakeEngine : public Engine {
  private:
   std::shared_ptr<FakeControl> control_;
   std::vector<int64_t> places_;
-  RecordOrigin origin_;  // of the subject
+  RecordOrigin origin_;  // of the prompt request
 };
 
 }  // namespace midscope

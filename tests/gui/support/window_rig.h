@@ -23,7 +23,7 @@ struct WindowRig {
   QSignalSpy stopped{session, &Session::Stopped};
 
   WindowRig() {
-    session->SetRestTime(0);
+    session->SetReleaseDelay(0);
     session->SetSamples(0);
   }
   void Show() {

@@ -21,8 +21,8 @@
 #include "gui/panels/channel_panel.h"
 #include "gui/panels/head_map_panel.h"
 #include "gui/panels/prompt_editor.h"
+#include "gui/panels/prompt_panel.h"
 #include "gui/panels/record_panel.h"
-#include "gui/panels/subject_panel.h"
 #include "gui/plots/channel_plot.h"
 #include "gui/plots/head_map_plot.h"
 #include "gui/session/session.h"
@@ -46,9 +46,9 @@ class SmallModelEngine : public FakeEngine {
     summary.config.hidden = kFewChannels;
     return summary;
   }
-  LookReply Look(const LookRequest& request, const JobContext& context) override {
+  CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override {
     Check(request.intervention, request.channels);
-    return FakeEngine::Look(request, context);
+    return FakeEngine::CaptureRun(request, context);
   }
   WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override {
     Check(request.intervention, request.channels);
@@ -78,15 +78,15 @@ class EngineWithFailingProbe : public FakeEngine {
     summary.probes = {{"retrieval_heads", "", "", "", "", "", true, {}}};
     return summary;
   }
-  LookReply Look(const LookRequest& request, const JobContext& context) override {
-    LookReply reply = FakeEngine::Look(request, context);
-    ++looks;
+  CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override {
+    CaptureRunReply reply = FakeEngine::CaptureRun(request, context);
+    ++runs;
     if (request.probe_options.find("retrieval_heads") != std::string::npos) {
       reply.failures = {"probe 'retrieval_heads': the prompt has no answer"};
     }
     return reply;
   }
-  static inline std::atomic<int> looks = 0;
+  static inline std::atomic<int> runs = 0;
 };
 
 class WindowFaultsTest : public QObject {
@@ -215,19 +215,19 @@ class WindowFaultsTest : public QObject {
              "its message is shown");
     QVERIFY(rig.session->settled(Side::kA));
     QVERIFY(rig.session->record(Side::kA, "position_awareness"));
-    const int before = EngineWithFailingProbe::looks;
+    const int before = EngineWithFailingProbe::runs;
     QSignalSpy busy(rig.session, &Session::BusyChanged);
     auto* form = rig.window.records()->findChild<ProbeForm*>("probes");
     QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
     QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
     QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->asked_and_waiting(); }));
-    QVERIFY(EngineWithFailingProbe::looks > before);
+    QVERIFY(EngineWithFailingProbe::runs > before);
     QVERIFY(!busy.isEmpty());
   }
 
   void TheGoldNoteIsOfTheTextAsItStands() {
     WindowRig<> rig;
-    PromptEditor* editor = rig.window.subject()->editor();
+    PromptEditor* editor = rig.window.prompt_panel()->editor();
     auto* note = rig.Find<QLabel>("gold_text");
     editor->setPlainText(QStringLiteral("Ann bought <b>bread</b>. Bob bought milk."));
     editor->MarkBytes(0, 24);
@@ -258,7 +258,7 @@ class WindowFaultsTest : public QObject {
     QVERIFY2(run->text().contains("not run yet"), "until its prompts are there");
     QVERIFY(SpyUntil(rig.stopped, [&] { return rig.session->prompts().size() == 2; }));
     QCOMPARE(run->text(), QString("Run"));
-    rig.Find<QTabWidget>("subject_pages")->setCurrentIndex(1);
+    rig.Find<QTabWidget>("prompt_pages")->setCurrentIndex(1);
     QVERIFY(run->text().contains("not run yet"));
   }
 
@@ -266,26 +266,26 @@ class WindowFaultsTest : public QObject {
     WindowRig<> rig;
     rig.Show();
     QVERIFY(rig.OpenModel());
-    auto* panel = rig.window.findChild<SubjectPanel*>();
+    auto* panel = rig.window.findChild<PromptPanel*>();
     QVERIFY(panel);
-    QCOMPARE(panel->subject().format, PromptFormat());
+    QCOMPARE(panel->prompt_request().format, PromptFormat());
     auto* system = rig.Find<QComboBox>("option_system");
     system->setEditText(QStringLiteral("Be brief."));
-    QVERIFY_THROWS_EXCEPTION(Error, panel->subject());  // of no chat
+    QVERIFY_THROWS_EXCEPTION(Error, panel->prompt_request());  // of no chat
     rig.Find<QCheckBox>("option_chat")->setChecked(true);
     rig.Find<QComboBox>("option_bos")->setCurrentText(QStringLiteral("off"));
     rig.Find<QLineEdit>("option_chat-option")->setText(QStringLiteral("enable_thinking=false"));
-    const PromptFormat format = panel->subject().format;
+    const PromptFormat format = panel->prompt_request().format;
     QCOMPARE(format.chat_template, std::string("model"));
     QCOMPARE(format.system, std::string("Be brief."));
     QCOMPARE(format.bos, BosRule::kOff);
     QCOMPARE(format.chat_options.variables_json, std::string(R"({"enable_thinking":false})"));
     QVERIFY(rig.Find<QPushButton>("run")->text().contains("not run yet"));
-    Subject subject = panel->subject();
-    subject.format = PromptFormat();
-    panel->SetSubject(subject);
+    PromptRequest prompt_request = panel->prompt_request();
+    prompt_request.format = PromptFormat();
+    panel->SetPrompt(prompt_request);
     QVERIFY(!rig.Find<QCheckBox>("option_chat")->isChecked());
-    QCOMPARE(panel->subject().format, PromptFormat());
+    QCOMPARE(panel->prompt_request().format, PromptFormat());
   }
 
   void WhatWasSentIsShownForThePlace() {

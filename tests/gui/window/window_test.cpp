@@ -21,8 +21,8 @@
 #include "gui/panels/head_map_panel.h"
 #include "gui/panels/outcome_panel.h"
 #include "gui/panels/prompt_editor.h"
+#include "gui/panels/prompt_panel.h"
 #include "gui/panels/settings_panel.h"
-#include "gui/panels/subject_panel.h"
 #include "gui/plots/attention_plot.h"
 #include "gui/plots/channel_plot.h"
 #include "gui/plots/head_map_plot.h"
@@ -44,7 +44,7 @@ class WindowTest : public QObject {
  private:
   struct Rig : WindowRig<> {
     Rig() {
-      session->SetPauseTime(1 << 30);
+      session->SetPauseDelay(1 << 30);
       Show();
     }
     bool Open() {
@@ -200,7 +200,7 @@ class WindowTest : public QObject {
     QVERIFY(rig.Open());
     rig.Find<QGroupBox>("channel_on")->setChecked(true);
     rig.window.head_map()->SetMode(MapMode::kB);
-    rig.session->SetPauseTime(0);
+    rig.session->SetPauseDelay(0);
     auto* slider = rig.Find<QSlider>("factor_slider");
     slider->setSliderDown(true);
     slider->setSliderPosition(-100);
@@ -298,8 +298,8 @@ class WindowTest : public QObject {
 
   void OwnTextMarksGoldInBytes() {
     Rig rig;
-    PromptEditor* editor = rig.window.subject()->editor();
-    rig.Find<QTabWidget>("subject_pages")->setCurrentIndex(1);
+    PromptEditor* editor = rig.window.prompt_panel()->editor();
+    rig.Find<QTabWidget>("prompt_pages")->setCurrentIndex(1);
     editor->setPlainText(QString::fromUtf8("Zoë\u00a0kaufte\nÄpfel."));
     QTextCursor cursor = editor->textCursor();
     cursor.setPosition(11);
@@ -307,17 +307,19 @@ class WindowTest : public QObject {
     QCOMPARE(cursor.selectedText(), QString::fromUtf8("Äpfel"));
     editor->setTextCursor(cursor);
     QTest::mouseClick(rig.Find<QPushButton>("mark_gold"), Qt::LeftButton);
-    Subject subject = rig.window.subject()->subject();
-    QVERIFY(subject.task.empty());
-    QCOMPARE(subject.text, std::string("Zo\xc3\xab\xc2\xa0kaufte\n\xc3\x84pfel."));
-    QCOMPARE(subject.text.substr(subject.gold_begin, subject.gold_end - subject.gold_begin),
+    PromptRequest prompt_request = rig.window.prompt_panel()->prompt_request();
+    QVERIFY(prompt_request.task.empty());
+    QCOMPARE(prompt_request.text, std::string("Zo\xc3\xab\xc2\xa0kaufte\n\xc3\x84pfel."));
+    QCOMPARE(prompt_request.text.substr(prompt_request.gold_begin,
+                                        prompt_request.gold_end - prompt_request.gold_begin),
              std::string("\xc3\x84pfel"));
     // The mark moves with the text.
     editor->textCursor().document()->begin();
     QTextCursor start(editor->document());
     start.insertText(QStringLiteral("Also: "));
-    subject = rig.window.subject()->subject();
-    QCOMPARE(subject.text.substr(subject.gold_begin, subject.gold_end - subject.gold_begin),
+    prompt_request = rig.window.prompt_panel()->prompt_request();
+    QCOMPARE(prompt_request.text.substr(prompt_request.gold_begin,
+                                        prompt_request.gold_end - prompt_request.gold_begin),
              std::string("\xc3\x84pfel"));
   }
 

@@ -38,12 +38,12 @@ std::shared_ptr<const Decoder> TinyDecoder() {
 class Planted : public Hook {
  public:
   explicit Planted(int64_t tokens) : tokens_(tokens) {}
-  HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override {
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
     if (point.site != HookSite::kResidPost) return {};
     if (point.layer == 0) ++runs;
     return {HookAccess::kWrite, {0, sequence.rows}};
   }
-  void See(HookView& view) override {
+  void OnActivation(HookView& view) override {
     for (int64_t row = 0; row < view.shape[1]; ++row) {
       const int64_t position = view.first_row + row;
       const auto noise = static_cast<float>(random_.Below(2001)) / 1000.0f - 1.0f;
@@ -148,11 +148,11 @@ TEST(ChannelSearch, GoesOnWhereItWasInterruptedAndComesOutTheSame) {
   HiddenSumsPlan plan = options.states;
   class Counting : public Hook {
    public:
-    HookRequest Asks(const HookPoint& point, const SequenceInfo&) override {
+    HookRequest Request(const HookPoint& point, const SequenceInfo&) override {
       if (point == HookPoint{HookSite::kResidPost, 0} && ++runs == stop_at) cancel = true;
       return {};
     }
-    void See(HookView&) override {}
+    void OnActivation(HookView&) override {}
     int runs = 0;
     int stop_at = 3;
     std::atomic<bool> cancel = false;
@@ -222,11 +222,11 @@ TEST(PositionAwareness, OfHeadsWhoseAttentionIsKnown) {
   constexpr int64_t kTokens = 200;
   class Known : public Hook {
    public:
-    HookRequest Asks(const HookPoint& point, const SequenceInfo& sequence) override {
+    HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
       const bool wanted = point.site == HookSite::kQuery || point.site == HookSite::kKey;
       return wanted ? HookRequest{HookAccess::kWrite, {0, sequence.rows}} : HookRequest{};
     }
-    void See(HookView& view) override {
+    void OnActivation(HookView& view) override {
       constexpr float kLooks[] = {1, -1, 1, 0};
       for (int64_t row = 0; row < view.shape[1]; ++row) {
         const int64_t position = view.first_row + row;

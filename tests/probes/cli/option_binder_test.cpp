@@ -108,7 +108,7 @@ TEST(OptionBinder, HelpHoldsEveryOptionAndTheExamples) {
 
 TEST(Commands, DescribeTheirOptionsOnceAndHaveExamples) {
   for (const Command& command : Commands()) {
-    const OptionSet options(command.options);  // throws where a name stands twice
+    const OptionSet options(command.options);  // throws where a name occurs twice
     EXPECT_THAT(command.examples, HasSubstr("midscope " + command.name));
     for (const std::string& name : command.positionals) options.Describe(name);
     for (const OptionDescription& option : command.options) EXPECT_FALSE(option.help.empty());

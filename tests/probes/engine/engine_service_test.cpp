@@ -32,7 +32,7 @@ class EngineServiceTest : public ::testing::Test {
       changed_.notify_all();
     };
     service = std::make_unique<EngineService>(std::make_unique<FakeWhatIfEngine>(gate), listener);
-    service->SetPatience(std::chrono::hours(1));
+    service->SetMaxFrameInterval(std::chrono::hours(1));
   }
   ~EngineServiceTest() override { gate->Set(false); }
 
@@ -79,8 +79,8 @@ TEST_F(EngineServiceTest, OnlyTheNewestOfThoseThatWaitIsRun) {
   EXPECT_EQ(gate->begun.back(), Factor(0.2).intervention);
 }
 
-TEST_F(EngineServiceTest, PatienceLetsTheOneUnderWayFinish) {
-  service->SetPatience(std::chrono::milliseconds(0));
+TEST_F(EngineServiceTest, MaxFrameIntervalLetsTheOneUnderWayFinish) {
+  service->SetMaxFrameInterval(std::chrono::milliseconds(0));
   gate->Set(true);
   const uint64_t first = service->Post(Factor(0.5));
   ASSERT_TRUE(gate->WaitForBegun(1));
@@ -97,7 +97,7 @@ TEST_F(EngineServiceTest, CancelAllEndsWhatWaitsAndWhatRuns) {
   gate->Set(true);
   const uint64_t running = service->Post(Factor(0.5));
   ASSERT_TRUE(gate->WaitForBegun(1));
-  const uint64_t waiting = service->Post(LookRequest());
+  const uint64_t waiting = service->Post(CaptureRunRequest());
   service->CancelAll();
   EXPECT_THAT(EndsOf(running), ElementsAre(JobEnd::kCancelled));
   EXPECT_THAT(EndsOf(waiting), ElementsAre(JobEnd::kCancelled));

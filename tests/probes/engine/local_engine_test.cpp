@@ -38,10 +38,10 @@ class LocalEngineTest : public ::testing::Test {
   static void TearDownTestSuite() { engine.reset(); }
 
   static std::vector<Record> SetSmallTask() {
-    Subject subject;
-    subject.task = "list:lines=4";
-    subject.places = "1,4";
-    return engine->SetSubject(subject, {});
+    PromptRequest prompt_request;
+    prompt_request.task = "list:lines=4";
+    prompt_request.places = "1,4";
+    return engine->SetPrompt(prompt_request, {});
   }
 
   static inline std::unique_ptr<Engine> engine;
@@ -58,12 +58,12 @@ TEST_F(LocalEngineTest, GivesAPromptARecordForEveryPlace) {
                 std::get<int64_t>(prompts[0].attributes.at("gold")))]);
 }
 
-TEST_F(LocalEngineTest, LookGivesItsRecords) {
+TEST_F(LocalEngineTest, CaptureRunReturnsItsRecords) {
   SetSmallTask();
-  LookRequest request;
+  CaptureRunRequest request;
   request.place = 1;
   request.channels = {100};
-  const std::vector<Record> records = engine->Look(request, {}).records;
+  const std::vector<Record> records = engine->CaptureRun(request, {}).records;
   for (const Record& record : records) record.Check();
   const int64_t keys = Find(records, "last_query_attention").FindAxis("key")->size;
   EXPECT_EQ(Data<float>(Find(records, "hidden_channels"), "hidden_channel").size(),
@@ -74,7 +74,7 @@ TEST_F(LocalEngineTest, LookGivesItsRecords) {
   EXPECT_FALSE(Data<int64_t>(Find(records, "next_tokens"), "next_token_ids").empty());
 }
 
-TEST_F(LocalEngineTest, WhatIfAgreesWithAFullLook) {
+TEST_F(LocalEngineTest, WhatIfAgreesWithACaptureRun) {
   SetSmallTask();
   WhatIfRequest request;
   request.place = 1;
@@ -83,11 +83,11 @@ TEST_F(LocalEngineTest, WhatIfAgreesWithAFullLook) {
   request.channels = {100, 7};
   const WhatIfReply reply = engine->WhatIf(request, {});
   EXPECT_TRUE(reply.cost.last_rows_only);
-  LookRequest look;
-  look.place = 1;
-  look.channels = request.channels;
-  look.intervention = request.intervention;
-  const std::vector<Record> full = engine->Look(look, {}).records;
+  CaptureRunRequest capture;
+  capture.place = 1;
+  capture.channels = request.channels;
+  capture.intervention = request.intervention;
+  const std::vector<Record> full = engine->CaptureRun(capture, {}).records;
   const auto& kept =
       Data<float>(Find(reply.records, "last_query_attention"), "last_query_attention");
   const auto& fresh = Data<float>(Find(full, "last_query_attention"), "last_query_attention");
@@ -168,13 +168,13 @@ TEST_F(LocalEngineTest, AStoppedComparisonGoesOnWhereItWas) {
 
 TEST_F(LocalEngineTest, ProbesRunWithTheOptionsOfTheRequestAndTellThem) {
   SetSmallTask();
-  LookRequest request;
+  CaptureRunRequest request;
   request.probe_options = R"({"probes":"default,logit_lens","lens-top":2})";
-  const std::vector<Record> records = engine->Look(request, {}).records;
+  const std::vector<Record> records = engine->CaptureRun(request, {}).records;
   const Record& lens = Find(records, "logit_lens");
   EXPECT_EQ(std::get<std::string>(lens.attributes.at("options")), R"({"lens-top":2})");
   request.probe_options = R"({"probes":"no_such_probe"})";
-  EXPECT_THROW(engine->Look(request, {}), Error);
+  EXPECT_THROW(engine->CaptureRun(request, {}), Error);
 }
 
 TEST_F(LocalEngineTest, PartialMeansHaveOthersBesideOverTheSameSamples) {
@@ -229,10 +229,10 @@ TEST_F(LocalEngineTest, EveryRecordSaysWhatMadeIt) {
   what_if.place = 1;
   what_if.intervention = setting;
   for (const Record& record : engine->WhatIf(what_if, {}).records) expect_origin(record);
-  LookRequest look;
-  look.place = 1;
-  look.intervention = setting;
-  for (const Record& record : engine->Look(look, {}).records) expect_origin(record);
+  CaptureRunRequest capture;
+  capture.place = 1;
+  capture.intervention = setting;
+  for (const Record& record : engine->CaptureRun(capture, {}).records) expect_origin(record);
   CompareRequest compare;
   compare.settings = {setting};
   compare.samples = 1;
@@ -240,52 +240,52 @@ TEST_F(LocalEngineTest, EveryRecordSaysWhatMadeIt) {
   EXPECT_EQ(Text(means, "model_hash"), engine->Describe().model_hash);
   EXPECT_EQ(means.FindAxis("setting")->labels.front(), PrintIntervention(setting));
   // Another passage of the same words is another prompt.
-  Subject own;
+  PromptRequest own;
   own.task.clear();
   own.text = "The capital of France is";
   own.gold_begin = 4;
   own.gold_end = 11;
-  const std::string first = Text(engine->SetSubject(own, {}).front(), "prompt_hash");
+  const std::string first = Text(engine->SetPrompt(own, {}).front(), "prompt_hash");
   own.gold_begin = 15;
   own.gold_end = 21;
-  EXPECT_NE(Text(engine->SetSubject(own, {}).front(), "prompt_hash"), first);
+  EXPECT_NE(Text(engine->SetPrompt(own, {}).front(), "prompt_hash"), first);
 }
 
 TEST_F(LocalEngineTest, RetrievalHeadsRunOnATasksPrompt) {
   SetSmallTask();
-  LookRequest request;
+  CaptureRunRequest request;
   request.probe_options = R"({"probes":"default,retrieval_heads"})";
-  const LookReply reply = engine->Look(request, {});
+  const CaptureRunReply reply = engine->CaptureRun(request, {});
   EXPECT_THAT(reply.failures, ::testing::IsEmpty());
   EXPECT_EQ(Data<double>(Find(reply.records, "retrieval_heads"), "retrieval_score").size(), 270u);
 }
 
 TEST_F(LocalEngineTest, AProbeThatFailsDoesSoAlone) {
-  Subject subject;
-  subject.task.clear();
-  subject.text = "The capital of France is";
-  engine->SetSubject(subject, {});
-  LookRequest request;
+  PromptRequest prompt_request;
+  prompt_request.task.clear();
+  prompt_request.text = "The capital of France is";
+  engine->SetPrompt(prompt_request, {});
+  CaptureRunRequest request;
   request.channels = {100000};  // nor has the model this channel
   request.probe_options = R"({"probes":"default,retrieval_heads,logit_lens"})";
-  const LookReply reply = engine->Look(request, {});
+  const CaptureRunReply reply = engine->CaptureRun(request, {});
   EXPECT_THAT(reply.failures,
               ::testing::UnorderedElementsAre(HasSubstr("retrieval_heads"), HasSubstr("100000")));
   EXPECT_EQ(Find(reply.records, "position_awareness").name, "position_awareness");
   EXPECT_EQ(Find(reply.records, "logit_lens").name, "logit_lens");
   // What the setting itself does not allow is nobody's own failure.
   request.intervention = ParseIntervention("channel(2393, factor=0, layers=8-25)");
-  EXPECT_THROW(engine->Look(request, {}), Error);
+  EXPECT_THROW(engine->CaptureRun(request, {}), Error);
 }
 
 TEST_F(LocalEngineTest, OwnTextHasOnePlace) {
-  Subject subject;
-  subject.task = "";
-  subject.text = "The capital of France is";
-  subject.gold_begin = 15;
-  subject.gold_end = 21;
-  subject.answer = " Paris";
-  const std::vector<Record> prompts = engine->SetSubject(subject, {});
+  PromptRequest prompt_request;
+  prompt_request.task = "";
+  prompt_request.text = "The capital of France is";
+  prompt_request.gold_begin = 15;
+  prompt_request.gold_end = 21;
+  prompt_request.answer = " Paris";
+  const std::vector<Record> prompts = engine->SetPrompt(prompt_request, {});
   ASSERT_EQ(prompts.size(), 1u);
   EXPECT_EQ(Data<int64_t>(prompts[0], "span_token_begin").front(), 3);
   CompareRequest request;
@@ -297,10 +297,10 @@ TEST_F(LocalEngineTest, OwnTextHasOnePlace) {
 }
 
 TEST_F(LocalEngineTest, OwnTextWithoutAnAnswerHasNoNumber) {
-  Subject subject;
-  subject.task = "";
-  subject.text = "The capital of France is";
-  const std::vector<Record> prompts = engine->SetSubject(subject, {});
+  PromptRequest prompt_request;
+  prompt_request.task = "";
+  prompt_request.text = "The capital of France is";
+  const std::vector<Record> prompts = engine->SetPrompt(prompt_request, {});
   EXPECT_EQ(std::get<int64_t>(prompts[0].attributes.at("gold")), -1);
   const WhatIfReply reply = engine->WhatIf({}, {});
   EXPECT_TRUE(std::isnan(Data<double>(Find(reply.records, "outcome"), "answer_nll").front()));
@@ -327,11 +327,11 @@ TEST(LocalEngineContext, APromptBeyondItRunsUnderASchemeThatReachesFurther) {
   OpenRequest model;
   model.model = test::TinyModelFolder("llama");
   engine->Open(model, {});
-  Subject subject;
-  subject.task.clear();
-  for (int i = 0; i < 60; ++i) subject.text += "one two three ";
-  subject.answer = " four";
-  const std::vector<Record> prompts = engine->SetSubject(subject, {});
+  PromptRequest prompt_request;
+  prompt_request.task.clear();
+  for (int i = 0; i < 60; ++i) prompt_request.text += "one two three ";
+  prompt_request.answer = " four";
+  const std::vector<Record> prompts = engine->SetPrompt(prompt_request, {});
   ASSERT_GT(Data<int64_t>(prompts[0], "token_ids").size(), 128u);
   WhatIfRequest request;
   const auto refused = [&](const char* setting) {
@@ -351,7 +351,7 @@ TEST_F(LocalEngineTest, AModelThatCannotBeOpenedLeavesTheOldOne) {
   request.model = "/nowhere/model.gguf";
   EXPECT_THROW(engine->Open(request, {}), Error);
   EXPECT_EQ(engine->Describe().architecture, "llama");
-  EXPECT_FALSE(engine->Look({}, {}).records.empty());
+  EXPECT_FALSE(engine->CaptureRun({}, {}).records.empty());
 }
 
 }  // namespace

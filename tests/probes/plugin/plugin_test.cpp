@@ -89,7 +89,7 @@ TEST(Plugin, WhatDoesNotFitThisMidscopeIsRefused) {
     const char* hostile;
     std::vector<std::string> words;
   } cases[] = {
-      {"version", {"plugin version 2", "has version 1", "Build it again"}},
+      {"version", {"plugin version 3", "has version 2", "Build it again"}},
       {"abi", {"Watcom C++", "Itanium C++ ABI 1, libstdc++"}},
       {"layout", {"headers of another Midscope"}},
       {"no function", {"no function that registers probes"}},
@@ -97,7 +97,7 @@ TEST(Plugin, WhatDoesNotFitThisMidscopeIsRefused) {
       {"throws", {"registering its probes threw something that is no std::exception"}},
       {"taken name", {"'last_logits'", "comes with Midscope"}},
       {"reserved name", {"'provenance'", "Midscope's own"}},
-      {"misnamed", {"'Mine/2'", "misnamed"}},
+      {"misnamed", {"'Mine/2'", "invalid name"}},
       {"no make", {"'hostile'", "no make function"}},
       {"option's name", {"'mine'", "begin with --hostile-"}},
       {"required", {"--hostile-level", "must be given"}},
@@ -192,8 +192,8 @@ TEST(Plugin, WhatItThrowsOrGetsWrongIsToldUnderItsName) {
       {"null", ErrorKind::kFailure, "ProbeType::make returned null"},
       {"hooks", ErrorKind::kFailure, "Probe::Hooks, threw 'no hooks today'"},
       {"null-hook", ErrorKind::kFailure, "a hook that is null"},
-      {"asks", ErrorKind::kFailure, "Hook::Asks, threw 'a point too far'"},
-      {"see", ErrorKind::kFailure, "Hook::See, threw something that is no std::exception"},
+      {"asks", ErrorKind::kFailure, "Hook::Request, threw 'a point too far'"},
+      {"see", ErrorKind::kFailure, "Hook::OnActivation, threw something that is no std::exception"},
       {"finish", ErrorKind::kFailure, "Probe::Finish, threw 'no end'"},
       {"other-name", ErrorKind::kFailure, "a record called 'last_logits'"},
       {"wrong-size", ErrorKind::kFailure, "holds 3 elements"},
@@ -226,8 +226,9 @@ TEST(Plugin, WhatItThrowsEndsTheProgramWithoutAFile) {
                    "--throw-where", "see", "--out", file});
   EXPECT_EQ(run.status, 1);
   EXPECT_EQ(run.out, "");
-  EXPECT_THAT(run.err,
-              HasSubstr("midscope: plugin probe_that_throws.so: probe 'throw', Hook::See"));
+  EXPECT_THAT(
+      run.err,
+      HasSubstr("midscope: plugin probe_that_throws.so: probe 'throw', Hook::OnActivation"));
   EXPECT_FALSE(fs::exists(file));
 }
 

@@ -45,8 +45,8 @@ class FakeWhatIfEngine : public Engine {
   }
 
   ModelSummary Open(const OpenRequest&, const JobContext&) override { return {}; }
-  std::vector<Record> SetSubject(const Subject&, const JobContext&) override { return {}; }
-  LookReply Look(const LookRequest&, const JobContext&) override { return {}; }
+  std::vector<Record> SetPrompt(const PromptRequest&, const JobContext&) override { return {}; }
+  CaptureRunReply CaptureRun(const CaptureRunRequest&, const JobContext&) override { return {}; }
   WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override {
     std::unique_lock lock(gate_->mutex);
     gate_->begun.push_back(request.intervention);

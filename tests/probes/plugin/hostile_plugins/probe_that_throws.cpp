@@ -18,14 +18,14 @@ class Thrower : public midscope::Hook, public midscope::Probe {
     return {this};
   }
 
-  midscope::HookRequest Asks(const midscope::HookPoint& point,
-                             const midscope::SequenceInfo& sequence) override {
+  midscope::HookRequest Request(const midscope::HookPoint& point,
+                                const midscope::SequenceInfo& sequence) override {
     if (where_ == "asks") throw std::out_of_range("a point too far");
     if (point.site != midscope::HookSite::kResidPost) return {};
     return {midscope::HookAccess::kRead, {0, sequence.rows}};
   }
 
-  void See(midscope::HookView&) override {
+  void OnActivation(midscope::HookView&) override {
     if (where_ == "see") throw 42;
   }
 

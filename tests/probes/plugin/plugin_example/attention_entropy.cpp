@@ -20,8 +20,8 @@ class LastRowEntropy : public midscope::Hook {
       : heads_(heads), unit_(unit), entropy_(static_cast<size_t>(layers * heads)) {}
 
   // Asked once for every point of the model, before anything runs.
-  midscope::HookRequest Asks(const midscope::HookPoint& point,
-                             const midscope::SequenceInfo& sequence) override {
+  midscope::HookRequest Request(const midscope::HookPoint& point,
+                                const midscope::SequenceInfo& sequence) override {
     if (point.site != midscope::HookSite::kPattern) return {};
     // The last row of the prompt; an answer that is scored may follow it.
     return {midscope::HookAccess::kRead, {sequence.prompt_tokens - 1, sequence.prompt_tokens}};
@@ -29,7 +29,7 @@ class LastRowEntropy : public midscope::Hook {
 
   // Called while the model runs. kPattern has the shape [1, head, query, key]
   // (core/decoder/hooks.h); its weights sum to 1 over the keys.
-  void See(midscope::HookView& view) override {
+  void OnActivation(midscope::HookView& view) override {
     for (int64_t head = 0; head < view.shape[1]; ++head) {
       double sum = 0;
       for (int64_t key = 0; key < view.shape[3]; ++key) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "gui/panels/subject_panel.h"
+#include "gui/panels/prompt_panel.h"
 
 #include <QComboBox>
 #include <QFormLayout>
@@ -26,7 +26,7 @@ namespace {
 constexpr int kLargestSeed = 2147483647;
 constexpr qsizetype kLongestQuote = 24;
 
-// In one line, its middle left out where it is long.
+// On one line, elided in the middle where it is long.
 QString Quoted(const QString& passage) {
   QString text = passage.simplified();
   if (text.size() > kLongestQuote) {
@@ -37,17 +37,18 @@ QString Quoted(const QString& passage) {
 
 }  // namespace
 
-SubjectPanel::SubjectPanel(QWidget* parent) : QWidget(parent) {
+PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   auto* box = new QGroupBox(tr("What is asked"), this);
   pages_ = new QTabWidget(box);
-  pages_->setObjectName(QStringLiteral("subject_pages"));
+  pages_->setObjectName(QStringLiteral("prompt_pages"));
   pages_->addTab(MakeTaskPage(), tr("Task"));
   pages_->addTab(MakeTextPage(), tr("Own text"));
   place_ = new QComboBox(box);
   place_->setObjectName(QStringLiteral("place"));
-  place_->setToolTip(tr("Whose prompt is on the screen; a click into the outcome chooses, too"));
+  place_->setToolTip(
+      tr("The place whose prompt is shown; a click into the outcome plot also selects it"));
   run_ = new QPushButton(tr("Run"), box);
   run_->setObjectName(QStringLiteral("run"));
   run_->setToolTip(tr("Run the model on this (F5)"));
@@ -63,28 +64,28 @@ SubjectPanel::SubjectPanel(QWidget* parent) : QWidget(parent) {
   sent_->setObjectName(QStringLiteral("sent"));
   sent_->setReadOnly(true);
   sent_->setFrame(false);
-  sent_->setPlaceholderText(tr("nothing was sent yet"));
-  sent_->setToolTip(
-      tr("<p>What is put to the model at this place: its tokens, the begin-of-text token, the chat "
-         "template. Tokens that steer stand in double brackets</p>"));
+  sent_->setPlaceholderText(tr("no prompt was sent yet"));
+  sent_->setToolTip(tr(
+      "<p>What is sent to the model at this place: its tokens, the begin-of-text token, the chat "
+      "template. Control tokens are in double brackets</p>"));
   box_column->addWidget(sent_);
   column->addWidget(box);
-  connect(run_, &QPushButton::clicked, this, &SubjectPanel::RunAsked);
-  connect(pages_, &QTabWidget::currentChanged, this, &SubjectPanel::Edited);
-  connect(task_, &QComboBox::editTextChanged, this, &SubjectPanel::Edited);
+  connect(run_, &QPushButton::clicked, this, &PromptPanel::RunAsked);
+  connect(pages_, &QTabWidget::currentChanged, this, &PromptPanel::Edited);
+  connect(task_, &QComboBox::editTextChanged, this, &PromptPanel::Edited);
   for (QSpinBox* number : {seed_, sample_}) {
-    connect(number, &QSpinBox::valueChanged, this, &SubjectPanel::Edited);
+    connect(number, &QSpinBox::valueChanged, this, &PromptPanel::Edited);
   }
   for (QLineEdit* line : {places_, answer_}) {
-    connect(line, &QLineEdit::textChanged, this, &SubjectPanel::Edited);
+    connect(line, &QLineEdit::textChanged, this, &PromptPanel::Edited);
   }
-  connect(editor_, &PromptEditor::GoldChanged, this, &SubjectPanel::Edited);
-  connect(format_, &OptionForm::Changed, this, &SubjectPanel::Edited);
-  connect(place_, &QComboBox::currentIndexChanged, this, &SubjectPanel::PlaceChosen);
-  connect(place_, &QComboBox::currentIndexChanged, this, &SubjectPanel::ShowSent);
+  connect(editor_, &PromptEditor::GoldChanged, this, &PromptPanel::Edited);
+  connect(format_, &OptionForm::Changed, this, &PromptPanel::Edited);
+  connect(place_, &QComboBox::currentIndexChanged, this, &PromptPanel::PlaceChosen);
+  connect(place_, &QComboBox::currentIndexChanged, this, &PromptPanel::ShowSent);
 }
 
-QWidget* SubjectPanel::MakeFormatFold(QWidget* parent) {
+QWidget* PromptPanel::MakeFormatFold(QWidget* parent) {
   format_ = new OptionForm(PromptFormatOptions(), parent);
   format_->setObjectName(QStringLiteral("prompt_format"));
   format_->SetCheck([](const OptionSet& options) { ReadPromptFormat(options); });
@@ -95,7 +96,7 @@ QWidget* SubjectPanel::MakeFormatFold(QWidget* parent) {
   fold->setObjectName(QStringLiteral("prompt_format_fold"));
   const auto retitle = [this, fold] {
     const QString changed = ChangedOptionsText(format_->options());
-    fold->SetTitle(changed.isEmpty() ? tr("Prompt format: as usual")
+    fold->SetTitle(changed.isEmpty() ? tr("Prompt format: default")
                                      : tr("Prompt format: %1").arg(changed));
   };
   connect(format_, &OptionForm::Changed, this, retitle);
@@ -103,7 +104,7 @@ QWidget* SubjectPanel::MakeFormatFold(QWidget* parent) {
   return fold;
 }
 
-QWidget* SubjectPanel::MakeTaskPage() {
+QWidget* PromptPanel::MakeTaskPage() {
   auto* page = new QWidget(this);
   task_ = new QComboBox(page);
   task_->setObjectName(QStringLiteral("task"));
@@ -115,7 +116,7 @@ QWidget* SubjectPanel::MakeTaskPage() {
       tr("<p>list: who bought what, in a list of lines. kv: pairs of random keys and values. "
          "mdqa: a question and documents, one of which answers it. lines: numbers under names. "
          "passkey, needle: a number, or a sentence, hidden in filler. The numbers may be changed; "
-         "<i>midscope help tasks</i> tells all tasks and what they take</p>"));
+         "<i>midscope help tasks</i> lists all tasks and their parameters</p>"));
   seed_ = new QSpinBox(page);
   seed_->setRange(0, kLargestSeed);
   seed_->setValue(1);
@@ -140,12 +141,12 @@ QWidget* SubjectPanel::MakeTaskPage() {
   return page;
 }
 
-QWidget* SubjectPanel::MakeTextPage() {
+QWidget* PromptPanel::MakeTextPage() {
   auto* page = new QWidget(this);
   editor_ = new PromptEditor(page);
   auto* mark = new QPushButton(tr("Mark as gold"), page);
   mark->setObjectName(QStringLiteral("mark_gold"));
-  mark->setToolTip(tr("The selected passage is the one that answers"));
+  mark->setToolTip(tr("Mark the selected passage as the one with the answer"));
   gold_text_ = new QLabel(tr("nothing is marked"), page);
   gold_text_->setObjectName(QStringLiteral("gold_text"));
   gold_text_->setTextFormat(Qt::PlainText);
@@ -171,58 +172,58 @@ QWidget* SubjectPanel::MakeTextPage() {
   return page;
 }
 
-void SubjectPanel::SetWaiting(bool waiting) {
+void PromptPanel::SetWaiting(bool waiting) {
   run_->setText(waiting ? tr("Run (not run yet)") : tr("Run"));
   QFont font = run_->font();
   font.setBold(waiting);
   run_->setFont(font);
 }
 
-void SubjectPanel::SetTask(const QString& task) { task_->setEditText(task); }
+void PromptPanel::SetTask(const QString& task) { task_->setEditText(task); }
 
-void SubjectPanel::SetSubject(const Subject& subject) {
-  pages_->setCurrentIndex(subject.task.empty() ? 1 : 0);
-  format_->SetOptions(OptionsOf(subject.format));
-  if (subject.task.empty()) {
-    editor_->SetText(QString::fromStdString(subject.text));
-    editor_->MarkBytes(subject.gold_begin, subject.gold_end);
-    answer_->setText(QString::fromStdString(subject.answer));
+void PromptPanel::SetPrompt(const PromptRequest& prompt_request) {
+  pages_->setCurrentIndex(prompt_request.task.empty() ? 1 : 0);
+  format_->SetOptions(OptionsOf(prompt_request.format));
+  if (prompt_request.task.empty()) {
+    editor_->SetText(QString::fromStdString(prompt_request.text));
+    editor_->MarkBytes(prompt_request.gold_begin, prompt_request.gold_end);
+    answer_->setText(QString::fromStdString(prompt_request.answer));
     return;
   }
-  task_->setEditText(QString::fromStdString(subject.task));
-  seed_->setValue(static_cast<int>(std::min<uint64_t>(subject.seed, kLargestSeed)));
-  sample_->setValue(static_cast<int>(std::min<int64_t>(subject.sample, kLargestSeed)));
-  places_->setText(QString::fromStdString(subject.places));
+  task_->setEditText(QString::fromStdString(prompt_request.task));
+  seed_->setValue(static_cast<int>(std::min<uint64_t>(prompt_request.seed, kLargestSeed)));
+  sample_->setValue(static_cast<int>(std::min<int64_t>(prompt_request.sample, kLargestSeed)));
+  places_->setText(QString::fromStdString(prompt_request.places));
 }
 
-Subject SubjectPanel::subject() const {
-  Subject subject;
-  subject.format = ReadPromptFormat(format_->Checked());
+PromptRequest PromptPanel::prompt_request() const {
+  PromptRequest prompt_request;
+  prompt_request.format = ReadPromptFormat(format_->Checked());
   if (pages_->currentIndex() == 0) {
-    subject.task = task_->currentText().trimmed().toStdString();
-    subject.seed = static_cast<uint64_t>(seed_->value());
-    subject.sample = sample_->value();
-    subject.places = places_->text().remove(QLatin1Char(' ')).toStdString();
-    return subject;
+    prompt_request.task = task_->currentText().trimmed().toStdString();
+    prompt_request.seed = static_cast<uint64_t>(seed_->value());
+    prompt_request.sample = sample_->value();
+    prompt_request.places = places_->text().remove(QLatin1Char(' ')).toStdString();
+    return prompt_request;
   }
-  subject.task.clear();
-  subject.text = editor_->Text().toStdString();
+  prompt_request.task.clear();
+  prompt_request.text = editor_->Text().toStdString();
   const auto [begin, end] = editor_->GoldBytes();
-  subject.gold_begin = begin;
-  subject.gold_end = end;
-  subject.answer = answer_->text().toStdString();
-  if (subject.text.empty()) {
+  prompt_request.gold_begin = begin;
+  prompt_request.gold_end = end;
+  prompt_request.answer = answer_->text().toStdString();
+  if (prompt_request.text.empty()) {
     throw UsageError("own text", "there is none", "Type or paste a text, or choose a task");
   }
-  return subject;
+  return prompt_request;
 }
 
-void SubjectPanel::ShowSent() {
+void PromptPanel::ShowSent() {
   sent_->setText(sent_texts_.value(place_->currentIndex()));
   sent_->setCursorPosition(0);
 }
 
-void SubjectPanel::ShowPlaces(const std::vector<Record>& prompts, size_t current) {
+void PromptPanel::ShowPlaces(const std::vector<Record>& prompts, size_t current) {
   const QSignalBlocker quiet(place_);
   place_->clear();
   for (const Record& prompt : prompts) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is asked: a task's sample at several places, or one's own text.
+// Selects the prompt: a task's sample at several places, or the user's own text.
 #pragma once
 
 #include <QStringList>
@@ -20,24 +20,24 @@ namespace midscope {
 class OptionForm;
 class PromptEditor;
 
-class SubjectPanel : public QWidget {
+class PromptPanel : public QWidget {
   Q_OBJECT
 
  public:
-  explicit SubjectPanel(QWidget* parent = nullptr);
+  explicit PromptPanel(QWidget* parent = nullptr);
 
   void SetTask(const QString& task);
-  // Throws Error (usage) for places and a prompt format that can't be read.
-  Subject subject() const;
-  void SetSubject(const Subject& subject);
+  // Throws Error (usage) for places or a prompt format that can't be read.
+  PromptRequest prompt_request() const;
+  void SetPrompt(const PromptRequest& prompt_request);
   void ShowPlaces(const std::vector<Record>& prompts, size_t current);
-  // Whether what the panel says is not what is on the screen: Run says so.
+  // Marks the Run button: the panel's request differs from the one on the screen.
   void SetWaiting(bool waiting);
   PromptEditor* editor() const { return editor_; }
 
  Q_SIGNALS:
   void RunAsked();
-  // What the panel says has changed.
+  // Emitted when the request has changed.
   void Edited();
   void PlaceChosen(int index);
 
@@ -57,7 +57,7 @@ class SubjectPanel : public QWidget {
   QLabel* gold_text_;
   OptionForm* format_;
   QLineEdit* sent_;
-  QStringList sent_texts_;  // of each place
+  QStringList sent_texts_;  // [place]
   QComboBox* place_;
   QPushButton* run_;
 };
