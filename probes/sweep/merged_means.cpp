@@ -10,7 +10,7 @@
 namespace midscope {
 namespace {
 
-// Settings are as canonical text has them. Throws Error (failure).
+// Settings keep the text that the file has for them. Throws Error (failure).
 SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
   try {
     const nlohmann::json json = nlohmann::json::parse(plan_json);
@@ -19,7 +19,10 @@ SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
     plan.seed = json.at("seed");
     plan.samples = json.at("samples");
     plan.places = json.at("places").get<std::vector<int64_t>>();
-    for (const std::string text : json.at("settings")) plan.settings.push_back(ReadSetting(text));
+    for (const std::string text : json.at("settings")) {
+      plan.settings.push_back(ReadSetting(text));
+      plan.settings.back().stored_text = text;
+    }
     plan.attention = json.value("attention", false);
     plan.task_files_hash = json.value("task_files_hash", "");
     for (const ScoreArms arms : {ScoreArms{true, false}, {false, true}, {true, true}}) {

@@ -15,7 +15,9 @@
 
 namespace midscope {
 
-std::string SweepSetting::canonical() const { return PrintIntervention(intervention); }
+std::string SweepSetting::canonical() const {
+  return stored_text.empty() ? PrintIntervention(intervention) : stored_text;
+}
 
 std::string ScoreArmsName(const ScoreArms& arms) {
   return !arms.generation ? "likelihood" : arms.likelihood ? "both" : "generation";
