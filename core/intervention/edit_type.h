@@ -41,7 +41,8 @@ struct EditType {
   std::function<void(const Intervention& intervention, std::vector<std::string>& texts)> print;
   // Replaces names of passages by tokens.
   std::function<void(Intervention& intervention, const PassageTokens& passages)> resolve;
-  // Changes the plans. Throws Error (usage) where one of the edits cannot apply.
+  // Changes AttentionPlan::edits (channel alone: row_override, for which traces keep residuals).
+  // Throws Error (usage) where one of the edits cannot apply.
   std::function<void(const Intervention& intervention, const EditPlans& plans)> apply;
 };
 

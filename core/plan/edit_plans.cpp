@@ -5,11 +5,25 @@
 #include "core/intervention/edit_type.h"
 
 namespace midscope {
+namespace {
+
+// Self-Extend refuses the term `move` itself; this holds for every edit.
+void CheckNearFar(const std::string& term, const std::vector<AttentionPlan>& plans) {
+  for (const AttentionPlan& plan : plans) {
+    if (!plan.near_far || plan.edits.moved.empty()) continue;
+    throw UsageError(term, "it moves tokens, which does not go together with self-extend",
+                     "Leave one of the two out");
+  }
+}
+
+}  // namespace
 
 void ApplyEdits(const Intervention& intervention, const ModelConfig& config, int64_t prompt_tokens,
                 std::vector<AttentionPlan>& plans) {
-  for (const EditType& type : EditTypes())
+  for (const EditType& type : EditTypes()) {
     type.apply(intervention, {intervention, type.term.name, config, prompt_tokens, plans});
+    CheckNearFar(type.term.name, plans);
+  }
 }
 
 void ForLayers(const LayerSet& layers, const EditPlans& plans,

@@ -86,7 +86,7 @@ bool ChangesEarlyRows(const Intervention& intervention) {
   };
   return !std::holds_alternative<NoScheme>(intervention.positions) || !intervention.crops.empty() ||
          early(intervention.moves) || early(intervention.boosts) || early(intervention.ablations) ||
-         early(intervention.temperatures);
+         early(intervention.temperatures) || !intervention.own_edits.empty();
 }
 
 }  // namespace

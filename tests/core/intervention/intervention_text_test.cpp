@@ -165,6 +165,16 @@ TEST(InterventionText, ReadsValues) {
             ParseIntervention("channel(1,factor=2,layers=[9,3-5])"));
 }
 
+TEST(SameSetting, ComparesValues) {
+  EXPECT_TRUE(SameSetting("pi(1.5)", "pi(ratio=1.50)"));
+  EXPECT_TRUE(SameSetting("channel(1, factor=2)",
+                          "channel(1, factor=2, layers=all, rows=answer, change_value=no)"));
+  EXPECT_TRUE(SameSetting("no setting", "no setting"));
+  EXPECT_FALSE(SameSetting("pi(1.5)", "pi(1.6)"));
+  EXPECT_FALSE(SameSetting("pi(1.5)", "no setting"));
+  EXPECT_FALSE(SameSetting("", "none"));
+}
+
 struct BadText {
   const char* text;
   int column;

@@ -195,7 +195,8 @@ TEST(TermTypes, SpansAreResolved) {
 // The example with one argument as given; the others as the example has them.
 std::string WithArgument(const Term& term, const std::string& name, const std::string& value) {
   std::string text;
-  for (const TextArgument& argument : ParseTerms(term.small_example).front().arguments) {
+  const std::vector<TextTerm> example = ParseTerms(term.small_example);
+  for (const TextArgument& argument : example.front().arguments) {
     if (argument.name == name) continue;
     text += (text.empty() ? "" : ", ") + argument.name + "=" + argument.values.front().text;
   }
