@@ -7,7 +7,6 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
 #include "data/store/plan_text.h"
 #include "data/store/sample_rows.h"
 #include "data/sweep/sweep_file.h"
@@ -24,12 +23,6 @@ constexpr const char* kSettings = "settings";
 nlohmann::json Without(Json plan, const char* key) {
   plan.erase(key);
   return plan;
-}
-
-// By value: the text of one may be from before an argument existed.
-bool SameSettings(const Json& a, const Json& b) {
-  return a == b || (a.is_string() && b.is_string() &&
-                    SameSetting(a.get<std::string>(), b.get<std::string>()));
 }
 
 // Keys of plans on which two of them differ: "seed (1 and 2), model_hash".
@@ -75,8 +68,7 @@ SweepMerge::SweepMerge(const std::vector<std::string>& inputs, RepeatedSamples r
     if (joins_settings_) {
       for (const Json& setting : plans[i].value(kSettings, Json::array())) {
         Json& all = plan[kSettings];
-        if (std::any_of(all.begin(), all.end(),
-                        [&](const Json& other) { return SameSettings(other, setting); })) {
+        if (std::find(all.begin(), all.end(), setting) != all.end()) {
           throw UsageError(inputs[i], "setting " + setting.dump() + " is in another input too",
                            "Give each setting once");
         }

@@ -40,6 +40,19 @@ void ReadTexts(const RunReader& file, SweepPlan& plan) {
   if (file.Has(kOutcomeMeans)) ReadPlanTexts(file.Read(kOutcomeMeans), plan);
 }
 
+// SweepMerge, which cannot read settings, compares their texts; that of one may be from before an
+// argument existed.
+void CheckDifferentSettings(const SweepPlan& plan) {
+  for (size_t i = 0; i < plan.settings.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (plan.settings[i].intervention != plan.settings[j].intervention) continue;
+      throw UsageError("setting " + plan.settings[i].text,
+                       "is in another input too, as " + plan.settings[j].text,
+                       "Give each setting once");
+    }
+  }
+}
+
 }  // namespace
 
 SweepPlan StoredPlan(const RunReader& file) {
@@ -60,6 +73,7 @@ std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& pl
 
 std::vector<Record> MergedSummaries(const SweepMerge& merge) {
   SweepPlan plan = ReadPlan(merge.inputs().front().path(), merge.plan_json());
+  if (merge.joins_settings()) CheckDifferentSettings(plan);
   for (const SweepStore& input : merge.inputs()) {
     if (input.file()) ReadTexts(*input.file(), plan);
   }

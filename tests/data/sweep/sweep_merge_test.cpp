@@ -161,18 +161,6 @@ TEST(SweepMerge, WhatDoesNotGoTogetherIsRefusedAndSaysWhy) {
   EXPECT_NE(ErrorMessage(ErrorKind::kFailure, [&] { SweepMerge({folder.File("probe.h5")}); }), "");
 }
 
-// The text of a setting may be from before one of its arguments existed.
-TEST(SweepMerge, SettingsOfOneValueAreTheSame) {
-  const TemporaryFolder folder;
-  WriteSweep(folder.File("a.h5"), kPlan, {0});
-  WriteSweep(folder.File("older.h5"),
-             R"~({"task":"list","samples":9,"settings":["pi(ratio=1.50)"]})~", {0});
-  EXPECT_THAT(ErrorMessage([&] {
-                SweepMerge({folder.File("a.h5"), folder.File("older.h5")});
-              }),
-              HasSubstr("is in another input too"));
-}
-
 TEST(SweepMerge, AnInputThatIsReadIsNotTouched) {
   const TemporaryFolder folder;
   WriteSweep(folder.File("a.h5"), kPlan, {0});
