@@ -2,7 +2,8 @@
 #include "core/intervention/intervention.h"
 
 #include <algorithm>
-#include <array>
+
+#include "core/intervention/scheme_type.h"
 
 namespace midscope {
 
@@ -29,13 +30,6 @@ std::string HeadName::Text() const {
   return "L" + std::to_string(layer) + (group ? "G" : "H") + std::to_string(head);
 }
 
-std::string_view SchemeName(const PositionScheme& scheme) {
-  // In the order of the variant.
-  static constexpr auto kNames = std::to_array<std::string_view>(
-      {"none", "pi", "base", "ntk", "dynamic-ntk", "dynamic-linear", "yarn", "nope", "ratios",
-       "ms-poe", "self-extend", "infini"});
-  static_assert(kNames.size() == std::variant_size_v<PositionScheme>);
-  return kNames.at(scheme.index());
-}
+std::string_view SchemeName(const PositionScheme& scheme) { return SchemeTypeOf(scheme).term.name; }
 
 }  // namespace midscope

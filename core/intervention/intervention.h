@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
 // What to change in a run, as a value: one position scheme, and any number of channel scalings and
-// of edits of attention. One line of text says it everywhere (grammar: intervention_text.h); the
-// decoder compiles it to attention plans (attention_plan.h), once names of passages stand for
-// tokens (passage.h).
+// of edits of attention. Its text form is described in intervention_text.h. ResolvePassages
+// (passage.h) replaces names of passages by tokens; CompilePlans (plan/attention_plan.h) then makes
+// attention plans of it. Each scheme is described in one file of schemes/, each edit in one of
+// edits/.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
-#include "core/intervention/rope_schemes.h"
+#include "core/intervention/own_value.h"
 
 namespace midscope {
 
@@ -44,46 +47,6 @@ struct NoScheme {
 struct PositionInterpolation {
   double ratio = 1.5;
   bool operator==(const PositionInterpolation&) const = default;
-};
-
-// The rotation's base replaced ("adjusted base frequency").
-struct BaseChange {
-  double base = 500000;
-  bool operator==(const BaseChange&) const = default;
-};
-
-// NTK-aware base, and the same growing with the sequence (rope_schemes.h). Both replace the model's
-// own frequencies.
-struct Ntk {
-  double factor = 2;
-  bool operator==(const Ntk&) const = default;
-};
-
-struct DynamicNtk {
-  double factor = 2;
-  bool operator==(const DynamicNtk&) const = default;
-};
-
-// Beyond the trained context every position is multiplied by trained context / tokens.
-struct DynamicLinear {
-  bool operator==(const DynamicLinear&) const = default;
-};
-
-// YaRN (rope_schemes.h). Replaces the model's own frequencies.
-struct Yarn {
-  double factor = 4;
-  int64_t context = 0;  // tokens of the original training; 0: the model's
-  YarnForm form = YarnForm::kRepo;
-  double beta_fast = 32;
-  double beta_slow = 1;
-  double magnitude = 0;  // factor of cos and sin; 0: 0.1 ln factor + 1. 1: NTK-by-parts
-  bool operator==(const Yarn&) const = default;
-};
-
-// No rotation at all in these layers.
-struct NoRotation {
-  LayerSet layers;
-  bool operator==(const NoRotation&) const = default;
 };
 
 // A ratio for every head, as a user edits it.
@@ -134,9 +97,10 @@ struct InfiniAttention {
   bool operator==(const InfiniAttention&) const = default;
 };
 
-using PositionScheme =
-    std::variant<NoScheme, PositionInterpolation, BaseChange, Ntk, DynamicNtk, DynamicLinear, Yarn,
-                 NoRotation, HeadRatioTable, MsPoe, SelfExtend, InfiniAttention>;
+// The schemes that plans, kernels or the window look into have a type above. All others are an
+// OwnValue, of a type that their file in schemes/ declares.
+using PositionScheme = std::variant<NoScheme, PositionInterpolation, HeadRatioTable, MsPoe,
+                                    SelfExtend, InfiniAttention, OwnValue>;
 
 // Its term in the text form: "none", "pi", ...
 std::string_view SchemeName(const PositionScheme& scheme);
@@ -261,6 +225,9 @@ struct Intervention {
   std::vector<Boost> boosts;
   std::vector<Ablation> ablations;
   std::vector<Temperature> temperatures;
+  // Edits of a type that only their file in edits/ knows, by the name of their term. No list is
+  // empty.
+  std::map<std::string, std::vector<OwnValue>, std::less<>> own_edits;
 
   bool empty() const { return *this == Intervention(); }
   bool operator==(const Intervention&) const = default;

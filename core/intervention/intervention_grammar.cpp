@@ -145,7 +145,7 @@ TextArgument ParseArgument(Scanner& scanner, const TextTerm& term) {
       std::equal(term.arguments.begin(), term.arguments.end(), described.begin(),
                  described.begin() + static_cast<std::ptrdiff_t>(std::min(place, described.size())),
                  [](const auto& a, const auto& b) { return a.name == b.name; });
-  if (place >= BareArguments(*term.term) || !in_order) {
+  if (place >= term.term->bare_arguments || !in_order) {
     throw ErrorAt(argument.column, "expected NAME=VALUE",
                   described.empty() ? "'" + term.term->name + "' takes no arguments"
                                     : "The first argument's name is '" + described[0].name + "'");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The outer grammar of the intervention text: terms with named arguments, each with its column.
-// What the arguments mean is intervention_text.cpp's affair.
+// What values mean is described by the terms (term_form.h).
 //
 //   text     = term { "+" term }
 //   term     = word [ "(" [ argument { "," argument } ] ")" ]
@@ -42,9 +42,6 @@ std::vector<TextTerm> ParseTerms(std::string_view text);
 
 // "intervention text, column 8: REASON. REMEDY", a usage error.
 Error ErrorAt(int64_t column, const std::string& reason, const std::string& remedy = "");
-
-// How many arguments of this term, from the first on, may stand without their names.
-size_t BareArguments(const Term& term);
 
 // Whether an atom of this text needs no quotation marks.
 bool IsWord(std::string_view text);

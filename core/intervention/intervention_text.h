@@ -1,27 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The short text form of an intervention, parsed and printed from one description of its terms and
-// arguments.
+// The short text form of an intervention.
 //
-// clang-format off
-//   none   pi(1.5)   base(500000)   ntk(2)   dynamic-ntk(2)   dynamic-linear   nope(layers=0-3)
-//   yarn(4, context=2048, form=repo|paper|cream, beta_fast=32, beta_slow=1, magnitude=auto)
-//   ratios(FILE)
-//   ms-poe(min=1.2, max=1.8, mode=rank|code|group, order=..., seed=, first_layer=2 or layers=...)
-//   self-extend(group=2, window=64)
-//   infini(segment=2048, gate=0.1, update=linear|delta)
-//   channel(100, factor=-1, layers=8-25, rows=answer|last|last:16|all)
-//   channel([100,215], factor=[-1,0], layers=...)
-//   crop(span=gold, layers=0-7, keep=first|none)     span: a passage's name or tokens 400:600
-//   move(span=gold, to=begin|end|shift:-200, layers=, rows=answer|last|last:16|all)
-//   boost(span="pair 7", factor=2, renormalise=no|yes, layers=, rows=)
-//   ablate([L12H3,L14G0], with=zero|mean, rows=all)
-//   temperature(L12H3, 1.5, rows=all)
-//   preset(NAME)                                     a published setting (presets.h)
-// clang-format on
-// joined by " + "; at most one position scheme. What begins with { is the JSON form
-// (intervention_json.h), @FILE names a file that holds either.
+//   TERM + TERM + ...      TERM: pi(1.5), channel(100, factor=-1, layers=8-25), preset(NAME)
+//   @FILE                  a file that holds the text or the JSON form
+//   {"terms": [...]}       the JSON form (intervention_json.h)
+//
+// A term is a position scheme (at most one; schemes/), an edit (edits/) or preset (presets.h). Each
+// has one description, from which it is parsed and printed, and which help, forms and documentation
+// show. The grammar is in intervention_grammar.h.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +25,10 @@ Intervention ParseIntervention(std::string_view text);
 
 // Every argument stated, in a fixed order; ParseIntervention of it gives the same value.
 std::string PrintIntervention(const Intervention& intervention);
+
+// Whether two texts state the same setting: equal texts, or texts of equal values, of which one may
+// be from before an argument existed. False where they differ and one of them cannot be parsed.
+bool SameSetting(const std::string& a, const std::string& b);
 
 // One argument of a term, for help, forms and documentation.
 struct TermArgument {
@@ -54,6 +47,11 @@ struct Term {
   std::string summary;  // what it does
   std::string source;   // paper; what its public code does differently
   std::vector<TermArgument> arguments;
+  size_t bare_arguments = 0;  // the first ones, which may stand without their names
+  // Settings that show it, as help lists them. Terms that are best shown together share one.
+  std::vector<std::string> examples = {};
+  // One of its settings that asks for no layer, channel or head that a small model lacks.
+  std::string small_example = {};
 };
 
 // All terms, in the order in which help lists them.

@@ -25,6 +25,27 @@ LayerSet::Range ReadRange(const TextAtom& atom) {
   return range;
 }
 
+// Names made of digits, ':' and '-' alone are taken for mistyped tokens unless they are quoted.
+bool LooksLikeTokens(std::string_view text) {
+  return text.find_first_not_of("0123456789:-") == std::string_view::npos;
+}
+
+HeadName ReadHead(const TextAtom& atom) {
+  const std::string_view text = atom.text;
+  const size_t mark = text.find_first_of("HG");
+  HeadName name;
+  const bool read = text.starts_with("L") && mark != std::string_view::npos &&
+                    ReadWhole(text.substr(1, mark - 1), name.layer) &&
+                    ReadWhole(text.substr(mark + 1), name.head) && name.layer >= 0 &&
+                    name.head >= 0 && name.layer < kEveryLayerAfter;
+  if (!read) {
+    throw ErrorAt(atom.column, "'" + atom.text + "' is no head",
+                  "Write L12H3 for layer 12, head 3, or L12G1 for key head 1 of layer 12");
+  }
+  name.group = text[mark] == 'G';
+  return name;
+}
+
 }  // namespace
 
 const TextAtom& OnlyValue(const TextArgument& argument) {
@@ -111,11 +132,47 @@ void RequireArguments(const TextTerm& term, const std::vector<std::string>& name
   }
 }
 
-const Term& TermNamed(std::string_view name) {
-  for (const Term& term : InterventionTerms()) {
-    if (term.name == name) return term;
+Passage ReadPassage(const TextArgument& argument) {
+  const TextAtom& atom = OnlyValue(argument);
+  if (atom.quoted && atom.text.empty()) throw ErrorAt(atom.column, "the passage has no name");
+  if (atom.quoted || !LooksLikeTokens(atom.text)) return {atom.text};
+  const std::string_view text = atom.text;
+  const size_t colon = text.find(':');
+  Passage passage;
+  if (colon == std::string_view::npos || !ReadWhole(text.substr(0, colon), passage.begin) ||
+      !ReadWhole(text.substr(colon + 1), passage.end) || passage.begin < 0) {
+    throw ErrorAt(atom.column, "'span' must be the name of a passage or tokens such as 400:600",
+                  "Put a name of digits in quotation marks");
   }
-  throw std::logic_error("no term is named " + std::string(name));
+  if (passage.end <= passage.begin) {
+    throw ErrorAt(atom.column, "the tokens '" + atom.text + "' are none",
+                  "Write the first and one past the last, such as 400:600");
+  }
+  return passage;
+}
+
+std::string PassageText(const Passage& passage) {
+  if (passage.name.empty())
+    return std::to_string(passage.begin) + ":" + std::to_string(passage.end);
+  const bool plain = IsWord(passage.name) && !LooksLikeTokens(passage.name);
+  return plain ? passage.name : '"' + passage.name + '"';
+}
+
+std::vector<HeadName> ReadHeads(const TextArgument& argument) {
+  std::vector<HeadName> heads;
+  for (const TextAtom& atom : argument.values) {
+    heads.push_back(ReadHead(atom));
+    if (std::count(heads.begin(), heads.end(), heads.back()) > 1)
+      throw ErrorAt(atom.column, heads.back().Text() + " stands twice", "Leave one of the two out");
+  }
+  std::sort(heads.begin(), heads.end());
+  return heads;
+}
+
+std::string HeadsText(const std::vector<HeadName>& heads) {
+  std::string text;
+  for (const HeadName& head : heads) text += (text.empty() ? "" : ",") + head.Text();
+  return heads.size() == 1 ? text : "[" + text + "]";
 }
 
 }  // namespace midscope

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How arguments of intervention terms are read from text and printed, and the binding of one
-// argument's description to a value. Internal to core.
+// How the values of arguments of intervention terms are read from text and printed. term_form.h
+// binds them to the members of a term's type. Internal to core.
 #pragma once
 
 #include <cmath>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -46,49 +45,19 @@ LayerSet ReadLayers(const TextArgument& argument);
 RowChoice ReadRows(const TextArgument& argument, const TermArgument& described);
 std::string RowsText(const RowChoice& choice, const TermArgument& described);
 
-// How one argument is read into a value and printed from it. An empty print leaves it out.
-template <typename T>
-struct Binding {
-  void (*read)(T&, const TextArgument&, const TermArgument&);
-  std::string (*print)(const T&, const TermArgument&);
-};
+// The name of a passage, or tokens as 400:600.
+Passage ReadPassage(const TextArgument& argument);
+std::string PassageText(const Passage& passage);
+
+// "L12H3", "[L12H3,L14G0]"; sorted. A head that is named twice is an error.
+std::vector<HeadName> ReadHeads(const TextArgument& argument);
+std::string HeadsText(const std::vector<HeadName>& heads);
 
 // The argument of that name, or null.
 const TextArgument* Find(const TextTerm& term, std::string_view name);
 
-// Throws where one is missing; `example` is a good term.
+// Throws where one is missing; `example` is a term that is right.
 void RequireArguments(const TextTerm& term, const std::vector<std::string>& names,
                       const std::string& example);
-
-// `bindings`: one an argument, in the order of the description.
-template <typename T>
-T ReadTerm(const TextTerm& term, const std::vector<Binding<T>>& bindings) {
-  T value;
-  const auto& described = term.term->arguments;
-  for (const TextArgument& argument : term.arguments) {
-    for (size_t i = 0; i < described.size(); ++i) {
-      if (described[i].name == argument.name) bindings.at(i).read(value, argument, described[i]);
-    }
-  }
-  return value;
-}
-
-// The description of a term; throws std::logic_error where there is none.
-const Term& TermNamed(std::string_view name);
-
-template <typename T>
-std::string PrintTerm(std::string_view name, const T& value,
-                      const std::vector<Binding<T>>& bindings) {
-  const Term& term = TermNamed(name);
-  if (term.arguments.empty()) return term.name;
-  std::string arguments;
-  for (size_t i = 0; i < term.arguments.size(); ++i) {
-    const std::string text = bindings.at(i).print(value, term.arguments[i]);
-    if (text.empty()) continue;
-    if (!arguments.empty()) arguments += ", ";
-    arguments += i < BareArguments(term) ? text : term.arguments[i].name + "=" + text;
-  }
-  return term.name + "(" + arguments + ")";
-}
 
 }  // namespace midscope

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/intervention/edit_type.h"
 
 namespace midscope {
 namespace {
@@ -43,10 +44,10 @@ std::string KnownSpans(const Prompt& prompt) {
   return "It has: " + names;
 }
 
-void Resolve(Passage& passage, const Prompt& prompt) {
+Passage TokensOf(const Passage& passage, const Prompt& prompt) {
   const auto tokens = static_cast<int64_t>(prompt.ids.size());
   if (passage.name.empty()) {
-    if (passage.end <= tokens) return;
+    if (passage.end <= tokens) return passage;
     throw UsageError("span=" + std::to_string(passage.begin) + ":" + std::to_string(passage.end),
                      "the prompt has " + std::to_string(tokens) + " tokens",
                      "Name tokens that it has");
@@ -56,42 +57,36 @@ void Resolve(Passage& passage, const Prompt& prompt) {
     throw UsageError("span=" + passage.name, "the prompt has no passage of this name",
                      KnownSpans(prompt));
   }
-  passage = {"", span->token_begin, span->token_end};
+  return {"", span->token_begin, span->token_end};
+}
+
+// Of a move whose passage is tokens already.
+int64_t ShiftOf(const Move& move, const Prompt& prompt) {
+  if (move.to == MoveTo::kShift) return move.shift;
+  const Extent pieces = PiecesOf(prompt);
+  return move.to == MoveTo::kBegin ? pieces.begin - move.span.begin : pieces.end - move.span.end;
+}
+
+Intervention Resolved(Intervention intervention, const PassageTokens& passages) {
+  for (const EditType& edit : EditTypes()) edit.resolve(intervention, passages);
+  return intervention;
 }
 
 }  // namespace
 
 Intervention ResolvePassages(const Intervention& intervention, const Prompt& prompt) {
-  Intervention resolved = intervention;
-  for (Crop& crop : resolved.crops) Resolve(crop.span, prompt);
-  for (Boost& boost : resolved.boosts) Resolve(boost.span, prompt);
-  for (Move& move : resolved.moves) {
-    Resolve(move.span, prompt);
-    if (move.to == MoveTo::kShift) continue;
-    const Extent pieces = PiecesOf(prompt);
-    move.shift =
-        move.to == MoveTo::kBegin ? pieces.begin - move.span.begin : pieces.end - move.span.end;
-    move.to = MoveTo::kShift;
-  }
-  return resolved;
+  return Resolved(intervention, {[&](const Passage& passage) { return TokensOf(passage, prompt); },
+                                 [&](const Move& move) { return ShiftOf(move, prompt); }});
 }
 
 Intervention WithAnyPassages(const Intervention& intervention) {
-  Intervention any = intervention;
   // Each its own token, so that no two seem to overlap.
   int64_t token = 0;
-  const auto place = [&token](Passage& passage) {
-    passage = {"", token, token + 1};
-    ++token;
-  };
-  for (Crop& crop : any.crops) place(crop.span);
-  for (Boost& boost : any.boosts) place(boost.span);
-  for (Move& move : any.moves) {
-    place(move.span);
-    move.to = MoveTo::kShift;
-    move.shift = 0;
-  }
-  return any;
+  return Resolved(intervention, {[&token](const Passage&) {
+                                   ++token;
+                                   return Passage{"", token - 1, token};
+                                 },
+                                 [](const Move&) { return int64_t{0}; }});
 }
 
 }  // namespace midscope

@@ -7,6 +7,9 @@
 
 namespace midscope {
 
+// The term that stands for one of them.
+inline constexpr const char* kPresetTerm = "preset";
+
 struct Preset {
   std::string name;    // "channel-vicuna-7b"
   std::string text;    // the intervention; no preset in it

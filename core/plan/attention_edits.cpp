@@ -3,123 +3,17 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
+#include <utility>
 
-#include "core/base/error.h"
-#include "core/plan/context_limit.h"
-#include "core/plan/plan_checks.h"
+#include "core/plan/edit_plans.h"
 
 namespace midscope {
 namespace {
 
 bool Holds(const RowRange& rows, int64_t row) { return rows.first <= row && row < rows.last; }
 
-bool Overlap(const RowRange& a, const RowRange& b) { return a.first < b.last && b.first < a.last; }
-
-// Checks tokens and layers of crop, move and boost. `term` names it in errors.
-void CheckPassage(const Passage& span, const LayerSet& layers, const ModelConfig& config,
-                  int64_t prompt_tokens, const std::string& term) {
-  CheckLayers(layers, config, term);
-  if (!span.name.empty()) {
-    throw UsageError(term, "this run knows no passage 'span=" + span.name + "'",
-                     "Give its tokens, such as span=400:600");
-  }
-  if (span.begin < 0 || span.begin >= span.end || span.end > prompt_tokens) {
-    throw UsageError(
-        term,
-        "the prompt has no tokens " + std::to_string(span.begin) + ":" + std::to_string(span.end),
-        "It has tokens 0:" + std::to_string(prompt_tokens));
-  }
-}
-
-void AddCrop(const Crop& crop, const ModelConfig& config, int64_t prompt_tokens,
-             std::vector<AttentionEdits>& edits) {
-  CheckPassage(crop.span, crop.layers, config, prompt_tokens, "crop");
-  const int64_t first_hidden = crop.keep == CropKeep::kFirst ? 1 : 0;
-  if (first_hidden >= crop.span.begin) return;
-  for (int64_t layer = 0; layer < config.layers; ++layer) {
-    if (!crop.layers.Contains(layer)) continue;
-    edits[static_cast<size_t>(layer)].hidden.push_back(
-        {{crop.span.begin, crop.span.end}, first_hidden, crop.span.begin});
-  }
-}
-
-// `positions`: 0 to one below it.
-void AddMove(const Move& move, const ModelConfig& config, int64_t prompt_tokens, int64_t positions,
-             std::vector<AttentionEdits>& edits) {
-  if (config.positions != PositionKind::kRotary) {
-    throw UsageError("move", "this model has no rotary positions to change: it attends with ALiBi",
-                     "crop, boost, ablate and temperature work on all models");
-  }
-  CheckPassage(move.span, move.layers, config, prompt_tokens, "move");
-  if (move.to != MoveTo::kShift) {
-    throw UsageError("move", "this run knows no pieces to move to", "Say how far: to=shift:-200");
-  }
-  const int64_t first = move.span.begin + move.shift;
-  const int64_t last = move.span.end - 1 + move.shift;
-  if (first < 0 || (positions > 0 && last >= positions)) {
-    throw UsageError(
-        "move",
-        "tokens would stand at positions " + std::to_string(first) + " to " + std::to_string(last),
-        "The model's positions are 0 to " + std::to_string(positions - 1));
-  }
-  const MovedTokens moved{RowsOf(move.rows, prompt_tokens), move.span.begin, move.span.end,
-                          move.shift};
-  for (int64_t layer = 0; layer < config.layers; ++layer) {
-    if (!move.layers.Contains(layer)) continue;
-    auto& all = edits[static_cast<size_t>(layer)].moved;
-    for (const MovedTokens& other : all) {
-      if (!Overlap({moved.begin, moved.end}, {other.begin, other.end})) continue;
-      throw UsageError("move", "layer " + std::to_string(layer) + " moves a token twice",
-                       "Give each token one position a layer");
-    }
-    all.push_back(moved);
-  }
-}
-
-void AddBoost(const Boost& boost, const ModelConfig& config, int64_t prompt_tokens,
-              std::vector<AttentionEdits>& edits) {
-  CheckPassage(boost.span, boost.layers, config, prompt_tokens, "boost");
-  for (int64_t layer = 0; layer < config.layers; ++layer) {
-    if (!boost.layers.Contains(layer)) continue;
-    edits[static_cast<size_t>(layer)].boosted.push_back({RowsOf(boost.rows, prompt_tokens),
-                                                         boost.span.begin, boost.span.end,
-                                                         boost.factor, boost.renormalise});
-  }
-}
-
-// Calls add(edits of the layer, query head) for each head of the names.
-template <class Add>
-void ForHeads(const std::vector<HeadName>& names, const ModelConfig& config,
-              const std::string& term, std::vector<AttentionEdits>& edits, Add&& add) {
-  for (const HeadName& name : names) {
-    const int64_t count = name.group ? config.key_value_heads : config.heads;
-    if (name.layer >= config.layers || name.head >= count) {
-      throw UsageError(term, "the model has no " + name.Text(),
-                       "It has layers 0-" + std::to_string(config.layers - 1) + " with heads H0-H" +
-                           std::to_string(config.heads - 1) + " and key heads G0-G" +
-                           std::to_string(config.key_value_heads - 1));
-    }
-    const int64_t members = name.group ? config.heads_per_key_value_head() : 1;
-    for (int64_t i = 0; i < members; ++i)
-      add(edits[static_cast<size_t>(name.layer)], name.layer, name.head * members + i);
-  }
-}
-
-template <class Entry>
-void AddHead(const Entry& entry, int64_t layer, const std::string& term,
-             std::vector<Entry>& entries) {
-  const bool twice = std::any_of(entries.begin(), entries.end(),
-                                 [&](const Entry& other) { return other.head == entry.head; });
-  if (twice) {
-    throw UsageError(term, HeadName{layer, entry.head}.Text() + " is changed twice",
-                     "Name each head once");
-  }
-  entries.push_back(entry);
-}
-
-// Smallest first row of the entries that one list has more often than the other. `first_row` says
-// where an entry begins to tell.
+// Smallest first row of the entries that one list has more often than the other. `first_row`
+// returns the first row that an entry changes.
 template <class Entry, class FirstRow>
 int64_t FirstDifference(const std::vector<Entry>& a, const std::vector<Entry>& b,
                         const FirstRow& first_row) {
@@ -158,26 +52,10 @@ bool AddsMean(const AttentionEdits& before, const AttentionEdits& after) {
 
 std::vector<AttentionEdits> CompileEdits(const Intervention& intervention,
                                          const ModelConfig& config, int64_t prompt_tokens) {
-  std::vector<AttentionEdits> edits(static_cast<size_t>(config.layers));
-  for (const Crop& crop : intervention.crops) AddCrop(crop, config, prompt_tokens, edits);
-  for (const Move& move : intervention.moves)
-    AddMove(move, config, prompt_tokens, LongestRun(intervention, config), edits);
-  for (const Boost& boost : intervention.boosts) AddBoost(boost, config, prompt_tokens, edits);
-  for (const Ablation& ablation : intervention.ablations) {
-    const RowRange rows = RowsOf(ablation.rows, prompt_tokens);
-    ForHeads(
-        ablation.heads, config, "ablate", edits, [&](auto& layer_edits, auto layer, auto head) {
-          AddHead(AblatedHead{rows, head, ablation.with}, layer, "ablate", layer_edits.ablated);
-        });
-  }
-  for (const Temperature& term : intervention.temperatures) {
-    const RowRange rows = RowsOf(term.rows, prompt_tokens);
-    ForHeads(term.heads, config, "temperature", edits,
-             [&](auto& layer_edits, auto layer, auto head) {
-               AddHead(HeadTemperature{rows, head, term.temperature}, layer, "temperature",
-                       layer_edits.temperatures);
-             });
-  }
+  std::vector<AttentionPlan> plans(static_cast<size_t>(config.layers));
+  ApplyEdits(intervention, config, prompt_tokens, plans);
+  std::vector<AttentionEdits> edits;
+  for (AttentionPlan& plan : plans) edits.push_back(std::move(plan.edits));
   return edits;
 }
 

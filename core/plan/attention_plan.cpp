@@ -3,45 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <utility>
 
-#include "core/base/error.h"
-#include "core/plan/plan_checks.h"
+#include "core/plan/edit_plans.h"
 #include "core/plan/rope_frequencies.h"
 #include "core/plan/scheme_plans.h"
 
 namespace midscope {
 namespace {
-
-void AddChannel(const ChannelScaling& scaling, const ModelConfig& config, int64_t prompt_tokens,
-                std::vector<AttentionPlan>& plans) {
-  const std::string term = "channel(" + std::to_string(scaling.channel) + ")";
-  if (scaling.channel < 0 || scaling.channel >= config.hidden) {
-    throw UsageError(term, "the model has no such channel",
-                     "It has channels 0-" + std::to_string(config.hidden - 1));
-  }
-  CheckLayers(scaling.layers, config, term);
-  const RowRange rows = RowsOf({scaling.rows, scaling.last_rows}, prompt_tokens);
-  for (int64_t layer = 0; layer < config.layers; ++layer) {
-    if (!scaling.layers.Contains(layer)) continue;
-    auto& override = plans[static_cast<size_t>(layer)].row_override;
-    if (!override) {
-      override = RowOverride{rows.first, rows.last, {}};
-    } else if (override->first_row != rows.first || override->last_row != rows.last) {
-      throw UsageError(
-          term, "layer " + std::to_string(layer) + " has another channel term with other rows",
-          "Give channel terms that share a layer the same rows=");
-    }
-    for (const auto& other : override->channels) {
-      if (other.channel == scaling.channel) {
-        throw UsageError(term, "layer " + std::to_string(layer) + " scales this channel twice",
-                         "Give one factor for a channel and layer");
-      }
-    }
-    override->channels.push_back({scaling.channel, scaling.factor, scaling.change_value});
-  }
-}
 
 // What the model itself does, layer by layer.
 std::vector<AttentionPlan> PlainPlans(const ModelConfig& config, int64_t tokens) {
@@ -98,11 +66,7 @@ std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const 
   const int64_t length = tokens > 0 ? tokens : prompt_tokens;
   std::vector<AttentionPlan> plans = PlainPlans(config, length);
   ApplyScheme(intervention, config, length, plans);
-  for (const ChannelScaling& scaling : intervention.channels)
-    AddChannel(scaling, config, prompt_tokens, plans);
-  std::vector<AttentionEdits> edits = CompileEdits(intervention, config, prompt_tokens);
-  for (size_t layer = 0; layer < plans.size(); ++layer)
-    plans[layer].edits = std::move(edits[layer]);
+  ApplyEdits(intervention, config, prompt_tokens, plans);
   return plans;
 }
 

@@ -10,12 +10,10 @@
 
 namespace midscope {
 
-// What the model is made for under the intervention, in tokens: its trained context, or more where
-// the position scheme is made for more: as many times as it stretches positions (pi, ntk, yarn;
-// ms-poe and ratios by their smallest ratio; base by the factor that the NTK-aware rule would give
-// for it), and INT64_MAX where it follows the sequence (dynamic-ntk, dynamic-linear), keeps
-// distances within what was trained (self-extend, infini), or where the model's positions are
-// ALiBi, whose slopes hold at any distance.
+// The tokens that the model is made for under the intervention: its trained context, or that times
+// what the position scheme multiplies it by where that is more. INT64_MAX where the scheme follows
+// the sequence or keeps distances within what was trained (SchemeType::stretch), and where the
+// model's positions are ALiBi, whose slopes hold at any distance.
 int64_t ContextOf(const Intervention& intervention, const ModelConfig& config);
 
 // How many tokens may be run: ContextOf, or INT64_MAX where the decoder was opened with

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Infini-attention (arXiv 2404.07143) as attention plans; what its memory computes is in
-// compressive_memory.h. Internal to core.
+// The segments of Infini-attention (arXiv 2404.07143) in an attention plan. The scheme itself is
+// intervention/schemes/infini.cpp; what its memory computes is in compute/compressive_memory.h.
+// Internal to core.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,6 @@
 #include "core/plan/attention_plan.h"
 
 namespace midscope {
-
-// Sets segments and gates in every layer. Throws Error (usage): a segment below 1 token or beyond
-// the trained context, gates outside of [0, 1] or of another count than one or one a head, a model
-// with sliding windows, together with crops, moves or boosts (the memory has no passages).
-void ApplyInfiniAttention(const InfiniAttention& scheme, const Intervention& intervention,
-                          const ModelConfig& config, std::vector<AttentionPlan>& plans);
 
 // The first row of the segment that holds `row`.
 int64_t SegmentStart(const CompressiveMemory& memory, int64_t row);

@@ -3,9 +3,6 @@
 
 #include <algorithm>
 
-#include "core/base/error.h"
-#include "core/plan/plan_checks.h"
-
 namespace midscope {
 namespace {
 
@@ -17,24 +14,6 @@ int64_t Reach(const SelfExtend& scheme, int64_t distance) {
 }
 
 }  // namespace
-
-void ApplySelfExtend(const SelfExtend& scheme, const Intervention& intervention,
-                     std::vector<AttentionPlan>& plans) {
-  if (scheme.group < 1) throw UsageError(kTerm, "group must be at least 1");
-  if (scheme.window < 1) {
-    throw UsageError(kTerm, "window must be at least 1", "It counts the query's own key");
-  }
-  if (!intervention.moves.empty()) {
-    throw UsageError(kTerm,
-                     "it does not go together with move: near and far are told apart by "
-                     "where tokens stand in the text",
-                     "Leave one of the two out");
-  }
-  CheckNoWindow(plans, kTerm, ", so that far keys would stay unseen");
-  for (AttentionPlan& plan : plans) {
-    if (!plan.inverse_frequency.empty()) plan.near_far = NearFarRule{scheme.group, scheme.window};
-  }
-}
 
 RowPositions FarQueries(const NearFarRule& rule) {
   return {rule.group, rule.window - rule.window / rule.group};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Self-Extend (arXiv 2401.01325) as attention plans, positions and advice. The rule holds for each
-// pair of query and key by their places in the whole sequence, so that chunks and cached decoding
-// give what one run gives. Positions are rounded down throughout: some files of the public code
-// divide window / group exactly, which its authors call a mistake. Internal to core.
+// The positions of Self-Extend's rule (arXiv 2401.01325), and advice about it. The scheme itself is
+// intervention/schemes/self_extend.cpp. The rule holds for each pair of query and key by their
+// positions in the whole sequence, so that chunks and cached decoding give what one run gives.
+// Positions are rounded down throughout: some files of the public code divide window / group
+// exactly, which its authors call a mistake. Internal to core.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,6 @@
 #include "core/plan/attention_plan.h"
 
 namespace midscope {
-
-// Sets the rule in every layer that rotates. Throws Error (usage): group or window below 1, a model
-// with sliding windows (keys beyond the window would stay unseen, and nothing be extended),
-// together with a move (near and far are told apart by places).
-void ApplySelfExtend(const SelfExtend& scheme, const Intervention& intervention,
-                     std::vector<AttentionPlan>& plans);
 
 // Where queries and keys stand for each other when they are far apart. Their tables take, for each
 // ratio among the heads, two tables' memory more, shared by all layers.

@@ -1,28 +1,46 @@
 // SPDX-License-Identifier: MIT
-// Position schemes as attention plans. Internal to core.
+// What position schemes do to attention plans: ApplyScheme, and what the files of
+// intervention/schemes/ share. Internal to core.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/plan/attention_plan.h"
+#include "core/plan/rope_frequencies.h"
 
 namespace midscope {
 
+// The plans that a scheme changes, and what they are made for.
+struct SchemePlans {
+  const Intervention& intervention;
+  std::string term;  // of the scheme: "ms-poe"
+  const ModelConfig& config;
+  int64_t tokens;                     // of the whole sequence
+  std::vector<AttentionPlan>& plans;  // [layer], as the model itself has them
+};
+
 // Changes the plans of a model that is left alone to what the intervention's scheme makes of them,
 // for a sequence of `tokens` tokens. Throws Error (usage) where it cannot apply.
-//   base, ntk, dynamic-ntk, yarn   replace frequencies and magnitude of layers with the model's
-//                                  global frequencies; local ones (gemma3's sliding layers) stay,
-//                                  as in models that were extended in this way
-//   pi, dynamic-linear             divide the positions of all heads in all layers that rotate
-//   ratios, ms-poe                 divide them by head; keys are rotated once a query head
-//   nope                           takes the frequencies away
-//   self-extend, infini            near_far_plan.h, compressive_memory.h
 void ApplyScheme(const Intervention& intervention, const ModelConfig& config, int64_t tokens,
                  std::vector<AttentionPlan>& plans);
 
-// Tokens of the training that YaRN starts from: the scheme's, or the model's own before its own
-// scaling.
-int64_t OriginalContext(const Yarn& scheme, const ModelConfig& config);
+// Divides the positions of all heads in all layers that rotate.
+void DividePositions(const SchemePlans& plans, double ratio);
+
+// Replaces frequencies and magnitude of the layers that rotate by the model's global frequencies.
+// Local ones (gemma3's sliding layers) stay, as in models that were extended in this way. Throws
+// Error (usage) where no layer is left.
+void ReplaceFrequencies(const SchemePlans& plans, const RopeFrequencies& frequencies);
+
+// The frequencies that the model would have with this base and scaling.
+RopeFrequencies FrequenciesWith(const SchemePlans& plans, double base, const RopeScaling& scaling);
+
+// Tokens of the model's training before its own scaling.
+int64_t TrainedContext(const ModelConfig& config);
+
+// Throws Error (usage): the model rotates nothing in these layers.
+[[noreturn]] void RefuseUnrotated(const SchemePlans& plans, const LayerSet& layers);
 
 }  // namespace midscope

@@ -305,7 +305,7 @@ bool Session::IsAsked(Side side, const Record& record) const {
   const Record* shown = prompt();
   if (!model_ || !shown) return false;
   const std::string prompt_hash = AttributeText(record, "prompt_hash");
-  return AttributeText(record, "intervention") == state(side).text &&
+  return SameSetting(AttributeText(record, "intervention"), state(side).text) &&
          AttributeText(record, "model_hash") == provenance_.model_hash &&
          AttributeText(record, "dtype") == provenance_.dtype &&
          AttributeText(record, "subject_hash") == AttributeText(*shown, "subject_hash") &&

@@ -21,6 +21,7 @@
 #include "probes/prompt/sent_prompt.h"
 #include "probes/prompt/task_prompt.h"
 #include "probes/sweep/merged_means.h"
+#include "probes/sweep/plan_texts.h"
 #include "probes/sweep/rank_group.h"
 #include "probes/sweep/sweep.h"
 #include "probes/sweep/sweep_controls.h"
@@ -72,6 +73,7 @@ class SweepCommandRun {
     run.decoder = decoder_;
     run.plan = PlanOf(options_, cell, *task, *decoder_);
     const bool run_again = options_.Flag("add") && AddToStored(run.plan, *task, file);
+    if (GoesOn()) KeepStoredTexts(StoredPlanJson(file), run.plan);
     TellOfMissingControls(run.plan);
     run.checkpoint_samples = options_.Integer("checkpoint");
     run.questions = [&](int64_t sample) {
@@ -278,6 +280,19 @@ class SweepCommandRun {
   Provenance Origin(const SweepPlan& plan) const {
     return MakeProvenance(*decoder_, input_.command_line, static_cast<int64_t>(plan.seed),
                           options_.ToJson());
+  }
+
+  // The plan of the sweep that is continued; "" where there is none, or none that can be read,
+  // which the store then reports. Only a single process looks into a journal, which others may be
+  // writing.
+  std::string StoredPlanJson(const std::string& file) const {
+    try {
+      if (std::filesystem::exists(file)) return RunReader(file).plan_json();
+      if (ranks_.size() == 1 && std::filesystem::exists(JournalPath(file)))
+        return SweepStore::OpenForReading(file).plan_json();
+    } catch (const Error&) {
+    }
+    return "";
   }
 
   bool GoesOn() const { return options_.Flag("resume") || options_.Flag("add"); }

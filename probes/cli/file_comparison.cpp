@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/record_attributes.h"
+#include "core/intervention/intervention_text.h"
 #include "data/store/provenance_fields.h"
 #include "probes/base/record_values.h"
 #include "probes/statistics/intervals.h"
@@ -130,12 +131,19 @@ bool SameShape(const Record& a, const Array& x, const Record& b, const Array& y)
   return true;
 }
 
+// Settings are the same where their values are.
+bool SameLabels(const Axis& a, const Axis& b) {
+  if (a.labels == b.labels) return true;
+  return a.name == "setting" && std::equal(a.labels.begin(), a.labels.end(), b.labels.begin(),
+                                           b.labels.end(), SameSetting);
+}
+
 // The first axis whose values differ; "" for none.
 std::string OtherPlaces(const Record& a, const Array& x, const Record& b, const Array& y) {
   for (size_t i = 0; i < x.axes.size(); ++i) {
     const Axis& left = AxisOf(a, x.axes[i]);
     const Axis& right = AxisOf(b, y.axes[i]);
-    if (left.name != right.name || left.labels != right.labels || left.values != right.values) {
+    if (left.name != right.name || !SameLabels(left, right) || left.values != right.values) {
       return left.name;
     }
   }
@@ -195,7 +203,9 @@ void CompareRecord(const std::vector<RunReader>& readers, size_t file, const std
 }  // namespace
 
 int64_t FileOutcome::Cell(const std::string& setting, int64_t place) const {
-  const auto row = std::find(settings.begin(), settings.end(), setting);
+  const auto row = std::find_if(settings.begin(), settings.end(), [&](const std::string& other) {
+    return SameSetting(other, setting);
+  });
   const auto column = std::find(places.begin(), places.end(), place);
   if (row == settings.end() || column == places.end()) return -1;
   return (row - settings.begin()) * static_cast<int64_t>(places.size()) + (column - places.begin());

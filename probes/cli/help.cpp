@@ -5,8 +5,10 @@
 
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
+#include "core/intervention/edit_type.h"
 #include "core/intervention/intervention_text.h"
 #include "core/intervention/presets.h"
+#include "core/intervention/scheme_type.h"
 #include "data/store/run_schema.h"
 #include "data/tasks/own_task.h"
 #include "data/tasks/task.h"
@@ -60,6 +62,59 @@ std::string ArgumentHelp(const TermArgument& argument) {
   return Paragraph(fmt::format("      {:<12} ", argument.name), text, kIndent);
 }
 
+// Several to a line, but for `none`, whose line is its own.
+std::string SchemeExamples() {
+  constexpr size_t kWidth = 80;
+  const std::string between(5, ' ');
+  std::string text;
+  std::string line;
+  for (const SchemeType& scheme : SchemeTypes()) {
+    for (const std::string& example : scheme.term.examples) {
+      if (line.empty()) {
+        line = "  " + example;
+      } else if (text.empty() || line.size() + between.size() + example.size() > kWidth) {
+        text += line + "\n";
+        line = "  " + example;
+      } else {
+        line += between + example;
+      }
+    }
+  }
+  return text + line + "\n";
+}
+
+// One to a line. Terms that are shown together share their example.
+std::string EditExamples() {
+  std::string text;
+  std::string last;
+  for (const EditType& edit : EditTypes()) {
+    for (const std::string& example : edit.term.examples) {
+      if (example != last) text += "  " + example + "\n";
+      last = example;
+    }
+  }
+  return text;
+}
+
+std::string SchemesOfKind(SchemeKind kind) {
+  std::string names;
+  for (const SchemeType& scheme : SchemeTypes()) {
+    if (scheme.kind == kind) names += (names.empty() ? "" : ", ") + scheme.term.name;
+  }
+  return names;
+}
+
+std::string Combinations() {
+  return Paragraph(
+      "Which schemes go together: ",
+      "a position scheme acts on positions (" + SchemesOfKind(SchemeKind::kDividesPositions) +
+          ": the model's own frequencies stay) or replaces frequencies (" +
+          SchemesOfKind(SchemeKind::kReplacesFrequencies) +
+          "). Models without rotary positions take none. A scheme that stretches the context lets "
+          "prompts be that much longer.",
+      0);
+}
+
 }  // namespace
 
 std::string InterventionHelp() {
@@ -67,28 +122,13 @@ std::string InterventionHelp() {
       "What --with takes: terms joined by ' + ', at most one of them a position scheme. One "
       "--with\n"
       "is one setting; nothing is added to it. Layers and heads count from 0, ranges are\n"
-      "inclusive, lists stand in brackets:\n\n"
-      "  none\n"
-      "  pi(1.5)     base(500000)     ntk(2)     dynamic-ntk(2)     dynamic-linear\n"
-      "  yarn(4, context=2048, form=repo)     nope(layers=0-3)     ratios(ratios.csv)\n"
-      "  ms-poe(min=1.2, max=1.8, mode=rank)     self-extend(group=2, window=64)\n"
-      "  infini(segment=2048, gate=0.1)\n"
-      "  channel(100, factor=-1, layers=8-25)\n"
-      "  ms-poe(min=1.2, max=1.8) + channel([100,215], factor=[-1,0], layers=[2-8,12])\n"
-      "  crop(span=gold, layers=0-7)\n"
-      "  move(span=gold, to=begin, rows=last)\n"
-      "  boost(span=\"pair 7\", factor=2) + ablate([L12H3,L14G0], with=mean)\n"
-      "  temperature(L12H3, 1.5)\n"
+      "inclusive, lists stand in brackets:\n\n" +
+      SchemeExamples() + EditExamples() +
       "  preset(channel-vicuna-7b)                      (midscope help presets)\n"
       "  @setting.txt                                   (a file that holds the text or the JSON)\n"
       "  {\"terms\": [{\"term\": \"ms-poe\", \"max\": 1.6}, {\"term\": \"ablate\", \"head\": "
-      "\"L1H2\"}]}\n\n"
-      "Which schemes go together: a position scheme acts on positions (pi, dynamic-linear, "
-      "ratios,\n"
-      "ms-poe, self-extend: the model's own frequencies stay) or replaces frequencies (base, ntk,\n"
-      "dynamic-ntk, yarn). Models without rotary positions take none. A scheme that stretches the\n"
-      "context lets prompts be that much longer.\n\n"
-      "Terms:\n";
+      "\"L1H2\"}]}\n\n" +
+      Combinations() + "\nTerms:\n";
   for (const Term& term : InterventionTerms()) {
     text += "\n  " + term.name + "\n" + Paragraph("    ", term.summary, 4) +
             Paragraph("    ", term.source, 4);

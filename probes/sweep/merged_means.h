@@ -18,7 +18,8 @@ SweepPlan StoredPlan(const RunReader& file);
 // The summaries over all samples of the merge (sweep.h), equal to those of one run. Throws Error
 // (failure).
 std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& plan);
-// The same by the inputs' plan, with record merged_from.
+// The same by the inputs' plan, with record merged_from. Throws Error (usage) where settings are
+// joined and two inputs hold one of the same value.
 std::vector<Record> MergedSummaries(const SweepMerge& merge);
 
 }  // namespace midscope

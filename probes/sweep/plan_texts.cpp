@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "core/base/record_attributes.h"
+#include "core/intervention/intervention_text.h"
 
 namespace midscope {
 namespace {
@@ -74,6 +76,17 @@ double PlaceShare(const SweepPlan& plan, int64_t place) {
   const bool known = index >= 0 && static_cast<size_t>(index) < plan.place_shares.size();
   return known ? plan.place_shares[static_cast<size_t>(index)]
                : std::numeric_limits<double>::quiet_NaN();
+}
+
+void KeepStoredTexts(const std::string& plan_json, SweepPlan& plan) {
+  const auto stored = nlohmann::json::parse(plan_json, nullptr, /*allow_exceptions=*/false);
+  if (!stored.is_object() || !stored.contains("settings")) return;
+  for (const nlohmann::json& text : stored["settings"]) {
+    if (!text.is_string()) continue;
+    for (SweepSetting& setting : plan.settings) {
+      if (SameSetting(text.get<std::string>(), setting.canonical())) setting.stored_text = text;
+    }
+  }
 }
 
 void NotePlanTexts(const SweepPlan& plan, Record& record) {

@@ -24,4 +24,8 @@ void NotePlanTexts(const SweepPlan& plan, Record& record);
 // The reverse: sets the texts of the plan's settings and places that the record has.
 void ReadPlanTexts(const Record& record, SweepPlan& plan);
 
+// Settings of the plan take the text that a stored plan has for the same value, so that a file from
+// before an argument existed can be continued. Does nothing where plan_json is no plan.
+void KeepStoredTexts(const std::string& plan_json, SweepPlan& plan);
+
 }  // namespace midscope

@@ -15,7 +15,9 @@
 
 namespace midscope {
 
-std::string SweepSetting::canonical() const { return PrintIntervention(intervention); }
+std::string SweepSetting::canonical() const {
+  return stored_text.empty() ? PrintIntervention(intervention) : stored_text;
+}
 
 std::string ScoreArmsName(const ScoreArms& arms) {
   return !arms.generation ? "likelihood" : arms.likelihood ? "both" : "generation";
@@ -82,7 +84,7 @@ bool ChangesEarlyRows(const Intervention& intervention) {
   };
   return !std::holds_alternative<NoScheme>(intervention.positions) || !intervention.crops.empty() ||
          early(intervention.moves) || early(intervention.boosts) || early(intervention.ablations) ||
-         early(intervention.temperatures);
+         early(intervention.temperatures) || !intervention.own_edits.empty();
 }
 
 }  // namespace

@@ -13,10 +13,12 @@ import re
 import sys
 
 ROOMS = ["kernels", "core", "data", "probes", "gui"]
-# Bottom to top: a folder includes itself and those before it. "." is the room itself. Folders below these belong to them.
+# Bottom to top: a folder includes itself and those before it. "." is the room itself. Folders below these belong to them, but
+# for those that are listed themselves.
 FOLDERS = {
     "kernels": ["."],
-    "core": ["base", "formats", "tokenizer", "chat", "hub", "model", "intervention", "plan", "compute", "decoder", "run"],
+    "core": ["base", "formats", "tokenizer", "chat", "hub", "model", "intervention", "plan",
+             "intervention/schemes", "intervention/edits", "compute", "decoder", "run"],
     "data": ["formats", "scorers", "tasks", "store", "sweep", "published", "export"],
     "probes": ["base", "prompt", "model", "statistics", "builtin", "plugin", "sweep", "engine", "channels", "cli"],
     "gui": ["base", "widgets", "plots", "session", "panels", "files", "."],
@@ -58,6 +60,9 @@ def library(name):
 def place(name):
     """Room and folder of a file by its path from the root: ("core", "model") for core/model/families/llama.cpp."""
     parts = name.split("/")
+    inner = "/".join(parts[1:3])
+    if len(parts) > 3 and inner in FOLDERS.get(parts[0], ()):
+        return parts[0], inner
     return parts[0], parts[1] if len(parts) > 2 else "."
 
 

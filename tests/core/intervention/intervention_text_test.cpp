@@ -6,14 +6,12 @@
 
 #include <cmath>
 #include <fstream>
-#include <map>
 #include <random>
 #include <variant>
 
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 #include "core/base/number_text.h"
-#include "tests/core/support/gguf_writer.h"
 #include "tests/core/support/random_intervention.h"
 
 namespace midscope {
@@ -165,6 +163,16 @@ TEST(InterventionText, ReadsValues) {
   EXPECT_FALSE(std::get<MsPoe>(ParseIntervention("ms-poe").positions).layers.Contains(1));
   EXPECT_EQ(ParseIntervention("channel(1,factor=2,layers=[3-4,5,9])"),
             ParseIntervention("channel(1,factor=2,layers=[9,3-5])"));
+}
+
+TEST(SameSetting, ComparesValues) {
+  EXPECT_TRUE(SameSetting("pi(1.5)", "pi(ratio=1.50)"));
+  EXPECT_TRUE(SameSetting("channel(1, factor=2)",
+                          "channel(1, factor=2, layers=all, rows=answer, change_value=no)"));
+  EXPECT_TRUE(SameSetting("no setting", "no setting"));
+  EXPECT_FALSE(SameSetting("pi(1.5)", "pi(1.6)"));
+  EXPECT_FALSE(SameSetting("pi(1.5)", "no setting"));
+  EXPECT_FALSE(SameSetting("", "none"));
 }
 
 struct BadText {
@@ -337,53 +345,6 @@ TEST(InterventionText, ADamagedGoodTextNeverDoesMoreThanThrowAnError) {
     EXPECT_THAT(ErrorOf(good.substr(0, cut)),
                 testing::AnyOf(HasSubstr("column "), HasSubstr("no error: ms-poe(")));
   }
-}
-
-TEST(InterventionTerms, AreDescribed) {
-  for (const Term& term : InterventionTerms()) {
-    EXPECT_FALSE(term.summary.empty()) << term.name;
-    for (const TermArgument& argument : term.arguments) {
-      EXPECT_FALSE(argument.help.empty()) << term.name << " " << argument.name;
-    }
-  }
-}
-
-// A term that is described and read by nothing would be a run of the model as it is under its name.
-TEST(InterventionTerms, AreRead) {
-  const test::TemporaryFile ratios("0,0,1.5\n");
-  const std::map<std::string, std::string> examples = {
-      {"none", "none"},
-      {"pi", "pi(1.5)"},
-      {"base", "base(500000)"},
-      {"ntk", "ntk(2)"},
-      {"dynamic-ntk", "dynamic-ntk(2)"},
-      {"dynamic-linear", "dynamic-linear"},
-      {"yarn", "yarn(4, context=2048)"},
-      {"nope", "nope(layers=0-3)"},
-      {"ratios", "ratios(" + ratios.path().string() + ")"},
-      {"ms-poe", "ms-poe"},
-      {"self-extend", "self-extend(group=2, window=64)"},
-      {"infini", "infini(segment=2048)"},
-      {"channel", "channel(100, factor=-1)"},
-      {"crop", "crop(span=gold)"},
-      {"move", "move(span=gold, to=begin)"},
-      {"boost", "boost(span=gold, factor=2)"},
-      {"ablate", "ablate(L12H3)"},
-      {"temperature", "temperature(L12H3, 1.5)"},
-      {"preset", "preset(ms-poe-paper)"},
-  };
-  size_t schemes = 0;
-  for (const Term& term : InterventionTerms()) {
-    ASSERT_TRUE(examples.contains(term.name)) << term.name << " needs an example here";
-    const Intervention read = ParseIntervention(examples.at(term.name));
-    const std::string printed = PrintIntervention(read);
-    EXPECT_TRUE(printed.starts_with(term.name) || term.name == "preset") << printed;
-    if (read.positions.index() == 0 || term.name == "preset") continue;
-    ++schemes;
-    EXPECT_EQ(SchemeName(read.positions), term.name);
-  }
-  // Each but `none`.
-  EXPECT_EQ(schemes, std::variant_size_v<PositionScheme> - 1);
 }
 
 TEST(NearestWord, FindsTyposAndNothingFar) {

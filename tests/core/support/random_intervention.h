@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "core/base/number_text.h"
 #include "core/intervention/intervention.h"
+#include "core/intervention/intervention_text.h"
 
 namespace midscope::test {
 
@@ -69,15 +71,22 @@ inline void AddRandomEdits(std::mt19937_64& random, Intervention& intervention) 
   }
 }
 
-inline Yarn RandomYarn(std::mt19937_64& random) {
-  Yarn yarn;
-  yarn.factor = RandomRatio(random, 1);
-  if (random() % 2 == 0) yarn.context = static_cast<int64_t>(1 + random() % 100000);
-  yarn.form = static_cast<YarnForm>(random() % 3);
-  yarn.beta_slow = RandomRatio(random, 0.001);
-  yarn.beta_fast = yarn.beta_slow + RandomRatio(random, 0.001);
-  if (random() % 2 == 0) yarn.magnitude = std::uniform_real_distribution<double>(0.01, 100)(random);
-  return yarn;
+inline std::string RandomYarn(std::mt19937_64& random) {
+  const double beta_slow = RandomRatio(random, 0.001);
+  std::string text = "yarn(" + NumberText(RandomRatio(random, 1));
+  if (random() % 2 == 0) text += ", context=" + std::to_string(1 + random() % 100000);
+  text += ", form=" + std::vector<std::string>{"repo", "paper", "cream"}[random() % 3];
+  text += ", beta_slow=" + NumberText(beta_slow);
+  text += ", beta_fast=" + NumberText(beta_slow + RandomRatio(random, 0.001));
+  if (random() % 2 == 0) {
+    text += ", magnitude=" + NumberText(std::uniform_real_distribution<double>(0.01, 100)(random));
+  }
+  return text + ")";
+}
+
+// Of a type that only its own file knows: from its text.
+inline PositionScheme OwnScheme(const std::string& text) {
+  return ParseIntervention(text).positions;
 }
 
 inline PositionScheme RandomPlainScheme(std::mt19937_64& random) {
@@ -86,17 +95,18 @@ inline PositionScheme RandomPlainScheme(std::mt19937_64& random) {
     case 0:
       return PositionInterpolation{ratio};
     case 1:
-      return BaseChange{std::uniform_real_distribution<double>(2, 1e12)(random)};
+      return OwnScheme("base(" +
+                       NumberText(std::uniform_real_distribution<double>(2, 1e12)(random)) + ")");
     case 2:
-      return Ntk{ratio};
+      return OwnScheme("ntk(" + NumberText(ratio) + ")");
     case 3:
-      return DynamicNtk{ratio};
+      return OwnScheme("dynamic-ntk(" + NumberText(ratio) + ")");
     case 4:
-      return DynamicLinear{};
+      return OwnScheme("dynamic-linear");
     case 5:
-      return RandomYarn(random);
+      return OwnScheme(RandomYarn(random));
     case 6:
-      return NoRotation{RandomLayers(random)};
+      return OwnScheme("nope(layers=" + RandomLayers(random).Text() + ")");
     case 7:
       return SelfExtend{static_cast<int64_t>(1 + random() % 9000),
                         static_cast<int64_t>(1 + random() % 9000)};

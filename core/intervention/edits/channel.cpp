@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Positional channel scaling (arXiv 2406.02536).
+#include <algorithm>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/intervention/edits/edits.h"
+#include "core/plan/edit_plans.h"
+
+namespace midscope {
+namespace {
+
+// The values of an argument that takes one or several.
+template <typename T>
+std::vector<T> Numbers(const TextArgument& argument, const TermArgument& described) {
+  std::vector<T> numbers;
+  for (const TextAtom& atom : argument.values) numbers.push_back(Number<T>(atom, described));
+  return numbers;
+}
+
+// One term scales several channels; they share its layers and rows.
+std::vector<ChannelScaling> ReadAll(const TextTerm& term, const TermForm<ChannelScaling>& form) {
+  const ChannelScaling shared = ReadArguments(term, form);
+  RequireArguments(term, {"channel", "factor"}, "channel(100, factor=-1)");
+  const TextArgument& channel = *Find(term, "channel");
+  const TextArgument& factor = *Find(term, "factor");
+  const auto channels = Numbers<int64_t>(channel, form.arguments[0].described);
+  const auto factors = Numbers<double>(factor, form.arguments[1].described);
+  if (factor.list && factors.size() != channels.size()) {
+    throw ErrorAt(factor.column,
+                  std::to_string(factors.size()) + " factors for " +
+                      std::to_string(channels.size()) + " channels",
+                  "Give one factor, or one for each channel");
+  }
+  std::vector<ChannelScaling> scalings;
+  for (size_t i = 0; i < channels.size(); ++i) {
+    scalings.push_back(shared);
+    scalings.back().channel = channels[i];
+    scalings.back().factor = factors[factor.list ? i : 0];
+  }
+  return scalings;
+}
+
+bool Overlap(const LayerSet& a, const LayerSet& b) {
+  if (a.all || b.all) return true;
+  return std::any_of(a.ranges.begin(), a.ranges.end(), [&b](const LayerSet::Range& x) {
+    return std::any_of(b.ranges.begin(), b.ranges.end(), [&x](const LayerSet::Range& y) {
+      return x.first <= y.last && y.first <= x.last;
+    });
+  });
+}
+
+void CheckNew(const TextTerm& term, const std::vector<ChannelScaling>& before,
+              const ChannelScaling& scaling) {
+  for (const ChannelScaling& other : before) {
+    if (other.channel == scaling.channel && Overlap(other.layers, scaling.layers)) {
+      throw ErrorAt(
+          term.column,
+          "channel " + std::to_string(scaling.channel) + " is scaled twice in the same layer",
+          "Give each channel one factor a layer");
+    }
+  }
+}
+
+void AddToLayer(const ChannelScaling& scaling, const RowRange& rows, int64_t layer,
+                const std::string& term, AttentionPlan& plan) {
+  auto& override = plan.row_override;
+  if (!override) {
+    override = RowOverride{rows.first, rows.last, {}};
+  } else if (override->first_row != rows.first || override->last_row != rows.last) {
+    throw UsageError(term,
+                     "layer " + std::to_string(layer) + " has another channel term with other rows",
+                     "Give channel terms that share a layer the same rows=");
+  }
+  for (const auto& other : override->channels) {
+    if (other.channel == scaling.channel) {
+      throw UsageError(term, "layer " + std::to_string(layer) + " scales this channel twice",
+                       "Give one factor for a channel and layer");
+    }
+  }
+  override->channels.push_back({scaling.channel, scaling.factor, scaling.change_value});
+}
+
+void Apply(const ChannelScaling& scaling, const EditPlans& plans) {
+  const std::string term = plans.term + "(" + std::to_string(scaling.channel) + ")";
+  if (scaling.channel < 0 || scaling.channel >= plans.config.hidden) {
+    throw UsageError(term, "the model has no such channel",
+                     "It has channels 0-" + std::to_string(plans.config.hidden - 1));
+  }
+  CheckLayers(scaling.layers, plans.config, term);
+  const RowRange rows = RowsOf({scaling.rows, scaling.last_rows}, plans.prompt_tokens);
+  ForLayers(scaling.layers, plans, [&](AttentionPlan& plan, int64_t layer) {
+    AddToLayer(scaling, rows, layer, term, plan);
+  });
+}
+
+BoundArgument<ChannelScaling> ChannelRowsArgument() {
+  return {DescribedRows("Rows whose queries see scaled input.", "answer"),
+          [](auto& value, const auto& argument, const auto& described) {
+            const RowChoice choice = ReadRows(argument, described);
+            value.rows = choice.rows;
+            value.last_rows = choice.last_rows;
+          },
+          [](const auto& value, const auto& described) {
+            return RowsText({value.rows, value.last_rows}, described);
+          }};
+}
+
+// Left out of texts by default: those of settings from before there was a choice stay the same.
+BoundArgument<ChannelScaling> ChangeValueArgument() {
+  auto argument = ChoiceArgument<&ChannelScaling::change_value>(
+      "change_value",
+      "yes: the values that those rows see come from scaled input too (the public code can do so "
+      "and never does). no: they stay clean.",
+      {"no", "yes"}, "no");
+  argument.print = [](const ChannelScaling& value, const TermArgument& described) {
+    return value.change_value ? described.choices.at(1) : std::string();
+  };
+  return argument;
+}
+
+std::vector<BoundArgument<ChannelScaling>> Arguments() {
+  using Argument = BoundArgument<ChannelScaling>;
+  return {Argument{{"channel",
+                    "Hidden channel, or several in brackets; zero-based.",
+                    "",
+                    {},
+                    0,
+                    kEveryLayerAfter,
+                    ""},
+                   [](auto&, const auto& argument, const auto& described) {
+                     Numbers<int64_t>(argument, described);  // ReadAll takes the values
+                   },
+                   [](const auto& value, const auto&) { return std::to_string(value.channel); }},
+          Argument{{"factor",
+                    "What the channel is multiplied by; one, or one a channel in brackets.",
+                    "",
+                    {},
+                    -1000,
+                    1000,
+                    ""},
+                   [](auto&, const auto& argument, const auto& described) {
+                     Numbers<double>(argument, described);
+                   },
+                   [](const auto& value, const auto&) { return NumberText(value.factor); }},
+          LayersArgument<ChannelScaling>(), ChannelRowsArgument(), ChangeValueArgument()};
+}
+
+}  // namespace
+
+EditType ChannelEdit() {
+  return MakeEdit<ChannelScaling>(
+      {.name = "channel",
+       .summary =
+           "Scales hidden channels in what queries and keys are made from; values stay clean "
+           "unless change_value=yes.",
+       .source =
+           "Yu et al. 2024, arXiv 2406.02536. rows=last is the paper read strictly; its public "
+           "code also scales for every answer token (rows=answer).",
+       .arguments = Arguments(),
+       .bare_arguments = 1,
+       .examples = {"channel(100, factor=-1, layers=8-25)",
+                    "ms-poe(min=1.2, max=1.8) + channel([100,215], factor=[-1,0], "
+                    "layers=[2-8,12])"},
+       .small_example = "channel(0, factor=-1)"},
+      Apply, {.list = &Intervention::channels, .read_all = ReadAll, .check = CheckNew});
+}
+
+}  // namespace midscope

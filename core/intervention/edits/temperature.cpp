@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The logits of heads, divided.
+#include "core/intervention/edits/edits.h"
+#include "core/plan/edit_plans.h"
+
+namespace midscope {
+namespace {
+
+void Apply(const Temperature& edit, const EditPlans& plans) {
+  const RowRange rows = RowsOf(edit.rows, plans.prompt_tokens);
+  ForHeads(edit.heads, plans, [&](AttentionPlan& plan, int64_t layer, int64_t head) {
+    AddHeadEntry(plans, layer, HeadTemperature{rows, head, edit.temperature},
+                 plan.edits.temperatures);
+  });
+}
+
+}  // namespace
+
+EditType TemperatureEdit() {
+  return MakeEdit<Temperature>(
+      {.name = "temperature",
+       .summary = "Divides the attention logits of heads (soft cap and ALiBi included) before the "
+                  "softmax; Ms-PoE's scores are taken without it.",
+       .arguments = {HeadsArgument<Temperature>(),
+                     NumberArgument<&Temperature::temperature>(
+                         "temperature", "Above 1 flattens, below 1 sharpens.", {0.001, 1000}, ""),
+                     RowsArgument<Temperature>("Rows whose logits are divided.", "all")},
+       .bare_arguments = 2,
+       .required = {"head", "temperature"},
+       .correct_example = "temperature(L12H3, 1.5)",
+       .examples = {"temperature(L12H3, 1.5)"},
+       .small_example = "temperature(L0H0, 1.5)"},
+      Apply, {.list = &Intervention::temperatures});
+}
+
+}  // namespace midscope

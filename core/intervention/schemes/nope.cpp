@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// No rotation at all in some layers.
+#include "core/intervention/schemes/schemes.h"
+#include "core/plan/plan_checks.h"
+#include "core/plan/scheme_plans.h"
+
+namespace midscope {
+namespace {
+
+struct NoRotation {
+  LayerSet layers;
+  bool operator==(const NoRotation&) const = default;
+};
+
+void Apply(const NoRotation& scheme, const SchemePlans& plans) {
+  CheckLayers(scheme.layers, plans.config, plans.term);
+  bool any = false;
+  for (size_t layer = 0; layer < plans.plans.size(); ++layer) {
+    if (!scheme.layers.Contains(static_cast<int64_t>(layer))) continue;
+    AttentionPlan& plan = plans.plans[layer];
+    any = any || !plan.inverse_frequency.empty();
+    plan.inverse_frequency.clear();
+    plan.magnitude = 1;
+  }
+  if (!any) RefuseUnrotated(plans, scheme.layers);
+}
+
+double Stretch(const NoRotation&, const ModelConfig&) { return 1; }
+
+}  // namespace
+
+SchemeType NopeScheme() {
+  return MakeScheme<NoRotation>(
+      {.name = "nope",
+       .summary =
+           "No rotation in these layers: keys there are told apart by what they are and by the "
+           "causal mask alone.",
+       .source =
+           "Kazemnejad et al. 2023, arXiv 2305.19466, train without positions; a model that was "
+           "trained with them loses much where they are taken away.",
+       .arguments = {LayersArgument<NoRotation>("Layers without rotation: all, 8-25 or [2-8,12].",
+                                                "")},
+       .required = {"layers"},
+       .correct_example = "nope(layers=0-3)",
+       .examples = {"nope(layers=0-3)"},
+       .small_example = "nope(layers=0)"},
+      Apply, Stretch);
+}
+
+}  // namespace midscope

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// A position ratio for every head, from a file.
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/intervention/head_ratio_file.h"
+#include "core/intervention/schemes/schemes.h"
+#include "core/plan/scheme_plans.h"
+
+namespace midscope {
+namespace {
+
+// Reads the file, shuffles it by the seed and compares the digest.
+HeadRatioTable Read(const TextTerm& term, const TermForm<HeadRatioTable>& form) {
+  const TextAtom& file = OnlyValue(*Find(term, "file"));
+  HeadRatioTable table;
+  try {
+    table = ReadHeadRatios(file.text);
+  } catch (const Error& error) {
+    throw ErrorAt(file.column, error.what());
+  }
+  const auto arguments = ReadArguments(term, form);
+  if (arguments.shuffle) table = ShuffledRatios(std::move(table), *arguments.shuffle);
+  const TextArgument* digest = Find(term, "digest");
+  if (digest && OnlyValue(*digest).text != RatioDigest(table)) {
+    throw ErrorAt(
+        digest->column,
+        "the ratios in " + file.text + " are others now: their digest is " + RatioDigest(table),
+        "Bring the file back, or leave digest out to take it as it is");
+  }
+  return table;
+}
+
+void CheckShape(const HeadRatioTable& scheme, const ModelConfig& config, const std::string& name) {
+  const auto count = static_cast<int64_t>(scheme.ratios.size());
+  if (scheme.heads == config.heads && count == config.layers * config.heads) return;
+  const int64_t layers = scheme.heads > 0 ? count / scheme.heads : 0;
+  throw UsageError(name, "it has ratios for " + std::to_string(layers) + " layers of " +
+                             std::to_string(scheme.heads) + " heads; the model has " +
+                             std::to_string(config.layers) + " of " + std::to_string(config.heads));
+}
+
+void Apply(const HeadRatioTable& scheme, const SchemePlans& plans) {
+  const std::string name = plans.term + "(" + scheme.file + ")";
+  CheckShape(scheme, plans.config, name);
+  for (size_t layer = 0; layer < plans.plans.size(); ++layer) {
+    const auto first = scheme.ratios.begin() + static_cast<std::ptrdiff_t>(layer) * scheme.heads;
+    AttentionPlan& plan = plans.plans[layer];
+    const bool ones = std::all_of(first, first + scheme.heads, [](double r) { return r == 1; });
+    if (plan.inverse_frequency.empty() && !ones) {
+      throw UsageError(name, "layer " + std::to_string(layer) + " has no positions to divide",
+                       "Give its heads the ratio 1");
+    }
+    plan.q_ratio.assign(first, first + scheme.heads);
+    plan.k_ratio = plan.q_ratio;
+  }
+}
+
+double Stretch(const HeadRatioTable& scheme, const ModelConfig&) {
+  return scheme.ratios.empty() ? 1 : *std::min_element(scheme.ratios.begin(), scheme.ratios.end());
+}
+
+// A ratio for every head of the model, as a file would have it.
+PositionScheme Sample(const ModelConfig& config) {
+  HeadRatioTable table;
+  table.heads = config.heads;
+  table.ratios.assign(static_cast<size_t>(config.layers * config.heads), 1.5);
+  return table;
+}
+
+std::vector<BoundArgument<HeadRatioTable>> Arguments() {
+  using Argument = BoundArgument<HeadRatioTable>;
+  // Read() reads the file, and compares the digest once it knows the seed.
+  const auto later = [](HeadRatioTable&, const TextArgument&, const TermArgument&) {};
+  return {
+      Argument{{"file",
+                "JSON, [[head 0, head 1, ...] of layer 0, ...] or what midscope export writes; or "
+                "CSV with rows layer,head,ratio. In quotation marks where the name has other "
+                "characters than letters, digits, - _ . : /",
+                "",
+                {},
+                0,
+                0,
+                ""},
+               later,
+               [](const auto& value, const auto&) {
+                 return IsWord(value.file) ? value.file : '"' + value.file + '"';
+               }},
+      Argument{{"digest",
+                "Of the numbers in the file, as printed forms state it: a file that has changed "
+                "since is refused. Leave it out to take the file as it is.",
+                "",
+                {},
+                0,
+                0,
+                ""},
+               later,
+               [](const auto& value, const auto&) { return RatioDigest(value); }},
+      Argument{{"shuffle",
+                "A seed: each layer's ratios go to its heads in a random order, as a control of "
+                "the order in the file. The digest is then that of the order drawn. Without it the "
+                "file's.",
+                "",
+                {},
+                0,
+                9007199254740992.0,
+                ""},
+               [](auto& value, const auto& argument, const auto& described) {
+                 value.shuffle = Number<uint64_t>(OnlyValue(argument), described);
+               },
+               [](const auto& value, const auto&) {
+                 return value.shuffle ? std::to_string(*value.shuffle) : std::string();
+               }}};
+}
+
+}  // namespace
+
+SchemeType RatiosScheme() {
+  return MakeScheme<HeadRatioTable>(
+      {.name = "ratios",
+       .summary =
+           "A position ratio for every head from a file: what Ms-PoE chooses by score, set by "
+           "hand. Keys are rotated once per query head. midscope export turns the position_ratio "
+           "of a probe's file into such a file.",
+       .arguments = Arguments(),
+       .bare_arguments = 1,
+       .required = {"file"},
+       .correct_example = "ratios(ratios.json)",
+       .examples = {"ratios(ratios.csv)"},
+       .read = Read},
+      Apply, Stretch, {.kind = SchemeKind::kDividesPositions, .sample = Sample});
+}
+
+}  // namespace midscope

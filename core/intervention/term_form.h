@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+// The description of a term that is read into a value of type T and printed from it: each argument
+// is described together with the member of T that holds it. Internal to core.
+//
+// clang-format off
+//   NumberArgument<&Ntk::factor>       a number (whole where the member is)
+//   NumberOrWordArgument<&Yarn::context>   a number, or the word choices[0], which stands for 0
+//   ChoiceArgument<&Yarn::form>        one of the choices: an enum, or a bool (no, yes)
+//   LayersArgument<Crop>               the member `layers`: all, 8-25, [2-8,12]
+//   RowsArgument<Move>                 the member `rows`: answer, last, last:16, all
+//   SpanArgument<Crop>                 the member `span`: a passage's name, 400:600
+//   HeadsArgument<Ablation>            the member `heads`: L12H3, [L12H3,L14G0]
+// clang-format on
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/base/number_text.h"
+#include "core/intervention/intervention_grammar.h"
+#include "core/intervention/intervention_values.h"
+
+namespace midscope {
+
+template <typename T>
+struct BoundArgument {
+  TermArgument described;
+  // Throws Error (usage) with the value's column.
+  void (*read)(T& value, const TextArgument& argument, const TermArgument& described);
+  // An empty text leaves the argument out.
+  std::string (*print)(const T& value, const TermArgument& described);
+};
+
+template <typename T>
+struct TermForm {
+  std::string name;
+  std::string summary;
+  std::string source = {};
+  std::vector<BoundArgument<T>> arguments = {};
+  size_t bare_arguments = 0;
+  std::vector<std::string> required = {};  // arguments that it cannot do without
+  std::string correct_example = {};        // a term that has them, for the error
+  std::vector<std::string> examples = {};
+  std::string small_example = {};  // "": the first of the examples
+  // Reads the term where more is to be checked than its arguments one by one; null: ReadArguments.
+  // Throws Error (usage).
+  T (*read)(const TextTerm& term, const TermForm& form) = nullptr;
+};
+
+template <typename T>
+Term Describe(const TermForm<T>& form) {
+  Term term{form.name,           form.summary,  form.source,       {},
+            form.bare_arguments, form.examples, form.small_example};
+  if (term.small_example.empty() && !term.examples.empty())
+    term.small_example = term.examples.front();
+  for (const auto& argument : form.arguments) term.arguments.push_back(argument.described);
+  return term;
+}
+
+// Arguments that are not given keep their default.
+template <typename T>
+T ReadArguments(const TextTerm& term, const TermForm<T>& form) {
+  T value;
+  for (const TextArgument& argument : term.arguments) {
+    for (const BoundArgument<T>& bound : form.arguments) {
+      if (bound.described.name == argument.name) bound.read(value, argument, bound.described);
+    }
+  }
+  return value;
+}
+
+template <typename T>
+T ReadTerm(const TextTerm& term, const TermForm<T>& form) {
+  RequireArguments(term, form.required, form.correct_example);
+  return form.read ? form.read(term, form) : ReadArguments(term, form);
+}
+
+template <typename T>
+std::string PrintTerm(const T& value, const TermForm<T>& form) {
+  if (form.arguments.empty()) return form.name;
+  std::string arguments;
+  for (size_t i = 0; i < form.arguments.size(); ++i) {
+    const TermArgument& described = form.arguments[i].described;
+    const std::string text = form.arguments[i].print(value, described);
+    if (text.empty()) continue;
+    if (!arguments.empty()) arguments += ", ";
+    arguments += i < form.bare_arguments ? text : described.name + "=" + text;
+  }
+  return form.name + "(" + arguments + ")";
+}
+
+namespace term_form {
+
+template <typename M>
+struct MemberTypes;
+template <typename T, typename V>
+struct MemberTypes<V T::*> {
+  using Class = T;
+  using Value = V;
+};
+template <auto kMember>
+using ClassOf = typename MemberTypes<decltype(kMember)>::Class;
+template <auto kMember>
+using ValueOf = typename MemberTypes<decltype(kMember)>::Value;
+
+}  // namespace term_form
+
+template <auto kMember>
+std::string MemberText(const term_form::ClassOf<kMember>& value) {
+  if constexpr (std::is_integral_v<term_form::ValueOf<kMember>>) {
+    return std::to_string(value.*kMember);
+  } else {
+    return NumberText(value.*kMember);
+  }
+}
+
+// Smallest and largest value that is accepted.
+struct Limits {
+  double minimum = 0;
+  double maximum = 0;
+};
+
+template <auto kMember>
+BoundArgument<term_form::ClassOf<kMember>> NumberArgument(std::string name, std::string help,
+                                                          Limits limits, std::string by_default,
+                                                          std::string unit = "") {
+  return {{std::move(name),
+           std::move(help),
+           std::move(unit),
+           {},
+           limits.minimum,
+           limits.maximum,
+           std::move(by_default)},
+          [](auto& value, const auto& argument, const auto& described) {
+            value.*kMember = Number<term_form::ValueOf<kMember>>(OnlyValue(argument), described);
+          },
+          [](const auto& value, const auto&) { return MemberText<kMember>(value); }};
+}
+
+// `choices`: the word, and the letter that stands for a number in help.
+template <auto kMember>
+BoundArgument<term_form::ClassOf<kMember>> NumberOrWordArgument(std::string name, std::string help,
+                                                                std::vector<std::string> choices,
+                                                                Limits limits,
+                                                                std::string unit = "") {
+  const std::string word = choices.front();
+  return {{std::move(name), std::move(help), std::move(unit), std::move(choices), limits.minimum,
+           limits.maximum, word},
+          [](auto& value, const auto& argument, const auto& described) {
+            const TextAtom& atom = OnlyValue(argument);
+            term_form::ValueOf<kMember> number{};
+            if (ReadWhole(atom.text, number)) {
+              value.*kMember = Number<term_form::ValueOf<kMember>>(atom, described);
+            } else if (Choice(atom, described) > 0) {
+              throw ErrorAt(atom.column, atom.text + " must be a number");
+            } else {
+              value.*kMember = 0;
+            }
+          },
+          [](const auto& value, const auto& described) {
+            return value.*kMember == 0 ? described.choices.front() : MemberText<kMember>(value);
+          }};
+}
+
+template <auto kMember>
+BoundArgument<term_form::ClassOf<kMember>> ChoiceArgument(std::string name, std::string help,
+                                                          std::vector<std::string> choices,
+                                                          std::string by_default) {
+  return {{std::move(name), std::move(help), "", std::move(choices), 0, 0, std::move(by_default)},
+          [](auto& value, const auto& argument, const auto& described) {
+            value.*kMember =
+                static_cast<term_form::ValueOf<kMember>>(Choice(OnlyValue(argument), described));
+          },
+          [](const auto& value, const auto& described) {
+            return described.choices.at(static_cast<size_t>(value.*kMember));
+          }};
+}
+
+// What help says of layers that are changed.
+inline constexpr const char* kLayersHelp = "Layers that are changed: all, 8-25 or [2-8,12].";
+
+template <typename T>
+BoundArgument<T> LayersArgument(std::string help = kLayersHelp, std::string by_default = "all") {
+  return {{"layers", std::move(help), "", {}, 0, 0, std::move(by_default)},
+          [](T& value, const auto& argument, const auto&) { value.layers = ReadLayers(argument); },
+          [](const T& value, const auto&) { return value.layers.Text(); }};
+}
+
+// `help`: which rows; what the words mean is added.
+TermArgument DescribedRows(const std::string& help, const std::string& by_default);
+
+template <typename T>
+BoundArgument<T> RowsArgument(const std::string& help, const std::string& by_default) {
+  return {DescribedRows(help, by_default),
+          [](T& value, const auto& argument, const auto& described) {
+            value.rows = ReadRows(argument, described);
+          },
+          [](const T& value, const auto& described) { return RowsText(value.rows, described); }};
+}
+
+TermArgument DescribedSpan();
+
+template <typename T>
+BoundArgument<T> SpanArgument() {
+  return {DescribedSpan(),
+          [](T& value, const auto& argument, const auto&) { value.span = ReadPassage(argument); },
+          [](const T& value, const auto&) { return PassageText(value.span); }};
+}
+
+TermArgument DescribedHeads();
+
+template <typename T>
+BoundArgument<T> HeadsArgument() {
+  return {DescribedHeads(),
+          [](T& value, const auto& argument, const auto&) { value.heads = ReadHeads(argument); },
+          [](const T& value, const auto&) { return HeadsText(value.heads); }};
+}
+
+}  // namespace midscope

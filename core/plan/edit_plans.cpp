@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "core/plan/edit_plans.h"
+
+#include "core/base/error.h"
+#include "core/intervention/edit_type.h"
+
+namespace midscope {
+namespace {
+
+// Self-Extend refuses the term `move` itself; this holds for every edit.
+void CheckNearFar(const std::string& term, const std::vector<AttentionPlan>& plans) {
+  for (const AttentionPlan& plan : plans) {
+    if (!plan.near_far || plan.edits.moved.empty()) continue;
+    throw UsageError(term, "it moves tokens, which does not go together with self-extend",
+                     "Leave one of the two out");
+  }
+}
+
+}  // namespace
+
+void ApplyEdits(const Intervention& intervention, const ModelConfig& config, int64_t prompt_tokens,
+                std::vector<AttentionPlan>& plans) {
+  for (const EditType& type : EditTypes()) {
+    type.apply(intervention, {intervention, type.term.name, config, prompt_tokens, plans});
+    CheckNearFar(type.term.name, plans);
+  }
+}
+
+void ForLayers(const LayerSet& layers, const EditPlans& plans,
+               const std::function<void(AttentionPlan& plan, int64_t layer)>& change) {
+  CheckLayers(layers, plans.config, plans.term);
+  for (int64_t layer = 0; layer < plans.config.layers; ++layer) {
+    if (layers.Contains(layer)) change(plans.plans[static_cast<size_t>(layer)], layer);
+  }
+}
+
+void CheckPassage(const Passage& span, const LayerSet& layers, const EditPlans& plans) {
+  CheckLayers(layers, plans.config, plans.term);
+  if (!span.name.empty()) {
+    throw UsageError(plans.term, "this run knows no passage 'span=" + span.name + "'",
+                     "Give its tokens, such as span=400:600");
+  }
+  if (span.begin < 0 || span.begin >= span.end || span.end > plans.prompt_tokens) {
+    throw UsageError(
+        plans.term,
+        "the prompt has no tokens " + std::to_string(span.begin) + ":" + std::to_string(span.end),
+        "It has tokens 0:" + std::to_string(plans.prompt_tokens));
+  }
+}
+
+void ForHeads(const std::vector<HeadName>& names, const EditPlans& plans,
+              const std::function<void(AttentionPlan& plan, int64_t layer, int64_t head)>& change) {
+  const ModelConfig& config = plans.config;
+  for (const HeadName& name : names) {
+    const int64_t count = name.group ? config.key_value_heads : config.heads;
+    if (name.layer >= config.layers || name.head >= count) {
+      throw UsageError(plans.term, "the model has no " + name.Text(),
+                       "It has layers 0-" + std::to_string(config.layers - 1) + " with heads H0-H" +
+                           std::to_string(config.heads - 1) + " and key heads G0-G" +
+                           std::to_string(config.key_value_heads - 1));
+    }
+    const int64_t members = name.group ? config.heads_per_key_value_head() : 1;
+    for (int64_t i = 0; i < members; ++i)
+      change(plans.plans[static_cast<size_t>(name.layer)], name.layer, name.head * members + i);
+  }
+}
+
+void RefuseHeadTwice(const EditPlans& plans, int64_t layer, int64_t head) {
+  throw UsageError(plans.term, HeadName{layer, head}.Text() + " is changed twice",
+                   "Name each head once");
+}
+
+}  // namespace midscope
