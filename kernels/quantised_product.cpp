@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/dequantise_blocks.h"
 #include "kernels/scratch.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -155,7 +154,8 @@ void FillGroup(const Work& work, int64_t output, int64_t first, int64_t count, u
     int64_t filled = 0;
     if (output + o < work.weight.rows) {
       const std::byte* row = work.weight.Row(output + o);
-      NarrowRow(work.format, row + first / work.format.elements * work.format.bytes, count, to);
+      DequantiseToBFloat16(work.format.type, row + first / work.format.elements * work.format.bytes,
+                           count, to);
       filled = count;
     }
     std::fill(to + filled, to + (count + 1) / 2 * 2, BFloat16{});
