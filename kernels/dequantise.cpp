@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/check.h"
 #include "kernels/row_work.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -90,12 +91,26 @@ std::optional<BlockFormat> FindBlockFormat(uint32_t type) {
   return std::nullopt;
 }
 
+namespace {
+
+// In a release build an unknown type leaves `out` as it is.
+void CheckBlocks(BlockType type, int64_t elements) {
+  [[maybe_unused]] const auto format = FindBlockFormat(static_cast<uint32_t>(type));
+  MIDSCOPE_KERNEL_CHECK(format.has_value());
+  MIDSCOPE_KERNEL_CHECK_GE(elements, 0);
+  MIDSCOPE_KERNEL_CHECK_EQ(elements % format->elements, 0);
+}
+
+}  // namespace
+
 void Dequantise(BlockType type, const void* blocks, int64_t elements, float* out) {
+  CheckBlocks(type, elements);
   HWY_DYNAMIC_DISPATCH(StoreFloat32)
   (type, static_cast<const uint8_t*>(blocks), elements, out);
 }
 
 void DequantiseToBFloat16(BlockType type, const void* blocks, int64_t elements, BFloat16* out) {
+  CheckBlocks(type, elements);
   if (type == BlockType::kBF16) {
     std::memcpy(out, blocks, static_cast<size_t>(elements) * sizeof(BFloat16));
     return;
@@ -105,6 +120,7 @@ void DequantiseToBFloat16(BlockType type, const void* blocks, int64_t elements, 
 }
 
 void DequantiseRows(const BlockMatrix& matrix, Dtype dtype, void* out, const Executor& executor) {
+  CheckBlocks(matrix.type, matrix.columns);
   if (matrix.columns <= 0) return;
   executor.For(matrix.rows, RowGrain(matrix.columns), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {

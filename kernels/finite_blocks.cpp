@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "kernels/check.h"
 #include "kernels/dequantise.h"
 
 namespace midscope::kernels {
@@ -58,7 +59,9 @@ bool RowIsFinite(const std::byte* row, const BlockFormat& format, int64_t column
 
 bool AllFinite(const BlockMatrix& matrix, const Executor& executor) {
   const auto format = FindBlockFormat(static_cast<uint32_t>(matrix.type));
+  MIDSCOPE_KERNEL_CHECK(format.has_value());
   if (!format) return false;
+  MIDSCOPE_KERNEL_CHECK_EQ(matrix.columns % format->elements, 0);
   const int64_t bytes = std::max<int64_t>(1, matrix.columns / format->elements * format->bytes);
   std::atomic<bool> finite{true};
   executor.For(

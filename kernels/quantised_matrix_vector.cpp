@@ -4,10 +4,10 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <utility>
 
+#include "kernels/check.h"
 #include "kernels/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -226,8 +226,13 @@ void Widen(const void* x, Dtype dtype, int64_t rows, int64_t inputs, int64_t str
 void QuantisedMatrixVector(const BlockMatrix& weight, const void* x, int64_t rows, Dtype dtype,
                            void* y, Dtype y_dtype, const Executor& executor, int64_t y_stride) {
   const auto format = FindBlockFormat(static_cast<uint32_t>(weight.type));
-  assert(format && weight.columns % format->elements == 0);
+  MIDSCOPE_KERNEL_CHECK(format.has_value());
   if (!format) return;
+  MIDSCOPE_KERNEL_CHECK_EQ(weight.columns % format->elements, 0);
+  MIDSCOPE_KERNEL_CHECK_GE(rows, 1);
+  MIDSCOPE_KERNEL_CHECK_LE(rows, kMatrixVectorRows);
+  MIDSCOPE_KERNEL_CHECK(y_dtype == dtype || y_dtype == Dtype::kFloat32);
+  MIDSCOPE_KERNEL_CHECK(y_stride == 0 || y_stride >= weight.rows);
   // Parts of 32 elements are read whole.
   const int64_t stride = (weight.columns + 31) / 32 * 32;
   BorrowedScratch<InputTag> scratch;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/check.h"
 #include "kernels/scratch.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -216,7 +217,10 @@ bool HasQuantisedProduct() {
 bool QuantisedProduct(const BlockMatrix& weight, const BFloat16* x, int64_t rows, BFloat16* y,
                       int64_t y_stride, const Executor& executor, CancelFlag cancel) {
   const auto format = FindBlockFormat(static_cast<uint32_t>(weight.type));
+  MIDSCOPE_KERNEL_CHECK(format.has_value());
   if (!format || rows <= 0) return true;
+  MIDSCOPE_KERNEL_CHECK_EQ(weight.columns % format->elements, 0);
+  MIDSCOPE_KERNEL_CHECK_GE(y_stride, weight.rows);
   const int64_t steps = (weight.columns + 1) / 2;
   Work work{weight, *format, nullptr, steps, rows, y, y_stride};
   const int64_t panels = work.panel_count();
