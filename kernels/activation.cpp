@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The activations of normalise.h.
+#include "kernels/check.h"
 #include "kernels/normalise.h"
 #include "kernels/row_work.h"
 
@@ -127,6 +128,8 @@ HWY_EXPORT(PlainBFloat16);
 
 void GatedActivation(ActivationKind kind, const void* gate_up, int64_t rows, int64_t width,
                      Dtype dtype, void* out, const Executor& executor) {
+  MIDSCOPE_KERNEL_CHECK_GE(rows, 0);
+  MIDSCOPE_KERNEL_CHECK_GE(width, 1);
   executor.For(rows, RowGrain(width), [&](int64_t begin, int64_t end) {
     const int64_t from = begin * 2 * width, to = begin * width;
     if (dtype == Dtype::kFloat32) {
@@ -143,6 +146,7 @@ void GatedActivation(ActivationKind kind, const void* gate_up, int64_t rows, int
 
 void Activate(ActivationKind kind, const void* x, int64_t count, Dtype dtype, void* out,
               const Executor& executor) {
+  MIDSCOPE_KERNEL_CHECK_GE(count, 0);
   executor.For(count, kGrainElements, [&](int64_t begin, int64_t end) {
     if (dtype == Dtype::kFloat32) {
       HWY_DYNAMIC_DISPATCH(PlainFloat)

@@ -24,9 +24,6 @@ struct PackedTag {};
 struct ThreadTag {};
 struct WeightTag {};
 
-// Up to so many query rows it is cheaper to read keys and values as they are than to pack them.
-constexpr int64_t kFewRows = 4;
-
 void AttendFewRows(AttentionShape shape, const ConstHeads& q, const ConstHeads& k,
                    const ConstHeads& v, const HeadPositions& positions, const Heads& out,
                    const Executor& executor) {
@@ -242,7 +239,8 @@ bool AttentionOn(const AttentionEngine& engine, const AttentionShape& shape, con
 bool Attention(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
                const ConstHeads& v, const HeadPositions& positions, const Heads& out,
                const Executor& executor, CancelFlag cancel) {
-  if (shape.query_rows > 0 && shape.query_rows <= kFewRows) {
+  CheckAttention(shape, positions);
+  if (shape.query_rows > 0 && shape.query_rows <= kFewQueryRows) {
     if (Cancelled(cancel)) return false;
     AttendFewRows(shape, q, k, v, positions, out, executor);
     return true;

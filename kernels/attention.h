@@ -104,10 +104,4 @@ void AttentionWeights(const AttentionShape& shape, const ConstHeads& q, const Co
 void WeightedValues(const AttentionShape& shape, const float* weights, const ConstHeads& v,
                     const Heads& out, const Executor& executor);
 
-// The plain definition in double, for tests: all dtypes, any shape, O(query_rows * key_rows)
-// memory. `weights` may be null.
-void AttentionReference(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
-                        const ConstHeads& v, const HeadPositions& positions, const Heads& out,
-                        double* weights = nullptr);
-
 }  // namespace midscope::kernels

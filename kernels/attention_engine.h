@@ -15,6 +15,9 @@
 
 namespace midscope::kernels {
 
+// Up to so many query rows, keys and values are read where they are; more are worth packing them.
+inline constexpr int64_t kFewQueryRows = 4;
+
 inline constexpr int64_t kTile = 8;  // keys (first product) or value elements (second) in a tile
 inline constexpr int64_t kKeyBlock = 64;  // keys between two updates of the running softmax
 

@@ -276,6 +276,7 @@ void FinishRow(const AttentionShape& shape, const HeadPositions& positions, int6
 
 void AttentionWeights(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
                       const HeadPositions& positions, float* weights, const Executor& executor) {
+  CheckAttention(shape, positions);
   if (shape.query_rows <= 0) return;
   BorrowedScratch<QueryTag> query_scratch;
   const int64_t query_floats = shape.heads * shape.query_rows * shape.head_dim;
@@ -312,6 +313,7 @@ void AttentionWeights(const AttentionShape& shape, const ConstHeads& q, const Co
 
 void WeightedValues(const AttentionShape& shape, const float* weights, const ConstHeads& v,
                     const Heads& out, const Executor& executor) {
+  CheckHeads(shape);
   if (shape.query_rows <= 0) return;
   const int64_t group = shape.heads / shape.key_value_heads;
   const int64_t used_keys = shape.first_query + shape.query_rows;

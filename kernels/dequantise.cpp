@@ -1,120 +1,71 @@
 // SPDX-License-Identifier: MIT
-// Plain loops, compiled for each instruction set by Highway's dispatch and vectorised by the
-// compiler.
 #include "kernels/dequantise.h"
 
-#include <array>
-#include <cassert>
+#include <cstring>
+#include <utility>
 
-#include "kernels/dequantise_blocks.h"
+#include "kernels/check.h"
+#include "kernels/row_work.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/dequantise.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
+#include "kernels/block_formats-inl.h"
+#include "kernels/rows-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace midscope::kernels {
 namespace HWY_NAMESPACE {
+namespace blocks {
 
-constexpr int64_t kBlock = 32;
-constexpr int64_t kHalf = kBlock / 2;
-
-void FromHalf(const uint8_t* HWY_RESTRICT from, int64_t count, float* HWY_RESTRICT out) {
-  for (int64_t i = 0; i < count; ++i) out[i] = ReadHalf(from + 2 * i);
+template <class Format, int64_t kPart, class Out>
+HWY_INLINE void StorePart(const uint8_t* at, const typename Format::Header& header, int64_t group,
+                          Out* to) {
+  const Part part = Format::template Get<kPart>(at, header, group);
+#pragma GCC unroll 8
+  for (int64_t v = 0; v < kVectors; ++v) StoreFloats(D(), part.v[v], to + v * kLanes);
 }
 
-void FromBFloat16(const uint8_t* HWY_RESTRICT from, int64_t count, float* HWY_RESTRICT out) {
-  for (int64_t i = 0; i < count; ++i) {
-    uint16_t bits;
-    std::memcpy(&bits, from + 2 * i, sizeof(bits));
-    out[i] = std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+template <class Format, class Out, int64_t... kPart>
+HWY_INLINE void StoreUnit(const uint8_t* at, Out* to,
+                          std::integer_sequence<int64_t, kPart...> /*group*/) {
+  const typename Format::Header header = Format::Read(at);
+  for (int64_t group = 0; group < Format::kParts / Format::kGroup; ++group) {
+    (StorePart<Format, kPart>(at, header, group,
+                              to + (group * Format::kGroup + kPart) * kPartElements),
+     ...);
   }
 }
 
-// Low nibbles are the block's first half, high nibbles its second; `high` holds a fifth bit for
-// each element.
-template <bool kFiveBits>
-HWY_INLINE void Unpack(const uint8_t* HWY_RESTRICT nibbles, uint32_t high,
-                       int32_t* HWY_RESTRICT out) {
-  for (int64_t i = 0; i < kHalf; ++i) {
-    out[i] = nibbles[i] & 15;
-    out[i + kHalf] = nibbles[i] >> 4;
+template <class Format, class Out>
+void Store(const uint8_t* at, int64_t elements, Out* to) {
+  constexpr auto kParts = std::make_integer_sequence<int64_t, Format::kGroup>();
+  for (; elements >= kUnitElements<Format>; elements -= kUnitElements<Format>) {
+    StoreUnit<Format>(at, to, kParts);
+    at += kUnitBytes<Format>;
+    to += kUnitElements<Format>;
   }
-  if (!kFiveBits) return;
-  for (int64_t i = 0; i < kBlock; ++i) out[i] |= static_cast<int32_t>((high >> i) & 1u) << 4;
-}
-
-template <bool kFiveBits>
-void Centred(const uint8_t* HWY_RESTRICT at, int64_t blocks, float* HWY_RESTRICT out) {
-  constexpr int64_t kQuants = kFiveBits ? 6 : 2;
-  for (int64_t block = 0; block < blocks; ++block, at += kQuants + kHalf, out += kBlock) {
-    const float d = ReadHalf(at);
-    uint32_t high = 0;
-    if (kFiveBits) std::memcpy(&high, at + 2, sizeof(high));
-    alignas(64) int32_t quants[kBlock];
-    Unpack<kFiveBits>(at + kQuants, high, quants);
-    for (int64_t i = 0; i < kBlock; ++i) {
-      out[i] = d * static_cast<float>(quants[i] - (kFiveBits ? 16 : 8));
-    }
+  if constexpr (Format::kElements == 1) {
+    uint8_t padded[kUnitBytes<Format>] = {};
+    Out values[kUnitElements<Format>];
+    std::memcpy(padded, at, static_cast<size_t>(elements * Format::kBytes));
+    StoreUnit<Format>(padded, values, kParts);
+    std::memcpy(to, values, static_cast<size_t>(elements) * sizeof(Out));
   }
 }
 
-template <bool kFiveBits>
-void WithMinimum(const uint8_t* HWY_RESTRICT at, int64_t blocks, float* HWY_RESTRICT out) {
-  constexpr int64_t kQuants = kFiveBits ? 8 : 4;
-  for (int64_t block = 0; block < blocks; ++block, at += kQuants + kHalf, out += kBlock) {
-    const float d = ReadHalf(at);
-    const float m = ReadHalf(at + 2);
-    uint32_t high = 0;
-    if (kFiveBits) std::memcpy(&high, at + 4, sizeof(high));
-    alignas(64) int32_t quants[kBlock];
-    Unpack<kFiveBits>(at + kQuants, high, quants);
-    for (int64_t i = 0; i < kBlock; ++i) out[i] = d * static_cast<float>(quants[i]) + m;
-  }
+}  // namespace blocks
+
+void StoreFloat32(BlockType type, const uint8_t* from, int64_t elements, float* out) {
+  blocks::VisitFormat(
+      type, [=](auto format) HWY_ATTR { blocks::Store<decltype(format)>(from, elements, out); });
 }
 
-void Bytes(const uint8_t* HWY_RESTRICT at, int64_t blocks, float* HWY_RESTRICT out) {
-  for (int64_t block = 0; block < blocks; ++block, at += 2 + kBlock, out += kBlock) {
-    const float d = ReadHalf(at);
-    for (int64_t i = 0; i < kBlock; ++i) {
-      out[i] = static_cast<float>(static_cast<int8_t>(at[2 + i])) * d;
-    }
-  }
-}
-
-// d, nibbles that stand for unevenly spaced values.
-void NonLinear(const uint8_t* HWY_RESTRICT at, int64_t blocks, float* HWY_RESTRICT out) {
-  for (int64_t block = 0; block < blocks; ++block, at += 2 + kHalf, out += kBlock) {
-    const float d = ReadHalf(at);
-    for (int64_t i = 0; i < kHalf; ++i) {
-      out[i] = d * static_cast<float>(kNonLinearValues[at[2 + i] & 15]);
-      out[i + kHalf] = d * static_cast<float>(kNonLinearValues[at[2 + i] >> 4]);
-    }
-  }
-}
-
-void DequantiseSmall(BlockType type, const uint8_t* from, int64_t count, float* out) {
-  switch (type) {
-    case BlockType::kF16:
-      return FromHalf(from, count, out);
-    case BlockType::kBF16:
-      return FromBFloat16(from, count, out);
-    case BlockType::kQ4_0:
-      return Centred<false>(from, count, out);
-    case BlockType::kQ4_1:
-      return WithMinimum<false>(from, count, out);
-    case BlockType::kQ5_0:
-      return Centred<true>(from, count, out);
-    case BlockType::kQ5_1:
-      return WithMinimum<true>(from, count, out);
-    case BlockType::kQ8_0:
-      return Bytes(from, count, out);
-    case BlockType::kIQ4_NL:
-      return NonLinear(from, count, out);
-    default:
-      return;
-  }
+void StoreBFloat16(BlockType type, const uint8_t* from, int64_t elements, BFloat16* out) {
+  blocks::VisitFormat(
+      type, [=](auto format) HWY_ATTR { blocks::Store<decltype(format)>(from, elements, out); });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -123,50 +74,65 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace midscope::kernels {
-HWY_EXPORT(DequantiseSmall);
+HWY_EXPORT(StoreFloat32);
+HWY_EXPORT(StoreBFloat16);
 
-namespace {
-
-constexpr std::array<BlockFormat, 15> kFormats = {{
-    {BlockType::kF32, "F32", 1, 4},
-    {BlockType::kF16, "F16", 1, 2},
-    {BlockType::kQ4_0, "Q4_0", 32, 18},
-    {BlockType::kQ4_1, "Q4_1", 32, 20},
-    {BlockType::kQ5_0, "Q5_0", 32, 22},
-    {BlockType::kQ5_1, "Q5_1", 32, 24},
-    {BlockType::kQ8_0, "Q8_0", 32, 34},
-    {BlockType::kQ2_K, "Q2_K", 256, 84},
-    {BlockType::kQ3_K, "Q3_K", 256, 110},
-    {BlockType::kQ4_K, "Q4_K", 256, 144},
-    {BlockType::kQ5_K, "Q5_K", 256, 176},
-    {BlockType::kQ6_K, "Q6_K", 256, 210},
-    {BlockType::kIQ4_NL, "IQ4_NL", 32, 18},
-    {BlockType::kIQ4_XS, "IQ4_XS", 256, 136},
-    {BlockType::kBF16, "BF16", 1, 2},
-}};
-
-}  // namespace
+std::span<const BlockFormat> BlockFormats() {
+  namespace blocks = HWY_NAMESPACE::blocks;
+  static constexpr auto kFormats = blocks::DescribeFormats(
+      blocks::NumberFormats(), blocks::SmallFormats(), blocks::SuperFormats());
+  return kFormats;
+}
 
 std::optional<BlockFormat> FindBlockFormat(uint32_t type) {
-  for (const BlockFormat& format : kFormats) {
+  for (const BlockFormat& format : BlockFormats()) {
     if (static_cast<uint32_t>(format.type) == type) return format;
   }
   return std::nullopt;
 }
 
+namespace {
+
+// In a release build an unknown type leaves `out` as it is.
+void CheckBlocks(BlockType type, int64_t elements) {
+  [[maybe_unused]] const auto format = FindBlockFormat(static_cast<uint32_t>(type));
+  MIDSCOPE_KERNEL_CHECK(format.has_value());
+  MIDSCOPE_KERNEL_CHECK_GE(elements, 0);
+  MIDSCOPE_KERNEL_CHECK_EQ(elements % format->elements, 0);
+}
+
+}  // namespace
+
 void Dequantise(BlockType type, const void* blocks, int64_t elements, float* out) {
-  const auto format = FindBlockFormat(static_cast<uint32_t>(type));
-  assert(format && elements % format->elements == 0);
-  if (!format || elements <= 0) return;
-  const auto* from = static_cast<const uint8_t*>(blocks);
-  const int64_t count = elements / format->elements;
-  if (type == BlockType::kF32) {
-    std::memcpy(out, from, static_cast<size_t>(elements) * sizeof(float));
-  } else if (format->elements == 256) {
-    DequantiseSuperBlocks(type, from, count, out);
-  } else {
-    HWY_DYNAMIC_DISPATCH(DequantiseSmall)(type, from, count, out);
+  CheckBlocks(type, elements);
+  HWY_DYNAMIC_DISPATCH(StoreFloat32)
+  (type, static_cast<const uint8_t*>(blocks), elements, out);
+}
+
+void DequantiseToBFloat16(BlockType type, const void* blocks, int64_t elements, BFloat16* out) {
+  CheckBlocks(type, elements);
+  if (type == BlockType::kBF16) {
+    std::memcpy(out, blocks, static_cast<size_t>(elements) * sizeof(BFloat16));
+    return;
   }
+  HWY_DYNAMIC_DISPATCH(StoreBFloat16)
+  (type, static_cast<const uint8_t*>(blocks), elements, out);
+}
+
+void DequantiseRows(const BlockMatrix& matrix, Dtype dtype, void* out, const Executor& executor) {
+  CheckBlocks(matrix.type, matrix.columns);
+  if (matrix.columns <= 0) return;
+  executor.For(matrix.rows, RowGrain(matrix.columns), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const std::byte* from = matrix.Row(row);
+      const int64_t at = row * matrix.columns;
+      if (dtype == Dtype::kFloat32) {
+        Dequantise(matrix.type, from, matrix.columns, static_cast<float*>(out) + at);
+      } else {
+        DequantiseToBFloat16(matrix.type, from, matrix.columns, static_cast<BFloat16*>(out) + at);
+      }
+    }
+  });
 }
 
 }  // namespace midscope::kernels

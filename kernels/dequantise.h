@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GGUF's block formats, turned into float32. The arithmetic is that of the `gguf` Python package,
-// operation by operation, so that results are equal to the last bit (compiled without contraction
-// to fused multiply-add).
+// GGUF's block formats, turned into float32 or bfloat16. Values are those of the `gguf` Python
+// package to the last bit.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +14,7 @@
 
 namespace midscope::kernels {
 
-// Numbers are those of the file format.
+// The numbers of the file format. The code of each is in block_formats-inl.h.
 enum class BlockType : uint32_t {
   kF32 = 0,
   kF16 = 1,
@@ -34,12 +33,24 @@ enum class BlockType : uint32_t {
   kBF16 = 30,
 };
 
+// Offsets in bytes of a block's binary16 scales, all of which are finite where the block's values
+// are.
+inline constexpr int64_t kNoScale = -1;
+struct BlockScales {
+  int64_t first = kNoScale;
+  int64_t second = kNoScale;
+};
+
 struct BlockFormat {
   BlockType type;
   std::string_view name;  // "Q4_K"
   int64_t elements;       // in a block; rows are whole blocks
   int64_t bytes;          // of a block
+  BlockScales scales;     // none in formats of single numbers
 };
+
+// The formats that are known here.
+std::span<const BlockFormat> BlockFormats();
 
 // The format of a type number from a file; nothing for one that is not known here.
 std::optional<BlockFormat> FindBlockFormat(uint32_t type);
@@ -47,7 +58,10 @@ std::optional<BlockFormat> FindBlockFormat(uint32_t type);
 // out [elements] float32 from elements / block.elements blocks at `blocks` (any alignment).
 void Dequantise(BlockType type, const void* blocks, int64_t elements, float* out);
 
-// A matrix [rows, columns] as it lies in a file. Row r is row row_order[r] of `data`, or row r
+// out [elements]: what Dequantise gives, rounded as ToBFloat16 does.
+void DequantiseToBFloat16(BlockType type, const void* blocks, int64_t elements, BFloat16* out);
+
+// A matrix [rows, columns] as stored in a file. Row r is row row_order[r] of `data`, or row r
 // where row_order is empty; rows there are row_bytes apart, of any alignment.
 struct BlockMatrix {
   BlockType type = BlockType::kF32;

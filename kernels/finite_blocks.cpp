@@ -1,40 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Whether a matrix as it lies in a file holds infinities or NaN. Plain loops over integers, bound
+// Whether a matrix as stored in a file holds infinities or NaN. Plain loops over integers, bound
 // by memory.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
+#include "kernels/check.h"
 #include "kernels/dequantise.h"
 
 namespace midscope::kernels {
 namespace {
 
 constexpr int64_t kGrainBytes = 65536;  // worth handing to another thread
-
-// Where a block's binary16 scales lie, -1: none.
-struct ScalePlaces {
-  int64_t first;
-  int64_t second;
-};
-
-ScalePlaces PlacesOf(BlockType type) {
-  switch (type) {
-    case BlockType::kQ4_1:
-    case BlockType::kQ5_1:
-    case BlockType::kQ4_K:
-    case BlockType::kQ5_K:
-      return {0, 2};
-    case BlockType::kQ2_K:
-      return {80, 82};
-    case BlockType::kQ3_K:
-      return {108, -1};
-    case BlockType::kQ6_K:
-      return {208, -1};
-    default:
-      return {0, -1};
-  }
-}
 
 // 1 for a number whose exponent is all ones, else 0.
 template <class Bits>
@@ -55,11 +32,12 @@ bool NumbersAreFinite(const std::byte* row, int64_t count, Bits exponent) {
 
 bool ScalesAreFinite(const std::byte* row, const BlockFormat& format, int64_t blocks) {
   constexpr uint16_t kHalfExponent = 0x7c00;
-  const ScalePlaces places = PlacesOf(format.type);
   uint32_t special = 0;
   for (int64_t block = 0; block < blocks; ++block, row += format.bytes) {
-    special |= IsSpecial(row + places.first, kHalfExponent);
-    if (places.second >= 0) special |= IsSpecial(row + places.second, kHalfExponent);
+    special |= IsSpecial(row + format.scales.first, kHalfExponent);
+    if (format.scales.second != kNoScale) {
+      special |= IsSpecial(row + format.scales.second, kHalfExponent);
+    }
   }
   return special == 0;
 }
@@ -81,7 +59,9 @@ bool RowIsFinite(const std::byte* row, const BlockFormat& format, int64_t column
 
 bool AllFinite(const BlockMatrix& matrix, const Executor& executor) {
   const auto format = FindBlockFormat(static_cast<uint32_t>(matrix.type));
+  MIDSCOPE_KERNEL_CHECK(format.has_value());
   if (!format) return false;
+  MIDSCOPE_KERNEL_CHECK_EQ(matrix.columns % format->elements, 0);
   const int64_t bytes = std::max<int64_t>(1, matrix.columns / format->elements * format->bytes);
   std::atomic<bool> finite{true};
   executor.For(

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "kernels/check.h"
+
 namespace midscope::kernels {
 namespace {
 
@@ -10,7 +12,44 @@ bool SameTable(const RotaryView& a, const RotaryView& b) {
   return a.cos == b.cos && a.sin == b.sin && a.pairs == b.pairs;
 }
 
+void CheckTables([[maybe_unused]] const AttentionShape& shape, std::span<const RotaryView> tables) {
+  MIDSCOPE_KERNEL_CHECK_EQ(tables.size(), shape.heads);
+  for ([[maybe_unused]] const RotaryView& table : tables) {
+    MIDSCOPE_KERNEL_CHECK_LE(2 * table.pairs, shape.head_dim);
+  }
+}
+
 }  // namespace
+
+void CheckHeads(const AttentionShape& shape) {
+  if (shape.query_rows <= 0) return;
+  MIDSCOPE_KERNEL_CHECK_GE(shape.key_value_heads, 1);
+  MIDSCOPE_KERNEL_CHECK_EQ(shape.heads % shape.key_value_heads, 0);
+  MIDSCOPE_KERNEL_CHECK_GE(shape.head_dim, 1);
+  MIDSCOPE_KERNEL_CHECK_GE(shape.first_query, 0);
+  MIDSCOPE_KERNEL_CHECK_GE(shape.key_rows, shape.first_query + shape.query_rows);
+}
+
+void CheckAttention(const AttentionShape& shape, const HeadPositions& positions) {
+  if (shape.query_rows <= 0) return;
+  CheckHeads(shape);
+  CheckTables(shape, positions.q);
+  CheckTables(shape, positions.k);
+  MIDSCOPE_KERNEL_CHECK_EQ(positions.scale.size(), shape.heads);
+  if (positions.far.window > 0) {
+    CheckTables(shape, positions.far.q);
+    CheckTables(shape, positions.far.k);
+  }
+  if (!positions.alibi_slopes.empty()) {
+    MIDSCOPE_KERNEL_CHECK_EQ(positions.alibi_slopes.size(), shape.heads);
+  }
+  if (!positions.temperature.empty()) {
+    MIDSCOPE_KERNEL_CHECK_EQ(positions.temperature.size(), shape.heads);
+  }
+  for ([[maybe_unused]] const KeyRange& keys : positions.hidden) {
+    MIDSCOPE_KERNEL_CHECK_LE(keys.end, shape.first_query);
+  }
+}
 
 std::vector<KeySet> FindKeySets(const AttentionShape& shape, const HeadPositions& positions) {
   std::vector<KeySet> sets;

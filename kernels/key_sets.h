@@ -17,6 +17,10 @@ struct KeySet {
   std::vector<int64_t> heads;
 };
 
+// Holds the caller to what attention.h says of its arguments; nothing in a release build.
+void CheckAttention(const AttentionShape& shape, const HeadPositions& positions);
+void CheckHeads(const AttentionShape& shape);
+
 std::vector<KeySet> FindKeySets(const AttentionShape& shape, const HeadPositions& positions);
 
 }  // namespace midscope::kernels

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/matrix_vector.h"
 
+#include "kernels/check.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/matrix_vector.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -105,6 +107,9 @@ constexpr int64_t kOutputGrain = 64;
 
 void MatrixVector(const void* weight, const void* x, int64_t rows, int64_t inputs, int64_t outputs,
                   Dtype dtype, void* y, Dtype y_dtype, const Executor& executor) {
+  MIDSCOPE_KERNEL_CHECK_GE(rows, 1);
+  MIDSCOPE_KERNEL_CHECK_LE(rows, kMatrixVectorRows);
+  MIDSCOPE_KERNEL_CHECK(y_dtype == dtype || y_dtype == Dtype::kFloat32);
   executor.For(outputs, kOutputGrain, [&](int64_t begin, int64_t end) {
     if (dtype == Dtype::kFloat32) {
       HWY_DYNAMIC_DISPATCH(ProductsFloat)

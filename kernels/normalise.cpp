@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "kernels/check.h"
 #include "kernels/row_work.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -182,22 +183,7 @@ void NormHeads(const HeadNormWork& work, int64_t begin, int64_t end) {
   NormHeadsAs<BFloat16, BFloat16>(work, begin, end);
 }
 
-template <class T>
-void AddNormedRows(T* residual, const T* update, const float* weight, float epsilon, int64_t rows,
-                   int64_t width) {
-  for (int64_t row = 0; row < rows; ++row) {
-    const T* x = update + row * width;
-    T* to = residual + row * width;
-    const float inverse = InverseRms(x, epsilon, width);
-    ForEachVector(width, [&](auto d, int64_t i) HWY_ATTR {
-      const auto scaled = hn::Mul(LoadFloats(d, x + i), hn::Set(d, inverse));
-      const auto normed = RoundedTo<T>(d, hn::Mul(scaled, hn::LoadU(d, weight + i)));
-      StoreFloats(d, hn::Add(LoadFloats(d, to + i), normed), to + i);
-    });
-  }
-}
-
-// One entry a dtype, for HWY_EXPORT takes no templates.
+// One entry per dtype: HWY_EXPORT takes no templates.
 void NormFloat(float* x, const float* update, const float* weight, float epsilon, int64_t rows,
                int64_t width, float* out, float* inverse_rms) {
   NormRows(x, update, weight, epsilon, rows, width, out, inverse_rms);
@@ -212,14 +198,7 @@ void AddFloat(float* residual, const float* update, int64_t count) {
 void AddBFloat16(BFloat16* residual, const BFloat16* update, int64_t count) {
   AddAll(residual, update, count);
 }
-void AddNormedFloat(float* residual, const float* update, const float* weight, float epsilon,
-                    int64_t rows, int64_t width) {
-  AddNormedRows(residual, update, weight, epsilon, rows, width);
-}
-void AddNormedBFloat16(BFloat16* residual, const BFloat16* update, const float* weight,
-                       float epsilon, int64_t rows, int64_t width) {
-  AddNormedRows(residual, update, weight, epsilon, rows, width);
-}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace midscope::kernels
 HWY_AFTER_NAMESPACE();
@@ -232,13 +211,14 @@ HWY_EXPORT(AddFloat);
 HWY_EXPORT(AddBFloat16);
 HWY_EXPORT(LayerNormRows);
 HWY_EXPORT(NormHeads);
-HWY_EXPORT(AddNormedFloat);
-HWY_EXPORT(AddNormedBFloat16);
 
 namespace {
 
 void Norm(void* x, const void* update, const float* weight, float epsilon, int64_t rows,
           int64_t width, Dtype dtype, void* out, float* inverse_rms, const Executor& executor) {
+  MIDSCOPE_KERNEL_CHECK_GE(rows, 0);
+  MIDSCOPE_KERNEL_CHECK_GE(width, 1);
+  MIDSCOPE_KERNEL_CHECK(weight != nullptr);
   executor.For(rows, RowGrain(width), [&](int64_t begin, int64_t end) {
     const int64_t at = begin * width;
     float* inverse = inverse_rms ? inverse_rms + begin : nullptr;
@@ -255,6 +235,9 @@ void Norm(void* x, const void* update, const float* weight, float epsilon, int64
 }
 
 void NormLayer(const LayerNormWork& work, int64_t rows, const Executor& executor) {
+  MIDSCOPE_KERNEL_CHECK_GE(rows, 0);
+  MIDSCOPE_KERNEL_CHECK_GE(work.width, 1);
+  MIDSCOPE_KERNEL_CHECK(work.weight != nullptr);
   executor.For(rows, RowGrain(work.width), [&](int64_t begin, int64_t end) {
     HWY_DYNAMIC_DISPATCH(LayerNormRows)(work, begin, end);
   });
@@ -291,22 +274,11 @@ void AddLayerNorm(void* residual, const void* update, const float* weight, const
             rows, executor);
 }
 
-void AddNormalised(void* residual, const void* update, const float* weight, float epsilon,
-                   int64_t rows, int64_t width, Dtype dtype, const Executor& executor) {
-  executor.For(rows, RowGrain(width), [&](int64_t begin, int64_t end) {
-    const int64_t at = begin * width;
-    if (dtype == Dtype::kFloat32) {
-      HWY_DYNAMIC_DISPATCH(AddNormedFloat)
-      (At<float>(residual, at), At<float>(update, at), weight, epsilon, end - begin, width);
-    } else {
-      HWY_DYNAMIC_DISPATCH(AddNormedBFloat16)
-      (At<BFloat16>(residual, at), At<BFloat16>(update, at), weight, epsilon, end - begin, width);
-    }
-  });
-}
-
 void RmsNormHeads(const ConstHeads& x, const float* weight, float epsilon, int64_t rows,
                   int64_t heads, int64_t head_dim, const Heads& out, const Executor& executor) {
+  MIDSCOPE_KERNEL_CHECK_GE(heads, 1);
+  MIDSCOPE_KERNEL_CHECK_GE(head_dim, 1);
+  MIDSCOPE_KERNEL_CHECK(heads == 1 || (x.head_stride >= head_dim && out.head_stride >= head_dim));
   const HeadNormWork work{x, weight, epsilon, heads, head_dim, out};
   executor.For(rows, RowGrain(heads * head_dim), [&](int64_t begin, int64_t end) {
     HWY_DYNAMIC_DISPATCH(NormHeads)(work, begin, end);
@@ -314,6 +286,7 @@ void RmsNormHeads(const ConstHeads& x, const float* weight, float epsilon, int64
 }
 
 void Add(void* residual, const void* update, int64_t count, Dtype dtype, const Executor& executor) {
+  MIDSCOPE_KERNEL_CHECK_GE(count, 0);
   executor.For(count, kGrainElements, [&](int64_t begin, int64_t end) {
     if (dtype == Dtype::kFloat32) {
       HWY_DYNAMIC_DISPATCH(AddFloat)

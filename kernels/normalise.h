@@ -35,11 +35,6 @@ void AddLayerNorm(void* residual, const void* update, const float* weight, const
                   float epsilon, int64_t rows, int64_t width, Dtype dtype, void* out, float* mean,
                   float* inverse_deviation, const Executor& executor);
 
-// residual += RmsNorm(update): the norm after a block (gemma2, gemma3, olmo2). The normalised
-// update is rounded to `dtype` before it is added, as by RmsNorm and Add.
-void AddNormalised(void* residual, const void* update, const float* weight, float epsilon,
-                   int64_t rows, int64_t width, Dtype dtype, const Executor& executor);
-
 // Every head of x [rows, heads, head_dim] normalised on its own (qwen3, gemma3): RmsNorm over
 // head_dim with the one weight [head_dim]. `out` may be x. A norm over all heads together (olmo2)
 // is one head of heads * head_dim.

@@ -3,11 +3,14 @@
 
 #include <cmath>
 
+#include "kernels/check.h"
+
 namespace midscope::kernels {
 
 void CountAttendedKeys(const float* weights, int64_t heads, int64_t key_rows, ThresholdRule rule,
                        int64_t* counts) {
   // The threshold is formed in float32, as the public code's comparison of float32 tensors is.
+  MIDSCOPE_KERNEL_CHECK_GE(key_rows, 1);
   const float threshold = 3.0f / static_cast<float>(key_rows);
   for (int64_t head = 0; head < heads; ++head) {
     const float* row = weights + head * key_rows;

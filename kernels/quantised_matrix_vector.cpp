@@ -4,10 +4,10 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
-#include <cassert>
-#include <type_traits>
+#include <cstring>
 #include <utility>
 
+#include "kernels/check.h"
 #include "kernels/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -15,7 +15,7 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
-#include "kernels/quantised_blocks-inl.h"
+#include "kernels/block_formats-inl.h"
 #include "kernels/rows-inl.h"
 
 #ifndef MIDSCOPE_KERNELS_QUANTISED_MATRIX_VECTOR_ONCE
@@ -24,7 +24,6 @@ namespace midscope::kernels {
 
 struct ProductWork {
   const BlockMatrix& weight;
-  BlockFormat format;
   const float* x;  // [row, x_stride]; zeros beyond weight.columns
   int64_t x_stride;
   int64_t rows;
@@ -33,16 +32,13 @@ struct ProductWork {
   Dtype y_dtype;
 };
 
-// Elements that formats without code of their own are dequantised at a time: whole blocks.
-constexpr int64_t kChunk = 1024;
-
 }  // namespace midscope::kernels
 #endif
 
 HWY_BEFORE_NAMESPACE();
 namespace midscope::kernels {
 namespace HWY_NAMESPACE {
-namespace quantised {
+namespace blocks {
 
 // Outputs at once: their sums are chains of additions that do not wait for one another, and they
 // share what is read of x. Super-blocks need registers of their own for their scales.
@@ -100,30 +96,15 @@ HWY_INLINE void AddBlocks(const uint8_t* const (&at)[kOuts], const float* x, int
   }
 }
 
-// Elements first .. columns - 1 of one row by way of memory.
-template <int kRows>
-HWY_NOINLINE void AddDequantised(const ProductWork& work, const uint8_t* row, int64_t first,
-                                 const float* x, Sums<kRows, 1>& sums) {
-  const D d;
-  alignas(64) float values[kChunk];
-  for (int64_t at = first; at < work.weight.columns; at += kChunk) {
-    const int64_t count = std::min(kChunk, work.weight.columns - at);
-    Dequantise(work.format.type, row + at / work.format.elements * work.format.bytes, count,
-               values);
-    const int64_t padded = (count + kPartElements - 1) / kPartElements * kPartElements;
-    std::fill(values + count, values + padded, 0.0f);
-    for (int64_t i = 0; i < padded; i += kPartElements) {
-      Part part[1];
-#pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) part[0].v[v] = hn::Load(d, values + i + v * kLanes);
-      sums.AddParts(part, x + at + i, work.x_stride);
-    }
-  }
+// The last elements of a row of single numbers, fewer than a part.
+template <class Format, int kRows>
+HWY_INLINE void AddRest(const uint8_t* at, int64_t elements, const float* x, int64_t x_stride,
+                        Sums<kRows, 1>& sums) {
+  uint8_t padded[kUnitBytes<Format>] = {};
+  std::memcpy(padded, at, static_cast<size_t>(elements * Format::kBytes));
+  const uint8_t* const from[1] = {padded};
+  AddBlocks<Format>(from, x, x_stride, sums, std::make_integer_sequence<int64_t, 1>());
 }
-
-struct Dequantised {
-  static constexpr int kParts = 0;
-};
 
 HWY_NOINLINE void StoreTotals(const ProductWork& work, const float* totals, int64_t count,
                               int64_t at) {
@@ -151,24 +132,26 @@ HWY_NOINLINE void Product(const ProductWork& work, int64_t output, int64_t r) {
   const float* x = work.x + r * work.x_stride;
   Sums<kRows, kOuts> sums;
   sums.Clear();
-  constexpr int64_t kElements = Format::kParts * kPartElements;
-  int64_t blocks = 0;
-  if constexpr (kElements != 0) {
-    blocks = work.weight.columns / kElements;
-    for (int64_t block = 0; block < blocks; ++block) {
-      const uint8_t* at[kOuts];
+  const int64_t blocks = work.weight.columns / kUnitElements<Format>;
+  for (int64_t block = 0; block < blocks; ++block) {
+    const uint8_t* at[kOuts];
 #pragma GCC unroll 4
-      for (int o = 0; o < kOuts; ++o) {
-        at[o] = row[o] + block * Format::kBytes;
-        for (int64_t line = 0; line < Format::kBytes; line += 64) {
-          hwy::Prefetch(next[o] + block * Format::kBytes + line);
-        }
+    for (int o = 0; o < kOuts; ++o) {
+      at[o] = row[o] + block * kUnitBytes<Format>;
+      for (int64_t line = 0; line < kUnitBytes<Format>; line += 64) {
+        hwy::Prefetch(next[o] + block * kUnitBytes<Format> + line);
       }
-      AddBlocks<Format>(at, x + block * kElements, work.x_stride, sums,
-                        std::make_integer_sequence<int64_t, Format::kGroup>());
+    }
+    AddBlocks<Format>(at, x + block * kUnitElements<Format>, work.x_stride, sums,
+                      std::make_integer_sequence<int64_t, Format::kGroup>());
+  }
+  if constexpr (Format::kElements == 1 && kOuts == 1) {
+    const int64_t rest = work.weight.columns % kUnitElements<Format>;
+    if (rest != 0) {
+      AddRest<Format>(row[0] + blocks * kUnitBytes<Format>, rest,
+                      x + blocks * kUnitElements<Format>, work.x_stride, sums);
     }
   }
-  if constexpr (kOuts == 1) AddDequantised(work, row[0], blocks * kElements, x, sums);
   float totals[kRows][kOuts];
 #pragma GCC unroll 4
   for (int i = 0; i < kRows; ++i) {
@@ -192,49 +175,22 @@ HWY_INLINE void RowProducts(const ProductWork& work, int64_t output) {
 
 template <class Format>
 void Products(const ProductWork& work, int64_t begin, int64_t end) {
-  constexpr int64_t kElements = Format::kParts * kPartElements;
   int64_t output = begin;
-  if constexpr (kElements != 0) {
-    // Where a rest is left behind the blocks, outputs go one by one.
-    if (work.weight.columns % kElements == 0) {
-      for (; output + kOutputs<Format> <= end; output += kOutputs<Format>) {
-        RowProducts<Format, kOutputs<Format>>(work, output);
-      }
+  // Where a rest is left behind the blocks, outputs go one by one.
+  if (work.weight.columns % kUnitElements<Format> == 0) {
+    for (; output + kOutputs<Format> <= end; output += kOutputs<Format>) {
+      RowProducts<Format, kOutputs<Format>>(work, output);
     }
   }
   for (; output < end; ++output) RowProducts<Format, 1>(work, output);
 }
 
-}  // namespace quantised
+}  // namespace blocks
 
 void ProductRange(const ProductWork& work, int64_t begin, int64_t end) {
-  using namespace quantised;
-  switch (work.format.type) {
-    case BlockType::kF32:
-      return Products<Plain<BlockType::kF32>>(work, begin, end);
-    case BlockType::kF16:
-      return Products<Plain<BlockType::kF16>>(work, begin, end);
-    case BlockType::kBF16:
-      return Products<Plain<BlockType::kBF16>>(work, begin, end);
-    case BlockType::kQ4_0:
-      return Products<Nibbles<false>>(work, begin, end);
-    case BlockType::kQ4_1:
-      return Products<Nibbles<true>>(work, begin, end);
-    case BlockType::kQ8_0:
-      return Products<Q80>(work, begin, end);
-    case BlockType::kQ4_K:
-      return Products<Q45K<false>>(work, begin, end);
-    case BlockType::kQ5_K:
-      return Products<Q45K<true>>(work, begin, end);
-    case BlockType::kQ6_K:
-      return Products<Q6K>(work, begin, end);
-    case BlockType::kIQ4_NL:
-      return Products<IQ4NL>(work, begin, end);
-    case BlockType::kIQ4_XS:
-      return Products<IQ4XS>(work, begin, end);
-    default:
-      return Products<Dequantised>(work, begin, end);
-  }
+  blocks::VisitFormat(work.weight.type, [&](auto format) HWY_ATTR {
+    blocks::Products<decltype(format)>(work, begin, end);
+  });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -270,15 +226,20 @@ void Widen(const void* x, Dtype dtype, int64_t rows, int64_t inputs, int64_t str
 void QuantisedMatrixVector(const BlockMatrix& weight, const void* x, int64_t rows, Dtype dtype,
                            void* y, Dtype y_dtype, const Executor& executor, int64_t y_stride) {
   const auto format = FindBlockFormat(static_cast<uint32_t>(weight.type));
-  assert(format && weight.columns % format->elements == 0);
+  MIDSCOPE_KERNEL_CHECK(format.has_value());
   if (!format) return;
+  MIDSCOPE_KERNEL_CHECK_EQ(weight.columns % format->elements, 0);
+  MIDSCOPE_KERNEL_CHECK_GE(rows, 1);
+  MIDSCOPE_KERNEL_CHECK_LE(rows, kMatrixVectorRows);
+  MIDSCOPE_KERNEL_CHECK(y_dtype == dtype || y_dtype == Dtype::kFloat32);
+  MIDSCOPE_KERNEL_CHECK(y_stride == 0 || y_stride >= weight.rows);
   // Parts of 32 elements are read whole.
   const int64_t stride = (weight.columns + 31) / 32 * 32;
   BorrowedScratch<InputTag> scratch;
   auto* wide = scratch.Get<float>(rows * stride);
   Widen(x, dtype, rows, weight.columns, stride, wide);
   if (y_stride == 0) y_stride = weight.rows;
-  const ProductWork work{weight, *format, wide, stride, rows, y, y_stride, y_dtype};
+  const ProductWork work{weight, wide, stride, rows, y, y_stride, y_dtype};
   executor.For(weight.rows, kOutputGrain, [&](int64_t begin, int64_t end) {
     HWY_DYNAMIC_DISPATCH(ProductRange)(work, begin, end);
   });

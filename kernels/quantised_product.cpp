@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/dequantise_blocks.h"
+#include "kernels/check.h"
 #include "kernels/scratch.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -155,7 +155,8 @@ void FillGroup(const Work& work, int64_t output, int64_t first, int64_t count, u
     int64_t filled = 0;
     if (output + o < work.weight.rows) {
       const std::byte* row = work.weight.Row(output + o);
-      NarrowRow(work.format, row + first / work.format.elements * work.format.bytes, count, to);
+      DequantiseToBFloat16(work.format.type, row + first / work.format.elements * work.format.bytes,
+                           count, to);
       filled = count;
     }
     std::fill(to + filled, to + (count + 1) / 2 * 2, BFloat16{});
@@ -216,7 +217,10 @@ bool HasQuantisedProduct() {
 bool QuantisedProduct(const BlockMatrix& weight, const BFloat16* x, int64_t rows, BFloat16* y,
                       int64_t y_stride, const Executor& executor, CancelFlag cancel) {
   const auto format = FindBlockFormat(static_cast<uint32_t>(weight.type));
+  MIDSCOPE_KERNEL_CHECK(format.has_value());
   if (!format || rows <= 0) return true;
+  MIDSCOPE_KERNEL_CHECK_EQ(weight.columns % format->elements, 0);
+  MIDSCOPE_KERNEL_CHECK_GE(y_stride, weight.rows);
   const int64_t steps = (weight.columns + 1) / 2;
   Work work{weight, *format, nullptr, steps, rows, y, y_stride};
   const int64_t panels = work.panel_count();

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "kernels/check.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/rotary.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -57,6 +59,8 @@ constexpr int64_t kAnchorRows = 64;
 
 void FillRotary(std::span<const double> inverse_frequency, double ratio, int64_t first,
                 int64_t rows, double magnitude, float* cos, float* sin) {
+  MIDSCOPE_KERNEL_CHECK_GT(ratio, 0.0);
+  MIDSCOPE_KERNEL_CHECK_GE(first, 0);
   const auto pairs = static_cast<int64_t>(inverse_frequency.size());
   for (int64_t pair = 0; pair < pairs; ++pair) {
     const double frequency = inverse_frequency[static_cast<size_t>(pair)];
@@ -87,6 +91,8 @@ void FillRotary(std::span<const double> inverse_frequency, double ratio, int64_t
 
 void Rotate(const ConstHeads& x, int64_t rows, int64_t heads, int64_t head_dim,
             const RotaryView& table, int64_t first, const Heads& out) {
+  MIDSCOPE_KERNEL_CHECK_LE(2 * table.pairs, head_dim);
+  MIDSCOPE_KERNEL_CHECK_GE(first, 0);
   HWY_DYNAMIC_DISPATCH(RotateAnyType)(x, rows, heads, head_dim, table, first, out);
 }
 

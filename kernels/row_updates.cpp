@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // AddBias and RankOneUpdate of normalise.h.
+#include "kernels/check.h"
 #include "kernels/normalise.h"
 #include "kernels/row_work.h"
 
@@ -69,6 +70,7 @@ HWY_EXPORT(UpdateBFloat16);
 
 void AddBias(void* x, int64_t x_stride, const float* bias, int64_t rows, int64_t width, Dtype dtype,
              const Executor& executor) {
+  MIDSCOPE_KERNEL_CHECK_GE(x_stride, width);
   executor.For(rows, RowGrain(width), [&](int64_t begin, int64_t end) {
     const int64_t at = begin * x_stride;
     if (dtype == Dtype::kFloat32) {
@@ -82,6 +84,8 @@ void AddBias(void* x, int64_t x_stride, const float* bias, int64_t rows, int64_t
 void RankOneUpdate(const void* x, int64_t x_stride, const float* amount, const float* direction,
                    int64_t rows, int64_t width, Dtype dtype, void* out, int64_t out_stride,
                    const Executor& executor) {
+  MIDSCOPE_KERNEL_CHECK_GE(x_stride, width);
+  MIDSCOPE_KERNEL_CHECK_GE(out_stride, width);
   executor.For(rows, RowGrain(width), [&](int64_t begin, int64_t end) {
     if (dtype == Dtype::kFloat32) {
       HWY_DYNAMIC_DISPATCH(UpdateFloat)

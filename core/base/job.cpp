@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 
+#include "core/base/check.h"
 #include "core/base/error.h"
 
 namespace midscope {
@@ -28,9 +29,9 @@ JobOutcome RunJob(const JobContext& context,
     } catch (const std::bad_alloc&) {
       outcome.why = "memory: not enough for this run. Use a shorter prompt or fewer captures";
     } catch (const std::exception& error) {
-      outcome.why = std::string("internal error: ") + error.what();
+      outcome.why = BugMessage(error.what());
     } catch (...) {
-      outcome.why = "internal error: an exception of unknown type";
+      outcome.why = BugMessage("an exception of unknown type");
     }
   } catch (...) {  // no memory even for the message: the end alone says that it failed
   }

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 #include "core/base/number_text.h"
+#include "kernels/check.h"
 
 namespace midscope {
 namespace {
@@ -33,7 +34,7 @@ const char* TypeWords(OptionType type) {
     case OptionType::kFile:
       return "a file's path";
   }
-  throw std::logic_error("an option type without words");
+  MIDSCOPE_BUG("an option type without words");
 }
 
 bool HoldsType(const OptionValue& value, OptionType type) {
@@ -177,6 +178,7 @@ std::string AllowedText(const OptionDescription& option) {
   return "";
 }
 
+// Plain messages without a place in the source: a plugin can cause them, and its author reads them.
 OptionSet::OptionSet(std::vector<OptionDescription> descriptions)
     : descriptions_(std::move(descriptions)), values_(descriptions_.size()) {
   for (size_t i = 0; i < descriptions_.size(); ++i) {
@@ -199,7 +201,7 @@ size_t OptionSet::IndexOf(std::string_view name) const {
   for (size_t i = 0; i < descriptions_.size(); ++i) {
     if (descriptions_[i].name == name) return i;
   }
-  throw std::logic_error("no option is described as --" + std::string(name));
+  MIDSCOPE_BUG("no option is described as --" + std::string(name));
 }
 
 const OptionDescription& OptionSet::Describe(std::string_view name) const {
@@ -245,7 +247,7 @@ const T& Held(const OptionSet& options, std::string_view name, const T* if_absen
   const OptionValue& value = options.Value(name);
   if (const T* held = std::get_if<T>(&value)) return *held;
   if (if_absent && std::holds_alternative<std::monostate>(value)) return *if_absent;
-  throw std::logic_error("option --" + std::string(name) + " has no value of the type asked for");
+  MIDSCOPE_BUG("option --" + std::string(name) + " has no value of the type asked for");
 }
 
 }  // namespace

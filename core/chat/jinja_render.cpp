@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <unordered_map>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "core/chat/chat_options.h"
 #include "core/chat/jinja.h"
 #include "core/chat/jinja_operations.h"
+#include "kernels/check.h"
 
 namespace midscope::jinja {
 namespace {
@@ -116,7 +116,7 @@ class Renderer {
       case Kind::kContinue:
         return Flow::kContinue;
       default:
-        throw std::logic_error("an expression where a statement is");
+        MIDSCOPE_BUG("an expression where a statement is");
     }
   }
 
@@ -218,7 +218,7 @@ class Renderer {
       case Kind::kDict:
         return Dict(node);
       default:
-        throw std::logic_error("a statement where an expression is");
+        MIDSCOPE_BUG("a statement where an expression is");
     }
   }
 
@@ -336,7 +336,7 @@ class Renderer {
         return Value::Mapping(std::move(entries), at);
       }
     }
-    throw std::logic_error("a function of templates that is not listed");
+    MIDSCOPE_BUG("a function of templates that is not listed");
   }
 
   Value MakeNamespace(const Arguments& arguments, const Node& node) {

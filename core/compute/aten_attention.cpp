@@ -6,7 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <span>
-#include <stdexcept>
+
+#include "kernels/check.h"
 
 #include "core/compute/aten_ops.h"
 
@@ -106,7 +107,7 @@ AtenOps::DeviceTable AtenOps::TableOf(const RotaryTables& tables,
   if (found != tables_.end()) return found->second;
   const auto owner = std::find_if(tables.owned.begin(), tables.owned.end(),
                                   [&](const auto& table) { return table->cos.data() == view.cos; });
-  if (owner == tables.owned.end()) throw std::logic_error("AtenOps: a table without an owner");
+  MIDSCOPE_CHECK(owner != tables.owned.end(), "a rotary table without an owner");
   const auto& host = **owner;
   const auto bytes = static_cast<int64_t>(2 * host.cos.size() * sizeof(float));
   if (table_bytes_ + bytes > kTableBytes) {

@@ -14,6 +14,7 @@
 #include "core/decoder/show_rows.h"
 #include "core/plan/infini_plan.h"
 #include "core/plan/near_far_plan.h"
+#include "kernels/attention_engine.h"
 
 namespace midscope {
 namespace {
@@ -21,8 +22,6 @@ namespace {
 // Rows whose attention weights are written at a time for hooks: bounds the memory of patterns to
 // rows x heads x keys.
 constexpr int64_t kPatternRows = 8;
-// Up to this number of rows the weights are computed row by row; more rows use the blocked kernel.
-constexpr int64_t kFewRows = 4;
 
 }  // namespace
 
@@ -302,7 +301,7 @@ void AttentionStep::AttendRows(const Inputs& in, const RotaryTables& tables, Row
                                const at::Tensor& q, const Seen& seen) {
   const RowRange wanted = Intersect(rows, in.sequence.hooks->Wanted(HookSite::kPattern, in.layer));
   const kernels::AttentionShape shape = Shape(config_, tables, rows);
-  if (shape.query_rows > kFewRows) {
+  if (shape.query_rows > kernels::kFewQueryRows) {
     if (!in.ops.Attention(shape, q, seen.k, seen.v, tables, in.Z(rows), cancel_)) throw Cancelled();
     if (!tables.share.empty())
       ScaleHeads(tables.share, in.Z(rows).view({shape.query_rows, config_.heads, -1}));

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <mutex>
 #include <set>
-#include <stdexcept>
 #include <utility>
 
 #include "core/base/error.h"
@@ -22,6 +21,7 @@
 #include "core/plan/context_limit.h"
 #include "core/plan/near_far_plan.h"
 #include "core/plan/plan_changes.h"
+#include "kernels/check.h"
 
 namespace midscope {
 
@@ -152,19 +152,17 @@ void CheckRequest(const RunRequest& request, const ModelConfig& config) {
                                   std::to_string(config.vocabulary));
     }
   }
-  if (request.prompt_tokens < 0) throw std::logic_error("prompt_tokens out of range");
-  if (request.prompt_tokens > rows && request.rerun)
-    throw std::logic_error("a re-run needs the whole prompt");
-  if (request.trace && request.trace->capacity() < rows)
-    throw std::logic_error("the trace is too small");
-  if (request.rerun &&
-      (!request.trace || !request.trace->has_residual() || request.trace->rows() != rows ||
-       static_cast<int64_t>(request.rerun->first_row.size()) != config.layers)) {
-    throw std::logic_error("a re-run needs a trace with residual rows of the whole sequence");
+  MIDSCOPE_CHECK_GE(request.prompt_tokens, 0);
+  if (request.trace) MIDSCOPE_CHECK_GE(request.trace->capacity(), rows);
+  if (request.rerun) {
+    MIDSCOPE_CHECK_LE(request.prompt_tokens, rows);
+    MIDSCOPE_CHECK(request.trace && request.trace->has_residual(),
+                   "a re-run needs a trace with residual rows");
+    MIDSCOPE_CHECK_EQ(request.trace->rows(), rows);
+    MIDSCOPE_CHECK_EQ(request.rerun->first_row.size(), config.layers);
   }
-  if (request.ratios &&
-      static_cast<int64_t>(request.ratios->values.size()) != config.layers * config.heads) {
-    throw std::logic_error("ratios must be [layer, head]");
+  if (request.ratios) {
+    MIDSCOPE_CHECK_EQ(request.ratios->values.size(), config.layers * config.heads);
   }
 }
 
@@ -189,10 +187,9 @@ void CheckBatch(std::span<const RunRequest> requests) {
   const auto can_enter = [](const RunRequest& request) {
     return request.trace && request.trace->has_residual();
   };
-  if (std::any_of(requests.begin(), requests.end(), reruns) &&
-      !std::all_of(requests.begin(), requests.end(), can_enter)) {
-    throw std::logic_error("a batch with a re-run needs traces with residual rows");
-  }
+  MIDSCOPE_CHECK(std::none_of(requests.begin(), requests.end(), reruns) ||
+                     std::all_of(requests.begin(), requests.end(), can_enter),
+                 "a batch with a re-run needs traces with residual rows");
 }
 
 // The rows that are computed in each layer.
@@ -203,9 +200,8 @@ void SetRows(SequencePass& sequence, int64_t layers) {
   } else {
     sequence.changed_row.assign(static_cast<size_t>(layers), sequence.trace->rows());
   }
-  if (sequence.changed_row.back() >= sequence.rows) {
-    throw std::logic_error("the trace holds every row already");
-  }
+  // Else the trace holds every row already.
+  MIDSCOPE_CHECK_LT(sequence.changed_row.back(), sequence.rows);
   sequence.first_row =
       FirstRowsToRun(sequence.changed_row, sequence.trace->first_layer(), sequence.rows);
 }
@@ -226,19 +222,17 @@ SequencePass PrepareSequence(const RunRequest& request, int64_t index, const Mod
   }
   sequence.plans =
       CompilePlans(request.intervention, config, sequence.prompt_tokens, sequence.rows);
-  if (sequence.prompt_tokens > sequence.rows && !request.ratios &&
-      std::any_of(sequence.plans.begin(), sequence.plans.end(), DecidedByLastRow)) {
-    throw std::logic_error("the last prompt row decides ratios, so the prompt can't be cut");
-  }
+  MIDSCOPE_CHECK(sequence.prompt_tokens <= sequence.rows || request.ratios ||
+                     std::none_of(sequence.plans.begin(), sequence.plans.end(), DecidedByLastRow),
+                 "the last prompt row decides ratios, so the prompt can't be cut");
   if (!request.rerun && !SamePositions(sequence.trace->plans(), sequence.plans))
     sequence.trace->Truncate(0);
   SetRows(sequence, config.layers);
   const bool scales =
       std::any_of(sequence.plans.begin(), sequence.plans.end(),
                   [](const AttentionPlan& plan) { return plan.row_override.has_value(); });
-  if (scales && sequence.first_row.back() > 0 && !sequence.trace->has_residual()) {
-    throw std::logic_error("channel scaling on top of a trace needs its residual rows");
-  }
+  MIDSCOPE_CHECK(!scales || sequence.first_row.back() == 0 || sequence.trace->has_residual(),
+                 "channel scaling on top of a trace needs its residual rows");
   sequence.frozen_plans = sequence.trace->plans();
   sequence.hooks = std::make_unique<HookTable>(
       request.hooks, config.layers, SequenceInfo{index, sequence.rows, sequence.prompt_tokens});

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 #include "core/compute/query_key_finish.h"
 #include "core/decoder/show_rows.h"
+#include "kernels/check.h"
 #include "kernels/matrix_vector.h"
 
 namespace midscope {
@@ -340,7 +340,7 @@ void ForwardPass::LogitsOnDevice(const at::Tensor& normalized, std::vector<float
 
 std::vector<float> ForwardPass::Unembed(std::span<const float> residual) {
   const auto width = static_cast<size_t>(config_.hidden);
-  if (residual.size() % width != 0) throw std::logic_error("Unembed: rows of another width");
+  MIDSCOPE_CHECK_EQ(residual.size() % width, 0);
   const auto rows = static_cast<int64_t>(residual.size() / width);
   EnterDevice(config_.layers);
   const at::Tensor floats =

@@ -4,7 +4,8 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <stdexcept>
+
+#include "kernels/check.h"
 
 namespace midscope {
 namespace {
@@ -20,7 +21,7 @@ at::Tensor RunningMean(SequencePass& sequence, int64_t layer, int64_t head,
     // A missing tensor: no earlier run computed the means of this head.
     at::Tensor& sums = sequence.trace->storage().head_sums[{layer, head}];
     if (!sums.defined()) {
-      if (first > 0) throw std::logic_error("a head's mean needs a run of the rows before");
+      MIDSCOPE_CHECK_EQ(first, 0);
       sums = at::empty({sequence.trace->capacity(), outputs.size(1)}, now.options());
     }
     if (first > 0) now.add_(sums.select(0, first - 1));

@@ -5,13 +5,13 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 #include "core/compute/query_key_finish.h"
 #include "core/compute/weights.h"
 #include "core/decoder/trace_storage.h"
 #include "core/model/model_config.h"
+#include "kernels/check.h"
 
 namespace midscope {
 namespace {
@@ -75,8 +75,7 @@ int64_t Trace::bytes() const {
 }
 
 void Trace::DropLayersBelow(int64_t layer) {
-  if (!residual_)
-    throw std::logic_error("Trace::DropLayersBelow: layers are entered by their rows");
+  MIDSCOPE_CHECK(residual_, "layers are entered by their residual rows, which are not kept");
   if (layer <= first_layer_) return;
   first_layer_ = layer;
   std::vector<at::Device> devices;
@@ -106,8 +105,9 @@ bool Trace::CanTakeFrom(const Trace& donor) const {
 }
 
 void Trace::TakeRows(const Trace& donor, int64_t rows) {
-  if (rows > donor.rows_ || rows > capacity_ || !CanTakeFrom(donor))
-    throw std::logic_error("Trace::TakeRows: the donor lacks what is to be taken");
+  MIDSCOPE_CHECK_LE(rows, donor.rows_);
+  MIDSCOPE_CHECK_LE(rows, capacity_);
+  MIDSCOPE_CHECK(CanTakeFrom(donor));
   const c10::InferenceMode inference;
   const auto copy = [&](const std::vector<at::Tensor>& from, std::vector<at::Tensor>& to) {
     // Layers that are not kept run all rows.
@@ -145,8 +145,8 @@ void Trace::Set(int64_t rows, int64_t prompt_tokens, std::vector<AttentionPlan> 
 }
 
 std::vector<float> Trace::Channel(int64_t layer, int64_t channel) const {
-  if (!residual_) throw std::logic_error("Trace::Channel: the trace keeps no residual rows");
-  if (layer < first_layer_) throw std::logic_error("Trace::Channel: that layer is dropped");
+  MIDSCOPE_CHECK(residual_, "the trace keeps no residual rows");
+  MIDSCOPE_CHECK_GE(layer, first_layer_);
   const at::Tensor column = storage_->residual[static_cast<size_t>(layer)]
                                 .narrow(0, 0, rows_)
                                 .select(1, channel)

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
+#include "kernels/check.h"
 
 namespace midscope {
 namespace {
@@ -118,7 +119,7 @@ TensorTable::TensorTable(const ModelConfig& config, const std::vector<TensorPlac
   std::map<const TensorPlace*, std::vector<NeededTensor>> by_place;
   for (const NeededTensor& tensor : needed) {
     const TensorPlace* place = FindPlace(places, tensor);
-    if (place == nullptr) throw std::logic_error("no place for tensor " + tensor.name);
+    MIDSCOPE_CHECK(place != nullptr, "no place for tensor " + tensor.name);
     Add(tensor, *place);
     by_place[place].push_back(tensor);
   }

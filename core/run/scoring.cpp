@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <stdexcept>
+
+#include "kernels/check.h"
 
 namespace midscope {
 double LogSumExp(std::span<const float> logits) {
@@ -20,7 +21,7 @@ double NegativeLogLikelihood(std::span<const float> logits, int32_t target) {
 
 AnswerScore ScoreAnswer(const RunResult& result, int64_t prompt_tokens,
                         std::span<const int32_t> answer_ids) {
-  if (answer_ids.empty()) throw std::logic_error("ScoreAnswer: no answer");
+  MIDSCOPE_CHECK(!answer_ids.empty());
   AnswerScore score;
   score.correct = true;
   for (size_t i = 0; i < answer_ids.size(); ++i) {

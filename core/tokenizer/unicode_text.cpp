@@ -6,7 +6,8 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
-#include <stdexcept>
+
+#include "kernels/check.h"
 
 namespace midscope {
 namespace {
@@ -35,7 +36,7 @@ Character CharacterAt(std::string_view text, size_t offset) {
   const utf8proc_ssize_t length =
       utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + offset,
                        static_cast<utf8proc_ssize_t>(text.size() - offset), &code);
-  if (length <= 0) throw std::logic_error("not UTF-8 where it was checked");
+  MIDSCOPE_CHECK(length > 0, "text is not UTF-8 where it was checked");
   return {static_cast<char32_t>(code), static_cast<size_t>(length)};
 }
 
@@ -93,7 +94,7 @@ std::string Normalise(std::string_view text, NormalForm form) {
       reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
       static_cast<utf8proc_ssize_t>(text.size()), &result, static_cast<utf8proc_option_t>(options));
   if (length == UTF8PROC_ERROR_NOMEM) throw std::bad_alloc();
-  if (length < 0) throw std::logic_error(utf8proc_errmsg(length));
+  MIDSCOPE_CHECK(length >= 0, utf8proc_errmsg(length));
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(result, &std::free);
   return {reinterpret_cast<const char*>(result), static_cast<size_t>(length)};
 }

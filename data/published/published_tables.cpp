@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
@@ -13,6 +12,7 @@
 #include "core/intervention/intervention_text.h"
 #include "data/formats/csv_rows.h"
 #include "data/published/published_files.h"
+#include "kernels/check.h"
 
 namespace midscope {
 namespace {
@@ -40,9 +40,8 @@ void ReadCells(const std::string& file, size_t labels, PublishedTable& table) {
   const auto first = static_cast<std::ptrdiff_t>(labels);
   table.columns.assign(rows.front().begin() + first, rows.front().end());
   for (size_t i = 1; i < rows.size(); ++i) {
-    if (rows[i].size() != rows.front().size()) {
-      throw std::logic_error(file + ": row " + std::to_string(i) + " has too few or many cells");
-    }
+    MIDSCOPE_CHECK(rows[i].size() == rows.front().size(),
+                   file + ": row " + std::to_string(i) + " has too few or many cells");
     std::string label = rows[i].front();
     for (size_t part = 1; part < labels; ++part) label.append(" / ").append(rows[i][part]);
     table.rows.push_back(std::move(label));
@@ -153,9 +152,7 @@ double PublishedTable::Value(size_t row, size_t column) const {
 
 size_t PublishedTable::ColumnIndex(std::string_view column) const {
   const auto found = std::find(columns.begin(), columns.end(), column);
-  if (found == columns.end()) {
-    throw std::logic_error("table " + name + " has no column " + std::string(column));
-  }
+  MIDSCOPE_CHECK(found != columns.end(), "table " + name + " has no column " + std::string(column));
   return static_cast<size_t>(found - columns.begin());
 }
 

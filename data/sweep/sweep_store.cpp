@@ -6,7 +6,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <stdexcept>
 
 #include "core/base/error.h"
 #include "data/store/durable_file.h"
@@ -18,6 +17,7 @@
 #include "data/sweep/plan_difference.h"
 #include "data/sweep/sweep_file.h"
 #include "data/sweep/sweep_journal.h"
+#include "kernels/check.h"
 
 namespace midscope {
 namespace {
@@ -67,9 +67,7 @@ struct SweepStore::State {
         options(std::move(store_options)) {}
 
   void CheckPlan(const std::string& where, const std::string& other);
-  void CheckWritable() const {
-    if (reading) throw std::logic_error("store: it is open for reading");
-  }
+  void CheckWritable() const { MIDSCOPE_CHECK(!reading, "the store is open for reading"); }
   void LoadCheckpoint();
   void LoadCheckpointSamples(const Record& stacked, const Axis& sample_axis);
   void LoadFailures();
@@ -235,8 +233,7 @@ SweepStore& SweepStore::operator=(SweepStore&&) noexcept = default;
 
 SweepStore SweepStore::Create(const std::string& path, const std::string& plan_json,
                               const Provenance& provenance, const SweepStoreOptions& options) {
-  if (PlanOrNothing(plan_json).is_discarded())
-    throw std::logic_error("store: the plan is not JSON");
+  MIDSCOPE_CHECK(!PlanOrNothing(plan_json).is_discarded(), "the plan is not JSON");
   const bool exists = std::filesystem::exists(path);
   if (!options.resume) {
     if (exists) {
@@ -292,9 +289,8 @@ int64_t SweepStore::dropped_bytes() const { return state_->dropped_bytes; }
 
 void SweepStore::Append(int64_t sample, const Record& record) {
   state_->CheckWritable();
-  if (state_->finished.count(sample) > 0) {
-    throw std::logic_error("store: sample " + std::to_string(sample) + " is stored already");
-  }
+  MIDSCOPE_CHECK(state_->finished.count(sample) == 0,
+                 "sample " + std::to_string(sample) + " is stored already");
   Record storable = StorableRecord(record);
   storable.name = state_->options.record_name;
   if (!state_->options.signal.empty()) storable.signal = state_->options.signal;
@@ -312,9 +308,8 @@ void SweepStore::Append(int64_t sample, const Record& record) {
 
 void SweepStore::AppendFailure(int64_t sample, const std::string& message) {
   state_->CheckWritable();
-  if (state_->finished.count(sample) > 0) {
-    throw std::logic_error("store: sample " + std::to_string(sample) + " is stored already");
-  }
+  MIDSCOPE_CHECK(state_->finished.count(sample) == 0,
+                 "sample " + std::to_string(sample) + " is stored already");
   state_->journal->Append({JournalEntry::Kind::kFailure, sample, message, {}});
   state_->NoteFailure(sample, message);
 }
@@ -340,9 +335,8 @@ void SweepStore::Finish(const std::vector<Record>& extra) {
 }
 
 Record SweepStore::ReadSample(int64_t sample, const ArrayFilter& wanted) const {
-  if (state_->finished.count(sample) == 0) {
-    throw std::logic_error("store: sample " + std::to_string(sample) + " is not stored");
-  }
+  MIDSCOPE_CHECK(state_->finished.count(sample) != 0,
+                 "sample " + std::to_string(sample) + " is not stored");
   return state_->Load(sample, wanted);
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <stdexcept>
 #include <vector>
 
 #include "core/base/error.h"
@@ -13,6 +12,7 @@
 #include "data/scorers/label_scores.h"
 #include "data/scorers/match_scores.h"
 #include "data/scorers/order_scores.h"
+#include "kernels/check.h"
 
 namespace midscope {
 namespace {
@@ -58,7 +58,7 @@ const MetricEntry& EntryOf(AnswerMetric metric) {
   for (const MetricEntry& entry : kMetrics) {
     if (entry.metric == metric) return entry;
   }
-  throw std::logic_error("a metric without an entry");
+  MIDSCOPE_BUG("a metric without an entry");
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ AnswerMetric ReadMetric(const std::string& thing, std::string_view name) {
 
 double ScoreAnswer(const GenerationRule& rule, std::string_view generated,
                    std::span<const std::string> answers, std::span<const std::string> classes) {
-  if (answers.empty()) throw std::logic_error("an answer is scored against no reference");
+  MIDSCOPE_CHECK(!answers.empty());
   const std::string prediction = CutAnswer(generated, rule.cut);
   const PairScore score = EntryOf(rule.metric).score;
   double best = 0;
@@ -96,7 +96,7 @@ double ScoreAnswer(const GenerationRule& rule, std::string_view generated,
 
 RougeScores RougeAnswer(const GenerationRule& rule, std::string_view generated,
                         std::span<const std::string> answers) {
-  if (answers.empty()) throw std::logic_error("an answer is scored against no reference");
+  MIDSCOPE_CHECK(!answers.empty());
   const std::string prediction = CutAnswer(generated, rule.cut);
   RougeScores best;
   for (const std::string& answer : answers) {

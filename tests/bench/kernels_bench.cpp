@@ -10,6 +10,7 @@
 #include "kernels/dequantise.h"
 #include "kernels/matrix_vector.h"
 #include "kernels/normalise.h"
+#include "kernels/quantised_matrix_vector.h"
 #include "kernels/quantised_product.h"
 #include "tests/kernels/support/thread_executor.h"
 
@@ -228,6 +229,29 @@ BENCHMARK_CAPTURE(DequantiseSpeed, Q6_K, BlockType::kQ6_K);
 
 // One thread, 512 rows with the shapes of a 7B model; by processor time, so that other work on the
 // machine counts little.
+// Products of a few tokens, on one thread.
+void QuantisedVectorSpeed(benchmark::State& state, BlockType type) {
+  const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(type));
+  const int64_t outputs = 1024, inputs = 1536, rows = state.range(0);
+  const int64_t row_bytes = inputs / format.elements * format.bytes;
+  const std::vector<char> blocks(static_cast<size_t>(outputs * row_bytes), 0x11);
+  const std::vector<char> x = Normal(rows * inputs, Dtype::kFloat32);
+  std::vector<float> y(static_cast<size_t>(rows * outputs));
+  const BlockMatrix weight{type, blocks.data(), row_bytes, {}, outputs, inputs};
+  while (state.KeepRunning()) {
+    QuantisedMatrixVector(weight, x.data(), rows, Dtype::kFloat32, y.data(), Dtype::kFloat32,
+                          SerialExecutor());
+  }
+  state.SetBytesProcessed(state.iterations() * outputs * row_bytes);
+}
+BENCHMARK_CAPTURE(QuantisedVectorSpeed, F16, BlockType::kF16)->Arg(1)->Arg(4);
+BENCHMARK_CAPTURE(QuantisedVectorSpeed, Q4_0, BlockType::kQ4_0)->Arg(1)->Arg(4);
+BENCHMARK_CAPTURE(QuantisedVectorSpeed, Q5_1, BlockType::kQ5_1)->Arg(1)->Arg(4);
+BENCHMARK_CAPTURE(QuantisedVectorSpeed, Q8_0, BlockType::kQ8_0)->Arg(1)->Arg(4);
+BENCHMARK_CAPTURE(QuantisedVectorSpeed, Q3_K, BlockType::kQ3_K)->Arg(1)->Arg(4);
+BENCHMARK_CAPTURE(QuantisedVectorSpeed, Q4_K, BlockType::kQ4_K)->Arg(1)->Arg(4);
+BENCHMARK_CAPTURE(QuantisedVectorSpeed, Q6_K, BlockType::kQ6_K)->Arg(1)->Arg(4);
+
 void QuantisedProductSpeed(benchmark::State& state, BlockType type) {
   if (!HasQuantisedProduct()) {
     state.SkipWithError("no AVX-512 BF16");

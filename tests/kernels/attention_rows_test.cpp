@@ -8,6 +8,7 @@
 
 #include "kernels/attention.h"
 #include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/attention_reference.h"
 #include "tests/kernels/support/every_target.h"
 #include "tests/kernels/support/thread_executor.h"
 

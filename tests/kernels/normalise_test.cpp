@@ -156,32 +156,6 @@ void CheckLayerNorm() {
 
 TEST(LayerNorm, EqualsItsFormula) { OnEveryTarget(CheckLayerNorm); }
 
-void CheckIsNormThenAdd() {
-  for (const int64_t width : kWidths) {
-    for (const Dtype dtype : kDtypes) {
-      Guarded residual = Random(kRows * width, dtype, 1);
-      Guarded update = Random(kRows * width, dtype, 2);
-      Guarded weight = Random(width, Dtype::kFloat32, 3);
-      Guarded normed(kRows * width, dtype);
-      RmsNorm(update.data(), Floats(weight), kEpsilon, kRows, width, dtype, normed.data(), nullptr,
-              SerialExecutor());
-      Guarded expected(kRows * width, dtype);
-      for (int64_t i = 0; i < kRows * width; ++i) expected.Set(i, residual.At(i) + normed.At(i));
-      const Guarded before = update;
-      AddNormalised(residual.data(), update.data(), Floats(weight), kEpsilon, kRows, width, dtype,
-                    ThreadExecutor(2));
-      EXPECT_TRUE(update == before);
-      // Sums of squares may differ in their last bit, which may tip one rounding.
-      EXPECT_LE(MaxDifference(residual, expected, kRows * width),
-                dtype == Dtype::kFloat32 ? 2e-6 : 0x1p-5)
-          << "width " << width;
-      EXPECT_TRUE(residual.Intact());
-    }
-  }
-}
-
-TEST(AddNormalised, IsNormThenAdd) { OnEveryTarget(CheckIsNormThenAdd); }
-
 // Heads of q within fused rows of q, k and v: what is between them stays.
 void CheckNormalisesStridedHeads(Dtype dtype, Dtype out_dtype, int64_t head_dim) {
   const int64_t heads = 3, stride = head_dim + 2, row_stride = heads * stride + 5;

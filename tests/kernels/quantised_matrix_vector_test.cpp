@@ -30,8 +30,7 @@ void ExpectProducts(const RandomMatrix& c, const Guarded& x, const Guarded& y, i
 }
 
 void CheckEqualsTheProduct() {
-  for (const uint32_t type : kBlockTypes) {
-    const BlockFormat format = *FindBlockFormat(type);
+  for (const BlockFormat& format : BlockFormats()) {
     SCOPED_TRACE(format.name);
     // Single elements leave a rest behind the parts of 32, or are less than one.
     const std::vector<int64_t> sizes = format.elements == 1
@@ -59,8 +58,7 @@ TEST(QuantisedMatrixVector, EqualsTheProduct) { OnEveryTarget(CheckEqualsTheProd
 
 // x with a single 1 picks one weight out, which must be Dequantise's to the last bit.
 void CheckWeightsAreThoseOfDequantise() {
-  for (const uint32_t type : kBlockTypes) {
-    const BlockFormat format = *FindBlockFormat(type);
+  for (const BlockFormat& format : BlockFormats()) {
     const int64_t inputs = 256, outputs = 3;
     const RandomMatrix c(format, outputs, inputs, false);
     for (int64_t picked = 0; picked < inputs; ++picked) {
@@ -104,8 +102,7 @@ void CheckTakesEveryHalf() {
 TEST(QuantisedMatrixVector, TakesEveryHalf) { OnEveryTarget(CheckTakesEveryHalf); }
 
 TEST(QuantisedMatrixVector, IsBitEqualForAnyNumberOfThreadsAndRows) {
-  for (const uint32_t type : kBlockTypes) {
-    const BlockFormat format = *FindBlockFormat(type);
+  for (const BlockFormat& format : BlockFormats()) {
     const int64_t inputs = 512, outputs = 133, rows = 7;
     const RandomMatrix c(format, outputs, inputs, true);
     Guarded x = RandomNumbers(rows * inputs, Dtype::kFloat32, 3);

@@ -54,8 +54,7 @@ class QuantisedProductTest : public ::testing::Test {
 };
 
 TEST_F(QuantisedProductTest, EqualsTheProduct) {
-  for (const uint32_t type : kBlockTypes) {
-    const BlockFormat format = *FindBlockFormat(type);
+  for (const BlockFormat& format : BlockFormats()) {
     SCOPED_TRACE(format.name);
     const std::vector<int64_t> sizes = format.elements == 1
                                            ? std::vector<int64_t>{1, 33, 256}

@@ -12,31 +12,6 @@
 
 namespace midscope::kernels {
 
-inline constexpr uint32_t kBlockTypes[] = {0, 1, 2, 3, 6, 7, 8, 10, 11, 12, 13, 14, 20, 23, 30};
-
-// Where a block's binary16 scales lie.
-inline std::vector<int64_t> ScaleOffsets(BlockType type) {
-  switch (type) {
-    case BlockType::kF32:
-    case BlockType::kF16:
-    case BlockType::kBF16:
-      return {};
-    case BlockType::kQ4_1:
-    case BlockType::kQ5_1:
-    case BlockType::kQ4_K:
-    case BlockType::kQ5_K:
-      return {0, 2};
-    case BlockType::kQ2_K:
-      return {80, 82};
-    case BlockType::kQ3_K:
-      return {108};
-    case BlockType::kQ6_K:
-      return {208};
-    default:
-      return {0};
-  }
-}
-
 // A matrix of random blocks with bytes between its rows, and its exact values.
 struct RandomMatrix {
   RandomMatrix(BlockFormat format, int64_t outputs, int64_t inputs, bool shuffled,
@@ -64,7 +39,9 @@ struct RandomMatrix {
   static void Tame(const BlockFormat& format, char* block, float value, uint16_t mantissa) {
     const auto half = static_cast<uint16_t>(0x2400 | (mantissa & 0x83ff));
     const BFloat16 narrow = ToBFloat16(value);
-    for (const int64_t offset : ScaleOffsets(format.type)) std::memcpy(block + offset, &half, 2);
+    for (const int64_t offset : {format.scales.first, format.scales.second}) {
+      if (offset != kNoScale) std::memcpy(block + offset, &half, 2);
+    }
     if (format.type == BlockType::kF32) std::memcpy(block, &value, 4);
     if (format.type == BlockType::kF16) std::memcpy(block, &half, 2);
     if (format.type == BlockType::kBF16) std::memcpy(block, &narrow, 2);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Attention by its definition, in double. Slow on purpose: it is what the fast kernels are tested
-// against.
+// Attention by its definition, in double: all dtypes, any shape, O(query_rows * key_rows) memory.
+#pragma once
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,15 +10,15 @@
 #include "kernels/attention.h"
 
 namespace midscope::kernels {
-namespace {
+namespace attention_reference {
 
-double Element(const ConstHeads& x, int64_t row, int64_t head, int64_t i) {
+inline double Element(const ConstHeads& x, int64_t row, int64_t head, int64_t i) {
   const int64_t index = row * x.row_stride + head * x.head_stride + i;
   if (x.dtype == Dtype::kFloat32) return static_cast<const float*>(x.data)[index];
   return ToFloat(static_cast<const BFloat16*>(x.data)[index]);
 }
 
-void SetElement(const Heads& x, int64_t row, int64_t head, int64_t i, double value) {
+inline void SetElement(const Heads& x, int64_t row, int64_t head, int64_t i, double value) {
   const int64_t index = row * x.row_stride + head * x.head_stride + i;
   const auto single = static_cast<float>(value);
   if (x.dtype == Dtype::kFloat32) {
@@ -27,8 +28,8 @@ void SetElement(const Heads& x, int64_t row, int64_t head, int64_t i, double val
   }
 }
 
-std::vector<double> Rotated(const ConstHeads& x, int64_t row, int64_t head, int64_t head_dim,
-                            const RotaryView& table, int64_t table_row) {
+inline std::vector<double> Rotated(const ConstHeads& x, int64_t row, int64_t head, int64_t head_dim,
+                                   const RotaryView& table, int64_t table_row) {
   std::vector<double> out(static_cast<size_t>(head_dim));
   for (int64_t i = 0; i < head_dim; ++i) out[static_cast<size_t>(i)] = Element(x, row, head, i);
   if (!table.cos) return out;
@@ -46,7 +47,7 @@ std::vector<double> Rotated(const ConstHeads& x, int64_t row, int64_t head, int6
 
 // How often the weight of `key` is multiplied before (renormalised) or after the softmax; 0 before
 // it where the key is hidden.
-double KeyFactorOf(const HeadPositions& positions, int64_t key, bool renormalised) {
+inline double KeyFactorOf(const HeadPositions& positions, int64_t key, bool renormalised) {
   double product = 1;
   for (const KeyFactor& keys : positions.factors) {
     const bool applies = keys.renormalised == renormalised && keys.begin <= key && key < keys.end;
@@ -59,18 +60,21 @@ double KeyFactorOf(const HeadPositions& positions, int64_t key, bool renormalise
 }
 
 // Turns logits into weights that sum to 1.
-void Softmax(std::vector<double>& logits) {
+inline void Softmax(std::vector<double>& logits) {
   const double max = *std::max_element(logits.begin(), logits.end());
   double sum = 0;
   for (double& logit : logits) sum += logit = std::exp(logit - max);
   for (double& logit : logits) logit /= sum;
 }
 
-}  // namespace
+}  // namespace attention_reference
 
-void AttentionReference(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
-                        const ConstHeads& v, const HeadPositions& positions, const Heads& out,
-                        double* weights) {
+// What Attention and AttentionWeights compute. `weights` [query_rows, heads, key_rows] may be null.
+inline void AttentionReference(const AttentionShape& shape, const ConstHeads& q,
+                               const ConstHeads& k, const ConstHeads& v,
+                               const HeadPositions& positions, const Heads& out,
+                               double* weights = nullptr) {
+  using namespace attention_reference;
   const int64_t group = shape.heads / shape.key_value_heads;
   const auto dim = static_cast<size_t>(shape.head_dim);
   for (int64_t head = 0; head < shape.heads; ++head) {

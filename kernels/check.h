@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// Checks of what only a bug can break: std::logic_error that names the place in the source and the
+// values, as in
+//
+//   MIDSCOPE_CHECK_EQ(update.size(), rows * width);
+//   core/decoder/forward_pass.cpp:343: update.size() == rows * width does not hold: 575 and 576
+//
+// A text behind the condition replaces the condition in the message. MIDSCOPE_BUG(text) throws
+// always. MIDSCOPE_KERNEL_CHECK... hold the contracts of kernels; they are compiled out unless
+// MIDSCOPE_CHECK_KERNELS is defined (Debug and sanitizer builds). What comes from outside the
+// program is not checked with these, but refused with an Error (core/base/error.h).
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace midscope::check {
+
+// `file` from the root of the repository, which is where this header lies in kernels/.
+inline std::string_view ShownFile(std::string_view file) {
+  constexpr std::string_view kSelf = __FILE__;
+  constexpr std::string_view kOwn = "kernels/check.h";
+  if (!kSelf.ends_with(kOwn)) return file;
+  const std::string_view root = kSelf.substr(0, kSelf.size() - kOwn.size());
+  return file.starts_with(root) ? file.substr(root.size()) : file;
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void Throw(const char* file, int line,
+                                                         const std::string& text) {
+  throw std::logic_error(std::string(ShownFile(file)) + ":" + std::to_string(line) + ": " + text);
+}
+
+template <class T>
+std::string Shown(const T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value ? "true" : "false";
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return std::to_string(value);
+  } else if constexpr (std::is_enum_v<T>) {
+    return std::to_string(static_cast<std::underlying_type_t<T>>(value));
+  } else {
+    return "'" + std::string(std::string_view(value)) + "'";
+  }
+}
+
+template <class T>
+inline constexpr bool kIsWhole = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+
+// Compares whole numbers by value, whichever of them is unsigned.
+struct Equal {
+  template <class A, class B>
+  constexpr bool operator()(const A& a, const B& b) const {
+    if constexpr (kIsWhole<A> && kIsWhole<B>) {
+      return std::cmp_equal(a, b);
+    } else {
+      return a == b;
+    }
+  }
+};
+struct Less {
+  template <class A, class B>
+  constexpr bool operator()(const A& a, const B& b) const {
+    if constexpr (kIsWhole<A> && kIsWhole<B>) {
+      return std::cmp_less(a, b);
+    } else {
+      return a < b;
+    }
+  }
+};
+struct Unequal {
+  template <class A, class B>
+  constexpr bool operator()(const A& a, const B& b) const {
+    return !Equal()(a, b);
+  }
+};
+struct LessEqual {
+  template <class A, class B>
+  constexpr bool operator()(const A& a, const B& b) const {
+    return !Less()(b, a);
+  }
+};
+struct Greater {
+  template <class A, class B>
+  constexpr bool operator()(const A& a, const B& b) const {
+    return Less()(b, a);
+  }
+};
+struct GreaterEqual {
+  template <class A, class B>
+  constexpr bool operator()(const A& a, const B& b) const {
+    return !Less()(a, b);
+  }
+};
+
+template <class Relation, class A, class B>
+void Compare(const A& a, const B& b, const char* file, int line, const char* condition) {
+  if (Relation()(a, b)) [[likely]] {
+    return;
+  }
+  Throw(file, line, std::string(condition) + " does not hold: " + Shown(a) + " and " + Shown(b));
+}
+
+inline std::string Text(const char* condition) { return std::string(condition) + " does not hold"; }
+inline std::string Text(const char* /*condition*/, const std::string& text) { return text; }
+
+}  // namespace midscope::check
+
+#define MIDSCOPE_BUG(text) ::midscope::check::Throw(__FILE__, __LINE__, text)
+
+// MIDSCOPE_CHECK(condition) or MIDSCOPE_CHECK(condition, text).
+#define MIDSCOPE_CHECK(condition, ...)                                                          \
+  do {                                                                                          \
+    if (!(condition)) [[unlikely]] {                                                            \
+      ::midscope::check::Throw(__FILE__, __LINE__,                                              \
+                               ::midscope::check::Text(#condition __VA_OPT__(, ) __VA_ARGS__)); \
+    }                                                                                           \
+  } while (false)
+
+#define MIDSCOPE_CHECK_COMPARE_(relation, sign, a, b)                                   \
+  ::midscope::check::Compare<::midscope::check::relation>((a), (b), __FILE__, __LINE__, \
+                                                          #a " " sign " " #b)
+#define MIDSCOPE_CHECK_EQ(a, b) MIDSCOPE_CHECK_COMPARE_(Equal, "==", a, b)
+#define MIDSCOPE_CHECK_NE(a, b) MIDSCOPE_CHECK_COMPARE_(Unequal, "!=", a, b)
+#define MIDSCOPE_CHECK_LT(a, b) MIDSCOPE_CHECK_COMPARE_(Less, "<", a, b)
+#define MIDSCOPE_CHECK_LE(a, b) MIDSCOPE_CHECK_COMPARE_(LessEqual, "<=", a, b)
+#define MIDSCOPE_CHECK_GT(a, b) MIDSCOPE_CHECK_COMPARE_(Greater, ">", a, b)
+#define MIDSCOPE_CHECK_GE(a, b) MIDSCOPE_CHECK_COMPARE_(GreaterEqual, ">=", a, b)
+
+#ifdef MIDSCOPE_CHECK_KERNELS
+#define MIDSCOPE_KERNEL_CHECK_(check) check
+#else
+// Compiled, so that it cannot rot, and never run.
+#define MIDSCOPE_KERNEL_CHECK_(check) \
+  do {                                \
+    if (false) check;                 \
+  } while (false)
+#endif
+#define MIDSCOPE_KERNEL_CHECK(condition) MIDSCOPE_KERNEL_CHECK_(MIDSCOPE_CHECK(condition))
+#define MIDSCOPE_KERNEL_CHECK_EQ(a, b) MIDSCOPE_KERNEL_CHECK_(MIDSCOPE_CHECK_EQ(a, b))
+#define MIDSCOPE_KERNEL_CHECK_LE(a, b) MIDSCOPE_KERNEL_CHECK_(MIDSCOPE_CHECK_LE(a, b))
+#define MIDSCOPE_KERNEL_CHECK_GE(a, b) MIDSCOPE_KERNEL_CHECK_(MIDSCOPE_CHECK_GE(a, b))
+#define MIDSCOPE_KERNEL_CHECK_GT(a, b) MIDSCOPE_KERNEL_CHECK_(MIDSCOPE_CHECK_GT(a, b))
