@@ -8,17 +8,12 @@
 
 #include "core/base/error.h"
 #include "core/base/number_text.h"
+#include "core/base/trimmed.h"
 
 namespace midscope {
 namespace {
 
 constexpr const char* kForms = "Say cpu, cpu:portable or cuda:N, several with commas between";
-
-std::string_view Trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
 
 // Digits alone, up to `largest`.
 std::optional<int64_t> WholeNumber(std::string_view text, int64_t largest) {
@@ -42,10 +37,10 @@ DeviceName ParseDevice(std::string_view word) {
 
 DeviceShare ParseShare(std::string_view text) {
   const size_t equals = text.find('=');
-  DeviceShare share{ParseDevice(Trimmed(text.substr(0, equals))), 0};
+  DeviceShare share{ParseDevice(Trimmed(text.substr(0, equals), " ")), 0};
   if (equals == std::string_view::npos) return share;
   constexpr int64_t kMostLayers = 1024;  // of any model
-  const std::string_view count = Trimmed(text.substr(equals + 1));
+  const std::string_view count = Trimmed(text.substr(equals + 1), " ");
   const auto layers = WholeNumber(count, kMostLayers);
   if (!layers || *layers == 0) {
     throw UsageError("device '" + std::string(text) + "'",
@@ -75,7 +70,7 @@ Placement ParsePlacement(std::string_view text) {
   placement.shares.clear();
   while (true) {
     const size_t comma = text.find(',');
-    placement.shares.push_back(ParseShare(Trimmed(text.substr(0, comma))));
+    placement.shares.push_back(ParseShare(Trimmed(text.substr(0, comma), " ")));
     if (comma == std::string_view::npos) return placement;
     text.remove_prefix(comma + 1);
   }

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <new>
 #include <optional>
 #include <string_view>
 
+#include "core/base/environment.h"
 #include "core/base/utf8.h"
 
 namespace midscope {
@@ -60,11 +60,6 @@ std::optional<Address> ParseAddress(const std::string& url) {
   const bool http = address.scheme == "http" || address.scheme == "https";
   if (!http || address.host.empty()) return std::nullopt;
   return address;
-}
-
-std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
 }
 
 // State of one answer during libcurl's callbacks.

@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <thread>
 
+#include "core/base/environment.h"
 #include "core/base/error.h"
+#include "core/base/trimmed.h"
 #include "core/base/utf8.h"
 #include "core/formats/safetensors_file.h"
 #include "core/hub/http_client.h"
@@ -26,15 +27,8 @@ constexpr int kMaxPages = 100;
 constexpr int64_t kListingSeconds = 300;
 constexpr int kTries = 5;  // consecutive, without a byte of progress
 
-std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
-std::string Trimmed(const std::string& text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+std::string TrimmedEnvironment(const char* name) {
+  return std::string(Trimmed(Environment(name), " \t\r\n"));
 }
 
 void CheckRequest(const FetchRequest& request) {
@@ -355,10 +349,10 @@ FetchRequest FetchRequestFromEnvironment(const std::string& model) {
   }
   FetchRequest request;
   request.model = model;
-  request.endpoint = Trimmed(Environment("HF_ENDPOINT"));
+  request.endpoint = TrimmedEnvironment("HF_ENDPOINT");
   if (request.endpoint.empty()) request.endpoint = kDefaultEndpoint;
   while (request.endpoint.ends_with('/')) request.endpoint.pop_back();
-  request.token = Trimmed(Environment("HF_TOKEN"));
+  request.token = TrimmedEnvironment("HF_TOKEN");
   request.cache = HuggingFaceCache();
   return request;
 }

@@ -2,19 +2,14 @@
 #include "core/hub/model_cache.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <vector>
 
+#include "core/base/environment.h"
 #include "core/base/error.h"
 
 namespace midscope {
 namespace {
-
-std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 bool IsPlain(const std::string& part) {
   if (part.empty() || part.size() > 96 || part.starts_with('.') || part.starts_with('-')) {

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "core/model/embedded_model.h"
 
-#include <cstdlib>
-
+#include "core/base/environment.h"
 #include "core/base/error.h"
 
 namespace midscope {
 namespace {
 
 constexpr const char* kFileName = "SmolLM2-135M-Instruct.Q4_1.gguf";
-
-std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
 
 }  // namespace
 
