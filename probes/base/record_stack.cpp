@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "kernels/check.h"
 #include "probes/base/record_values.h"
 
 namespace midscope {
@@ -174,9 +174,8 @@ void CheckAlike(const std::vector<Record>& records, const std::vector<Axis>& lea
   std::vector<int64_t> sizes;
   sizes.reserve(leading.size());
   for (const Axis& axis : leading) sizes.push_back(axis.size);
-  if (records.empty() || Product(sizes) != static_cast<int64_t>(records.size())) {
-    throw std::logic_error("StackRecords: not one record a place of the leading axes");
-  }
+  MIDSCOPE_CHECK(!records.empty());
+  MIDSCOPE_CHECK_EQ(Product(sizes), records.size());
   const auto names = [](const Record& record) {
     std::vector<std::string> all = {record.name};
     for (const Axis& axis : record.axes) all.push_back(axis.name);
@@ -185,9 +184,7 @@ void CheckAlike(const std::vector<Record>& records, const std::vector<Axis>& lea
     return all;
   };
   for (const Record& record : records) {
-    if (names(record) != names(records.front())) {
-      throw std::logic_error("StackRecords: records that differ in their arrays");
-    }
+    MIDSCOPE_CHECK(names(record) == names(records.front()));
   }
 }
 

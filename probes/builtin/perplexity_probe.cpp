@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/plan/context_limit.h"
 #include "core/run/scoring.h"
+#include "kernels/check.h"
 #include "probes/base/option_kinds.h"
 #include "probes/base/record_axes.h"
 
@@ -212,9 +212,8 @@ class TextProbe : public Probe {
 }  // namespace
 
 std::vector<TextWindow> SlidingWindows(int64_t tokens, int64_t window, int64_t stride) {
-  if (stride < 1 || (stride >= window && tokens > window)) {
-    throw std::logic_error("SlidingWindows: a stride that leaves tokens out");
-  }
+  MIDSCOPE_CHECK_GE(stride, 1);
+  MIDSCOPE_CHECK(stride < window || tokens <= window, "a stride that leaves tokens out");
   std::vector<TextWindow> windows;
   int64_t done = 1;  // the first token has nothing before it
   for (int64_t begin = 0; done < tokens; begin += stride) {

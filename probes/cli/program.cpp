@@ -8,6 +8,7 @@
 #include <new>
 #include <optional>
 
+#include "core/base/check.h"
 #include "core/base/error.h"
 #include "probes/cli/command.h"
 #include "probes/cli/help.h"
@@ -75,8 +76,9 @@ void Dispatch(const std::vector<std::string>& arguments, const std::atomic<bool>
   }
 }
 
-// The exit status of what `work` throws, told on standard error.
-int Guarded(const std::function<void()>& work) {
+}  // namespace
+
+int ExitStatusOf(const std::function<void()>& work) {
   try {
     work();
     return 0;
@@ -94,16 +96,14 @@ int Guarded(const std::function<void()>& work) {
   } catch (const std::bad_alloc&) {
     Say("memory: not enough for this run. Use a shorter prompt, fewer places or --dtype bfloat16");
   } catch (const std::exception& error) {
-    Say(std::string("internal error: ") + error.what());
+    Say(BugMessage(error.what()));
   }
   return kExitFailure;
 }
 
-}  // namespace
-
 int RunProgram(const std::vector<std::string>& arguments) {
   const std::atomic<bool>& cancel = InstallSignalHandlers();
-  return Guarded([&] {
+  return ExitStatusOf([&] {
     CheckedStream out(STDOUT_FILENO, "standard output");
     Dispatch(arguments, cancel, out);
     out.flush();

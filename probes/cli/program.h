@@ -2,6 +2,7 @@
 // The program `midscope`: which command, how it ends.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,10 @@ inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitInterrupted = 130;  // 128 + SIGINT, as shells count
 inline constexpr int kExitBrokenPipe = 141;   // 128 + SIGPIPE
+
+// Runs `work`. Returns the exit status of what it throws, whose message goes to standard error (0:
+// it has thrown nothing). What is no Error is reported as a bug.
+int ExitStatusOf(const std::function<void()>& work);
 
 // `arguments`: without the program's name. Returns the exit status; nothing is thrown.
 int RunProgram(const std::vector<std::string>& arguments);

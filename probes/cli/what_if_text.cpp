@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "core/hub/hub_listing.h"
 #include "core/intervention/intervention_text.h"
 #include "core/plan/context_limit.h"
+#include "kernels/check.h"
 #include "probes/base/record_values.h"
 #include "probes/cli/record_values.h"
 #include "probes/cli/text_table.h"
@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 const Record& RecordOf(const EngineReply& reply, const std::string& name) {
   const auto found = std::find_if(reply.records.begin(), reply.records.end(),
                                   [&](const Record& record) { return record.name == name; });
-  if (found == reply.records.end()) throw std::logic_error("a what-if without its " + name);
+  MIDSCOPE_CHECK(found != reply.records.end(), "a what-if without its " + name);
   return *found;
 }
 

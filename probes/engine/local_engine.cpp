@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 
 #include "core/base/error.h"
@@ -15,6 +14,7 @@
 #include "core/run/what_if_pair.h"
 #include "core/tokenizer/prompt_builder.h"
 #include "data/tasks/task.h"
+#include "kernels/check.h"
 #include "probes/base/record_origin.h"
 #include "probes/builtin/hidden_channels_probe.h"
 #include "probes/builtin/last_query_attention_probe.h"
@@ -175,13 +175,13 @@ class LocalEngine : public Engine {
 };
 
 const Decoder& LocalEngine::RequireModel() const {
-  if (!decoder_) throw std::logic_error("Engine: no model is open");
+  MIDSCOPE_CHECK(decoder_, "no model is open");
   return *decoder_;
 }
 
 Loaded& LocalEngine::RequireSubject() {
   RequireModel();
-  if (loaded_.prompts.empty()) throw std::logic_error("Engine: no subject is set");
+  MIDSCOPE_CHECK(!loaded_.prompts.empty(), "no prompt is set");
   return loaded_;
 }
 

@@ -10,6 +10,7 @@
 #include "core/intervention/passage.h"
 #include "core/intervention/presets.h"
 #include "core/plan/attention_plan.h"
+#include "kernels/check.h"
 
 namespace midscope {
 namespace {
@@ -53,7 +54,7 @@ Intervention Example(const std::string& term, const ModelConfig& config) {
   try {
     return ParseIntervention(example != Examples().end() ? example->second : term);
   } catch (const Error& error) {
-    throw std::logic_error("no example of the term '" + term + "': " + error.what());
+    MIDSCOPE_BUG("no example of the term '" + term + "': " + error.what());
   }
 }
 

@@ -11,6 +11,7 @@
 #include "core/base/utf8.h"
 #include "core/chat/chat_template.h"
 #include "core/tokenizer/tokenizer.h"
+#include "kernels/check.h"
 
 namespace midscope {
 namespace {
@@ -30,7 +31,7 @@ std::string BosRuleName(BosRule rule) {
   for (const auto& [known, name] : kBosRules) {
     if (known == rule) return name;
   }
-  throw std::logic_error("BosRuleName: a rule without a name");
+  MIDSCOPE_BUG("a BOS rule without a name");
 }
 
 BosRule ParseBosRule(std::string_view name) {

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
+
+#include "kernels/check.h"
 
 namespace midscope {
 namespace {
@@ -63,15 +64,13 @@ struct CubicFit::Basis {
   Eigen::HouseholderQR<Terms> qr;
 
   Eigen::Matrix<double, kTerms, 1> Coefficients(std::span<const double> values) const {
-    if (static_cast<Eigen::Index>(values.size()) != powers.rows()) {
-      throw std::logic_error("CubicFit: a series of another length");
-    }
+    MIDSCOPE_CHECK_EQ(values.size(), powers.rows());
     return qr.solve(AsVector(values));
   }
 };
 
 CubicFit::CubicFit(int64_t points) : basis_(std::make_unique<Basis>()) {
-  if (points <= kTerms) throw std::logic_error("CubicFit: too few points");
+  MIDSCOPE_CHECK_GT(points, kTerms);
   const double centre = static_cast<double>(points - 1) / 2;
   basis_->powers = Powers(points, centre, centre);
   basis_->steps = basis_->powers.bottomRows(points - 1) - basis_->powers.topRows(points - 1);
@@ -99,7 +98,7 @@ Trend CubicFit::TrendOf(std::span<const double> values) const {
 }
 
 CubicSmoother::CubicSmoother(int64_t window) : window_(window) {
-  if (window <= kTerms) throw std::logic_error("CubicSmoother: too short a window");
+  MIDSCOPE_CHECK_GT(window, kTerms);
   offset_ = (window - 1) / 2;
   inner_ = WeightsAt(window, static_cast<double>(window - 1) / 2);
   for (int64_t place = 0; place < window; ++place) {
@@ -109,7 +108,7 @@ CubicSmoother::CubicSmoother(int64_t window) : window_(window) {
 
 std::vector<double> CubicSmoother::Smoothed(std::span<const double> values) const {
   const auto count = static_cast<int64_t>(values.size());
-  if (count < window_) throw std::logic_error("CubicSmoother: fewer values than a window");
+  MIDSCOPE_CHECK_GE(count, window_);
   const int64_t edge = window_ / 2;
   std::vector<double> smoothed(values.size());
   for (int64_t i = 0; i < count; ++i) {

@@ -5,7 +5,8 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <stdexcept>
+
+#include "kernels/check.h"
 
 namespace midscope {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 void CheckSizes(std::span<const double> a, std::span<const double> b) {
-  if (a.size() != b.size()) throw std::logic_error("two orders of different lengths");
+  MIDSCOPE_CHECK_EQ(a.size(), b.size());
 }
 
 int Sign(double difference) { return difference > 0 ? 1 : difference < 0 ? -1 : 0; }
