@@ -6,6 +6,7 @@
 #include <exception>
 #include <vector>
 
+#include "core/base/check.h"
 #include "core/base/error.h"
 #include "core/base/mapped_file_guard.h"
 #include "core/compute/thread_policy.h"
@@ -161,6 +162,6 @@ int main(int argc, char** argv) {
     Complain(QString::fromUtf8(error.what()));
     return error.kind() == midscope::ErrorKind::kUsage ? kUsageStatus : kFailureStatus;
   } catch (const std::exception& error) {
-    return Complain(QStringLiteral("internal error: %1").arg(QString::fromUtf8(error.what())));
+    return Complain(QString::fromStdString(midscope::BugMessage(error.what())));
   }
 }

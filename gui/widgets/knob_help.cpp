@@ -4,7 +4,8 @@
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QSpinBox>
-#include <stdexcept>
+
+#include "kernels/check.h"
 
 namespace midscope {
 namespace {
@@ -13,7 +14,7 @@ const Term& TermOf(const char* name) {
   for (const Term& term : InterventionTerms()) {
     if (term.name == name) return term;
   }
-  throw std::logic_error(std::string("no intervention term '") + name + "'");
+  MIDSCOPE_BUG(std::string("no intervention term '") + name + "'");
 }
 
 }  // namespace
@@ -22,7 +23,7 @@ const TermArgument& ArgumentOf(const char* term, const char* argument) {
   for (const TermArgument& known : TermOf(term).arguments) {
     if (known.name == argument) return known;
   }
-  throw std::logic_error(std::string("no argument '") + argument + "' of '" + term + "'");
+  MIDSCOPE_BUG(std::string("no argument '") + argument + "' of '" + term + "'");
 }
 
 QString TermHelp(const char* term) {
