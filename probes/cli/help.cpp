@@ -105,6 +105,7 @@ std::string SchemesOfKind(SchemeKind kind) {
 }
 
 std::string Combinations() {
+  constexpr size_t kWidth = 92;  // as the lines above it
   return Paragraph(
       "Which schemes go together: ",
       "a position scheme acts on positions (" + SchemesOfKind(SchemeKind::kDividesPositions) +
@@ -112,7 +113,7 @@ std::string Combinations() {
           SchemesOfKind(SchemeKind::kReplacesFrequencies) +
           "). Models without rotary positions take none. A scheme that stretches the context lets "
           "prompts be that much longer.",
-      0);
+      0, kWidth);
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 
 namespace midscope::cli {
 
-std::string Paragraph(const std::string& first, const std::string& text, size_t indent) {
+std::string Paragraph(const std::string& first, const std::string& text, size_t indent,
+                      size_t width) {
   if (text.empty()) return "";
   std::string out;
   std::string line = first;
@@ -13,7 +14,7 @@ std::string Paragraph(const std::string& first, const std::string& text, size_t 
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find(' ', begin), text.size());
     const std::string word = text.substr(begin, end - begin);
-    if (holds_words && line.size() + word.size() > kHelpWidth) {
+    if (holds_words && line.size() + word.size() > width) {
       out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
       line = std::string(indent, ' ');
     }

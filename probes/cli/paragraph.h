@@ -9,9 +9,10 @@ namespace midscope::cli {
 
 inline constexpr size_t kHelpWidth = 100;
 
-// `first` and the text after it, wrapped at spaces to lines of at most kHelpWidth characters;
+// `first` and the text after it, wrapped at spaces to lines of at most `width` characters;
 // continuation lines begin with `indent` spaces. "" where the text is empty.
-std::string Paragraph(const std::string& first, const std::string& text, size_t indent);
+std::string Paragraph(const std::string& first, const std::string& text, size_t indent,
+                      size_t width = kHelpWidth);
 
 // Wraps every longer line of the text, with the indent of the line plus two.
 std::string Wrapped(const std::string& text);
