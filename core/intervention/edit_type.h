@@ -66,6 +66,7 @@ std::vector<T> EditsOf(const Intervention& intervention, EditList<T> list,
   std::vector<T> edits;
   const auto own = intervention.own_edits.find(name);
   if (own == intervention.own_edits.end()) return edits;
+  edits.reserve(own->second.size());
   for (const OwnValue& value : own->second) edits.push_back(*value.As<T>());
   return edits;
 }
@@ -78,6 +79,7 @@ void SetEdits(std::vector<T> edits, Intervention& intervention, EditList<T> list
     return;
   }
   std::vector<OwnValue> values;
+  values.reserve(edits.size());
   for (T& edit : edits) values.push_back(OwnValue::Of(std::move(edit)));
   if (values.empty()) {
     intervention.own_edits.erase(name);

@@ -56,6 +56,7 @@ Term Describe(const TermForm<T>& form) {
             form.bare_arguments, form.examples, form.small_example};
   if (term.small_example.empty() && !term.examples.empty())
     term.small_example = term.examples.front();
+  term.arguments.reserve(form.arguments.size());
   for (const auto& argument : form.arguments) term.arguments.push_back(argument.described);
   return term;
 }

@@ -7,7 +7,7 @@ namespace midscope {
 namespace {
 
 Boost Read(const TextTerm& term, const TermForm<Boost>& form) {
-  const Boost boost = ReadArguments(term, form);
+  Boost boost = ReadArguments(term, form);
   if (boost.renormalise && boost.factor <= 0) {
     throw ErrorAt(
         Find(term, "factor")->column,

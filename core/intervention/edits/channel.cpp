@@ -33,6 +33,7 @@ std::vector<ChannelScaling> ReadAll(const TextTerm& term, const TermForm<Channel
                   "Give one factor, or one for each channel");
   }
   std::vector<ChannelScaling> scalings;
+  scalings.reserve(channels.size());
   for (size_t i = 0; i < channels.size(); ++i) {
     scalings.push_back(shared);
     scalings.back().channel = channels[i];

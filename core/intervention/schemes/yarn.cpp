@@ -22,7 +22,7 @@ struct Yarn {
 };
 
 Yarn Read(const TextTerm& term, const TermForm<Yarn>& form) {
-  const Yarn value = ReadArguments(term, form);
+  Yarn value = ReadArguments(term, form);
   if (value.beta_fast > value.beta_slow) return value;
   const TextArgument* fast = Find(term, "beta_fast");
   throw ErrorAt((fast ? fast : Find(term, "beta_slow"))->column,
