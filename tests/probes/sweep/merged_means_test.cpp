@@ -24,12 +24,11 @@ std::string PlanWith(const std::string& settings) {
 // The text of a setting may be from before one of its arguments existed.
 TEST(MergedSummaries, SettingsOfOneValueAreTheSame) {
   const TemporaryFolder folder;
-  WriteSweep(folder.File("a.h5"), PlanWith(R"("none","pi(1.5)")"), {0});
-  WriteSweep(folder.File("older.h5"), PlanWith(R"("pi(ratio=1.50)")"), {0});
+  WriteSweep(folder.File("a.h5"), PlanWith(R"~("none","pi(1.5)")~"), {0});
+  WriteSweep(folder.File("older.h5"), PlanWith(R"~("pi(ratio=1.50)")~"), {0});
   const SweepMerge merge({folder.File("a.h5"), folder.File("older.h5")});
   ASSERT_TRUE(merge.joins_settings());
-  EXPECT_THAT(ErrorMessage(ErrorKind::kUsage, [&] {
-    MergedSummaries(merge); }),
+  EXPECT_THAT(ErrorMessage(ErrorKind::kUsage, [&] { MergedSummaries(merge); }),
               AllOf(HasSubstr("pi(ratio=1.50)"), HasSubstr("in another input too, as pi(1.5)")));
 }
 

@@ -75,13 +75,12 @@ TEST(StoredTexts, AreKeptForSettingsOfTheSameValue) {
   // Other values, and what is no plan, change nothing.
   SweepPlan other;
   other.settings = {ReadSetting("channel(100, factor=-1, layers=8-24)")};
-  for (const std::string& text : {plan_json, std::string("{"), std::string("[]"),
-                                  std::string(R"({"settings":[7,"chanel(1)",null]})
-    ")}) {
-        KeepStoredTexts(text, other);
-  EXPECT_THAT(other.CanonicalSettings(),
-              ElementsAre("channel(100, factor=-1, layers=8-24, rows=answer)"));
-}
+  const std::string damaged = R"~({"settings":[7,"chanel(1)",null]})~";
+  for (const std::string& text : {plan_json, damaged, std::string("{"), std::string("[]")}) {
+    KeepStoredTexts(text, other);
+    EXPECT_THAT(other.CanonicalSettings(),
+                ElementsAre("channel(100, factor=-1, layers=8-24, rows=answer)"));
+  }
 }
 
 TEST(SweepControls, AreTheSameChangeElsewhere) {
