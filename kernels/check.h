@@ -133,9 +133,9 @@ inline std::string Text(const char* /*condition*/, const std::string& text) { re
 #define MIDSCOPE_KERNEL_CHECK_(check) check
 #else
 // Compiled, so that it cannot rot, and never run.
-#define MIDSCOPE_KERNEL_CHECK_(check) \
-  do {                                \
-    if (false) check;                 \
+#define MIDSCOPE_KERNEL_CHECK_(check)                                \
+  do {                                                               \
+    if (false) check; /* NOLINT(bugprone-macro-parentheses): code */ \
   } while (false)
 #endif
 #define MIDSCOPE_KERNEL_CHECK(condition) MIDSCOPE_KERNEL_CHECK_(MIDSCOPE_CHECK(condition))

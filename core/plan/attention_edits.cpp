@@ -55,6 +55,7 @@ std::vector<AttentionEdits> CompileEdits(const Intervention& intervention,
   std::vector<AttentionPlan> plans(static_cast<size_t>(config.layers));
   ApplyEdits(intervention, config, prompt_tokens, plans);
   std::vector<AttentionEdits> edits;
+  edits.reserve(plans.size());
   for (AttentionPlan& plan : plans) edits.push_back(std::move(plan.edits));
   return edits;
 }
