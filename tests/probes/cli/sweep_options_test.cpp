@@ -88,7 +88,7 @@ TEST_F(SweepPlanFile, ErrorsNameTheFileAndTheLineOrTheName) {
   EXPECT_THAT(ErrorMessage([&] { Read("plan.toml", "plan = 'other.toml'\n"); }),
               HasSubstr("no such option"));
   EXPECT_THAT(ErrorMessage([&] { Read("plan.yaml", "model: a"); }), HasSubstr(".toml"));
-  EXPECT_THAT(ErrorMessage([&] { Read("plan.json", "[1]"); }), HasSubstr("no object"));
+  EXPECT_THAT(ErrorMessage([&] { Read("plan.json", "[1]"); }), HasSubstr("not an object"));
   EXPECT_THAT(ErrorMessage([&] { Read("plan.toml", "samples = 3\n"); }), HasSubstr("MODEL"));
 }
 
