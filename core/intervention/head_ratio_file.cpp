@@ -12,6 +12,7 @@
 #include "core/base/json_depth.h"
 #include "core/base/memory_map.h"
 #include "core/base/number_text.h"
+#include "core/base/trimmed.h"
 #include "core/base/utf8.h"
 #include "core/intervention/head_order.h"
 
@@ -22,6 +23,7 @@ constexpr int64_t kMaxBytes = int64_t{16} << 20;
 constexpr int64_t kMostLayers = 1024;
 constexpr int64_t kMostHeads = 4096;
 constexpr std::string_view kArray = "position_ratio";
+constexpr std::string_view kBlanks = " \t\r";
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 // A table under way: cells come in any order.
@@ -122,17 +124,11 @@ HeadRatioTable FromJson(const std::string& file, std::string_view text) {
   return cells.Finish();
 }
 
-std::string_view Trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return "";
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 std::vector<std::string_view> Fields(std::string_view line) {
   std::vector<std::string_view> fields;
   for (size_t begin = 0; begin <= line.size();) {
     const size_t end = std::min(line.find(',', begin), line.size());
-    fields.push_back(Trimmed(line.substr(begin, end - begin)));
+    fields.push_back(Trimmed(line.substr(begin, end - begin), kBlanks));
     begin = end + 1;
   }
   return fields;
@@ -144,7 +140,7 @@ HeadRatioTable FromCsv(const std::string& file, std::string_view text) {
   int64_t number = 0;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = Trimmed(text.substr(begin, end - begin));
+    const std::string_view line = Trimmed(text.substr(begin, end - begin), kBlanks);
     begin = end + 1;
     ++number;
     if (line.empty()) continue;

@@ -4,6 +4,7 @@
 #include "core/intervention/scheme_type.h"
 
 namespace midscope {
+
 int64_t ContextOf(const Intervention& intervention, const ModelConfig& config) {
   if (config.positions == PositionKind::kAlibi) return INT64_MAX;
   const double stretch =

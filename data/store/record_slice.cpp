@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 #include "core/base/number_text.h"
-#include "core/base/record_attributes.h"
+#include "core/base/record_lookup.h"
 
 namespace midscope {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/base/record_attributes.h"
+#include "core/base/record_lookup.h"
 
 namespace midscope {
 namespace {
@@ -163,20 +163,6 @@ int64_t IntegerAttribute(const Record& record, const std::string& name, int64_t 
   if (found == record.attributes.end()) return otherwise;
   const auto* number = std::get_if<int64_t>(&found->second);
   return number ? *number : otherwise;
-}
-
-const Record* FindRecord(const std::vector<Record>& records, const std::string& name) {
-  for (const Record& record : records) {
-    if (record.name == name) return &record;
-  }
-  return nullptr;
-}
-
-const Record* FindRecordWithArray(const std::vector<Record>& records, const std::string& array) {
-  for (const Record& record : records) {
-    if (record.FindArray(array)) return &record;
-  }
-  return nullptr;
 }
 
 QString ShownToken(const QString& token) {

@@ -39,10 +39,6 @@ QStringList Texts(const Record& record, const std::string& array);
 QString TextAttribute(const Record& record, const std::string& name);
 int64_t IntegerAttribute(const Record& record, const std::string& name, int64_t otherwise);
 
-// The first record with that name, or with an array of that name; null for none.
-const Record* FindRecord(const std::vector<Record>& records, const std::string& name);
-const Record* FindRecordWithArray(const std::vector<Record>& records, const std::string& array);
-
 // A token as a label: line ends and tabs are written as \n and \t, in
 // quotes.
 QString ShownToken(const QString& token);

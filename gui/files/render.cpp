@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "core/base/error.h"
+#include "core/base/record_lookup.h"
 #include "core/intervention/intervention_text.h"
 #include "data/store/array_kind.h"
 #include "data/sweep/view_records.h"

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/record_lookup.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
 #include "gui/widgets/panel_layout.h"

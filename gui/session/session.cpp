@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/record_attributes.h"
+#include "core/base/record_lookup.h"
 #include "core/intervention/intervention_text.h"
 #include "data/published/published_record.h"
 #include "gui/base/record_access.h"
@@ -305,11 +305,12 @@ bool Session::IsAsked(Side side, const Record& record) const {
   const Record* shown = prompt();
   if (!model_ || !shown) return false;
   const std::string prompt_hash = AttributeText(record, "prompt_hash");
-  return SameSetting(AttributeText(record, "intervention"), state(side).text) &&
-         AttributeText(record, "model_hash") == provenance_.model_hash &&
+  // The settings last: to compare them both may be parsed.
+  return AttributeText(record, "model_hash") == provenance_.model_hash &&
          AttributeText(record, "dtype") == provenance_.dtype &&
          AttributeText(record, "subject_hash") == AttributeText(*shown, "subject_hash") &&
-         (prompt_hash.empty() || prompt_hash == AttributeText(*shown, "prompt_hash"));
+         (prompt_hash.empty() || prompt_hash == AttributeText(*shown, "prompt_hash")) &&
+         SameSetting(AttributeText(record, "intervention"), state(side).text);
 }
 
 bool Session::ShownAsOlder(Side side, const Record& record) const {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/record_lookup.h"
 #include "core/intervention/intervention_text.h"
 #include "data/published/published_record.h"
 #include "gui/base/record_access.h"

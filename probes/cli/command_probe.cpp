@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/base/record_lookup.h"
 #include "core/base/utf8.h"
 #include "core/intervention/intervention_text.h"
 #include "core/plan/context_limit.h"
@@ -31,13 +32,6 @@ namespace midscope::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-const Record* FindRecord(const std::vector<Record>& records, const std::string& name) {
-  for (const Record& record : records) {
-    if (record.name == name) return &record;
-  }
-  return nullptr;
-}
 
 // Records printed in full: those requested by name, and those over several prompts. The others are
 // in the file.

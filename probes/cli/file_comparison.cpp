@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
-#include "core/base/record_attributes.h"
+#include "core/base/record_lookup.h"
 #include "core/intervention/intervention_text.h"
 #include "data/store/provenance_fields.h"
 #include "probes/base/record_values.h"

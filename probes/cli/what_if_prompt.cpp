@@ -11,9 +11,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/trimmed.h"
 #include "core/intervention/intervention_text.h"
 #include "data/store/run_store.h"
 #include "probes/cli/help.h"
@@ -24,12 +26,7 @@ namespace {
 // A signal may reach a thread that does not poll: the flag is also checked at this interval.
 constexpr int kSignalMilliseconds = 50;
 constexpr const char* kInvitation = "> ";
-
-std::string Trimmed(const std::string& line) {
-  const size_t begin = line.find_first_not_of(" \t");
-  if (begin == std::string::npos) return "";
-  return line.substr(begin, line.find_last_not_of(" \t") - begin + 1);
-}
+constexpr std::string_view kBlanks = " \t";
 
 bool Readable(const pollfd& descriptor) {
   return (descriptor.revents & (POLLIN | POLLHUP | POLLERR | POLLNVAL)) != 0;
@@ -115,7 +112,7 @@ WhatIfPrompt::ReplyPointer WhatIfPrompt::TakeReply() {
 }
 
 bool WhatIfPrompt::Handle(const std::string& line) {
-  const std::string text = Trimmed(line);
+  const std::string text(Trimmed(line, kBlanks));
   if (text.empty() || text.front() == '#') return true;
   if (text == "quit" || text == "exit") return false;
   try {
@@ -128,7 +125,7 @@ bool WhatIfPrompt::Handle(const std::string& line) {
     } else if (text == "compare") {
       Print(options_.json ? TriedJson(tried_, plain_nll_) : TriedText(tried_, plain_nll_));
     } else if (text == "out" || text.starts_with("out ")) {
-      SaveRecords(Trimmed(text.substr(3)));
+      SaveRecords(std::string(Trimmed(std::string_view(text).substr(3), kBlanks)));
     } else {
       Ask(text);
     }

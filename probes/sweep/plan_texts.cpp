@@ -6,7 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "core/base/record_attributes.h"
+#include "core/base/record_lookup.h"
 #include "core/intervention/intervention_text.h"
 
 namespace midscope {

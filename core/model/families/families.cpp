@@ -6,10 +6,9 @@
 namespace midscope {
 
 const std::vector<const Family*>& Families() {
-  static const std::vector<const Family*> families = {
-      &LlamaFamily(),   &MistralFamily(), &SmolLm3Family(), &Qwen2Family(), &Qwen3Family(),
-      &GemmaFamily(),   &Gemma2Family(),  &Gemma3Family(),  &Phi3Family(),  &Olmo2Family(),
-      &GptNeoxFamily(), &MptFamily(),     &Qwen25VlFamily()};
+#define MIDSCOPE_LIST_FAMILY(NAME) &NAME##Family(),
+  static const std::vector<const Family*> families = {MIDSCOPE_FAMILIES(MIDSCOPE_LIST_FAMILY)};
+#undef MIDSCOPE_LIST_FAMILY
   return families;
 }
 

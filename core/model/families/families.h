@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: MIT
-// One function for each file of this folder that describes a family.
+// The list of families: one line per file of this folder. FAMILY(Llama) stands for the function
+// LlamaFamily() of llama.cpp.
 #pragma once
 
 #include "core/model/families/family.h"
 
+// clang-format off
+#define MIDSCOPE_FAMILIES(FAMILY) \
+  FAMILY(Llama)                   \
+  FAMILY(Mistral)                 \
+  FAMILY(SmolLm3)                 \
+  FAMILY(Qwen2)                   \
+  FAMILY(Qwen3)                   \
+  FAMILY(Gemma)                   \
+  FAMILY(Gemma2)                  \
+  FAMILY(Gemma3)                  \
+  FAMILY(Phi3)                    \
+  FAMILY(Olmo2)                   \
+  FAMILY(GptNeox)                 \
+  FAMILY(Mpt)                     \
+  FAMILY(Qwen25Vl)
+// clang-format on
+
 namespace midscope {
 
-const Family& LlamaFamily();
-const Family& MistralFamily();
-const Family& SmolLm3Family();
-const Family& Qwen2Family();
-const Family& Qwen25VlFamily();
-const Family& Qwen3Family();
-const Family& GemmaFamily();
-const Family& Gemma2Family();
-const Family& Gemma3Family();
-const Family& Phi3Family();
-const Family& Olmo2Family();
-const Family& GptNeoxFamily();
-const Family& MptFamily();
+#define MIDSCOPE_DECLARE_FAMILY(NAME) const Family& NAME##Family();
+MIDSCOPE_FAMILIES(MIDSCOPE_DECLARE_FAMILY)
+#undef MIDSCOPE_DECLARE_FAMILY
 
 }  // namespace midscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A model family as data: how its configuration fills in a ModelConfig, and the names of its
-// tensors in a file. One file of this folder per family; families.cpp lists them. Adding a family
+// tensors in a file. One file of this folder per family; families.h lists them. Adding a family
 // needs one such file, a line in that list, and a tiny model in
 // tests/core/make/make_tiny_models.py.
 #pragma once

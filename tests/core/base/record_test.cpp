@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "core/base/record_attributes.h"
+#include "core/base/record_lookup.h"
 
 namespace midscope {
 namespace {
