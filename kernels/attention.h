@@ -3,7 +3,7 @@
 //
 // q and k come in *before* rotation; every kernel rotates what it reads by the tables of the head.
 // So one call serves position schemes in which heads disagree about position (Ms-PoE), and nobody
-// keeps rotated copies. Query row i stands at absolute row `first_query + i` and sees keys 0 ..
+// keeps rotated copies. Query row i is at absolute row `first_query + i` and sees keys 0 ..
 // first_query + i, or the last `window` of those. Grouped query heads: KV head g serves the query
 // heads g * (heads / key_value_heads) .. + (heads / key_value_heads) - 1.
 #pragma once
@@ -48,7 +48,7 @@ struct KeyFactor {
   bool renormalised = false;
 };
 
-// Where keys stand for a query that is far from them: query i sees key j with i - j >= window by
+// Positions of keys for a query that is far from them: query i sees key j with i - j >= window by
 // these tables instead (Self-Extend, arXiv 2401.01325, equation 4, has floor(i / group) + window -
 // floor(window / group) in row i of q and floor(j / group) in row j of k). One softmax over both.
 struct FarPositions {

@@ -19,7 +19,7 @@
 
 namespace midscope::check {
 
-// `file` from the root of the repository, which is where this header lies in kernels/.
+// `file` from the root of the repository, of which kernels/ is a folder.
 inline std::string_view ShownFile(std::string_view file) {
   constexpr std::string_view kSelf = __FILE__;
   constexpr std::string_view kOwn = "kernels/check.h";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Products of a few rows with a weight matrix that stays as it lies in the file: bound by reading
+// Products of a few rows with a weight matrix that stays as it is in the file: bound by reading
 // its bytes once, which are fewer than those of any dequantised copy.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Products of many rows with a weight matrix that stays as it lies in the file: bound by
+// Products of many rows with a weight matrix that stays as it is in the file: bound by
 // arithmetic. Each thread dequantises a few rows of weights at a time into a buffer that its
 // second-level cache holds, and multiplies them with all of x before it goes on; the matrix is
 // never dequantised as a whole.

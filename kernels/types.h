@@ -26,6 +26,11 @@ constexpr BFloat16 ToBFloat16(float value) {
   return {static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};
 }
 
+// The value as that type holds it.
+constexpr float RoundedTo(Dtype dtype, float value) {
+  return dtype == Dtype::kFloat32 ? value : ToFloat(ToBFloat16(value));
+}
+
 // Rows of vectors, one vector a head: element (row, head, i) lies at data + row * row_stride + head
 // * head_stride + i (strides in elements). What is read is `ConstHeads`, what is written `Heads`.
 struct ConstHeads {

@@ -7,7 +7,7 @@
 namespace midscope {
 namespace {
 
-// What stands behind a MessagePack value's first byte (github.com/msgpack/msgpack, spec.md): a
+// What follows a MessagePack value's first byte (github.com/msgpack/msgpack, spec.md): a
 // big-endian length of `length_bytes`, which counts payload bytes or nested values, and
 // `payload_bytes` more.
 struct ValueHead {

@@ -24,7 +24,7 @@ std::array<Slot, 256> slots;
 struct sigaction previous;
 std::uintptr_t page_bytes = 0;
 
-// Puts zeros where the file was, from the page that was read to the mapping's end: all of it lies
+// Puts zeros where the file was, from the page that was read to the mapping's end: all of it is
 // beyond the file's.
 bool CoverWithZeros(Slot& slot, std::uintptr_t address) {
   const std::uintptr_t end = slot.end;

@@ -58,12 +58,12 @@ void Record::Check() const {
   std::set<std::string> names;
   for (const Axis& axis : axes) {
     CheckAxis(axis);
-    Require(names.insert(axis.name).second, "axis '" + axis.name + "' stands twice");
+    Require(names.insert(axis.name).second, "axis '" + axis.name + "' occurs twice");
   }
   for (const Array& array : arrays) {
     CheckArray(*this, array);
     Require(names.insert(array.name).second,
-            "name '" + array.name + "' stands twice among axes and arrays");
+            "name '" + array.name + "' occurs twice among axes and arrays");
   }
   Require(signal.empty() || FindArray(signal) != nullptr, "signal '" + signal + "' is no array");
 }

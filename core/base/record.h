@@ -60,7 +60,7 @@ struct Record {
   const Axis* FindAxis(const std::string& axis_name) const;
   const Array* FindArray(const std::string& array_name) const;
   // Throws std::logic_error when an array names an axis that is missing or has a wrong number of
-  // elements, or a name stands twice.
+  // elements, or a name occurs twice.
   void Check() const;
 };
 

@@ -2,6 +2,7 @@
 // Bytes of text that may not be text.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,14 @@ namespace midscope {
 // Offset of the first byte that does not begin a well-formed character (surrogates and overlong
 // forms are not well-formed).
 std::optional<int64_t> FindInvalidUtf8(std::string_view text);
+
+// Whether the byte begins a character in well-formed text; the others continue one.
+inline bool BeginsCharacter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
+
+// Of well-formed text.
+inline int64_t CountCharacters(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), BeginsCharacter);
+}
 
 // Throws Error "thing: not UTF-8 at byte N" where the text is not well-formed.
 void CheckUtf8(const std::string& thing, std::string_view text);

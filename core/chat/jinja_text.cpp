@@ -372,9 +372,7 @@ Value JoinItems(const Value& items, std::string_view separator, const At& at) {
 
 size_t CountCharacters(std::string_view text, const At& at) {
   at.Scan(text.size());
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
+  return static_cast<size_t>(midscope::CountCharacters(text));
 }
 
 size_t CharacterOffset(std::string_view text, size_t index) {

@@ -89,10 +89,6 @@ at::Tensor View(const void* data, int64_t rows, int64_t columns, kernels::Dtype 
                        at::TensorOptions().dtype(TorchType(dtype)));
 }
 
-float RoundedTo(kernels::Dtype dtype, float value) {
-  return dtype == kernels::Dtype::kFloat32 ? value : kernels::ToFloat(kernels::ToBFloat16(value));
-}
-
 kernels::BlockMatrix MatrixOf(const TensorRef& tensor) {
   return {tensor.format.type, tensor.data, tensor.row_bytes,
           tensor.row_order,   tensor.rows, tensor.columns};
@@ -250,7 +246,7 @@ at::Tensor WeightMatrix::Column(int64_t column, int64_t rows,
       const std::byte* at =
           part.matrix.Row(row - part.first) + column / format.elements * format.bytes;
       kernels::Dequantise(format.type, at, format.elements, block);
-      out[row] = RoundedTo(dtype_, block[column % format.elements]);
+      out[row] = kernels::RoundedTo(dtype_, block[column % format.elements]);
     }
   });
   return values;

@@ -19,12 +19,6 @@ constexpr int64_t kRowChunk = 1024;
 // Rows of logits on a device at a time, and of embeddings between two checks of the cancel flag.
 constexpr int64_t kLogitRows = 64;
 
-// As in transformers, the factor is rounded to the run's dtype first.
-float RoundedTo(kernels::Dtype dtype, double value) {
-  const auto single = static_cast<float>(value);
-  return dtype == kernels::Dtype::kFloat32 ? single : kernels::ToFloat(kernels::ToBFloat16(single));
-}
-
 }  // namespace
 
 ForwardPass::ForwardPass(const ModelConfig& config, const Weights& weights,
@@ -110,7 +104,9 @@ void ForwardPass::Embed(std::vector<SequencePass>& sequences) {
       out += row_bytes;
     }
   }
-  if (config_.embedding_scale != 1.0) residual_.mul_(RoundedTo(dtype_, config_.embedding_scale));
+  // As in transformers, the factor is rounded to the run's dtype first.
+  if (config_.embedding_scale != 1.0)
+    residual_.mul_(kernels::RoundedTo(dtype_, static_cast<float>(config_.embedding_scale)));
   EnterDevice(0);
   Show(sequences, HookSite::kEmbed, -1, residual_);
 }

@@ -269,7 +269,7 @@ class Fetcher {
         part.Clear();
         throw Failure(
             thing, "what came has another digest than the hub's list of files says",
-            "Try again; where it stays so, do not trust the server or what stands between");
+            "Try again; where it stays so, do not trust the server or what is between");
       }
     }
     part.MoveTo(blob);

@@ -12,6 +12,7 @@
 #include "core/base/json_depth.h"
 #include "core/base/memory_map.h"
 #include "core/base/number_text.h"
+#include "core/base/record_names.h"
 #include "core/base/trimmed.h"
 #include "core/base/utf8.h"
 #include "core/intervention/head_order.h"
@@ -22,7 +23,6 @@ namespace {
 constexpr int64_t kMaxBytes = int64_t{16} << 20;
 constexpr int64_t kMostLayers = 1024;
 constexpr int64_t kMostHeads = 4096;
-constexpr std::string_view kArray = "position_ratio";
 constexpr std::string_view kBlanks = " \t\r";
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
@@ -51,7 +51,7 @@ class Cells {
     double& cell = row[static_cast<size_t>(head)];
     if (!std::isnan(cell)) {
       throw UsageError(file_, where + ": layer " + std::to_string(layer) + ", head " +
-                                  std::to_string(head) + " stands twice");
+                                  std::to_string(head) + " occurs twice");
     }
     cell = ratio;
   }
@@ -90,13 +90,13 @@ const nlohmann::json& ExportedTable(const std::string& file, const nlohmann::jso
       const auto arrays = record.is_object() ? record.find("arrays") : record.end();
       if (!record.is_object() || arrays == record.end() || !arrays->is_array()) continue;
       for (const nlohmann::json& array : *arrays) {
-        if (array.is_object() && array.value("name", nlohmann::json()) == kArray &&
+        if (array.is_object() && array.value("name", nlohmann::json()) == kPositionRatio &&
             array.contains("data"))
           return array["data"];
       }
     }
   }
-  throw UsageError(file, "its records have no array " + std::string(kArray),
+  throw UsageError(file, "its records have no array " + std::string(kPositionRatio),
                    "Write [[ratio of layer 0, head 0, ...], ...]");
 }
 
@@ -106,7 +106,7 @@ HeadRatioTable FromJson(const std::string& file, std::string_view text) {
   if (root.is_discarded()) throw UsageError(file, "it is not JSON, or a damaged one");
   const nlohmann::json& rows = root.is_object() ? ExportedTable(file, root) : root;
   if (!rows.is_array()) {
-    throw UsageError(file, std::string(kArray) + " is no list of layers",
+    throw UsageError(file, std::string(kPositionRatio) + " is no list of layers",
                      "Write [[ratio of layer 0, head 0, ...], ...]");
   }
   Cells cells(file);
@@ -150,7 +150,7 @@ HeadRatioTable FromCsv(const std::string& file, std::string_view text) {
       continue;
     }
     if (number == 1 && fields.front() == "layer") continue;
-    if (exported && fields.front() != kArray) continue;
+    if (exported && fields.front() != kPositionRatio) continue;
     if (exported) fields.erase(fields.begin());
     const std::string where = "line " + std::to_string(number);
     int64_t layer = 0;

@@ -78,7 +78,7 @@ struct MsPoe {
   bool operator==(const MsPoe&) const = default;
 };
 
-// Self-Extend (arXiv 2401.01325; seed-facts C): keys nearer than `window` stand at their distance,
+// Self-Extend (arXiv 2401.01325; seed-facts C): keys nearer than `window` keep their distance,
 // those further away at positions divided by `group`, rounded down.
 struct SelfExtend {
   int64_t group = 2;
@@ -159,7 +159,7 @@ struct Crop {
 enum class MoveTo {
   kBegin,  // the passage begins where the first piece does
   kEnd,    // it ends where the last piece does
-  kShift,  // each token stands `shift` positions further on
+  kShift,  // each token is `shift` positions further on
 };
 
 // The passage's tokens take other positions, in what the chosen rows see and, where a row is one of

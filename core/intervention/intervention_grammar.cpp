@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/nearest_word.h"
+#include "core/base/utf8.h"
 
 namespace midscope {
 namespace {
@@ -25,10 +26,7 @@ class Scanner {
   bool AtEnd() const { return offset_ == text_.size(); }
 
   // Characters, not bytes: continuation bytes of UTF-8 do not count.
-  int64_t Column() const {
-    return 1 + std::count_if(text_.begin(), text_.begin() + static_cast<int64_t>(offset_),
-                             [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; });
-  }
+  int64_t Column() const { return 1 + CountCharacters(text_.substr(0, offset_)); }
 
   bool At(char wanted) {
     SkipSpace();
@@ -73,10 +71,7 @@ class Scanner {
     SkipSpace();
     if (AtEnd()) return ErrorAt(Column(), "the text ends where " + expected + " should stand");
     size_t length = 1;
-    while (offset_ + length < text_.size() &&
-           (static_cast<uint8_t>(text_[offset_ + length]) & 0xC0) == 0x80) {
-      ++length;
-    }
+    while (offset_ + length < text_.size() && !BeginsCharacter(text_[offset_ + length])) ++length;
     const auto byte = static_cast<uint8_t>(text_[offset_]);
     const std::string found = byte < 0x20 || byte == 0x7F
                                   ? "a control character"

@@ -47,7 +47,7 @@ const std::vector<Preset>& InterventionPresets() {
        {"ms-poe-mistral", "ms-poe(min=1.2, max=1.2, mode=rank, order=score, first_layer=2)",
         "Mistral-7B-Instruct-v0.2", "Yu et al. 2024, arXiv 2406.02536, App. A.2 (as a baseline)",
         "All ratios are 1.2, so this is pi(1.2) from layer 2 on. That 1.2 to 1.8 failed is likely "
-        "mode=code's doing on grouped key heads; mode=rank may stand more."},
+        "mode=code's doing on grouped key heads; mode=rank may bear more."},
        {"ms-poe-pi", "pi(1.5)", "as ms-poe-paper",
         kMsPoePaper + std::string(", Table 2 (baseline)"),
         "The printed KV average of this row (67.60) is not that of its cells (71.32)."},

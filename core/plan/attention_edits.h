@@ -21,7 +21,7 @@ struct HiddenTokens {
   bool operator==(const HiddenTokens&) const = default;
 };
 
-// For `rows` the tokens [begin, end) stand `shift` positions further on.
+// For `rows` the tokens [begin, end) are `shift` positions further on.
 struct MovedTokens {
   RowRange rows;
   int64_t begin = 0;

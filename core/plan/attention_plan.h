@@ -40,7 +40,7 @@ struct RowOverride {
 };
 
 // Self-Extend's rule: at distance i - j < window the plan's own positions; further away query i
-// stands at floor(i / group) + window - floor(window / group) and key j at floor(j / group).
+// is at floor(i / group) + window - floor(window / group) and key j at floor(j / group).
 struct NearFarRule {
   int64_t group = 1;
   int64_t window = 1;
@@ -58,7 +58,7 @@ struct CompressiveMemory {
 struct AttentionPlan {
   std::vector<double> inverse_frequency;  // [rotary pairs], radians a position; empty: not rotated
   double magnitude = 1.0;                 // factor of cos and sin (YaRN's temperature)
-  std::vector<double> q_ratio;            // [head]: the head's queries stand at position / ratio
+  std::vector<double> q_ratio;            // [head]: positions of the head's queries are divided by it
   std::vector<double> k_ratio;            // [head]: and so do the keys that it sees
   double logit_scale = 1.0;
   int64_t window = 0;               // keys that a query sees, itself included; 0: all

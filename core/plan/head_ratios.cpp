@@ -30,7 +30,7 @@ std::vector<int64_t> ByFallingValue(std::span<const double> values) {
   return order;
 }
 
-// Indices of the ramp, those whose ratio lies nearest to 1 first.
+// Indices of the ramp, those whose ratio is nearest to 1 first.
 std::vector<int64_t> NearestToOne(const MsPoe& scheme, size_t count) {
   std::vector<double> nearness;
   nearness.reserve(count);

@@ -15,7 +15,7 @@
 
 namespace midscope {
 
-// Where queries and keys stand for each other when they are far apart. Their tables take, for each
+// Positions of queries and keys for each other when they are far apart. Their tables take, for each
 // ratio among the heads, two tables' memory more, shared by all layers.
 RowPositions FarQueries(const NearFarRule& rule);
 RowPositions FarKeys(const NearFarRule& rule);

@@ -23,7 +23,7 @@ int64_t FirstRowOf(const std::optional<RowOverride>& rows) {
   return rows ? rows->first_row : kNoRow;
 }
 
-// Rows before the window's end see no key that stands far away.
+// Rows before the window's end see no key that is far away.
 int64_t FirstFarRow(const std::optional<NearFarRule>& rule) { return rule ? rule->window : kNoRow; }
 
 // Of one layer, whose input is the same.

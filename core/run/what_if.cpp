@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "core/base/seconds_since.h"
 #include "core/decoder/captures.h"
 #include "core/intervention/passage.h"
 #include "core/plan/awareness_rule.h"
@@ -190,7 +191,7 @@ WhatIfResult WhatIf::Evaluate(const Intervention& intervention, const JobContext
   }
   RunAll(RunDonor(run, intervention, context), intervention, context);
   WhatIfResult result = CollectResult(intervention, attention);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = SecondsSince(start);
   return result;
 }
 

@@ -22,7 +22,7 @@ std::optional<int64_t> ParseNumber(std::string_view text) {
 
 std::string SpanName(const std::string& name) { return "span " + Quote(name); }
 
-// Sets the tokens of `span` to those that overlap its bytes; `shift` tokens stand before the text's
+// Sets the tokens of `span` to those that overlap its bytes; `shift` tokens come before the text's
 // own.
 void PlaceTokens(const std::vector<Token>& tokens, int64_t shift, Span* span) {
   const auto begin = std::find_if(tokens.begin(), tokens.end(), [&](const Token& token) {

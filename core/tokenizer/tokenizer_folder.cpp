@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The tokenizer of a Hugging Face folder: tokenizer.json, else tokenizer.model; what these leave
-// open stands in tokenizer_config.json, special_tokens_map.json, generation_config.json,
+// open is in tokenizer_config.json, special_tokens_map.json, generation_config.json,
 // config.json.
 #include <algorithm>
 #include <charconv>

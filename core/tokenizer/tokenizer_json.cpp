@@ -32,7 +32,7 @@ double ReadScore(const nlohmann::json& number) {
     }
   }
   if (i < text.size()) exponent += std::atoi(text.c_str() + i + 1);
-  // Outside the exact powers and integers it is read as it stands.
+  // Outside the exact powers and integers it is read as written.
   if (text.size() > 19 || std::abs(exponent) > 22) return number.get<double>();
   const auto value = static_cast<double>(digits);
   const double scaled =

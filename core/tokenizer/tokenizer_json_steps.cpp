@@ -161,14 +161,14 @@ bool ReadPreTokenizer(const JsonFields& fields, PreTokenizer* pre_tokenizer) {
   if (type == "Sequence") {
     bool byte_level = false;
     ForEach(fields, "pretokenizers", [&](const JsonFields& part) {
-      if (byte_level) part.Fail("stands after ByteLevel, which is not supported");
+      if (byte_level) part.Fail("comes after ByteLevel, which is not supported");
       byte_level = ReadPreTokenizer(part, pre_tokenizer);
     });
     return byte_level;
   }
   constexpr size_t kMaxSteps = 50;
   if (pre_tokenizer->steps() > kMaxSteps)
-    fields.Fail("stands after more than " + std::to_string(kMaxSteps) +
+    fields.Fail("comes after more than " + std::to_string(kMaxSteps) +
                 " steps, which is the limit");
   if (type == "ByteLevel") {
     ReadByteLevelStep(fields, pre_tokenizer);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 
+#include "core/base/utf8.h"
 #include "kernels/check.h"
 
 namespace midscope {
@@ -42,7 +43,7 @@ Character CharacterAt(std::string_view text, size_t offset) {
 
 Character CharacterBefore(std::string_view text, size_t offset) {
   size_t begin = offset - 1;
-  while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xc0) == 0x80) --begin;
+  while (begin > 0 && !BeginsCharacter(text[begin])) --begin;
   return CharacterAt(text, begin);
 }
 

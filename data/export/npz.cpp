@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
+#include "core/tokenizer/unicode_text.h"
 #include "data/store/axis_values.h"
 
 namespace midscope {
@@ -38,15 +39,10 @@ void Add32(std::string& bytes, uint32_t value) {
 // Code points of valid UTF-8.
 std::u32string CodePoints(const std::string& text) {
   std::u32string points;
-  for (size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const int more = lead < 0x80 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
-    char32_t point = more == 0 ? lead : lead & (0x3fU >> more);
-    for (int k = 1; k <= more; ++k) {
-      point = (point << 6) | (static_cast<unsigned char>(text[i + static_cast<size_t>(k)]) & 0x3fU);
-    }
-    points += point;
-    i += 1 + static_cast<size_t>(more);
+  for (size_t offset = 0; offset < text.size();) {
+    const Character character = CharacterAt(text, offset);
+    points += character.code;
+    offset += character.length;
   }
   return points;
 }

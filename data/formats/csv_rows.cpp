@@ -60,7 +60,7 @@ class Parser {
   std::string Plain() {
     const size_t begin = at_;
     while (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r') {
-      if (text_[at_] == '"') Fail("a quote stands inside a field that does not begin with one");
+      if (text_[at_] == '"') Fail("a quote is inside a field that does not begin with one");
       ++at_;
     }
     return text_.substr(begin, at_ - begin);

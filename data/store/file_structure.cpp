@@ -113,7 +113,7 @@ void CheckDataSet(hid_t data_set, const std::string& name, const std::vector<Fil
   CheckAttributeCount(data_set, name);
   const Handle create(H5Dget_create_plist(data_set), H5Pclose, "read a data set's layout");
   if (Check(H5Pget_external_count(create.id()), "read a data set's layout") > 0) {
-    throw Hdf5Error("data set '" + name + "' lies outside the file, in one of other bytes");
+    throw Hdf5Error("data set '" + name + "' is outside the file, in one of other bytes");
   }
   switch (H5Pget_layout(create.id())) {
     case H5D_VIRTUAL:

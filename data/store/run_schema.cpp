@@ -52,7 +52,7 @@ void AddRecordAttributes(std::vector<SchemaAttribute>& all) {
               {kRecord, "AXIS_indices", "int64", false, "which dimension of the signal an axis is"},
               {kAxis, kRoleAttribute, "text", true, "axis"},
               {kAxis, kImpliedAttribute, "int64", false,
-               "1 where the axis has no values of its own: 0, 1, ... stand there"},
+               "1 where the axis has no values of its own: 0, 1, ... are there"},
               {kAxis, "units", "text", false, "unit of the values"},
               {kAxis, "long_name", "text", true, "the axis' name"},
               {kLabel, kRoleAttribute, "text", true, "label"},
@@ -137,7 +137,7 @@ std::string SchemaPage() {
          "## Sweeps\n\n"
          "Record `sweep` has the axis `sample` in front; its values are the samples' numbers, "
          "ascending.\nAn axis whose length differs between samples (`key`) is as long as the "
-         "longest: behind it stands padding\n(NaN, -1, false, \"\"), and `AXIS_count [sample]` "
+         "longest: behind it is padding\n(NaN, -1, false, \"\"), and `AXIS_count [sample]` "
          "says "
          "how many places are real. Arrays over such an axis have\none chunk a sample, so that one "
          "sample is read alone. Record `failures` lists samples that could not be run. Where "
@@ -176,7 +176,7 @@ std::string SchemaPage() {
          "refuses "
          "others.\n\n"
          "## Changes\n\n"
-         "A checksum stands behind the end of the HDF5 data (`data/store/file_seal.h`); programs "
+         "A checksum follows the end of the HDF5 data (`data/store/file_seal.h`); programs "
          "that "
          "change the file cut it off.\nMidscope reads a file whose "
          "checksum agrees by itself. All others, and those over a GiB, may be damaged, which HDF5 "

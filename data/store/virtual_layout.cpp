@@ -20,7 +20,7 @@ std::string Unescaped(const std::string& name) {
     plain += name[i];
     if (name[i] != '%') continue;
     if (name.compare(i, 2, "%%") != 0) {
-      throw Hdf5Error("a virtual data set lies in '" + name + "', which may be many");
+      throw Hdf5Error("a virtual data set is in '" + name + "', which may be many");
     }
     ++i;
   }
@@ -32,7 +32,7 @@ using ReadName = ssize_t (*)(hid_t create, size_t index, char* name, size_t size
 std::string MappingText(ReadName read, hid_t create, size_t index) {
   constexpr ssize_t kLongestName = 4096;
   const ssize_t length = Check(read(create, index, nullptr, 0), "read a virtual data set");
-  if (length > kLongestName) throw Hdf5Error("a virtual data set lies in a file of a huge name");
+  if (length > kLongestName) throw Hdf5Error("a virtual data set is in a file of a huge name");
   std::string name(static_cast<size_t>(length) + 1, '\0');
   Check(read(create, index, name.data(), name.size()), "read a virtual data set");
   name.pop_back();

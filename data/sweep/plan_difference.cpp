@@ -40,7 +40,7 @@ std::string ListDifference(const std::string& name, const Json& stored, const Js
   std::string text = name + ": ";
   if (!missing.empty()) text += "there without " + missing;
   if (!left_out.empty()) text += (missing.empty() ? "" : ", and ") + ("there with " + left_out);
-  if (missing.empty() && left_out.empty()) text += "they stand there in another order";
+  if (missing.empty() && left_out.empty()) text += "they are there in another order";
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/record_names.h"
 #include "data/store/record_group.h"
 #include "data/store/sample_rows.h"
 #include "data/sweep/sweep_settings.h"
@@ -18,7 +19,6 @@ constexpr const char* kPlaceAxis = "place";
 constexpr const char* kValuesSuffix =
     "_values";  // AXIS_values: of an axis whose values differ between samples
 constexpr const char* kPrompt = "prompt";
-constexpr const char* kAttention = "last_query_attention";
 
 constexpr int64_t kLongestPrompt = int64_t{1} << 26;  // tokens: beyond any model
 
@@ -38,7 +38,7 @@ bool HasOwnAxes(const Array& array) { return IsOverSamples(array) && !IsCell(arr
 // Whether the record holds a sweep's outcomes.
 bool IsSweep(const Record& frame) {
   const std::vector<std::string> axes = {kSampleAxis, kSettingAxis, kPlaceAxis};
-  for (const char* name : {"answer_nll", "generation_score"}) {
+  for (const char* name : {kAnswerNll, "generation_score"}) {
     const Array* array = frame.FindArray(name);
     if (array && array->axes == axes) return true;
   }
@@ -188,7 +188,7 @@ std::optional<Record> PromptOf(const std::string& file, const Record& cells, int
   Record prompt;
   prompt.name = kPrompt;
   prompt.axes = {{"token", *tokens, "", {}, {}}, {"span", 1, "", {}, {}}};
-  prompt.arrays = {{"span_name", {"span"}, std::vector<std::string>{"gold"}, "", ""},
+  prompt.arrays = {{kSpanName, {"span"}, std::vector<std::string>{"gold"}, "", ""},
                    {"span_token_begin", {"span"}, std::vector<int64_t>{*begin}, "tokens", ""},
                    {"span_token_end", {"span"}, std::vector<int64_t>{*end}, "tokens", ""}};
   prompt.attributes = {{"gold", int64_t{*end > *begin ? 0 : -1}}, {"prompt_tokens", *tokens}};
@@ -200,7 +200,7 @@ std::optional<Record> PromptOf(const std::string& file, const Record& cells, int
 void AddSweepRecords(const std::string& file, const SampleCut& cut, const SampleChoice& choice,
                      std::vector<Record>& records) {
   Record outcome = cut.Cells(false);
-  outcome.name = "outcome";
+  outcome.name = kOutcomeRecord;
   outcome.signal = outcome.FindArray(cut.frame().signal) ? cut.frame().signal : "";
   Record own = cut.Own();
   const Axis& settings = *cut.frame().FindAxis(kSettingAxis);
@@ -215,9 +215,9 @@ void AddSweepRecords(const std::string& file, const SampleCut& cut, const Sample
   }
   records.push_back(std::move(outcome));
   if (own.arrays.empty()) return;
-  const bool attention = own.FindArray(kAttention) != nullptr;
-  own.name = attention ? kAttention : own.name + "_sample";
-  own.signal = attention ? kAttention : "";
+  const bool attention = own.FindArray(kLastQueryAttention) != nullptr;
+  own.name = attention ? kLastQueryAttention : own.name + "_sample";
+  own.signal = attention ? kLastQueryAttention : "";
   if (chosen < settings.labels.size()) own.attributes["intervention"] = settings.labels[chosen];
   records.push_back(std::move(own));
 }

@@ -6,27 +6,12 @@
 #include "data/store/run_file_writer.h"
 #include "data/store/run_store.h"
 #include "data/store/sample_rows.h"
+#include "data/sweep/failures.h"
 
 namespace midscope {
 namespace {
 
 constexpr int kGzipLevel = 4;
-
-Record FailuresRecord(const std::map<int64_t, std::string>& failures) {
-  std::vector<int64_t> samples;
-  std::vector<std::string> messages;
-  for (const auto& [sample, message] : failures) {
-    samples.push_back(sample);
-    messages.push_back(message);
-  }
-  Record record;
-  record.name = kFailuresRecord;
-  record.axes = {{"failure", static_cast<int64_t>(samples.size()), "", {}, {}}};
-  record.arrays = {
-      {"failed_sample", {"failure"}, std::move(samples), "", "number of the sample"},
-      {"failure_message", {"failure"}, std::move(messages), "", "why it could not be run"}};
-  return record;
-}
 
 void WriteSamples(hid_t entry, const std::string& group, const Record& stacked,
                   const SweepContents& contents, const std::function<void()>& check) {

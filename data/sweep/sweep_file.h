@@ -14,8 +14,6 @@
 
 namespace midscope {
 
-inline constexpr const char* kFailuresRecord = "failures";
-
 struct SweepContents {
   std::string plan_json;
   Provenance provenance;

@@ -14,6 +14,7 @@
 #include "data/store/record_reader.h"
 #include "data/store/run_store.h"
 #include "data/store/sample_rows.h"
+#include "data/sweep/failures.h"
 #include "data/sweep/plan_difference.h"
 #include "data/sweep/sweep_file.h"
 #include "data/sweep/sweep_journal.h"
@@ -171,14 +172,7 @@ void SweepStore::State::LoadCheckpointSamples(const Record& stacked, const Axis&
 }
 
 void SweepStore::State::LoadFailures() {
-  const ArrayData samples = checkpoint->ReadArray(kFailuresRecord, "failed_sample").data;
-  const ArrayData messages = checkpoint->ReadArray(kFailuresRecord, "failure_message").data;
-  const auto* numbers = std::get_if<std::vector<int64_t>>(&samples);
-  const auto* texts = std::get_if<std::vector<std::string>>(&messages);
-  if (!numbers || !texts || numbers->size() != texts->size()) {
-    throw Failure(path, "has a damaged list of failed samples");
-  }
-  for (size_t i = 0; i < numbers->size(); ++i) NoteFailure((*numbers)[i], (*texts)[i]);
+  for (const auto& [sample, message] : ReadFailures(*checkpoint)) NoteFailure(sample, message);
 }
 
 void SweepStore::State::LoadJournal() {

@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/random.h"
 #include "data/formats/json_lines.h"
 #include "data/tasks/invented_facts.h"
 #include "data/tasks/prompt_text.h"
-#include "data/tasks/random.h"
 
 namespace midscope {
 namespace {
@@ -154,7 +154,7 @@ TaskDescription DescribeDocumentTask() {
             kMostInventedPassages, 20},
            ChoiceParameter("prompt", "the published template",
                            {"standard", "ordered_randomly", "closed_book"}),
-           {"query_aware", "1: the question also stands before the documents", 0, 1, 0},
+           {"query_aware", "1: the question also comes before the documents", 0, 1, 0},
            ChoiceParameter("labels",
                            "kept: a moved document keeps its number, which gives the gold one away "
                            "(Ms-PoE's code)",

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "data/tasks/random.h"
+#include "core/base/random.h"
 
 namespace midscope {
 

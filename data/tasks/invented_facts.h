@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/tasks/random.h"
+#include "core/base/random.h"
 
 namespace midscope {
 

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/random.h"
 #include "data/formats/json_lines.h"
 #include "data/tasks/prompt_text.h"
-#include "data/tasks/random.h"
 
 namespace midscope {
 namespace {
@@ -170,7 +170,7 @@ TaskDescription DescribeKeyValueTask() {
   return {"kv",
           "UUID key-value retrieval (arXiv 2307.03172)",
           {{"pairs", "pairs in the JSON object", 1, kMostPairs, 75},
-           {"query_aware", "1: the key also stands before the data", 0, 1, 0},
+           {"query_aware", "1: the key also comes before the data", 0, 1, 0},
            FirstPlaceParameter(),
            FileParameter("a JSONL file of lost-in-the-middle (ordered_kv_records, key, value); "
                          "pairs cuts its lines, default all",

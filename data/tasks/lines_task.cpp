@@ -3,8 +3,8 @@
 
 #include <numeric>
 
+#include "core/base/random.h"
 #include "data/tasks/prompt_text.h"
-#include "data/tasks/random.h"
 #include "data/tasks/word_lists.h"
 
 namespace midscope {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/random.h"
 #include "data/tasks/prompt_text.h"
-#include "data/tasks/random.h"
 #include "data/tasks/word_lists.h"
 
 namespace midscope {

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/random.h"
 #include "data/tasks/haystack.h"
 #include "data/tasks/prompt_text.h"
-#include "data/tasks/random.h"
 #include "data/tasks/token_cut.h"
 
 namespace midscope {

@@ -197,8 +197,8 @@ and a sweep moves the gold piece to every place that --places names.
   question     text
   answers      list of texts, all of them right. The likelihood (answer_nll, accuracy) is that of the
                first; generated text is scored against all. White space around them is left out: one
-               space stands between the prompt and the answer, none where the prompt ends in white space
-  instruction  text that stands first, with a blank line after it
+               space is between the prompt and the answer, none where the prompt ends in white space
+  instruction  text that comes first, with a blank line after it
   scorer       how generated text is scored: )" +
          MetricNames() + R"( (default subspan)
   new_tokens   how many tokens are generated at most (default 100)

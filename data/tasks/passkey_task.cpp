@@ -2,8 +2,8 @@
 #include "data/tasks/passkey_task.h"
 
 #include "core/base/error.h"
+#include "core/base/random.h"
 #include "data/tasks/prompt_text.h"
-#include "data/tasks/random.h"
 #include "data/tasks/token_cut.h"
 
 namespace midscope {

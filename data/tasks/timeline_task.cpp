@@ -5,10 +5,10 @@
 #include <array>
 #include <numeric>
 
+#include "core/base/random.h"
 #include "data/tasks/haystack.h"
 #include "data/tasks/invented_facts.h"
 #include "data/tasks/prompt_text.h"
-#include "data/tasks/random.h"
 
 namespace midscope {
 namespace {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 
 namespace midscope {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 constexpr size_t kWhiteSpaceWithin = 200;  // bytes; texts without spaces are cut at a character
 
 bool IsInsideCharacter(std::string_view text, size_t offset) {
-  return offset < text.size() && (static_cast<unsigned char>(text[offset]) & 0xC0) == 0x80;
+  return offset < text.size() && !BeginsCharacter(text[offset]);
 }
 
 bool IsSpace(char character) { return character == ' ' || character == '\n' || character == '\t'; }

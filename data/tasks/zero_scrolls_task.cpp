@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "core/base/utf8.h"
 #include "data/formats/json_lines.h"
 #include "data/tasks/prompt_text.h"
 
@@ -40,8 +41,7 @@ struct Item {
 int64_t ByteOfCharacter(std::string_view text, int64_t character) {
   int64_t seen = 0;
   for (size_t i = 0; i < text.size(); ++i) {
-    const bool begins = (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80;
-    if (begins && seen++ == character) return static_cast<int64_t>(i);
+    if (BeginsCharacter(text[i]) && seen++ == character) return static_cast<int64_t>(i);
   }
   return static_cast<int64_t>(text.size());
 }

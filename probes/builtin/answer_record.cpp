@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "probes/builtin/answer_record.h"
 
+#include "core/base/record_names.h"
 #include "probes/base/record_axes.h"
 
 namespace midscope {
 
 Record AnswerRecord(const Prompt& prompt, const AnswerScore& score) {
   Record record;
-  record.name = "answer";
+  record.name = kAnswerRecord;
   record.axes = {CountedAxis("answer_token", static_cast<int64_t>(prompt.answer_ids.size()))};
   record.arrays = {{"answer_ids",
                     {"answer_token"},
@@ -20,7 +21,7 @@ Record AnswerRecord(const Prompt& prompt, const AnswerScore& score) {
                     "nats",
                     "negative log-likelihood of each answer token after the tokens before it"}};
   record.attributes = {{"answer", prompt.answer},
-                       {"answer_nll", score.nll},
+                       {kAnswerNll, score.nll},
                        {"correct", static_cast<int64_t>(score.correct)}};
   record.signal = "answer_token_nll";
   return record;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/record_names.h"
 #include "core/decoder/captures.h"
 #include "probes/base/number_list.h"
 #include "probes/base/option_kinds.h"
@@ -39,22 +40,22 @@ class ChannelsProbe : public Probe {
 Record HiddenChannelsRecord(const ModelConfig& config, const std::vector<int64_t>& channels,
                             int64_t positions, std::vector<float> values) {
   Record record;
-  record.name = "hidden_channels";
+  record.name = kHiddenChannelsRecord;
   record.axes = {CountedAxis("layer", config.layers), ValuedAxis("channel", channels),
                  CountedAxis("position", positions)};
   record.axes.back().unit = "tokens";
-  record.arrays = {{"hidden_channel",
+  record.arrays = {{kHiddenChannel,
                     {"layer", "channel", "position"},
                     std::move(values),
                     "",
                     "residual stream after each block, chosen channels, by position"}};
-  record.signal = "hidden_channel";
+  record.signal = kHiddenChannel;
   return record;
 }
 
 ProbeType HiddenChannelsProbe() {
   ProbeType type;
-  type.name = "hidden_channels";
+  type.name = kHiddenChannelsRecord;
   type.summary = "chosen channels of the residual stream after every block, at every position";
   type.options = {TextOption(
       "channels",

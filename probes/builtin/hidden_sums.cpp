@@ -8,11 +8,12 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/base/seconds_since.h"
 #include "core/decoder/captures.h"
 #include "data/store/record_reader.h"
 #include "data/store/run_store.h"
 #include "data/sweep/plan_difference.h"
-#include "data/tasks/random.h"
 #include "probes/base/record_axes.h"
 #include "probes/model/provenance.h"
 
@@ -25,10 +26,6 @@ constexpr int64_t kCharactersPerToken = 10;
 constexpr uint64_t kTextStream = 0x7e87;  // differs from those of tasks and bootstrap
 // Work that takes less than this to repeat is not stored: writing takes as long.
 constexpr double kWorthKeeping = 5;  // seconds
-
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 HiddenSums Empty(const HiddenSumsRun& run) {
   HiddenSums sums;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "probes/builtin/last_logits_probe.h"
 
+#include "core/base/record_names.h"
 #include "probes/base/record_axes.h"
 
 namespace midscope {
@@ -13,14 +14,14 @@ class LogitsProbe : public Probe {
   Record Finish(const RunResult& result) override {
     const std::span<const float> logits = result.Logits(last_row_);
     Record record;
-    record.name = "last_logits";
+    record.name = kLastLogits;
     record.axes = {CountedAxis("vocabulary", result.vocabulary)};
-    record.arrays = {{"last_logits",
+    record.arrays = {{kLastLogits,
                       {"vocabulary"},
                       std::vector<float>(logits.begin(), logits.end()),
                       "",
                       "logits after the last prompt token, by token id"}};
-    record.signal = "last_logits";
+    record.signal = kLastLogits;
     return record;
   }
 
@@ -32,7 +33,7 @@ class LogitsProbe : public Probe {
 
 ProbeType LastLogitsProbe() {
   ProbeType type;
-  type.name = "last_logits";
+  type.name = kLastLogits;
   type.summary = "all logits after the last prompt token";
   type.large = true;
   type.make = [](const ProbeInput& input) { return std::make_unique<LogitsProbe>(input); };

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/base/record_names.h"
 #include "core/decoder/captures.h"
 #include "probes/base/record_axes.h"
 
@@ -30,21 +31,21 @@ class AttentionProbe : public Probe {
 Record LastQueryAttentionRecord(const ModelConfig& config, int64_t keys,
                                 std::vector<float> attention) {
   Record record;
-  record.name = "last_query_attention";
+  record.name = kLastQueryAttention;
   record.axes = {CountedAxis("layer", config.layers), CountedAxis("head", config.heads),
                  CountedAxis("key", keys)};
-  record.arrays = {{"last_query_attention",
+  record.arrays = {{kLastQueryAttention,
                     {"layer", "head", "key"},
                     std::move(attention),
                     "",
                     "attention weights of the last prompt token over the prompt's tokens"}};
-  record.signal = "last_query_attention";
+  record.signal = kLastQueryAttention;
   return record;
 }
 
 ProbeType LastQueryAttentionProbe() {
   ProbeType type;
-  type.name = "last_query_attention";
+  type.name = kLastQueryAttention;
   type.summary = "attention of the last prompt token over all tokens, every layer and head";
   type.source = "Ms-PoE, arXiv 2403.04797, Fig. 4; arXiv 2406.02536, App. E";
   type.departures = "public codes build the matrix of all rows; here the last row alone is made";

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/base/record_names.h"
 #include "core/base/utf8.h"
 #include "core/run/scoring.h"
 #include "data/store/array_kind.h"
@@ -45,7 +46,7 @@ Record NextTokensRecord(const Tokenizer& tokenizer, std::span<const float> logit
     probabilities.push_back(std::exp(token.logit - normaliser));
   }
   Record record;
-  record.name = "next_tokens";
+  record.name = kNextTokensRecord;
   record.axes = {CountedAxis("rank", static_cast<int64_t>(ids.size()))};
   record.axes.back().unit = kRankFromZero;
   record.arrays = {{"token_text", {"rank"}, texts, "", "text of the token, control shown"},
@@ -58,7 +59,7 @@ Record NextTokensRecord(const Tokenizer& tokenizer, std::span<const float> logit
 
 ProbeType NextTokensProbe() {
   ProbeType type;
-  type.name = "next_tokens";
+  type.name = kNextTokensRecord;
   type.summary = "the likeliest next tokens";
   type.options = {TokensOption("top", "how many of the likeliest next tokens to list", 1, 10)};
   type.make = [](const ProbeInput& input) { return std::make_unique<TokensProbe>(input); };

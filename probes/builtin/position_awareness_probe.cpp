@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/base/record_names.h"
 #include "core/decoder/captures.h"
 #include "core/plan/awareness_rule.h"
 #include "probes/base/record_axes.h"
@@ -37,7 +38,7 @@ Record PositionAwarenessRecord(const ModelConfig& config, kernels::ThresholdRule
   Record record;
   record.name = "position_awareness";
   record.axes = {CountedAxis("layer", config.layers), CountedAxis("head", config.heads)};
-  record.arrays = {{"position_awareness_score",
+  record.arrays = {{kPositionAwarenessScore,
                     {"layer", "head"},
                     std::move(scores),
                     "",
@@ -46,7 +47,7 @@ Record PositionAwarenessRecord(const ModelConfig& config, kernels::ThresholdRule
                         (greater ? "greater than" : "at least") +
                         " 3 / tokens (Ms-PoE, arXiv 2403.04797)"}};
   record.attributes["threshold"] = std::string(greater ? "> 3/tokens" : ">= 3/tokens");
-  record.signal = "position_awareness_score";
+  record.signal = kPositionAwarenessScore;
   return record;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "probes/builtin/position_ratio_probe.h"
 
+#include "core/base/record_names.h"
 #include "probes/base/record_axes.h"
 
 namespace midscope {
@@ -17,20 +18,20 @@ class RatioProbe : public Probe {
 
 Record PositionRatioRecord(const HeadMatrix& ratio) {
   Record record;
-  record.name = "position_ratio";
+  record.name = kPositionRatio;
   record.axes = {CountedAxis("layer", ratio.layers), CountedAxis("head", ratio.heads)};
-  record.arrays = {{"position_ratio",
+  record.arrays = {{kPositionRatio,
                     {"layer", "head"},
                     ratio.values,
                     "",
                     "by what a head's query positions were divided; 1: unchanged"}};
-  record.signal = "position_ratio";
+  record.signal = kPositionRatio;
   return record;
 }
 
 ProbeType PositionRatioProbe() {
   ProbeType type;
-  type.name = "position_ratio";
+  type.name = kPositionRatio;
   type.summary = "position ratio of every head, as used";
   type.source = "Ms-PoE, arXiv 2403.04797, Eq. 2; position interpolation, arXiv 2306.15595";
   type.limits =

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/base/number_text.h"
-#include "data/tasks/random.h"
+#include "core/base/random.h"
 #include "probes/base/record_axes.h"
 #include "probes/statistics/intervals.h"
 #include "probes/statistics/statistics.h"

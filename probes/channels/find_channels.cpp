@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/seconds_since.h"
 #include "core/run/what_if.h"
 #include "data/sweep/sweep_store.h"
 #include "probes/engine/run_probe.h"
@@ -81,7 +82,7 @@ SweepResult RunTrials(const FindChannelsRun& run, const ValidationPlan& plan,
 double SecondsOf(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return SecondsSince(start);
 }
 
 double PrefillSeconds(const FindChannelsRun& run, const JobContext& context) {

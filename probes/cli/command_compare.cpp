@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/record_names.h"
 #include "core/base/utf8.h"
 #include "probes/cli/command.h"
 #include "probes/cli/file_comparison.h"
@@ -58,7 +59,7 @@ std::string Shortened(const std::string& value) {
   std::string shown = DisplayText(value);
   if (shown.size() <= kLongest) return shown;
   size_t end = kLongest - 3;
-  while (end > 0 && (static_cast<unsigned char>(shown[end]) & 0xc0U) == 0x80U) --end;
+  while (end > 0 && !BeginsCharacter(shown[end])) --end;
   return shown.substr(0, end) + "...";
 }
 
@@ -97,7 +98,7 @@ std::string OtherTasksText(const std::vector<FileOutcome>& outcomes) {
 
 std::string OutcomesText(const std::vector<RunReader>& readers) {
   TextTable table(
-      {"setting", "place", "file", "samples", "accuracy", "answer_nll", "difference to A [95 %]"});
+      {"setting", "place", "file", "samples", "accuracy", kAnswerNll, "difference to A [95 %]"});
   const std::vector<FileOutcome> outcomes = ReadFileOutcomes(readers);
   const std::vector<ComparedCell> cells = CompareOutcomes(readers, outcomes);
   std::vector<std::string> settings;
@@ -165,7 +166,7 @@ Json ComparisonJson(const std::vector<RunReader>& readers, bool outcomes, const 
                               {"file", cell.file},
                               {"samples", cell.samples},
                               {"accuracy", NumberOrNull(cell.accuracy)},
-                              {"answer_nll", NumberOrNull(cell.answer_nll)},
+                              {kAnswerNll, NumberOrNull(cell.answer_nll)},
                               {"difference", NumberOrNull(cell.difference)},
                               {"difference_low", NumberOrNull(cell.interval.low)},
                               {"difference_high", NumberOrNull(cell.interval.high)}});

@@ -85,7 +85,7 @@ Command FetchCommand() {
       "on where it stopped; sizes and digests are checked, also of files that are there already.\n"
       "Weights in Python's pickle format are never fetched.\n\n"
       "Environment: HF_ENDPOINT (another server), HF_TOKEN (for private and gated models; sent to\n"
-      "that server alone), HF_HOME or HF_HUB_CACHE (where the cache lies), HF_HUB_OFFLINE,\n"
+      "that server alone), HF_HOME or HF_HUB_CACHE (where the cache is), HF_HUB_OFFLINE,\n"
       "https_proxy, no_proxy, SSL_CERT_FILE.";
   command.positionals = {"model"};
   command.options = {model, revision, include, JsonOption()};

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/record_lookup.h"
+#include "core/base/record_names.h"
 #include "core/base/utf8.h"
 #include "core/intervention/intervention_text.h"
 #include "core/plan/context_limit.h"
@@ -89,18 +90,18 @@ std::string ProbeJson(const Tokenizer& tokenizer, const Prompt& prompt,
                       const std::vector<Record>& records, const CommandInput& input,
                       const ProbeRegistry& probes) {
   Json json = {{"tokens", prompt.ids.size()},
-               {"token_ids", prompt.ids},
+               {kTokenIds, prompt.ids},
                {"begin_of_text_tokens", BeginOfTextTokens(prompt, tokenizer)},
                {"prompt_text", prompt.text}};
   if (IsMarkedBeyondContext(records)) json["beyond_context"] = true;
-  if (const Record* next = FindRecord(records, "next_tokens")) {
+  if (const Record* next = FindRecord(records, kNextTokensRecord)) {
     json["top"] = TopJson(*next, tokenizer);
   }
   const std::string& file = input.options.Text("out");
   json["file"] = file.empty() ? Json(nullptr) : Json(file);
-  if (const Record* answer = FindRecord(records, "answer")) {
+  if (const Record* answer = FindRecord(records, kAnswerRecord)) {
     json["answer"] = prompt.answer;
-    json["answer_nll"] = std::get<double>(answer->attributes.at("answer_nll"));
+    json[kAnswerNll] = std::get<double>(answer->attributes.at(kAnswerNll));
     json["answer_correct"] = std::get<int64_t>(answer->attributes.at("correct")) != 0;
   }
   const std::vector<const Record*> shown = ShownRecords(records, input.options, probes);
@@ -133,12 +134,12 @@ std::string ProbeText(const Prompt& prompt, const Tokenizer& tokenizer, const Pr
   const bool beyond = IsMarkedBeyondContext(records);
   std::string text = SentLine(prompt, tokenizer, format, beyond ? " *" : "") + "\n";
   if (beyond) text += fmt::format("* beyond the context: {}\n", kBeyondContextMeaning);
-  if (const Record* next = FindRecord(records, "next_tokens")) text += NextTokensText(*next);
-  if (const Record* answer = FindRecord(records, "answer")) {
+  if (const Record* next = FindRecord(records, kNextTokensRecord)) text += NextTokensText(*next);
+  if (const Record* answer = FindRecord(records, kAnswerRecord)) {
     const bool correct = std::get<int64_t>(answer->attributes.at("correct")) != 0;
-    text += fmt::format(
-        "answer '{}': {:.4f} nats, {}the greedy continuation\n", DisplayText(prompt.answer),
-        std::get<double>(answer->attributes.at("answer_nll")), correct ? "" : "not ");
+    text += fmt::format("answer '{}': {:.4f} nats, {}the greedy continuation\n",
+                        DisplayText(prompt.answer),
+                        std::get<double>(answer->attributes.at(kAnswerNll)), correct ? "" : "not ");
   }
   return text + RecordsText(records, options, probes);
 }

@@ -10,11 +10,13 @@
 
 #include "core/base/error.h"
 #include "core/base/record_lookup.h"
+#include "core/base/record_names.h"
 #include "core/intervention/intervention_text.h"
 #include "data/store/provenance_fields.h"
 #include "probes/base/record_values.h"
 #include "probes/statistics/intervals.h"
 #include "probes/statistics/outcome_statistics.h"
+#include "probes/sweep/plan_texts.h"
 
 namespace midscope::cli {
 namespace {
@@ -37,8 +39,8 @@ std::optional<SampleValues> ReadSampleValues(const RunReader& reader, const File
   if (!reader.Has(kSamples)) return std::nullopt;
   const Record frame = reader.Describe(kSamples);
   const Axis* axis = frame.FindAxis("sample");
-  if (!axis || !frame.FindArray("answer_nll")) return std::nullopt;
-  const Array array = reader.ReadArray(kSamples, "answer_nll");
+  if (!axis || !frame.FindArray(kAnswerNll)) return std::nullopt;
+  const Array array = reader.ReadArray(kSamples, kAnswerNll);
   const auto* values = std::get_if<std::vector<double>>(&array.data);
   const size_t cells = outcome.settings.size() * outcome.places.size();
   if (!values || values->size() != axis->values.size() * cells) return std::nullopt;
@@ -211,13 +213,6 @@ int64_t FileOutcome::Cell(const std::string& setting, int64_t place) const {
   return (row - settings.begin()) * static_cast<int64_t>(places.size()) + (column - places.begin());
 }
 
-std::string FileOutcome::PlaceText(int64_t place) const {
-  const auto found = std::find(places.begin(), places.end(), place);
-  const auto index = static_cast<size_t>(found - places.begin());
-  const bool named = index < place_texts.size() && !place_texts[index].empty();
-  return named ? place_texts[index] : std::to_string(place);
-}
-
 bool HasOutcome(const RunReader& reader) { return reader.Has(kOutcomeMeans); }
 
 FileOutcome ReadFileOutcome(const RunReader& reader) {
@@ -228,7 +223,7 @@ FileOutcome ReadFileOutcome(const RunReader& reader) {
   const Axis* settings = means.FindAxis("setting");
   const Axis* places = means.FindAxis("place");
   const Array* accuracy = means.FindArray("accuracy");
-  const Array* nll = means.FindArray("answer_nll");
+  const Array* nll = means.FindArray(kAnswerNll);
   const auto* accuracy_values =
       accuracy ? std::get_if<std::vector<double>>(&accuracy->data) : nullptr;
   const auto* nll_values = nll ? std::get_if<std::vector<double>>(&nll->data) : nullptr;
@@ -283,7 +278,7 @@ std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers,
       const auto at = static_cast<size_t>(cell);
       ComparedCell row{setting,
                        place,
-                       outcome.PlaceText(place),
+                       PlaceText(outcome.places, outcome.place_texts, place),
                        file,
                        outcome.samples,
                        outcome.accuracy[at],

@@ -32,8 +32,6 @@ struct FileOutcome {
 
   // Row-major index of a setting at a place; -1 where the file does not have it.
   int64_t Cell(const std::string& setting, int64_t place) const;
-  // "10", or "50 %" where the sweep's places were given as shares.
-  std::string PlaceText(int64_t place) const;
 };
 
 // Throws Error (failure) where the file holds no means over samples.

@@ -22,7 +22,7 @@ namespace {
 
 std::string Overview() {
   std::string text =
-      "Midscope shows why a language model loses what stands in the middle of its context, and\n"
+      "Midscope shows why a language model loses what is in the middle of its context, and\n"
       "what changes when its positions are changed.\n\n"
       "Usage: midscope COMMAND MODEL [OPTIONS]\n\nCommands:\n";
   for (const Command& command : Commands()) {
@@ -35,7 +35,7 @@ std::string Overview() {
       "to\n"
       "ask questions of your own, midscope help probes what midscope probe measures, midscope "
       "help\n"
-      "schema what lies in its files.\n"
+      "schema what its files hold.\n"
       "midscope version (or --version, -V) prints the version.\n\n"
       "Results go to standard output, progress and messages to standard error. Exit status: 0 "
       "done,\n"
@@ -123,7 +123,7 @@ std::string InterventionHelp() {
       "What --with takes: terms joined by ' + ', at most one of them a position scheme. One "
       "--with\n"
       "is one setting; nothing is added to it. Layers and heads count from 0, ranges are\n"
-      "inclusive, lists stand in brackets:\n\n" +
+      "inclusive, lists are in brackets:\n\n" +
       SchemeExamples() + EditExamples() +
       "  preset(channel-vicuna-7b)                      (midscope help presets)\n"
       "  @setting.txt                                   (a file that holds the text or the JSON)\n"

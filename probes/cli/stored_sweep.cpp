@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "data/sweep/failures.h"
 #include "probes/base/record_values.h"
 #include "probes/cli/channels_table.h"
 #include "probes/cli/sweep_table.h"
@@ -14,7 +15,6 @@ namespace midscope::cli {
 namespace {
 
 constexpr const char* kSamples = "sweep";
-constexpr const char* kFailures = "failures";
 constexpr const char* kSearch = "channel_search";
 constexpr size_t kChannelsShown = 10;
 
@@ -31,11 +31,7 @@ SweepResult ReadResult(const RunReader& reader) {
   result.outcomes = ReadOutcomes(samples, [&](size_t index, const ArrayFilter& wanted) {
     return reader.ReadSample(kSamples, static_cast<int64_t>(index), wanted);
   });
-  if (!reader.Has(kFailures)) return result;
-  const Record failures = reader.Read(kFailures);
-  const auto& numbers = ArrayValues<int64_t>(failures, "failed_sample");
-  const auto& messages = ArrayValues<std::string>(failures, "failure_message");
-  for (size_t i = 0; i < numbers.size(); ++i) result.failures[numbers[i]] = messages[i];
+  if (reader.Has(kFailuresRecord)) result.failures = ReadFailures(reader);
   return result;
 }
 

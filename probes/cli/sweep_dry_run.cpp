@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/seconds_since.h"
 #include "core/decoder/decoder.h"
 #include "core/hub/hub_listing.h"
 #include "core/run/scoring.h"
@@ -28,10 +29,6 @@ namespace midscope::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Number of samples whose prompts' lengths are measured.
 constexpr int64_t kSamplesLookedAt = 4;

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/base/record_names.h"
 #include "probes/cli/record_values.h"
 #include "probes/cli/sweep_table.h"
 #include "probes/sweep/plan_texts.h"
@@ -27,7 +28,7 @@ Json RowJson(const CellReport& report, size_t i, bool several) {
               {"place_share", NumberOrNull(PlaceShare(plan, plan.places[i % plan.places.size()]))},
               {"samples", cell.samples},
               {"accuracy", NumberOrNull(cell.accuracy)},
-              {"answer_nll", NumberOrNull(cell.answer_nll)},
+              {kAnswerNll, NumberOrNull(cell.answer_nll)},
               {"accuracy_low", NumberOrNull(cell.accuracy_interval.low)},
               {"accuracy_high", NumberOrNull(cell.accuracy_interval.high)},
               {"answer_nll_low", NumberOrNull(cell.answer_nll_interval.low)},

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <optional>
 
+#include "core/base/number_text.h"
+#include "core/base/record_names.h"
 #include "core/plan/context_limit.h"
 #include "probes/cli/setting_letters.h"
 #include "probes/cli/text_table.h"
@@ -89,7 +91,7 @@ std::string CellsText(const CellReport& report) {
 
 // The likelihood and the score of the published task; the file and the JSON have all measures.
 bool IsShown(const CellReport& report, const std::string& measure) {
-  if (measure == "answer_nll") return true;
+  if (measure == kAnswerNll) return true;
   const char* score = Has(report, &CellStatistics::generation_score)  ? "generation_score"
                       : Has(report, &CellStatistics::choice_accuracy) ? "choice_accuracy"
                                                                       : "accuracy";
@@ -154,7 +156,7 @@ std::string AdviceText(const CellReport& report) {
   std::string text;
   for (const SampleAdvice& one : report.statistics.advice) {
     if (!IsShown(report, one.measure)) continue;
-    const bool nats = one.measure == "answer_nll";
+    const bool nats = one.measure == kAnswerNll;
     const auto amount = [&](double value) {
       return nats ? fmt::format("{:.2f} nats", value) : fmt::format("{:.1f} points", 100 * value);
     };
@@ -181,15 +183,17 @@ std::string NotesText(const CellReport& report) {
   }
   if (report.failed > 0) {
     text += fmt::format(
-        "{} samples failed and are in no number, {} of them for prompts that are "
+        "{} failed and {} in no number, {} of them for prompts that are "
         "too long{}\n",
-        report.failed, report.too_long, report.file.empty() ? "" : "; the file says why");
+        CountText(report.failed, "sample"), report.failed == 1 ? "is" : "are", report.too_long,
+        report.file.empty() ? "" : "; the file says why");
   }
   if (report.partly_failed > 0) {
     text += fmt::format(
-        "{} samples could not be run under every setting and are in the numbers of the others; "
+        "{} could not be run under every setting and {} in the numbers of the others; "
         "differences are over the samples that both settings ran. The first: {}\n",
-        report.partly_failed, report.setting_failure);
+        CountText(report.partly_failed, "sample"), report.partly_failed == 1 ? "is" : "are",
+        report.setting_failure);
   }
   for (size_t i = 0; i < report.plan.settings.size(); ++i) {
     if (!IsBeyondContext(report, i)) continue;

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "probes/cli/text_table.h"
+#include "core/base/utf8.h"
 
 #include <algorithm>
 
 namespace midscope::cli {
 namespace {
 
-size_t Width(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
-}
+size_t Width(const std::string& text) { return static_cast<size_t>(CountCharacters(text)); }
 
 // Digits, and the characters around them in numbers and intervals.
 bool IsNumber(const std::string& text) {

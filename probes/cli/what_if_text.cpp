@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/base/record_names.h"
 #include "core/hub/hub_listing.h"
 #include "core/intervention/intervention_text.h"
 #include "core/plan/context_limit.h"
@@ -64,7 +65,7 @@ Json RowJson(const WhatIfOutcomeRow& row, std::optional<double> plain_nll) {
   return {
       {"setting_canonical", row.setting},
       {"top", top},
-      {"answer_nll", NumberOrNull(row.answer_nll)},
+      {kAnswerNll, NumberOrNull(row.answer_nll)},
       {"answer_nll_change", plain_nll ? NumberOrNull(row.answer_nll - *plain_nll) : Json(nullptr)},
       {"correct", scored ? Json(row.correct) : Json(nullptr)},
       {"beyond_context", row.beyond_context},
@@ -89,11 +90,11 @@ std::string OneLine(const Json& json) {
 WhatIfOutcomeRow OutcomeRow(const EngineReply& reply, int64_t top) {
   WhatIfOutcomeRow row;
   row.setting = PrintIntervention(std::get<WhatIfRequest>(reply.request).intervention);
-  const Record& outcome = RecordOf(reply, "outcome");
-  row.answer_nll = ArrayValues<double>(outcome, "answer_nll").front();
+  const Record& outcome = RecordOf(reply, kOutcomeRecord);
+  row.answer_nll = ArrayValues<double>(outcome, kAnswerNll).front();
   row.correct = ArrayValues<uint8_t>(outcome, "correct").front() != 0;
   row.beyond_context = outcome.attributes.contains("beyond_context");
-  const Record& next = RecordOf(reply, "next_tokens");
+  const Record& next = RecordOf(reply, kNextTokensRecord);
   row.token_ids = ArrayValues<int64_t>(next, "next_token_ids");
   row.tokens = ArrayValues<std::string>(next, "token_text");
   row.probabilities = ArrayValues<double>(next, "probability");
@@ -130,7 +131,7 @@ std::string WhatIfJson(const WhatIfOutcomeRow& row, std::optional<double> plain_
 }
 
 std::string TriedText(const std::vector<WhatIfOutcomeRow>& rows, std::optional<double> plain_nll) {
-  TextTable table({"setting", "answer_nll", "change", "next token", "probability", "ms"});
+  TextTable table({"setting", kAnswerNll, "change", "next token", "probability", "ms"});
   for (const WhatIfOutcomeRow& row : rows) {
     const bool scored = !std::isnan(row.answer_nll);
     table.Add({SettingText(row), scored ? fmt::format("{:.4f}", row.answer_nll) : "",

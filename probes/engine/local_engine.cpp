@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/record_names.h"
 #include "core/intervention/intervention_text.h"
 #include "core/plan/awareness_rule.h"
 #include "core/run/what_if_pair.h"
@@ -108,7 +109,7 @@ Record MeansWithOrigin(const Loaded& loaded, const SweepPlan& plan, const SweepR
 
 // Options that the request sets itself, and those of records that a window does not draw.
 bool IsOffered(const ProbeType& type) {
-  if (type.name == "hidden_channels" || type.name == "last_logits") return false;
+  if (type.name == kHiddenChannelsRecord || type.name == kLastLogits) return false;
   return type.on_request || !type.options.empty();
 }
 
@@ -253,7 +254,7 @@ CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
   // A window does not draw all logits: 49,152 numbers per run are left out.
   ProbeRegistry probes;
   for (const ProbeType& type : probes_.types()) {
-    if (type.name != "last_logits") probes.Add(type);
+    if (type.name != kLastLogits) probes.Add(type);
   }
   OptionSet options(probes.Options());
   std::string channels;
@@ -324,7 +325,7 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& 
   const RecordOrigin of_all = OriginOf(loaded, request.intervention, std::nullopt);
   const RecordOrigin of_one = OriginOf(loaded, request.intervention, request.place);
   for (Record& record : reply.records) {
-    WriteOrigin(record.name == "outcome" ? of_all : of_one, record);
+    WriteOrigin(record.name == kOutcomeRecord ? of_all : of_one, record);
   }
   return reply;
 }

@@ -8,14 +8,15 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/record_names.h"
 #include "data/store/run_store.h"
 
 namespace midscope {
 namespace {
 
 // Scripts find these by name, anywhere in the file's tree.
-constexpr std::string_view kFixedArrays[] = {"token_ids", "last_logits", "last_query_attention",
-                                             "position_awareness_score", "position_ratio"};
+constexpr std::string_view kFixedArrays[] = {kTokenIds, kLastLogits, kLastQueryAttention,
+                                             kPositionAwarenessScore, kPositionRatio};
 
 Error Thrown(const std::string& plugin, const std::string& doing, const std::string& what) {
   return Failure("plugin " + plugin, doing + " threw " + what,

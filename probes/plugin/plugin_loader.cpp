@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file_hash.h"
+#include "core/base/record_names.h"
 #include "probes/base/option_kinds.h"
 #include "probes/plugin/guarded_probe.h"
 #include "probes/plugin/plugin.h"
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr char kRebuild[] = "Build it again with the headers of this Midscope";
 // Midscope's own records that no probe makes, and a group of every file.
-constexpr std::string_view kReservedNames[] = {"prompt",        "answer",     "outcome",
+constexpr std::string_view kReservedNames[] = {"prompt",        "answer",     kOutcomeRecord,
                                                "outcome_means", "provenance", "sweep"};
 
 bool IsIdentifier(std::string_view name, char separator) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/record_names.h"
 #include "core/base/utf8.h"
 #include "probes/base/record_axes.h"
 
@@ -34,11 +35,11 @@ Record PromptRecord(const Prompt& prompt, const Tokenizer& tokenizer, int64_t pl
     ends.push_back(span.token_end);
   }
   Record record;
-  record.name = "prompt";
+  record.name = kPromptRecord;
   record.axes = {CountedAxis("token", static_cast<int64_t>(prompt.ids.size())),
                  CountedAxis("span", static_cast<int64_t>(names.size()))};
   record.arrays = {
-      {"token_ids",
+      {kTokenIds,
        {"token"},
        std::vector<int64_t>(prompt.ids.begin(), prompt.ids.end()),
        "",
@@ -49,7 +50,7 @@ Record PromptRecord(const Prompt& prompt, const Tokenizer& tokenizer, int64_t pl
        TokenBegins(prompt, tokenizer),
        "bytes",
        "where each token begins in the text"},
-      {"span_name", {"span"}, names, "", "named passages"},
+      {kSpanName, {"span"}, names, "", "named passages"},
       {"span_token_begin", {"span"}, begins, "tokens", "first token of the passage"},
       {"span_token_end", {"span"}, ends, "tokens", "one past the last token of the passage"}};
   record.attributes = {{"text", prompt.text},

@@ -110,7 +110,7 @@ void LogPromptNotes(const Prompt& prompt, const PromptFormat& format, const JobC
                 ". Begin it with one if it is a separate word");
   }
   if (answer.front() == ' ' && last == ' ') {
-    context.Log("note: two spaces stand between the prompt and the answer");
+    context.Log("note: two spaces are between the prompt and the answer");
   }
 }
 

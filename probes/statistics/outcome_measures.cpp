@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "core/base/record_names.h"
 #include "data/scorers/rouge.h"
 #include "probes/statistics/intervals.h"
 
@@ -156,7 +157,7 @@ std::vector<OutcomeMeasure> MeasuresOf(std::vector<SampleOutcome> outcomes) {
             [](const SampleOutcome& a, const SampleOutcome& b) { return a.sample < b.sample; });
   std::vector<OutcomeMeasure> measures;
   AddMeasure(outcomes, &SampleOutcome::answer_nll,
-             {"answer_nll", "nats",
+             {kAnswerNll, "nats",
               "mean negative log-likelihood of the answer, summed over its tokens", false},
              MeasureKind::kAmount, 1, measures);
   AddMeasure(outcomes, &SampleOutcome::correct,

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/base/record_names.h"
 #include "probes/base/record_axes.h"
 
 namespace midscope {
@@ -41,7 +42,7 @@ std::vector<CellStatistics> SummariseOutcomes(std::vector<SampleOutcome> outcome
     }
   }
   const std::vector<OutcomeMeasure> measures = MeasuresOf(std::move(outcomes));
-  const OutcomeMeasure* nll = Find(measures, "answer_nll");
+  const OutcomeMeasure* nll = Find(measures, kAnswerNll);
   const auto put = [](const MeanWithInterval& from, double& mean, Interval& interval) {
     mean = from.mean;
     interval = from.interval;
@@ -73,7 +74,7 @@ std::map<std::string, std::string> CellMethods(const std::vector<SampleOutcome>&
   const std::vector<OutcomeMeasure> measures = MeasuresOf(outcomes);
   for (const OutcomeMeasure& measure : measures) {
     methods[measure.name] = MeanMethod(measure.kind, false);
-    if (measure.name == "answer_nll") {
+    if (measure.name == kAnswerNll) {
       methods["answer_nll_difference"] = DifferenceMethod(measure.kind, false);
     }
   }
@@ -95,7 +96,7 @@ struct MeanArray {
 };
 
 constexpr MeanArray kMeanArrays[] = {
-    {"answer_nll", "nats", "mean negative log-likelihood of the answer, summed over its tokens",
+    {kAnswerNll, "nats", "mean negative log-likelihood of the answer, summed over its tokens",
      &CellStatistics::answer_nll, &CellStatistics::answer_nll_interval, true},
     {"accuracy", "", "share of samples whose greedy continuation equals the answer",
      &CellStatistics::accuracy, &CellStatistics::accuracy_interval, true},
@@ -155,7 +156,7 @@ Record OutcomeMeansRecord(const std::vector<std::string>& settings,
                              "",
                              "of these, samples with a prompt that the context does not hold"});
   }
-  record.signal = "answer_nll";
+  record.signal = kAnswerNll;
   return record;
 }
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/tasks/random.h"
+#include "core/base/random.h"
 
 namespace midscope {
 namespace {

@@ -64,11 +64,15 @@ void ReadPlaceTexts(const Record& record, SweepPlan& plan) {
 
 }  // namespace
 
+std::string PlaceText(const std::vector<int64_t>& places, const std::vector<std::string>& texts,
+                      int64_t place) {
+  const auto index = static_cast<size_t>(std::ranges::find(places, place) - places.begin());
+  const bool named = index < texts.size() && !texts[index].empty();
+  return named ? texts[index] : std::to_string(place);
+}
+
 std::string PlaceText(const SweepPlan& plan, int64_t place) {
-  const std::ptrdiff_t index = IndexOf(plan, place);
-  const bool named = index >= 0 && static_cast<size_t>(index) < plan.place_texts.size() &&
-                     !plan.place_texts[static_cast<size_t>(index)].empty();
-  return named ? plan.place_texts[static_cast<size_t>(index)] : std::to_string(place);
+  return PlaceText(plan.places, plan.place_texts, place);
 }
 
 double PlaceShare(const SweepPlan& plan, int64_t place) {

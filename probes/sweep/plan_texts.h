@@ -3,14 +3,20 @@
 // has canonical settings and ranks only.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/base/record.h"
 #include "probes/sweep/sweep_plan.h"
 
 namespace midscope {
 
-// A place's printed text: "10", or "50 %" where the plan has it.
+// A place's printed text: "10", or "50 %" where `texts` has it. `texts` [place]: as printed, ""
+// for the rank; may be shorter than `places`.
+std::string PlaceText(const std::vector<int64_t>& places, const std::vector<std::string>& texts,
+                      int64_t place);
+// The same of a plan's.
 std::string PlaceText(const SweepPlan& plan, int64_t place);
 // Share of the way from the task's first place to its last, 0 to 1; NaN where the plan does not
 // have it.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/seconds_since.h"
 #include "data/tasks/zero_scrolls_task.h"
 #include "probes/base/record_axes.h"
 #include "probes/prompt/sent_prompt.h"
@@ -17,10 +18,6 @@ namespace midscope {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Intervals of checkpoints, which move samples from the store's journal into the file, for readers.
 // A checkpoint rewrites the file, so they take at most a tenth of the time.

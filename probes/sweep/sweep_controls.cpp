@@ -5,8 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "core/base/random.h"
 #include "core/intervention/head_ratio_file.h"
-#include "data/tasks/random.h"
 
 namespace midscope {
 namespace {

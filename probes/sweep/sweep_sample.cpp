@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "core/base/error.h"
+#include "core/base/record_names.h"
 #include "core/base/utf8.h"
 #include "core/intervention/passage.h"
 #include "core/run/greedy_batch.h"
@@ -19,7 +20,6 @@
 namespace midscope {
 namespace {
 
-constexpr const char* kAnswerNll = "answer_nll";
 constexpr const char* kCorrect = "correct";
 constexpr const char* kChoiceCorrect = "choice_correct";
 constexpr const char* kGenerationScore = "generation_score";
@@ -60,7 +60,7 @@ void AddAttention(const Decoder& decoder, std::vector<float> attention,
   record.axes.push_back(CountedAxis("layer", config.layers));
   record.axes.push_back(CountedAxis("head", config.heads));
   record.axes.push_back(LabelledAxis("key", std::move(tokens)));
-  record.arrays.push_back({"last_query_attention",
+  record.arrays.push_back({kLastQueryAttention,
                            {"layer", "head", "key"},
                            std::move(attention),
                            "",
@@ -228,7 +228,7 @@ GenerationArrays RunGeneration(const Decoder& decoder, const SampleRequest& requ
 
 Record OutcomeFrame(const std::vector<std::string>& settings, const std::vector<int64_t>& places) {
   Record record;
-  record.name = "outcome";
+  record.name = kOutcomeRecord;
   record.axes = {LabelledAxis("setting", settings), ValuedAxis("place", places)};
   record.axes.back().unit = "rank";
   return record;

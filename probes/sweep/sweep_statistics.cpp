@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "core/base/record_names.h"
 #include "probes/base/record_axes.h"
 
 namespace midscope {
@@ -177,7 +178,7 @@ Record SettingStatisticsRecord(const SweepPlan& plan, const SweepStatistics& sta
   const size_t settings = plan.settings.size();
   for (size_t begin = 0; begin + settings <= statistics.settings.size(); begin += settings) {
     const std::string measure = statistics.settings[begin].measure;
-    const std::string unit = measure == "answer_nll" ? "nats" : "";
+    const std::string unit = measure == kAnswerNll ? "nats" : "";
     const auto add = [&](const std::string& name, const std::string& of_unit,
                          const char* description,
                          const std::function<double(const SettingStatistics&)>& value) {

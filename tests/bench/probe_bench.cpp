@@ -16,9 +16,9 @@
 #include <functional>
 #include <string>
 
+#include "core/base/random.h"
 #include "core/compute/thread_policy.h"
 #include "core/decoder/decoder.h"
-#include "data/tasks/random.h"
 #include "probes/engine/run_probe.h"
 #include "probes/plugin/probe_registry.h"
 

@@ -41,7 +41,7 @@ void CheckPositions(const Move& move, const EditPlans& plans) {
   if (first >= 0 && (positions <= 0 || last < positions)) return;
   throw UsageError(
       plans.term,
-      "tokens would stand at positions " + std::to_string(first) + " to " + std::to_string(last),
+      "tokens would be at positions " + std::to_string(first) + " to " + std::to_string(last),
       "The model's positions are 0 to " + std::to_string(positions - 1));
 }
 
@@ -74,7 +74,7 @@ std::vector<BoundArgument<Move>> Arguments() {
           {{"to",
             "begin: the passage begins where the first piece of the prompt does (the first pair, "
             "line or document; the first token where there are none). end: it ends where the last "
-            "piece does (the last prompt token). shift:N: each token stands N positions further "
+            "piece does (the last prompt token). shift:N: each token is N positions further "
             "on.",
             "",
             {"begin", "end", "shift:N"},
@@ -84,7 +84,7 @@ std::vector<BoundArgument<Move>> Arguments() {
            ReadTo,
            ToText},
           LayersArgument<Move>(),
-          RowsArgument<Move>("Rows that see the changed positions; their own queries stand at them "
+          RowsArgument<Move>("Rows that see the changed positions; their own queries are at them "
                              "too where they belong to the passage.",
                              "answer")};
 }

@@ -22,7 +22,7 @@ void Apply(const SelfExtend& scheme, const SchemePlans& plans) {
   if (!plans.intervention.moves.empty()) {
     throw UsageError(plans.term,
                      "it does not go together with move: near and far are told apart by "
-                     "where tokens stand in the text",
+                     "where tokens are in the text",
                      "Leave one of the two out");
   }
   CheckNoWindow(plans.plans, plans.term, ", so that far keys would stay unseen");
@@ -39,7 +39,7 @@ SchemeType SelfExtendScheme() {
   return MakeScheme<SelfExtend>(
       {.name = "self-extend",
        .summary =
-           "Self-Extend: keys nearer than window stand where they are; for those further away "
+           "Self-Extend: keys nearer than window stay where they are; for those further away "
            "positions are divided by group and rounded down, so that no distance leaves the "
            "trained range. Not together with move, nor with a sliding window.",
        .source =

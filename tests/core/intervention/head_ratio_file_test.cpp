@@ -79,7 +79,7 @@ TEST(HeadRatioFile, NamesFileAndRow) {
   }
   says("0,0,1\n0,1\n", "line 2 is not layer,head,ratio");
   says("0,0,1\n0,x,1\n", "line 2");
-  says("0,0,1\n0,0,1\n", "line 2: layer 0, head 0 stands twice");
+  says("0,0,1\n0,0,1\n", "line 2: layer 0, head 0 occurs twice");
   says("0,0,nan\n", "line 1");
   says("0,0,-1\n", "line 1: a ratio must be");
   says("0,99999999,1\n", "line 1: there is no layer 0, head 99999999");

@@ -2,11 +2,12 @@
 // Gives damaged files of results to readers and programs, and fails where one ends by a signal,
 // leaves with another status than 0 to 2, or takes longer than 5 s.
 //
-//   fuzz_results readers COUNT SEED [--corpus FOLDER]    readers, in worker processes of this
-//   program fuzz_results programs COUNT SEED --bin FOLDER        COUNT files through each command
-//   and picture fuzz_results here COUNT SEED                         HDF5 in this program: shows
-//   what it does fuzz_results kinds --bin FOLDER                      the hostile kinds through
-//   each of them
+// clang-format off
+//   fuzz_results readers COUNT SEED [--corpus FOLDER]    readers, in worker processes of this program
+//   fuzz_results programs COUNT SEED --bin FOLDER        COUNT files through each command and picture
+//   fuzz_results here COUNT SEED                         HDF5 in this program: shows what it does
+//   fuzz_results kinds --bin FOLDER                      the hostile kinds through each of them
+// clang-format on
 //
 // It does without LibTorch, as the readers do. A corpus is a folder of folders with run.h5 or
 // run.h5.journal in each and what goes with it; without one it writes its own.

@@ -7,7 +7,7 @@
 #include <regex>
 #include <set>
 
-#include "data/tasks/random.h"
+#include "core/base/random.h"
 #include "data/tasks/word_lists.h"
 #include "tests/core/support/error_message.h"
 #include "tests/data/support/task_passages.h"

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/random.h"
 #include "core/decoder/captures.h"
-#include "data/tasks/random.h"
 #include "probes/channels/find_channels.h"
 #include "tests/core/support/gguf_writer.h"
 #include "tests/core/support/temporary_folder.h"

@@ -63,7 +63,7 @@ TEST(ProgramContext, ASettingOfASweepThatIsTooShortFailsAloneAndSaysSo) {
   const ProgramRun run = RunMidscope(sweep);
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.err, HasSubstr("sample 1: none is not run: prompt too long"));
-  EXPECT_THAT(run.out, AllOf(HasSubstr(" 3 of 4 "), HasSubstr("1 samples could not be run under"),
+  EXPECT_THAT(run.out, AllOf(HasSubstr(" 3 of 4 "), HasSubstr("1 sample could not be run under"),
                              HasSubstr("the model's context holds 128")));
   const RunReader reader(file);
   const auto nll = std::get<std::vector<double>>(reader.ReadArray("sweep", "answer_nll").data);

@@ -13,7 +13,7 @@
 #include <numbers>
 #include <vector>
 
-#include "data/tasks/random.h"
+#include "core/base/random.h"
 #include "tests/paths.h"
 
 namespace midscope {

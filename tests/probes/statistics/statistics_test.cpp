@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "data/tasks/random.h"
+#include "core/base/random.h"
 #include "tests/paths.h"
 
 namespace midscope {

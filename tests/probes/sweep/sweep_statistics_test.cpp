@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/tasks/random.h"
+#include "core/base/random.h"
 
 namespace midscope {
 namespace {

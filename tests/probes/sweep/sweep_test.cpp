@@ -22,6 +22,7 @@
 #include "probes/sweep/sweep_context.h"
 #include "tests/paths.h"
 #include "tests/probes/support/open_model.h"
+#include "tests/probes/support/sweep_fixture.h"
 
 namespace midscope {
 namespace {
@@ -31,45 +32,6 @@ using ::testing::ElementsAre;
 using testing::EmbeddedModel;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-class SweepTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "midscope-sweep-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  SweepRun MakeRun(const std::vector<std::string>& settings, int64_t samples = 2) {
-    SweepRun run;
-    run.decoder = EmbeddedModel();
-    run.plan.samples = samples;
-    run.plan.places = {1, 4};
-    for (const std::string& text : settings) run.plan.settings.push_back(ReadSetting(text));
-    task_ = MakeTaskFor(run.decoder->tokenizer(), "list:lines=4", 1);
-    run.plan.task = task_->name();
-    run.questions = [this, places = run.plan.places](int64_t sample) {
-      return TaskQuestions(EmbeddedModel()->tokenizer(), *task_, places, sample);
-    };
-    return run;
-  }
-
-  SweepStore Store(const SweepRun& run, bool resume = false) {
-    SweepStoreOptions options;
-    options.resume = resume;
-    return SweepStore::Create(File(), PlanJson(run.plan, *run.decoder),
-                              MakeProvenance(*run.decoder, "test", 1, "{}"), options);
-  }
-
-  std::string File() const { return (folder_ / "run.h5").string(); }
-
-  std::filesystem::path folder_;
-  std::unique_ptr<Task> task_;
-};
-
-constexpr const char* kFlip = "channel(100, factor=-1, layers=8-25)";
-constexpr const char* kMsPoe = "ms-poe(min=1.2, max=1.8)";
 
 TEST_F(SweepTest, SettingsAreEvaluatedInOneOrderWhateverOrderTheyAreGivenIn) {
   const SweepResult one = RunSweep(MakeRun({"none", kFlip, kMsPoe}), {});
@@ -332,169 +294,6 @@ TEST_F(SweepTest, SettingsThatTheModelCannotTakeAreRefusedBeforehand) {
   CheckSettings({ReadSetting(kFlip), ReadSetting(kMsPoe)}, config);
 }
 
-// Prompts of made-up tokens before a model that is trained on 128.
-class ContextTest : public SweepTest {
- protected:
-  static std::shared_ptr<const Decoder> Tiny(const std::string& name, bool beyond_context = false) {
-    DecoderOptions options;
-    options.beyond_context = beyond_context;
-    return Decoder::Open(std::string(MIDSCOPE_TESTS "/core/golden/tiny_models"
-                                                    "/") +
-                             name,
-                         options);
-  }
-
-  static TaskQuestion Question(int64_t tokens) {
-    TaskQuestion question;
-    for (int64_t i = 0; i < tokens; ++i)
-      question.prompt.ids.push_back(static_cast<int32_t>(i * 37 % 250));
-    question.prompt.answer_ids = {5, 6, 7};
-    question.sample.answers = {"an answer"};
-    question.sample.generation.new_tokens = 20;
-    return question;
-  }
-
-  static Record Run(const std::shared_ptr<const Decoder>& decoder, int64_t tokens,
-                    const std::vector<std::string>& settings, ScoreArms score) {
-    SampleRequest request;
-    request.questions = {Question(tokens)};
-    request.places = {1};
-    for (const std::string& text : settings) request.settings.push_back(ReadSetting(text));
-    request.score = score;
-    return RunSample(decoder, request, {});
-  }
-
-  static std::string Refusal(const std::shared_ptr<const Decoder>& decoder, int64_t tokens,
-                             const std::vector<std::string>& settings, ScoreArms score) {
-    try {
-      Run(decoder, tokens, settings, score);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  }
-
-  // Samples 0, 1, 2, of which `none` does not hold the second.
-  SweepRun MixedRun() {
-    SweepRun run;
-    run.decoder = Tiny("llama");
-    run.plan.task = "made up";
-    run.plan.samples = 3;
-    run.plan.places = {1, 2};
-    for (const char* text : {"none", kFar}) run.plan.settings.push_back(ReadSetting(text));
-    run.questions = [](int64_t sample) {
-      const int64_t tokens = sample == 1 ? 200 : 90 + sample;
-      return std::vector<TaskQuestion>{Question(tokens), Question(tokens - 3)};
-    };
-    return run;
-  }
-
-  static constexpr const char* kFar = "self-extend(group=4, window=16)";
-};
-
-std::vector<std::string> Failures(const Record& record) {
-  return std::get<std::vector<std::string>>(record.FindArray("setting_failure")->data);
-}
-
-TEST_F(ContextTest, ASampleThatNoSettingHoldsIsRefusedWhicheverArmNeedsTheRoom) {
-  const auto decoder = Tiny("llama");
-  ASSERT_EQ(decoder->config().trained_context, 128);
-  const ScoreArms likelihood{true, false};
-  const ScoreArms both{true, true};
-  EXPECT_EQ(Refusal(decoder, 126, {"none"}, likelihood), "");
-  EXPECT_THAT(Refusal(decoder, 127, {"none"}, likelihood),
-              AllOf(StartsWith(kTooLong), HasSubstr("127 tokens, 3 follow, with none the model's"),
-                    HasSubstr("holds 128")));
-  EXPECT_EQ(Refusal(decoder, 109, {"none"}, both), "");
-  EXPECT_THAT(Refusal(decoder, 110, {"none"}, both), HasSubstr("20 follow"));
-  const Record record = Run(decoder, 300, {kFar, "dynamic-ntk(2)"}, both);
-  EXPECT_EQ(std::get<std::vector<double>>(record.FindArray("generation_score")->data).size(), 2u);
-  EXPECT_EQ(record.FindArray("setting_failure"), nullptr);  // their contexts do not differ
-  EXPECT_THAT(Refusal(decoder, 300, {"pi(2)", "none"}, likelihood),
-              HasSubstr("with pi(2) the model's context holds 256 under this position scheme"));
-}
-
-TEST_F(ContextTest, OneSettingThatDoesNotHoldThePromptFailsAlone) {
-  const auto decoder = Tiny("llama");
-  for (const ScoreArms score : {ScoreArms{true, false}, ScoreArms{true, true}}) {
-    const Record record = Run(decoder, 150, {kFar, "none", "pi(2)"}, score);
-    record.Check();
-    EXPECT_THAT(Failures(record),
-                ElementsAre("", AllOf(StartsWith(kTooLong), HasSubstr("150 tokens")), ""));
-    const SampleOutcome outcome = ReadOutcome(0, record);
-    EXPECT_TRUE(std::isnan(outcome.answer_nll[1]));
-    const SampleOutcome alone = ReadOutcome(0, Run(decoder, 150, {kFar, "pi(2)"}, score));
-    EXPECT_EQ(outcome.answer_nll[0], alone.answer_nll[0]);
-    EXPECT_EQ(outcome.answer_nll[2], alone.answer_nll[1]);
-    if (!score.generation) continue;
-    EXPECT_TRUE(std::isnan(outcome.generation_score[1]));
-    EXPECT_EQ(outcome.generation_score[2], alone.generation_score[1]);
-  }
-}
-
-TEST_F(ContextTest, TheOtherSettingsAreStoredAndResumedAndTheFileSaysWhy) {
-  const SweepRun whole_run = MixedRun();
-  const SweepResult whole = RunSweep(whole_run, {});
-  EXPECT_TRUE(whole.failures.empty());
-  EXPECT_EQ(whole.partly_failed(), 1);
-  std::atomic<bool> cancel = false;
-  JobContext context;
-  context.cancel = &cancel;
-  SweepRun run = MixedRun();
-  {
-    SweepStore store = Store(run);
-    run.store = &store;
-    run.on_sample = [&cancel](const SweepResult& so_far) { cancel = so_far.outcomes.size() == 2; };
-    EXPECT_THROW(RunSweep(run, context), Cancelled);
-  }
-  run.on_sample = nullptr;
-  SweepStore store = Store(run, true);
-  EXPECT_EQ(store.finished().size(), 2u);
-  run.store = &store;
-  const SweepResult resumed = RunSweep(run, {});
-  const std::vector<CellStatistics> cells = Summarise(run.plan, resumed);
-  EXPECT_EQ(cells[0].samples, 2);
-  EXPECT_EQ(cells[2].samples, 3);
-  EXPECT_EQ(cells[2].answer_nll, Summarise(whole_run.plan, whole)[2].answer_nll);
-  EXPECT_TRUE(std::isfinite(cells[2].difference));
-  const RunReader reader(File());
-  const Record why = reader.Read("setting_failures");
-  EXPECT_THAT(std::get<std::vector<int64_t>>(why.FindArray("failed_sample")->data), ElementsAre(1));
-  EXPECT_THAT(std::get<std::vector<std::string>>(why.FindArray("failed_setting")->data),
-              ElementsAre("none"));
-  EXPECT_THAT(std::get<std::vector<std::string>>(why.FindArray("failure_message")->data),
-              ElementsAre(HasSubstr("200 tokens")));
-}
-
-// A file of a version that had no place for a setting that was not run.
-TEST_F(ContextTest, SamplesOfOlderFilesFailAsAWhole) {
-  Record record = Run(Tiny("llama"), 90, {kFar, "none"}, {true, false});
-  Record frame = record;
-  std::erase_if(frame.arrays, [](const Array& array) { return array.name == "setting_failure"; });
-  FitOlderSamples(frame, record);
-  EXPECT_EQ(record.FindArray("setting_failure"), nullptr);
-  EXPECT_EQ(record.arrays.size(), frame.arrays.size());
-  Record failed = Run(Tiny("llama"), 200, {kFar, "none"}, {true, false});
-  EXPECT_THROW(FitOlderSamples(frame, failed), Error);
-}
-
-TEST_F(ContextTest, BeyondTheContextEverySettingRunsAndIsMarked) {
-  const auto decoder = Tiny("llama", /*beyond_context=*/true);
-  const Record record = Run(decoder, 200, {"none", "pi(2)", kFar}, {true, true});
-  EXPECT_EQ(record.FindArray("setting_failure"), nullptr);
-  EXPECT_THAT(std::get<std::vector<uint8_t>>(record.FindArray("beyond_context")->data),
-              ElementsAre(1, 0, 0));
-  const SampleOutcome outcome = ReadOutcome(0, record);
-  for (const double nll : outcome.answer_nll) EXPECT_TRUE(std::isfinite(nll));
-  const Record means =
-      OutcomeMeansRecord({"none", "pi(2)", kFar}, {1}, SummariseOutcomes({outcome}, 3, 1, 1));
-  EXPECT_THAT(std::get<std::vector<int64_t>>(means.FindArray("beyond_context")->data),
-              ElementsAre(1, 0, 0));
-  // The plan says it, so that a resumed sweep asks for the same.
-  SweepPlan plan;
-  EXPECT_NE(PlanJson(plan, *decoder), PlanJson(plan, *Tiny("llama")));
-}
-
 // Which ZeroSCROLLS averages before it takes the geometric mean.
 TEST_F(SweepTest, TheThreeRougeScoresOfASummaryAreKept) {
   SweepRun run = MakeRun({"none", kFlip}, 2);
@@ -530,14 +329,6 @@ TEST_F(SweepTest, TheThreeRougeScoresOfASummaryAreKept) {
   SweepPlan plan = run.plan;
   plan.task = "zeroscrolls:dataset=qmsum,file=x.jsonl";
   EXPECT_THAT(GenerationMeanText(plan, older), HasSubstr("earlier version"));
-}
-
-TEST_F(ContextTest, AlibiHasNoLimit) {
-  const auto decoder = Tiny("mpt");
-  const int64_t tokens = decoder->config().trained_context + 20;
-  const Record record = Run(decoder, tokens, {"none"}, {true, true});
-  EXPECT_TRUE(std::isfinite(ReadOutcome(0, record).answer_nll[0]));
-  EXPECT_EQ(record.FindArray("beyond_context"), nullptr);
 }
 
 TEST_F(SweepTest, PlanTellsSweepsApartByWhatDecidesTheirNumbers) {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Names of records and arrays that more than one file knows. Outputs hold them and scripts rely on
+// them (data/SCHEMA.md), so they do not change. What only its own probe names is not here.
+#pragma once
+
+namespace midscope {
+
+// Records.
+inline constexpr const char* kPromptRecord = "prompt";
+inline constexpr const char* kAnswerRecord = "answer";
+inline constexpr const char* kOutcomeRecord = "outcome";
+inline constexpr const char* kNextTokensRecord = "next_tokens";
+inline constexpr const char* kHiddenChannelsRecord = "hidden_channels";
+
+// Arrays; of the first four the record has the array's name where a probe made it.
+inline constexpr const char* kLastQueryAttention = "last_query_attention";  // [layer, head, key]
+inline constexpr const char* kPositionRatio = "position_ratio";             // [layer, head]
+inline constexpr const char* kLastLogits = "last_logits";                   // [vocabulary]
+inline constexpr const char* kPositionAwarenessScore = "position_awareness_score";  // [layer, head]
+inline constexpr const char* kHiddenChannel = "hidden_channel";  // [layer, channel, position]
+inline constexpr const char* kTokenIds = "token_ids";            // [token]
+inline constexpr const char* kSpanName = "span_name";            // [span]
+inline constexpr const char* kAnswerNll = "answer_nll";          // nats; also a measure's name
+
+}  // namespace midscope

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Files of an earlier version (tests/probes/make/make_version_files.py) are shown, continued, added
+// to and compared. What they hold stays, bit for bit; what this version computes again is within
+// 1e-5 of it (nats): the processor may be another.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/base/record_names.h"
+#include "data/store/record_reader.h"
+#include "tests/paths.h"
+#include "tests/probes/support/run_program.h"
+
+namespace midscope {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using testing::Arguments;
+using ::testing::HasSubstr;
+using testing::ProgramRun;
+using testing::RunMidscope;
+using testing::RunWell;
+using testing::With;
+
+constexpr double kNats = 1e-5;
+constexpr const char* kModel = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
+constexpr const char* kMsPoe = "ms-poe(min=1.2, max=1.8, layers=0-1)";
+
+// A copy of the files as the current folder: the task's text names its file without a folder.
+class VersionsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fs::copy(MIDSCOPE_TESTS "/probes/golden/versions", folder_.File("files"));
+    fs::current_path(folder_.File("files"));
+  }
+  void TearDown() override { fs::current_path("/"); }
+
+  static Arguments Sweep(const std::string& file, const Arguments& more) {
+    return With(
+        {"sweep", kModel, "--task", "jsonl:file=samples.jsonl", "--places", "1,2", "--seed", "1",
+         "--with", "none", "--with", "channel(3, factor=-1, layers=0-1)", "--with", kMsPoe,
+         "--with", "self-extend(group=2, window=8) + boost(span=gold, factor=2)", "--out", file},
+        more);
+  }
+
+  // [sample, setting, place]
+  static std::vector<double> Nll(const std::string& file) {
+    return std::get<std::vector<double>>(RunReader(file).ReadArray("sweep", kAnswerNll).data);
+  }
+
+ private:
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(VersionsTest, AreShown) {
+  EXPECT_THAT(RunWell({"show", "sweep.h5"}).out,
+              AllOf(HasSubstr("boost(span=gold, factor=2"), HasSubstr("ms-poe(min=1.2, max=1.8")));
+  EXPECT_THAT(RunWell({"show", "probe.h5"}).out, HasSubstr("answer 'Ann'"));
+  EXPECT_THAT(RunWell({"ls", "."}).out, AllOf(HasSubstr("sweep.h5"), HasSubstr("probe.h5")));
+}
+
+TEST_F(VersionsTest, AreContinued) {
+  const std::vector<double> before = Nll("sweep.h5");
+  RunWell(Sweep("sweep.h5", {"--samples", "3", "--resume"}));
+  const std::vector<double> after = Nll("sweep.h5");
+  ASSERT_EQ(before.size(), size_t{2} * 4 * 2);
+  ASSERT_EQ(after.size(), size_t{3} * 4 * 2);
+  EXPECT_EQ(std::vector<double>(after.begin(), after.begin() + 16), before);
+}
+
+TEST_F(VersionsTest, TakeSettings) {
+  RunWell(Sweep("sweep.h5", {"--samples", "2", "--with", "pi(1.5)", "--add"}));
+  EXPECT_EQ(Nll("sweep.h5").size(), size_t{2} * 5 * 2);
+}
+
+TEST_F(VersionsTest, AreOfThePlanThatThisVersionMakes) {
+  RunWell(Sweep("new.h5", {"--samples", "2"}));
+  const std::vector<double> old = Nll("sweep.h5");
+  const std::vector<double> now = Nll("new.h5");
+  ASSERT_EQ(old.size(), now.size());
+  for (size_t i = 0; i < old.size(); ++i) EXPECT_NEAR(old[i], now[i], kNats) << "value " << i;
+  EXPECT_EQ(RunReader("sweep.h5").plan_json(), RunReader("new.h5").plan_json());
+  RunWell({"compare", "sweep.h5", "new.h5"});
+}
+
+TEST_F(VersionsTest, ProbesGiveTheSameRecords) {
+  RunWell({"probe", kModel, "--prompt-file", "prompt.txt", "--span", "gold=Ann: inn", "--answer",
+           "Ann", "--with", kMsPoe, "--out", "new.h5"});
+  const RunReader old("probe.h5");
+  const RunReader now("new.h5");
+  ASSERT_EQ(old.record_names(), now.record_names());
+  for (const char* name : {kLastQueryAttention, kPositionRatio}) {
+    const auto a = std::get<std::vector<float>>(old.ReadArray(name, name).data);
+    const auto b = std::get<std::vector<float>>(now.ReadArray(name, name).data);
+    ASSERT_EQ(a.size(), b.size());
+    for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], kNats) << name << " " << i;
+  }
+}
+
+}  // namespace
+}  // namespace midscope
