@@ -44,8 +44,8 @@ class Panel : public QWidget {
   virtual void Restore(const PanelState& /*state*/) {}
 
   // Hidden by panels that have them:
-  // Names of the records that this panel shows and no other; the panel of other records leaves them
-  // out.
+  // Names of the records that this panel shows: the panel of other records leaves them out. Empty
+  // for that panel only.
   static std::vector<std::string> Records() { return {}; }
   // Draws the panel's pictures of a file, without a session.
   static void Render(FilePictures& /*pictures*/) {}

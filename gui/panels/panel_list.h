@@ -24,7 +24,7 @@ struct PanelEntry {
 
 const std::vector<PanelEntry>& PanelList();
 
-// Whether a panel of the list has the record as its own.
+// Whether a panel of the list shows records of that name, other than the panel of other records.
 bool HasOwnPanel(const std::string& record);
 
 }  // namespace midscope
