@@ -37,9 +37,9 @@ bool IsResults(const QString& path) {
 }  // namespace
 
 FileMenu::FileMenu(FileMenuContext context, QMenu* menu, QWidget* parent)
-    : QObject(parent), with_(std::move(context)), parent_(parent) {
+    : QObject(parent), context_(std::move(context)), parent_(parent) {
   Fill(menu);
-  connect(with_.session, &Session::Changed, this, [this](Changes changes) {
+  connect(context_.session, &Session::Changed, this, [this](Changes changes) {
     if (changes & Change::kModel) NoteModel();
   });
   connect(&opener_, &ResultOpener::Opened, this, &FileMenu::ShowResults, Qt::QueuedConnection);
@@ -75,24 +75,24 @@ void FileMenu::Remember(const QString& file) {
   FillRecent();
   const QString options = settings_->value(kModelOptionsKey).toString();
   if (options.isEmpty()) return;
-  with_.errors->Try([this, &options] {
+  context_.errors->Try([this, &options] {
     OptionSet remembered(OptionsBesideModel());
     remembered.FromJson(options.toStdString());
-    with_.model->options()->SetOptions(remembered);
+    context_.model->options()->SetOptions(remembered);
   });
 }
 
 void FileMenu::NoteModel() {
-  const auto& model = with_.session->model();
+  const auto& model = context_.session->model();
   if (!model) {
     opening_.clear();  // a model was requested since
     return;
   }
-  const QString name = with_.model->model();
+  const QString name = context_.model->model();
   if (QFileInfo::exists(name)) NoteRecent(name);
   if (!settings_) return;
   settings_->setValue(kModelOptionsKey,
-                      QString::fromStdString(with_.model->options()->options().ToJson()));
+                      QString::fromStdString(context_.model->options()->options().ToJson()));
 }
 
 void FileMenu::NoteRecent(const QString& path) {
@@ -119,13 +119,13 @@ void FileMenu::FillRecent() {
 }
 
 void FileMenu::OpenPath(const QString& path) {
-  with_.errors->Try([this, &path] {
+  context_.errors->Try([this, &path] {
     if (path.endsWith(kSessionEnding)) {
       OpenSession(path);
     } else if (IsResults(path)) {
       OpenResults(path);
     } else {
-      with_.model->SetModel(path);
+      context_.model->SetModel(path);
       Q_EMIT OpenAsked();
     }
   });
@@ -142,48 +142,48 @@ void FileMenu::ShowResults(const ResultOpener::ReplyPointer& reply) {
   opening_.clear();
   Q_EMIT StatusChanged(QString());
   if (reply->failure.isEmpty()) {
-    with_.session->ShowFile(reply->overview, reply->samples);
-    with_.session->FlushChanges();
+    context_.session->ShowFile(reply->overview, reply->samples);
+    context_.session->FlushChanges();
     NoteRecent(reply->path);
   } else {
-    with_.errors->Add(reply->failure);
+    context_.errors->Add(reply->failure);
   }
   Q_EMIT ResultsOpened();
 }
 
 void FileMenu::OpenSession(const QString& path) {
-  with_.errors->Try([this, &path] {
+  context_.errors->Try([this, &path] {
     Apply(ReadSessionFile(path));
     NoteRecent(path);
   });
 }
 
 SavedSession FileMenu::session() const {
-  const Session& current = *with_.session;
+  const Session& current = *context_.session;
   SavedSession saved;
-  saved.model = with_.model->model().toStdString();
-  saved.model_options = with_.model->options()->Checked();
-  saved.prompt_request = with_.prompt->prompt_request();
+  saved.model = context_.model->model().toStdString();
+  saved.model_options = context_.model->options()->Checked();
+  saved.prompt_request = context_.prompt->prompt_request();
   if (!current.prompts().empty()) saved.place_index = static_cast<int64_t>(current.place());
   saved.settings = {current.setting(Side::kA), current.setting(Side::kB)};
-  for (const Panel* panel : with_.panels) panel->Save(&saved);
+  for (const Panel* panel : context_.panels) panel->Save(&saved);
   return saved;
 }
 
 void FileMenu::Apply(const SavedSession& saved) {
-  Session* current = with_.session;
-  with_.model->SetModel(QString::fromStdString(saved.model));
-  with_.model->options()->SetOptions(saved.model_options);
-  with_.prompt->SetPrompt(saved.prompt_request);
+  Session* current = context_.session;
+  context_.model->SetModel(QString::fromStdString(saved.model));
+  context_.model->options()->SetOptions(saved.model_options);
+  context_.prompt->SetPrompt(saved.prompt_request);
   current->Cancel();
-  for (Panel* panel : with_.panels) panel->Restore(saved);
+  for (Panel* panel : context_.panels) panel->Restore(saved);
   if (saved.place_index >= 0) current->PreferPlace(static_cast<size_t>(saved.place_index));
-  with_.history->Change(saved.settings, false);
+  context_.history->Change(saved.settings, false);
   Q_EMIT OpenAsked();
 }
 
 void FileMenu::SaveSession(const QString& path) {
-  with_.errors->Try([this, &path] {
+  context_.errors->Try([this, &path] {
     WriteSessionFile(path, session());
     NoteRecent(path);
   });
@@ -208,9 +208,9 @@ void FileMenu::ChooseSave() {
 }
 
 void FileMenu::SaveResultsTo(const QString& path) {
-  with_.errors->Try([this, &path] {
-    const QString left_out = SaveResults(*with_.session, path);
-    if (!left_out.isEmpty()) with_.errors->Add(left_out);
+  context_.errors->Try([this, &path] {
+    const QString left_out = SaveResults(*context_.session, path);
+    if (!left_out.isEmpty()) context_.errors->Add(left_out);
   });
 }
 

@@ -81,7 +81,7 @@ class FileMenu : public QObject {
   void ChooseSession();
   void ChooseSaveSession();
 
-  FileMenuContext with_;
+  FileMenuContext context_;
   QWidget* parent_;
   QMenu* recent_menu_ = nullptr;
   QStringList recent_;  // newest first

@@ -23,7 +23,7 @@
 namespace midscope {
 
 RatioEditor::RatioEditor(const RatioEditorContext& context, QWidget* parent)
-    : QDialog(parent), with_(context), table_(new RatioTable(this)) {
+    : QDialog(parent), context_(context), table_(new RatioTable(this)) {
   setWindowTitle(tr("Position ratios"));
   view_ = new QTableView(this);
   view_->setModel(table_);
@@ -73,7 +73,7 @@ QString RatioEditor::UsualFolder() {
 }
 
 void RatioEditor::TakeFromScreen() {
-  const Session& session = *with_.session;
+  const Session& session = *context_.session;
   for (const Side side : {Side::kB, Side::kA}) {
     const Record* record = session.record(side, "position_ratio");
     if (record && table_->TakeFrom(*record)) return;
@@ -83,7 +83,7 @@ void RatioEditor::TakeFromScreen() {
 
 void RatioEditor::Paste() {
   const QModelIndex at = view_->currentIndex();
-  with_.errors->Try([this, &at] {
+  context_.errors->Try([this, &at] {
     table_->Paste(QGuiApplication::clipboard()->text(), std::max(at.row(), 0),
                   std::max(at.column(), 0));
   });
@@ -94,7 +94,7 @@ void RatioEditor::Write(const QString& path) const {
 }
 
 void RatioEditor::Use() {
-  with_.errors->Try([this] {
+  context_.errors->Try([this] {
     if (table_->rowCount() == 0) {
       throw UsageError("position ratios", "there are none", "Open a model first");
     }
@@ -103,14 +103,14 @@ void RatioEditor::Use() {
         QStringLiteral("ratios-%1.json").arg(QString::fromStdString(digest)));
     QDir().mkpath(folder_);
     Write(path);
-    SettingPair next = with_.history->current();
+    SettingPair next = context_.history->current();
     next.b.positions = ReadHeadRatios(path.toStdString());
-    with_.history->Change(next, false);
+    context_.history->Change(next, false);
   });
 }
 
 void RatioEditor::SaveAs(const QString& path) {
-  with_.errors->Try([this, &path] { Write(path); });
+  context_.errors->Try([this, &path] { Write(path); });
 }
 
 }  // namespace midscope

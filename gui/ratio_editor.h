@@ -44,7 +44,7 @@ class RatioEditor : public QDialog {
   void Paste();
   void Write(const QString& path) const;
 
-  RatioEditorContext with_;
+  RatioEditorContext context_;
   RatioTable* table_;
   QTableView* view_;
   QString folder_ = UsualFolder();

@@ -3,9 +3,8 @@
 // Requests missing records from the engine; replies are ordered by visual priority. Uses no
 // widgets.
 //
-// Whatever changes of what is shown, one signal says so: Changed, at most once per turn of the
-// event loop, with a flag per kind of change. State is read from the session, never from the
-// signal.
+// All changes of what is shown are one signal, Changed, with a flag per kind of change; changes of
+// one turn of the event loop are one emission. Receivers read the state from the session.
 //
 // A new setting is answered by a what-if at once, which includes the score map and the hidden
 // channel where all layers are kept. Capture runs (all other records) follow when a dragged slider
@@ -140,8 +139,8 @@ class Session : public QObject {
   void SetPauseDelay(int milliseconds) { pause_timer_.setInterval(milliseconds); }
 
  Q_SIGNALS:
-  // What is shown has changed since the last emission. Emitted when the event loop has handled the
-  // events that were waiting, so that several changes are one emission; or by FlushChanges.
+  // What is shown has changed since the last emission. Emitted by a queued call, so that changes of
+  // one turn of the event loop are one emission, and before Stopped.
   void Changed(midscope::Changes changes);
   // `what` describes the running request, other than what-ifs; empty: none.
   void BusyChanged(const QString& what);
