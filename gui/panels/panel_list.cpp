@@ -22,6 +22,7 @@ PanelEntry Entry(PanelArea area, const QString& title) {
 }  // namespace
 
 const std::vector<PanelEntry>& PanelList() {
+  // The map before the attention, which suggests the head that the map marks.
   static const std::vector<PanelEntry> list = {
       Entry<HeadMapPanel>(PanelArea::kTopLeft, QObject::tr("Head map")),
       Entry<AttentionPanel>(PanelArea::kTopRight, QObject::tr("Attention")),
