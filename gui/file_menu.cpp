@@ -7,17 +7,15 @@
 #include <QMenu>
 #include <QSettings>
 #include <QStandardPaths>
-#include <QStatusBar>
+#include <utility>
 
 #include "gui/files/result_file.h"
-#include "gui/main_window.h"
 #include "gui/panels/model_panel.h"
+#include "gui/panels/panel.h"
 #include "gui/panels/prompt_panel.h"
-#include "gui/panels/record_panel.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
-#include "gui/widgets/head_selection.h"
 #include "gui/widgets/option_form.h"
 
 namespace midscope {
@@ -38,9 +36,12 @@ bool IsResults(const QString& path) {
 
 }  // namespace
 
-FileMenu::FileMenu(MainWindow* window, QMenu* menu) : QObject(window), window_(window) {
+FileMenu::FileMenu(FileMenuContext context, QMenu* menu, QWidget* parent)
+    : QObject(parent), context_(std::move(context)), parent_(parent) {
   Fill(menu);
-  connect(window_->session(), &Session::ModelChanged, this, &FileMenu::NoteModel);
+  connect(context_.session, &Session::Changed, this, [this](Changes changes) {
+    if (changes & Change::kModel) NoteModel();
+  });
   connect(&opener_, &ResultOpener::Opened, this, &FileMenu::ShowResults, Qt::QueuedConnection);
 }
 
@@ -59,7 +60,7 @@ void FileMenu::Fill(QMenu* menu) {
   menu->addAction(tr("&Export plots…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), this,
                   &FileMenu::ChooseExport);
   menu->addSeparator();
-  menu->addAction(tr("&Quit"), QKeySequence::Quit, window_, &QWidget::close);
+  menu->addAction(tr("&Quit"), QKeySequence::Quit, parent_, &QWidget::close);
   FillRecent();
 }
 
@@ -74,24 +75,24 @@ void FileMenu::Remember(const QString& file) {
   FillRecent();
   const QString options = settings_->value(kModelOptionsKey).toString();
   if (options.isEmpty()) return;
-  window_->errors()->Try([this, &options] {
+  context_.errors->Try([this, &options] {
     OptionSet remembered(OptionsBesideModel());
     remembered.FromJson(options.toStdString());
-    window_->model()->options()->SetOptions(remembered);
+    context_.model->options()->SetOptions(remembered);
   });
 }
 
 void FileMenu::NoteModel() {
-  const auto& model = window_->session()->model();
+  const auto& model = context_.session->model();
   if (!model) {
     opening_.clear();  // a model was requested since
     return;
   }
-  const QString name = window_->model()->model();
+  const QString name = context_.model->model();
   if (QFileInfo::exists(name)) NoteRecent(name);
   if (!settings_) return;
   settings_->setValue(kModelOptionsKey,
-                      QString::fromStdString(window_->model()->options()->options().ToJson()));
+                      QString::fromStdString(context_.model->options()->options().ToJson()));
 }
 
 void FileMenu::NoteRecent(const QString& path) {
@@ -118,119 +119,115 @@ void FileMenu::FillRecent() {
 }
 
 void FileMenu::OpenPath(const QString& path) {
-  window_->errors()->Try([this, &path] {
+  context_.errors->Try([this, &path] {
     if (path.endsWith(kSessionEnding)) {
       OpenSession(path);
     } else if (IsResults(path)) {
       OpenResults(path);
     } else {
-      window_->OpenModel(path);
+      context_.model->SetModel(path);
+      Q_EMIT OpenAsked();
     }
   });
 }
 
 void FileMenu::OpenResults(const QString& path) {
   opening_ = path;
-  window_->statusBar()->showMessage(tr("Opening %1…").arg(QFileInfo(path).fileName()));
+  Q_EMIT StatusChanged(tr("Opening %1…").arg(QFileInfo(path).fileName()));
   opener_.Open(path);
 }
 
 void FileMenu::ShowResults(const ResultOpener::ReplyPointer& reply) {
   if (reply->path != opening_) return;
   opening_.clear();
-  window_->statusBar()->clearMessage();
+  Q_EMIT StatusChanged(QString());
   if (reply->failure.isEmpty()) {
-    window_->session()->ShowFile(reply->overview, reply->samples);
+    context_.session->ShowFile(reply->overview, reply->samples);
+    context_.session->FlushChanges();
     NoteRecent(reply->path);
   } else {
-    window_->errors()->Add(reply->failure);
+    context_.errors->Add(reply->failure);
   }
   Q_EMIT ResultsOpened();
 }
 
 void FileMenu::OpenSession(const QString& path) {
-  window_->errors()->Try([this, &path] {
+  context_.errors->Try([this, &path] {
     Apply(ReadSessionFile(path));
     NoteRecent(path);
   });
 }
 
 SavedSession FileMenu::session() const {
-  const Session& current = *window_->session();
+  const Session& current = *context_.session;
   SavedSession saved;
-  saved.model = window_->model()->model().toStdString();
-  saved.model_options = window_->model()->options()->Checked();
-  saved.prompt_request = window_->prompt_panel()->prompt_request();
+  saved.model = context_.model->model().toStdString();
+  saved.model_options = context_.model->options()->Checked();
+  saved.prompt_request = context_.prompt->prompt_request();
   if (!current.prompts().empty()) saved.place_index = static_cast<int64_t>(current.place());
-  saved.channel = current.channel();
-  saved.samples = current.samples();
   saved.settings = {current.setting(Side::kA), current.setting(Side::kB)};
-  if (current.record(Side::kA, "last_query_attention")) saved.head = window_->selection()->head();
-  saved.probe_options = current.probe_options();
+  for (const Panel* panel : context_.panels) panel->Save(&saved);
   return saved;
 }
 
 void FileMenu::Apply(const SavedSession& saved) {
-  Session* current = window_->session();
-  window_->model()->SetModel(QString::fromStdString(saved.model));
-  window_->model()->options()->SetOptions(saved.model_options);
-  window_->prompt_panel()->SetPrompt(saved.prompt_request);
+  Session* current = context_.session;
+  context_.model->SetModel(QString::fromStdString(saved.model));
+  context_.model->options()->SetOptions(saved.model_options);
+  context_.prompt->SetPrompt(saved.prompt_request);
   current->Cancel();
-  current->SetSamples(saved.samples);
-  current->SetChannel(saved.channel);
-  current->SetProbeOptions(saved.probe_options);
+  for (Panel* panel : context_.panels) panel->Restore(saved);
   if (saved.place_index >= 0) current->PreferPlace(static_cast<size_t>(saved.place_index));
-  if (saved.head) window_->selection()->Prefer(*saved.head);
-  window_->history()->Change(saved.settings, false);
-  window_->Open();
+  context_.history->Change(saved.settings, false);
+  Q_EMIT OpenAsked();
 }
 
 void FileMenu::SaveSession(const QString& path) {
-  window_->errors()->Try([this, &path] {
+  context_.errors->Try([this, &path] {
     WriteSessionFile(path, session());
     NoteRecent(path);
   });
 }
 
 void FileMenu::ChooseModel() {
-  const QString path = QFileDialog::getOpenFileName(window_, tr("Open a model"), QString(),
+  const QString path = QFileDialog::getOpenFileName(parent_, tr("Open a model"), QString(),
                                                     tr("Models (*.gguf);;All files (*)"));
   if (!path.isEmpty()) OpenPath(path);
 }
 
 void FileMenu::ChooseResults() {
-  const QString path = QFileDialog::getOpenFileName(window_, tr("Open results"), QString(),
+  const QString path = QFileDialog::getOpenFileName(parent_, tr("Open results"), QString(),
                                                     tr("Results (*.h5);;All files (*)"));
   if (!path.isEmpty()) OpenResults(path);
 }
 
 void FileMenu::ChooseSave() {
-  const QString path = QFileDialog::getSaveFileName(window_, tr("Save results"),
+  const QString path = QFileDialog::getSaveFileName(parent_, tr("Save results"),
                                                     QStringLiteral("run.h5"), tr("Results (*.h5)"));
   if (!path.isEmpty()) SaveResultsTo(path);
 }
 
 void FileMenu::SaveResultsTo(const QString& path) {
-  window_->errors()->Try([this, &path] {
-    const QString left_out = SaveResults(*window_->session(), path);
-    if (!left_out.isEmpty()) window_->errors()->Add(left_out);
+  context_.errors->Try([this, &path] {
+    const QString left_out = SaveResults(*context_.session, path);
+    if (!left_out.isEmpty()) context_.errors->Add(left_out);
   });
 }
 
 void FileMenu::ChooseExport() {
   const QString folder =
-      QFileDialog::getExistingDirectory(window_, tr("Export all plots as PNG, SVG and PDF into"));
-  if (!folder.isEmpty()) window_->ExportTo(folder);
+      QFileDialog::getExistingDirectory(parent_, tr("Export all plots as PNG, SVG and PDF into"));
+  if (!folder.isEmpty()) Q_EMIT ExportAsked(folder);
 }
 
 void FileMenu::ChooseSession() {
-  const QString path = QFileDialog::getOpenFileName(window_, tr("Open a session"), QString(),
+  const QString path = QFileDialog::getOpenFileName(parent_, tr("Open a session"), QString(),
                                                     tr("Sessions (*.midscope)"));
   if (!path.isEmpty()) OpenPath(path);
 }
 
 void FileMenu::ChooseSaveSession() {
-  QString path = QFileDialog::getSaveFileName(window_, tr("Save the session"),
+  QString path = QFileDialog::getSaveFileName(parent_, tr("Save the session"),
                                               QStringLiteral("session") + kSessionEnding,
                                               tr("Sessions (*.midscope)"));
   if (path.isEmpty()) return;

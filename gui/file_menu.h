@@ -5,6 +5,7 @@
 #include <QObject>
 #include <QStringList>
 #include <memory>
+#include <vector>
 
 #include "gui/files/result_opener.h"
 #include "gui/files/session_file.h"
@@ -14,13 +15,29 @@ class QSettings;
 
 namespace midscope {
 
-class MainWindow;
+class ErrorBar;
+class ModelPanel;
+class Panel;
+class PromptPanel;
+class Session;
+class SettingHistory;
+
+// What the menu reads and changes. All outlive it.
+struct FileMenuContext {
+  Session* session = nullptr;
+  SettingHistory* history = nullptr;
+  ModelPanel* model = nullptr;
+  PromptPanel* prompt = nullptr;
+  ErrorBar* errors = nullptr;
+  std::vector<Panel*> panels;  // their state is part of a session
+};
 
 class FileMenu : public QObject {
   Q_OBJECT
 
  public:
-  FileMenu(MainWindow* window, QMenu* menu);
+  // Fills the menu. `parent`: of the dialogs; Quit closes it.
+  FileMenu(FileMenuContext context, QMenu* menu, QWidget* parent);
   ~FileMenu() override;
 
   // Stores recent files and the options of the model in this file, and restores those it holds.
@@ -44,6 +61,11 @@ class FileMenu : public QObject {
  Q_SIGNALS:
   // A file of results is shown, or its error is on the error bar.
   void ResultsOpened();
+  // The model that the model panel describes is to be opened.
+  void OpenAsked();
+  void ExportAsked(const QString& folder);
+  // What the menu is doing; empty: nothing.
+  void StatusChanged(const QString& text);
 
  private:
   void OpenResults(const QString& path);
@@ -59,7 +81,8 @@ class FileMenu : public QObject {
   void ChooseSession();
   void ChooseSaveSession();
 
-  MainWindow* window_;
+  FileMenuContext context_;
+  QWidget* parent_;
   QMenu* recent_menu_ = nullptr;
   QStringList recent_;  // newest first
   std::unique_ptr<QSettings> settings_;

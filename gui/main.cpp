@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
-#include <QTabWidget>
 #include <QTextStream>
 #include <QTimer>
 #include <exception>
@@ -63,7 +62,9 @@ void ScreenshotAtRest(QApplication& app, midscope::MainWindow& window, const QSt
   QObject::connect(session, &midscope::Session::Stopped, &app, [session, take] {
     if (session->record(midscope::Side::kA, "outcome") && !session->asked_and_waiting()) take();
   });
-  QObject::connect(session, &midscope::Session::SampleShown, &app, take);
+  QObject::connect(session, &midscope::Session::Changed, &app, [take](midscope::Changes changes) {
+    if (changes & midscope::Change::kSample) take();
+  });
   QObject::connect(
       window.files(), &midscope::FileMenu::ResultsOpened, &app, [&app, &window, session, take] {
         if (const QStringList errors = window.errors()->messages(); !errors.isEmpty()) {
@@ -78,7 +79,7 @@ int RunWindow(QApplication& app, const GuiCommand& command) {
   std::vector<std::string> plugins;
   for (const QString& file : command.plugins) plugins.push_back(file.toStdString());
   midscope::MainWindow window(midscope::MakeLocalEngine(midscope::ProbesWithPlugins(plugins)));
-  if (!command.plugins.isEmpty()) window.lower_right()->setCurrentWidget(window.records());
+  if (!command.plugins.isEmpty()) window.ShowPanel(window.panel<midscope::RecordPanel>());
   if (command.task == GuiTask::kWindow) {
     window.files()->Remember(midscope::FileMenu::UsualSettingsFile());
   }

@@ -18,19 +18,12 @@
 #include "gui/base/record_access.h"
 #include "gui/file_menu.h"
 #include "gui/files/session_file.h"
-#include "gui/panels/attention_panel.h"
-#include "gui/panels/channel_panel.h"
-#include "gui/panels/head_map_panel.h"
 #include "gui/panels/model_panel.h"
-#include "gui/panels/outcome_panel.h"
+#include "gui/panels/panel_list.h"
 #include "gui/panels/prompt_panel.h"
-#include "gui/panels/record_panel.h"
 #include "gui/panels/sample_bar.h"
 #include "gui/panels/settings_panel.h"
-#include "gui/plots/attention_plot.h"
-#include "gui/plots/channel_plot.h"
-#include "gui/plots/head_map_plot.h"
-#include "gui/plots/outcome_plot.h"
+#include "gui/plots/plot.h"
 #include "gui/plots/plot_files.h"
 #include "gui/ratio_editor.h"
 #include "gui/session/session.h"
@@ -56,11 +49,7 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
   model_ = new ModelPanel;
   prompt_panel_ = new PromptPanel;
   settings_ = new SettingsPanel;
-  head_map_ = new HeadMapPanel(session_, selection_);
-  attention_ = new AttentionPanel(session_, selection_);
-  channel_ = new ChannelPanel(session_);
-  outcome_ = new OutcomePanel(session_);
-  records_ = new RecordPanel(session_);
+  for (const PanelEntry& entry : PanelList()) panels_.push_back(entry.make({session_, selection_}));
   samples_ = new SampleBar(session_);
   errors_ = new ErrorBar;
   progress_ = new ProgressRow;
@@ -80,7 +69,7 @@ MainWindow::~MainWindow() {
   session_->disconnect();
 }
 
-void MainWindow::Arrange() {
+QWidget* MainWindow::MakeSide() {
   auto* side = new QWidget;
   auto* side_column = new QVBoxLayout(side);
   side_column->addWidget(model_);
@@ -94,26 +83,40 @@ void MainWindow::Arrange() {
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setMinimumWidth(side->minimumSizeHint().width() +
                           scroll->verticalScrollBar()->sizeHint().width());
-  auto* top = new QSplitter(Qt::Horizontal);
-  top->addWidget(head_map_);
-  top->addWidget(attention_);
-  top->setSizes({400, 600});
-  auto* bottom = new QSplitter(Qt::Horizontal);
-  bottom->addWidget(channel_);
-  lower_right_ = new QTabWidget;
-  lower_right_->setObjectName(QStringLiteral("lower_right"));
-  lower_right_->setDocumentMode(true);
-  lower_right_->addTab(outcome_, tr("Outcome"));
-  lower_right_->addTab(records_, tr("Other records"));
-  bottom->addWidget(lower_right_);
-  bottom->setSizes({500, 500});
-  auto* pictures = new QSplitter(Qt::Vertical);
-  pictures->addWidget(top);
-  pictures->addWidget(bottom);
-  pictures->setSizes({520, 440});
+  return scroll;
+}
+
+QWidget* MainWindow::MakePictures() {
+  const auto area = [this](PanelArea wanted) -> QWidget* {
+    std::vector<size_t> inside;
+    for (size_t i = 0; i < panels_.size(); ++i) {
+      if (PanelList()[i].area == wanted) inside.push_back(i);
+    }
+    if (inside.size() == 1) return panels_[inside.front()];
+    auto* tabs = new QTabWidget;
+    tabs->setDocumentMode(true);
+    for (const size_t i : inside) tabs->addTab(panels_[i], PanelList()[i].title);
+    return tabs;
+  };
+  const auto split = [](Qt::Orientation orientation, QWidget* first, QWidget* second,
+                        const QList<int>& sizes) {
+    auto* splitter = new QSplitter(orientation);
+    splitter->addWidget(first);
+    splitter->addWidget(second);
+    splitter->setSizes(sizes);
+    return splitter;
+  };
+  QSplitter* top =
+      split(Qt::Horizontal, area(PanelArea::kTopLeft), area(PanelArea::kTopRight), {400, 600});
+  QSplitter* bottom = split(Qt::Horizontal, area(PanelArea::kBottomLeft),
+                            area(PanelArea::kBottomRight), {500, 500});
+  return split(Qt::Vertical, top, bottom, {520, 440});
+}
+
+void MainWindow::Arrange() {
   auto* all = new QSplitter(Qt::Horizontal);
-  all->addWidget(scroll);
-  all->addWidget(pictures);
+  all->addWidget(MakeSide());
+  all->addWidget(MakePictures());
   all->setStretchFactor(0, 0);
   all->setStretchFactor(1, 1);
   all->setSizes({kSideWidth, 1180});
@@ -135,7 +138,8 @@ void MainWindow::Arrange() {
 }
 
 void MainWindow::MakeMenus() {
-  files_ = new FileMenu(this, menuBar()->addMenu(tr("&File")));
+  files_ = new FileMenu({session_, history_, model_, prompt_panel_, errors_, panels_},
+                        menuBar()->addMenu(tr("&File")), this);
   QMenu* edit = menuBar()->addMenu(tr("&Edit"));
   QAction* undo = history_->stack()->createUndoAction(this, tr("&Undo"));
   undo->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Z));
@@ -143,7 +147,7 @@ void MainWindow::MakeMenus() {
   redo->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z));
   edit->addActions({undo, redo});
   edit->addAction(tr("Position &ratios…"), this, [this] {
-    auto* editor = new RatioEditor(this);
+    auto* editor = new RatioEditor({session_, history_, errors_}, this);
     editor->setAttribute(Qt::WA_DeleteOnClose);
     editor->show();
   });
@@ -152,20 +156,10 @@ void MainWindow::MakeMenus() {
   run->addAction(tr("&Cancel"), QKeySequence(Qt::CTRL | Qt::Key_Period), session_,
                  &Session::Cancel);
   QMenu* view = menuBar()->addMenu(tr("&View"));
-  // Single letters are shortcuts only while the map has the focus: elsewhere they are text.
-  const std::pair<MapMode, QKeySequence> modes[] = {
-      {MapMode::kA, Qt::Key_A}, {MapMode::kB, Qt::Key_B}, {MapMode::kDifference, Qt::Key_D}};
-  const QString names[] = {tr("Map of &A"), tr("Map of &B"), tr("Map of the &difference B − A")};
-  for (size_t i = 0; i < std::size(modes); ++i) {
-    auto* action = new QAction(names[i], head_map_);
-    action->setShortcut(modes[i].second);
-    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    const MapMode mode = modes[i].first;
-    connect(action, &QAction::triggered, this, [this, mode] { head_map_->SetMode(mode); });
-    head_map_->addAction(action);
-    view->addAction(action);
+  for (const Panel* panel : panels_) {
+    view->addActions(panel->actions());
+    if (!panel->actions().isEmpty()) view->addSeparator();
   }
-  view->addSeparator();
   view->addActions(samples_->actions_of_menu());
   view->addSeparator();
   QAction* full = view->addAction(tr("&Full screen"), QKeySequence(Qt::Key_F10), this,
@@ -174,46 +168,61 @@ void MainWindow::MakeMenus() {
 }
 
 void MainWindow::WireSession() {
-  connect(session_, &Session::ModelChanged, this, &MainWindow::ShowModel);
-  connect(session_, &Session::PromptsChanged, this,
-          [this] { prompt_panel_->ShowPlaces(session_->prompts(), session_->place()); });
-  connect(session_, &Session::PromptsChanged, this, [this] {
-    const Record* prompt = session_->prompt();
-    settings_->OfferPassages(prompt ? Texts(*prompt, "span_name") : QStringList());
-  });
-  connect(session_, &Session::PromptsChanged, this, &MainWindow::RefreshWaiting);
+  connect(session_, &Session::Changed, this, &MainWindow::Refresh);
   connect(session_, &Session::BusyChanged, progress_, &ProgressRow::SetBusy);
   connect(session_, &Session::Progressed, progress_, &ProgressRow::SetProgress);
   connect(session_, &Session::Failed, errors_, &ErrorBar::Add);
   connect(session_, &Session::WhatIfTimed, this, &MainWindow::ShowWhatIf);
-  connect(session_, &Session::SettingsChanged, this, [this] {
-    const SettingPair shown{session_->setting(Side::kA), session_->setting(Side::kB)};
-    // A file sets the settings; undo begins with them.
-    if (shown != history_->current()) history_->Reset(shown);
-    settings_->Show(shown);
-  });
   connect(progress_, &ProgressRow::CancelAsked, session_, &Session::Cancel);
 }
 
+// All panels are refreshed before any of them is painted: their plots queue their replots.
+void MainWindow::Refresh(Changes changes) {
+  if (changes & Change::kModel) ShowModel();
+  if (changes & Change::kPrompts) {
+    prompt_panel_->ShowPlaces(session_->prompts(), session_->place());
+    const Record* prompt = session_->prompt();
+    settings_->OfferPassages(prompt ? Texts(*prompt, "span_name") : QStringList());
+    RefreshWaiting();
+  }
+  if (changes & Change::kSettings) RefreshSettings();
+  for (Panel* panel : panels_) panel->Refresh(changes);
+}
+
+void MainWindow::RefreshSettings() {
+  const SettingPair shown{session_->setting(Side::kA), session_->setting(Side::kB)};
+  // A file sets the settings; undo begins with them.
+  if (shown != history_->current()) history_->Reset(shown);
+  settings_->Show(shown);
+}
+
 void MainWindow::WirePanels() {
+  connect(files_, &FileMenu::OpenAsked, this, &MainWindow::Open);
+  connect(files_, &FileMenu::ExportAsked, this, &MainWindow::ExportTo);
+  connect(files_, &FileMenu::StatusChanged, this,
+          [this](const QString& text) { statusBar()->showMessage(text); });
   connect(model_, &ModelPanel::OpenAsked, this, &MainWindow::Open);
   connect(prompt_panel_, &PromptPanel::RunAsked, this, &MainWindow::Run);
   connect(prompt_panel_, &PromptPanel::Edited, this, &MainWindow::RefreshWaiting);
   connect(prompt_panel_, &PromptPanel::PlaceChosen, this, [this](int index) {
     if (index >= 0) session_->SetPlace(static_cast<size_t>(index));
   });
-  connect(outcome_->plot(), &OutcomePlot::PlaceChosen, this, [this](qint64 place) {
-    for (size_t i = 0; i < session_->prompts().size(); ++i) {
-      if (IntegerAttribute(session_->prompts()[i], "place", 0) == place) session_->SetPlace(i);
-    }
-    samples_->ChoosePlace(place);
-  });
+  for (const Panel* panel : panels_) {
+    connect(panel, &Panel::PlaceChosen, this, &MainWindow::ChoosePlace);
+  }
   connect(selection_, &HeadSelection::Changed, settings_, &SettingsPanel::OfferHead);
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
   connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool dragging) {
     session_->SetSettings(pair.a, pair.b, dragging);
     settings_->Show(pair);
   });
+}
+
+void MainWindow::ChoosePlace(qint64 place) {
+  for (size_t i = 0; i < session_->prompts().size(); ++i) {
+    if (IntegerAttribute(session_->prompts()[i], "place", 0) == place) session_->SetPlace(i);
+  }
+  samples_->ChoosePlace(place);
 }
 
 void MainWindow::Run() {
@@ -281,14 +290,22 @@ void MainWindow::Open() {
 
 void MainWindow::OpenPath(const QString& path) { files_->OpenPath(path); }
 
+void MainWindow::ShowPanel(Panel* panel) {
+  for (QTabWidget* tabs : findChildren<QTabWidget*>()) {
+    if (tabs->indexOf(panel) >= 0) tabs->setCurrentWidget(panel);
+  }
+}
+
 std::vector<Plot*> MainWindow::plots() const {
-  std::vector<Plot*> all = {head_map_->plot(), attention_->plot(), channel_->plot(),
-                            outcome_->plot()};
-  if (records_->shows_picture()) all.push_back(records_->plot());
+  std::vector<Plot*> all;
+  for (const Panel* panel : panels_) {
+    for (Plot* plot : panel->plots()) all.push_back(plot);
+  }
   return all;
 }
 
 void MainWindow::ExportTo(const QString& folder) {
+  session_->FlushChanges();
   errors_->Try([this, &folder] {
     QStringList written;
     for (Plot* plot : plots()) {

@@ -6,24 +6,20 @@
 #include <memory>
 #include <vector>
 
+#include "gui/session/changes.h"
 #include "probes/engine/engine.h"
 
 class QLabel;
-class QTabWidget;
 
 namespace midscope {
 
-class AttentionPanel;
-class ChannelPanel;
 class ErrorBar;
 class FileMenu;
-class HeadMapPanel;
 class HeadSelection;
 class ModelPanel;
-class OutcomePanel;
+class Panel;
 class Plot;
 class ProgressRow;
-class RecordPanel;
 class SampleBar;
 class Session;
 class SettingHistory;
@@ -48,17 +44,18 @@ class MainWindow : public QMainWindow {
   PromptPanel* prompt_panel() const { return prompt_panel_; }
   SettingsPanel* settings() const { return settings_; }
   SettingHistory* history() const { return history_; }
-  HeadSelection* selection() const { return selection_; }
-  HeadMapPanel* head_map() const { return head_map_; }
-  AttentionPanel* attention() const { return attention_; }
-  ChannelPanel* channel() const { return channel_; }
-  OutcomePanel* outcome() const { return outcome_; }
-  RecordPanel* records() const { return records_; }
-  // Tabs: outcome, records.
-  QTabWidget* lower_right() const { return lower_right_; }
-  SampleBar* samples() const { return samples_; }
   ErrorBar* errors() const { return errors_; }
   QLabel* what_if_text() const { return what_if_text_; }
+  // One per entry of PanelList(), in its order.
+  const std::vector<Panel*>& panels() const { return panels_; }
+  // The panel of a class of the list.
+  template <typename Shown>
+  Shown* panel() const {
+    return findChild<Shown*>();
+  }
+  // Brings the panel to the front where it is one of several tabs.
+  void ShowPanel(Panel* panel);
+  // What the panels draw now, in their order.
   std::vector<Plot*> plots() const;
   // Writes all plots into the folder in all formats; errors are shown on the error bar.
   void ExportTo(const QString& folder);
@@ -69,9 +66,14 @@ class MainWindow : public QMainWindow {
 
  private:
   void Arrange();
+  QWidget* MakeSide();
+  QWidget* MakePictures();
   void MakeMenus();
   void WireSession();
   void WirePanels();
+  void Refresh(Changes changes);
+  void RefreshSettings();
+  void ChoosePlace(qint64 place);
   void Run();
   void ShowModel();
   void RefreshWaiting();
@@ -84,12 +86,7 @@ class MainWindow : public QMainWindow {
   ModelPanel* model_;
   PromptPanel* prompt_panel_;
   SettingsPanel* settings_;
-  HeadMapPanel* head_map_;
-  AttentionPanel* attention_;
-  ChannelPanel* channel_;
-  OutcomePanel* outcome_;
-  RecordPanel* records_;
-  QTabWidget* lower_right_;
+  std::vector<Panel*> panels_;
   SampleBar* samples_;
   ErrorBar* errors_;
   ProgressRow* progress_;

@@ -15,7 +15,6 @@
 #include "core/base/error.h"
 #include "core/intervention/head_ratio_file.h"
 #include "gui/base/write_whole_file.h"
-#include "gui/main_window.h"
 #include "gui/panels/ratio_table.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
@@ -23,8 +22,8 @@
 
 namespace midscope {
 
-RatioEditor::RatioEditor(MainWindow* window)
-    : QDialog(window), window_(window), table_(new RatioTable(this)) {
+RatioEditor::RatioEditor(const RatioEditorContext& context, QWidget* parent)
+    : QDialog(parent), context_(context), table_(new RatioTable(this)) {
   setWindowTitle(tr("Position ratios"));
   view_ = new QTableView(this);
   view_->setModel(table_);
@@ -74,7 +73,7 @@ QString RatioEditor::UsualFolder() {
 }
 
 void RatioEditor::TakeFromScreen() {
-  const Session& session = *window_->session();
+  const Session& session = *context_.session;
   for (const Side side : {Side::kB, Side::kA}) {
     const Record* record = session.record(side, "position_ratio");
     if (record && table_->TakeFrom(*record)) return;
@@ -84,7 +83,7 @@ void RatioEditor::TakeFromScreen() {
 
 void RatioEditor::Paste() {
   const QModelIndex at = view_->currentIndex();
-  window_->errors()->Try([this, &at] {
+  context_.errors->Try([this, &at] {
     table_->Paste(QGuiApplication::clipboard()->text(), std::max(at.row(), 0),
                   std::max(at.column(), 0));
   });
@@ -95,7 +94,7 @@ void RatioEditor::Write(const QString& path) const {
 }
 
 void RatioEditor::Use() {
-  window_->errors()->Try([this] {
+  context_.errors->Try([this] {
     if (table_->rowCount() == 0) {
       throw UsageError("position ratios", "there are none", "Open a model first");
     }
@@ -104,14 +103,14 @@ void RatioEditor::Use() {
         QStringLiteral("ratios-%1.json").arg(QString::fromStdString(digest)));
     QDir().mkpath(folder_);
     Write(path);
-    SettingPair next = window_->history()->current();
+    SettingPair next = context_.history->current();
     next.b.positions = ReadHeadRatios(path.toStdString());
-    window_->history()->Change(next, false);
+    context_.history->Change(next, false);
   });
 }
 
 void RatioEditor::SaveAs(const QString& path) {
-  window_->errors()->Try([this, &path] { Write(path); });
+  context_.errors->Try([this, &path] { Write(path); });
 }
 
 }  // namespace midscope

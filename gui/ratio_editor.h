@@ -10,14 +10,23 @@ class QTableView;
 
 namespace midscope {
 
-class MainWindow;
+class ErrorBar;
 class RatioTable;
+class Session;
+class SettingHistory;
+
+// What the dialog reads and changes. All outlive it.
+struct RatioEditorContext {
+  const Session* session = nullptr;
+  SettingHistory* history = nullptr;
+  ErrorBar* errors = nullptr;
+};
 
 class RatioEditor : public QDialog {
   Q_OBJECT
 
  public:
-  explicit RatioEditor(MainWindow* window);
+  explicit RatioEditor(const RatioEditorContext& context, QWidget* parent = nullptr);
 
   RatioTable* table() const { return table_; }
   // The folder of the files that Use writes, one per set of numbers, named by their digest.
@@ -35,7 +44,7 @@ class RatioEditor : public QDialog {
   void Paste();
   void Write(const QString& path) const;
 
-  MainWindow* window_;
+  RatioEditorContext context_;
   RatioTable* table_;
   QTableView* view_;
   QString folder_ = UsualFolder();

@@ -4,28 +4,23 @@
 #pragma once
 
 #include <QString>
-#include <optional>
 #include <string>
 
 #include "core/base/options.h"
-#include "gui/base/view_types.h"
+#include "gui/panels/panel_state.h"
 #include "gui/session/setting_history.h"
 #include "probes/engine/engine.h"
 
 namespace midscope {
 
-struct SavedSession {
+struct SavedSession : PanelState {
   SavedSession();
 
   std::string model = "embedded";
   OptionSet model_options;       // OptionsBesideModel()
   PromptRequest prompt_request;  // the passage marked as gold is the span "gold"
   int64_t place_index = -1;      // into the prompt request's places; -1: the middle one
-  int64_t channel = 100;
-  int64_t samples = 20;
   SettingPair settings;
-  std::optional<HeadId> head;
-  std::string probe_options = "{}";  // CaptureRunRequest::probe_options
 };
 
 // The file's text, with a line end at the end.

@@ -10,8 +10,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/base/error.h"
 #include "gui/base/head_choice.h"
 #include "gui/base/record_access.h"
+#include "gui/panels/file_pictures.h"
+#include "gui/panels/panel_state.h"
 #include "gui/plots/attention_plot.h"
 #include "gui/plots/token_view.h"
 #include "gui/session/record_name.h"
@@ -25,10 +28,19 @@ namespace {
 
 constexpr char kAttention[] = "last_query_attention";
 
+// The record's attention of a head, by key; empty where it has none.
+QVector<double> RowOf(const Record* record, HeadId head) {
+  if (!record) return {};
+  return LastAxisRow(*record, kAttention, {head.layer, head.head});
+}
+
+QString TitleOf(HeadId head) {
+  return QObject::tr("Attention of the last query — L%1H%2").arg(head.layer).arg(head.head);
+}
+
 }  // namespace
 
-AttentionPanel::AttentionPanel(Session* session, HeadSelection* selection, QWidget* parent)
-    : QWidget(parent), session_(session), selection_(selection) {
+AttentionPanel::AttentionPanel(const PanelContext& context) : Panel(context) {
   tabs_ = new QTabWidget(this);
   tabs_->setDocumentMode(true);
   plot_ = new AttentionPlot(tabs_);
@@ -55,39 +67,52 @@ AttentionPanel::AttentionPanel(Session* session, HeadSelection* selection, QWidg
   row->addWidget(logarithmic_);
   row->addWidget(token_side_);
   LayOutPanel(this, tabs_, row);
-  const auto choose = [this] { selection_->Choose({layer_box_->value(), head_box_->value()}); };
+  const auto choose = [this] { selection()->Choose({layer_box_->value(), head_box_->value()}); };
   connect(layer_box_, &QSpinBox::valueChanged, this, choose);
   connect(head_box_, &QSpinBox::valueChanged, this, choose);
   connect(logarithmic_, &QCheckBox::toggled, plot_, &AttentionPlot::SetLogarithmic);
   connect(token_side_, &QComboBox::currentIndexChanged, this, &AttentionPanel::RefreshTokens);
   connect(plot_, &AttentionPlot::KeyHovered, tokens_, &TokenView::SetMarkedKey);
   connect(tokens_, &TokenView::KeyHovered, plot_, &AttentionPlot::SetMarkedKey);
-  connect(session_, &Session::PromptsChanged, this, &AttentionPanel::RefreshPrompt);
-  connect(session_, &Session::SideChanged, this, &AttentionPanel::Refresh);
-  connect(selection_, &HeadSelection::Changed, this, &AttentionPanel::ShowHead);
-  Refresh();
+  connect(selection(), &HeadSelection::Changed, this, &AttentionPanel::ShowHead);
+  Draw();
+}
+
+std::vector<std::string> AttentionPanel::Records() { return {"prompt", kAttention}; }
+
+std::vector<Plot*> AttentionPanel::plots() const { return {plot_}; }
+
+void AttentionPanel::Save(PanelState* state) const {
+  if (session()->record(Side::kA, kAttention)) state->head = selection()->head();
+}
+
+void AttentionPanel::Restore(const PanelState& state) {
+  if (state.head) selection()->Prefer(*state.head);
 }
 
 void AttentionPanel::ShowHead() {
-  Refresh();
+  Draw();
   plot_->ResetView();
 }
 
-void AttentionPanel::RefreshPrompt() {
-  plot_->SetPrompt(session_->prompt());
-  tokens_->SetPrompt(session_->prompt());
-  Refresh();
+void AttentionPanel::Refresh(Changes changes) {
+  if (changes & Change::kPrompts) {
+    plot_->SetPrompt(session()->prompt());
+    tokens_->SetPrompt(session()->prompt());
+  }
+  if (changes & (Change::kPrompts | Change::kWhatIfRecords)) Draw();
 }
 
-void AttentionPanel::Refresh() {
-  const Record* a = session_->record(Side::kA, kAttention);
-  const Record* b = session_->record(Side::kB, kAttention);
+void AttentionPanel::Draw() {
+  const Record* a = session()->record(Side::kA, kAttention);
+  const Record* b = session()->record(Side::kB, kAttention);
   // A what-if replaces the attention of all heads where it also replaces the map.
-  if (!selection_->chosen() && a && (session_->settled(Side::kA) || session_->follows(Side::kA))) {
-    selection_->Suggest(session_->prompt() ? MostAttentionOn(*a, GoldTokens(*session_->prompt()))
-                                           : HeadId{});
+  if (!selection()->chosen() && a &&
+      (session()->settled(Side::kA) || session()->follows(Side::kA))) {
+    selection()->Suggest(session()->prompt() ? MostAttentionOn(*a, GoldTokens(*session()->prompt()))
+                                             : HeadId{});
   }
-  head_ = selection_->head();
+  head_ = selection()->head();
   if (const Record* shape = a ? a : b) {
     const QSignalBlocker quiet[] = {QSignalBlocker(layer_box_), QSignalBlocker(head_box_)};
     const int64_t layers = AxisSize(*shape, "layer");
@@ -98,21 +123,18 @@ void AttentionPanel::Refresh() {
     layer_box_->setValue(static_cast<int>(head_.layer));
     head_box_->setValue(static_cast<int>(head_.head));
   }
-  const auto row = [this](const Record* record) {
-    return record ? LastAxisRow(*record, kAttention, {head_.layer, head_.head}) : QVector<double>();
-  };
-  const bool file = session_->shows_file();
+  const bool file = session()->shows_file();
   plot_->SetReason(file ? tr("The file has no attention of the last query") : QString());
-  plot_->SetRows(row(a), row(b));
-  const RecordName name_a = NameOf(*session_, Side::kA, a);
-  const RecordName name_b = NameOf(*session_, Side::kB, b);
+  plot_->SetRows(RowOf(a, head_), RowOf(b, head_));
+  const RecordName name_a = NameOf(*session(), Side::kA, a);
+  const RecordName name_b = NameOf(*session(), Side::kB, b);
   plot_->SetNames(name_a.text, name_b.text);
   plot_->SetOlder(name_a.older, name_b.older);
   std::vector<RecordName> drawn;
   if (a) drawn.push_back(name_a);
   if (b) drawn.push_back(name_b);
-  plot_->SetCaption(CaptionWith(*session_, drawn));
-  plot_->SetTitle(tr("Attention of the last query — L%1H%2").arg(head_.layer).arg(head_.head));
+  plot_->SetCaption(CaptionWith(*session(), drawn));
+  plot_->SetTitle(TitleOf(head_));
   RefreshTokens();
 }
 
@@ -121,6 +143,23 @@ void AttentionPanel::RefreshTokens() {
   const Side side = b ? Side::kB : Side::kA;
   tokens_->SetRow(plot_->row(side));
   tokens_->SetSource(plot_->graph_of(side)->name());
+}
+
+void AttentionPanel::Render(FilePictures& pictures) {
+  const RecordSides sides = pictures.Find(kAttention, {"layer", "head", "key"});
+  if (!sides.a && !sides.b) return;
+  const HeadId head = pictures.head();
+  const QVector<double> row_a = RowOf(sides.a, head);
+  const QVector<double> row_b = RowOf(sides.b, head);
+  if (row_a.isEmpty() && row_b.isEmpty()) {
+    throw UsageError("--head", "the file has no such head", "Layers and heads count from zero");
+  }
+  AttentionPlot plot;
+  plot.SetPrompt(pictures.prompt());
+  plot.SetNames(pictures.SettingText(sides.a), pictures.SettingText(sides.b));
+  plot.SetRows(row_a, row_b);
+  plot.SetTitle(TitleOf(head));
+  pictures.Write(plot, QStringLiteral("attention_L%1H%2").arg(head.layer).arg(head.head), sides);
 }
 
 }  // namespace midscope

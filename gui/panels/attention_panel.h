@@ -2,9 +2,8 @@
 // The last query's attention of the chosen head, as a plot and as coloured text.
 #pragma once
 
-#include <QWidget>
-
 #include "gui/base/view_types.h"
+#include "gui/panels/panel.h"
 
 class QCheckBox;
 class QComboBox;
@@ -14,15 +13,20 @@ class QTabWidget;
 namespace midscope {
 
 class AttentionPlot;
-class HeadSelection;
-class Session;
 class TokenView;
 
-class AttentionPanel : public QWidget {
+class AttentionPanel : public Panel {
   Q_OBJECT
 
  public:
-  AttentionPanel(Session* session, HeadSelection* selection, QWidget* parent = nullptr);
+  explicit AttentionPanel(const PanelContext& context);
+
+  static std::vector<std::string> Records();
+  static void Render(FilePictures& pictures);
+  void Refresh(Changes changes) override;
+  std::vector<Plot*> plots() const override;
+  void Save(PanelState* state) const override;
+  void Restore(const PanelState& state) override;
 
   // The drawn head: the selected one, or the nearest one of the model.
   HeadId head() const { return head_; }
@@ -30,13 +34,10 @@ class AttentionPanel : public QWidget {
   TokenView* tokens() const { return tokens_; }
 
  private:
-  void RefreshPrompt();
-  void Refresh();
+  void Draw();
   void RefreshTokens();
   void ShowHead();
 
-  Session* session_;
-  HeadSelection* selection_;
   HeadId head_;
   QTabWidget* tabs_;
   AttentionPlot* plot_;

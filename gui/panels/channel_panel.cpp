@@ -10,7 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/error.h"
+#include "core/intervention/intervention_text.h"
 #include "gui/base/record_access.h"
+#include "gui/panels/file_pictures.h"
+#include "gui/panels/panel_state.h"
 #include "gui/plots/channel_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
@@ -18,13 +22,29 @@
 #include "gui/widgets/panel_layout.h"
 
 namespace midscope {
+namespace {
 
-ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
+constexpr char kHidden[] = "hidden_channels";
+
+// The layers in which the setting scales a channel.
+LayerSet ScaledLayers(const QString& setting) {
+  try {
+    const Intervention intervention = ParseIntervention(setting.toStdString());
+    if (!intervention.channels.empty()) return intervention.channels.front().layers;
+  } catch (const Error&) {
+    // A term of a later version: the picture is drawn without highlighted layers.
+  }
+  return {false, {}};
+}
+
+}  // namespace
+
+ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   plot_ = new ChannelPlot(this);
   channel_ = new QSpinBox(this);
   channel_->setObjectName(QStringLiteral("shown_channel"));
   channel_->setRange(0, 1 << 20);
-  channel_->setValue(static_cast<int>(session_->channel()));
+  channel_->setValue(static_cast<int>(session()->channel()));
   channel_->setKeyboardTracking(false);
   channel_->setToolTip(tr("Channel of the residual stream that is drawn; a new one needs a run"));
   follow_ = new QCheckBox(tr("as B"), this);
@@ -57,32 +77,40 @@ ChannelPanel::ChannelPanel(Session* session, QWidget* parent) : QWidget(parent),
   LayOutPanel(this, plot_, row);
   connect(channel_, &QSpinBox::valueChanged, this, [this](int channel) {
     if (knob_channel() != channel) follow_->setChecked(false);
-    session_->SetChannel(channel);
-    Refresh();
+    session()->SetChannel(channel);
+    Draw();
   });
   connect(follow_, &QCheckBox::toggled, this, &ChannelPanel::FollowKnob);
-  connect(layer_, &QComboBox::currentIndexChanged, this, &ChannelPanel::Refresh);
-  connect(dropped_, &QSpinBox::valueChanged, this, &ChannelPanel::Refresh);
-  connect(smoothing_, &QSpinBox::valueChanged, this, &ChannelPanel::Refresh);
-  connect(session_, &Session::ModelChanged, this, &ChannelPanel::RefreshModel);
-  connect(session_, &Session::FullRunChanged, this, &ChannelPanel::Refresh);
-  connect(session_, &Session::Followed, this, &ChannelPanel::Refresh);
-  connect(session_, &Session::SettingsChanged, this, [this] {
-    FollowKnob();
-    if (view() != shown_) Refresh();
-  });
-  RefreshModel();
+  connect(layer_, &QComboBox::currentIndexChanged, this, &ChannelPanel::Draw);
+  connect(dropped_, &QSpinBox::valueChanged, this, &ChannelPanel::Draw);
+  connect(smoothing_, &QSpinBox::valueChanged, this, &ChannelPanel::Draw);
+  ShowModel();
+  Draw();
 }
 
-void ChannelPanel::RefreshModel() {
-  if (session_->model()) {
+std::vector<std::string> ChannelPanel::Records() { return {kHidden}; }
+
+std::vector<Plot*> ChannelPanel::plots() const { return {plot_}; }
+
+void ChannelPanel::Save(PanelState* state) const { state->channel = session()->channel(); }
+
+void ChannelPanel::Restore(const PanelState& state) { session()->SetChannel(state.channel); }
+
+void ChannelPanel::Refresh(Changes changes) {
+  if (changes & Change::kModel) ShowModel();
+  if (changes & Change::kSettings) FollowKnob();
+  const bool other_view = (changes & Change::kSettings) && view() != shown_;
+  if (other_view || (changes & (Change::kModel | Change::kMapRecords))) Draw();
+}
+
+void ChannelPanel::ShowModel() {
+  if (session()->model()) {
     const QSignalBlocker quiet(channel_);
     channel_->setMaximum(
-        static_cast<int>(std::max<int64_t>(session_->model()->config.hidden - 1, 0)));
-    channel_->setValue(static_cast<int>(session_->channel()));
+        static_cast<int>(std::max<int64_t>(session()->model()->config.hidden - 1, 0)));
+    channel_->setValue(static_cast<int>(session()->channel()));
   }
-  FillLayers(session_->model() ? session_->model()->config.layers : 0);
-  Refresh();
+  FillLayers(session()->model() ? session()->model()->config.layers : 0);
 }
 
 void ChannelPanel::FillLayers(int64_t layers) {
@@ -102,14 +130,14 @@ ChannelPlot::View ChannelPanel::view() const {
   chosen.layer = layer_->currentData().toLongLong();
   chosen.dropped = dropped_->value();
   chosen.smoothing = smoothing_->value();
-  const auto& scalings = session_->setting(Side::kB).channels;
-  if (!scalings.empty() && session_->differs()) chosen.highlighted = scalings.front().layers;
+  const auto& scalings = session()->setting(Side::kB).channels;
+  if (!scalings.empty() && session()->differs()) chosen.highlighted = scalings.front().layers;
   return chosen;
 }
 
 std::optional<int64_t> ChannelPanel::knob_channel() const {
-  const auto& scalings = session_->setting(Side::kB).channels;
-  if (scalings.empty() || session_->shows_file()) return std::nullopt;
+  const auto& scalings = session()->setting(Side::kB).channels;
+  if (scalings.empty() || session()->shows_file()) return std::nullopt;
   return scalings.front().channel;
 }
 
@@ -122,8 +150,8 @@ void ChannelPanel::FollowKnob() {
 
 // Only the file's layers and channels can be chosen; a sample's are read later.
 void ChannelPanel::FollowFile() {
-  const Record* hidden = session_->record(Side::kA, "hidden_channels");
-  if (session_->model() || !hidden) return;
+  const Record* hidden = session()->record(Side::kA, kHidden);
+  if (session()->model() || !hidden) return;
   const QVector<double> channels = AxisValues(*hidden, "channel");
   if (!channels.isEmpty() && !channels.contains(channel_->value())) {
     const QSignalBlocker quiet(channel_);
@@ -132,16 +160,16 @@ void ChannelPanel::FollowFile() {
   if (layer_->count() - 1 != AxisSize(*hidden, "layer")) FillLayers(AxisSize(*hidden, "layer"));
 }
 
-void ChannelPanel::Refresh() {
+void ChannelPanel::Draw() {
   FollowFile();
   shown_ = view();
-  const bool file = session_->shows_file();
+  const bool file = session()->shows_file();
   plot_->SetReason(file ? tr("The file does not have channel %1").arg(shown_.channel) : QString());
-  const Record* a = session_->record(Side::kA, "hidden_channels");
-  const Record* b = session_->record(Side::kB, "hidden_channels");
+  const Record* a = session()->record(Side::kA, kHidden);
+  const Record* b = session()->record(Side::kB, kHidden);
   plot_->Show(a, b, shown_);
-  const RecordName name_a = NameOf(*session_, Side::kA, a);
-  const RecordName name_b = NameOf(*session_, Side::kB, b);
+  const RecordName name_a = NameOf(*session(), Side::kA, a);
+  const RecordName name_b = NameOf(*session(), Side::kB, b);
   QStringList older;
   std::vector<RecordName> drawn;
   for (const auto& [record, name] : {std::pair(a, &name_a), std::pair(b, &name_b)}) {
@@ -150,7 +178,21 @@ void ChannelPanel::Refresh() {
     if (name->older) older << name->text;
   }
   plot_->SetOlderNote(older.join(QStringLiteral("; ")));
-  plot_->SetCaption(CaptionWith(*session_, drawn));
+  plot_->SetCaption(CaptionWith(*session(), drawn));
+}
+
+void ChannelPanel::Render(FilePictures& pictures) {
+  const RecordSides hidden = pictures.Find("hidden_channel", {"layer", "channel", "position"});
+  const Record* first = hidden.a ? hidden.a : hidden.b;
+  if (!first || AxisSize(*first, "channel") == 0) return;
+  ChannelPlot plot;
+  ChannelPlot::View view;
+  view.channel = pictures.request().channel.value_or(
+      static_cast<int64_t>(AxisValues(*first, "channel").front()));
+  if (AxisSize(*first, "position") <= 2 * view.dropped) view.dropped = 1;
+  view.highlighted = ScaledLayers(pictures.SettingText(hidden.b ? hidden.b : hidden.a));
+  plot.Show(hidden.a, hidden.b, view);
+  pictures.Write(plot, QStringLiteral("hidden_channel_%1").arg(view.channel), hidden);
 }
 
 }  // namespace midscope

@@ -2,9 +2,9 @@
 // The hidden channel's plot with the choice of channel, layer and dropped positions.
 #pragma once
 
-#include <QWidget>
 #include <optional>
 
+#include "gui/panels/panel.h"
 #include "gui/plots/channel_plot.h"
 
 class QCheckBox;
@@ -13,27 +13,31 @@ class QSpinBox;
 
 namespace midscope {
 
-class Session;
-
-class ChannelPanel : public QWidget {
+class ChannelPanel : public Panel {
   Q_OBJECT
 
  public:
-  explicit ChannelPanel(Session* session, QWidget* parent = nullptr);
+  explicit ChannelPanel(const PanelContext& context);
+
+  static std::vector<std::string> Records();
+  static void Render(FilePictures& pictures);
+  void Refresh(Changes changes) override;
+  std::vector<Plot*> plots() const override;
+  void Save(PanelState* state) const override;
+  void Restore(const PanelState& state) override;
 
   ChannelPlot* plot() const { return plot_; }
 
  private:
-  void RefreshModel();
+  void ShowModel();
   void FillLayers(int64_t layers);
   void FollowFile();
   // Selects the channel that B scales, if the check box is set.
   void FollowKnob();
   std::optional<int64_t> knob_channel() const;
-  void Refresh();
+  void Draw();
   ChannelPlot::View view() const;  // as set in the boxes
 
-  Session* session_;
   ChannelPlot* plot_;
   ChannelPlot::View shown_;
   QSpinBox* channel_;

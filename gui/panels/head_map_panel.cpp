@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/panels/head_map_panel.h"
 
+#include <QAction>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
 
+#include "gui/panels/file_pictures.h"
 #include "gui/plots/head_map_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
@@ -13,8 +15,7 @@
 
 namespace midscope {
 
-HeadMapPanel::HeadMapPanel(Session* session, HeadSelection* selection, QWidget* parent)
-    : QWidget(parent), session_(session) {
+HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
   plot_ = new HeadMapPlot(this);
   mode_ = new QComboBox(this);
   mode_->setObjectName(QStringLiteral("map_mode"));
@@ -28,35 +29,55 @@ HeadMapPanel::HeadMapPanel(Session* session, HeadSelection* selection, QWidget* 
   row->addWidget(mode_);
   row->addWidget(note_, 1);
   LayOutPanel(this, plot_, row);
-  connect(mode_, &QComboBox::currentIndexChanged, this, &HeadMapPanel::Refresh);
-  connect(session_, &Session::FullRunChanged, this, &HeadMapPanel::Refresh);
-  connect(session_, &Session::Followed, this, &HeadMapPanel::Refresh);
-  connect(session_, &Session::PromptsChanged, this, &HeadMapPanel::Refresh);
-  connect(plot_, &HeadMapPlot::HeadChosen, selection, &HeadSelection::Choose);
-  connect(selection, &HeadSelection::Changed, plot_, &HeadMapPlot::SelectHead);
-  connect(session_, &Session::ModelChanged, this, &HeadMapPanel::Refresh);
-  Refresh();
+  connect(mode_, &QComboBox::currentIndexChanged, this, &HeadMapPanel::Draw);
+  connect(plot_, &HeadMapPlot::HeadChosen, selection(), &HeadSelection::Choose);
+  connect(selection(), &HeadSelection::Changed, plot_, &HeadMapPlot::SelectHead);
+  MakeActions();
+  Draw();
+}
+
+std::vector<std::string> HeadMapPanel::Records() { return {"position_awareness"}; }
+
+std::vector<Plot*> HeadMapPanel::plots() const { return {plot_}; }
+
+void HeadMapPanel::MakeActions() {
+  // Single letters are shortcuts only while the map has the focus: elsewhere they are text.
+  const std::pair<MapMode, QKeySequence> modes[] = {
+      {MapMode::kA, Qt::Key_A}, {MapMode::kB, Qt::Key_B}, {MapMode::kDifference, Qt::Key_D}};
+  const QString names[] = {tr("Map of &A"), tr("Map of &B"), tr("Map of the &difference B − A")};
+  for (size_t i = 0; i < std::size(modes); ++i) {
+    auto* action = new QAction(names[i], this);
+    action->setShortcut(modes[i].second);
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    const MapMode mode = modes[i].first;
+    connect(action, &QAction::triggered, this, [this, mode] { SetMode(mode); });
+    addAction(action);
+  }
 }
 
 MapMode HeadMapPanel::mode() const { return static_cast<MapMode>(mode_->currentIndex()); }
 
 void HeadMapPanel::SetMode(MapMode mode) { mode_->setCurrentIndex(static_cast<int>(mode)); }
 
-MapMode HeadMapPanel::drawn_mode() const { return session_->differs() ? mode() : MapMode::kA; }
+MapMode HeadMapPanel::drawn_mode() const { return session()->differs() ? mode() : MapMode::kA; }
 
-void HeadMapPanel::Refresh() {
-  if (session_->model()) {
-    plot_->SetHeadsPerKeyValueHead(session_->model()->config.heads_per_key_value_head());
+void HeadMapPanel::Refresh(Changes changes) {
+  if (changes & (Change::kModel | Change::kPrompts | Change::kMapRecords)) Draw();
+}
+
+void HeadMapPanel::Draw() {
+  if (session()->model()) {
+    plot_->SetHeadsPerKeyValueHead(session()->model()->config.heads_per_key_value_head());
   }
-  plot_->SetReason(session_->shows_file() ? tr("The file has no position-awareness scores")
-                                          : QString());
-  const Record* a = session_->record(Side::kA, "position_awareness");
-  const Record* b = session_->record(Side::kB, "position_awareness");
+  plot_->SetReason(session()->shows_file() ? tr("The file has no position-awareness scores")
+                                           : QString());
+  const Record* a = session()->record(Side::kA, "position_awareness");
+  const Record* b = session()->record(Side::kB, "position_awareness");
   const MapMode drawn = drawn_mode();
-  plot_->Show(a, b, session_->record(Side::kA, "position_ratio"),
-              session_->record(Side::kB, "position_ratio"), drawn);
-  const RecordName name_a = NameOf(*session_, Side::kA, a);
-  const RecordName name_b = NameOf(*session_, Side::kB, b);
+  plot_->Show(a, b, session()->record(Side::kA, "position_ratio"),
+              session()->record(Side::kB, "position_ratio"), drawn);
+  const RecordName name_a = NameOf(*session(), Side::kA, a);
+  const RecordName name_b = NameOf(*session(), Side::kB, b);
   const RecordName name = drawn == MapMode::kA   ? name_a
                           : drawn == MapMode::kB ? name_b
                                                  : NameOfDifference(name_a, name_b);
@@ -64,8 +85,31 @@ void HeadMapPanel::Refresh() {
   plot_->SetTitle(any ? tr("Position-awareness score — %1").arg(name.text)
                       : tr("Position-awareness score"));
   plot_->SetOlderNote(any && name.older ? name.text : QString());
-  plot_->SetCaption(CaptionWith(*session_, {name}));
+  plot_->SetCaption(CaptionWith(*session(), {name}));
   note_->setText(drawn == mode() ? QString() : tr("B is the same as A: A is shown"));
+}
+
+void HeadMapPanel::Render(FilePictures& pictures) {
+  const RecordSides score = pictures.Find("position_awareness_score", {"layer", "head"});
+  const RecordSides ratio = pictures.Find("position_ratio", {"layer", "head"});
+  const struct {
+    MapMode mode;
+    const char* stem;
+    bool wanted;
+  } maps[] = {{MapMode::kA, "head_map", score.a != nullptr},
+              {MapMode::kB, "head_map_b", score.b != nullptr},
+              {MapMode::kDifference, "head_map_difference", score.a && score.b}};
+  for (const auto& map : maps) {
+    if (!map.wanted) continue;
+    HeadMapPlot plot;
+    plot.Show(score.a, score.b, ratio.a, ratio.b, map.mode);
+    plot.SelectHead(pictures.head());
+    plot.SetTitle(pictures.Titled(plot.title(), map.mode == MapMode::kA ? score.a : score.b,
+                                  map.mode == MapMode::kDifference ? score.a : nullptr));
+    pictures.Write(
+        plot, QString::fromLatin1(map.stem),
+        {map.mode == MapMode::kB ? nullptr : score.a, map.mode == MapMode::kA ? nullptr : score.b});
+  }
 }
 
 }  // namespace midscope

@@ -2,9 +2,8 @@
 // The head map with the choice of what it shows: A, B or their difference.
 #pragma once
 
-#include <QWidget>
-
 #include "gui/base/view_types.h"
+#include "gui/panels/panel.h"
 
 class QComboBox;
 class QLabel;
@@ -12,25 +11,28 @@ class QLabel;
 namespace midscope {
 
 class HeadMapPlot;
-class HeadSelection;
-class Session;
 
-class HeadMapPanel : public QWidget {
+class HeadMapPanel : public Panel {
   Q_OBJECT
 
  public:
-  HeadMapPanel(Session* session, HeadSelection* selection, QWidget* parent = nullptr);
+  explicit HeadMapPanel(const PanelContext& context);
+
+  static std::vector<std::string> Records();
+  static void Render(FilePictures& pictures);
+  void Refresh(Changes changes) override;
+  std::vector<Plot*> plots() const override;
 
   HeadMapPlot* plot() const { return plot_; }
   MapMode mode() const;
   void SetMode(MapMode mode);
 
  private:
-  void Refresh();
+  void MakeActions();
+  void Draw();
   // The mode of the box; kA where B has no map.
   MapMode drawn_mode() const;
 
-  Session* session_;
   HeadMapPlot* plot_;
   QComboBox* mode_;
   QLabel* note_;

@@ -11,7 +11,9 @@
 
 #include "data/published/published_record.h"
 #include "gui/base/record_access.h"
+#include "gui/panels/file_pictures.h"
 #include "gui/panels/outcome_lines.h"
+#include "gui/panels/panel_state.h"
 #include "gui/panels/reference_row.h"
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/session.h"
@@ -19,7 +21,7 @@
 #include "gui/widgets/panel_layout.h"
 
 namespace midscope {
-OutcomePanel::OutcomePanel(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
+OutcomePanel::OutcomePanel(const PanelContext& context) : Panel(context) {
   plot_ = new OutcomePlot(this);
   measure_ = new QComboBox(this);
   measure_->setObjectName(QStringLiteral("measure"));
@@ -39,7 +41,7 @@ OutcomePanel::OutcomePanel(Session* session, QWidget* parent) : QWidget(parent),
   samples_ = new QSpinBox(this);
   samples_->setObjectName(QStringLiteral("samples"));
   samples_->setRange(0, 10000);
-  samples_->setValue(static_cast<int>(session_->samples()));
+  samples_->setValue(static_cast<int>(session()->samples()));
   samples_->setKeyboardTracking(false);
   samples_->setToolTip(tr("How many samples the means are over; 0: none"));
   note_ = new QLabel(this);
@@ -51,42 +53,53 @@ OutcomePanel::OutcomePanel(Session* session, QWidget* parent) : QWidget(parent),
   row->addWidget(samples_);
   row->addWidget(note_);
   LayOutPanel(this, plot_, row);
-  reference_ = new ReferenceRow(session_, this);
+  reference_ = new ReferenceRow(session(), this);
   layout()->addWidget(reference_);
   // Published tables hold accuracies: choosing one selects this measure.
   connect(reference_, &ReferenceRow::Chosen, this,
           [this] { measure_->setCurrentIndex(static_cast<int>(Measure::kAccuracy)); });
-  connect(session_, &Session::ReferenceChanged, this, &OutcomePanel::Refresh);
-  connect(measure_, &QComboBox::currentIndexChanged, this, &OutcomePanel::Refresh);
-  connect(sample_, &QCheckBox::toggled, this, &OutcomePanel::Refresh);
-  connect(means_, &QCheckBox::toggled, this, &OutcomePanel::Refresh);
-  connect(samples_, &QSpinBox::valueChanged, session_,
-          [this](int samples) { session_->SetSamples(samples); });
-  connect(session_, &Session::SideChanged, this, &OutcomePanel::Refresh);
-  connect(session_, &Session::MeansChanged, this, &OutcomePanel::Refresh);
-  connect(session_, &Session::PromptsChanged, this, &OutcomePanel::RefreshPlace);
+  connect(measure_, &QComboBox::currentIndexChanged, this, &OutcomePanel::Draw);
+  connect(sample_, &QCheckBox::toggled, this, &OutcomePanel::Draw);
+  connect(means_, &QCheckBox::toggled, this, &OutcomePanel::Draw);
+  connect(samples_, &QSpinBox::valueChanged, this,
+          [this](int samples) { session()->SetSamples(samples); });
+  connect(plot_, &OutcomePlot::PlaceChosen, this, &OutcomePanel::PlaceChosen);
 }
 
-void OutcomePanel::RefreshPlace() {
-  const Record* prompt = session_->prompt();
+std::vector<std::string> OutcomePanel::Records() { return {"outcome", "outcome_means"}; }
+
+std::vector<Plot*> OutcomePanel::plots() const { return {plot_}; }
+
+void OutcomePanel::Save(PanelState* state) const { state->samples = session()->samples(); }
+
+void OutcomePanel::Restore(const PanelState& state) { session()->SetSamples(state.samples); }
+
+void OutcomePanel::Refresh(Changes changes) {
+  reference_->Refresh(changes);
+  if (changes & Change::kPrompts) ShowPlace();
+  if (changes & (Change::kReference | Change::kMeans | Change::kWhatIfRecords)) Draw();
+}
+
+void OutcomePanel::ShowPlace() {
+  const Record* prompt = session()->prompt();
   plot_->SetCurrentPlace(prompt ? IntegerAttribute(*prompt, "place", 0) : 0);
 }
 
-void OutcomePanel::Refresh() {
+void OutcomePanel::Draw() {
   if (!samples_->hasFocus()) {
     const QSignalBlocker quiet(samples_);
-    samples_->setValue(static_cast<int>(session_->samples()));
+    samples_->setValue(static_cast<int>(session()->samples()));
   }
   const auto measure = static_cast<Measure>(measure_->currentIndex());
   std::vector<OutcomePlot::Line> lines =
-      OutcomeLines(*session_, {measure, sample_->isChecked(), means_->isChecked()});
+      OutcomeLines(*session(), {measure, sample_->isChecked(), means_->isChecked()});
   QString note;
   for (const Side side : {Side::kA, Side::kB}) {
-    const auto means = session_->MeansOf(side, measure);
+    const auto means = session()->MeansOf(side, measure);
     if (!means || means->complete || means->beside) continue;
-    note = tr("partial %1/%2").arg(means->series.samples).arg(session_->samples());
+    note = tr("partial %1/%2").arg(means->series.samples).arg(session()->samples());
   }
-  const Record* reference = session_->record(Side::kA, kPublishedRecord);
+  const Record* reference = session()->record(Side::kA, kPublishedRecord);
   if (reference && measure == Measure::kAccuracy) {
     // After the colours of A, B and a file's settings.
     const std::vector<OutcomePlot::Line> published =
@@ -96,11 +109,29 @@ void OutcomePanel::Refresh() {
     note +=
         (note.isEmpty() ? QString() : QStringLiteral("; ")) + tr("the reference is an accuracy");
   }
-  const bool file = session_->shows_file();
+  const bool file = session()->shows_file();
   plot_->SetReason(file ? tr("The file has no such outcome by place") : QString());
   plot_->Show(lines, measure);
-  plot_->SetCaption(OutcomeCaption(*session_));
+  plot_->SetCaption(OutcomeCaption(*session()));
   note_->setText(note);
+}
+
+void OutcomePanel::Render(FilePictures& pictures) {
+  const std::pair<Measure, const char*> measures[] = {{Measure::kNll, "outcome_nll"},
+                                                      {Measure::kAccuracy, "outcome_accuracy"}};
+  for (const auto& [measure, stem] : measures) {
+    std::vector<OutcomePlot::Line> lines;
+    size_t index = 0;
+    for (const OutcomeSeries& series : BestSeriesOf(pictures.records(), measure)) {
+      lines.push_back({series, series.setting, OutcomePlot::SettingColor(index++), true});
+    }
+    if (lines.empty()) continue;
+    OutcomePlot plot;
+    plot.Show(lines, measure);
+    const int64_t samples = lines.front().series.samples;
+    if (samples > 0) plot.SetTitle(tr("%1, means over %2 samples").arg(plot.title()).arg(samples));
+    pictures.Write(plot, QString::fromLatin1(stem));
+  }
 }
 
 }  // namespace midscope

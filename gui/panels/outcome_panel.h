@@ -3,7 +3,7 @@
 // over samples, and published lines beside them.
 #pragma once
 
-#include <QWidget>
+#include "gui/panels/panel.h"
 
 class QCheckBox;
 class QComboBox;
@@ -14,21 +14,26 @@ namespace midscope {
 
 class OutcomePlot;
 class ReferenceRow;
-class Session;
 
-class OutcomePanel : public QWidget {
+class OutcomePanel : public Panel {
   Q_OBJECT
 
  public:
-  explicit OutcomePanel(Session* session, QWidget* parent = nullptr);
+  explicit OutcomePanel(const PanelContext& context);
+
+  static std::vector<std::string> Records();
+  static void Render(FilePictures& pictures);
+  void Refresh(Changes changes) override;
+  std::vector<Plot*> plots() const override;
+  void Save(PanelState* state) const override;
+  void Restore(const PanelState& state) override;
 
   OutcomePlot* plot() const { return plot_; }
 
  private:
-  void Refresh();
-  void RefreshPlace();
+  void Draw();
+  void ShowPlace();
 
-  Session* session_;
   OutcomePlot* plot_;
   QComboBox* measure_;
   QCheckBox* sample_;

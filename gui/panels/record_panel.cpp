@@ -15,8 +15,12 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "data/store/array_kind.h"
 #include "gui/base/error_text.h"
 #include "gui/base/record_access.h"
+#include "gui/panels/file_pictures.h"
+#include "gui/panels/panel_list.h"
+#include "gui/panels/panel_state.h"
 #include "gui/plots/record_table.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
@@ -39,7 +43,7 @@ QString MadeWith(const Record& record) {
 
 }  // namespace
 
-RecordPanel::RecordPanel(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
+RecordPanel::RecordPanel(const PanelContext& context) : Panel(context) {
   plot_ = new RecordPlot(this);
   table_ = new RecordTable(this);
   table_view_ = new QTableView(this);
@@ -81,10 +85,25 @@ RecordPanel::RecordPanel(Session* session, QWidget* parent) : QWidget(parent), s
   for (QComboBox* box : {choice_, side_, form_}) {
     connect(box, &QComboBox::currentIndexChanged, this, &RecordPanel::ShowChosen);
   }
-  connect(session_, &Session::FullRunChanged, this, &RecordPanel::Refresh);
-  connect(session_, &Session::SettingsChanged, this, &RecordPanel::Refresh);
-  connect(session_, &Session::ReferenceChanged, this, &RecordPanel::Refresh);
-  Refresh();
+  OfferRecords();
+}
+
+std::vector<Plot*> RecordPanel::plots() const {
+  if (!shows_picture_) return {};
+  return {plot_};
+}
+
+void RecordPanel::Save(PanelState* state) const {
+  state->probe_options = session()->probe_options();
+}
+
+void RecordPanel::Restore(const PanelState& state) {
+  session()->SetProbeOptions(state.probe_options);
+}
+
+void RecordPanel::Refresh(Changes changes) {
+  if (changes & Change::kModel) OfferProbes();
+  if (changes & (Change::kSettings | Change::kReference | Change::kCaptureRecords)) OfferRecords();
 }
 
 void RecordPanel::MakeProbes() {
@@ -98,18 +117,20 @@ void RecordPanel::MakeProbes() {
   probes_shown_->setCheckable(true);
   connect(probes_shown_, &QToolButton::toggled, probes_, &QWidget::setVisible);
   connect(probes_, &ProbeForm::RunAsked, this,
-          [this] { Try([this] { session_->SetProbeOptions(probes_->Json()); }); });
-  connect(session_, &Session::ModelChanged, this, [this] {
-    Try([this] {
-      probes_->SetJson(session_->probe_options());
-      probes_->SetProbes(session_->model() ? session_->model()->probes : std::vector<ProbeOffer>());
-    });
+          [this] { Try([this] { session()->SetProbeOptions(probes_->Json()); }); });
+}
+
+void RecordPanel::OfferProbes() {
+  Try([this] {
+    probes_->SetJson(session()->probe_options());
+    const auto& model = session()->model();
+    probes_->SetProbes(model ? model->probes : std::vector<ProbeOffer>());
   });
 }
 
 void RecordPanel::Try(const std::function<void()>& work) {
   const QString why = ErrorText(work);
-  if (!why.isEmpty()) Q_EMIT session_->Failed(why);
+  if (!why.isEmpty()) Q_EMIT session()->Failed(why);
 }
 
 QStringList RecordPanel::choices() const {
@@ -142,13 +163,13 @@ void RecordPanel::AddChoices(const Record& record, std::vector<Choice>& choices)
   }
 }
 
-void RecordPanel::Refresh() {
+void RecordPanel::OfferRecords() {
   std::vector<Choice> found;
   // Plugins' records come first.
   for (const bool of_plugin : {true, false}) {
     for (const Side side : {Side::kA, Side::kB}) {
-      for (const std::string& name : session_->record_names(side)) {
-        const Record* record = session_->record(side, name);
+      for (const std::string& name : session()->record_names(side)) {
+        const Record* record = session()->record(side, name);
         if (!record || HasOwnPanel(name)) continue;
         if (record->attributes.count("plugin") == (of_plugin ? 1 : 0)) AddChoices(*record, found);
       }
@@ -162,18 +183,18 @@ void RecordPanel::Refresh() {
     choice_->addItems(choices());
     choice_->setCurrentIndex(std::max<int>(choice_->findText(before), choices_.empty() ? -1 : 0));
   }
-  side_->setVisible(session_->differs());
+  side_->setVisible(session()->differs());
   ShowChosen();
 }
 
 Side RecordPanel::ShownSide() const {
-  return session_->differs() && side_->currentIndex() == 1 ? Side::kB : Side::kA;
+  return session()->differs() && side_->currentIndex() == 1 ? Side::kB : Side::kA;
 }
 
 void RecordPanel::ShowChosen() {
   const auto index = static_cast<size_t>(std::max(choice_->currentIndex(), 0));
   const Choice choice = index < choices_.size() ? choices_[index] : Choice{};
-  const Record* record = session_->record(ShownSide(), choice.record);
+  const Record* record = session()->record(ShownSide(), choice.record);
   const Array* array = record ? record->FindArray(choice.array) : nullptr;
   shows_picture_ = array != nullptr;
   form_->setVisible(shows_picture_);
@@ -221,10 +242,10 @@ void RecordPanel::ShowPicture(const Record& record, const Array& array) {
   places.reserve(place_boxes_.size());
   for (const QSpinBox* box : place_boxes_) places.push_back(box->value());
   plot_->Show(&record, array.name, places, static_cast<RecordForm>(form_->currentIndex()));
-  const RecordName name = NameOf(*session_, ShownSide(), &record);
+  const RecordName name = NameOf(*session(), ShownSide(), &record);
   plot_->SetTitle(QStringLiteral("%1 — %2").arg(plot_->title(), name.text));
   plot_->SetOlderNote(name.older ? name.text : QString());
-  plot_->SetCaption(CaptionWith(*session_, {name}));
+  plot_->SetCaption(CaptionWith(*session(), {name}));
   const QString description = QString::fromStdString(array.description);
   choice_->setToolTip(choice_->currentText() + QLatin1Char('\n') + description);
 }
@@ -237,12 +258,29 @@ void RecordPanel::RefreshNote(const Record* record) {
     if (!plugin.isEmpty()) parts << tr("by %1").arg(plugin);
     const QString options = MadeWith(*record);
     if (!options.isEmpty()) parts << tr("with %1").arg(options);
-    const RecordName name = NameOf(*session_, ShownSide(), record);
+    const RecordName name = NameOf(*session(), ShownSide(), record);
     if (name.older) parts << name.text;
     note = parts.join(QStringLiteral("; "));
   }
   note_->setText(note);
   note_->setToolTip(note);
+}
+
+void RecordPanel::Render(FilePictures& pictures) {
+  for (const Record& record : pictures.records()) {
+    const bool is_b = TextAttribute(record, "side") == QLatin1String("B");
+    const bool suffixed = is_b && record.name.ends_with("_b");
+    const std::string name = suffixed ? record.name.substr(0, record.name.size() - 2) : record.name;
+    if (HasOwnPanel(name)) continue;
+    for (const Array& array : record.arrays) {
+      // Ids, offsets and counts are not drawn.
+      if (array.axes.size() != 2 || !IsPicture(record, array) || !IsMeasured(array)) continue;
+      RecordPlot plot;
+      plot.Show(&record, array.name, {}, RecordForm::kHeatMap);
+      plot.SetTitle(pictures.Titled(plot.title(), &record));
+      pictures.Write(plot, QString::fromStdString(record.name + "_" + array.name));
+    }
+  }
 }
 
 }  // namespace midscope

@@ -3,12 +3,12 @@
 // as a table, others as a heat map or lines. All labels come from the record.
 #pragma once
 
-#include <QWidget>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "gui/base/view_types.h"
+#include "gui/panels/panel.h"
 #include "gui/plots/record_plot.h"
 
 class QComboBox;
@@ -23,13 +23,19 @@ namespace midscope {
 
 class ProbeForm;
 class RecordTable;
-class Session;
 
-class RecordPanel : public QWidget {
+class RecordPanel : public Panel {
   Q_OBJECT
 
  public:
-  explicit RecordPanel(Session* session, QWidget* parent = nullptr);
+  explicit RecordPanel(const PanelContext& context);
+
+  // Two-dimensional arrays of records that no panel has as its own.
+  static void Render(FilePictures& pictures);
+  void Refresh(Changes changes) override;
+  std::vector<Plot*> plots() const override;
+  void Save(PanelState* state) const override;
+  void Restore(const PanelState& state) override;
 
   RecordPlot* plot() const { return plot_; }
   RecordTable* table() const { return table_; }
@@ -52,14 +58,14 @@ class RecordPanel : public QWidget {
   void MakeProbes();
   // Runs `work`; the session reports the message of an Error.
   void Try(const std::function<void()>& work);
-  void Refresh();
+  void OfferProbes();
+  void OfferRecords();
   Side ShownSide() const;
   void ShowChosen();
   void MakePlaceBoxes(const Record& record, const Array& array);
   void ShowPicture(const Record& record, const Array& array);
   void RefreshNote(const Record* record);
 
-  Session* session_;
   std::vector<Choice> choices_;
   QComboBox* choice_;
   QComboBox* side_;

@@ -53,9 +53,12 @@ ReferenceRow::ReferenceRow(Session* session, QWidget* parent) : QWidget(parent),
     if (table()) Q_EMIT Chosen();
   });
   connect(rows_, &QComboBox::currentIndexChanged, this, &ReferenceRow::Apply);
-  connect(session_, &Session::PromptsChanged, this, &ReferenceRow::OfferTables);
-  connect(session_, &Session::ReferenceChanged, this, &ReferenceRow::ShowReference);
   hide();
+}
+
+void ReferenceRow::Refresh(Changes changes) {
+  if (changes & Change::kPrompts) OfferTables();
+  if (changes & Change::kReference) ShowReference();
 }
 
 const PublishedTable* ReferenceRow::table() const {

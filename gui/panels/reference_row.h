@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/published/published_tables.h"
+#include "gui/session/changes.h"
 
 class QComboBox;
 
@@ -20,6 +21,8 @@ class ReferenceRow : public QWidget {
 
  public:
   explicit ReferenceRow(Session* session, QWidget* parent = nullptr);
+
+  void Refresh(Changes changes);
 
   // Rows that are drawn together.
   struct RowChoice {

@@ -70,8 +70,10 @@ SampleBar::SampleBar(Session* session, QWidget* parent) : QWidget(parent), sessi
   connect(sample_, &QSpinBox::valueChanged, this, &SampleBar::Choose);
   connect(place_, &QComboBox::currentIndexChanged, this, &SampleBar::Choose);
   connect(setting_, &QComboBox::currentIndexChanged, this, &SampleBar::Choose);
-  connect(session_, &Session::SampleFileChanged, this, &SampleBar::ShowFile);
-  connect(session_, &Session::SampleShown, this, &SampleBar::ShowSample);
+  connect(session_, &Session::Changed, this, [this](Changes changes) {
+    if (changes & Change::kSampleFile) ShowFile();
+    if (changes & Change::kSample) ShowSample();
+  });
   ShowFile();
 }
 

@@ -57,14 +57,6 @@ QCPRange RangeOf(const QVector<QVector<double>>& rows) {
 
 }  // namespace
 
-bool HasOwnPanel(const std::string& record) {
-  static const char* const names[] = {
-      "prompt",  "last_query_attention", "position_awareness", "hidden_channels",
-      "outcome", "outcome_means"};
-  return std::any_of(std::begin(names), std::end(names),
-                     [&record](const char* name) { return record == name; });
-}
-
 bool IsPicture(const Record& record, const Array& array) {
   return array.axes.size() >= 2 && HasArray(record, array.name, array.axes) &&
          !std::holds_alternative<std::vector<std::string>>(array.data) &&

@@ -13,9 +13,6 @@ namespace midscope {
 
 enum class RecordForm { kHeatMap, kLines };
 
-// Whether another panel draws records of that name.
-bool HasOwnPanel(const std::string& record);
-
 // Whether the array can be drawn: numeric, over two axes or more, none of them empty.
 bool IsPicture(const Record& record, const Array& array);
 

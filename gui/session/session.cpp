@@ -92,11 +92,15 @@ void Session::PostPrompt() {
   valid_from_ = Post(*prompt_request_);
 }
 
-void Session::EmitSideChanges() {
-  for (const Side side : {Side::kA, Side::kB}) {
-    Q_EMIT FullRunChanged(side);
-    Q_EMIT SideChanged(side);
-  }
+void Session::Mark(Changes changes) {
+  // A queued call is delivered after the events that are waiting now and before the next painting.
+  if (!changes_) QMetaObject::invokeMethod(this, &Session::FlushChanges, Qt::QueuedConnection);
+  changes_ |= changes;
+}
+
+void Session::FlushChanges() {
+  const Changes changes = std::exchange(changes_, {});
+  if (changes) Q_EMIT Changed(changes);
 }
 
 bool Session::ChangeSide(Side side, const SideState& next, bool dragging) {
@@ -149,12 +153,11 @@ void Session::SetSettings(const Intervention& a, const Intervention& b, bool dra
       if (a_asks && !a_.settled) RequestWhatIf(Side::kA);
       if ((b_asks || !b_was_there) && !b_.settled && differs()) RequestWhatIf(Side::kB);
     }
-    Q_EMIT SettingsChanged();
+    Mark(Change::kSettings | Change::kMeans);
     // While a slider is dragged, this is called once per pixel: only changed views are redrawn.
-    if (!dragging || others_a || others_b || b_was_there != differs()) EmitSideChanges();
-    Q_EMIT MeansChanged();
+    if (!dragging || others_a || others_b || b_was_there != differs()) Mark(kRecordChanges);
   } else if (was_dragging && !dragging && AnyOlder()) {
-    EmitSideChanges();
+    Mark(kRecordChanges);
   }
   (dragging ? release_timer_ : pause_timer_).stop();
   (dragging ? pause_timer_ : release_timer_).start();
@@ -248,8 +251,7 @@ void Session::SetPlace(size_t place) {
     std::erase_if(side->records, [](const auto& entry) { return entry.first != "outcome"; });
     side->settled = false;
   }
-  Q_EMIT PromptsChanged();
-  EmitSideChanges();
+  Mark(Change::kPrompts | kRecordChanges);
   RequestCaptureRun(Side::kA);
   valid_from_ = pending_.rbegin()->first;
   if (!outcome_a) RequestWhatIf(Side::kA);
@@ -289,7 +291,7 @@ void Session::SetSamples(int64_t samples) {
   samples_ = samples;
   CancelMeans();
   means_.clear();
-  Q_EMIT MeansChanged();
+  Mark(Change::kMeans);
   RequestMeans();
 }
 
@@ -297,7 +299,7 @@ void Session::Cancel() {
   CancelEverything();
   stopped_ = true;
   dragging_ = false;
-  if (AnyOlder()) EmitSideChanges();
+  if (AnyOlder()) Mark(kRecordChanges);
 }
 
 bool Session::IsAsked(Side side, const Record& record) const {

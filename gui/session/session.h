@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The state behind the panels: a model, a prompt request, two settings A and B, and their records.
-// Requests missing records from the engine and emits signals when they arrive; replies are ordered
-// by visual priority. Uses no widgets.
+// Requests missing records from the engine; replies are ordered by visual priority. Uses no
+// widgets.
+//
+// All changes of what is shown are one signal, Changed, with a flag per kind of change; changes of
+// one turn of the event loop are one emission. Receivers read the state from the session.
 //
 // A new setting is answered by a what-if at once, which includes the score map and the hidden
 // channel where all layers are kept. Capture runs (all other records) follow when a dragged slider
@@ -21,6 +24,7 @@
 #include "data/store/record_reader.h"
 #include "gui/base/view_types.h"
 #include "gui/plots/outcome_series.h"
+#include "gui/session/changes.h"
 #include "gui/session/engine_worker.h"
 #include "gui/session/sample_reader.h"
 
@@ -54,7 +58,7 @@ class Session : public QObject {
   void SetProbeOptions(const std::string& json);
   void Cancel();
   // Shows records of a file instead of a model's. Of a file with samples, the first sample is read
-  // asynchronously (SampleShown).
+  // asynchronously (Change::kSample).
   void ShowFile(const RunFile& file, std::shared_ptr<const SampleView> samples = nullptr);
   // Reads another sample of the file; a newer choice supersedes a waiting one. No effect where the
   // file has no samples.
@@ -124,6 +128,10 @@ class Session : public QObject {
   // Whether replies are awaited or the release delay is running.
   bool asked_and_waiting() const { return !pending_.empty() || release_timer_.isActive(); }
 
+  // Emits Changed now if anything has changed since the last emission. For code that reads panels
+  // or plots directly after a change. Changes that receivers make are emitted in the next turn.
+  void FlushChanges();
+
   EngineWorker& worker() { return worker_; }
   // Time without a change after which means (and missing capture runs) are requested.
   void SetReleaseDelay(int milliseconds) { release_timer_.setInterval(milliseconds); }
@@ -131,26 +139,15 @@ class Session : public QObject {
   void SetPauseDelay(int milliseconds) { pause_timer_.setInterval(milliseconds); }
 
  Q_SIGNALS:
-  void ModelChanged();
-  void PromptsChanged();
-  void SettingsChanged();
-  // Records of a side were added or removed: attention and outcome with every what-if.
-  void SideChanged(midscope::Side side);
-  // Records of a side's capture run (score map, hidden channels) were added or removed, or now
-  // belong to an older setting.
-  void FullRunChanged(midscope::Side side);
-  // A what-if replaced a side's score map and hidden channels.
-  void Followed(midscope::Side side);
-  void MeansChanged();
-  // A file with samples was opened or closed.
-  void SampleFileChanged();
-  void SampleShown();
-  void ReferenceChanged();
+  // What is shown has changed since the last emission. Emitted by a queued call, so that changes of
+  // one turn of the event loop are one emission, and before Stopped.
+  void Changed(midscope::Changes changes);
   // `what` describes the running request, other than what-ifs; empty: none.
   void BusyChanged(const QString& what);
   void Progressed(const midscope::Progress& progress);
   void WhatIfTimed(const midscope::WhatIfCost& cost);
   void Failed(const QString& why);
+  // No request has a reply outstanding. Changed was emitted for all replies.
   void Stopped();
 
  private:
@@ -191,7 +188,8 @@ class Session : public QObject {
   void OnReleased();
   // Returns true where the records on the screen are replaced.
   bool ChangeSide(Side side, const SideState& next, bool dragging);
-  void EmitSideChanges();
+  // Adds to the next emission of Changed.
+  void Mark(Changes changes);
 
   void OnReply(const EngineWorker::ReplyPointer& reply);
   void OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record);
@@ -245,6 +243,7 @@ class Session : public QObject {
   };
   std::map<quint64, Pending> pending_;
   QString busy_;
+  Changes changes_;  // not emitted yet; an emission is queued unless empty
   QTimer pause_timer_;
   QTimer release_timer_;
   EngineWorker worker_;

@@ -43,7 +43,7 @@ void Session::LeaveFile() {
   file_records_.clear();
   if (!sample_reader_) return;
   sample_reader_.reset();
-  Q_EMIT SampleFileChanged();
+  Mark(Change::kSampleFile);
 }
 
 // Adds a record of a file to the side that panels read it from.
@@ -92,13 +92,8 @@ void Session::ShowFile(const RunFile& file, std::shared_ptr<const SampleView> sa
             Qt::QueuedConnection);
     sample_reader_->Ask(sample_choice_);
   }
-  Q_EMIT ModelChanged();
-  Q_EMIT PromptsChanged();
-  Q_EMIT SettingsChanged();
-  EmitSideChanges();
-  Q_EMIT MeansChanged();
-  Q_EMIT ReferenceChanged();
-  Q_EMIT SampleFileChanged();
+  Mark(Change::kModel | Change::kPrompts | Change::kSettings | Change::kReference | Change::kMeans |
+       Change::kSampleFile | kRecordChanges);
 }
 
 void Session::ChooseSample(const SampleChoice& choice) {
@@ -118,16 +113,13 @@ void Session::OnSample(const SampleReader::ReplyPointer& reply) {
   const Intervention before = a_.setting;
   prompts_.clear();
   for (const Record& record : reply->records) TakeRecord(record);
-  Q_EMIT PromptsChanged();
-  if (a_.setting != before) Q_EMIT SettingsChanged();
-  Q_EMIT FullRunChanged(Side::kA);
-  Q_EMIT SideChanged(Side::kA);
-  Q_EMIT SampleShown();
+  Mark(Change::kPrompts | Change::kSample | kRecordChanges);
+  if (a_.setting != before) Mark(Change::kSettings);
 }
 
 void Session::SetReference(std::optional<Record> reference) {
   reference_ = reference ? std::make_shared<Record>(std::move(*reference)) : nullptr;
-  Q_EMIT ReferenceChanged();
+  Mark(Change::kReference);
 }
 
 }  // namespace midscope

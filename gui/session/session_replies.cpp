@@ -83,6 +83,8 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
       break;
   }
   UpdateBusy();
+  // Panels may ask for more (another hidden channel) when they see the changes.
+  if (pending_.empty()) FlushChanges();
   if (pending_.empty()) Q_EMIT Stopped();
 }
 
@@ -97,7 +99,7 @@ void Session::OnFailed(const EngineReply& reply) {
       break;
     case RequestKind::kCaptureRun:
     case RequestKind::kWhatIf:
-      if (AnyOlder()) EmitSideChanges();
+      if (AnyOlder()) Mark(kRecordChanges);
       break;
     case RequestKind::kCompare:
       break;
@@ -123,10 +125,7 @@ void Session::OnOpen(const EngineReply& reply) {
     side->records.clear();
     side->settled = side->follows = false;
   }
-  Q_EMIT ModelChanged();
-  Q_EMIT PromptsChanged();
-  EmitSideChanges();
-  Q_EMIT MeansChanged();
+  Mark(Change::kModel | Change::kPrompts | Change::kMeans | kRecordChanges);
   if (prompt_request_waits_ && !stopped_ && !opening_) PostPrompt();
 }
 
@@ -140,9 +139,7 @@ void Session::OnPrompt(const EngineReply& reply) {
   b_.records.clear();
   a_.settled = b_.settled = false;
   means_.clear();
-  Q_EMIT PromptsChanged();
-  EmitSideChanges();
-  Q_EMIT MeansChanged();
+  Mark(Change::kPrompts | Change::kMeans | kRecordChanges);
   const bool others_follow = Awaits(RequestKind::kPrompt) || Awaits(RequestKind::kOpen);
   if (!prompts_.empty() && !stopped_ && !others_follow) RequestEverything();
 }
@@ -159,9 +156,7 @@ void Session::OnCaptureRun(const EngineReply& reply) {
   }
   side.settled = true;
   for (const std::string& why : reply.failures) Q_EMIT Failed(QString::fromStdString(why));
-  // Signal order: the map first, because the attention's first head is marked in it.
-  Q_EMIT FullRunChanged(reply.side);
-  Q_EMIT SideChanged(reply.side);
+  Mark(kRecordChanges);
 }
 
 // Whether the record has the shown channel and the side's present record does not.
@@ -187,8 +182,8 @@ void Session::OnWhatIf(const EngineReply& reply) {
     side.records[record.name] = std::make_shared<Record>(record);
     side.follows = side.follows || record.name == "position_awareness" || channel;
   }
-  if (side.follows) Q_EMIT Followed(reply.side);
-  Q_EMIT SideChanged(reply.side);
+  Mark(Change::kWhatIfRecords);
+  if (side.follows) Mark(Change::kMapRecords);
   Q_EMIT WhatIfTimed(reply.cost);
 }
 
@@ -208,7 +203,7 @@ void Session::StoreMeans(const std::shared_ptr<const Record>& record, bool compl
     const std::string setting = labels[static_cast<qsizetype>(i)].toStdString();
     beside_[setting] = MeansEntry{record, i, false};
   }
-  Q_EMIT MeansChanged();
+  Mark(Change::kMeans);
 }
 
 void Session::OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record) {

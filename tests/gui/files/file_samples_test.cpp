@@ -21,6 +21,7 @@
 #include "gui/plots/head_map_plot.h"
 #include "gui/plots/outcome_plot.h"
 #include "gui/widgets/error_bar.h"
+#include "tests/gui/support/change_spy.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -111,21 +112,26 @@ class FileSamplesTest : public QObject {
 
  private:
   struct Rig : WindowRig<> {
-    QSignalSpy shown{session, &Session::SampleShown};
+    ChangeSpy changed{session};
     QTemporaryDir folder;
 
     Rig() { Show(); }
     bool Open(const QString& path) {
       window.OpenPath(path);
-      return SpyUntil(shown, [this] { return !shown.isEmpty(); });
+      return SpyUntil(changed, [this] { return Shown() > 0; });
     }
+    // How many samples were shown.
+    qsizetype Shown() const { return changed.Count(Change::kSample); }
     bool UntilSample(int64_t sample) {
-      return SpyUntil(shown, [this, sample] {
+      return SpyUntil(changed, [this, sample] {
         const Record* prompt = session->prompt();
         return prompt && IntegerAttribute(*prompt, "sample", -1) == sample;
       });
     }
-    const OutcomePlot& outcome() const { return *window.outcome()->plot(); }
+    const OutcomePlot& outcome() {
+      session->FlushChanges();
+      return *window.panel<OutcomePanel>()->plot();
+    }
   };
 
   static void CompareAttention(const AttentionPlot& plot, int64_t sample, HeadId head) {
@@ -144,12 +150,12 @@ class FileSamplesTest : public QObject {
     QVERIFY(box->isVisible());
     QCOMPARE(box->maximum(), static_cast<int>(kSamples));
     QVERIFY(!rig.Find<QComboBox>("file_place")->isVisible());
-    AttentionPlot* plot = rig.window.attention()->plot();
-    CompareAttention(*plot, 0, rig.window.attention()->head());
+    AttentionPlot* plot = rig.window.panel<AttentionPanel>()->plot();
+    CompareAttention(*plot, 0, rig.window.panel<AttentionPanel>()->head());
     QCOMPARE(plot->gold(), qMakePair(int64_t{2}, int64_t{5}));
     box->setValue(4);
     QVERIFY(rig.UntilSample(13));
-    CompareAttention(*plot, 3, rig.window.attention()->head());
+    CompareAttention(*plot, 3, rig.window.panel<AttentionPanel>()->head());
     QCOMPARE(plot->gold(), qMakePair(int64_t{5}, int64_t{8}));
     const QString note = rig.Find<QLabel>("file_sample_note")->text();
     QVERIFY2(note.contains("number 13") && note.contains("41 tokens") &&
@@ -157,7 +163,7 @@ class FileSamplesTest : public QObject {
              qPrintable(note));
     QTest::keyClick(&rig.window, Qt::Key_Right, Qt::AltModifier);
     QVERIFY(rig.UntilSample(14));
-    CompareAttention(*plot, 4, rig.window.attention()->head());
+    CompareAttention(*plot, 4, rig.window.panel<AttentionPanel>()->head());
     QTest::keyClick(&rig.window, Qt::Key_Left, Qt::AltModifier);
     QVERIFY(rig.UntilSample(13));
     QVERIFY(rig.window.errors()->messages().isEmpty());
@@ -181,7 +187,7 @@ class FileSamplesTest : public QObject {
   void TheNewestChoiceWins() {
     Rig rig;
     QVERIFY(rig.Open(WriteSweep(rig.folder)));
-    const auto before = rig.shown.size();
+    const auto before = rig.Shown();
     auto* box = rig.Find<QSpinBox>("file_sample");
     // Answers wait for the window's loop; 3 is asked for once, so that there is one to it.
     for (int round = 0; round < 50; ++round) box->setValue(1 + round % 2);
@@ -189,8 +195,9 @@ class FileSamplesTest : public QObject {
     QVERIFY(rig.UntilSample(12));
     // None of the others may come after the one that was chosen last.
     QTest::qWait(50);
-    QCOMPARE(rig.shown.size(), before + 1);
-    CompareAttention(*rig.window.attention()->plot(), 2, rig.window.attention()->head());
+    QCOMPARE(rig.Shown(), before + 1);
+    CompareAttention(*rig.window.panel<AttentionPanel>()->plot(), 2,
+                     rig.window.panel<AttentionPanel>()->head());
   }
 
   void ABatchIsCutAtItsPlace() {
@@ -199,15 +206,15 @@ class FileSamplesTest : public QObject {
     auto* place = rig.Find<QComboBox>("file_place");
     QVERIFY(place->isVisible());
     QCOMPARE(place->itemText(1), QString("9"));
-    const HeadMapPlot* map = rig.window.head_map()->plot();
+    const HeadMapPlot* map = rig.window.panel<HeadMapPanel>()->plot();
     QCOMPARE(map->heads(), kHeads);
     QCOMPARE(map->CellValue({1, 2}), 5.0);
-    const auto before = rig.shown.size();
+    const auto before = rig.Shown();
     place->setCurrentIndex(1);
-    QVERIFY(SpyUntil(rig.shown, [&] { return rig.shown.size() > before; }));
+    QVERIFY(SpyUntil(rig.changed, [&] { return rig.Shown() > before; }));
     QCOMPARE(map->CellValue({1, 2}), 11.0);
     rig.Find<QSpinBox>("file_sample")->setValue(2);
-    QVERIFY(SpyUntil(rig.shown, [&] { return rig.shown.size() > before + 1; }));
+    QVERIFY(SpyUntil(rig.changed, [&] { return rig.Shown() > before + 1; }));
     QCOMPARE(map->CellValue({0, 0}), 18.0);
   }
 
@@ -217,7 +224,7 @@ class FileSamplesTest : public QObject {
     rig.Find<QSpinBox>("file_sample")->setValue(5);  // under way while the file is left
     QVERIFY(rig.OpenModel());
     QVERIFY(!rig.Find<QSpinBox>("file_sample")->isVisible());
-    QCOMPARE(rig.window.attention()->plot()->graph_of(Side::kA)->data()->size(),
+    QCOMPARE(rig.window.panel<AttentionPanel>()->plot()->graph_of(Side::kA)->data()->size(),
              static_cast<int>(FakeEngine::kTokens));
   }
 
@@ -246,6 +253,7 @@ class FileSamplesTest : public QObject {
     QCOMPARE(rig.outcome().lines().size(), size_t{4});
     QVERIFY(rig.Find<QLabel>("means_note")->text().contains("accuracy"));
     tables->setCurrentIndex(0);
+    rig.session->FlushChanges();
     QVERIFY(rig.Find<QLabel>("means_note")->text().isEmpty());
     QVERIFY(!rig.session->record(Side::kA, kPublishedRecord));
   }
@@ -261,6 +269,7 @@ class FileSamplesTest : public QObject {
     const int graphs = plot.graphCount();
     Rig rig;
     rig.session->ShowFile({{reference}, {}, R"({"task":"mdqa:documents=10"})"});
+    rig.session->FlushChanges();
     rig.Find<QComboBox>("measure")->setCurrentIndex(static_cast<int>(Measure::kAccuracy));
     QCOMPARE(rig.Find<QComboBox>("reference_table")->currentData().toString(),
              QString("mspoe-t2-mdqa"));
@@ -285,7 +294,8 @@ class FileSamplesTest : public QObject {
     QVERIFY(rig.Open(WriteSweep(rig.folder)));
     auto* tables = rig.Find<QComboBox>("reference_table");
     tables->setCurrentIndex(tables->findData(QString("mspoe-t2-kv")));
-    QVERIFY(rig.window.records()->choices().contains(
+    rig.session->FlushChanges();
+    QVERIFY(rig.window.panel<RecordPanel>()->choices().contains(
         QStringLiteral("published_reference: accuracy [line, point]")));
     const QString saved = rig.folder.filePath("screen.h5");
     SaveResults(*rig.session, saved);

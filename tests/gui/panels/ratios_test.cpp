@@ -78,7 +78,7 @@ class RatiosTest : public QObject {
     QSignalSpy stopped(window.session(), &Session::Stopped);
     window.OpenModel("embedded");
     QVERIFY(SpyUntil(stopped, [&] { return window.session()->settled(Side::kA); }));
-    RatioEditor editor(&window);
+    RatioEditor editor({window.session(), window.history(), window.errors()});
     editor.SetFolder(folder.filePath("kept"));
     QCOMPARE(editor.table()->rowCount(), static_cast<int>(FakeEngine::kLayers));
     QCOMPARE(editor.table()->columnCount(), static_cast<int>(FakeEngine::kHeads));

@@ -73,10 +73,10 @@ class RecordPanelTest : public QObject {
 
  private:
   struct Rig : WindowRig<EngineWithRecord> {
-    RecordPanel* panel = window.records();
+    RecordPanel* panel = window.panel<RecordPanel>();
 
     Rig() {
-      window.lower_right()->setCurrentWidget(panel);
+      window.ShowPanel(panel);
       Show();
     }
     QVariant Cell(int row, int column) {

@@ -50,10 +50,15 @@ class OlderRecordsTest : public QObject {
       return Settle();
     }
     void Ask(const char* b) { window.history()->Change({{}, ParseIntervention(b)}, false); }
-    QString Legend(Side side) { return window.attention()->plot()->graph_of(side)->name(); }
+    QString Legend(Side side) {
+      session->FlushChanges();
+      return window.panel<AttentionPanel>()->plot()->graph_of(side)->name();
+    }
     QStringList OutcomeNames() {
+      session->FlushChanges();
       QStringList names;
-      for (const OutcomePlot::Line& line : window.outcome()->plot()->lines()) names << line.name;
+      for (const OutcomePlot::Line& line : window.panel<OutcomePanel>()->plot()->lines())
+        names << line.name;
       return names;
     }
     bool Idle() {
@@ -207,7 +212,7 @@ class OlderRecordsTest : public QObject {
     QVERIFY(SpyUntil(timed, [&] { return !timed.isEmpty(); }));
     // Attention is the new setting's, the map is not yet.
     QVERIFY(!rig.Legend(Side::kB).contains(QStringLiteral("not of")));
-    rig.window.head_map()->SetMode(MapMode::kB);
+    rig.window.panel<HeadMapPanel>()->SetMode(MapMode::kB);
     CheckNames(rig.Saved());
     QVERIFY(Holds(rig.Saved(), Printed(kOther)));
     QVERIFY(!Holds(rig.Saved(), Printed(kFirst)));

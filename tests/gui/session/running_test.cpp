@@ -16,6 +16,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/progress_row.h"
+#include "tests/gui/support/change_spy.h"
 #include "tests/gui/support/fake_engine.h"
 #include "tests/gui/support/spy_until.h"
 
@@ -43,7 +44,7 @@ class RunningTest : public QObject {
     // Means over samples under way, half of them done.
     bool Compare() {
       control->HoldComparisons(true);
-      QSignalSpy means(session, &Session::MeansChanged);
+      ChangeSpy means(session);
       window->OpenModel(QStringLiteral("embedded"));
       return SpyUntil(means,
                       [this] { return session->MeansOf(Side::kA, Measure::kNll).has_value(); });
@@ -107,14 +108,14 @@ class RunningTest : public QObject {
       return means && means->complete && !rig.session->asked_and_waiting();
     }));
     rig.control->HoldComparisons(true);
-    QSignalSpy changed(rig.session, &Session::MeansChanged);
+    ChangeSpy changed(rig.session);
     Intervention interpolated;
     interpolated.positions = PositionInterpolation{1.5};
     rig.window->history()->Change({{}, interpolated}, false);
     QVERIFY(SpyUntil(changed,
                      [&] { return rig.session->MeansOf(Side::kB, Measure::kNll).has_value(); }));
     QStringList names;
-    for (const OutcomePlot::Line& line : rig.window->outcome()->plot()->lines()) {
+    for (const OutcomePlot::Line& line : rig.window->panel<OutcomePanel>()->plot()->lines()) {
       if (line.mean) names << line.name;
     }
     QCOMPARE(names, (QStringList{"A, mean of 10 (the same samples)", "B, mean of 10 (partial)"}));

@@ -146,7 +146,7 @@ class SessionsTest : public QObject {
     QVERIFY2(rig.Settle(), qPrintable(rig.Errors()));
     QVERIFY2(rig.Errors().isEmpty(), qPrintable(rig.Errors()));
     QCOMPARE(rig.session->model()->dtype, std::string("bfloat16"));
-    QCOMPARE(rig.window.attention()->head(), (HeadId{3, 2}));
+    QCOMPARE(rig.window.panel<AttentionPanel>()->head(), (HeadId{3, 2}));
     QCOMPARE(rig.window.history()->current(), Example().settings);
     QVERIFY(rig.session->record(Side::kB, "logit_lens"));
     const QString again = folder.filePath("two.midscope");
@@ -204,7 +204,7 @@ class SessionsTest : public QObject {
     Rig rig;
     QVERIFY(rig.OpenModel());
     QVERIFY(!rig.session->record(Side::kA, "logit_lens"));
-    auto* form = rig.window.records()->findChild<ProbeForm*>("probes");
+    auto* form = rig.window.panel<RecordPanel>()->findChild<ProbeForm*>("probes");
     QVERIFY(form);
     form->findChild<QCheckBox*>("probe_logit_lens")->setChecked(true);
     form->findChild<NumberBox*>("option_lens-top")->setValue(3);
@@ -214,7 +214,7 @@ class SessionsTest : public QObject {
     }));
     QCOMPARE(rig.session->probe_options(),
              std::string(R"({"probes":"default,logit_lens","lens-top":3})"));
-    rig.window.records()->Choose("logit_lens: by rank");
+    rig.window.panel<RecordPanel>()->Choose("logit_lens: by rank");
     const QString note = rig.window.findChild<QLabel*>("record_note")->text();
     QVERIFY2(note.contains("lens-top 3"), qPrintable(note));
     // Taken away again, its record goes.

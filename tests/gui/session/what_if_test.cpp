@@ -9,6 +9,7 @@
 #include "gui/base/record_access.h"
 #include "gui/session/engine_worker.h"
 #include "gui/session/session.h"
+#include "tests/gui/support/change_spy.h"
 #include "tests/gui/support/fake_engine.h"
 #include "tests/gui/support/spy_until.h"
 
@@ -28,7 +29,6 @@ class WhatIfTest : public QObject {
   struct Rig {
     std::shared_ptr<FakeControl> control = std::make_shared<FakeControl>();
     Session session{std::make_unique<FakeEngine>(control)};
-    QSignalSpy side_changed{&session, &Session::SideChanged};
     QSignalSpy stopped{&session, &Session::Stopped};
 
     explicit Rig(int64_t samples = 0) {
@@ -44,8 +44,8 @@ class WhatIfTest : public QObject {
                       [this] { return session.settled(Side::kA) && !session.asked_and_waiting(); });
     }
     bool WaitForPartialMeans() {
-      QSignalSpy means_changed(&session, &Session::MeansChanged);
-      return SpyUntil(means_changed,
+      ChangeSpy changed(&session);
+      return SpyUntil(changed,
                       [this] { return session.MeansOf(Side::kA, Measure::kNll).has_value(); });
     }
     double NllOfB(int64_t place_index) {

@@ -97,36 +97,37 @@ class WindowFaultsTest : public QObject {
     WindowRig<> rig;
     rig.Show();
     QVERIFY(rig.OpenModel());
-    HeadMapPlot* map = rig.window.head_map()->plot();
+    HeadMapPlot* map = rig.window.panel<HeadMapPanel>()->plot();
     rig.Find<QSpinBox>("attention_layer")->setValue(3);
     rig.Find<QSpinBox>("attention_head")->setValue(2);
     const auto check = [&](const char* when) {
       QVERIFY2(map->selected() == (HeadId{3, 2}), when);
       QVERIFY2(map->marked_cell().center() == QPointF(2, 3), when);
-      QVERIFY2(rig.window.attention()->head() == (HeadId{3, 2}), when);
+      QVERIFY2(rig.window.panel<AttentionPanel>()->head() == (HeadId{3, 2}), when);
     };
     check("chosen");
     rig.session->SetPlace(3);
+    rig.session->FlushChanges();
     QVERIFY2(map->marked_cell().isEmpty(), "nothing is drawn, nothing is marked");
     QVERIFY(rig.Settle());
     check("another place");
     QTest::mouseClick(rig.Find<QPushButton>("run"), Qt::LeftButton);
     QVERIFY(rig.Settle());
     check("run again");
-    rig.window.head_map()->SetMode(MapMode::kB);
+    rig.window.panel<HeadMapPanel>()->SetMode(MapMode::kB);
     check("B is the same as A");
     QVERIFY(rig.OpenModel());
     check("another model");
     QTest::keyClick(map, Qt::Key_Right);
-    QCOMPARE(rig.window.attention()->head(), (HeadId{3, 3}));
+    QCOMPARE(rig.window.panel<AttentionPanel>()->head(), (HeadId{3, 3}));
   }
 
   void AMapOfBWithoutBShowsAAndSaysSo() {
     WindowRig<> rig;
     rig.Show();
     QVERIFY(rig.OpenModel());
-    rig.window.head_map()->SetMode(MapMode::kDifference);
-    HeadMapPlot* map = rig.window.head_map()->plot();
+    rig.window.panel<HeadMapPanel>()->SetMode(MapMode::kDifference);
+    HeadMapPlot* map = rig.window.panel<HeadMapPanel>()->plot();
     QCOMPARE(map->CellValue({2, 3}), double{FakeEngine::Score(2, 3, 0)});
     QVERIFY(rig.Find<QLabel>("map_note")->text().contains("A is shown"));
     QVERIFY2(map->title().contains("A: none"), qPrintable(map->title()));
@@ -167,7 +168,7 @@ class WindowFaultsTest : public QObject {
     rig.Find<QGroupBox>("channel_on")->setChecked(true);
     rig.Find<QDoubleSpinBox>("factor")->setValue(-1);
     QVERIFY(rig.Settle());
-    ChannelPlot* plot = rig.window.channel()->plot();
+    ChannelPlot* plot = rig.window.panel<ChannelPanel>()->plot();
     // The layers of A, and the means of A and B.
     QCOMPARE(plot->graphCount(), static_cast<int>(FakeEngine::kLayers) + 2);
     const QCPGraph* mean_b = plot->graph(plot->graphCount() - 1);
@@ -198,11 +199,11 @@ class WindowFaultsTest : public QObject {
     rig.Show();
     QVERIFY(rig.OpenModel());
     const QString choice = QStringLiteral("position_ratio: position_ratio [layer, head]");
-    QVERIFY2(rig.window.records()->choices().contains(choice),
-             qPrintable(rig.window.records()->choices().join('\n')));
-    rig.window.records()->Choose(choice);
-    QVERIFY(rig.window.records()->shows_picture());
-    QCOMPARE(rig.window.records()->plot()->ValueOf(2, 3), 1.0);
+    QVERIFY2(rig.window.panel<RecordPanel>()->choices().contains(choice),
+             qPrintable(rig.window.panel<RecordPanel>()->choices().join('\n')));
+    rig.window.panel<RecordPanel>()->Choose(choice);
+    QVERIFY(rig.window.panel<RecordPanel>()->shows_picture());
+    QCOMPARE(rig.window.panel<RecordPanel>()->plot()->ValueOf(2, 3), 1.0);
   }
 
   void AFailingProbeFailsAloneAndRunsAgainOnASecondClick() {
@@ -217,7 +218,7 @@ class WindowFaultsTest : public QObject {
     QVERIFY(rig.session->record(Side::kA, "position_awareness"));
     const int before = EngineWithFailingProbe::runs;
     QSignalSpy busy(rig.session, &Session::BusyChanged);
-    auto* form = rig.window.records()->findChild<ProbeForm*>("probes");
+    auto* form = rig.window.panel<RecordPanel>()->findChild<ProbeForm*>("probes");
     QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
     QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
     QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->asked_and_waiting(); }));

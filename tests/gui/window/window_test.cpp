@@ -31,6 +31,7 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
+#include "tests/gui/support/change_spy.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -92,7 +93,7 @@ class WindowTest : public QObject {
   void MapShowsTheRecord() {
     Rig rig;
     QVERIFY(rig.Open());
-    HeadMapPlot* map = rig.window.head_map()->plot();
+    HeadMapPlot* map = rig.window.panel<HeadMapPanel>()->plot();
     QCOMPARE(map->layers(), FakeEngine::kLayers);
     QCOMPARE(map->heads(), FakeEngine::kHeads);
     for (int64_t layer = 0; layer < FakeEngine::kLayers; ++layer) {
@@ -112,39 +113,39 @@ class WindowTest : public QObject {
   void ClickingACellShowsThatHeadsAttention() {
     Rig rig;
     QVERIFY(rig.Open());
-    HeadMapPlot* map = rig.window.head_map()->plot();
-    AttentionPlot* plot = rig.window.attention()->plot();
+    HeadMapPlot* map = rig.window.panel<HeadMapPanel>()->plot();
+    AttentionPlot* plot = rig.window.panel<AttentionPanel>()->plot();
     // The first picture is of the head that attends most to gold, in both views.
     const HeadId first = MostOnGold();
-    QCOMPARE(rig.window.attention()->head(), first);
+    QCOMPARE(rig.window.panel<AttentionPanel>()->head(), first);
     QCOMPARE(map->selected(), first);
     CompareGraph(*plot, Side::kA, first, kFirstPlace, 0);
     QTest::mouseClick(map, Qt::LeftButton, Qt::NoModifier, CellCentre(*map, {3, 2}));
     QCOMPARE(map->selected(), (HeadId{3, 2}));
-    QCOMPARE(rig.window.attention()->head(), (HeadId{3, 2}));
+    QCOMPARE(rig.window.panel<AttentionPanel>()->head(), (HeadId{3, 2}));
     CompareGraph(*plot, Side::kA, {3, 2}, kFirstPlace, 0);
     QVERIFY(plot->title().contains("L3H2"));
     // Up is the next layer, right the next head; the edge holds.
     QTest::keyClick(map, Qt::Key_Up);
     QTest::keyClick(map, Qt::Key_Right);
     QTest::keyClick(map, Qt::Key_Right);
-    QCOMPARE(rig.window.attention()->head(), (HeadId{4, 3}));
+    QCOMPARE(rig.window.panel<AttentionPanel>()->head(), (HeadId{4, 3}));
     CompareGraph(*plot, Side::kA, {4, 3}, kFirstPlace, 0);
   }
 
   void GoldIsMarkedAndPlacesMove() {
     Rig rig;
     QVERIFY(rig.Open());
-    AttentionPlot* plot = rig.window.attention()->plot();
+    AttentionPlot* plot = rig.window.panel<AttentionPanel>()->plot();
     QCOMPARE(plot->gold(), qMakePair(int64_t{50}, int64_t{60}));
     const auto before = rig.stopped.size();
-    Q_EMIT rig.window.outcome()->plot()->PlaceChosen(9);
+    Q_EMIT rig.window.panel<OutcomePanel>()->plot()->PlaceChosen(9);
     QVERIFY(SpyUntil(rig.stopped, [&] {
       return rig.stopped.size() > before && !rig.session->asked_and_waiting();
     }));
     QCOMPARE(rig.session->place(), size_t{3});
     QCOMPARE(plot->gold(), qMakePair(int64_t{80}, int64_t{90}));
-    CompareGraph(*plot, Side::kA, rig.window.attention()->head(), 9, 0);
+    CompareGraph(*plot, Side::kA, rig.window.panel<AttentionPanel>()->head(), 9, 0);
     const QString tip = plot->TooltipAt(QPointF(plot->xAxis->coordToPixel(85), 200));
     QVERIFY2(tip.contains("word85") && tip.contains("(85)") && tip.contains("in the gold passage"),
              qPrintable(tip));
@@ -172,25 +173,25 @@ class WindowTest : public QObject {
     QVERIFY(rig.Open());
     rig.Find<QGroupBox>("channel_on")->setChecked(true);
     auto* slider = rig.Find<QSlider>("factor_slider");
-    QSignalSpy timed(rig.session, &Session::WhatIfTimed);
+    ChangeSpy changed(rig.session);
     slider->setSliderDown(true);
     slider->setSliderPosition(-100);
     // The hand is still on the slider.
-    QVERIFY(SpyUntil(timed, [&] {
-      const auto& lines = rig.window.outcome()->plot()->lines();
+    QVERIFY(SpyUntil(changed, [&] {
+      const auto& lines = rig.window.panel<OutcomePanel>()->plot()->lines();
       return lines.size() == 2 && !lines[1].series.values.isEmpty() &&
              lines[1].series.values[0] == FakeEngine::AnswerNll(1, 2);
     }));
-    CompareGraph(*rig.window.attention()->plot(), Side::kB, rig.window.attention()->head(),
-                 kFirstPlace, 2);
-    CompareGraph(*rig.window.attention()->plot(), Side::kA, rig.window.attention()->head(),
-                 kFirstPlace, 0);
+    CompareGraph(*rig.window.panel<AttentionPanel>()->plot(), Side::kB,
+                 rig.window.panel<AttentionPanel>()->head(), kFirstPlace, 2);
+    CompareGraph(*rig.window.panel<AttentionPanel>()->plot(), Side::kA,
+                 rig.window.panel<AttentionPanel>()->head(), kFirstPlace, 0);
     QVERIFY(!rig.session->settled(Side::kB));
     QCOMPARE(rig.window.what_if_text()->text(), QString("what-if 12.5 ms (last rows only)"));
     slider->setSliderDown(false);
     QVERIFY(rig.Settle());
-    rig.window.head_map()->SetMode(MapMode::kDifference);
-    const HeadMapPlot* map = rig.window.head_map()->plot();
+    rig.window.panel<HeadMapPanel>()->SetMode(MapMode::kDifference);
+    const HeadMapPlot* map = rig.window.panel<HeadMapPanel>()->plot();
     QCOMPARE(map->CellValue({2, 3}),
              double{FakeEngine::Score(2, 3, 2)} - double{FakeEngine::Score(2, 3, 0)});
   }
@@ -199,14 +200,15 @@ class WindowTest : public QObject {
     Rig rig;
     QVERIFY(rig.Open());
     rig.Find<QGroupBox>("channel_on")->setChecked(true);
-    rig.window.head_map()->SetMode(MapMode::kB);
+    rig.window.panel<HeadMapPanel>()->SetMode(MapMode::kB);
     rig.session->SetPauseDelay(0);
     auto* slider = rig.Find<QSlider>("factor_slider");
     slider->setSliderDown(true);
     slider->setSliderPosition(-100);
     QVERIFY(SpyUntil(rig.stopped, [&] { return rig.session->settled(Side::kB); }));
     QVERIFY(slider->isSliderDown());
-    QCOMPARE(rig.window.head_map()->plot()->CellValue({2, 3}), double{FakeEngine::Score(2, 3, 2)});
+    QCOMPARE(rig.window.panel<HeadMapPanel>()->plot()->CellValue({2, 3}),
+             double{FakeEngine::Score(2, 3, 2)});
     QCOMPARE(rig.control->comparisons(), size_t{0});  // the means wait until it rests
     slider->setSliderDown(false);
     QVERIFY(rig.Settle());
@@ -218,20 +220,21 @@ class WindowTest : public QObject {
     rig.control->LetWhatIfsFollow(true);
     rig.Find<QGroupBox>("channel_on")->setChecked(true);
     QVERIFY(rig.Settle());
-    rig.window.head_map()->SetMode(MapMode::kB);
+    rig.window.panel<HeadMapPanel>()->SetMode(MapMode::kB);
     rig.Find<QComboBox>("shown_layer")->setCurrentIndex(3);  // layer 2, A and B
     auto* slider = rig.Find<QSlider>("factor_slider");
-    QSignalSpy followed(rig.session, &Session::Followed);
+    ChangeSpy changed(rig.session);
     slider->setSliderDown(true);
     slider->setSliderPosition(-100);
-    QVERIFY(SpyUntil(followed, [&] {
-      return rig.window.head_map()->plot()->CellValue({2, 3}) == double{FakeEngine::Score(2, 3, 2)};
+    QVERIFY(SpyUntil(changed, [&] {
+      return rig.window.panel<HeadMapPanel>()->plot()->CellValue({2, 3}) ==
+             double{FakeEngine::Score(2, 3, 2)};
     }));
     QVERIFY(!rig.session->settled(Side::kB));
     const Record* hidden = rig.session->record(Side::kB, "hidden_channels");
-    QCOMPARE(rig.window.channel()->plot()->graph(1)->data()->at(0)->value,
+    QCOMPARE(rig.window.panel<ChannelPanel>()->plot()->graph(1)->data()->at(0)->value,
              ValueAt(*hidden, "hidden_channel", {2, 0, 30}));
-    for (const QLabel* label : rig.window.head_map()->findChildren<QLabel*>()) {
+    for (const QLabel* label : rig.window.panel<HeadMapPanel>()->findChildren<QLabel*>()) {
       QVERIFY2(!label->text().contains("older"), qPrintable(label->text()));
     }
     slider->setSliderDown(false);
@@ -247,20 +250,22 @@ class WindowTest : public QObject {
     QVERIFY(rig.Settle());
     const size_t runs = rig.control->what_ifs().size();
     QTest::mouseClick(rig.Find<QWidget>("swap"), Qt::LeftButton);
-    CompareGraph(*rig.window.attention()->plot(), Side::kA, rig.window.attention()->head(),
-                 kFirstPlace, 1);
-    CompareGraph(*rig.window.attention()->plot(), Side::kB, rig.window.attention()->head(),
-                 kFirstPlace, 0);
+    rig.session->FlushChanges();
+    CompareGraph(*rig.window.panel<AttentionPanel>()->plot(), Side::kA,
+                 rig.window.panel<AttentionPanel>()->head(), kFirstPlace, 1);
+    CompareGraph(*rig.window.panel<AttentionPanel>()->plot(), Side::kB,
+                 rig.window.panel<AttentionPanel>()->head(), kFirstPlace, 0);
     QCOMPARE(rig.control->what_ifs().size(), runs);  // nothing was computed again
     rig.window.history()->stack()->undo();
-    CompareGraph(*rig.window.attention()->plot(), Side::kB, rig.window.attention()->head(),
-                 kFirstPlace, 1);
+    rig.session->FlushChanges();
+    CompareGraph(*rig.window.panel<AttentionPanel>()->plot(), Side::kB,
+                 rig.window.panel<AttentionPanel>()->head(), kFirstPlace, 1);
   }
 
   void ChannelsAreDrawnALineALayer() {
     Rig rig;
     QVERIFY(rig.Open());
-    ChannelPlot* plot = rig.window.channel()->plot();
+    ChannelPlot* plot = rig.window.panel<ChannelPanel>()->plot();
     QCOMPARE(plot->graphCount(), static_cast<int>(FakeEngine::kLayers));
     QCOMPARE(plot->graph(0)->data()->size(), static_cast<int>(FakeEngine::kTokens) - 30);
     const Record* hidden = rig.session->record(Side::kA, "hidden_channels");
@@ -335,16 +340,17 @@ class WindowTest : public QObject {
     SaveResults(*rig.session, path);
     Rig other;
     QVERIFY2(other.OpenResults(path), qPrintable(other.window.errors()->messages().join('\n')));
-    CompareGraph(*other.window.attention()->plot(), Side::kA, other.window.attention()->head(),
-                 kFirstPlace, 0);
-    CompareGraph(*other.window.attention()->plot(), Side::kB, other.window.attention()->head(),
-                 kFirstPlace, 1);
-    QCOMPARE(other.window.head_map()->plot()->CellValue({1, 2}),
+    CompareGraph(*other.window.panel<AttentionPanel>()->plot(), Side::kA,
+                 other.window.panel<AttentionPanel>()->head(), kFirstPlace, 0);
+    CompareGraph(*other.window.panel<AttentionPanel>()->plot(), Side::kB,
+                 other.window.panel<AttentionPanel>()->head(), kFirstPlace, 1);
+    QCOMPARE(other.window.panel<HeadMapPanel>()->plot()->CellValue({1, 2}),
              double{FakeEngine::Score(1, 2, 0)});
-    QCOMPARE(other.window.outcome()->plot()->lines().size(), size_t{2});
+    QCOMPARE(other.window.panel<OutcomePanel>()->plot()->lines().size(), size_t{2});
     QVERIFY(
         std::holds_alternative<PositionInterpolation>(other.session->setting(Side::kB).positions));
-    QCOMPARE(other.window.attention()->plot()->gold(), qMakePair(int64_t{50}, int64_t{60}));
+    QCOMPARE(other.window.panel<AttentionPanel>()->plot()->gold(),
+             qMakePair(int64_t{50}, int64_t{60}));
   }
 
   void PlotsAreExported() {
@@ -354,7 +360,9 @@ class WindowTest : public QObject {
     rig.window.ExportTo(folder.filePath("pictures"));
     QVERIFY(rig.window.errors()->messages().isEmpty());
     const QFileInfoList files = QDir(folder.filePath("pictures")).entryInfoList(QDir::Files);
-    QCOMPARE(files.size(), 15);  // four plots and a record, the position ratios, in three formats
+    // In three formats: a plot per panel, among them a record, the position ratios.
+    QVERIFY(rig.window.plots().size() >= 5);
+    QCOMPARE(files.size(), 3 * static_cast<qsizetype>(rig.window.plots().size()));
     for (const QFileInfo& file : files) QVERIFY(file.size() > 1000);
     rig.window.ExportTo("/dev/null/nowhere");
     QCOMPARE(rig.window.errors()->messages().size(), 1);

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Pictures of a file of results, without a window: what panels draw them from (Panel::Render), and
+// where they are written.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/store/record_reader.h"
+#include "gui/base/view_types.h"
+
+namespace midscope {
+
+class Plot;
+
+struct RenderRequest {
+  QString file;  // RUN.h5, or the address of a group in it
+  QString folder;
+  QStringList formats;  // of PlotFormats()
+  std::optional<HeadId>
+      head;  // none: the head that attends most to gold, else the largest position-awareness score
+  std::optional<int64_t> channel;  // none: the first in the file
+};
+
+// A's record, and B's where the window wrote the file; null for none.
+struct RecordSides {
+  const Record* a = nullptr;
+  const Record* b = nullptr;
+};
+
+class FilePictures {
+ public:
+  // Both must outlive it.
+  FilePictures(const RenderRequest& request, const RunFile& file);
+
+  const RenderRequest& request() const { return request_; }
+  const std::vector<Record>& records() const { return records_; }
+  const Record* prompt() const { return prompt_; }  // null: none
+
+  // The first records of A and B that hold the array over exactly these axes.
+  RecordSides Find(const std::string& array, const std::vector<std::string>& axes) const;
+  // The setting that made the record: from the record where the window wrote the file, from the
+  // prompt where midscope probe did; "" where neither has it.
+  QString SettingText(const Record* record) const;
+  // "title — setting", or "title — B − A (setting of B; setting of A)" with A's record as
+  // `without`.
+  QString Titled(const QString& title, const Record* record, const Record* without = nullptr) const;
+  // The requested head, or the one that RenderRequest::head describes.
+  HeadId head() const;
+
+  // Writes the plot in all formats, with prompt, model and the settings of the drawn sides below.
+  // Throws Error (failure).
+  void Write(Plot& plot, const QString& stem, const RecordSides& drawn = {});
+  // The paths written, in order.
+  const QStringList& written() const { return written_; }
+
+ private:
+  const RenderRequest& request_;
+  const std::vector<Record>& records_;
+  const Provenance& provenance_;
+  const Record* prompt_;
+  QStringList written_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/panel.h"
+
+namespace midscope {
+
+Panel::Panel(const PanelContext& context) : context_(context) {}
+
+}  // namespace midscope

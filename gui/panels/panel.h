@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Base class of the panels that show records. The window, the export of plots, session files,
+// `--render` and the panel of other records know panels only through this class and the list of
+// them (gui/panels/panel_list.h).
+#pragma once
+
+#include <QWidget>
+#include <string>
+#include <vector>
+
+#include "gui/session/changes.h"
+
+namespace midscope {
+
+class FilePictures;
+class HeadSelection;
+class Plot;
+class Session;
+struct PanelState;
+
+// What panels read and change. Both outlive the panels' use of them: a panel does not touch them in
+// its destructor.
+struct PanelContext {
+  Session* session = nullptr;
+  HeadSelection* selection = nullptr;  // the head that all panels show
+};
+
+// The constructor draws the empty session. Actions added to the panel (QWidget::addAction) are also
+// in the View menu.
+class Panel : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit Panel(const PanelContext& context);
+
+  // Shows the session as it is now. `changes`: what has changed since the last call, so that a
+  // panel that draws slowly can leave the rest as it is. Called at most once per turn of the event
+  // loop.
+  virtual void Refresh(Changes changes) = 0;
+  // The plots that show something now, for export.
+  virtual std::vector<Plot*> plots() const { return {}; }
+  // The panel's part of a session file. Restore is called before the session's model is open.
+  virtual void Save(PanelState* /*state*/) const {}
+  virtual void Restore(const PanelState& /*state*/) {}
+
+  // Hidden by panels that have them:
+  // Names of the records that this panel shows: the panel of other records leaves them out. Empty
+  // for that panel only.
+  static std::vector<std::string> Records() { return {}; }
+  // Draws the panel's pictures of a file, without a session.
+  static void Render(FilePictures& /*pictures*/) {}
+
+ Q_SIGNALS:
+  // Emitted when the user has chosen a place of the gold passage, counted from 1.
+  void PlaceChosen(qint64 place);
+
+ protected:
+  Session* session() const { return context_.session; }
+  HeadSelection* selection() const { return context_.selection; }
+
+ private:
+  PanelContext context_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The list of all panels that show records, in the order in which they are refreshed, exported and
+// rendered. A new panel is one line in panel_list.cpp.
+#pragma once
+
+#include <QString>
+#include <string>
+#include <vector>
+
+#include "gui/panels/panel.h"
+
+namespace midscope {
+
+// A quarter of the window. Several panels of an area are tabs.
+enum class PanelArea { kTopLeft, kTopRight, kBottomLeft, kBottomRight };
+
+struct PanelEntry {
+  PanelArea area = PanelArea::kBottomRight;
+  QString title;                     // of its tab, where its area has several panels
+  std::vector<std::string> records;  // Panel::Records of it
+  Panel* (*make)(const PanelContext& context) = nullptr;
+  void (*render)(FilePictures& pictures) = nullptr;  // Panel::Render of it
+};
+
+const std::vector<PanelEntry>& PanelList();
+
+// Whether a panel of the list shows records of that name, other than the panel of other records.
+bool HasOwnPanel(const std::string& record);
+
+}  // namespace midscope

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Kinds of changes of what a Session shows: the argument of Session::Changed.
+#pragma once
+
+#include <QFlags>
+
+namespace midscope {
+
+enum class Change {
+  kModel = 1 << 0,       // model(), file_records(), shows_file()
+  kPrompts = 1 << 1,     // prompts(), place(), shown_prompt_request(), task()
+  kSettings = 1 << 2,    // setting(), differs()
+  kReference = 1 << 3,   // the published record
+  kMeans = 1 << 4,       // MeansOf()
+  kSampleFile = 1 << 5,  // a file with samples was opened or closed
+  kSample = 1 << 6,      // another sample of the file is shown
+
+  // Records of A or B were added or removed, or now belong to an older setting (ShownAsOlder).
+  // Every what-if has these: last-query attention and outcome.
+  kWhatIfRecords = 1 << 7,
+  // Score map, position ratios and hidden channels: what-ifs have them where all layers are kept.
+  kMapRecords = 1 << 8,
+  // All other records: they come with capture runs only.
+  kCaptureRecords = 1 << 9,
+};
+Q_DECLARE_FLAGS(Changes, Change)
+Q_DECLARE_OPERATORS_FOR_FLAGS(Changes)
+
+// All records of a side.
+inline constexpr Changes kRecordChanges =
+    Change::kWhatIfRecords | Change::kMapRecords | Change::kCaptureRecords;
+
+}  // namespace midscope

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// The list of panels: each has a title and a place in the window, shows records, which the panel of
+// other records then leaves out, and takes part in export and in --render.
+#include <QDir>
+#include <QSet>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "data/store/record_reader.h"
+#include "gui/files/result_file.h"
+#include "gui/panels/file_pictures.h"
+#include "gui/panels/outcome_panel.h"
+#include "gui/panels/panel_list.h"
+#include "gui/panels/record_panel.h"
+#include "gui/plots/plot.h"
+#include "tests/gui/support/window_rig.h"
+
+namespace midscope {
+
+class PanelListTest : public QObject {
+  Q_OBJECT
+
+ private:
+  // A record that any panel could draw.
+  static Record Square(const std::string& name) {
+    Record record;
+    record.name = name;
+    record.axes = {{"layer", 2, "", {}, {}}, {"head", 2, "", {}, {}}};
+    record.arrays = {{"value", {"layer", "head"}, std::vector<double>{1, 2, 3, 4}, "", ""}};
+    return record;
+  }
+
+ private Q_SLOTS:
+  void EveryPanelHasATitleAndRecords() {
+    QSet<QString> titles;
+    for (const PanelEntry& entry : PanelList()) {
+      QVERIFY(!entry.title.isEmpty());
+      QVERIFY2(!titles.contains(entry.title), qPrintable(entry.title));
+      titles.insert(entry.title);
+      for (const std::string& record : entry.records) {
+        QVERIFY2(HasOwnPanel(record), record.c_str());
+      }
+    }
+    for (const char* record : {"prompt", "last_query_attention", "position_awareness",
+                               "hidden_channels", "outcome", "outcome_means"}) {
+      QVERIFY2(HasOwnPanel(record), record);
+    }
+    QVERIFY(!HasOwnPanel("position_ratio"));
+    // The panel of other records alone names none: it shows what the others leave.
+    WindowRig<> rig;
+    for (size_t i = 0; i < PanelList().size(); ++i) {
+      const bool shows_the_rest = qobject_cast<RecordPanel*>(rig.window.panels()[i]) != nullptr;
+      QCOMPARE(PanelList()[i].records.empty(), shows_the_rest);
+    }
+  }
+
+  void WhatAPanelShowsIsNotShownTwice() {
+    std::vector<Record> records = {Square("nobody_knows")};
+    for (const PanelEntry& entry : PanelList()) {
+      for (const std::string& record : entry.records) records.push_back(Square(record));
+    }
+    WindowRig<> rig;
+    rig.session->ShowFile({records, {}, {}});
+    rig.session->FlushChanges();
+    QCOMPARE(rig.window.panel<RecordPanel>()->choices(),
+             QStringList{"nobody_knows: value [layer, head]"});
+  }
+
+  void EveryPanelIsInTheWindowOnce() {
+    WindowRig<> rig;
+    rig.Show();
+    QCOMPARE(rig.window.panels().size(), PanelList().size());
+    for (Panel* panel : rig.window.panels()) {
+      rig.window.ShowPanel(panel);
+      QVERIFY(panel->isVisible());
+      QCOMPARE(panel->window(), &rig.window);
+    }
+    // Of one area: the front one hides the other.
+    QVERIFY(!rig.window.panel<OutcomePanel>()->isVisible());
+  }
+
+  void EveryPanelsPlotsAreExported() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    QTemporaryDir folder;
+    const auto exported = [&](const char* into) {
+      rig.window.ExportTo(folder.filePath(into));
+      return QDir(folder.filePath(into)).entryList({"*.svg"}, QDir::Files);
+    };
+    QStringList expected;
+    for (const Panel* panel : rig.window.panels()) {
+      QCOMPARE(panel->plots().size(), size_t{1});
+      QVERIFY(panel->isAncestorOf(panel->plots().front()));
+      expected << panel->plots().front()->file_stem() + ".svg";
+    }
+    expected.sort();
+    QCOMPARE(expected.removeDuplicates(), 0);  // none overwrites another
+    QCOMPARE(exported("all"), expected);
+    // A panel without a picture at the moment.
+    rig.session->ShowFile({{}, {}, {}});
+    rig.session->FlushChanges();
+    expected.removeAll("record.svg");
+    QCOMPARE(rig.window.panel<RecordPanel>()->plots().size(), size_t{0});
+    QCOMPARE(exported("fewer"), expected);
+  }
+
+  void EveryPanelRendersAFile() {
+    QTemporaryDir folder;
+    const QString file = folder.filePath("run.h5");
+    {
+      WindowRig<> rig;
+      QVERIFY(rig.OpenModel());
+      SaveResults(*rig.session, file);
+    }
+    const RunFile run = ReadRecords(file.toStdString());
+    const RenderRequest request{file, folder.filePath("pictures"), {"svg"}, {}, {}};
+    FilePictures pictures(request, run);
+    for (const PanelEntry& entry : PanelList()) {
+      const auto before = pictures.written().size();
+      entry.render(pictures);
+      QVERIFY2(pictures.written().size() > before, qPrintable(entry.title));
+    }
+    QStringList names = pictures.written();
+    QCOMPARE(names.removeDuplicates(), 0);
+  }
+};
+
+}  // namespace midscope
+
+QTEST_MAIN(midscope::PanelListTest)
+#include "panel_list_test.moc"
