@@ -99,7 +99,7 @@ void AddOptions(QCommandLineParser& parser) {
     parser.addOption({QString::fromLatin1(name), QString::fromLatin1(help),
                       QString::fromLatin1(value), QString::fromLatin1(otherwise)});
   };
-  for (const OptionDescription& option : OptionsBesideModel()) {
+  for (const Parameter& option : OptionsBesideModel()) {
     parser.addOption({QString::fromStdString(option.name), QString::fromStdString(option.help),
                       QString::fromStdString(option.name)});
   }
@@ -192,7 +192,7 @@ GuiCommand ReadCommandLine(const QStringList& arguments) {
   }
   command.open = open.value(0);
   OptionSet options(OptionsBesideModel());
-  for (const OptionDescription& option : options.descriptions()) {
+  for (const Parameter& option : options.descriptions()) {
     const QString name = QString::fromStdString(option.name);
     if (!parser.isSet(name)) continue;
     command.model_options.emplace_back(option.name, parser.value(name).toStdString());

@@ -17,7 +17,7 @@
 #include "gui/base/record_access.h"
 #include "gui/panels/prompt_editor.h"
 #include "gui/widgets/fold_box.h"
-#include "gui/widgets/option_form.h"
+#include "gui/widgets/parameter_form.h"
 #include "probes/prompt/prompt_format_options.h"
 
 namespace midscope {
@@ -80,13 +80,13 @@ PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
     connect(line, &QLineEdit::textChanged, this, &PromptPanel::Edited);
   }
   connect(editor_, &PromptEditor::GoldChanged, this, &PromptPanel::Edited);
-  connect(format_, &OptionForm::Changed, this, &PromptPanel::Edited);
+  connect(format_, &ParameterForm::Changed, this, &PromptPanel::Edited);
   connect(place_, &QComboBox::currentIndexChanged, this, &PromptPanel::PlaceChosen);
   connect(place_, &QComboBox::currentIndexChanged, this, &PromptPanel::ShowSent);
 }
 
 QWidget* PromptPanel::MakeFormatFold(QWidget* parent) {
-  format_ = new OptionForm(PromptFormatOptions(), parent);
+  format_ = new ParameterForm(PromptFormatOptions(), parent);
   format_->setObjectName(QStringLiteral("prompt_format"));
   format_->SetCheck([](const OptionSet& options) { ReadPromptFormat(options); });
   QStringList templates = {QStringLiteral("model")};
@@ -99,7 +99,7 @@ QWidget* PromptPanel::MakeFormatFold(QWidget* parent) {
     fold->SetTitle(changed.isEmpty() ? tr("Prompt format: default")
                                      : tr("Prompt format: %1").arg(changed));
   };
-  connect(format_, &OptionForm::Changed, this, retitle);
+  connect(format_, &ParameterForm::Changed, this, retitle);
   retitle();
   return fold;
 }

@@ -17,7 +17,7 @@ class QTabWidget;
 
 namespace midscope {
 
-class OptionForm;
+class ParameterForm;
 class PromptEditor;
 
 class PromptPanel : public QWidget {
@@ -55,7 +55,7 @@ class PromptPanel : public QWidget {
   PromptEditor* editor_;
   QLineEdit* answer_;
   QLabel* gold_text_;
-  OptionForm* format_;
+  ParameterForm* format_;
   QLineEdit* sent_;
   QStringList sent_texts_;  // [place]
   QComboBox* place_;
