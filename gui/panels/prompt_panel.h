@@ -19,6 +19,7 @@ namespace midscope {
 
 class ParameterForm;
 class PromptEditor;
+class TaskForm;
 
 class PromptPanel : public QWidget {
   Q_OBJECT
@@ -48,7 +49,7 @@ class PromptPanel : public QWidget {
   QWidget* MakeTextPage();
 
   QTabWidget* pages_;
-  QComboBox* task_;
+  TaskForm* task_;
   QSpinBox* seed_;
   QSpinBox* sample_;
   QLineEdit* places_;
