@@ -16,7 +16,8 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
-#include "gui/widgets/option_form.h"
+#include "gui/widgets/head_selection.h"
+#include "gui/widgets/parameter_form.h"
 
 namespace midscope {
 namespace {

@@ -20,7 +20,7 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
-#include "gui/widgets/option_form.h"
+#include "gui/widgets/parameter_form.h"
 #include "probes/plugin/plugin_loader.h"
 
 namespace {

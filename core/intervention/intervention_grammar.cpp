@@ -95,7 +95,7 @@ const Term* FindTerm(const TextAtom& name) {
 
 void CheckArgumentName(const TextTerm& term, const TextArgument& argument) {
   std::vector<std::string> known;
-  for (const TermArgument& described : term.term->arguments) known.push_back(described.name);
+  for (const Parameter& described : term.term->arguments) known.push_back(described.name);
   if (std::find(known.begin(), known.end(), argument.name) == known.end()) {
     throw ErrorAt(argument.column,
                   "'" + term.term->name + "' has no argument '" + argument.name + "'",
@@ -166,8 +166,12 @@ bool IsWord(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), IsWordCharacter);
 }
 
+std::string PlaceOf(int64_t column) {
+  return "intervention text, column " + std::to_string(column);
+}
+
 Error ErrorAt(int64_t column, const std::string& reason, const std::string& remedy) {
-  return UsageError("intervention text, column " + std::to_string(column), reason, remedy);
+  return UsageError(PlaceOf(column), reason, remedy);
 }
 
 std::vector<TextTerm> ParseTerms(std::string_view text) {

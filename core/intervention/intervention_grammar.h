@@ -40,6 +40,8 @@ struct TextTerm {
 // Terms and argument names are known ones; values are still text. Throws Error (usage).
 std::vector<TextTerm> ParseTerms(std::string_view text);
 
+// "intervention text, column 8".
+std::string PlaceOf(int64_t column);
 // "intervention text, column 8: REASON. REMEDY", a usage error.
 Error ErrorAt(int64_t column, const std::string& reason, const std::string& remedy = "");
 

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/number_text.h"
+#include "core/base/parameter_json.h"
 #include "core/base/utf8.h"
 #include "core/intervention/intervention_grammar.h"
 
@@ -19,10 +20,11 @@ constexpr const char* kThing = "intervention JSON";
 Json ValueOf(const TextAtom& atom) {
   if (atom.quoted) return IsWord(atom.text) ? '"' + atom.text + '"' : atom.text;
   int64_t whole = 0;
-  if (ReadWhole(atom.text, whole) && std::to_string(whole) == atom.text) return whole;
+  if (ReadWhole(atom.text, whole) && ParameterText(whole) == atom.text) return ParameterJson(whole);
   double number = 0;
-  if (ReadWhole(atom.text, number) && NumberText(number) == atom.text) return number;
-  return atom.text;
+  if (ReadWhole(atom.text, number) && ParameterText(number) == atom.text)
+    return ParameterJson(number);
+  return ParameterJson(atom.text);
 }
 
 std::string TextOf(const std::string& text, const std::string& name) {

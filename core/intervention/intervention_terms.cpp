@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // All terms: those of the schemes, those of the edits, and preset.
+#include "core/base/parameter_kinds.h"
 #include "core/intervention/edit_type.h"
 #include "core/intervention/intervention_text.h"
 #include "core/intervention/presets.h"
@@ -11,10 +12,12 @@ namespace {
 Term PresetTerm() {
   std::vector<std::string> names;
   for (const Preset& preset : InterventionPresets()) names.push_back(preset.name);
+  Parameter name = Required(ChoiceParameter("name", "Which one.", names));
+  name.default_value = {};
   return {kPresetTerm,
           "A published setting by name; printed forms state what it stands for.",
           "See midscope help presets for each one's models, source and warnings.",
-          {{"name", "Which one.", "", names, 0, 0, ""}},
+          {name},
           1,
           {"preset(channel-vicuna-7b)"}};
 }

@@ -40,7 +40,7 @@ class Terms {
 
  private:
   void AddPreset(const TextTerm& term) {
-    RequireArguments(term, {"name"}, "preset(ms-poe-paper)");
+    RequireArguments(term, "preset(ms-poe-paper)");
     const size_t index = Choice(OnlyValue(term.arguments.front()), term.term->arguments.front());
     for (TextTerm part : ParseTerms(InterventionPresets().at(index).text)) {
       part.column = term.column;

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/parameter.h"
 #include "core/intervention/intervention.h"
 
 namespace midscope {
@@ -30,23 +31,11 @@ std::string PrintIntervention(const Intervention& intervention);
 // be from before an argument existed. False where they differ and one of them cannot be parsed.
 bool SameSetting(const std::string& a, const std::string& b);
 
-// One argument of a term, for help, forms and documentation.
-struct TermArgument {
-  std::string name;
-  std::string help;
-  std::string unit;
-  // Empty: a number, a name or a layer set. "N" and "M" stand for numbers, as in "last:N".
-  std::vector<std::string> choices;
-  double minimum = 0;
-  double maximum = 0;  // minimum == maximum: no range
-  std::string default_text;
-};
-
 struct Term {
   std::string name;     // "ms-poe"
   std::string summary;  // what it does
   std::string source;   // paper; what its public code does differently
-  std::vector<TermArgument> arguments;
+  std::vector<Parameter> arguments;
   size_t bare_arguments = 0;  // the first ones, which may stand without their names
   // Settings that show it, as help lists them. Terms that are best shown together share one.
   std::vector<std::string> examples = {};

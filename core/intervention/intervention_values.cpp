@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/base/nearest_word.h"
+#include "core/base/number_text.h"
 
 namespace midscope {
 namespace {
@@ -55,21 +55,15 @@ const TextAtom& OnlyValue(const TextArgument& argument) {
   return argument.values.front();
 }
 
-void CheckRange(const TextAtom& atom, const TermArgument& described, double number) {
-  if (number >= described.minimum && number <= described.maximum) return;
-  throw ErrorAt(atom.column, "'" + described.name + "' must be from " +
-                                 NumberText(described.minimum) + " to " +
-                                 NumberText(described.maximum) + ", not " + atom.text);
+std::string ThingAt(const TextAtom& atom, const Parameter& described) {
+  return PlaceOf(atom.column) + ": '" + described.name + "'";
 }
 
-size_t Choice(const TextAtom& atom, const TermArgument& described) {
+size_t Choice(const TextAtom& atom, const Parameter& described) {
+  const ParameterValue value = ReadValue(described, atom.text, ThingAt(atom, described));
   const auto& choices = described.choices;
-  const auto found = std::find(choices.begin(), choices.end(), atom.text);
-  if (found == choices.end()) {
-    throw ErrorAt(atom.column, "'" + described.name + "' can't be '" + atom.text + "'",
-                  KnownWordsHint(atom.text, choices));
-  }
-  return static_cast<size_t>(found - choices.begin());
+  return static_cast<size_t>(
+      std::find(choices.begin(), choices.end(), std::get<std::string>(value)) - choices.begin());
 }
 
 LayerSet ReadLayers(const TextArgument& argument) {
@@ -89,29 +83,24 @@ LayerSet ReadLayers(const TextArgument& argument) {
   return set;
 }
 
-int64_t NumberAfter(const TextAtom& atom, const std::string& prefix, int64_t minimum,
-                    int64_t maximum) {
-  TermArgument described;
-  described.name = prefix + ":N";
-  described.minimum = static_cast<double>(minimum);
-  described.maximum = static_cast<double>(maximum);
-  const size_t skipped = prefix.size() + 1;
-  return Number<int64_t>({atom.text.substr(skipped), atom.column + static_cast<int64_t>(skipped)},
-                         described);
+std::optional<int64_t> ReadNumberedChoice(const TextAtom& atom, const Parameter& described,
+                                          const std::string& example) {
+  if (atom.text == described.numbered_choice)
+    throw ErrorAt(atom.column, "N must be a number", "Write for example " + example);
+  const auto number = NumberedPart(described, atom.text);
+  if (!number) return std::nullopt;
+  const auto skipped = static_cast<int64_t>(atom.text.size() - number->size());
+  return Number<int64_t>({std::string(*number), atom.column + skipped}, NumberInChoice(described));
 }
 
-RowChoice ReadRows(const TextArgument& argument, const TermArgument& described) {
+RowChoice ReadRows(const TextArgument& argument, const Parameter& described) {
   const TextAtom& atom = OnlyValue(argument);
-  if (atom.text.starts_with("last:") && atom.text != "last:N")
-    return {ChannelRows::kLastN, NumberAfter(atom, "last", 1, kEveryLayerAfter)};
-  const RowChoice choice{static_cast<ChannelRows>(Choice(atom, described))};
-  if (choice.rows == ChannelRows::kLastN) {
-    throw ErrorAt(atom.column, "N must be a number", "Write for example rows=last:16");
-  }
-  return choice;
+  if (const auto last = ReadNumberedChoice(atom, described, "rows=last:16"))
+    return {ChannelRows::kLastN, *last};
+  return {static_cast<ChannelRows>(Choice(atom, described))};
 }
 
-std::string RowsText(const RowChoice& choice, const TermArgument& described) {
+std::string RowsText(const RowChoice& choice, const Parameter& described) {
   if (choice.rows == ChannelRows::kLastN) return "last:" + std::to_string(choice.last_rows);
   return described.choices.at(static_cast<size_t>(choice.rows));
 }
@@ -123,11 +112,11 @@ const TextArgument* Find(const TextTerm& term, std::string_view name) {
   return nullptr;
 }
 
-void RequireArguments(const TextTerm& term, const std::vector<std::string>& names,
-                      const std::string& example) {
-  for (const std::string& name : names) {
-    if (Find(term, name)) continue;
-    throw ErrorAt(term.column, "'" + term.term->name + "' needs its argument '" + name + "'",
+void RequireArguments(const TextTerm& term, const std::string& example) {
+  for (const Parameter& described : term.term->arguments) {
+    if (!described.required || Find(term, described.name)) continue;
+    throw ErrorAt(term.column,
+                  "'" + term.term->name + "' needs its argument '" + described.name + "'",
                   "Write for example " + example);
   }
 }

@@ -3,13 +3,13 @@
 // binds them to the members of a term's type. Internal to core.
 #pragma once
 
-#include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
-#include "core/base/number_text.h"
 #include "core/intervention/intervention_grammar.h"
 
 namespace midscope {
@@ -17,33 +17,31 @@ namespace midscope {
 // The argument's value where it may be but one. Throws Error (usage), as all of the following.
 const TextAtom& OnlyValue(const TextArgument& argument);
 
-void CheckRange(const TextAtom& atom, const TermArgument& described, double number);
+// Of what follows an error's column: "intervention text, column 8: 'min'".
+std::string ThingAt(const TextAtom& atom, const Parameter& described);
 
+// T: an integer for kWholeNumber, else a floating-point number.
 template <typename T>
-T Number(const TextAtom& atom, const TermArgument& described) {
-  T value{};
-  const bool whole = std::is_integral_v<T>;
-  if (!ReadWhole(atom.text, value) || !std::isfinite(static_cast<double>(value))) {
-    throw ErrorAt(atom.column, "'" + described.name + "' must be a " + (whole ? "whole " : "") +
-                                   "number, not '" + atom.text + "'");
-  }
-  CheckRange(atom, described, static_cast<double>(value));
-  return value;
+T Number(const TextAtom& atom, const Parameter& described) {
+  using Held = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+  const ParameterValue value = ReadValue(described, atom.text, ThingAt(atom, described));
+  return static_cast<T>(std::get<Held>(value));
 }
 
 // Index of the value among the described choices.
-size_t Choice(const TextAtom& atom, const TermArgument& described);
+size_t Choice(const TextAtom& atom, const Parameter& described);
 
-// N of "PREFIX:N", for a choice that is described as "PREFIX:N". `atom` must begin with "PREFIX:".
-int64_t NumberAfter(const TextAtom& atom, const std::string& prefix, int64_t minimum,
-                    int64_t maximum);
+// What is written for N of the numbered choice, as in "last:16"; nullopt for another choice. Throws
+// for the "N" itself; `example` is a text that is right.
+std::optional<int64_t> ReadNumberedChoice(const TextAtom& atom, const Parameter& described,
+                                          const std::string& example);
 
 // Sorted, with overlapping and touching ranges joined, so that equal sets are equal values.
 LayerSet ReadLayers(const TextArgument& argument);
 
 // "answer", "last", "last:16", "all".
-RowChoice ReadRows(const TextArgument& argument, const TermArgument& described);
-std::string RowsText(const RowChoice& choice, const TermArgument& described);
+RowChoice ReadRows(const TextArgument& argument, const Parameter& described);
+std::string RowsText(const RowChoice& choice, const Parameter& described);
 
 // The name of a passage, or tokens as 400:600.
 Passage ReadPassage(const TextArgument& argument);
@@ -56,8 +54,7 @@ std::string HeadsText(const std::vector<HeadName>& heads);
 // The argument of that name, or null.
 const TextArgument* Find(const TextTerm& term, std::string_view name);
 
-// Throws where one is missing; `example` is a term that is right.
-void RequireArguments(const TextTerm& term, const std::vector<std::string>& names,
-                      const std::string& example);
+// Throws where a required one is missing; `example` is a term that is right.
+void RequireArguments(const TextTerm& term, const std::string& example);
 
 }  // namespace midscope

@@ -4,7 +4,7 @@
 //
 // clang-format off
 //   NumberArgument<&Ntk::factor>       a number (whole where the member is)
-//   NumberOrWordArgument<&Yarn::context>   a number, or the word choices[0], which stands for 0
+//   NumberOrWordArgument<&Yarn::context>   a number, or a word that stands for 0
 //   ChoiceArgument<&Yarn::form>        one of the choices: an enum, or a bool (no, yes)
 //   LayersArgument<Crop>               the member `layers`: all, 8-25, [2-8,12]
 //   RowsArgument<Move>                 the member `rows`: answer, last, last:16, all
@@ -13,13 +13,14 @@
 // clang-format on
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "core/base/number_text.h"
+#include "core/base/parameter_kinds.h"
 #include "core/intervention/intervention_grammar.h"
 #include "core/intervention/intervention_values.h"
 
@@ -27,11 +28,11 @@ namespace midscope {
 
 template <typename T>
 struct BoundArgument {
-  TermArgument described;
+  Parameter described;
   // Throws Error (usage) with the value's column.
-  void (*read)(T& value, const TextArgument& argument, const TermArgument& described);
+  void (*read)(T& value, const TextArgument& argument, const Parameter& described);
   // An empty text leaves the argument out.
-  std::string (*print)(const T& value, const TermArgument& described);
+  std::string (*print)(const T& value, const Parameter& described);
 };
 
 template <typename T>
@@ -41,14 +42,20 @@ struct TermForm {
   std::string source = {};
   std::vector<BoundArgument<T>> arguments = {};
   size_t bare_arguments = 0;
-  std::vector<std::string> required = {};  // arguments that it cannot do without
-  std::string correct_example = {};        // a term that has them, for the error
+  std::string correct_example = {};  // a term with all required arguments, for the error
   std::vector<std::string> examples = {};
   std::string small_example = {};  // "": the first of the examples
   // Reads the term where more is to be checked than its arguments one by one; null: ReadArguments.
   // Throws Error (usage).
   T (*read)(const TextTerm& term, const TermForm& form) = nullptr;
 };
+
+// Makes the argument one that the term cannot do without.
+template <typename T>
+BoundArgument<T> RequiredArgument(BoundArgument<T> argument) {
+  argument.described.required = true;
+  return argument;
+}
 
 template <typename T>
 Term Describe(const TermForm<T>& form) {
@@ -75,7 +82,7 @@ T ReadArguments(const TextTerm& term, const TermForm<T>& form) {
 
 template <typename T>
 T ReadTerm(const TextTerm& term, const TermForm<T>& form) {
-  RequireArguments(term, form.required, form.correct_example);
+  RequireArguments(term, form.correct_example);
   return form.read ? form.read(term, form) : ReadArguments(term, form);
 }
 
@@ -84,7 +91,7 @@ std::string PrintTerm(const T& value, const TermForm<T>& form) {
   if (form.arguments.empty()) return form.name;
   std::string arguments;
   for (size_t i = 0; i < form.arguments.size(); ++i) {
-    const TermArgument& described = form.arguments[i].described;
+    const Parameter& described = form.arguments[i].described;
     const std::string text = form.arguments[i].print(value, described);
     if (text.empty()) continue;
     if (!arguments.empty()) arguments += ", ";
@@ -112,9 +119,9 @@ using ValueOf = typename MemberTypes<decltype(kMember)>::Value;
 template <auto kMember>
 std::string MemberText(const term_form::ClassOf<kMember>& value) {
   if constexpr (std::is_integral_v<term_form::ValueOf<kMember>>) {
-    return std::to_string(value.*kMember);
+    return ParameterText(static_cast<int64_t>(value.*kMember));
   } else {
-    return NumberText(value.*kMember);
+    return ParameterText(static_cast<double>(value.*kMember));
   }
 }
 
@@ -124,53 +131,58 @@ struct Limits {
   double maximum = 0;
 };
 
+// A whole number for an integer T.
+template <typename T>
+Parameter DescribedNumber(const std::string& name, const std::string& help, Limits limits,
+                          std::optional<double> by_default = {}, const std::string& unit = "") {
+  Parameter described = NumberParameter(name, help, limits.minimum, limits.maximum, by_default);
+  described.unit = unit;
+  if constexpr (std::is_integral_v<T>) {
+    described.kind = ParameterKind::kWholeNumber;
+    if (by_default) described.default_value = static_cast<int64_t>(*by_default);
+  }
+  return described;
+}
+
 template <auto kMember>
-BoundArgument<term_form::ClassOf<kMember>> NumberArgument(std::string name, std::string help,
-                                                          Limits limits, std::string by_default,
-                                                          std::string unit = "") {
-  return {{std::move(name),
-           std::move(help),
-           std::move(unit),
-           {},
-           limits.minimum,
-           limits.maximum,
-           std::move(by_default)},
+BoundArgument<term_form::ClassOf<kMember>> NumberArgument(const std::string& name,
+                                                          const std::string& help, Limits limits,
+                                                          std::optional<double> by_default,
+                                                          const std::string& unit = "") {
+  return {DescribedNumber<term_form::ValueOf<kMember>>(name, help, limits, by_default, unit),
           [](auto& value, const auto& argument, const auto& described) {
             value.*kMember = Number<term_form::ValueOf<kMember>>(OnlyValue(argument), described);
           },
           [](const auto& value, const auto&) { return MemberText<kMember>(value); }};
 }
 
-// `choices`: the word, and the letter that stands for a number in help.
+// `word` stands for 0 and is the default.
 template <auto kMember>
-BoundArgument<term_form::ClassOf<kMember>> NumberOrWordArgument(std::string name, std::string help,
-                                                                std::vector<std::string> choices,
+BoundArgument<term_form::ClassOf<kMember>> NumberOrWordArgument(const std::string& name,
+                                                                const std::string& help,
+                                                                const std::string& word,
                                                                 Limits limits,
-                                                                std::string unit = "") {
-  const std::string word = choices.front();
-  return {{std::move(name), std::move(help), std::move(unit), std::move(choices), limits.minimum,
-           limits.maximum, word},
+                                                                const std::string& unit = "") {
+  Parameter parameter = DescribedNumber<term_form::ValueOf<kMember>>(name, help, limits, {}, unit);
+  parameter.choices = {word};
+  parameter.default_value = word;
+  return {std::move(parameter),
           [](auto& value, const auto& argument, const auto& described) {
             const TextAtom& atom = OnlyValue(argument);
-            term_form::ValueOf<kMember> number{};
-            if (ReadWhole(atom.text, number)) {
-              value.*kMember = Number<term_form::ValueOf<kMember>>(atom, described);
-            } else if (Choice(atom, described) > 0) {
-              throw ErrorAt(atom.column, atom.text + " must be a number");
-            } else {
-              value.*kMember = 0;
-            }
+            const bool is_word = atom.text == described.choices.front();
+            value.*kMember = is_word ? 0 : Number<term_form::ValueOf<kMember>>(atom, described);
           },
           [](const auto& value, const auto& described) {
             return value.*kMember == 0 ? described.choices.front() : MemberText<kMember>(value);
           }};
 }
 
+// The default is the first choice.
 template <auto kMember>
-BoundArgument<term_form::ClassOf<kMember>> ChoiceArgument(std::string name, std::string help,
-                                                          std::vector<std::string> choices,
-                                                          std::string by_default) {
-  return {{std::move(name), std::move(help), "", std::move(choices), 0, 0, std::move(by_default)},
+BoundArgument<term_form::ClassOf<kMember>> ChoiceArgument(const std::string& name,
+                                                          const std::string& help,
+                                                          const std::vector<std::string>& choices) {
+  return {ChoiceParameter(name, help, choices),
           [](auto& value, const auto& argument, const auto& described) {
             value.*kMember =
                 static_cast<term_form::ValueOf<kMember>>(Choice(OnlyValue(argument), described));
@@ -183,15 +195,19 @@ BoundArgument<term_form::ClassOf<kMember>> ChoiceArgument(std::string name, std:
 // What help says of layers that are changed.
 inline constexpr const char* kLayersHelp = "Layers that are changed: all, 8-25 or [2-8,12].";
 
+// "" for no default.
+Parameter DescribedLayers(const std::string& help, const std::string& by_default);
+
 template <typename T>
-BoundArgument<T> LayersArgument(std::string help = kLayersHelp, std::string by_default = "all") {
-  return {{"layers", std::move(help), "", {}, 0, 0, std::move(by_default)},
+BoundArgument<T> LayersArgument(const std::string& help = kLayersHelp,
+                                const std::string& by_default = "all") {
+  return {DescribedLayers(help, by_default),
           [](T& value, const auto& argument, const auto&) { value.layers = ReadLayers(argument); },
           [](const T& value, const auto&) { return value.layers.Text(); }};
 }
 
 // `help`: which rows; what the words mean is added.
-TermArgument DescribedRows(const std::string& help, const std::string& by_default);
+Parameter DescribedRows(const std::string& help, const std::string& by_default);
 
 template <typename T>
 BoundArgument<T> RowsArgument(const std::string& help, const std::string& by_default) {
@@ -202,7 +218,7 @@ BoundArgument<T> RowsArgument(const std::string& help, const std::string& by_def
           [](const T& value, const auto& described) { return RowsText(value.rows, described); }};
 }
 
-TermArgument DescribedSpan();
+Parameter DescribedSpan();
 
 template <typename T>
 BoundArgument<T> SpanArgument() {
@@ -211,7 +227,7 @@ BoundArgument<T> SpanArgument() {
           [](const T& value, const auto&) { return PassageText(value.span); }};
 }
 
-TermArgument DescribedHeads();
+Parameter DescribedHeads();
 
 template <typename T>
 BoundArgument<T> HeadsArgument() {

@@ -43,7 +43,7 @@ std::string Subject(const fs::path& path) {
 }
 
 Rows ReadExamples(const TaskSpec& spec) {
-  const int64_t shots = spec.values.at("shots");
+  const int64_t shots = spec.Number("shots");
   if (shots == 0) return {};
   const fs::path path = ChoiceExamplesFile(spec);
   Rows rows = ReadRows(path.string());
@@ -67,9 +67,9 @@ std::string QuestionText(const std::vector<std::string>& row) {
 class ChoiceTask : public Task {
  public:
   explicit ChoiceTask(const TaskSpec& spec)
-      : name_(TaskSpecText(spec, DescribeChoiceTask())),
-        subject_(Subject(spec.file)),
-        questions_(ReadRows(spec.file)),
+      : name_(TaskSpecText(spec)),
+        subject_(Subject(spec.file())),
+        questions_(ReadRows(spec.file())),
         examples_(ReadExamples(spec)) {
     std::replace(subject_.begin(), subject_.end(), '_', ' ');
   }
@@ -111,8 +111,8 @@ class ChoiceTask : public Task {
 }  // namespace
 
 std::string ChoiceExamplesFile(const TaskSpec& spec) {
-  if (spec.values.at("shots") == 0) return "";
-  const fs::path path = spec.file;
+  if (spec.Number("shots") == 0) return "";
+  const fs::path path = spec.file();
   const std::string name = Subject(path) + "_dev.csv";
   const fs::path beside = path.parent_path() / name;
   const fs::path apart = path.parent_path().parent_path() / "dev" / name;
@@ -123,8 +123,9 @@ TaskDescription DescribeChoiceTask() {
   constexpr int64_t kMostShots = 5;  // rows of a dev file
   return {"mmlu",
           "multiple choice in MMLU's format, by likelihood",
-          {{"shots", "examples in front of the question", 0, kMostShots, kMostShots},
-           FileParameter("a file SUBJECT_test.csv of MMLU", true)}};
+          {WholeNumberParameter("shots", "examples in front of the question", 0, kMostShots,
+                                kMostShots),
+           TaskFile("a file SUBJECT_test.csv of MMLU", true)}};
 }
 
 std::unique_ptr<Task> MakeChoiceTask(const TaskSpec& spec) {

@@ -59,16 +59,16 @@ Item InventItem(int64_t documents, SplitMix64 random) {
 class DocumentTask : public Task {
  public:
   DocumentTask(TaskSpec spec, uint64_t seed)
-      : prompt_(static_cast<Prompt>(spec.values.at("prompt"))),
-        query_aware_(spec.values.at("query_aware") != 0),
-        keep_labels_(spec.values.at("labels") != 0),
-        cut_(spec.values.at("first_line") == 0 ? AnswerCut::kStrippedFirstLine
-                                               : AnswerCut::kFirstLine),
-        first_place_(spec.values.at("first_place")),
+      : prompt_(static_cast<Prompt>(spec.Choice("prompt"))),
+        query_aware_(spec.Number("query_aware") != 0),
+        keep_labels_(spec.Choice("labels") != 0),
+        cut_(spec.Choice("first_line") == 0 ? AnswerCut::kStrippedFirstLine
+                                            : AnswerCut::kFirstLine),
+        first_place_(spec.Number("first_place")),
         seed_(seed) {
-    if (!spec.file.empty()) TakeFile(spec);
-    documents_ = spec.values.at("documents");
-    name_ = TaskSpecText(spec, DescribeDocumentTask());
+    if (!spec.file().empty()) TakeFile(spec);
+    documents_ = spec.Number("documents");
+    name_ = TaskSpecText(spec);
   }
 
   std::string name() const override { return name_; }
@@ -99,9 +99,9 @@ class DocumentTask : public Task {
 
  private:
   void TakeFile(TaskSpec& spec) {
-    const bool cut = spec.IsGiven("documents");
-    int64_t& wanted = spec.values.at("documents");
-    ForEachJsonLine(spec.file, [&](const JsonFields& fields) {
+    const bool cut = spec.parameters.IsSet("documents");
+    int64_t wanted = spec.Number("documents");
+    ForEachJsonLine(spec.file(), [&](const JsonFields& fields) {
       Item item = ReadItem(fields);
       const auto has = static_cast<int64_t>(item.documents.size());
       if (!cut && items_.empty()) wanted = has;
@@ -112,6 +112,7 @@ class DocumentTask : public Task {
       item.documents.resize(static_cast<size_t>(wanted));
       items_.push_back(std::move(item));
     });
+    spec.parameters.SetUnchecked("documents", wanted);
   }
 
   void AddDocuments(const Item& item, int64_t place, const std::string& question,
@@ -150,11 +151,12 @@ class DocumentTask : public Task {
 TaskDescription DescribeDocumentTask() {
   return {"mdqa",
           "multi-document question answering (arXiv 2307.03172), over invented passages or a file",
-          {{"documents", "documents in the prompt, the gold one among them", 1,
-            kMostInventedPassages, 20},
+          {WholeNumberParameter("documents", "documents in the prompt, the gold one among them", 1,
+                                kMostInventedPassages, 20),
            ChoiceParameter("prompt", "the published template",
                            {"standard", "ordered_randomly", "closed_book"}),
-           {"query_aware", "1: the question also comes before the documents", 0, 1, 0},
+           WholeNumberParameter("query_aware", "1: the question also comes before the documents", 0,
+                                1, 0),
            ChoiceParameter("labels",
                            "kept: a moved document keeps its number, which gives the gold one away "
                            "(Ms-PoE's code)",
@@ -164,9 +166,9 @@ TaskDescription DescribeDocumentTask() {
                            "(Ms-PoE's code)",
                            {"stripped", "plain"}),
            FirstPlaceParameter(),
-           FileParameter("a JSONL file of lost-in-the-middle's NQ-open (question, answers, ctxs "
-                         "with title, text, isgold); documents cuts its lines, default all",
-                         false)}};
+           TaskFile("a JSONL file of lost-in-the-middle's NQ-open (question, answers, ctxs "
+                    "with title, text, isgold); documents cuts its lines, default all",
+                    false)}};
 }
 
 std::unique_ptr<Task> MakeDocumentTask(const TaskSpec& spec, uint64_t seed) {

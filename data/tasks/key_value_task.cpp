@@ -89,12 +89,12 @@ std::vector<Pairs> ReadFile(const std::string& path) {
 class KeyValueTask : public Task {
  public:
   KeyValueTask(TaskSpec spec, uint64_t seed)
-      : query_aware_(spec.values.at("query_aware") != 0),
-        first_place_(spec.values.at("first_place")),
+      : query_aware_(spec.Number("query_aware") != 0),
+        first_place_(spec.Number("first_place")),
         seed_(seed) {
-    if (!spec.file.empty()) TakeFile(spec);
-    pairs_ = spec.values.at("pairs");
-    name_ = TaskSpecText(spec, DescribeKeyValueTask());
+    if (!spec.file().empty()) TakeFile(spec);
+    pairs_ = spec.Number("pairs");
+    name_ = TaskSpecText(spec);
   }
 
   std::string name() const override { return name_; }
@@ -138,12 +138,11 @@ class KeyValueTask : public Task {
   // All records of each line, or the first `pairs` of them after the gold one is moved
   // (PositionalHidden cuts the file of 300 to 140 so).
   void TakeFile(TaskSpec& spec) {
-    items_ = ReadFile(spec.file);
+    items_ = ReadFile(spec.file());
     const auto most = static_cast<int64_t>(items_.front().size());
-    int64_t& pairs = spec.values.at("pairs");
-    if (!spec.IsGiven("pairs")) pairs = most;
-    if (pairs > most) {
-      throw UsageError(spec.file, "it has " + std::to_string(most) + " records a line",
+    if (!spec.parameters.IsSet("pairs")) spec.parameters.SetUnchecked("pairs", most);
+    if (spec.Number("pairs") > most) {
+      throw UsageError(spec.file(), "it has " + std::to_string(most) + " records a line",
                        "Give pairs=" + std::to_string(most) + " or fewer");
     }
   }
@@ -169,12 +168,12 @@ TaskDescription DescribeKeyValueTask() {
   constexpr int64_t kMostPairs = 10000;  // about 700,000 tokens; beyond any known model
   return {"kv",
           "UUID key-value retrieval (arXiv 2307.03172)",
-          {{"pairs", "pairs in the JSON object", 1, kMostPairs, 75},
-           {"query_aware", "1: the key also comes before the data", 0, 1, 0},
+          {WholeNumberParameter("pairs", "pairs in the JSON object", 1, kMostPairs, 75),
+           WholeNumberParameter("query_aware", "1: the key also comes before the data", 0, 1, 0),
            FirstPlaceParameter(),
-           FileParameter("a JSONL file of lost-in-the-middle (ordered_kv_records, key, value); "
-                         "pairs cuts its lines, default all",
-                         false)}};
+           TaskFile("a JSONL file of lost-in-the-middle (ordered_kv_records, key, value); "
+                    "pairs cuts its lines, default all",
+                    false)}};
 }
 
 std::unique_ptr<Task> MakeKeyValueTask(const TaskSpec& spec, uint64_t seed) {

@@ -37,10 +37,10 @@ std::string Line(const std::string& name, const std::string& value) {
 class LinesTask : public Task {
  public:
   LinesTask(const TaskSpec& spec, uint64_t seed)
-      : name_(TaskSpecText(spec, DescribeLinesTask())),
-        lines_(spec.values.at("lines")),
-        last_integer_(spec.values.at("score") == 0),
-        final_space_(spec.values.at("final_space") != 0),
+      : name_(TaskSpecText(spec)),
+        lines_(spec.Number("lines")),
+        last_integer_(spec.Choice("score") == 0),
+        final_space_(spec.Number("final_space") != 0),
         seed_(seed) {}
 
   std::string name() const override { return name_; }
@@ -93,13 +93,14 @@ TaskDescription DescribeLinesTask() {
   const auto most = static_cast<int64_t>(PlainAdjectives().size() * PlainNouns().size());
   return {"lines",
           "LongEval's lines: the number under a two-word name (LongChat, CREAM)",
-          {{"lines", "lines in the record", 1, most, 200},
+          {WholeNumberParameter("lines", "lines in the record", 1, most, 200),
            ChoiceParameter("score",
                            "which integer of the generated text counts: the last (LongChat, 100 "
                            "new tokens) or the first (CREAM, 35)",
                            {"last", "first"}),
-           {"final_space", "1: the prompt ends in a space, as LongEval's files of 200 to 680 lines",
-            0, 1, 0}}};
+           WholeNumberParameter(
+               "final_space",
+               "1: the prompt ends in a space, as LongEval's files of 200 to 680 lines", 0, 1, 0)}};
 }
 
 std::unique_ptr<Task> MakeLinesTask(const TaskSpec& spec, uint64_t seed) {

@@ -17,9 +17,7 @@ constexpr int64_t kNewTokens = 10;
 class ListTask : public Task {
  public:
   ListTask(const TaskSpec& spec, uint64_t seed, const WordFilter& filter)
-      : name_(TaskSpecText(spec, DescribeListTask())),
-        lines_(spec.values.at("lines")),
-        seed_(seed) {
+      : name_(TaskSpecText(spec)), lines_(spec.Number("lines")), seed_(seed) {
     for (const std::string& thing : ThingsToBuy()) {
       if (!filter || filter(" " + thing)) things_.push_back(thing);
     }
@@ -74,7 +72,7 @@ TaskDescription DescribeListTask() {
   const auto most = static_cast<int64_t>(std::min(FirstNames().size(), ThingsToBuy().size()));
   return {"list",
           "who bought what; the answer is one token",
-          {{"lines", "people in the list", 1, most, 20}}};
+          {WholeNumberParameter("lines", "people in the list", 1, most, 20)}};
 }
 
 std::unique_ptr<Task> MakeListTask(const TaskSpec& spec, uint64_t seed, const WordFilter& filter) {

@@ -64,9 +64,9 @@ PromptText Fill(const Item& item) {
 class LongBenchTask : public Task {
  public:
   LongBenchTask(const TaskSpec& spec, const TokenCounter& count_tokens)
-      : name_(TaskSpecText(spec, DescribeLongBenchTask())), tokens_(spec.values.at("tokens")) {
+      : name_(TaskSpecText(spec)), tokens_(spec.Number("tokens")) {
     if (tokens_ > 0) count_ = NeedCounter(count_tokens, name_);
-    ForEachJsonLine(spec.file,
+    ForEachJsonLine(spec.file(),
                     [&](const JsonFields& fields) { items_.push_back(ReadItem(fields)); });
   }
 
@@ -104,13 +104,15 @@ class LongBenchTask : public Task {
 
 TaskDescription DescribeLongBenchTask() {
   constexpr int64_t kMostTokens = 1 << 20;
-  return {"longbench",
-          "LongBench over one of its files; the prompts and scores are those of its data set",
-          {{"tokens",
-            "longer prompts lose their middle (the public code: 3500 for models of 4096); 0: they "
-            "stay whole",
-            0, kMostTokens, 0},
-           FileParameter("a JSONL file of LongBench (input, context, answers, dataset)", true)}};
+  return {
+      "longbench",
+      "LongBench over one of its files; the prompts and scores are those of its data set",
+      {WholeNumberParameter(
+           "tokens",
+           "longer prompts lose their middle (the public code: 3500 for models of 4096); 0: they "
+           "stay whole",
+           0, kMostTokens, 0),
+       TaskFile("a JSONL file of LongBench (input, context, answers, dataset)", true)}};
 }
 
 std::unique_ptr<Task> MakeLongBenchTask(const TaskSpec& spec, const TokenCounter& count_tokens) {

@@ -42,17 +42,17 @@ std::vector<size_t> SentenceEnds(std::string_view text) {
 class NeedleTask : public Task {
  public:
   NeedleTask(const TaskSpec& spec, uint64_t seed, const TokenCounter& count_tokens)
-      : name_(TaskSpecText(spec, DescribeNeedleTask())),
-        chat_(spec.values.at("form") != 0),
+      : name_(TaskSpecText(spec)),
+        chat_(spec.Choice("form") != 0),
         seed_(seed),
         count_(NeedCounter(count_tokens, name_)) {
-    const int64_t tokens = spec.values.at("tokens");
+    const int64_t tokens = spec.Number("tokens");
     context_tokens_ = chat_ ? tokens - kChatBuffer - count_("\n" + std::string(kNeedle) + "\n")
                             : tokens - count_(Prompt("", 0, 1).text) - kJoinTokens;
     if (context_tokens_ <= 0) {
       throw UsageError("task '" + name_ + "'", "there is no room for a text", "Give more tokens");
     }
-    if (!spec.file.empty()) text_ = ReadHaystack(spec.file);
+    if (!spec.file().empty()) text_ = ReadHaystack(spec.file());
   }
 
   std::string name() const override { return name_; }
@@ -126,9 +126,9 @@ TaskDescription DescribeNeedleTask() {
           {PromptTokensParameter(),
            ChoiceParameter("form", "one prompt that ends in Answer: (CREAM) or a chat's (Kamradt)",
                            {"answer", "chat"}),
-           FileParameter("the text to hide it in, a file or a folder of *.txt; without it the text "
-                         "is made",
-                         false)}};
+           TaskFile("the text to hide it in, a file or a folder of *.txt; without it the text "
+                    "is made",
+                    false)}};
 }
 
 std::unique_ptr<Task> MakeNeedleTask(const TaskSpec& spec, uint64_t seed,

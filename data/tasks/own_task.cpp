@@ -76,12 +76,12 @@ Item ReadItem(const JsonFields& fields) {
 
 class OwnTask : public Task {
  public:
-  explicit OwnTask(const TaskSpec& spec) : name_(TaskSpecText(spec, DescribeOwnTask())) {
-    if (spec.paths.contains(kTemplate)) {
-      template_ = ReadPromptTemplate(spec.paths.at(kTemplate), {kInstruction, kContext, kQuestion},
+  explicit OwnTask(const TaskSpec& spec) : name_(TaskSpecText(spec)) {
+    if (!spec.Path(kTemplate).empty()) {
+      template_ = ReadPromptTemplate(spec.Path(kTemplate), {kInstruction, kContext, kQuestion},
                                      {kContext, kQuestion});
     }
-    ForEachJsonLine(spec.file, [&](const JsonFields& fields) {
+    ForEachJsonLine(spec.file(), [&](const JsonFields& fields) {
       items_.push_back(ReadItem(fields));
       const Item& first = items_.front();
       const Item& item = items_.back();
@@ -166,10 +166,10 @@ class OwnTask : public Task {
 TaskDescription DescribeOwnTask() {
   return {"jsonl",
           "your own questions, one a line (midscope help jsonl; FILE.jsonl alone means this task)",
-          {PathParameter(kTemplate,
+          {FileParameter(kTemplate,
                          "a text file with {context} and {question} in it, {instruction} "
                          "where it is wanted"),
-           FileParameter("a JSONL file, plain or .gz", true)}};
+           TaskFile("a JSONL file, plain or .gz", true)}};
 }
 
 std::string OwnTaskHelp() {

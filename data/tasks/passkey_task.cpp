@@ -19,11 +19,9 @@ constexpr uint64_t kLargestKey = 50000;  // so that not every key has five digit
 class PasskeyTask : public Task {
  public:
   PasskeyTask(const TaskSpec& spec, uint64_t seed, const TokenCounter& count_tokens)
-      : name_(TaskSpecText(spec, DescribePasskeyTask())),
-        whole_blocks_(spec.values.at("filler") != 0),
-        seed_(seed) {
+      : name_(TaskSpecText(spec)), whole_blocks_(spec.Choice("filler") != 0), seed_(seed) {
     const TokenCounter& count = NeedCounter(count_tokens, name_);
-    const int64_t tokens = spec.values.at("tokens");
+    const int64_t tokens = spec.Number("tokens");
     const auto fits = [&](int64_t amount) {
       return count(Prompt(kLargestKey, amount, kDepthPlaces / 2 + 1).text) <= tokens;
     };

@@ -26,28 +26,15 @@
 #include "data/tasks/zero_scrolls_task.h"
 
 namespace midscope {
-namespace {
 
-std::vector<TaskDescription> Tasks() {
-  return {DescribeListTask(),      DescribeKeyValueTask(), DescribeDocumentTask(),
-          DescribeLinesTask(),     DescribePasskeyTask(),  DescribeNeedleTask(),
-          DescribeLongBenchTask(), DescribeOwnTask(),      DescribeZeroScrollsTask(),
-          DescribeChoiceTask(),    DescribeTimelineTask(), DescribeTextTask()};
+const std::vector<TaskDescription>& Tasks() {
+  static const std::vector<TaskDescription> tasks = {
+      DescribeListTask(),      DescribeKeyValueTask(), DescribeDocumentTask(),
+      DescribeLinesTask(),     DescribePasskeyTask(),  DescribeNeedleTask(),
+      DescribeLongBenchTask(), DescribeOwnTask(),      DescribeZeroScrollsTask(),
+      DescribeChoiceTask(),    DescribeTimelineTask(), DescribeTextTask()};
+  return tasks;
 }
-
-std::string Range(const TaskParameter& parameter) {
-  if (parameter.is_path) return "a file, default none";
-  if (parameter.is_file) return parameter.required ? "a file" : "a file, default none";
-  if (!parameter.choices.empty()) {
-    std::string text;
-    for (const std::string& choice : parameter.choices) text += (text.empty() ? "" : ", ") + choice;
-    return text + "; default " + parameter.choices.at(static_cast<size_t>(parameter.default_value));
-  }
-  return std::to_string(parameter.minimum) + " to " + std::to_string(parameter.maximum) +
-         ", default " + std::to_string(parameter.default_value);
-}
-
-}  // namespace
 
 double ScoreGenerated(const TaskSample& sample, std::string_view generated) {
   return ScoreAnswer(sample.generation, generated, sample.answers, sample.classes);
@@ -111,25 +98,20 @@ std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordF
   return MakeOwnTask(parsed);
 }
 
-std::string TaskInFull(std::string_view spec) {
-  const std::vector<TaskDescription> tasks = Tasks();
-  const TaskSpec parsed = ParseTaskSpec(spec, tasks);
-  const auto description =
-      std::find_if(tasks.begin(), tasks.end(),
-                   [&parsed](const TaskDescription& task) { return task.name == parsed.task; });
-  return TaskSpecText(parsed, *description);
-}
+std::string TaskInFull(std::string_view spec) { return TaskSpecText(ParseTaskSpec(spec, Tasks())); }
 
 std::string TaskFilesHash(std::string_view spec) {
   const TaskSpec parsed = ParseTaskSpec(spec, Tasks());
-  if (parsed.file.empty()) return "";
-  if (std::filesystem::is_directory(parsed.file)) {
-    const std::string text = ReadHaystack(parsed.file);
+  if (parsed.file().empty()) return "";
+  if (std::filesystem::is_directory(parsed.file())) {
+    const std::string text = ReadHaystack(parsed.file());
     return HashBytes(std::as_bytes(std::span(text)));
   }
-  std::string hash = HashFile(parsed.file);
-  for (const auto& [name, path] : parsed.paths) {
-    hash += HashFile(path);
+  std::string hash = HashFile(parsed.file());
+  for (const Parameter& parameter : parsed.parameters.descriptions()) {
+    const bool other = parameter.kind == ParameterKind::kFile && parameter.name != "file";
+    if (!other || parsed.Path(parameter.name).empty()) continue;
+    hash += HashFile(parsed.Path(parameter.name));
     hash = HashBytes(std::as_bytes(std::span(hash)));
   }
   const std::string examples = parsed.task == "mmlu" ? ChoiceExamplesFile(parsed) : "";
@@ -144,8 +126,10 @@ std::string TaskHelp() {
   std::string help;
   for (const TaskDescription& task : Tasks()) {
     help += task.name + ": " + task.summary + "\n";
-    for (const TaskParameter& parameter : task.parameters) {
-      help += "  " + parameter.name + ": " + parameter.help + " (" + Range(parameter) + ")\n";
+    for (const Parameter& parameter : task.parameters) {
+      const std::string facts = parameter.required ? "must be given" : FactsText(parameter);
+      help += "  " + parameter.name + ": " + parameter.help +
+              (facts.empty() ? "" : " (" + facts + ")") + "\n";
     }
   }
   return help;

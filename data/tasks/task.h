@@ -108,6 +108,10 @@ std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordF
 // "" where it names none. Throws as MakeTask does.
 std::string TaskFilesHash(std::string_view spec);
 
+struct TaskDescription;
+// All tasks, in the order in which help lists them.
+const std::vector<TaskDescription>& Tasks();
+
 // One line a task, with its parameters, their ranges and defaults, for help.
 std::string TaskHelp();
 

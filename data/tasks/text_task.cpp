@@ -12,18 +12,18 @@ namespace {
 class TextTask : public Task {
  public:
   TextTask(const TaskSpec& spec, const TokenCounter& count_tokens)
-      : name_(TaskSpecText(spec, DescribeTextTask())),
-        tokens_(spec.values.at("tokens")),
-        stride_(spec.values.at("stride")),
+      : name_(TaskSpecText(spec)),
+        tokens_(spec.Number("tokens")),
+        stride_(spec.Number("stride")),
         count_(NeedCounter(count_tokens, name_)) {
     if (stride_ >= tokens_) {
       throw UsageError("task '" + name_ + "'", "its stride leaves no room for a prompt",
                        "Give a stride smaller than tokens");
     }
-    text_ = ReadHaystack(spec.file);
-    CutPieces(spec.values.at("windows") + 1);
+    text_ = ReadHaystack(spec.file());
+    CutPieces(spec.Number("windows") + 1);
     if (ends_.size() < 2) {
-      throw Failure(spec.file, "it is shorter than two strides", "Give a longer text");
+      throw Failure(spec.file(), "it is shorter than two strides", "Give a longer text");
     }
   }
 
@@ -74,10 +74,10 @@ TaskDescription DescribeTextTask() {
   constexpr int64_t kMostWindows = 100000;
   return {"text",
           "perplexity over a text, in a sliding window",
-          {{"tokens", "of a window", 2, kMostTokens, 1024},
-           {"stride", "tokens scored in each window", 1, kMostTokens, 256},
-           {"windows", "at most so many", 1, kMostWindows, 1000},
-           FileParameter("the text, a file or a folder of *.txt", true)}};
+          {WholeNumberParameter("tokens", "of a window", 2, kMostTokens, 1024),
+           WholeNumberParameter("stride", "tokens scored in each window", 1, kMostTokens, 256),
+           WholeNumberParameter("windows", "at most so many", 1, kMostWindows, 1000),
+           TaskFile("the text, a file or a folder of *.txt", true)}};
 }
 
 std::unique_ptr<Task> MakeTextTask(const TaskSpec& spec, const TokenCounter& count_tokens) {

@@ -45,9 +45,9 @@ std::vector<Event> InventEvents(size_t count, SplitMix64& random) {
 class TimelineTask : public Task {
  public:
   TimelineTask(const TaskSpec& spec, uint64_t seed)
-      : name_(TaskSpecText(spec, DescribeTimelineTask())),
-        events_(static_cast<size_t>(spec.values.at("events"))),
-        filler_(spec.values.at("filler")),
+      : name_(TaskSpecText(spec)),
+        events_(static_cast<size_t>(spec.Number("events"))),
+        filler_(spec.Number("filler")),
         seed_(seed) {}
 
   std::string name() const override { return name_; }
@@ -104,8 +104,9 @@ TaskDescription DescribeTimelineTask() {
   constexpr int64_t kMostFiller = 1000000;
   return {"timeline",
           "events to be put in the order of their years, in LooGLE's form",
-          {{"events", "how many", 2, static_cast<int64_t>(kRoman.size()), 4},
-           {"filler", "bytes of other text in front of each event, about", 0, kMostFiller, 300}}};
+          {WholeNumberParameter("events", "how many", 2, static_cast<int64_t>(kRoman.size()), 4),
+           WholeNumberParameter("filler", "bytes of other text in front of each event, about", 0,
+                                kMostFiller, 300)}};
 }
 
 std::unique_ptr<Task> MakeTimelineTask(const TaskSpec& spec, uint64_t seed) {

@@ -69,9 +69,8 @@ Item ReadItem(const JsonFields& fields) {
 class ZeroScrollsTask : public Task {
  public:
   explicit ZeroScrollsTask(const TaskSpec& spec)
-      : name_(TaskSpecText(spec, DescribeZeroScrollsTask())),
-        metric_(kDataSets.at(static_cast<size_t>(spec.values.at("dataset"))).metric) {
-    ForEachJsonLine(spec.file, [&](const JsonFields& fields) {
+      : name_(TaskSpecText(spec)), metric_(kDataSets.at(spec.Choice("dataset")).metric) {
+    ForEachJsonLine(spec.file(), [&](const JsonFields& fields) {
       Item item = ReadItem(fields);
       CheckAnswer(fields, item.answers.front());
       if (!items_.empty() && !item.id.empty() && items_.back().id == item.id) {
@@ -124,7 +123,7 @@ TaskDescription DescribeZeroScrollsTask() {
   return {"zeroscrolls",
           "ZeroSCROLLS over one of its validation files",
           {ChoiceParameter("dataset", "whose score is taken", names),
-           FileParameter("a JSONL file of ZeroSCROLLS (id, input, output)", true)}};
+           TaskFile("a JSONL file of ZeroSCROLLS (id, input, output)", true)}};
 }
 
 bool IsScoredByRougeMeans(std::string_view task_name) {

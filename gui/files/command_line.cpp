@@ -6,8 +6,11 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/options.h"
+#include "core/base/parameter_kinds.h"
 #include "gui/panels/model_panel.h"
 #include "gui/plots/plot_files.h"
+#include "probes/plugin/plugin_loader.h"
 
 namespace midscope {
 namespace {
@@ -59,31 +62,61 @@ QStringList ReadFormats(const QString& text) {
   return formats;
 }
 
-std::optional<int64_t> ReadNumber(const QCommandLineParser& parser, const QString& option) {
-  if (!parser.isSet(option)) return std::nullopt;
-  bool read = false;
-  const QString text = parser.value(option);
-  const qlonglong number = text.toLongLong(&read);
-  if (!read || number < 0) {
-    throw UsageError("--" + option.toStdString(), "'" + text.toStdString() + "' is not a number",
-                     "Give a whole number from 0 on");
-  }
-  return number;
+// What the window takes, beside the options of the model.
+std::vector<Parameter> WindowOptions() {
+  Parameter format = TextParameter("format", "formats of the pictures");
+  format.default_value = "png,svg,pdf";
+  Parameter head = TextParameter(
+      "head",
+      "head whose attention is drawn, as L12H3; without: the one that attends most to gold");
+  head.kind = ParameterKind::kHeads;
+  return {
+      FileParameter("session", "a session (.midscope) that File > Save session has written"),
+      TextParameter("task", "what is asked at the start: list:lines=20, kv:pairs=10"),
+      TextParameter("with",
+                    "setting B at the start, such as \"channel(100, factor=-1, layers=8-25)\""),
+      WholeNumberParameter("samples", "how many samples the means are over; 0: no means", 0,
+                           kNoMaximum),
+      PluginOption(),
+      FileParameter("render",
+                    "draw the pictures of a file of results into --out, without a display"),
+      FileParameter("out", "folder for the pictures; made if it is not there"),
+      format,
+      head,
+      WholeNumberParameter(
+          "channel", "hidden channel that is drawn; without: the first in the file", 0, kNoMaximum),
+      FileParameter("screenshot", "run once, write a picture of the window, and leave")};
 }
 
-void ReadRender(const QCommandLineParser& parser, RenderRequest& render) {
-  render.file = parser.value(QStringLiteral("render"));
-  render.folder = parser.value(QStringLiteral("out"));
+std::vector<Parameter> AllOptions() {
+  std::vector<Parameter> all = OptionsBesideModel();
+  for (Parameter& option : WindowOptions()) all.push_back(std::move(option));
+  return all;
+}
+
+QString TextOf(const OptionSet& options, const char* name) {
+  return QString::fromStdString(options.Text(name));
+}
+
+std::optional<int64_t> NumberOf(const OptionSet& options, const char* name) {
+  if (!options.Has(name)) return std::nullopt;
+  return options.Integer(name);
+}
+
+RenderRequest ReadRender(const OptionSet& options) {
+  RenderRequest render;
+  render.file = TextOf(options, "render");
+  render.folder = TextOf(options, "out");
   if (render.folder.isEmpty()) {
     throw UsageError("--render", "--out is missing", "Name their folder with --out DIR");
   }
-  render.formats = ReadFormats(parser.value(QStringLiteral("format")));
-  if (parser.isSet(QStringLiteral("head"))) {
-    render.head = ReadHeadId(parser.value(QStringLiteral("head")));
-  }
-  render.channel = ReadNumber(parser, QStringLiteral("channel"));
+  render.formats = ReadFormats(TextOf(options, "format"));
+  if (options.IsSet("head")) render.head = ReadHeadId(TextOf(options, "head"));
+  render.channel = NumberOf(options, "channel");
+  return render;
 }
 
+// Qt splits the line; what the values mean is in the descriptions.
 void AddOptions(QCommandLineParser& parser) {
   parser.setApplicationDescription(
       QStringLiteral("Shows why a language model loses what stands in the middle of its context, "
@@ -94,31 +127,24 @@ void AddOptions(QCommandLineParser& parser) {
       QStringLiteral("open"),
       QStringLiteral("A .gguf model or a .h5 file of results; without: the embedded model."),
       QStringLiteral("[open]"));
-  const auto add = [&parser](const char* name, const char* help, const char* value,
-                             const char* otherwise = "") {
-    parser.addOption({QString::fromLatin1(name), QString::fromLatin1(help),
-                      QString::fromLatin1(value), QString::fromLatin1(otherwise)});
-  };
-  for (const OptionDescription& option : OptionsBesideModel()) {
-    parser.addOption({QString::fromStdString(option.name), QString::fromStdString(option.help),
-                      QString::fromStdString(option.name)});
+  for (const Parameter& option : AllOptions()) {
+    const std::string facts = FactsText(option);
+    parser.addOption({QString::fromStdString(option.name),
+                      QString::fromStdString(option.help + (facts.empty() ? "" : "; " + facts)),
+                      QString::fromStdString(ValueSymbol(option.kind))});
   }
-  add("session", "A session that File > Save session has written.", "file.midscope");
-  add("task", "What is asked at the start: list:lines=20, kv:pairs=10.", "task");
-  add("with", "Setting B at the start, such as \"channel(100, factor=-1, layers=8-25)\".", "text");
-  add("samples", "How many samples the means are over; 0: no means.", "number");
-  add("plugin",
-      "A library with probes of your own; may be given more than once. MIDSCOPE_PLUGIN_PATH names "
-      "folders whose libraries are always loaded.",
-      "file.so");
-  add("render", "Draw the pictures of a file of results into --out, without a display.", "run.h5");
-  add("out", "Folder for the pictures; made if it is not there.", "dir");
-  add("format", "Formats of the pictures.", "list", "png,svg,pdf");
-  add("head",
-      "Head whose attention is drawn, as L12H3; without: the one that attends most to gold.",
-      "head");
-  add("channel", "Hidden channel that is drawn; without: the first in the file.", "number");
-  add("screenshot", "Run once, write a picture of the window, and leave.", "file.png");
+}
+
+// Of a value that is given several times, the last; all of a list.
+OptionSet ReadOptions(const QCommandLineParser& parser) {
+  OptionSet options(AllOptions());
+  for (const Parameter& option : AllOptions()) {
+    const QStringList values = parser.values(QString::fromStdString(option.name));
+    const bool list = option.kind == ParameterKind::kTextList;
+    for (const QString& value : list ? values : values.mid(values.size() - 1))
+      options.SetText(option.name, value.toStdString());
+  }
+  return options;
 }
 
 }  // namespace
@@ -191,28 +217,27 @@ GuiCommand ReadCommandLine(const QStringList& arguments) {
                      "See midscope-gui --help");
   }
   command.open = open.value(0);
-  OptionSet options(OptionsBesideModel());
-  for (const OptionDescription& option : options.descriptions()) {
-    const QString name = QString::fromStdString(option.name);
-    if (!parser.isSet(name)) continue;
-    command.model_options.emplace_back(option.name, parser.value(name).toStdString());
-    options.SetText(option.name, command.model_options.back().second);
+  const OptionSet options = ReadOptions(parser);
+  for (const Parameter& option : OptionsBesideModel()) {
+    if (options.IsSet(option.name))
+      command.model_options.emplace_back(option.name, ParameterText(options.Value(option.name)));
   }
-  command.session = parser.value(QStringLiteral("session"));
+  command.session = TextOf(options, "session");
   if (!command.session.isEmpty() && !command.open.isEmpty()) {
     throw UsageError("--session", "a session names the model that it opens",
                      "Leave '" + command.open.toStdString() + "' out");
   }
-  command.samples = ReadNumber(parser, QStringLiteral("samples"));
-  command.prompt_task = parser.value(QStringLiteral("task"));
-  command.plugins = parser.values(QStringLiteral("plugin"));
-  command.setting_b = parser.value(QStringLiteral("with"));
-  if (parser.isSet(QStringLiteral("render"))) {
+  command.samples = NumberOf(options, "samples");
+  command.prompt_task = TextOf(options, "task");
+  for (const std::string& file : options.TextList("plugin"))
+    command.plugins << QString::fromStdString(file);
+  command.setting_b = TextOf(options, "with");
+  if (options.IsSet("render")) {
     command.task = GuiTask::kRender;
-    ReadRender(parser, command.render);
-  } else if (parser.isSet(QStringLiteral("screenshot"))) {
+    command.render = ReadRender(options);
+  } else if (options.IsSet("screenshot")) {
     command.task = GuiTask::kScreenshot;
-    command.screenshot = parser.value(QStringLiteral("screenshot"));
+    command.screenshot = TextOf(options, "screenshot");
   }
   return command;
 }

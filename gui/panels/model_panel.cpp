@@ -12,7 +12,7 @@
 
 #include "core/compute/placement.h"
 #include "gui/widgets/fold_box.h"
-#include "gui/widgets/option_form.h"
+#include "gui/widgets/parameter_form.h"
 #include "probes/model/model_options.h"
 
 namespace midscope {
@@ -44,9 +44,9 @@ QString Description(const ModelSummary& summary) {
 
 }  // namespace
 
-std::vector<OptionDescription> OptionsBesideModel() {
-  std::vector<OptionDescription> options = ModelOptions();
-  std::erase_if(options, [](const OptionDescription& option) { return option.name == "model"; });
+std::vector<Parameter> OptionsBesideModel() {
+  std::vector<Parameter> options = ModelOptions();
+  std::erase_if(options, [](const Parameter& option) { return option.name == "model"; });
   return options;
 }
 
@@ -68,7 +68,7 @@ ModelPanel::ModelPanel(QWidget* parent) : QWidget(parent) {
   auto* open = new QPushButton(tr("Open"), box);
   open->setObjectName(QStringLiteral("open"));
   open->setToolTip(tr("Load the model"));
-  options_ = new OptionForm(OptionsBesideModel(), box);
+  options_ = new ParameterForm(OptionsBesideModel(), box);
   options_->setObjectName(QStringLiteral("model_options"));
   options_->SetCheck(CheckOptions);
   QStringList devices;
@@ -95,7 +95,7 @@ ModelPanel::ModelPanel(QWidget* parent) : QWidget(parent) {
   connect(choose, &QToolButton::clicked, this, &ModelPanel::ChooseFile);
   connect(open, &QPushButton::clicked, this, &ModelPanel::OpenAsked);
   connect(model_, &QLineEdit::returnPressed, this, &ModelPanel::OpenAsked);
-  connect(options_, &OptionForm::Changed, this, &ModelPanel::RefreshTitle);
+  connect(options_, &ParameterForm::Changed, this, &ModelPanel::RefreshTitle);
   RefreshTitle();
   Show(nullptr, QString());
 }

@@ -13,7 +13,7 @@ class QLineEdit;
 namespace midscope {
 
 class FoldBox;
-class OptionForm;
+class ParameterForm;
 
 class ModelPanel : public QWidget {
   Q_OBJECT
@@ -26,7 +26,7 @@ class ModelPanel : public QWidget {
   QString model() const;
   void SetModel(const QString& model);
   // dtype, weights, threads, sliding-window, device.
-  OptionForm* options() const { return options_; }
+  ParameterForm* options() const { return options_; }
   // Describes the open model; null: none, and `instead` is shown.
   void Show(const ModelSummary* summary, const QString& instead);
 
@@ -40,11 +40,11 @@ class ModelPanel : public QWidget {
 
   QLineEdit* model_;
   FoldBox* fold_;
-  OptionForm* options_;
+  ParameterForm* options_;
   QLabel* text_;
 };
 
 // The options of ModelOptions() other than the model itself.
-std::vector<OptionDescription> OptionsBesideModel();
+std::vector<Parameter> OptionsBesideModel();
 
 }  // namespace midscope

@@ -17,7 +17,8 @@
 #include "gui/base/record_access.h"
 #include "gui/panels/prompt_editor.h"
 #include "gui/widgets/fold_box.h"
-#include "gui/widgets/option_form.h"
+#include "gui/widgets/parameter_form.h"
+#include "gui/widgets/task_form.h"
 #include "probes/prompt/prompt_format_options.h"
 
 namespace midscope {
@@ -72,7 +73,7 @@ PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
   column->addWidget(box);
   connect(run_, &QPushButton::clicked, this, &PromptPanel::RunAsked);
   connect(pages_, &QTabWidget::currentChanged, this, &PromptPanel::Edited);
-  connect(task_, &QComboBox::editTextChanged, this, &PromptPanel::Edited);
+  connect(task_, &TaskForm::Edited, this, &PromptPanel::Edited);
   for (QSpinBox* number : {seed_, sample_}) {
     connect(number, &QSpinBox::valueChanged, this, &PromptPanel::Edited);
   }
@@ -80,13 +81,13 @@ PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
     connect(line, &QLineEdit::textChanged, this, &PromptPanel::Edited);
   }
   connect(editor_, &PromptEditor::GoldChanged, this, &PromptPanel::Edited);
-  connect(format_, &OptionForm::Changed, this, &PromptPanel::Edited);
+  connect(format_, &ParameterForm::Changed, this, &PromptPanel::Edited);
   connect(place_, &QComboBox::currentIndexChanged, this, &PromptPanel::PlaceChosen);
   connect(place_, &QComboBox::currentIndexChanged, this, &PromptPanel::ShowSent);
 }
 
 QWidget* PromptPanel::MakeFormatFold(QWidget* parent) {
-  format_ = new OptionForm(PromptFormatOptions(), parent);
+  format_ = new ParameterForm(PromptFormatOptions(), parent);
   format_->setObjectName(QStringLiteral("prompt_format"));
   format_->SetCheck([](const OptionSet& options) { ReadPromptFormat(options); });
   QStringList templates = {QStringLiteral("model")};
@@ -99,24 +100,14 @@ QWidget* PromptPanel::MakeFormatFold(QWidget* parent) {
     fold->SetTitle(changed.isEmpty() ? tr("Prompt format: default")
                                      : tr("Prompt format: %1").arg(changed));
   };
-  connect(format_, &OptionForm::Changed, this, retitle);
+  connect(format_, &ParameterForm::Changed, this, retitle);
   retitle();
   return fold;
 }
 
 QWidget* PromptPanel::MakeTaskPage() {
   auto* page = new QWidget(this);
-  task_ = new QComboBox(page);
-  task_->setObjectName(QStringLiteral("task"));
-  task_->setEditable(true);
-  task_->addItems({QStringLiteral("list:lines=20"), QStringLiteral("kv:pairs=10"),
-                   QStringLiteral("mdqa:documents=10"), QStringLiteral("lines:lines=20"),
-                   QStringLiteral("passkey:tokens=500"), QStringLiteral("needle:tokens=500")});
-  task_->setToolTip(
-      tr("<p>list: who bought what, in a list of lines. kv: pairs of random keys and values. "
-         "mdqa: a question and documents, one of which answers it. lines: numbers under names. "
-         "passkey, needle: a number, or a sentence, hidden in filler. The numbers may be changed; "
-         "<i>midscope help tasks</i> lists all tasks and their parameters</p>"));
+  task_ = new TaskForm(page);
   seed_ = new QSpinBox(page);
   seed_->setRange(0, kLargestSeed);
   seed_->setValue(1);
@@ -179,7 +170,7 @@ void PromptPanel::SetWaiting(bool waiting) {
   run_->setFont(font);
 }
 
-void PromptPanel::SetTask(const QString& task) { task_->setEditText(task); }
+void PromptPanel::SetTask(const QString& task) { task_->SetText(task); }
 
 void PromptPanel::SetPrompt(const PromptRequest& prompt_request) {
   pages_->setCurrentIndex(prompt_request.task.empty() ? 1 : 0);
@@ -190,7 +181,7 @@ void PromptPanel::SetPrompt(const PromptRequest& prompt_request) {
     answer_->setText(QString::fromStdString(prompt_request.answer));
     return;
   }
-  task_->setEditText(QString::fromStdString(prompt_request.task));
+  task_->SetText(QString::fromStdString(prompt_request.task));
   seed_->setValue(static_cast<int>(std::min<uint64_t>(prompt_request.seed, kLargestSeed)));
   sample_->setValue(static_cast<int>(std::min<int64_t>(prompt_request.sample, kLargestSeed)));
   places_->setText(QString::fromStdString(prompt_request.places));
@@ -200,7 +191,7 @@ PromptRequest PromptPanel::prompt_request() const {
   PromptRequest prompt_request;
   prompt_request.format = ReadPromptFormat(format_->Checked());
   if (pages_->currentIndex() == 0) {
-    prompt_request.task = task_->currentText().trimmed().toStdString();
+    prompt_request.task = task_->text().toStdString();
     prompt_request.seed = static_cast<uint64_t>(seed_->value());
     prompt_request.sample = sample_->value();
     prompt_request.places = places_->text().remove(QLatin1Char(' ')).toStdString();

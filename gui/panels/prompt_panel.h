@@ -17,8 +17,9 @@ class QTabWidget;
 
 namespace midscope {
 
-class OptionForm;
+class ParameterForm;
 class PromptEditor;
+class TaskForm;
 
 class PromptPanel : public QWidget {
   Q_OBJECT
@@ -48,14 +49,14 @@ class PromptPanel : public QWidget {
   QWidget* MakeTextPage();
 
   QTabWidget* pages_;
-  QComboBox* task_;
+  TaskForm* task_;
   QSpinBox* seed_;
   QSpinBox* sample_;
   QLineEdit* places_;
   PromptEditor* editor_;
   QLineEdit* answer_;
   QLabel* gold_text_;
-  OptionForm* format_;
+  ParameterForm* format_;
   QLineEdit* sent_;
   QStringList sent_texts_;  // [place]
   QComboBox* place_;

@@ -5,6 +5,7 @@
 #include <QDoubleSpinBox>
 #include <QSpinBox>
 
+#include "gui/widgets/parameter_field.h"
 #include "kernels/check.h"
 
 namespace midscope {
@@ -19,8 +20,8 @@ const Term& TermOf(const char* name) {
 
 }  // namespace
 
-const TermArgument& ArgumentOf(const char* term, const char* argument) {
-  for (const TermArgument& known : TermOf(term).arguments) {
+const Parameter& ArgumentOf(const char* term, const char* argument) {
+  for (const Parameter& known : TermOf(term).arguments) {
     if (known.name == argument) return known;
   }
   MIDSCOPE_BUG(std::string("no argument '") + argument + "' of '" + term + "'");
@@ -36,33 +37,27 @@ QString TermHelp(const char* term) {
          QStringLiteral("</p>");
 }
 
-QString ArgumentHelp(const TermArgument& argument) {
-  return QStringLiteral("<p>") + QString::fromStdString(argument.help).toHtmlEscaped() +
-         QStringLiteral("</p>");
-}
-
 void Describe(QWidget* widget, const char* term, const char* argument) {
-  widget->setToolTip(ArgumentHelp(ArgumentOf(term, argument)));
+  widget->setToolTip(ParameterTooltip(ArgumentOf(term, argument)));
 }
 
 void Describe(QDoubleSpinBox* box, const char* term, const char* argument) {
-  const TermArgument& described = ArgumentOf(term, argument);
+  const Parameter& described = ArgumentOf(term, argument);
   Describe(static_cast<QWidget*>(box), term, argument);
-  if (described.minimum < described.maximum) box->setRange(described.minimum, described.maximum);
-  if (!described.default_text.empty()) box->setValue(std::stod(described.default_text));
+  box->setRange(described.minimum, described.maximum);
+  if (const auto* value = std::get_if<double>(&described.default_value)) box->setValue(*value);
 }
 
 void Describe(QSpinBox* box, const char* term, const char* argument) {
-  const TermArgument& described = ArgumentOf(term, argument);
+  const Parameter& described = ArgumentOf(term, argument);
   Describe(static_cast<QWidget*>(box), term, argument);
-  if (described.minimum < described.maximum) {
-    box->setRange(static_cast<int>(described.minimum), static_cast<int>(described.maximum));
-  }
-  if (!described.default_text.empty()) box->setValue(std::stoi(described.default_text));
+  box->setRange(static_cast<int>(described.minimum), static_cast<int>(described.maximum));
+  if (const auto* value = std::get_if<int64_t>(&described.default_value))
+    box->setValue(static_cast<int>(*value));
 }
 
 void Describe(QComboBox* box, const char* term, const char* argument) {
-  const TermArgument& described = ArgumentOf(term, argument);
+  const Parameter& described = ArgumentOf(term, argument);
   Describe(static_cast<QWidget*>(box), term, argument);
   for (const std::string& choice : described.choices) box->addItem(QString::fromStdString(choice));
 }

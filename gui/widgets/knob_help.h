@@ -16,12 +16,10 @@ namespace midscope {
 
 // Summary and source of a term, as a tooltip.
 QString TermHelp(const char* term);
-// Help of an argument, as a tooltip.
-QString ArgumentHelp(const TermArgument& argument);
 // Throws std::logic_error for a term or argument without description.
-const TermArgument& ArgumentOf(const char* term, const char* argument);
+const Parameter& ArgumentOf(const char* term, const char* argument);
 
-// Sets the argument's help as tooltip and, where it has them, its range and default.
+// Sets the argument's tooltip (ParameterTooltip) and, where it has them, its range and default.
 void Describe(QDoubleSpinBox* box, const char* term, const char* argument);
 void Describe(QSpinBox* box, const char* term, const char* argument);
 // Sets its choices as well.

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_fields.h"
-#include "gui/widgets/option_form.h"
+#include "gui/widgets/parameter_form.h"
 
 namespace midscope {
 namespace {
@@ -81,7 +81,7 @@ void ProbeForm::AddProbe(const ProbeOffer& probe) {
     column_->addWidget(title);
   }
   if (!probe.options.empty()) {
-    entry.options = new OptionForm(probe.options, page_);
+    entry.options = new ParameterForm(probe.options, page_);
     entry.options->setContentsMargins(18, 0, 0, 4);
     column_->addWidget(entry.options);
     if (entry.named) {
@@ -124,7 +124,7 @@ void ProbeForm::ShowWanted() {
     if (!entry.options) continue;
     OptionSet options(entry.probe.options);
     nlohmann::json own = nlohmann::json::object();
-    for (const OptionDescription& option : entry.probe.options) {
+    for (const Parameter& option : entry.probe.options) {
       if (wanted.contains(option.name)) own[option.name] = wanted[option.name];
     }
     options.FromJson(own.dump());

@@ -15,7 +15,7 @@ class QVBoxLayout;
 
 namespace midscope {
 
-class OptionForm;
+class ParameterForm;
 
 class ProbeForm : public QScrollArea {
   Q_OBJECT
@@ -38,8 +38,8 @@ class ProbeForm : public QScrollArea {
  private:
   struct Entry {
     ProbeOffer probe;
-    QCheckBox* named = nullptr;     // of a probe on request
-    OptionForm* options = nullptr;  // null for a probe without options
+    QCheckBox* named = nullptr;        // of a probe on request
+    ParameterForm* options = nullptr;  // null for a probe without options
   };
   void AddProbe(const ProbeOffer& probe);
   void ShowWanted();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The form of one term of a setting, made from its description: a box of choices, a number with its
-// range, or a line of text per argument.
+// The form of one term of a setting, made from its description, with a field for each argument
+// (parameter_field.h).
 #pragma once
 
 #include <QStringList>
 #include <QWidget>
-#include <functional>
 #include <map>
 #include <vector>
 
+#include "gui/widgets/parameter_field.h"
 #include "gui/widgets/term_list.h"
 
 class QFormLayout;
@@ -34,19 +34,10 @@ class TermForm : public QWidget {
   void Changed(int argument);
 
  private:
-  struct Field {
-    QWidget* widget = nullptr;
-    std::function<std::string()> text;
-    std::function<bool(const std::string&)> show;  // false: the field can't show it
-  };
-  Field MakeField(size_t argument, const std::string& value);
-  Field MakeNumber(size_t argument);
-  Field MakeChoice(size_t argument);
-  Field MakeText(size_t argument);
   void OnArgumentEdited(size_t argument);
 
   const Term* term_;
-  std::vector<Field> fields_;
+  std::vector<ParameterField> fields_;
   bool quiet_ = false;
 };
 

@@ -2,7 +2,6 @@
 #include "gui/widgets/term_list.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -24,8 +23,6 @@ std::string ValueText(const TextArgument& argument) {
   }
   return text + "]";
 }
-
-bool HasRange(const TermArgument& argument) { return argument.minimum < argument.maximum; }
 
 }  // namespace
 
@@ -69,23 +66,24 @@ bool Reads(const std::vector<TermText>& terms) {
   }
 }
 
-std::string StartingValue(const Term& term, const TermArgument& argument) {
+std::string StartingValue(const Term& term, const Parameter& argument) {
   if (!argument.choices.empty()) return argument.choices.front();
-  if (argument.name == "span") return "gold";
-  if (argument.name == "head") return "L0H0";
-  if (argument.name == "layers") return "all";
+  if (argument.kind == ParameterKind::kSpan) return "gold";
+  if (argument.kind == ParameterKind::kHeads) return "L0H0";
+  if (argument.kind == ParameterKind::kLayers) return "all";
   // A channel that encodes position in many models, turned off.
   if (argument.name == "channel") return "100";
   if (term.name == "channel" && argument.name == "factor") return "0";
-  if (!HasRange(argument)) return "";
+  if (!IsNumber(argument)) return "";
   return NumberText(std::clamp(1.0, argument.minimum, argument.maximum));
 }
 
 TermText NewTerm(const Term& term) {
   TermText made{&term, {}};
-  for (const TermArgument& argument : term.arguments) made.values.push_back(argument.default_text);
-  for (size_t i = 0; i < made.values.size() && !Reads({made}); ++i) {
-    if (made.values[i].empty()) made.values[i] = StartingValue(term, term.arguments[i]);
+  for (const Parameter& argument : term.arguments) {
+    const std::string by_default = ParameterText(argument.default_value);
+    made.values.push_back(by_default.empty() && argument.required ? StartingValue(term, argument)
+                                                                  : by_default);
   }
   return made;
 }
@@ -96,21 +94,6 @@ TermGroup GroupOf(const Term& term) {
                                                       "temperature"};
   const bool edit = std::find(edits.begin(), edits.end(), term.name) != edits.end();
   return edit ? TermGroup::kEdits : TermGroup::kPositions;
-}
-
-bool TakesWholeNumbers(const Term& term, size_t argument) {
-  const TermArgument& described = term.arguments[argument];
-  TermText probe = NewTerm(term);
-  double usual = std::max(described.minimum, 0.0);
-  ReadWhole(described.default_text, usual);
-  const double inside = std::floor(usual) + 0.5;
-  probe.values[argument] = NumberText(inside <= described.maximum ? inside : inside - 1);
-  try {
-    ParseIntervention(TermLine(probe));
-    return false;
-  } catch (const Error& error) {
-    return std::string_view(error.what()).find("whole number") != std::string_view::npos;
-  }
 }
 
 }  // namespace midscope

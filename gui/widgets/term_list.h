@@ -27,14 +27,10 @@ bool Reads(const std::vector<TermText>& terms);
 // The term with its defaults and an initial value for every required argument.
 TermText NewTerm(const Term& term);
 // Initial value of a required argument without default; "" where there is no usual one.
-std::string StartingValue(const Term& term, const TermArgument& argument);
+std::string StartingValue(const Term& term, const Parameter& argument);
 
 enum class TermGroup { kPositions, kChannels, kEdits };
 // Every term that is not known as another kind is a position scheme.
 TermGroup GroupOf(const Term& term);
-
-// Whether the argument accepts whole numbers only, found by calling the parser: the description
-// does not have it.
-bool TakesWholeNumbers(const Term& term, size_t argument);
 
 }  // namespace midscope

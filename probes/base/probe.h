@@ -77,7 +77,7 @@ struct ProbeType {
   std::string source{};      // the paper, with its equation or figure
   std::string departures{};  // differences of the paper's public code
   std::string limits{};      // the effect of grouped heads, ALiBi and layers without positions
-  std::vector<OptionDescription> options{};
+  std::vector<Parameter> options{};
   // Whether the options request the probe; empty: it always runs.
   std::function<bool(const OptionSet&)> wanted{};
   bool on_request = false;  // runs only where --probes names it

@@ -8,12 +8,12 @@
 #include <variant>
 
 #include "core/base/error.h"
+#include "core/base/parameter_kinds.h"
 #include "core/intervention/intervention_text.h"
 #include "core/plan/attention_plan.h"
 #include "data/store/array_kind.h"
 #include "kernels/position_awareness.h"
 #include "probes/base/attention_row.h"
-#include "probes/base/option_kinds.h"
 #include "probes/base/record_axes.h"
 #include "probes/base/record_values.h"
 #include "probes/statistics/rank_statistics.h"
@@ -254,10 +254,10 @@ Record HeadScoreStability(const Record& stacked) {
 }
 
 ProbeType HeadScoresProbe() {
-  const OptionDescription rule = ChoiceOption(
+  const Parameter rule = ChoiceParameter(
       "score-rule", "which keys count for head_rank: >= 3/tokens (paper) or > 3/tokens (code)",
       {"paper", "code"});
-  OptionDescription under = TextOption(
+  Parameter under = TextParameter(
       "ratios-under",
       "show the ratios that head_scores' heads would get under this ms-poe setting; every layer is "
       "shown, as in the paper, unless it says otherwise");

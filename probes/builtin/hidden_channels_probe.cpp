@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/parameter_kinds.h"
 #include "core/base/record_names.h"
 #include "core/decoder/captures.h"
 #include "probes/base/number_list.h"
-#include "probes/base/option_kinds.h"
 #include "probes/base/record_axes.h"
 
 namespace midscope {
@@ -57,7 +57,7 @@ ProbeType HiddenChannelsProbe() {
   ProbeType type;
   type.name = kHiddenChannelsRecord;
   type.summary = "chosen channels of the residual stream after every block, at every position";
-  type.options = {TextOption(
+  type.options = {TextParameter(
       "channels",
       "channels of the residual stream to follow over all positions, such as 100,215 or 96-103")};
   type.source = "arXiv 2406.02536, Fig. 3 and 12 (positional hidden states)";

@@ -9,9 +9,9 @@
 
 #include "core/base/error.h"
 #include "core/base/number_text.h"
+#include "core/base/parameter_kinds.h"
 #include "probes/base/attention_row.h"
 #include "probes/base/number_list.h"
-#include "probes/base/option_kinds.h"
 #include "probes/base/record_axes.h"
 #include "probes/base/record_values.h"
 
@@ -205,7 +205,7 @@ ProbeType KeyInformationProbe() {
       "heads are query heads (GQA); rows as the model uses them, after rotation or ALiBi. Pieces "
       "are the passages called WORD NUMBER; pieces of unlike length compare by their mean";
   type.options = {
-      TextOption("key-layers", "layers of key_information, such as 15-25; default: all")};
+      TextParameter("key-layers", "layers of key_information, such as 15-25; default: all")};
   type.on_request = true;
   type.make = [](const ProbeInput& input) { return std::make_unique<PiecesProbe>(input); };
   type.summarise = [](const Record& stacked) {

@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
+#include "core/base/parameter_kinds.h"
 #include "core/base/utf8.h"
 #include "core/decoder/captures.h"
 #include "core/run/scoring.h"
 #include "data/store/array_kind.h"
-#include "probes/base/option_kinds.h"
 #include "probes/base/record_axes.h"
 #include "probes/base/record_values.h"
 
@@ -145,7 +145,7 @@ ProbeType LogitLensProbe() {
   type.limits =
       "works for every family, whatever its positions; early layers of a model whose output norm "
       "or output matrix is far from theirs say little";
-  type.options = {TokensOption(
+  type.options = {TokensParameter(
       "lens-top", "how many of the likeliest tokens logit_lens lists after each block", 1, 5)};
   type.on_request = true;
   type.make = [](const ProbeInput& input) { return std::make_unique<LensProbe>(input); };

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <string>
 
+#include "core/base/parameter_kinds.h"
 #include "core/base/record_names.h"
 #include "core/base/utf8.h"
 #include "core/run/scoring.h"
 #include "data/store/array_kind.h"
-#include "probes/base/option_kinds.h"
 #include "probes/base/record_axes.h"
 
 namespace midscope {
@@ -61,7 +61,7 @@ ProbeType NextTokensProbe() {
   ProbeType type;
   type.name = kNextTokensRecord;
   type.summary = "the likeliest next tokens";
-  type.options = {TokensOption("top", "how many of the likeliest next tokens to list", 1, 10)};
+  type.options = {TokensParameter("top", "how many of the likeliest next tokens to list", 1, 10)};
   type.make = [](const ProbeInput& input) { return std::make_unique<TokensProbe>(input); };
   return type;
 }

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/parameter_kinds.h"
 #include "core/plan/context_limit.h"
 #include "core/run/scoring.h"
 #include "kernels/check.h"
-#include "probes/base/option_kinds.h"
 #include "probes/base/record_axes.h"
 
 namespace midscope {
@@ -240,12 +240,12 @@ ProbeType PerplexityProbe() {
       "last query is its last row. The text is taken as it is; --bos puts a BOS before the first "
       "window alone";
   type.options = {
-      TokensOption("window",
-                   "tokens that perplexity's windows hold, at most what the context holds "
-                   "under the setting; 0: the model's trained context",
-                   0, 0),
-      TokensOption("stride", "tokens between two of perplexity's windows", 1, 256),
-      TokensOption("perplexity-bin", "width of perplexity's bins of positions", 1, 256)};
+      TokensParameter("window",
+                      "tokens that perplexity's windows hold, at most what the context holds "
+                      "under the setting; 0: the model's trained context",
+                      0, 0),
+      TokensParameter("stride", "tokens between two of perplexity's windows", 1, 256),
+      TokensParameter("perplexity-bin", "width of perplexity's bins of positions", 1, 256)};
   type.on_request = true;
   type.own_runs = true;
   type.make = [](const ProbeInput& input) { return std::make_unique<TextProbe>(input); };

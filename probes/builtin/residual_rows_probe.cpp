@@ -3,8 +3,8 @@
 
 #include <numeric>
 
+#include "core/base/parameter_kinds.h"
 #include "core/decoder/captures.h"
-#include "probes/base/option_kinds.h"
 #include "probes/base/record_axes.h"
 
 namespace midscope {
@@ -41,7 +41,7 @@ class RowsProbe : public Probe {
 }  // namespace
 
 ProbeType ResidualRowsProbe() {
-  OptionDescription rows = IntegerOption(
+  Parameter rows = WholeNumberParameter(
       "residual-rows",
       "how many of the last prompt rows of the residual stream to keep, after every block", 0,
       kNoMaximum, 0);

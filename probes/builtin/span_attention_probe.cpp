@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/parameter_kinds.h"
 #include "probes/base/attention_row.h"
-#include "probes/base/option_kinds.h"
 #include "probes/base/record_axes.h"
 #include "probes/base/record_values.h"
 #include "probes/statistics/rank_statistics.h"
@@ -227,7 +227,7 @@ ProbeType SpanAttentionProbe() {
       "heads are query heads: those that share keys (GQA) are shown one by one. Rows are after "
       "rotation or ALiBi, as the model uses them; a layer with a sliding window gives 0 beyond it";
   type.options = {
-      TokensOption("sink-tokens", "how many first tokens count as the attention sink", 0, 4)};
+      TokensParameter("sink-tokens", "how many first tokens count as the attention sink", 0, 4)};
   type.on_request = true;
   type.make = [](const ProbeInput& input) { return std::make_unique<FoldedProbe>(input); };
   type.summarise = [](const Record& stacked) -> std::vector<Record> {

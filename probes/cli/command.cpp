@@ -48,21 +48,21 @@ std::string OneSetting(const OptionSet& options, const std::string& command) {
   return settings.empty() ? "none" : settings.front();
 }
 
-OptionDescription WithOption(const std::string& help) {
-  return TextListOption("with", help + " (see midscope help interventions)");
+Parameter WithOption(const std::string& help) {
+  return TextListParameter("with", help + " (see midscope help interventions)");
 }
 
-OptionDescription JsonOption() { return FlagOption("json", "print the results as JSON"); }
+Parameter JsonOption() { return FlagParameter("json", "print the results as JSON"); }
 
-OptionDescription PlacesOption(const std::string& before, const std::string& behind) {
-  return TextOption("places",
-                    before +
-                        "places of the gold piece: ranks such as 1,5,10 or 1-20, or shares such as "
-                        "0%,25%,100% (the depth in tasks by depth; else the number of pieces times "
-                        "the share, rounded; files state the rank); " +
-                        behind);
+Parameter PlacesOption(const std::string& before, const std::string& behind) {
+  return TextParameter(
+      "places", before +
+                    "places of the gold piece: ranks such as 1,5,10 or 1-20, or shares such as "
+                    "0%,25%,100% (the depth in tasks by depth; else the number of pieces times "
+                    "the share, rounded; files state the rank); " +
+                    behind);
 }
 
-OptionDescription OutOption(const std::string& help) { return FileOption("out", help); }
+Parameter OutOption(const std::string& help) { return FileParameter("out", help); }
 
 }  // namespace midscope::cli

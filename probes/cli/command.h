@@ -11,7 +11,7 @@
 
 #include "core/base/job.h"
 #include "core/base/options.h"
-#include "probes/base/option_kinds.h"
+#include "core/base/parameter_kinds.h"
 
 namespace midscope {
 class ProbeRegistry;
@@ -33,7 +33,7 @@ struct Command {
   std::string description;  // for --help
   // Options that are positional, in order; a list takes all remaining arguments.
   std::vector<std::string> positionals;
-  std::vector<OptionDescription> options;
+  std::vector<Parameter> options;
   std::string examples;  // lines for --help
   // A flag that only prints information: with it no positional and no required option is needed.
   std::string informs{};
@@ -79,10 +79,10 @@ Command WithPlugins(const Command& command, const std::vector<std::string>& argu
 std::string OneSetting(const OptionSet& options, const std::string& command);
 
 // The option --with, --json, and --out with this help.
-OptionDescription WithOption(const std::string& help);
-OptionDescription JsonOption();
+Parameter WithOption(const std::string& help);
+Parameter JsonOption();
 // --places: the accepted values, between these two texts.
-OptionDescription PlacesOption(const std::string& before, const std::string& behind);
-OptionDescription OutOption(const std::string& help);
+Parameter PlacesOption(const std::string& before, const std::string& behind);
+Parameter OutOption(const std::string& help);
 
 }  // namespace midscope::cli

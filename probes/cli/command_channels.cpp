@@ -239,10 +239,10 @@ void RunChannels(const CommandInput& input) {
                     : ChannelsText(records, static_cast<size_t>(run.top)) + FileNote(run.out));
 }
 
-std::vector<OptionDescription> SearchOptions() {
+std::vector<Parameter> SearchOptions() {
   return {
-      IntegerOption("seed", "what random text and examples are drawn by", 0, kNoMaximum, 1),
-      ChoiceOption(
+      WholeNumberParameter("seed", "what random text and examples are drawn by", 0, kNoMaximum, 1),
+      ChoiceParameter(
           "variant",
           "paper: trends from position 100 on, smoothness by second differences, factors "
           "0.5, 0, -0.5 and -1 (the paper's; smoothing by Savitzky-Golay over 11 positions "
@@ -252,39 +252,41 @@ std::vector<OptionDescription> SearchOptions() {
           "tokens with each example at one place, rounded to 4 decimals (it has prompts in "
           "the model's chat template)",
           {"paper", "code"}),
-      ChoiceOption(
+      ChoiceParameter(
           "preset",
           "quick: 24 prompts, 100 examples of a list of 20 lines; paper: the published "
           "sizes, 200 prompts (the public code's), 100 examples of 50 key-value pairs, layers of "
           "the paper's Table 5, with an estimate of the time first",
           {"quick", "paper"}),
-      IntegerOption("prompts", "prompts of random text whose hidden states are averaged", 1, 100000,
-                    24),
-      IntegerOption("tokens", "length of each, in tokens", 1, 1000000, 1000),
-      IntegerOption("top", "how many of the smoothest channels are shown and validated", 1, 1000,
-                    10)};
+      WholeNumberParameter("prompts", "prompts of random text whose hidden states are averaged", 1,
+                           100000, 24),
+      WholeNumberParameter("tokens", "length of each, in tokens", 1, 1000000, 1000),
+      WholeNumberParameter("top", "how many of the smoothest channels are shown and validated", 1,
+                           1000, 10)};
 }
 
-std::vector<OptionDescription> ValidationOptions() {
-  OptionDescription validate =
-      ChoiceOption("validate",
-                   "what candidates are tried on: list (20 lines), kv (10 pairs; 50 with --preset "
-                   "paper) or none; by default what the preset says",
-                   {"list", "kv", "none"});
-  return {validate,
-          IntegerOption("examples",
-                        "how many examples, each at every place under every trial; without it 100 "
-                        "(kv: 40, with --preset paper 100)",
-                        1, 1000000, 100),
-          PlacesOption("",
-                       "default: first, quarter, middle, three quarters, last (kv with --preset "
-                       "paper: 13,25,37)"),
-          TextOption("factors", "what each candidate is multiplied by; default 0.5,0,-0.5,-1"),
-          TextOption("layers",
-                     "in which layers it is scaled, such as 8-25; default: from a quarter to five "
-                     "sixths of the model; with --preset paper 10-22 of 28, 10-25 of 32, 10-34 "
-                     "of 40, 10-42 of 48 (Table 5)"),
-          FlagOption("control", "tries as many channels drawn by chance besides")};
+std::vector<Parameter> ValidationOptions() {
+  Parameter validate = ChoiceParameter(
+      "validate",
+      "what candidates are tried on: list (20 lines), kv (10 pairs; 50 with --preset "
+      "paper) or none; by default what the preset says",
+      {"list", "kv", "none"});
+  return {
+      validate,
+      WholeNumberParameter(
+          "examples",
+          "how many examples, each at every place under every trial; without it 100 "
+          "(kv: 40, with --preset paper 100)",
+          1, 1000000, 100),
+      PlacesOption("",
+                   "default: first, quarter, middle, three quarters, last (kv with --preset "
+                   "paper: 13,25,37)"),
+      TextParameter("factors", "what each candidate is multiplied by; default 0.5,0,-0.5,-1"),
+      TextParameter("layers",
+                    "in which layers it is scaled, such as 8-25; default: from a quarter to five "
+                    "sixths of the model; with --preset paper 10-22 of 28, 10-25 of 32, 10-34 "
+                    "of 40, 10-42 of 48 (Table 5)"),
+      FlagParameter("control", "tries as many channels drawn by chance besides")};
 }
 
 }  // namespace
@@ -308,10 +310,10 @@ Command ChannelsCommand() {
   for (const auto& more : {SearchOptions(), ValidationOptions(), PromptFormatOptions()}) {
     command.options.insert(command.options.end(), more.begin(), more.end());
   }
-  const std::vector<OptionDescription> last = {
+  const std::vector<Parameter> last = {
       OutOption("the HDF5 file to write: ranking, curves, losses"),
-      FlagOption("resume", "go on where an interrupted search stopped"),
-      FlagOption("overwrite", "replace the file where it exists"), JsonOption()};
+      FlagParameter("resume", "go on where an interrupted search stopped"),
+      FlagParameter("overwrite", "replace the file where it exists"), JsonOption()};
   command.options.insert(command.options.end(), last.begin(), last.end());
   command.examples =
       "  midscope channels embedded\n"

@@ -279,7 +279,7 @@ void RunCompare(const CommandInput& input) {
 }  // namespace
 
 Command CompareCommand() {
-  OptionDescription files = TextListOption("files", "two files of results or more");
+  Parameter files = TextListParameter("files", "two files of results or more");
   Command command;
   command.name = "compare";
   command.summary = "files of results side by side, or beside published tables";
@@ -292,9 +292,9 @@ Command CompareCommand() {
   command.positionals = {"files"};
   command.options = {
       files,
-      TextOption("published",
-                 "a published table by name; list: what there is; without files: the "
-                 "table itself"),
+      TextParameter("published",
+                    "a published table by name; list: what there is; without files: the "
+                    "table itself"),
       JsonOption()};
   command.examples =
       "  midscope compare run.h5 other.h5\n"

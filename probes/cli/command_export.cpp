@@ -196,9 +196,9 @@ void RunExport(const CommandInput& input) {
 }  // namespace
 
 Command ExportCommand() {
-  OptionDescription format;
+  Parameter format;
   format.name = "format";
-  format.type = OptionType::kChoice;
+  format.kind = ParameterKind::kChoice;
   format.choices = Formats();
   format.help =
       "csv: one row an element, or of several arrays over one axis one row a position; json: "
@@ -222,10 +222,10 @@ Command ExportCommand() {
       AddressOption("file", "a file of results, or FILE.h5::RECORD or ::RECORD/ARRAY"),
       format,
       SliceOption(),
-      TextOption("array", "this array alone: NAME or RECORD/NAME"),
+      TextParameter("array", "this array alone: NAME or RECORD/NAME"),
       OutOption("the file to write; standard output where it is left out"),
-      FlagOption("overwrite", "replace files that exist"),
-      FlagOption("json", "print as JSON which files were written")};
+      FlagParameter("overwrite", "replace files that exist"),
+      FlagParameter("json", "print as JSON which files were written")};
   command.examples =
       "  midscope export run.h5 --array answer_nll --out run.csv\n"
       "  midscope export run.h5 --array outcome_means/accuracy\n"

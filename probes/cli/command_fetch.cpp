@@ -66,11 +66,11 @@ void RunFetch(const CommandInput& input) {
 }  // namespace
 
 Command FetchCommand() {
-  OptionDescription model = TextOption("model", "ORG/NAME, as the hub has it");
+  Parameter model = TextParameter("model", "ORG/NAME, as the hub has it");
   model.required = true;
-  OptionDescription revision = TextOption("revision", "a branch, a tag or a commit");
+  Parameter revision = TextParameter("revision", "a branch, a tag or a commit");
   revision.default_value = std::string("main");
-  OptionDescription include = TextListOption(
+  Parameter include = TextListParameter(
       "include",
       "only files that match, such as '*Q4_K_M.gguf' (* matches anything, also /); may "
       "be given more than once. Default: the configuration, the tokenizer with its chat "

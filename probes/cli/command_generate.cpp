@@ -71,17 +71,17 @@ void RunGenerate(const CommandInput& input) {
   input.out << result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
 }
 
-std::vector<OptionDescription> SamplingOptions() {
-  OptionDescription temperature =
-      NumberOption("temperature", "0: always the likeliest token", 0, 100);
+std::vector<Parameter> SamplingOptions() {
+  Parameter temperature = NumberParameter("temperature", "0: always the likeliest token", 0, 100);
   temperature.default_value = 0.0;
-  OptionDescription top_p = NumberOption(
+  Parameter top_p = NumberParameter(
       "top-p", "draw among the likeliest tokens that hold this share of the probability", 0, 1);
   top_p.default_value = 1.0;
-  return {IntegerOption("new-tokens", "at most so many", 1, kNoMaximum, 100), temperature, top_p,
-          IntegerOption("top-k", "draw among so many of the likeliest tokens; 0: all", 0,
-                        kNoMaximum, 0),
-          IntegerOption("seed", "what tokens are drawn by", 0, kNoMaximum, 0)};
+  return {WholeNumberParameter("new-tokens", "at most so many", 1, kNoMaximum, 100), temperature,
+          top_p,
+          WholeNumberParameter("top-k", "draw among so many of the likeliest tokens; 0: all", 0,
+                               kNoMaximum, 0),
+          WholeNumberParameter("seed", "what tokens are drawn by", 0, kNoMaximum, 0)};
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ Command GenerateCommand() {
   command.description = "Continues a prompt, token by token, until the model ends its text.";
   command.positionals = {"model"};
   command.options = ModelOptions();
-  const auto add = [&](const std::vector<OptionDescription>& more) {
+  const auto add = [&](const std::vector<Parameter>& more) {
     command.options.insert(command.options.end(), more.begin(), more.end());
   };
   add(TextSourceOptions());

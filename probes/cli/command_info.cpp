@@ -26,10 +26,10 @@ void RunInfo(const CommandInput& input) {
 }  // namespace
 
 Command InfoCommand() {
-  OptionDescription tokens =
-      TextOption("tokens",
-                 "prompt lengths whose memory is shown, such as 4000 or 1000,16000; default: a few "
-                 "up to the model's context");
+  Parameter tokens = TextParameter(
+      "tokens",
+      "prompt lengths whose memory is shown, such as 4000 or 1000,16000; default: a few "
+      "up to the model's context");
   tokens.unit = "tokens";
 
   Command command;

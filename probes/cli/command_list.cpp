@@ -107,7 +107,7 @@ void RunList(const CommandInput& input) {
 }  // namespace
 
 Command ListCommand() {
-  OptionDescription files = TextListOption("files", "files of results, or FILE.h5::RECORD");
+  Parameter files = TextListParameter("files", "files of results, or FILE.h5::RECORD");
   files.required = true;
   Command command;
   command.name = "ls";

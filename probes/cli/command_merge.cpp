@@ -63,10 +63,10 @@ void RunMerge(const CommandInput& input) {
 }  // namespace
 
 Command MergeCommand() {
-  OptionDescription out = OutOption("the file to write");
+  Parameter out = OutOption("the file to write");
   out.required = true;
-  OptionDescription files =
-      TextListOption("files", "files of sweeps; one alone if it is virtual or has a journal");
+  Parameter files =
+      TextListParameter("files", "files of sweeps; one alone if it is virtual or has a journal");
   files.required = true;
   Command command;
   command.name = "merge";
@@ -90,8 +90,8 @@ Command MergeCommand() {
   command.positionals = {"out", "files"};
   command.options = {
       out, files,
-      FlagOption("virtual", "point into the files, copying no attention rows and no texts"),
-      FlagOption("overwrite", "replace OUT where it exists"), JsonOption()};
+      FlagParameter("virtual", "point into the files, copying no attention rows and no texts"),
+      FlagParameter("overwrite", "replace OUT where it exists"), JsonOption()};
   command.examples =
       "  midscope merge all.h5 run.h5 run.h5.rank1 run.h5.rank2\n"
       "  midscope merge --virtual all.h5 part1.h5 part2.h5\n"

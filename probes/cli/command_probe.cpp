@@ -217,11 +217,11 @@ void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
 }
 
 // Options of plugins that collide with the command's are found here: a plugin can't know them all.
-void RefuseTakenOptions(const ProbeRegistry& probes, const std::vector<OptionDescription>& own) {
+void RefuseTakenOptions(const ProbeRegistry& probes, const std::vector<Parameter>& own) {
   for (const ProbeType& type : probes.types()) {
     if (type.plugin.empty()) continue;
-    for (const OptionDescription& option : type.options) {
-      const bool taken = std::any_of(own.begin(), own.end(), [&](const OptionDescription& other) {
+    for (const Parameter& option : type.options) {
+      const bool taken = std::any_of(own.begin(), own.end(), [&](const Parameter& other) {
         return other.name == option.name;
       });
       if (!taken) continue;
@@ -232,17 +232,17 @@ void RefuseTakenOptions(const ProbeRegistry& probes, const std::vector<OptionDes
   }
 }
 
-std::vector<OptionDescription> ProbeOptions(const ProbeRegistry& probes) {
-  std::vector<OptionDescription> options = ModelOptions();
-  const auto add = [&](const std::vector<OptionDescription>& more) {
+std::vector<Parameter> ProbeOptions(const ProbeRegistry& probes) {
+  std::vector<Parameter> options = ModelOptions();
+  const auto add = [&](const std::vector<Parameter>& more) {
     options.insert(options.end(), more.begin(), more.end());
   };
   add(PromptOptions());
   add(BatchOptions());
   add({WithOption("what to change, one setting"), BeyondContextOption()});
   add({OutOption("the HDF5 file to write"),
-       FlagOption("overwrite", "replace the file where it exists"), JsonOption(), PluginOption(),
-       FlagOption("list", "describe each probe, and do nothing else")});
+       FlagParameter("overwrite", "replace the file where it exists"), JsonOption(), PluginOption(),
+       FlagParameter("list", "describe each probe, and do nothing else")});
   RefuseTakenOptions(probes, options);
   add(probes.Options());
   return options;

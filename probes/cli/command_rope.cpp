@@ -162,10 +162,10 @@ void RunRope(const CommandInput& input) {
 }  // namespace
 
 Command RopeCommand() {
-  OptionDescription base =
-      NumberOption("base", "base of the frequencies: theta_j = base^(-2j/dim)", 1, 1e12);
+  Parameter base =
+      NumberParameter("base", "base of the frequencies: theta_j = base^(-2j/dim)", 1, 1e12);
   base.default_value = 1e4;
-  OptionDescription factor = NumberOption(
+  Parameter factor = NumberParameter(
       "factor", "also shows PI, NTK and three forms of YaRN that stretch the context so far", 1,
       1e6);
   factor.default_value = 1.0;
@@ -179,13 +179,14 @@ Command RopeCommand() {
       "CREAM) and another base move that. Needs no model. The file also holds the decay curves\n"
       "and the sinusoidal encoding of the same base.";
   command.options = {
-      IntegerOption("dim", "rotated dimensions of a head, even", 2, 65536, 128),
+      WholeNumberParameter("dim", "rotated dimensions of a head, even", 2, 65536, 128),
       base,
-      IntegerOption("context", "tokens that the model was trained with", 1, 1'000'000'000, 4096),
+      WholeNumberParameter("context", "tokens that the model was trained with", 1, 1'000'000'000,
+                           4096),
       factor,
-      NumberOption("new-base", "also shows this base", 1, 1e12),
+      NumberParameter("new-base", "also shows this base", 1, 1e12),
       OutOption("the HDF5 file to write"),
-      FlagOption("overwrite", "write over an existing file"),
+      FlagParameter("overwrite", "write over an existing file"),
       JsonOption()};
   command.examples =
       "  midscope rope --dim 128 --base 10000 --context 4096\n"

@@ -104,9 +104,9 @@ Command ShowCommand() {
   command.options = {
       AddressOption("file", "a file of results, or FILE.h5::RECORD or ::RECORD/ARRAY"),
       SliceOption(),
-      IntegerOption("top",
-                    "how many of the largest heads are listed, of arrays over layers and heads", 1,
-                    100000, static_cast<int64_t>(kHeadsShown)),
+      WholeNumberParameter(
+          "top", "how many of the largest heads are listed, of arrays over layers and heads", 1,
+          100000, static_cast<int64_t>(kHeadsShown)),
       JsonOption()};
   command.examples =
       "  midscope show run.h5\n"

@@ -81,18 +81,18 @@ Command WhatIfCommand() {
       "with status 1 unless --keep-going is given.";
   command.positionals = {"model"};
   command.options = ModelOptions();
-  const auto add = [&](const std::vector<OptionDescription>& more) {
+  const auto add = [&](const std::vector<Parameter>& more) {
     command.options.insert(command.options.end(), more.begin(), more.end());
   };
   add(PromptOptions());
-  OptionDescription kept =
-      IntegerOption("kept",
-                    "memory for what is kept; beyond it layers are dropped, the lowest first; 0: "
-                    "no limit",
-                    0, int64_t{1} << 30, 3072);
+  Parameter kept = WholeNumberParameter(
+      "kept",
+      "memory for what is kept; beyond it layers are dropped, the lowest first; 0: "
+      "no limit",
+      0, int64_t{1} << 30, 3072);
   kept.unit = "MiB";
-  add({IntegerOption("top", "how many of the likeliest next tokens to print", 1, 10, 5), kept,
-       FlagOption("keep-going", "go on after lines that fail, and end with status 0"),
+  add({WholeNumberParameter("top", "how many of the likeliest next tokens to print", 1, 10, 5),
+       kept, FlagParameter("keep-going", "go on after lines that fail, and end with status 0"),
        BeyondContextOption(), JsonOption()});
   command.examples =
       "  midscope whatif embedded --task list:lines=20 --place 10\n"

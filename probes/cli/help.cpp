@@ -43,23 +43,11 @@ std::string Overview() {
   return text;
 }
 
-std::string ArgumentHelp(const TermArgument& argument) {
-  std::string allowed;
-  // Many choices are broken over lines, which needs spaces.
-  constexpr size_t kFew = 8;
-  const char* between = argument.choices.size() > kFew ? ", " : "|";
-  for (const std::string& choice : argument.choices) {
-    allowed += (allowed.empty() ? "" : between) + choice;
-  }
-  if (allowed.empty() && argument.minimum < argument.maximum) {
-    allowed = fmt::format("{:g} to {:g}", argument.minimum, argument.maximum);
-  }
-  std::string text = argument.help;
-  if (!argument.unit.empty()) text += fmt::format(" [{}]", argument.unit);
-  if (!allowed.empty()) text += fmt::format(" ({})", allowed);
-  if (!argument.default_text.empty()) text += fmt::format(" Default: {}.", argument.default_text);
+std::string ArgumentHelp(const Parameter& argument) {
+  const std::string facts = FactsText(argument);
   constexpr size_t kIndent = 19;
-  return Paragraph(fmt::format("      {:<12} ", argument.name), text, kIndent);
+  return Paragraph(fmt::format("      {:<12} ", argument.name),
+                   argument.help + (facts.empty() ? "" : " (" + facts + ")"), kIndent);
 }
 
 // Several to a line, but for `none`, whose line is its own.
@@ -133,7 +121,7 @@ std::string InterventionHelp() {
   for (const Term& term : InterventionTerms()) {
     text += "\n  " + term.name + "\n" + Paragraph("    ", term.summary, 4) +
             Paragraph("    ", term.source, 4);
-    for (const TermArgument& argument : term.arguments) text += ArgumentHelp(argument);
+    for (const Parameter& argument : term.arguments) text += ArgumentHelp(argument);
   }
   return text;
 }

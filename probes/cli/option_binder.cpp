@@ -22,20 +22,6 @@ std::string UpperCase(std::string text) {
   return text;
 }
 
-std::string TypeText(const OptionDescription& option) {
-  switch (option.type) {
-    case OptionType::kFlag:
-      return "";
-    case OptionType::kInteger:
-    case OptionType::kNumber:
-      return "N";
-    case OptionType::kFile:
-      return "FILE";
-    default:
-      return "TEXT";
-  }
-}
-
 constexpr size_t kHelpColumn = 26;
 constexpr size_t kHelpWidth = 100;
 
@@ -53,42 +39,34 @@ std::string Wrap(const std::string& text) {
   return wrapped + text.substr(line_begin);
 }
 
-std::string Description(const OptionDescription& option) {
-  std::string text = option.help;
-  const auto add = [&](const std::string& what, const std::string& value) {
-    if (!value.empty()) text += "; " + what + value;
-  };
-  const bool bounded = option.type == OptionType::kChoice || option.type == OptionType::kInteger ||
-                       option.type == OptionType::kNumber;
-  if (bounded) add("", AllowedText(option));
-  add("in ", option.unit);
-  add("default: ", OptionValueText(option.default_value));
-  return Wrap(text);
+std::string Description(const Parameter& option) {
+  const std::string facts = FactsText(option);
+  return Wrap(option.help + (facts.empty() ? "" : "; " + facts));
 }
 
 // Values are parsed by the option's description, so that a form, a JSON file and the command line
 // refuse the same values with the same message.
 void Bind(const Command& command, CLI::App& app, OptionSet& options) {
-  for (const OptionDescription& option : options.descriptions()) {
+  for (const Parameter& option : options.descriptions()) {
     const bool positional = IsPositional(command, option.name);
     const std::string shown = positional ? UpperCase(option.name) : "option --" + option.name;
-    const auto set = [&options, name = option.name, type = option.type,
+    const auto set = [&options, name = option.name, kind = option.kind,
                       shown](const CLI::results_t& values) {
-      if (values.size() > 1 && type != OptionType::kTextList && type != OptionType::kFlag) {
+      if (values.size() > 1 && kind != ParameterKind::kTextList && kind != ParameterKind::kFlag) {
         throw UsageError(shown, "it is given " + std::to_string(values.size()) + " times",
                          "Give it once");
       }
       for (const std::string& value : values) {
-        options.SetText(name, type == OptionType::kFlag ? "true" : value);
+        options.SetText(name, kind == ParameterKind::kFlag ? "true" : value);
       }
       return true;
     };
-    if (option.type == OptionType::kFlag) {
+    if (option.kind == ParameterKind::kFlag) {
       app.add_flag_function(
           "--" + option.name, [set](int64_t) { set({"true"}); }, Description(option));
       continue;
     }
-    const bool many = positional && option.type == OptionType::kTextList;
+    const bool many = positional && option.kind == ParameterKind::kTextList;
     app.add_option(positional ? UpperCase(option.name) : "--" + option.name, set,
                    Description(option))
         ->expected(1, many ? CLI::detail::expected_max_vector_size : 1)
@@ -96,7 +74,7 @@ void Bind(const Command& command, CLI::App& app, OptionSet& options) {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->type_name(many         ? "..."
                     : positional ? ""
-                                 : TypeText(option));
+                                 : ValueSymbol(option.kind));
   }
 }
 
@@ -120,7 +98,7 @@ void RefuseUnknown(const Command& command, const std::vector<std::string>& rest)
     throw UsageError("argument '" + rest.front() + "'", "there is one argument too many", help);
   }
   std::vector<std::string> known = {"--help"};
-  for (const OptionDescription& option : command.options) {
+  for (const Parameter& option : command.options) {
     if (!IsPositional(command, option.name)) known.push_back("--" + option.name);
   }
   const std::string given = dashed->substr(0, dashed->find('='));
@@ -148,7 +126,7 @@ std::vector<std::string> WithBareValues(const Command& command,
   for (size_t i = 0; i < arguments.size(); ++i) {
     whole.push_back(arguments[i]);
     const auto option = std::find_if(
-        command.options.begin(), command.options.end(), [&](const OptionDescription& candidate) {
+        command.options.begin(), command.options.end(), [&](const Parameter& candidate) {
           return !candidate.value_if_bare.empty() && arguments[i] == "--" + candidate.name;
         });
     if (option == command.options.end()) continue;

@@ -80,14 +80,14 @@ std::string TextOf(const std::string& thing, const Json& value) {
 }
 
 // The file's value in the option's type.
-Json Fitting(const std::string& thing, const OptionDescription& option, const Json& value) {
-  if (option.type == OptionType::kTextList) {
+Json Fitting(const std::string& thing, const Parameter& option, const Json& value) {
+  if (option.kind == ParameterKind::kTextList) {
     Json list = Json::array();
     if (!value.is_array()) return Json::array({TextOf(thing, value)});
     for (const Json& item : value) list.push_back(TextOf(thing, item));
     return list;
   }
-  const bool is_text = option.type == OptionType::kText || option.type == OptionType::kFile;
+  const bool is_text = option.kind == ParameterKind::kText || option.kind == ParameterKind::kFile;
   if (!is_text) return value;
   if (!value.is_array()) return TextOf(thing, value);
   std::string joined;
@@ -100,7 +100,7 @@ Json Fitting(const std::string& thing, const OptionDescription& option, const Js
 OptionSet WithPlanFile(const OptionSet& command_line, const std::string& path) {
   OptionSet options(command_line.descriptions());
   std::vector<std::string> known;
-  for (const OptionDescription& option : options.descriptions()) {
+  for (const Parameter& option : options.descriptions()) {
     if (option.name != "plan") known.push_back(option.name);
   }
   const Json plan = Models(path, ReadFile(path));
@@ -111,7 +111,7 @@ OptionSet WithPlanFile(const OptionSet& command_line, const std::string& path) {
     }
     options.FromJson(Json{{name, Fitting(thing, options.Describe(name), value)}}.dump());
   }
-  for (const OptionDescription& option : options.descriptions()) {
+  for (const Parameter& option : options.descriptions()) {
     if (command_line.IsSet(option.name)) options.Set(option.name, command_line.Value(option.name));
   }
   return options;

@@ -12,7 +12,7 @@
 namespace midscope::cli {
 
 // places, samples.
-std::vector<OptionDescription> BatchOptions();
+std::vector<Parameter> BatchOptions();
 
 // Whether they request several prompts. Throws Error (usage) without a task or together with
 // --place. Called before a model is loaded.

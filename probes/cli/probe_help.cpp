@@ -36,7 +36,7 @@ std::string ProbeHelp(const ProbeRegistry& probes) {
     text += Labelled("public code", type.departures);
     text += Labelled("limits", type.limits);
     std::string options;
-    for (const OptionDescription& option : type.options) {
+    for (const Parameter& option : type.options) {
       options += (options.empty() ? "--" : " --") + option.name;
     }
     text += Labelled("options", options);
@@ -48,12 +48,12 @@ std::string ProbeListJson(const ProbeRegistry& probes) {
   Json list = Json::array();
   for (const ProbeType& type : probes.types()) {
     Json options = Json::array();
-    for (const OptionDescription& option : type.options) {
+    for (const Parameter& option : type.options) {
       options.push_back({{"name", option.name},
                          {"help", option.help},
                          {"unit", option.unit},
                          {"allowed", AllowedText(option)},
-                         {"default", TextOrNull(OptionValueText(option.default_value))}});
+                         {"default", TextOrNull(ParameterText(option.default_value))}});
     }
     list.push_back({{"name", type.name},
                     {"summary", type.summary},

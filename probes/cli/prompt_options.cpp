@@ -10,30 +10,30 @@
 
 namespace midscope::cli {
 
-std::vector<OptionDescription> TextSourceOptions() {
-  return {TextOption("prompt", "the prompt, as it is: no template, nothing trimmed"),
-          FileOption("prompt-file",
-                     "a file whose bytes are the prompt, as they are; - reads standard input")};
+std::vector<Parameter> TextSourceOptions() {
+  return {TextParameter("prompt", "the prompt, as it is: no template, nothing trimmed"),
+          FileParameter("prompt-file",
+                        "a file whose bytes are the prompt, as they are; - reads standard input")};
 }
 
-std::vector<OptionDescription> PromptOptions() {
-  std::vector<OptionDescription> options = TextSourceOptions();
-  OptionDescription span = TextListOption(
+std::vector<Parameter> PromptOptions() {
+  std::vector<Parameter> options = TextSourceOptions();
+  Parameter span = TextListParameter(
       "span",
       "NAME=TEXT (must occur once) or NAME=START:END (bytes): a named passage, such as "
       "gold; may be given more than once");
   options.push_back(span);
-  options.push_back(TextOption("answer", "an answer to score, with its leading space"));
-  for (const OptionDescription& option : PromptFormatOptions()) options.push_back(option);
+  options.push_back(TextParameter("answer", "an answer to score, with its leading space"));
+  for (const Parameter& option : PromptFormatOptions()) options.push_back(option);
   options.push_back(
-      TextOption("task", "take a task's prompt instead of a text (see midscope help tasks)"));
-  OptionDescription place =
-      TextOption("place", "with --task: the gold piece's rank, or a share such as 25%");
+      TextParameter("task", "take a task's prompt instead of a text (see midscope help tasks)"));
+  Parameter place =
+      TextParameter("place", "with --task: the gold piece's rank, or a share such as 25%");
   place.default_value = std::string("1");
   options.push_back(place);
-  options.push_back(IntegerOption("sample", "with --task: which sample", 0, kNoMaximum, 0));
+  options.push_back(WholeNumberParameter("sample", "with --task: which sample", 0, kNoMaximum, 0));
   options.push_back(
-      IntegerOption("seed", "with --task: what samples are drawn by", 0, kNoMaximum, 1));
+      WholeNumberParameter("seed", "with --task: what samples are drawn by", 0, kNoMaximum, 1));
   return options;
 }
 
@@ -41,7 +41,7 @@ void CheckTextSource(const OptionSet& options) {
   std::string given;
   int count = 0;
   bool takes_task = false;
-  for (const OptionDescription& option : options.descriptions()) {
+  for (const Parameter& option : options.descriptions()) {
     const bool source =
         option.name == "prompt" || option.name == "prompt-file" || option.name == "task";
     takes_task = takes_task || option.name == "task";

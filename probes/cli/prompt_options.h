@@ -15,9 +15,9 @@
 namespace midscope::cli {
 
 // prompt, prompt-file.
-std::vector<OptionDescription> TextSourceOptions();
+std::vector<Parameter> TextSourceOptions();
 // Those and span, answer, task, place, sample, seed, and PromptFormatOptions().
-std::vector<OptionDescription> PromptOptions();
+std::vector<Parameter> PromptOptions();
 
 // Checks that exactly one source of text is given; called before a model is loaded. Throws Error
 // (usage).

@@ -50,8 +50,8 @@ std::string SweepText(const RunReader& reader) {
 
 }  // namespace
 
-OptionDescription SliceOption() {
-  return TextListOption(
+Parameter SliceOption() {
+  return TextListParameter(
       "slice",
       "AXIS=PLACES: a part along one axis, by label or value: layer=8, key=0-99, place=10, "
       "sample=7, setting=none; may be given once an axis");
@@ -72,8 +72,8 @@ std::vector<std::string> ReadSlices(const OptionSet& options) {
   return slices;
 }
 
-OptionDescription AddressOption(const std::string& name, const std::string& help) {
-  OptionDescription file = OutOption(help);
+Parameter AddressOption(const std::string& name, const std::string& help) {
+  Parameter file = OutOption(help);
   file.name = name;
   file.required = true;
   return file;

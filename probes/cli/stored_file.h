@@ -14,10 +14,10 @@
 namespace midscope::cli {
 
 // --slice AXIS=PLACES (data/store/record_slice.h), and a file or address of this name.
-OptionDescription SliceOption();
+Parameter SliceOption();
 // The given value with a setting as the file labels it.
 std::vector<std::string> ReadSlices(const OptionSet& options);
-OptionDescription AddressOption(const std::string& name, const std::string& help);
+Parameter AddressOption(const std::string& name, const std::string& help);
 
 // "float32", "text", ...: the type of an array's elements.
 std::string TypeName(const ArrayData& data);

@@ -19,74 +19,76 @@ namespace midscope::cli {
 namespace {
 
 // Tasks and models.
-std::vector<OptionDescription> GridOptions() {
-  OptionDescription also =
-      TextListOption("also", "another model to ask the same, may be given more than once");
-  OptionDescription task = TextListOption(
+std::vector<Parameter> GridOptions() {
+  Parameter also =
+      TextListParameter("also", "another model to ask the same, may be given more than once");
+  Parameter task = TextListParameter(
       "task",
       "the task (see midscope help tasks), may be given more than once; {size} in it is replaced "
       "by the numbers of --size");
   task.default_value = std::vector<std::string>{"list:lines=20"};
-  OptionDescription seed =
-      TextOption("seed",
-                 "what samples, controls, bootstrap and permutations are drawn by; several such as "
-                 "1,2,5 or 1-5 are sweeps of their own");
+  Parameter seed = TextParameter(
+      "seed",
+      "what samples, controls, bootstrap and permutations are drawn by; several such as "
+      "1,2,5 or 1-5 are sweeps of their own");
   seed.default_value = std::string("1");
-  OptionDescription with =
+  Parameter with =
       WithOption("a setting, may be given more than once; differences are taken to the first");
   with.default_value = std::vector<std::string>{"none"};
-  return {also,
-          task,
-          TextOption("size", "numbers for {size} in --task, such as 10,20,40"),
-          PlacesOption("", "default: first, quarter, middle, three quarters, last"),
-          IntegerOption("samples", "how many samples, each at every place under every setting", 1,
-                        1000000, 40),
-          seed,
-          with,
-          FlagOption("control",
-                     "to each setting that scales channels, orders heads by score or has ratios "
-                     "from a file, the same with random channels or a random order of heads")};
+  return {
+      also,
+      task,
+      TextParameter("size", "numbers for {size} in --task, such as 10,20,40"),
+      PlacesOption("", "default: first, quarter, middle, three quarters, last"),
+      WholeNumberParameter("samples", "how many samples, each at every place under every setting",
+                           1, 1000000, 40),
+      seed,
+      with,
+      FlagParameter("control",
+                    "to each setting that scales channels, orders heads by score or has ratios "
+                    "from a file, the same with random channels or a random order of heads")};
 }
 
-std::vector<OptionDescription> ScoreOptions() {
-  return {ChoiceOption(
+std::vector<Parameter> ScoreOptions() {
+  return {ChoiceParameter(
       "score",
       "by the likelihood of the answer, by the task's own scorer on generated text, or both; "
       "published: as the task is, likelihood always beside it",
       {"published", "likelihood", "generation", "both"})};
 }
 
-std::vector<OptionDescription> RunOptions() {
-  OptionDescription plan =
-      TextOption("plan", "a .json or .toml file of these options by name; flags override it");
-  plan.type = OptionType::kFile;
-  OptionDescription throughput = NumberOption(
+std::vector<Parameter> RunOptions() {
+  Parameter plan =
+      TextParameter("plan", "a .json or .toml file of these options by name; flags override it");
+  plan.kind = ParameterKind::kFile;
+  Parameter throughput = NumberParameter(
       "throughput", "of --dry-run; without it one prompt is run to measure it", 1e-3, 1e12);
   throughput.unit = "prompt tokens a second";
   return {
       plan,
       OutOption("the HDF5 file to write; of several models, tasks or seeds the folder"),
-      FlagOption("resume",
-                 "continue the file of an interrupted sweep, or add samples to it with a larger "
-                 "--samples"),
-      FlagOption(
+      FlagParameter("resume",
+                    "continue the file of an interrupted sweep, or add samples to it with a larger "
+                    "--samples"),
+      FlagParameter(
           "add",
           "join more settings, places or samples to the sweep in the file, which keeps those "
           "that it has; what is not given stays as it is there. More settings or places run "
           "every sample again, so that the numbers are the bits of one run of all"),
-      FlagOption("overwrite", "replace files that exist, and what interrupted sweeps left of them"),
-      FlagOption("attention",
-                 "keep last-query attention [sample, layer, head, key], of the first setting at "
-                 "the first place"),
+      FlagParameter("overwrite",
+                    "replace files that exist, and what interrupted sweeps left of them"),
+      FlagParameter("attention",
+                    "keep last-query attention [sample, layer, head, key], of the first setting at "
+                    "the first place"),
       BeyondContextOption(),
-      IntegerOption("checkpoint", "samples after which the file is brought up to date", 1, 1000000,
-                    20),
-      IntegerOption("watch",
-                    "seconds between tables of what is done so far, on standard error; 0: none", 0,
-                    1000000, 60),
-      FlagOption("dry-run", "print what would run and how long it would take"),
+      WholeNumberParameter("checkpoint", "samples after which the file is brought up to date", 1,
+                           1000000, 20),
+      WholeNumberParameter(
+          "watch", "seconds between tables of what is done so far, on standard error; 0: none", 0,
+          1000000, 60),
+      FlagParameter("dry-run", "print what would run and how long it would take"),
       throughput,
-      IntegerOption("ranks", "of --dry-run: processes to plan for", 1, 1000000, 1),
+      WholeNumberParameter("ranks", "of --dry-run: processes to plan for", 1, 1000000, 1),
       JsonOption()};
 }
 
@@ -109,8 +111,8 @@ int64_t SamplesOf(const OptionSet& options, const Task& task) {
 
 }  // namespace
 
-std::vector<OptionDescription> SweepOptions() {
-  std::vector<OptionDescription> options = ModelOptions();
+std::vector<Parameter> SweepOptions() {
+  std::vector<Parameter> options = ModelOptions();
   // A plan file may name it.
   options.front().required = false;
   for (const auto& more : {GridOptions(), ScoreOptions(), PromptFormatOptions(), RunOptions()}) {
@@ -208,9 +210,9 @@ SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, Swee
   SweepPlan& plan = addition.plan;
   if (options.IsSet("score")) plan.score = asked.score;
   if (options.IsSet("attention")) plan.attention = asked.attention;
-  const std::vector<OptionDescription> format = PromptFormatOptions();
+  const std::vector<Parameter> format = PromptFormatOptions();
   if (std::any_of(format.begin(), format.end(),
-                  [&](const OptionDescription& option) { return options.IsSet(option.name); })) {
+                  [&](const Parameter& option) { return options.IsSet(option.name); })) {
     plan.format = asked.format;
   }
   plan.task = asked.task;

@@ -15,7 +15,7 @@
 
 namespace midscope::cli {
 
-std::vector<OptionDescription> SweepOptions();
+std::vector<Parameter> SweepOptions();
 
 // The options, with those of --plan where they are not set.
 OptionSet WithPlan(const OptionSet& options);

@@ -49,7 +49,7 @@ struct ProbeOffer {
   std::string limits{};
   std::string plugin{};     // the plugin's library; "" for Midscope's own
   bool on_request = false;  // runs only where CaptureRunRequest::probe_options names it
-  std::vector<OptionDescription> options{};
+  std::vector<Parameter> options{};
 };
 
 struct ModelSummary {

@@ -129,7 +129,7 @@ void NoteOptions(const ProbeRegistry& probes, const OptionSet& options,
   for (const ProbeType& type : probes.types()) {
     if (type.options.empty()) continue;
     OptionSet own(type.options);
-    for (const OptionDescription& option : type.options) {
+    for (const Parameter& option : type.options) {
       if (options.IsSet(option.name)) own.Set(option.name, options.Value(option.name));
     }
     for (Record& record : records) {

@@ -5,45 +5,47 @@
 
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
-#include "probes/base/option_kinds.h"
+#include "core/base/parameter_kinds.h"
 
 namespace midscope {
 
-std::vector<OptionDescription> ModelOptions() {
-  OptionDescription model = FileOption(
+std::vector<Parameter> ModelOptions() {
+  Parameter model = FileParameter(
       "model",
       "a .gguf file, a Hugging Face folder, org/name (or org/name@REVISION) for a model of the "
       "Hugging Face cache (see midscope fetch), or 'embedded' for the small model that "
       "`./midscope setup` fetches");
   model.required = true;
-  OptionDescription device = TextOption(
+  Parameter device = TextParameter(
       "device",
       "what runs the layers: cpu, or a list such as cuda:0,cuda:1,cpu, the first layers on the "
       "first device; evenly, or by counts as in cuda:0=20,cpu=12. cpu:portable is the CPU by "
       "LibTorch's own operations, as a GPU would run it");
   device.default_value = std::string("cpu");
-  return {model,
-          ChoiceOption("dtype", "in which precision the model computes", {"float32", "bfloat16"}),
-          ChoiceOption("weights",
-                       "where the weights are: as they lie in the file (stored: little memory, "
-                       "dequantised while they are used), or dequantised once to the dtype "
-                       "(expanded: fastest for small models); auto: expanded where that takes at "
-                       "most 1 GiB",
-                       {"auto", "stored", "expanded"}),
-          IntegerOption("threads", "threads to compute with; 0: as many as the machine has", 0,
-                        1024, 0),
-          ChoiceOption("sliding-window",
-                       "off: every layer sees all keys, whatever window the model was made with "
-                       "(mistral, gemma, phi3, qwen)",
-                       {"on", "off"}),
-          device};
+  return {
+      model,
+      ChoiceParameter("dtype", "in which precision the model computes", {"float32", "bfloat16"}),
+      ChoiceParameter("weights",
+                      "where the weights are: as they lie in the file (stored: little memory, "
+                      "dequantised while they are used), or dequantised once to the dtype "
+                      "(expanded: fastest for small models); auto: expanded where that takes at "
+                      "most 1 GiB",
+                      {"auto", "stored", "expanded"}),
+      WholeNumberParameter("threads", "threads to compute with; 0: as many as the machine has", 0,
+                           1024, 0),
+      ChoiceParameter("sliding-window",
+                      "off: every layer sees all keys, whatever window the model was made with "
+                      "(mistral, gemma, phi3, qwen)",
+                      {"on", "off"}),
+      device};
 }
 
-OptionDescription BeyondContextOption() {
-  return FlagOption("beyond-context",
-                    "also runs prompts that are longer than the context holds under the setting; "
-                    "their numbers are marked *: they show how a model fails on positions that it "
-                    "was not trained on");
+Parameter BeyondContextOption() {
+  return FlagParameter(
+      "beyond-context",
+      "also runs prompts that are longer than the context holds under the setting; "
+      "their numbers are marked *: they show how a model fails on positions that it "
+      "was not trained on");
 }
 
 namespace {

@@ -13,11 +13,11 @@
 namespace midscope {
 
 // model (by position on a command line), dtype, weights, threads, sliding-window, device.
-std::vector<OptionDescription> ModelOptions();
+std::vector<Parameter> ModelOptions();
 
 // --beyond-context, of commands that run prompts. ReadDecoderOptions and MakeOpenRequest read it
 // where the options have it.
-OptionDescription BeyondContextOption();
+Parameter BeyondContextOption();
 
 // The engine's request to open `model` with these values of the other options.
 OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options);

@@ -42,7 +42,7 @@ namespace midscope {
 // Must be raised by every change of what a compiled plugin uses of these headers that
 // PluginLayout() does not detect: the order of virtual functions or of members, the meaning of a
 // field.
-inline constexpr int32_t kPluginVersion = 2;
+inline constexpr int32_t kPluginVersion = 3;
 
 // Compiler and C++ library must agree on these when classes and strings pass between two libraries.
 inline constexpr char kPluginAbi[] = MIDSCOPE_ABI_COMPILER ", " MIDSCOPE_ABI_LIBRARY;
@@ -50,12 +50,12 @@ inline constexpr char kPluginAbi[] = MIDSCOPE_ABI_COMPILER ", " MIDSCOPE_ABI_LIB
 // Hash of the sizes of all types that pass between Midscope and a plugin: it detects other headers
 // even if kPluginVersion was not raised.
 constexpr uint64_t PluginLayout() {
-  constexpr size_t kSizes[] = {
-      sizeof(Axis),          sizeof(Array),      sizeof(Record),      sizeof(OptionDescription),
-      sizeof(OptionSet),     sizeof(HookView),   sizeof(HookRequest), sizeof(HookPoint),
-      sizeof(SequenceInfo),  sizeof(Prompt),     sizeof(Span),        sizeof(Intervention),
-      sizeof(ModelConfig),   sizeof(RunResult),  sizeof(ProbeInput),  sizeof(ProbeType),
-      sizeof(ProbeRegistry), sizeof(std::string)};
+  constexpr size_t kSizes[] = {sizeof(Axis),        sizeof(Array),         sizeof(Record),
+                               sizeof(Parameter),   sizeof(OptionSet),     sizeof(HookView),
+                               sizeof(HookRequest), sizeof(HookPoint),     sizeof(SequenceInfo),
+                               sizeof(Prompt),      sizeof(Span),          sizeof(Intervention),
+                               sizeof(ModelConfig), sizeof(RunResult),     sizeof(ProbeInput),
+                               sizeof(ProbeType),   sizeof(ProbeRegistry), sizeof(std::string)};
   uint64_t hash = 14695981039346656037u;  // FNV-1a, one size at a time
   for (const size_t size : kSizes) hash = (hash ^ size) * 1099511628211u;
   return hash;

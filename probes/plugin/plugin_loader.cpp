@@ -13,8 +13,8 @@
 
 #include "core/base/error.h"
 #include "core/base/file_hash.h"
+#include "core/base/parameter_kinds.h"
 #include "core/base/record_names.h"
-#include "probes/base/option_kinds.h"
 #include "probes/plugin/guarded_probe.h"
 #include "probes/plugin/plugin.h"
 
@@ -87,7 +87,7 @@ void CheckOptions(const std::string& name, const ProbeType& type) {
   std::string prefix = type.name;
   std::replace(prefix.begin(), prefix.end(), '_', '-');
   const std::string remedy = "It must be --" + prefix + " or begin with --" + prefix + "-";
-  for (const OptionDescription& option : type.options) {
+  for (const Parameter& option : type.options) {
     const bool own = option.name == prefix || option.name.starts_with(prefix + "-");
     if (!own || !IsIdentifier(option.name, '-')) {
       throw Failure(name,
@@ -128,8 +128,8 @@ void CheckType(const std::string& name, const ProbeType& type, const ProbeRegist
 
 }  // namespace
 
-OptionDescription PluginOption() {
-  return TextListOption(
+Parameter PluginOption() {
+  return TextListParameter(
       "plugin", std::string("a library with probes of your own; may be given more than once. ") +
                     kPluginPathVariable + " names folders whose libraries are always loaded");
 }

@@ -14,7 +14,7 @@ namespace midscope {
 inline constexpr char kPluginPathVariable[] = "MIDSCOPE_PLUGIN_PATH";
 
 // --plugin, which can be given more than once.
-OptionDescription PluginOption();
+Parameter PluginOption();
 
 // Loads the library and adds its probes, wrapped (guarded_probe.h), to `registry`; it is not
 // unloaded before the process ends. Throws Error, and leaves the registry unchanged, where the file

@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
-#include "probes/base/option_kinds.h"
+#include "core/base/parameter_kinds.h"
 #include "probes/builtin/head_scores_probe.h"
 #include "probes/builtin/hidden_channels_probe.h"
 #include "probes/builtin/key_information_probe.h"
@@ -58,11 +58,11 @@ const ProbeType& ProbeRegistry::Find(std::string_view name) const {
                    KnownWordsHint(name, known));
 }
 
-std::vector<OptionDescription> ProbeRegistry::Options() const {
-  std::vector<OptionDescription> all = {
-      TextOption("probes",
-                 "which probes run, by name, joined by commas; default: those that run when "
-                 "nothing is said")};
+std::vector<Parameter> ProbeRegistry::Options() const {
+  std::vector<Parameter> all = {
+      TextParameter("probes",
+                    "which probes run, by name, joined by commas; default: those that run when "
+                    "nothing is said")};
   for (const ProbeType& type : types_) {
     all.insert(all.end(), type.options.begin(), type.options.end());
   }
@@ -98,7 +98,7 @@ void ProbeRegistry::RefuseUnusedOptions(const OptionSet& options,
                                         const std::vector<const ProbeType*>& selected) const {
   for (const ProbeType& type : types_) {
     if (std::find(selected.begin(), selected.end(), &type) != selected.end()) continue;
-    for (const OptionDescription& option : type.options) {
+    for (const Parameter& option : type.options) {
       if (!options.IsSet(option.name)) continue;
       throw UsageError("option --" + option.name,
                        "it is of the probe " + type.name + ", which does not run",

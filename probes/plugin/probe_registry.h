@@ -18,7 +18,7 @@ class ProbeRegistry {
   // Throws Error (usage) with the nearest known name.
   const ProbeType& Find(std::string_view name) const;
   // --probes, then the options of all probes in their order.
-  std::vector<OptionDescription> Options() const;
+  std::vector<Parameter> Options() const;
   // The probes that `options` select, in their order: without --probes all that run by default,
   // else those that it names (`default`: all that run by default); and always those whose own
   // options request them. With `several_prompts` large ones only where they are named. Throws Error

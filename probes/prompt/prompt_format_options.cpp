@@ -5,36 +5,37 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/parameter_kinds.h"
 #include "core/base/utf8.h"
-#include "probes/base/option_kinds.h"
 
 namespace midscope {
 
-std::vector<OptionDescription> PromptFormatOptions() {
-  OptionDescription chat_template =
-      TextOption("chat-template",
-                 "the template of --chat: model (its own), a family such as vicuna or llama2, or a "
-                 "file with one");
+std::vector<Parameter> PromptFormatOptions() {
+  Parameter chat_template = TextParameter(
+      "chat-template",
+      "the template of --chat: model (its own), a family such as vicuna or llama2, or a "
+      "file with one");
   chat_template.default_value = std::string("model");
-  OptionDescription date =
-      TextOption("chat-date", "with --chat: the day that templates write as today's, YYYY-MM-DD");
+  Parameter date = TextParameter(
+      "chat-date", "with --chat: the day that templates write as today's, YYYY-MM-DD");
   date.default_value = std::string(kChatDate);
-  OptionDescription bos = ChoiceOption(
+  Parameter bos = ChoiceParameter(
       "bos",
       "the model's begin-of-text token in front: auto is what its own tokenizer does (with --chat: "
       "what the template writes), template only what a chat template writes; --bos alone is on",
       {"auto", "on", "off", "template"});
   bos.value_if_bare = "on";
-  return {FlagOption("chat",
-                     "put the prompt to the model as a user's message, by a chat template (not the "
-                     "prompts of tasks that are published without)"),
-          chat_template,
-          TextListOption("chat-option",
-                         "with --chat: KEY=VALUE, a variable of the template such as "
-                         "enable_thinking=false; may be given more than once"),
-          date,
-          TextOption("system", "with --chat: a system message before the user's"),
-          bos};
+  return {
+      FlagParameter("chat",
+                    "put the prompt to the model as a user's message, by a chat template (not the "
+                    "prompts of tasks that are published without)"),
+      chat_template,
+      TextListParameter("chat-option",
+                        "with --chat: KEY=VALUE, a variable of the template such as "
+                        "enable_thinking=false; may be given more than once"),
+      date,
+      TextParameter("system", "with --chat: a system message before the user's"),
+      bos};
 }
 
 PromptFormat ReadPromptFormat(const OptionSet& options) {

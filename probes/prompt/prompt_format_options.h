@@ -10,7 +10,7 @@
 namespace midscope {
 
 // chat, chat-template, chat-option, chat-date, system, bos.
-std::vector<OptionDescription> PromptFormatOptions();
+std::vector<Parameter> PromptFormatOptions();
 
 // Reads the file that --chat-template names. Throws Error (usage): an invalid template, a chat
 // option without --chat.

@@ -24,10 +24,9 @@ EditType AblateEdit() {
                          "with",
                          "zero: nothing. mean: in row i the mean of the head's own outputs in rows "
                          "0 to i of the same run.",
-                         {"zero", "mean"}, "zero"),
+                         {"zero", "mean"}),
                      RowsArgument<Ablation>("Rows whose outputs are replaced.", "all")},
        .bare_arguments = 1,
-       .required = {"head"},
        .correct_example = "ablate(L12H3, with=zero)",
        .examples = {"boost(span=\"pair 7\", factor=2) + ablate([L12H3,L14G0], with=mean)"},
        .small_example = "ablate(L0H0, with=zero)"},

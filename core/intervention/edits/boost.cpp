@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Attention weights of a passage, multiplied.
+#include "core/base/number_text.h"
 #include "core/intervention/edits/edits.h"
 #include "core/plan/edit_plans.h"
 
@@ -40,15 +41,14 @@ EditType BoostEdit() {
                      NumberArgument<&Boost::factor>(
                          "factor",
                          "What the weights are multiplied by; above 0 with renormalise=yes.",
-                         {-1000, 1000}, "2"),
+                         {-1000, 1000}, 2),
                      ChoiceArgument<&Boost::renormalise>(
                          "renormalise",
                          "yes: the row is brought back to a sum of 1 (as if log(factor) were added "
                          "to the logits). no: it is not.",
-                         {"no", "yes"}, "no"),
+                         {"no", "yes"}),
                      LayersArgument<Boost>(),
                      RowsArgument<Boost>("Rows whose weights are multiplied.", "answer")},
-       .required = {"span"},
        .correct_example = "boost(span=gold, factor=2)",
        .examples = {"boost(span=\"pair 7\", factor=2) + ablate([L12H3,L14G0], with=mean)"},
        .small_example = "boost(span=gold, factor=2)",

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/number_text.h"
 #include "core/intervention/edits/edits.h"
 #include "core/plan/edit_plans.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 // The values of an argument that takes one or several.
 template <typename T>
-std::vector<T> Numbers(const TextArgument& argument, const TermArgument& described) {
+std::vector<T> Numbers(const TextArgument& argument, const Parameter& described) {
   std::vector<T> numbers;
   for (const TextAtom& atom : argument.values) numbers.push_back(Number<T>(atom, described));
   return numbers;
@@ -21,7 +22,7 @@ std::vector<T> Numbers(const TextArgument& argument, const TermArgument& describ
 // One term scales several channels; they share its layers and rows.
 std::vector<ChannelScaling> ReadAll(const TextTerm& term, const TermForm<ChannelScaling>& form) {
   const ChannelScaling shared = ReadArguments(term, form);
-  RequireArguments(term, {"channel", "factor"}, "channel(100, factor=-1)");
+  RequireArguments(term, "channel(100, factor=-1)");
   const TextArgument& channel = *Find(term, "channel");
   const TextArgument& factor = *Find(term, "factor");
   const auto channels = Numbers<int64_t>(channel, form.arguments[0].described);
@@ -113,37 +114,35 @@ BoundArgument<ChannelScaling> ChangeValueArgument() {
       "change_value",
       "yes: the values that those rows see come from scaled input too (the public code can do so "
       "and never does). no: they stay clean.",
-      {"no", "yes"}, "no");
-  argument.print = [](const ChannelScaling& value, const TermArgument& described) {
+      {"no", "yes"});
+  argument.print = [](const ChannelScaling& value, const Parameter& described) {
     return value.change_value ? described.choices.at(1) : std::string();
   };
   return argument;
 }
 
+Parameter Several(Parameter parameter) {
+  parameter.several = true;
+  return Required(std::move(parameter));
+}
+
 std::vector<BoundArgument<ChannelScaling>> Arguments() {
   using Argument = BoundArgument<ChannelScaling>;
-  return {Argument{{"channel",
-                    "Hidden channel, or several in brackets; zero-based.",
-                    "",
-                    {},
-                    0,
-                    kEveryLayerAfter,
-                    ""},
+  return {Argument{Several(DescribedNumber<int64_t>(
+                       "channel", "Hidden channel, or several in brackets; zero-based.",
+                       {0, kEveryLayerAfter})),
                    [](auto&, const auto& argument, const auto& described) {
                      Numbers<int64_t>(argument, described);  // ReadAll takes the values
                    },
                    [](const auto& value, const auto&) { return std::to_string(value.channel); }},
-          Argument{{"factor",
-                    "What the channel is multiplied by; one, or one a channel in brackets.",
-                    "",
-                    {},
-                    -1000,
-                    1000,
-                    ""},
-                   [](auto&, const auto& argument, const auto& described) {
-                     Numbers<double>(argument, described);
-                   },
-                   [](const auto& value, const auto&) { return NumberText(value.factor); }},
+          Argument{
+              Several(DescribedNumber<double>(
+                  "factor", "What the channel is multiplied by; one, or one a channel in brackets.",
+                  {-1000, 1000})),
+              [](auto&, const auto& argument, const auto& described) {
+                Numbers<double>(argument, described);
+              },
+              [](const auto& value, const auto&) { return NumberText(value.factor); }},
           LayersArgument<ChannelScaling>(), ChannelRowsArgument(), ChangeValueArgument()};
 }
 

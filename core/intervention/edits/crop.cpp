@@ -31,8 +31,7 @@ EditType CropEdit() {
                          "keep",
                          "What they still see before themselves. first: the prompt's first token, "
                          "which keeps attention stable. none: nothing.",
-                         {"first", "none"}, "first")},
-       .required = {"span"},
+                         {"first", "none"})},
        .correct_example = "crop(span=gold, layers=0-7)",
        .examples = {"crop(span=gold, layers=0-7)"},
        .small_example = "crop(span=gold)"},

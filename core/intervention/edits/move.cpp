@@ -10,19 +10,17 @@
 namespace midscope {
 namespace {
 
-void ReadTo(Move& move, const TextArgument& argument, const TermArgument& described) {
+void ReadTo(Move& move, const TextArgument& argument, const Parameter& described) {
   const TextAtom& atom = OnlyValue(argument);
-  if (atom.text.starts_with("shift:") && atom.text != "shift:N") {
+  if (const auto shift = ReadNumberedChoice(atom, described, "to=shift:-200")) {
     move.to = MoveTo::kShift;
-    move.shift = NumberAfter(atom, "shift", -kEveryLayerAfter, kEveryLayerAfter);
+    move.shift = *shift;
     return;
   }
   move.to = static_cast<MoveTo>(Choice(atom, described));
-  if (move.to == MoveTo::kShift)
-    throw ErrorAt(atom.column, "N must be a number", "Write for example to=shift:-200");
 }
 
-std::string ToText(const Move& move, const TermArgument& described) {
+std::string ToText(const Move& move, const Parameter& described) {
   if (move.to == MoveTo::kShift) return "shift:" + std::to_string(move.shift);
   return described.choices.at(static_cast<size_t>(move.to));
 }
@@ -69,20 +67,24 @@ void Apply(const Move& move, const EditPlans& plans) {
   });
 }
 
+Parameter DescribedTo() {
+  Parameter to = Required(ChoiceParameter(
+      "to",
+      "begin: the passage begins where the first piece of the prompt does (the first pair, line or "
+      "document; the first token where there are none). end: it ends where the last piece does "
+      "(the "
+      "last prompt token). shift:N: each token is N positions further on.",
+      {"begin", "end", "shift:N"}));
+  to.default_value = {};
+  to.numbered_choice = "shift:N";
+  to.minimum = -kEveryLayerAfter;
+  to.maximum = kEveryLayerAfter;
+  return to;
+}
+
 std::vector<BoundArgument<Move>> Arguments() {
   return {SpanArgument<Move>(),
-          {{"to",
-            "begin: the passage begins where the first piece of the prompt does (the first pair, "
-            "line or document; the first token where there are none). end: it ends where the last "
-            "piece does (the last prompt token). shift:N: each token is N positions further "
-            "on.",
-            "",
-            {"begin", "end", "shift:N"},
-            0,
-            0,
-            ""},
-           ReadTo,
-           ToText},
+          {DescribedTo(), ReadTo, ToText},
           LayersArgument<Move>(),
           RowsArgument<Move>("Rows that see the changed positions; their own queries are at them "
                              "too where they belong to the passage.",
@@ -100,7 +102,6 @@ EditType MoveEdit() {
        .source = "Yu et al. 2024, arXiv 2406.02536, App. C (to=begin, to=end, for the last token's "
                  "attention alone: rows=last) and App. D (to=shift:-200 for every row: rows=all).",
        .arguments = Arguments(),
-       .required = {"span", "to"},
        .correct_example = "move(span=gold, to=begin)",
        .examples = {"move(span=gold, to=begin, rows=last)"},
        .small_example = "move(span=gold, to=begin)"},

@@ -22,11 +22,10 @@ EditType TemperatureEdit() {
        .summary = "Divides the attention logits of heads (soft cap and ALiBi included) before the "
                   "softmax; Ms-PoE's scores are taken without it.",
        .arguments = {HeadsArgument<Temperature>(),
-                     NumberArgument<&Temperature::temperature>(
-                         "temperature", "Above 1 flattens, below 1 sharpens.", {0.001, 1000}, ""),
+                     RequiredArgument(NumberArgument<&Temperature::temperature>(
+                         "temperature", "Above 1 flattens, below 1 sharpens.", {0.001, 1000}, {})),
                      RowsArgument<Temperature>("Rows whose logits are divided.", "all")},
        .bare_arguments = 2,
-       .required = {"head", "temperature"},
        .correct_example = "temperature(L12H3, 1.5)",
        .examples = {"temperature(L12H3, 1.5)"},
        .small_example = "temperature(L0H0, 1.5)"},

@@ -35,7 +35,7 @@ SchemeType BaseScheme() {
            "Xiong et al. 2023, arXiv 2309.16039 (500000); published results come after tuning with "
            "the new base.",
        .arguments = {NumberArgument<&BaseChange::base>(
-           "base", "Pair j turns by base^(-2j/d) a position.", {2, 1e12}, "500000")},
+           "base", "Pair j turns by base^(-2j/d) a position.", {2, 1e12}, 500000)},
        .bare_arguments = 1,
        .examples = {"base(500000)"}},
       Apply, Stretch, {.kind = SchemeKind::kReplacesFrequencies});

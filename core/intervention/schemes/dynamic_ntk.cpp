@@ -40,7 +40,7 @@ SchemeType DynamicNtkScheme() {
            "cache.",
        .arguments = {NumberArgument<&DynamicNtk::factor>(
            "factor", "1: the context follows the sequence; above 1 the base grows faster.",
-           {kSmallestRatio, kLargestRatio}, "2")},
+           {kSmallestRatio, kLargestRatio}, 2)},
        .bare_arguments = 1,
        .examples = {"dynamic-ntk(2)"}},
       Apply, Stretch, {.kind = SchemeKind::kReplacesFrequencies});

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/number_text.h"
 #include "core/intervention/edit_type.h"
 #include "core/intervention/schemes/schemes.h"
 #include "core/plan/plan_checks.h"
@@ -75,22 +76,24 @@ void Apply(const InfiniAttention& scheme, const SchemePlans& plans) {
 
 double Stretch(const InfiniAttention&, const ModelConfig&) { return HUGE_VAL; }
 
-std::string GatesText(const InfiniAttention& value, const TermArgument&) {
+std::string GatesText(const InfiniAttention& value, const Parameter&) {
   std::string text;
   for (const double gate : value.gates) text += (text.empty() ? "" : ",") + NumberText(gate);
   return value.gates.size() == 1 ? text : "[" + text + "]";
 }
 
+Parameter DescribedGate() {
+  Parameter gate = DescribedNumber<double>(
+      "gate", "Share of the memory in a head's output: one, or one a query head in brackets.",
+      {0, 1}, 0.1);
+  gate.several = true;
+  return gate;
+}
+
 std::vector<BoundArgument<InfiniAttention>> Arguments() {
   return {NumberArgument<&InfiniAttention::segment>("segment", "Tokens of a segment.",
-                                                    {1, kLargestTokens}, "2048", "tokens"),
-          {{"gate",
-            "Share of the memory in a head's output: one, or one a query head in brackets.",
-            "",
-            {},
-            0,
-            1,
-            "0.1"},
+                                                    {1, kLargestTokens}, 2048, "tokens"),
+          {DescribedGate(),
            [](auto& value, const auto& argument, const auto& described) {
              value.gates.clear();
              for (const TextAtom& atom : argument.values)
@@ -101,7 +104,7 @@ std::vector<BoundArgument<InfiniAttention>> Arguments() {
               "update",
               "How a segment enters the memory. linear: added. delta: what the memory says of its "
               "keys already is taken off first.",
-              {"linear", "delta"}, "linear")};
+              {"linear", "delta"})};
 }
 
 }  // namespace

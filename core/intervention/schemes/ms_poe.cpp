@@ -55,22 +55,19 @@ double Stretch(const MsPoe& scheme, const ModelConfig&) { return std::min(scheme
 
 BoundArgument<MsPoe> SeedArgument() {
   BoundArgument<MsPoe> argument =
-      NumberArgument<&MsPoe::seed>("seed", "Of order=random.", {0, 9007199254740992.0}, "");
-  argument.print = [](const MsPoe& value, const TermArgument&) {
+      NumberArgument<&MsPoe::seed>("seed", "Of order=random.", {0, 9007199254740992.0}, {});
+  argument.print = [](const MsPoe& value, const Parameter&) {
     return value.order == MsPoeOrder::kRandom ? MemberText<&MsPoe::seed>(value) : std::string();
   };
   return argument;
 }
 
 BoundArgument<MsPoe> FirstLayerArgument() {
-  return {{"first_layer",
-           "First layer that is changed, zero-based; all later ones are. The paper says 0, the "
-           "public scripts 2. Not together with layers.",
-           "",
-           {},
-           0,
-           kEveryLayerAfter,
-           "2"},
+  return {DescribedNumber<int64_t>(
+              "first_layer",
+              "First layer that is changed, zero-based; all later ones are. The paper says 0, the "
+              "public scripts 2. Not together with layers.",
+              {0, kEveryLayerAfter}, 2),
           [](auto& value, const auto& argument, const auto& described) {
             value.layers = LayerSet::From(Number<int64_t>(OnlyValue(argument), described));
           },
@@ -83,7 +80,7 @@ BoundArgument<MsPoe> FirstLayerArgument() {
 BoundArgument<MsPoe> NamedLayersArgument() {
   BoundArgument<MsPoe> argument = LayersArgument<MsPoe>(
       "Layers that are changed: all, 8-25 or [2-8,12]. Not together with first_layer.", "");
-  argument.print = [](const MsPoe& value, const TermArgument&) {
+  argument.print = [](const MsPoe& value, const Parameter&) {
     return OpenEnded(value.layers) ? std::string() : value.layers.Text();
   };
   return argument;
@@ -95,15 +92,15 @@ std::vector<BoundArgument<MsPoe>> Arguments() {
           "min",
           "First ratio of the ramp; above max the ramp falls, as in some rows of the paper's Table "
           "4.",
-          {kSmallestRatio, kLargestRatio}, "1.2"),
+          {kSmallestRatio, kLargestRatio}, 1.2),
       NumberArgument<&MsPoe::max>("max", "Last ratio of the ramp.", {kSmallestRatio, kLargestRatio},
-                                  "1.8"),
+                                  1.8),
       ChoiceArgument<&MsPoe::mode>(
           "mode",
           "rank: ratios by rank of the score, as the paper's prose says, keys rotated once per "
           "query head. code: what the public code does (with grouped key heads logits then depend "
           "on where the text begins). group: one ratio for all heads that share keys.",
-          {"rank", "code", "group"}, "rank"),
+          {"rank", "code", "group"}),
       ChoiceArgument<&MsPoe::order>(
           "order",
           "score: the most position-aware head gets min. score-reversed: it gets max. sequential: "
@@ -112,7 +109,7 @@ std::vector<BoundArgument<MsPoe>> Arguments() {
           "head whose last row, before rotation, is spread most gets the ratio nearest to 1. The "
           "paper's Table 3 compares score, random, sequential and entropy; of these the public "
           "code has score alone.",
-          {"score", "score-reversed", "sequential", "reversed", "random", "entropy"}, "score"),
+          {"score", "score-reversed", "sequential", "reversed", "random", "entropy"}),
       SeedArgument(),
       FirstLayerArgument(),
       NamedLayersArgument()};

@@ -38,9 +38,8 @@ SchemeType NopeScheme() {
        .source =
            "Kazemnejad et al. 2023, arXiv 2305.19466, train without positions; a model that was "
            "trained with them loses much where they are taken away.",
-       .arguments = {LayersArgument<NoRotation>("Layers without rotation: all, 8-25 or [2-8,12].",
-                                                "")},
-       .required = {"layers"},
+       .arguments = {RequiredArgument(
+           LayersArgument<NoRotation>("Layers without rotation: all, 8-25 or [2-8,12].", ""))},
        .correct_example = "nope(layers=0-3)",
        .examples = {"nope(layers=0-3)"},
        .small_example = "nope(layers=0)"},

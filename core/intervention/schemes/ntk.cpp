@@ -33,7 +33,7 @@ SchemeType NtkScheme() {
        .source =
            "Known from a forum post of 2023; as in Peng et al., arXiv 2309.00071, and its code.",
        .arguments = {NumberArgument<&Ntk::factor>("factor", "How much longer the context becomes.",
-                                                  {kSmallestRatio, kLargestRatio}, "2")},
+                                                  {kSmallestRatio, kLargestRatio}, 2)},
        .bare_arguments = 1,
        .examples = {"ntk(2)"}},
       Apply, Stretch, {.kind = SchemeKind::kReplacesFrequencies});

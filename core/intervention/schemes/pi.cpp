@@ -22,7 +22,7 @@ SchemeType PiScheme() {
        .source = "Chen et al. 2023, arXiv 2306.15595; composes with the model's own frequencies.",
        .arguments = {NumberArgument<&PositionInterpolation::ratio>(
            "ratio", "Every position is divided by it; below 1 stretches.",
-           {kSmallestRatio, kLargestRatio}, "1.5")},
+           {kSmallestRatio, kLargestRatio}, 1.5)},
        .bare_arguments = 1,
        .examples = {"pi(1.5)"}},
       Apply, Stretch, {.kind = SchemeKind::kDividesPositions});

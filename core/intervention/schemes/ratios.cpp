@@ -74,40 +74,29 @@ PositionScheme Sample(const ModelConfig& config) {
 std::vector<BoundArgument<HeadRatioTable>> Arguments() {
   using Argument = BoundArgument<HeadRatioTable>;
   // Read() reads the file, and compares the digest once it knows the seed.
-  const auto later = [](HeadRatioTable&, const TextArgument&, const TermArgument&) {};
+  const auto later = [](HeadRatioTable&, const TextArgument&, const Parameter&) {};
   return {
-      Argument{{"file",
-                "JSON, [[head 0, head 1, ...] of layer 0, ...] or what midscope export writes; or "
-                "CSV with rows layer,head,ratio. In quotation marks where the name has other "
-                "characters than letters, digits, - _ . : /",
-                "",
-                {},
-                0,
-                0,
-                ""},
-               later,
-               [](const auto& value, const auto&) {
-                 return IsWord(value.file) ? value.file : '"' + value.file + '"';
-               }},
-      Argument{{"digest",
-                "Of the numbers in the file, as printed forms state it: a file that has changed "
-                "since is refused. Leave it out to take the file as it is.",
-                "",
-                {},
-                0,
-                0,
-                ""},
-               later,
-               [](const auto& value, const auto&) { return RatioDigest(value); }},
-      Argument{{"shuffle",
-                "A seed: each layer's ratios go to its heads in a random order, as a control of "
-                "the order in the file. The digest is then that of the order drawn. Without it the "
-                "file's.",
-                "",
-                {},
-                0,
-                9007199254740992.0,
-                ""},
+      Argument{
+          Required(FileParameter(
+              "file",
+              "JSON, [[head 0, head 1, ...] of layer 0, ...] or what midscope export writes; or "
+              "CSV with rows layer,head,ratio. In quotation marks where the name has other "
+              "characters than letters, digits, - _ . : /")),
+          later,
+          [](const auto& value, const auto&) {
+            return IsWord(value.file) ? value.file : '"' + value.file + '"';
+          }},
+      Argument{TextParameter(
+                   "digest",
+                   "Of the numbers in the file, as printed forms state it: a file that has changed "
+                   "since is refused. Leave it out to take the file as it is."),
+               later, [](const auto& value, const auto&) { return RatioDigest(value); }},
+      Argument{DescribedNumber<uint64_t>(
+                   "shuffle",
+                   "A seed: each layer's ratios go to its heads in a random order, as a control of "
+                   "the order in the file. The digest is then that of the order drawn. Without it "
+                   "the file's.",
+                   {0, 9007199254740992.0}),
                [](auto& value, const auto& argument, const auto& described) {
                  value.shuffle = Number<uint64_t>(OnlyValue(argument), described);
                },
@@ -127,7 +116,6 @@ SchemeType RatiosScheme() {
            "of a probe's file into such a file.",
        .arguments = Arguments(),
        .bare_arguments = 1,
-       .required = {"file"},
        .correct_example = "ratios(ratios.json)",
        .examples = {"ratios(ratios.csv)"},
        .read = Read},

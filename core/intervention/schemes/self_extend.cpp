@@ -50,11 +50,11 @@ SchemeType SelfExtendScheme() {
            {NumberArgument<&SelfExtend::group>(
                 "group",
                 "Positions of further keys are divided by it and rounded down; 1 changes nothing.",
-                {1, kLargestTokens}, "2"),
+                {1, kLargestTokens}, 2),
             NumberArgument<&SelfExtend::window>("window",
                                                 "Keys at their own distance, the query's own "
                                                 "included.",
-                                                {1, kLargestTokens}, "64", "tokens")},
+                                                {1, kLargestTokens}, 64, "tokens")},
        .examples = {"self-extend(group=2, window=64)"}},
       Apply, Stretch, {.kind = SchemeKind::kDividesPositions});
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // YaRN (rope_schemes.h).
 #include "core/base/error.h"
+#include "core/base/number_text.h"
 #include "core/intervention/head_ratio_file.h"
 #include "core/intervention/rope_schemes.h"
 #include "core/intervention/schemes/schemes.h"
@@ -58,26 +59,26 @@ double Stretch(const Yarn& scheme, const ModelConfig& config) {
 std::vector<BoundArgument<Yarn>> Arguments() {
   return {
       NumberArgument<&Yarn::factor>("factor", "How much longer the context becomes.",
-                                    {1, kLargestRatio}, "4"),
+                                    {1, kLargestRatio}, 4),
       NumberOrWordArgument<&Yarn::context>(
-          "context", "Tokens of the original training; model: the model's own.", {"model", "N"},
+          "context", "Tokens of the original training; model: the model's own.", "model",
           {1, kLargestContext}, "tokens"),
       ChoiceArgument<&Yarn::form>(
           "form",
           "repo: ramp linear in the pair's index, frequencies blended (also transformers). paper: "
           "ramp linear in rotations. cream: repo's ramp, wavelengths blended.",
-          {"repo", "paper", "cream"}, "repo"),
+          {"repo", "paper", "cream"}),
       NumberArgument<&Yarn::beta_fast>(
           "beta_fast", "Pairs that turn at least so often within the original context stay.",
-          {0.001, 1e6}, "32", "rotations"),
+          {0.001, 1e6}, 32, "rotations"),
       NumberArgument<&Yarn::beta_slow>(
           "beta_slow", "Pairs that turn at most so often are divided by factor; below beta_fast.",
-          {0.001, 1e6}, "1", "rotations"),
+          {0.001, 1e6}, 1, "rotations"),
       NumberOrWordArgument<&Yarn::magnitude>(
           "magnitude",
           "Factor of cos and sin, so logits are multiplied by its square. auto: 0.1 ln(factor) + "
           "1, as paper and code. 1: none, which is 'NTK-by-parts'.",
-          {"auto", "M"}, {kSmallestRatio, 100})};
+          "auto", {kSmallestRatio, 100})};
 }
 
 }  // namespace

@@ -18,13 +18,13 @@ using ::testing::HasSubstr;
 
 OptionSet Options() {
   return OptionSet({
-      {"out", OptionType::kFile, "where results go", "", {}, 0, 0, {}, true},
-      {"samples", OptionType::kInteger, "how many", "samples", {}, 1, 1000, int64_t{40}},
-      {"scale", OptionType::kNumber, "a | b", "", {}, 0, 2, 0.1},
-      {"dtype", OptionType::kChoice, "type", "", {"float32", "bfloat16"}, 0, 0, "float32"},
-      {"with", OptionType::kTextList, "settings"},
-      {"seed", OptionType::kInteger, "seed"},
-      {"json", OptionType::kFlag, "as JSON"},
+      {"out", ParameterKind::kFile, "where results go", "", {}, 0, 0, {}, true},
+      {"samples", ParameterKind::kWholeNumber, "how many", "samples", {}, 1, 1000, int64_t{40}},
+      {"scale", ParameterKind::kNumber, "a | b", "", {}, 0, 2, 0.1},
+      {"dtype", ParameterKind::kChoice, "type", "", {"float32", "bfloat16"}, 0, 0, "float32"},
+      {"with", ParameterKind::kTextList, "settings"},
+      {"seed", ParameterKind::kWholeNumber, "seed"},
+      {"json", ParameterKind::kFlag, "as JSON"},
   });
 }
 
@@ -83,9 +83,10 @@ TEST(Options, WrongUseInTheProgramIsABug) {
   EXPECT_THROW(options.Integer("dtype"), std::logic_error);
   EXPECT_THROW(options.Integer("seed"), std::logic_error) << "has no value";
   EXPECT_THROW(OptionSet({{"a"}, {"a"}}), std::logic_error);
-  EXPECT_THROW(OptionSet({{"n", OptionType::kInteger, "", "", {}, 1, 2, int64_t{3}}}),
+  EXPECT_THROW(OptionSet({{"n", ParameterKind::kWholeNumber, "", "", {}, 1, 2, int64_t{3}}}),
                std::logic_error);
-  EXPECT_THROW(OptionSet({{"n", OptionType::kInteger, "", "", {}, 1, 2, 1.5}}), std::logic_error);
+  EXPECT_THROW(OptionSet({{"n", ParameterKind::kWholeNumber, "", "", {}, 1, 2, 1.5}}),
+               std::logic_error);
 }
 
 TEST(Options, JsonRoundTrip) {

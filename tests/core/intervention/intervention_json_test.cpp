@@ -81,7 +81,7 @@ TEST(InterventionJson, SaysWhatIsWrong) {
   EXPECT_THAT(ErrorOf(R"({"terms": [{"term": "pi", "ratio": null}]})"), HasSubstr("'ratio'"));
   EXPECT_THAT(ErrorOf(R"({"terms": [{"term": "pi", "ratio": [[2]]}]})"), HasSubstr("'ratio'"));
   EXPECT_THAT(ErrorOf(R"({"terms": [{"term": "pi", "ratio": 0}]})"),
-              AllOf(HasSubstr("pi(ratio=0)"), HasSubstr("from 0.01")));
+              AllOf(HasSubstr("pi(ratio=0)"), HasSubstr("Allowed: 0.01 to")));
   EXPECT_THAT(ErrorOf(R"({"terms": [{"term": "crop", "span": "a\"b"}]})"),
               HasSubstr("quotation mark"));
   EXPECT_THAT(ErrorOf(R"({"terms": [{"term": "pj"}]})"), HasSubstr("Did you mean 'pi'"));

@@ -110,7 +110,7 @@ TEST(TermTypes, AreDescribed) {
     EXPECT_FALSE(term.examples.empty()) << term.name;
     EXPECT_LE(term.bare_arguments, term.arguments.size()) << term.name;
     std::set<std::string> arguments;
-    for (const TermArgument& argument : term.arguments) {
+    for (const Parameter& argument : term.arguments) {
       EXPECT_TRUE(arguments.insert(argument.name).second) << term.name << " " << argument.name;
       EXPECT_FALSE(argument.help.empty()) << term.name << " " << argument.name;
     }
@@ -179,7 +179,7 @@ TEST(TermTypes, SpansAreResolved) {
   for (const EditType& type : EditTypes()) {
     const bool has_span =
         std::any_of(type.term.arguments.begin(), type.term.arguments.end(),
-                    [](const TermArgument& argument) { return argument.name == "span"; });
+                    [](const Parameter& argument) { return argument.name == "span"; });
     EXPECT_EQ(type.names_passages, has_span) << type.term.name;
     const Intervention example = ExampleOf(type.term);
     EXPECT_EQ(ResolvePassages(example, LongPrompt()) != example, has_span) << type.term.name;
@@ -205,24 +205,28 @@ std::string WithArgument(const Term& term, const std::string& name, const std::s
 }
 
 // Another value than the default that is allowed.
-std::string OtherValue(const TermArgument& argument) {
-  for (const std::string& choice : argument.choices) {
-    if (choice == "N" || choice == "M") return "7";
-    if (choice != argument.default_text && !choice.ends_with(":N")) return choice;
+std::string OtherValue(const Parameter& argument) {
+  if (IsNumber(argument)) {
+    const auto* number = std::get_if<double>(&argument.default_value);
+    const auto* whole = std::get_if<int64_t>(&argument.default_value);
+    return number ? ParameterText(*number / 2) : whole ? ParameterText(*whole / 2) : "7";
   }
-  double number = 0;
-  return ReadWhole(argument.default_text, number) ? NumberText(number / 2) : "0";
+  for (const std::string& choice : argument.choices) {
+    if (choice != ParameterText(argument.default_value) && choice != argument.numbered_choice)
+      return choice;
+  }
+  return "0";
 }
 
 // An argument that is described and not read, or printed from another member, fails here.
 TEST(TermTypes, EveryArgumentIsReadAndPrinted) {
   for (const Term* term : ListedTerms()) {
     if (term->name == "ratios") continue;  // needs a file; intervention_text_test.cpp
-    for (const TermArgument& argument : term->arguments) {
-      if (argument.default_text.empty()) continue;
+    for (const Parameter& argument : term->arguments) {
+      const std::string usual = ParameterText(argument.default_value);
+      if (usual.empty()) continue;
       const std::string value = OtherValue(argument);
-      const Intervention by_default =
-          ParseIntervention(WithArgument(*term, argument.name, argument.default_text));
+      const Intervention by_default = ParseIntervention(WithArgument(*term, argument.name, usual));
       const Intervention other = ParseIntervention(WithArgument(*term, argument.name, value));
       EXPECT_NE(other, by_default) << term->name << " " << argument.name << "=" << value;
       EXPECT_THAT(PrintIntervention(other), HasSubstr(value)) << argument.name;
@@ -237,13 +241,13 @@ TEST(TermTypes, DefaultsAreTheDescribedOnes) {
     if (term->name == "ratios") continue;
     const auto given = ParseTerms(term->small_example).front().arguments;
     const Intervention example = ParseIntervention(term->small_example);
-    for (const TermArgument& argument : term->arguments) {
+    for (const Parameter& argument : term->arguments) {
       const bool is_given = std::any_of(given.begin(), given.end(), [&](const TextArgument& other) {
         return other.name == argument.name;
       });
-      if (argument.default_text.empty() || is_given) continue;
-      EXPECT_EQ(ParseIntervention(WithArgument(*term, argument.name, argument.default_text)),
-                example)
+      const std::string usual = ParameterText(argument.default_value);
+      if (usual.empty() || is_given) continue;
+      EXPECT_EQ(ParseIntervention(WithArgument(*term, argument.name, usual)), example)
           << term->name << " " << argument.name;
     }
   }

@@ -136,17 +136,20 @@ TEST(Tasks, SpecsAreCheckedAndStatedInFull) {
   EXPECT_THAT(error(""), HasSubstr("Known: list, kv"));
   EXPECT_THAT(error("list:line=3"), HasSubstr("'lines'"));
   EXPECT_THAT(error("list:lines"), HasSubstr("PARAMETER=NUMBER"));
-  EXPECT_THAT(error("list:lines=0"), HasSubstr("from 1 to"));
-  EXPECT_THAT(error("list:lines=1000"), HasSubstr("from 1 to"));
+  EXPECT_THAT(error("list:lines=0"), HasSubstr("', lines: 0 is out of range. Allowed: 1 to"));
+  EXPECT_THAT(error("list:lines=1000"), HasSubstr("Allowed: 1 to"));
   EXPECT_THAT(error("list:lines=3x"), HasSubstr("'3x'"));
   EXPECT_THAT(error("list:lines=3,lines=4"), HasSubstr("twice"));
   EXPECT_THAT(error("list:lines=3,"), HasSubstr("comma"));
-  EXPECT_THAT(error("kv:pairs=-1"), HasSubstr("from 1"));
+  EXPECT_THAT(error("kv:pairs=-1"), HasSubstr("Allowed: 1 to"));
   const auto task = MakeTask("list:lines=5", 0);
   EXPECT_THAT(ErrorMessage(ErrorKind::kUsage, [&] { task->Make(0, 0); }), HasSubstr("from 1 to 5"));
   EXPECT_THAT(ErrorMessage(ErrorKind::kUsage, [&] { task->Make(0, 6); }), HasSubstr("place 6"));
-  EXPECT_THAT(TaskHelp(), HasSubstr("pairs in the JSON object"));
-  EXPECT_THAT(error("lines:score=best"), HasSubstr("Known: last, first"));
+  EXPECT_THAT(TaskHelp(), HasSubstr("pairs in the JSON object (1 to 10000; default: 75)"));
+  EXPECT_THAT(TaskHelp(), HasSubstr("(characters | blocks; default: characters)"));
+  EXPECT_THAT(TaskHelp(), HasSubstr("a file SUBJECT_test.csv of MMLU (must be given)"));
+  EXPECT_THAT(error("lines:score=best"),
+              AllOf(HasSubstr("(allowed: last | first)"), HasSubstr("Known: last, first")));
   EXPECT_THAT(error("longbench"), HasSubstr("file=PATH"));
   EXPECT_THAT(error("kv:file="), HasSubstr("names no file"));
   EXPECT_THAT(error("passkey:tokens=500"), HasSubstr("no model here"));

@@ -63,6 +63,26 @@ class CommandLineTest : public QObject {
     QVERIFY(Read("--help").text.contains("--sliding-window"));
   }
 
+  void ValuesAreReadByTheirDescriptions() {
+    const GuiCommand command =
+        Read("--task kv:pairs=5 --with pi(1.5) --samples 7 --plugin a.so --plugin b.so");
+    QCOMPARE(command.prompt_task, QString("kv:pairs=5"));
+    QCOMPARE(command.setting_b, QString("pi(1.5)"));
+    QCOMPARE(command.samples, int64_t{7});
+    QCOMPARE(command.plugins, (QStringList{"a.so", "b.so"}));
+    QCOMPARE(Read("--samples 0").samples, int64_t{0});
+    QCOMPARE(Read("").samples, std::nullopt);
+    QCOMPARE(Read("--task list --task kv").prompt_task, QString("kv"));  // the last one counts
+    const QString help = Read("--help").text.simplified();               // Qt breaks its lines
+    for (const char* option :
+         {"--dtype <TEXT>", "--threads <N>", "--session <FILE>", "--task <TEXT>", "--with <TEXT>",
+          "--samples <N>", "--plugin <TEXT>", "--render <FILE>", "--out <FILE>", "--format <TEXT>",
+          "--head <TEXT>", "--channel <N>", "--screenshot <FILE>", "float32 | bfloat16",
+          "default: png,svg,pdf", "at least 0"}) {
+      QVERIFY2(help.contains(option), option);
+    }
+  }
+
   void OtherNamesOfAHead() {
     QCOMPARE(Read("--render a --out b --head attn_L12_3").render.head, (HeadId{12, 3}));
     QCOMPARE(Read("--render a --out b --head l0h8").render.head, (HeadId{0, 8}));
@@ -81,6 +101,9 @@ class CommandLineTest : public QObject {
                           << "'3' is not a head";
     QTest::newRow("channel") << "--render a.h5 --out b --channel -2"
                              << "--channel";
+    QTest::newRow("samples")
+        << "--samples few"
+        << "option --samples: 'few' is not a whole number (allowed: at least 0)";
     QTest::newRow("dtype") << "--dtype float16"
                            << "float16";
     QTest::newRow("weights") << "--weights small"

@@ -16,39 +16,39 @@
 #include "gui/session/setting_history.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/number_box.h"
-#include "gui/widgets/option_form.h"
+#include "gui/widgets/parameter_form.h"
 #include "gui/widgets/term_list.h"
 #include "gui/widgets/text_line.h"
 #include "tests/gui/support/settings_rig.h"
 
 namespace midscope {
 
-OptionDescription Described(const std::string& name, OptionType type, OptionValue by_default = {}) {
-  OptionDescription option;
+Parameter Described(const std::string& name, ParameterKind type, ParameterValue by_default = {}) {
+  Parameter option;
   option.name = name;
-  option.type = type;
+  option.kind = type;
   option.help = "what it is";
   option.default_value = std::move(by_default);
   return option;
 }
 
 // One of every kind.
-std::vector<OptionDescription> EveryKind() {
-  OptionDescription choice = Described("kind", OptionType::kChoice, std::string("red"));
+std::vector<Parameter> EveryKind() {
+  Parameter choice = Described("kind", ParameterKind::kChoice, std::string("red"));
   choice.choices = {"red", "green"};
-  OptionDescription whole = Described("window", OptionType::kInteger, int64_t{256});
+  Parameter whole = Described("window", ParameterKind::kWholeNumber, int64_t{256});
   whole.minimum = 1;
   whole.unit = "tokens";
-  OptionDescription share = Described("share", OptionType::kNumber);
+  Parameter share = Described("share", ParameterKind::kNumber);
   share.minimum = 0;
   share.maximum = 1;
   return {choice,
           whole,
           share,
-          Described("name", OptionType::kText),
-          Described("loud", OptionType::kFlag),
-          Described("spans", OptionType::kTextList),
-          Described("file", OptionType::kFile)};
+          Described("name", ParameterKind::kText),
+          Described("loud", ParameterKind::kFlag),
+          Described("spans", ParameterKind::kTextList),
+          Described("file", ParameterKind::kFile)};
 }
 
 class FormsTest : public QObject {
@@ -67,8 +67,8 @@ class FormsTest : public QObject {
 
  private Q_SLOTS:
   void EveryKindOfOptionHasItsWidget() {
-    OptionForm form(EveryKind());
-    QSignalSpy changed(&form, &OptionForm::Changed);
+    ParameterForm form(EveryKind());
+    QSignalSpy changed(&form, &ParameterForm::Changed);
     form.findChild<QComboBox*>("option_kind")->setCurrentText("green");
     form.findChild<NumberBox*>("option_window")->setValue(512);
     form.findChild<NumberBox*>("option_share")->setValue(0.25);
@@ -81,14 +81,14 @@ class FormsTest : public QObject {
              QString::fromUtf8("{\"kind\":\"green\",\"window\":512,\"share\":0.25,\"name\":"
                                "\"Zo\u00eb\",\"loud\":true,\"spans\":[\"a=1\",\"b=2\"],\"file\":"
                                "\"/tmp/x y\"}"));
-    OptionForm other(EveryKind());
+    ParameterForm other(EveryKind());
     other.SetOptions(form.options());
     QCOMPARE(other.Checked().ToJson(), form.options().ToJson());
     QCOMPARE(other.findChild<NumberBox*>("option_window")->text(), QString("512 tokens"));
   }
 
   void WhatSaysTheDefaultIsNotSet() {
-    OptionForm form(EveryKind());
+    ParameterForm form(EveryKind());
     QCOMPARE(form.Checked().ToJson(), OptionSet(EveryKind()).ToJson());
     QVERIFY(form.findChild<NumberBox*>("option_share")->empty());
     form.findChild<NumberBox*>("option_window")->setValue(300);
@@ -147,7 +147,7 @@ class FormsTest : public QObject {
     QVERIFY2(text.find(name.toStdString()) == 0, text.c_str());
     QCOMPARE(StackLine(rig.panel.stack()->terms()), StackLine(SplitTerms(ParseIntervention(text))));
     QCOMPARE(PrintIntervention(ParseIntervention(StackLine(rig.panel.stack()->terms()))), text);
-    for (const TermArgument& argument : rig.panel.stack()->terms().front().term->arguments) {
+    for (const Parameter& argument : rig.panel.stack()->terms().front().term->arguments) {
       const QString field = "term_" + name + "_" + QString::fromStdString(argument.name);
       auto* widget = rig.panel.findChild<QWidget*>(field);
       QVERIFY2(widget && !widget->toolTip().isEmpty(), qPrintable(field));
@@ -235,12 +235,24 @@ class FormsTest : public QObject {
     QCOMPARE(rig.history.current().b.temperatures.size(), size_t{1});
   }
 
-  void WholeNumbersAreAskedOfTheGrammar() {
-    for (const Term& term : InterventionTerms()) {
-      if (term.name != "channel") continue;
-      QVERIFY(TakesWholeNumbers(term, 0));
-      QVERIFY(!TakesWholeNumbers(term, 1));
-    }
+  void FieldsFitTheKindsOfArguments() {
+    Rig rig;
+    rig.Set("channel(100, factor=-1)");
+    QCOMPARE(rig.Field<NumberBox>("term_channel_channel")->decimals(), 0);
+    QVERIFY(rig.Field<NumberBox>("term_channel_factor")->decimals() > 0);
+    // Several numbers are a text.
+    rig.Set("infini(segment=64, gate=[0.1,0.2])");
+    QCOMPARE(rig.Field<QComboBox>("term_infini_gate")->currentText(), QString("[0.1,0.2]"));
+    rig.Set("yarn(4)");
+    auto* context = rig.Field<QComboBox>("term_yarn_context");
+    QCOMPARE(context->currentText(), QString("model"));
+    context->setCurrentIndex(1);  // a number, which is beside it
+    QVERIFY2(rig.TextB().find("context=16") != std::string::npos, rig.TextB().c_str());
+    rig.panel.text(true)->Enter("yarn(4, context=2048)");
+    QCOMPARE(context->currentIndex(), 1);
+    rig.Set("move(span=gold, to=begin)");
+    rig.Field<QComboBox>("term_move_to")->setCurrentText("shift:N");
+    QVERIFY2(rig.TextB().find("to=shift:16") != std::string::npos, rig.TextB().c_str());
   }
 
   void NumbersAreExact() {

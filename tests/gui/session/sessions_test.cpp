@@ -21,7 +21,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/number_box.h"
-#include "gui/widgets/option_form.h"
+#include "gui/widgets/parameter_form.h"
 #include "gui/widgets/probe_form.h"
 #include "tests/gui/support/fake_engine.h"
 #include "tests/gui/support/window_rig.h"
@@ -34,9 +34,9 @@ class EngineWithProbes : public FakeEngine {
   using FakeEngine::FakeEngine;
   ModelSummary Open(const OpenRequest& request, const JobContext& context) override {
     ModelSummary summary = FakeEngine::Open(request, context);
-    OptionDescription top;
+    Parameter top;
     top.name = "lens-top";
-    top.type = OptionType::kInteger;
+    top.kind = ParameterKind::kWholeNumber;
     top.help = "how many tokens";
     top.minimum = 1;
     top.default_value = int64_t{5};

@@ -16,19 +16,19 @@ Command TestCommand() {
   command.name = "try";
   command.description = "Tries.";
   command.positionals = {"model"};
-  OptionDescription model = OutOption("a model");
+  Parameter model = OutOption("a model");
   model.name = "model";
   model.required = true;
-  OptionDescription factor;
+  Parameter factor;
   factor.name = "factor";
-  factor.type = OptionType::kNumber;
+  factor.kind = ParameterKind::kNumber;
   factor.help = "a factor";
   factor.unit = "nats";
   factor.minimum = -2;
   factor.maximum = 2;
   factor.default_value = 0.5;
-  command.options = {model, factor, WithOption("settings"), FlagOption("json", "as JSON"),
-                     TextOption("prompt", "text")};
+  command.options = {model, factor, WithOption("settings"), FlagParameter("json", "as JSON"),
+                     TextParameter("prompt", "text")};
   command.examples = "  midscope try m.gguf";
   return command;
 }
@@ -98,7 +98,7 @@ TEST(OptionBinder, HelpHoldsEveryOptionAndTheExamples) {
   const auto help = ParseArguments(command, {"--help"}, options);
   ASSERT_TRUE(help.has_value());
   EXPECT_EQ(*help, HelpText(command));
-  for (const OptionDescription& option : command.options) {
+  for (const Parameter& option : command.options) {
     EXPECT_THAT(*help, HasSubstr(option.name == "model" ? "MODEL" : "--" + option.name));
     EXPECT_THAT(*help, HasSubstr(option.help));
   }
@@ -111,7 +111,7 @@ TEST(Commands, DescribeTheirOptionsOnceAndHaveExamples) {
     const OptionSet options(command.options);  // throws where a name occurs twice
     EXPECT_THAT(command.examples, HasSubstr("midscope " + command.name));
     for (const std::string& name : command.positionals) options.Describe(name);
-    for (const OptionDescription& option : command.options) EXPECT_FALSE(option.help.empty());
+    for (const Parameter& option : command.options) EXPECT_FALSE(option.help.empty());
   }
 }
 

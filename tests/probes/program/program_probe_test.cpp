@@ -36,7 +36,7 @@ TEST(ProbeProgram, ListsWhatEachProbeMeasuresWithoutAModel) {
   for (const ProbeType& type : probes.types()) {
     EXPECT_THAT(list.out, HasSubstr("  " + type.name + " "));
     EXPECT_THAT(help, HasSubstr("  " + type.name + " "));
-    for (const OptionDescription& option : type.options) {
+    for (const Parameter& option : type.options) {
       EXPECT_THAT(list.out, HasSubstr("--" + option.name));
       EXPECT_THAT(help, HasSubstr("--" + option.name));
     }

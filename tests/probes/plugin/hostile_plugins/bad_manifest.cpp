@@ -31,7 +31,7 @@ void Register(ProbeRegistry& probes) {
   if (hostile != "no make") {
     type.make = [](const midscope::ProbeInput&) { return std::unique_ptr<midscope::Probe>(); };
   }
-  midscope::OptionDescription option;
+  midscope::Parameter option;
   option.name = hostile == "option's name"      ? "mine"
                 : hostile == "command's option" ? "prompt-file"
                                                 : "hostile-level";

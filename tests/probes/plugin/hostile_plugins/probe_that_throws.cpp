@@ -48,7 +48,7 @@ class Thrower : public midscope::Hook, public midscope::Probe {
 };
 
 void Register(midscope::ProbeRegistry& probes) {
-  midscope::OptionDescription where;
+  midscope::Parameter where;
   where.name = "throw-where";
   where.help = "where it throws";
   midscope::ProbeType type;

@@ -90,9 +90,9 @@ class EntropyProbe : public midscope::Probe {
 
 // Step 3: describe the probe and its options. Flags, help, checks and provenance come from here.
 midscope::ProbeType AttentionEntropy() {
-  midscope::OptionDescription unit;
+  midscope::Parameter unit;
   unit.name = "attention-entropy-unit";  // begins with the probe's name
-  unit.type = midscope::OptionType::kChoice;
+  unit.kind = midscope::ParameterKind::kChoice;
   unit.choices = {"nats", "bits"};
   unit.default_value = std::string("nats");
   unit.help = "in what the entropy of attention is measured";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A form made from descriptions of options (core/base/options.h): a box of choices, a number with
-// range and unit, a line of text, a check box. Values that the command line would refuse are
-// refused with the same message, shown below the fields.
+// A form made from descriptions of parameters, with a field for each (parameter_field.h). Values
+// that the command line would refuse are refused with the same message, shown below the fields.
 #pragma once
 
 #include <QWidget>
@@ -11,17 +10,20 @@
 #include <vector>
 
 #include "core/base/options.h"
+#include "gui/widgets/parameter_field.h"
 
 class QFormLayout;
 class QLabel;
 
 namespace midscope {
 
-class OptionForm : public QWidget {
+class ParameterForm : public QWidget {
   Q_OBJECT
 
  public:
-  explicit OptionForm(std::vector<OptionDescription> descriptions, QWidget* parent = nullptr);
+  // Inputs are named `prefix` + the parameter's name.
+  explicit ParameterForm(std::vector<Parameter> descriptions, QWidget* parent = nullptr,
+                         const std::string& prefix = "option_");
 
   // The last valid values; empty fields have their defaults.
   const OptionSet& options() const { return options_; }
@@ -33,6 +35,9 @@ class OptionForm : public QWidget {
   void SetText(const std::string& name, const std::string& text);
   // Texts that can be chosen instead of typed, for an option of kText.
   void Offer(const std::string& name, const QStringList& texts);
+  // Whether a value that was set stays set where it becomes that of the default. Default: it does
+  // not, so that a later default applies to it.
+  void SetKeepsStated(bool keeps);
   // A check of all values together; throws Error (usage), whose message the form shows.
   void SetCheck(std::function<void(const OptionSet&)> check);
   // The message below the fields; "" for none.
@@ -42,28 +47,23 @@ class OptionForm : public QWidget {
   void Changed();
 
  private:
-  struct Field {
-    QWidget* widget = nullptr;
-    std::function<std::string()> text;  // "" for an empty field
-    std::function<void(const std::string&)> show;
+  struct Row {
+    ParameterField field;
     QLabel* error = nullptr;
   };
-  void AddField(const OptionDescription& option, QFormLayout* layout);
-  Field MakeField(const OptionDescription& option);
+  void AddRow(const Parameter& parameter, const std::string& prefix, QFormLayout* layout);
   void Read();
   void ShowAll();
   // Throws Error (usage). An empty field keeps its default.
-  void ReadField(const OptionDescription& option, OptionSet& options) const;
+  void ReadField(const Parameter& option, OptionSet& options) const;
 
   OptionSet options_;
-  std::map<std::string, Field> fields_;
+  std::map<std::string, Row> rows_;
   std::function<void(const OptionSet&)> check_;
   QLabel* check_error_;
+  bool keeps_stated_ = false;
   bool quiet_ = false;
 };
-
-// Help, allowed values and default, as a tooltip that wraps.
-QString OptionTooltip(const OptionDescription& option);
 
 // "dtype float32, device cuda:0": the options that are not at their defaults; "" for none.
 QString ChangedOptionsText(const OptionSet& options);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// A parameter described once: an option of a command or probe, an argument of an intervention's
+// term, a parameter of a task. Flags, forms, JSON files, help, documentation and provenance come
+// from the description.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace midscope {
+
+enum class ParameterKind {
+  kFlag,
+  kWholeNumber,
+  kNumber,
+  kChoice,
+  kText,
+  kTextList,
+  kFile,
+  // Texts that core/intervention parses into types of its own.
+  kLayers,  // all, 8-25, [2-8,12]
+  kRows,    // one of the choices
+  kHeads,   // L12H3, [L12H3,L14G0]
+  kSpan,    // gold, 400:600
+};
+
+// Holds nothing where a parameter was not given and has no default. kFlag holds a bool,
+// kWholeNumber an int64_t, kNumber a double, kTextList a list, all others a string; numbers with
+// choices hold a string for one of these.
+using ParameterValue =
+    std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<std::string>>;
+
+struct Parameter {
+  std::string name{};  // "first-layer": the flag is --first-layer, the JSON key "first-layer"
+  ParameterKind kind = ParameterKind::kText;
+  std::string help{};
+  std::string unit{};  // "tokens"; "" for none
+  // kChoice, kRows: all of them. Numbers: words that may stand in place of the number.
+  std::vector<std::string> choices{};
+  // Of numbers, and of the number in numbered_choice; inclusive.
+  double minimum = -std::numeric_limits<double>::infinity();
+  double maximum = std::numeric_limits<double>::infinity();
+  ParameterValue default_value{};  // none: the parameter is absent until it is set
+  bool required = false;
+  // Of kChoice: the choice that the option means on a command line where none is named behind it,
+  // and that `true` means in a file. "": one must be named.
+  std::string value_if_bare{};
+  // false: is in a task's full text only where it differs from the default. For what was added to a
+  // task whose name is in files already.
+  bool always_stated = true;
+  // The one of the choices that ends in "N", for which a whole number is written: "last:N". "" for
+  // none.
+  std::string numbered_choice{};
+  bool several = false;  // of a term: may be several numbers, in brackets
+};
+
+// Whether the kind is kWholeNumber or kNumber.
+bool IsNumber(const Parameter& parameter);
+
+// The number that is written for N of the numbered choice, as a parameter of that choice's name.
+Parameter NumberInChoice(const Parameter& parameter);
+// What is written for N: "16" of "last:16"; nullopt where the text is not of the numbered choice.
+std::optional<std::string_view> NumberedPart(const Parameter& parameter, std::string_view text);
+
+// Reads one value; of a kTextList, one of its texts. A flag is "true", "false", "1", "0" or "".
+// kLayers, kHeads and kSpan are any text here: core/intervention reads them. Throws Error (usage)
+// that begins with `thing`, which names the parameter, and says what is wrong and what is allowed.
+ParameterValue ReadValue(const Parameter& parameter, std::string_view text,
+                         const std::string& thing);
+// What is thrown for a text that is not of the parameter's kind or none of its choices.
+Error BadValue(const Parameter& parameter, const std::string& given, const std::string& thing);
+// The same checks of a value that has been read. Throws Error (usage).
+void CheckValue(const Parameter& parameter, const ParameterValue& value, const std::string& thing);
+
+// "1.5", "true", "a, b"; "" for no value. Numbers in their shortest form that reads back the same.
+std::string ParameterText(const ParameterValue& value);
+
+// "0 to 1", "at least 1", "rank | code | group", "auto | 0.01 to 100"; "" where everything of the
+// kind is allowed.
+std::string AllowedText(const Parameter& parameter);
+// "true or false", "a whole number".
+std::string KindText(ParameterKind kind);
+// What stands for a value in help: "N", "FILE", "TEXT"; "" for a flag.
+std::string ValueSymbol(ParameterKind kind);
+// What help adds to Parameter::help: "1 to 1000; in tokens; default: 40"; "" for nothing.
+std::string FactsText(const Parameter& parameter);
+
+}  // namespace midscope
