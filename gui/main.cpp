@@ -8,6 +8,7 @@
 #include "core/base/check.h"
 #include "core/base/error.h"
 #include "core/base/mapped_file_guard.h"
+#include "core/base/record_names.h"
 #include "core/compute/thread_policy.h"
 #include "core/intervention/intervention_text.h"
 #include "gui/file_menu.h"
@@ -60,7 +61,9 @@ void ScreenshotAtRest(QApplication& app, midscope::MainWindow& window, const QSt
   QObject::connect(session, &midscope::Session::Failed, &app,
                    [&app](const QString& why) { app.exit(Complain(why)); });
   QObject::connect(session, &midscope::Session::Stopped, &app, [session, take] {
-    if (session->record(midscope::Side::kA, "outcome") && !session->asked_and_waiting()) take();
+    if (session->record(midscope::Side::kA, midscope::kOutcomeRecord) &&
+        !session->asked_and_waiting())
+      take();
   });
   QObject::connect(session, &midscope::Session::Changed, &app, [take](midscope::Changes changes) {
     if (changes & midscope::Change::kSample) take();

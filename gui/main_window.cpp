@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/record_names.h"
 #include "gui/base/record_access.h"
 #include "gui/file_menu.h"
 #include "gui/files/session_file.h"
@@ -182,7 +183,7 @@ void MainWindow::Refresh(Changes changes) {
   if (changes & Change::kPrompts) {
     prompt_panel_->ShowPlaces(session_->prompts(), session_->place());
     const Record* prompt = session_->prompt();
-    settings_->OfferPassages(prompt ? Texts(*prompt, "span_name") : QStringList());
+    settings_->OfferPassages(prompt ? Texts(*prompt, kSpanName) : QStringList());
     RefreshWaiting();
   }
   if (changes & Change::kSettings) RefreshSettings();

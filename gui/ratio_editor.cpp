@@ -13,6 +13,7 @@
 #include <QVBoxLayout>
 
 #include "core/base/error.h"
+#include "core/base/record_names.h"
 #include "core/intervention/head_ratio_file.h"
 #include "gui/base/write_whole_file.h"
 #include "gui/panels/ratio_table.h"
@@ -75,7 +76,7 @@ QString RatioEditor::UsualFolder() {
 void RatioEditor::TakeFromScreen() {
   const Session& session = *context_.session;
   for (const Side side : {Side::kB, Side::kA}) {
-    const Record* record = session.record(side, "position_ratio");
+    const Record* record = session.record(side, kPositionRatio);
     if (record && table_->TakeFrom(*record)) return;
   }
   if (session.model()) table_->Reset(session.model()->config.layers, session.model()->config.heads);

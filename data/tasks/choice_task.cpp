@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 
 #include "core/base/error.h"
 #include "data/formats/csv_rows.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/tasks.h"
 
 namespace midscope {
 namespace {
@@ -119,17 +121,18 @@ std::string ChoiceExamplesFile(const TaskSpec& spec) {
   return fs::exists(beside) ? beside.string() : apart.string();
 }
 
-TaskDescription DescribeChoiceTask() {
+TaskType ChoiceTaskType() {
   constexpr int64_t kMostShots = 5;  // rows of a dev file
-  return {"mmlu",
-          "multiple choice in MMLU's format, by likelihood",
-          {WholeNumberParameter("shots", "examples in front of the question", 0, kMostShots,
-                                kMostShots),
-           TaskFile("a file SUBJECT_test.csv of MMLU", true)}};
-}
-
-std::unique_ptr<Task> MakeChoiceTask(const TaskSpec& spec) {
-  return std::make_unique<ChoiceTask>(spec);
+  TaskType type = {"mmlu",
+                   "multiple choice in MMLU's format, by likelihood",
+                   {WholeNumberParameter("shots", "examples in front of the question", 0,
+                                         kMostShots, kMostShots),
+                    TaskFile("a file SUBJECT_test.csv of MMLU", true)}};
+  type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
+    return std::make_unique<ChoiceTask>(spec);
+  };
+  type.more_file = ChoiceExamplesFile;
+  return type;
 }
 
 }  // namespace midscope

@@ -2,7 +2,6 @@
 // Multiple choice in MMLU's format (Hendrycks et al. 2020, arXiv 2009.03300), over its CSV files.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "data/tasks/task.h"
@@ -15,9 +14,8 @@ namespace midscope {
 // public code's, which puts two spaces in front of the subject. The choices " A" to " D" are
 // compared by likelihood (TaskSample::choices); generated text by the first letter that is a
 // separate word. One place.
-TaskDescription DescribeChoiceTask();
+TaskType ChoiceTaskType();
 // The file that the examples come from; "" with shots=0.
 std::string ChoiceExamplesFile(const TaskSpec& spec);
-std::unique_ptr<Task> MakeChoiceTask(const TaskSpec& spec);
 
 }  // namespace midscope

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "data/tasks/lines_task.h"
-
+// Lines of LongEval (LongChat) and LongChat-Lines (abacusai, used by CREAM): a record of numbers
+// under two-word names, one of which is asked for. The header and the question are the published
+// ones; the words of the names are this project's own (the sources draw them from the package
+// wonderwords), and no two lines have the same name, which the sources do not check.
+#include <memory>
 #include <numeric>
 
 #include "core/base/random.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/tasks.h"
 #include "data/tasks/word_lists.h"
 
 namespace midscope {
@@ -89,22 +93,23 @@ class LinesTask : public Task {
 
 }  // namespace
 
-TaskDescription DescribeLinesTask() {
+TaskType LinesTaskType() {
   const auto most = static_cast<int64_t>(PlainAdjectives().size() * PlainNouns().size());
-  return {"lines",
-          "LongEval's lines: the number under a two-word name (LongChat, CREAM)",
-          {WholeNumberParameter("lines", "lines in the record", 1, most, 200),
-           ChoiceParameter("score",
-                           "which integer of the generated text counts: the last (LongChat, 100 "
-                           "new tokens) or the first (CREAM, 35)",
-                           {"last", "first"}),
-           WholeNumberParameter(
-               "final_space",
-               "1: the prompt ends in a space, as LongEval's files of 200 to 680 lines", 0, 1, 0)}};
-}
-
-std::unique_ptr<Task> MakeLinesTask(const TaskSpec& spec, uint64_t seed) {
-  return std::make_unique<LinesTask>(spec, seed);
+  TaskType type = {
+      "lines",
+      "LongEval's lines: the number under a two-word name (LongChat, CREAM)",
+      {WholeNumberParameter("lines", "lines in the record", 1, most, 200),
+       ChoiceParameter("score",
+                       "which integer of the generated text counts: the last (LongChat, 100 "
+                       "new tokens) or the first (CREAM, 35)",
+                       {"last", "first"}),
+       WholeNumberParameter(
+           "final_space", "1: the prompt ends in a space, as LongEval's files of 200 to 680 lines",
+           0, 1, 0)}};
+  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
+    return std::make_unique<LinesTask>(spec, inputs.seed);
+  };
+  return type;
 }
 
 }  // namespace midscope

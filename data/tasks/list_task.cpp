@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "data/tasks/list_task.h"
-
+// People and what each of them bought; asked for one person's item. The project's own task, short
+// enough for small models, with an answer of one token.
 #include <algorithm>
+#include <memory>
 
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/tasks.h"
 #include "data/tasks/word_lists.h"
 
 namespace midscope {
@@ -68,15 +70,15 @@ class ListTask : public Task {
 
 }  // namespace
 
-TaskDescription DescribeListTask() {
+TaskType ListTaskType() {
   const auto most = static_cast<int64_t>(std::min(FirstNames().size(), ThingsToBuy().size()));
-  return {"list",
-          "who bought what; the answer is one token",
-          {WholeNumberParameter("lines", "people in the list", 1, most, 20)}};
-}
-
-std::unique_ptr<Task> MakeListTask(const TaskSpec& spec, uint64_t seed, const WordFilter& filter) {
-  return std::make_unique<ListTask>(spec, seed, filter);
+  TaskType type = {"list",
+                   "who bought what; the answer is one token",
+                   {WholeNumberParameter("lines", "people in the list", 1, most, 20)}};
+  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
+    return std::make_unique<ListTask>(spec, inputs.seed, inputs.filter);
+  };
+  return type;
 }
 
 }  // namespace midscope

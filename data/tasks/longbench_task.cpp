@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "data/tasks/longbench_task.h"
-
+// LongBench (Bai et al. 2023, arXiv 2308.14508) over one of its JSONL files. There is one place:
+// what answers is spread over the context.
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 #include "data/formats/json_lines.h"
 #include "data/tasks/longbench_formats.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
 namespace midscope {
@@ -102,9 +103,12 @@ class LongBenchTask : public Task {
 
 }  // namespace
 
-TaskDescription DescribeLongBenchTask() {
+// Fields: input, context, answers, dataset, all_classes. `tokens` other than 0 cuts a longer prompt
+// in the middle, as the public code does by token ids: the first and the last half of so many
+// tokens stay, here cut at white space. Such a prompt has no spans.
+TaskType LongBenchTaskType() {
   constexpr int64_t kMostTokens = 1 << 20;
-  return {
+  TaskType type = {
       "longbench",
       "LongBench over one of its files; the prompts and scores are those of its data set",
       {WholeNumberParameter(
@@ -113,10 +117,10 @@ TaskDescription DescribeLongBenchTask() {
            "stay whole",
            0, kMostTokens, 0),
        TaskFile("a JSONL file of LongBench (input, context, answers, dataset)", true)}};
-}
-
-std::unique_ptr<Task> MakeLongBenchTask(const TaskSpec& spec, const TokenCounter& count_tokens) {
-  return std::make_unique<LongBenchTask>(spec, count_tokens);
+  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
+    return std::make_unique<LongBenchTask>(spec, inputs.count_tokens);
+  };
+  return type;
 }
 
 }  // namespace midscope

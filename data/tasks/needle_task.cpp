@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "data/tasks/needle_task.h"
-
+// A needle in a haystack (Kamradt 2023): one sentence about San Francisco in a long text, which is
+// a file's, a folder's or made here. Place p is a depth of p - 1 percent of the context's tokens.
 #include <algorithm>
+#include <memory>
 
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "data/tasks/haystack.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
 namespace midscope {
@@ -120,20 +122,31 @@ class NeedleTask : public Task {
 
 }  // namespace
 
-TaskDescription DescribeNeedleTask() {
-  return {"needle",
-          "a sentence hidden in a long text; places are depths, such as 25%",
-          {PromptTokensParameter(),
-           ChoiceParameter("form", "one prompt that ends in Answer: (CREAM) or a chat's (Kamradt)",
-                           {"answer", "chat"}),
-           TaskFile("the text to hide it in, a file or a folder of *.txt; without it the text "
-                    "is made",
-                    false)}};
-}
-
-std::unique_ptr<Task> MakeNeedleTask(const TaskSpec& spec, uint64_t seed,
-                                     const TokenCounter& count_tokens) {
-  return std::make_unique<NeedleTask>(spec, seed, count_tokens);
+// form=answer (as in CREAM, whose describing sentence is replaced by one of ours): context, then
+// question and "Answer:" in one prompt of at most `tokens` tokens; scored by ROUGE-L on the first
+// line. CREAM's slip, which shifts every depth by the description's length, is not repeated.
+// form=chat (Kamradt): a system message, the context, the question with its request not to go
+// beyond the document; context and needle have `tokens` - 200 tokens. Kamradt's score comes from a
+// judge model; here it is ROUGE-L.
+//
+// The needle goes behind the last full stop at or before the depth, at depth 100 to the very end.
+// A full stop is a '.' before white space, where Kamradt's code takes the token '.'.
+// Sample 0 begins with the text, others at a sentence drawn by the seed; a text that is too short
+// is repeated, as in Kamradt's code.
+TaskType NeedleTaskType() {
+  TaskType type = {
+      "needle",
+      "a sentence hidden in a long text; places are depths, such as 25%",
+      {PromptTokensParameter(),
+       ChoiceParameter("form", "one prompt that ends in Answer: (CREAM) or a chat's (Kamradt)",
+                       {"answer", "chat"}),
+       TaskFile("the text to hide it in, a file or a folder of *.txt; without it the text "
+                "is made",
+                false)}};
+  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
+    return std::make_unique<NeedleTask>(spec, inputs.seed, inputs.count_tokens);
+  };
+  return type;
 }
 
 }  // namespace midscope

@@ -2,11 +2,13 @@
 #include "data/tasks/own_task.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "data/formats/json_lines.h"
 #include "data/scorers/answer_text.h"
 #include "data/tasks/prompt_template.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/tasks.h"
 
 namespace midscope {
 namespace {
@@ -163,13 +165,18 @@ class OwnTask : public Task {
 
 }  // namespace
 
-TaskDescription DescribeOwnTask() {
-  return {"jsonl",
-          "your own questions, one a line (midscope help jsonl; FILE.jsonl alone means this task)",
-          {FileParameter(kTemplate,
-                         "a text file with {context} and {question} in it, {instruction} "
-                         "where it is wanted"),
-           TaskFile("a JSONL file, plain or .gz", true)}};
+TaskType OwnTaskType() {
+  TaskType type = {
+      "jsonl",
+      "your own questions, one a line (midscope help jsonl; FILE.jsonl alone means this task)",
+      {FileParameter(kTemplate,
+                     "a text file with {context} and {question} in it, {instruction} "
+                     "where it is wanted"),
+       TaskFile("a JSONL file, plain or .gz", true)}};
+  type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
+    return std::make_unique<OwnTask>(spec);
+  };
+  return type;
 }
 
 std::string OwnTaskHelp() {
@@ -218,7 +225,5 @@ example
 One line end at the file's end is left out.
 )";
 }
-
-std::unique_ptr<Task> MakeOwnTask(const TaskSpec& spec) { return std::make_unique<OwnTask>(spec); }
 
 }  // namespace midscope

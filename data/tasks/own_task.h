@@ -2,7 +2,6 @@
 // The user's own questions: a JSONL file of context pieces, question and answers.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "data/tasks/task.h"
@@ -19,9 +18,8 @@ namespace midscope {
 // The text: instruction and a blank line; the pieces, one per line; a blank line; "Question: ...",
 // a new line, "Answer:". With template=FILE that file's text (prompt_template.h). Answers are
 // stripped of white space.
-TaskDescription DescribeOwnTask();
+TaskType OwnTaskType();
 // A page on all that, with an example.
 std::string OwnTaskHelp();
-std::unique_ptr<Task> MakeOwnTask(const TaskSpec& spec);
 
 }  // namespace midscope

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "data/tasks/passkey_task.h"
-
+// Passkey retrieval (Mohtashami and Jaggi 2023, landmark attention) in its two public forms: filler
+// counted in characters (landmark, YaRN) and in whole blocks (PoSE). Scored by the first integer of
+// 10 new tokens.
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
 namespace midscope {
@@ -87,17 +89,21 @@ class PasskeyTask : public Task {
 
 }  // namespace
 
-TaskDescription DescribePasskeyTask() {
-  return {"passkey",
-          "a number hidden in filler; places are depths, such as 25%",
-          {PromptTokensParameter(),
-           ChoiceParameter("filler", "cut by characters (landmark, YaRN) or in whole blocks (PoSE)",
-                           {"characters", "blocks"})}};
-}
-
-std::unique_ptr<Task> MakePasskeyTask(const TaskSpec& spec, uint64_t seed,
-                                      const TokenCounter& count_tokens) {
-  return std::make_unique<PasskeyTask>(spec, seed, count_tokens);
+// The amount of filler is the largest with which a prompt with a five-digit key has at most the
+// requested tokens; shorter keys and other depths make it a few tokens more or less. (The sources
+// step by 25 characters, or count 25 tokens a block.) Place p has p - 1 percent of the filler in
+// front of the key; in the sources the depth is random.
+TaskType PasskeyTaskType() {
+  TaskType type = {
+      "passkey",
+      "a number hidden in filler; places are depths, such as 25%",
+      {PromptTokensParameter(),
+       ChoiceParameter("filler", "cut by characters (landmark, YaRN) or in whole blocks (PoSE)",
+                       {"characters", "blocks"})}};
+  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
+    return std::make_unique<PasskeyTask>(spec, inputs.seed, inputs.count_tokens);
+  };
+  return type;
 }
 
 }  // namespace midscope

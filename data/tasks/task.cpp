@@ -9,32 +9,29 @@
 #include "core/base/file_hash.h"
 #include "core/base/number_text.h"
 #include "core/base/utf8.h"
-#include "data/tasks/choice_task.h"
-#include "data/tasks/document_task.h"
 #include "data/tasks/haystack.h"
-#include "data/tasks/key_value_task.h"
-#include "data/tasks/lines_task.h"
-#include "data/tasks/list_task.h"
-#include "data/tasks/longbench_task.h"
-#include "data/tasks/needle_task.h"
-#include "data/tasks/own_task.h"
-#include "data/tasks/passkey_task.h"
 #include "data/tasks/task_spec.h"
 #include "data/tasks/task_text.h"
-#include "data/tasks/text_task.h"
-#include "data/tasks/timeline_task.h"
-#include "data/tasks/zero_scrolls_task.h"
+#include "data/tasks/tasks.h"
 
 namespace midscope {
 
-const std::vector<TaskDescription>& Tasks() {
-  static const std::vector<TaskDescription> tasks = {
-      DescribeListTask(),      DescribeKeyValueTask(), DescribeDocumentTask(),
-      DescribeLinesTask(),     DescribePasskeyTask(),  DescribeNeedleTask(),
-      DescribeLongBenchTask(), DescribeOwnTask(),      DescribeZeroScrollsTask(),
-      DescribeChoiceTask(),    DescribeTimelineTask(), DescribeTextTask()};
+const std::vector<TaskType>& Tasks() {
+#define MIDSCOPE_LIST_TASK(NAME) NAME##TaskType(),
+  static const std::vector<TaskType> tasks = {MIDSCOPE_TASKS(MIDSCOPE_LIST_TASK)};
+#undef MIDSCOPE_LIST_TASK
   return tasks;
 }
+
+namespace {
+
+const TaskType& TypeOf(const TaskSpec& spec) {
+  const std::vector<TaskType>& tasks = Tasks();
+  return *std::find_if(tasks.begin(), tasks.end(),
+                       [&spec](const TaskType& type) { return type.name == spec.task; });
+}
+
+}  // namespace
 
 double ScoreGenerated(const TaskSample& sample, std::string_view generated) {
   return ScoreAnswer(sample.generation, generated, sample.answers, sample.classes);
@@ -84,18 +81,7 @@ int64_t ReadPlace(const Task& task, std::string_view text) {
 std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordFilter& filter,
                                const TokenCounter& count_tokens) {
   const TaskSpec parsed = ParseTaskSpec(spec, Tasks());
-  if (parsed.task == "list") return MakeListTask(parsed, seed, filter);
-  if (parsed.task == "kv") return MakeKeyValueTask(parsed, seed);
-  if (parsed.task == "mdqa") return MakeDocumentTask(parsed, seed);
-  if (parsed.task == "lines") return MakeLinesTask(parsed, seed);
-  if (parsed.task == "passkey") return MakePasskeyTask(parsed, seed, count_tokens);
-  if (parsed.task == "needle") return MakeNeedleTask(parsed, seed, count_tokens);
-  if (parsed.task == "longbench") return MakeLongBenchTask(parsed, count_tokens);
-  if (parsed.task == "zeroscrolls") return MakeZeroScrollsTask(parsed);
-  if (parsed.task == "mmlu") return MakeChoiceTask(parsed);
-  if (parsed.task == "timeline") return MakeTimelineTask(parsed, seed);
-  if (parsed.task == "text") return MakeTextTask(parsed, count_tokens);
-  return MakeOwnTask(parsed);
+  return TypeOf(parsed).make(parsed, {seed, filter, count_tokens});
 }
 
 std::string TaskInFull(std::string_view spec) { return TaskSpecText(ParseTaskSpec(spec, Tasks())); }
@@ -114,9 +100,10 @@ std::string TaskFilesHash(std::string_view spec) {
     hash += HashFile(parsed.Path(parameter.name));
     hash = HashBytes(std::as_bytes(std::span(hash)));
   }
-  const std::string examples = parsed.task == "mmlu" ? ChoiceExamplesFile(parsed) : "";
-  if (!examples.empty()) {
-    hash += HashFile(examples);
+  const TaskType& type = TypeOf(parsed);
+  const std::string more = type.more_file ? type.more_file(parsed) : "";
+  if (!more.empty()) {
+    hash += HashFile(more);
     hash = HashBytes(std::as_bytes(std::span(hash)));
   }
   return hash;
@@ -124,7 +111,7 @@ std::string TaskFilesHash(std::string_view spec) {
 
 std::string TaskHelp() {
   std::string help;
-  for (const TaskDescription& task : Tasks()) {
+  for (const TaskType& task : Tasks()) {
     help += task.name + ": " + task.summary + "\n";
     for (const Parameter& parameter : task.parameters) {
       const std::string facts = parameter.required ? "must be given" : FactsText(parameter);

@@ -96,6 +96,13 @@ using WordFilter = std::function<bool(const std::string& word_with_leading_space
 // tokens can't be made.
 using TokenCounter = std::function<int64_t(std::string_view)>;
 
+// What samples depend on besides the task's parameters.
+struct TaskInputs {
+  uint64_t seed = 1;
+  const WordFilter& filter;
+  const TokenCounter& count_tokens;
+};
+
 // spec: "list:lines=20" (the project's own list of purchases), "kv:pairs=75" (UUID key-value
 // retrieval; Liu et al., arXiv 2307.03172; query_aware=1 repeats the question in front), and what
 // else TaskHelp() lists. Parameters are joined by commas and may be left out; a file comes last and
@@ -108,9 +115,9 @@ std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordF
 // "" where it names none. Throws as MakeTask does.
 std::string TaskFilesHash(std::string_view spec);
 
-struct TaskDescription;
+struct TaskType;
 // All tasks, in the order in which help lists them.
-const std::vector<TaskDescription>& Tasks();
+const std::vector<TaskType>& Tasks();
 
 // One line a task, with its parameters, their ranges and defaults, for help.
 std::string TaskHelp();

@@ -29,7 +29,7 @@ const T* Find(const std::vector<T>& items, std::string_view name) {
   return nullptr;
 }
 
-bool TakesRest(const TaskDescription& task, const Parameter& parameter) {
+bool TakesRest(const TaskType& task, const Parameter& parameter) {
   return parameter.kind == ParameterKind::kFile && &parameter == &task.parameters.back();
 }
 
@@ -54,8 +54,7 @@ std::string Text(const TaskSpec& spec, IsStated is_stated) {
 
 // file= takes the rest of the spec. Where there is no such file and another parameter stands in it,
 // that is the mistake.
-void CheckFileIsLast(const std::string& thing, const TaskDescription& task,
-                     const std::string& file) {
+void CheckFileIsLast(const std::string& thing, const TaskType& task, const std::string& file) {
   std::error_code ignored;
   if (std::filesystem::exists(file, ignored)) return;
   for (const Parameter& parameter : task.parameters) {
@@ -68,7 +67,7 @@ void CheckFileIsLast(const std::string& thing, const TaskDescription& task,
 }
 
 // Takes one PARAMETER=VALUE off the front of `rest`, with the comma after it.
-void ReadParameter(const std::string& thing, const TaskDescription& task, std::string_view& rest,
+void ReadParameter(const std::string& thing, const TaskType& task, std::string_view& rest,
                    TaskSpec& spec) {
   size_t end = rest.find(',');
   const std::string_view pair = rest.substr(0, end);
@@ -129,12 +128,12 @@ const std::string& TaskSpec::Path(std::string_view name) const {
   return Find(parameters.descriptions(), name) ? parameters.Text(name) : none;
 }
 
-TaskSpec ParseTaskDraft(std::string_view spec, const std::vector<TaskDescription>& tasks) {
+TaskSpec ParseTaskDraft(std::string_view spec, const std::vector<TaskType>& tasks) {
   const std::string thing = ThingOf(spec);
   CheckUtf8("task", spec);
   const size_t colon = spec.find(':');
   const std::string name(spec.substr(0, colon));
-  const TaskDescription* task = Find(tasks, name);
+  const TaskType* task = Find(tasks, name);
   if (!task && (spec.ends_with(".jsonl") || spec.ends_with(".jsonl.gz"))) {
     return ParseTaskDraft("jsonl:file=" + std::string(spec), tasks);
   }
@@ -147,7 +146,7 @@ TaskSpec ParseTaskDraft(std::string_view spec, const std::vector<TaskDescription
   return parsed;
 }
 
-TaskSpec ParseTaskSpec(std::string_view spec, const std::vector<TaskDescription>& tasks) {
+TaskSpec ParseTaskSpec(std::string_view spec, const std::vector<TaskType>& tasks) {
   TaskSpec parsed = ParseTaskDraft(spec, tasks);
   CheckRequired(ThingOf(spec), parsed);
   return parsed;

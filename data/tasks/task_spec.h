@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,9 @@
 
 namespace midscope {
 
+class Task;
+struct TaskInputs;
+
 // Numbers, choices and files. A file that is the last of a task's parameters takes the rest of the
 // spec, commas and all; another file's path ends at the next comma.
 // The last parameter of most tasks, `file`.
@@ -20,12 +24,6 @@ Parameter TaskFile(const std::string& help, bool required);
 Parameter PromptTokensParameter();
 // first_place: 1, or 0 for the numbering of the published files.
 Parameter FirstPlaceParameter();
-
-struct TaskDescription {
-  std::string name;
-  std::string summary;
-  std::vector<Parameter> parameters;
-};
 
 struct TaskSpec {
   std::string task;
@@ -39,11 +37,22 @@ struct TaskSpec {
   const std::string& file() const { return Path("file"); }
 };
 
+// A task, as data: one file NAME_task.cpp of this folder each; tasks.h lists them.
+struct TaskType {
+  std::string name;
+  std::string summary;
+  std::vector<Parameter> parameters;
+  std::unique_ptr<Task> (*make)(const TaskSpec& spec, const TaskInputs& inputs) = nullptr;
+  // A file beside those that the spec names whose content the samples depend on, "" for none; null:
+  // there never is one.
+  std::string (*more_file)(const TaskSpec& spec) = nullptr;
+};
+
 // A path that ends in .jsonl or .jsonl.gz is read as jsonl:file=PATH. Throws Error (usage) for an
 // unknown task or parameter, a parameter given twice, out of range or missing.
-TaskSpec ParseTaskSpec(std::string_view spec, const std::vector<TaskDescription>& tasks);
+TaskSpec ParseTaskSpec(std::string_view spec, const std::vector<TaskType>& tasks);
 // The same, but a required parameter may be missing: for forms that are being filled in.
-TaskSpec ParseTaskDraft(std::string_view spec, const std::vector<TaskDescription>& tasks);
+TaskSpec ParseTaskDraft(std::string_view spec, const std::vector<TaskType>& tasks);
 
 // Every parameter stated: "kv:pairs=75,query_aware=0".
 std::string TaskSpecText(const TaskSpec& spec);

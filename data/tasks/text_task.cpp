@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "data/tasks/text_task.h"
-
+// Perplexity over text files, as prompts and continuations.
 #include "core/base/error.h"
 #include "data/tasks/haystack.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
 namespace midscope {
@@ -69,19 +69,25 @@ class TextTask : public Task {
 
 }  // namespace
 
-TaskDescription DescribeTextTask() {
+// A sliding window: sample i's answer is the text's piece i + 2 of `stride` tokens, its prompt as
+// much of the text before as `tokens` - `stride` tokens hold; the first piece is never scored. The
+// perplexity of a file is exp(sum of answer_nll / sum of answer tokens) over its samples. Windows
+// begin and end at white space, where the public scripts cut token ids, so that a piece has up to a
+// few tokens fewer. What is generated is compared by ROUGE-L, because there is no correct answer.
+TaskType TextTaskType() {
   constexpr int64_t kMostTokens = 1 << 20;
   constexpr int64_t kMostWindows = 100000;
-  return {"text",
-          "perplexity over a text, in a sliding window",
-          {WholeNumberParameter("tokens", "of a window", 2, kMostTokens, 1024),
-           WholeNumberParameter("stride", "tokens scored in each window", 1, kMostTokens, 256),
-           WholeNumberParameter("windows", "at most so many", 1, kMostWindows, 1000),
-           TaskFile("the text, a file or a folder of *.txt", true)}};
-}
-
-std::unique_ptr<Task> MakeTextTask(const TaskSpec& spec, const TokenCounter& count_tokens) {
-  return std::make_unique<TextTask>(spec, count_tokens);
+  TaskType type = {
+      "text",
+      "perplexity over a text, in a sliding window",
+      {WholeNumberParameter("tokens", "of a window", 2, kMostTokens, 1024),
+       WholeNumberParameter("stride", "tokens scored in each window", 1, kMostTokens, 256),
+       WholeNumberParameter("windows", "at most so many", 1, kMostWindows, 1000),
+       TaskFile("the text, a file or a folder of *.txt", true)}};
+  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
+    return std::make_unique<TextTask>(spec, inputs.count_tokens);
+  };
+  return type;
 }
 
 }  // namespace midscope

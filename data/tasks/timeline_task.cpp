@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-#include "data/tasks/timeline_task.h"
-
+// Timeline reorder: events in mixed order must be put in the order of their years. LooGLE's
+// prompt and form of question (Li et al. 2023, arXiv 2311.04939), which the channel paper uses,
+// over invented events; LooGLE's own questions can be given as lines for the task jsonl with the
+// scorer "order". One place.
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <numeric>
 
 #include "core/base/random.h"
 #include "data/tasks/haystack.h"
 #include "data/tasks/invented_facts.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/tasks.h"
 
 namespace midscope {
 namespace {
@@ -100,17 +104,20 @@ class TimelineTask : public Task {
 
 }  // namespace
 
-TaskDescription DescribeTimelineTask() {
+// Scored by the whole order: LooGLE's paper has deviations instead, the channel paper's numbers fit
+// this. The spans "event 1" ... are the events in the text, numbered as the question lists them.
+TaskType TimelineTaskType() {
   constexpr int64_t kMostFiller = 1000000;
-  return {"timeline",
-          "events to be put in the order of their years, in LooGLE's form",
-          {WholeNumberParameter("events", "how many", 2, static_cast<int64_t>(kRoman.size()), 4),
-           WholeNumberParameter("filler", "bytes of other text in front of each event, about", 0,
-                                kMostFiller, 300)}};
-}
-
-std::unique_ptr<Task> MakeTimelineTask(const TaskSpec& spec, uint64_t seed) {
-  return std::make_unique<TimelineTask>(spec, seed);
+  TaskType type = {
+      "timeline",
+      "events to be put in the order of their years, in LooGLE's form",
+      {WholeNumberParameter("events", "how many", 2, static_cast<int64_t>(kRoman.size()), 4),
+       WholeNumberParameter("filler", "bytes of other text in front of each event, about", 0,
+                            kMostFiller, 300)}};
+  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
+    return std::make_unique<TimelineTask>(spec, inputs.seed);
+  };
+  return type;
 }
 
 }  // namespace midscope

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 
 #include "core/base/utf8.h"
 #include "data/formats/json_lines.h"
 #include "data/tasks/prompt_text.h"
+#include "data/tasks/tasks.h"
 
 namespace midscope {
 namespace {
@@ -116,14 +118,18 @@ class ZeroScrollsTask : public Task {
 
 }  // namespace
 
-TaskDescription DescribeZeroScrollsTask() {
+TaskType ZeroScrollsTaskType() {
   std::vector<std::string> names;
   names.reserve(kDataSets.size());
   for (const DataSet& each : kDataSets) names.emplace_back(each.name);
-  return {"zeroscrolls",
-          "ZeroSCROLLS over one of its validation files",
-          {ChoiceParameter("dataset", "whose score is taken", names),
-           TaskFile("a JSONL file of ZeroSCROLLS (id, input, output)", true)}};
+  TaskType type = {"zeroscrolls",
+                   "ZeroSCROLLS over one of its validation files",
+                   {ChoiceParameter("dataset", "whose score is taken", names),
+                    TaskFile("a JSONL file of ZeroSCROLLS (id, input, output)", true)}};
+  type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
+    return std::make_unique<ZeroScrollsTask>(spec);
+  };
+  return type;
 }
 
 bool IsScoredByRougeMeans(std::string_view task_name) {
@@ -133,10 +139,6 @@ bool IsScoredByRougeMeans(std::string_view task_name) {
     return set.metric == AnswerMetric::kRougeGeometricMean &&
            task_name.find(text) != std::string_view::npos;
   });
-}
-
-std::unique_ptr<Task> MakeZeroScrollsTask(const TaskSpec& spec) {
-  return std::make_unique<ZeroScrollsTask>(spec);
 }
 
 }  // namespace midscope

@@ -3,7 +3,6 @@
 // place: what answers is spread over the document.
 #pragma once
 
-#include <memory>
 #include <string_view>
 
 #include "data/tasks/task.h"
@@ -17,9 +16,8 @@ namespace midscope {
 // as in the public code. The benchmark's table has the geometric mean of mean ROUGE scores
 // (GeometricMeanOfMeans), which sweeps form of the samples' ROUGE scores; a sample's own score is
 // the geometric mean of its own.
-TaskDescription DescribeZeroScrollsTask();
+TaskType ZeroScrollsTaskType();
 // Whether the score of a task of this name (Task::name()) is the geometric mean of ROUGE scores.
 bool IsScoredByRougeMeans(std::string_view task_name);
-std::unique_ptr<Task> MakeZeroScrollsTask(const TaskSpec& spec);
 
 }  // namespace midscope

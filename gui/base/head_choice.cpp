@@ -3,13 +3,14 @@
 
 #include <algorithm>
 
+#include "core/base/record_names.h"
 #include "gui/base/record_access.h"
 
 namespace midscope {
 
 TokenRange GoldTokens(const Record& prompt) {
   int64_t gold = IntegerAttribute(prompt, "gold", -1);
-  if (gold < 0) gold = Texts(prompt, "span_name").indexOf(QStringLiteral("gold"));
+  if (gold < 0) gold = Texts(prompt, kSpanName).indexOf(QStringLiteral("gold"));
   const QVector<double> begins = LastAxisRow(prompt, "span_token_begin", {});
   const QVector<double> ends = LastAxisRow(prompt, "span_token_end", {});
   if (gold < 0 || gold >= std::min(begins.size(), ends.size())) return {};
@@ -21,7 +22,7 @@ HeadId MostAttentionOn(const Record& attention, TokenRange tokens) {
   double most = 0;
   for (int64_t layer = 0; layer < AxisSize(attention, "layer"); ++layer) {
     for (int64_t head = 0; head < AxisSize(attention, "head"); ++head) {
-      const QVector<double> row = LastAxisRow(attention, "last_query_attention", {layer, head});
+      const QVector<double> row = LastAxisRow(attention, kLastQueryAttention, {layer, head});
       double sum = 0;
       for (int64_t key = tokens.begin; key < std::min<int64_t>(tokens.end, row.size()); ++key) {
         sum += row[key];

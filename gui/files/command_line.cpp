@@ -119,7 +119,7 @@ RenderRequest ReadRender(const OptionSet& options) {
 // Qt splits the line; what the values mean is in the descriptions.
 void AddOptions(QCommandLineParser& parser) {
   parser.setApplicationDescription(
-      QStringLiteral("Shows why a language model loses what stands in the middle of its context, "
+      QStringLiteral("Shows why a language model loses what is in the middle of its context, "
                      "and what changes when its positions are changed."));
   parser.addHelpOption();
   parser.addVersionOption();
@@ -139,7 +139,12 @@ void AddOptions(QCommandLineParser& parser) {
 OptionSet ReadOptions(const QCommandLineParser& parser) {
   OptionSet options(AllOptions());
   for (const Parameter& option : AllOptions()) {
-    const QStringList values = parser.values(QString::fromStdString(option.name));
+    const QString name = QString::fromStdString(option.name);
+    if (option.kind == ParameterKind::kFlag) {
+      if (parser.isSet(name)) options.SetText(option.name, "true");
+      continue;
+    }
+    const QStringList values = parser.values(name);
     const bool list = option.kind == ParameterKind::kTextList;
     for (const QString& value : list ? values : values.mid(values.size() - 1))
       options.SetText(option.name, value.toStdString());

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/record_names.h"
 #include "gui/base/head_choice.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
@@ -26,12 +27,10 @@
 namespace midscope {
 namespace {
 
-constexpr char kAttention[] = "last_query_attention";
-
 // The record's attention of a head, by key; empty where it has none.
 QVector<double> RowOf(const Record* record, HeadId head) {
   if (!record) return {};
-  return LastAxisRow(*record, kAttention, {head.layer, head.head});
+  return LastAxisRow(*record, kLastQueryAttention, {head.layer, head.head});
 }
 
 QString TitleOf(HeadId head) {
@@ -78,12 +77,12 @@ AttentionPanel::AttentionPanel(const PanelContext& context) : Panel(context) {
   Draw();
 }
 
-std::vector<std::string> AttentionPanel::Records() { return {"prompt", kAttention}; }
+std::vector<std::string> AttentionPanel::Records() { return {"prompt", kLastQueryAttention}; }
 
 std::vector<Plot*> AttentionPanel::plots() const { return {plot_}; }
 
 void AttentionPanel::Save(PanelState* state) const {
-  if (session()->record(Side::kA, kAttention)) state->head = selection()->head();
+  if (session()->record(Side::kA, kLastQueryAttention)) state->head = selection()->head();
 }
 
 void AttentionPanel::Restore(const PanelState& state) {
@@ -104,8 +103,8 @@ void AttentionPanel::Refresh(Changes changes) {
 }
 
 void AttentionPanel::Draw() {
-  const Record* a = session()->record(Side::kA, kAttention);
-  const Record* b = session()->record(Side::kB, kAttention);
+  const Record* a = session()->record(Side::kA, kLastQueryAttention);
+  const Record* b = session()->record(Side::kB, kLastQueryAttention);
   // A what-if replaces the attention of all heads where it also replaces the map.
   if (!selection()->chosen() && a &&
       (session()->settled(Side::kA) || session()->follows(Side::kA))) {
@@ -146,7 +145,7 @@ void AttentionPanel::RefreshTokens() {
 }
 
 void AttentionPanel::Render(FilePictures& pictures) {
-  const RecordSides sides = pictures.Find(kAttention, {"layer", "head", "key"});
+  const RecordSides sides = pictures.Find(kLastQueryAttention, {"layer", "head", "key"});
   if (!sides.a && !sides.b) return;
   const HeadId head = pictures.head();
   const QVector<double> row_a = RowOf(sides.a, head);

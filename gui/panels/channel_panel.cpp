@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/record_names.h"
 #include "core/intervention/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
@@ -23,8 +24,6 @@
 
 namespace midscope {
 namespace {
-
-constexpr char kHidden[] = "hidden_channels";
 
 // The layers in which the setting scales a channel.
 LayerSet ScaledLayers(const QString& setting) {
@@ -88,7 +87,7 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   Draw();
 }
 
-std::vector<std::string> ChannelPanel::Records() { return {kHidden}; }
+std::vector<std::string> ChannelPanel::Records() { return {kHiddenChannelsRecord}; }
 
 std::vector<Plot*> ChannelPanel::plots() const { return {plot_}; }
 
@@ -150,7 +149,7 @@ void ChannelPanel::FollowKnob() {
 
 // Only the file's layers and channels can be chosen; a sample's are read later.
 void ChannelPanel::FollowFile() {
-  const Record* hidden = session()->record(Side::kA, kHidden);
+  const Record* hidden = session()->record(Side::kA, kHiddenChannelsRecord);
   if (session()->model() || !hidden) return;
   const QVector<double> channels = AxisValues(*hidden, "channel");
   if (!channels.isEmpty() && !channels.contains(channel_->value())) {
@@ -165,8 +164,8 @@ void ChannelPanel::Draw() {
   shown_ = view();
   const bool file = session()->shows_file();
   plot_->SetReason(file ? tr("The file does not have channel %1").arg(shown_.channel) : QString());
-  const Record* a = session()->record(Side::kA, kHidden);
-  const Record* b = session()->record(Side::kB, kHidden);
+  const Record* a = session()->record(Side::kA, kHiddenChannelsRecord);
+  const Record* b = session()->record(Side::kB, kHiddenChannelsRecord);
   plot_->Show(a, b, shown_);
   const RecordName name_a = NameOf(*session(), Side::kA, a);
   const RecordName name_b = NameOf(*session(), Side::kB, b);
@@ -182,7 +181,7 @@ void ChannelPanel::Draw() {
 }
 
 void ChannelPanel::Render(FilePictures& pictures) {
-  const RecordSides hidden = pictures.Find("hidden_channel", {"layer", "channel", "position"});
+  const RecordSides hidden = pictures.Find(kHiddenChannel, {"layer", "channel", "position"});
   const Record* first = hidden.a ? hidden.a : hidden.b;
   if (!first || AxisSize(*first, "channel") == 0) return;
   ChannelPlot plot;

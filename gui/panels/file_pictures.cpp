@@ -4,6 +4,7 @@
 #include <QObject>
 
 #include "core/base/record_lookup.h"
+#include "core/base/record_names.h"
 #include "gui/base/head_choice.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/plot.h"
@@ -15,12 +16,11 @@ namespace midscope {
 namespace {
 
 constexpr QSize kPictureSize(760, 460);
-constexpr char kScore[] = "position_awareness_score";
 
 HeadId LargestScore(const Record& score) {
   HeadId best;
   const auto value = [&score](HeadId head) {
-    return ValueAt(score, kScore, {head.layer, head.head});
+    return ValueAt(score, kPositionAwarenessScore, {head.layer, head.head});
   };
   for (int64_t layer = 0; layer < AxisSize(score, "layer"); ++layer) {
     for (int64_t head = 0; head < AxisSize(score, "head"); ++head) {
@@ -36,7 +36,7 @@ FilePictures::FilePictures(const RenderRequest& request, const RunFile& file)
     : request_(request),
       records_(file.records),
       provenance_(file.provenance),
-      prompt_(FindRecord(records_, "prompt")) {}
+      prompt_(FindRecord(records_, kPromptRecord)) {}
 
 RecordSides FilePictures::Find(const std::string& array,
                                const std::vector<std::string>& axes) const {
@@ -67,10 +67,10 @@ QString FilePictures::Titled(const QString& title, const Record* record,
 
 HeadId FilePictures::head() const {
   if (request_.head) return *request_.head;
-  const RecordSides attention = Find("last_query_attention", {"layer", "head", "key"});
+  const RecordSides attention = Find(kLastQueryAttention, {"layer", "head", "key"});
   const TokenRange gold = prompt_ ? GoldTokens(*prompt_) : TokenRange{};
   if (attention.a && gold.end > gold.begin) return MostAttentionOn(*attention.a, gold);
-  const RecordSides score = Find(kScore, {"layer", "head"});
+  const RecordSides score = Find(kPositionAwarenessScore, {"layer", "head"});
   return score.a ? LargestScore(*score.a) : HeadId{};
 }
 

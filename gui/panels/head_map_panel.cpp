@@ -6,6 +6,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 
+#include "core/base/record_names.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/plots/head_map_plot.h"
 #include "gui/session/record_name.h"
@@ -74,8 +75,8 @@ void HeadMapPanel::Draw() {
   const Record* a = session()->record(Side::kA, "position_awareness");
   const Record* b = session()->record(Side::kB, "position_awareness");
   const MapMode drawn = drawn_mode();
-  plot_->Show(a, b, session()->record(Side::kA, "position_ratio"),
-              session()->record(Side::kB, "position_ratio"), drawn);
+  plot_->Show(a, b, session()->record(Side::kA, kPositionRatio),
+              session()->record(Side::kB, kPositionRatio), drawn);
   const RecordName name_a = NameOf(*session(), Side::kA, a);
   const RecordName name_b = NameOf(*session(), Side::kB, b);
   const RecordName name = drawn == MapMode::kA   ? name_a
@@ -90,8 +91,8 @@ void HeadMapPanel::Draw() {
 }
 
 void HeadMapPanel::Render(FilePictures& pictures) {
-  const RecordSides score = pictures.Find("position_awareness_score", {"layer", "head"});
-  const RecordSides ratio = pictures.Find("position_ratio", {"layer", "head"});
+  const RecordSides score = pictures.Find(kPositionAwarenessScore, {"layer", "head"});
+  const RecordSides ratio = pictures.Find(kPositionRatio, {"layer", "head"});
   const struct {
     MapMode mode;
     const char* stem;

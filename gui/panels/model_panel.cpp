@@ -39,6 +39,7 @@ QString Description(const ModelSummary& summary) {
     text += QObject::tr(", on %1").arg(QString::fromStdString(summary.device));
   }
   if (!summary.sliding_window) text += QObject::tr(", sliding window off");
+  if (config.beyond_context) text += QObject::tr(", prompts beyond the context run");
   return text;
 }
 
@@ -47,6 +48,7 @@ QString Description(const ModelSummary& summary) {
 std::vector<Parameter> OptionsBesideModel() {
   std::vector<Parameter> options = ModelOptions();
   std::erase_if(options, [](const Parameter& option) { return option.name == "model"; });
+  options.push_back(BeyondContextOption());
   return options;
 }
 

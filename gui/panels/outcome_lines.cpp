@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/record_names.h"
 #include "core/intervention/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/plot_style.h"
@@ -25,7 +26,7 @@ void AddModelLines(const Session& session, const OutcomeChoice& choice, std::vec
   for (const Side side : {Side::kA, Side::kB}) {
     if (side == Side::kB && !session.differs()) break;
     const QString name = side == Side::kA ? QObject::tr("A") : QObject::tr("B");
-    const Record* outcome = session.record(side, "outcome");
+    const Record* outcome = session.record(side, kOutcomeRecord);
     if (choice.sample && outcome) {
       const RecordName made_by = NameOf(session, side, outcome);
       for (const OutcomeSeries& series : SeriesOf(*outcome, choice.measure)) {
@@ -87,14 +88,14 @@ void AddFileLines(const Session& session, const OutcomeChoice& choice, std::vect
   for (const OutcomeSeries& series : BestSeriesOf(session.file_records(), choice.measure)) {
     const QColor color = names.ColorOf(series.setting);
     // One sample's outcome is drawn by the code below.
-    const bool one = series.samples == 0 && session.record(Side::kA, "outcome");
+    const bool one = series.samples == 0 && session.record(Side::kA, kOutcomeRecord);
     if (one || !choice.means) continue;
     with_mean.append(series.setting);
     lines.push_back({series, names.NameOf(series.setting) + MarkOf(series), color, true});
   }
   if (!choice.sample) return;
   for (const Side side : {Side::kA, Side::kB}) {
-    const Record* outcome = session.record(side, "outcome");
+    const Record* outcome = session.record(side, kOutcomeRecord);
     if (!outcome) continue;
     for (const OutcomeSeries& series : SeriesOf(*outcome, choice.measure)) {
       const bool of_window = !session.sample_view();
@@ -124,7 +125,7 @@ std::vector<Line> OutcomeLines(const Session& session, const OutcomeChoice& choi
 QString OutcomeCaption(const Session& session) {
   std::vector<RecordName> names;
   for (const Side side : {Side::kA, Side::kB}) {
-    const Record* outcome = session.record(side, "outcome");
+    const Record* outcome = session.record(side, kOutcomeRecord);
     if (outcome) names.push_back(NameOf(session, side, outcome));
   }
   return CaptionWith(session, names);

@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "core/base/record_names.h"
 #include "data/published/published_record.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
@@ -66,7 +67,7 @@ OutcomePanel::OutcomePanel(const PanelContext& context) : Panel(context) {
   connect(plot_, &OutcomePlot::PlaceChosen, this, &OutcomePanel::PlaceChosen);
 }
 
-std::vector<std::string> OutcomePanel::Records() { return {"outcome", "outcome_means"}; }
+std::vector<std::string> OutcomePanel::Records() { return {kOutcomeRecord, "outcome_means"}; }
 
 std::vector<Plot*> OutcomePanel::plots() const { return {plot_}; }
 

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/number_text.h"
+#include "core/base/record_names.h"
 #include "core/intervention/head_ratio_file.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/plot_style.h"
@@ -14,7 +15,6 @@
 namespace midscope {
 namespace {
 
-constexpr char kRatio[] = "position_ratio";
 // Ratios of 1/e and e have the darkest colours: published ratios are between them.
 constexpr double kDeepest = 1;
 
@@ -52,12 +52,12 @@ void RatioTable::Reset(int64_t layers, int64_t heads) {
 }
 
 bool RatioTable::TakeFrom(const Record& record) {
-  if (!HasArray(record, kRatio, {"layer", "head"})) return false;
+  if (!HasArray(record, kPositionRatio, {"layer", "head"})) return false;
   const int64_t layers = AxisSize(record, "layer");
   const int64_t heads = AxisSize(record, "head");
   std::vector<double> ratios;
   for (int64_t layer = 0; layer < layers; ++layer) {
-    for (const double ratio : LastAxisRow(record, kRatio, {layer})) ratios.push_back(ratio);
+    for (const double ratio : LastAxisRow(record, kPositionRatio, {layer})) ratios.push_back(ratio);
   }
   beginResetModel();
   layers_ = layers;

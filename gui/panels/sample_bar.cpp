@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/base/record_lookup.h"
+#include "core/base/record_names.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
 #include "gui/widgets/panel_layout.h"
@@ -127,7 +128,7 @@ void SampleBar::ShowSample() {
     parts << tr("%1 tokens").arg(IntegerAttribute(*prompt, "prompt_tokens", 0));
   }
   // Names what cannot be chosen: a sweep stores the attention of one setting and place.
-  const Record* attention = session_->record(Side::kA, "last_query_attention");
+  const Record* attention = session_->record(Side::kA, kLastQueryAttention);
   if (attention && prompt && view->places().size == 0) {
     parts << tr("attention: gold at place %1, under %2")
                  .arg(IntegerAttribute(*prompt, "place", 0))

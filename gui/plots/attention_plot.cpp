@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/record_names.h"
 #include "gui/base/head_choice.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/plot_style.h"
@@ -68,7 +69,7 @@ void AttentionPlot::SetPrompt(const Record* prompt) {
   gold_begin_ = gold_end_ = 0;
   if (prompt) {
     tokens_ = Texts(*prompt, "token_text");
-    const QStringList names = Texts(*prompt, "span_name");
+    const QStringList names = Texts(*prompt, kSpanName);
     const QVector<double> begins = LastAxisRow(*prompt, "span_token_begin", {});
     const QVector<double> ends = LastAxisRow(*prompt, "span_token_end", {});
     const TokenRange gold = GoldTokens(*prompt);

@@ -5,13 +5,13 @@
 #include <cmath>
 #include <vector>
 
+#include "core/base/record_names.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/plot_style.h"
 
 namespace midscope {
 namespace {
 
-constexpr char kHidden[] = "hidden_channel";
 constexpr double kTail = 0.01;  // share of values at either end that the initial range may exclude
 
 }  // namespace
@@ -69,7 +69,8 @@ void ChannelPlot::AddLayers(const Record& hidden, int64_t channel_index, Side si
       width = covered ? 1.6 : 1;
     }
     const bool dashed = side == Side::kB;
-    AddLine(LastAxisRow(hidden, kHidden, {i, channel_index}), QStringLiteral("L%1").arg(layer),
+    AddLine(LastAxisRow(hidden, kHiddenChannel, {i, channel_index}),
+            QStringLiteral("L%1").arg(layer),
             QPen(color, width, dashed ? Qt::DashLine : Qt::SolidLine));
   }
 }
@@ -91,7 +92,7 @@ void ChannelPlot::AddMean(const Record& hidden, int64_t channel_index, Side side
   int64_t count = 0;
   for (int64_t i = 0; i < AxisSize(hidden, "layer"); ++i) {
     if (!InMean(static_cast<int64_t>(numbers.value(i)))) continue;
-    const QVector<double> row = LastAxisRow(hidden, kHidden, {i, channel_index});
+    const QVector<double> row = LastAxisRow(hidden, kHiddenChannel, {i, channel_index});
     for (qsizetype position = 0; position < mean.size(); ++position) {
       mean[position] += row.value(position);
     }
@@ -111,8 +112,10 @@ void ChannelPlot::Show(const Record* hidden_a, const Record* hidden_b, const Vie
   const auto channel = static_cast<double>(view_.channel);
   const int64_t index_a = AxisIndexOf(hidden_a_, "channel", channel);
   const int64_t index_b = AxisIndexOf(hidden_b_, "channel", channel);
-  const bool has_a = index_a >= 0 && HasArray(hidden_a_, kHidden, {"layer", "channel", "position"});
-  const bool has_b = index_b >= 0 && HasArray(hidden_b_, kHidden, {"layer", "channel", "position"});
+  const bool has_a =
+      index_a >= 0 && HasArray(hidden_a_, kHiddenChannel, {"layer", "channel", "position"});
+  const bool has_b =
+      index_b >= 0 && HasArray(hidden_b_, kHiddenChannel, {"layer", "channel", "position"});
   if (has_a) AddLayers(hidden_a_, index_a, Side::kA);
   // Lines of all layers of both would overlap: with B only the means over layers are compared.
   const bool means = has_a && has_b && view_.layer < 0;

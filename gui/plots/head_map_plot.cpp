@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/record_names.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/plot_style.h"
 #include "gui/plots/scaled_map.h"
@@ -12,9 +13,6 @@
 
 namespace midscope {
 namespace {
-
-constexpr char kScore[] = "position_awareness_score";
-constexpr char kRatio[] = "position_ratio";
 
 QSharedPointer<QCPAxisTickerFixed> WholeNumbers(int64_t count) {
   auto ticker = QSharedPointer<QCPAxisTickerFixed>::create();
@@ -83,7 +81,8 @@ void HeadMapPlot::Show(const Record* score_a, const Record* score_b, const Recor
                        const Record* ratio_b, MapMode mode) {
   mode_ = mode;
   const auto usable = [](const Record* record) {
-    return record && HasArray(*record, kScore, {"layer", "head"}) ? record : nullptr;
+    return record && HasArray(*record, kPositionAwarenessScore, {"layer", "head"}) ? record
+                                                                                   : nullptr;
   };
   const Record* a = usable(score_a);
   const Record* b = usable(score_b);
@@ -100,8 +99,10 @@ void HeadMapPlot::Show(const Record* score_a, const Record* score_b, const Recor
                            QCPRange(0, static_cast<double>(layers_ - 1)));
   }
   for (int64_t layer = 0; layer < layers_; ++layer) {
-    const QVector<double> row_a = a ? LastAxisRow(*a, kScore, {layer}) : QVector<double>();
-    const QVector<double> row_b = b ? LastAxisRow(*b, kScore, {layer}) : QVector<double>();
+    const QVector<double> row_a =
+        a ? LastAxisRow(*a, kPositionAwarenessScore, {layer}) : QVector<double>();
+    const QVector<double> row_b =
+        b ? LastAxisRow(*b, kPositionAwarenessScore, {layer}) : QVector<double>();
     for (int64_t head = 0; head < heads_; ++head) {
       const double none = std::numeric_limits<double>::quiet_NaN();
       const double value_a = row_a.value(head, none);
@@ -193,7 +194,7 @@ QString HeadMapPlot::TooltipAt(const QPointF& position) const {
   tip += difference ? tr("score B − A: %1").arg(value, 0, 'g', 4)
                     : tr("score %1").arg(value, 0, 'g', 4);
   tip += tr("\nrank %1 of %2").arg(Rank(*head)).arg(layers_ * heads_);
-  const double ratio = ValueAt(ratio_, kRatio, {head->layer, head->head});
+  const double ratio = ValueAt(ratio_, kPositionRatio, {head->layer, head->head});
   if (!std::isnan(ratio)) tip += tr("\nposition ratio %1").arg(ratio, 0, 'g', 4);
   return tip;
 }

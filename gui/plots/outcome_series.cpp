@@ -5,17 +5,16 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/record_names.h"
 #include "gui/base/record_access.h"
 
 namespace midscope {
 namespace {
 
-std::string MeanName(Measure measure) {
-  return measure == Measure::kNll ? "answer_nll" : "accuracy";
-}
+std::string MeanName(Measure measure) { return measure == Measure::kNll ? kAnswerNll : "accuracy"; }
 
 std::string SampleName(const Record& record, Measure measure) {
-  if (measure == Measure::kNll) return "answer_nll";
+  if (measure == Measure::kNll) return kAnswerNll;
   return record.FindArray("accuracy") ? "accuracy" : "correct";
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/record_lookup.h"
+#include "core/base/record_names.h"
 #include "core/intervention/intervention_text.h"
 #include "data/published/published_record.h"
 #include "gui/base/record_access.h"
@@ -229,7 +230,7 @@ void Session::Resume() {
   for (const Side side : {Side::kA, Side::kB}) {
     if (side == Side::kB && !differs()) break;
     if (!state(side).settled) RequestCaptureRun(side);
-    const Record* outcome = record(side, "outcome");
+    const Record* outcome = record(side, kOutcomeRecord);
     if (!outcome || !IsAsked(side, *outcome)) RequestWhatIf(side);
   }
   RequestMeans();
@@ -241,14 +242,14 @@ void Session::SetPlace(size_t place) {
   place_chosen_ = true;
   CancelEverything();
   const auto has_outcome = [this](Side side) {
-    const Record* outcome = record(side, "outcome");
+    const Record* outcome = record(side, kOutcomeRecord);
     return state(side).settled && outcome && IsAsked(side, *outcome);
   };
   const bool outcome_a = has_outcome(Side::kA);
   const bool outcome_b = has_outcome(Side::kB);
   for (SideState* side : {&a_, &b_}) {
     // The outcome is over all places; all other records are of the previous prompt.
-    std::erase_if(side->records, [](const auto& entry) { return entry.first != "outcome"; });
+    std::erase_if(side->records, [](const auto& entry) { return entry.first != kOutcomeRecord; });
     side->settled = false;
   }
   Mark(Change::kPrompts | kRecordChanges);
@@ -317,7 +318,7 @@ bool Session::IsAsked(Side side, const Record& record) const {
 
 bool Session::ShownAsOlder(Side side, const Record& record) const {
   if (IsAsked(side, record)) return false;
-  const Record* newest = this->record(side, "outcome");
+  const Record* newest = this->record(side, kOutcomeRecord);
   const bool follows_drag =
       dragging_ && newest &&
       AttributeText(*newest, "intervention") == AttributeText(record, "intervention") &&

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/record_lookup.h"
+#include "core/base/record_names.h"
 #include "core/intervention/intervention_text.h"
 #include "data/published/published_record.h"
 #include "gui/base/record_access.h"
@@ -29,7 +30,7 @@ Intervention SettingOrNone(const std::string& text) {
 std::string TaskOf(const RunFile& file) {
   const nlohmann::json plan = nlohmann::json::parse(file.plan_json, nullptr, false);
   if (plan.is_object() && plan.contains("task") && plan["task"].is_string()) return plan["task"];
-  const Record* prompt = FindRecord(file.records, "prompt");
+  const Record* prompt = FindRecord(file.records, kPromptRecord);
   return prompt ? TextAttribute(*prompt, "task").toStdString() : "";
 }
 
@@ -49,7 +50,7 @@ void Session::LeaveFile() {
 // Adds a record of a file to the side that panels read it from.
 void Session::TakeRecord(const Record& record) {
   const QString text = TextAttribute(record, "intervention");
-  if (record.name == "prompt") {
+  if (record.name == kPromptRecord) {
     prompts_.push_back(record);
     a_.Ask(SettingOrNone(text.toStdString()));
     return;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/record_names.h"
 #include "core/intervention/intervention_text.h"
 #include "data/tasks/task_text.h"
 #include "gui/base/record_access.h"
@@ -150,7 +151,7 @@ void Session::OnCaptureRun(const EngineReply& reply) {
   const auto& request = std::get<CaptureRunRequest>(reply.request);
   if (request.intervention != side.setting || request.place != place_) return;
   // Removes records of probes that no longer run.
-  std::erase_if(side.records, [](const auto& entry) { return entry.first != "outcome"; });
+  std::erase_if(side.records, [](const auto& entry) { return entry.first != kOutcomeRecord; });
   for (const Record& record : reply.records) {
     side.records[record.name] = std::make_shared<Record>(record);
   }
@@ -162,7 +163,7 @@ void Session::OnCaptureRun(const EngineReply& reply) {
 // Whether the record has the shown channel and the side's present record does not.
 bool Session::HasOtherChannel(const SideState& side, const Record& record) const {
   const auto channel = static_cast<double>(channel_);
-  const auto known = side.records.find("hidden_channels");
+  const auto known = side.records.find(kHiddenChannelsRecord);
   return AxisIndexOf(record, "channel", channel) >= 0 &&
          (known == side.records.end() || AxisIndexOf(*known->second, "channel", channel) < 0);
 }
@@ -176,8 +177,8 @@ void Session::OnWhatIf(const EngineReply& reply) {
   for (const Record& record : reply.records) {
     // Records of a complete capture run are not replaced by a what-if's equal numbers or another
     // place's; its hidden channels are, where another channel is requested.
-    const bool outcome = record.name == "outcome";
-    const bool channel = record.name == "hidden_channels" && HasOtherChannel(side, record);
+    const bool outcome = record.name == kOutcomeRecord;
+    const bool channel = record.name == kHiddenChannelsRecord && HasOtherChannel(side, record);
     if (!outcome && ((side.settled && !channel) || request.place != place_)) continue;
     side.records[record.name] = std::make_shared<Record>(record);
     side.follows = side.follows || record.name == "position_awareness" || channel;

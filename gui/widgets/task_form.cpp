@@ -34,7 +34,7 @@ TaskForm::TaskForm(QWidget* parent)
   error_->setStyleSheet(QStringLiteral("color: #d04040"));
   error_->hide();
   name_->setObjectName(QStringLiteral("task_name"));
-  for (const TaskDescription& task : Tasks()) {
+  for (const TaskType& task : Tasks()) {
     name_->addItem(QString::fromStdString(task.name));
     name_->setItemData(name_->count() - 1, QString::fromStdString(task.summary), Qt::ToolTipRole);
   }

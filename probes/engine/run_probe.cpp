@@ -98,12 +98,14 @@ void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
   const int64_t tokens = TokensToRun(prompt);
   const int64_t longest = LongestRun(intervention, config);
   if (tokens <= longest) return;
-  throw UsageError("prompt",
-                   "it has " + std::to_string(tokens) + " tokens (answer included), " +
-                       ContextHolds(intervention, config),
-                   "Shorten the prompt by " + std::to_string(tokens - longest) +
-                       " tokens or more, choose a position scheme that reaches further, such as "
-                       "self-extend; probe, whatif, sweep and generate have --beyond-context");
+  throw UsageError(
+      "prompt",
+      "it has " + std::to_string(tokens) + " tokens (answer included), " +
+          ContextHolds(intervention, config),
+      "Shorten the prompt by " + std::to_string(tokens - longest) +
+          " tokens or more, choose a position scheme that reaches further, such as "
+          "self-extend; probe, whatif, sweep, generate and the window's model options have "
+          "beyond-context");
 }
 
 bool PromptIsBeyondContext(const ModelConfig& config, const Prompt& prompt,

@@ -61,6 +61,11 @@ class CommandLineTest : public QObject {
     QCOMPARE(command.model_options[0].first + "=" + command.model_options[0].second,
              std::string("weights=stored"));
     QVERIFY(Read("--help").text.contains("--sliding-window"));
+    const GuiCommand beyond = Read("--beyond-context model.gguf");
+    QCOMPARE(beyond.open, QString("model.gguf"));
+    QCOMPARE(beyond.model_options.size(), size_t{1});
+    QCOMPARE(beyond.model_options[0].first + "=" + beyond.model_options[0].second,
+             std::string("beyond-context=true"));
   }
 
   void ValuesAreReadByTheirDescriptions() {

@@ -97,7 +97,7 @@ class TaskFormTest : public QObject {
 
   void EveryTaskHasAFieldForEachParameter_data() {
     QTest::addColumn<QString>("name");
-    for (const TaskDescription& task : Tasks())
+    for (const TaskType& task : Tasks())
       QTest::newRow(task.name.c_str()) << QString::fromStdString(task.name);
   }
 
@@ -107,7 +107,7 @@ class TaskFormTest : public QObject {
     rig.name->setCurrentText(name == "kv" ? "list" : "kv");
     rig.name->setCurrentText(name);
     QCOMPARE(rig.line->currentText(), name);
-    for (const TaskDescription& task : Tasks()) {
+    for (const TaskType& task : Tasks()) {
       if (QString::fromStdString(task.name) != name) continue;
       for (const Parameter& parameter : task.parameters) {
         auto* field = rig.Field<QWidget>(parameter.name.c_str());

@@ -36,7 +36,7 @@ std::vector<Described> EveryParameter() {
   };
   for (const Command& command : Commands()) add(command.name, command.options);
   for (const Term& term : InterventionTerms()) add(term.name, term.arguments);
-  for (const TaskDescription& task : Tasks()) add("task " + task.name, task.parameters);
+  for (const TaskType& task : Tasks()) add("task " + task.name, task.parameters);
   const ProbeRegistry probes = BuiltInProbes();
   for (const ProbeType& probe : probes.types()) add("probe " + probe.name, probe.options);
   return all;
