@@ -8,6 +8,8 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <fstream>
+#include <iterator>
 
 #include "core/base/error.h"
 #include "core/intervention/intervention_text.h"
@@ -25,6 +27,7 @@
 #include "gui/widgets/probe_form.h"
 #include "tests/gui/support/fake_engine.h"
 #include "tests/gui/support/window_rig.h"
+#include "tests/paths.h"
 
 namespace midscope {
 
@@ -100,6 +103,15 @@ class SessionsTest : public QObject {
     QCOMPARE(back.prompt_request.places, task.prompt_request.places);
     QCOMPARE(back.prompt_request.seed, uint64_t{7});
     QVERIFY(!back.head);
+  }
+
+  // tests/gui/golden/session.midscope is what commit 2c8e508 wrote of Example().
+  void ASessionOfAnEarlierVersionIsTheSame() {
+    std::ifstream file(MIDSCOPE_TESTS "/gui/golden/session.midscope", std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    QVERIFY(!text.empty());
+    QCOMPARE(SessionText(ParseSession(text, "session.midscope")), text);
+    QCOMPARE(SessionText(Example()), text);
   }
 
   void BadSessionsAreNamed_data() {
