@@ -28,6 +28,8 @@ COMMANDS = {
               "--with", "ms-poe", "--with", "yarn(2)", "--with", "crop(span=gold, layers=3-5)", "--attention", "--out", "sweep.h5"],
     "sweep-json": ["sweep", "embedded", "--task", "kv:pairs=4", "--places", "1,4", "--samples", "2", "--seed", "2", "--with", "none",
                    "--with", "ablate(L12H3, with=mean) + boost(span=gold, factor=2)", "--json", "--out", "json.h5"],
+    "stored": ["probe", "embedded", "--prompt", PROMPT, "--weights", "stored", "--out", "stored.h5"],
+    "stored-bfloat16": ["probe", "embedded", "--prompt", PROMPT, "--weights", "stored", "--dtype", "bfloat16", "--out", "half.h5"],
     "channels": ["channels", "embedded", "--seed", "1", "--validate", "none", "--json"],
     "rope": ["rope", "--dim", "64", "--base", "100000", "--context", "2048", "--json"],
     "whatif": ["whatif", "embedded", "--prompt", PROMPT, "--span", "gold=Rome", "--answer", " Madrid", "--json"],
