@@ -89,7 +89,7 @@ TEST(Plugin, WhatDoesNotFitThisMidscopeIsRefused) {
     const char* hostile;
     std::vector<std::string> words;
   } cases[] = {
-      {"version", {"plugin version 3", "has version 2", "Build it again"}},
+      {"version", {"plugin version 4", "has version 3", "Build it again"}},
       {"abi", {"Watcom C++", "Itanium C++ ABI 1, libstdc++"}},
       {"layout", {"headers of another Midscope"}},
       {"no function", {"no function that registers probes"}},
