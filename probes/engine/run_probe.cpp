@@ -104,8 +104,8 @@ void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
           ContextHolds(intervention, config),
       "Shorten the prompt by " + std::to_string(tokens - longest) +
           " tokens or more, choose a position scheme that reaches further, such as "
-          "self-extend; probe, whatif, sweep, generate and the window's model options have "
-          "beyond-context");
+          "self-extend; probe, whatif, sweep and generate have --beyond-context, the window "
+          "has it among the model's options");
 }
 
 bool PromptIsBeyondContext(const ModelConfig& config, const Prompt& prompt,
