@@ -20,9 +20,18 @@ constexpr int64_t kLongestTable = 64;
 constexpr int64_t kLargestMatrix = 4096;
 constexpr size_t kLongestText = 90;
 
+// A text of the record on one line. Token texts are stored as DisplayText gives them: what needs no
+// other escape keeps its backslashes single.
+std::string OneLine(const std::string& text) {
+  const auto is_backslash = [](char c) { return c == '\\'; };
+  const auto doubled = static_cast<size_t>(std::ranges::count_if(text, is_backslash));
+  std::string shown = DisplayText(text);
+  return shown.size() == text.size() + doubled ? text : shown;
+}
+
 std::string Place(const Axis& axis, int64_t index) {
   const auto at = static_cast<size_t>(index);
-  if (!axis.labels.empty()) return DisplayText(axis.labels[at]);
+  if (!axis.labels.empty()) return OneLine(axis.labels[at]);
   const int64_t offset = axis.unit == kRankFromZero ? 1 : 0;
   if (axis.values.empty()) return std::to_string(index + offset);
   return fmt::format("{:g}", axis.values[at] + static_cast<double>(offset));
@@ -38,7 +47,7 @@ std::string Cell(const ArrayData& data, size_t index, int64_t offset = 0) {
   return std::visit(
       [&](const auto& values) -> std::string {
         using T = typename std::decay_t<decltype(values)>::value_type;
-        if constexpr (std::is_same_v<T, std::string>) return "'" + DisplayText(values[index]) + "'";
+        if constexpr (std::is_same_v<T, std::string>) return "'" + OneLine(values[index]) + "'";
         if constexpr (std::is_floating_point_v<T>) {
           return fmt::format("{:.5g}", values[index] + static_cast<T>(offset));
         }

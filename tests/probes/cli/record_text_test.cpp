@@ -28,6 +28,19 @@ Record Heads() {
   return record;
 }
 
+// Token texts are stored with their escapes.
+TEST(RecordText, EscapesOnce) {
+  Record record;
+  record.name = "tokens";
+  record.axes = {CountedAxis("token", 3)};
+  record.arrays = {
+      {"token_text", {"token"}, std::vector<std::string>{"a\\nb", "c\nd", "e\\\x1f"}, "", ""}};
+  const std::string text = RecordText(record);
+  EXPECT_THAT(text, HasSubstr("'a\\nb'"));
+  EXPECT_THAT(text, HasSubstr("'c\\nd'"));
+  EXPECT_THAT(text, HasSubstr("'e\\\\\\u{001F}'"));
+}
+
 TEST(RecordText, ListsTheLargestHeads) {
   EXPECT_THAT(RecordText(Heads()),
               HasSubstr("    L0H2 0.75, L0H0 0.5, L1H2 0.5, L1H0 0.25, L0H1 0\n"));

@@ -31,7 +31,7 @@ def main():
     for name in ["sweep.h5", "probe.h5"]:
         (OUT / name).unlink(missing_ok=True)
     sweep = [program, "sweep", MODEL, "--task", "jsonl:file=samples.jsonl", "--places", "1,2", "--samples", "2", "--seed", "1",
-             "--out", "sweep.h5"]
+             "--score", "likelihood", "--out", "sweep.h5"]
     for setting in SETTINGS:
         sweep += ["--with", setting]
     probe = [program, "probe", MODEL, "--prompt-file", "prompt.txt", "--span", "gold=Ann: inn", "--answer", "Ann", "--with",
