@@ -11,8 +11,9 @@ inline constexpr const char* kAnswerRecord = "answer";
 inline constexpr const char* kOutcomeRecord = "outcome";
 inline constexpr const char* kNextTokensRecord = "next_tokens";
 inline constexpr const char* kHiddenChannelsRecord = "hidden_channels";
+inline constexpr const char* kPositionAwarenessRecord = "position_awareness";
 
-// Arrays; of the first four the record has the array's name where a probe made it.
+// Arrays; of the first three the record has the array's name where a probe made it.
 inline constexpr const char* kLastQueryAttention = "last_query_attention";  // [layer, head, key]
 inline constexpr const char* kPositionRatio = "position_ratio";             // [layer, head]
 inline constexpr const char* kLastLogits = "last_logits";                   // [vocabulary]

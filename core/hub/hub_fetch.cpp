@@ -267,9 +267,8 @@ class Fetcher {
       // own.
       if (!resumed || !Complete(file, &part, &fetched)) {
         part.Clear();
-        throw Failure(
-            thing, "what came has another digest than the hub's list of files says",
-            "Try again; where it stays so, do not trust the server or what is between");
+        throw Failure(thing, "what came has another digest than the hub's list of files says",
+                      "Try again; where it stays so, do not trust the server or what is between");
       }
     }
     part.MoveTo(blob);

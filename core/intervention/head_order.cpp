@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "core/intervention/head_order.h"
-#include "core/base/random.h"
 
 #include <numeric>
 #include <random>
 #include <utility>
+
+#include "core/base/random.h"
 
 namespace midscope {
 

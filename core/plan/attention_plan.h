@@ -58,8 +58,8 @@ struct CompressiveMemory {
 struct AttentionPlan {
   std::vector<double> inverse_frequency;  // [rotary pairs], radians a position; empty: not rotated
   double magnitude = 1.0;                 // factor of cos and sin (YaRN's temperature)
-  std::vector<double> q_ratio;            // [head]: positions of the head's queries are divided by it
-  std::vector<double> k_ratio;            // [head]: and so do the keys that it sees
+  std::vector<double> q_ratio;            // [head]: divides the positions of its queries
+  std::vector<double> k_ratio;            // [head]: divides the positions of the keys it sees
   double logit_scale = 1.0;
   int64_t window = 0;               // keys that a query sees, itself included; 0: all
   double softcap = 0;               // of the logits; 0: none

@@ -18,7 +18,6 @@ namespace {
 constexpr const char* kPlaceAxis = "place";
 constexpr const char* kValuesSuffix =
     "_values";  // AXIS_values: of an axis whose values differ between samples
-constexpr const char* kPrompt = "prompt";
 
 constexpr int64_t kLongestPrompt = int64_t{1} << 26;  // tokens: beyond any model
 
@@ -186,7 +185,7 @@ std::optional<Record> PromptOf(const std::string& file, const Record& cells, int
                   "The file is damaged");
   }
   Record prompt;
-  prompt.name = kPrompt;
+  prompt.name = kPromptRecord;
   prompt.axes = {{"token", *tokens, "", {}, {}}, {"span", 1, "", {}, {}}};
   prompt.arrays = {{kSpanName, {"span"}, std::vector<std::string>{"gold"}, "", ""},
                    {"span_token_begin", {"span"}, std::vector<int64_t>{*begin}, "tokens", ""},
@@ -225,7 +224,7 @@ void AddSweepRecords(const std::string& file, const SampleCut& cut, const Sample
 // A record of a batch of probes at one sample and place.
 Record BatchRecord(const SampleCut& cut, const SampleChoice& choice) {
   Record record = cut.Own();
-  const bool prompt = record.name == kPrompt;
+  const bool prompt = record.name == kPromptRecord;
   Record cells = cut.Cells(prompt);
   if (const Axis* places = cut.frame().FindAxis(kPlaceAxis)) {
     record.attributes["place"] = NumberAt(*places, choice.place);
@@ -281,7 +280,7 @@ RunFile SampleView::Overview() const {
   RunFile file{{}, reader_.provenance(), reader_.plan_json()};
   for (const std::string& name : names_) {
     const bool sampled = std::find(sampled_.begin(), sampled_.end(), name) != sampled_.end();
-    if (sampled && name == kPrompt) continue;
+    if (sampled && name == kPromptRecord) continue;
     Record record = reader_.Describe(name);
     if (sampled) {
       std::erase_if(record.arrays, HasOwnAxes);

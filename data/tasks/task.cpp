@@ -114,7 +114,8 @@ std::string TaskHelp() {
   for (const TaskType& task : Tasks()) {
     help += task.name + ": " + task.summary + "\n";
     for (const Parameter& parameter : task.parameters) {
-      const std::string facts = parameter.required ? "must be given" : FactsText(parameter);
+      std::string facts = FactsText(parameter);
+      if (parameter.required) facts = "must be given" + (facts.empty() ? "" : "; " + facts);
       help += "  " + parameter.name + ": " + parameter.help +
               (facts.empty() ? "" : " (" + facts + ")") + "\n";
     }

@@ -37,7 +37,8 @@ void CheckRequired(const std::string& thing, const TaskSpec& spec) {
   for (const Parameter& parameter : spec.parameters.descriptions()) {
     if (!parameter.required || spec.parameters.Has(parameter.name)) continue;
     throw UsageError(thing, "it needs " + parameter.help,
-                     "Add " + parameter.name + "=PATH at its end");
+                     "Add " + parameter.name +
+                         (parameter.kind == ParameterKind::kFile ? "=PATH at its end" : "=VALUE"));
   }
 }
 
@@ -75,7 +76,7 @@ void ReadParameter(const std::string& thing, const TaskType& task, std::string_v
   const std::string name(pair.substr(0, equals));
   const Parameter* parameter = Find(task.parameters, name);
   if (!parameter || equals == std::string_view::npos) {
-    throw UsageError(thing, "expected PARAMETER=NUMBER, found '" + std::string(pair) + "'",
+    throw UsageError(thing, "expected PARAMETER=VALUE, found '" + std::string(pair) + "'",
                      KnownWordsHint(name, Names(task.parameters)));
   }
   if (spec.parameters.IsSet(name)) {

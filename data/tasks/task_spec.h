@@ -16,8 +16,6 @@ namespace midscope {
 class Task;
 struct TaskInputs;
 
-// Numbers, choices and files. A file that is the last of a task's parameters takes the rest of the
-// spec, commas and all; another file's path ends at the next comma.
 // The last parameter of most tasks, `file`.
 Parameter TaskFile(const std::string& help, bool required);
 // tokens: how long the prompt of a task is that hides something in a text.
@@ -41,6 +39,8 @@ struct TaskSpec {
 struct TaskType {
   std::string name;
   std::string summary;
+  // Numbers, choices and files. A file that is the last one takes the rest of the spec, commas and
+  // all; another file's path ends at the next comma.
   std::vector<Parameter> parameters;
   std::unique_ptr<Task> (*make)(const TaskSpec& spec, const TaskInputs& inputs) = nullptr;
   // A file beside those that the spec names whose content the samples depend on, "" for none; null:
@@ -56,7 +56,8 @@ TaskSpec ParseTaskDraft(std::string_view spec, const std::vector<TaskType>& task
 
 // Every parameter stated: "kv:pairs=75,query_aware=0".
 std::string TaskSpecText(const TaskSpec& spec);
-// The stated parameters alone: "kv:pairs=75". ParseTaskDraft of it gives the same spec.
+// The stated parameters alone: "kv:pairs=75". ParseTaskDraft of it gives the same
+// spec, unless a file other than the last parameter has a comma in its path.
 std::string StatedTaskText(const TaskSpec& spec);
 
 }  // namespace midscope

@@ -77,7 +77,7 @@ AttentionPanel::AttentionPanel(const PanelContext& context) : Panel(context) {
   Draw();
 }
 
-std::vector<std::string> AttentionPanel::Records() { return {"prompt", kLastQueryAttention}; }
+std::vector<std::string> AttentionPanel::Records() { return {kPromptRecord, kLastQueryAttention}; }
 
 std::vector<Plot*> AttentionPanel::plots() const { return {plot_}; }
 

@@ -37,7 +37,7 @@ HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
   Draw();
 }
 
-std::vector<std::string> HeadMapPanel::Records() { return {"position_awareness"}; }
+std::vector<std::string> HeadMapPanel::Records() { return {kPositionAwarenessRecord}; }
 
 std::vector<Plot*> HeadMapPanel::plots() const { return {plot_}; }
 
@@ -72,8 +72,8 @@ void HeadMapPanel::Draw() {
   }
   plot_->SetReason(session()->shows_file() ? tr("The file has no position-awareness scores")
                                            : QString());
-  const Record* a = session()->record(Side::kA, "position_awareness");
-  const Record* b = session()->record(Side::kB, "position_awareness");
+  const Record* a = session()->record(Side::kA, kPositionAwarenessRecord);
+  const Record* b = session()->record(Side::kB, kPositionAwarenessRecord);
   const MapMode drawn = drawn_mode();
   plot_->Show(a, b, session()->record(Side::kA, kPositionRatio),
               session()->record(Side::kB, kPositionRatio), drawn);

@@ -147,7 +147,8 @@ class Session : public QObject {
   void Progressed(const midscope::Progress& progress);
   void WhatIfTimed(const midscope::WhatIfCost& cost);
   void Failed(const QString& why);
-  // No request has a reply outstanding. Changed was emitted for all replies.
+  // No request has a reply outstanding. Changed was emitted for all replies; changes
+  // that its receivers made are emitted in the next turn.
   void Stopped();
 
  private:

@@ -181,7 +181,7 @@ void Session::OnWhatIf(const EngineReply& reply) {
     const bool channel = record.name == kHiddenChannelsRecord && HasOtherChannel(side, record);
     if (!outcome && ((side.settled && !channel) || request.place != place_)) continue;
     side.records[record.name] = std::make_shared<Record>(record);
-    side.follows = side.follows || record.name == "position_awareness" || channel;
+    side.follows = side.follows || record.name == kPositionAwarenessRecord || channel;
   }
   Mark(Change::kWhatIfRecords);
   if (side.follows) Mark(Change::kMapRecords);

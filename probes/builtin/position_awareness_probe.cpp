@@ -36,7 +36,7 @@ Record PositionAwarenessRecord(const ModelConfig& config, kernels::ThresholdRule
                                std::vector<float> scores) {
   const bool greater = rule == kernels::ThresholdRule::kGreater;
   Record record;
-  record.name = "position_awareness";
+  record.name = kPositionAwarenessRecord;
   record.axes = {CountedAxis("layer", config.layers), CountedAxis("head", config.heads)};
   record.arrays = {{kPositionAwarenessScore,
                     {"layer", "head"},
@@ -53,7 +53,7 @@ Record PositionAwarenessRecord(const ModelConfig& config, kernels::ThresholdRule
 
 ProbeType PositionAwarenessProbe() {
   ProbeType type;
-  type.name = "position_awareness";
+  type.name = kPositionAwarenessRecord;
   type.summary = "Ms-PoE's position-awareness score of every head";
   type.source = "Ms-PoE, arXiv 2403.04797, Eq. 1, with alpha = 3";
   type.departures =

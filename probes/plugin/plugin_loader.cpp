@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 
 constexpr char kRebuild[] = "Build it again with the headers of this Midscope";
 // Midscope's own records that no probe makes, and a group of every file.
-constexpr std::string_view kReservedNames[] = {"prompt",        "answer",     kOutcomeRecord,
-                                               "outcome_means", "provenance", "sweep"};
+constexpr std::string_view kReservedNames[] = {kPromptRecord,   kAnswerRecord, kOutcomeRecord,
+                                               "outcome_means", "provenance",  "sweep"};
 
 bool IsIdentifier(std::string_view name, char separator) {
   if (name.empty() || name.front() < 'a' || name.front() > 'z') return false;

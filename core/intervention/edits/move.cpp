@@ -72,8 +72,7 @@ Parameter DescribedTo() {
       "to",
       "begin: the passage begins where the first piece of the prompt does (the first pair, line or "
       "document; the first token where there are none). end: it ends where the last piece does "
-      "(the "
-      "last prompt token). shift:N: each token is N positions further on.",
+      "(the last prompt token). shift:N: each token is N positions further on.",
       {"begin", "end", "shift:N"}));
   to.default_value = {};
   to.numbered_choice = "shift:N";

@@ -135,7 +135,7 @@ TEST(Tasks, SpecsAreCheckedAndStatedInFull) {
   EXPECT_THAT(error("lsit:lines=3"), HasSubstr("Did you mean 'list'?"));
   EXPECT_THAT(error(""), HasSubstr("Known: list, kv"));
   EXPECT_THAT(error("list:line=3"), HasSubstr("'lines'"));
-  EXPECT_THAT(error("list:lines"), HasSubstr("PARAMETER=NUMBER"));
+  EXPECT_THAT(error("list:lines"), HasSubstr("PARAMETER=VALUE"));
   EXPECT_THAT(error("list:lines=0"), HasSubstr("', lines: 0 is out of range. Allowed: 1 to"));
   EXPECT_THAT(error("list:lines=1000"), HasSubstr("Allowed: 1 to"));
   EXPECT_THAT(error("list:lines=3x"), HasSubstr("'3x'"));
