@@ -53,7 +53,7 @@ class JsonFields {
   std::optional<std::string> FindText(const std::string& key) const {
     const nlohmann::json* found = Find(key);
     if (found == nullptr) return std::nullopt;
-    if (!found->is_string()) Fail("has a " + Quote(key) + " that is no text");
+    if (!found->is_string()) Fail("has a field " + Quote(key) + " that is no text");
     return found->get<std::string>();
   }
   std::string Text(const std::string& key) const {
@@ -63,7 +63,7 @@ class JsonFields {
   bool Flag(const std::string& key, bool otherwise) const {
     const nlohmann::json* found = Find(key);
     if (found == nullptr) return otherwise;
-    if (!found->is_boolean()) Fail("has a " + Quote(key) + " that is neither true nor false");
+    if (!found->is_boolean()) Fail("has a field " + Quote(key) + " that is neither true nor false");
     return found->get<bool>();
   }
   // A token's number: 0 to 2^31 - 1.
@@ -84,7 +84,7 @@ class JsonFields {
   }
   const nlohmann::json& Array(const std::string& key) const {
     const nlohmann::json& found = Need(key);
-    if (!found.is_array()) Fail("has a " + Quote(key) + " that is no list");
+    if (!found.is_array()) Fail("has a field " + Quote(key) + " that is no list");
     return found;
   }
 

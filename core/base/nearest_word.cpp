@@ -6,6 +6,11 @@
 namespace midscope {
 namespace {
 
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Capitals and small letters are the same.
+bool Same(char a, char b) { return Lower(a) == Lower(b); }
+
 // Optimal string alignment distance.
 size_t Edits(std::string_view a, std::string_view b) {
   std::vector<size_t> before_last;
@@ -16,8 +21,8 @@ size_t Edits(std::string_view a, std::string_view b) {
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
       row[j] =
-          std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+          std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (Same(a[i - 1], b[j - 1]) ? 0 : 1)});
+      if (i > 1 && j > 1 && Same(a[i - 1], b[j - 2]) && Same(a[i - 2], b[j - 1])) {
         row[j] = std::min(row[j], before_last[j - 2] + 1);
       }
     }

@@ -38,9 +38,11 @@ std::string BadReason(const Parameter& parameter, const std::string& given) {
          (allowed.empty() ? "" : " (allowed: " + allowed + ")");
 }
 
-// Of a text where there are choices: names the nearest.
+// Of a text where there are choices: names the nearest. The reason lists them.
 Error NoChoice(const Parameter& parameter, const std::string& given, const std::string& thing) {
-  return UsageError(thing, BadReason(parameter, given), KnownWordsHint(given, parameter.choices));
+  const std::string nearest = NearestWord(given, parameter.choices);
+  return UsageError(thing, BadReason(parameter, given),
+                    nearest.empty() ? "" : "Did you mean '" + nearest + "'?");
 }
 
 void CheckNumber(const Parameter& parameter, double number, const ParameterValue& value,

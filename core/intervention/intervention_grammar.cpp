@@ -103,7 +103,7 @@ void CheckArgumentName(const TextTerm& term, const TextArgument& argument) {
   }
   for (const TextArgument& before : term.arguments) {
     if (before.name == argument.name) {
-      throw ErrorAt(argument.column, "argument '" + argument.name + "' stands twice",
+      throw ErrorAt(argument.column, "argument '" + argument.name + "' occurs twice",
                     "Leave one of the two out");
     }
   }
@@ -141,6 +141,14 @@ TextArgument ParseArgument(Scanner& scanner, const TextTerm& term) {
                  described.begin() + static_cast<std::ptrdiff_t>(std::min(place, described.size())),
                  [](const auto& a, const auto& b) { return a.name == b.name; });
   if (place >= term.term->bare_arguments || !in_order) {
+    const auto is_number = [](const TextArgument& one) {
+      return one.values.size() == 1 &&
+             one.values[0].text.find_first_not_of("0123456789") == std::string::npos;
+    };
+    if (place > 0 && is_number(argument) && is_number(term.arguments.back())) {
+      throw ErrorAt(argument.column, "expected NAME=VALUE",
+                    "If one number was meant, write it with a point, as in 1.5");
+    }
     throw ErrorAt(argument.column, "expected NAME=VALUE",
                   described.empty() ? "'" + term.term->name + "' takes no arguments"
                                     : "The first argument's name is '" + described[0].name + "'");

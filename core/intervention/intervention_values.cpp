@@ -152,7 +152,7 @@ std::vector<HeadName> ReadHeads(const TextArgument& argument) {
   for (const TextAtom& atom : argument.values) {
     heads.push_back(ReadHead(atom));
     if (std::count(heads.begin(), heads.end(), heads.back()) > 1)
-      throw ErrorAt(atom.column, heads.back().Text() + " stands twice", "Leave one of the two out");
+      throw ErrorAt(atom.column, heads.back().Text() + " occurs twice", "Leave one of the two out");
   }
   std::sort(heads.begin(), heads.end());
   return heads;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/nearest_word.h"
 #include "core/formats/safetensors_file.h"
 #include "core/hub/model_cache.h"
 #include "core/model/embedded_model.h"
@@ -71,7 +72,11 @@ std::filesystem::path ResolveSnapshot(const std::filesystem::path& folder) {
 std::filesystem::path ResolveModel(const std::string& model) {
   if (model == "embedded") return ModelPath(model);
   std::error_code error;
-  if (std::filesystem::exists(model, error) || !IsCachedModelName(model)) return model;
+  const bool exists = std::filesystem::exists(model, error);
+  if (!exists && !NearestWord(model, {"embedded"}).empty()) {
+    throw Failure(model, "there is no such file or folder", "Did you mean 'embedded'?");
+  }
+  if (exists || !IsCachedModelName(model)) return model;
   if (const auto folder = FindCachedModel(model)) return ResolveSnapshot(*folder);
   throw Failure(
       model, "is neither a file nor a folder, nor a model in " + HuggingFaceCache().string(),

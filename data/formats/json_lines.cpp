@@ -131,7 +131,8 @@ void ForEachJsonLine(const std::string& path,
 std::vector<std::string> TextList(const JsonFields& fields, const std::string& key) {
   std::vector<std::string> texts;
   for (const nlohmann::json& text : fields.Array(key)) {
-    if (!text.is_string()) fields.Fail("has a " + Quote(key) + " that holds something but texts");
+    if (!text.is_string())
+      fields.Fail("has a field " + Quote(key) + " that holds something but texts");
     texts.push_back(text.get<std::string>());
   }
   return texts;
@@ -146,8 +147,8 @@ int64_t Integer(const JsonFields& fields, const std::string& key, int64_t minimu
       (!found->is_number_unsigned() || found->get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX));
   const int64_t value = fits ? found->get<int64_t>() : minimum - 1;
   if (value < minimum || value > maximum) {
-    fields.Fail("has a " + Quote(key) + " that is no whole number from " + std::to_string(minimum) +
-                " to " + std::to_string(maximum));
+    fields.Fail("has a field " + Quote(key) + " that is no whole number from " +
+                std::to_string(minimum) + " to " + std::to_string(maximum));
   }
   return value;
 }

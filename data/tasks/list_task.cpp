@@ -27,7 +27,8 @@ class ListTask : public Task {
       throw UsageError(
           "task '" + name_ + "'",
           "only " + std::to_string(things_.size()) + " of its items are one token in this model",
-          "Give lines=" + std::to_string(things_.size()) + " or fewer");
+          things_.empty() ? "Take a task whose answers may have several tokens, such as kv:pairs=5"
+                          : "Give lines=" + std::to_string(things_.size()) + " or fewer");
     }
   }
 

@@ -67,7 +67,7 @@ int64_t ReadPlace(const Task& task, std::string_view text) {
   int64_t number = 0;
   if (!ReadWhole(digits, number) || (percent && (number < 0 || number > 100))) {
     throw UsageError("place " + Quote(text), "it is no place of task " + task.name(),
-                     "Give a whole number such as 5, or a share such as 25%");
+                     "Give a whole number such as 5, or a share from 0% to 100%, such as 25%");
   }
   int64_t place = number;
   if (percent && task.by_depth()) place = number + 1;
@@ -115,7 +115,7 @@ std::string TaskHelp() {
     help += task.name + ": " + task.summary + "\n";
     for (const Parameter& parameter : task.parameters) {
       std::string facts = FactsText(parameter);
-      if (parameter.required) facts = "must be given" + (facts.empty() ? "" : "; " + facts);
+      if (parameter.required) facts.insert(0, facts.empty() ? "must be given" : "must be given; ");
       help += "  " + parameter.name + ": " + parameter.help +
               (facts.empty() ? "" : " (" + facts + ")") + "\n";
     }

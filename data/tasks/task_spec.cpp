@@ -76,8 +76,11 @@ void ReadParameter(const std::string& thing, const TaskType& task, std::string_v
   const std::string name(pair.substr(0, equals));
   const Parameter* parameter = Find(task.parameters, name);
   if (!parameter || equals == std::string_view::npos) {
-    throw UsageError(thing, "expected PARAMETER=VALUE, found '" + std::string(pair) + "'",
-                     KnownWordsHint(name, Names(task.parameters)));
+    const bool path = equals == std::string_view::npos && Find(task.parameters, "file") &&
+                      name.find_first_of("./") != std::string::npos;
+    throw UsageError(
+        thing, "expected PARAMETER=VALUE, found '" + std::string(pair) + "'",
+        path ? "Write file=" + std::string(rest) : KnownWordsHint(name, Names(task.parameters)));
   }
   if (spec.parameters.IsSet(name)) {
     throw UsageError(thing, name + " occurs twice", "Leave one of the two out");

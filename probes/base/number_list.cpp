@@ -29,9 +29,11 @@ std::string_view Trim(std::string_view text) {
 
 std::vector<int64_t> ParseNumberList(std::string_view thing, std::string_view text, int64_t minimum,
                                      int64_t maximum) {
-  const std::string allowed = "Give numbers from " + std::to_string(minimum) + " to " +
-                              std::to_string(maximum) + ", such as " + std::to_string(minimum) +
-                              "," + std::to_string(maximum);
+  const std::string low = std::to_string(minimum);
+  const std::string high = std::to_string(maximum);
+  const std::string allowed = minimum == maximum ? "Give " + low + ", the only one there is"
+                                                 : "Give numbers from " + low + " to " + high +
+                                                       ", such as " + low + "," + high;
   const auto fail = [&](const std::string& reason) {
     throw UsageError(std::string(thing), reason, allowed);
   };

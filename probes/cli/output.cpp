@@ -70,6 +70,10 @@ std::string TerminalText(std::string_view text) {
 void CheckOutputPath(const std::string& path, bool overwrite, const std::string& remedy) {
   std::error_code ignored;
   const std::filesystem::path file(path);
+  if (std::filesystem::is_directory(file, ignored)) {
+    throw UsageError(path, "it is a folder",
+                     "Give a file's name, such as " + (file / "run.h5").string());
+  }
   if (!overwrite && std::filesystem::exists(file, ignored)) {
     throw UsageError(path, "the file exists", remedy);
   }

@@ -186,7 +186,8 @@ void WhatIfPrompt::OnReply(const EngineReply& reply) {
       if (asked.line == 0) {
         // Position schemes may reach positions beyond the model's own.
         why_not_plain_ = reply.outcome.why;
-        job_.Log("no changes against none: " + why_not_plain_);
+        // A line that fails for the same reason also says the remedy.
+        job_.Log("no changes against none: " + why_not_plain_.substr(0, why_not_plain_.find(". ")));
         Invite();
         break;
       }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Command lines that a person gets wrong: each is refused with the thing and the remedy, or is run
+// with a note. Exit status 2 is usage, 1 failure.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/paths.h"
+#include "tests/probes/support/run_program.h"
+
+namespace midscope {
+namespace {
+
+using testing::Arguments;
+using ::testing::HasSubstr;
+using testing::ProgramRun;
+using testing::RunMidscope;
+using testing::RunWell;
+using testing::TemporaryFolder;
+
+constexpr const char* kTiny = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
+
+struct Case {
+  Arguments words;
+  int status;
+  std::string says;
+};
+
+void ExpectRefused(const std::vector<Case>& cases) {
+  for (const Case& one : cases) {
+    const ProgramRun run = RunMidscope(one.words);
+    const std::string line = ::testing::PrintToString(one.words);
+    EXPECT_EQ(run.status, one.status) << line;
+    EXPECT_THAT(run.err, HasSubstr(one.says)) << line;
+    EXPECT_EQ(run.out, "") << line;
+  }
+}
+
+TEST(ProgramRefusals, OptionsWithoutEffect) {
+  ExpectRefused({
+      {{"probe", kTiny, "--prompt", "x", "--chat-template", "llama2"}, 2, "chat"},
+      {{"probe", kTiny, "--prompt", "x", "--place", "2"}, 2, "--task"},
+      {{"probe", kTiny, "--prompt", "x", "--sample", "1"}, 2, "--task"},
+      {{"probe", kTiny, "--prompt", "x", "--seed", "7"}, 2, "--task"},
+      {{"probe", kTiny, "--prompt", "x", "--lens-top", "3"}, 2, "logit_lens"},
+      {{"sweep", kTiny, "--task", "kv:pairs=1", "--ranks", "4"}, 2, "--dry-run"},
+      {{"sweep", kTiny, "--task", "kv:pairs=1", "--throughput", "4"}, 2, "--dry-run"},
+  });
+}
+
+TEST(ProgramRefusals, WordsAndNumbers) {
+  ExpectRefused({
+      {{"probe", "embeded", "--prompt", "x"}, 1, "Did you mean 'embedded'?"},
+      {{"probe", kTiny, "--prompt", "x", "--with", "pi(1,5)"}, 2, "with a point"},
+      {{"probe", kTiny, "--prompt", "x", "--with", "PI(1.5)"}, 2, "Did you mean 'pi'?"},
+      {{"probe", kTiny, "--prompt", "x", "--dtype", "bfloat"}, 2, "Did you mean 'bfloat16'?"},
+      {{"sweep", kTiny, "--task", "jsonl:mine.jsonl"}, 2, "file=mine.jsonl"},
+      {{"probe", kTiny, "--task", "kv:pairs=2", "--place", "150%"}, 2, "from 0% to 100%"},
+      {{"sweep", kTiny, "--task", "kv:pairs=1", "--places", "2"}, 2, "Give 1, the only one"},
+      {{"sweep", kTiny, "--task", "list:lines=2"}, 2, "such as kv:pairs=5"},
+  });
+}
+
+TEST(ProgramRefusals, AFolderIsNoFileToWrite) {
+  const TemporaryFolder folder;
+  ExpectRefused(
+      {{{"probe", kTiny, "--prompt", "x", "--out", folder.File("")}, 2, "it is a folder"}});
+}
+
+TEST(ProgramRefusals, WhatAnEditorAddsIsSaid) {
+  const TemporaryFolder folder;
+  const std::string file = folder.File("prompt.txt");
+  std::ofstream(file) << "\xef\xbb\xbfThe key is\n";
+  const ProgramRun run = RunWell({"probe", kTiny, "--prompt-file", file});
+  EXPECT_THAT(run.err, HasSubstr("line end"));
+  EXPECT_THAT(run.err, HasSubstr("byte-order mark"));
+  EXPECT_THAT(RunWell({"probe", kTiny, "--prompt", "The key is", "--answer", "red"}).err,
+              HasSubstr("without a space"));
+}
+
+TEST(ProgramHelp, TheExampleOfOwnQuestionsRuns) {
+  const std::string help = RunWell({"help", "jsonl"}).out;
+  EXPECT_THAT(help, HasSubstr("(answer_nll, accuracy) is that of the"));
+  const size_t begin = help.find('{');
+  std::string line = help.substr(begin, help.find('}', begin) + 1 - begin);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  const TemporaryFolder folder;
+  const std::string file = folder.File("own.jsonl");
+  std::ofstream(file) << line << "\n";
+  EXPECT_THAT(RunWell({"probe", "embedded", "--task", file, "--place", "3"}).out,
+              HasSubstr("answer ' Ann'"));
+}
+
+}  // namespace
+}  // namespace midscope
