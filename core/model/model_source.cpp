@@ -20,7 +20,10 @@ namespace midscope {
 namespace {
 
 // torch.save writes a zip archive, or in old files a bare pickle of protocol 2 and up.
+// Opening anything but a file could wait for ever.
 bool IsPickle(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
   std::ifstream file(path, std::ios::binary);
   std::array<char, 4> magic{};
   file.read(magic.data(), magic.size());

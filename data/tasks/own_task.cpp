@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/base/number_text.h"
 #include "data/formats/json_lines.h"
 #include "data/scorers/answer_text.h"
 #include "data/tasks/prompt_template.h"
@@ -91,9 +92,8 @@ class OwnTask : public Task {
         fields.Fail("must have a gold as the first line, or neither one");
       }
       if (item.has_gold && item.pieces.size() != first.pieces.size()) {
-        fields.Fail("has " + std::to_string(item.pieces.size()) +
-                    " pieces of context, the first line has " +
-                    std::to_string(first.pieces.size()));
+        fields.Fail("has " + CountText(std::ssize(item.pieces), "piece") +
+                    " of context, the first line has " + std::to_string(first.pieces.size()));
       }
     });
   }

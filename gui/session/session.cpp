@@ -95,7 +95,7 @@ void Session::PostPrompt() {
 
 void Session::Mark(Changes changes) {
   // A queued call is delivered after the events that are waiting now and before the next painting.
-  if (!changes_) QMetaObject::invokeMethod(this, &Session::FlushChanges, Qt::QueuedConnection);
+  if (!changes_) QMetaObject::invokeMethod(this, "FlushChanges", Qt::QueuedConnection);
   changes_ |= changes;
 }
 

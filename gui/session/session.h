@@ -130,7 +130,7 @@ class Session : public QObject {
 
   // Emits Changed now if anything has changed since the last emission. For code that reads panels
   // or plots directly after a change. Changes that receivers make are emitted in the next turn.
-  void FlushChanges();
+  Q_INVOKABLE void FlushChanges();
 
   EngineWorker& worker() { return worker_; }
   // Time without a change after which means (and missing capture runs) are requested.

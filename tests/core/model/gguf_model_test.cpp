@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <cstring>
@@ -11,6 +12,7 @@
 
 #include "core/decoder/decoder.h"
 #include "core/model/embedded_model.h"
+#include "core/model/model_source.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/gguf_writer.h"
@@ -262,6 +264,15 @@ TEST(GgufModel, RefusesTensorsThatDoNotFit) {
       ConfigError(TinyModel().Float32Tensor("blk.0.attn_norm.bias", {16}, std::vector<float>(16))),
       HasSubstr("tensor 'blk.0.attn_norm.bias' has no place"));
   EXPECT_THAT(ConfigError(TinyMetadata()), HasSubstr("has no tensor"));
+}
+
+// Reading from it would wait for a writer.
+TEST(OpenModel, ANamedPipeIsRefused) {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path pipe = folder.path() / "model.gguf";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(test::ErrorMessage([&] { OpenModel(pipe.string()); }),
+              ::testing::HasSubstr("is not a regular file"));
 }
 
 }  // namespace

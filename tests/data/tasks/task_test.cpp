@@ -149,7 +149,7 @@ TEST(Tasks, SpecsAreCheckedAndStatedInFull) {
   EXPECT_THAT(TaskHelp(), HasSubstr("(characters | blocks; default: characters)"));
   EXPECT_THAT(TaskHelp(), HasSubstr("a file SUBJECT_test.csv of MMLU (must be given)"));
   EXPECT_THAT(error("lines:score=best"),
-              AllOf(HasSubstr("(allowed: last | first)"), HasSubstr("Known: last, first")));
+              AllOf(HasSubstr("(allowed: last | first)"), HasSubstr("Did you mean 'last'?")));
   EXPECT_THAT(error("longbench"), HasSubstr("file=PATH"));
   EXPECT_THAT(error("kv:file="), HasSubstr("names no file"));
   EXPECT_THAT(error("passkey:tokens=500"), HasSubstr("no model here"));

@@ -114,6 +114,16 @@ class SessionsTest : public QObject {
     QCOMPARE(SessionText(Example()), text);
   }
 
+  // Sessions from before there was a choice have no `bos`.
+  void ASessionWithoutBosReadsAsTheTemplatesOwn() {
+    std::string text = SessionText(Example());
+    const std::string bos = ",\n    \"bos\": \"on\"";
+    const size_t at = text.find(bos);
+    QVERIFY(at != std::string::npos);
+    text.erase(at, bos.size());
+    QCOMPARE(ParseSession(text, "x").prompt_request.format.bos, BosRule::kTemplate);
+  }
+
   void BadSessionsAreNamed_data() {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("says");
