@@ -59,10 +59,10 @@ class CopyingProbe : public Probe {
     const std::vector<std::string> axes = {"layer", "head"};
     record.arrays = {
         {kArrays[0], axes, score, "",
-         "share of the answer's tokens that the head copies: its largest weight is in the gold, "
+         "share of the answer's tokens that the head copies: its largest weight lies in the gold, "
          "on the token that comes next"},
         {kArrays[1], axes, top, "",
-         "share of the answer's tokens at which its largest weight is in the gold"},
+         "share of the answer's tokens at which its largest weight lies in the gold"},
         {kArrays[2], axes, copied, "",
          "tokens of the gold that the head copies, over the gold's tokens (arXiv 2404.15574)"}};
     record.attributes = {{"answer_tokens", static_cast<int64_t>(prompt_.answer_ids.size())},

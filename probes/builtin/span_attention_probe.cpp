@@ -200,7 +200,7 @@ Record GoldFollowing(const Record& stacked) {
        {"layer", "head"},
        least,
        "",
-       "at the place where it is least: above 1, the head sees the gold wherever it is"},
+       "at the place where it is least: above 1, the head sees the gold wherever it stands"},
       {"centre_place_correlation",
        {"layer", "head"},
        correlation,

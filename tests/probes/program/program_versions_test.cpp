@@ -22,8 +22,6 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using testing::Arguments;
 using ::testing::HasSubstr;
-using testing::ProgramRun;
-using testing::RunMidscope;
 using testing::RunWell;
 using testing::With;
 

@@ -6,23 +6,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 
 #include "core/base/error.h"
-#include "core/base/utf8.h"
-#include "core/decoder/captures.h"
-#include "core/run/generate.h"
-#include "core/run/scoring.h"
-#include "core/run/what_if.h"
 #include "data/store/record_reader.h"
-#include "probes/model/provenance.h"
-#include "probes/prompt/task_prompt.h"
 #include "probes/sweep/sweep_context.h"
 #include "tests/paths.h"
-#include "tests/probes/support/open_model.h"
 #include "tests/probes/support/sweep_fixture.h"
 
 namespace midscope {
@@ -30,7 +20,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
-using testing::EmbeddedModel;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 

@@ -27,11 +27,9 @@
 namespace midscope {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using testing::EmbeddedModel;
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 TEST_F(SweepTest, SettingsAreEvaluatedInOneOrderWhateverOrderTheyAreGivenIn) {
   const SweepResult one = RunSweep(MakeRun({"none", kFlip, kMsPoe}), {});
