@@ -105,7 +105,12 @@ int RunProgram(const std::vector<std::string>& arguments) {
   const std::atomic<bool>& cancel = InstallSignalHandlers();
   return ExitStatusOf([&] {
     CheckedStream out(STDOUT_FILENO, "standard output");
-    Dispatch(arguments, cancel, out);
+    try {
+      Dispatch(arguments, cancel, out);
+    } catch (const Interrupted&) {
+      out.flush();  // what was done until then
+      throw;
+    }
     out.flush();
   });
 }

@@ -78,6 +78,7 @@ TEST(ProgramChannels, JsonHasTheFixedNamesAndTheFileTheSameNumbers) {
   }
   EXPECT_EQ(result["validation"]["trials"].size(), 2u + 2);
   EXPECT_EQ(result["validation"]["task"], "list:lines=20");
+  EXPECT_THAT(run.err, HasSubstr("ranking, before validation:")) << "for who interrupts here";
   const RunReader reader(file);
   const auto loss =
       std::get<std::vector<double>>(reader.ReadArray("channel_validation", "loss").data);

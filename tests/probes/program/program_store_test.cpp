@@ -257,6 +257,7 @@ TEST_F(ProgramStore, ComparePutsPublishedNumbersBesideYours) {
   EXPECT_THAT(run.out, HasSubstr("mspoe-t2-mdqa"));
   EXPECT_THAT(run.out, Not(HasSubstr("mspoe-t2-kv"))) << "the other half is of another task";
   EXPECT_THAT(run.out, HasSubstr("64.7*"));
+  EXPECT_THAT(run.out, HasSubstr("  begin-of-text: "));
   EXPECT_THAT(run.out, HasSubstr("+34.8")) << "100.0 - 65.2 at place 1";
   EXPECT_THAT(run.out, HasSubstr("yours pi(1.5): as published: PI\n"));
   EXPECT_THAT(run.out, HasSubstr("published Ms-PoE: yours has none of it (ms-poe(min=1.2"));

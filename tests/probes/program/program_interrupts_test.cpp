@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Ctrl-C at programs without --out: what was computed is printed, because it is stored nowhere
+// else. The programs are given ever more time until at least one sample was done when the signal
+// came.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <thread>
+
+#include "tests/probes/support/run_program.h"
+
+namespace midscope {
+namespace {
+
+using testing::Arguments;
+using ::testing::HasSubstr;
+using testing::ProgramRun;
+using testing::RunningProgram;
+using testing::With;
+
+const Arguments kMany = {"--task", "list:lines=4", "--places", "1,4", "--samples", "5000"};
+
+ProgramRun Interrupt(const Arguments& arguments) {
+  ProgramRun run;
+  for (int seconds = 2; seconds <= 32 && run.out.empty(); seconds *= 2) {
+    RunningProgram running(arguments);
+    std::this_thread::sleep_for(std::chrono::seconds(seconds));
+    running.Signal(SIGINT);
+    run = running.Wait();
+  }
+  return run;
+}
+
+TEST(ProgramInterrupts, ASweepPrintsTheSamplesThatAreDone) {
+  const ProgramRun run = Interrupt(With({"sweep", "embedded", "--with", "none"}, kMany));
+  EXPECT_EQ(run.status, 130);
+  EXPECT_THAT(run.out, HasSubstr("answer_nll"));
+  EXPECT_THAT(run.err, HasSubstr("of 5000 samples are done, and kept in no file. --out"));
+}
+
+TEST(ProgramInterrupts, AProbeOfManySamplesPrintsTheirRecords) {
+  const ProgramRun run =
+      Interrupt(With({"probe", "embedded", "--probes", "span_attention"}, kMany));
+  EXPECT_EQ(run.status, 130);
+  EXPECT_THAT(run.out, HasSubstr("span_attention"));
+  EXPECT_THAT(run.err, HasSubstr("of 5000 samples are done"));
+}
+
+}  // namespace
+}  // namespace midscope
