@@ -21,7 +21,9 @@ using testing::ProgramRun;
 using testing::RunningProgram;
 using testing::With;
 
-const Arguments kMany = {"--task", "list:lines=4", "--places", "1,4", "--samples", "5000"};
+Arguments WithManySamples(const Arguments& arguments) {
+  return With(arguments, {"--task", "list:lines=4", "--places", "1,4", "--samples", "5000"});
+}
 
 ProgramRun Interrupt(const Arguments& arguments) {
   ProgramRun run;
@@ -35,7 +37,7 @@ ProgramRun Interrupt(const Arguments& arguments) {
 }
 
 TEST(ProgramInterrupts, ASweepPrintsTheSamplesThatAreDone) {
-  const ProgramRun run = Interrupt(With({"sweep", "embedded", "--with", "none"}, kMany));
+  const ProgramRun run = Interrupt(WithManySamples({"sweep", "embedded", "--with", "none"}));
   EXPECT_EQ(run.status, 130);
   EXPECT_THAT(run.out, HasSubstr("answer_nll"));
   EXPECT_THAT(run.err, HasSubstr("of 5000 samples are done, and kept in no file. --out"));
@@ -43,7 +45,7 @@ TEST(ProgramInterrupts, ASweepPrintsTheSamplesThatAreDone) {
 
 TEST(ProgramInterrupts, AProbeOfManySamplesPrintsTheirRecords) {
   const ProgramRun run =
-      Interrupt(With({"probe", "embedded", "--probes", "span_attention"}, kMany));
+      Interrupt(WithManySamples({"probe", "embedded", "--probes", "span_attention"}));
   EXPECT_EQ(run.status, 130);
   EXPECT_THAT(run.out, HasSubstr("span_attention"));
   EXPECT_THAT(run.err, HasSubstr("of 5000 samples are done"));
