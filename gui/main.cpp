@@ -102,6 +102,9 @@ int RunWindow(QApplication& app, const GuiCommand& command) {
   } else {
     window.OpenPath(command.open.isEmpty() ? QStringLiteral("embedded") : command.open);
   }
+  // What cannot be begun has no end that a picture could wait for.
+  const QStringList refused = window.errors()->messages();
+  if (command.task == GuiTask::kScreenshot && !refused.isEmpty()) return Complain(refused.first());
   return QApplication::exec();
 }
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # usage: screenshot_of_files.sh WRITE_EXAMPLE MIDSCOPE_GUI FOLDER: pictures of files of results, with samples and without, come and
-# the program ends; for a file that is none it says so.
+# the program ends; for a file that is none, and a
+# session that cannot be opened, it says so.
 set -eu
 mkdir -p "$3"
 "$1" "$3"
@@ -16,3 +17,9 @@ if "$2" "$3/nothing.h5" --screenshot "$3/nothing.png" 2>"$3/error"; then
   exit 1
 fi
 grep -q nothing.h5 "$3/error"
+printf '{"midscope_session":1,"model":"embedded","setting_b":"ratios(\\"%s/none.json\\")"}' "$3" >"$3/session.midscope"
+if timeout 60 "$2" --session "$3/session.midscope" --screenshot "$3/session.png" 2>"$3/error"; then
+  echo "a session whose ratios are not there gave a picture" >&2
+  exit 1
+fi
+grep -q none.json "$3/error"
