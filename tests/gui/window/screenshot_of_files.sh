@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # usage: screenshot_of_files.sh WRITE_EXAMPLE MIDSCOPE_GUI FOLDER: pictures of files of results, with samples and without, come and
-# the program ends; for a file that is none, and a
-# session that cannot be opened, it says so.
+# the program ends; for a file that is none, and for a session that cannot be opened, it says so.
 set -eu
 mkdir -p "$3"
 "$1" "$3"
