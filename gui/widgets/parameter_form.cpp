@@ -6,23 +6,10 @@
 #include <utility>
 
 #include "gui/base/error_text.h"
+#include "gui/widgets/error_label.h"
 
 namespace midscope {
 namespace {
-
-QLabel* MakeErrorLabel(QWidget* parent) {
-  auto* label = new QLabel(parent);
-  label->setWordWrap(true);
-  label->setTextFormat(Qt::PlainText);
-  label->setStyleSheet(QStringLiteral("color: #d04040"));
-  label->hide();
-  return label;
-}
-
-void ShowError(QLabel* label, const QString& text) {
-  label->setText(text);
-  label->setVisible(!text.isEmpty());
-}
 
 QStringList Split(const QString& text) {
   QStringList parts;

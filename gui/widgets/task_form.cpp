@@ -10,6 +10,7 @@
 #include "data/tasks/task.h"
 #include "data/tasks/task_spec.h"
 #include "gui/base/error_text.h"
+#include "gui/widgets/error_label.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/parameter_form.h"
 
@@ -18,7 +19,7 @@ namespace midscope {
 TaskForm::TaskForm(QWidget* parent)
     : QWidget(parent),
       line_(new QComboBox(this)),
-      error_(new QLabel(this)),
+      error_(MakeErrorLabel(this)),
       name_(new QComboBox(this)) {
   line_->setObjectName(QStringLiteral("task"));
   line_->setEditable(true);
@@ -29,10 +30,6 @@ TaskForm::TaskForm(QWidget* parent)
       tr("<p>What is asked, as <i>--task</i> takes it. All tasks and their parameters are in the "
          "fields below and in <i>midscope help tasks</i></p>"));
   error_->setObjectName(QStringLiteral("task_error"));
-  error_->setWordWrap(true);
-  error_->setTextFormat(Qt::PlainText);
-  error_->setStyleSheet(QStringLiteral("color: #d04040"));
-  error_->hide();
   name_->setObjectName(QStringLiteral("task_name"));
   for (const TaskType& task : Tasks()) {
     name_->addItem(QString::fromStdString(task.name));
@@ -106,9 +103,7 @@ void TaskForm::ShowSpec(const TaskSpec& spec) {
 
 // Also of what a form may still lack, such as a required file.
 void TaskForm::RefreshError() {
-  const QString text = ErrorText([this] { ParseTaskSpec(this->text().toStdString(), Tasks()); });
-  error_->setText(text);
-  error_->setVisible(!text.isEmpty());
+  ShowError(error_, ErrorText([this] { ParseTaskSpec(text().toStdString(), Tasks()); }));
 }
 
 }  // namespace midscope

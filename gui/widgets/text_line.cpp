@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/intervention/intervention_text.h"
+#include "gui/widgets/error_label.h"
 
 namespace midscope {
 namespace {
@@ -25,11 +26,7 @@ TextLine::TextLine(const QString& name, const QString& color, QWidget* parent) :
   edit_->setToolTip(
       tr("<p>The setting as text, the same in the command line and in files: none, pi(1.5), "
          "ms-poe(min=1.2, max=1.8), channel(100, factor=-1, layers=8-25); joined by +</p>"));
-  error_ = new QLabel(this);
-  error_->setWordWrap(true);
-  error_->setTextFormat(Qt::PlainText);
-  error_->setStyleSheet(QStringLiteral("color: #d04040"));
-  error_->hide();
+  error_ = MakeErrorLabel(this);
   auto* row = new QHBoxLayout;
   row->addWidget(label);
   row->addWidget(edit_, 1);
@@ -47,9 +44,8 @@ QString TextLine::error() const { return failed_ ? error_->text() : QString(); }
 
 void TextLine::ShowNote(const QString& note, bool error) {
   failed_ = error;
-  error_->setText(note);
-  error_->setStyleSheet(error ? QStringLiteral("color: #d04040") : QString());
-  error_->setVisible(!note.isEmpty());
+  error_->setStyleSheet(error ? ErrorStyle() : QString());
+  ShowError(error_, note);
 }
 
 void TextLine::SetIntervention(const Intervention& intervention) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/trimmed.h"
 #include "core/base/utf8.h"
 
 namespace midscope {
@@ -17,12 +18,6 @@ bool TakeNumber(std::string_view& text, int64_t& number) {
   if (error != std::errc()) return false;
   text.remove_prefix(static_cast<size_t>(end - text.data()));
   return true;
-}
-
-std::string_view Trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
 }  // namespace
@@ -42,7 +37,7 @@ std::vector<int64_t> ParseNumberList(std::string_view thing, std::string_view te
   size_t begin = 0;
   while (begin <= text.size()) {
     const size_t comma = std::min(text.find(',', begin), text.size());
-    const std::string_view item = Trim(text.substr(begin, comma - begin));
+    const std::string_view item = Trimmed(text.substr(begin, comma - begin), " ");
     begin = comma + 1;
     std::string_view rest = item;
     int64_t first = 0;
