@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <numbers>
 
+#include "kernels/instruction_set.h"
+
 #define MIDSCOPE_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,fma")))
 #define MIDSCOPE_BF16_INLINE MIDSCOPE_BF16 __attribute__((always_inline)) inline
 
@@ -282,10 +284,7 @@ MIDSCOPE_BF16 void Attend(const AttentionBlock& block) {
 
 const AttentionEngine* BFloat16AttentionEngine() {
   static const AttentionEngine engine = {kRows, 2, kKeyBlock * kRows * 3 / 2, Attend};
-  static const bool present =
-      __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-  return present ? &engine : nullptr;
+  return HasBFloat16Products() ? &engine : nullptr;
 }
 
 }  // namespace midscope::kernels

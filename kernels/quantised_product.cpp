@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "kernels/check.h"
+#include "kernels/instruction_set.h"
 #include "kernels/scratch.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -207,10 +208,7 @@ bool HasMatrixTiles() {
 }  // namespace
 
 bool HasQuantisedProduct() {
-  static const bool present = !HasMatrixTiles() && __builtin_cpu_supports("avx512bf16") &&
-                              __builtin_cpu_supports("avx512bw") &&
-                              __builtin_cpu_supports("avx512vl") &&
-                              __builtin_cpu_supports("avx512dq");
+  static const bool present = HasBFloat16Products() && !HasMatrixTiles();
   return present;
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/compute/aten_ops.h"
 #include "core/compute/weight_storage.h"
+#include "kernels/instruction_set.h"
 #include "kernels/matrix_vector.h"
 #include "kernels/quantised_matrix_vector.h"
 #include "kernels/quantised_product.h"
@@ -41,6 +42,8 @@ ProductBlock BlockOf(int64_t inputs, int64_t outputs) {
 }
 
 struct WeightTag {};
+struct WidenedTag {};
+struct OutputTag {};
 
 // y = x weight^T.
 void MultiplyExpanded(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y,
@@ -89,6 +92,34 @@ at::Tensor View(const void* data, int64_t rows, int64_t columns, kernels::Dtype 
                        at::TensorOptions().dtype(TorchType(dtype)));
 }
 
+// y = x weight^T for bfloat16 x and weights without an instruction that multiplies bfloat16, where
+// LibTorch's own product takes several times as long as one in float32: from float32 copies of x
+// and of a block of weights at a time. y is rounded once.
+void MultiplyInFloat32(const kernels::BlockMatrix& weight, const at::Tensor& x, const at::Tensor& y,
+                       const ProductContext& context) {
+  const int64_t inputs = weight.columns;
+  const int64_t block = std::min(WeightsAtOnce(inputs, kernels::Dtype::kFloat32), weight.rows);
+  kernels::BorrowedScratch<WidenedTag> weights_scratch;
+  kernels::BorrowedScratch<OutputTag> output_scratch;
+  auto* weights = weights_scratch.Get<float>(block * inputs);
+  const int64_t most_rows = std::min(kRowChunk, x.size(0));
+  auto* output = output_scratch.Get<float>(most_rows * block);
+  for (int64_t row = 0; row < x.size(0); row += kRowChunk) {
+    const int64_t rows = std::min(kRowChunk, x.size(0) - row);
+    const at::Tensor floats = x.narrow(0, row, rows).to(at::kFloat);
+    for (int64_t first = 0; first < weight.rows; first += block) {
+      const int64_t count = std::min(block, weight.rows - first);
+      context.job.ThrowIfCancelled();
+      kernels::DequantiseRows(RowsOf(weight, first, count), kernels::Dtype::kFloat32, weights,
+                              context.executor);
+      const at::Tensor out = View(output, rows, count, kernels::Dtype::kFloat32);
+      MultiplyExpanded(floats, View(weights, count, inputs, kernels::Dtype::kFloat32), out,
+                       context.job);
+      y.narrow(0, row, rows).narrow(1, first, count).copy_(out);
+    }
+  }
+}
+
 kernels::BlockMatrix MatrixOf(const TensorRef& tensor) {
   return {tensor.format.type, tensor.data, tensor.row_bytes,
           tensor.row_order,   tensor.rows, tensor.columns};
@@ -129,7 +160,7 @@ void WeightMatrix::Multiply(const at::Tensor& x, const at::Tensor& y,
     return;
   }
   if (!stored()) {
-    MultiplyExpanded(x, expanded_, y, context.job);
+    MultiplyReady(x, expanded_.data_ptr(), outputs_, y, context);
     return;
   }
   CheckOnce(context.executor);
@@ -145,7 +176,7 @@ void WeightMatrix::MultiplyPart(const StoredPart& part, const at::Tensor& x, con
     return;
   }
   if (LiesReady(part.matrix)) {
-    MultiplyExpanded(x, View(part.matrix.data, part.matrix.rows, inputs_, dtype_), y, context.job);
+    MultiplyReady(x, part.matrix.data, part.matrix.rows, y, context);
     return;
   }
   const int64_t block = std::min(WeightsAtOnce(inputs_, dtype_), part.matrix.rows);
@@ -155,8 +186,19 @@ void WeightMatrix::MultiplyPart(const StoredPart& part, const at::Tensor& x, con
     const int64_t count = std::min(block, part.matrix.rows - first);
     context.job.ThrowIfCancelled();
     kernels::DequantiseRows(RowsOf(part.matrix, first, count), dtype_, weights, context.executor);
-    MultiplyExpanded(x, View(weights, count, inputs_, dtype_), y.narrow(1, first, count),
-                     context.job);
+    MultiplyReady(x, weights, count, y.narrow(1, first, count), context);
+  }
+}
+
+// y = x weights^T for weights [rows, inputs] of the run's dtype, contiguous.
+void WeightMatrix::MultiplyReady(const at::Tensor& x, const void* weights, int64_t rows,
+                                 const at::Tensor& y, const ProductContext& context) const {
+  if (dtype_ == kernels::Dtype::kBFloat16 && !kernels::HasBFloat16Products()) {
+    const kernels::BlockMatrix matrix{
+        kernels::BlockType::kBF16, weights, inputs_ * kernels::SizeOf(dtype_), {}, rows, inputs_};
+    MultiplyInFloat32(matrix, x, y, context);
+  } else {
+    MultiplyExpanded(x, View(weights, rows, inputs_, dtype_), y, context.job);
   }
 }
 

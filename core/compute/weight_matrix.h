@@ -87,6 +87,8 @@ class WeightMatrix {
   void MultiplyPart(const StoredPart& part, const at::Tensor& x, const at::Tensor& y,
                     const ProductContext& context) const;
   bool LiesReady(const kernels::BlockMatrix& matrix) const;
+  void MultiplyReady(const at::Tensor& x, const void* weights, int64_t rows, const at::Tensor& y,
+                     const ProductContext& context) const;
   const StoredPart& PartOf(int64_t row) const;
 
   at::Tensor expanded_;

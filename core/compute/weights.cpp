@@ -34,14 +34,23 @@ class Loader {
       weights.output = Stack(config_.hidden, {{"output", config_.vocabulary}});
     }
     weights.final_norm = ReadNorm("final_norm");
-    for (int64_t layer = 0; layer < config_.layers; ++layer) weights.layers.push_back(Layer(layer));
+    for (int64_t layer = 0; layer < config_.layers; ++layer) {
+      context_.Report({"load weights", layer, config_.layers, "layers"});
+      weights.layers.push_back(Layer(layer));
+    }
+    return weights;
+  }
+
+  Weights LoadFirst() {
+    Weights weights;
+    weights.embedding = Stored(config_.hidden, {{"token_embedding", config_.vocabulary}});
+    weights.layers.push_back(Layer(0));
     return weights;
   }
 
  private:
   LayerWeights Layer(int64_t layer) {
     context_.ThrowIfCancelled();
-    context_.Report({"load weights", layer, config_.layers, "layers"});
     const std::string prefix = std::to_string(layer) + ".";
     const int64_t q_width = config_.heads * config_.head_dim;
     const int64_t kv_width = config_.key_value_heads * config_.head_dim;
@@ -170,6 +179,11 @@ class Loader {
 Weights LoadWeights(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage,
                     const kernels::Executor& executor, const JobContext& context) {
   return Loader(source, dtype, storage, executor, context).Load();
+}
+
+Weights LoadFirstLayer(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage,
+                       const kernels::Executor& executor, const JobContext& context) {
+  return Loader(source, dtype, storage, executor, context).LoadFirst();
 }
 
 }  // namespace midscope

@@ -53,4 +53,8 @@ struct Weights {
 Weights LoadWeights(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage,
                     const kernels::Executor& executor, const JobContext& context);
 
+// What a pass through the first layer reads: the embedding (left in `source`) and that layer.
+Weights LoadFirstLayer(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage,
+                       const kernels::Executor& executor, const JobContext& context);
+
 }  // namespace midscope

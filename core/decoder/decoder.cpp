@@ -15,7 +15,9 @@
 #include "core/compute/aten_executor.h"
 #include "core/compute/layer_devices.h"
 #include "core/compute/weights.h"
+#include "core/decoder/dtype_choice.h"
 #include "core/decoder/forward_pass.h"
+#include "core/decoder/prepare_sequence.h"
 #include "core/decoder/trace_storage.h"
 #include "core/model/model_source.h"
 #include "core/plan/context_limit.h"
@@ -90,14 +92,15 @@ std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOp
   }
   if (options.threads > 0) at::set_num_threads(options.threads);
   parts->options.threads = at::get_num_threads();
-  parts->options.weights = ResolveStorage(options.weights, parts->config, options.dtype);
+  parts->options.dtype = ResolveDtype(*source, options, parts->executor, context);
+  const kernels::Dtype dtype = parts->options.dtype;
+  parts->options.weights = ResolveStorage(options.weights, parts->config, dtype);
   const bool stored = parts->options.weights == WeightStorage::kStored;
   if (!stored) parts->hash = source->Hash();
-  parts->weights =
-      LoadWeights(*source, options.dtype, parts->options.weights, parts->executor, context);
+  parts->weights = LoadWeights(*source, dtype, parts->options.weights, parts->executor, context);
   source->CheckWhole();
   if (stored) parts->source = std::move(source);
-  parts->devices = LayerDevices(parts->options.placement, options.dtype, parts->executor);
+  parts->devices = LayerDevices(parts->options.placement, dtype, parts->executor);
   PlaceWeights(parts->devices, parts->options.placement, parts->executor, &parts->weights);
   return std::shared_ptr<Decoder>(new Decoder(std::move(parts)));
 }
@@ -137,50 +140,6 @@ int64_t Decoder::TraceBytes(int64_t rows, const TraceParts& parts) const {
 
 namespace {
 
-void CheckRequest(const RunRequest& request, const ModelConfig& config) {
-  const auto rows = static_cast<int64_t>(request.ids.size());
-  if (rows == 0) throw UsageError("prompt", "it has no tokens", "Give some text");
-  if (rows > LongestRun(request.intervention, config)) {
-    throw Failure(
-        "prompt",
-        "it has " + std::to_string(rows) + " tokens, " + ContextHolds(request.intervention, config),
-        "Shorten it; nothing is cut off in silence");
-  }
-  for (const int32_t id : request.ids) {
-    if (id < 0 || id >= config.vocabulary) {
-      throw Failure("prompt", "token id " + std::to_string(id) + " is outside the vocabulary of " +
-                                  std::to_string(config.vocabulary));
-    }
-  }
-  MIDSCOPE_CHECK_GE(request.prompt_tokens, 0);
-  if (request.trace) MIDSCOPE_CHECK_GE(request.trace->capacity(), rows);
-  if (request.rerun) {
-    MIDSCOPE_CHECK_LE(request.prompt_tokens, rows);
-    MIDSCOPE_CHECK(request.trace && request.trace->has_residual(),
-                   "a re-run needs a trace with residual rows");
-    MIDSCOPE_CHECK_EQ(request.trace->rows(), rows);
-    MIDSCOPE_CHECK_EQ(request.rerun->first_row.size(), config.layers);
-  }
-  if (request.ratios) {
-    MIDSCOPE_CHECK_EQ(request.ratios->values.size(), config.layers * config.heads);
-  }
-}
-
-// Rows in a trace were made with frequencies and ratios for its length; where those of the longer
-// sequence differ (dynamic scaling, of the model or as a scheme; longrope at its threshold), they
-// are run again, as in a run without a trace: rotating the stored keys anew would be wrong, because
-// their inputs have changed as well.
-bool SamePositions(const std::vector<AttentionPlan>& before,
-                   const std::vector<AttentionPlan>& after) {
-  const auto same = [](const AttentionPlan& a, const AttentionPlan& b) {
-    const bool same_ratios =
-        a.ratio_rule || b.ratio_rule || (a.q_ratio == b.q_ratio && a.k_ratio == b.k_ratio);
-    return same_ratios && a.inverse_frequency == b.inverse_frequency && a.magnitude == b.magnitude;
-  };
-  return before.empty() ||
-         std::equal(before.begin(), before.end(), after.begin(), after.end(), same);
-}
-
 // Rows of a re-run change from layer to layer, and with them where the others of its batch enter.
 void CheckBatch(std::span<const RunRequest> requests) {
   const auto reruns = [](const RunRequest& request) { return request.rerun.has_value(); };
@@ -190,53 +149,6 @@ void CheckBatch(std::span<const RunRequest> requests) {
   MIDSCOPE_CHECK(std::none_of(requests.begin(), requests.end(), reruns) ||
                      std::all_of(requests.begin(), requests.end(), can_enter),
                  "a batch with a re-run needs traces with residual rows");
-}
-
-// The rows that are computed in each layer.
-void SetRows(SequencePass& sequence, int64_t layers) {
-  if (sequence.request->rerun) {
-    sequence.changed_row = sequence.request->rerun->first_row;
-    for (int64_t& row : sequence.changed_row) row = std::min(row, sequence.rows);
-  } else {
-    sequence.changed_row.assign(static_cast<size_t>(layers), sequence.trace->rows());
-  }
-  // Else the trace holds every row already.
-  MIDSCOPE_CHECK_LT(sequence.changed_row.back(), sequence.rows);
-  sequence.first_row =
-      FirstRowsToRun(sequence.changed_row, sequence.trace->first_layer(), sequence.rows);
-}
-
-SequencePass PrepareSequence(const RunRequest& request, int64_t index, const ModelConfig& config,
-                             kernels::Dtype dtype, const std::vector<at::Device>& devices) {
-  CheckRequest(request, config);
-  SequencePass sequence;
-  sequence.request = &request;
-  sequence.index = index;
-  sequence.rows = static_cast<int64_t>(request.ids.size());
-  sequence.prompt_tokens = request.prompt_tokens > 0 ? request.prompt_tokens : sequence.rows;
-  sequence.trace = request.trace;
-  if (!sequence.trace) {
-    sequence.scratch =
-        AllocateTrace(config, dtype, sequence.rows, /*residual=*/false, config.layers, devices);
-    sequence.trace = sequence.scratch.get();
-  }
-  sequence.plans =
-      CompilePlans(request.intervention, config, sequence.prompt_tokens, sequence.rows);
-  MIDSCOPE_CHECK(sequence.prompt_tokens <= sequence.rows || request.ratios ||
-                     std::none_of(sequence.plans.begin(), sequence.plans.end(), DecidedByLastRow),
-                 "the last prompt row decides ratios, so the prompt can't be cut");
-  if (!request.rerun && !SamePositions(sequence.trace->plans(), sequence.plans))
-    sequence.trace->Truncate(0);
-  SetRows(sequence, config.layers);
-  const bool scales =
-      std::any_of(sequence.plans.begin(), sequence.plans.end(),
-                  [](const AttentionPlan& plan) { return plan.row_override.has_value(); });
-  MIDSCOPE_CHECK(!scales || sequence.first_row.back() == 0 || sequence.trace->has_residual(),
-                 "channel scaling on top of a trace needs its residual rows");
-  sequence.frozen_plans = sequence.trace->plans();
-  sequence.hooks = std::make_unique<HookTable>(
-      request.hooks, config.layers, SequenceInfo{index, sequence.rows, sequence.prompt_tokens});
-  return sequence;
 }
 
 // Logs advice about the runs, each once.

@@ -45,6 +45,8 @@ struct DecoderOptions {
   WeightStorage weights = WeightStorage::kAuto;
   // The layers' devices; of an open decoder with every count resolved.
   Placement placement = {};
+  // `dtype` becomes the one that runs this model fastest here (dtype_choice.h).
+  bool fastest_dtype = false;
 };
 
 // [layer, head], row-major.
@@ -104,7 +106,7 @@ class Decoder {
 
   const ModelConfig& config() const;
   const Tokenizer& tokenizer() const;
-  const DecoderOptions& options() const;  // threads and weights as resolved
+  const DecoderOptions& options() const;  // dtype, threads and weights as resolved
   const std::string& path() const;
   // XXH3-128 of the file. With stored weights it is computed on first use, which reads the whole
   // file.

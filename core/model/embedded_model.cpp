@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/model/embedded_model.h"
 
+#include "core/base/cache_folder.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 
@@ -13,10 +14,7 @@ constexpr const char* kFileName = "SmolLM2-135M-Instruct.Q4_1.gguf";
 
 std::filesystem::path ModelFolder() {
   if (const std::string folder = Environment("MIDSCOPE_MODELS"); !folder.empty()) return folder;
-  if (const std::string cache = Environment("XDG_CACHE_HOME"); !cache.empty()) {
-    return std::filesystem::path(cache) / "midscope" / "models";
-  }
-  return std::filesystem::path(Environment("HOME")) / ".cache" / "midscope" / "models";
+  return CacheFolder() / "models";
 }
 
 std::filesystem::path ModelPath(const std::string& model) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/base/error.h"
+#include "core/base/parameter_kinds.h"
+#include "core/decoder/dtype_choice.h"
+#include "core/model/model_source.h"
 #include "probes/base/number_list.h"
 #include "probes/cli/command.h"
 #include "probes/cli/model_facts.h"
@@ -16,7 +19,13 @@ std::vector<int64_t> Lengths(const OptionSet& options, const ModelFacts& facts) 
 }
 
 void RunInfo(const CommandInput& input) {
-  const ModelFacts facts = ReadModelFacts(input.options.Text("model"));
+  const std::string model = input.options.Text("model");
+  ModelFacts facts = ReadModelFacts(model);
+  if (input.options.Flag("dtypes") && facts.supported) {
+    FastestDtype(model, {}, input.job);
+    facts.dtypes.times = KnownDtypeTimes(*OpenModel(model), {});
+    facts.dtypes.distance = MeasureDtypeDistance(model, {}, input.job);
+  }
   const std::vector<int64_t> lengths = Lengths(input.options, facts);
   input.out << (input.options.Flag("json") ? FactsJson(facts, lengths) : FactsText(facts, lengths))
             << std::flush;
@@ -37,14 +46,19 @@ Command InfoCommand() {
   command.summary = "what a model is, what it supports, and what it takes in memory";
   command.description =
       "Prints the facts in a model's file or folder, the interventions that it supports, and the\n"
-      "memory that a prompt needs. Reads headers only, no weights. Exit status 1 where the model "
-      "is\n"
-      "not supported; the facts are still printed.";
+      "memory that a prompt needs. Reads headers only, no weights, but for --dtypes. Exit status\n"
+      "1 where the model is not supported; the facts are still printed.";
   command.positionals = {"model"};
-  command.options = {ModelOptions().front(), tokens, JsonOption()};
+  command.options = {
+      ModelOptions().front(), tokens,
+      FlagParameter("dtypes",
+                    "also runs the model: how fast float32 and bfloat16 are here (what --dtype "
+                    "auto goes by), and how far bfloat16's logits and answers are from float32's"),
+      JsonOption()};
   command.examples =
       "  midscope info embedded\n"
       "  midscope info model.gguf --tokens 4000 --json\n"
+      "  midscope info model.gguf --dtypes\n"
       "  midscope info ORG/NAME        (in the Hugging Face cache: see midscope fetch)";
   command.run = RunInfo;
   return command;

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/base/error.h"
+#include "core/decoder/dtype_choice.h"
 #include "core/intervention/passage.h"
 #include "data/store/record_reader.h"
 #include "data/sweep/plan_difference.h"
@@ -66,7 +67,7 @@ class SweepCommandRun {
       : options_(options), input_(input), job_(job), ranks_(ranks) {}
 
   CellReport Run(const SweepCell& cell, const std::string& file) {
-    Open(cell.model);
+    Open(cell.model, file);
     const Tokenizer& tokenizer = decoder_->tokenizer();
     const auto task = MakeTaskFor(tokenizer, cell.task, cell.seed);
     SweepRun run;
@@ -88,11 +89,27 @@ class SweepCommandRun {
   }
 
  private:
-  void Open(const std::string& model) {
-    if (decoder_ && model == model_) return;
+  void Open(const std::string& model, const std::string& file) {
+    const DecoderOptions options = OptionsFor(model, file);
+    if (decoder_ && model == model_ && options.dtype == decoder_->options().dtype) return;
     decoder_.reset();  // there may not be memory for two models
-    decoder_ = Decoder::Open(model, ReadDecoderOptions(options_), job_);
+    decoder_ = Decoder::Open(model, options, job_);
     model_ = model;
+  }
+
+  // With --dtype auto: in the dtype of the sweep that is continued, else the fastest; all ranks
+  // take what rank 0 finds.
+  DecoderOptions OptionsFor(const std::string& model, const std::string& file) const {
+    DecoderOptions options = ReadDecoderOptions(options_);
+    if (!options.fastest_dtype) return options;
+    if (ranks_.rank() == 0) {
+      const std::string stored = GoesOn() ? PlanDtype(StoredPlanJson(file)) : "";
+      options.dtype = stored.empty() ? FastestDtype(model, options, job_) : ParseDtype(stored);
+    }
+    options.dtype =
+        static_cast<kernels::Dtype>(ranks_.FromRankZero(static_cast<int64_t>(options.dtype)));
+    options.fastest_dtype = false;
+    return options;
   }
 
   // Logs the format of the first prompt. Throws Error, before a file is created, where prompts lack

@@ -172,6 +172,7 @@ ModelFacts ReadModelFacts(const std::string& model) {
     facts.tokenizer.add_bos = tokenizer->add_bos();
     facts.tokenizer.chat_template = !tokenizer->chat_template().empty();
     facts.interventions = CheckInterventions(facts.config);
+    facts.dtypes.times = KnownDtypeTimes(*source, {});
     facts.supported = true;
   } catch (const Error& error) {
     facts.why_not = error.what();

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "core/decoder/dtype_choice.h"
 #include "core/model/model_config.h"
+#include "probes/model/dtype_distance.h"
 #include "probes/model/intervention_support.h"
 
 namespace midscope::cli {
@@ -22,6 +24,12 @@ struct TokenizerFacts {
   bool chat_template = false;
 };
 
+// What is known of the model's speed and exactness in each dtype on this machine.
+struct DtypeFacts {
+  std::optional<DtypeTimes> times;
+  std::optional<DtypeDistance> distance;  // of bfloat16 to float32
+};
+
 struct ModelFacts {
   std::string file;
   std::string format;  // "GGUF", "Hugging Face folder"
@@ -32,9 +40,11 @@ struct ModelFacts {
   int64_t file_bytes = 0;
   bool supported = false;
   std::string why_not;
+  DtypeFacts dtypes;
 };
 
 // Throws Error only where there are no facts: no complete GGUF file, no folder with a config.json.
+// Its dtypes' times are those that earlier runs have kept.
 ModelFacts ReadModelFacts(const std::string& model);
 
 // Prompt lengths of the memory table where none are given.

@@ -197,7 +197,7 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
   loaded_ = Loaded();
   decoder_ = std::move(decoder);
   ReturnFreedMemory();
-  ModelSummary summary{decoder_->config(), decoder_->path(), request.dtype};
+  ModelSummary summary{decoder_->config(), decoder_->path(), DtypeName(decoder_->options().dtype)};
   summary.weights = WeightStorageName(decoder_->options().weights);
   const Placement& placement = decoder_->options().placement;
   summary.device = placement.shares.size() == 1 ? DeviceText(placement.shares.front().device)

@@ -24,7 +24,10 @@ std::vector<Parameter> ModelOptions() {
   device.default_value = std::string("cpu");
   return {
       model,
-      ChoiceParameter("dtype", "in which precision the model computes", {"float32", "bfloat16"}),
+      ChoiceParameter("dtype",
+                      "in which precision the model computes; auto: the one that is fastest here, "
+                      "measured once for a machine and a model's shape",
+                      {"float32", "bfloat16", "auto"}),
       ChoiceParameter("weights",
                       "where the weights are: as they lie in the file (stored: little memory, "
                       "dequantised while they are used), or dequantised once to the dtype "
@@ -72,12 +75,14 @@ DecoderOptions ReadDecoderOptions(const OptionSet& options) {
 }
 
 DecoderOptions ReadDecoderOptions(const OpenRequest& request) {
-  return {.dtype = ParseDtype(request.dtype),
+  const bool fastest = request.dtype == kAutoDtype;
+  return {.dtype = fastest ? kernels::Dtype::kFloat32 : ParseDtype(request.dtype),
           .threads = request.threads,
           .sliding_window = request.sliding_window,
           .beyond_context = request.beyond_context,
           .weights = ParseWeightStorage(request.weights),
-          .placement = ParsePlacement(request.device)};
+          .placement = ParsePlacement(request.device),
+          .fastest_dtype = fastest};
 }
 
 std::string DtypeName(kernels::Dtype dtype) {
@@ -88,7 +93,7 @@ kernels::Dtype ParseDtype(std::string_view name) {
   if (name == "float32") return kernels::Dtype::kFloat32;
   if (name == "bfloat16") return kernels::Dtype::kBFloat16;
   throw UsageError("dtype '" + std::string(name) + "'", "there is no such precision",
-                   KnownWordsHint(name, {"float32", "bfloat16"}));
+                   KnownWordsHint(name, {"float32", "bfloat16", "auto"}));
 }
 
 std::string WeightStorageName(WeightStorage storage) {

@@ -6,9 +6,12 @@
 
 namespace midscope {
 
+// The dtype of a request that takes the fastest one (core/decoder/dtype_choice.h).
+inline constexpr const char* kAutoDtype = "auto";
+
 struct OpenRequest {
   std::string model = "embedded";  // see Decoder::Open
-  std::string dtype = "float32";   // or "bfloat16"
+  std::string dtype = "float32";   // "bfloat16", "auto"
   int threads = 0;
   std::string weights = "auto";  // "stored", "expanded"
   std::string device = "cpu";    // core/compute/placement.h

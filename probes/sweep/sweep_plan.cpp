@@ -66,6 +66,13 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   return json.dump();
 }
 
+std::string PlanDtype(const std::string& plan_json) {
+  const auto json = nlohmann::json::parse(plan_json, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return "";
+  const auto dtype = json.find("dtype");
+  return dtype != json.end() && dtype->is_string() ? dtype->get<std::string>() : "";
+}
+
 void CheckSettings(const std::vector<SweepSetting>& settings, const ModelConfig& config) {
   for (const SweepSetting& setting : settings) {
     // Rows and passages are checked against the prompt later: here all are assumed to exist.

@@ -62,6 +62,9 @@ struct SweepPlan {
 // sweeps with equal JSON can share a file.
 std::string PlanJson(const SweepPlan& plan, const Decoder& decoder);
 
+// The dtype of such a JSON; "" where it has none.
+std::string PlanDtype(const std::string& plan_json);
+
 // Throws Error (usage) where the model cannot take one of the settings (a layer or channel out of
 // range), before anything runs.
 void CheckSettings(const std::vector<SweepSetting>& settings, const ModelConfig& config);

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "core/decoder/layer_timing.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "core/base/seconds_since.h"
+#include "core/compute/layer_devices.h"
+#include "core/decoder/forward_pass.h"
+#include "core/decoder/prepare_sequence.h"
+
+namespace midscope {
+namespace {
+
+constexpr size_t kFewestPasses = 3;
+constexpr size_t kMostPasses = 15;
+// Beyond it, passes with so many rows are only repeated up to kFewestPasses.
+constexpr double kSeconds = 0.3;
+
+// A model that ends after its first layer.
+class FirstLayer {
+ public:
+  FirstLayer(const ModelSource& source, DecoderOptions options, kernels::Dtype dtype,
+             const kernels::Executor& executor, const JobContext& context)
+      : config_(source.config()), dtype_(dtype), executor_(executor), context_(context) {
+    config_.layers = 1;
+    config_.attention.resize(1);
+    config_.beyond_context = true;  // the time does not depend on what the positions mean
+    // The first device's: layers are split between devices of one kind as a rule.
+    options.placement.shares = {{options.placement.shares.front().device, 1}};
+    const WeightStorage storage = ResolveStorage(options.weights, source.config(), dtype);
+    weights_ = LoadFirstLayer(source, dtype, storage, executor, context);
+    devices_ = LayerDevices(options.placement, dtype, executor);
+    PlaceWeights(devices_, options.placement, executor, &weights_);
+  }
+
+  double SecondsOf(int64_t rows) {
+    std::vector<int32_t> ids(static_cast<size_t>(rows));
+    for (size_t i = 0; i < ids.size(); ++i)
+      ids[i] = static_cast<int32_t>(static_cast<int64_t>(i) % config_.vocabulary);
+    RunRequest request;
+    request.ids = ids;
+    std::vector<SequencePass> sequences;
+    sequences.push_back(PrepareSequence(request, 0, config_, dtype_, devices_.Devices()));
+    JobContext quiet = context_;
+    quiet.progress = nullptr;
+    ForwardPass pass(config_, weights_, devices_, dtype_, rotary_, executor_, quiet);
+    const auto start = std::chrono::steady_clock::now();
+    pass.Run(sequences);
+    // A GPU is done when its result can be read.
+    if (!devices_.Of(0).host_memory()) pass.residual().cpu();
+    return SecondsSince(start);
+  }
+
+ private:
+  ModelConfig config_;
+  kernels::Dtype dtype_;
+  const kernels::Executor& executor_;
+  const JobContext& context_;
+  Weights weights_;
+  LayerDevices devices_;
+  RotaryCache rotary_;
+};
+
+double Median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> TimeFirstLayer(const ModelSource& source,
+                                                const DecoderOptions& options,
+                                                const std::vector<kernels::Dtype>& dtypes,
+                                                const std::vector<int64_t>& rows,
+                                                const kernels::Executor& executor,
+                                                const JobContext& context) {
+  std::vector<std::unique_ptr<FirstLayer>> layers;
+  layers.reserve(dtypes.size());
+  for (const kernels::Dtype dtype : dtypes) {
+    layers.push_back(std::make_unique<FirstLayer>(source, options, dtype, executor, context));
+  }
+  std::vector<std::vector<double>> seconds(dtypes.size());
+  for (const int64_t count : rows) {
+    std::vector<std::vector<double>> passes(dtypes.size());
+    for (const auto& layer : layers) layer->SecondsOf(count);  // memory, tables, first use
+    const auto start = std::chrono::steady_clock::now();
+    while (passes.front().size() < kFewestPasses ||
+           (passes.front().size() < kMostPasses && SecondsSince(start) < kSeconds)) {
+      for (size_t i = 0; i < layers.size(); ++i) {
+        context.ThrowIfCancelled();
+        passes[i].push_back(layers[i]->SecondsOf(count));
+      }
+    }
+    for (size_t i = 0; i < passes.size(); ++i) seconds[i].push_back(Median(std::move(passes[i])));
+  }
+  return seconds;
+}
+
+}  // namespace midscope

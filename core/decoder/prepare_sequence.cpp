@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "core/decoder/prepare_sequence.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/plan/context_limit.h"
+#include "core/plan/plan_changes.h"
+#include "kernels/check.h"
+
+namespace midscope {
+namespace {
+
+void CheckRequest(const RunRequest& request, const ModelConfig& config) {
+  const auto rows = static_cast<int64_t>(request.ids.size());
+  if (rows == 0) throw UsageError("prompt", "it has no tokens", "Give some text");
+  if (rows > LongestRun(request.intervention, config)) {
+    throw Failure(
+        "prompt",
+        "it has " + std::to_string(rows) + " tokens, " + ContextHolds(request.intervention, config),
+        "Shorten it; nothing is cut off in silence");
+  }
+  for (const int32_t id : request.ids) {
+    if (id < 0 || id >= config.vocabulary) {
+      throw Failure("prompt", "token id " + std::to_string(id) + " is outside the vocabulary of " +
+                                  std::to_string(config.vocabulary));
+    }
+  }
+  MIDSCOPE_CHECK_GE(request.prompt_tokens, 0);
+  if (request.trace) MIDSCOPE_CHECK_GE(request.trace->capacity(), rows);
+  if (request.rerun) {
+    MIDSCOPE_CHECK_LE(request.prompt_tokens, rows);
+    MIDSCOPE_CHECK(request.trace && request.trace->has_residual(),
+                   "a re-run needs a trace with residual rows");
+    MIDSCOPE_CHECK_EQ(request.trace->rows(), rows);
+    MIDSCOPE_CHECK_EQ(request.rerun->first_row.size(), config.layers);
+  }
+  if (request.ratios) {
+    MIDSCOPE_CHECK_EQ(request.ratios->values.size(), config.layers * config.heads);
+  }
+}
+
+// Rows in a trace were made with frequencies and ratios for its length; where those of the longer
+// sequence differ (dynamic scaling, of the model or as a scheme; longrope at its threshold), they
+// are run again, as in a run without a trace: rotating the stored keys anew would be wrong, because
+// their inputs have changed as well.
+bool SamePositions(const std::vector<AttentionPlan>& before,
+                   const std::vector<AttentionPlan>& after) {
+  const auto same = [](const AttentionPlan& a, const AttentionPlan& b) {
+    const bool same_ratios =
+        a.ratio_rule || b.ratio_rule || (a.q_ratio == b.q_ratio && a.k_ratio == b.k_ratio);
+    return same_ratios && a.inverse_frequency == b.inverse_frequency && a.magnitude == b.magnitude;
+  };
+  return before.empty() ||
+         std::equal(before.begin(), before.end(), after.begin(), after.end(), same);
+}
+
+// The rows that are computed in each layer.
+void SetRows(SequencePass& sequence, int64_t layers) {
+  if (sequence.request->rerun) {
+    sequence.changed_row = sequence.request->rerun->first_row;
+    for (int64_t& row : sequence.changed_row) row = std::min(row, sequence.rows);
+  } else {
+    sequence.changed_row.assign(static_cast<size_t>(layers), sequence.trace->rows());
+  }
+  // Else the trace holds every row already.
+  MIDSCOPE_CHECK_LT(sequence.changed_row.back(), sequence.rows);
+  sequence.first_row =
+      FirstRowsToRun(sequence.changed_row, sequence.trace->first_layer(), sequence.rows);
+}
+
+}  // namespace
+
+SequencePass PrepareSequence(const RunRequest& request, int64_t index, const ModelConfig& config,
+                             kernels::Dtype dtype, const std::vector<at::Device>& devices) {
+  CheckRequest(request, config);
+  SequencePass sequence;
+  sequence.request = &request;
+  sequence.index = index;
+  sequence.rows = static_cast<int64_t>(request.ids.size());
+  sequence.prompt_tokens = request.prompt_tokens > 0 ? request.prompt_tokens : sequence.rows;
+  sequence.trace = request.trace;
+  if (!sequence.trace) {
+    sequence.scratch =
+        AllocateTrace(config, dtype, sequence.rows, /*residual=*/false, config.layers, devices);
+    sequence.trace = sequence.scratch.get();
+  }
+  sequence.plans =
+      CompilePlans(request.intervention, config, sequence.prompt_tokens, sequence.rows);
+  MIDSCOPE_CHECK(sequence.prompt_tokens <= sequence.rows || request.ratios ||
+                     std::none_of(sequence.plans.begin(), sequence.plans.end(), DecidedByLastRow),
+                 "the last prompt row decides ratios, so the prompt can't be cut");
+  if (!request.rerun && !SamePositions(sequence.trace->plans(), sequence.plans))
+    sequence.trace->Truncate(0);
+  SetRows(sequence, config.layers);
+  const bool scales =
+      std::any_of(sequence.plans.begin(), sequence.plans.end(),
+                  [](const AttentionPlan& plan) { return plan.row_override.has_value(); });
+  MIDSCOPE_CHECK(!scales || sequence.first_row.back() == 0 || sequence.trace->has_residual(),
+                 "channel scaling on top of a trace needs its residual rows");
+  sequence.frozen_plans = sequence.trace->plans();
+  sequence.hooks = std::make_unique<HookTable>(
+      request.hooks, config.layers, SequenceInfo{index, sequence.rows, sequence.prompt_tokens});
+  return sequence;
+}
+
+}  // namespace midscope

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The instruction sets that kernels use: the CPU's, unless ATEN_CPU_CAPABILITY (LibTorch's
+// variable: default, avx2 or avx512) asks for less, so that one machine can show what another
+// would do.
+#pragma once
+
+#include <string>
+
+namespace midscope::kernels {
+
+// "AVX-512 with bfloat16 products", "AVX-512", "AVX2", "SSE4", "NEON", "none".
+std::string InstructionSetName();
+
+// Whether pairs of bfloat16 are multiplied and summed in float32 by one instruction (AVX-512 BF16).
+bool HasBFloat16Products();
+
+}  // namespace midscope::kernels

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// `--dtype auto` as a user meets it: resolved once, stored resolved, and a continued sweep stays in
+// the dtype of its file.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "core/model/embedded_model.h"
+#include "data/store/record_reader.h"
+#include "probes/sweep/sweep_plan.h"
+#include "tests/probes/support/run_program.h"
+
+namespace midscope {
+namespace {
+
+using nlohmann::json;
+using ::testing::AnyOf;
+using testing::Arguments;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::ProgramRun;
+using testing::RunMidscope;
+using testing::RunWell;
+using testing::TemporaryFolder;
+
+class ProgramDtype : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string models = ModelFolder().string();
+    setenv("MIDSCOPE_MODELS", models.c_str(), 1);
+    setenv("XDG_CACHE_HOME", folder_.File("cache").c_str(), 1);
+  }
+
+  Arguments Sweep(const std::string& file, const std::string& samples, const std::string& dtype,
+                  const Arguments& more = {}) const {
+    return testing::With({"sweep", "embedded", "--task", "list:lines=4", "--places", "1",
+                          "--samples", samples, "--dtype", dtype, "--out", folder_.File(file)},
+                         more);
+  }
+  std::string StoredDtype(const std::string& file) const {
+    const RunReader reader(folder_.File(file));
+    EXPECT_EQ(reader.provenance().dtype, PlanDtype(reader.plan_json()));
+    return reader.provenance().dtype;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(ProgramDtype, AutoIsMeasuredOnceAndStoredResolved) {
+  const ProgramRun first = RunWell(Sweep("a.h5", "1", "auto"));
+  EXPECT_THAT(first.err, HasSubstr("dtype: measuring"));
+  EXPECT_THAT(first.err, HasSubstr("dtype: auto is " + StoredDtype("a.h5")));
+  const ProgramRun second = RunWell(Sweep("b.h5", "1", "auto"));
+  EXPECT_THAT(second.err, Not(HasSubstr("dtype: measuring")));
+  EXPECT_EQ(StoredDtype("b.h5"), StoredDtype("a.h5"));
+  const json facts = json::parse(RunWell({"info", "embedded", "--json"}).out);
+  EXPECT_EQ(facts["dtype_auto"]["auto"], StoredDtype("a.h5"));
+}
+
+TEST_F(ProgramDtype, AContinuedSweepStaysInTheDtypeOfItsFile) {
+  for (const std::string dtype : {"float32", "bfloat16"}) {
+    RunWell(Sweep(dtype, "1", dtype));
+    const ProgramRun more = RunWell(Sweep(dtype, "2", "auto", {"--resume"}));
+    EXPECT_THAT(more.err, Not(HasSubstr("dtype: auto is")));
+    EXPECT_EQ(StoredDtype(dtype), dtype);
+  }
+  const ProgramRun merged = RunMidscope(
+      {"merge", folder_.File("merged.h5"), folder_.File("float32"), folder_.File("bfloat16")});
+  EXPECT_NE(merged.status, 0);
+  EXPECT_THAT(merged.err, HasSubstr("dtype"));
+}
+
+TEST_F(ProgramDtype, InfoSaysHowFarBFloat16IsFromFloat32) {
+  const json before = json::parse(RunWell({"info", "embedded", "--json"}).out);
+  EXPECT_TRUE(before["dtype_auto"].is_null());
+  const json facts = json::parse(RunWell({"info", "embedded", "--dtypes", "--json"}).out);
+  const json& distance = facts["dtype_auto"]["bfloat16_to_float32"];
+  EXPECT_GT(distance["largest_logit_difference"], 0.0);
+  EXPECT_LT(distance["largest_logit_difference"], 2.0);
+  EXPECT_LT(distance["mean_answer_nll_difference"], 0.5);
+  EXPECT_GE(distance["same_first_token"], 3);
+  EXPECT_THAT(facts["dtype_auto"]["auto"].get<std::string>(), AnyOf("float32", "bfloat16"));
+}
+
+// LibTorch's variable limits Midscope's own kernels too.
+TEST_F(ProgramDtype, TheEnvironmentCanAskForFewerInstructions) {
+#if defined(__x86_64__)
+  setenv("ATEN_CPU_CAPABILITY", "avx2", 1);
+  const std::string text = RunWell({"info", "embedded", "--dtypes"}).out;
+  unsetenv("ATEN_CPU_CAPABILITY");
+  EXPECT_THAT(text, HasSubstr("(AVX2)"));
+  EXPECT_THAT(RunWell({"info", "embedded"}).out, HasSubstr("not measured yet"))
+      << "what is kept for fewer instructions is not this machine's";
+#else
+  GTEST_SKIP() << "not a CPU of x86-64";
+#endif
+}
+
+}  // namespace
+}  // namespace midscope
