@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/compute/aten_ops.h"
+#include "core/compute/dense_product.h"
 #include "core/compute/weight_storage.h"
 #include "kernels/instruction_set.h"
 #include "kernels/matrix_vector.h"
@@ -52,12 +53,12 @@ void MultiplyExpanded(const at::Tensor& x, const at::Tensor& weight, const at::T
   const ProductBlock block = BlockOf(weight.size(1), outputs);
   for (int64_t first_output = 0; first_output < outputs; first_output += block.outputs) {
     const int64_t width = std::min(block.outputs, outputs - first_output);
-    const at::Tensor transposed = weight.narrow(0, first_output, width).t();
+    const at::Tensor block_of_weight = weight.narrow(0, first_output, width);
     for (int64_t first = 0; first < x.size(0); first += block.rows) {
       job.ThrowIfCancelled();
       const int64_t count = std::min(block.rows, x.size(0) - first);
-      at::Tensor out = y.narrow(0, first, count).narrow(1, first_output, width);
-      at::mm_out(out, x.narrow(0, first, count), transposed);
+      DenseProduct(x.narrow(0, first, count), block_of_weight,
+                   y.narrow(0, first, count).narrow(1, first_output, width));
     }
   }
 }

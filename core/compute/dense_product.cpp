@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "core/compute/dense_product.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/List.h>
+#include <c10/util/Exception.h>
+
+#include <optional>
+#include <string_view>
+
+#ifdef MIDSCOPE_ONEDNN_PRODUCTS
+// LibTorch exports these, but installs no header that declares them; core/CMakeLists.txt has
+// looked.
+namespace at::native {
+void mkldnn_matmul(const Tensor& a, const Tensor& b, const Tensor& result, float beta, float alpha);
+Tensor mkldnn_linear_pointwise(const Tensor& x, const Tensor& weight,
+                               const std::optional<Tensor>& bias, std::string_view attribute,
+                               c10::List<std::optional<at::Scalar>> scalars,
+                               std::optional<std::string_view> algorithm);
+}  // namespace at::native
+#endif
+
+namespace midscope {
+namespace {
+
+#ifdef MIDSCOPE_ONEDNN_PRODUCTS
+enum class FloatProduct {
+  kMkl,
+  kOneDnn,        // into `out`
+  kOneDnnCopied,  // into a tensor of its own: the former is for CPUs with AVX-512 only
+};
+
+bool OneDnnWritesInPlace() {
+  const at::Tensor one = at::ones({1, 1}, at::TensorOptions().dtype(at::kFloat));
+  const at::Tensor out = at::empty_like(one);
+  try {
+    at::native::mkldnn_matmul(one, one, out, /*beta=*/0.0f, /*alpha=*/1.0f);
+  } catch (const c10::Error&) {
+    return false;
+  }
+  return true;
+}
+
+FloatProduct Choose() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  if (__builtin_cpu_is("intel") || !__builtin_cpu_supports("avx2") || !at::hasMKLDNN())
+    return FloatProduct::kMkl;
+  return OneDnnWritesInPlace() ? FloatProduct::kOneDnn : FloatProduct::kOneDnnCopied;
+#else
+  return FloatProduct::kMkl;
+#endif
+}
+
+// Returns false where MKL's product is to be taken.
+bool MultiplyByOneDnn(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out) {
+  static const FloatProduct product = Choose();
+  switch (product) {
+    case FloatProduct::kMkl:
+      return false;
+    case FloatProduct::kOneDnn:
+      at::native::mkldnn_matmul(x, weight.t(), out, /*beta=*/0.0f, /*alpha=*/1.0f);
+      return true;
+    case FloatProduct::kOneDnnCopied:
+      out.copy_(at::native::mkldnn_linear_pointwise(
+          x, weight, std::nullopt, "none", c10::List<std::optional<at::Scalar>>(), std::nullopt));
+      return true;
+  }
+  return false;
+}
+#endif
+
+}  // namespace
+
+void DenseProduct(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out) {
+#ifdef MIDSCOPE_ONEDNN_PRODUCTS
+  if (x.scalar_type() == at::kFloat && MultiplyByOneDnn(x, weight, out)) return;
+#endif
+  at::Tensor result = out;
+  at::mm_out(result, x, weight.t());
+}
+
+}  // namespace midscope

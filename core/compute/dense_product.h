@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// A matrix product on the CPU by whichever library of LibTorch is faster there. Internal to core.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace midscope {
+
+// out = x weight^T. x [rows, inputs], weight [outputs, inputs] and out [rows, outputs] of one
+// dtype, with contiguous rows. Sums are float32 in any dtype.
+//
+// In float32 LibTorch's own product is MKL's, which on CPUs that Intel did not make uses neither
+// AVX-512 nor its best code for AVX2: there it is oneDNN's, 2.2 times faster with AVX-512 and 1.1
+// to 1.2 times with AVX2 (Zen 5, tests/bench/FIGURES.md). The rule is the maker and not a
+// measurement, so that a machine gives the same bits every time.
+void DenseProduct(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out);
+
+}  // namespace midscope
