@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "data/formats/csv_rows.h"
+#include "core/formats/csv_rows.h"
 
-#include <cstdint>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
@@ -27,70 +28,84 @@ std::string ReadAll(const std::string& path) {
   return text;
 }
 
-class Parser {
- public:
-  Parser(const std::string& path, const std::string& text) : path_(path), text_(text) {}
-
-  std::vector<std::vector<std::string>> Rows() {
-    std::vector<std::vector<std::string>> rows;
-    while (at_ < text_.size()) {
-      std::vector<std::string> row = {Field()};
-      while (Take(',')) row.push_back(Field());
-      Take('\r');
-      if (at_ < text_.size() && !Take('\n')) Fail("a comma is missing after a quoted field");
-      ++line_;
-      if (row.size() > 1 || !row.front().empty()) rows.push_back(std::move(row));
-    }
-    return rows;
-  }
-
- private:
-  [[noreturn]] void Fail(const std::string& reason) const {
-    throw Failure(path_ + ", line " + std::to_string(line_), reason);
-  }
-
-  bool Take(char character) {
-    if (at_ >= text_.size() || text_[at_] != character) return false;
-    ++at_;
-    return true;
-  }
-
-  std::string Field() { return Take('"') ? Quoted() : Plain(); }
-
-  std::string Plain() {
-    const size_t begin = at_;
-    while (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r') {
-      if (text_[at_] == '"') Fail("a quote is inside a field that does not begin with one");
-      ++at_;
-    }
-    return text_.substr(begin, at_ - begin);
-  }
-
-  std::string Quoted() {
-    std::string field;
-    while (at_ < text_.size()) {
-      const char character = text_[at_++];
-      if (character == '"' && !Take('"')) return field;
-      if (character == '\n') ++line_;
-      field += character;
-    }
-    Fail("a quoted field does not end");
-  }
-
-  const std::string& path_;
-  const std::string& text_;
-  size_t at_ = 0;
-  int64_t line_ = 1;
-};
-
 }  // namespace
+
+std::optional<CsvRow> CsvReader::Next() {
+  while (at_ < text_.size()) {
+    CsvRow row = Row();
+    if (row.fault || row.fields.size() > 1 || !row.fields.front().empty()) return row;
+  }
+  return std::nullopt;
+}
+
+CsvRow CsvReader::Row() {
+  const size_t begin = at_;
+  CsvRow row;
+  row.line = line_;
+  row.text = text_.substr(begin, std::min(text_.find('\n', begin), text_.size()) - begin);
+  do {
+    std::optional<std::string> field = Field(row);
+    if (field) row.fields.push_back(std::move(*field));
+  } while (!row.fault && Take(','));
+  while (!row.fault && Take('\r')) {
+  }
+  if (!row.fault && at_ < text_.size() && !Take('\n'))
+    row.fault = CsvFault{line_, "a comma is missing after a quoted field"};
+  if (row.fault) {
+    at_ = std::min(begin + row.text.size() + 1, text_.size());
+    line_ = row.line;
+    if (row.fields.empty()) row.fields.emplace_back();
+  }
+  ++line_;
+  return row;
+}
+
+std::optional<std::string> CsvReader::Field(CsvRow& row) {
+  return Take('"') ? Quoted(row) : Plain(row);
+}
+
+std::optional<std::string> CsvReader::Plain(CsvRow& row) {
+  const size_t begin = at_;
+  at_ = std::min(text_.find_first_of(",\n\r\"", begin), text_.size());
+  if (at_ < text_.size() && text_[at_] == '"') {
+    row.fault = CsvFault{line_, "a quote is inside a field that does not begin with one"};
+    return std::nullopt;
+  }
+  return std::string(text_.substr(begin, at_ - begin));
+}
+
+std::optional<std::string> CsvReader::Quoted(CsvRow& row) {
+  row.quoted = true;
+  std::string field;
+  while (at_ < text_.size()) {
+    const char character = text_[at_++];
+    if (character == '"' && !Take('"')) return field;
+    if (character == '\n') ++line_;
+    field += character;
+  }
+  row.fault = CsvFault{line_, "a quoted field does not end"};
+  return std::nullopt;
+}
+
+bool CsvReader::Take(char character) {
+  if (at_ >= text_.size() || text_[at_] != character) return false;
+  ++at_;
+  return true;
+}
 
 std::vector<std::vector<std::string>> ReadCsv(const std::string& path) {
   return ParseCsv(path, ReadAll(path));
 }
 
-std::vector<std::vector<std::string>> ParseCsv(const std::string& name, const std::string& text) {
-  return Parser(name, text).Rows();
+std::vector<std::vector<std::string>> ParseCsv(const std::string& name, std::string_view text) {
+  std::vector<std::vector<std::string>> rows;
+  CsvReader reader(text);
+  while (std::optional<CsvRow> row = reader.Next()) {
+    if (row->fault)
+      throw Failure(name + ", line " + std::to_string(row->fault->line), row->fault->reason);
+    rows.push_back(std::move(row->fields));
+  }
+  return rows;
 }
 
 }  // namespace midscope

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "core/base/record_names.h"
 #include "core/base/trimmed.h"
 #include "core/base/utf8.h"
+#include "core/formats/csv_rows.h"
 #include "core/intervention/head_order.h"
 
 namespace midscope {
@@ -124,41 +126,29 @@ HeadRatioTable FromJson(const std::string& file, std::string_view text) {
   return cells.Finish();
 }
 
-std::vector<std::string_view> Fields(std::string_view line) {
-  std::vector<std::string_view> fields;
-  for (size_t begin = 0; begin <= line.size();) {
-    const size_t end = std::min(line.find(',', begin), line.size());
-    fields.push_back(Trimmed(line.substr(begin, end - begin), kBlanks));
-    begin = end + 1;
-  }
-  return fields;
-}
-
 HeadRatioTable FromCsv(const std::string& file, std::string_view text) {
   Cells cells(file);
   bool exported = false;  // each row begins with its array's name
-  int64_t number = 0;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = Trimmed(text.substr(begin, end - begin), kBlanks);
-    begin = end + 1;
-    ++number;
-    if (line.empty()) continue;
-    std::vector<std::string_view> fields = Fields(line);
-    if (number == 1 && fields.front() == "array") {
+  CsvReader reader(text);
+  while (std::optional<CsvRow> row = reader.Next()) {
+    if (Trimmed(row->text, kBlanks).empty()) continue;
+    std::vector<std::string_view> fields;
+    for (const std::string& field : row->fields) fields.push_back(Trimmed(field, kBlanks));
+    if (row->line == 1 && fields.front() == "array") {
       exported = true;
       continue;
     }
-    if (number == 1 && fields.front() == "layer") continue;
+    if (row->line == 1 && fields.front() == "layer") continue;
     if (exported && fields.front() != kPositionRatio) continue;
     if (exported) fields.erase(fields.begin());
-    const std::string where = "line " + std::to_string(number);
+    const std::string where = "line " + std::to_string(row->line);
     int64_t layer = 0;
     int64_t head = 0;
     double ratio = 0;
-    if (fields.size() != 3 || !ReadWhole(fields[0], layer) || !ReadWhole(fields[1], head) ||
-        !ReadWhole(fields[2], ratio)) {
-      throw UsageError(file, where + " is not layer,head,ratio: " + Quote(std::string(line)),
+    if (row->fault || row->quoted || fields.size() != 3 || !ReadWhole(fields[0], layer) ||
+        !ReadWhole(fields[1], head) || !ReadWhole(fields[2], ratio)) {
+      throw UsageError(file,
+                       where + " is not layer,head,ratio: " + Quote(Trimmed(row->text, kBlanks)),
                        "Write for example 12,3,1.5");
     }
     cells.Set(where, layer, head, ratio);

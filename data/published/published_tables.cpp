@@ -9,8 +9,8 @@
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 #include "core/base/number_text.h"
+#include "core/formats/csv_rows.h"
 #include "core/intervention/intervention_text.h"
-#include "data/formats/csv_rows.h"
 #include "data/published/published_files.h"
 #include "kernels/check.h"
 

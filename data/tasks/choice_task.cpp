@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "core/base/error.h"
-#include "data/formats/csv_rows.h"
+#include "core/formats/csv_rows.h"
 #include "data/tasks/prompt_text.h"
 #include "data/tasks/tasks.h"
 

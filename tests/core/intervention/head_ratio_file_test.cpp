@@ -39,6 +39,9 @@ TEST(HeadRatioFile, TakesListsRowsAndExports) {
            "0,0,1.5\n0,1,1.25\n1,0,2\n1,1,1\n",
            "layer,head,ratio\r\n1, 1, 1\r\n\r\n0,1,1.25\r\n0,0,1.5\r\n1,0,2e0",
            kExported,
+           // A text of another array that looks like a row.
+           "array,layer,head,value\nnote,0,,\"a\nposition_ratio,0,0,9\"\nposition_ratio,0,0,1.5\n"
+           "position_ratio,0,1,1.25\nposition_ratio,1,0,2\nposition_ratio,1,1,1\n",
            R"({"provenance":{},"records":[{"name":"x","arrays":[]},{"name":"position_ratio_record",
               "arrays":[{"name":"other","data":[1]},
                         {"name":"position_ratio","data":[[1.5,1.25],[2,1]]}]}]})",
@@ -80,6 +83,9 @@ TEST(HeadRatioFile, NamesFileAndRow) {
   says("0,0,1\n0,1\n", "line 2 is not layer,head,ratio");
   says("0,0,1\n0,x,1\n", "line 2");
   says("0,0,1\n0,0,1\n", "line 2: layer 0, head 0 occurs twice");
+  says(" 0,0,\"1\" \n",
+       "table: line 1 is not layer,head,ratio: '0,0,\"1\"'. Write for example 12,3,1.5");
+  says("0,0,1\n0,\"1\n0,2,1\n", "line 2 is not layer,head,ratio: '0,\"1'");
   says("0,0,nan\n", "line 1");
   says("0,0,-1\n", "line 1: a ratio must be");
   says("0,99999999,1\n", "line 1: there is no layer 0, head 99999999");
