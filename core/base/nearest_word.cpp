@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
+#include "core/base/lower_case.h"
+
 namespace midscope {
 namespace {
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 // Capitals and small letters are the same.
-bool Same(char a, char b) { return Lower(a) == Lower(b); }
+bool Same(char a, char b) { return LowerCase(a) == LowerCase(b); }
 
 // Optimal string alignment distance.
 size_t Edits(std::string_view a, std::string_view b) {

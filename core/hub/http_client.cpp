@@ -12,6 +12,8 @@
 #include <string_view>
 
 #include "core/base/environment.h"
+#include "core/base/lower_case.h"
+#include "core/base/trimmed.h"
 #include "core/base/utf8.h"
 
 namespace midscope {
@@ -37,13 +39,6 @@ struct Address {
   std::string Origin() const { return scheme + "://" + host + ":" + port; }
 };
 
-std::string Lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return text;
-}
-
 // nullopt where the text is not an http or https address with a host.
 std::optional<Address> ParseAddress(const std::string& url) {
   const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> parsed(curl_url(), &curl_url_cleanup);
@@ -52,7 +47,7 @@ std::optional<Address> ParseAddress(const std::string& url) {
   const auto part = [&](CURLUPart which) -> std::string {
     char* text = nullptr;
     if (curl_url_get(parsed.get(), which, &text, CURLU_DEFAULT_PORT) != CURLUE_OK) return "";
-    std::string copy = Lower(text);
+    std::string copy = LowerCase(text);
     curl_free(text);
     return copy;
   };
@@ -95,11 +90,8 @@ size_t OnHeaderLine(char* data, size_t size, size_t count, void* user) {
     if (line.starts_with("HTTP/")) transfer->answer.headers.clear();  // after a 100, or a proxy's
     const size_t colon = line.find(':');
     if (colon != std::string_view::npos) {
-      std::string_view value = line.substr(colon + 1);
-      const size_t first = value.find_first_not_of(" \t\r\n");
-      const size_t last = value.find_last_not_of(" \t\r\n");
-      value = first == std::string_view::npos ? "" : value.substr(first, last - first + 1);
-      transfer->answer.headers[Lower(std::string(line.substr(0, colon)))] = value;
+      transfer->answer.headers[LowerCase(line.substr(0, colon))] =
+          Trimmed(line.substr(colon + 1), " \t\r\n");
     }
   } catch (...) {
     transfer->thrown = std::current_exception();
