@@ -3,8 +3,10 @@
 // throws Error for unsupported operations and limits. Internal to core.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/chat/jinja_value.h"
@@ -72,5 +74,16 @@ Value CallMethod(const std::string& name, const Value& value, const Arguments& a
                  const At& at);
 // Whether `value.name` is a method, so that without a call it is no entry.
 bool IsMethod(const Value& value, std::string_view name);
+
+// jinja_functions.cpp: what every template can call.
+const std::vector<std::pair<std::string_view, Function>>& Functions();
+// What functions share in one rendering.
+struct Surroundings {
+  const std::string& date;  // strftime_now
+  // All namespaces: they may hold each other, so that whoever renders must clear them.
+  std::vector<std::shared_ptr<Entries>>& spaces;
+};
+Value CallFunction(Function function, const Arguments& arguments, const Surroundings& surroundings,
+                   const At& at);
 
 }  // namespace midscope::jinja

@@ -5,9 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/base/error.h"
 #include "core/base/utf8.h"
-#include "core/chat/chat_options.h"
 #include "core/chat/jinja.h"
 #include "core/chat/jinja_operations.h"
 #include "kernels/check.h"
@@ -19,12 +17,8 @@ class Renderer {
  public:
   Renderer(const nlohmann::ordered_json& variables, std::string date) : date_(std::move(date)) {
     Push();
-    for (const auto& [name, function] : {std::pair{"raise_exception", Function::kRaiseException},
-                                         {"strftime_now", Function::kStrftimeNow},
-                                         {"namespace", Function::kNamespace},
-                                         {"range", Function::kRange},
-                                         {"dict", Function::kDict}})
-      Name(name, Value::Of(function), 1);
+    for (const auto& [name, function] : Functions())
+      Name(std::string(name), Value::Of(function), 1);
     for (const auto& [name, value] : variables.items())
       Name(name, Value::OfJson(value, {budget_, 1}), 1);
   }
@@ -307,60 +301,7 @@ class Renderer {
       Fail(node.line, callee.kind == Kind::kName ? "the function " + Quote(callee.text)
                                                  : "calling what is no function");
     }
-    return CallFunction(*called.function(), arguments, node);
-  }
-
-  Value CallFunction(Function function, const Arguments& arguments, const Node& node) {
-    const At at = AtNode(node);
-    switch (function) {
-      case Function::kRaiseException: {
-        std::string said = arguments.values.empty() ? "" : ToText(arguments.values[0], at);
-        if (said.size() > 500) said = Quote(said, 500);
-        throw Failure("chat template", "it refuses this conversation: " + DisplayText(said));
-      }
-      case Function::kStrftimeNow: {
-        if (arguments.values.size() != 1) Fail(node.line, "strftime_now() of this form");
-        const std::string& format = TextOf(arguments.values[0], at);
-        if (format.size() > 1000) FailLimit(node.line, 1000, "bytes in a date's format");
-        return Value::Text(FormatChatDate(date_, format), at);
-      }
-      case Function::kNamespace:
-        return MakeNamespace(arguments, node);
-      case Function::kRange:
-        return Range(arguments, at);
-      case Function::kDict: {
-        if (arguments.positional() > 0) Fail(node.line, "dict() of this form");
-        Entries entries;
-        for (size_t i = 0; i < arguments.values.size(); ++i)
-          entries.Set(arguments.names[i], arguments.values[i]);
-        return Value::Mapping(std::move(entries), at);
-      }
-    }
-    MIDSCOPE_BUG("a function of templates that is not listed");
-  }
-
-  Value MakeNamespace(const Arguments& arguments, const Node& node) {
-    if (arguments.positional() > 0) Fail(node.line, "namespace() of this form");
-    auto entries = std::make_shared<Entries>();
-    for (size_t i = 0; i < arguments.values.size(); ++i)
-      entries->Set(arguments.names[i], arguments.values[i]);
-    if (spaces_.size() >= kMaxNames) FailLimit(node.line, kMaxNames, "namespaces");
-    spaces_.push_back(entries);
-    return Value::Namespace(std::move(entries));
-  }
-
-  static Value Range(const Arguments& arguments, const At& at) {
-    const std::vector<Value>& given = arguments.values;
-    if (given.empty() || given.size() > 2 || !arguments.names.empty())
-      Fail(at.line, "range() of this form");
-    const int64_t begin = given.size() == 2 ? WholeNumber(given[0], at) : 0;
-    const int64_t end = WholeNumber(given.back(), at);
-    // As the sandbox of Jinja, which has the same limit.
-    constexpr int64_t kMaxRange = 100'000;
-    if (begin < -kMaxRange || end > kMaxRange) FailLimit(at.line, kMaxRange, "numbers in range()");
-    Items items;
-    for (int64_t i = begin; i < end; ++i) items.push_back(Value::Of(i));
-    return Value::List(std::move(items), at);
+    return CallFunction(*called.function(), arguments, {date_, spaces_}, AtNode(node));
   }
 
   Value CallMacro(const Node& macro, const Arguments& arguments, const Node& node) {
