@@ -9,9 +9,10 @@
 
 namespace midscope {
 
+inline std::string BugProblem(const std::string& what) { return "internal error: " + what; }
+
 inline std::string BugMessage(const std::string& what) {
-  return "internal error: " + what +
-         ". This is a bug in Midscope: report it with this text and the command";
+  return BugProblem(what) + ". This is a bug in Midscope: report it with this text and the command";
 }
 
 }  // namespace midscope

@@ -19,12 +19,16 @@ class Error : public std::runtime_error {
   Error(ErrorKind kind, const std::string& thing, const std::string& reason,
         const std::string& remedy = "")
       : std::runtime_error(thing + ": " + reason + (remedy.empty() ? "" : ". " + remedy)),
-        kind_(kind) {}
+        kind_(kind),
+        problem_length_(thing.size() + 2 + reason.size()) {}
 
   ErrorKind kind() const { return kind_; }
+  // "thing: reason".
+  std::string problem() const { return std::string(what()).substr(0, problem_length_); }
 
  private:
   ErrorKind kind_;
+  size_t problem_length_;  // copying an exception must not throw: no text
 };
 
 inline Error UsageError(const std::string& thing, const std::string& reason,

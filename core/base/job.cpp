@@ -26,11 +26,15 @@ JobOutcome RunJob(const JobContext& context,
     } catch (const Error& error) {
       outcome.usage_error = error.kind() == ErrorKind::kUsage;
       outcome.why = error.what();
+      outcome.problem = error.problem();
     } catch (const std::bad_alloc&) {
-      outcome.why = "memory: not enough for this run. Use a shorter prompt or fewer captures";
+      outcome.problem = "memory: not enough for this run";
+      outcome.why = outcome.problem + ". Use a shorter prompt or fewer captures";
     } catch (const std::exception& error) {
+      outcome.problem = BugProblem(error.what());
       outcome.why = BugMessage(error.what());
     } catch (...) {
+      outcome.problem = BugProblem("an exception of unknown type");
       outcome.why = BugMessage("an exception of unknown type");
     }
   } catch (...) {  // no memory even for the message: the end alone says that it failed

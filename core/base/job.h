@@ -41,6 +41,7 @@ struct JobOutcome {
   JobEnd end = JobEnd::kDone;
   std::string why;  // for kFailed: thing, reason, remedy
   bool usage_error = false;
+  std::string problem = {};  // `why` without the remedy
 };
 
 // Runs `work` and turns its exceptions into an outcome; nothing leaves it but the outcome.

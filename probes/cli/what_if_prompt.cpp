@@ -187,7 +187,7 @@ void WhatIfPrompt::OnReply(const EngineReply& reply) {
         // Position schemes may reach positions beyond the model's own.
         why_not_plain_ = reply.outcome.why;
         // A line that fails for the same reason also says the remedy.
-        job_.Log("no changes against none: " + why_not_plain_.substr(0, why_not_plain_.find(". ")));
+        job_.Log("no changes against none: " + reply.outcome.problem);
         Invite();
         break;
       }

@@ -23,14 +23,27 @@ TEST(Job, ReportsHowWorkEnds) {
   EXPECT_EQ(usage.end, JobEnd::kFailed);
   EXPECT_TRUE(usage.usage_error);
   EXPECT_EQ(usage.why, "x: is wrong. Mend it");
+  EXPECT_EQ(usage.problem, "x: is wrong");
 
   const JobOutcome failure = RunThrowing([] { throw Failure("file", "is gone"); });
   EXPECT_FALSE(failure.usage_error);
   EXPECT_EQ(failure.why, "file: is gone");
+  EXPECT_EQ(failure.problem, failure.why);
+}
+
+// Whatever full stops are inside them.
+TEST(Job, TellsTheProblemApartFromTheRemedy) {
+  const JobOutcome outcome =
+      RunThrowing([] { throw Failure("a. b", "is 1. and 2.", "Mend it. Soon"); });
+  EXPECT_EQ(outcome.problem, "a. b: is 1. and 2.");
+  EXPECT_EQ(outcome.why, outcome.problem + ". Mend it. Soon");
 }
 
 TEST(Job, LetsNoExceptionOut) {
-  EXPECT_NE(RunThrowing([] { throw std::bad_alloc(); }).why.find("memory"), std::string::npos);
+  const JobOutcome memory = RunThrowing([] { throw std::bad_alloc(); });
+  EXPECT_EQ(memory.problem, "memory: not enough for this run");
+  EXPECT_EQ(memory.why, memory.problem + ". Use a shorter prompt or fewer captures");
+  EXPECT_EQ(RunThrowing([] { throw std::logic_error("bug 7"); }).problem, "internal error: bug 7");
   EXPECT_EQ(RunThrowing([] { throw std::logic_error("bug 7"); }).why,
             "internal error: bug 7. This is a bug in Midscope: report it with this text and the "
             "command");
