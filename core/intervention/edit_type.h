@@ -21,17 +21,17 @@ namespace midscope {
 
 struct EditPlans;  // plan/edit_plans.h
 
-// Which tokens of a prompt passages stand for.
-struct PassageTokens {
+// Which tokens of a prompt the spans of edits stand for.
+struct SpanResolver {
   // [begin, end) without a name. Throws Error (usage) where the prompt has none.
-  std::function<Passage(const Passage& passage)> tokens;
-  // By how many positions a passage of tokens moves.
+  std::function<TokenSpan(const TokenSpan& span)> tokens;
+  // By how many positions a span without a name moves.
   std::function<int64_t(const Move& move)> shift;
 };
 
 struct EditType {
   Term term;
-  bool names_passages = false;
+  bool names_span = false;  // has an argument `span`
 
   // How many edits of this type the intervention has.
   std::function<size_t(const Intervention& intervention)> count;
@@ -40,7 +40,7 @@ struct EditType {
   // One text per edit, every argument stated.
   std::function<void(const Intervention& intervention, std::vector<std::string>& texts)> print;
   // Replaces names of passages by tokens.
-  std::function<void(Intervention& intervention, const PassageTokens& passages)> resolve;
+  std::function<void(Intervention& intervention, const SpanResolver& resolver)> resolve;
   // Changes AttentionPlan::edits (channel alone: row_override, for which traces keep residuals).
   // Throws Error (usage) where one of the edits cannot apply.
   std::function<void(const Intervention& intervention, const EditPlans& plans)> apply;
@@ -58,40 +58,49 @@ const EditType* FindEdit(std::string_view term);
 template <typename T>
 using EditList = std::vector<T> Intervention::*;
 
-// The list is null for values in own_edits.
-template <typename T>
-std::vector<T> EditsOf(const Intervention& intervention, EditList<T> list,
-                       const std::string& name) {
-  if (list) return intervention.*list;
-  std::vector<T> edits;
+// Calls visit(edit) for each edit, in order. The list is null for values in own_edits.
+template <typename T, typename Visit>
+void ForEdits(const Intervention& intervention, EditList<T> list, const std::string& name,
+              const Visit& visit) {
+  if (list) {
+    for (const T& edit : intervention.*list) visit(edit);
+    return;
+  }
   const auto own = intervention.own_edits.find(name);
-  if (own == intervention.own_edits.end()) return edits;
-  edits.reserve(own->second.size());
-  for (const OwnValue& value : own->second) edits.push_back(*value.As<T>());
-  return edits;
+  if (own == intervention.own_edits.end()) return;
+  for (const OwnValue& value : own->second) visit(*value.As<T>());
+}
+
+// Calls change(edit) for each edit, in order.
+template <typename T, typename Change>
+void ChangeEdits(Intervention& intervention, EditList<T> list, const std::string& name,
+                 const Change& change) {
+  if (list) {
+    for (T& edit : intervention.*list) change(edit);
+    return;
+  }
+  const auto own = intervention.own_edits.find(name);
+  if (own == intervention.own_edits.end()) return;
+  for (OwnValue& value : own->second) {
+    T edit = *value.As<T>();  // other interventions may share the value
+    change(edit);
+    value = OwnValue::Of(std::move(edit));
+  }
 }
 
 template <typename T>
-void SetEdits(std::vector<T> edits, Intervention& intervention, EditList<T> list,
-              const std::string& name) {
+void AddEdit(T edit, Intervention& intervention, EditList<T> list, const std::string& name) {
   if (list) {
-    intervention.*list = std::move(edits);
-    return;
-  }
-  std::vector<OwnValue> values;
-  values.reserve(edits.size());
-  for (T& edit : edits) values.push_back(OwnValue::Of(std::move(edit)));
-  if (values.empty()) {
-    intervention.own_edits.erase(name);
+    (intervention.*list).push_back(std::move(edit));
   } else {
-    intervention.own_edits[name] = std::move(values);
+    intervention.own_edits[name].push_back(OwnValue::Of(std::move(edit)));
   }
 }
 
 // Gives the member `span` its tokens where T has one.
 template <typename T>
-void ResolveSpan(T& edit, const PassageTokens& passages) {
-  if constexpr (requires { edit.span; }) edit.span = passages.tokens(edit.span);
+void ResolveSpan(T& edit, const SpanResolver& resolver) {
+  if constexpr (requires { edit.span; }) edit.span = resolver.tokens(edit.span);
 }
 
 template <typename T>
@@ -99,9 +108,9 @@ struct EditTraits {
   EditList<T> list = nullptr;
   // Several edits for one term; null: one edit, read as the form says.
   std::vector<T> (*read_all)(const TextTerm& term, const TermForm<T>& form) = nullptr;
-  // Throws Error (usage) where the edit cannot be added to those before.
-  void (*check)(const TextTerm& term, const std::vector<T>& before, const T& edit) = nullptr;
-  void (*resolve)(T& edit, const PassageTokens& passages) = ResolveSpan<T>;
+  // Throws Error (usage) where `edit` cannot be beside the one before it.
+  void (*check)(const TextTerm& term, const T& before, const T& edit) = nullptr;
+  void (*resolve)(T& edit, const SpanResolver& resolver) = ResolveSpan<T>;
 };
 
 template <typename T>
@@ -110,31 +119,33 @@ EditType MakeEdit(TermForm<T> form, void (*apply)(const T& edit, const EditPlans
   const auto shared = std::make_shared<const TermForm<T>>(std::move(form));
   EditType type;
   type.term = Describe(*shared);
-  type.names_passages = requires(T & edit) { edit.span; };
+  type.names_span = requires(T & edit) { edit.span; };
   type.count = [shared, traits](const Intervention& intervention) {
-    return EditsOf(intervention, traits.list, shared->name).size();
+    size_t count = 0;
+    ForEdits(intervention, traits.list, shared->name, [&count](const T&) { ++count; });
+    return count;
   };
   type.add = [shared, traits](const TextTerm& term, Intervention& intervention) {
-    std::vector<T> edits = EditsOf(intervention, traits.list, shared->name);
-    const std::vector<T> added =
+    std::vector<T> added =
         traits.read_all ? traits.read_all(term, *shared) : std::vector<T>{ReadTerm(term, *shared)};
-    for (const T& edit : added) {
-      if (traits.check) traits.check(term, edits, edit);
-      edits.push_back(edit);
+    for (T& edit : added) {
+      if (traits.check) {
+        ForEdits(intervention, traits.list, shared->name,
+                 [&](const T& before) { traits.check(term, before, edit); });
+      }
+      AddEdit(std::move(edit), intervention, traits.list, shared->name);
     }
-    SetEdits(std::move(edits), intervention, traits.list, shared->name);
   };
   type.print = [shared, traits](const Intervention& intervention, std::vector<std::string>& texts) {
-    for (const T& edit : EditsOf(intervention, traits.list, shared->name))
-      texts.push_back(PrintTerm(edit, *shared));
+    ForEdits(intervention, traits.list, shared->name,
+             [&](const T& edit) { texts.push_back(PrintTerm(edit, *shared)); });
   };
-  type.resolve = [shared, traits](Intervention& intervention, const PassageTokens& passages) {
-    std::vector<T> edits = EditsOf(intervention, traits.list, shared->name);
-    for (T& edit : edits) traits.resolve(edit, passages);
-    SetEdits(std::move(edits), intervention, traits.list, shared->name);
+  type.resolve = [shared, traits](Intervention& intervention, const SpanResolver& resolver) {
+    ChangeEdits(intervention, traits.list, shared->name,
+                [&](T& edit) { traits.resolve(edit, resolver); });
   };
   type.apply = [shared, traits, apply](const Intervention& intervention, const EditPlans& plans) {
-    for (const T& edit : EditsOf(intervention, traits.list, shared->name)) apply(edit, plans);
+    ForEdits(intervention, traits.list, shared->name, [&](const T& edit) { apply(edit, plans); });
   };
   return type;
 }

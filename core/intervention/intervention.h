@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/spans.h"
 #include "core/intervention/own_value.h"
 
 namespace midscope {
@@ -133,14 +134,6 @@ struct ChannelScaling {
   bool operator==(const ChannelScaling&) const = default;
 };
 
-// Some tokens of the prompt: those of the passage `name`, or, without one, [begin, end).
-struct Passage {
-  std::string name;
-  int64_t begin = 0;
-  int64_t end = 0;
-  bool operator==(const Passage&) const = default;
-};
-
 // What the rows of a cropped passage still see besides the passage itself.
 enum class CropKeep {
   kFirst,  // the prompt's first token (arXiv 2406.02536, App. C)
@@ -150,7 +143,7 @@ enum class CropKeep {
 // The passage's tokens see nothing before the passage but what `keep` says; all others see them as
 // before (arXiv 2406.02536, App. C "crop mask": layers 1-8 in the paper's count).
 struct Crop {
-  Passage span;
+  TokenSpan span;  // with a name: the prompt's passage of that name; without one: [begin, end)
   LayerSet layers;
   CropKeep keep = CropKeep::kFirst;
   bool operator==(const Crop&) const = default;
@@ -166,7 +159,7 @@ enum class MoveTo {
 // them, for its query (arXiv 2406.02536, App. C: the last row alone; App. D: every row). The order
 // of tokens, and so the causal mask, stays.
 struct Move {
-  Passage span;
+  TokenSpan span;  // as in Crop
   MoveTo to = MoveTo::kBegin;
   int64_t shift = 0;  // of kShift
   LayerSet layers;
@@ -178,7 +171,7 @@ struct Move {
 // section 4.3 "manually double the attention weights": as said there a row then no longer sums to
 // 1, unless `renormalise`).
 struct Boost {
-  Passage span;
+  TokenSpan span;  // as in Crop
   double factor = 2;
   bool renormalise = false;
   LayerSet layers;

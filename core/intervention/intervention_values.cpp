@@ -121,30 +121,29 @@ void RequireArguments(const TextTerm& term, const std::string& example) {
   }
 }
 
-Passage ReadPassage(const TextArgument& argument) {
+TokenSpan ReadSpan(const TextArgument& argument) {
   const TextAtom& atom = OnlyValue(argument);
   if (atom.quoted && atom.text.empty()) throw ErrorAt(atom.column, "the passage has no name");
   if (atom.quoted || !LooksLikeTokens(atom.text)) return {atom.text};
   const std::string_view text = atom.text;
   const size_t colon = text.find(':');
-  Passage passage;
-  if (colon == std::string_view::npos || !ReadWhole(text.substr(0, colon), passage.begin) ||
-      !ReadWhole(text.substr(colon + 1), passage.end) || passage.begin < 0) {
+  TokenSpan span;
+  if (colon == std::string_view::npos || !ReadWhole(text.substr(0, colon), span.begin) ||
+      !ReadWhole(text.substr(colon + 1), span.end) || span.begin < 0) {
     throw ErrorAt(atom.column, "'span' must be the name of a passage or tokens such as 400:600",
                   "Put a name of digits in quotation marks");
   }
-  if (passage.end <= passage.begin) {
+  if (span.end <= span.begin) {
     throw ErrorAt(atom.column, "the tokens '" + atom.text + "' are none",
                   "Write the first and one past the last, such as 400:600");
   }
-  return passage;
+  return span;
 }
 
-std::string PassageText(const Passage& passage) {
-  if (passage.name.empty())
-    return std::to_string(passage.begin) + ":" + std::to_string(passage.end);
-  const bool plain = IsWord(passage.name) && !LooksLikeTokens(passage.name);
-  return plain ? passage.name : '"' + passage.name + '"';
+std::string SpanText(const TokenSpan& span) {
+  if (span.name.empty()) return std::to_string(span.begin) + ":" + std::to_string(span.end);
+  const bool plain = IsWord(span.name) && !LooksLikeTokens(span.name);
+  return plain ? span.name : '"' + span.name + '"';
 }
 
 std::vector<HeadName> ReadHeads(const TextArgument& argument) {

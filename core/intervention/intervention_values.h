@@ -44,8 +44,8 @@ RowChoice ReadRows(const TextArgument& argument, const Parameter& described);
 std::string RowsText(const RowChoice& choice, const Parameter& described);
 
 // The name of a passage, or tokens as 400:600.
-Passage ReadPassage(const TextArgument& argument);
-std::string PassageText(const Passage& passage);
+TokenSpan ReadSpan(const TextArgument& argument);
+std::string SpanText(const TokenSpan& span);
 
 // "L12H3", "[L12H3,L14G0]"; sorted. A head that is named twice is an error.
 std::vector<HeadName> ReadHeads(const TextArgument& argument);

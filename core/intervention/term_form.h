@@ -223,8 +223,8 @@ Parameter DescribedSpan();
 template <typename T>
 BoundArgument<T> SpanArgument() {
   return {DescribedSpan(),
-          [](T& value, const auto& argument, const auto&) { value.span = ReadPassage(argument); },
-          [](const T& value, const auto&) { return PassageText(value.span); }};
+          [](T& value, const auto& argument, const auto&) { value.span = ReadSpan(argument); },
+          [](const T& value, const auto&) { return SpanText(value.span); }};
 }
 
 Parameter DescribedHeads();

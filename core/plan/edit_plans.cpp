@@ -34,7 +34,7 @@ void ForLayers(const LayerSet& layers, const EditPlans& plans,
   }
 }
 
-void CheckPassage(const Passage& span, const LayerSet& layers, const EditPlans& plans) {
+void CheckSpan(const TokenSpan& span, const LayerSet& layers, const EditPlans& plans) {
   CheckLayers(layers, plans.config, plans.term);
   if (!span.name.empty()) {
     throw UsageError(plans.term, "this run knows no passage 'span=" + span.name + "'",

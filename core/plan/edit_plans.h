@@ -32,7 +32,7 @@ void ForLayers(const LayerSet& layers, const EditPlans& plans,
                const std::function<void(AttentionPlan& plan, int64_t layer)>& change);
 
 // Throws Error (usage): tokens that the prompt lacks, or a passage that has only a name yet.
-void CheckPassage(const Passage& span, const LayerSet& layers, const EditPlans& plans);
+void CheckSpan(const TokenSpan& span, const LayerSet& layers, const EditPlans& plans);
 
 // Calls change(plan of the layer, layer, query head) for each query head that the names stand for.
 // Throws Error (usage) where the model lacks one.

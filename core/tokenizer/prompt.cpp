@@ -5,9 +5,9 @@
 
 namespace midscope {
 
-const Span* Prompt::FindSpan(const std::string& name) const {
-  const auto found =
-      std::find_if(spans.begin(), spans.end(), [&](const Span& span) { return span.name == name; });
+const PromptSpan* Prompt::FindSpan(const std::string& name) const {
+  const auto found = std::find_if(spans.begin(), spans.end(),
+                                  [&](const PromptSpan& span) { return span.name == name; });
   return found == spans.end() ? nullptr : &*found;
 }
 

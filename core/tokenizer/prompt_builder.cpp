@@ -5,7 +5,6 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
-#include <tuple>
 
 #include "core/base/error.h"
 #include "core/base/number_text.h"
@@ -22,9 +21,18 @@ std::optional<int64_t> ParseNumber(std::string_view text) {
 
 std::string SpanName(const std::string& name) { return "span " + Quote(name); }
 
+void CheckBytes(const std::string& text, const ByteSpan& span) {
+  const auto size = static_cast<int64_t>(text.size());
+  if (span.begin >= 0 && span.begin < span.end && span.end <= size) return;
+  throw UsageError(SpanName(span.name), "bytes " + std::to_string(span.begin) + ":" +
+                                            std::to_string(span.end) +
+                                            " are not a passage of the prompt, which has " +
+                                            std::to_string(size) + " bytes");
+}
+
 // Sets the tokens of `span` to those that overlap its bytes; `shift` tokens come before the text's
 // own.
-void PlaceTokens(const std::vector<Token>& tokens, int64_t shift, Span* span) {
+void PlaceTokens(const std::vector<Token>& tokens, int64_t shift, PromptSpan* span) {
   const auto begin = std::find_if(tokens.begin(), tokens.end(), [&](const Token& token) {
     return token.byte_end > span->byte_begin;
   });
@@ -60,7 +68,7 @@ SpanRequest ParseSpan(std::string_view argument) {
     throw UsageError("span " + Quote(argument), "not of the form NAME=TEXT or NAME=START:END");
   }
   SpanRequest request;
-  request.name = argument.substr(0, equals);
+  request.span.name = argument.substr(0, equals);
   CheckUtf8("span " + Quote(argument), argument);
   const std::string_view value = argument.substr(equals + 1);
   const size_t colon = value.find(':');
@@ -68,8 +76,8 @@ SpanRequest ParseSpan(std::string_view argument) {
     const auto begin = ParseNumber(value.substr(0, colon));
     const auto end = ParseNumber(value.substr(colon + 1));
     if (begin && end) {
-      request.byte_begin = *begin;
-      request.byte_end = *end;
+      request.span.begin = *begin;
+      request.span.end = *end;
       return request;
     }
   }
@@ -77,32 +85,27 @@ SpanRequest ParseSpan(std::string_view argument) {
   return request;
 }
 
-std::pair<int64_t, int64_t> FindSpanBytes(const std::string& text, const SpanRequest& request) {
-  const std::string what = SpanName(request.name);
-  if (!request.text.empty()) {
-    const size_t first = text.find(request.text);
-    if (first == std::string::npos) {
-      throw UsageError(what, "its text " + Quote(request.text) + " does not occur in the prompt");
-    }
-    if (text.find(request.text, first + 1) != std::string::npos) {
-      throw UsageError(what,
-                       "its text " + Quote(request.text) + " occurs more than once in the prompt",
-                       "Give more of it, or its bytes as " + request.name + "=START:END");
-    }
-    return {static_cast<int64_t>(first), static_cast<int64_t>(first + request.text.size())};
+ByteSpan FindSpanBytes(const std::string& text, const SpanRequest& request) {
+  const std::string& name = request.span.name;
+  if (request.text.empty()) {
+    CheckBytes(text, request.span);
+    return request.span;
   }
-  const auto size = static_cast<int64_t>(text.size());
-  if (request.byte_begin < 0 || request.byte_begin >= request.byte_end || request.byte_end > size) {
-    throw UsageError(what, "bytes " + std::to_string(request.byte_begin) + ":" +
-                               std::to_string(request.byte_end) +
-                               " are not a passage of the prompt, which has " +
-                               std::to_string(size) + " bytes");
+  const size_t first = text.find(request.text);
+  if (first == std::string::npos) {
+    throw UsageError(SpanName(name),
+                     "its text " + Quote(request.text) + " does not occur in the prompt");
   }
-  return {request.byte_begin, request.byte_end};
+  if (text.find(request.text, first + 1) != std::string::npos) {
+    throw UsageError(SpanName(name),
+                     "its text " + Quote(request.text) + " occurs more than once in the prompt",
+                     "Give more of it, or its bytes as " + name + "=START:END");
+  }
+  return {name, static_cast<int64_t>(first), static_cast<int64_t>(first + request.text.size())};
 }
 
 Prompt BuildPrompt(const Tokenizer& tokenizer, const std::string& text,
-                   const std::vector<SpanRequest>& spans, const std::string& answer, bool bos) {
+                   const std::vector<ByteSpan>& spans, const std::string& answer, bool bos) {
   CheckUtf8("prompt", text);
   CheckUtf8("answer", answer);
   Prompt prompt;
@@ -119,12 +122,11 @@ Prompt BuildPrompt(const Tokenizer& tokenizer, const std::string& text,
   if (prompt.ids.empty()) throw UsageError("prompt", "it has no tokens", "Give some text");
   prompt.bytes_without_token = tokenizer.BytesWithoutToken(text, tokens);
   for (const int32_t id : prompt.ids) prompt.tokens.push_back(DisplayText(tokenizer.TokenText(id)));
-  for (const SpanRequest& request : spans) {
-    if (prompt.FindSpan(request.name) != nullptr)
-      throw UsageError(SpanName(request.name), "is named twice");
-    Span span;
-    span.name = request.name;
-    std::tie(span.byte_begin, span.byte_end) = FindSpanBytes(text, request);
+  for (const ByteSpan& bytes : spans) {
+    if (prompt.FindSpan(bytes.name) != nullptr)
+      throw UsageError(SpanName(bytes.name), "is named twice");
+    CheckBytes(text, bytes);
+    PromptSpan span{bytes.name, bytes.begin, bytes.end};
     PlaceTokens(tokens, shift, &span);
     prompt.spans.push_back(std::move(span));
   }

@@ -6,35 +6,33 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "core/base/spans.h"
 #include "core/tokenizer/prompt.h"
 #include "core/tokenizer/tokenizer.h"
 
 namespace midscope {
 
-// A requested passage: by its text (which must occur exactly once) or by its bytes.
+// A requested passage: by its bytes, or by its text (which must occur exactly once).
 struct SpanRequest {
-  std::string name;
-  std::string text;        // empty: by bytes
-  int64_t byte_begin = 0;  // bytes [byte_begin, byte_end) of the prompt's text
-  int64_t byte_end = 0;
+  ByteSpan span;     // of the prompt's text; only its name is read where `text` is given
+  std::string text;  // empty: by bytes
 };
 
 // "NAME=START:END" where what follows `=` is two numbers, else "NAME=TEXT". Throws Error (usage).
 SpanRequest ParseSpan(std::string_view argument);
 
-// The requested bytes [begin, end) of the text. Throws Error (usage): a text that is absent or
+// The requested bytes of the text. Throws Error (usage): a text that is absent or
 // occurs more than once, bytes outside the text.
-std::pair<int64_t, int64_t> FindSpanBytes(const std::string& text, const SpanRequest& request);
+ByteSpan FindSpanBytes(const std::string& text, const SpanRequest& request);
 
 // The text tokenised once and whole, special tokens recognised; each span mapped to the tokens that
 // overlap its bytes; answer ids are ids(text + answer) after ids(text) where that is a prefix, else
 // ids(answer). With `bos`, the model's BOS is put first (token indices of spans count it). Throws
-// Error: a span's text that is absent or ambiguous, bytes outside the text, no tokens, no BOS.
+// Error: bytes outside the text, a name that occurs twice, no tokens, no BOS.
 Prompt BuildPrompt(const Tokenizer& tokenizer, const std::string& text,
-                   const std::vector<SpanRequest>& spans, const std::string& answer, bool bos);
+                   const std::vector<ByteSpan>& spans, const std::string& answer, bool bos);
 
 // The file's bytes, unchanged. Throws Error: unreadable, or not UTF-8 (with the offset).
 std::string ReadPromptFile(const std::filesystem::path& path);

@@ -24,7 +24,7 @@ class PromptText {
 
   // The bytes of the last span under another name as well.
   void NameLastSpan(const std::string& name) {
-    TextSpan span = spans_.back();
+    ByteSpan span = spans_.back();
     span.name = name;
     spans_.push_back(std::move(span));
   }
@@ -45,7 +45,7 @@ class PromptText {
 
  private:
   std::string text_;
-  std::vector<TextSpan> spans_;
+  std::vector<ByteSpan> spans_;
 };
 
 // `items` with the first one (the gold one) moved to 1-based rank `place`; the others keep their

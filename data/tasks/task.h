@@ -10,17 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/spans.h"
 #include "data/tasks/answer_scoring.h"
 
 namespace midscope {
-
-// A named passage of a prompt: bytes [begin, end) of the text.
-struct TextSpan {
-  std::string name;
-  int64_t begin = 0;
-  int64_t end = 0;
-  bool operator==(const TextSpan&) const = default;
-};
 
 // Every task is scored two ways: `answer` is teacher-forced, and the text that the model generates
 // is scored by ScoreGenerated().
@@ -28,7 +21,7 @@ struct TaskSample {
   std::string text;  // the prompt, without its answer
   // Where the task has pieces, every piece ("line 7", "pair 7", "document 7": 1-based rank in this
   // text, line ends left out); "gold" (the piece that answers), "question".
-  std::vector<TextSpan> spans;
+  std::vector<ByteSpan> spans;
   std::string answer;  // what follows the text, with its leading space
   int64_t place = 0;   // 1-based rank of the gold piece; its place in tasks by depth
   int64_t pieces = 0;

@@ -35,7 +35,7 @@ constexpr std::array kDataSets = {
 struct Item {
   std::string id;
   std::string input;
-  std::vector<TextSpan> spans;
+  std::vector<ByteSpan> spans;
   std::vector<std::string> answers;
 };
 

@@ -8,16 +8,16 @@
 
 namespace midscope {
 
-TokenRange GoldTokens(const Record& prompt) {
+TokenSpan GoldTokens(const Record& prompt) {
   int64_t gold = IntegerAttribute(prompt, "gold", -1);
   if (gold < 0) gold = Texts(prompt, kSpanName).indexOf(QStringLiteral("gold"));
   const QVector<double> begins = LastAxisRow(prompt, "span_token_begin", {});
   const QVector<double> ends = LastAxisRow(prompt, "span_token_end", {});
   if (gold < 0 || gold >= std::min(begins.size(), ends.size())) return {};
-  return {static_cast<int64_t>(begins[gold]), static_cast<int64_t>(ends[gold])};
+  return {"gold", static_cast<int64_t>(begins[gold]), static_cast<int64_t>(ends[gold])};
 }
 
-HeadId MostAttentionOn(const Record& attention, TokenRange tokens) {
+HeadId MostAttentionOn(const Record& attention, const TokenSpan& tokens) {
   HeadId best;
   double most = 0;
   for (int64_t layer = 0; layer < AxisSize(attention, "layer"); ++layer) {

@@ -68,8 +68,8 @@ QString FilePictures::Titled(const QString& title, const Record* record,
 HeadId FilePictures::head() const {
   if (request_.head) return *request_.head;
   const RecordSides attention = Find(kLastQueryAttention, {"layer", "head", "key"});
-  const TokenRange gold = prompt_ ? GoldTokens(*prompt_) : TokenRange{};
-  if (attention.a && gold.end > gold.begin) return MostAttentionOn(*attention.a, gold);
+  const TokenSpan gold = prompt_ ? GoldTokens(*prompt_) : TokenSpan{};
+  if (attention.a && !gold.empty()) return MostAttentionOn(*attention.a, gold);
   const RecordSides score = Find(kPositionAwarenessScore, {"layer", "head"});
   return score.a ? LargestScore(*score.a) : HeadId{};
 }

@@ -57,37 +57,35 @@ QCPItemRect* AttentionPlot::MakeShade() {
   return shade;
 }
 
-void AttentionPlot::PlaceShade(QCPItemRect* shade, int64_t begin, int64_t end) {
-  shade->setVisible(end > begin);
-  shade->topLeft->setCoords(static_cast<double>(begin) - 0.5, 0);
-  shade->bottomRight->setCoords(static_cast<double>(end) - 0.5, 1);
+void AttentionPlot::PlaceShade(QCPItemRect* shade, const TokenSpan& span) {
+  shade->setVisible(!span.empty());
+  shade->topLeft->setCoords(static_cast<double>(span.begin) - 0.5, 0);
+  shade->bottomRight->setCoords(static_cast<double>(span.end) - 0.5, 1);
 }
 
 void AttentionPlot::SetPrompt(const Record* prompt) {
   tokens_.clear();
-  passages_.clear();
-  gold_begin_ = gold_end_ = 0;
+  spans_.clear();
+  gold_ = {};
   if (prompt) {
     tokens_ = Texts(*prompt, "token_text");
     const QStringList names = Texts(*prompt, kSpanName);
     const QVector<double> begins = LastAxisRow(*prompt, "span_token_begin", {});
     const QVector<double> ends = LastAxisRow(*prompt, "span_token_end", {});
-    const TokenRange gold = GoldTokens(*prompt);
-    gold_begin_ = gold.begin;
-    gold_end_ = gold.end;
+    gold_ = GoldTokens(*prompt);
     for (qsizetype i = 0; i < std::min({names.size(), begins.size(), ends.size()}); ++i) {
-      const Passage passage{names[i], static_cast<int64_t>(begins[i]),
-                            static_cast<int64_t>(ends[i])};
-      const bool is_gold = gold == TokenRange{passage.begin, passage.end};
-      if (!is_gold) passages_.append(passage);
+      TokenSpan span{names[i].toStdString(), static_cast<int64_t>(begins[i]),
+                     static_cast<int64_t>(ends[i])};
+      const bool is_gold = span.begin == gold_.begin && span.end == gold_.end;
+      if (!is_gold) spans_.push_back(std::move(span));
     }
   }
-  PlaceShade(gold_shade_, gold_begin_, gold_end_);
-  PlaceShade(hover_shade_, 0, 0);
+  PlaceShade(gold_shade_, gold_);
+  PlaceShade(hover_shade_, {});
   hover_name_->setVisible(false);
-  gold_name_->setVisible(gold_end_ > gold_begin_);
+  gold_name_->setVisible(!gold_.empty());
   gold_name_->setText(tr("gold"));
-  gold_name_->position->setCoords(static_cast<double>(gold_begin_ + gold_end_ - 1) / 2, 0.01);
+  gold_name_->position->setCoords(static_cast<double>(gold_.begin + gold_.end - 1) / 2, 0.01);
   replot(rpQueuedReplot);
 }
 
@@ -191,11 +189,11 @@ void AttentionPlot::ResetView() {
   }
 }
 
-const AttentionPlot::Passage* AttentionPlot::PassageAt(int64_t key) const {
-  const Passage* best = nullptr;
-  for (const Passage& passage : passages_) {
-    if (key < passage.begin || key >= passage.end) continue;
-    if (!best || passage.end - passage.begin < best->end - best->begin) best = &passage;
+const TokenSpan* AttentionPlot::SpanAt(int64_t key) const {
+  const TokenSpan* best = nullptr;
+  for (const TokenSpan& span : spans_) {
+    if (key < span.begin || key >= span.end) continue;
+    if (!best || span.end - span.begin < best->end - best->begin) best = &span;
   }
   return best;
 }
@@ -208,10 +206,10 @@ QString AttentionPlot::TooltipAt(const QPointF& position) const {
     return ShownToken(tokens_.value(token)) + QStringLiteral(" (%1)").arg(token);
   };
   QString tip = tr("%1 → %2").arg(named(last), named(key));
-  if (key >= gold_begin_ && key < gold_end_) {
+  if (key >= gold_.begin && key < gold_.end) {
     tip += tr("\nin the gold passage");
-  } else if (const Passage* passage = PassageAt(key)) {
-    tip += tr("\nin %1").arg(passage->name);
+  } else if (const TokenSpan* span = SpanAt(key)) {
+    tip += tr("\nin %1").arg(QString::fromStdString(span->name));
   }
   if (key < row_a_.size()) tip += tr("\nA %1").arg(row_a_[key], 0, 'g', 4);
   if (key < row_b_.size()) tip += tr("\nB %1").arg(row_b_[key], 0, 'g', 4);
@@ -220,20 +218,19 @@ QString AttentionPlot::TooltipAt(const QPointF& position) const {
 
 void AttentionPlot::HoverAt(const QPointF& position) {
   const int64_t key = KeyAt(position);
-  const Passage* passage = key < 0 ? nullptr : PassageAt(key);
-  PlaceShade(hover_shade_, passage ? passage->begin : 0, passage ? passage->end : 0);
-  hover_name_->setVisible(passage != nullptr);
-  if (passage) {
-    hover_name_->setText(passage->name);
-    hover_name_->position->setCoords(static_cast<double>(passage->begin + passage->end - 1) / 2,
-                                     0.07);
+  const TokenSpan* span = key < 0 ? nullptr : SpanAt(key);
+  PlaceShade(hover_shade_, span ? *span : TokenSpan{});
+  hover_name_->setVisible(span != nullptr);
+  if (span) {
+    hover_name_->setText(QString::fromStdString(span->name));
+    hover_name_->position->setCoords(static_cast<double>(span->begin + span->end - 1) / 2, 0.07);
   }
   replot(rpQueuedReplot);
   Q_EMIT KeyHovered(key);
 }
 
 void AttentionPlot::HoverEnds() {
-  PlaceShade(hover_shade_, 0, 0);
+  PlaceShade(hover_shade_, {});
   hover_name_->setVisible(false);
   replot(rpQueuedReplot);
   Q_EMIT KeyHovered(-1);

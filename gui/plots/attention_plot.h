@@ -6,8 +6,10 @@
 #include <QString>
 #include <QStringList>
 #include <QVector>
+#include <vector>
 
 #include "core/base/record.h"
+#include "core/base/spans.h"
 #include "gui/base/view_types.h"
 #include "gui/plots/plot.h"
 
@@ -34,8 +36,8 @@ class AttentionPlot : public Plot {
   const QStringList& tokens() const { return tokens_; }
   QCPGraph* graph_of(Side side) const { return side == Side::kA ? graph_a_ : graph_b_; }
   bool logarithmic() const { return logarithmic_; }
-  // Tokens [begin, end) of the passage; begin == end for none.
-  QPair<int64_t, int64_t> gold() const { return {gold_begin_, gold_end_}; }
+  // Empty for none.
+  const TokenSpan& gold() const { return gold_; }
   int64_t KeyAt(const QPointF& position) const;
 
   void ResetView() override;
@@ -51,15 +53,10 @@ class AttentionPlot : public Plot {
   void RestyleData() override;
 
  private:
-  struct Passage {
-    QString name;
-    int64_t begin = 0;
-    int64_t end = 0;
-  };
   QCPItemRect* MakeShade();
-  void PlaceShade(QCPItemRect* shade, int64_t begin, int64_t end);
-  // The smallest passage that contains the key, without gold and those over half the prompt.
-  const Passage* PassageAt(int64_t key) const;
+  void PlaceShade(QCPItemRect* shade, const TokenSpan& span);
+  // The smallest span that contains the key, without gold; null for none.
+  const TokenSpan* SpanAt(int64_t key) const;
   void FillGraph(QCPGraph* graph, const QVector<double>& row);
 
   QCPGraph* graph_a_;
@@ -72,9 +69,8 @@ class AttentionPlot : public Plot {
   QVector<double> row_a_;
   QVector<double> row_b_;
   QStringList tokens_;
-  QVector<Passage> passages_;
-  int64_t gold_begin_ = 0;
-  int64_t gold_end_ = 0;
+  std::vector<TokenSpan> spans_;  // without gold
+  TokenSpan gold_;
   bool logarithmic_ = false;
   bool older_a_ = false;
   bool older_b_ = false;

@@ -27,12 +27,7 @@ TokenView::TokenView(QWidget* parent) : QTextEdit(parent) {
 
 void TokenView::SetPrompt(const Record* prompt) {
   tokens_ = prompt ? Texts(*prompt, "token_text") : QStringList();
-  gold_begin_ = gold_end_ = 0;
-  if (prompt) {
-    const TokenRange gold = GoldTokens(*prompt);
-    gold_begin_ = gold.begin;
-    gold_end_ = gold.end;
-  }
+  gold_ = prompt ? GoldTokens(*prompt) : TokenSpan{};
   setPlainText(prompt ? Layout(*prompt) : QString());
   row_.clear();
   Colour();
@@ -98,7 +93,7 @@ void TokenView::Colour() {
       selection.format.setBackground(QColor(gradient.color(0, QCPRange(0, 1))));
       selection.format.setForeground(Qt::white);
     }
-    if (token >= gold_begin_ && token < gold_end_) {
+    if (token >= gold_.begin && token < gold_.end) {
       selection.format.setFontUnderline(true);
       selection.format.setUnderlineStyle(QTextCharFormat::SingleUnderline);
       selection.format.setUnderlineColor(GoldColor());
@@ -122,7 +117,7 @@ QString TokenView::TooltipFor(int64_t token) const {
   QString tip = QStringLiteral("%1 (%2)").arg(ShownToken(tokens_[token])).arg(token);
   if (token < row_.size()) tip += tr("\nattention %1").arg(row_[token], 0, 'g', 4);
   if (!source_.isEmpty()) tip += QLatin1Char('\n') + source_;
-  if (token >= gold_begin_ && token < gold_end_) tip += tr("\nin the gold passage");
+  if (token >= gold_.begin && token < gold_.end) tip += tr("\nin the gold passage");
   return tip;
 }
 

@@ -7,6 +7,7 @@
 #include <QVector>
 
 #include "core/base/record.h"
+#include "core/base/spans.h"
 
 namespace midscope {
 
@@ -44,8 +45,7 @@ class TokenView : public QTextEdit {
   QStringList tokens_;
   QString source_;
   QVector<double> row_;
-  int64_t gold_begin_ = 0;
-  int64_t gold_end_ = 0;
+  TokenSpan gold_;
   int64_t marked_ = -1;
 };
 

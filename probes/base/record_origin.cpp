@@ -29,7 +29,7 @@ std::string PromptsHash(const std::vector<Prompt>& prompts) {
   for (const Prompt& prompt : prompts) {
     add(prompt.ids);
     add(prompt.answer_ids);
-    for (const Span& span : prompt.spans) {
+    for (const PromptSpan& span : prompt.spans) {
       add(std::vector<int64_t>{span.token_begin, span.token_end});
       text += std::to_string(span.name.size()) + ':' + span.name;
     }

@@ -50,7 +50,7 @@ class PiecesProbe : public Probe {
         rows_(HookSite::kPattern, 1,
               [this](auto layer, auto head, auto, auto row) { Fold(layer, head, row); }) {
     by_head_.resize(layers_.size() * static_cast<size_t>(heads_) * pieces_.size());
-    if (const Span* gold = input.prompt.FindSpan("gold")) FindGold(*gold);
+    if (const PromptSpan* gold = input.prompt.FindSpan("gold")) FindGold(*gold);
   }
 
   std::vector<Hook*> Hooks() override { return {&rows_}; }
@@ -117,7 +117,7 @@ class PiecesProbe : public Probe {
     }
     std::vector<double> means = sums;
     for (size_t i = 0; i < means.size(); ++i) {
-      const Span& span = pieces_[i % count].span;
+      const PromptSpan& span = pieces_[i % count].span;
       means[i] /= static_cast<double>(span.token_end - span.token_begin);
     }
     return {sums, means};
@@ -131,7 +131,7 @@ class PiecesProbe : public Probe {
     return means;
   }
 
-  void FindGold(const Span& gold) {
+  void FindGold(const PromptSpan& gold) {
     for (const Piece& piece : pieces_) {
       if (piece.span.byte_begin <= gold.byte_begin && gold.byte_end <= piece.span.byte_end) {
         gold_piece_ = piece.number;
@@ -160,7 +160,7 @@ std::vector<double> OverSamples(const std::vector<double>& values, int64_t sampl
 
 std::vector<Piece> NumberedPieces(const Prompt& prompt) {
   std::vector<Piece> pieces;
-  for (const Span& span : prompt.spans) {
+  for (const PromptSpan& span : prompt.spans) {
     if (const auto number = NumberOf(span.name)) pieces.push_back({*number, span});
   }
   std::stable_sort(pieces.begin(), pieces.end(),

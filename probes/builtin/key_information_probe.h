@@ -9,7 +9,7 @@ namespace midscope {
 // A numbered piece of a prompt: a span with a name "WORD NUMBER" ("pair 7"), as in the tasks.
 struct Piece {
   int64_t number = 0;
-  Span span;
+  PromptSpan span;
 };
 // In the order of their numbers. Empty where no span is numbered.
 std::vector<Piece> NumberedPieces(const Prompt& prompt);

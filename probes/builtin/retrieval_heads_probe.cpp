@@ -15,8 +15,8 @@ namespace {
 
 constexpr const char* kArrays[] = {"retrieval_score", "gold_top_share", "copied_gold_share"};
 
-Span RequireGold(const Prompt& prompt) {
-  const Span* gold = prompt.FindSpan("gold");
+PromptSpan RequireGold(const Prompt& prompt) {
+  const PromptSpan* gold = prompt.FindSpan("gold");
   if (!gold || prompt.answer_ids.empty()) {
     throw UsageError("probe 'retrieval_heads'",
                      gold ? "the prompt has no answer" : "the prompt has no passage 'gold'",
@@ -91,7 +91,7 @@ class CopyingProbe : public Probe {
 
   const ModelConfig& config_;
   const Prompt& prompt_;
-  Span gold_;
+  PromptSpan gold_;
   int64_t first_query_;
   std::vector<Head> heads_;  // [layer, head]
   PatternRows rows_;

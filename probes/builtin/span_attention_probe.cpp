@@ -17,16 +17,17 @@ namespace midscope {
 namespace {
 
 // Gold first, so that spans have the same index wherever it is; the others in the text's order.
-std::vector<Span> OrderedSpans(const Prompt& prompt) {
-  std::vector<Span> spans = prompt.spans;
+std::vector<PromptSpan> OrderedSpans(const Prompt& prompt) {
+  std::vector<PromptSpan> spans = prompt.spans;
   if (spans.empty()) {
     throw UsageError("probe 'span_attention'", "the prompt has no named passages",
                      "Give --span NAME=TEXT, or take a task's prompt");
   }
-  std::stable_sort(spans.begin(), spans.end(),
-                   [](const Span& a, const Span& b) { return a.token_begin < b.token_begin; });
+  std::stable_sort(spans.begin(), spans.end(), [](const PromptSpan& a, const PromptSpan& b) {
+    return a.token_begin < b.token_begin;
+  });
   std::stable_partition(spans.begin(), spans.end(),
-                        [](const Span& span) { return span.name == "gold"; });
+                        [](const PromptSpan& span) { return span.name == "gold"; });
   return spans;
 }
 
@@ -54,7 +55,7 @@ class FoldedProbe : public Probe {
     record.name = "span_attention";
     std::vector<std::string> names;
     names.reserve(spans_.size());
-    for (const Span& span : spans_) names.push_back(span.name);
+    for (const PromptSpan& span : spans_) names.push_back(span.name);
     record.axes = {CountedAxis("layer", config_.layers), CountedAxis("head", config_.heads),
                    LabelledAxis("span", names)};
     record.arrays = {
@@ -96,14 +97,14 @@ class FoldedProbe : public Probe {
   std::vector<double> Means() const {
     std::vector<double> means = sums_;
     for (size_t i = 0; i < means.size(); ++i) {
-      const Span& span = spans_[i % spans_.size()];
+      const PromptSpan& span = spans_[i % spans_.size()];
       means[i] /= static_cast<double>(span.token_end - span.token_begin);
     }
     return means;
   }
 
   void AddGold(Record& record) const {
-    const Span& gold = spans_.front();
+    const PromptSpan& gold = spans_.front();
     const double share =
         static_cast<double>(gold.token_end - gold.token_begin) / static_cast<double>(keys_);
     std::vector<double> on_gold;
@@ -128,7 +129,7 @@ class FoldedProbe : public Probe {
   }
 
   const ModelConfig& config_;
-  std::vector<Span> spans_;
+  std::vector<PromptSpan> spans_;
   int64_t keys_;
   int64_t sink_;
   PatternRows rows_;

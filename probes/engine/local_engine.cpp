@@ -80,7 +80,7 @@ SweepResult Joined(SweepResult before, const SweepResult& more, int64_t offset) 
 OwnText OwnTextOf(const PromptRequest& request) {
   OwnText own{request.text, request.spans, request.answer};
   if (request.gold_end > request.gold_begin) {
-    own.spans.push_back({"gold", "", request.gold_begin, request.gold_end});
+    own.spans.push_back({{"gold", request.gold_begin, request.gold_end}, ""});
   }
   return own;
 }

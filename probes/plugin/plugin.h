@@ -53,7 +53,7 @@ constexpr uint64_t PluginLayout() {
   constexpr size_t kSizes[] = {sizeof(Axis),        sizeof(Array),         sizeof(Record),
                                sizeof(Parameter),   sizeof(OptionSet),     sizeof(HookView),
                                sizeof(HookRequest), sizeof(HookPoint),     sizeof(SequenceInfo),
-                               sizeof(Prompt),      sizeof(Span),          sizeof(Intervention),
+                               sizeof(Prompt),      sizeof(PromptSpan),    sizeof(Intervention),
                                sizeof(ModelConfig), sizeof(RunResult),     sizeof(ProbeInput),
                                sizeof(ProbeType),   sizeof(ProbeRegistry), sizeof(std::string)};
   uint64_t hash = 14695981039346656037u;  // FNV-1a, one size at a time

@@ -126,12 +126,12 @@ void FitBos(const Tokenizer& tokenizer, const PromptFormat& format, FormattedTex
 
 }  // namespace
 
-std::vector<SpanRequest> FormattedText::Shifted(const std::vector<TextSpan>& spans) const {
-  std::vector<SpanRequest> shifted;
+std::vector<ByteSpan> FormattedText::Shifted(const std::vector<ByteSpan>& spans) const {
+  std::vector<ByteSpan> shifted;
   shifted.reserve(spans.size());
-  for (const TextSpan& span : spans) {
+  for (const ByteSpan& span : spans) {
     shifted.push_back(
-        {span.name, "", std::max(span.begin, begin) + shift, std::min(span.end, end) + shift});
+        {span.name, std::max(span.begin, begin) + shift, std::min(span.end, end) + shift});
   }
   return shifted;
 }

@@ -24,7 +24,7 @@ struct FormattedText {
   int64_t end = 0;
 
   // The spans in bytes of `text`.
-  std::vector<SpanRequest> Shifted(const std::vector<TextSpan>& spans) const;
+  std::vector<ByteSpan> Shifted(const std::vector<ByteSpan>& spans) const;
   // After a template that ends in white space the answer has no leading space, after others it has
   // one; after plain text it is unchanged.
   std::string AnswerAfter(const std::string& answer) const;

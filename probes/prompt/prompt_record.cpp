@@ -28,7 +28,7 @@ Record PromptRecord(const Prompt& prompt, const Tokenizer& tokenizer, int64_t pl
   std::vector<int64_t> begins;
   std::vector<int64_t> ends;
   int64_t gold = -1;
-  for (const Span& span : prompt.spans) {
+  for (const PromptSpan& span : prompt.spans) {
     if (span.name == "gold") gold = static_cast<int64_t>(names.size());
     names.push_back(span.name);
     begins.push_back(span.token_begin);

@@ -49,6 +49,16 @@ Prompt PromptOf(const Tokenizer& tokenizer, const TaskSample& sample,
                      formatted.AnswerAfter(sample.answer), formatted.add_bos);
 }
 
+// make(TASK SAMPLE) of one sample with its gold piece at each place.
+template <typename Make>
+auto AtPlaces(const Task& task, const std::vector<int64_t>& places, int64_t sample,
+              const Make& make) {
+  std::vector<decltype(make(TaskSample()))> made;
+  made.reserve(places.size());
+  for (const int64_t place : places) made.push_back(make(task.Make(sample, place)));
+  return made;
+}
+
 }  // namespace
 
 Prompt TaskPrompt(const Tokenizer& tokenizer, const TaskSample& sample,
@@ -61,10 +71,8 @@ Prompt OwnPrompt(const Tokenizer& tokenizer, const OwnText& own, const PromptFor
   TaskSample sample;
   sample.text = own.text;
   sample.answer = own.answer;
-  for (const SpanRequest& request : own.spans) {
-    const auto [begin, end] = FindSpanBytes(own.text, request);
-    sample.spans.push_back({request.name, begin, end});
-  }
+  for (const SpanRequest& request : own.spans)
+    sample.spans.push_back(FindSpanBytes(own.text, request));
   return TaskPrompt(tokenizer, sample, format);
 }
 
@@ -83,12 +91,8 @@ TaskQuestion MakeQuestion(const Tokenizer& tokenizer, const TaskSample& sample,
 std::vector<TaskQuestion> TaskQuestions(const Tokenizer& tokenizer, const Task& task,
                                         const std::vector<int64_t>& places, int64_t sample,
                                         const PromptFormat& format) {
-  std::vector<TaskQuestion> questions;
-  questions.reserve(places.size());
-  for (const int64_t place : places) {
-    questions.push_back(MakeQuestion(tokenizer, task.Make(sample, place), format));
-  }
-  return questions;
+  return AtPlaces(task, places, sample,
+                  [&](const TaskSample& made) { return MakeQuestion(tokenizer, made, format); });
 }
 
 std::vector<TaskQuestion> AnswerQuestions(std::vector<Prompt> prompts) {
@@ -101,12 +105,8 @@ std::vector<TaskQuestion> AnswerQuestions(std::vector<Prompt> prompts) {
 std::vector<Prompt> TaskPrompts(const Tokenizer& tokenizer, const Task& task,
                                 const std::vector<int64_t>& places, int64_t sample,
                                 const PromptFormat& format) {
-  std::vector<Prompt> prompts;
-  prompts.reserve(places.size());
-  for (const int64_t place : places) {
-    prompts.push_back(TaskPrompt(tokenizer, task.Make(sample, place), format));
-  }
-  return prompts;
+  return AtPlaces(task, places, sample,
+                  [&](const TaskSample& made) { return TaskPrompt(tokenizer, made, format); });
 }
 
 std::vector<int64_t> DefaultPlaces(int64_t pieces) {

@@ -33,7 +33,7 @@ void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) 
   std::vector<int64_t> gold_end;
   for (const TaskQuestion& question : questions) {
     const Prompt& prompt = question.prompt;
-    const Span* gold = prompt.FindSpan("gold");
+    const PromptSpan* gold = prompt.FindSpan("gold");
     tokens.push_back(static_cast<int64_t>(prompt.ids.size()));
     answer_tokens.push_back(static_cast<int64_t>(prompt.answer_ids.size()));
     gold_begin.push_back(gold ? gold->token_begin : 0);

@@ -19,7 +19,7 @@ Boost Read(const TextTerm& term, const TermForm<Boost>& form) {
 }
 
 void Apply(const Boost& boost, const EditPlans& plans) {
-  CheckPassage(boost.span, boost.layers, plans);
+  CheckSpan(boost.span, boost.layers, plans);
   ForLayers(boost.layers, plans, [&](AttentionPlan& plan, int64_t) {
     plan.edits.boosted.push_back({RowsOf(boost.rows, plans.prompt_tokens), boost.span.begin,
                                   boost.span.end, boost.factor, boost.renormalise});

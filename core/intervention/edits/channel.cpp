@@ -52,16 +52,11 @@ bool Overlap(const LayerSet& a, const LayerSet& b) {
   });
 }
 
-void CheckNew(const TextTerm& term, const std::vector<ChannelScaling>& before,
-              const ChannelScaling& scaling) {
-  for (const ChannelScaling& other : before) {
-    if (other.channel == scaling.channel && Overlap(other.layers, scaling.layers)) {
-      throw ErrorAt(
-          term.column,
-          "channel " + std::to_string(scaling.channel) + " is scaled twice in the same layer",
-          "Give each channel one factor a layer");
-    }
-  }
+void CheckNew(const TextTerm& term, const ChannelScaling& before, const ChannelScaling& scaling) {
+  if (before.channel != scaling.channel || !Overlap(before.layers, scaling.layers)) return;
+  throw ErrorAt(term.column,
+                "channel " + std::to_string(scaling.channel) + " is scaled twice in the same layer",
+                "Give each channel one factor a layer");
 }
 
 void AddToLayer(const ChannelScaling& scaling, const RowRange& rows, int64_t layer,

@@ -7,7 +7,7 @@ namespace midscope {
 namespace {
 
 void Apply(const Crop& crop, const EditPlans& plans) {
-  CheckPassage(crop.span, crop.layers, plans);
+  CheckSpan(crop.span, crop.layers, plans);
   const int64_t first_hidden = crop.keep == CropKeep::kFirst ? 1 : 0;
   if (first_hidden >= crop.span.begin) return;
   ForLayers(crop.layers, plans, [&](AttentionPlan& plan, int64_t) {

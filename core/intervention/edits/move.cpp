@@ -25,9 +25,9 @@ std::string ToText(const Move& move, const Parameter& described) {
   return described.choices.at(static_cast<size_t>(move.to));
 }
 
-void Resolve(Move& move, const PassageTokens& passages) {
-  move.span = passages.tokens(move.span);
-  move.shift = passages.shift(move);
+void Resolve(Move& move, const SpanResolver& resolver) {
+  move.span = resolver.tokens(move.span);
+  move.shift = resolver.shift(move);
   move.to = MoveTo::kShift;
 }
 
@@ -49,7 +49,7 @@ void Apply(const Move& move, const EditPlans& plans) {
                      "this model has no rotary positions to change: it attends with ALiBi",
                      "crop, boost, ablate and temperature work on all models");
   }
-  CheckPassage(move.span, move.layers, plans);
+  CheckSpan(move.span, move.layers, plans);
   if (move.to != MoveTo::kShift) {
     throw UsageError(plans.term, "this run knows no pieces to move to",
                      "Say how far: to=shift:-200");

@@ -48,7 +48,7 @@ void CheckNoPassages(const SchemePlans& plans) {
   std::vector<std::string> names;
   bool any = false;
   for (const EditType& edit : EditTypes()) {
-    if (!edit.names_passages) continue;
+    if (!edit.names_span) continue;
     names.push_back(edit.term.name);
     any = any || edit.count(plans.intervention) > 0;
   }

@@ -44,7 +44,7 @@ Prompt LongPrompt() {
   Prompt prompt;
   prompt.ids.resize(150);
   const auto add = [&](const std::string& name, int64_t begin, int64_t end) {
-    Span span;
+    PromptSpan span;
     span.name = name;
     span.token_begin = begin;
     span.token_end = end;
@@ -180,7 +180,7 @@ TEST(TermTypes, SpansAreResolved) {
     const bool has_span =
         std::any_of(type.term.arguments.begin(), type.term.arguments.end(),
                     [](const Parameter& argument) { return argument.name == "span"; });
-    EXPECT_EQ(type.names_passages, has_span) << type.term.name;
+    EXPECT_EQ(type.names_span, has_span) << type.term.name;
     const Intervention example = ExampleOf(type.term);
     EXPECT_EQ(ResolvePassages(example, LongPrompt()) != example, has_span) << type.term.name;
     if (!has_span) continue;

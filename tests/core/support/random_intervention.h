@@ -31,7 +31,7 @@ inline double RandomRatio(std::mt19937_64& random, double low) {
   return std::uniform_real_distribution<double>(low, 1000)(random);
 }
 
-inline Passage RandomPassage(std::mt19937_64& random) {
+inline TokenSpan RandomSpan(std::mt19937_64& random) {
   static const std::vector<std::string> names = {"gold", "pair 7",   "12",  "4:6",
                                                  "a,b)", "\xc3\xa9", "none"};
   if (random() % 2 == 0) return {names[random() % names.size()]};
@@ -57,13 +57,13 @@ inline std::vector<HeadName> RandomHeads(std::mt19937_64& random) {
 inline void AddRandomEdits(std::mt19937_64& random, Intervention& intervention) {
   for (uint64_t i = 0; i < random() % 3; ++i) {
     intervention.crops.push_back(
-        {RandomPassage(random), RandomLayers(random), static_cast<CropKeep>(random() % 2)});
-    Move move{RandomPassage(random), static_cast<MoveTo>(random() % 3), 0, RandomLayers(random),
+        {RandomSpan(random), RandomLayers(random), static_cast<CropKeep>(random() % 2)});
+    Move move{RandomSpan(random), static_cast<MoveTo>(random() % 3), 0, RandomLayers(random),
               RandomRows(random)};
     if (move.to == MoveTo::kShift) move.shift = static_cast<int64_t>(random() % 2000) - 1000;
     intervention.moves.push_back(move);
-    intervention.boosts.push_back({RandomPassage(random), RandomRatio(random, 0.01),
-                                   random() % 2 == 0, RandomLayers(random), RandomRows(random)});
+    intervention.boosts.push_back({RandomSpan(random), RandomRatio(random, 0.01), random() % 2 == 0,
+                                   RandomLayers(random), RandomRows(random)});
     intervention.ablations.push_back(
         {RandomHeads(random), static_cast<AblateWith>(random() % 2), RandomRows(random)});
     intervention.temperatures.push_back(

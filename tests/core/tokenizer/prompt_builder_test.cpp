@@ -25,10 +25,10 @@ const Tokenizer& Embedded() {
 
 Prompt Build(const std::string& text, const std::vector<std::string>& spans = {},
              const std::string& answer = "", bool bos = false) {
-  std::vector<SpanRequest> requests;
-  requests.reserve(spans.size());
-  for (const std::string& span : spans) requests.push_back(ParseSpan(span));
-  return BuildPrompt(Embedded(), text, requests, answer, bos);
+  std::vector<ByteSpan> bytes;
+  bytes.reserve(spans.size());
+  for (const std::string& span : spans) bytes.push_back(FindSpanBytes(text, ParseSpan(span)));
+  return BuildPrompt(Embedded(), text, bytes, answer, bos);
 }
 
 std::string BuildError(const std::string& text, const std::vector<std::string>& spans,
@@ -41,7 +41,7 @@ TEST(PromptBuilder, MapsSpansToTheTokensThatOverlapThem) {
       Build("The capital of France is", {"gold=of France", "part=6:9", "all=0:24"});
   EXPECT_THAT(prompt.ids, ElementsAre(504, 3575, 282, 4649, 314));
   EXPECT_THAT(prompt.tokens, ElementsAre("The", " capital", " of", " France", " is"));
-  const Span* gold = prompt.FindSpan("gold");
+  const PromptSpan* gold = prompt.FindSpan("gold");
   ASSERT_NE(gold, nullptr);
   EXPECT_EQ(gold->byte_begin, 12);
   EXPECT_EQ(gold->byte_end, 21);
@@ -83,8 +83,7 @@ TEST(PromptBuilder, ShowsTokensFitForLabels) {
 TEST(PromptBuilder, ParsesSpans) {
   const SpanRequest bytes = ParseSpan("gold=12:40");
   EXPECT_TRUE(bytes.text.empty());
-  EXPECT_EQ(bytes.byte_begin, 12);
-  EXPECT_EQ(bytes.byte_end, 40);
+  EXPECT_EQ(bytes.span, (ByteSpan{"gold", 12, 40}));
   EXPECT_EQ(ParseSpan("gold=at 12:40").text, "at 12:40");
   EXPECT_EQ(ParseSpan("gold=-1:4").text, "-1:4");
   EXPECT_EQ(ParseSpan("gold=a=b").text, "a=b");

@@ -17,7 +17,7 @@ namespace midscope {
 
 // The bytes of a span of that name.
 inline std::string Passage(const TaskSample& sample, const std::string& name) {
-  for (const TextSpan& span : sample.spans) {
+  for (const ByteSpan& span : sample.spans) {
     if (span.name == name) {
       return sample.text.substr(static_cast<size_t>(span.begin),
                                 static_cast<size_t>(span.end - span.begin));

@@ -365,7 +365,7 @@ TEST(Tasks, NewOnesOnlyMoveTheGoldPieceToo) {
     for (int64_t place = 1; place <= 4; ++place) {
       const TaskSample sample = task->Make(9, place);
       std::multiset<std::string> pieces;
-      for (const TextSpan& span : sample.spans) {
+      for (const ByteSpan& span : sample.spans) {
         if (span.name.back() == '0' + place) {
           EXPECT_EQ(Passage(sample, span.name), Passage(sample, "gold"));
         }

@@ -152,11 +152,11 @@ class FileSamplesTest : public QObject {
     QVERIFY(!rig.Find<QComboBox>("file_place")->isVisible());
     AttentionPlot* plot = rig.window.panel<AttentionPanel>()->plot();
     CompareAttention(*plot, 0, rig.window.panel<AttentionPanel>()->head());
-    QCOMPARE(plot->gold(), qMakePair(int64_t{2}, int64_t{5}));
+    QCOMPARE(plot->gold(), (TokenSpan{"gold", 2, 5}));
     box->setValue(4);
     QVERIFY(rig.UntilSample(13));
     CompareAttention(*plot, 3, rig.window.panel<AttentionPanel>()->head());
-    QCOMPARE(plot->gold(), qMakePair(int64_t{5}, int64_t{8}));
+    QCOMPARE(plot->gold(), (TokenSpan{"gold", 5, 8}));
     const QString note = rig.Find<QLabel>("file_sample_note")->text();
     QVERIFY2(note.contains("number 13") && note.contains("41 tokens") &&
                  note.contains("gold at place 1") && note.contains("none"),

@@ -137,14 +137,14 @@ class WindowTest : public QObject {
     Rig rig;
     QVERIFY(rig.Open());
     AttentionPlot* plot = rig.window.panel<AttentionPanel>()->plot();
-    QCOMPARE(plot->gold(), qMakePair(int64_t{50}, int64_t{60}));
+    QCOMPARE(plot->gold(), (TokenSpan{"gold", 50, 60}));
     const auto before = rig.stopped.size();
     Q_EMIT rig.window.panel<OutcomePanel>()->plot()->PlaceChosen(9);
     QVERIFY(SpyUntil(rig.stopped, [&] {
       return rig.stopped.size() > before && !rig.session->asked_and_waiting();
     }));
     QCOMPARE(rig.session->place(), size_t{3});
-    QCOMPARE(plot->gold(), qMakePair(int64_t{80}, int64_t{90}));
+    QCOMPARE(plot->gold(), (TokenSpan{"gold", 80, 90}));
     CompareGraph(*plot, Side::kA, rig.window.panel<AttentionPanel>()->head(), 9, 0);
     const QString tip = plot->TooltipAt(QPointF(plot->xAxis->coordToPixel(85), 200));
     QVERIFY2(tip.contains("word85") && tip.contains("(85)") && tip.contains("in the gold passage"),
@@ -349,8 +349,7 @@ class WindowTest : public QObject {
     QCOMPARE(other.window.panel<OutcomePanel>()->plot()->lines().size(), size_t{2});
     QVERIFY(
         std::holds_alternative<PositionInterpolation>(other.session->setting(Side::kB).positions));
-    QCOMPARE(other.window.panel<AttentionPanel>()->plot()->gold(),
-             qMakePair(int64_t{50}, int64_t{60}));
+    QCOMPARE(other.window.panel<AttentionPanel>()->plot()->gold(), (TokenSpan{"gold", 50, 60}));
   }
 
   void PlotsAreExported() {

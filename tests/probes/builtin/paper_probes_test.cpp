@@ -98,7 +98,7 @@ TEST(SpanAttention, IsTheRowFoldedOverThePassages) {
   for (size_t head = 0; head < 30 * kHeads; ++head) {
     const float* row = rows.data() + head * keys;
     for (size_t s = 0; s < names.size(); ++s) {
-      const Span& span = *prompt.FindSpan(names[s]);
+      const PromptSpan& span = *prompt.FindSpan(names[s]);
       const double expected = Sum(row, span.token_begin, span.token_end);
       EXPECT_NEAR(sums[head * names.size() + s], expected, 1e-12);
       EXPECT_NEAR(
@@ -107,7 +107,7 @@ TEST(SpanAttention, IsTheRowFoldedOverThePassages) {
     }
     EXPECT_NEAR(ArrayValues<double>(folded, "sink_mass")[head], Sum(row, 0, 2), 1e-12);
   }
-  const Span& gold = *prompt.FindSpan("gold");
+  const PromptSpan& gold = *prompt.FindSpan("gold");
   EXPECT_NEAR(ArrayValues<double>(folded, "gold_over_uniform")[7],
               ArrayValues<double>(folded, "gold_attention")[7] * static_cast<double>(keys) /
                   static_cast<double>(gold.token_end - gold.token_begin),
@@ -162,7 +162,7 @@ TEST(KeyInformation, IsTheMeanOverHeadsOfThePiecesSums) {
   const Record& key = Find(records, "key_information");
   EXPECT_EQ(key.FindAxis("layer")->values, (std::vector<double>{3, 10, 11, 12}));
   EXPECT_EQ(std::get<int64_t>(key.attributes.at("gold_piece")), 4);
-  const Span& line = *prompt.FindSpan("line 2");
+  const PromptSpan& line = *prompt.FindSpan("line 2");
   double sum = 0;
   for (size_t head = 0; head < kHeads; ++head) {
     const float* row = rows.data() + (10 * kHeads + head) * prompt.ids.size();
@@ -276,7 +276,7 @@ TEST(RetrievalHeads, CountsOnlyCopiesOfTheAnswersTokensInTheGold) {
   EXPECT_GT(best, 0.5);  // some head of this model copies
   // With the gold marked elsewhere the same heads copy nothing of it.
   Prompt moved = prompt;
-  for (Span& span : moved.spans) {
+  for (PromptSpan& span : moved.spans) {
     if (span.name != "gold") continue;
     span.token_begin = prompt.FindSpan("question")->token_begin;
     span.token_end = span.token_begin + 2;

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 std::string TextOf(const Prompt& prompt, const std::string& span) {
-  const Span* found = prompt.FindSpan(span);
+  const PromptSpan* found = prompt.FindSpan(span);
   return found ? prompt.text.substr(static_cast<size_t>(found->byte_begin),
                                     static_cast<size_t>(found->byte_end - found->byte_begin))
                : "";
@@ -40,7 +40,7 @@ TEST(TaskPrompt, PassagesAreFoundAgainInAChatTemplate) {
   const TaskQuestion chat = MakeQuestion(tokenizer, sample, Chat("model", BosRule::kTemplate));
   EXPECT_THAT(chat.prompt.text, StartsWith("<|im_start|>system"));
   EXPECT_THAT(chat.prompt.text, HasSubstr(sample.text));
-  for (const TextSpan& span : sample.spans) {
+  for (const ByteSpan& span : sample.spans) {
     EXPECT_EQ(TextOf(chat.prompt, span.name), TextOf(plain.prompt, span.name));
     EXPECT_NE(TextOf(chat.prompt, span.name), "");
   }
