@@ -12,6 +12,7 @@
 #include "gui/files/result_file.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/panel.h"
+#include "gui/panels/panel_list.h"
 #include "gui/panels/prompt_panel.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
@@ -167,7 +168,10 @@ SavedSession FileMenu::session() const {
   saved.prompt_request = context_.prompt->prompt_request();
   if (!current.prompts().empty()) saved.place_index = static_cast<int64_t>(current.place());
   saved.settings = {current.setting(Side::kA), current.setting(Side::kB)};
-  for (const Panel* panel : context_.panels) panel->Save(&saved);
+  for (size_t i = 0; i < context_.panels.size(); ++i) {
+    nlohmann::json state = context_.panels[i]->State();
+    if (!state.is_null()) saved.panels[PanelList()[i].state_key] = std::move(state);
+  }
   return saved;
 }
 
@@ -177,7 +181,10 @@ void FileMenu::Apply(const SavedSession& saved) {
   context_.model->options()->SetOptions(saved.model_options);
   context_.prompt->SetPrompt(saved.prompt_request);
   current->Cancel();
-  for (Panel* panel : context_.panels) panel->Restore(saved);
+  for (size_t i = 0; i < context_.panels.size(); ++i) {
+    const auto state = saved.panels.find(PanelList()[i].state_key);
+    context_.panels[i]->Restore(state == saved.panels.end() ? nlohmann::json() : state->second);
+  }
   if (saved.place_index >= 0) current->PreferPlace(static_cast<size_t>(saved.place_index));
   context_.history->Change(saved.settings, false);
   Q_EMIT OpenAsked();

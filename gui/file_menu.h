@@ -29,7 +29,7 @@ struct FileMenuContext {
   ModelPanel* model = nullptr;
   PromptPanel* prompt = nullptr;
   ErrorBar* errors = nullptr;
-  std::vector<Panel*> panels;  // their state is part of a session
+  std::vector<Panel*> panels;  // of PanelList(); their state is part of a session
 };
 
 class FileMenu : public QObject {

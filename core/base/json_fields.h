@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -59,6 +60,16 @@ class JsonFields {
   std::string Text(const std::string& key) const {
     if (const auto text = FindText(key)) return *text;
     Fail("has no " + Quote(key));
+  }
+  // From `minimum` to 2^31 - 1; `otherwise` where the field is absent.
+  int64_t Whole(const std::string& key, int64_t otherwise, int64_t minimum) const {
+    const nlohmann::json* found = Find(key);
+    if (found == nullptr) return otherwise;
+    const bool whole = found->is_number_integer() &&
+                       !(found->is_number_unsigned() && found->get<uint64_t>() > INT32_MAX);
+    if (!whole || found->get<int64_t>() < minimum)
+      Fail("has a '" + key + "' that is no whole number from " + std::to_string(minimum) + " on");
+    return found->get<int64_t>();
   }
   bool Flag(const std::string& key, bool otherwise) const {
     const nlohmann::json* found = Find(key);

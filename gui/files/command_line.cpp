@@ -2,12 +2,12 @@
 #include "gui/files/command_line.h"
 
 #include <QCommandLineParser>
-#include <QRegularExpression>
 #include <algorithm>
 
 #include "core/base/error.h"
 #include "core/base/options.h"
 #include "core/base/parameter_kinds.h"
+#include "gui/base/head_text.h"
 #include "gui/panels/model_panel.h"
 #include "gui/plots/plot_files.h"
 #include "probes/plugin/plugin_loader.h"
@@ -180,17 +180,6 @@ SplitArguments SplitQtArguments(const QStringList& arguments) {
     split.qt << arguments[i];
   }
   return split;
-}
-
-HeadId ReadHeadId(const QString& text) {
-  static const QRegularExpression pattern(QStringLiteral("^(?:attn_)?L?(\\d{1,4})[H_](\\d{1,4})$"),
-                                          QRegularExpression::CaseInsensitiveOption);
-  const QRegularExpressionMatch match = pattern.match(text);
-  if (!match.hasMatch()) {
-    throw UsageError("--head", "'" + text.toStdString() + "' is not a head",
-                     "Write it as L12H3, layers and heads counted from zero");
-  }
-  return {match.captured(1).toLongLong(), match.captured(2).toLongLong()};
 }
 
 GuiCommand ReadCommandLine(const QStringList& arguments) {

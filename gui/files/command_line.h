@@ -40,9 +40,6 @@ struct SplitArguments {
 };
 SplitArguments SplitQtArguments(const QStringList& arguments);
 
-// "L12H3" (also "attn_L12_3"). Throws Error (usage).
-HeadId ReadHeadId(const QString& text);
-
 // Throws Error (usage) that names the argument that is not understood.
 GuiCommand ReadCommandLine(const QStringList& arguments);
 

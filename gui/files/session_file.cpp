@@ -2,6 +2,7 @@
 #include "gui/files/session_file.h"
 
 #include <QFile>
+#include <algorithm>
 #include <vector>
 
 #include "core/base/error.h"
@@ -9,8 +10,8 @@
 #include "core/base/nearest_word.h"
 #include "core/intervention/intervention_text.h"
 #include "gui/base/write_whole_file.h"
-#include "gui/files/command_line.h"
 #include "gui/panels/model_panel.h"
+#include "gui/panels/panel_list.h"
 
 namespace midscope {
 namespace {
@@ -38,6 +39,19 @@ Json PromptRequestJson(const PromptRequest& prompt_request) {
   return json;
 }
 
+// All keys in their order in the file: those that there have always been, then those of further
+// panels.
+std::vector<std::string> SessionKeys() {
+  std::vector<std::string> keys = {"midscope_session", "model",   "model_options", "subject",
+                                   "place_index",      "channel", "samples",       "setting_a",
+                                   "setting_b",        "head",    "probes"};
+  for (const PanelEntry& panel : PanelList()) {
+    const bool is_new = std::find(keys.begin(), keys.end(), panel.state_key) == keys.end();
+    if (!panel.state_key.empty() && is_new) keys.push_back(panel.state_key);
+  }
+  return keys;
+}
+
 void CheckKeys(const nlohmann::json& object, const std::vector<std::string>& known,
                const std::string& file) {
   for (const auto& [key, value] : object.items()) {
@@ -45,19 +59,6 @@ void CheckKeys(const nlohmann::json& object, const std::vector<std::string>& kno
     throw UsageError("session '" + file + "'", "unknown key '" + key + "'",
                      KnownWordsHint(key, known));
   }
-}
-
-int64_t Whole(const JsonFields& fields, const std::string& key, int64_t otherwise,
-              int64_t minimum) {
-  const nlohmann::json* found = fields.Find(key);
-  if (!found) return otherwise;
-  const bool whole = found->is_number_integer() &&
-                     !(found->is_number_unsigned() && found->get<uint64_t>() > INT32_MAX);
-  if (!whole || found->get<int64_t>() < minimum) {
-    fields.Fail("has a '" + key + "' that is no whole number from " + std::to_string(minimum) +
-                " on");
-  }
-  return found->get<int64_t>();
 }
 
 // Text; in files of version 0.1 a list of numbers.
@@ -94,8 +95,8 @@ PromptRequest ReadPromptRequest(const JsonFields& fields, const nlohmann::json& 
   if (fields.Find("task")) {
     CheckKeys(json, WithFormatKeys({"task", "seed", "sample", "places"}), file);
     prompt_request.task = fields.Text("task");
-    prompt_request.seed = static_cast<uint64_t>(Whole(fields, "seed", 1, 0));
-    prompt_request.sample = Whole(fields, "sample", 0, 0);
+    prompt_request.seed = static_cast<uint64_t>(fields.Whole("seed", 1, 0));
+    prompt_request.sample = fields.Whole("sample", 0, 0);
     prompt_request.places = ReadPlacesText(fields);
     return prompt_request;
   }
@@ -138,21 +139,20 @@ std::string PromptRequestText(const PromptRequest& prompt_request) {
 SavedSession::SavedSession() : model_options(OptionsBesideModel()) {}
 
 std::string SessionText(const SavedSession& session) {
-  Json json = {{"midscope_session", kVersion},
-               {"model", session.model},
-               {"model_options", Json::parse(session.model_options.ToJson())},
-               {"subject", PromptRequestJson(session.prompt_request)},
-               {"place_index", session.place_index},
-               {"channel", session.channel},
-               {"samples", session.samples},
-               {"setting_a", PrintIntervention(session.settings.a)},
-               {"setting_b", PrintIntervention(session.settings.b)}};
-  if (session.head) {
-    json["head"] =
-        "L" + std::to_string(session.head->layer) + "H" + std::to_string(session.head->head);
+  std::map<std::string, Json> values = {
+      {"midscope_session", kVersion},
+      {"model", session.model},
+      {"model_options", Json::parse(session.model_options.ToJson())},
+      {"subject", PromptRequestJson(session.prompt_request)},
+      {"place_index", session.place_index},
+      {"setting_a", PrintIntervention(session.settings.a)},
+      {"setting_b", PrintIntervention(session.settings.b)}};
+  values.insert(session.panels.begin(), session.panels.end());
+  Json json;
+  for (const std::string& key : SessionKeys()) {
+    const auto found = values.find(key);
+    if (found != values.end()) json[key] = found->second;
   }
-  // Keys in alphabetical order.
-  json["probes"] = nlohmann::json::parse(session.probe_options);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
@@ -160,11 +160,8 @@ SavedSession ParseSession(const std::string& text, const std::string& file) {
   const std::string thing = "session '" + file + "'";
   const nlohmann::json json = ParseJson(text, thing);
   const JsonFields fields(json, thing, "");
-  CheckKeys(json,
-            {"midscope_session", "model", "model_options", "subject", "place_index", "channel",
-             "samples", "setting_a", "setting_b", "head", "probes"},
-            file);
-  if (Whole(fields, "midscope_session", 0, 0) != kVersion) {
+  CheckKeys(json, SessionKeys(), file);
+  if (fields.Whole("midscope_session", 0, 0) != kVersion) {
     throw UsageError(thing, "it is no session of this version",
                      "Save one with File > Save session");
   }
@@ -176,19 +173,15 @@ SavedSession ParseSession(const std::string& text, const std::string& file) {
     }
     session.settings.a = ParseIntervention(fields.FindText("setting_a").value_or("none"));
     session.settings.b = ParseIntervention(fields.FindText("setting_b").value_or("none"));
-    if (const auto head = fields.FindText("head")) {
-      session.head = ReadHeadId(QString::fromStdString(*head));
-    }
   });
   if (fields.Find("subject")) {
     session.prompt_request = ReadPromptRequest(fields.Inside("subject"), json.at("subject"), file);
   }
-  session.place_index = Whole(fields, "place_index", -1, -1);
-  session.channel = Whole(fields, "channel", 100, 0);
-  session.samples = Whole(fields, "samples", 20, 0);
-  if (const auto* probes = fields.Find("probes")) {
-    fields.Inside("probes");  // an object
-    session.probe_options = probes->dump();
+  session.place_index = fields.Whole("place_index", -1, -1);
+  for (const PanelEntry& panel : PanelList()) {
+    if (panel.state_key.empty()) continue;
+    panel.check_state(fields);
+    if (const auto* state = fields.Find(panel.state_key)) session.panels[panel.state_key] = *state;
   }
   return session;
 }

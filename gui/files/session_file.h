@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A session as one text file (JSON, keys in a fixed order, so that versions can be compared line by
-// line): model, prompt request and settings. Results are separate files (result_file.h).
+// line): model, prompt request, settings and what panels keep (Panel::State). Results are separate
+// files (result_file.h).
 #pragma once
 
 #include <QString>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "core/base/options.h"
-#include "gui/panels/panel_state.h"
 #include "gui/session/setting_history.h"
 #include "probes/engine/engine.h"
 
 namespace midscope {
 
-struct SavedSession : PanelState {
+struct SavedSession {
   SavedSession();
 
   std::string model = "embedded";
@@ -21,6 +23,7 @@ struct SavedSession : PanelState {
   PromptRequest prompt_request;  // the passage marked as gold is the span "gold"
   int64_t place_index = -1;      // into the prompt request's places; -1: the middle one
   SettingPair settings;
+  std::map<std::string, nlohmann::json> panels;  // Panel::State by Panel::StateKey; none is null
 };
 
 // The file's text, with a line end at the end.

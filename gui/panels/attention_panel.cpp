@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/json_fields.h"
 #include "core/base/record_names.h"
 #include "gui/base/head_choice.h"
+#include "gui/base/head_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
-#include "gui/panels/panel_state.h"
 #include "gui/plots/attention_plot.h"
 #include "gui/plots/token_view.h"
 #include "gui/session/record_name.h"
@@ -81,12 +82,25 @@ std::vector<std::string> AttentionPanel::Records() { return {kPromptRecord, kLas
 
 std::vector<Plot*> AttentionPanel::plots() const { return {plot_}; }
 
-void AttentionPanel::Save(PanelState* state) const {
-  if (session()->record(Side::kA, kLastQueryAttention)) state->head = selection()->head();
+// The head that is selected where one is drawn.
+nlohmann::json AttentionPanel::State() const {
+  if (!session()->record(Side::kA, kLastQueryAttention)) return nullptr;
+  return HeadText(selection()->head()).toStdString();
 }
 
-void AttentionPanel::Restore(const PanelState& state) {
-  if (state.head) selection()->Prefer(*state.head);
+void AttentionPanel::CheckState(const JsonFields& session) {
+  const auto head = session.FindText(StateKey());
+  if (!head) return;
+  try {
+    ReadHeadId(QString::fromStdString(*head));
+  } catch (const Error& error) {
+    throw UsageError(session.thing(), error.what());
+  }
+}
+
+void AttentionPanel::Restore(const nlohmann::json& state) {
+  if (state.is_null()) return;
+  selection()->Prefer(ReadHeadId(QString::fromStdString(state.get<std::string>())));
 }
 
 void AttentionPanel::ShowHead() {

@@ -22,11 +22,13 @@ class AttentionPanel : public Panel {
   explicit AttentionPanel(const PanelContext& context);
 
   static std::vector<std::string> Records();
+  static std::string StateKey() { return "head"; }
+  static void CheckState(const JsonFields& session);
   static void Render(FilePictures& pictures);
   void Refresh(Changes changes) override;
   std::vector<Plot*> plots() const override;
-  void Save(PanelState* state) const override;
-  void Restore(const PanelState& state) override;
+  nlohmann::json State() const override;
+  void Restore(const nlohmann::json& state) override;
 
   // The drawn head: the selected one, or the nearest one of the model.
   HeadId head() const { return head_; }

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/json_fields.h"
 #include "core/base/record_names.h"
 #include "core/intervention/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
-#include "gui/panels/panel_state.h"
 #include "gui/plots/channel_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
@@ -91,9 +91,15 @@ std::vector<std::string> ChannelPanel::Records() { return {kHiddenChannelsRecord
 
 std::vector<Plot*> ChannelPanel::plots() const { return {plot_}; }
 
-void ChannelPanel::Save(PanelState* state) const { state->channel = session()->channel(); }
+nlohmann::json ChannelPanel::State() const { return session()->channel(); }
 
-void ChannelPanel::Restore(const PanelState& state) { session()->SetChannel(state.channel); }
+void ChannelPanel::CheckState(const JsonFields& session) {
+  session.Whole(StateKey(), Session::kFirstChannel, 0);
+}
+
+void ChannelPanel::Restore(const nlohmann::json& state) {
+  session()->SetChannel(state.is_null() ? Session::kFirstChannel : state.get<int64_t>());
+}
 
 void ChannelPanel::Refresh(Changes changes) {
   if (changes & Change::kModel) ShowModel();

@@ -20,11 +20,13 @@ class ChannelPanel : public Panel {
   explicit ChannelPanel(const PanelContext& context);
 
   static std::vector<std::string> Records();
+  static std::string StateKey() { return "channel"; }
+  static void CheckState(const JsonFields& session);
   static void Render(FilePictures& pictures);
   void Refresh(Changes changes) override;
   std::vector<Plot*> plots() const override;
-  void Save(PanelState* state) const override;
-  void Restore(const PanelState& state) override;
+  nlohmann::json State() const override;
+  void Restore(const nlohmann::json& state) override;
 
   ChannelPlot* plot() const { return plot_; }
 

@@ -9,12 +9,12 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "core/base/json_fields.h"
 #include "core/base/record_names.h"
 #include "data/published/published_record.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/panels/outcome_lines.h"
-#include "gui/panels/panel_state.h"
 #include "gui/panels/reference_row.h"
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/session.h"
@@ -71,9 +71,15 @@ std::vector<std::string> OutcomePanel::Records() { return {kOutcomeRecord, "outc
 
 std::vector<Plot*> OutcomePanel::plots() const { return {plot_}; }
 
-void OutcomePanel::Save(PanelState* state) const { state->samples = session()->samples(); }
+nlohmann::json OutcomePanel::State() const { return session()->samples(); }
 
-void OutcomePanel::Restore(const PanelState& state) { session()->SetSamples(state.samples); }
+void OutcomePanel::CheckState(const JsonFields& session) {
+  session.Whole(StateKey(), Session::kUsualSamples, 0);
+}
+
+void OutcomePanel::Restore(const nlohmann::json& state) {
+  session()->SetSamples(state.is_null() ? Session::kUsualSamples : state.get<int64_t>());
+}
 
 void OutcomePanel::Refresh(Changes changes) {
   reference_->Refresh(changes);

@@ -22,11 +22,13 @@ class OutcomePanel : public Panel {
   explicit OutcomePanel(const PanelContext& context);
 
   static std::vector<std::string> Records();
+  static std::string StateKey() { return "samples"; }
+  static void CheckState(const JsonFields& session);
   static void Render(FilePictures& pictures);
   void Refresh(Changes changes) override;
   std::vector<Plot*> plots() const override;
-  void Save(PanelState* state) const override;
-  void Restore(const PanelState& state) override;
+  nlohmann::json State() const override;
+  void Restore(const nlohmann::json& state) override;
 
   OutcomePlot* plot() const { return plot_; }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/panels/panel.h"
 
+#include <nlohmann/json.hpp>
+
 namespace midscope {
 
 Panel::Panel(const PanelContext& context) : context_(context) {}
+
+nlohmann::json Panel::State() const { return nullptr; }
 
 }  // namespace midscope

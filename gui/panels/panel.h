@@ -5,6 +5,7 @@
 #pragma once
 
 #include <QWidget>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,9 @@ namespace midscope {
 
 class FilePictures;
 class HeadSelection;
+class JsonFields;
 class Plot;
 class Session;
-struct PanelState;
 
 // What panels read and change. Both outlive the panels' use of them: a panel does not touch them in
 // its destructor.
@@ -39,14 +40,22 @@ class Panel : public QWidget {
   virtual void Refresh(Changes changes) = 0;
   // The plots that show something now, for export.
   virtual std::vector<Plot*> plots() const { return {}; }
-  // The panel's part of a session file. Restore is called before the session's model is open.
-  virtual void Save(PanelState* /*state*/) const {}
-  virtual void Restore(const PanelState& /*state*/) {}
+  // The panel's part of a session file (gui/files/session_file.h), the value of its StateKey; null:
+  // nothing is written.
+  virtual nlohmann::json State() const;
+  // Takes over what State gave; null where the file has nothing. CheckState has accepted it. Called
+  // before the session's model is open.
+  virtual void Restore(const nlohmann::json& /*state*/) {}
 
   // Hidden by panels that have them:
   // Names of the records that this panel shows: the panel of other records leaves them out. Empty
   // for that panel only.
   static std::vector<std::string> Records() { return {}; }
+  // The key of the panel's state in session files, which no other panel has. Empty: it keeps
+  // nothing.
+  static std::string StateKey() { return {}; }
+  // Throws Error where the field StateKey of a session is not what Restore takes.
+  static void CheckState(const JsonFields& /*session*/) {}
   // Draws the panel's pictures of a file, without a session.
   static void Render(FilePictures& /*pictures*/) {}
 

@@ -15,8 +15,13 @@ namespace {
 
 template <typename Shown>
 PanelEntry Entry(PanelArea area, const QString& title) {
-  return {area, title, Shown::Records(),
-          [](const PanelContext& context) -> Panel* { return new Shown(context); }, &Shown::Render};
+  return {area,
+          title,
+          Shown::Records(),
+          [](const PanelContext& context) -> Panel* { return new Shown(context); },
+          Shown::StateKey(),
+          &Shown::CheckState,
+          &Shown::Render};
 }
 
 }  // namespace

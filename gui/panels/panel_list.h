@@ -19,7 +19,9 @@ struct PanelEntry {
   QString title;                     // of its tab, where its area has several panels
   std::vector<std::string> records;  // Panel::Records of it
   Panel* (*make)(const PanelContext& context) = nullptr;
-  void (*render)(FilePictures& pictures) = nullptr;  // Panel::Render of it
+  std::string state_key;                                     // Panel::StateKey of it
+  void (*check_state)(const JsonFields& session) = nullptr;  // Panel::CheckState of it
+  void (*render)(FilePictures& pictures) = nullptr;          // Panel::Render of it
 };
 
 const std::vector<PanelEntry>& PanelList();

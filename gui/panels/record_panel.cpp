@@ -15,12 +15,12 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "core/base/json_fields.h"
 #include "data/store/array_kind.h"
 #include "gui/base/error_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/panels/panel_list.h"
-#include "gui/panels/panel_state.h"
 #include "gui/plots/record_table.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
@@ -93,12 +93,16 @@ std::vector<Plot*> RecordPanel::plots() const {
   return {plot_};
 }
 
-void RecordPanel::Save(PanelState* state) const {
-  state->probe_options = session()->probe_options();
+nlohmann::json RecordPanel::State() const {
+  return nlohmann::json::parse(session()->probe_options());
 }
 
-void RecordPanel::Restore(const PanelState& state) {
-  session()->SetProbeOptions(state.probe_options);
+void RecordPanel::CheckState(const JsonFields& session) {
+  if (session.Find(StateKey())) session.Inside(StateKey());  // an object
+}
+
+void RecordPanel::Restore(const nlohmann::json& state) {
+  session()->SetProbeOptions(state.is_null() ? "{}" : state.dump());
 }
 
 void RecordPanel::Refresh(Changes changes) {

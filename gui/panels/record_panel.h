@@ -30,12 +30,14 @@ class RecordPanel : public Panel {
  public:
   explicit RecordPanel(const PanelContext& context);
 
+  static std::string StateKey() { return "probes"; }
+  static void CheckState(const JsonFields& session);
   // Two-dimensional arrays of records that no panel has as its own.
   static void Render(FilePictures& pictures);
   void Refresh(Changes changes) override;
   std::vector<Plot*> plots() const override;
-  void Save(PanelState* state) const override;
-  void Restore(const PanelState& state) override;
+  nlohmann::json State() const override;
+  void Restore(const nlohmann::json& state) override;
 
   RecordPlot* plot() const { return plot_; }
   RecordTable* table() const { return table_; }

@@ -5,6 +5,7 @@
 #include <QHBoxLayout>
 #include <QPushButton>
 
+#include "gui/base/head_text.h"
 #include "gui/panels/knobs_panel.h"
 #include "gui/panels/stack_editor.h"
 #include "gui/plots/plot_style.h"
@@ -83,7 +84,7 @@ void SettingsPanel::OfferPassages(const QStringList& names) {
 }
 
 void SettingsPanel::OfferHead(HeadId head) {
-  offers_["head"] = {QStringLiteral("L%1H%2").arg(head.layer).arg(head.head)};
+  offers_["head"] = {HeadText(head)};
   stack_->SetOffers(offers_);
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/base/record_names.h"
+#include "gui/base/head_text.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/plot_style.h"
 #include "gui/plots/scaled_map.h"
@@ -143,7 +144,7 @@ QRectF HeadMapPlot::marked_cell() const {
 }
 
 QString HeadMapPlot::HeadName(HeadId head) const {
-  QString name = QStringLiteral("L%1H%2").arg(head.layer).arg(head.head);
+  QString name = HeadText(head);
   if (heads_per_key_value_head_ > 1) {
     name += QStringLiteral(" (KV%1)").arg(head.head / heads_per_key_value_head_);
   }

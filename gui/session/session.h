@@ -50,7 +50,9 @@ class Session : public QObject {
     place_ = place;
     place_chosen_ = true;
   }
+  static constexpr int64_t kFirstChannel = 100;
   void SetChannel(int64_t channel);
+  static constexpr int64_t kUsualSamples = 20;
   // Number of samples of the means; 0: no means.
   void SetSamples(int64_t samples);
   // Options of all further capture runs, and repeats those of the shown settings
@@ -226,9 +228,9 @@ class Session : public QObject {
   std::string task_;
   size_t place_ = 0;
   bool place_chosen_ = false;
-  int64_t wanted_channel_ = 100;  // a narrower model shows its last channel
-  int64_t channel_ = 100;
-  int64_t samples_ = 20;
+  int64_t wanted_channel_ = kFirstChannel;  // a narrower model shows its last channel
+  int64_t channel_ = kFirstChannel;
+  int64_t samples_ = kUsualSamples;
   std::string probe_options_ = "{}";
   SideState a_;
   SideState b_;

@@ -8,6 +8,7 @@
 
 #include "data/store/record_reader.h"
 #include "gui/files/result_file.h"
+#include "gui/files/session_file.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/panels/outcome_panel.h"
 #include "gui/panels/panel_list.h"
@@ -52,6 +53,31 @@ class PanelListTest : public QObject {
       const bool shows_the_rest = qobject_cast<RecordPanel*>(rig.window.panels()[i]) != nullptr;
       QCOMPARE(PanelList()[i].records.empty(), shows_the_rest);
     }
+  }
+
+  // Session files walk the list: what a panel gives is written under its key and read again.
+  void EveryPanelsStateIsInSessions() {
+    WindowRig<> rig;
+    QVERIFY(rig.OpenModel());
+    SavedSession saved;
+    QSet<QString> keys;
+    for (size_t i = 0; i < PanelList().size(); ++i) {
+      const std::string& key = PanelList()[i].state_key;
+      const nlohmann::json state = rig.window.panels()[i]->State();
+      QCOMPARE(state.is_null(), key.empty());
+      if (key.empty()) continue;
+      QVERIFY2(!keys.contains(QString::fromStdString(key)), key.c_str());
+      keys.insert(QString::fromStdString(key));
+      saved.panels[key] = state;
+    }
+    const std::string text = SessionText(saved);
+    const nlohmann::json json = nlohmann::json::parse(text);
+    for (const auto& [key, state] : saved.panels) QVERIFY2(json.at(key) == state, key.c_str());
+    QVERIFY(ParseSession(text, "x").panels == saved.panels);
+    // The session's own values are not taken by a panel.
+    const nlohmann::json bare = nlohmann::json::parse(SessionText(SavedSession()));
+    for (const auto& [key, value] : bare.items())
+      QVERIFY2(!keys.contains(QString::fromStdString(key)), key.c_str());
   }
 
   void WhatAPanelShowsIsNotShownTwice() {

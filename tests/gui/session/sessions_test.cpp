@@ -82,12 +82,12 @@ class SessionsTest : public QObject {
     saved.prompt_request.format.system = "Be brief.";
     AddChatOption("enable_thinking=false", &saved.prompt_request.format.chat_options);
     saved.place_index = 0;
-    saved.channel = 7;
-    saved.samples = 12;
     saved.settings = {ParseIntervention("pi(1.5)"),
                       ParseIntervention("channel(100, factor=-1) + crop(span=gold)")};
-    saved.head = HeadId{3, 2};
-    saved.probe_options = R"({"probes":"default,logit_lens","lens-top":3})";
+    saved.panels = {{"channel", 7},
+                    {"samples", 12},
+                    {"head", "L3H2"},
+                    {"probes", {{"probes", "default,logit_lens"}, {"lens-top", 3}}}};
     return saved;
   }
 
@@ -102,7 +102,7 @@ class SessionsTest : public QObject {
     const SavedSession back = ParseSession(SessionText(task), "x");
     QCOMPARE(back.prompt_request.places, task.prompt_request.places);
     QCOMPARE(back.prompt_request.seed, uint64_t{7});
-    QVERIFY(!back.head);
+    QVERIFY(back.panels.empty());
   }
 
   // tests/gui/golden/session.midscope is what commit 2c8e508 wrote of Example().
@@ -112,6 +112,19 @@ class SessionsTest : public QObject {
     QVERIFY(!text.empty());
     QCOMPARE(SessionText(ParseSession(text, "session.midscope")), text);
     QCOMPARE(SessionText(Example()), text);
+  }
+
+  // What a file does not have is as in a new window.
+  void ASessionWithoutPanelsOpensAsANewWindow() {
+    Rig rig;
+    SavedSession saved;
+    saved.panels = {{"channel", 7}, {"samples", 0}, {"probes", {{"probes", "logit_lens"}}}};
+    rig.window.files()->Apply(saved);
+    QCOMPARE(rig.session->channel(), int64_t{7});
+    rig.window.files()->Apply(ParseSession(R"({"midscope_session":1,"model":"m"})", "x"));
+    QCOMPARE(rig.session->channel(), int64_t{100});
+    QCOMPARE(rig.session->samples(), int64_t{20});
+    QCOMPARE(rig.session->probe_options(), std::string("{}"));
   }
 
   // Sessions from before there was a choice have no `bos`.
@@ -139,6 +152,14 @@ class SessionsTest : public QObject {
                              << "column";
     QTest::newRow("place") << R"({"midscope_session":1,"model":"m","place_index":-5})"
                            << "place_index";
+    QTest::newRow("channel") << R"({"midscope_session":1,"model":"m","channel":-1})"
+                             << "has a 'channel' that is no whole number from 0 on";
+    QTest::newRow("samples") << R"({"midscope_session":1,"model":"m","samples":1.5})"
+                             << "has a 'samples' that is no whole number from 0 on";
+    QTest::newRow("head") << R"({"midscope_session":1,"model":"m","head":"first"})"
+                          << "--head: 'first' is not a head. Write it as L12H3";
+    QTest::newRow("probes") << R"({"midscope_session":1,"model":"m","probes":7})"
+                            << "its probes must be an object";
     QTest::newRow("gold") << R"({"midscope_session":1,"model":"m",
         "subject":{"text":"ab","spans":{"gold":[1,9]}}})"
                           << "gold";
@@ -184,7 +205,7 @@ class SessionsTest : public QObject {
     Rig rig;
     SavedSession saved;
     saved.place_index = 4;
-    saved.samples = 0;
+    saved.panels["samples"] = 0;
     rig.window.files()->Apply(saved);
     QVERIFY(rig.Settle());
     QCOMPARE(rig.session->place(), size_t{4});
