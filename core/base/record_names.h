@@ -23,4 +23,10 @@ inline constexpr const char* kTokenIds = "token_ids";            // [token]
 inline constexpr const char* kSpanName = "span_name";            // [span]
 inline constexpr const char* kAnswerNll = "answer_nll";          // nats; also a measure's name
 
+// Texts of a sweep's samples, [place]: files of earlier versions lack them.
+inline constexpr const char* kQuestionText = "question_text";
+inline constexpr const char* kAnswerText = "answer_text";
+inline constexpr const char* kExpectedAnswers = "expected_answers";
+inline constexpr const char* kSampleTexts[] = {kQuestionText, kAnswerText, kExpectedAnswers};
+
 }  // namespace midscope

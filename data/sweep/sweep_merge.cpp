@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/record_names.h"
 #include "data/store/plan_text.h"
 #include "data/store/sample_rows.h"
 #include "data/sweep/sweep_file.h"
@@ -81,6 +82,22 @@ SweepMerge::SweepMerge(const std::vector<std::string>& inputs, RepeatedSamples r
   plan_json_ = plans.size() == 1 ? inputs_.front().plan_json() : plan.dump();
   JoinSamples(joins_settings_ ? RepeatedSamples::kTakeFirst : repeated);
   if (joins_settings_) CheckSameSamples();
+  FindLackingTexts();
+}
+
+void SweepMerge::FindLackingTexts() {
+  for (const char* name : kSampleTexts) {
+    const bool lacks = std::any_of(inputs_.begin(), inputs_.end(), [&](const SweepStore& input) {
+      return input.common_frame() && !input.common_frame()->FindArray(name);
+    });
+    if (lacks) lacking_.emplace_back(name);
+  }
+}
+
+void SweepMerge::DropLackingTexts(Record& record) const {
+  std::erase_if(record.arrays, [this](const Array& array) {
+    return std::find(lacking_.begin(), lacking_.end(), array.name) != lacking_.end();
+  });
 }
 
 void SweepMerge::JoinSamples(RepeatedSamples repeated) {
@@ -125,6 +142,7 @@ Record SweepMerge::ReadSample(int64_t sample, const ArrayFilter& wanted) const {
   for (size_t i = 1; joins_settings_ && i < inputs_.size(); ++i) {
     JoinSettings(record, inputs_[i].ReadSample(sample, wanted), "sample " + std::to_string(sample));
   }
+  DropLackingTexts(record);
   return record;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/record_names.h"
 #include "data/store/file_parts.h"
 #include "data/store/hdf5_values.h"
 #include "data/store/sample_rows.h"
@@ -32,14 +33,15 @@ void CheckCanBePointedInto(const SweepStore& input) {
 Record CommonFrame(const SweepMerge& merge) {
   Record frame;
   for (const SweepStore& input : merge.inputs()) {
-    const Record* common = input.common_frame();
-    if (!common) continue;
+    if (!input.common_frame()) continue;
+    Record common = *input.common_frame();
+    merge.DropLackingTexts(common);
     if (frame.name.empty()) {
-      frame = *common;
+      frame = std::move(common);
     } else if (merge.joins_settings()) {
-      JoinSettings(frame, *common, input.path());
+      JoinSettings(frame, common, input.path());
     } else {
-      CheckSameFrame(input.path(), *common, frame);
+      CheckSameFrame(input.path(), common, frame);
     }
   }
   return frame;
@@ -49,6 +51,9 @@ Record CommonFrame(const SweepMerge& merge) {
 bool StaysInPart(const Record& stacked, const Array& array,
                  const std::map<std::string, int64_t>& ragged) {
   if (array.name.ends_with(kCountSuffix) && array.axes.size() == 1) return false;
+  const bool is_short = std::find(std::begin(kSampleTexts), std::end(kSampleTexts), array.name) !=
+                        std::end(kSampleTexts);
+  if (is_short) return false;
   if (std::holds_alternative<std::vector<std::string>>(array.data)) return true;
   auto bytes = static_cast<int64_t>(hdf5::ElementBytes(array.data));
   for (size_t i = 1; i < array.axes.size(); ++i) {

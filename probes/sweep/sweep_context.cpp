@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "core/base/error.h"
+#include "core/base/record_names.h"
 #include "core/plan/context_limit.h"
 
 namespace midscope {
@@ -101,6 +102,10 @@ void AddContextArrays(const std::vector<TaskQuestion>& questions,
 }
 
 void FitOlderSamples(const Record& frame, Record& record) {
+  for (const char* name : kSampleTexts) {
+    if (frame.FindArray(name)) continue;
+    std::erase_if(record.arrays, [&](const Array& array) { return array.name == name; });
+  }
   for (const std::string name : {kSettingFailure, kBeyondContext, kGenerationRouge}) {
     const Array* array = record.FindArray(name);
     if (!array || frame.FindArray(name)) continue;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <variant>
@@ -26,11 +27,21 @@ constexpr const char* kGenerationScore = "generation_score";
 constexpr const char* kAnswerTokens = "answer_tokens";
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
+std::string QuestionText(const Prompt& prompt) {
+  const Span* question = prompt.FindSpan("question");
+  if (!question) return "";
+  return prompt.text.substr(static_cast<size_t>(question->byte_begin),
+                            static_cast<size_t>(question->byte_end - question->byte_begin));
+}
+
 void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) {
   std::vector<int64_t> tokens;
   std::vector<int64_t> answer_tokens;
   std::vector<int64_t> gold_begin;
   std::vector<int64_t> gold_end;
+  std::vector<std::string> question_texts;
+  std::vector<std::string> answer_texts;
+  std::vector<std::string> expected;
   for (const TaskQuestion& question : questions) {
     const Prompt& prompt = question.prompt;
     const PromptSpan* gold = prompt.FindSpan("gold");
@@ -38,6 +49,9 @@ void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) 
     answer_tokens.push_back(static_cast<int64_t>(prompt.answer_ids.size()));
     gold_begin.push_back(gold ? gold->token_begin : 0);
     gold_end.push_back(gold ? gold->token_end : 0);
+    question_texts.push_back(QuestionText(prompt));
+    answer_texts.push_back(prompt.answer);
+    expected.push_back(nlohmann::ordered_json(question.sample.answers).dump());
   }
   const std::vector<std::string> axes = {"place"};
   record.arrays.push_back({"prompt_tokens", axes, tokens, "tokens", "length of the prompt"});
@@ -46,6 +60,12 @@ void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) 
       {"gold_token_begin", axes, gold_begin, "tokens", "first token of the gold piece"});
   record.arrays.push_back(
       {"gold_token_end", axes, gold_end, "tokens", "one past the gold piece's last token"});
+  record.arrays.push_back({kQuestionText, axes, std::move(question_texts), "",
+                           "the question in the prompt; empty where the task marks none"});
+  record.arrays.push_back({kAnswerText, axes, std::move(answer_texts), "",
+                           "the answer whose likelihood is scored, as it follows the prompt"});
+  record.arrays.push_back({kExpectedAnswers, axes, std::move(expected), "",
+                           "what generated text is scored against: a JSON list of texts"});
 }
 
 // `ids`: the prompt's token ids, which label the keys.

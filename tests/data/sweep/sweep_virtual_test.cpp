@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "core/base/error.h"
+#include "core/base/record_names.h"
 #include "data/store/record_reader.h"
 #include "tests/core/support/error_message.h"
 #include "tests/data/support/example_sweep.h"
@@ -129,7 +130,9 @@ TEST_F(SweepVirtual, ArraysOverSettingsComeFromEveryPart) {
           texts.push_back(setting + std::to_string(place) + std::to_string(sample));
         }
       }
-      record.arrays = {{"generated_text", {"place", "setting"}, texts, "", ""}};
+      const std::vector<std::string> questions = {"who?", std::to_string(sample)};
+      record.arrays = {{"generated_text", {"place", "setting"}, texts, "", ""},
+                       {kQuestionText, {"place"}, questions, "", ""}};
       store.Append(sample, record);
     }
     store.Finish();
@@ -140,6 +143,7 @@ TEST_F(SweepVirtual, ArraysOverSettingsComeFromEveryPart) {
   WriteCopy(File("copy.h5"), {File("x.h5"), File("y.h5")});
   ExpectSameFile(File("xy.h5"), File("copy.h5"));
   EXPECT_TRUE(IsVirtual(File("xy.h5"), "/entry/sweep/generated_text"));
+  EXPECT_FALSE(IsVirtual(File("xy.h5"), "/entry/sweep/question_text")) << "short texts are copied";
 }
 
 // HDF5 opens no file a second time in another way, and says nothing when it does not.

@@ -21,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using testing::Arguments;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::RunWell;
 using testing::With;
@@ -91,6 +92,42 @@ TEST_F(VersionsTest, AreOfThePlanThatThisVersionMakes) {
   for (size_t i = 0; i < old.size(); ++i) EXPECT_NEAR(old[i], now[i], kNats) << "value " << i;
   EXPECT_EQ(RunReader("sweep.h5").plan_json(), RunReader("new.h5").plan_json());
   RunWell({"compare", "sweep.h5", "new.h5"});
+}
+
+// The samples' texts: a new file has them, an older one lacks them for ever.
+TEST_F(VersionsTest, TextsOfSamplesAreOfNewFilesAlone) {
+  const auto texts = [](const std::string& file, const char* name) {
+    const RunReader reader(file);
+    if (!reader.Describe("sweep").FindArray(name)) return std::vector<std::string>();
+    return std::get<std::vector<std::string>>(reader.ReadArray("sweep", name).data);
+  };
+  RunWell(Sweep("new.h5", {"--samples", "2"}));
+  EXPECT_THAT(texts("new.h5", kQuestionText),  // [sample, place]
+              ElementsAre("Question: inn?", "Question: inn?", "Question: inn?", "Question: inn?"));
+  EXPECT_THAT(texts("new.h5", kAnswerText), ElementsAre(" Ann", " Ann", " Sue", " Sue"));
+  EXPECT_THAT(texts("new.h5", kExpectedAnswers),
+              ElementsAre(R"(["Ann"])", R"(["Ann"])", R"(["Sue"])", R"(["Sue"])"));
+  EXPECT_THAT(RunWell({"show", "new.h5::sweep/expected_answers"}).out, HasSubstr("[\"Sue\"]"));
+  EXPECT_THAT(RunWell({"export", "new.h5", "--array", "question_text"}).out,
+              HasSubstr("Question: inn?"));
+  RunWell(Sweep("sweep.h5", {"--samples", "3", "--resume"}));
+  EXPECT_THAT(texts("sweep.h5", kQuestionText), ElementsAre());
+  RunWell({"compare", "sweep.h5", "new.h5"});
+}
+
+// Settings of an older file and of a new one, in either order.
+TEST_F(VersionsTest, AreMergedWithNewFiles) {
+  const Arguments pi = {"sweep",    kModel,    "--task",    "jsonl:file=samples.jsonl",
+                        "--places", "1,2",     "--score",   "likelihood",
+                        "--seed",   "1",       "--samples", "2",
+                        "--with",   "pi(1.5)", "--out",     "pi.h5"};
+  RunWell(pi);
+  RunWell({"merge", "a.h5", "sweep.h5", "pi.h5"});
+  RunWell({"merge", "--virtual", "b.h5", "pi.h5", "sweep.h5"});
+  for (const char* file : {"a.h5", "b.h5"}) {
+    EXPECT_EQ(Nll(file).size(), size_t{2} * 5 * 2) << file;
+    EXPECT_EQ(RunReader(file).Describe("sweep").FindArray(kQuestionText), nullptr) << file;
+  }
 }
 
 TEST_F(VersionsTest, ProbesGiveTheSameRecords) {
