@@ -117,14 +117,21 @@ std::string Extremes(const Record& record, const Array& array, const std::vector
                      Where(record, array, largest));
 }
 
-// "L23H2 0.25, L24H1 0.21": the largest of the heads whose values begin at `begin`.
+// Over layers and no heads, after another axis: [place, layer].
+bool IsOverLayers(const Array& array) {
+  return array.axes.size() > 1 && array.axes.back() == "layer";
+}
+
+// "L23H2 0.25, L24H1 0.21": the largest of the heads whose values begin at `begin`; of an array
+// over layers the largest of these, "L23 0.25, L24 0.21".
 template <typename T>
 std::string LargestHeads(const Record& record, const Array& array, const std::vector<T>& values,
                          size_t begin, size_t top) {
   const Axis& layers = AxisOf(record, "layer");
-  const Axis& heads = AxisOf(record, "head");
+  const Axis* heads = IsOverHeads(array) ? &AxisOf(record, "head") : nullptr;
+  const int64_t per_layer = heads ? heads->size : 1;
   std::vector<size_t> order;
-  for (size_t i = 0; i < static_cast<size_t>(layers.size * heads.size); ++i) {
+  for (size_t i = 0; i < static_cast<size_t>(layers.size * per_layer); ++i) {
     if (!std::isnan(static_cast<double>(values[begin + i]))) order.push_back(i);
   }
   const size_t shown = std::min(top, order.size());
@@ -138,33 +145,34 @@ std::string LargestHeads(const Record& record, const Array& array, const std::ve
   std::string text;
   for (const size_t i : order) {
     const auto head = static_cast<int64_t>(i);
-    text +=
-        fmt::format("{}L{}H{} {}", text.empty() ? "" : ", ", Place(layers, head / heads.size),
-                    Place(heads, head % heads.size), Cell(values, begin + i, PrintedOffset(array)));
+    text += (text.empty() ? "L" : ", L") + Place(layers, head / per_layer);
+    if (heads) text += "H" + Place(*heads, head % per_layer);
+    text += " " + Cell(values, begin + i, PrintedOffset(array));
   }
   return text.empty() ? "no values" : text;
 }
 
 constexpr int64_t kMostHeadLines = 12;
 
-// Number of lines of heads of an array: 1 over layers and heads only, one for each index of one
-// short axis before them; 0: none.
+// Number of lines of heads or layers of an array: 1 over layers and heads only, one for each index
+// of one short axis before them; 0: none.
 int64_t HeadLines(const Record& record, const Array& array) {
   const bool ranked = array.unit == kRankFromZero;  // the largest is the last
-  if (ranked || !IsOverHeads(array) || !IsMeasured(array) || array.axes.size() > 3) return 0;
+  const size_t own = IsOverHeads(array) ? 2 : IsOverLayers(array) ? 1 : 0;  // axes of a line
+  if (ranked || own == 0 || !IsMeasured(array) || array.axes.size() > own + 1) return 0;
   const int64_t lines =
-      array.axes.size() == 3 ? AxisOf(record, array.axes.front()).size : int64_t{1};
+      array.axes.size() > own ? AxisOf(record, array.axes.front()).size : int64_t{1};
   return lines <= kMostHeadLines ? lines : 0;
 }
 
-// Largest heads, one line per index of the axis before layers and heads.
+// Largest heads or layers, one line per index of the axis before layers and heads.
 std::string HeadsText(const Record& record, const Array& array, size_t top) {
   const int64_t lines = HeadLines(record, array);
   const auto stride = static_cast<size_t>(ElementCount(array.data) / std::max<int64_t>(1, lines));
   std::string text;
   for (int64_t line = 0; line < lines; ++line) {
     text += "    ";
-    if (array.axes.size() == 3) {
+    if (array.axes.size() > (IsOverHeads(array) ? 2 : 1)) {
       const Axis& axis = AxisOf(record, array.axes.front());
       text += axis.name + " " + Place(axis, line) + ": ";
     }
@@ -264,7 +272,9 @@ std::string ArrayText(const Record& record, const Array& array, size_t top) {
 
 std::string LargestHeadsText(const Record& record, const Array& array, size_t top) {
   if (HeadLines(record, array) == 0) return "";
-  return record.name + "/" + array.name + ", the largest heads:\n" + HeadsText(record, array, top);
+  return record.name + "/" + array.name +
+         (IsOverHeads(array) ? ", the largest heads:\n" : ", the largest layers:\n") +
+         HeadsText(record, array, top);
 }
 
 std::string RecordText(const Record& record, size_t top) {

@@ -67,6 +67,28 @@ TEST(RecordText, HasNoStatisticsOfIdsOffsetsAndCounts) {
   EXPECT_THAT(text, HasSubstr("  right [layer 2, rank 2]: mean 0.25"));
 }
 
+// Over places and layers, as logit_lens_by_place; ranks have no largest worth printing.
+TEST(RecordText, ListsTheLargestLayersOfEachPlace) {
+  Record record;
+  record.name = "logit_lens_by_place";
+  record.axes = {CountedAxis("place", 2), CountedAxis("layer", 3)};
+  record.axes[0].values = {1, 10};
+  const std::vector<std::string> axes = {"place", "layer"};
+  record.arrays = {
+      {"nats", axes, std::vector<double>{-3, -1, -2, -6, -5, -4}, "nats", ""},
+      {"mean_answer_rank", axes, std::vector<double>{0, 1, 2, 3, 4, 5}, kRankFromZero, ""}};
+  const std::string text = RecordText(record, 2);
+  EXPECT_THAT(text, HasSubstr("at place 1, layer 1\n"
+                              "    place 1: L1 -1, L2 -2\n"
+                              "    place 10: L2 -4, L1 -5\n"
+                              "  mean_answer_rank"));
+  EXPECT_EQ(LargestHeadsText(record, record.arrays[0], 1),
+            "logit_lens_by_place/nats, the largest layers:\n"
+            "    place 1: L1 -1\n"
+            "    place 10: L2 -4\n");
+  EXPECT_EQ(LargestHeadsText(record, record.arrays[1], 1), "");
+}
+
 // In files they count from 0, as next tokens are printed from 1.
 TEST(RecordText, PrintsRanksFromOne) {
   Record record;
