@@ -26,7 +26,6 @@ constexpr size_t kMemberBytes = 30;  // before a member's name
 constexpr uint16_t kUtf8Names = 1 << 11;
 // 1980-01-01, the first date in ZIP: equal records make equal files.
 constexpr uint16_t kNoDate = (1 << 5) | 1;
-constexpr int64_t kLargestMember = std::numeric_limits<uint32_t>::max() - 4096;
 
 void Add16(std::string& bytes, uint16_t value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
@@ -56,7 +55,7 @@ std::string TextRows(const std::vector<std::string>& texts, size_t& width) {
     rows.push_back(CodePoints(FindInvalidUtf8(text) ? DisplayText(text) : text));
     width = std::max(width, rows.back().size());
   }
-  if (static_cast<double>(width) * static_cast<double>(rows.size()) * 4 > kLargestMember) return "";
+  if (static_cast<double>(width) * static_cast<double>(rows.size()) * 4 > kLargestNpz) return "";
   std::string bytes(rows.size() * width * sizeof(char32_t), '\0');
   for (size_t i = 0; i < rows.size(); ++i) {
     std::memcpy(bytes.data() + i * width * sizeof(char32_t), rows[i].data(),
@@ -90,7 +89,9 @@ std::string NpyHeader(const std::string& type, const std::vector<int64_t>& shape
 
 class ZipWriter {
  public:
-  explicit ZipWriter(std::ostream& out) : out_(out) {}
+  ZipWriter(std::ostream& out, int64_t largest) : out_(out), largest_(largest) {}
+
+  int64_t largest() const { return largest_; }
 
   // One member of two pieces: a .npy's header and its data.
   void Add(const std::string& name, const std::string& header, const void* data, size_t size) {
@@ -104,7 +105,7 @@ class ZipWriter {
     // Checked before a byte is written.
     const auto end =
         offset_ + static_cast<int64_t>(kMemberBytes + name.size() + header.size() + size);
-    if (end > kLargestMember) {
+    if (end > largest_) {
       throw Failure("NPZ",
                     "the file would take more than 4 GiB, which its ZIP format can't address",
                     "Export less: an address of one array, or --slice");
@@ -153,6 +154,7 @@ class ZipWriter {
   }
 
   std::ostream& out_;
+  int64_t largest_;
   int64_t offset_ = 0;
   uint16_t members_ = 0;
   std::string directory_;
@@ -174,7 +176,7 @@ void AddArray(ZipWriter& zip, const std::string& name, const std::vector<int64_t
                   bytes.size());
         } else {
           const size_t bytes = values.size() * sizeof(T);
-          if (bytes > static_cast<size_t>(kLargestMember)) {
+          if (bytes > static_cast<size_t>(zip.largest())) {
             throw Failure("array '" + name + "'", "it takes more than 4 GiB as NPZ",
                           "Export a part with --slice");
           }
@@ -186,9 +188,9 @@ void AddArray(ZipWriter& zip, const std::string& name, const std::vector<int64_t
 
 }  // namespace
 
-void WriteNpz(const Record& record, std::ostream& out) {
+void WriteNpz(const Record& record, std::ostream& out, int64_t largest) {
   record.Check();
-  ZipWriter zip(out);
+  ZipWriter zip(out, largest);
   for (const Array& array : record.arrays) {
     std::vector<int64_t> shape;
     for (const std::string& axis : array.axes) shape.push_back(record.FindAxis(axis)->size);

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <sstream>
 
+#include "core/base/error.h"
+#include "tests/core/support/error_message.h"
 #include "tests/data/support/example_records.h"
 
 namespace midscope {
@@ -65,6 +67,26 @@ TEST(Npz, HoldsArraysAndAxesUnderTheirNames) {
 
 TEST(Npz, EqualRecordsMakeEqualBytes) {
   EXPECT_EQ(Npz(ExampleRecords()[1]), Npz(ExampleRecords()[1]));
+}
+
+// The limit is ZIP's 4 GiB; a small one shows that a member beyond it is not begun.
+TEST(Npz, RefusesWhatGoesBeyondTheLimitBeforeWritingIt) {
+  Record record;
+  record.name = "large";
+  record.axes = {{"row", 100, "", {}, {}}};
+  record.arrays = {{"first", {"row"}, std::vector<double>(100), "", ""},
+                   {"second", {"row"}, std::vector<double>(100), "", ""}};
+  const auto refused = [&](int64_t largest) {
+    std::ostringstream out;
+    EXPECT_THAT(test::ErrorMessage(ErrorKind::kFailure, [&] { WriteNpz(record, out, largest); }),
+                HasSubstr("more than 4 GiB"));
+    return out.str();
+  };
+  const std::string begun = refused(1500);
+  EXPECT_THAT(begun, HasSubstr("first.npy"));
+  EXPECT_EQ(begun.find("second.npy"), std::string::npos);
+  EXPECT_LE(begun.size(), 1500U);
+  EXPECT_EQ(refused(700), "");
 }
 
 }  // namespace
