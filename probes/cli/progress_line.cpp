@@ -12,8 +12,6 @@ namespace midscope::cli {
 namespace {
 
 constexpr auto kRedrawEvery = std::chrono::milliseconds(100);
-constexpr auto kFirstLineAfter = std::chrono::seconds(20);
-constexpr auto kLineEvery = std::chrono::seconds(60);
 
 }  // namespace
 
@@ -67,7 +65,7 @@ void ProgressLine::Draw(const Progress& progress) {
 
 // A log gets separate lines at intervals, once the work takes long.
 void ProgressLine::PrintLine(const Progress& progress, Clock::time_point now) {
-  if (now - begun_at_ < kFirstLineAfter || now - last_drawn_ < kLineEvery) return;
+  if (now - begun_at_ < pace_.first_line || now - last_drawn_ < pace_.between) return;
   last_drawn_ = now;
   const double seconds = std::chrono::duration<double>(now - stage_start_).count();
   std::fprintf(stderr, "midscope: %s\n", ProgressText(progress, begun_, seconds).c_str());

@@ -16,11 +16,17 @@ std::string TimeText(double seconds);
 // counts what was done since `begun`.
 std::string ProgressText(const Progress& progress, int64_t begun, double seconds);
 
-// Draws to standard error. A complete stage is erased. Without a terminal, work of more than 20 s
-// gets a separate line once a minute.
+// Without a terminal: when a log gets its first line, and the time between lines.
+struct ProgressPace {
+  std::chrono::milliseconds first_line{20'000};
+  std::chrono::milliseconds between{60'000};
+};
+
+// Draws to standard error. A complete stage is erased. Without a terminal, work that takes long
+// gets separate lines.
 class ProgressLine {
  public:
-  explicit ProgressLine(bool terminal) : terminal_(terminal) {}
+  explicit ProgressLine(bool terminal, ProgressPace pace = {}) : terminal_(terminal), pace_(pace) {}
   ~ProgressLine() { Clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -34,6 +40,7 @@ class ProgressLine {
   void PrintLine(const Progress& progress, Clock::time_point now);
 
   bool terminal_;
+  ProgressPace pace_;
   bool drawn_ = false;
   std::string stage_;
   int64_t begun_ = 0;  // done when the stage began: not counted in the rate

@@ -20,6 +20,7 @@
 #include "gui/plots/attention_plot.h"
 #include "gui/plots/head_map_plot.h"
 #include "gui/plots/outcome_plot.h"
+#include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/text_line.h"
@@ -148,6 +149,11 @@ class OlderRecordsTest : public QObject {
       const QByteArray svg = rig.Exported(stem);
       QVERIFY2(svg.contains("channel(100") && svg.contains("not of what is asked"), stem);
       QVERIFY(!svg.contains(Printed(asked).toUtf8()));
+      // The caption: what the picture is of, also where it lies alone.
+      const QString caption =
+          PromptRequestCaption(rig.session->provenance(), rig.session->prompt());
+      QVERIFY(!caption.isEmpty());
+      QVERIFY2(svg.contains(caption.toHtmlEscaped().toUtf8()), qPrintable(caption));
     }
   }
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <regex>
 #include <sstream>
 
@@ -41,6 +43,41 @@ TEST(ProgressText, DoesNotCountWhatAnEarlierProcessDid) {
   EXPECT_EQ(ProgressText({"sweep", 30, 40, "samples"}, 20, 10),
             "sweep 30/40 samples, 1 samples/s, 10 s left");
   EXPECT_EQ(ProgressText({"sweep", 20, 40, "samples"}, 20, 10), "sweep 20/40 samples");
+}
+
+// Of a log: no line is redrawn, and long work gets lines.
+TEST(ProgressLine, WithoutATerminalLongWorkGetsLines) {
+  using std::chrono::milliseconds;
+  const auto drawn = [](ProgressPace pace) {
+    ::testing::internal::CaptureStderr();
+    ProgressLine line(/*terminal=*/false, pace);
+    for (int64_t done = 0; done < 3; ++done) {
+      line.Draw({"hidden states", done, 24, "prompts"});
+      line.Clear();
+    }
+    return ::testing::internal::GetCapturedStderr();
+  };
+  const std::string lines = drawn({milliseconds(0), milliseconds(0)});
+  EXPECT_THAT(lines, HasSubstr("midscope: hidden states 0/24 prompts\n"));
+  EXPECT_THAT(lines, HasSubstr("midscope: hidden states 2/24 prompts, "));
+  EXPECT_EQ(lines.find_first_of("\r\033"), std::string::npos);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 3);
+  const std::string spaced = drawn({milliseconds(0), milliseconds(3'600'000)});
+  EXPECT_EQ(std::count(spaced.begin(), spaced.end(), '\n'), 1);
+  EXPECT_EQ(drawn({milliseconds(3'600'000), milliseconds(0)}), "");
+}
+
+TEST(Help, ChannelsSaysWhatIsThePapersAndWhatIsOurs) {
+  const std::string line = std::regex_replace(Help({"channels"}), std::regex("\\s+"), " ");
+  EXPECT_THAT(line, HasSubstr("smoothness by second differences"));
+  EXPECT_THAT(line, HasSubstr("smoothing by Savitzky-Golay over 11 positions from position 200 on "
+                              "is our reading of the code"));
+}
+
+// arXiv 2406.02536: hidden states by position are Figures 3 and 12; Figure 2 is another.
+TEST(Help, HiddenChannelsCiteTheirFigure) {
+  const std::string probes = std::regex_replace(Help({"probes"}), std::regex("\\s+"), " ");
+  EXPECT_THAT(probes, HasSubstr("Fig. 3"));
 }
 
 TEST(Help, InterventionsListsEveryTermWithItsArguments) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cmath>
+#include <fstream>
 
 #include "core/base/error.h"
 #include "core/intervention/intervention_text.h"
@@ -343,6 +345,24 @@ TEST(LocalEngineContext, APromptBeyondItRunsUnderASchemeThatReachesFurther) {
   const WhatIfReply reply = engine->WhatIf(request, {});
   EXPECT_TRUE(std::isfinite(Data<double>(Find(reply.records, "outcome"), "answer_nll")[0]));
   EXPECT_THAT(refused("pi(1.1)"), HasSubstr("under this position scheme"));
+}
+
+int64_t ResidentBytes() {
+  std::ifstream file("/proc/self/statm");
+  int64_t pages = 0;
+  int64_t resident = 0;
+  file >> pages >> resident;
+  return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+// A closed model's memory goes back to the system: re-openings add less than a tenth of one.
+TEST_F(LocalEngineTest, OpeningAgainTakesNoMoreMemory) {
+  OpenRequest request;
+  const auto own = MakeLocalEngine();
+  for (int i = 0; i < 2; ++i) own->Open(request, {});
+  const int64_t before = ResidentBytes();
+  for (int i = 0; i < 6; ++i) own->Open(request, {});
+  EXPECT_LT(ResidentBytes() - before, int64_t{48} << 20);
 }
 
 TEST_F(LocalEngineTest, AModelThatCannotBeOpenedLeavesTheOldOne) {

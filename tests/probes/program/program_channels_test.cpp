@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -118,6 +119,26 @@ TEST(ProgramChannels, CtrlCInTheValidationIsGoneOnWith) {
   whole.erase("file");
   gone_on.erase("file");
   EXPECT_EQ(gone_on, whole);
+}
+
+// The prompts of the validation are in the chat template, and the file's plan says so.
+TEST(ProgramChannels, ChatIsThatOfTheValidation) {
+  const TemporaryFolder folder;
+  const auto losses = [&](const std::string& name, const std::vector<std::string>& more) {
+    std::vector<std::string> words = Channels(folder.File(name));
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramRun run = RunMidscope(words);
+    EXPECT_EQ(run.status, 0) << run.err;
+    return json::parse(run.out)["validation"]["none_loss"].get<double>();
+  };
+  const double plain = losses("plain.h5", {});
+  const double chat = losses("chat.h5", {"--chat", "--system", "Answer in one word."});
+  EXPECT_GT(std::abs(plain - chat), 0.01);
+  EXPECT_FALSE(json::parse(RunReader(folder.File("plain.h5")).plan_json())["validation"].contains(
+      "chat_template"));
+  const json plan = json::parse(RunReader(folder.File("chat.h5")).plan_json())["validation"];
+  EXPECT_EQ(plan["chat_template"], "model");
+  EXPECT_EQ(plan["system"], "Answer in one word.");
 }
 
 TEST(ProgramChannels, RefusalsNameTheOption) {

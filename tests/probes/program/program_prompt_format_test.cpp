@@ -245,6 +245,17 @@ std::map<std::string, std::string> ChatTemplates() {
   return templates;
 }
 
+// A task has no begin-of-text token of its own, so --bos adds the model's, and nothing else.
+TEST(TaskPrompts, TakeBos) {
+  const ModelFolder model(Golden()["models"].front());
+  const auto tokens = [&](const std::string& bos) {
+    const ProgramRun run = RunWell({"probe", model.path(), "--task", "kv:pairs=1", "--bos", bos,
+                                    "--probes", "default", "--json"});
+    return json::parse(run.out)["tokens"].get<int64_t>();
+  };
+  EXPECT_EQ(tokens("on"), tokens("off") + 1);
+}
+
 TEST(ChatTemplates, EveryCommandPutsWhatApplyChatTemplateWrites) {
   const ModelFolder model(Golden()["models"][0]);  // its tokenizer asks for BOS
   const auto templates = ChatTemplates();

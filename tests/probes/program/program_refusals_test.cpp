@@ -52,6 +52,26 @@ TEST(ProgramRefusals, OptionsWithoutEffect) {
   });
 }
 
+TEST(ProgramRefusals, WithoutAPromptAllSourcesAreNamed) {
+  ExpectRefused({
+      {{"probe", kTiny}, 2, "Give --prompt TEXT, --prompt-file FILE or --task T"},
+      {{"whatif", kTiny}, 2, "Give --prompt TEXT, --prompt-file FILE or --task T"},
+      {{"generate", kTiny}, 2, "Give --prompt TEXT, --prompt-file FILE\n"},  // takes no task
+  });
+}
+
+// At once, and not once a sample.
+TEST(ProgramRefusals, AnUnknownChatTemplateIsAUsageError) {
+  ExpectRefused({
+      {{"sweep", kTiny, "--task", "kv:pairs=1", "--chat", "--chat-template", "vicun"},
+       2,
+       "Did you mean 'vicuna'?"},
+      {{"probe", kTiny, "--prompt", "x", "--chat", "--chat-template", "vicun"},
+       2,
+       "Did you mean 'vicuna'?"},
+  });
+}
+
 TEST(ProgramRefusals, WordsAndNumbers) {
   ExpectRefused({
       {{"probe", "embeded", "--prompt", "x"}, 1, "Did you mean 'embedded'?"},
