@@ -23,6 +23,7 @@ struct JobContext {
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(const Progress&)> progress;
   std::function<void(const std::string& message)> log;
+  std::function<void(const std::string& message)> warn{};  // empty: warnings go to `log`
 
   bool cancelled() const { return cancel && cancel->load(std::memory_order_relaxed); }
   // Throws Cancelled when the work is no longer wanted.
@@ -30,8 +31,17 @@ struct JobContext {
   void Report(const Progress& state) const {
     if (progress) progress(state);
   }
+  // A note: what is done, what was sent.
   void Log(const std::string& message) const {
     if (log) log(message);
+  }
+  // A warning, or a failure that does not end the work: kept where notes are switched off.
+  void Warn(const std::string& message) const {
+    if (warn) {
+      warn(message);
+    } else {
+      Log(message);
+    }
   }
 };
 

@@ -97,6 +97,13 @@ std::optional<std::string_view> NumberedPart(const Parameter& parameter, std::st
   return text.substr(before);
 }
 
+std::string ChoiceNamed(const Parameter& parameter, std::string_view text) {
+  for (const Parameter::OtherName& other : parameter.other_names) {
+    if (other.name == text) return other.choice;
+  }
+  return std::string(text);
+}
+
 std::string KindText(ParameterKind kind) {
   switch (kind) {
     case ParameterKind::kFlag:
@@ -152,6 +159,10 @@ std::string FactsText(const Parameter& parameter) {
     if (!value.empty()) text += (text.empty() ? "" : "; ") + what + value;
   };
   add("", AllowedText(parameter));
+  std::string others;
+  for (const Parameter::OtherName& other : parameter.other_names)
+    others += (others.empty() ? "" : ", ") + other.name + " is " + other.choice;
+  add("", others);
   add("in ", parameter.unit);
   add("default: ", ParameterText(parameter.default_value));
   return text;
@@ -216,7 +227,7 @@ ParameterValue ReadValue(const Parameter& parameter, std::string_view text,
     case ParameterKind::kTextList:
       return std::vector<std::string>{std::string(text)};
     default:
-      value = std::string(text);
+      value = ChoiceNamed(parameter, text);
   }
   CheckValue(parameter, value, thing);
   return value;

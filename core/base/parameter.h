@@ -59,6 +59,15 @@ struct Parameter {
   // none.
   std::string numbered_choice{};
   bool several = false;  // of a term: may be several numbers, in brackets
+  // The heading under which a command's help lists the option; "": under no heading of its own.
+  std::string group{};
+  // Of kChoice: other names of choices. They are read as the choice, which is what is kept, stored
+  // and printed.
+  struct OtherName {
+    std::string name;    // "bf16"
+    std::string choice;  // "bfloat16"
+  };
+  std::vector<OtherName> other_names{};
 };
 
 // Whether the kind is kWholeNumber or kNumber.
@@ -66,6 +75,8 @@ bool IsNumber(const Parameter& parameter);
 
 // The number that is written for N of the numbered choice, as a parameter of that choice's name.
 Parameter NumberInChoice(const Parameter& parameter);
+// The choice that the text names by another name; else the text.
+std::string ChoiceNamed(const Parameter& parameter, std::string_view text);
 // What is written for N: "16" of "last:16"; nullopt where the text is not of the numbered choice.
 std::optional<std::string_view> NumberedPart(const Parameter& parameter, std::string_view text);
 

@@ -30,7 +30,7 @@ ParameterValue ReadJsonValue(const Parameter& parameter, const Json& json,
       throw BadValue(parameter, json.dump(), thing);
     return json.get<int64_t>();
   }
-  if (json.is_string()) return json.get<std::string>();
+  if (json.is_string()) return ChoiceNamed(parameter, json.get<std::string>());
   if (json.is_array() && parameter.kind == ParameterKind::kTextList &&
       std::all_of(json.begin(), json.end(), [](const Json& item) { return item.is_string(); })) {
     return json.get<std::vector<std::string>>();

@@ -63,6 +63,11 @@ Parameter TokensParameter(const std::string& name, const std::string& help, int6
   return parameter;
 }
 
+std::vector<Parameter> InGroup(const std::string& group, std::vector<Parameter> parameters) {
+  for (Parameter& parameter : parameters) parameter.group = group;
+  return parameters;
+}
+
 Parameter Required(Parameter parameter) {
   parameter.required = true;
   return parameter;

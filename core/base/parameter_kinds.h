@@ -30,6 +30,8 @@ Parameter WholeNumberParameter(const std::string& name, const std::string& help,
 Parameter TokensParameter(const std::string& name, const std::string& help, int64_t minimum,
                           int64_t default_value);
 
+// The descriptions, listed by help under the heading.
+std::vector<Parameter> InGroup(const std::string& group, std::vector<Parameter> parameters);
 // The description, as one that must be given.
 Parameter Required(Parameter parameter);
 

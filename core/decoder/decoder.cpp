@@ -80,7 +80,7 @@ std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOp
   parts->path = source->path();
   parts->options = options;
   parts->config = source->config();
-  for (const std::string& note : parts->config.notes) context.Log("model: " + note);
+  for (const std::string& note : parts->config.notes) context.Warn("model: " + note);
   if (!options.sliding_window) SwitchWindowsOff(parts->config, context);
   parts->config.beyond_context = options.beyond_context;
   parts->options.placement = FillLayers(options.placement, parts->config.layers);
@@ -159,7 +159,7 @@ void Advise(std::span<const RunRequest> requests, const ModelConfig& config,
     if (!scheme) continue;
     const auto tokens = static_cast<int64_t>(request.ids.size());
     const std::string advice = SelfExtendAdvice(*scheme, config, tokens);
-    if (!advice.empty() && said.insert(advice).second) context.Log(advice);
+    if (!advice.empty() && said.insert(advice).second) context.Warn(advice);
   }
 }
 

@@ -114,7 +114,7 @@ class Hub {
         if (progress() > before) tries = 0;
         before = progress();
         if (++tries >= kTries) throw;
-        context_.Log(std::string(error.what()) + ". Trying again");
+        context_.Warn(std::string(error.what()) + ". Trying again");
         const double pause = request_.retry_pause * std::pow(2.0, tries - 1);
         SleepUnlessCancelled(std::max(pause, static_cast<double>(error.wait_seconds())), context_);
       }
@@ -208,8 +208,8 @@ class Fetcher {
 
   FetchResult Run() {
     if (!request_.token.empty() && !MayCarryToken(request_.endpoint)) {
-      context_.Log("HF_TOKEN is not sent: " + HttpOrigin(request_.endpoint) +
-                   " is not https, and anybody on the way could read it");
+      context_.Warn("HF_TOKEN is not sent: " + HttpOrigin(request_.endpoint) +
+                    " is not https, and anybody on the way could read it");
     }
     result_.commit = hub_.Commit();
     const std::vector<HubFile> files = hub_.Files(result_.commit);
@@ -255,7 +255,7 @@ class Fetcher {
     std::error_code error;
     if (std::filesystem::exists(blob, error)) {
       if (HasContent(blob, file, context_)) return 0;
-      context_.Log(thing + ": what the cache holds is damaged; fetching it again");
+      context_.Warn(thing + ": what the cache holds is damaged; fetching it again");
       std::filesystem::remove(blob, error);
     }
     int64_t fetched = 0;
@@ -318,7 +318,7 @@ class Fetcher {
              const std::function<void()>& restart) const {
     if (head.status == 200) {
       if (part.size() > 0) {
-        context_.Log(DisplayText(file.name) + ": the server can't go on; starting over");
+        context_.Warn(DisplayText(file.name) + ": the server can't go on; starting over");
         restart();
       }
       return;

@@ -104,7 +104,7 @@ std::string ListText(const std::vector<HubFile>& files) {
 
 void LogPickles(const std::vector<HubFile>& pickles, const JobContext& context) {
   if (pickles.empty()) return;
-  context.Log(
+  context.Warn(
       "not fetched, because Python's pickle format can run any program when it is opened: " +
       ListText(pickles));
 }

@@ -89,8 +89,8 @@ class TextProbe : public Probe {
     const int64_t longest = std::min(window_, static_cast<int64_t>(ids_.size()));
     beyond_ = IsBeyondContext(longest, intervention_, decoder_.config());
     if (beyond_) {
-      context_.Log("warning: perplexity: " +
-                   BeyondContextText(longest, intervention_, decoder_.config()));
+      context_.Warn("warning: perplexity: " +
+                    BeyondContextText(longest, intervention_, decoder_.config()));
     }
     if (windows.size() > 1) {
       context_.Log("perplexity: " + std::to_string(windows.size()) + " runs, windows of " +

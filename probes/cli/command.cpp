@@ -9,9 +9,9 @@ namespace midscope::cli {
 
 const std::vector<Command>& Commands() {
   static const std::vector<Command> commands = {
-      FetchCommand(),    InfoCommand(),     ProbeCommand(), SweepCommand(), WhatIfCommand(),
-      GenerateCommand(), ChannelsCommand(), RopeCommand(),  ListCommand(),  ShowCommand(),
-      CompareCommand(),  MergeCommand(),    ExportCommand()};
+      FetchCommand(),    InfoCommand(),     ProbeCommand(),  SweepCommand(),      WhatIfCommand(),
+      GenerateCommand(), ChannelsCommand(), RopeCommand(),   ListCommand(),       ShowCommand(),
+      CompareCommand(),  MergeCommand(),    ExportCommand(), CompletionCommand(), ManCommand()};
   return commands;
 }
 
@@ -46,6 +46,11 @@ std::string OneSetting(const OptionSet& options, const std::string& command) {
                      "Join changes with ' + ', or compare settings with midscope sweep");
   }
   return settings.empty() ? "none" : settings.front();
+}
+
+std::vector<Parameter> CommonOptions() {
+  return {FlagParameter("quiet",
+                        "no progress and no notes on standard error; warnings and errors stay")};
 }
 
 Parameter WithOption(const std::string& help) {

@@ -63,6 +63,8 @@ Command MergeCommand();
 Command CompareCommand();
 Command ChannelsCommand();
 Command RopeCommand();
+Command CompletionCommand();
+Command ManCommand();
 
 // All commands, in the order of the help.
 const std::vector<Command>& Commands();
@@ -77,6 +79,9 @@ Command WithPlugins(const Command& command, const std::vector<std::string>& argu
 
 // --with of a command with one setting; default: `none`. Throws Error (usage).
 std::string OneSetting(const OptionSet& options, const std::string& command);
+
+// The options of every command.
+std::vector<Parameter> CommonOptions();
 
 // The option --with, --json, and --out with this help.
 Parameter WithOption(const std::string& help);

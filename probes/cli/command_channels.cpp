@@ -307,13 +307,14 @@ Command ChannelsCommand() {
       "leaves files beside it from which --resume goes on.";
   command.positionals = {"model"};
   command.options = ModelOptions();
-  for (const auto& more : {SearchOptions(), ValidationOptions(), PromptFormatOptions()}) {
+  for (const auto& more : {InGroup("Search", SearchOptions()),
+                           InGroup("Validation", ValidationOptions()), PromptFormatOptions()}) {
     command.options.insert(command.options.end(), more.begin(), more.end());
   }
-  const std::vector<Parameter> last = {
-      OutOption("the HDF5 file to write: ranking, curves, losses"),
-      FlagParameter("resume", "go on where an interrupted search stopped"),
-      FlagParameter("overwrite", "replace the file where it exists"), JsonOption()};
+  const std::vector<Parameter> last = InGroup(
+      "Output", {OutOption("the HDF5 file to write: ranking, curves, losses"),
+                 FlagParameter("resume", "go on where an interrupted search stopped"),
+                 FlagParameter("overwrite", "replace the file where it exists"), JsonOption()});
   command.options.insert(command.options.end(), last.begin(), last.end());
   command.examples =
       "  midscope channels embedded\n"

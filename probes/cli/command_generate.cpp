@@ -46,7 +46,7 @@ void RunGenerate(const CommandInput& input) {
   const bool may_pass =
       decoder->config().beyond_context && IsBeyondContext(rows, intervention, decoder->config());
   if (may_pass) {
-    input.job.Log("warning: " + BeyondContextText(rows, intervention, decoder->config()));
+    input.job.Warn("warning: " + BeyondContextText(rows, intervention, decoder->config()));
   }
   const bool json = options.Flag("json");
   const auto stream = [&](int32_t, const std::string& bytes) {
@@ -96,11 +96,11 @@ Command GenerateCommand() {
   const auto add = [&](const std::vector<Parameter>& more) {
     command.options.insert(command.options.end(), more.begin(), more.end());
   };
-  add(TextSourceOptions());
+  add(InGroup("Prompt", TextSourceOptions()));
   add(PromptFormatOptions());
-  add({WithOption("what to change, one setting"), BeyondContextOption()});
-  add(SamplingOptions());
-  add({JsonOption()});
+  add(InGroup("Setting", {WithOption("what to change, one setting"), BeyondContextOption()}));
+  add(InGroup("Sampling", SamplingOptions()));
+  add(InGroup("Output", {JsonOption()}));
   command.examples =
       "  midscope generate embedded --prompt 'The capital of France is' --new-tokens 20\n"
       "  midscope generate embedded --chat --prompt 'Name three rivers.' --temperature 0.7 --seed "

@@ -90,7 +90,7 @@ void RunList(const CommandInput& input) {
       }
     } catch (const Error& error) {
       if (files.size() == 1) throw;
-      input.job.Log(error.what());
+      input.job.Warn(error.what());
       ++failed;
     }
   }

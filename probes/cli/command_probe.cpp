@@ -239,12 +239,14 @@ std::vector<Parameter> ProbeOptions(const ProbeRegistry& probes) {
   };
   add(PromptOptions());
   add(BatchOptions());
-  add({WithOption("what to change, one setting"), BeyondContextOption()});
-  add({OutOption("the HDF5 file to write"),
-       FlagParameter("overwrite", "replace the file where it exists"), JsonOption(), PluginOption(),
-       FlagParameter("list", "describe each probe, and do nothing else")});
+  add(InGroup("Setting", {WithOption("what to change, one setting"), BeyondContextOption()}));
+  add(InGroup("Output",
+              {OutOption("the HDF5 file to write"),
+               FlagParameter("overwrite", "replace the file where it exists"), JsonOption()}));
+  add(InGroup("Probes",
+              {PluginOption(), FlagParameter("list", "describe each probe, and do nothing else")}));
   RefuseTakenOptions(probes, options);
-  add(probes.Options());
+  add(InGroup("Probes", probes.Options()));
   return options;
 }
 

@@ -126,7 +126,7 @@ class SweepCommandRun {
         job_.Log(SentLine(questions.front().prompt, decoder_->tokenizer(), run.plan.format));
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::kUsage) throw;
-      if (leads) job_.Log(std::string("sample 0: ") + error.what());
+      if (leads) job_.Warn(std::string("sample 0: ") + error.what());
       if (passages) throw;
     }
     for (const SweepSetting& setting : run.plan.settings) {
@@ -138,7 +138,8 @@ class SweepCommandRun {
   void TellOfMissingControls(const SweepPlan& plan) const {
     if (!options_.Flag("control") || ranks_.rank() != 0) return;
     for (const std::string& setting : SettingsWithoutControl(plan.settings)) {
-      job_.Log("no control for " + setting + ": it has no channels or order of heads to randomise");
+      job_.Warn("no control for " + setting +
+                ": it has no channels or order of heads to randomise");
     }
   }
 
@@ -334,9 +335,9 @@ JobContext RankJob(const JobContext& job, int64_t rank) {
   if (rank == 0) return job;
   JobContext quiet = job;
   quiet.progress = nullptr;
-  quiet.log = [&job, rank](const std::string& message) {
-    job.Log("rank " + std::to_string(rank) + ": " + message);
-  };
+  const std::string from = "rank " + std::to_string(rank) + ": ";
+  quiet.log = [&job, from](const std::string& message) { job.Log(from + message); };
+  quiet.warn = [&job, from](const std::string& message) { job.Warn(from + message); };
   return quiet;
 }
 
@@ -371,7 +372,7 @@ void RunSweepCommand(const CommandInput& input) {
       reports.push_back(run.Run(cells[i], files[i]));
     } catch (const Error& error) {
       if (ranks->size() > 1) throw;  // all ranks must take the same branch
-      input.job.Log(name + " failed: " + error.what());
+      input.job.Warn(name + " failed: " + error.what());
       if (first_failure.empty()) first_failure = name + ": " + error.what();
     }
   }

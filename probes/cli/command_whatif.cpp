@@ -91,9 +91,11 @@ Command WhatIfCommand() {
       "no limit",
       0, int64_t{1} << 30, 3072);
   kept.unit = "MiB";
-  add({WholeNumberParameter("top", "how many of the likeliest next tokens to print", 1, 10, 5),
+  add(InGroup(
+      "Run and output",
+      {WholeNumberParameter("top", "how many of the likeliest next tokens to print", 1, 10, 5),
        kept, FlagParameter("keep-going", "go on after lines that fail, and end with status 0"),
-       BeyondContextOption(), JsonOption()});
+       BeyondContextOption(), JsonOption()}));
   command.examples =
       "  midscope whatif embedded --task list:lines=20 --place 10\n"
       "  midscope whatif embedded --prompt-file notes.txt --span 'gold=the key is 42' --answer ' "

@@ -36,10 +36,13 @@ std::string Overview() {
       "ask questions of your own, midscope help probes what midscope probe measures, midscope "
       "help\n"
       "schema what its files hold.\n"
-      "midscope version (or --version, -V) prints the version.\n\n"
+      "midscope version (or --version, -V) prints the version. --quiet, before or behind any "
+      "command,\n"
+      "leaves only warnings and errors on standard error.\n\n"
       "Results go to standard output, progress and messages to standard error. Exit status: 0 "
       "done,\n"
-      "1 failed, 2 a request that cannot be understood, 130 interrupted.\n";
+      "1 failed, 2 a request that cannot be understood, 130 interrupted by Ctrl-C, 143 by "
+      "SIGTERM.\n";
   return text;
 }
 
@@ -159,13 +162,18 @@ std::string Help(const std::vector<std::string>& topics) {
   }
   if (topic == "schema") return SchemaPage();
   if (topic == "jsonl") return OwnTaskHelp();
-  std::vector<std::string> known = {"interventions", "jsonl",  "presets",
-                                    "probes",        "schema", "tasks"};
   for (const Command& command : Commands()) {
     if (command.name == topic) return HelpText(WithPlugins(command, {}));
-    known.push_back(command.name);
   }
-  throw UsageError("help topic '" + topic + "'", "there is none", KnownWordsHint(topic, known));
+  throw UsageError("help topic '" + topic + "'", "there is none",
+                   KnownWordsHint(topic, HelpTopics()));
+}
+
+std::vector<std::string> HelpTopics() {
+  std::vector<std::string> topics = {"interventions", "jsonl",  "presets",
+                                     "probes",        "schema", "tasks"};
+  for (const Command& command : Commands()) topics.push_back(command.name);
+  return topics;
 }
 
 }  // namespace midscope::cli

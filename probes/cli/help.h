@@ -11,6 +11,9 @@ namespace midscope::cli {
 // (usage) for another topic.
 std::string Help(const std::vector<std::string>& topics);
 
+// The topics of Help: interventions, ..., and the commands.
+std::vector<std::string> HelpTopics();
+
 // The grammar of interventions, from InterventionTerms().
 std::string InterventionHelp();
 

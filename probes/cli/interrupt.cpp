@@ -8,15 +8,21 @@ namespace {
 
 // Global, because a signal handler has no other access.
 std::atomic<bool> interrupted = false;
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<int> last_signal = SIGINT;
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 std::atomic<bool> taken = false;
 
-void OnSignal(int) { interrupted.store(true, std::memory_order_relaxed); }
+void OnSignal(int number) {
+  last_signal.store(number, std::memory_order_relaxed);
+  interrupted.store(true, std::memory_order_relaxed);
+}
 
 void OnTakenSignal(int) { taken.store(true, std::memory_order_relaxed); }
 
 }  // namespace
+
+int InterruptStatus() { return 128 + last_signal.load(std::memory_order_relaxed); }
 
 InterruptsTaken::InterruptsTaken() {
   taken.store(false);

@@ -7,6 +7,10 @@
 
 namespace midscope::cli {
 
+// 128 and the number of the signal that cancelled the job, as shells count: 130 for SIGINT, 143 for
+// SIGTERM. 130 where none came.
+int InterruptStatus();
+
 // Installs handlers: the first SIGINT or SIGTERM sets the flag; a second one ends the process. A
 // closed pipe on standard output becomes a write error instead of a signal.
 const std::atomic<bool>& InstallSignalHandlers();

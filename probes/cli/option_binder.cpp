@@ -47,6 +47,10 @@ std::string Description(const Parameter& option) {
 // Values are parsed by the option's description, so that a form, a JSON file and the command line
 // refuse the same values with the same message.
 void Bind(const Command& command, CLI::App& app, OptionSet& options) {
+  // Options without a group are listed with --help.
+  const auto group_of = [](const Parameter& option) {
+    return option.group.empty() ? std::string("Options") : option.group;
+  };
   for (const Parameter& option : options.descriptions()) {
     const bool positional = IsPositional(command, option.name);
     const std::string shown = positional ? UpperCase(option.name) : "option --" + option.name;
@@ -63,12 +67,14 @@ void Bind(const Command& command, CLI::App& app, OptionSet& options) {
     };
     if (option.kind == ParameterKind::kFlag) {
       app.add_flag_function(
-          "--" + option.name, [set](int64_t) { set({"true"}); }, Description(option));
+             "--" + option.name, [set](int64_t) { set({"true"}); }, Description(option))
+          ->group(group_of(option));
       continue;
     }
     const bool many = positional && option.kind == ParameterKind::kTextList;
     app.add_option(positional ? UpperCase(option.name) : "--" + option.name, set,
                    Description(option))
+        ->group(group_of(option))
         ->expected(1, many ? CLI::detail::expected_max_vector_size : 1)
         ->allow_extra_args(many)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -78,15 +84,23 @@ void Bind(const Command& command, CLI::App& app, OptionSet& options) {
   }
 }
 
-std::unique_ptr<CLI::App> MakeApp(const Command& command, OptionSet& options) {
+std::unique_ptr<CLI::App> MakeApp(const Command& command, OptionSet& options, OptionSet& common) {
   auto app = std::make_unique<CLI::App>(command.description + "\n", "midscope " + command.name);
   app->set_help_flag("-h,--help", "print this help");
   app->footer("Examples:\n" + command.examples);
   // Unknown options are reported below, with the nearest known one.
   app->allow_extras();
   app->get_formatter()->column_width(kHelpColumn);
+  Bind(command, *app, common);
   Bind(command, *app, options);
   return app;
+}
+
+// CLI11 leaves two lines free between groups.
+std::string HelpOf(const CLI::App& app) {
+  std::string help = app.help();
+  for (size_t at = 0; (at = help.find("\n\n\n", at)) != std::string::npos;) help.erase(at, 1);
+  return help;
 }
 
 void RefuseUnknown(const Command& command, const std::vector<std::string>& rest) {
@@ -98,6 +112,7 @@ void RefuseUnknown(const Command& command, const std::vector<std::string>& rest)
     throw UsageError("argument '" + rest.front() + "'", "there is one argument too many", help);
   }
   std::vector<std::string> known = {"--help"};
+  for (const Parameter& option : CommonOptions()) known.push_back("--" + option.name);
   for (const Parameter& option : command.options) {
     if (!IsPositional(command, option.name)) known.push_back("--" + option.name);
   }
@@ -142,14 +157,14 @@ std::vector<std::string> WithBareValues(const Command& command,
 
 std::optional<std::string> ParseArguments(const Command& command,
                                           const std::vector<std::string>& arguments,
-                                          OptionSet& options) {
-  const std::unique_ptr<CLI::App> app = MakeApp(command, options);
+                                          OptionSet& options, OptionSet& common) {
+  const std::unique_ptr<CLI::App> app = MakeApp(command, options, common);
   std::vector<std::string> reversed = WithBareValues(command, arguments);
   std::reverse(reversed.begin(), reversed.end());
   try {
     app->parse(reversed);
   } catch (const CLI::CallForHelp&) {
-    return app->help();
+    return HelpOf(*app);
   } catch (const CLI::ParseError& error) {
     throw UsageError("command line", error.what(),
                      "midscope " + command.name + " --help shows what there is");
@@ -163,7 +178,8 @@ std::optional<std::string> ParseArguments(const Command& command,
 
 std::string HelpText(const Command& command) {
   OptionSet options(command.options);
-  return MakeApp(command, options)->help();
+  OptionSet common(CommonOptions());
+  return HelpOf(*MakeApp(command, options, common));
 }
 
 }  // namespace midscope::cli

@@ -11,12 +11,13 @@
 
 namespace midscope::cli {
 
-// Parses the arguments after the command's name into `options` (made of command.options). Returns
+// Parses the arguments after the command's name into `options` (made of command.options) and
+// `common` (made of CommonOptions()). Returns
 // the help text where they contain --help, else nullopt. Throws Error (usage): an unknown option
 // (with the nearest known one), a missing or invalid value, a missing required option.
 std::optional<std::string> ParseArguments(const Command& command,
                                           const std::vector<std::string>& arguments,
-                                          OptionSet& options);
+                                          OptionSet& options, OptionSet& common);
 
 // The text of --help.
 std::string HelpText(const Command& command);

@@ -11,9 +11,10 @@
 namespace midscope::cli {
 
 std::vector<Parameter> BatchOptions() {
-  return {PlacesOption("with --task: ", "records get the axes sample and place in front"),
-          WholeNumberParameter("samples", "with --task: how many samples, from --sample on", 1,
-                               1000000, 1)};
+  return InGroup("Prompt",
+                 {PlacesOption("with --task: ", "records get the axes sample and place in front"),
+                  WholeNumberParameter("samples", "with --task: how many samples, from --sample on",
+                                       1, 1000000, 1)});
 }
 
 bool AsksForBatch(const OptionSet& options) {

@@ -39,29 +39,36 @@ std::string CommandLine(const std::vector<std::string>& arguments) {
   return line;
 }
 
-void RunCommand(const std::vector<std::string>& arguments, const std::atomic<bool>& cancel,
-                std::ostream& out) {
+// `quiet`: --quiet was given before the command.
+void RunCommand(const std::vector<std::string>& arguments, bool quiet,
+                const std::atomic<bool>& cancel, std::ostream& out) {
   const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
   const Command command = WithPlugins(FindCommand(arguments.front()), rest);
   OptionSet options(command.options);
-  if (const std::optional<std::string> help = ParseArguments(command, rest, options)) {
+  OptionSet common(CommonOptions());
+  if (const std::optional<std::string> help = ParseArguments(command, rest, options, common)) {
     out << *help;
     return;
   }
   ProgressLine line(isatty(STDERR_FILENO) == 1);
   JobContext job;
   job.cancel = &cancel;
-  job.progress = [&line](const Progress& progress) { line.Draw(progress); };
-  job.log = [&line](const std::string& message) {
+  job.warn = [&line](const std::string& message) {
     line.Clear();
     Say(message);
   };
+  if (!quiet && !common.Flag("quiet")) {
+    job.progress = [&line](const Progress& progress) { line.Draw(progress); };
+    job.log = job.warn;
+  }
   const std::string command_line = CommandLine(arguments);
   command.run({options, job, command_line, out});
 }
 
-void Dispatch(const std::vector<std::string>& arguments, const std::atomic<bool>& cancel,
+void Dispatch(std::vector<std::string> arguments, const std::atomic<bool>& cancel,
               std::ostream& out) {
+  const bool quiet = !arguments.empty() && arguments.front() == "--quiet";
+  if (quiet) arguments.erase(arguments.begin());
   if (arguments.empty()) throw UsageError("command", "none is given", "midscope help lists them");
   const std::string& first = arguments.front();
   if (first == "--version" || first == "-V" || first == "version") {
@@ -72,7 +79,7 @@ void Dispatch(const std::vector<std::string>& arguments, const std::atomic<bool>
     throw UsageError("option " + first, "it is before the command",
                      "Options follow the command: midscope COMMAND [OPTIONS]; midscope help");
   } else {
-    RunCommand(arguments, cancel, out);
+    RunCommand(arguments, quiet, cancel, out);
   }
 }
 
@@ -86,10 +93,10 @@ int ExitStatusOf(const std::function<void()>& work) {
     return kExitBrokenPipe;
   } catch (const Interrupted& interrupted) {
     Say(interrupted.what());
-    return kExitInterrupted;
+    return InterruptStatus();
   } catch (const Cancelled&) {
     Say("interrupted");
-    return kExitInterrupted;
+    return InterruptStatus();
   } catch (const Error& error) {
     Say(error.what());
     return error.kind() == ErrorKind::kUsage ? kExitUsage : kExitFailure;

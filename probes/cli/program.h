@@ -10,8 +10,7 @@ namespace midscope::cli {
 
 inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
-inline constexpr int kExitInterrupted = 130;  // 128 + SIGINT, as shells count
-inline constexpr int kExitBrokenPipe = 141;   // 128 + SIGPIPE
+inline constexpr int kExitBrokenPipe = 141;  // 128 + SIGPIPE
 
 // Runs `work`. Returns the exit status of what it throws, whose message goes to standard error (0:
 // it has thrown nothing). What is no Error is reported as a bug.

@@ -24,7 +24,6 @@ std::vector<Parameter> PromptOptions() {
       "gold; may be given more than once");
   options.push_back(span);
   options.push_back(TextParameter("answer", "an answer to score, with its leading space"));
-  for (const Parameter& option : PromptFormatOptions()) options.push_back(option);
   options.push_back(
       TextParameter("task", "take a task's prompt instead of a text (see midscope help tasks)"));
   Parameter place =
@@ -34,6 +33,8 @@ std::vector<Parameter> PromptOptions() {
   options.push_back(WholeNumberParameter("sample", "with --task: which sample", 0, kNoMaximum, 0));
   options.push_back(
       WholeNumberParameter("seed", "with --task: what samples are drawn by", 0, kNoMaximum, 1));
+  options = InGroup("Prompt", options);
+  for (const Parameter& option : PromptFormatOptions()) options.push_back(option);
   return options;
 }
 

@@ -18,10 +18,17 @@
 namespace midscope::cli {
 namespace {
 
-// Tasks and models.
-std::vector<Parameter> GridOptions() {
-  Parameter also =
+std::vector<Parameter> SweepModelOptions() {
+  std::vector<Parameter> options = ModelOptions();
+  // A plan file may name it.
+  options.front().required = false;
+  const Parameter also =
       TextListParameter("also", "another model to ask the same, may be given more than once");
+  options.insert(options.begin() + 1, also);
+  return InGroup("Model", options);
+}
+
+std::vector<Parameter> TaskOptions() {
   Parameter task = TextListParameter(
       "task",
       "the task (see midscope help tasks), may be given more than once; {size} in it is replaced "
@@ -32,29 +39,60 @@ std::vector<Parameter> GridOptions() {
       "what samples, controls, bootstrap and permutations are drawn by; several such as "
       "1,2,5 or 1-5 are sweeps of their own");
   seed.default_value = std::string("1");
+  return InGroup(
+      "Task",
+      {task, TextParameter("size", "numbers for {size} in --task, such as 10,20,40"),
+       PlacesOption("", "default: first, quarter, middle, three quarters, last"),
+       WholeNumberParameter("samples", "how many samples, each at every place under every setting",
+                            1, 1000000, 40),
+       seed});
+}
+
+std::vector<Parameter> SettingOptions() {
   Parameter with =
       WithOption("a setting, may be given more than once; differences are taken to the first");
   with.default_value = std::vector<std::string>{"none"};
-  return {
-      also,
-      task,
-      TextParameter("size", "numbers for {size} in --task, such as 10,20,40"),
-      PlacesOption("", "default: first, quarter, middle, three quarters, last"),
-      WholeNumberParameter("samples", "how many samples, each at every place under every setting",
-                           1, 1000000, 40),
-      seed,
-      with,
-      FlagParameter("control",
-                    "to each setting that scales channels, orders heads by score or has ratios "
-                    "from a file, the same with random channels or a random order of heads")};
+  return InGroup(
+      "Settings",
+      {with,
+       FlagParameter("control",
+                     "to each setting that scales channels, orders heads by score or has ratios "
+                     "from a file, the same with random channels or a random order of heads"),
+       BeyondContextOption()});
 }
 
 std::vector<Parameter> ScoreOptions() {
-  return {ChoiceParameter(
-      "score",
-      "by the likelihood of the answer, by the task's own scorer on generated text, or both; "
-      "published: as the task is, likelihood always beside it",
-      {"published", "likelihood", "generation", "both"})};
+  return InGroup(
+      "Scores",
+      {ChoiceParameter(
+          "score",
+          "by the likelihood of the answer, by the task's own scorer on generated text, or both; "
+          "published: as the task is, likelihood always beside it",
+          {"published", "likelihood", "generation", "both"})});
+}
+
+std::vector<Parameter> OutputOptions() {
+  return InGroup(
+      "Output",
+      {OutOption("the HDF5 file to write; of several models, tasks or seeds the folder"),
+       FlagParameter(
+           "resume",
+           "continue the file of an interrupted sweep, or add samples to it with a larger "
+           "--samples"),
+       FlagParameter(
+           "add",
+           "join more settings, places or samples to the sweep in the file, which keeps those "
+           "that it has; what is not given stays as it is there. More settings or places run "
+           "every sample again, so that the numbers are the bits of one run of all"),
+       FlagParameter("overwrite",
+                     "replace files that exist, and what interrupted sweeps left of them"),
+       FlagParameter(
+           "attention",
+           "keep last-query attention [sample, layer, head, key], of the first setting at "
+           "the first place"),
+       WholeNumberParameter("checkpoint", "samples after which the file is brought up to date", 1,
+                            1000000, 20),
+       JsonOption()});
 }
 
 std::vector<Parameter> RunOptions() {
@@ -64,32 +102,14 @@ std::vector<Parameter> RunOptions() {
   Parameter throughput = NumberParameter(
       "throughput", "of --dry-run; without it one prompt is run to measure it", 1e-3, 1e12);
   throughput.unit = "prompt tokens a second";
-  return {
-      plan,
-      OutOption("the HDF5 file to write; of several models, tasks or seeds the folder"),
-      FlagParameter("resume",
-                    "continue the file of an interrupted sweep, or add samples to it with a larger "
-                    "--samples"),
-      FlagParameter(
-          "add",
-          "join more settings, places or samples to the sweep in the file, which keeps those "
-          "that it has; what is not given stays as it is there. More settings or places run "
-          "every sample again, so that the numbers are the bits of one run of all"),
-      FlagParameter("overwrite",
-                    "replace files that exist, and what interrupted sweeps left of them"),
-      FlagParameter("attention",
-                    "keep last-query attention [sample, layer, head, key], of the first setting at "
-                    "the first place"),
-      BeyondContextOption(),
-      WholeNumberParameter("checkpoint", "samples after which the file is brought up to date", 1,
-                           1000000, 20),
-      WholeNumberParameter(
-          "watch", "seconds between tables of what is done so far, on standard error; 0: none", 0,
-          1000000, 60),
-      FlagParameter("dry-run", "print what would run and how long it would take"),
-      throughput,
-      WholeNumberParameter("ranks", "of --dry-run: processes to plan for", 1, 1000000, 1),
-      JsonOption()};
+  return InGroup(
+      "Run",
+      {plan,
+       WholeNumberParameter(
+           "watch", "seconds between tables of what is done so far, on standard error; 0: none", 0,
+           1000000, 60),
+       FlagParameter("dry-run", "print what would run and how long it would take"), throughput,
+       WholeNumberParameter("ranks", "of --dry-run: processes to plan for", 1, 1000000, 1)});
 }
 
 std::vector<int64_t> Numbers(const OptionSet& options, const std::string& name, int64_t minimum) {
@@ -112,10 +132,9 @@ int64_t SamplesOf(const OptionSet& options, const Task& task) {
 }  // namespace
 
 std::vector<Parameter> SweepOptions() {
-  std::vector<Parameter> options = ModelOptions();
-  // A plan file may name it.
-  options.front().required = false;
-  for (const auto& more : {GridOptions(), ScoreOptions(), PromptFormatOptions(), RunOptions()}) {
+  std::vector<Parameter> options = SweepModelOptions();
+  for (const auto& more : {TaskOptions(), SettingOptions(), PromptFormatOptions(), ScoreOptions(),
+                           OutputOptions(), RunOptions()}) {
     options.insert(options.end(), more.begin(), more.end());
   }
   return options;

@@ -222,7 +222,7 @@ void WhatIfPrompt::Fail(int64_t line, const std::string& text, const std::string
   const std::string where = line > 0 ? "line " + std::to_string(line) : "the run of none";
   if (!options_.terminal && !options_.keep_going) throw Failure(where, why);
   if (options_.terminal) lines_->Hide();
-  job_.Log(options_.terminal ? why : where + ": " + why);
+  job_.Warn(options_.terminal ? why : where + ": " + why);
   Invite();
 }
 

@@ -116,7 +116,7 @@ bool PromptIsBeyondContext(const ModelConfig& config, const Prompt& prompt,
 void LogBeyondContext(const ModelConfig& config, const Prompt& prompt,
                       const Intervention& intervention, const JobContext& context) {
   if (!PromptIsBeyondContext(config, prompt, intervention)) return;
-  context.Log("warning: " + BeyondContextText(TokensToRun(prompt), intervention, config));
+  context.Warn("warning: " + BeyondContextText(TokensToRun(prompt), intervention, config));
 }
 
 std::vector<Record> RunProbes(const Decoder& decoder, const Prompt& prompt,

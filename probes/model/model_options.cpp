@@ -9,6 +9,27 @@
 
 namespace midscope {
 
+namespace {
+
+Parameter DtypeParameter() {
+  Parameter dtype =
+      ChoiceParameter("dtype",
+                      "in which precision the model computes; auto: the one that is fastest here, "
+                      "measured once for a machine and a model's shape",
+                      {"float32", "bfloat16", "auto"});
+  // As PyTorch's users write them.
+  const std::vector<Parameter::OtherName> short_names = {
+      {"fp32", "float32"}, {"bf16", "bfloat16"}, {"fp16", "float16"}};
+  for (const Parameter::OtherName& other : short_names) {
+    const auto& choices = dtype.choices;
+    if (std::find(choices.begin(), choices.end(), other.choice) != choices.end())
+      dtype.other_names.push_back(other);
+  }
+  return dtype;
+}
+
+}  // namespace
+
 std::vector<Parameter> ModelOptions() {
   Parameter model = FileParameter(
       "model",
@@ -22,25 +43,22 @@ std::vector<Parameter> ModelOptions() {
       "first device; evenly, or by counts as in cuda:0=20,cpu=12. cpu:portable is the CPU by "
       "LibTorch's own operations, as a GPU would run it");
   device.default_value = std::string("cpu");
-  return {
-      model,
-      ChoiceParameter("dtype",
-                      "in which precision the model computes; auto: the one that is fastest here, "
-                      "measured once for a machine and a model's shape",
-                      {"float32", "bfloat16", "auto"}),
-      ChoiceParameter("weights",
-                      "where the weights are: as they lie in the file (stored: little memory, "
-                      "dequantised while they are used), or dequantised once to the dtype "
-                      "(expanded: fastest for small models); auto: expanded where that takes at "
-                      "most 1 GiB",
-                      {"auto", "stored", "expanded"}),
-      WholeNumberParameter("threads", "threads to compute with; 0: as many as the machine has", 0,
-                           1024, 0),
-      ChoiceParameter("sliding-window",
-                      "off: every layer sees all keys, whatever window the model was made with "
-                      "(mistral, gemma, phi3, qwen)",
-                      {"on", "off"}),
-      device};
+  return InGroup(
+      "Model",
+      {model, DtypeParameter(),
+       ChoiceParameter("weights",
+                       "where the weights are: as they lie in the file (stored: little memory, "
+                       "dequantised while they are used), or dequantised once to the dtype "
+                       "(expanded: fastest for small models); auto: expanded where that takes at "
+                       "most 1 GiB",
+                       {"auto", "stored", "expanded"}),
+       WholeNumberParameter("threads", "threads to compute with; 0: as many as the machine has", 0,
+                            1024, 0),
+       ChoiceParameter("sliding-window",
+                       "off: every layer sees all keys, whatever window the model was made with "
+                       "(mistral, gemma, phi3, qwen)",
+                       {"on", "off"}),
+       device});
 }
 
 Parameter BeyondContextOption() {

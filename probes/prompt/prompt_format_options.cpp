@@ -25,17 +25,16 @@ std::vector<Parameter> PromptFormatOptions() {
       "what the template writes), template only what a chat template writes; --bos alone is on",
       {"auto", "on", "off", "template"});
   bos.value_if_bare = "on";
-  return {
-      FlagParameter("chat",
-                    "put the prompt to the model as a user's message, by a chat template (not the "
-                    "prompts of tasks that are published without)"),
-      chat_template,
-      TextListParameter("chat-option",
-                        "with --chat: KEY=VALUE, a variable of the template such as "
-                        "enable_thinking=false; may be given more than once"),
-      date,
-      TextParameter("system", "with --chat: a system message before the user's"),
-      bos};
+  return InGroup(
+      "Chat template and begin of text",
+      {FlagParameter("chat",
+                     "put the prompt to the model as a user's message, by a chat template (not the "
+                     "prompts of tasks that are published without)"),
+       chat_template,
+       TextListParameter("chat-option",
+                         "with --chat: KEY=VALUE, a variable of the template such as "
+                         "enable_thinking=false; may be given more than once"),
+       date, TextParameter("system", "with --chat: a system message before the user's"), bos});
 }
 
 PromptFormat ReadPromptFormat(const OptionSet& options) {

@@ -64,8 +64,8 @@ Record PromptRecord(const Prompt& prompt, const Tokenizer& tokenizer, int64_t pl
 
 void LogBytesWithoutToken(const Prompt& prompt, const JobContext& context) {
   if (prompt.bytes_without_token == 0) return;
-  context.Log("prompt: " + std::to_string(prompt.bytes_without_token) +
-              " of its bytes have no token in this model's vocabulary and are left out");
+  context.Warn("prompt: " + std::to_string(prompt.bytes_without_token) +
+               " of its bytes have no token in this model's vocabulary and are left out");
 }
 
 }  // namespace midscope

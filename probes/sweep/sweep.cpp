@@ -55,8 +55,8 @@ void LogNewFailures(const SweepPlan& plan, const SampleOutcome& outcome, const S
     const bool known = std::any_of(before.outcomes.begin(), before.outcomes.end(),
                                    [&](const SampleOutcome& other) { return !other.Ran(i); });
     if (outcome.Ran(i) || known) continue;
-    context.Log("sample " + std::to_string(outcome.sample) + ": " + plan.settings[i].text +
-                " is not run: " + outcome.failures[i] + ". The other settings are");
+    context.Warn("sample " + std::to_string(outcome.sample) + ": " + plan.settings[i].text +
+                 " is not run: " + outcome.failures[i] + ". The other settings are");
   }
 }
 
@@ -73,7 +73,7 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
     if (frame) FitOlderSamples(*frame, record);
   } catch (const Error& error) {
     result.failures[sample] = error.what();
-    context.Log("sample " + std::to_string(sample) + " failed: " + error.what());
+    context.Warn("sample " + std::to_string(sample) + " failed: " + error.what());
     if (run.store) run.store->AppendFailure(sample, error.what());
     return;
   }

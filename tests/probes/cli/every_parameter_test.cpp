@@ -75,6 +75,12 @@ TEST(EveryParameter, HasHelpAndFactsThatFitItsKind) {
       EXPECT_THAT(parameter.choices, ::testing::Contains(parameter.numbered_choice)) << of;
       EXPECT_EQ(parameter.numbered_choice.back(), 'N') << of;
     }
+    for (const Parameter::OtherName& other : parameter.other_names) {
+      EXPECT_THAT(parameter.choices, ::testing::Contains(other.choice)) << of;
+      EXPECT_THAT(parameter.choices, ::testing::Not(::testing::Contains(other.name))) << of;
+      EXPECT_EQ(ReadValue(parameter, other.name, of), ParameterValue(other.choice)) << of;
+      EXPECT_THAT(FactsText(parameter), HasSubstr(other.name + " is " + other.choice)) << of;
+    }
     if (!parameter.value_if_bare.empty()) {
       EXPECT_THAT(parameter.choices, ::testing::Contains(parameter.value_if_bare)) << of;
     }

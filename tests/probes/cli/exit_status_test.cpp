@@ -49,7 +49,7 @@ TEST(Program, ErrorsAreNoBugs) {
   const End memory = EndOf([] { throw std::bad_alloc(); });
   EXPECT_EQ(memory.status, kExitFailure);
   EXPECT_THAT(memory.message, StartsWith("midscope: memory: not enough"));
-  EXPECT_EQ(EndOf([] { throw Cancelled(); }).status, kExitInterrupted);
+  EXPECT_EQ(EndOf([] { throw Cancelled(); }).status, 130);
   EXPECT_EQ(EndOf([] {}).status, 0);
 }
 

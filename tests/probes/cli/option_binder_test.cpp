@@ -36,7 +36,8 @@ Command TestCommand() {
 OptionSet Parse(const std::vector<std::string>& arguments) {
   const Command command = TestCommand();
   OptionSet options(command.options);
-  EXPECT_FALSE(ParseArguments(command, arguments, options).has_value());
+  OptionSet common(CommonOptions());
+  EXPECT_FALSE(ParseArguments(command, arguments, options, common).has_value());
   return options;
 }
 
@@ -95,7 +96,8 @@ TEST(OptionBinder, RefusesWhatTheDescriptionRefuses) {
 TEST(OptionBinder, HelpHoldsEveryOptionAndTheExamples) {
   const Command command = TestCommand();
   OptionSet options(command.options);
-  const auto help = ParseArguments(command, {"--help"}, options);
+  OptionSet common(CommonOptions());
+  const auto help = ParseArguments(command, {"--help"}, options, common);
   ASSERT_TRUE(help.has_value());
   EXPECT_EQ(*help, HelpText(command));
   for (const Parameter& option : command.options) {
@@ -104,6 +106,43 @@ TEST(OptionBinder, HelpHoldsEveryOptionAndTheExamples) {
   }
   EXPECT_THAT(*help, HasSubstr("-2 to 2; in nats; default: 0.5"));
   EXPECT_THAT(*help, HasSubstr("midscope try m.gguf"));
+}
+
+// Groups in the order of the options, each with its own; -h and --quiet in front.
+TEST(OptionBinder, HelpListsOptionsUnderTheirGroups) {
+  Command command = TestCommand();
+  for (Parameter& option : command.options) {
+    if (option.name == "with") option.group = "Settings";
+    if (option.name == "json") option.group = "Output";
+  }
+  const std::string help = HelpText(command);
+  const auto at = [&](const std::string& text) { return help.find("\n" + text); };
+  EXPECT_LT(at("Options:\n"), at("  --quiet"));
+  EXPECT_LT(at("  --quiet"), at("Settings:\n"));
+  EXPECT_LT(at("Settings:\n"), at("  --with"));
+  EXPECT_LT(at("  --with"), at("Output:\n"));
+  EXPECT_LT(at("Output:\n"), at("  --json"));
+  EXPECT_NE(at("  --json"), std::string::npos);
+  EXPECT_EQ(help.find("\n\n\n"), std::string::npos);
+}
+
+// What holds for help of sweep alone: each of its many options has a group.
+TEST(Commands, HelpOfASweepIsInGroups) {
+  const Command& sweep = FindCommand("sweep");
+  for (const Parameter& option : sweep.options) EXPECT_NE(option.group, "") << option.name;
+  const std::string help = HelpText(sweep);
+  for (const char* group : {"Model", "Task", "Settings", "Scores", "Output", "Run"})
+    EXPECT_THAT(help, HasSubstr("\n" + std::string(group) + ":\n  --")) << group;
+}
+
+TEST(OptionBinder, TakesOptionsOfAllCommandsApart) {
+  const Command command = TestCommand();
+  OptionSet options(command.options);
+  OptionSet common(CommonOptions());
+  ASSERT_FALSE(ParseArguments(command, {"m.gguf", "--quiet"}, options, common).has_value());
+  EXPECT_TRUE(common.Flag("quiet"));
+  EXPECT_EQ(options.ToJson().find("quiet"), std::string::npos);
+  EXPECT_THAT(FailureOf({"m.gguf", "--quite"}), HasSubstr("Did you mean --quiet?"));
 }
 
 TEST(Commands, DescribeTheirOptionsOnceAndHaveExamples) {

@@ -60,6 +60,15 @@ TEST_F(SweepPlanFile, JsonSaysTheSame) {
   EXPECT_EQ(options.Text("dtype"), "bfloat16");
 }
 
+// Files and plans have the long name, whatever was written.
+TEST_F(SweepPlanFile, TakesShortNamesOfADtype) {
+  EXPECT_EQ(Read("a.json", R"({"model": "a.gguf", "dtype": "bf16"})").Text("dtype"), "bfloat16");
+  EXPECT_EQ(Read("a.toml", "model = 'a.gguf'\ndtype = 'fp32'\n").Text("dtype"), "float32");
+  const OptionSet flags = Read("b.json", R"({"model": "a.gguf"})", {{"dtype", "bf16"}});
+  EXPECT_EQ(flags.Text("dtype"), "bfloat16");
+  EXPECT_THAT(flags.ToJson(), ::testing::HasSubstr(R"("dtype":"bfloat16")"));
+}
+
 TEST_F(SweepPlanFile, FlagsOverrideIt) {
   const OptionSet options =
       Read("plan.toml", kToml, {{"model", "c.gguf"}, {"seed", "7"}, {"with", "ntk(2)"}});

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -25,12 +26,12 @@ Arguments WithManySamples(const Arguments& arguments) {
   return With(arguments, {"--task", "list:lines=4", "--places", "1,4", "--samples", "5000"});
 }
 
-ProgramRun Interrupt(const Arguments& arguments) {
+ProgramRun Interrupt(const Arguments& arguments, int signal = SIGINT) {
   ProgramRun run;
   for (int seconds = 2; seconds <= 32 && run.out.empty(); seconds *= 2) {
     RunningProgram running(arguments);
     std::this_thread::sleep_for(std::chrono::seconds(seconds));
-    running.Signal(SIGINT);
+    running.Signal(signal);
     run = running.Wait();
   }
   return run;
@@ -41,6 +42,29 @@ TEST(ProgramInterrupts, ASweepPrintsTheSamplesThatAreDone) {
   EXPECT_EQ(run.status, 130);
   EXPECT_THAT(run.out, HasSubstr("answer_nll"));
   EXPECT_THAT(run.err, HasSubstr("of 5000 samples are done, and kept in no file. --out"));
+}
+
+// As shells and batch systems count: 128 and the signal's number.
+TEST(ProgramInterrupts, TermEndsWithItsOwnStatusAndLeavesAsMuch) {
+  const ProgramRun run =
+      Interrupt(WithManySamples({"sweep", "embedded", "--with", "none"}), SIGTERM);
+  EXPECT_EQ(run.status, 143);
+  EXPECT_THAT(run.out, HasSubstr("answer_nll"));
+  EXPECT_THAT(run.err, HasSubstr("of 5000 samples are done, and kept in no file. --out"));
+}
+
+TEST(ProgramInterrupts, TermLeavesTheSamplesInTheFile) {
+  const testing::TemporaryFolder folder;
+  const std::string file = folder.File("run.h5");
+  RunningProgram running(
+      WithManySamples({"sweep", "embedded", "--with", "none", "--checkpoint", "1", "--out", file}));
+  for (int tenths = 0; tenths < 1200 && !std::filesystem::exists(file); ++tenths)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  running.Signal(SIGTERM);
+  const ProgramRun run = running.Wait();
+  EXPECT_EQ(run.status, 143) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("--resume"));
+  EXPECT_EQ(testing::RunMidscope({"show", file}).status, 0);
 }
 
 TEST(ProgramInterrupts, AProbeOfManySamplesPrintsTheirRecords) {

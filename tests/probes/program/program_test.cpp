@@ -10,6 +10,7 @@
 
 #include "core/model/embedded_model.h"
 #include "data/store/record_reader.h"
+#include "tests/paths.h"
 #include "tests/probes/support/run_program.h"
 
 namespace midscope {
@@ -21,6 +22,7 @@ using testing::ProgramRun;
 using testing::RunMidscope;
 using testing::TemporaryFolder;
 
+constexpr const char* kTinyModel = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
 constexpr const char* kFrance = "The capital of France is";
 
 void WriteFile(const std::string& path, const std::string& bytes) {
@@ -53,6 +55,29 @@ TEST(Program, TellsItsVersionAndHelp) {
     EXPECT_THAT(help.out, HasSubstr("Examples:"));
     EXPECT_EQ(help.out, RunMidscope({"help", command}).out);
   }
+}
+
+// Notes are gone, results are the same bytes, warnings and errors stay.
+TEST(Program, QuietLeavesWarningsErrorsAndResults) {
+  const std::vector<std::string> generate = {"generate", kTinyModel,     "--prompt",
+                                             "a b",      "--new-tokens", "2"};
+  const ProgramRun loud = RunMidscope(generate);
+  EXPECT_THAT(loud.err, HasSubstr("prompt: "));
+  for (const bool before : {true, false}) {
+    std::vector<std::string> words = generate;
+    words.insert(before ? words.begin() : words.end(), "--quiet");
+    const ProgramRun quiet = RunMidscope(words);
+    EXPECT_EQ(quiet.status, 0) << quiet.err;
+    EXPECT_EQ(quiet.err, "");
+    EXPECT_EQ(quiet.out, loud.out);
+  }
+  std::string long_prompt;
+  for (int i = 0; i < 2000; ++i) long_prompt += "word ";
+  const ProgramRun warned =
+      RunMidscope({"--quiet", "probe", kTinyModel, "--prompt", long_prompt, "--beyond-context"});
+  EXPECT_THAT(warned.err, HasSubstr("midscope: warning: "));
+  ExpectRefused({"--quiet", "probe", "embeded", "--prompt", "x"}, 1, {"Did you mean 'embedded'?"});
+  ExpectRefused({"--quiet"}, 2, {"midscope help"});
 }
 
 TEST(Program, RefusesWhatItCannotUnderstandWithStatusTwo) {
