@@ -65,10 +65,10 @@ TEST(ProgramRefusals, AnUnknownChatTemplateIsAUsageError) {
   ExpectRefused({
       {{"sweep", kTiny, "--task", "kv:pairs=1", "--chat", "--chat-template", "vicun"},
        2,
-       "Did you mean 'vicuna'?"},
+       "'vicun': no such family, and no such file. Families: chatml"},
       {{"probe", kTiny, "--prompt", "x", "--chat", "--chat-template", "vicun"},
        2,
-       "Did you mean 'vicuna'?"},
+       "'vicun': no such family, and no such file. Families: chatml"},
   });
 }
 
