@@ -15,12 +15,12 @@ Before that, one prompt is put to both, and the answer's likelihood must agree.
 import argparse
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
 import time
 
-from compare_prefill import CONVERT
 
 SETTINGS = ["none", "channel(100, factor=-1, layers=8-25)", "channel(215, factor=0, layers=8-25)", "pi(1.5)"]
 
@@ -151,7 +151,8 @@ def main():
 
     with tempfile.TemporaryDirectory() as folder:
         model_folder = os.path.join(folder, "model")
-        subprocess.run([sys.executable, "-c", CONVERT, arguments.model, model_folder], check=True, stdout=subprocess.DEVNULL)
+        convert = pathlib.Path(__file__).parent / "peers" / "gguf_to_folder.py"
+        subprocess.run([sys.executable, convert, arguments.model, model_folder], check=True, stdout=subprocess.DEVNULL)
         tasks = {"list": ("list:lines=20", "1,5,10,15,20"),
                  "passkey": (f"passkey:tokens={arguments.tokens}", "0%,25%,50%,75%,100%")}
         totals = [compare(arguments, h5py, *task, model_folder, folder) for name, task in tasks.items()

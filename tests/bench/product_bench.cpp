@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// The speed of matrix products alone, at the shapes of the embedded model's layers with 512 rows:
+// what a prefill would reach if it did nothing else. Prints one JSON object with GFLOP/s of
+// LibTorch's at::mm and of the product that Midscope takes (core/compute/dense_product.h), best of
+// several; and the instruction sets in use.
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+
+#include "core/base/seconds_since.h"
+#include "core/compute/dense_product.h"
+#include "core/compute/thread_policy.h"
+#include "kernels/instruction_set.h"
+
+namespace {
+
+constexpr int64_t kRows = 512;
+constexpr int kRepeats = 12;
+struct Shape {
+  int64_t outputs;
+  int64_t inputs;
+};
+// q, k and v; output of attention; gate and up; down.
+constexpr Shape kShapes[] = {{960, 576}, {576, 576}, {3072, 576}, {576, 1536}};
+
+using Product = std::function<void(const at::Tensor&, const at::Tensor&, const at::Tensor&)>;
+
+double Gigaflops(at::ScalarType dtype, const Product& product) {
+  double flops = 0;
+  double seconds = 0;
+  const auto options = at::TensorOptions().dtype(dtype);
+  for (const Shape& shape : kShapes) {
+    const at::Tensor x = at::randn({kRows, shape.inputs}).to(dtype);
+    const at::Tensor weight = at::randn({shape.outputs, shape.inputs}).to(dtype);
+    const at::Tensor out = at::empty({kRows, shape.outputs}, options);
+    double least = 1e300;
+    for (int i = 0; i < kRepeats; ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      product(x, weight, out);
+      least = std::min(least, midscope::SecondsSince(start));
+    }
+    flops += 2.0 * static_cast<double>(kRows * shape.outputs * shape.inputs);
+    seconds += least;
+  }
+  return flops / seconds * 1e-9;
+}
+
+void ByAten(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out) {
+  at::Tensor result = out;
+  at::mm_out(result, x, weight.t());
+}
+
+}  // namespace
+
+int main(int /*argc*/, char** argv) {
+  midscope::WaitForThreadsPassively(argv);
+  const c10::InferenceMode inference;
+  std::printf("{\"instructions\": \"%s\"", midscope::kernels::InstructionSetName().c_str());
+  for (const auto& [name, dtype] : {std::pair{"float32", at::kFloat}, {"bfloat16", at::kBFloat16}}) {
+    std::printf(", \"%s\": {\"aten\": %.1f, \"midscope\": %.1f}", name, Gigaflops(dtype, ByAten),
+                Gigaflops(dtype, midscope::DenseProduct));
+  }
+  std::printf("}\n");
+  return 0;
+}
