@@ -60,7 +60,8 @@ class AttentionPlot : public Plot {
   void PlaceShade(QCPItemRect* shade, int64_t begin, int64_t end);
   // The smallest passage that contains the key, without gold and those over half the prompt.
   const Passage* PassageAt(int64_t key) const;
-  void FillGraph(QCPGraph* graph, const QVector<double>& row);
+  static void FillGraph(QCPGraph* graph, const QVector<double>& row);
+  void StyleDots();
 
   QCPGraph* graph_a_;
   QCPGraph* graph_b_;

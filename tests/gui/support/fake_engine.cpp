@@ -333,7 +333,8 @@ CaptureRunReply FakeEngine::CaptureRun(const CaptureRunRequest& request,
   return reply;
 }
 
-WhatIfReply FakeEngine::WhatIf(const WhatIfRequest& request, const JobContext& context) {
+WhatIfReply FakeEngine::WhatIf(const WhatIfRequest& request, const WhatIfPartial& partial,
+                               const JobContext& context) {
   {
     const std::lock_guard lock(control_->mutex_);
     control_->what_ifs_.push_back(request.intervention);

@@ -70,7 +70,8 @@ class FakeEngine : public Engine {
   std::vector<Record> SetPrompt(const PromptRequest& prompt_request,
                                 const JobContext& context) override;
   CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override;
-  WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override;
+  WhatIfReply WhatIf(const WhatIfRequest& request, const WhatIfPartial& partial,
+                     const JobContext& context) override;
   Record Compare(const CompareRequest& request, const std::function<void(const Record&)>& partial,
                  const JobContext& context) override;
   Provenance Describe() const override;
