@@ -302,7 +302,8 @@ void MainWindow::ShowPanel(Panel* panel) {
 
 std::vector<Plot*> MainWindow::plots() const {
   std::vector<Plot*> all;
-  for (const Panel* panel : panels_) {
+  for (Panel* panel : panels_) {
+    panel->DrawWaiting();
     for (Plot* plot : panel->plots()) all.push_back(plot);
   }
   return all;

@@ -5,4 +5,9 @@ namespace midscope {
 
 Panel::Panel(const PanelContext& context) : context_(context) {}
 
+void Panel::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  DrawWaiting();
+}
+
 }  // namespace midscope
