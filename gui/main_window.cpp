@@ -179,6 +179,7 @@ void MainWindow::WireSession() {
 
 // All panels are refreshed before any of them is painted: their plots queue their replots.
 void MainWindow::Refresh(Changes changes) {
+  for (Plot* plot : findChildren<Plot*>()) plot->SetDragging(session_->dragging());
   if (changes & Change::kModel) ShowModel();
   if (changes & Change::kPrompts) {
     prompt_panel_->ShowPlaces(session_->prompts(), session_->place());
@@ -262,7 +263,9 @@ void MainWindow::ShowModel() {
 
 void MainWindow::ShowWhatIf(const WhatIfCost& cost) {
   QString what = tr("layers from %1").arg(cost.first_layer);
-  if (cost.last_rows_only) {
+  if (cost.seen_before) {
+    what = tr("seen before");
+  } else if (cost.last_rows_only) {
     what = tr("last rows only");
   } else if (cost.first_row > 0) {
     what += tr(", rows from %1").arg(cost.first_row);
@@ -299,7 +302,8 @@ void MainWindow::ShowPanel(Panel* panel) {
 
 std::vector<Plot*> MainWindow::plots() const {
   std::vector<Plot*> all;
-  for (const Panel* panel : panels_) {
+  for (Panel* panel : panels_) {
+    panel->DrawWaiting();
     for (Plot* plot : panel->plots()) all.push_back(plot);
   }
   return all;

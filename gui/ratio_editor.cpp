@@ -20,6 +20,7 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
+#include "probes/base/partial_record.h"
 
 namespace midscope {
 
@@ -77,7 +78,7 @@ void RatioEditor::TakeFromScreen() {
   const Session& session = *context_.session;
   for (const Side side : {Side::kB, Side::kA}) {
     const Record* record = session.record(side, kPositionRatio);
-    if (record && table_->TakeFrom(*record)) return;
+    if (record && !IsPartial(*record) && table_->TakeFrom(*record)) return;
   }
   if (session.model()) table_->Reset(session.model()->config.layers, session.model()->config.heads);
 }

@@ -58,6 +58,15 @@ std::optional<PrefixSharing> FindPrefixSharing(std::span<const FreshSequence> se
   return best;
 }
 
+std::optional<PrefixSharing> PrefixSharingFrom(size_t donor,
+                                               std::span<const FreshSequence> sequences) {
+  PrefixSharing sharing{donor, RowsFrom(donor, sequences)};
+  const bool any = std::any_of(sharing.rows.begin(), sharing.rows.end(),
+                               [](int64_t rows) { return rows > 0; });
+  if (!any) return std::nullopt;
+  return sharing;
+}
+
 void GiveRows(const PrefixSharing& sharing, std::span<const FreshSequence> sequences) {
   const Trace& donor = *sequences[sharing.donor].trace;
   for (size_t i = 0; i < sequences.size(); ++i) {

@@ -40,6 +40,9 @@ struct PrefixSharing {
 
 // The donor that saves most rows; nullopt where no two sequences share kFewestSharedRows.
 std::optional<PrefixSharing> FindPrefixSharing(std::span<const FreshSequence> sequences);
+// The same with this donor.
+std::optional<PrefixSharing> PrefixSharingFrom(size_t donor,
+                                               std::span<const FreshSequence> sequences);
 
 // Call it after the donor has been run.
 void GiveRows(const PrefixSharing& sharing, std::span<const FreshSequence> sequences);

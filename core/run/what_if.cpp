@@ -13,6 +13,8 @@
 #include "core/plan/plan_changes.h"
 #include "core/run/row_batches.h"
 #include "core/run/shared_prefix.h"
+#include "core/run/what_if_part_report.h"
+#include "core/run/what_if_sequence.h"
 
 namespace midscope {
 namespace {
@@ -44,34 +46,7 @@ int64_t Memories(const std::vector<AttentionPlan>& before, const std::vector<Att
   return static_cast<int64_t>(layers.size());
 }
 
-constexpr kernels::ThresholdRule kRules[] = {kernels::ThresholdRule::kAtLeast,
-                                             kernels::ThresholdRule::kGreater};
-
 }  // namespace
-
-struct WhatIf::Sequence {
-  const Prompt* prompt = nullptr;
-  std::vector<int32_t> ids;  // prompt and all but the last of the answer
-  std::unique_ptr<Trace> trace;
-  std::unique_ptr<LastQueryAttention> attention;
-  // By either rule, since a layer that is not run again keeps its counts; empty: not requested.
-  std::vector<PositionAwareness> awareness;
-  WhatIfOutcome outcome;  // of the last completed run
-  bool fresh = false;     // outcome and attention belong to the trace's plans
-  // Of the running call:
-  std::vector<AttentionPlan> plans;  // [layer]
-  std::vector<int64_t> first_row;    // [layer]: rows from here on are run; rows(): none
-  bool rerun = false;                // on top of a complete trace
-
-  int64_t prompt_tokens() const { return static_cast<int64_t>(prompt->ids.size()); }
-  int64_t rows() const { return static_cast<int64_t>(ids.size()); }
-  bool NeedsRun() const { return first_row.back() < rows(); }
-  // From the first row of the first layer on, into a trace.
-  bool RunsWhole() const { return trace && first_row.front() == 0; }
-  void PlanRows();
-  FreshSequence Fresh() const;
-  RunRequest Request(const Intervention& intervention);
-};
 
 // The rows to run for `plans`.
 void WhatIf::Sequence::PlanRows() {
@@ -93,6 +68,11 @@ void WhatIf::Sequence::PlanRows() {
   }
 }
 
+std::vector<float> WhatIf::Sequence::AwarenessUnder(const Intervention& intervention) const {
+  if (awareness.empty()) return {};
+  return awareness[AwarenessRule(intervention) == kAwarenessRules[0] ? 0 : 1].score();
+}
+
 FreshSequence WhatIf::Sequence::Fresh() const { return {ids, prompt_tokens(), plans, trace.get()}; }
 
 RunRequest WhatIf::Sequence::Request(const Intervention& intervention) {
@@ -102,6 +82,7 @@ RunRequest WhatIf::Sequence::Request(const Intervention& intervention) {
   request.intervention = ResolvePassages(intervention, *prompt);
   request.hooks = {attention.get()};
   for (PositionAwareness& counted : awareness) request.hooks.push_back(&counted);
+  if (extra_hook) request.hooks.push_back(extra_hook);
   request.trace = trace.get();
   if (rerun) request.rerun = RunRequest::Rerun{first_row};
   return request;
@@ -116,7 +97,7 @@ WhatIf::WhatIf(std::shared_ptr<const Decoder> decoder, std::vector<Prompt> promp
     sequence.ids = IdsToScore(prompt.ids, prompt.answer_ids);
     sequence.attention = std::make_unique<LastQueryAttention>(decoder_->config());
     if (position_awareness) {
-      for (const kernels::ThresholdRule rule : kRules) {
+      for (const kernels::ThresholdRule rule : kAwarenessRules) {
         sequence.awareness.emplace_back(decoder_->config(), rule);
       }
     }
@@ -181,7 +162,7 @@ WhatIfWork WhatIf::Estimate(const Intervention& intervention) {
 }
 
 WhatIfResult WhatIf::Evaluate(const Intervention& intervention, const JobContext& context,
-                              bool attention) {
+                              bool attention, const WhatIfShown* shown) {
   const auto start = std::chrono::steady_clock::now();
   context.ThrowIfCancelled();
   PlanSequences(intervention);
@@ -189,15 +170,22 @@ WhatIfResult WhatIf::Evaluate(const Intervention& intervention, const JobContext
   for (Sequence& sequence : sequences_) {
     if (sequence.NeedsRun()) run.push_back(&sequence);
   }
-  RunAll(RunDonor(run, intervention, context), intervention, context);
+  if (shown && sequences_.at(shown->prompt).NeedsRun()) {
+    Sequence& first = sequences_[shown->prompt];
+    PartReport report(*decoder_, first, intervention, *shown, attention);
+    run = RunDonor(run, &first, intervention, report.Observed(context));
+    if (!run.empty()) report.TellWhole();
+  }
+  RunAll(RunDonor(run, nullptr, intervention, context), intervention, context);
   WhatIfResult result = CollectResult(intervention, attention);
   result.seconds = SecondsSince(start);
   return result;
 }
 
 // Where sequences that run whole have a common prefix, runs one of them and copies its rows to the
-// others. Returns those that are still to be run.
-std::vector<WhatIf::Sequence*> WhatIf::RunDonor(std::vector<Sequence*> sequences,
+// others. `first`: runs this one in any case, and gives its rows to those that it shares some with.
+// Returns those that are still to be run.
+std::vector<WhatIf::Sequence*> WhatIf::RunDonor(std::vector<Sequence*> sequences, Sequence* first,
                                                 const Intervention& intervention,
                                                 const JobContext& context) {
   std::vector<Sequence*> whole;
@@ -207,12 +195,18 @@ std::vector<WhatIf::Sequence*> WhatIf::RunDonor(std::vector<Sequence*> sequences
     whole.push_back(sequence);
     fresh.push_back(sequence->Fresh());
   }
-  const std::optional<PrefixSharing> sharing = FindPrefixSharing(fresh);
-  if (!sharing) return sequences;
-  Sequence* donor = whole[sharing->donor];
+  std::optional<PrefixSharing> sharing;
+  const auto chosen = std::find(whole.begin(), whole.end(), first);
+  if (!first) {
+    sharing = FindPrefixSharing(fresh);
+  } else if (chosen != whole.end()) {
+    sharing = PrefixSharingFrom(static_cast<size_t>(chosen - whole.begin()), fresh);
+  }
+  if (!sharing && !first) return sequences;
+  Sequence* donor = first ? first : whole[sharing->donor];
   RunAll(std::span(&donor, 1), intervention, context);
-  GiveRows(*sharing, fresh);
-  for (size_t i = 0; i < whole.size(); ++i) {
+  if (sharing) GiveRows(*sharing, fresh);
+  for (size_t i = 0; sharing && i < whole.size(); ++i) {
     if (sharing->rows[i] == 0) continue;
     whole[i]->rerun = false;
     std::fill(whole[i]->first_row.begin(), whole[i]->first_row.end(), sharing->rows[i]);
@@ -282,15 +276,12 @@ WhatIfWork WhatIf::Work() const {
 
 // All of the result but the time.
 WhatIfResult WhatIf::CollectResult(const Intervention& intervention, bool attention) const {
-  const size_t rule = AwarenessRule(intervention) == kRules[0] ? 0 : 1;
   WhatIfResult result;
   static_cast<WhatIfWork&>(result) = Work();
   for (const Sequence& sequence : sequences_) {
     result.outcomes.push_back(sequence.outcome);
     if (attention) result.outcomes.back().last_query_attention = sequence.attention->attention();
-    if (!sequence.awareness.empty()) {
-      result.outcomes.back().position_awareness = sequence.awareness[rule].score();
-    }
+    result.outcomes.back().position_awareness = sequence.AwarenessUnder(intervention);
     if (sequence.trace) result.kept.bytes += sequence.trace->bytes();
   }
   result.kept.limit = memory_limit_;

@@ -39,7 +39,10 @@
 // clang-format on
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -82,6 +85,26 @@ struct WhatIfResult : WhatIfWork {
   double seconds = 0;
 };
 
+// What is known of one prompt before the run of all prompts ends.
+struct WhatIfPart {
+  // Final, and equal to that of the result, in layers below layers_done; NaN in the others.
+  // last_logits and score are empty until all layers are done.
+  WhatIfOutcome outcome;
+  int64_t layers_done = 0;
+  const Trace* trace = nullptr;  // of the prompt, once all layers are done; null: none is kept
+};
+
+// The prompt that a window shows: it runs before the others, and is told of while it runs.
+struct WhatIfShown {
+  size_t prompt = 0;
+  // Empty: none. Called on the running thread: some time after the start (so that a short run is
+  // told of once), then at intervals, when a layer is done; and when the prompt is done while others
+  // are still to be run. Not called where nothing is run of it.
+  std::function<void(const WhatIfPart&)> partial{};
+  std::chrono::milliseconds first_after{60};
+  std::chrono::milliseconds interval{100};
+};
+
 class WhatIf {
  public:
   // The cache takes at most `memory_limit` bytes; 0: no limit. With `position_awareness` every
@@ -92,9 +115,10 @@ class WhatIf {
 
   // Returns the outcome under `intervention`, whose passages are those of each prompt (passage.h),
   // from the traces of earlier calls. Equal to a full run within rounding. Throws Error, Cancelled;
-  // the next call is correct after either. With `attention` false the attention rows are left out.
+  // the next call is correct after either. With `attention` false the attention rows are left out,
+  // of parts as well.
   WhatIfResult Evaluate(const Intervention& intervention, const JobContext& context = {},
-                        bool attention = true);
+                        bool attention = true, const WhatIfShown* shown = nullptr);
 
   // The layers and rows that Evaluate would run for it now.
   WhatIfWork Estimate(const Intervention& intervention);
@@ -105,9 +129,10 @@ class WhatIf {
 
  private:
   struct Sequence;
+  class PartReport;
   int64_t Bytes(int64_t first_layer) const;
   void EnforceMemoryLimit();
-  std::vector<Sequence*> RunDonor(std::vector<Sequence*> sequences,
+  std::vector<Sequence*> RunDonor(std::vector<Sequence*> sequences, Sequence* first,
                                   const Intervention& intervention, const JobContext& context);
   void RunAll(std::span<Sequence* const> sequences, const Intervention& intervention,
               const JobContext& context);

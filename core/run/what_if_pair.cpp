@@ -34,9 +34,9 @@ WhatIf* WhatIfPair::Choose(const Intervention& intervention) {
 }
 
 WhatIfResult WhatIfPair::Evaluate(const Intervention& intervention, const JobContext& context,
-                                  bool attention) {
+                                  bool attention, const WhatIfShown* shown) {
   WhatIf* chosen = Choose(intervention);
-  WhatIfResult result = chosen->Evaluate(intervention, context, attention);
+  WhatIfResult result = chosen->Evaluate(intervention, context, attention, shown);
   last_ = chosen;
   if (chosen == &first_) {
     first_bytes_ = result.kept.bytes;

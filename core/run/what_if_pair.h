@@ -23,7 +23,7 @@ class WhatIfPair {
 
   // As WhatIf::Evaluate; `kept` is of both traces.
   WhatIfResult Evaluate(const Intervention& intervention, const JobContext& context = {},
-                        bool attention = true);
+                        bool attention = true, const WhatIfShown* shown = nullptr);
 
   // The trace of the last setting; null where the memory limit leaves nothing.
   const Trace* trace(size_t prompt) const { return last_->trace(prompt); }

@@ -9,4 +9,9 @@ Panel::Panel(const PanelContext& context) : context_(context) {}
 
 nlohmann::json Panel::State() const { return nullptr; }
 
+void Panel::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  DrawWaiting();
+}
+
 }  // namespace midscope

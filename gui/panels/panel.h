@@ -38,7 +38,9 @@ class Panel : public QWidget {
   // panel that draws slowly can leave the rest as it is. Called at most once per turn of the event
   // loop.
   virtual void Refresh(Changes changes) = 0;
-  // The plots that show something now, for export.
+  // Draws now what a hidden panel draws when it is shown.
+  virtual void DrawWaiting() {}
+  // The plots that show something now, for export; after DrawWaiting.
   virtual std::vector<Plot*> plots() const { return {}; }
   // The panel's part of a session file (gui/files/session_file.h), the value of its StateKey; null:
   // nothing is written.
@@ -66,6 +68,9 @@ class Panel : public QWidget {
  protected:
   Session* session() const { return context_.session; }
   HeadSelection* selection() const { return context_.selection; }
+  // Whether to draw at once: not a panel that is hidden in a window that is shown.
+  bool DrawsAtOnce() const { return isVisible() || !window()->isVisible(); }
+  void showEvent(QShowEvent* event) override;
 
  private:
   PanelContext context_;

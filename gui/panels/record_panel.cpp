@@ -14,6 +14,7 @@
 #include <QTableView>
 #include <QToolButton>
 #include <algorithm>
+#include <utility>
 
 #include "core/base/json_fields.h"
 #include "data/store/array_kind.h"
@@ -188,7 +189,12 @@ void RecordPanel::OfferRecords() {
     choice_->setCurrentIndex(std::max<int>(choice_->findText(before), choices_.empty() ? -1 : 0));
   }
   side_->setVisible(session()->differs());
-  ShowChosen();
+  waits_ = !DrawsAtOnce();
+  if (!waits_) ShowChosen();
+}
+
+void RecordPanel::DrawWaiting() {
+  if (std::exchange(waits_, false)) ShowChosen();
 }
 
 Side RecordPanel::ShownSide() const {

@@ -35,6 +35,7 @@ class RecordPanel : public Panel {
   // Two-dimensional arrays of records that no panel has as its own.
   static void Render(FilePictures& pictures);
   void Refresh(Changes changes) override;
+  void DrawWaiting() override;
   std::vector<Plot*> plots() const override;
   nlohmann::json State() const override;
   void Restore(const nlohmann::json& state) override;
@@ -84,6 +85,7 @@ class RecordPanel : public Panel {
   ProbeForm* probes_;
   QToolButton* probes_shown_;
   bool shows_picture_ = false;
+  bool waits_ = false;  // to be shown, with what has changed
 };
 
 }  // namespace midscope

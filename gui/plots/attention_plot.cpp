@@ -8,6 +8,7 @@
 #include "gui/base/head_choice.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/plot_style.h"
+#include "gui/plots/same_numbers.h"
 
 namespace midscope {
 namespace {
@@ -86,7 +87,7 @@ void AttentionPlot::SetPrompt(const Record* prompt) {
   gold_name_->setVisible(!gold_.empty());
   gold_name_->setText(tr("gold"));
   gold_name_->position->setCoords(static_cast<double>(gold_.begin + gold_.end - 1) / 2, 0.01);
-  replot(rpQueuedReplot);
+  QueueReplot();
 }
 
 void AttentionPlot::FillGraph(QCPGraph* graph, const QVector<double>& row) {
@@ -95,18 +96,26 @@ void AttentionPlot::FillGraph(QCPGraph* graph, const QVector<double>& row) {
     points[i] = QCPGraphData(static_cast<double>(i), row[i]);
   }
   graph->data()->set(points, true);
-  const bool dots = row.size() <= kMostDots;
-  graph->setScatterStyle(dots ? QCPScatterStyle(QCPScatterStyle::ssDisc, 4)
-                              : QCPScatterStyle(QCPScatterStyle::ssNone));
+}
+
+// Antialiased dots cost more than all the rest: none while a slider is dragged.
+void AttentionPlot::StyleDots() {
+  for (QCPGraph* graph : {graph_a_, graph_b_}) {
+    const bool dots = !dragging() && graph->data()->size() <= kMostDots;
+    graph->setScatterStyle(dots ? QCPScatterStyle(QCPScatterStyle::ssDisc, 4)
+                                : QCPScatterStyle(QCPScatterStyle::ssNone));
+  }
 }
 
 void AttentionPlot::SetRows(const QVector<double>& row_a, const QVector<double>& row_b) {
   const bool same_extent =
       std::max(row_a.size(), row_b.size()) == std::max(row_a_.size(), row_b_.size());
+  if (SameNumbers(row_a, row_a_) && SameNumbers(row_b, row_b_)) return;
   row_a_ = row_a;
   row_b_ = row_b;
   FillGraph(graph_a_, row_a_);
   FillGraph(graph_b_, row_b_);
+  StyleDots();
   graph_b_->setVisible(!row_b_.isEmpty());
   if (row_b_.isEmpty()) {
     graph_b_->removeFromLegend();
@@ -120,13 +129,14 @@ void AttentionPlot::SetRows(const QVector<double>& row_a, const QVector<double>&
     if (value > highest) highest = value;
   }
   if (!same_extent || highest > yAxis->range().upper) ResetView();
-  replot(rpQueuedReplot);
+  QueueReplot();
 }
 
 void AttentionPlot::SetNames(const QString& name_a, const QString& name_b) {
+  if (graph_a_->name() == name_a && graph_b_->name() == name_b) return;
   graph_a_->setName(name_a);
   graph_b_->setName(name_b);
-  replot(rpQueuedReplot);
+  QueueReplot();
 }
 
 void AttentionPlot::SetOlder(bool older_a, bool older_b) {
@@ -134,7 +144,7 @@ void AttentionPlot::SetOlder(bool older_a, bool older_b) {
   older_a_ = older_a;
   older_b_ = older_b;
   RestyleData();
-  replot(rpQueuedReplot);
+  QueueReplot();
 }
 
 void AttentionPlot::SetLogarithmic(bool on) {
@@ -150,7 +160,7 @@ void AttentionPlot::SetLogarithmic(bool on) {
     yAxis->setNumberPrecision(4);
   }
   ResetView();
-  replot(rpQueuedReplot);
+  QueueReplot();
 }
 
 void AttentionPlot::SetMarkedKey(int64_t key) {
@@ -160,7 +170,7 @@ void AttentionPlot::SetMarkedKey(int64_t key) {
   marked_->point1->setTypeY(QCPItemPosition::ptAxisRectRatio);
   marked_->point1->setCoords(static_cast<double>(key), 0);
   marked_->point2->setCoords(static_cast<double>(key), 1);
-  replot(rpQueuedReplot);
+  QueueReplot();
 }
 
 int64_t AttentionPlot::KeyAt(const QPointF& position) const {
@@ -211,8 +221,11 @@ QString AttentionPlot::TooltipAt(const QPointF& position) const {
   } else if (const TokenSpan* span = SpanAt(key)) {
     tip += tr("\nin %1").arg(QString::fromStdString(span->name));
   }
-  if (key < row_a_.size()) tip += tr("\nA %1").arg(row_a_[key], 0, 'g', 4);
-  if (key < row_b_.size()) tip += tr("\nB %1").arg(row_b_[key], 0, 'g', 4);
+  const auto value_text = [key](const QVector<double>& row) {
+    return std::isnan(row[key]) ? tr("not known yet") : QString::number(row[key], 'g', 4);
+  };
+  if (key < row_a_.size()) tip += tr("\nA %1").arg(value_text(row_a_));
+  if (key < row_b_.size()) tip += tr("\nB %1").arg(value_text(row_b_));
   return tip;
 }
 
@@ -225,20 +238,21 @@ void AttentionPlot::HoverAt(const QPointF& position) {
     hover_name_->setText(QString::fromStdString(span->name));
     hover_name_->position->setCoords(static_cast<double>(span->begin + span->end - 1) / 2, 0.07);
   }
-  replot(rpQueuedReplot);
+  QueueReplot();
   Q_EMIT KeyHovered(key);
 }
 
 void AttentionPlot::HoverEnds() {
   PlaceShade(hover_shade_, {});
   hover_name_->setVisible(false);
-  replot(rpQueuedReplot);
+  QueueReplot();
   Q_EMIT KeyHovered(-1);
 }
 
 void AttentionPlot::RestyleData() {
-  graph_a_->setPen(older_a_ ? OlderPen(1.2) : QPen(SideColor(Side::kA), 1.4));
-  graph_b_->setPen(older_b_ ? OlderPen(1.2) : QPen(SideColor(Side::kB), 1.4));
+  StyleDots();
+  graph_a_->setPen(older_a_ ? OlderPen(1.2) : LinePen(SideColor(Side::kA), 1.4));
+  graph_b_->setPen(older_b_ ? OlderPen(1.2) : LinePen(SideColor(Side::kB), 1.4));
   QColor gold = GoldColor();
   gold.setAlpha(90);
   gold_shade_->setBrush(gold);

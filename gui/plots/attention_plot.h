@@ -57,7 +57,8 @@ class AttentionPlot : public Plot {
   void PlaceShade(QCPItemRect* shade, const TokenSpan& span);
   // The smallest span that contains the key, without gold; null for none.
   const TokenSpan* SpanAt(int64_t key) const;
-  void FillGraph(QCPGraph* graph, const QVector<double>& row);
+  static void FillGraph(QCPGraph* graph, const QVector<double>& row);
+  void StyleDots();
 
   QCPGraph* graph_a_;
   QCPGraph* graph_b_;

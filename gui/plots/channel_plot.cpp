@@ -71,7 +71,7 @@ void ChannelPlot::AddLayers(const Record& hidden, int64_t channel_index, Side si
     const bool dashed = side == Side::kB;
     AddLine(LastAxisRow(hidden, kHiddenChannel, {i, channel_index}),
             QStringLiteral("L%1").arg(layer),
-            QPen(color, width, dashed ? Qt::DashLine : Qt::SolidLine));
+            LinePen(color, width, dashed ? Qt::DashLine : Qt::SolidLine));
   }
 }
 
@@ -101,13 +101,32 @@ void ChannelPlot::AddMean(const Record& hidden, int64_t channel_index, Side side
   if (count == 0) return;
   for (double& value : mean) value /= static_cast<double>(count);
   AddLine(mean, tr("%1, %2, ").arg(side == Side::kA ? tr("A") : tr("B"), MeanText()),
-          QPen(SideColor(side), 2.2, side == Side::kB ? Qt::DashLine : Qt::SolidLine));
+          LinePen(SideColor(side), 2.2, side == Side::kB ? Qt::DashLine : Qt::SolidLine));
+}
+
+bool ChannelPlot::Holds(const Record* hidden, const Record& drawn) {
+  if (!hidden) return drawn.arrays.empty();
+  const Array* next = hidden->FindArray(kHiddenChannel);
+  const Array* known = drawn.FindArray(kHiddenChannel);
+  return next && known && next->data == known->data &&
+         AxisValues(*hidden, "channel") == AxisValues(drawn, "channel");
 }
 
 void ChannelPlot::Show(const Record* hidden_a, const Record* hidden_b, const View& view) {
+  const bool same_a = Holds(hidden_a, hidden_a_);
+  const bool same_view = view == view_ && graphCount() > 0;
+  if (same_a && same_view && Holds(hidden_b, hidden_b_)) return;
+  // While a slider is dragged the picture stands still where the lines of A do.
+  const bool keep_range = dragging() && same_a && same_view;
   view_ = view;
-  if (hidden_a != &hidden_a_) hidden_a_ = hidden_a ? *hidden_a : Record{};
-  if (hidden_b != &hidden_b_) hidden_b_ = hidden_b ? *hidden_b : Record{};
+  if (!same_a) hidden_a_ = hidden_a ? *hidden_a : Record{};
+  hidden_b_ = hidden_b ? *hidden_b : Record{};
+  Draw();
+  if (!keep_range) ResetView();
+  QueueReplot();
+}
+
+void ChannelPlot::Draw() {
   clearGraphs();
   const auto channel = static_cast<double>(view_.channel);
   const int64_t index_a = AxisIndexOf(hidden_a_, "channel", channel);
@@ -135,8 +154,6 @@ void ChannelPlot::Show(const Record* hidden_a, const Record* hidden_b, const Vie
   yAxis->setLabel(view_.smoothing > 1
                       ? tr("residual stream, moving mean over %1 positions").arg(view_.smoothing)
                       : tr("value in the residual stream"));
-  ResetView();
-  replot(rpQueuedReplot);
 }
 
 void ChannelPlot::ResetView() {
@@ -184,6 +201,10 @@ QString ChannelPlot::TooltipAt(const QPointF& position) const {
       .arg(tr("position %1: %2").arg(key).arg(nearest_value, 0, 'g', 4));
 }
 
-void ChannelPlot::RestyleData() { Show(&hidden_a_, &hidden_b_, view_); }
+// The lines' own colours and widths are set where they are made.
+void ChannelPlot::RestyleData() {
+  Draw();
+  QueueReplot();
+}
 
 }  // namespace midscope

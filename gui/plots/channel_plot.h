@@ -35,6 +35,9 @@ class ChannelPlot : public Plot {
   void RestyleData() override;
 
  private:
+  // Whether `drawn` has the numbers of `hidden` (null: none).
+  static bool Holds(const Record* hidden, const Record& drawn);
+  void Draw();
   double MeanAround(const QVector<double>& values, qsizetype position) const;
   void AddLine(const QVector<double>& values, const QString& name, const QPen& pen);
   void AddLayers(const Record& hidden, int64_t channel_index, Side side);

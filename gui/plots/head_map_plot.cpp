@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/base/record_names.h"
 #include "gui/base/head_text.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/plot_style.h"
+#include "gui/plots/same_numbers.h"
 #include "gui/plots/scaled_map.h"
 #include "gui/widgets/head_selection.h"
 
@@ -80,7 +82,6 @@ void HeadMapPlot::SetScale() {
 
 void HeadMapPlot::Show(const Record* score_a, const Record* score_b, const Record* ratio_a,
                        const Record* ratio_b, MapMode mode) {
-  mode_ = mode;
   const auto usable = [](const Record* record) {
     return record && HasArray(*record, kPositionAwarenessScore, {"layer", "head"}) ? record
                                                                                    : nullptr;
@@ -91,27 +92,44 @@ void HeadMapPlot::Show(const Record* score_a, const Record* score_b, const Recor
   if (mode == MapMode::kDifference && !b) shape = nullptr;
   const Record* ratio = mode == MapMode::kA ? ratio_a : ratio_b;
   ratio_ = ratio ? *ratio : Record{};
-  layers_ = shape ? AxisSize(*shape, "layer") : 0;
-  heads_ = shape ? AxisSize(*shape, "head") : 0;
-  if (layers_ == 0 || heads_ == 0) layers_ = heads_ = 0;
+  int64_t layers = shape ? AxisSize(*shape, "layer") : 0;
+  int64_t heads = shape ? AxisSize(*shape, "head") : 0;
+  if (layers == 0 || heads == 0) layers = heads = 0;
+  std::vector<double> values;
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    const QVector<double> row_a =
+        a ? LastAxisRow(*a, kPositionAwarenessScore, {layer}) : QVector<double>();
+    const QVector<double> row_b =
+        b ? LastAxisRow(*b, kPositionAwarenessScore, {layer}) : QVector<double>();
+    for (int64_t head = 0; head < heads; ++head) {
+      const double none = std::numeric_limits<double>::quiet_NaN();
+      const double value_a = row_a.value(head, none);
+      const double value_b = row_b.value(head, none);
+      values.push_back(mode == MapMode::kA   ? value_a
+                       : mode == MapMode::kB ? value_b
+                                             : value_b - value_a);
+    }
+  }
+  const bool drawn = layers > 0 && mode == mode_ && layers == layers_ && heads == heads_ &&
+                     std::equal(values.begin(), values.end(), values_.begin(), SameNumber);
+  if (drawn) return;
+  mode_ = mode;
+  layers_ = layers;
+  heads_ = heads;
+  values_ = std::move(values);
+  DrawCells();
+}
+
+void HeadMapPlot::DrawCells() {
   map_->data()->setSize(static_cast<int>(heads_), static_cast<int>(layers_));
   if (layers_ > 0) {
     map_->data()->setRange(QCPRange(0, static_cast<double>(heads_ - 1)),
                            QCPRange(0, static_cast<double>(layers_ - 1)));
   }
   for (int64_t layer = 0; layer < layers_; ++layer) {
-    const QVector<double> row_a =
-        a ? LastAxisRow(*a, kPositionAwarenessScore, {layer}) : QVector<double>();
-    const QVector<double> row_b =
-        b ? LastAxisRow(*b, kPositionAwarenessScore, {layer}) : QVector<double>();
     for (int64_t head = 0; head < heads_; ++head) {
-      const double none = std::numeric_limits<double>::quiet_NaN();
-      const double value_a = row_a.value(head, none);
-      const double value_b = row_b.value(head, none);
-      const double value = mode == MapMode::kA   ? value_a
-                           : mode == MapMode::kB ? value_b
-                                                 : value_b - value_a;
-      map_->data()->setCell(static_cast<int>(head), static_cast<int>(layer), value);
+      map_->data()->setCell(static_cast<int>(head), static_cast<int>(layer),
+                            values_[static_cast<size_t>(layer * heads_ + head)]);
     }
   }
   xAxis->setTicker(WholeNumbers(heads_));
@@ -120,13 +138,13 @@ void HeadMapPlot::Show(const Record* score_a, const Record* score_b, const Recor
   SetScale();
   PlaceMarker();
   ResetView();
-  replot(rpQueuedReplot);
+  QueueReplot();
 }
 
 void HeadMapPlot::SelectHead(HeadId head) {
   selected_ = head;
   PlaceMarker();
-  replot(rpQueuedReplot);
+  QueueReplot();
 }
 
 void HeadMapPlot::PlaceMarker() {

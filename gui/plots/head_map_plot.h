@@ -5,6 +5,7 @@
 
 #include <QString>
 #include <optional>
+#include <vector>
 
 #include "core/base/record.h"
 #include "gui/base/view_types.h"
@@ -51,6 +52,7 @@ class HeadMapPlot : public Plot {
   void RestyleData() override;
 
  private:
+  void DrawCells();
   void PlaceMarker();
   void SetScale();
 
@@ -58,6 +60,7 @@ class HeadMapPlot : public Plot {
   QCPColorScale* scale_;
   QCPItemRect* marker_;
   Record ratio_;
+  std::vector<double> values_;  // [layer, head], as drawn
   MapMode mode_ = MapMode::kA;
   HeadId selected_;
   int64_t layers_ = 0;

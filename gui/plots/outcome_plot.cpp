@@ -92,6 +92,7 @@ QVector<double> OutcomePlot::Places() const {
 }
 
 void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
+  if (!lines.empty() && lines == lines_ && measure == measure_) return;
   lines_ = lines;
   measure_ = measure;
   clearPlottables();
@@ -123,14 +124,16 @@ void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
   xAxis->setSubTicks(false);
   SetEmptyMessage(lines_.empty() ? tr("No outcome yet") : QString());
   ResetView();
-  replot(rpQueuedReplot);
+  QueueReplot();
 }
 
 void OutcomePlot::SetCurrentPlace(int64_t place) {
+  if (current_->visible() == (place > 0) && current_->point1->key() == static_cast<double>(place))
+    return;
   current_->setVisible(place > 0);
   current_->point1->setCoords(static_cast<double>(place), 0);
   current_->point2->setCoords(static_cast<double>(place), 1);
-  replot(rpQueuedReplot);
+  QueueReplot();
 }
 
 void OutcomePlot::ResetView() {

@@ -28,6 +28,7 @@ class OutcomePlot : public Plot {
     bool older = false;            // of a setting that is no longer requested
     QStringList point_names = {};  // one per place, for tooltips; empty: "place N"
     QStringList notes = {};        // known errors of a number, one per place; empty: none
+    bool operator==(const Line&) const = default;
   };
   void Show(const std::vector<Line>& lines, Measure measure);
   // The place of the shown prompt, 1-based; 0 for none.

@@ -21,6 +21,7 @@ struct OutcomeSeries {
   QVector<double> high;
   int64_t samples = 0;          // 0: one sample
   bool beyond_context = false;  // some prompts exceed the model's context
+  bool operator==(const OutcomeSeries&) const = default;
 };
 
 // One series per setting; empty where the record has no such outcome. A sweep's samples are

@@ -43,6 +43,7 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   title_->setMargins(QMargins(4, 4, 4, 2));
   plotLayout()->addElement(0, 0, title_);
   connect(this, &QCustomPlot::beforeReplot, this, &Plot::FitText);
+  connect(this, &QCustomPlot::afterReplot, this, [this] { drawn_fast_ = dragging_; });
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   selectionRect()->setPen(QPen(GoldColor(), 1, Qt::DashLine));
   setMouseTracking(true);
@@ -55,7 +56,35 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   ApplyPalette(this, palette());
 }
 
-void Plot::SetTitle(const QString& title) { full_title_ = title; }
+void Plot::SetTitle(const QString& title) {
+  if (title == full_title_) return;
+  full_title_ = title;
+  QueueReplot();
+}
+
+void Plot::QueueReplot() {
+  replot_waits_ = !isVisible() && window()->isVisible();
+  if (!replot_waits_) replot(rpQueuedReplot);
+}
+
+void Plot::showEvent(QShowEvent* event) {
+  QCustomPlot::showEvent(event);
+  if (replot_waits_) QueueReplot();
+}
+
+void Plot::SetDragging(bool dragging) {
+  if (dragging == dragging_) return;
+  dragging_ = dragging;
+  setNotAntialiasedElements(dragging ? QCP::aePlottables | QCP::aeScatters
+                                     : QCP::AntialiasedElements(QCP::aeNone));
+  setPlottingHint(QCP::phFastPolylines, dragging);
+  RestyleData();
+  if (!dragging && drawn_fast_) QueueReplot();
+}
+
+QPen Plot::LinePen(const QColor& color, double width, Qt::PenStyle style) const {
+  return {color, dragging_ ? 1 : width, style};
+}
 
 // On the screen text is fitted before each replot; files have no such event.
 void Plot::draw(QCPPainter* painter) {
@@ -172,7 +201,7 @@ void Plot::SetOlderNote(const QString& note) {
   older_text_->setColor(palette().color(QPalette::Text));
   older_text_->setBrush(palette().color(QPalette::Base));
   older_text_->setPen(palette().color(QPalette::Text));
-  replot(rpQueuedReplot);
+  QueueReplot();
 }
 
 void Plot::ShowCaption(bool shown) {
@@ -197,7 +226,7 @@ void Plot::changeEvent(QEvent* event) {
   if (event->type() == QEvent::PaletteChange) {
     ApplyPalette(this, palette());
     RestyleData();
-    replot(rpQueuedReplot);
+    QueueReplot();
   }
 }
 
@@ -228,7 +257,7 @@ void Plot::mouseReleaseEvent(QMouseEvent* event) {
 void Plot::mouseDoubleClickEvent(QMouseEvent* event) {
   QCustomPlot::mouseDoubleClickEvent(event);
   ResetView();
-  replot(rpQueuedReplot);
+  QueueReplot();
 }
 
 void Plot::wheelEvent(QWheelEvent* event) {
@@ -248,14 +277,14 @@ void Plot::wheelEvent(QWheelEvent* event) {
   if (y && axisRect()->rangeZoom().testFlag(Qt::Vertical)) {
     yAxis->scaleRange(factor, yAxis->pixelToCoord(event->position().y()));
   }
-  replot(rpQueuedReplot);
+  QueueReplot();
   event->accept();
 }
 
 void Plot::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Escape && selectionRect()->isActive()) {
     selectionRect()->cancel();
-    replot(rpQueuedReplot);
+    QueueReplot();
     return;
   }
   QCustomPlot::keyPressEvent(event);

@@ -25,6 +25,13 @@ class Plot : public QCustomPlot {
   // Sets colours for export; without this call the widget's palette is used.
   void UsePalette(const QPalette& palette);
 
+  // Replots before the next painting: at once at most, and only when the plot is seen, if its window
+  // is (a hidden one in a shown window waits for its next showing).
+  void QueueReplot();
+  // While a slider is dragged: lines without antialiasing, of one pixel, and no dots. A plot that
+  // was drawn so is drawn again at the end.
+  void SetDragging(bool dragging);
+
   // The message of the plot while it is empty; "": its own default.
   void SetReason(const QString& reason) { reason_ = reason; }
 
@@ -51,10 +58,14 @@ class Plot : public QCustomPlot {
   // A dimmed message in the middle of an empty plot, which does not widen it.
   void SetEmptyMessage(const QString& message);
   virtual void RestyleData() {}
+  bool dragging() const { return dragging_; }
+  // The pen of a data line, as it is drawn now.
+  QPen LinePen(const QColor& color, double width, Qt::PenStyle style = Qt::SolidLine) const;
 
   void draw(QCPPainter* painter) override;
 
   void changeEvent(QEvent* event) override;
+  void showEvent(QShowEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
@@ -85,6 +96,9 @@ class Plot : public QCustomPlot {
   QCPItemText* older_text_ = nullptr;
   QString older_note_;  // in one line
   QPointF press_position_;
+  bool dragging_ = false;
+  bool drawn_fast_ = false;     // the picture on the screen was drawn while dragging
+  bool replot_waits_ = false;  // for the plot to be shown
 };
 
 }  // namespace midscope

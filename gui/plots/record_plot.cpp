@@ -101,7 +101,7 @@ void RecordPlot::Show(const Record* record, const std::string& array,
       found && IsPicture(*record, *found) && leading.size() + 2 == found->axes.size();
   SetEmptyMessage(picture ? QString() : tr("Nothing to draw"));
   if (!picture) {
-    replot(rpQueuedReplot);
+    QueueReplot();
     return;
   }
   const Axis& lines = *record->FindAxis(found->axes[leading.size()]);
@@ -134,7 +134,7 @@ void RecordPlot::Show(const Record* record, const std::string& array,
     DrawLines();
   }
   ResetView();
-  replot(rpQueuedReplot);
+  QueueReplot();
 }
 
 void RecordPlot::DrawMap() {

@@ -17,6 +17,7 @@ EngineWorker::EngineWorker(std::unique_ptr<Engine> engine) {
   listener.partial = [this](uint64_t ticket, const RecordPointer& record) {
     Q_EMIT Partial(ticket, record);
   };
+  listener.what_if_part = [this](const ReplyPointer& part) { Q_EMIT WhatIfPart(part); };
   service_ = std::make_unique<EngineService>(std::move(engine), std::move(listener));
 }
 

@@ -34,6 +34,7 @@ class EngineWorker : public QObject {
   // Emitted on the service's thread; connections to receivers of another thread are queued.
   void Replied(midscope::EngineWorker::ReplyPointer reply);
   void Progressed(quint64 ticket, midscope::Progress progress);
+  void WhatIfPart(midscope::EngineWorker::ReplyPointer part);
   void Partial(quint64 ticket, midscope::EngineWorker::RecordPointer record);
 
  private:

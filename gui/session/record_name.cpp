@@ -6,6 +6,7 @@
 
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
+#include "probes/base/partial_record.h"
 
 namespace midscope {
 namespace {
@@ -37,8 +38,14 @@ RecordName NameOf(const Session& session, Side side, const Record* record) {
   // The most important part first: legends are cut at their end.
   const QString form =
       name.older ? QObject::tr("%1, not of what is asked: %2") : QStringLiteral("%1: %2");
-  name.text = form.arg(letter, Short(name.setting));
-  name.full = form.arg(letter, name.setting);
+  QString part;
+  if (IsPartial(*record)) {
+    part = QObject::tr(" (%1 of %2 layers done)")
+               .arg(IntegerAttribute(*record, kLayersDone, 0))
+               .arg(AxisSize(*record, "layer"));
+  }
+  name.text = form.arg(letter, Short(name.setting)) + part;
+  name.full = form.arg(letter, name.setting) + part;
   return name;
 }
 

@@ -28,6 +28,7 @@ Session::Session(std::unique_ptr<Engine> engine, QObject* parent)
   connect(&pause_timer_, &QTimer::timeout, this, &Session::OnPaused);
   // Queued, because Post replies to superseded requests before it returns the new ticket.
   connect(&worker_, &EngineWorker::Replied, this, &Session::OnReply, Qt::QueuedConnection);
+  connect(&worker_, &EngineWorker::WhatIfPart, this, &Session::OnWhatIfPart, Qt::QueuedConnection);
   connect(&worker_, &EngineWorker::Partial, this, &Session::OnPartial, Qt::QueuedConnection);
   connect(
       &worker_, &EngineWorker::Progressed, this,
@@ -108,9 +109,11 @@ bool Session::ChangeSide(Side side, const SideState& next, bool dragging) {
   SideState& own = state(side);
   const bool others = own.settled != next.settled || own.records != next.records;
   const quint64 shown = own.shown_ticket;
+  const SideState::Part part = own.part;
   const bool same = own.setting == next.setting;
   own = next;
   own.shown_ticket = shown;
+  own.part = part;
   if (same) return others;
   worker_.Cancel(RequestKind::kCaptureRun, side);
   if (!dragging || own.settled) worker_.Cancel(RequestKind::kWhatIf, side);
@@ -160,6 +163,8 @@ void Session::SetSettings(const Intervention& a, const Intervention& b, bool dra
   } else if (was_dragging && !dragging && AnyOlder()) {
     Mark(kRecordChanges);
   }
+  // Plots are drawn with all care again.
+  if (was_dragging && !dragging) Mark(Change::kSettings);
   (dragging ? release_timer_ : pause_timer_).stop();
   (dragging ? pause_timer_ : release_timer_).start();
 }
@@ -299,7 +304,7 @@ void Session::SetSamples(int64_t samples) {
 void Session::Cancel() {
   CancelEverything();
   stopped_ = true;
-  dragging_ = false;
+  if (std::exchange(dragging_, false)) Mark(Change::kSettings);
   if (AnyOlder()) Mark(kRecordChanges);
 }
 
@@ -318,10 +323,14 @@ bool Session::IsAsked(Side side, const Record& record) const {
 
 bool Session::ShownAsOlder(Side side, const Record& record) const {
   if (IsAsked(side, record)) return false;
-  const Record* newest = this->record(side, kOutcomeRecord);
+  const auto is_newest = [&] {
+    const Record* newest = this->record(side, kOutcomeRecord);
+    const std::string setting = AttributeText(record, "intervention");
+    return (newest && AttributeText(*newest, "intervention") == setting) ||
+           state(side).part.setting == setting;
+  };
   const bool follows_drag =
-      dragging_ && newest &&
-      AttributeText(*newest, "intervention") == AttributeText(record, "intervention") &&
+      dragging_ && is_newest() &&
       std::any_of(pending_.begin(), pending_.end(), [side](const auto& entry) {
         return entry.second.kind == RequestKind::kWhatIf && entry.second.side == side;
       });

@@ -101,8 +101,10 @@ class Session : public QObject {
   // file's records: always true.
   bool IsAsked(Side side, const Record& record) const;
   // Whether panels mark the record as older than the request. While a slider is dragged, records of
-  // the newest what-if are one step behind and are not marked.
+  // the newest what-if, or part of one, are a step behind and are not marked.
   bool ShownAsOlder(Side side, const Record& record) const;
+  // Whether a slider is being dragged: pictures follow each other, so they are drawn fast.
+  bool dragging() const { return dragging_; }
   // Whether the capture run of the side's setting is complete.
   bool settled(Side side) const { return state(side).settled; }
   // Whether what-ifs include the score map and hidden channels, so that these update while a slider
@@ -162,6 +164,12 @@ class Session : public QObject {
     bool settled = false;
     bool follows = false;
     quint64 shown_ticket = 0;  // of the what-if on the screen
+    struct Part {  // of the what-if that goes on, or of the last one
+      quint64 ticket = 0;
+      std::string setting;
+      bool whole = false;  // every layer is done
+    };
+    Part part;
   };
   struct MeansEntry {
     std::shared_ptr<const Record> record;
@@ -196,6 +204,7 @@ class Session : public QObject {
 
   void OnReply(const EngineWorker::ReplyPointer& reply);
   void OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record);
+  void OnWhatIfPart(const EngineWorker::ReplyPointer& part);
   void OnFailed(const EngineReply& reply);
   void OnOpen(const EngineReply& reply);
   void OnPrompt(const EngineReply& reply);
@@ -205,6 +214,8 @@ class Session : public QObject {
   const MeansEntry* BesideOf(Side side) const;
   void StoreMeans(const std::shared_ptr<const Record>& record, bool complete);
   bool HasOtherChannel(const SideState& side, const Record& record) const;
+  // Takes records of the shown place from a what-if.
+  void TakeOfPlace(const EngineReply& reply, SideState& side);
   void UpdateBusy();
   void CancelMeans();
   void CancelEverything();

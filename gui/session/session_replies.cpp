@@ -11,6 +11,7 @@
 #include "gui/base/record_access.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
+#include "probes/base/partial_record.h"
 
 namespace midscope {
 namespace {
@@ -168,23 +169,47 @@ bool Session::HasOtherChannel(const SideState& side, const Record& record) const
          (known == side.records.end() || AxisIndexOf(*known->second, "channel", channel) < 0);
 }
 
-void Session::OnWhatIf(const EngineReply& reply) {
-  SideState& side = state(reply.side);
-  if (reply.ticket < side.shown_ticket) return;
-  side.shown_ticket = reply.ticket;
+void Session::TakeOfPlace(const EngineReply& reply, SideState& side) {
   const auto& request = std::get<WhatIfRequest>(reply.request);
   side.follows = false;
   for (const Record& record : reply.records) {
     // Records of a complete capture run are not replaced by a what-if's equal numbers or another
     // place's; its hidden channels are, where another channel is requested.
-    const bool outcome = record.name == kOutcomeRecord;
     const bool channel = record.name == kHiddenChannelsRecord && HasOtherChannel(side, record);
-    if (!outcome && ((side.settled && !channel) || request.place != place_)) continue;
+    if (record.name == kOutcomeRecord || (side.settled && !channel) || request.place != place_)
+      continue;
     side.records[record.name] = std::make_shared<Record>(record);
-    side.follows = side.follows || record.name == kPositionAwarenessRecord || channel;
+    const bool map = record.name == kPositionAwarenessRecord && !IsPartial(record);
+    side.follows = side.follows || map || channel;
   }
+}
+
+// A part of a setting that is no longer asked for is a step of a drag.
+void Session::OnWhatIfPart(const EngineWorker::ReplyPointer& part) {
+  SideState& side = state(part->side);
+  const auto& request = std::get<WhatIfRequest>(part->request);
+  const bool newest = part->ticket >= std::max({valid_from_, side.shown_ticket, side.part.ticket});
+  if (pending_.count(part->ticket) == 0 || !newest || side.settled) return;
+  if (!dragging_ && request.intervention != side.setting) return;
+  side.part = {part->ticket, PrintIntervention(request.intervention),
+               std::none_of(part->records.begin(), part->records.end(), IsPartial)};
+  TakeOfPlace(*part, side);
+  Mark(Change::kWhatIfRecords | Change::kMapRecords);
+}
+
+void Session::OnWhatIf(const EngineReply& reply) {
+  SideState& side = state(reply.side);
+  if (reply.ticket < std::max(side.shown_ticket, side.part.ticket)) return;
+  side.shown_ticket = reply.ticket;
   Mark(Change::kWhatIfRecords);
-  if (side.follows) Mark(Change::kMapRecords);
+  const bool have_place = side.part.ticket == reply.ticket && side.part.whole;
+  if (!have_place) {
+    TakeOfPlace(reply, side);
+    if (side.follows) Mark(Change::kMapRecords);
+  }
+  for (const Record& record : reply.records) {
+    if (record.name == kOutcomeRecord) side.records[record.name] = std::make_shared<Record>(record);
+  }
   Q_EMIT WhatIfTimed(reply.cost);
 }
 
@@ -231,8 +256,10 @@ void Session::UpdateBusy() {
 void Session::CollectSide(Side side, ScreenRecords& screen) const {
   std::map<QString, QStringList> older;  // by setting
   for (const auto& [name, record] : state(side).records) {
-    if (!IsAsked(side, *record)) {
-      older[SettingOf(*record)] << QString::fromStdString(name);
+    if (!IsAsked(side, *record) || IsPartial(*record)) {
+      const QString setting = SettingOf(*record);
+      older[IsPartial(*record) ? tr("%1, unfinished").arg(setting) : setting]
+          << QString::fromStdString(name);
       continue;
     }
     Record copy = *record;

@@ -99,11 +99,13 @@ struct WhatIfRequest {
   size_t place = 0;  // the place whose attention is returned
   bool attention = true;
   std::vector<int64_t> channels = {};  // hidden channels of that place to return by position
+  bool operator==(const WhatIfRequest&) const = default;
 };
 
 // What a what-if ran again, and what is cached for the next (core/run/what_if.h).
 struct WhatIfCost {
   double seconds = 0;
+  bool seen_before = false;  // the reply to an equal request was kept: nothing was run
   bool last_rows_only = false;
   int64_t first_layer = 0;  // the number of layers: nothing was run
   int64_t first_row = 0;
@@ -125,6 +127,12 @@ struct WhatIfReply {
   std::vector<Record> records;
   WhatIfCost cost;
 };
+
+// Gets what is known before the run of all places ends, in the manner of a reply without `outcome`.
+// While the place itself runs: last_query_attention, position_awareness and position_ratio with the
+// attribute layers_done (probes/base/partial_record.h), at most ten times a second. Once the place
+// is done and others are not: its records, equal to those of the reply. May be empty.
+using WhatIfPartial = std::function<void(const WhatIfReply& part)>;
 
 struct CompareRequest {
   std::vector<Intervention> settings;
@@ -148,7 +156,10 @@ class Engine {
   // single probe is returned in CaptureRunReply::failures.
   virtual CaptureRunReply CaptureRun(const CaptureRunRequest& request,
                                      const JobContext& context) = 0;
-  virtual WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) = 0;
+  // Runs the request's place before the others. The reply to a request that was made before with
+  // the same prompts comes from a bounded cache, without partial results.
+  virtual WhatIfReply WhatIf(const WhatIfRequest& request, const WhatIfPartial& partial,
+                             const JobContext& context) = 0;
   // Returns means over samples of the prompt request's task, the same samples for every setting;
   // `partial` gets outcome_means as samples finish: the request's settings, then those of `beside`
   // with known values.

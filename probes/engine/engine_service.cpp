@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "probes/base/partial_record.h"
+
 namespace midscope {
 namespace {
 
@@ -59,7 +61,8 @@ std::vector<EngineService::Work> EngineService::Supersede(Side side) {
   TakeMatching(RequestKind::kWhatIf, side, replaced);
   if (!Matches(running_, RequestKind::kWhatIf, side)) return replaced;
   const Clock::time_point now = Clock::now();
-  if (superseding_ && now - superseding_since_ > MaxFrameInterval()) return replaced;
+  const bool soon = std::min(last_seconds_, first_picture_) <= kLongestProtection;
+  if (superseding_ && soon && now - superseding_since_ > MaxFrameInterval()) return replaced;
   if (!superseding_) {
     superseding_ = true;
     superseding_since_ = now;
@@ -169,10 +172,29 @@ void EngineService::Run(const Work& work) {
     const bool picture = reply->kind == RequestKind::kWhatIf && reply->outcome.end == JobEnd::kDone;
     if (picture) {
       superseding_ = false;
-      last_seconds_ = reply->cost.seconds;
+      if (!reply->cost.seen_before) last_seconds_ = reply->cost.seconds;
+      if (!work.shown->load()) first_picture_ = last_seconds_;
     }
   }
   if (listener_.replied) listener_.replied(reply);
+}
+
+void EngineService::DeliverPart(const Work& work, const WhatIfReply& part) {
+  if (work.cancel->load()) return;
+  const std::shared_ptr<EngineReply> reply = ReplyTo(work);
+  reply->records = part.records;
+  reply->cost = part.cost;
+  if (listener_.what_if_part) listener_.what_if_part(reply);
+  const std::lock_guard lock(mutex_);
+  if (!work.shown->exchange(true)) first_picture_ = part.cost.seconds;
+  const bool layers_only = std::any_of(part.records.begin(), part.records.end(), IsPartial);
+  if (!layers_only && last_seconds_ <= kLongestProtection) return;
+  superseding_ = false;
+  // A newer setting may have waited for this picture.
+  const bool newer = std::any_of(queue_.begin(), queue_.end(), [&work](const Work& waiting) {
+    return Matches(waiting, RequestKind::kWhatIf, work.side);
+  });
+  if (newer) work.cancel->store(true);
 }
 
 void EngineService::Do(const Work& work, const JobContext& context, EngineReply& reply) {
@@ -192,7 +214,8 @@ void EngineService::Do(const Work& work, const JobContext& context, EngineReply&
       break;
     }
     case RequestKind::kWhatIf: {
-      WhatIfReply what_if = engine_->WhatIf(std::get<WhatIfRequest>(work.request), context);
+      const auto part = [this, &work](const WhatIfReply& so_far) { DeliverPart(work, so_far); };
+      WhatIfReply what_if = engine_->WhatIf(std::get<WhatIfRequest>(work.request), part, context);
       reply.records = std::move(what_if.records);
       reply.cost = what_if.cost;
       break;

@@ -3,8 +3,10 @@
 // every request has exactly one reply: done, cancelled or failed (with the reason).
 //
 // What-ifs run before all other requests. A newer one supersedes one of the same side that waits,
-// and cancels the one that runs; but while requests keep superseding each other, a reply is
-// delivered at least every max_frame_interval (SetMaxFrameInterval).
+// and cancels the one that runs; but while requests keep superseding each other, the run under way
+// is let go on for a picture at least every max_frame_interval (SetMaxFrameInterval): to its reply,
+// or, where the last one took longer than kLongestProtection, to its first part
+// (Listener::what_if_part) if that comes within kLongestProtection.
 #pragma once
 
 #include <atomic>
@@ -55,6 +57,8 @@ class EngineService {
     std::function<void(ReplyPointer reply)> replied;
     std::function<void(uint64_t ticket, const Progress& progress)> progressed;
     std::function<void(uint64_t ticket, RecordPointer record)> partial;
+    // What a running what-if gives before its reply: the request's values, and records.
+    std::function<void(ReplyPointer part)> what_if_part;
     std::function<void(const std::string& message)> logged;
   };
 
@@ -76,12 +80,15 @@ class EngineService {
 
  private:
   static constexpr std::chrono::milliseconds kNoIntervalSet{-1};
+  static constexpr double kLongestProtection = 0.25;  // seconds
 
   struct Work {
     uint64_t ticket = 0;
     EngineRequest request;
     Side side = Side::kA;
     std::shared_ptr<std::atomic<bool>> cancel = std::make_shared<std::atomic<bool>>(false);
+    // Whether a part of it was delivered.
+    std::shared_ptr<std::atomic<bool>> shown = std::make_shared<std::atomic<bool>>(false);
 
     RequestKind kind() const { return static_cast<RequestKind>(request.index()); }
   };
@@ -90,6 +97,7 @@ class EngineService {
   void Loop();
   void Run(const Work& work);
   void Do(const Work& work, const JobContext& context, EngineReply& reply);
+  void DeliverPart(const Work& work, const WhatIfReply& part);
   // A reply with the request's values.
   static std::shared_ptr<EngineReply> ReplyTo(const Work& work);
   void ReplyCancelled(const Work& work);
@@ -110,7 +118,8 @@ class EngineService {
   bool superseding_ = false;  // guarded by mutex_: a what-if was stopped, none has finished since
   Clock::time_point superseding_since_;
   std::atomic<std::chrono::milliseconds> max_frame_interval_{kNoIntervalSet};
-  double last_seconds_ = 0;  // guarded by mutex_: of the last what-if
+  double last_seconds_ = 0;  // guarded by mutex_: of the last what-if that was run
+  double first_picture_ = 0;  // guarded by mutex_: seconds to the first part of the last one
   std::thread thread_;       // last: it uses all of the above
 };
 

@@ -4,26 +4,25 @@
 #endif
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
+#include "core/base/seconds_since.h"
 #include "core/intervention/intervention_text.h"
-#include "core/plan/awareness_rule.h"
 #include "core/run/what_if_pair.h"
 #include "core/tokenizer/prompt_builder.h"
 #include "data/tasks/task.h"
 #include "kernels/check.h"
 #include "probes/base/record_origin.h"
 #include "probes/builtin/hidden_channels_probe.h"
-#include "probes/builtin/last_query_attention_probe.h"
-#include "probes/builtin/next_tokens_probe.h"
-#include "probes/builtin/position_awareness_probe.h"
-#include "probes/builtin/position_ratio_probe.h"
 #include "probes/engine/engine.h"
+#include "probes/engine/reply_cache.h"
 #include "probes/engine/run_probe.h"
+#include "probes/engine/what_if_records.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
 #include "probes/plugin/probe_registry.h"
@@ -36,8 +35,8 @@
 namespace midscope {
 namespace {
 
-// Number of most likely tokens that a what-if lists.
-constexpr int64_t kNextTokens = 10;
+// Replies of what-ifs that are kept: about 250 settings of 300 tokens, a dozen of 8,000.
+constexpr size_t kReplyBytes = size_t{128} << 20;
 
 // A prompt request with its prompts.
 struct Loaded {
@@ -47,6 +46,7 @@ struct Loaded {
   std::vector<Prompt> prompts;       // one per place
   RecordOrigin origin;               // of all places; without a setting
   std::unique_ptr<WhatIfPair> kept;  // created by the first what-if
+  ReplyCache replies{kReplyBytes};   // of what-ifs
   // Samples of cancelled or finished comparisons, by their settings: comparisons resume from these.
   std::map<std::string, Comparison> compared;
 };
@@ -138,21 +138,6 @@ void NoteOptions(const ProbeRegistry& probes, const OptionSet& options,
   }
 }
 
-// Hidden channels of the prompt's rows from a trace of all layers.
-Record KeptChannels(const ModelConfig& config, const Trace& trace,
-                    const std::vector<int64_t>& channels, int64_t tokens) {
-  std::vector<float> values;
-  values.reserve(static_cast<size_t>(config.layers * tokens) * channels.size());
-  for (int64_t layer = 0; layer < config.layers; ++layer) {
-    for (const int64_t channel : channels) {
-      // The output of this layer is the next one's input.
-      const std::vector<float> rows = trace.Channel(layer + 1, channel);
-      values.insert(values.end(), rows.begin(), rows.begin() + tokens);
-    }
-  }
-  return HiddenChannelsRecord(config, channels, tokens, std::move(values));
-}
-
 class LocalEngine : public Engine {
  public:
   explicit LocalEngine(ProbeRegistry probes) : probes_(std::move(probes)) {}
@@ -160,7 +145,8 @@ class LocalEngine : public Engine {
   ModelSummary Open(const OpenRequest& request, const JobContext& context) override;
   std::vector<Record> SetPrompt(const PromptRequest& request, const JobContext& context) override;
   CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override;
-  WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override;
+  WhatIfReply WhatIf(const WhatIfRequest& request, const WhatIfPartial& partial,
+                     const JobContext& context) override;
   Record Compare(const CompareRequest& request, const std::function<void(const Record&)>& partial,
                  const JobContext& context) override;
   Provenance Describe() const override;
@@ -169,6 +155,10 @@ class LocalEngine : public Engine {
   const Decoder& RequireModel() const;
   Loaded& RequirePromptRequest();
   const Prompt& RequirePrompt(size_t place);
+  WhatIfSource Source() const;
+  // RecordsOfPlace with their origin.
+  std::vector<Record> OfPlace(const WhatIfRequest& request, WhatIfOutcome outcome,
+                              int64_t layers_done, const Trace* trace) const;
 
   ProbeRegistry probes_;
   std::shared_ptr<const Decoder> decoder_;
@@ -272,9 +262,28 @@ CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
   return reply;
 }
 
-WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& context) {
+WhatIfSource LocalEngine::Source() const { return {*decoder_, loaded_.prompts, loaded_.places}; }
+
+std::vector<Record> LocalEngine::OfPlace(const WhatIfRequest& request, WhatIfOutcome outcome,
+                                         int64_t layers_done, const Trace* trace) const {
+  std::vector<Record> records =
+      RecordsOfPlace(Source(), request, std::move(outcome), layers_done, trace);
+  const RecordOrigin origin = OriginOf(loaded_, request.intervention, request.place);
+  for (Record& record : records) WriteOrigin(origin, record);
+  return records;
+}
+
+WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const WhatIfPartial& partial,
+                                const JobContext& context) {
+  const auto start = std::chrono::steady_clock::now();
   Loaded& loaded = RequirePromptRequest();
   RequirePrompt(request.place);
+  context.ThrowIfCancelled();
+  if (const WhatIfReply* known = loaded.replies.Find(request)) {
+    WhatIfReply reply = *known;
+    reply.cost = CostOfKnown(reply.cost, decoder_->config().layers, SecondsSince(start));
+    return reply;
+  }
   for (const Prompt& prompt : loaded.prompts)
     CheckPromptFits(decoder_->config(), prompt, request.intervention);
   if (!loaded.kept) {
@@ -282,51 +291,24 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const JobContext& 
         std::make_unique<WhatIfPair>(decoder_, loaded.prompts, loaded.prompt_request.kept_limit,
                                      /*position_awareness=*/true);
   }
-  WhatIfResult result = loaded.kept->Evaluate(request.intervention, context, request.attention);
-  std::vector<double> nll;
-  std::vector<uint8_t> correct;
-  for (size_t i = 0; i < result.outcomes.size(); ++i) {
-    const AnswerScore& score = result.outcomes[i].score;
-    nll.push_back(AnswerNll(loaded.prompts[i], score));
-    correct.push_back(score.correct ? 1 : 0);
+  WhatIfShown shown;
+  shown.prompt = request.place;
+  if (partial) {
+    shown.partial = [&](const WhatIfPart& part) {
+      partial({OfPlace(request, part.outcome, part.layers_done, part.trace),
+               {.seconds = SecondsSince(start)}});
+    };
   }
+  WhatIfResult result =
+      loaded.kept->Evaluate(request.intervention, context, request.attention, &shown);
   WhatIfReply reply;
-  reply.cost = {.seconds = result.seconds,
-                .last_rows_only = result.last_rows_only,
-                .first_layer = result.first_layer,
-                .first_row = result.first_row,
-                .share = result.share,
-                .kept_bytes = result.kept.bytes,
-                .kept_limit = result.kept.limit,
-                .first_kept_layer = result.kept.first_layer};
-  reply.records.push_back(OutcomeRecord({SweepSetting{"", request.intervention}.canonical()},
-                                        loaded.places, std::move(nll), std::move(correct)));
-  const bool beyond =
-      std::any_of(loaded.prompts.begin(), loaded.prompts.end(), [&](const Prompt& prompt) {
-        return PromptIsBeyondContext(decoder_->config(), prompt, request.intervention);
-      });
-  if (beyond) reply.records.back().attributes["beyond_context"] = int64_t{1};
-  WhatIfOutcome& shown = result.outcomes.at(request.place);
-  if (request.attention) {
-    reply.records.push_back(LastQueryAttentionRecord(
-        decoder_->config(), static_cast<int64_t>(loaded.prompts[request.place].ids.size()),
-        std::move(shown.last_query_attention)));
-  }
-  reply.records.push_back(PositionAwarenessRecord(decoder_->config(),
-                                                  AwarenessRule(request.intervention),
-                                                  std::move(shown.position_awareness)));
-  const Trace* kept = loaded.kept->trace(request.place);
-  const auto tokens = static_cast<int64_t>(loaded.prompts[request.place].ids.size());
-  if (!request.channels.empty() && kept && kept->first_layer() == 0) {
-    reply.records.push_back(KeptChannels(decoder_->config(), *kept, request.channels, tokens));
-  }
-  reply.records.push_back(PositionRatioRecord(shown.position_ratio));
-  reply.records.push_back(NextTokensRecord(decoder_->tokenizer(), shown.last_logits, kNextTokens));
-  const RecordOrigin of_all = OriginOf(loaded, request.intervention, std::nullopt);
-  const RecordOrigin of_one = OriginOf(loaded, request.intervention, request.place);
-  for (Record& record : reply.records) {
-    WriteOrigin(record.name == kOutcomeRecord ? of_all : of_one, record);
-  }
+  reply.cost = CostOf(result);
+  reply.records = OfPlace(request, std::move(result.outcomes.at(request.place)),
+                          decoder_->config().layers, loaded.kept->trace(request.place));
+  Record outcome = OutcomeOverPlaces(Source(), request.intervention, result);
+  WriteOrigin(OriginOf(loaded, request.intervention, std::nullopt), outcome);
+  reply.records.insert(reply.records.begin(), std::move(outcome));
+  loaded.replies.Add(request, reply);
   return reply;
 }
 

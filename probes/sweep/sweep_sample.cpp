@@ -28,7 +28,7 @@ constexpr const char* kAnswerTokens = "answer_tokens";
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 std::string QuestionText(const Prompt& prompt) {
-  const Span* question = prompt.FindSpan("question");
+  const PromptSpan* question = prompt.FindSpan("question");
   if (!question) return "";
   return prompt.text.substr(static_cast<size_t>(question->byte_begin),
                             static_cast<size_t>(question->byte_end - question->byte_begin));

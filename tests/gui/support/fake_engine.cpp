@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/gui/support/fake_engine.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <utility>
@@ -198,6 +199,16 @@ void FakeControl::LetWhatIfsFollow(bool follow) {
   what_ifs_follow_ = follow;
 }
 
+void FakeControl::TellOfLayers(int64_t layers_done) {
+  const std::lock_guard lock(mutex_);
+  told_layers_ = layers_done;
+}
+
+int64_t FakeControl::told_layers() const {
+  const std::lock_guard lock(mutex_);
+  return told_layers_;
+}
+
 bool FakeControl::what_ifs_follow() const {
   const std::lock_guard lock(mutex_);
   return what_ifs_follow_;
@@ -333,30 +344,46 @@ CaptureRunReply FakeEngine::CaptureRun(const CaptureRunRequest& request,
   return reply;
 }
 
-WhatIfReply FakeEngine::WhatIf(const WhatIfRequest& request, const JobContext& context) {
+std::vector<Record> FakeEngine::OfPlace(const WhatIfRequest& request, int64_t layers_done) const {
+  const double strength = Strength(request.intervention);
+  std::vector<Record> records = {
+      AttentionRecord(places_.at(request.place), strength),
+      PerHead("position_ratio", "position_ratio", [](int64_t, int64_t) { return 1.0F; })};
+  if (control_->what_ifs_follow()) {
+    records.push_back(
+        PerHead("position_awareness", "position_awareness_score",
+                [&](int64_t layer, int64_t head) { return Score(layer, head, strength); }));
+    if (layers_done == kLayers) records.push_back(HiddenRecord(request.channels, strength));
+  }
+  for (Record& record : records) {
+    Stamp(request.intervention, request.place, record);
+    if (layers_done == kLayers) continue;
+    record.attributes["layers_done"] = layers_done;
+    auto& values = std::get<std::vector<float>>(record.arrays.front().data);
+    const auto each = static_cast<std::ptrdiff_t>(values.size()) / kLayers;
+    std::fill(values.begin() + layers_done * each, values.end(), std::nanf(""));
+  }
+  return records;
+}
+
+WhatIfReply FakeEngine::WhatIf(const WhatIfRequest& request, const WhatIfPartial& partial,
+                               const JobContext& context) {
   {
     const std::lock_guard lock(control_->mutex_);
     control_->what_ifs_.push_back(request.intervention);
     control_->changed_.notify_all();
   }
   control_->CheckSetting(request.intervention);
+  if (const int64_t layers = control_->told_layers(); layers > 0 && partial) {
+    partial({OfPlace(request, layers), {}});
+  }
   control_->WaitAtGate(&FakeControl::hold_what_ifs_, context);
-  const double strength = Strength(request.intervention);
   WhatIfReply reply;
-  reply.records = {
-      OutcomeRecord(PrintIntervention(request.intervention), places_, strength),
-      AttentionRecord(places_.at(request.place), strength),
-      PerHead("position_ratio", "position_ratio", [](int64_t, int64_t) { return 1.0F; })};
-  if (control_->what_ifs_follow()) {
-    reply.records.push_back(
-        PerHead("position_awareness", "position_awareness_score",
-                [&](int64_t layer, int64_t head) { return Score(layer, head, strength); }));
-    reply.records.push_back(HiddenRecord(request.channels, strength));
-  }
-  for (Record& record : reply.records) {
-    const bool of_all = record.name == "outcome";
-    Stamp(request.intervention, of_all ? std::nullopt : std::optional(request.place), record);
-  }
+  reply.records = OfPlace(request, kLayers);
+  reply.records.insert(reply.records.begin(),
+                       OutcomeRecord(PrintIntervention(request.intervention), places_,
+                                     Strength(request.intervention)));
+  Stamp(request.intervention, std::nullopt, reply.records.front());
   reply.cost.seconds = 0.0125;
   reply.cost.last_rows_only = !request.intervention.channels.empty();
   return reply;

@@ -28,6 +28,9 @@ class FakeControl {
   void IgnoreCancel(bool ignore);
   // What-ifs bring score map and hidden channels along, as where every layer is kept.
   void LetWhatIfsFollow(bool follow);
+  // Before they wait at the gate, what-ifs tell of that many layers (0: of nothing, kLayers: of the
+  // place as a whole).
+  void TellOfLayers(int64_t layers_done);
   void FailNextCaptureRun(const std::string& why);
 
   // Waits until that many what-ifs have begun; false after ten seconds.
@@ -36,6 +39,7 @@ class FakeControl {
   std::vector<Intervention> what_ifs() const;
   size_t comparisons() const;
   bool what_ifs_follow() const;
+  int64_t told_layers() const;
 
  private:
   friend class FakeEngine;
@@ -51,6 +55,7 @@ class FakeControl {
   int64_t refused_channel_ = -1;
   bool ignore_cancel_ = false;
   bool what_ifs_follow_ = false;
+  int64_t told_layers_ = 0;
   std::string capture_run_failure_;
   std::vector<Intervention> what_ifs_;
   size_t comparisons_ = 0;
@@ -70,7 +75,8 @@ class FakeEngine : public Engine {
   std::vector<Record> SetPrompt(const PromptRequest& prompt_request,
                                 const JobContext& context) override;
   CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override;
-  WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override;
+  WhatIfReply WhatIf(const WhatIfRequest& request, const WhatIfPartial& partial,
+                     const JobContext& context) override;
   Record Compare(const CompareRequest& request, const std::function<void(const Record&)>& partial,
                  const JobContext& context) override;
   Provenance Describe() const override;
@@ -85,6 +91,9 @@ class FakeEngine : public Engine {
   static double AnswerNll(int64_t place, double strength);
 
  private:
+  // What a what-if returns of its place; of a part, NaN from layers_done on.
+  std::vector<Record> OfPlace(const WhatIfRequest& request, int64_t layers_done) const;
+
   std::shared_ptr<FakeControl> control_;
   std::vector<int64_t> places_;
   RecordOrigin origin_;  // of the prompt request

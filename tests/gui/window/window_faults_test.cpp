@@ -50,9 +50,10 @@ class SmallModelEngine : public FakeEngine {
     Check(request.intervention, request.channels);
     return FakeEngine::CaptureRun(request, context);
   }
-  WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override {
+  WhatIfReply WhatIf(const WhatIfRequest& request, const WhatIfPartial& partial,
+                     const JobContext& context) override {
     Check(request.intervention, request.channels);
-    return FakeEngine::WhatIf(request, context);
+    return FakeEngine::WhatIf(request, partial, context);
   }
 
  private:

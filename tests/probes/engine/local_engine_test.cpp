@@ -80,10 +80,10 @@ TEST_F(LocalEngineTest, WhatIfAgreesWithACaptureRun) {
   SetSmallTask();
   WhatIfRequest request;
   request.place = 1;
-  engine->WhatIf(request, {});
+  engine->WhatIf(request, {}, {});
   request.intervention = ParseIntervention("channel(100, factor=-1, layers=8-25)");
   request.channels = {100, 7};
-  const WhatIfReply reply = engine->WhatIf(request, {});
+  const WhatIfReply reply = engine->WhatIf(request, {}, {});
   EXPECT_TRUE(reply.cost.last_rows_only);
   CaptureRunRequest capture;
   capture.place = 1;
@@ -134,7 +134,7 @@ TEST_F(LocalEngineTest, ComparePairsSamplesAndTellsParts) {
   }
 
   WhatIfRequest what_if;
-  const WhatIfReply reply = engine->WhatIf(what_if, {});  // sample 0 is one of the compared
+  const WhatIfReply reply = engine->WhatIf(what_if, {}, {});  // sample 0 is one of the compared
   EXPECT_GT(Data<double>(Find(reply.records, "outcome"), "answer_nll").front(), 0);
 }
 
@@ -230,7 +230,7 @@ TEST_F(LocalEngineTest, EveryRecordSaysWhatMadeIt) {
   WhatIfRequest what_if;
   what_if.place = 1;
   what_if.intervention = setting;
-  for (const Record& record : engine->WhatIf(what_if, {}).records) expect_origin(record);
+  for (const Record& record : engine->WhatIf(what_if, {}, {}).records) expect_origin(record);
   CaptureRunRequest capture;
   capture.place = 1;
   capture.intervention = setting;
@@ -304,20 +304,20 @@ TEST_F(LocalEngineTest, OwnTextWithoutAnAnswerHasNoNumber) {
   prompt_request.text = "The capital of France is";
   const std::vector<Record> prompts = engine->SetPrompt(prompt_request, {});
   EXPECT_EQ(std::get<int64_t>(prompts[0].attributes.at("gold")), -1);
-  const WhatIfReply reply = engine->WhatIf({}, {});
+  const WhatIfReply reply = engine->WhatIf({}, {}, {});
   EXPECT_TRUE(std::isnan(Data<double>(Find(reply.records, "outcome"), "answer_nll").front()));
 }
 
 TEST_F(LocalEngineTest, AfterACancelledCallTheNextIsRight) {
   SetSmallTask();
-  const WhatIfReply before = engine->WhatIf({}, {});
+  const WhatIfReply before = engine->WhatIf({}, {}, {});
   std::atomic<bool> cancel = true;
   JobContext cancelled;
   cancelled.cancel = &cancel;
   WhatIfRequest request;
   request.intervention = ParseIntervention("pi(2)");
-  EXPECT_THROW(engine->WhatIf(request, cancelled), Cancelled);
-  const WhatIfReply after = engine->WhatIf({}, {});
+  EXPECT_THROW(engine->WhatIf(request, {}, cancelled), Cancelled);
+  const WhatIfReply after = engine->WhatIf({}, {}, {});
   const auto& a = Data<double>(Find(before.records, "outcome"), "answer_nll");
   const auto& b = Data<double>(Find(after.records, "outcome"), "answer_nll");
   for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-4);
@@ -338,11 +338,11 @@ TEST(LocalEngineContext, APromptBeyondItRunsUnderASchemeThatReachesFurther) {
   WhatIfRequest request;
   const auto refused = [&](const char* setting) {
     request.intervention = ParseIntervention(setting);
-    return test::ErrorMessage(ErrorKind::kUsage, [&] { engine->WhatIf(request, {}); });
+    return test::ErrorMessage(ErrorKind::kUsage, [&] { engine->WhatIf(request, {}, {}); });
   };
   EXPECT_THAT(refused("none"), AllOf(HasSubstr("context holds 128"), HasSubstr("self-extend")));
   request.intervention = ParseIntervention("self-extend(group=8, window=32)");
-  const WhatIfReply reply = engine->WhatIf(request, {});
+  const WhatIfReply reply = engine->WhatIf(request, {}, {});
   EXPECT_TRUE(std::isfinite(Data<double>(Find(reply.records, "outcome"), "answer_nll")[0]));
   EXPECT_THAT(refused("pi(1.1)"), HasSubstr("under this position scheme"));
 }

@@ -47,7 +47,8 @@ class FakeWhatIfEngine : public Engine {
   ModelSummary Open(const OpenRequest&, const JobContext&) override { return {}; }
   std::vector<Record> SetPrompt(const PromptRequest&, const JobContext&) override { return {}; }
   CaptureRunReply CaptureRun(const CaptureRunRequest&, const JobContext&) override { return {}; }
-  WhatIfReply WhatIf(const WhatIfRequest& request, const JobContext& context) override {
+  WhatIfReply WhatIf(const WhatIfRequest& request, const WhatIfPartial&,
+                     const JobContext& context) override {
     std::unique_lock lock(gate_->mutex);
     gate_->begun.push_back(request.intervention);
     gate_->changed.notify_all();

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// One prompt of WhatIf: its trace, and what its last run gave.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/decoder/captures.h"
+#include "core/run/shared_prefix.h"
+#include "core/run/what_if.h"
+
+namespace midscope {
+
+// The rules of position awareness, in the order of Sequence::awareness.
+inline constexpr kernels::ThresholdRule kAwarenessRules[] = {kernels::ThresholdRule::kAtLeast,
+                                                             kernels::ThresholdRule::kGreater};
+
+struct WhatIf::Sequence {
+  const Prompt* prompt = nullptr;
+  std::vector<int32_t> ids;  // prompt and all but the last of the answer
+  std::unique_ptr<Trace> trace;
+  std::unique_ptr<LastQueryAttention> attention;
+  // By either rule, since a layer that is not run again keeps its counts; empty: not requested.
+  std::vector<PositionAwareness> awareness;
+  WhatIfOutcome outcome;  // of the last completed run
+  bool fresh = false;     // outcome and attention belong to the trace's plans
+  // Of the running call:
+  std::vector<AttentionPlan> plans;  // [layer]
+  std::vector<int64_t> first_row;    // [layer]: rows from here on are run; rows(): none
+  bool rerun = false;                // on top of a complete trace
+  Hook* extra_hook = nullptr;        // reads along; null: none
+
+  int64_t prompt_tokens() const { return static_cast<int64_t>(prompt->ids.size()); }
+  int64_t rows() const { return static_cast<int64_t>(ids.size()); }
+  bool NeedsRun() const { return first_row.back() < rows(); }
+  // From the first row of the first layer on, into a trace.
+  bool RunsWhole() const { return trace && first_row.front() == 0; }
+  void PlanRows();
+  FreshSequence Fresh() const;
+  // The score [layer, head] by the intervention's rule; empty: not requested.
+  std::vector<float> AwarenessUnder(const Intervention& intervention) const;
+  RunRequest Request(const Intervention& intervention);
+};
+
+}  // namespace midscope

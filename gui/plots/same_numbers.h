@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whether numbers that are drawn have changed.
+#pragma once
+
+#include <QVector>
+#include <algorithm>
+#include <cmath>
+
+namespace midscope {
+
+// NaN (no value) equals NaN.
+inline bool SameNumber(double left, double right) {
+  return left == right || (std::isnan(left) && std::isnan(right));
+}
+
+inline bool SameNumbers(const QVector<double>& left, const QVector<double>& right) {
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(), SameNumber);
+}
+
+}  // namespace midscope

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "probes/engine/what_if_records.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/plan/awareness_rule.h"
+#include "probes/base/partial_record.h"
+#include "probes/builtin/hidden_channels_probe.h"
+#include "probes/builtin/last_query_attention_probe.h"
+#include "probes/builtin/next_tokens_probe.h"
+#include "probes/builtin/position_awareness_probe.h"
+#include "probes/builtin/position_ratio_probe.h"
+#include "probes/engine/run_probe.h"
+#include "probes/sweep/sweep_sample.h"
+
+namespace midscope {
+namespace {
+
+// Number of most likely tokens that a what-if lists.
+constexpr int64_t kNextTokens = 10;
+
+// Hidden channels of the prompt's rows from a trace of all layers.
+Record KeptChannels(const ModelConfig& config, const Trace& trace,
+                    const std::vector<int64_t>& channels, int64_t tokens) {
+  std::vector<float> values;
+  values.reserve(static_cast<size_t>(config.layers * tokens) * channels.size());
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    for (const int64_t channel : channels) {
+      // The output of this layer is the next one's input.
+      const std::vector<float> rows = trace.Channel(layer + 1, channel);
+      values.insert(values.end(), rows.begin(), rows.begin() + tokens);
+    }
+  }
+  return HiddenChannelsRecord(config, channels, tokens, std::move(values));
+}
+
+}  // namespace
+
+Record OutcomeOverPlaces(const WhatIfSource& source, const Intervention& intervention,
+                         const WhatIfResult& result) {
+  std::vector<double> nll;
+  std::vector<uint8_t> correct;
+  for (size_t i = 0; i < result.outcomes.size(); ++i) {
+    const AnswerScore& score = result.outcomes[i].score;
+    nll.push_back(AnswerNll(source.prompts[i], score));
+    correct.push_back(score.correct ? 1 : 0);
+  }
+  Record outcome = OutcomeRecord({SweepSetting{"", intervention}.canonical()}, source.places,
+                                 std::move(nll), std::move(correct));
+  const bool beyond =
+      std::any_of(source.prompts.begin(), source.prompts.end(), [&](const Prompt& prompt) {
+        return PromptIsBeyondContext(source.decoder.config(), prompt, intervention);
+      });
+  if (beyond) outcome.attributes["beyond_context"] = int64_t{1};
+  return outcome;
+}
+
+std::vector<Record> RecordsOfPlace(const WhatIfSource& source, const WhatIfRequest& request,
+                                   WhatIfOutcome outcome, int64_t layers_done, const Trace* trace) {
+  const ModelConfig& config = source.decoder.config();
+  const auto tokens = static_cast<int64_t>(source.prompts[request.place].ids.size());
+  const bool whole = layers_done == config.layers;
+  std::vector<Record> records;
+  if (request.attention) {
+    records.push_back(
+        LastQueryAttentionRecord(config, tokens, std::move(outcome.last_query_attention)));
+  }
+  records.push_back(PositionAwarenessRecord(config, AwarenessRule(request.intervention),
+                                            std::move(outcome.position_awareness)));
+  if (whole && !request.channels.empty() && trace && trace->first_layer() == 0)
+    records.push_back(KeptChannels(config, *trace, request.channels, tokens));
+  records.push_back(PositionRatioRecord(outcome.position_ratio));
+  if (whole) {
+    records.push_back(
+        NextTokensRecord(source.decoder.tokenizer(), outcome.last_logits, kNextTokens));
+  }
+  for (Record& record : records) {
+    if (!whole) record.attributes[kLayersDone] = layers_done;
+  }
+  return records;
+}
+
+WhatIfCost CostOf(const WhatIfResult& result) {
+  return {.seconds = result.seconds,
+          .last_rows_only = result.last_rows_only,
+          .first_layer = result.first_layer,
+          .first_row = result.first_row,
+          .share = result.share,
+          .kept_bytes = result.kept.bytes,
+          .kept_limit = result.kept.limit,
+          .first_kept_layer = result.kept.first_layer};
+}
+
+WhatIfCost CostOfKnown(const WhatIfCost& cost, int64_t layers, double seconds) {
+  WhatIfCost known = cost;
+  known.seen_before = true;
+  known.seconds = seconds;
+  known.first_layer = layers;
+  known.first_row = 0;
+  known.share = 0;
+  return known;
+}
+
+}  // namespace midscope

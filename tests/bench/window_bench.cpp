@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+// How long a step of the factor slider takes until its picture is painted, in the whole window on
+// the real engine.
+//
+//   QT_QPA_PLATFORM=offscreen window_bench [STEPS [TASK [DTYPE]]]
+//
+// Default: 40 steps of a channel's factor on list:lines=20 at five places, float32, each begun when
+// everything of the step before has been painted and nothing else is under way. Per step, ms:
+//   first    to the end of painting of the attention row of the new setting, at the shown place
+//   whole    to the end of painting of the outcome of the new setting, at all places
+//   what_if  what the engine says the what-if took
+//   thread   processor time of the window's thread between the step and the end of painting
+//   replots  plots that were redrawn; paint_NAME: by each of them
+// and ms_poe: to the first painting of a new setting that runs every row (STEPS / 8 times, at
+// least 3), with the whole in ms_poe_whole; again: to the picture of a setting that was seen before,
+// and again_reply: to its reply. Prints one JSON object with medians and largest values.
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QEventLoop>
+#include <QSlider>
+#include <QTimer>
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/record_names.h"
+#include "core/compute/thread_policy.h"
+#include "core/intervention/intervention_text.h"
+#include "gui/main_window.h"
+#include "gui/panels/model_panel.h"
+#include "gui/panels/prompt_panel.h"
+#include "gui/plots/plot.h"
+#include "gui/session/session.h"
+#include "gui/session/setting_history.h"
+#include "gui/widgets/error_bar.h"
+#include "gui/widgets/parameter_form.h"
+
+namespace {
+
+using midscope::Record;
+using midscope::Session;
+using midscope::Side;
+
+constexpr int kLongestWait = 600000;  // ms
+constexpr int kQuiet = 120;           // ms without an event that counts as painted
+
+// Milliseconds of processor time of this thread.
+double Worked() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
+struct Series {
+  std::vector<double> values;
+  void Print(const char* name, bool last = false) {
+    std::sort(values.begin(), values.end());
+    const double middle = values.empty() ? 0 : values[values.size() / 2];
+    const double largest = values.empty() ? 0 : values.back();
+    std::printf("\"%s\": {\"median\": %.1f, \"max\": %.1f}%s", name, middle, largest,
+                last ? "" : ", ");
+  }
+};
+
+class Bench {
+ public:
+  Bench(const std::string& task, const std::string& dtype)
+      : window_(midscope::MakeLocalEngine()), session_(window_.session()) {
+    session_->SetSamples(0);
+    window_.model()->options()->SetText("dtype", dtype);
+    window_.prompt_panel()->SetTask(QString::fromStdString(task));
+    window_.resize(1540, 960);
+    window_.show();
+    for (midscope::Plot* plot : window_.plots()) {
+      QObject::connect(plot, &QCustomPlot::afterReplot, &window_, [this, plot] {
+        ++replots_;
+        plots_[plot->file_stem().toStdString()].values.push_back(plot->replotTime());
+      });
+    }
+    QObject::connect(session_, &Session::WhatIfTimed, &window_,
+                     [this](const midscope::WhatIfCost& cost) {
+                       what_if_ = cost.seconds * 1e3;
+                       replied_ = Milliseconds();
+                     });
+    QObject::connect(session_, &Session::Changed, &window_, [this] { changed_ = true; });
+    window_.OpenPath(QStringLiteral("embedded"));
+    Rest();
+    SetB("channel(100, factor=1, layers=8-25)");
+  }
+
+  void Steps(int steps) {
+    auto* slider = window_.findChild<QSlider*>(QStringLiteral("factor_slider"));
+    slider->setSliderDown(true);
+    session_->SetPauseDelay(kLongestWait);
+    Measured first, whole, what_if, thread, replots;
+    for (int step = -2; step < steps; ++step) {
+      Begin();
+      slider->setSliderPosition((step % 2 == 0 ? 1 : -1) * (20 + 3 * (step + 3)));
+      AwaitPicture();
+      if (step < 0) continue;  // the first steps make caches
+      first.values.push_back(first_);
+      whole.values.push_back(whole_);
+      what_if.values.push_back(what_if_);
+      thread.values.push_back(worked_);
+      replots.values.push_back(painted_);
+    }
+    first.Print("first");
+    whole.Print("whole");
+    what_if.Print("what_if");
+    thread.Print("thread");
+    replots.Print("replots");
+    for (auto& [name, times] : plots_) times.Print(("paint_" + name).c_str());
+    SeenBefore(slider, steps);
+    session_->SetPauseDelay(150);
+    slider->setSliderDown(false);
+    Rest();
+  }
+
+  void FullRuns(int steps) {
+    Measured first, whole;
+    session_->SetPauseDelay(kLongestWait);
+    session_->SetReleaseDelay(kLongestWait);
+    for (int step = 0; step < steps; ++step) {
+      Begin();
+      window_.history()->Change(
+          {{}, midscope::ParseIntervention("ms-poe(max=" + std::to_string(1.5 + 0.01 * step) + ")")},
+          true);
+      AwaitPicture();
+      first.values.push_back(first_);
+      whole.values.push_back(whole_);
+    }
+    first.Print("ms_poe");
+    whole.Print("ms_poe_whole", true);
+  }
+
+ private:
+  using Measured = Series;
+
+  double Milliseconds() const { return static_cast<double>(clock_.nsecsElapsed()) / 1e6; }
+
+  // Handles events until `holds`, or none has come for some time.
+  void Handle(const std::function<bool()>& holds) {
+    QElapsedTimer waited;
+    waited.start();
+    while (!holds() && waited.elapsed() < kLongestWait) {
+      QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 20);
+    }
+    if (!holds()) throw midscope::Failure("bench", "nothing was painted");
+  }
+
+  void Rest() {
+    QTimer wake;
+    wake.start(20);
+    Handle([this] {
+      return session_->settled(Side::kA) &&
+             (!session_->differs() || session_->settled(Side::kB)) &&
+             !session_->asked_and_waiting();
+    });
+    Quiet();
+  }
+
+  void Quiet() {
+    QTimer wake;
+    wake.start(10);
+    int before = -1;
+    QElapsedTimer quiet;
+    quiet.start();
+    Handle([&] {
+      if (before != replots_) quiet.restart();
+      before = replots_;
+      return quiet.elapsed() > kQuiet;
+    });
+  }
+
+  void SetB(const char* setting) {
+    window_.history()->Change({{}, midscope::ParseIntervention(setting)}, false);
+    Rest();
+  }
+
+  // A change is a queued call, which queues replots, which queue paintings.
+  void Paint() {
+    for (int turn = 0; turn < 4; ++turn) QApplication::processEvents();
+  }
+
+  void Begin() {
+    Quiet();
+    replots_ = 0;
+    painted_ = 0;
+    began_ = Worked();
+    what_if_ = replied_ = 0;
+    clock_.start();
+  }
+
+  bool Arrived(const char* name) const {
+    const Record* record = session_->record(Side::kB, name);
+    return record && session_->IsAsked(Side::kB, *record);
+  }
+
+  // To the end of painting: events are handled until none waits.
+  void AwaitPicture() {
+    QTimer wake;
+    wake.start(1);
+    first_ = 0;
+    bool painted = false;
+    Handle([this, &painted] {
+      if (painted || !std::exchange(changed_, false)) return painted;
+      if (first_ == 0 && Arrived(midscope::kLastQueryAttention)) {
+        Paint();
+        first_ = Milliseconds();
+      }
+      if (!Arrived(midscope::kOutcomeRecord)) return false;
+      Paint();
+      whole_ = Milliseconds();
+      worked_ = Worked() - began_;
+      painted_ = replots_;
+      painted = true;
+      return true;
+    });
+  }
+
+  // Back to settings of the steps before.
+  void SeenBefore(QSlider* slider, int steps) {
+    Measured again, reply;
+    for (int step = 0; step < steps; ++step) {
+      Begin();
+      slider->setSliderPosition((step % 2 == 0 ? 1 : -1) * (20 + 3 * (step + 3)));
+      AwaitPicture();
+      again.values.push_back(whole_);
+      reply.values.push_back(replied_);
+    }
+    again.Print("again");
+    reply.Print("again_reply");
+  }
+
+  midscope::MainWindow window_;
+  Session* session_;
+  QElapsedTimer clock_;
+  std::map<std::string, Series> plots_;  // by file stem
+  int replots_ = 0;
+  bool changed_ = false;
+  double what_if_ = 0;
+  double replied_ = 0;
+  double first_ = 0;
+  double whole_ = 0;
+  double began_ = 0;
+  double worked_ = 0;
+  double painted_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  midscope::WaitForThreadsPassively(argv);
+  const QApplication app(argc, argv);
+  const int steps = argc > 1 ? std::atoi(argv[1]) : 40;
+  try {
+    Bench bench(argc > 2 ? argv[2] : "list:lines=20", argc > 3 ? argv[3] : "float32");
+    std::printf("{");
+    bench.Steps(steps);
+    bench.FullRuns(std::max(steps / 8, 3));
+    std::printf("}\n");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "window_bench: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

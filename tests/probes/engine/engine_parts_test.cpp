@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// Parts of a what-if that goes on: they count as pictures, after which it yields to a newer setting.
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/intervention/intervention_text.h"
+#include "probes/base/partial_record.h"
+#include "probes/engine/engine_service.h"
+#include "tests/probes/support/fake_what_if_engine.h"
+
+namespace midscope {
+namespace {
+
+using testing::FakeWhatIfEngine;
+using testing::WhatIfGate;
+
+WhatIfRequest Factor(double factor) {
+  WhatIfRequest request;
+  request.intervention = ParseIntervention("channel(1, factor=" + std::to_string(factor) + ")");
+  return request;
+}
+
+// Tells of a layer when the test lets it, then waits at the gate.
+class LayeredEngine : public FakeWhatIfEngine {
+ public:
+  LayeredEngine(std::shared_ptr<WhatIfGate> gate, std::shared_ptr<WhatIfGate> layer)
+      : FakeWhatIfEngine(std::move(gate)), layer_(std::move(layer)) {}
+
+  WhatIfReply WhatIf(const WhatIfRequest& request, const WhatIfPartial& partial,
+                     const JobContext& context) override {
+    {
+      std::unique_lock lock(layer_->mutex);
+      layer_->begun.push_back(request.intervention);
+      layer_->changed.notify_all();
+      while (layer_->closed) {
+        layer_->changed.wait_for(lock, std::chrono::milliseconds(2));
+        context.ThrowIfCancelled();
+      }
+    }
+    WhatIfReply part;
+    part.records.emplace_back();
+    part.records.back().attributes[kLayersDone] = int64_t{1};
+    part.cost.seconds = 0.1;
+    partial(part);
+    return FakeWhatIfEngine::WhatIf(request, partial, context);
+  }
+
+ private:
+  std::shared_ptr<WhatIfGate> layer_;
+};
+
+class EngineParts : public ::testing::Test {
+ protected:
+  EngineParts() {
+    EngineService::Listener listener;
+    listener.replied = [this](const EngineService::ReplyPointer& reply) {
+      const std::lock_guard lock(mutex_);
+      ends_[reply->ticket] = reply->outcome.end;
+      changed_.notify_all();
+    };
+    listener.what_if_part = [this](const EngineService::ReplyPointer& part) {
+      const std::lock_guard lock(mutex_);
+      parts_.push_back(part);
+    };
+    service = std::make_unique<EngineService>(std::make_unique<LayeredEngine>(gate, layer),
+                                              std::move(listener));
+  }
+  ~EngineParts() override {
+    layer->Set(false);
+    gate->Set(false);
+  }
+
+  JobEnd EndOf(uint64_t ticket) {
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(10),
+                                  [&] { return ends_.count(ticket) > 0; }));
+    return ends_[ticket];
+  }
+  std::vector<uint64_t> Parts() {
+    const std::lock_guard lock(mutex_);
+    std::vector<uint64_t> tickets;
+    for (const auto& part : parts_) tickets.push_back(part->ticket);
+    return tickets;
+  }
+
+  std::shared_ptr<WhatIfGate> gate = std::make_shared<WhatIfGate>();
+  std::shared_ptr<WhatIfGate> layer = std::make_shared<WhatIfGate>();
+  std::unique_ptr<EngineService> service;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<uint64_t, JobEnd> ends_;
+  std::vector<EngineService::ReplyPointer> parts_;
+};
+
+TEST_F(EngineParts, ARunThatIsLetGoOnYieldsAfterItsFirstPicture) {
+  service->SetMaxFrameInterval(std::chrono::milliseconds(0));
+  layer->Set(true);
+  gate->Set(true);  // never opened: only the flag ends a run
+  const uint64_t first = service->Post(Factor(0.5));
+  ASSERT_TRUE(layer->WaitForBegun(1));
+  const uint64_t second = service->Post(Factor(0.4));  // stops the first
+  EXPECT_EQ(EndOf(first), JobEnd::kCancelled);
+  ASSERT_TRUE(layer->WaitForBegun(2));
+  const uint64_t third = service->Post(Factor(0.3));  // the second is let go on to a picture
+  layer->Set(false);
+  EXPECT_EQ(EndOf(second), JobEnd::kCancelled);
+  EXPECT_EQ(Parts().front(), second);
+  gate->Set(false);
+  EXPECT_EQ(EndOf(third), JobEnd::kDone);
+}
+
+TEST_F(EngineParts, AStoppedRunTellsOfNothing) {
+  layer->Set(true);
+  const uint64_t first = service->Post(Factor(0.5));
+  ASSERT_TRUE(layer->WaitForBegun(1));
+  service->Cancel(RequestKind::kWhatIf, Side::kA);
+  layer->Set(false);
+  EXPECT_EQ(EndOf(first), JobEnd::kCancelled);
+  EXPECT_TRUE(Parts().empty());
+}
+
+}  // namespace
+}  // namespace midscope
