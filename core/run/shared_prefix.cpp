@@ -61,8 +61,8 @@ std::optional<PrefixSharing> FindPrefixSharing(std::span<const FreshSequence> se
 std::optional<PrefixSharing> PrefixSharingFrom(size_t donor,
                                                std::span<const FreshSequence> sequences) {
   PrefixSharing sharing{donor, RowsFrom(donor, sequences)};
-  const bool any = std::any_of(sharing.rows.begin(), sharing.rows.end(),
-                               [](int64_t rows) { return rows > 0; });
+  const bool any =
+      std::any_of(sharing.rows.begin(), sharing.rows.end(), [](int64_t rows) { return rows > 0; });
   if (!any) return std::nullopt;
   return sharing;
 }

@@ -98,8 +98,8 @@ struct WhatIfPart {
 struct WhatIfShown {
   size_t prompt = 0;
   // Empty: none. Called on the running thread: some time after the start (so that a short run is
-  // told of once), then at intervals, when a layer is done; and when the prompt is done while others
-  // are still to be run. Not called where nothing is run of it.
+  // told of once), then at intervals, when a layer is done; and when the prompt is done while
+  // others are still to be run. Not called where nothing is run of it.
   std::function<void(const WhatIfPart&)> partial{};
   std::chrono::milliseconds first_after{60};
   std::chrono::milliseconds interval{100};

@@ -25,8 +25,8 @@ class Plot : public QCustomPlot {
   // Sets colours for export; without this call the widget's palette is used.
   void UsePalette(const QPalette& palette);
 
-  // Replots before the next painting: at once at most, and only when the plot is seen, if its window
-  // is (a hidden one in a shown window waits for its next showing).
+  // Replots before the next painting: at once at most, and only when the plot is seen, if its
+  // window is (a hidden one in a shown window waits for its next showing).
   void QueueReplot();
   // While a slider is dragged: lines without antialiasing, of one pixel, and no dots. A plot that
   // was drawn so is drawn again at the end.
@@ -97,7 +97,7 @@ class Plot : public QCustomPlot {
   QString older_note_;  // in one line
   QPointF press_position_;
   bool dragging_ = false;
-  bool drawn_fast_ = false;     // the picture on the screen was drawn while dragging
+  bool drawn_fast_ = false;    // the picture on the screen was drawn while dragging
   bool replot_waits_ = false;  // for the plot to be shown
 };
 

@@ -17,7 +17,7 @@ class Session;
 QString SettingOf(const Record& record);
 
 struct RecordName {
-  QString setting;     // in full; "" where neither the record nor the file's prompt has it
+  QString setting;  // in full; "" where neither the record nor the file's prompt has it
   // "B: pi(1.5)", or "B, not of what is asked: pi(1.5)"; elided where long. Of a run that goes on:
   // "B: ms-poe (12 of 30 layers done)".
   QString text;

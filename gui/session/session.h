@@ -164,7 +164,7 @@ class Session : public QObject {
     bool settled = false;
     bool follows = false;
     quint64 shown_ticket = 0;  // of the what-if on the screen
-    struct Part {  // of the what-if that goes on, or of the last one
+    struct Part {              // of the what-if that goes on, or of the last one
       quint64 ticket = 0;
       std::string setting;
       bool whole = false;  // every layer is done

@@ -118,9 +118,9 @@ class EngineService {
   bool superseding_ = false;  // guarded by mutex_: a what-if was stopped, none has finished since
   Clock::time_point superseding_since_;
   std::atomic<std::chrono::milliseconds> max_frame_interval_{kNoIntervalSet};
-  double last_seconds_ = 0;  // guarded by mutex_: of the last what-if that was run
+  double last_seconds_ = 0;   // guarded by mutex_: of the last what-if that was run
   double first_picture_ = 0;  // guarded by mutex_: seconds to the first part of the last one
-  std::thread thread_;       // last: it uses all of the above
+  std::thread thread_;        // last: it uses all of the above
 };
 
 }  // namespace midscope

@@ -12,8 +12,8 @@
 //   thread   processor time of the window's thread between the step and the end of painting
 //   replots  plots that were redrawn; paint_NAME: by each of them
 // and ms_poe: to the first painting of a new setting that runs every row (STEPS / 8 times, at
-// least 3), with the whole in ms_poe_whole; again: to the picture of a setting that was seen before,
-// and again_reply: to its reply. Prints one JSON object with medians and largest values.
+// least 3), with the whole in ms_poe_whole; again: to the picture of a setting that was seen
+// before, and again_reply: to its reply. Prints one JSON object with medians and largest values.
 
 #include <QApplication>
 #include <QElapsedTimer>
@@ -130,7 +130,8 @@ class Bench {
     for (int step = 0; step < steps; ++step) {
       Begin();
       window_.history()->Change(
-          {{}, midscope::ParseIntervention("ms-poe(max=" + std::to_string(1.5 + 0.01 * step) + ")")},
+          {{},
+           midscope::ParseIntervention("ms-poe(max=" + std::to_string(1.5 + 0.01 * step) + ")")},
           true);
       AwaitPicture();
       first.values.push_back(first_);
@@ -150,7 +151,7 @@ class Bench {
     QElapsedTimer waited;
     waited.start();
     while (!holds() && waited.elapsed() < kLongestWait) {
-      QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 20);
+      QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
     }
     if (!holds()) throw midscope::Failure("bench", "nothing was painted");
   }
@@ -159,8 +160,7 @@ class Bench {
     QTimer wake;
     wake.start(20);
     Handle([this] {
-      return session_->settled(Side::kA) &&
-             (!session_->differs() || session_->settled(Side::kB)) &&
+      return session_->settled(Side::kA) && (!session_->differs() || session_->settled(Side::kB)) &&
              !session_->asked_and_waiting();
     });
     Quiet();
@@ -206,7 +206,7 @@ class Bench {
   // To the end of painting: events are handled until none waits.
   void AwaitPicture() {
     QTimer wake;
-    wake.start(1);
+    wake.start(10);
     first_ = 0;
     bool painted = false;
     Handle([this, &painted] {

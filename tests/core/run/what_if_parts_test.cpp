@@ -42,8 +42,8 @@ template <typename Number>
 void ExpectFinished(const std::vector<Number>& part, const std::vector<Number>& whole,
                     int64_t layers_done, int64_t layers) {
   ASSERT_EQ(part.size(), whole.size());
-  const size_t finished = part.size() / static_cast<size_t>(layers) *
-                          static_cast<size_t>(layers_done);
+  const size_t finished =
+      part.size() / static_cast<size_t>(layers) * static_cast<size_t>(layers_done);
   EXPECT_EQ(std::memcmp(part.data(), whole.data(), finished * sizeof(Number)), 0);
   for (size_t i = finished; i < part.size(); ++i) ASSERT_TRUE(std::isnan(part[i])) << i;
 }
@@ -58,8 +58,7 @@ TEST(WhatIfParts, FinishedLayersEqualTheResultBitForBit) {
         "ms-poe(first_layer=11) + channel(100, factor=0, layers=8-25)"}) {
     SCOPED_TRACE(setting);
     std::vector<WhatIfPart> parts;
-    const WhatIfShown shown =
-        EveryLayer([&](const WhatIfPart& part) { parts.push_back(part); });
+    const WhatIfShown shown = EveryLayer([&](const WhatIfPart& part) { parts.push_back(part); });
     const WhatIfResult result = what_if.Evaluate(ParseIntervention(setting), {}, true, &shown);
     const WhatIfOutcome& whole = result.outcomes[kShown];
     // A part for each layer that is run but the last, and one of the whole prompt.
@@ -104,7 +103,8 @@ TEST(WhatIfParts, AfterACancelledRunThePartsAreThoseOfTheNext) {
   std::atomic<bool> cancel = false;
   JobContext context;
   context.cancel = &cancel;
-  const WhatIfShown stop = EveryLayer([&](const WhatIfPart& part) { cancel = part.layers_done > 9; });
+  const WhatIfShown stop =
+      EveryLayer([&](const WhatIfPart& part) { cancel = part.layers_done > 9; });
   EXPECT_THROW(what_if.Evaluate(ParseIntervention("ms-poe(max=1.9)"), context, true, &stop),
                Cancelled);
   std::vector<WhatIfPart> parts;

@@ -235,7 +235,8 @@ class PaintingTest : public QObject {
     cost.seconds = 0.0004;
     cost.seen_before = true;
     Q_EMIT rig.session->WhatIfTimed(cost);
-    QCOMPARE(rig.Find<QLabel>("what_if_text")->text(), QStringLiteral("what-if 0.4 ms (seen before)"));
+    QCOMPARE(rig.Find<QLabel>("what_if_text")->text(),
+             QStringLiteral("what-if 0.4 ms (seen before)"));
   }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Parts of a what-if that goes on: they count as pictures, after which it yields to a newer setting.
+// Parts of a what-if that goes on: they count as pictures, after which it yields to a newer
+// setting.
 #include <gtest/gtest.h>
 
 #include <condition_variable>
@@ -78,8 +79,8 @@ class EngineParts : public ::testing::Test {
 
   JobEnd EndOf(uint64_t ticket) {
     std::unique_lock lock(mutex_);
-    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(10),
-                                  [&] { return ends_.count(ticket) > 0; }));
+    EXPECT_TRUE(
+        changed_.wait_for(lock, std::chrono::seconds(10), [&] { return ends_.count(ticket) > 0; }));
     return ends_[ticket];
   }
   std::vector<uint64_t> Parts() {
