@@ -144,7 +144,10 @@ QStringList RecordPanel::choices() const {
   return texts;
 }
 
-void RecordPanel::Choose(const QString& choice) { choice_->setCurrentText(choice); }
+void RecordPanel::Choose(const QString& choice) {
+  choice_->setCurrentText(choice);
+  DrawWaiting();
+}
 
 void RecordPanel::AddChoices(const Record& record, std::vector<Choice>& choices) {
   for (const Array& array : record.arrays) {
@@ -190,7 +193,11 @@ void RecordPanel::OfferRecords() {
   }
   side_->setVisible(session()->differs());
   waits_ = !DrawsAtOnce();
-  if (!waits_) ShowChosen();
+  if (waits_) {
+    shows_picture_ = chosen().array != nullptr;
+  } else {
+    ShowChosen();
+  }
 }
 
 void RecordPanel::DrawWaiting() {
@@ -201,11 +208,17 @@ Side RecordPanel::ShownSide() const {
   return session()->differs() && side_->currentIndex() == 1 ? Side::kB : Side::kA;
 }
 
-void RecordPanel::ShowChosen() {
+RecordPanel::Chosen RecordPanel::chosen() const {
   const auto index = static_cast<size_t>(std::max(choice_->currentIndex(), 0));
-  const Choice choice = index < choices_.size() ? choices_[index] : Choice{};
-  const Record* record = session()->record(ShownSide(), choice.record);
-  const Array* array = record ? record->FindArray(choice.array) : nullptr;
+  Chosen found;
+  if (index < choices_.size()) found.choice = choices_[index];
+  found.record = session()->record(ShownSide(), found.choice.record);
+  found.array = found.record ? found.record->FindArray(found.choice.array) : nullptr;
+  return found;
+}
+
+void RecordPanel::ShowChosen() {
+  const auto [choice, record, array] = chosen();
   shows_picture_ = array != nullptr;
   form_->setVisible(shows_picture_);
   if (array) {

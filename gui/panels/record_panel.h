@@ -56,6 +56,13 @@ class RecordPanel : public Panel {
     QString text;
     bool operator==(const Choice&) const = default;
   };
+  // What is chosen; null for what the session does not have.
+  struct Chosen {
+    Choice choice;
+    const Record* record = nullptr;
+    const Array* array = nullptr;
+  };
+  Chosen chosen() const;
   static void AddChoices(const Record& record, std::vector<Choice>& choices);
 
   void MakeProbes();
