@@ -110,7 +110,8 @@ void AttentionPlot::StyleDots() {
 void AttentionPlot::SetRows(const QVector<double>& row_a, const QVector<double>& row_b) {
   const bool same_extent =
       std::max(row_a.size(), row_b.size()) == std::max(row_a_.size(), row_b_.size());
-  if (SameNumbers(row_a, row_a_) && SameNumbers(row_b, row_b_)) return;
+  const bool any = !row_a.isEmpty() || !row_b.isEmpty();  // an empty plot may have another reason
+  if (any && SameNumbers(row_a, row_a_) && SameNumbers(row_b, row_b_)) return;
   row_a_ = row_a;
   row_b_ = row_b;
   FillGraph(graph_a_, row_a_);

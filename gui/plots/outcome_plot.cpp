@@ -210,6 +210,14 @@ void OutcomePlot::RestyleData() {
   QColor line = palette().color(QPalette::Text);
   line.setAlpha(90);
   current_->setPen(QPen(line, 1, Qt::DotLine));
+  for (int i = 0; i < graphCount(); ++i) {
+    QCPScatterStyle dots = graph(i)->scatterStyle();
+    const bool hollow =
+        dots.shape() == QCPScatterStyle::ssCircle && dots.brush().color() != dots.pen().color();
+    if (!hollow) continue;
+    dots.setBrush(palette().color(QPalette::Base));
+    graph(i)->setScatterStyle(dots);
+  }
 }
 
 }  // namespace midscope

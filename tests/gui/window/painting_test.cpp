@@ -99,6 +99,24 @@ class PaintingTest : public QObject {
     }
   }
 
+  // Without numbers there is the reason to redraw: why there are none.
+  void AnEmptyPlotTellsItsNewReason() {
+    AttentionPlot plot;
+    const auto message = [&plot] {
+      QString shown;
+      for (int i = 0; i < plot.itemCount(); ++i) {
+        const auto* text = qobject_cast<QCPItemText*>(plot.item(i));
+        if (text && text->visible()) shown += text->text();
+      }
+      return shown;
+    };
+    plot.SetReason(QStringLiteral("nothing here"));
+    plot.SetRows({}, {});
+    plot.resize(600, 400);
+    plot.replot();
+    QVERIFY2(message().contains("nothing here"), qPrintable(message()));
+  }
+
   void AHiddenPanelIsDrawnWhenItIsShown() {
     Rig rig;
     QVERIFY(rig.OpenModel());
