@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 
 Prompt France(const std::string& answer = "") {
   return BuildPrompt(EmbeddedModel()->tokenizer(), "The capital of France is",
-                     {{"gold", "France", 0, 0}}, answer, false);
+                     {{"gold", 15, 21}}, answer, false);
 }
 
 std::vector<Record> RunAll(const Prompt& prompt, const std::string& with,
