@@ -6,13 +6,13 @@
 #include <filesystem>
 
 #include "core/base/error.h"
-#include "core/decoder/dtype_choice.h"
 #include "core/intervention/passage.h"
 #include "data/store/record_reader.h"
 #include "data/sweep/plan_difference.h"
 #include "data/sweep/rank_parts.h"
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"
+#include "probes/cli/stored_sweep.h"
 #include "probes/cli/sweep_dry_run.h"
 #include "probes/cli/sweep_files.h"
 #include "probes/cli/sweep_options.h"
@@ -74,7 +74,7 @@ class SweepCommandRun {
     run.decoder = decoder_;
     run.plan = PlanOf(options_, cell, *task, *decoder_);
     const bool run_again = options_.Flag("add") && AddToStored(run.plan, *task, file);
-    if (GoesOn()) KeepStoredTexts(StoredPlanJson(file), run.plan);
+    if (GoesOn()) KeepStoredTexts(ContinuedPlanJson(file, ranks_), run.plan);
     TellOfMissingControls(run.plan);
     run.checkpoint_samples = options_.Integer("checkpoint");
     run.questions = [&](int64_t sample) {
@@ -90,26 +90,12 @@ class SweepCommandRun {
 
  private:
   void Open(const std::string& model, const std::string& file) {
-    const DecoderOptions options = OptionsFor(model, file);
+    const DecoderOptions options = SweepDecoderOptions(
+        model, options_, GoesOn() ? ContinuedPlanJson(file, ranks_) : "", ranks_, job_);
     if (decoder_ && model == model_ && options.dtype == decoder_->options().dtype) return;
     decoder_.reset();  // there may not be memory for two models
     decoder_ = Decoder::Open(model, options, job_);
     model_ = model;
-  }
-
-  // With --dtype auto: in the dtype of the sweep that is continued, else the fastest; all ranks
-  // take what rank 0 finds.
-  DecoderOptions OptionsFor(const std::string& model, const std::string& file) const {
-    DecoderOptions options = ReadDecoderOptions(options_);
-    if (!options.fastest_dtype) return options;
-    if (ranks_.rank() == 0) {
-      const std::string stored = GoesOn() ? PlanDtype(StoredPlanJson(file)) : "";
-      options.dtype = stored.empty() ? FastestDtype(model, options, job_) : ParseDtype(stored);
-    }
-    options.dtype =
-        static_cast<kernels::Dtype>(ranks_.FromRankZero(static_cast<int64_t>(options.dtype)));
-    options.fastest_dtype = false;
-    return options;
   }
 
   // Logs the format of the first prompt. Throws Error, before a file is created, where prompts lack
@@ -298,19 +284,6 @@ class SweepCommandRun {
   Provenance Origin(const SweepPlan& plan) const {
     return MakeProvenance(*decoder_, input_.command_line, static_cast<int64_t>(plan.seed),
                           options_.ToJson());
-  }
-
-  // The plan of the sweep that is continued; "" where there is none, or none that can be read,
-  // which the store then reports. Only a single process looks into a journal, which others may be
-  // writing.
-  std::string StoredPlanJson(const std::string& file) const {
-    try {
-      if (std::filesystem::exists(file)) return RunReader(file).plan_json();
-      if (ranks_.size() == 1 && std::filesystem::exists(JournalPath(file)))
-        return SweepStore::OpenForReading(file).plan_json();
-    } catch (const Error&) {
-    }
-    return "";
   }
 
   bool GoesOn() const { return options_.Flag("resume") || options_.Flag("add"); }

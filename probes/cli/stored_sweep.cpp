@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "probes/cli/stored_sweep.h"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/decoder/dtype_choice.h"
+#include "data/store/unfinished_files.h"
 #include "data/sweep/failures.h"
+#include "data/sweep/sweep_store.h"
 #include "probes/base/record_values.h"
 #include "probes/cli/channels_table.h"
 #include "probes/cli/sweep_table.h"
+#include "probes/model/model_options.h"
 #include "probes/sweep/merged_means.h"
+#include "probes/sweep/sweep_plan.h"
 
 namespace midscope::cli {
 namespace {
@@ -69,6 +75,35 @@ std::string PrintedTable(const RunReader& reader) {
     // A setting of a later version, or one that names a deleted file: the rest is shown.
     return std::string("no table of the sweep: ") + error.what() + "\n";
   }
+}
+
+std::string ContinuedPlanJson(const std::string& file, const RankGroup& ranks) {
+  try {
+    if (std::filesystem::exists(file)) return RunReader(file).plan_json();
+    if (ranks.size() == 1 && std::filesystem::exists(JournalPath(file)))
+      return SweepStore::OpenForReading(file).plan_json();
+    // Parts of ranks that were killed before they were joined.
+    for (const std::string& part : RankParts(file)) {
+      if (std::filesystem::exists(part)) return RunReader(part).plan_json();
+    }
+  } catch (const Error&) {
+  }
+  return "";
+}
+
+DecoderOptions SweepDecoderOptions(const std::string& model, const OptionSet& options,
+                                   const std::string& continued_plan, RankGroup& ranks,
+                                   const JobContext& job) {
+  DecoderOptions resolved = ReadDecoderOptions(options);
+  if (!resolved.fastest_dtype) return resolved;
+  if (ranks.rank() == 0) {
+    const std::string stored = PlanDtype(continued_plan);
+    resolved.dtype = stored.empty() ? FastestDtype(model, resolved, job) : ParseDtype(stored);
+  }
+  resolved.dtype =
+      static_cast<kernels::Dtype>(ranks.FromRankZero(static_cast<int64_t>(resolved.dtype)));
+  resolved.fastest_dtype = false;
+  return resolved;
 }
 
 }  // namespace midscope::cli

@@ -60,7 +60,8 @@ int main(int /*argc*/, char** argv) {
   midscope::WaitForThreadsPassively(argv);
   const c10::InferenceMode inference;
   std::printf("{\"instructions\": \"%s\"", midscope::kernels::InstructionSetName().c_str());
-  for (const auto& [name, dtype] : {std::pair{"float32", at::kFloat}, {"bfloat16", at::kBFloat16}}) {
+  for (const auto& [name, dtype] :
+       {std::pair{"float32", at::kFloat}, {"bfloat16", at::kBFloat16}}) {
     std::printf(", \"%s\": {\"aten\": %.1f, \"midscope\": %.1f}", name, Gigaflops(dtype, ByAten),
                 Gigaflops(dtype, midscope::DenseProduct));
   }

@@ -22,8 +22,8 @@ using testing::EmbeddedModel;
 using ::testing::HasSubstr;
 
 Prompt France(const std::string& answer = "") {
-  return BuildPrompt(EmbeddedModel()->tokenizer(), "The capital of France is",
-                     {{"gold", 15, 21}}, answer, false);
+  return BuildPrompt(EmbeddedModel()->tokenizer(), "The capital of France is", {{"gold", 15, 21}},
+                     answer, false);
 }
 
 std::vector<Record> RunAll(const Prompt& prompt, const std::string& with,

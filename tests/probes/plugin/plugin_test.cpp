@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/tokenizer/prompt_builder.h"
 #include "probes/engine/run_probe.h"
+#include "probes/plugin/plugin.h"
 #include "probes/plugin/plugin_loader.h"
 #include "tests/paths.h"
 #include "tests/probes/support/open_model.h"
@@ -89,7 +90,9 @@ TEST(Plugin, WhatDoesNotFitThisMidscopeIsRefused) {
     const char* hostile;
     std::vector<std::string> words;
   } cases[] = {
-      {"version", {"plugin version 4", "has version 3", "Build it again"}},
+      {"version",
+       {"plugin version " + std::to_string(kPluginVersion + 1),
+        "has version " + std::to_string(kPluginVersion), "Build it again"}},
       {"abi", {"Watcom C++", "Itanium C++ ABI 1, libstdc++"}},
       {"layout", {"headers of another Midscope"}},
       {"no function", {"no function that registers probes"}},
