@@ -25,9 +25,8 @@ MODEL = pathlib.Path(os.environ.get("MIDSCOPE_MODELS") or CACHE / "models") / "S
 WEIGHTS = 30 * (960 * 576 + 576 * 576 + 3072 * 576 + 576 * 1536)
 # What each class of machine is limited to, for all programs alike.
 LIMITS = {"native": {}, "avx2": {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}}
-# Without dependencies where LibTorch's wheel would bring gigabytes for GPUs.
-TORCH = [["--no-deps", "torch==2.11.0", "nvidia-cuda-runtime==13.0.*", "nvidia-cuda-cupti==13.0.*"],
-         ["filelock", "typing-extensions", "sympy", "networkx", "jinja2", "fsspec", "numpy", "setuptools"]]
+# The wheel loads its libraries for GPUs even where there is none: 3 GB.
+TORCH = [["torch==2.11.0", "numpy", "setuptools"]]
 HUGGING_FACE = [["--no-deps", "transformers", "accelerate", "gguf"],
                 ["huggingface-hub", "tokenizers", "safetensors", "regex", "requests", "pyyaml", "tqdm", "packaging", "psutil", "typer"]]
 PEERS = {
