@@ -247,7 +247,7 @@ std::string FishCommand(const Command& command) {
               : completed == Completed::kWords ? " -x -a " + FishText(WordsOf(option))
                                                : " -x";
     }
-    lines += line + "-l " + option.name + value + " -d " + FishText(option.help) + "\n";
+    lines += fmt::format("{}-l {}{} -d {}\n", line, option.name, value, FishText(option.help));
   }
   const std::string words = PositionalWords(command);
   return lines + line + (words.empty() ? "-F" : "-a " + FishText(words)) + "\n";
