@@ -28,6 +28,10 @@ std::string ErrorOf(const std::string& text) {
   }
 }
 
+// A text of another array that looks like a row.
+constexpr char kLikeARow[] =
+    "array,layer,head,value\nnote,0,,\"a\nposition_ratio,0,0,9\"\nposition_ratio,0,0,1.5\n"
+    "position_ratio,0,1,1.25\nposition_ratio,1,0,2\nposition_ratio,1,1,1\n";
 constexpr const char* kExported =
     "array,layer,head,value\r\nother,0,,7\r\nposition_ratio,0,0,1.5\r\n"
     "position_ratio,0,1,1.25\r\nposition_ratio,1,0,2\r\nposition_ratio,1,1,1\r\n";
@@ -39,9 +43,7 @@ TEST(HeadRatioFile, TakesListsRowsAndExports) {
            "0,0,1.5\n0,1,1.25\n1,0,2\n1,1,1\n",
            "layer,head,ratio\r\n1, 1, 1\r\n\r\n0,1,1.25\r\n0,0,1.5\r\n1,0,2e0",
            kExported,
-           // A text of another array that looks like a row.
-           "array,layer,head,value\nnote,0,,\"a\nposition_ratio,0,0,9\"\nposition_ratio,0,0,1.5\n"
-           "position_ratio,0,1,1.25\nposition_ratio,1,0,2\nposition_ratio,1,1,1\n",
+           kLikeARow,
            R"({"provenance":{},"records":[{"name":"x","arrays":[]},{"name":"position_ratio_record",
               "arrays":[{"name":"other","data":[1]},
                         {"name":"position_ratio","data":[[1.5,1.25],[2,1]]}]}]})",
