@@ -6,15 +6,12 @@ import sys
 import time
 
 import torch
-from transformer_lens import HookedTransformer
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformer_lens.model_bridge import TransformerBridge
 
 folder, tokens = sys.argv[1], int(sys.argv[2])
 torch.set_grad_enabled(False)
-plain = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
-model = HookedTransformer.from_pretrained_no_processing(
-    "HuggingFaceTB/SmolLM2-135M-Instruct", hf_model=plain, tokenizer=AutoTokenizer.from_pretrained(folder), dtype=torch.float32)
-ids = torch.randint(300, plain.config.vocab_size, (1, tokens), generator=torch.Generator().manual_seed(1))
+model = TransformerBridge.boot_transformers(folder, dtype=torch.float32, device="cpu")
+ids = torch.randint(300, model.cfg.d_vocab, (1, tokens), generator=torch.Generator().manual_seed(1))
 least = float("inf")
 for _ in range(3 if tokens < 2048 else 2):
     start = time.perf_counter()
