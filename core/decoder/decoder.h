@@ -86,6 +86,9 @@ struct RunRequest {
   std::optional<Rerun> rerun;
 };
 
+// The stage of a run's progress (JobContext::Report), which counts layers.
+inline constexpr char kRunStage[] = "run";
+
 struct RunResult {
   int64_t first_logit_row = 0;
   int64_t vocabulary = 0;

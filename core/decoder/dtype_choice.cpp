@@ -159,6 +159,16 @@ DtypeTimes FindDtypeTimes(const ModelSource& source, const DecoderOptions& optio
   return times;
 }
 
+namespace {
+
+void LogFastest(const DtypeTimes& times, const JobContext& context) {
+  const bool narrow = times.Fastest() == kernels::Dtype::kBFloat16;
+  context.Log(std::string("dtype: auto is ") + (narrow ? "bfloat16" : "float32") +
+              " here: " + DtypeTimesText(times));
+}
+
+}  // namespace
+
 // bfloat16 can only be slower where the CPU has no instruction for it.
 kernels::Dtype ResolveDtype(const ModelSource& source, const DecoderOptions& options,
                             const kernels::Executor& executor, const JobContext& context) {
@@ -167,9 +177,7 @@ kernels::Dtype ResolveDtype(const ModelSource& source, const DecoderOptions& opt
   if (!options.fastest_dtype && !needs_times) return options.dtype;
   const DtypeTimes times = FindDtypeTimes(source, options, executor, context);
   if (options.fastest_dtype) {
-    const bool narrow = times.Fastest() == kernels::Dtype::kBFloat16;
-    context.Log(std::string("dtype: auto is ") + (narrow ? "bfloat16" : "float32") +
-                " here: " + DtypeTimesText(times));
+    LogFastest(times, context);
     return times.Fastest();
   }
   if (times.Speedup() < 1)
@@ -177,13 +185,13 @@ kernels::Dtype ResolveDtype(const ModelSource& source, const DecoderOptions& opt
   return options.dtype;
 }
 
-kernels::Dtype FastestDtype(const std::string& model, const DecoderOptions& options,
-                            const JobContext& context) {
+DtypeTimes FindDtypeTimes(const std::string& model, const DecoderOptions& options,
+                          const JobContext& context) {
   const c10::InferenceMode inference;
   if (options.threads > 0) at::set_num_threads(options.threads);
-  DecoderOptions fastest = options;
-  fastest.fastest_dtype = true;
-  return ResolveDtype(*OpenModel(model), fastest, AtenExecutor(), context);
+  const DtypeTimes times = FindDtypeTimes(*OpenModel(model), options, AtenExecutor(), context);
+  LogFastest(times, context);
+  return times;
 }
 
 std::string DtypeTimesText(const DtypeTimes& times) {

@@ -43,9 +43,10 @@ DtypeTimes FindDtypeTimes(const ModelSource& source, const DecoderOptions& optio
 kernels::Dtype ResolveDtype(const ModelSource& source, const DecoderOptions& options,
                             const kernels::Executor& executor, const JobContext& context);
 
-// The dtype that `model` (see OpenModel) runs fastest in. Logs it with its times.
-kernels::Dtype FastestDtype(const std::string& model, const DecoderOptions& options,
-                            const JobContext& context);
+// The times of `model` (see OpenModel), as a decoder that takes the fastest dtype finds them. Logs
+// them with what is fastest.
+DtypeTimes FindDtypeTimes(const std::string& model, const DecoderOptions& options,
+                          const JobContext& context);
 
 // "a layer takes 2.1 ms in float32 and 0.9 ms in bfloat16 for 64 tokens, ...".
 std::string DtypeTimesText(const DtypeTimes& times);

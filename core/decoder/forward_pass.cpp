@@ -63,7 +63,7 @@ void ForwardPass::Run(std::vector<SequencePass>& sequences) {
     context_.ThrowIfCancelled();
     ChangeRows(sequences, layer);
     Layer(sequences, layer);
-    context_.Report({"run", layer + 1, config_.layers, "layers"});
+    context_.Report({kRunStage, layer + 1, config_.layers, "layers"});
   }
   KeepResidual(sequences, config_.layers);
 }

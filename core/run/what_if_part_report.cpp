@@ -10,8 +10,6 @@
 namespace midscope {
 namespace {
 
-constexpr char kRunStage[] = "run";  // of the decoder's progress, in layers
-
 // Replaces the values of layers from `first` on by NaN.
 template <typename Number>
 void Blank(std::vector<Number>& by_layer, int64_t first, int64_t layers) {

@@ -35,7 +35,7 @@ QVector<double> RowOf(const Record* record, HeadId head) {
 }
 
 QString TitleOf(HeadId head) {
-  return QObject::tr("Attention of the last query — L%1H%2").arg(head.layer).arg(head.head);
+  return QObject::tr("Attention of the last query — %1").arg(HeadText(head));
 }
 
 }  // namespace
@@ -172,7 +172,7 @@ void AttentionPanel::Render(FilePictures& pictures) {
   plot.SetNames(pictures.SettingText(sides.a), pictures.SettingText(sides.b));
   plot.SetRows(row_a, row_b);
   plot.SetTitle(TitleOf(head));
-  pictures.Write(plot, QStringLiteral("attention_L%1H%2").arg(head.layer).arg(head.head), sides);
+  pictures.Write(plot, QStringLiteral("attention_") + HeadText(head), sides);
 }
 
 }  // namespace midscope

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "probes/cli/command.h"
 
+#include <algorithm>
+#include <cctype>
+
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 #include "probes/plugin/plugin_loader.h"
@@ -36,6 +39,28 @@ Command WithPlugins(const Command& command, const std::vector<std::string>& argu
     }
   }
   return command.with_probes(ProbesWithPlugins(files));
+}
+
+std::vector<Command> CommandsWithPlugins() {
+  std::vector<Command> commands;
+  for (const Command& command : Commands()) commands.push_back(WithPlugins(command, {}));
+  return commands;
+}
+
+bool IsPositional(const Command& command, const std::string& option) {
+  const auto& names = command.positionals;
+  return std::find(names.begin(), names.end(), option) != names.end();
+}
+
+std::string UpperCase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+std::string HelpWithFacts(const Parameter& option) {
+  const std::string facts = FactsText(option);
+  return option.help + (facts.empty() ? "" : "; " + facts);
 }
 
 std::string OneSetting(const OptionSet& options, const std::string& command) {

@@ -77,6 +77,16 @@ const Command& FindCommand(const std::string& name);
 // add options. Throws Error.
 Command WithPlugins(const Command& command, const std::vector<std::string>& arguments);
 
+// All commands, with the probes of the libraries in MIDSCOPE_PLUGIN_PATH. Throws Error.
+std::vector<Command> CommandsWithPlugins();
+
+// Whether the command takes the option by its place on the line.
+bool IsPositional(const Command& command, const std::string& option);
+// Such an option's name in help: "MODEL".
+std::string UpperCase(std::string text);
+// The option's help with what is allowed and its default.
+std::string HelpWithFacts(const Parameter& option);
+
 // --with of a command with one setting; default: `none`. Throws Error (usage).
 std::string OneSetting(const OptionSet& options, const std::string& command);
 

@@ -11,13 +11,6 @@ namespace {
 // What stands behind an option, or in the place of a positional.
 enum class Completed { kNothing, kWords, kFiles };
 
-bool IsPositional(const Command& command, const std::string& name) {
-  for (const std::string& positional : command.positionals) {
-    if (positional == name) return true;
-  }
-  return false;
-}
-
 Completed CompletedBy(const Parameter& parameter) {
   if (!parameter.choices.empty()) return Completed::kWords;
   return parameter.kind == ParameterKind::kFile ? Completed::kFiles : Completed::kNothing;
@@ -52,17 +45,7 @@ std::vector<Parameter> NamedOptions(const Command& command) {
   return named;
 }
 
-std::vector<Command> CompletedCommands() {
-  std::vector<Command> commands;
-  for (const Command& command : Commands()) commands.push_back(WithPlugins(command, {}));
-  return commands;
-}
-
-std::string Joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
+std::string TopicWords() { return fmt::format("{}", fmt::join(HelpTopics(), " ")); }
 
 // In single quotes.
 std::string ShellText(const std::string& text) {
@@ -102,7 +85,7 @@ std::string BashScript() {
   std::string names;
   std::string values;
   std::string cases;
-  for (const Command& command : CompletedCommands()) {
+  for (const Command& command : CommandsWithPlugins()) {
     names += command.name + " ";
     values += BashValues(command);
     cases += BashCommand(command);
@@ -134,8 +117,9 @@ _midscope() {
          R"(  esac
   case $command in
     '') words=')" +
-         names + "help version --help --version --quiet' ;;\n    help) words=" +
-         ShellText(Joined(HelpTopics())) + " ;;\n" + cases +
+         names +
+         "help version --help --version --quiet' ;;\n    help) words=" + ShellText(TopicWords()) +
+         " ;;\n" + cases +
          R"(  esac
   if [[ $cur == -* && -n $options ]]; then
     _midscope_words "$options"
@@ -192,7 +176,7 @@ std::string ZshCommand(const Command& command) {
 std::string ZshScript() {
   std::string names;
   std::string cases;
-  for (const Command& command : CompletedCommands()) {
+  for (const Command& command : CommandsWithPlugins()) {
     names += "    " + ShellText(command.name + ":" + command.summary) + "\n";
     cases += ZshCommand(command);
   }
@@ -218,7 +202,7 @@ std::string ZshScript() {
          "  (( CURRENT-- ))\n"
          "  case $command in\n"
          "    help) compadd " +
-         Joined(HelpTopics()) + " ;;\n" + cases +
+         TopicWords() + " ;;\n" + cases +
          "  esac\n"
          "}\n"
          "if [[ $funcstack[1] == _midscope ]]; then _midscope \"$@\"; else compdef _midscope "
@@ -259,14 +243,14 @@ std::string FishScript() {
       "complete -c midscope -f\n"
       "complete -c midscope -l help -d 'print this help'\n";
   const std::string command_line = "complete -c midscope -n __fish_use_subcommand -a ";
-  for (const Command& command : CompletedCommands()) {
+  for (const Command& command : CommandsWithPlugins()) {
     script += command_line + command.name + " -d " + FishText(command.summary) + "\n" +
               FishCommand(command);
   }
   return script + command_line + "help -d 'what the program and its commands do'\n" + command_line +
          "version -d 'the version'\n" +
-         "complete -c midscope -n '__fish_seen_subcommand_from help' -a " +
-         FishText(Joined(HelpTopics())) + "\n";
+         "complete -c midscope -n '__fish_seen_subcommand_from help' -a " + FishText(TopicWords()) +
+         "\n";
 }
 
 void RunCompletion(const CommandInput& input) {

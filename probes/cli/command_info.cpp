@@ -2,7 +2,6 @@
 #include "core/base/error.h"
 #include "core/base/parameter_kinds.h"
 #include "core/decoder/dtype_choice.h"
-#include "core/model/model_source.h"
 #include "probes/base/number_list.h"
 #include "probes/cli/command.h"
 #include "probes/cli/model_facts.h"
@@ -22,8 +21,7 @@ void RunInfo(const CommandInput& input) {
   const std::string model = input.options.Text("model");
   ModelFacts facts = ReadModelFacts(model);
   if (input.options.Flag("dtypes") && facts.supported) {
-    FastestDtype(model, {}, input.job);
-    facts.dtypes.times = KnownDtypeTimes(*OpenModel(model), {});
+    facts.dtypes.times = FindDtypeTimes(model, {}, input.job);
     facts.dtypes.distance = MeasureDtypeDistance(model, {}, input.job);
   }
   const std::vector<int64_t> lengths = Lengths(input.options, facts);

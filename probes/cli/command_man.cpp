@@ -37,17 +37,6 @@ std::string WithLineEnd(std::string text) {
 // Lines that stay as they are.
 std::string Lines(const std::string& text) { return ".nf\n" + WithLineEnd(Roff(text)) + ".fi\n"; }
 
-bool IsPositional(const Command& command, const std::string& name) {
-  const auto& names = command.positionals;
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-std::string UpperCase(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
-
 std::string OptionText(const Command& command, const Parameter& option) {
   const bool positional = IsPositional(command, option.name);
   const std::string symbol = positional ? "" : ValueSymbol(option.kind);
@@ -55,8 +44,7 @@ std::string OptionText(const Command& command, const Parameter& option) {
   text += positional ? "\\fI" + Roff(UpperCase(option.name)) + "\\fR"
                      : "\\fB" + Roff("--" + option.name) + "\\fR";
   if (!symbol.empty()) text += " \\fI" + symbol + "\\fR";
-  const std::string facts = FactsText(option);
-  return text + "\n" + WithLineEnd(Roff(option.help + (facts.empty() ? "" : "; " + facts)));
+  return text + "\n" + WithLineEnd(Roff(HelpWithFacts(option)));
 }
 
 // Options by group, in the order of the first of each.
@@ -101,7 +89,7 @@ std::string ManPage() {
   const Command none;
   for (const Parameter& option : CommonOptions()) text += OptionText(none, option);
   text += ".SH COMMANDS\n";
-  for (const Command& command : Commands()) text += CommandText(WithPlugins(command, {}));
+  for (const Command& command : CommandsWithPlugins()) text += CommandText(command);
   return text;
 }
 

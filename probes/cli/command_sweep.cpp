@@ -67,14 +67,15 @@ class SweepCommandRun {
       : options_(options), input_(input), job_(job), ranks_(ranks) {}
 
   CellReport Run(const SweepCell& cell, const std::string& file) {
-    Open(cell.model, file);
+    const std::string continued = GoesOn() ? ContinuedPlanJson(file, ranks_) : "";
+    Open(cell.model, continued);
     const Tokenizer& tokenizer = decoder_->tokenizer();
     const auto task = MakeTaskFor(tokenizer, cell.task, cell.seed);
     SweepRun run;
     run.decoder = decoder_;
     run.plan = PlanOf(options_, cell, *task, *decoder_);
     const bool run_again = options_.Flag("add") && AddToStored(run.plan, *task, file);
-    if (GoesOn()) KeepStoredTexts(ContinuedPlanJson(file, ranks_), run.plan);
+    if (GoesOn()) KeepStoredTexts(continued, run.plan);
     TellOfMissingControls(run.plan);
     run.checkpoint_samples = options_.Integer("checkpoint");
     run.questions = [&](int64_t sample) {
@@ -89,9 +90,9 @@ class SweepCommandRun {
   }
 
  private:
-  void Open(const std::string& model, const std::string& file) {
-    const DecoderOptions options = SweepDecoderOptions(
-        model, options_, GoesOn() ? ContinuedPlanJson(file, ranks_) : "", ranks_, job_);
+  void Open(const std::string& model, const std::string& continued_plan) {
+    const DecoderOptions options =
+        SweepDecoderOptions(model, options_, continued_plan, ranks_, job_);
     if (decoder_ && model == model_ && options.dtype == decoder_->options().dtype) return;
     decoder_.reset();  // there may not be memory for two models
     decoder_ = Decoder::Open(model, options, job_);

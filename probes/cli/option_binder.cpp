@@ -11,17 +11,6 @@
 namespace midscope::cli {
 namespace {
 
-bool IsPositional(const Command& command, const std::string& name) {
-  const auto& names = command.positionals;
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-std::string UpperCase(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
-
 constexpr size_t kHelpColumn = 26;
 constexpr size_t kHelpWidth = 100;
 
@@ -39,10 +28,7 @@ std::string Wrap(const std::string& text) {
   return wrapped + text.substr(line_begin);
 }
 
-std::string Description(const Parameter& option) {
-  const std::string facts = FactsText(option);
-  return Wrap(option.help + (facts.empty() ? "" : "; " + facts));
-}
+std::string Description(const Parameter& option) { return Wrap(HelpWithFacts(option)); }
 
 // Values are parsed by the option's description, so that a form, a JSON file and the command line
 // refuse the same values with the same message.

@@ -98,7 +98,8 @@ DecoderOptions SweepDecoderOptions(const std::string& model, const OptionSet& op
   if (!resolved.fastest_dtype) return resolved;
   if (ranks.rank() == 0) {
     const std::string stored = PlanDtype(continued_plan);
-    resolved.dtype = stored.empty() ? FastestDtype(model, resolved, job) : ParseDtype(stored);
+    resolved.dtype =
+        stored.empty() ? FindDtypeTimes(model, resolved, job).Fastest() : ParseDtype(stored);
   }
   resolved.dtype =
       static_cast<kernels::Dtype>(ranks.FromRankZero(static_cast<int64_t>(resolved.dtype)));

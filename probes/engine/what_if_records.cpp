@@ -75,9 +75,8 @@ std::vector<Record> RecordsOfPlace(const WhatIfSource& source, const WhatIfReque
     records.push_back(
         NextTokensRecord(source.decoder.tokenizer(), outcome.last_logits, kNextTokens));
   }
-  for (Record& record : records) {
-    if (!whole) record.attributes[kLayersDone] = layers_done;
-  }
+  if (whole) return records;
+  for (Record& record : records) record.attributes[kLayersDone] = layers_done;
   return records;
 }
 

@@ -19,12 +19,6 @@ class WhatIfTest : public QObject {
   Q_OBJECT
 
  private:
-  static Intervention Factor(double factor) {
-    Intervention intervention;
-    intervention.channels = {{100, factor, {false, {{1, 3}}}, ChannelRows::kAnswer, 1}};
-    return intervention;
-  }
-
   // A session at rest after its first cycle, with no means and a hand that rests at once.
   struct Rig {
     std::shared_ptr<FakeControl> control = std::make_shared<FakeControl>();

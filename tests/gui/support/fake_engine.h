@@ -61,6 +61,13 @@ class FakeControl {
   size_t comparisons_ = 0;
 };
 
+// Another factor of one channel, in a few layers of the fake model.
+inline Intervention Factor(double factor) {
+  Intervention intervention;
+  intervention.channels = {{100, factor, {false, {{1, 3}}}, ChannelRows::kAnswer, 1}};
+  return intervention;
+}
+
 class FakeEngine : public Engine {
  public:
   static constexpr int64_t kLayers = 6;

@@ -30,12 +30,6 @@ class PaintingTest : public QObject {
   Q_OBJECT
 
  private:
-  static Intervention Factor(double factor) {
-    Intervention intervention;
-    intervention.channels = {{100, factor, {false, {{1, 3}}}, ChannelRows::kAnswer, 1}};
-    return intervention;
-  }
-
   struct Rig : WindowRig<> {
     AttentionPlot* attention = window.panel<AttentionPanel>()->plot();
     HeadMapPlot* map = window.panel<HeadMapPanel>()->plot();

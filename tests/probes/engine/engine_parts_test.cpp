@@ -18,14 +18,9 @@
 namespace midscope {
 namespace {
 
+using testing::Factor;
 using testing::FakeWhatIfEngine;
 using testing::WhatIfGate;
-
-WhatIfRequest Factor(double factor) {
-  WhatIfRequest request;
-  request.intervention = ParseIntervention("channel(1, factor=" + std::to_string(factor) + ")");
-  return request;
-}
 
 // Tells of a layer when the test lets it, then waits at the gate.
 class LayeredEngine : public FakeWhatIfEngine {
@@ -35,15 +30,7 @@ class LayeredEngine : public FakeWhatIfEngine {
 
   WhatIfReply WhatIf(const WhatIfRequest& request, const WhatIfPartial& partial,
                      const JobContext& context) override {
-    {
-      std::unique_lock lock(layer_->mutex);
-      layer_->begun.push_back(request.intervention);
-      layer_->changed.notify_all();
-      while (layer_->closed) {
-        layer_->changed.wait_for(lock, std::chrono::milliseconds(2));
-        context.ThrowIfCancelled();
-      }
-    }
+    layer_->Pass(request.intervention, context);
     WhatIfReply part;
     part.records.emplace_back();
     part.records.back().attributes[kLayersDone] = int64_t{1};

@@ -13,14 +13,9 @@ namespace midscope {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::Factor;
 using testing::FakeWhatIfEngine;
 using testing::WhatIfGate;
-
-WhatIfRequest Factor(double factor) {
-  WhatIfRequest request;
-  request.intervention = ParseIntervention("channel(1, factor=" + std::to_string(factor) + ")");
-  return request;
-}
 
 class EngineServiceTest : public ::testing::Test {
  protected:

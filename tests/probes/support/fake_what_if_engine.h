@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/intervention/intervention_text.h"
 #include "probes/engine/engine.h"
 
 namespace midscope::testing {
@@ -28,12 +29,29 @@ struct WhatIfGate {
     closed = close;
     changed.notify_all();
   }
+  // A what-if begins: waits until the gate is open. Throws Cancelled.
+  void Pass(const Intervention& intervention, const JobContext& context) {
+    std::unique_lock lock(mutex);
+    begun.push_back(intervention);
+    changed.notify_all();
+    while (closed) {
+      changed.wait_for(lock, std::chrono::milliseconds(2));
+      context.ThrowIfCancelled();
+    }
+  }
   // Whether so many what-ifs begin within ten seconds.
   bool WaitForBegun(size_t count) {
     std::unique_lock lock(mutex);
     return changed.wait_for(lock, std::chrono::seconds(10), [&] { return begun.size() >= count; });
   }
 };
+
+// A request of another factor of one channel.
+inline WhatIfRequest Factor(double factor) {
+  WhatIfRequest request;
+  request.intervention = ParseIntervention("channel(1, factor=" + std::to_string(factor) + ")");
+  return request;
+}
 
 class FakeWhatIfEngine : public Engine {
  public:
@@ -49,13 +67,7 @@ class FakeWhatIfEngine : public Engine {
   CaptureRunReply CaptureRun(const CaptureRunRequest&, const JobContext&) override { return {}; }
   WhatIfReply WhatIf(const WhatIfRequest& request, const WhatIfPartial&,
                      const JobContext& context) override {
-    std::unique_lock lock(gate_->mutex);
-    gate_->begun.push_back(request.intervention);
-    gate_->changed.notify_all();
-    while (gate_->closed) {
-      gate_->changed.wait_for(lock, std::chrono::milliseconds(2));
-      context.ThrowIfCancelled();
-    }
+    gate_->Pass(request.intervention, context);
     context.ThrowIfCancelled();
     if (gate_->refuses_none && request.intervention.empty())
       throw UsageError("prompt", "it is too long");
