@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "core/base/hexadecimal.h"
 
 namespace midscope {
@@ -30,7 +32,7 @@ ContentHash::ContentHash(ContentHashKind kind, int64_t size) : state_(std::make_
     throw std::runtime_error("the system's OpenSSL does not give the digest that files have");
   }
   if (kind == ContentHashKind::kSha256) return;
-  const std::string head = "blob " + std::to_string(size);
+  const std::string head = fmt::format("blob {}", size);
   Add(std::as_bytes(std::span(head.c_str(), head.size() + 1)));
 }
 

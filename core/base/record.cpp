@@ -4,6 +4,8 @@
 #include <set>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 namespace midscope {
 namespace {
 
@@ -16,11 +18,11 @@ void CheckAxis(const Axis& axis) {
   Require(!axis.name.empty(), "an axis has no name");
   Require(axis.size >= 0, "axis '" + axis.name + "' has a negative size");
   Require(axis.labels.empty() || axis.labels.size() == size,
-          "axis '" + axis.name + "' has " + std::to_string(axis.labels.size()) + " labels for " +
-              std::to_string(axis.size) + " places");
+          fmt::format("axis '{}' has {} labels for {} places", axis.name, axis.labels.size(),
+                      axis.size));
   Require(axis.values.empty() || axis.values.size() == size,
-          "axis '" + axis.name + "' has " + std::to_string(axis.values.size()) + " values for " +
-              std::to_string(axis.size) + " places");
+          fmt::format("axis '{}' has {} values for {} places", axis.name, axis.values.size(),
+                      axis.size));
 }
 
 void CheckArray(const Record& record, const Array& array) {
@@ -34,8 +36,8 @@ void CheckArray(const Record& record, const Array& array) {
     expected *= axis->size;
   }
   Require(ElementCount(array.data) == expected,
-          "array '" + array.name + "' holds " + std::to_string(ElementCount(array.data)) +
-              " elements where its axes make " + std::to_string(expected));
+          fmt::format("array '{}' holds {} elements where its axes make {}", array.name,
+                      ElementCount(array.data), expected));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 
 namespace midscope {
@@ -80,9 +82,8 @@ std::optional<int64_t> FindInvalidUtf8(std::string_view text) {
 void CheckUtf8(const std::string& thing, std::string_view text) {
   if (const auto offset = FindInvalidUtf8(text)) {
     const auto byte = static_cast<unsigned char>(text[static_cast<size_t>(*offset)]);
-    throw Failure(
-        thing, "not UTF-8 at byte " + std::to_string(*offset) + " (" + Escape("0x%02X", byte) + ")",
-        "Convert it to UTF-8");
+    throw Failure(thing, fmt::format("not UTF-8 at byte {} ({})", *offset, Escape("0x%02X", byte)),
+                  "Convert it to UTF-8");
   }
 }
 

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 
@@ -29,13 +31,13 @@ bool IsVariableName(std::string_view name) {
 // A discarded value where the text is not JSON. Throws where it nests deeper than copying can
 // follow.
 Json ParseVariables(std::string_view text) {
-  constexpr int kMaxDepth = 50;
+  static constexpr int kMaxDepth = 50;
   return Json::parse(
       text,
       [](int depth, Json::parse_event_t, Json&) {
         if (depth > kMaxDepth)
           throw UsageError("chat options",
-                           "go deeper than " + std::to_string(kMaxDepth) + " lists in each other");
+                           fmt::format("go deeper than {} lists in each other", kMaxDepth));
         return true;
       },
       false);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/chat/jinja.h"
 #include "core/chat/jinja_expressions.h"
@@ -155,7 +157,7 @@ NodePtr Parse(std::string_view source) {
 }
 
 void Fail(size_t line, const std::string& reason) {
-  throw Failure("chat template, line " + std::to_string(line), reason + " is not supported",
+  throw Failure(fmt::format("chat template, line {}", line), reason + " is not supported",
                 "Write the conversation out as plain text");
 }
 

@@ -4,14 +4,16 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/chat/jinja.h"
 
 namespace midscope::jinja {
 
 void FailLimit(size_t line, int64_t limit, const std::string& what) {
-  throw Failure("chat template, line " + std::to_string(line),
-                "goes beyond the limit of " + std::to_string(limit) + " " + what,
+  throw Failure(fmt::format("chat template, line {}", line),
+                fmt::format("goes beyond the limit of {} {}", limit, what),
                 "Give another template, or write the conversation out as plain text");
 }
 

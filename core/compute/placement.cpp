@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/number_text.h"
 #include "core/base/trimmed.h"
@@ -83,7 +85,7 @@ std::string DeviceText(const DeviceName& device) {
     case DeviceKind::kCpuPortable:
       return "cpu:portable";
     case DeviceKind::kCuda:
-      return "cuda:" + std::to_string(device.index);
+      return fmt::format("cuda:{}", device.index);
   }
   return "";
 }
@@ -92,7 +94,7 @@ std::string PrintPlacement(const Placement& placement) {
   std::string text;
   for (const DeviceShare& share : placement.shares) {
     text += (text.empty() ? "" : ",") + DeviceText(share.device);
-    if (share.layers > 0) text += "=" + std::to_string(share.layers);
+    if (share.layers > 0) text += fmt::format("={}", share.layers);
   }
   return text;
 }
@@ -106,9 +108,9 @@ Placement FillLayers(const Placement& placement, int64_t layers) {
   }
   const int64_t left = layers - counted;
   const std::string thing = "--device " + PrintPlacement(placement);
-  const std::string has = "the model has " + std::to_string(layers) + " layers";
+  const std::string has = fmt::format("the model has {} layers", layers);
   if (open == 0 && left != 0) {
-    throw UsageError(thing, "its counts add up to " + std::to_string(counted) + "; " + has,
+    throw UsageError(thing, fmt::format("its counts add up to {}; {}", counted, has),
                      "Leave one count out: that device takes what the others leave");
   }
   if (left < open) {

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/memory_map.h"
 #include "core/base/utf8.h"
@@ -35,9 +37,8 @@ ConfigJson ConfigJson::Read(const std::filesystem::path& path) {
   const MemoryMap map(path);
   const std::string thing = path.string();
   if (map.size() > kMaxBytes) {
-    throw Failure(thing, "is " + std::to_string(map.size()) +
-                             " bytes long; a configuration has at most " +
-                             std::to_string(kMaxBytes));
+    throw Failure(thing, fmt::format("is {} bytes long; a configuration has at most {}", map.size(),
+                                     kMaxBytes));
   }
   const std::string_view text(reinterpret_cast<const char*>(map.data()),
                               static_cast<size_t>(map.size()));
@@ -76,14 +77,14 @@ int64_t ConfigJson::Count(std::string_view key, int64_t max,
   if (value == nullptr) {
     if (!otherwise) Fail(Name(key) + " is missing");
     if (*otherwise >= 1 && *otherwise <= max) return *otherwise;
-    Fail(Name(key) + " is missing, and follows from others as " + std::to_string(*otherwise) +
-         "; it must be from 1 to " + std::to_string(max));
+    Fail(fmt::format("{} is missing, and follows from others as {}; it must be from 1 to {}",
+                     Name(key), *otherwise, max));
   }
   // Some writers add a fraction of zero to whole numbers.
   const double number = value->is_number() ? value->get<double>() : -1.0;
   if (!(number >= 1.0) || number > static_cast<double>(max) || std::floor(number) != number) {
-    Fail(Name(key) + " is " + ValueText(*value) + "; it must be a whole number from 1 to " +
-         std::to_string(max));
+    Fail(fmt::format("{} is {}; it must be a whole number from 1 to {}", Name(key),
+                     ValueText(*value), max));
   }
   return static_cast<int64_t>(number);
 }

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 
@@ -102,7 +104,7 @@ std::vector<std::vector<std::string>> ParseCsv(const std::string& name, std::str
   CsvReader reader(text);
   while (std::optional<CsvRow> row = reader.Next()) {
     if (row->fault)
-      throw Failure(name + ", line " + std::to_string(row->fault->line), row->fault->reason);
+      throw Failure(fmt::format("{}, line {}", name, row->fault->line), row->fault->reason);
     rows.push_back(std::move(row->fields));
   }
   return rows;

@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/formats/gguf_header.h"
@@ -123,8 +125,7 @@ std::optional<uint64_t> GgufFile::GetUnsigned(std::string_view key) const {
   if (value->type == GgufType::kUint64) return Load<uint64_t>(value->data);
   const int64_t number = *LoadInteger(value->type, value->data);
   if (number < 0) {
-    throw Failure(path().string(),
-                  std::string(key) + " is " + std::to_string(number) + "; it must not be negative");
+    throw Failure(path().string(), fmt::format("{} is {}; it must not be negative", key, number));
   }
   return static_cast<uint64_t>(number);
 }

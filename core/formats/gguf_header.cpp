@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 
@@ -61,8 +63,8 @@ class Parser {
   // The next `bytes` bytes; every read of the header uses this function.
   const std::byte* Take(uint64_t bytes, const std::string& what) {
     if (bytes > remaining()) {
-      Fail("the file ends inside " + what + ": " + std::to_string(bytes - remaining()) +
-               " bytes are missing (it has " + std::to_string(file_.size()) + ")",
+      Fail(fmt::format("the file ends inside {}: {} bytes are missing (it has {})", what,
+                       bytes - remaining(), file_.size()),
            "It is truncated or damaged: download it again");
     }
     const std::byte* begin = file_.data() + position_;
@@ -78,8 +80,8 @@ class Parser {
   // A count of items of at least `bytes_each` bytes that follow, checked before it is used.
   void CheckCount(uint64_t count, uint64_t bytes_each, const std::string& what) const {
     if (count > remaining() / bytes_each) {
-      Fail("it claims " + std::to_string(count) + " " + what + ", but only " +
-               std::to_string(remaining()) + " bytes are left in the file",
+      Fail(fmt::format("it claims {} {}, but only {} bytes are left in the file", count, what,
+                       remaining()),
            "It is truncated or damaged: download it again");
     }
   }
@@ -87,8 +89,7 @@ class Parser {
   std::string_view ReadString(uint64_t max_bytes, const std::string& what) {
     const auto bytes = Read<uint64_t>("the length of " + what);
     if (bytes > max_bytes) {
-      Fail(what + " is " + std::to_string(bytes) + " bytes long; " + std::to_string(max_bytes) +
-           " are allowed");
+      Fail(fmt::format("{} is {} bytes long; {} are allowed", what, bytes, max_bytes));
     }
     return {reinterpret_cast<const char*>(Take(bytes, what)), bytes};
   }
@@ -103,7 +104,7 @@ class Parser {
       Fail("the file is big-endian, which is not supported",
            "Convert it with gguf_convert_endian.py");
     }
-    Fail("GGUF version " + std::to_string(version) + " is not supported (2 and 3 are)",
+    Fail(fmt::format("GGUF version {} is not supported (2 and 3 are)", version),
          "Convert the model again");
   }
 
@@ -131,7 +132,7 @@ class Parser {
   GgufType ReadType(const std::string& what) {
     const auto type = Read<GgufType>("the type of " + what);
     if (type > GgufType::kFloat64) {
-      Fail(what + " has the unknown type number " + std::to_string(static_cast<uint32_t>(type)));
+      Fail(fmt::format("{} has the unknown type number {}", what, static_cast<uint32_t>(type)));
     }
     return type;
   }
@@ -162,8 +163,8 @@ class Parser {
     }
     const uint64_t alignment = Load<uint32_t>(value.data);
     if (!std::has_single_bit(alignment) || alignment < 8 || alignment > kMaxAlignment) {
-      Fail("general.alignment is " + std::to_string(alignment) +
-           "; it must be a power of two from 8 to " + std::to_string(kMaxAlignment));
+      Fail(fmt::format("general.alignment is {}; it must be a power of two from 8 to {}", alignment,
+                       kMaxAlignment));
     }
     return alignment;
   }
@@ -176,25 +177,23 @@ class Parser {
     const std::string what = "tensor " + Quote(tensor.name);
     const auto dimensions = Read<uint32_t>(what);
     if (dimensions < 1 || dimensions > kMaxDimensions) {
-      Fail(what + " has " + std::to_string(dimensions) + " dimensions; 1 to 4 are allowed");
+      Fail(fmt::format("{} has {} dimensions; 1 to 4 are allowed", what, dimensions));
     }
     int64_t elements = 1;
     for (uint32_t i = 0; i < dimensions; ++i) {
       const auto size = Read<int64_t>(what);
-      if (size < 1)
-        Fail(what + " has a dimension of " + std::to_string(size) + "; it must be positive");
+      if (size < 1) Fail(fmt::format("{} has a dimension of {}; it must be positive", what, size));
       if (__builtin_mul_overflow(elements, size, &elements))
         Fail(what + " has more elements than can be counted");
       tensor.shape.insert(tensor.shape.begin(), size);
     }
     const auto type = Read<uint32_t>(what);
     const auto format = kernels::FindBlockFormat(type);
-    if (!format)
-      Fail(what + " has the type number " + std::to_string(type) + ", which is not supported");
+    if (!format) Fail(fmt::format("{} has the type number {}, which is not supported", what, type));
     tensor.format = *format;
     if (tensor.shape.back() % format->elements != 0) {
-      Fail(what + " has rows of " + std::to_string(tensor.shape.back()) + " elements, not whole " +
-           std::string(format->name) + " blocks of " + std::to_string(format->elements));
+      Fail(fmt::format("{} has rows of {} elements, not whole {} blocks of {}", what,
+                       tensor.shape.back(), format->name, format->elements));
     }
     if (__builtin_mul_overflow(elements / format->elements, format->bytes, &tensor.bytes)) {
       Fail(what + " has more bytes than can be counted");
@@ -213,8 +212,8 @@ class Parser {
       GgufTensor& tensor = (*tensors)[i];
       const std::string what = "tensor " + Quote(tensor.name);
       if (offsets[i] % alignment != 0) {
-        Fail(what + " lies at offset " + std::to_string(offsets[i]) +
-             ", which is not a multiple of the alignment " + std::to_string(alignment));
+        Fail(fmt::format("{} lies at offset {}, which is not a multiple of the alignment {}", what,
+                         offsets[i], alignment));
       }
       const auto bytes = static_cast<uint64_t>(tensor.bytes);
       if (offsets[i] > available || bytes > available - offsets[i]) {
@@ -223,8 +222,8 @@ class Parser {
         const uint64_t missing = over > UINT64_MAX - bytes ? UINT64_MAX
                                  : over == 0               ? bytes - (available - offsets[i])
                                                            : over + bytes;
-        Fail("the file ends before the data of " + what + ": " + std::to_string(missing) +
-                 " bytes are missing (it has " + std::to_string(file_.size()) + ")",
+        Fail(fmt::format("the file ends before the data of {}: {} bytes are missing (it has {})",
+                         what, missing, file_.size()),
              "It is truncated or damaged: download it again");
       }
       tensor.data = file_.data() + begin + offsets[i];

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 
@@ -30,7 +32,7 @@ int64_t GgufMetadata::Count(std::string_view key, int64_t max,
   if (!found && !otherwise) Fail("metadata " + full + " is missing", "Convert the model again");
   const int64_t value = found ? *found : *otherwise;
   if (value < 1 || value > max) {
-    Fail(full + " is " + std::to_string(value) + "; it must be from 1 to " + std::to_string(max));
+    Fail(fmt::format("{} is {}; it must be from 1 to {}", full, value, max));
   }
   return value;
 }
@@ -40,7 +42,7 @@ int64_t GgufMetadata::CountOrZero(std::string_view key, int64_t max) const {
   read_.insert(full);
   const int64_t value = file_.GetInt(full).value_or(0);
   if (value < 0 || value > max) {
-    Fail(full + " is " + std::to_string(value) + "; it must be from 0 to " + std::to_string(max));
+    Fail(fmt::format("{} is {}; it must be from 0 to {}", full, value, max));
   }
   return value;
 }
@@ -52,7 +54,7 @@ double GgufMetadata::Positive(std::string_view key, std::optional<double> otherw
   if (!found && !otherwise) Fail("metadata " + full + " is missing", "Convert the model again");
   const double value = found ? *found : *otherwise;
   if (!std::isfinite(value) || value <= 0.0) {
-    Fail(full + " is " + std::to_string(value) + "; it must be a positive number");
+    Fail(fmt::format("{} is {}; it must be a positive number", full, value));
   }
   return value;
 }

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 
@@ -24,8 +26,8 @@ TensorPlaces ReadIndex(const std::filesystem::path& path) {
   const MemoryMap map(path);
   const std::string thing = path.string();
   if (map.size() > kMaxIndexBytes) {
-    throw Failure(thing, "is " + std::to_string(map.size()) + " bytes long; an index has at most " +
-                             std::to_string(kMaxIndexBytes));
+    throw Failure(thing, fmt::format("is {} bytes long; an index has at most {}", map.size(),
+                                     kMaxIndexBytes));
   }
   const std::string_view text(reinterpret_cast<const char*>(map.data()),
                               static_cast<size_t>(map.size()));
@@ -56,7 +58,7 @@ std::vector<std::string> SortedShards(const TensorPlaces& places, const std::str
     shards.insert(shard);
   }
   if (shards.empty() || shards.size() > kMaxShards) {
-    throw Failure(thing, "it names " + std::to_string(shards.size()) + " files");
+    throw Failure(thing, fmt::format("it names {} files", shards.size()));
   }
   return {shards.begin(), shards.end()};
 }

@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 
@@ -101,8 +103,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   bool number_unsigned(number_unsigned_t value) override {
     if (array_ == nullptr) Unexpected("a number");
     if (array_->size() >= kMaxDimensions) {
-      Fail("tensor " + Quote(tensor_, 120) + " has over " + std::to_string(kMaxDimensions) +
-           " numbers in " + field_);
+      Fail(fmt::format("tensor {} has over {} numbers in {}", Quote(tensor_, 120), kMaxDimensions,
+                       field_));
     }
     array_->push_back(value);
     return true;
@@ -124,7 +126,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   bool binary(binary_t&) override { return Unexpected("bytes"); }
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::json::exception&) override {
-    Fail("its header is not JSON at byte " + std::to_string(position));
+    Fail(fmt::format("its header is not JSON at byte {}", position));
   }
 
  private:
@@ -174,14 +176,13 @@ SafetensorsTensor Check(const std::string& name, const Entry& entry,
   const uint64_t end = entry.offsets[1];
   if (begin > end || end > buffer.size()) {
     throw Failure(thing,
-                  tensor + " lies at bytes " + std::to_string(begin) + " to " +
-                      std::to_string(end) + " of " + std::to_string(buffer.size()),
+                  fmt::format("{} lies at bytes {} to {} of {}", tensor, begin, end, buffer.size()),
                   "The file is damaged or incomplete: fetch it again");
   }
   const auto bytes = TensorBytes(*bits, entry.shape);
   if (!bytes || static_cast<uint64_t>(*bytes) != end - begin) {
-    throw Failure(thing, tensor + " has " + std::to_string(end - begin) +
-                             " bytes, which its shape and dtype " + entry.dtype + " contradict");
+    throw Failure(thing, fmt::format("{} has {} bytes, which its shape and dtype {} contradict",
+                                     tensor, end - begin, entry.dtype));
   }
   SafetensorsTensor checked;
   checked.dtype = entry.dtype;
@@ -214,27 +215,26 @@ void CheckLayout(const SafetensorsTensors& tensors, std::span<const std::byte> b
   }
   const auto left = static_cast<int64_t>(buffer.size()) - (next - buffer.data());
   if (left != 0) {
-    throw Failure(thing, std::to_string(left) + " bytes at its end belong to no tensor");
+    throw Failure(thing, fmt::format("{} bytes at its end belong to no tensor", left));
   }
 }
 
 std::string_view HeaderText(std::span<const std::byte> bytes, const std::string& thing) {
   uint64_t length = 0;
   if (bytes.size() < kLengthBytes) {
-    throw Failure(thing, "is " + std::to_string(bytes.size()) +
-                             " bytes long, too short for a safetensors file");
+    throw Failure(thing,
+                  fmt::format("is {} bytes long, too short for a safetensors file", bytes.size()));
   }
   std::memcpy(&length, bytes.data(), kLengthBytes);
   if (length > kMaxHeader) {
     throw Failure(thing,
-                  "its header is " + std::to_string(length) + " bytes long, more than " +
-                      std::to_string(kMaxHeader),
+                  fmt::format("its header is {} bytes long, more than {}", length, kMaxHeader),
                   "Is it a safetensors file?");
   }
   if (length > bytes.size() - kLengthBytes) {
     throw Failure(thing,
-                  "its header is " + std::to_string(length) + " bytes long; " +
-                      std::to_string(length - (bytes.size() - kLengthBytes)) + " bytes are missing",
+                  fmt::format("its header is {} bytes long; {} bytes are missing", length,
+                              length - (bytes.size() - kLengthBytes)),
                   "The file is incomplete: fetch it again");
   }
   const std::string_view text(reinterpret_cast<const char*>(bytes.data() + kLengthBytes),

@@ -11,6 +11,8 @@
 #include <optional>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "core/base/environment.h"
 #include "core/base/lower_case.h"
 #include "core/base/trimmed.h"
@@ -132,8 +134,8 @@ void ThrowIfBusy(const HttpAnswer& answer) {
   const int status = answer.status;
   if (status != 408 && status != 429 && (status < 500 || status > 504)) return;
   const std::string why = status == 429 ? "has had too many requests" : "is not in order";
-  throw ConnectionError(answer.host, why + " (status " + std::to_string(status) + ")",
-                        "Try again later", RetryAfter(answer));
+  throw ConnectionError(answer.host, fmt::format("{} (status {})", why, status), "Try again later",
+                        RetryAfter(answer));
 }
 
 [[noreturn]] void ThrowTransferError(CURLcode code, const std::string& host, const char* detail) {
@@ -292,7 +294,7 @@ HttpAnswer HttpClient::Get(const HttpRequest& request, const OnHead& head, const
       headers.Add("Authorization: Bearer " + request.token);
     }
     if (request.first_byte > 0) {
-      headers.Add("Range: bytes=" + std::to_string(request.first_byte) + "-");
+      headers.Add(fmt::format("Range: bytes={}-", request.first_byte));
     }
     curl_easy_setopt(state_->curl, CURLOPT_HTTPHEADER, headers.items);
     std::string next;
@@ -301,9 +303,9 @@ HttpAnswer HttpClient::Get(const HttpRequest& request, const OnHead& head, const
     if (!IsRedirect(transfer.answer.status)) return std::move(transfer.answer);
     url = next;
   }
-  throw Failure(
-      origin, "it sends from address to address (more than " + std::to_string(kMaxRedirects) + ")",
-      "Check HF_ENDPOINT and the proxy");
+  throw Failure(origin,
+                fmt::format("it sends from address to address (more than {})", kMaxRedirects),
+                "Check HF_ENDPOINT and the proxy");
 }
 
 std::string HttpOrigin(const std::string& url) {

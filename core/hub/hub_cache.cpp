@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 
@@ -46,7 +48,7 @@ void Rename(const std::filesystem::path& from, const std::filesystem::path& to) 
 // A unique name beside `path`.
 std::filesystem::path Beside(const std::filesystem::path& path) {
   static std::atomic<int> count = 0;
-  return path.string() + "." + std::to_string(::getpid()) + "-" + std::to_string(++count) + ".tmp";
+  return fmt::format("{}.{}-{}.tmp", path.string(), ::getpid(), ++count);
 }
 
 }  // namespace

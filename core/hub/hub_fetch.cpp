@@ -8,6 +8,8 @@
 #include <optional>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/trimmed.h"
@@ -183,8 +185,8 @@ class Hub {
       throw Failure(thing, answer.host + " does not have it (status 404)",
                     "Check the name at " + page);
     }
-    throw Failure(thing, answer.host + " refuses (status " + std::to_string(answer.status) + ")" +
-                             Said(answer));
+    throw Failure(
+        thing, fmt::format("{} refuses (status {}){}", answer.host, answer.status, Said(answer)));
   }
 
   static std::string Said(const HttpAnswer& answer) {
@@ -290,7 +292,7 @@ class Fetcher {
       if (part->size() + static_cast<int64_t>(bytes.size()) > file.bytes) {
         restart();
         throw Failure(DisplayText(file.name),
-                      "the server sends more than its " + std::to_string(file.bytes) + " bytes");
+                      fmt::format("the server sends more than its {} bytes", file.bytes));
       }
       part->Append(bytes);
       hash->Add(bytes);
@@ -323,7 +325,7 @@ class Fetcher {
       }
       return;
     }
-    const std::string wanted = "bytes " + std::to_string(part.size()) + "-";
+    const std::string wanted = fmt::format("bytes {}-", part.size());
     if (part.size() > 0 && head.Header("content-range").starts_with(wanted)) return;
     restart();
     throw ConnectionError(DisplayText(file.name), "the server sends another part than asked for",

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "core/base/json_fields.h"
 #include "core/formats/safetensors_file.h"
 
@@ -98,7 +100,7 @@ std::string ListText(const std::vector<HubFile>& files) {
     text +=
         (i > 0 ? ", " : "") + DisplayText(files[i].name) + " (" + BytesText(files[i].bytes) + ")";
   }
-  if (files.size() > kShown) text += " and " + std::to_string(files.size() - kShown) + " more";
+  if (files.size() > kShown) text += fmt::format(" and {} more", files.size() - kShown);
   return text;
 }
 
@@ -164,7 +166,7 @@ void AddTreePage(std::string_view json, const std::string& thing, std::vector<Hu
     }
     files->push_back(std::move(file));
     if (files->size() > kMaxFiles) {
-      throw Failure(thing, "it lists more than " + std::to_string(kMaxFiles) + " files");
+      throw Failure(thing, fmt::format("it lists more than {} files", kMaxFiles));
     }
   }
 }
@@ -238,7 +240,7 @@ std::vector<HubFile> FindFiles(const std::vector<HubFile>& files,
 
 std::string BytesText(int64_t bytes) {
   constexpr std::array<const char*, 5> kUnits = {"kB", "MB", "GB", "TB", "PB"};
-  if (bytes < 1000) return std::to_string(bytes) + " bytes";
+  if (bytes < 1000) return fmt::format("{} bytes", bytes);
   double value = static_cast<double>(bytes) / 1000;
   size_t unit = 0;
   while (value >= 999.95 && unit + 1 < kUnits.size()) {

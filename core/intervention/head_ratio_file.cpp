@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/file_hash.h"
 #include "core/base/json_depth.h"
@@ -36,8 +38,7 @@ class Cells {
   // `where`: "line 3", "layer 2, head 1".
   void Set(const std::string& where, int64_t layer, int64_t head, double ratio) {
     if (layer < 0 || layer >= kMostLayers || head < 0 || head >= kMostHeads) {
-      throw UsageError(file_, where + ": there is no layer " + std::to_string(layer) + ", head " +
-                                  std::to_string(head));
+      throw UsageError(file_, fmt::format("{}: there is no layer {}, head {}", where, layer, head));
     }
     // NaN fails too.
     if (!(ratio >= kSmallestRatio && ratio <= kLargestRatio)) {
@@ -52,8 +53,8 @@ class Cells {
       row.resize(static_cast<size_t>(head) + 1, kMissing);
     double& cell = row[static_cast<size_t>(head)];
     if (!std::isnan(cell)) {
-      throw UsageError(file_, where + ": layer " + std::to_string(layer) + ", head " +
-                                  std::to_string(head) + " occurs twice");
+      throw UsageError(file_,
+                       fmt::format("{}: layer {}, head {} occurs twice", where, layer, head));
     }
     cell = ratio;
   }
@@ -68,10 +69,8 @@ class Cells {
       for (size_t head = 0; head < static_cast<size_t>(table.heads); ++head) {
         const std::vector<double>& row = rows_[layer];
         if (head >= row.size() || std::isnan(row[head])) {
-          throw UsageError(
-              file_,
-              "layer " + std::to_string(layer) + ", head " + std::to_string(head) + " has no ratio",
-              "Give one for every head; 1 leaves it as it is");
+          throw UsageError(file_, fmt::format("layer {}, head {} has no ratio", layer, head),
+                           "Give one for every head; 1 leaves it as it is");
         }
         table.ratios.push_back(row[head]);
       }
@@ -113,11 +112,11 @@ HeadRatioTable FromJson(const std::string& file, std::string_view text) {
   }
   Cells cells(file);
   for (size_t layer = 0; layer < rows.size(); ++layer) {
-    const std::string row_name = "layer " + std::to_string(layer);
+    const std::string row_name = fmt::format("layer {}", layer);
     const nlohmann::json& row = rows[layer];
     if (!row.is_array()) throw UsageError(file, row_name + " is no list of ratios");
     for (size_t head = 0; head < row.size(); ++head) {
-      const std::string where = row_name + ", head " + std::to_string(head);
+      const std::string where = fmt::format("{}, head {}", row_name, head);
       if (!row[head].is_number()) throw UsageError(file, where + " is no number");
       cells.Set(where, static_cast<int64_t>(layer), static_cast<int64_t>(head),
                 row[head].get<double>());
@@ -141,7 +140,7 @@ HeadRatioTable FromCsv(const std::string& file, std::string_view text) {
     if (row->line == 1 && fields.front() == "layer") continue;
     if (exported && fields.front() != kPositionRatio) continue;
     if (exported) fields.erase(fields.begin());
-    const std::string where = "line " + std::to_string(row->line);
+    const std::string where = fmt::format("line {}", row->line);
     int64_t layer = 0;
     int64_t head = 0;
     double ratio = 0;
@@ -167,9 +166,8 @@ HeadRatioTable ParseHeadRatios(const std::string& file, std::string_view text) {
 HeadRatioTable ReadHeadRatios(const std::string& file) {
   const MemoryMap map(file);
   if (map.size() > kMaxBytes) {
-    throw UsageError(file, "it is " + std::to_string(map.size()) +
-                               " bytes long; a table of ratios has at most " +
-                               std::to_string(kMaxBytes));
+    throw UsageError(file, fmt::format("it is {} bytes long; a table of ratios has at most {}",
+                                       map.size(), kMaxBytes));
   }
   const std::string text(reinterpret_cast<const char*>(map.data()),
                          static_cast<size_t>(map.size()));

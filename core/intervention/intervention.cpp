@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "core/intervention/scheme_type.h"
 
 namespace midscope {
@@ -21,13 +23,13 @@ std::string LayerSet::Text() const {
   for (const Range& range : ranges) {
     if (!text.empty()) text += ",";
     text += std::to_string(range.first);
-    if (range.last != range.first) text += "-" + std::to_string(range.last);
+    if (range.last != range.first) text += fmt::format("-{}", range.last);
   }
   return ranges.size() == 1 ? text : "[" + text + "]";
 }
 
 std::string HeadName::Text() const {
-  return "L" + std::to_string(layer) + (group ? "G" : "H") + std::to_string(head);
+  return fmt::format("L{}{}{}", layer, group ? "G" : "H", head);
 }
 
 std::string_view SchemeName(const PositionScheme& scheme) { return SchemeTypeOf(scheme).term.name; }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "core/base/nearest_word.h"
 #include "core/base/utf8.h"
 
@@ -174,9 +176,7 @@ bool IsWord(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), IsWordCharacter);
 }
 
-std::string PlaceOf(int64_t column) {
-  return "intervention text, column " + std::to_string(column);
-}
+std::string PlaceOf(int64_t column) { return fmt::format("intervention text, column {}", column); }
 
 Error ErrorAt(int64_t column, const std::string& reason, const std::string& remedy) {
   return UsageError(PlaceOf(column), reason, remedy);

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "core/base/memory_map.h"
 #include "core/intervention/edit_type.h"
 #include "core/intervention/intervention_json.h"
@@ -60,9 +62,8 @@ Intervention OfFile(std::string_view path) {
   const MemoryMap map{std::filesystem::path(path)};
   const std::string file(path);
   if (map.size() > kMaxBytes) {
-    throw UsageError(file, "it is " + std::to_string(map.size()) +
-                               " bytes long; an intervention has at most " +
-                               std::to_string(kMaxBytes));
+    throw UsageError(file, fmt::format("it is {} bytes long; an intervention has at most {}",
+                                       map.size(), kMaxBytes));
   }
   std::string text(reinterpret_cast<const char*>(map.data()), static_cast<size_t>(map.size()));
   std::replace_if(

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "core/base/number_text.h"
 
 namespace midscope {
@@ -101,7 +103,7 @@ RowChoice ReadRows(const TextArgument& argument, const Parameter& described) {
 }
 
 std::string RowsText(const RowChoice& choice, const Parameter& described) {
-  if (choice.rows == ChannelRows::kLastN) return "last:" + std::to_string(choice.last_rows);
+  if (choice.rows == ChannelRows::kLastN) return fmt::format("last:{}", choice.last_rows);
   return described.choices.at(static_cast<size_t>(choice.rows));
 }
 
@@ -141,7 +143,7 @@ TokenSpan ReadSpan(const TextArgument& argument) {
 }
 
 std::string SpanText(const TokenSpan& span) {
-  if (span.name.empty()) return std::to_string(span.begin) + ":" + std::to_string(span.end);
+  if (span.name.empty()) return fmt::format("{}:{}", span.begin, span.end);
   const bool plain = IsWord(span.name) && !LooksLikeTokens(span.name);
   return plain ? span.name : '"' + span.name + '"';
 }

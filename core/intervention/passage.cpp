@@ -5,6 +5,8 @@
 #include <cctype>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/intervention/edit_type.h"
 
@@ -43,9 +45,8 @@ TokenSpan TokensOf(const TokenSpan& span, const Prompt& prompt) {
   const auto tokens = static_cast<int64_t>(prompt.ids.size());
   if (span.name.empty()) {
     if (span.end <= tokens) return span;
-    throw UsageError("span=" + std::to_string(span.begin) + ":" + std::to_string(span.end),
-                     "the prompt has " + std::to_string(tokens) + " tokens",
-                     "Name tokens that it has");
+    throw UsageError(fmt::format("span={}:{}", span.begin, span.end),
+                     fmt::format("the prompt has {} tokens", tokens), "Name tokens that it has");
   }
   const PromptSpan* found = prompt.FindSpan(span.name);
   if (!found) {

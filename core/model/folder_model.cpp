@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/file_hash.h"
 #include "core/base/utf8.h"
@@ -124,10 +126,9 @@ FileTensors WeightsOf(const SafetensorsFile& file, const Described& described,
       throw Failure(folder, "has two tensors for " + Quote(*own, 120));
   }
   if (left_out > 0) {
-    config->notes.push_back("only the text part is read: " + std::to_string(left_out) +
-                            " tensors of the other parts (pictures), " +
-                            std::to_string((left_out_bytes + 500'000) / 1'000'000) +
-                            " MB, are left out");
+    config->notes.push_back(fmt::format(
+        "only the text part is read: {} tensors of the other parts (pictures), {} MB, are left out",
+        left_out, (left_out_bytes + 500'000) / 1'000'000));
   }
   const std::vector<TensorPlace> places = described.family->folder_tensors(described.text);
   CompleteBaseNames(places, &tensors);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/model/model_shapes.h"
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 
 namespace midscope {
@@ -8,22 +10,23 @@ namespace {
 
 void CheckRope(const ModelConfig& config, const std::string& thing) {
   if (config.head_dim % 2 != 0) {
-    throw Failure(thing, "heads of " + std::to_string(config.head_dim) +
-                             " dimensions are not supported; the number must be even");
+    throw Failure(thing,
+                  fmt::format("heads of {} dimensions are not supported; the number must be even",
+                              config.head_dim));
   }
   const int64_t rotated = config.rope_dimensions;
   if (rotated < 2 || rotated % 2 != 0 || rotated > config.head_dim) {
     throw Failure(thing,
-                  "rotating " + std::to_string(rotated) + " of " + std::to_string(config.head_dim) +
-                      " dimensions of a head is not supported",
+                  fmt::format("rotating {} of {} dimensions of a head is not supported", rotated,
+                              config.head_dim),
                   "Supported: an even number of them");
   }
   const RopeScaling& scaling = config.rope_scaling;
   if (scaling.kind != RopeScalingKind::kLongRope) return;
   for (const auto* factors : {&scaling.short_factors, &scaling.long_factors}) {
     if (static_cast<int64_t>(factors->size()) == rotated / 2) continue;
-    throw Failure(thing, "it has " + std::to_string(factors->size()) + " rope factors for " +
-                             std::to_string(rotated / 2) + " rotated pairs of dimensions");
+    throw Failure(thing, fmt::format("it has {} rope factors for {} rotated pairs of dimensions",
+                                     factors->size(), rotated / 2));
   }
 }
 
@@ -32,7 +35,7 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
   const int64_t query = config.heads * config.head_dim;
   const int64_t key = config.key_value_heads * config.head_dim;
   const auto add = [&](const char* name, std::vector<int64_t> shape) {
-    tensors->push_back({std::to_string(layer) + "." + name, layer, std::move(shape)});
+    tensors->push_back({fmt::format("{}.{}", layer, name), layer, std::move(shape)});
   };
   if (config.input_norms) {
     add("attention_norm", {hidden});
@@ -60,19 +63,18 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
 
 void CheckModelConfig(const ModelConfig& config, const std::string& thing) {
   if (config.heads % config.key_value_heads != 0) {
-    throw Failure(thing, std::to_string(config.heads) + " heads can't share " +
-                             std::to_string(config.key_value_heads) + " key-value heads evenly");
+    throw Failure(thing, fmt::format("{} heads can't share {} key-value heads evenly", config.heads,
+                                     config.key_value_heads));
   }
   // Products of widths stay far from overflow: each is at most 2^20.
   if (config.heads * config.head_dim > kMaxWidth) {
-    throw Failure(thing, std::to_string(config.heads) + " heads of " +
-                             std::to_string(config.head_dim) + " dimensions are too wide");
+    throw Failure(thing, fmt::format("{} heads of {} dimensions are too wide", config.heads,
+                                     config.head_dim));
   }
   CheckRope(config, thing);
   if (static_cast<int64_t>(config.attention.size()) != config.layers) {
-    throw Failure(thing, "it describes the attention of " +
-                             std::to_string(config.attention.size()) + " layers and has " +
-                             std::to_string(config.layers));
+    throw Failure(thing, fmt::format("it describes the attention of {} layers and has {}",
+                                     config.attention.size(), config.layers));
   }
 }
 
@@ -88,7 +90,7 @@ std::vector<NeededTensor> NeededTensors(const ModelConfig& config) {
 
 std::string ShapeText(const std::vector<int64_t>& shape) {
   std::string text = "[";
-  for (const int64_t size : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(size);
+  for (const int64_t size : shape) text += fmt::format("{}{}", text.size() > 1 ? ", " : "", size);
   return text + "]";
 }
 

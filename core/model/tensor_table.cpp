@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "kernels/check.h"
@@ -222,11 +224,11 @@ void TensorTable::CheckNoneLeft(const std::vector<std::string_view>& ignored) co
         std::any_of(ignored.begin(), ignored.end(),
                     [&, n = std::string_view(name)](auto ending) { return n.ends_with(ending); });
     if (passed_over) continue;
-    throw Failure(thing_,
-                  "tensor " + Quote(ShownName(tensor, name), 120) + " has no place in a " +
-                      config_.architecture + " decoder of " + std::to_string(config_.layers) +
-                      " layers",
-                  "This variant is not supported yet");
+    throw Failure(
+        thing_,
+        fmt::format("tensor {} has no place in a {} decoder of {} layers",
+                    Quote(ShownName(tensor, name), 120), config_.architecture, config_.layers),
+        "This variant is not supported yet");
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/plan/context_limit.h"
 
+#include <fmt/format.h>
+
 #include "core/intervention/scheme_type.h"
 
 namespace midscope {
@@ -21,8 +23,8 @@ int64_t LongestRun(const Intervention& intervention, const ModelConfig& config) 
 
 std::string ContextHolds(const Intervention& intervention, const ModelConfig& config) {
   const int64_t longest = ContextOf(intervention, config);
-  return "the model's context holds " + std::to_string(longest) +
-         (longest > config.trained_context ? " under this position scheme" : "");
+  return fmt::format("the model's context holds {}{}", longest,
+                     longest > config.trained_context ? " under this position scheme" : "");
 }
 
 bool IsBeyondContext(int64_t tokens, const Intervention& intervention, const ModelConfig& config) {
@@ -31,9 +33,8 @@ bool IsBeyondContext(int64_t tokens, const Intervention& intervention, const Mod
 
 std::string BeyondContextText(int64_t tokens, const Intervention& intervention,
                               const ModelConfig& config) {
-  return std::to_string(tokens) +
-         " tokens are beyond the context: " + ContextHolds(intervention, config) + ". " +
-         kBeyondContextMeaning;
+  return fmt::format("{} tokens are beyond the context: {}. {}", tokens,
+                     ContextHolds(intervention, config), kBeyondContextMeaning);
 }
 
 }  // namespace midscope

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/plan/edit_plans.h"
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/intervention/edit_type.h"
 
@@ -41,10 +43,9 @@ void CheckSpan(const TokenSpan& span, const LayerSet& layers, const EditPlans& p
                      "Give its tokens, such as span=400:600");
   }
   if (span.begin < 0 || span.begin >= span.end || span.end > plans.prompt_tokens) {
-    throw UsageError(
-        plans.term,
-        "the prompt has no tokens " + std::to_string(span.begin) + ":" + std::to_string(span.end),
-        "It has tokens 0:" + std::to_string(plans.prompt_tokens));
+    throw UsageError(plans.term,
+                     fmt::format("the prompt has no tokens {}:{}", span.begin, span.end),
+                     fmt::format("It has tokens 0:{}", plans.prompt_tokens));
   }
 }
 
@@ -54,10 +55,10 @@ void ForHeads(const std::vector<HeadName>& names, const EditPlans& plans,
   for (const HeadName& name : names) {
     const int64_t count = name.group ? config.key_value_heads : config.heads;
     if (name.layer >= config.layers || name.head >= count) {
-      throw UsageError(plans.term, "the model has no " + name.Text(),
-                       "It has layers 0-" + std::to_string(config.layers - 1) + " with heads H0-H" +
-                           std::to_string(config.heads - 1) + " and key heads G0-G" +
-                           std::to_string(config.key_value_heads - 1));
+      throw UsageError(
+          plans.term, "the model has no " + name.Text(),
+          fmt::format("It has layers 0-{} with heads H0-H{} and key heads G0-G{}",
+                      config.layers - 1, config.heads - 1, config.key_value_heads - 1));
     }
     const int64_t members = name.group ? config.heads_per_key_value_head() : 1;
     for (int64_t i = 0; i < members; ++i)

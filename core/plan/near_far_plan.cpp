@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace midscope {
 namespace {
 
@@ -25,20 +27,21 @@ std::string SelfExtendAdvice(const SelfExtend& scheme, const ModelConfig& config
   const int64_t trained = config.trained_context;
   if (tokens <= trained || tokens <= scheme.window) return "";
   const auto beyond = [&](int64_t distance) {
-    return " beyond " + std::to_string(std::max(trained, Reach(scheme, distance))) +
-           " tokens group=" + std::to_string(scheme.group) +
-           " and window=" + std::to_string(scheme.window);
+    return fmt::format(" beyond {} tokens group={} and window={}",
+                       std::max(trained, Reach(scheme, distance)), scheme.group, scheme.window);
   };
   if (tokens > Reach(scheme, trained)) {
-    return std::string(kTerm) + ": warning:" + beyond(trained) +
-           " make distances of more than the trained " + std::to_string(trained) +
-           ". Take a larger group or a smaller window";
+    return fmt::format(
+        "{}: warning:{} make distances of more than the trained {}. Take a larger group or a "
+        "smaller window",
+        kTerm, beyond(trained), trained);
   }
   const int64_t well_trained = 2 * trained / 3;
   if (tokens <= Reach(scheme, well_trained)) return "";
-  return std::string(kTerm) + ":" + beyond(well_trained) +
-         " make distances of more than two thirds of the trained " + std::to_string(trained) +
-         ", which models know less well. A larger group or a smaller window may do better";
+  return fmt::format(
+      "{}:{} make distances of more than two thirds of the trained {}, which models know less "
+      "well. A larger group or a smaller window may do better",
+      kTerm, beyond(well_trained), trained);
 }
 
 }  // namespace midscope

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 
 namespace midscope {
@@ -13,9 +15,9 @@ void CheckLayers(const LayerSet& layers, const ModelConfig& config, const std::s
     const bool open_end = range.last >= kEveryLayerAfter;
     if (range.first >= config.layers || (!open_end && range.last >= config.layers)) {
       const std::string named =
-          open_end ? "first_layer=" + std::to_string(range.first) : "layers=" + layers.Text();
+          open_end ? fmt::format("first_layer={}", range.first) : "layers=" + layers.Text();
       throw UsageError(term, named + " leaves the model's layers",
-                       "It has layers 0-" + std::to_string(config.layers - 1));
+                       fmt::format("It has layers 0-{}", config.layers - 1));
     }
   }
 }
@@ -26,8 +28,8 @@ void CheckNoWindow(std::span<const AttentionPlan> plans, const std::string& term
                                      [](const AttentionPlan& plan) { return plan.window > 0; });
   if (windowed == plans.end()) return;
   throw UsageError(term,
-                   "layer " + std::to_string(windowed - plans.begin()) + " sees the last " +
-                       std::to_string(windowed->window) + " keys alone" + why,
+                   fmt::format("layer {} sees the last {} keys alone{}", windowed - plans.begin(),
+                               windowed->window, why),
                    "Switch the model's window off: --sliding-window off");
 }
 

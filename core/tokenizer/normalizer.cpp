@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 
 namespace midscope {
@@ -200,8 +202,8 @@ Normalizer& Normalizer::operator=(Normalizer&&) noexcept = default;
 
 void Normalizer::Add(std::unique_ptr<const Step> step) {
   if (steps_.size() >= kMaxNormalizerSteps)
-    throw Failure(thing_, "its normalizer has more than " + std::to_string(kMaxNormalizerSteps) +
-                              " steps, which is the limit");
+    throw Failure(thing_, fmt::format("its normalizer has more than {} steps, which is the limit",
+                                      kMaxNormalizerSteps));
   steps_.push_back(std::move(step));
 }
 
@@ -227,10 +229,11 @@ void Normalizer::Apply(AlignedText* text) const {
       CheckLength(text->size(), most);
     }
   } catch (const TooLong&) {
-    throw Failure(thing_,
-                  "its normalizer makes the text more than " + std::to_string(kNormalizerGrowth) +
-                      " times as long, which is the limit",
-                  "The file is damaged, or made to use up the memory");
+    throw Failure(
+        thing_,
+        fmt::format("its normalizer makes the text more than {} times as long, which is the limit",
+                    kNormalizerGrowth),
+        "The file is damaged, or made to use up the memory");
   }
 }
 

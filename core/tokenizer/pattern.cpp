@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 
@@ -42,9 +44,9 @@ struct Pattern::Code {
     compiled.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(expression.data()), expression.size(),
                                  PCRE2_UTF | options, &error, &offset, nullptr));
     if (!compiled) {
-      throw Failure("pattern " + Quote(written), "not a regular expression that is supported (" +
-                                                     PcreMessage(error) + " at byte " +
-                                                     std::to_string(offset) + ")");
+      throw Failure("pattern " + Quote(written),
+                    fmt::format("not a regular expression that is supported ({} at byte {})",
+                                PcreMessage(error), offset));
     }
     // Without a just-in-time compiler, matching is slower with the same results.
     pcre2_jit_compile(compiled.get(), PCRE2_JIT_COMPLETE);
@@ -87,8 +89,8 @@ void Pattern::Matcher::FindAll(std::string_view subject, std::vector<Cut>* cuts)
                     search, PCRE2_NO_UTF_CHECK, state_->match.get(), nullptr);
     if (found == PCRE2_ERROR_NOMATCH) break;
     if (found < 0) {
-      throw Failure("text", "can't be cut into words at byte " + std::to_string(search) + " (" +
-                                PcreMessage(found) + ")");
+      throw Failure("text", fmt::format("can't be cut into words at byte {} ({})", search,
+                                        PcreMessage(found)));
     }
     const PCRE2_SIZE* range = pcre2_get_ovector_pointer(state_->match.get());
     if (range[0] > done) cuts->push_back({done, range[0], false});

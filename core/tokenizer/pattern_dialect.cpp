@@ -3,6 +3,8 @@
 // alike is kept, classes that PCRE2 defines otherwise are written out, the rest is refused.
 #include <cctype>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/tokenizer/pattern.h"
@@ -43,7 +45,7 @@ class Translator {
  private:
   [[noreturn]] void Refuse(const std::string& what) const {
     throw Failure("pattern " + Quote(expression_),
-                  what + " at byte " + std::to_string(at_) + " is not supported");
+                  fmt::format("{} at byte {} is not supported", what, at_));
   }
 
   std::string_view Rest() const { return expression_.substr(at_); }

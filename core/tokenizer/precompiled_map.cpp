@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 
@@ -66,8 +68,8 @@ PrecompiledMap::PrecompiledMap(std::string_view bytes, const std::string& thing)
   if (bytes.size() >= sizeof size) std::memcpy(&size, bytes.data(), sizeof size);
   if (size == 0 || size % sizeof(uint32_t) != 0 || size > bytes.size() - sizeof size ||
       bytes.back() != '\0') {
-    throw Failure(thing, "its table of normalisation rules is damaged (" +
-                             std::to_string(bytes.size()) + " bytes)");
+    throw Failure(
+        thing, fmt::format("its table of normalisation rules is damaged ({} bytes)", bytes.size()));
   }
   units_.resize(size / sizeof(uint32_t));
   std::memcpy(units_.data(), bytes.data() + sizeof size, size);

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/number_text.h"
 #include "core/base/utf8.h"
@@ -24,10 +26,9 @@ std::string SpanName(const std::string& name) { return "span " + Quote(name); }
 void CheckBytes(const std::string& text, const ByteSpan& span) {
   const auto size = static_cast<int64_t>(text.size());
   if (span.begin >= 0 && span.begin < span.end && span.end <= size) return;
-  throw UsageError(SpanName(span.name), "bytes " + std::to_string(span.begin) + ":" +
-                                            std::to_string(span.end) +
-                                            " are not a passage of the prompt, which has " +
-                                            std::to_string(size) + " bytes");
+  throw UsageError(SpanName(span.name),
+                   fmt::format("bytes {}:{} are not a passage of the prompt, which has {} bytes",
+                               span.begin, span.end, size));
 }
 
 // Sets the tokens of `span` to those that overlap its bytes; `shift` tokens come before the text's

@@ -8,6 +8,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/tokenizer/precompiled_map.h"
@@ -75,7 +77,7 @@ void Check(const SentencePieceModel& model, const std::string& thing) {
   for (size_t id = 0; id < model.pieces.size(); ++id) {
     const auto& piece = model.pieces[id];
     const auto fail = [&](const std::string& reason) {
-      throw Failure(thing, "token " + std::to_string(id) + " " + Quote(piece.text) + " " + reason);
+      throw Failure(thing, fmt::format("token {} {} {}", id, Quote(piece.text), reason));
     };
     if (piece.text.empty()) fail("is empty");
     if (piece.text.find('\0') != std::string::npos) fail("holds a zero byte");
@@ -91,12 +93,11 @@ void Check(const SentencePieceModel& model, const std::string& thing) {
     }
   }
   if (unknown != 1) {
-    throw Failure(thing, "its tokenizer has " + std::to_string(unknown) +
-                             " unknown tokens; it must have one");
+    throw Failure(thing,
+                  fmt::format("its tokenizer has {} unknown tokens; it must have one", unknown));
   }
   if (bytes != 0 && bytes != 256) {
-    throw Failure(thing,
-                  "its tokenizer has tokens for " + std::to_string(bytes) + " of the 256 bytes");
+    throw Failure(thing, fmt::format("its tokenizer has tokens for {} of the 256 bytes", bytes));
   }
   // The library follows this table without checks.
   if (!model.normalisation.empty()) PrecompiledMap(model.normalisation, thing);

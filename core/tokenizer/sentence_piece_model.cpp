@@ -5,6 +5,8 @@
 #include <cstring>
 #include <functional>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 
 namespace midscope {
@@ -97,7 +99,7 @@ SentencePieceModel::Piece ReadPiece(std::string_view message, const std::string&
       std::memcpy(&piece.score, value.bytes.data(), sizeof piece.score);
     if (value.field == kPieceType) {
       if (value.number < 1 || value.number > 6)
-        throw Failure(thing, "a piece has the unknown type " + std::to_string(value.number));
+        throw Failure(thing, fmt::format("a piece has the unknown type {}", value.number));
       piece.type = static_cast<TokenType>(value.number);
     }
   }
@@ -153,7 +155,7 @@ SentencePieceModel ParseSentencePiece(std::string_view bytes, const std::string&
     }
   }
   if (kind != 1 && kind != 2) {
-    throw Failure(thing, "its model type " + std::to_string(kind) + " is not supported",
+    throw Failure(thing, fmt::format("its model type {} is not supported", kind),
                   "Supported: 1 (Unigram), 2 (BPE)");
   }
   model.kind = static_cast<SentencePieceModel::Kind>(kind);

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/json_fields.h"
 #include "core/tokenizer/tokenizer.h"
 #include "core/tokenizer/tokenizer_parts.h"
@@ -91,9 +93,9 @@ class Reader {
     Vocabulary& vocabulary = parts_.vocabulary;
     const auto index = static_cast<size_t>(token.id);
     if (index >= most_ids_)
-      fields.Fail("has the id " + std::to_string(token.id) + ", beyond the limit of " +
-                  std::to_string(most_ids_) + ", which is the size of the vocabulary (" +
-                  std::to_string(vocabulary_) + ") and " + std::to_string(kSpareIds));
+      fields.Fail(fmt::format(
+          "has the id {}, beyond the limit of {}, which is the size of the vocabulary ({}) and {}",
+          token.id, most_ids_, vocabulary_, kSpareIds));
     if (index >= vocabulary.bytes.size()) {
       vocabulary.bytes.resize(index + 1);
       vocabulary.types.resize(index + 1, TokenType::kUnused);
@@ -104,8 +106,8 @@ class Reader {
         type == TokenType::kUnknown)
       return;
     if (!vocabulary.bytes[index].empty() && vocabulary.bytes[index] != token.text)
-      fields.Fail("calls token " + std::to_string(token.id) + " " + Quote(token.text) +
-                  ", and the vocabulary " + Quote(vocabulary.bytes[index]));
+      fields.Fail(fmt::format("calls token {} {}, and the vocabulary {}", token.id,
+                              Quote(token.text), Quote(vocabulary.bytes[index])));
     vocabulary.bytes[index] = token.text;
     vocabulary.types[index] = token.special ? TokenType::kControl : TokenType::kUserDefined;
     AddedTokens& list = token.normalized ? parts_.added_normalized : parts_.added;

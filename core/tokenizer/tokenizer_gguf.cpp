@@ -6,6 +6,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/formats/gguf_file.h"
@@ -71,18 +73,18 @@ class Reader {
       Fail("tokenizer.ggml.token_type must be an array of int32");
     }
     if (types->size() != texts->size()) {
-      Fail("tokenizer.ggml.token_type has " + std::to_string(types->size()) + " elements for " +
-           std::to_string(texts->size()) + " tokens");
+      Fail(fmt::format("tokenizer.ggml.token_type has {} elements for {} tokens", types->size(),
+                       texts->size()));
     }
     if (static_cast<int64_t>(texts->size()) > kMaxTokens) Fail("its tokenizer has too many tokens");
     texts_ = *texts;
     ids_.reserve(texts_.size());
     for (size_t i = 0; i < texts_.size(); ++i) {
       const int64_t type = (*types)[i];
-      if (type < 1 || type > 6) Fail(What(i) + " has the unknown type " + std::to_string(type));
+      if (type < 1 || type > 6) Fail(fmt::format("{} has the unknown type {}", What(i), type));
       const auto [other, is_new] = ids_.emplace(texts_[i], static_cast<int32_t>(i));
       if (!is_new) {
-        Fail(What(i) + " occurs twice (also as token " + std::to_string(other->second) + ")");
+        Fail(fmt::format("{} occurs twice (also as token {})", What(i), other->second));
       }
       parts_.vocabulary.types.push_back(static_cast<TokenType>(type));
       if (type == static_cast<int64_t>(TokenType::kByte) && !ParseByteToken(texts_[i])) {
@@ -91,9 +93,7 @@ class Reader {
     }
   }
 
-  std::string What(size_t id) const {
-    return "token " + std::to_string(id) + " " + Quote(texts_[id]);
-  }
+  std::string What(size_t id) const { return fmt::format("token {} {}", id, Quote(texts_[id])); }
 
   void ReadByteLevel() {
     if (file_.GetBool("tokenizer.ggml.add_space_prefix").value_or(false)) {
@@ -145,7 +145,7 @@ class Reader {
     std::vector<BytePairEncoding::Merge> merges;
     merges.reserve(texts->size());
     for (const std::string_view text : *texts) {
-      const std::string what = "merge " + std::to_string(merges.size()) + " " + Quote(text);
+      const std::string what = fmt::format("merge {} {}", merges.size(), Quote(text));
       const size_t space = text.find(' ');
       if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos) {
         Fail(what + " is not two tokens with one space between");
@@ -177,8 +177,8 @@ class Reader {
     const auto scores = file_.GetFloatArray("tokenizer.ggml.scores");
     if (!scores) Fail("metadata tokenizer.ggml.scores is missing", "Convert the model again");
     if (scores->size() != texts_.size()) {
-      Fail("tokenizer.ggml.scores has " + std::to_string(scores->size()) + " elements for " +
-           std::to_string(texts_.size()) + " tokens");
+      Fail(fmt::format("tokenizer.ggml.scores has {} elements for {} tokens", scores->size(),
+                       texts_.size()));
     }
     SentencePieceModel model;
     model.kind = kind;
@@ -202,8 +202,7 @@ class Reader {
     const auto id = file_.GetInt(key);
     if (!id) return std::nullopt;
     if (*id < 0 || *id >= static_cast<int64_t>(texts_.size())) {
-      Fail(std::string(key) + " is " + std::to_string(*id) + ", outside the vocabulary of " +
-           std::to_string(texts_.size()) + " tokens");
+      Fail(fmt::format("{} is {}, outside the vocabulary of {} tokens", key, *id, texts_.size()));
     }
     return static_cast<int32_t>(*id);
   }

@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/json_fields.h"
 #include "core/tokenizer/byte_pair_encoding.h"
 #include "core/tokenizer/tokenizer_json_steps.h"
@@ -80,8 +82,7 @@ class Reader {
   void CheckCount(size_t tokens, int32_t id) const {
     // Ids may have gaps, but not so many that they would fill the memory.
     if (static_cast<size_t>(id) >= 2 * tokens + 100'000)
-      model_.Fail("has the id " + std::to_string(id) + " for one of " + std::to_string(tokens) +
-                  " tokens");
+      model_.Fail(fmt::format("has the id {} for one of {} tokens", id, tokens));
   }
 
   void ReadVocabulary() {
@@ -100,7 +101,7 @@ class Reader {
     for (const nlohmann::json& entry : model_.Array("vocab")) {
       const auto id = static_cast<int32_t>(scores_.size());
       if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
-        model_.Fail("has token " + std::to_string(id) + " that is not [text, score]");
+        model_.Fail(fmt::format("has token {} that is not [text, score]", id));
       const double score = ReadScore(entry[1]);
       if (!std::isfinite(score)) model_.Fail("has a score that is no number");
       const auto text = entry[0].get<std::string>();
@@ -115,8 +116,8 @@ class Reader {
     const auto index = static_cast<size_t>(id);
     if (index >= texts_.size()) texts_.resize(index + 1);
     if (texts_[index])
-      model_.Fail("has the id " + std::to_string(id) + " for " + Quote(*texts_[index]) + " and " +
-                  Quote(text));
+      model_.Fail(
+          fmt::format("has the id {} for {} and {}", id, Quote(*texts_[index]), Quote(text)));
     texts_[index] = text;
   }
 
@@ -138,8 +139,8 @@ class Reader {
       CheckCount(ids_.size() + list.size(), added.id);
       const auto known = ids_.find(added.text);
       if (known != ids_.end() && known->second != added.id)
-        token.Fail(Quote(added.text) + " has the id " + std::to_string(added.id) +
-                   ", and in the vocabulary " + std::to_string(known->second));
+        token.Fail(fmt::format("{} has the id {}, and in the vocabulary {}", Quote(added.text),
+                               added.id, known->second));
       if (known == ids_.end()) {
         Place(added.text, added.id);
         ids_.emplace(added.text, added.id);
@@ -199,7 +200,7 @@ class Reader {
       ++count;
     }
     if (count != 0 && count != 256)
-      model_.Fail("has tokens for " + std::to_string(count) + " of the 256 bytes");
+      model_.Fail(fmt::format("has tokens for {} of the 256 bytes", count));
     return bytes;
   }
 
@@ -261,7 +262,7 @@ class Reader {
   std::vector<BytePairEncoding::Merge> ReadMerges() const {
     std::vector<BytePairEncoding::Merge> merges;
     for (const nlohmann::json& entry : model_.Array("merges")) {
-      const std::string what = "merge " + std::to_string(merges.size());
+      const std::string what = fmt::format("merge {}", merges.size());
       std::string left;
       std::string right;
       if (entry.is_array() && entry.size() == 2 && entry[0].is_string() && entry[1].is_string()) {

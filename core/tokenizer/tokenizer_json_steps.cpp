@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/tokenizer/unicode_text.h"
 #include "core/tokenizer/vocabulary.h"
 
@@ -19,7 +21,7 @@ template <typename Read>
 void ForEach(const JsonFields& fields, const std::string& list, const Read& read) {
   const nlohmann::json& parts = fields.Array(list);
   for (size_t i = 0; i < parts.size(); ++i) {
-    const std::string where = fields.where() + "[" + std::to_string(i) + "]";
+    const std::string where = fmt::format("{}[{}]", fields.where(), i);
     if (where.size() > 200) fields.Fail("is nested too deeply");
     read(JsonFields(parts[i], fields.thing(), where));
   }
@@ -168,8 +170,7 @@ bool ReadPreTokenizer(const JsonFields& fields, PreTokenizer* pre_tokenizer) {
   }
   constexpr size_t kMaxSteps = 50;
   if (pre_tokenizer->steps() > kMaxSteps)
-    fields.Fail("comes after more than " + std::to_string(kMaxSteps) +
-                " steps, which is the limit");
+    fields.Fail(fmt::format("comes after more than {} steps, which is the limit", kMaxSteps));
   if (type == "ByteLevel") {
     ReadByteLevelStep(fields, pre_tokenizer);
     return true;

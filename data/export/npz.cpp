@@ -10,6 +10,8 @@
 #include <limits>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/tokenizer/unicode_text.h"
@@ -172,7 +174,7 @@ void AddArray(ZipWriter& zip, const std::string& name, const std::vector<int64_t
             throw Failure("array '" + name + "'", "it takes more than 4 GiB as NPZ",
                           "Export a part with --slice");
           }
-          zip.Add(name + ".npy", NpyHeader("<U" + std::to_string(width), shape), bytes.data(),
+          zip.Add(name + ".npy", NpyHeader(fmt::format("<U{}", width), shape), bytes.data(),
                   bytes.size());
         } else {
           const size_t bytes = values.size() * sizeof(T);

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 
@@ -55,8 +57,8 @@ class LineReader {
       const size_t stop = end == std::string::npos ? buffer_.size() : end;
       line.append(buffer_, begin_, stop - begin_);
       if (line.size() > longest_) {
-        throw Failure(path_ + ", line " + std::to_string(number_),
-                      "it is longer than " + std::to_string(longest_) + " bytes",
+        throw Failure(fmt::format("{}, line {}", path_, number_),
+                      fmt::format("it is longer than {} bytes", longest_),
                       "A JSONL file has one object a line");
       }
       if (end != std::string::npos) {
@@ -83,8 +85,7 @@ class LineReader {
     buffer_.resize(static_cast<size_t>(count));
     bytes_ += count;
     if (bytes_ > most_bytes_) {
-      throw Failure(path_,
-                    "it unpacks to more than " + std::to_string(kLargestGrowth) + " times its size",
+      throw Failure(path_, fmt::format("it unpacks to more than {} times its size", kLargestGrowth),
                     "Unpack it with gunzip first if that is expected");
     }
     return !buffer_.empty();
@@ -119,7 +120,7 @@ void ForEachJsonLine(const std::string& path,
       }
     }
     if (IsBlank(line)) continue;
-    const std::string thing = path + ", line " + std::to_string(reader.number());
+    const std::string thing = fmt::format("{}, line {}", path, reader.number());
     CheckUtf8(thing, line);
     const nlohmann::json json = ParseJson(line, thing);
     item(JsonFields(json, thing, ""));
@@ -147,8 +148,8 @@ int64_t Integer(const JsonFields& fields, const std::string& key, int64_t minimu
       (!found->is_number_unsigned() || found->get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX));
   const int64_t value = fits ? found->get<int64_t>() : minimum - 1;
   if (value < minimum || value > maximum) {
-    fields.Fail("has a field " + Quote(key) + " that is no whole number from " +
-                std::to_string(minimum) + " to " + std::to_string(maximum));
+    fields.Fail(fmt::format("has a field {} that is no whole number from {} to {}", Quote(key),
+                            minimum, maximum));
   }
   return value;
 }

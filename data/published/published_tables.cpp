@@ -6,6 +6,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 #include "core/base/number_text.h"
@@ -41,7 +43,7 @@ void ReadCells(const std::string& file, size_t labels, PublishedTable& table) {
   table.columns.assign(rows.front().begin() + first, rows.front().end());
   for (size_t i = 1; i < rows.size(); ++i) {
     MIDSCOPE_CHECK(rows[i].size() == rows.front().size(),
-                   file + ": row " + std::to_string(i) + " has too few or many cells");
+                   fmt::format("{}: row {} has too few or many cells", file, i));
     std::string label = rows[i].front();
     for (size_t part = 1; part < labels; ++part) label.append(" / ").append(rows[i][part]);
     table.rows.push_back(std::move(label));

@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 
 namespace midscope {
@@ -79,8 +81,8 @@ DurableFile::DurableFile(std::string path) : path_(std::move(path)) {
   }
   const std::filesystem::path target(path_);
   for (int attempt = 0; descriptor_ < 0; ++attempt) {
-    const std::string name = TemporaryPrefix(target) + std::to_string(getpid()) + "." +
-                             std::to_string(attempt) + std::string(kTemporarySuffix);
+    const std::string name =
+        fmt::format("{}{}.{}{}", TemporaryPrefix(target), getpid(), attempt, kTemporarySuffix);
     temporary_ = (target.parent_path() / name).string();
     descriptor_ = open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno != EEXIST) throw WriteFailure(path_, errno);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "data/store/hdf5_values.h"
 #include "data/store/virtual_layout.h"
 
@@ -22,8 +24,8 @@ void CheckAttributeCount(hid_t object, const std::string& name) {
   H5O_info_t info;
   Check(H5Oget_info2(object, &info, H5O_INFO_NUM_ATTRS), "count attributes");
   if (info.num_attrs <= kMostAttributes) return;
-  throw Hdf5Error("'" + name + "' has " + std::to_string(info.num_attrs) +
-                  " attributes, more than Midscope writes");
+  throw Hdf5Error(
+      fmt::format("'{}' has {} attributes, more than Midscope writes", name, info.num_attrs));
 }
 
 void CheckFilters(hid_t create, const std::string& name) {
@@ -38,8 +40,8 @@ void CheckFilters(hid_t create, const std::string& name) {
         filter == H5Z_FILTER_FLETCHER32) {
       continue;
     }
-    throw Hdf5Error("data set '" + name + "' is packed by filter " + std::to_string(filter) +
-                    ", which Midscope does not use");
+    throw Hdf5Error(fmt::format("data set '{}' is packed by filter {}, which Midscope does not use",
+                                name, filter));
   }
 }
 
@@ -91,8 +93,8 @@ void CheckGroup(hid_t group, const std::string& name) {
   H5G_info_t info;
   Check(H5Gget_info(group, &info), "read a group");
   if (info.nlinks > kMostLinks) {
-    throw Hdf5Error("group '" + name + "' has " + std::to_string(info.nlinks) +
-                    " members, more than Midscope writes");
+    throw Hdf5Error(
+        fmt::format("group '{}' has {} members, more than Midscope writes", name, info.nlinks));
   }
   const auto check = [](hid_t, const char* link, const H5L_info_t* link_info,
                         void* found) -> herr_t {

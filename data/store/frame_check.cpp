@@ -5,6 +5,8 @@
 #include <set>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "core/base/utf8.h"
 
 namespace midscope {
@@ -36,14 +38,12 @@ void CheckAxis(const Axis& axis, int64_t most_bytes) {
   CheckName("an axis", axis.name);
   // Every index of an axis has a value in the file.
   Require(axis.size >= 0 && axis.size <= most_bytes / static_cast<int64_t>(sizeof(int64_t)),
-          what + " claims " + std::to_string(axis.size) + " places");
+          fmt::format("{} claims {} places", what, axis.size));
   const auto size = static_cast<size_t>(axis.size);
   Require(axis.labels.empty() || axis.labels.size() == size,
-          what + " has " + std::to_string(axis.labels.size()) + " labels for " +
-              std::to_string(axis.size) + " places");
+          fmt::format("{} has {} labels for {} places", what, axis.labels.size(), axis.size));
   Require(axis.values.empty() || axis.values.size() == size,
-          what + " has " + std::to_string(axis.values.size()) + " values for " +
-              std::to_string(axis.size) + " places");
+          fmt::format("{} has {} values for {} places", what, axis.values.size(), axis.size));
 }
 
 void CheckArray(const Record& frame, const Array& array, int64_t most_bytes) {

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "data/store/file_parts.h"
@@ -44,10 +46,11 @@ void CheckSchema(const std::string& path, hid_t root) {
   const auto version = hdf5::ReadAttribute(root, "schema_version");
   const auto* number = version ? std::get_if<int64_t>(&*version) : nullptr;
   if (!number || *number < 1 || *number > kRunSchemaVersion) {
-    throw Failure(path,
-                  "has schema " + (number ? std::to_string(*number) : "without a version") +
-                      "; this version reads up to " + std::to_string(kRunSchemaVersion),
-                  "Use a later Midscope");
+    throw Failure(
+        path,
+        fmt::format("has schema {}; this version reads up to {}",
+                    number ? std::to_string(*number) : "without a version", kRunSchemaVersion),
+        "Use a later Midscope");
   }
 }
 

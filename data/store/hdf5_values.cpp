@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <fmt/format.h>
+
 #include "core/base/utf8.h"
 
 namespace midscope::hdf5 {
@@ -115,7 +117,7 @@ std::vector<std::string> ReadTexts(hid_t attribute, const std::string& name) {
   const int64_t count =
       Check(H5Sget_simple_extent_npoints(space.id()), "read attribute '" + name + "'");
   if (count > kLongestAttributeList)
-    throw Hdf5Error("attribute '" + name + "' claims " + std::to_string(count) + " texts");
+    throw Hdf5Error(fmt::format("attribute '{}' claims {} texts", name, count));
   const Handle memory_type = TextType();
   LibraryStrings texts(memory_type.id(), space.id(), static_cast<size_t>(count));
   Check(H5Aread(attribute, memory_type.id(), texts.data()), "read attribute '" + name + "'");
@@ -138,9 +140,9 @@ std::pair<Handle, Handle> BoxSpaces(hid_t data_set, const Box& box) {
 int64_t CheckedElements(hid_t memory_space, size_t element_bytes, const FileLimits& limits) {
   const int64_t count = Check(H5Sget_simple_extent_npoints(memory_space), "count elements");
   if (count > limits.MostArrayBytes() / static_cast<int64_t>(element_bytes)) {
-    throw Hdf5Error("a data set claims " + std::to_string(count) +
-                    " elements, more than a file of " + std::to_string(limits.file_bytes) +
-                    " bytes can hold");
+    throw Hdf5Error(
+        fmt::format("a data set claims {} elements, more than a file of {} bytes can hold", count,
+                    limits.file_bytes));
   }
   return count;
 }
@@ -166,8 +168,8 @@ std::vector<std::string> ReadTextData(hid_t data_set, const FileLimits& limits, 
                               budget.transfer(), texts.data());
   if (budget.spent()) {
     H5Eclear2(H5E_DEFAULT);
-    throw Hdf5Error("a data set claims texts longer than its file of " +
-                    std::to_string(limits.file_bytes) + " bytes");
+    throw Hdf5Error(
+        fmt::format("a data set claims texts longer than its file of {} bytes", limits.file_bytes));
   }
   Check(read, "read a data set of texts");
   return texts.Copy();
@@ -349,8 +351,8 @@ void CheckStored(hid_t data_set, const std::string& name, const FileLimits& limi
   const int64_t most = packed ? limits.MostBytes(static_cast<int64_t>(stored))
                               : static_cast<int64_t>(stored) + limits.always_allowed;
   if (count <= most / bytes) return;
-  throw Hdf5Error("data set '" + name + "' claims " + std::to_string(count) +
-                  " elements, of which " + std::to_string(stored) + " bytes are stored");
+  throw Hdf5Error(fmt::format("data set '{}' claims {} elements, of which {} bytes are stored",
+                              name, count, stored));
 }
 
 }  // namespace midscope::hdf5

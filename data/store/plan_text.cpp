@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/json_depth.h"
 
@@ -27,12 +29,11 @@ nlohmann::json WithoutWhatMayDiffer(const std::string& plan_json) {
 
 void CheckJsonText(const std::string& file, const std::string& what, const std::string& text) {
   if (text.size() > kLongestPlan) {
-    throw Failure(file, "its " + what + " is " + std::to_string(text.size()) + " bytes long",
+    throw Failure(file, fmt::format("its {} is {} bytes long", what, text.size()),
                   "The file is damaged");
   }
   if (!JsonNestsWithin(text)) {
-    throw Failure(file,
-                  "its " + what + " nests deeper than " + std::to_string(kDeepestJson) + " levels",
+    throw Failure(file, fmt::format("its {} nests deeper than {} levels", what, kDeepestJson),
                   "The file is damaged");
   }
 }

@@ -17,6 +17,8 @@
 #include <sstream>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 
 namespace midscope {
@@ -136,7 +138,7 @@ std::string ReaderChild::End() {
   if (!gone) return "gave no answer that makes sense";
   if (ended > 0 && WIFSIGNALED(status)) {
     if (WTERMSIG(status) == SIGPROF) return "computed for too long";
-    return "was ended by signal " + std::to_string(WTERMSIG(status));
+    return fmt::format("was ended by signal {}", WTERMSIG(status));
   }
   return "left";
 }

@@ -10,6 +10,8 @@
 #include <set>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 #include "core/base/utf8.h"
@@ -229,7 +231,7 @@ Array RunReader::State::Row(const std::string& record, const Array& frame_array,
   const Record& frame = Frame(record);
   if (frame_array.axes.empty() || row < 0 ||
       row >= frame.FindAxis(frame_array.axes.front())->size) {
-    throw Failure(path, "array '" + frame_array.name + "' has no row " + std::to_string(row));
+    throw Failure(path, fmt::format("array '{}' has no row {}", frame_array.name, row));
   }
   Array array = frame_array;
   array.axes.erase(array.axes.begin());

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 #include "core/base/number_text.h"
@@ -40,7 +42,7 @@ double ValueAt(const Axis& axis, int64_t place) {
 std::optional<int64_t> FindSetting(const Record& record, const Axis& axis, std::string_view text) {
   if (axis.name != "setting" || axis.labels.empty()) return std::nullopt;
   for (int64_t i = 0; i < axis.size; ++i) {
-    if (AttributeText(record, "setting_" + std::to_string(i) + "_as_given") == text) return i;
+    if (AttributeText(record, fmt::format("setting_{}_as_given", i)) == text) return i;
   }
   return std::nullopt;
 }

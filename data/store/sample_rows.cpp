@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "data/store/record_group.h"
 
@@ -41,8 +43,7 @@ std::vector<std::string> RaggedAxesOf(const Record& stacked) {
 std::string FirstDifference(const Axis& a, const Axis& b) {
   if (a.name != b.name) return "axis '" + a.name + "' in place of '" + b.name + "'";
   if (a.size != b.size) {
-    return "axis '" + a.name + "' of size " + std::to_string(a.size) + " instead of " +
-           std::to_string(b.size);
+    return fmt::format("axis '{}' of size {} instead of {}", a.name, a.size, b.size);
   }
   if (a.unit != b.unit || a.labels != b.labels || a.values != b.values) {
     return "axis '" + a.name + "' with other labels, values or unit";
@@ -67,7 +68,7 @@ std::string FirstDifference(const std::vector<T>& a, const std::vector<T>& b, co
     if (!difference.empty()) return difference;
   }
   if (a.size() == b.size()) return "";
-  return std::to_string(a.size()) + " " + what + " instead of " + std::to_string(b.size());
+  return fmt::format("{} {} instead of {}", a.size(), what, b.size());
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <optional>
 #include <system_error>
 
+#include <fmt/format.h>
+
 namespace midscope {
 namespace {
 
@@ -43,7 +45,7 @@ std::string FileOfJournal(const std::string& path) {
 }
 
 std::string RankPath(const std::string& path, int64_t number) {
-  return path + std::string(kRank) + std::to_string(number);
+  return fmt::format("{}{}{}", path, kRank, number);
 }
 
 std::vector<std::string> RankParts(const std::string& path) {

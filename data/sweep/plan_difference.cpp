@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/base/utf8.h"
 
 namespace midscope {
@@ -30,7 +32,7 @@ std::string Lacking(const Json& all, const Json& other) {
     if (std::find(other.begin(), other.end(), item) != other.end()) continue;
     if (++count <= kMost) text += (text.empty() ? "" : ", ") + Shown(item);
   }
-  if (count > kMost) text += " and " + std::to_string(count - kMost) + " more";
+  if (count > kMost) text += fmt::format(" and {} more", count - kMost);
   return text;
 }
 

@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "data/store/record_group.h"
@@ -179,10 +181,10 @@ std::optional<Record> PromptOf(const std::string& file, const Record& cells, int
   // A prompt that could not be run has -1 in all of them.
   if (*tokens < 0) return std::nullopt;
   if (*tokens > kLongestPrompt || *begin < 0 || *begin > *end || *end > *tokens) {
-    throw Failure(file,
-                  "has a prompt of " + std::to_string(*tokens) + " tokens with the gold at " +
-                      std::to_string(*begin) + " to " + std::to_string(*end),
-                  "The file is damaged");
+    throw Failure(
+        file,
+        fmt::format("has a prompt of {} tokens with the gold at {} to {}", *tokens, *begin, *end),
+        "The file is damaged");
   }
   Record prompt;
   prompt.name = kPromptRecord;
@@ -301,9 +303,8 @@ std::vector<Record> SampleView::Read(const SampleChoice& choice) const {
   };
   if (samples_.size == 0 || !inside(choice.sample, samples_) ||
       !inside(choice.setting, settings_) || !inside(choice.place, places_)) {
-    throw Failure(reader_.path(), "has no sample " + std::to_string(choice.sample) + ", setting " +
-                                      std::to_string(choice.setting) + ", place " +
-                                      std::to_string(choice.place));
+    throw Failure(reader_.path(), fmt::format("has no sample {}, setting {}, place {}",
+                                              choice.sample, choice.setting, choice.place));
   }
   std::vector<Record> records;
   for (const std::string& name : sampled_) {

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "data/store/plan_text.h"
@@ -105,10 +107,9 @@ void SweepMerge::JoinSamples(RepeatedSamples repeated) {
     for (const int64_t sample : inputs_[i].finished()) {
       const auto [place, added] = holders_.try_emplace(sample, i);
       if (added || repeated == RepeatedSamples::kTakeFirst) continue;
-      throw UsageError(
-          inputs_[i].path(),
-          "sample " + std::to_string(sample) + " is in " + inputs_[place->second].path() + " too",
-          "Join files of disjoint samples");
+      throw UsageError(inputs_[i].path(),
+                       fmt::format("sample {} is in {} too", sample, inputs_[place->second].path()),
+                       "Join files of disjoint samples");
     }
     failures_.insert(inputs_[i].failures().begin(), inputs_[i].failures().end());
   }
@@ -123,8 +124,7 @@ void SweepMerge::CheckSameSamples() const {
       if (input.finished().contains(sample)) continue;
       throw UsageError(
           input.path(),
-          "it lacks sample " + std::to_string(sample) + ", which " + inputs_[holder].path() +
-              " has",
+          fmt::format("it lacks sample {}, which {} has", sample, inputs_[holder].path()),
           "Complete it with --resume first: settings are compared on the same samples");
     }
   }
@@ -140,7 +140,7 @@ std::vector<int64_t> SweepMerge::samples() const {
 Record SweepMerge::ReadSample(int64_t sample, const ArrayFilter& wanted) const {
   Record record = HolderOf(sample).ReadSample(sample, wanted);
   for (size_t i = 1; joins_settings_ && i < inputs_.size(); ++i) {
-    JoinSettings(record, inputs_[i].ReadSample(sample, wanted), "sample " + std::to_string(sample));
+    JoinSettings(record, inputs_[i].ReadSample(sample, wanted), fmt::format("sample {}", sample));
   }
   DropLackingTexts(record);
   return record;
@@ -156,7 +156,7 @@ void SweepMerge::Write(const std::string& path, const Provenance& provenance,
     const Record sample = FlattenSample(ReadSample(number), contents.ragged_axes);
     const Record frame = SampleFrame(sample, contents.ragged_axes);
     if (contents.ragged_sizes.empty()) contents.frame = frame;
-    CheckSameFrame(inputs_[input].path() + ": sample " + std::to_string(number), frame,
+    CheckSameFrame(fmt::format("{}: sample {}", inputs_[input].path(), number), frame,
                    contents.frame);
     contents.ragged_sizes[number] = RaggedSizes(sample, contents.ragged_axes);
   }

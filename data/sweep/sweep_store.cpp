@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "data/store/durable_file.h"
 #include "data/store/plan_text.h"
@@ -117,7 +119,7 @@ void SweepStore::State::CheckPlan(const std::string& where, const std::string& o
 void SweepStore::State::NoteSample(int64_t sample, const Record& flattened, SamplePlace place) {
   const Record sample_frame = SampleFrame(flattened, options.ragged_axes);
   if (!frame) frame = sample_frame;
-  CheckSameFrame("sample " + std::to_string(sample), sample_frame, *frame);
+  CheckSameFrame(fmt::format("sample {}", sample), sample_frame, *frame);
   place.ragged_sizes = RaggedSizes(flattened, options.ragged_axes);
   places[sample] = std::move(place);
   finished.insert(sample);
@@ -157,7 +159,7 @@ void SweepStore::State::LoadCheckpointSamples(const Record& stacked, const Axis&
     const auto index = static_cast<size_t>(row);
     const std::optional<int64_t> sample = SampleNumber(sample_axis, row);
     if (!sample || finished.contains(*sample)) {
-      throw Failure(path, "has no number for the sample in row " + std::to_string(row),
+      throw Failure(path, fmt::format("has no number for the sample in row {}", row),
                     "The file is damaged");
     }
     SamplePlace place{std::nullopt, row, {}};
@@ -284,7 +286,7 @@ int64_t SweepStore::dropped_bytes() const { return state_->dropped_bytes; }
 void SweepStore::Append(int64_t sample, const Record& record) {
   state_->CheckWritable();
   MIDSCOPE_CHECK(state_->finished.count(sample) == 0,
-                 "sample " + std::to_string(sample) + " is stored already");
+                 fmt::format("sample {} is stored already", sample));
   Record storable = StorableRecord(record);
   storable.name = state_->options.record_name;
   if (!state_->options.signal.empty()) storable.signal = state_->options.signal;
@@ -292,7 +294,7 @@ void SweepStore::Append(int64_t sample, const Record& record) {
   const Record flattened = FlattenSample(storable, state_->options.ragged_axes);
   CheckStorable(flattened);
   if (state_->frame) {
-    CheckSameFrame("sample " + std::to_string(sample),
+    CheckSameFrame(fmt::format("sample {}", sample),
                    SampleFrame(flattened, state_->options.ragged_axes), *state_->frame);
   }
   const int64_t offset =
@@ -303,7 +305,7 @@ void SweepStore::Append(int64_t sample, const Record& record) {
 void SweepStore::AppendFailure(int64_t sample, const std::string& message) {
   state_->CheckWritable();
   MIDSCOPE_CHECK(state_->finished.count(sample) == 0,
-                 "sample " + std::to_string(sample) + " is stored already");
+                 fmt::format("sample {} is stored already", sample));
   state_->journal->Append({JournalEntry::Kind::kFailure, sample, message, {}});
   state_->NoteFailure(sample, message);
 }
@@ -330,7 +332,7 @@ void SweepStore::Finish(const std::vector<Record>& extra) {
 
 Record SweepStore::ReadSample(int64_t sample, const ArrayFilter& wanted) const {
   MIDSCOPE_CHECK(state_->finished.count(sample) != 0,
-                 "sample " + std::to_string(sample) + " is not stored");
+                 fmt::format("sample {} is not stored", sample));
   return state_->Load(sample, wanted);
 }
 

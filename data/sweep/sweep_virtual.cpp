@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "data/store/file_parts.h"
@@ -21,7 +23,7 @@ void CheckCanBePointedInto(const SweepStore& input) {
     if (input.FileRow(sample)) continue;
     throw UsageError(
         input.path(),
-        "sample " + std::to_string(sample) + " waits in its journal, where HDF5 does not find it",
+        fmt::format("sample {} waits in its journal, where HDF5 does not find it", sample),
         "Merge the journal into a file first: midscope merge NEW.h5 " + input.path());
   }
   if (input.file() && !input.file()->parts().empty()) {

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/formats/csv_rows.h"
 #include "data/tasks/prompt_text.h"
@@ -29,7 +31,7 @@ Rows ReadRows(const std::string& path) {
         row.back() <= "D") {
       continue;
     }
-    throw Failure(path + ", question " + std::to_string(i + 1),
+    throw Failure(fmt::format("{}, question {}", path, i + 1),
                   "it is not a question, four choices and one of the letters A to D");
   }
   return rows;
@@ -50,9 +52,8 @@ Rows ReadExamples(const TaskSpec& spec) {
   const fs::path path = ChoiceExamplesFile(spec);
   Rows rows = ReadRows(path.string());
   if (static_cast<int64_t>(rows.size()) < shots) {
-    throw UsageError(path.filename().string(),
-                     "it has " + std::to_string(rows.size()) + " examples",
-                     "Give shots=" + std::to_string(rows.size()) + " or fewer");
+    throw UsageError(path.filename().string(), fmt::format("it has {} examples", rows.size()),
+                     fmt::format("Give shots={} or fewer", rows.size()));
   }
   rows.resize(static_cast<size_t>(shots));
   return rows;
@@ -92,7 +93,7 @@ class ChoiceTask : public Task {
     prompt.Add("The following are multiple choice questions (with answers) about  " + subject_ +
                ".\n\n");
     for (size_t i = 0; i < examples_.size(); ++i) {
-      prompt.AddSpan("example " + std::to_string(i + 1), QuestionText(examples_[i]));
+      prompt.AddSpan(fmt::format("example {}", i + 1), QuestionText(examples_[i]));
       prompt.Add("\nAnswer: " + examples_[i].back() + "\n\n");
     }
     prompt.AddSpan("question", QuestionText(row));

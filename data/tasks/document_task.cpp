@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "data/formats/json_lines.h"
@@ -34,7 +36,7 @@ Item ReadItem(const JsonFields& fields) {
   std::optional<Document> gold;
   int64_t number = 0;
   for (const nlohmann::json& json : fields.Array("ctxs")) {
-    const JsonFields document(json, fields.thing(), "ctxs[" + std::to_string(number) + "]");
+    const JsonFields document(json, fields.thing(), fmt::format("ctxs[{}]", number));
     Document read = {{document.Text("title"), document.Text("text")}, ++number};
     if (!document.Flag("isgold", false)) {
       item.documents.push_back(std::move(read));
@@ -109,8 +111,7 @@ class DocumentTask : public Task {
       const auto has = static_cast<int64_t>(item.documents.size());
       if (!cut && items_.empty()) wanted = has;
       if (has < wanted || (!cut && has != wanted)) {
-        fields.Fail("has " + std::to_string(has) + " documents where " + std::to_string(wanted) +
-                    " are needed");
+        fields.Fail(fmt::format("has {} documents where {} are needed", has, wanted));
       }
       item.documents.resize(static_cast<size_t>(wanted));
       items_.push_back(std::move(item));
@@ -130,9 +131,9 @@ class DocumentTask : public Task {
     for (int64_t rank = 1; rank <= documents_; ++rank) {
       const Document& document = documents[static_cast<size_t>(rank - 1)];
       const int64_t label = keep_labels_ ? document.source_number : rank;
-      prompt.AddSpan("document " + std::to_string(rank), "Document [" + std::to_string(label) +
-                                                             "](Title: " + document.passage.title +
-                                                             ") " + document.passage.text);
+      prompt.AddSpan(fmt::format("document {}", rank),
+                     fmt::format("Document [{}](Title: {}) {}", label, document.passage.title,
+                                 document.passage.text));
       if (rank == place) prompt.NameLastSpan("gold");
       prompt.Add(rank == documents_ ? "\n\n" : "\n");
     }

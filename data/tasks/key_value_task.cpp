@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "data/formats/json_lines.h"
@@ -82,8 +84,8 @@ std::vector<Pairs> ReadFile(const std::string& path) {
   ForEachJsonLine(path, [&](const JsonFields& fields) {
     items.push_back(ReadRecords(fields));
     if (items.back().size() != items.front().size()) {
-      fields.Fail("has " + std::to_string(items.back().size()) + " records, the first line has " +
-                  std::to_string(items.front().size()));
+      fields.Fail(fmt::format("has {} records, the first line has {}", items.back().size(),
+                              items.front().size()));
     }
   });
   return items;
@@ -128,7 +130,7 @@ class KeyValueTask : public Task {
     for (int64_t rank = 1; rank <= pairs_; ++rank) {
       const auto& [key, value] = pairs[static_cast<size_t>(rank - 1)];
       prompt.Add(rank == 1 ? "{" : " ");
-      prompt.AddSpan("pair " + std::to_string(rank), JsonPair(key, value));
+      prompt.AddSpan(fmt::format("pair {}", rank), JsonPair(key, value));
       if (rank == place) prompt.NameLastSpan("gold");
       prompt.Add(rank == pairs_ ? "}\n\n" : ",\n");
     }
@@ -145,8 +147,8 @@ class KeyValueTask : public Task {
     const auto most = static_cast<int64_t>(items_.front().size());
     if (!spec.parameters.IsSet("pairs")) spec.parameters.SetUnchecked("pairs", most);
     if (spec.Number("pairs") > most) {
-      throw UsageError(spec.file(), "it has " + std::to_string(most) + " records a line",
-                       "Give pairs=" + std::to_string(most) + " or fewer");
+      throw UsageError(spec.file(), fmt::format("it has {} records a line", most),
+                       fmt::format("Give pairs={} or fewer", most));
     }
   }
 

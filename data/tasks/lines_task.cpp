@@ -6,6 +6,8 @@
 #include <memory>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "core/base/random.h"
 #include "data/tasks/prompt_text.h"
 #include "data/tasks/tasks.h"
@@ -67,7 +69,7 @@ class LinesTask : public Task {
     PromptText prompt;
     prompt.Add(kHeader);
     for (int64_t rank = 1; rank <= lines_; ++rank) {
-      prompt.AddSpan("line " + std::to_string(rank), lines[static_cast<size_t>(rank - 1)]);
+      prompt.AddSpan(fmt::format("line {}", rank), lines[static_cast<size_t>(rank - 1)]);
       if (rank == place) prompt.NameLastSpan("gold");
       prompt.Add("\n");
     }

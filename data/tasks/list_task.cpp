@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "data/tasks/prompt_text.h"
@@ -26,9 +28,9 @@ class ListTask : public Task {
     if (static_cast<int64_t>(things_.size()) < lines_) {
       throw UsageError(
           "task '" + name_ + "'",
-          "only " + std::to_string(things_.size()) + " of its items are one token in this model",
+          fmt::format("only {} of its items are one token in this model", things_.size()),
           things_.empty() ? "Take a task whose answers may have several tokens, such as kv:pairs=5"
-                          : "Give lines=" + std::to_string(things_.size()) + " or fewer");
+                          : fmt::format("Give lines={} or fewer", things_.size()));
     }
   }
 
@@ -50,7 +52,7 @@ class ListTask : public Task {
     PromptText prompt;
     prompt.Add("Below is a list of people and the item that each one bought.\n\n");
     for (int64_t rank = 1; rank <= lines_; ++rank) {
-      prompt.AddSpan("line " + std::to_string(rank), lines[static_cast<size_t>(rank - 1)]);
+      prompt.AddSpan(fmt::format("line {}", rank), lines[static_cast<size_t>(rank - 1)]);
       if (rank == place) prompt.NameLastSpan("gold");
       prompt.Add("\n");
     }

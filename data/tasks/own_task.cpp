@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "core/base/number_text.h"
 #include "data/formats/json_lines.h"
 #include "data/scorers/answer_text.h"
@@ -92,8 +94,8 @@ class OwnTask : public Task {
         fields.Fail("must have a gold as the first line, or neither one");
       }
       if (item.has_gold && item.pieces.size() != first.pieces.size()) {
-        fields.Fail("has " + CountText(std::ssize(item.pieces), "piece") +
-                    " of context, the first line has " + std::to_string(first.pieces.size()));
+        fields.Fail(fmt::format("has {} of context, the first line has {}",
+                                CountText(std::ssize(item.pieces), "piece"), first.pieces.size()));
       }
     });
   }
@@ -128,7 +130,7 @@ class OwnTask : public Task {
   static void AddPieces(const std::vector<std::string>& pieces, int64_t gold, bool last_line_end,
                         PromptText& prompt) {
     for (size_t i = 0; i < pieces.size(); ++i) {
-      prompt.AddSpan("piece " + std::to_string(i + 1), pieces[i]);
+      prompt.AddSpan(fmt::format("piece {}", i + 1), pieces[i]);
       if (static_cast<int64_t>(i) + 1 == gold) prompt.NameLastSpan("gold");
       if (last_line_end || i + 1 < pieces.size()) prompt.Add("\n");
     }

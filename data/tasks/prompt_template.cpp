@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/tokenizer/prompt_builder.h"
 
@@ -53,10 +55,9 @@ std::vector<TemplatePart> ReadPromptTemplate(const std::string& path,
       return part.is_placeholder && part.text == wanted;
     });
     if (count != 1) {
-      throw Failure(path,
-                    "it has " + Braced(wanted) + " " + std::to_string(count) +
-                        " times, a template has it once",
-                    "midscope help jsonl shows one");
+      throw Failure(
+          path, fmt::format("it has {} {} times, a template has it once", Braced(wanted), count),
+          "midscope help jsonl shows one");
     }
   }
   return parts;

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <span>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/file_hash.h"
 #include "core/base/number_text.h"
@@ -40,20 +42,19 @@ double ScoreGenerated(const TaskSample& sample, std::string_view generated) {
 void CheckPlace(const Task& task, int64_t place) {
   const int64_t first = task.first_place();
   if (place < first || place - first >= task.pieces()) {
-    throw UsageError("place " + std::to_string(place),
-                     "task " + task.name() + " has " + std::to_string(task.pieces()) + " places",
-                     "Give a place from " + std::to_string(first) + " to " +
-                         std::to_string(first + task.pieces() - 1));
+    throw UsageError(fmt::format("place {}", place),
+                     fmt::format("task {} has {} places", task.name(), task.pieces()),
+                     fmt::format("Give a place from {} to {}", first, first + task.pieces() - 1));
   }
 }
 
 void CheckSample(const Task& task, int64_t sample) {
   const std::optional<int64_t> samples = task.samples();
   if (sample < 0 || (samples && sample >= *samples)) {
-    throw UsageError("sample " + std::to_string(sample),
+    throw UsageError(fmt::format("sample {}", sample),
                      "task " + task.name() + " has " +
                          (samples ? std::to_string(*samples) : "no negative") + " samples",
-                     samples ? "Ask for " + std::to_string(*samples) + " samples or fewer" : "");
+                     samples ? fmt::format("Ask for {} samples or fewer", *samples) : "");
   }
 }
 

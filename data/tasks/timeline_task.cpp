@@ -8,6 +8,8 @@
 #include <memory>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "core/base/random.h"
 #include "data/tasks/haystack.h"
 #include "data/tasks/invented_facts.h"
@@ -70,8 +72,8 @@ class TimelineTask : public Task {
     prompt.Add("Please answer the question based on the long texts below. \n");
     for (const size_t event : told) {
       if (filler_ > 0) prompt.Add(MakeHaystack(filler_, SplitMix64(random.Next())) + "\n");
-      prompt.AddSpan("event " + std::to_string(event + 1),
-                     "In " + std::to_string(events[event].year) + " " + events[event].what + ".");
+      prompt.AddSpan(fmt::format("event {}", event + 1),
+                     fmt::format("In {} {}.", events[event].year, events[event].what));
       prompt.Add("\n");
     }
     std::string question = "Reorder the timeline of below events:";

@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/trimmed.h"
 #include "core/base/utf8.h"
@@ -53,7 +55,7 @@ std::vector<int64_t> ParseNumberList(std::string_view thing, std::string_view te
     }
     if (last < first) fail(Quote(item) + " runs backwards");
     for (int64_t number = first; number <= last; ++number) {
-      if (!seen.insert(number).second) fail(std::to_string(number) + " occurs twice");
+      if (!seen.insert(number).second) fail(fmt::format("{} occurs twice", number));
       numbers.push_back(number);
     }
   }

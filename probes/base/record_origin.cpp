@@ -3,6 +3,8 @@
 
 #include <span>
 
+#include <fmt/format.h>
+
 #include "core/base/file_hash.h"
 
 namespace midscope {
@@ -23,15 +25,15 @@ std::string PromptsHash(const std::vector<Prompt>& prompts) {
   // The length comes before each list: (1 2)(3) and (1)(2 3) are different prompts.
   std::string text;
   const auto add = [&text](const auto& numbers) {
-    text += std::to_string(numbers.size()) + ':';
-    for (const auto number : numbers) text += std::to_string(number) + ' ';
+    text += fmt::format("{}:", numbers.size());
+    for (const auto number : numbers) text += fmt::format("{} ", number);
   };
   for (const Prompt& prompt : prompts) {
     add(prompt.ids);
     add(prompt.answer_ids);
     for (const PromptSpan& span : prompt.spans) {
       add(std::vector<int64_t>{span.token_begin, span.token_end});
-      text += std::to_string(span.name.size()) + ':' + span.name;
+      text += fmt::format("{}:{}", span.name.size(), span.name);
     }
     text += '\n';
   }

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/base/seconds_since.h"
@@ -130,10 +132,10 @@ std::vector<int32_t> RandomTextIds(const Tokenizer& tokenizer, uint64_t seed, in
   std::vector<int32_t> ids = tokenizer.EncodeIds(text);
   if (bos) ids.insert(ids.begin(), tokenizer.bos_id().value());
   if (static_cast<int64_t>(ids.size()) < tokens) {
-    throw Failure("random text",
-                  std::to_string(text.size()) + " characters make only " +
-                      std::to_string(ids.size()) + " tokens in this model",
-                  "Ask for shorter prompts");
+    throw Failure(
+        "random text",
+        fmt::format("{} characters make only {} tokens in this model", text.size(), ids.size()),
+        "Ask for shorter prompts");
   }
   ids.resize(static_cast<size_t>(tokens));
   return ids;

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/number_text.h"
 #include "core/base/parameter_kinds.h"
@@ -37,7 +39,7 @@ std::vector<Piece> RequirePieces(const Prompt& prompt) {
 std::vector<int64_t> Layers(const ProbeInput& input) {
   const int64_t layers = input.decoder.config().layers;
   const std::string& text = input.options.Text("key-layers");
-  const std::string every = "0-" + std::to_string(layers - 1);
+  const std::string every = fmt::format("0-{}", layers - 1);
   return ParseNumberList("--key-layers", text.empty() ? every : text, 0, layers - 1);
 }
 

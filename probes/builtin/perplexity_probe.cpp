@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/parameter_kinds.h"
 #include "core/plan/context_limit.h"
@@ -63,12 +65,13 @@ class TextProbe : public Probe {
     window_ = asked > 0 ? asked : decoder_.config().trained_context;
     const int64_t longest = LongestRun(intervention_, decoder_.config());
     if (window_ > longest) {
-      throw UsageError("option --window",
-                       "windows are to have " + std::to_string(window_) + " tokens, " +
-                           ContextHolds(intervention_, decoder_.config()),
-                       "Give " + std::to_string(longest) +
-                           " or fewer, a position scheme that reaches further, or "
-                           "--beyond-context");
+      throw UsageError(
+          "option --window",
+          fmt::format("windows are to have {} tokens, {}", window_,
+                      ContextHolds(intervention_, decoder_.config())),
+          fmt::format(
+              "Give {} or fewer, a position scheme that reaches further, or --beyond-context",
+              longest));
     }
     if (input.prompt_tokens() < 2) {
       throw UsageError("probe 'perplexity'", "the text has one token, so nothing is predicted",
@@ -76,10 +79,11 @@ class TextProbe : public Probe {
     }
     stride_ = input.options.Integer("stride");
     if (stride_ >= window_ && input.prompt_tokens() > window_) {
-      throw UsageError("option --stride",
-                       "windows of " + std::to_string(window_) + " tokens every " +
-                           std::to_string(stride_) + " leave some without a token before them",
-                       "Give less than the window");
+      throw UsageError(
+          "option --stride",
+          fmt::format("windows of {} tokens every {} leave some without a token before them",
+                      window_, stride_),
+          "Give less than the window");
     }
   }
 
@@ -93,8 +97,8 @@ class TextProbe : public Probe {
                     BeyondContextText(longest, intervention_, decoder_.config()));
     }
     if (windows.size() > 1) {
-      context_.Log("perplexity: " + std::to_string(windows.size()) + " runs, windows of " +
-                   std::to_string(window_) + " tokens every " + std::to_string(stride_));
+      context_.Log(fmt::format("perplexity: {} runs, windows of {} tokens every {}", windows.size(),
+                               window_, stride_));
     }
     JobContext inner = context_;  // progress is counted in windows
     if (windows.size() > 1) inner.progress = nullptr;

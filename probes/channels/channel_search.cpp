@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "data/store/array_kind.h"
 #include "probes/base/record_axes.h"
@@ -116,21 +118,23 @@ ChannelSearchOptions OptionsOf(SearchVariant variant, int64_t model_layers) {
 
 void CheckSearchOptions(const ChannelSearchOptions& options, const ModelConfig& config) {
   if (options.states.layers.empty()) {
-    throw UsageError("channel search", "the model has " + std::to_string(config.layers) +
-                                           " layers, of which the search leaves none");
+    throw UsageError(
+        "channel search",
+        fmt::format("the model has {} layers, of which the search leaves none", config.layers));
   }
   const int64_t least =
       std::max(options.trend_skip, options.smoothness_skip) + 2 * options.smoothing_window;
   if (options.states.tokens < least) {
-    throw UsageError("option --tokens",
-                     "the first positions are skipped, so prompts of " +
-                         std::to_string(options.states.tokens) + " tokens say nothing",
-                     "Give " + std::to_string(least) + " or more");
+    throw UsageError(
+        "option --tokens",
+        fmt::format("the first positions are skipped, so prompts of {} tokens say nothing",
+                    options.states.tokens),
+        fmt::format("Give {} or more", least));
   }
   if (options.states.tokens > config.trained_context) {
-    throw UsageError("option --tokens", std::to_string(options.states.tokens) +
-                                            " tokens do not fit the model's context of " +
-                                            std::to_string(config.trained_context));
+    throw UsageError("option --tokens",
+                     fmt::format("{} tokens do not fit the model's context of {}",
+                                 options.states.tokens, config.trained_context));
   }
 }
 

@@ -7,6 +7,8 @@
 #include <span>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/number_text.h"
 #include "core/base/random.h"
 #include "probes/base/record_axes.h"
@@ -184,8 +186,8 @@ std::optional<LayerSet> PublishedLayers(int64_t model_layers) {
 }
 
 std::string TrialText(const ChannelTrial& trial, const LayerSet& layers) {
-  return "channel(" + std::to_string(trial.channel) + ", factor=" + NumberText(trial.factor) +
-         ", layers=" + layers.Text() + ")";
+  return fmt::format("channel({}, factor={}, layers={})", trial.channel, NumberText(trial.factor),
+                     layers.Text());
 }
 
 SweepPlan TrialSweep(const ValidationPlan& plan) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 #include "probes/plugin/plugin_loader.h"
@@ -67,7 +69,7 @@ std::string OneSetting(const OptionSet& options, const std::string& command) {
   const std::vector<std::string>& settings = options.TextList("with");
   if (settings.size() > 1) {
     throw UsageError("option --with",
-                     command + " takes one setting, not " + std::to_string(settings.size()),
+                     fmt::format("{} takes one setting, not {}", command, settings.size()),
                      "Join changes with ' + ', or compare settings with midscope sweep");
   }
   return settings.empty() ? "none" : settings.front();

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "data/export/export.h"
 #include "data/export/npz.h"
@@ -91,10 +93,10 @@ std::vector<std::filesystem::path> Targets(const std::string& out, bool one_file
   if (one_file) {
     std::string list;
     for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-    throw UsageError("option --out",
-                     "'" + out + "' is one picture, and the file has " +
-                         std::to_string(names.size()) + ": " + list,
-                     "Give --out FOLDER with --format, or the address of one record");
+    throw UsageError(
+        "option --out",
+        fmt::format("'{}' is one picture, and the file has {}: {}", out, names.size(), list),
+        "Give --out FOLDER with --format, or the address of one record");
   }
   targets.reserve(names.size());
   for (const std::string& name : names) targets.push_back(std::filesystem::path(out) / name);

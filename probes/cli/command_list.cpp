@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <nlohmann/json.hpp>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "data/store/record_reader.h"
@@ -99,8 +101,7 @@ void RunList(const CommandInput& input) {
   }
   if (failed > 0) {
     input.out.flush();  // the list of readable files precedes the error
-    throw Failure("ls", std::to_string(failed) + " of " + std::to_string(files.size()) +
-                            " files could not be read");
+    throw Failure("ls", fmt::format("{} of {} files could not be read", failed, files.size()));
   }
 }
 

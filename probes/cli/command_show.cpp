@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "data/export/export.h"
@@ -30,7 +32,7 @@ std::string ProvenanceText(const Provenance& provenance) {
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
       if (!value.empty()) text.append("  ").append(name).append(" ") += DisplayText(value) + "\n";
     } else {
-      text.append("  ").append(name).append(" ") += std::to_string(value) + "\n";
+      text.append("  ").append(name).append(" ") += fmt::format("{}\n", value);
     }
   });
   return text;
@@ -49,8 +51,8 @@ std::string WholeFileText(const RunReader& reader, size_t top) {
     std::string large;
     std::erase_if(record.arrays, [&](const Array& array) {
       if (Elements(record, array) <= kLargestSummarised) return false;
-      large += "  " + array.name + " " + ShapeText(record, array) + ": " +
-               std::to_string(Elements(record, array)) + " elements, see a part with --slice\n";
+      large += fmt::format("  {} {}: {} elements, see a part with --slice\n", array.name,
+                           ShapeText(record, array), Elements(record, array));
       return true;
     });
     for (Array& array : record.arrays) array = reader.ReadArray(name, array.name);

@@ -309,7 +309,7 @@ JobContext RankJob(const JobContext& job, int64_t rank) {
   if (rank == 0) return job;
   JobContext quiet = job;
   quiet.progress = nullptr;
-  const std::string from = "rank " + std::to_string(rank) + ": ";
+  const std::string from = fmt::format("rank {}: ", rank);
   quiet.log = [&job, from](const std::string& message) { job.Log(from + message); };
   quiet.warn = [&job, from](const std::string& message) { job.Warn(from + message); };
   return quiet;

@@ -154,8 +154,8 @@ std::string LayersText(const std::vector<int64_t>& layers) {
   for (size_t i = 0; i < layers.size();) {
     size_t last = i;
     while (last + 1 < layers.size() && layers[last + 1] == layers[last] + 1) ++last;
-    text += (text.empty() ? "" : ", ") + std::to_string(layers[i]);
-    if (last > i) text += "-" + std::to_string(layers[last]);
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", layers[i]);
+    if (last > i) text += fmt::format("-{}", layers[last]);
     i = last + 1;
   }
   return text;

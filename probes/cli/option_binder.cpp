@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 
@@ -43,8 +45,7 @@ void Bind(const Command& command, CLI::App& app, OptionSet& options) {
     const auto set = [&options, name = option.name, kind = option.kind,
                       shown](const CLI::results_t& values) {
       if (values.size() > 1 && kind != ParameterKind::kTextList && kind != ParameterKind::kFlag) {
-        throw UsageError(shown, "it is given " + std::to_string(values.size()) + " times",
-                         "Give it once");
+        throw UsageError(shown, fmt::format("it is given {} times", values.size()), "Give it once");
       }
       for (const std::string& value : values) {
         options.SetText(name, kind == ParameterKind::kFlag ? "true" : value);

@@ -26,7 +26,7 @@ Json ParseToml(const std::string& path, const std::string& text) {
     json << toml::json_formatter{toml::parse(text)};
     return Json::parse(json.str());
   } catch (const toml::parse_error& error) {
-    throw UsageError(path + ", line " + std::to_string(error.source().begin.line),
+    throw UsageError(fmt::format("{}, line {}", path, error.source().begin.line),
                      "it is not TOML: " + std::string(error.description()));
   } catch (const Json::parse_error&) {
     throw UsageError(path, "it holds a value that is neither text nor a number, such as a date");
@@ -39,7 +39,7 @@ Json ParseJson(const std::string& path, const std::string& text) {
   } catch (const Json::parse_error& error) {
     const auto offset = static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
     const auto line = 1 + std::count(text.begin(), text.begin() + offset, '\n');
-    throw UsageError(path + ", line " + std::to_string(line), "it is not JSON");
+    throw UsageError(fmt::format("{}, line {}", path, line), "it is not JSON");
   }
 }
 

@@ -130,7 +130,7 @@ class BesideTable {
  private:
   static std::vector<std::string> Header(const std::vector<int64_t>& places) {
     std::vector<std::string> header = {"", "setting"};
-    for (const int64_t place : places) header.push_back("place " + std::to_string(place));
+    for (const int64_t place : places) header.push_back(fmt::format("place {}", place));
     header.insert(header.end(), {"mean", "gap"});
     return header;
   }

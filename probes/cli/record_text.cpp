@@ -195,7 +195,7 @@ std::string HeadsText(const Record& record, const Array& array, size_t top) {
 std::string Line(const Record& record, const Array& array, size_t top) {
   std::string shape;
   for (const std::string& name : array.axes) {
-    shape += (shape.empty() ? "" : ", ") + name + " " + std::to_string(AxisOf(record, name).size);
+    shape += fmt::format("{}{} {}", shape.empty() ? "" : ", ", name, AxisOf(record, name).size);
   }
   std::string text = "  " + array.name + " [" + shape + "]";
   if (!array.unit.empty()) text += " in " + UnitText(array.unit);

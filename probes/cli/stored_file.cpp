@@ -7,6 +7,8 @@
 #include <set>
 #include <type_traits>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/number_text.h"
 #include "core/base/utf8.h"
@@ -36,7 +38,7 @@ std::string SweepText(const RunReader& reader) {
     const Record frame = reader.Describe(name);
     if (const Axis* axis = frame.FindAxis("sample")) samples = std::max(samples, axis->size);
   }
-  std::string text = "sweep, " + std::to_string(samples);
+  std::string text = fmt::format("sweep, {}", samples);
   if (plan.contains("samples")) text += " of " + plan["samples"].dump();
   text += " samples";
   if (plan.contains("settings")) {
@@ -132,9 +134,9 @@ std::string JournalLine(const std::string& path, const JournalSummary& journal) 
   std::string text = DisplayText(path) + ": journal of " + DisplayText(FileOfJournal(path)) + ": " +
                      CountText(std::ssize(journal.finished), "sample");
   text += journal.finished.size() == 1 ? " waits in it" : " wait in it";
-  if (!journal.failed.empty()) text += ", " + std::to_string(journal.failed.size()) + " failed";
+  if (!journal.failed.empty()) text += fmt::format(", {} failed", journal.failed.size());
   if (journal.torn_bytes > 0)
-    text += "; " + std::to_string(journal.torn_bytes) + " bytes at its end are not whole";
+    text += fmt::format("; {} bytes at its end are not whole", journal.torn_bytes);
   return text + "; midscope sweep --resume goes on";
 }
 
@@ -168,7 +170,7 @@ std::string FileLine(const RunReader& reader) {
     text += "; unfinished: " + CountText(waiting, "more sample") + " in " + DisplayText(journal);
   }
   if (const int64_t parts = UnjoinedParts(reader); parts > 0)
-    text += "; unfinished: " + std::to_string(parts) + " parts of ranks beside it";
+    text += fmt::format("; unfinished: {} parts of ranks beside it", parts);
   return text;
 }
 

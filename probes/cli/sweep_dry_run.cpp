@@ -223,7 +223,7 @@ std::string ScheduleText(const Schedule& schedule) {
   const double opening = schedule.open_seconds / std::max(all, 1e-9);
   std::string share = std::to_string(schedule.fewest_samples);
   if (schedule.most_samples != schedule.fewest_samples) {
-    share += " to " + std::to_string(schedule.most_samples);
+    share += fmt::format(" to {}", schedule.most_samples);
   }
   return fmt::format(
       "{} ranks: {} until the last is done; {} samples a rank; {} of all ranks together: {} in "

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "probes/base/number_list.h"
@@ -124,9 +126,8 @@ int64_t SamplesOf(const OptionSet& options, const Task& task) {
   if (!most || samples <= *most) return samples;
   if (!options.IsSet("samples")) return *most;
   throw UsageError("option --samples",
-                   std::to_string(samples) + " are asked for, task " + task.name() + " has " +
-                       std::to_string(*most),
-                   "Give " + std::to_string(*most) + " or fewer");
+                   fmt::format("{} are asked for, task {} has {}", samples, task.name(), *most),
+                   fmt::format("Give {} or fewer", *most));
 }
 
 }  // namespace

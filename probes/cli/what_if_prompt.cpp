@@ -14,6 +14,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/trimmed.h"
 #include "core/intervention/intervention_text.h"
@@ -219,7 +221,7 @@ void WhatIfPrompt::OnOutcome(const Asked& asked, const EngineReply& reply) {
 // Reports a failed line; away from a terminal this may end the program.
 void WhatIfPrompt::Fail(int64_t line, const std::string& text, const std::string& why) {
   if (options_.json) Print(LineErrorJson(line, text, why));
-  const std::string where = line > 0 ? "line " + std::to_string(line) : "the run of none";
+  const std::string where = line > 0 ? fmt::format("line {}", line) : "the run of none";
   if (!options_.terminal && !options_.keep_going) throw Failure(where, why);
   if (options_.terminal) lines_->Hide();
   job_.Warn(options_.terminal ? why : where + ": " + why);

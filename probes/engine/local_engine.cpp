@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "core/base/seconds_since.h"
@@ -249,7 +251,7 @@ CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
   OptionSet options(probes.Options());
   std::string channels;
   for (const int64_t channel : request.channels) {
-    channels += (channels.empty() ? "" : ",") + std::to_string(channel);
+    channels += fmt::format("{}{}", channels.empty() ? "" : ",", channel);
   }
   options.FromJson(request.probe_options);
   options.SetText("channels", channels);

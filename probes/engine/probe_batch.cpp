@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/number_text.h"
 #include "probes/base/record_axes.h"
@@ -35,7 +37,7 @@ void Announce(const ProbeBatch& batch, const std::vector<Prompt>& prompts,
   context.Log("probe: " + CountText(std::ssize(batch.samples), "sample") + " at " +
               CountText(std::ssize(batch.places), "place") + ": " +
               CountText(std::ssize(prompts), "run") + " of " +
-              (most > least ? std::to_string(least) + " to " : "") + CountText(most, "token"));
+              (most > least ? fmt::format("{} to ", least) : "") + CountText(most, "token"));
 }
 
 // The records of the prompts, [record][prompt]; of those run before `context` was cancelled.

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/intervention/passage.h"
 #include "core/plan/context_limit.h"
@@ -100,12 +102,12 @@ void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
   if (tokens <= longest) return;
   throw UsageError(
       "prompt",
-      "it has " + std::to_string(tokens) + " tokens (answer included), " +
-          ContextHolds(intervention, config),
-      "Shorten the prompt by " + std::to_string(tokens - longest) +
-          " tokens or more, choose a position scheme that reaches further, such as "
-          "self-extend; probe, whatif, sweep and generate have --beyond-context, the window "
-          "has it among the model's options");
+      fmt::format("it has {} tokens (answer included), {}", tokens,
+                  ContextHolds(intervention, config)),
+      fmt::format("Shorten the prompt by {} tokens or more, choose a position scheme that reaches "
+                  "further, such as self-extend; probe, whatif, sweep and generate have "
+                  "--beyond-context, the window has it among the model's options",
+                  tokens - longest));
 }
 
 bool PromptIsBeyondContext(const ModelConfig& config, const Prompt& prompt,

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/file_hash.h"
 #include "core/base/parameter_kinds.h"
@@ -65,8 +67,8 @@ const PluginManifest& ReadManifest(void* library, const std::string& name) {
   }
   if (manifest->version != kPluginVersion) {
     throw Failure(name,
-                  "it is made for plugin version " + std::to_string(manifest->version) +
-                      ", this Midscope has version " + std::to_string(kPluginVersion),
+                  fmt::format("it is made for plugin version {}, this Midscope has version {}",
+                              manifest->version, kPluginVersion),
                   kRebuild);
   }
   const std::string_view abi = manifest->abi ? manifest->abi : "";

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/base/record_names.h"
 #include "core/base/utf8.h"
 #include "probes/base/record_axes.h"
@@ -64,8 +66,9 @@ Record PromptRecord(const Prompt& prompt, const Tokenizer& tokenizer, int64_t pl
 
 void LogBytesWithoutToken(const Prompt& prompt, const JobContext& context) {
   if (prompt.bytes_without_token == 0) return;
-  context.Warn("prompt: " + std::to_string(prompt.bytes_without_token) +
-               " of its bytes have no token in this model's vocabulary and are left out");
+  context.Warn(fmt::format(
+      "prompt: {} of its bytes have no token in this model's vocabulary and are left out",
+      prompt.bytes_without_token));
 }
 
 }  // namespace midscope

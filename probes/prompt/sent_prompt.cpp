@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/base/content_hash.h"
 #include "core/base/number_text.h"
 #include "core/base/utf8.h"
@@ -56,7 +58,7 @@ std::string ShownText(const Prompt& prompt, const Tokenizer& tokenizer) {
 
 std::string BosText(int64_t tokens, bool asked_for) {
   if (tokens == 1) return "begin-of-text first";
-  if (tokens > 1) return "begin-of-text " + std::to_string(tokens) + " times";
+  if (tokens > 1) return fmt::format("begin-of-text {} times", tokens);
   return asked_for ? "no begin-of-text, though the tokenizer asks for one" : "no begin-of-text";
 }
 

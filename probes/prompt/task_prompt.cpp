@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "probes/base/number_list.h"
@@ -34,8 +36,8 @@ std::vector<int32_t> ChoiceIds(const Tokenizer& tokenizer, const Prompt& prompt,
         BuildPrompt(tokenizer, prompt.text, {}, formatted.AnswerAfter(choice), false);
     if (with_choice.answer_ids.size() != 1) {
       throw Failure("choice " + Quote(choice),
-                    "it is " + std::to_string(with_choice.answer_ids.size()) +
-                        " tokens in this model; choices are compared by one",
+                    fmt::format("it is {} tokens in this model; choices are compared by one",
+                                with_choice.answer_ids.size()),
                     "Use --score generation");
     }
     ids.push_back(with_choice.answer_ids.front());
@@ -134,9 +136,8 @@ std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task) {
     places.push_back(ReadPlace(task, text.substr(begin, end - begin)));
     if (std::count(places.begin(), places.end(), places.back()) > 1) {
       throw UsageError("places",
-                       "place " + std::to_string(places.back()) + " occurs twice in " +
-                           Quote(text) + ", for task " + task.name() + " has " +
-                           std::to_string(task.pieces()) + " places",
+                       fmt::format("place {} occurs twice in {}, for task {} has {} places",
+                                   places.back(), Quote(text), task.name(), task.pieces()),
                        "Give shares that are further apart");
     }
     begin = end + 1;
@@ -160,7 +161,7 @@ std::vector<std::string> PlaceTexts(std::string_view text, const std::vector<int
   texts.reserve(places.size());
   if (task.by_depth()) {
     for (const int64_t place : places) {
-      texts.push_back(std::to_string(place - task.first_place()) + " %");
+      texts.push_back(fmt::format("{} %", place - task.first_place()));
     }
     return texts;
   }

@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "probes/sweep/rank_group.h"
 
@@ -147,7 +149,7 @@ class MpiRanks : public RankGroup {
     if (thrown) std::rethrow_exception(thrown);
     if (worst == kCancelledEnd) throw Cancelled();
     if (worst == kFailedEnd) {
-      throw Failure("rank " + std::to_string(rank_), "another rank failed",
+      throw Failure(fmt::format("rank {}", rank_), "another rank failed",
                     "The same command with --resume continues");
     }
   }

@@ -6,6 +6,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include <fmt/format.h>
+
 #include "core/base/record_lookup.h"
 #include "core/intervention/intervention_text.h"
 
@@ -16,7 +18,7 @@ constexpr const char* kShare = "place_share";
 constexpr const char* kText = "place_text";
 
 std::string AttributeName(size_t setting, const char* what) {
-  return "setting_" + std::to_string(setting) + "_" + what;
+  return fmt::format("setting_{}_{}", setting, what);
 }
 
 // The index of a place in the plan; -1 for none.

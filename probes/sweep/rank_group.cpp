@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 
 namespace midscope {
@@ -45,11 +47,12 @@ int64_t LaunchedProcesses() {
 #ifndef MIDSCOPE_MPI
 std::unique_ptr<RankGroup> JoinRankGroup() {
   if (LaunchedProcesses() > 1) {
-    throw UsageError("MPI",
-                     "this program was built without it, and each of " +
-                         std::to_string(LaunchedProcesses()) +
-                         " processes would run the whole sweep",
-                     "Build with MIDSCOPE_MPI=ON, or start it once");
+    throw UsageError(
+        "MPI",
+        fmt::format(
+            "this program was built without it, and each of {} processes would run the whole sweep",
+            LaunchedProcesses()),
+        "Build with MIDSCOPE_MPI=ON, or start it once");
   }
   return SingleRank();
 }

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/seconds_since.h"
 #include "data/tasks/zero_scrolls_task.h"
@@ -55,8 +57,8 @@ void LogNewFailures(const SweepPlan& plan, const SampleOutcome& outcome, const S
     const bool known = std::any_of(before.outcomes.begin(), before.outcomes.end(),
                                    [&](const SampleOutcome& other) { return !other.Ran(i); });
     if (outcome.Ran(i) || known) continue;
-    context.Warn("sample " + std::to_string(outcome.sample) + ": " + plan.settings[i].text +
-                 " is not run: " + outcome.failures[i] + ". The other settings are");
+    context.Warn(fmt::format("sample {}: {} is not run: {}. The other settings are", outcome.sample,
+                             plan.settings[i].text, outcome.failures[i]));
   }
 }
 
@@ -73,7 +75,7 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
     if (frame) FitOlderSamples(*frame, record);
   } catch (const Error& error) {
     result.failures[sample] = error.what();
-    context.Warn("sample " + std::to_string(sample) + " failed: " + error.what());
+    context.Warn(fmt::format("sample {} failed: {}", sample, error.what()));
     if (run.store) run.store->AppendFailure(sample, error.what());
     return;
   }

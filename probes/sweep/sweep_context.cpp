@@ -6,6 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "core/plan/context_limit.h"
@@ -35,8 +37,8 @@ std::string WhyNot(const std::vector<TaskQuestion>& questions, const SweepSettin
     const int64_t rows = RowsOf(question, score);
     if (rows <= LongestRun(setting.intervention, config)) continue;
     const auto prompt = static_cast<int64_t>(question.prompt.ids.size());
-    return "it has " + std::to_string(prompt) + " tokens, " + std::to_string(rows - prompt + 1) +
-           " follow, with " + setting.text + " " + ContextHolds(setting.intervention, config);
+    return fmt::format("it has {} tokens, {} follow, with {} {}", prompt, rows - prompt + 1,
+                       setting.text, ContextHolds(setting.intervention, config));
   }
   return "";
 }

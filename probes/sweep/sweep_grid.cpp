@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 
 namespace midscope {
@@ -90,7 +92,7 @@ std::vector<std::string> CellFileNames(const std::vector<SweepCell>& cells) {
   for (const SweepCell& cell : cells) {
     constexpr size_t kLongest = 120;
     const std::string model = std::filesystem::path(cell.model).stem().string();
-    const std::string seed = "_seed" + std::to_string(cell.seed);
+    const std::string seed = fmt::format("_seed{}", cell.seed);
     const std::string stem = (PlainName(model) + "_" + TaskName(cell.task)).substr(0, kLongest);
     std::string name = stem + seed;
     for (int copy = 2; std::find(names.begin(), names.end(), name + ".h5") != names.end(); ++copy) {

@@ -7,6 +7,8 @@
 #include <span>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/record_names.h"
 #include "probes/base/record_axes.h"
 
@@ -111,7 +113,7 @@ class Analysis {
           DifferencePValue(rows, others, plan_.seed));
     };
     for (size_t place = 0; place < places_; ++place) {
-      add_mean("place " + std::to_string(plan_.places[place]),
+      add_mean(fmt::format("place {}", plan_.places[place]),
                RowsOf(measure_, setting, places_, place, 1, {against}),
                RowsOf(measure_, against, places_, place, 1, {setting}));
     }

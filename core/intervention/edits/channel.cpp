@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/number_text.h"
 #include "core/intervention/edits/edits.h"
@@ -29,8 +31,7 @@ std::vector<ChannelScaling> ReadAll(const TextTerm& term, const TermForm<Channel
   const auto factors = Numbers<double>(factor, form.arguments[1].described);
   if (factor.list && factors.size() != channels.size()) {
     throw ErrorAt(factor.column,
-                  std::to_string(factors.size()) + " factors for " +
-                      std::to_string(channels.size()) + " channels",
+                  fmt::format("{} factors for {} channels", factors.size(), channels.size()),
                   "Give one factor, or one for each channel");
   }
   std::vector<ChannelScaling> scalings;
@@ -55,7 +56,7 @@ bool Overlap(const LayerSet& a, const LayerSet& b) {
 void CheckNew(const TextTerm& term, const ChannelScaling& before, const ChannelScaling& scaling) {
   if (before.channel != scaling.channel || !Overlap(before.layers, scaling.layers)) return;
   throw ErrorAt(term.column,
-                "channel " + std::to_string(scaling.channel) + " is scaled twice in the same layer",
+                fmt::format("channel {} is scaled twice in the same layer", scaling.channel),
                 "Give each channel one factor a layer");
 }
 
@@ -65,13 +66,12 @@ void AddToLayer(const ChannelScaling& scaling, const RowRange& rows, int64_t lay
   if (!override) {
     override = RowOverride{rows.first, rows.last, {}};
   } else if (override->first_row != rows.first || override->last_row != rows.last) {
-    throw UsageError(term,
-                     "layer " + std::to_string(layer) + " has another channel term with other rows",
+    throw UsageError(term, fmt::format("layer {} has another channel term with other rows", layer),
                      "Give channel terms that share a layer the same rows=");
   }
   for (const auto& other : override->channels) {
     if (other.channel == scaling.channel) {
-      throw UsageError(term, "layer " + std::to_string(layer) + " scales this channel twice",
+      throw UsageError(term, fmt::format("layer {} scales this channel twice", layer),
                        "Give one factor for a channel and layer");
     }
   }
@@ -79,10 +79,10 @@ void AddToLayer(const ChannelScaling& scaling, const RowRange& rows, int64_t lay
 }
 
 void Apply(const ChannelScaling& scaling, const EditPlans& plans) {
-  const std::string term = plans.term + "(" + std::to_string(scaling.channel) + ")";
+  const std::string term = fmt::format("{}({})", plans.term, scaling.channel);
   if (scaling.channel < 0 || scaling.channel >= plans.config.hidden) {
     throw UsageError(term, "the model has no such channel",
-                     "It has channels 0-" + std::to_string(plans.config.hidden - 1));
+                     fmt::format("It has channels 0-{}", plans.config.hidden - 1));
   }
   CheckLayers(scaling.layers, plans.config, term);
   const RowRange rows = RowsOf({scaling.rows, scaling.last_rows}, plans.prompt_tokens);

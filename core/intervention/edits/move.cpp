@@ -2,6 +2,8 @@
 // Other positions for the tokens of a passage.
 #include <string>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/intervention/edits/edits.h"
 #include "core/plan/context_limit.h"
@@ -21,7 +23,7 @@ void ReadTo(Move& move, const TextArgument& argument, const Parameter& described
 }
 
 std::string ToText(const Move& move, const Parameter& described) {
-  if (move.to == MoveTo::kShift) return "shift:" + std::to_string(move.shift);
+  if (move.to == MoveTo::kShift) return fmt::format("shift:{}", move.shift);
   return described.choices.at(static_cast<size_t>(move.to));
 }
 
@@ -37,10 +39,8 @@ void CheckPositions(const Move& move, const EditPlans& plans) {
   const int64_t first = move.span.begin + move.shift;
   const int64_t last = move.span.end - 1 + move.shift;
   if (first >= 0 && (positions <= 0 || last < positions)) return;
-  throw UsageError(
-      plans.term,
-      "tokens would be at positions " + std::to_string(first) + " to " + std::to_string(last),
-      "The model's positions are 0 to " + std::to_string(positions - 1));
+  throw UsageError(plans.term, fmt::format("tokens would be at positions {} to {}", first, last),
+                   fmt::format("The model's positions are 0 to {}", positions - 1));
 }
 
 void Apply(const Move& move, const EditPlans& plans) {
@@ -60,7 +60,7 @@ void Apply(const Move& move, const EditPlans& plans) {
   ForLayers(move.layers, plans, [&](AttentionPlan& plan, int64_t layer) {
     for (const MovedTokens& other : plan.edits.moved) {
       if (moved.begin >= other.end || other.begin >= moved.end) continue;
-      throw UsageError(plans.term, "layer " + std::to_string(layer) + " moves a token twice",
+      throw UsageError(plans.term, fmt::format("layer {} moves a token twice", layer),
                        "Give each token one position a layer");
     }
     plan.edits.moved.push_back(moved);

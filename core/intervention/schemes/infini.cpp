@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/number_text.h"
 #include "core/intervention/edit_type.h"
@@ -20,10 +22,8 @@ constexpr double kLargestTokens = 1 << 24;
 void CheckGates(const std::vector<double>& gates, const SchemePlans& plans) {
   const auto count = static_cast<int64_t>(gates.size());
   if (count != 1 && count != plans.config.heads) {
-    throw UsageError(
-        plans.term,
-        std::to_string(count) + " gates for " + std::to_string(plans.config.heads) + " heads",
-        "Give one gate, or one for each query head");
+    throw UsageError(plans.term, fmt::format("{} gates for {} heads", count, plans.config.heads),
+                     "Give one gate, or one for each query head");
   }
   const bool inside =
       std::all_of(gates.begin(), gates.end(), [](double gate) { return gate >= 0 && gate <= 1; });
@@ -36,10 +36,10 @@ void CheckSegment(const InfiniAttention& scheme, const SchemePlans& plans) {
   const int64_t context = plans.config.trained_context;
   if (scheme.segment < 1) throw UsageError(plans.term, "segment must be at least 1 token");
   if (context > 0 && scheme.segment > context) {
-    throw UsageError(plans.term,
-                     "segments of " + std::to_string(scheme.segment) +
-                         " tokens are longer than the model's context",
-                     "Give at most " + std::to_string(context));
+    throw UsageError(
+        plans.term,
+        fmt::format("segments of {} tokens are longer than the model's context", scheme.segment),
+        fmt::format("Give at most {}", context));
   }
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/intervention/head_ratio_file.h"
 #include "core/intervention/schemes/schemes.h"
@@ -38,9 +40,9 @@ void CheckShape(const HeadRatioTable& scheme, const ModelConfig& config, const s
   const auto count = static_cast<int64_t>(scheme.ratios.size());
   if (scheme.heads == config.heads && count == config.layers * config.heads) return;
   const int64_t layers = scheme.heads > 0 ? count / scheme.heads : 0;
-  throw UsageError(name, "it has ratios for " + std::to_string(layers) + " layers of " +
-                             std::to_string(scheme.heads) + " heads; the model has " +
-                             std::to_string(config.layers) + " of " + std::to_string(config.heads));
+  throw UsageError(
+      name, fmt::format("it has ratios for {} layers of {} heads; the model has {} of {}", layers,
+                        scheme.heads, config.layers, config.heads));
 }
 
 void Apply(const HeadRatioTable& scheme, const SchemePlans& plans) {
@@ -51,7 +53,7 @@ void Apply(const HeadRatioTable& scheme, const SchemePlans& plans) {
     AttentionPlan& plan = plans.plans[layer];
     const bool ones = std::all_of(first, first + scheme.heads, [](double r) { return r == 1; });
     if (plan.inverse_frequency.empty() && !ones) {
-      throw UsageError(name, "layer " + std::to_string(layer) + " has no positions to divide",
+      throw UsageError(name, fmt::format("layer {} has no positions to divide", layer),
                        "Give its heads the ratio 1");
     }
     plan.q_ratio.assign(first, first + scheme.heads);

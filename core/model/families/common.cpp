@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "core/base/utf8.h"
 #include "core/model/families/rope_settings.h"
 #include "core/model/model_shapes.h"
@@ -47,8 +49,8 @@ void ReadLayerTypes(const ConfigJson& json, int64_t window, bool (*is_local)(int
                     int64_t argument, ModelConfig* config) {
   const std::vector<std::string> types = json.Texts("layer_types");
   if (!types.empty() && static_cast<int64_t>(types.size()) != config->layers) {
-    json.Fail("layer_types names " + std::to_string(types.size()) + " layers; the model has " +
-              std::to_string(config->layers));
+    json.Fail(
+        fmt::format("layer_types names {} layers; the model has {}", types.size(), config->layers));
   }
   for (int64_t layer = 0; layer < config->layers; ++layer) {
     bool local = is_local(layer, argument);

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "core/base/utf8.h"
 #include "core/model/families/common.h"
 #include "core/model/model_shapes.h"
@@ -24,8 +26,8 @@ std::vector<double> ReadFactors(const GgufMetadata& metadata, const char* name,
   kernels::Dequantise(tensor->format.type, tensor->data, tensor->elements(), values.data());
   for (const float value : values) {
     if (!std::isfinite(value) || value <= 0.0f) {
-      metadata.Fail("tensor " + std::string(name) + " holds " + std::to_string(value) +
-                    "; rope factors must be positive numbers");
+      metadata.Fail(
+          fmt::format("tensor {} holds {}; rope factors must be positive numbers", name, value));
     }
   }
   return {values.begin(), values.end()};
@@ -99,8 +101,8 @@ void CheckAttentionFactor(const GgufMetadata& metadata, const ModelConfig& confi
   const double factor = metadata.Positive("rope.scaling.attn_factor", 1.0);
   const RopeScalingKind kind = config.rope_scaling.kind;
   if (factor == 1.0 || kind == RopeScalingKind::kYarn || kind == RopeScalingKind::kLongRope) return;
-  metadata.Fail(metadata.Key("rope.scaling.attn_factor") + " is " + std::to_string(factor) +
-                ", which is not supported with this rope scaling");
+  metadata.Fail(fmt::format("{} is {}, which is not supported with this rope scaling",
+                            metadata.Key("rope.scaling.attn_factor"), factor));
 }
 
 // Keys of variants that the decoder does not follow, where they stand with a value that asks for
@@ -108,8 +110,7 @@ void CheckAttentionFactor(const GgufMetadata& metadata, const ModelConfig& confi
 void CheckNeutral(const GgufMetadata& metadata) {
   for (const char* key : {"expert_count", "expert_used_count"}) {
     if (const int64_t value = metadata.CountOrZero(key, kMaxTokens); value != 0) {
-      metadata.Fail(metadata.Key(key) + " is " + std::to_string(value) +
-                    ", which is not supported yet");
+      metadata.Fail(fmt::format("{} is {}, which is not supported yet", metadata.Key(key), value));
     }
   }
   if (!metadata.Flag("attention.causal", true)) {
@@ -140,13 +141,14 @@ void ReadGgufCommon(const GgufMetadata& metadata, std::string_view epsilon_key,
   const int64_t implied = config->hidden / config->heads;
   config->head_dim = metadata.Count("attention.key_length", kMaxWidth, implied);
   if (!metadata.Has("attention.key_length") && config->hidden % config->heads != 0) {
-    metadata.Fail("a width of " + std::to_string(config->hidden) + " is not a multiple of " +
-                  std::to_string(config->heads) + " heads");
+    metadata.Fail(
+        fmt::format("a width of {} is not a multiple of {} heads", config->hidden, config->heads));
   }
   const int64_t value_dim = metadata.Count("attention.value_length", kMaxWidth, implied);
   if (value_dim != config->head_dim) {
-    metadata.Fail("keys of " + std::to_string(config->head_dim) + " and values of " +
-                  std::to_string(value_dim) + " dimensions a head are not supported together");
+    metadata.Fail(
+        fmt::format("keys of {} and values of {} dimensions a head are not supported together",
+                    config->head_dim, value_dim));
   }
   config->norm_epsilon = metadata.Positive(epsilon_key);
   const GgufValue* tokens = metadata.file().FindValue("tokenizer.ggml.tokens");
@@ -154,8 +156,8 @@ void ReadGgufCommon(const GgufMetadata& metadata, std::string_view epsilon_key,
   config->vocabulary = metadata.Count("vocab_size", kMaxTokens,
                                       has_tokens ? std::optional(tokens->count) : std::nullopt);
   if (has_tokens && tokens->count != config->vocabulary) {
-    metadata.Fail("its tokenizer has " + std::to_string(tokens->count) + " tokens, the model " +
-                  std::to_string(config->vocabulary));
+    metadata.Fail(fmt::format("its tokenizer has {} tokens, the model {}", tokens->count,
+                              config->vocabulary));
   }
   config->tied_embeddings = metadata.file().Find("output.weight") == nullptr;
   config->attention.assign(static_cast<size_t>(config->layers), {});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SmolLM3: llama in which every fourth layer has no positions.
 #include "core/model/families/common.h"
+
+#include <fmt/format.h>
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
@@ -15,8 +17,8 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   const std::vector<int64_t> rotary = json.Flags("no_rope_layers");
   const int64_t interval = json.Count("no_rope_layer_interval", kMaxLayers, kInterval);
   if (!rotary.empty() && static_cast<int64_t>(rotary.size()) != config->layers) {
-    json.Fail("no_rope_layers names " + std::to_string(rotary.size()) + " layers; the model has " +
-              std::to_string(config->layers));
+    json.Fail(fmt::format("no_rope_layers names {} layers; the model has {}", rotary.size(),
+                          config->layers));
   }
   for (int64_t layer = 0; layer < config->layers; ++layer) {
     const auto index = static_cast<size_t>(layer);
