@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <optional>
 
-#include <fmt/format.h>
-
 #include "core/base/error.h"
 #include "core/base/number_text.h"
 #include "core/base/trimmed.h"
@@ -85,7 +83,7 @@ std::string DeviceText(const DeviceName& device) {
     case DeviceKind::kCpuPortable:
       return "cpu:portable";
     case DeviceKind::kCuda:
-      return fmt::format("cuda:{}", device.index);
+      return "cuda:" + std::to_string(device.index);
   }
   return "";
 }
@@ -94,7 +92,7 @@ std::string PrintPlacement(const Placement& placement) {
   std::string text;
   for (const DeviceShare& share : placement.shares) {
     text += (text.empty() ? "" : ",") + DeviceText(share.device);
-    if (share.layers > 0) text += fmt::format("={}", share.layers);
+    if (share.layers > 0) text += "=" + std::to_string(share.layers);
   }
   return text;
 }
@@ -108,9 +106,9 @@ Placement FillLayers(const Placement& placement, int64_t layers) {
   }
   const int64_t left = layers - counted;
   const std::string thing = "--device " + PrintPlacement(placement);
-  const std::string has = fmt::format("the model has {} layers", layers);
+  const std::string has = "the model has " + std::to_string(layers) + " layers";
   if (open == 0 && left != 0) {
-    throw UsageError(thing, fmt::format("its counts add up to {}; {}", counted, has),
+    throw UsageError(thing, "its counts add up to " + std::to_string(counted) + "; " + has,
                      "Leave one count out: that device takes what the others leave");
   }
   if (left < open) {

@@ -8,8 +8,6 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "core/base/error.h"
 #include "kernels/dequantise.h"
 
@@ -53,7 +51,7 @@ class Loader {
  private:
   LayerWeights Layer(int64_t layer) {
     context_.ThrowIfCancelled();
-    const std::string prefix = fmt::format("{}.", layer);
+    const std::string prefix = std::to_string(layer) + ".";
     const int64_t q_width = config_.heads * config_.head_dim;
     const int64_t kv_width = config_.key_value_heads * config_.head_dim;
     LayerWeights weights;
@@ -132,7 +130,9 @@ class Loader {
                     "The file is not whole, or of a variant that is not supported yet");
     }
     if (tensor->rows != rows || tensor->columns != columns) {
-      const auto shape = [](int64_t r, int64_t c) { return fmt::format("[{}, {}]", r, c); };
+      const auto shape = [](int64_t r, int64_t c) {
+        return "[" + std::to_string(r) + ", " + std::to_string(c) + "]";
+      };
       throw Failure(source_.path(),
                     "tensor " + name + " has shape " + shape(tensor->rows, tensor->columns) +
                         "; the model needs " + shape(rows, columns),

@@ -14,8 +14,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "core/base/cache_folder.h"
 #include "core/base/environment.h"
 #include "core/compute/aten_executor.h"
@@ -51,7 +49,8 @@ std::string BuildMark() {
       stat(info.dli_fname, &file) != 0) {
     return "";
   }
-  return fmt::format("{} {}.{}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+  return std::to_string(file.st_size) + " " + std::to_string(file.st_mtim.tv_sec) + "." +
+         std::to_string(file.st_mtim.tv_nsec);
 }
 
 // What the times depend on.
@@ -90,7 +89,7 @@ bool WriteTimes(const std::string& key, const DtypeTimes& times) {
   all[key] = {{"rows", kTimedRows}, {"float32", times.float32}, {"bfloat16", times.bfloat16}};
   std::error_code failed;
   std::filesystem::create_directories(TimesFile().parent_path(), failed);
-  const std::filesystem::path temporary = fmt::format("{}.{}", TimesFile().string(), getpid());
+  const std::filesystem::path temporary = TimesFile().string() + "." + std::to_string(getpid());
   std::ofstream file(temporary);
   file << all.dump(1) << '\n';
   file.close();
@@ -198,9 +197,9 @@ DtypeTimes FindDtypeTimes(const std::string& model, const DecoderOptions& option
 std::string DtypeTimesText(const DtypeTimes& times) {
   std::string text = "a layer takes ";
   for (size_t i = 0; i < kTimedRows.size(); ++i) {
-    text +=
-        fmt::format("{}{} in float32 and {} in bfloat16 for {} tokens", i == 0 ? "" : "; ",
-                    Milliseconds(times.float32[i]), Milliseconds(times.bfloat16[i]), kTimedRows[i]);
+    text += (i == 0 ? "" : "; ") + Milliseconds(times.float32[i]) + " in float32 and " +
+            Milliseconds(times.bfloat16[i]) + " in bfloat16 for " + std::to_string(kTimedRows[i]) +
+            " tokens";
   }
   return text + " (" + kernels::InstructionSetName() + ")";
 }

@@ -4,8 +4,6 @@
 #include <charconv>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace midscope {
 namespace {
 
@@ -47,7 +45,8 @@ std::string HookName(const HookPoint& point) {
   if (point.site == HookSite::kEmbed) return "hook_embed";
   if (point.site == HookSite::kFinalNormalized) return "ln_final.hook_normalized";
   for (const auto& [site, name] : kBlockSites) {
-    if (site == point.site) return fmt::format("blocks.{}.{}", point.layer, name);
+    if (site == point.site)
+      return "blocks." + std::to_string(point.layer) + "." + std::string(name);
   }
   return "";
 }

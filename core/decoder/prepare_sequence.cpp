@@ -7,8 +7,6 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "core/base/error.h"
 #include "core/plan/context_limit.h"
 #include "core/plan/plan_changes.h"
@@ -23,13 +21,13 @@ void CheckRequest(const RunRequest& request, const ModelConfig& config) {
   if (rows > LongestRun(request.intervention, config)) {
     throw Failure(
         "prompt",
-        fmt::format("it has {} tokens, {}", rows, ContextHolds(request.intervention, config)),
+        "it has " + std::to_string(rows) + " tokens, " + ContextHolds(request.intervention, config),
         "Shorten it; nothing is cut off in silence");
   }
   for (const int32_t id : request.ids) {
     if (id < 0 || id >= config.vocabulary) {
-      throw Failure("prompt", fmt::format("token id {} is outside the vocabulary of {}", id,
-                                          config.vocabulary));
+      throw Failure("prompt", "token id " + std::to_string(id) + " is outside the vocabulary of " +
+                                  std::to_string(config.vocabulary));
     }
   }
   MIDSCOPE_CHECK_GE(request.prompt_tokens, 0);

@@ -5,8 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "core/base/error.h"
 #include "core/plan/attention_plan.h"
 #include "core/plan/context_limit.h"
@@ -46,11 +44,11 @@ Sequence Begin(const Decoder& decoder, const GreedyRequest& request) {
   if (request.new_tokens < 1) throw UsageError("new-tokens", "it must be at least 1");
   const int64_t rows = prompt_tokens + request.new_tokens - 1;
   if (rows > LongestRun(request.intervention, decoder.config())) {
-    throw UsageError(
-        "prompt",
-        fmt::format("it has {} tokens, {} are to follow, {}", prompt_tokens, request.new_tokens,
-                    ContextHolds(request.intervention, decoder.config())),
-        "Shorten it; nothing is cut off in silence");
+    throw UsageError("prompt",
+                     "it has " + std::to_string(prompt_tokens) + " tokens, " +
+                         std::to_string(request.new_tokens) + " are to follow, " +
+                         ContextHolds(request.intervention, decoder.config()),
+                     "Shorten it; nothing is cut off in silence");
   }
   Sequence sequence;
   sequence.request = &request;

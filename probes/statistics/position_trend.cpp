@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "probes/statistics/position_trend.h"
 
-#include <Eigen/Dense>
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
