@@ -87,7 +87,7 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
   ResolvePlan(in, plan);
   const RotaryTables tables = MakeTables(plan, PositionRows(plan.edits, sequence.rows));
 
-  const RowRange active{sequence.active_first, sequence.rows};
+  const RowRange active{sequence.asked_first, sequence.rows};
   RowRange overridden{active.last, active.last};
   if (plan.row_override) {
     overridden = Intersect(active, {plan.row_override->first_row, plan.row_override->last_row});

@@ -25,7 +25,7 @@ class AttentionStep {
 
   // Of the layer, all on the device of `ops`: normalized [packed rows, hidden] (the projections'
   // input), projected [packed rows, (heads + 2 key_value_heads) * head_dim] and the same after
-  // FinishQueryKeyValue. z [packed rows, heads * head_dim] receives the sequence's active rows.
+  // FinishQueryKeyValue. z [packed rows, heads * head_dim] receives the sequence's asked rows.
   // Keys and values of the active rows are first stored in the sequence's trace. Throws Cancelled.
   void Run(const LayerOps& ops, SequencePass& sequence, int64_t layer, const LayerWeights& weights,
            const at::Tensor& normalized, const at::Tensor& projected,

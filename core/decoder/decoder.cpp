@@ -181,10 +181,7 @@ void KeepRatios(SequencePass& sequence) {
 RunResult Collect(const SequencePass& sequence, ForwardPass& pass, const ModelConfig& config) {
   RunResult result;
   result.vocabulary = config.vocabulary;
-  result.first_logit_row = sequence.request->first_logit_row >= 0
-                               ? sequence.request->first_logit_row
-                               : std::min(sequence.prompt_tokens, sequence.rows) - 1;
-  result.first_logit_row = std::max(result.first_logit_row, sequence.active_first);
+  result.first_logit_row = std::max(sequence.first_logit_row(), sequence.active_first);
   result.logits = pass.Logits(sequence, result.first_logit_row);
   if (!std::all_of(result.logits.begin(), result.logits.end(),
                    [](float x) { return std::isfinite(x); })) {

@@ -188,6 +188,39 @@ void ForwardPass::EnterAttention(std::vector<SequencePass>& sequences, int64_t l
   Show(sequences, HookSite::kNormalizedAttention, layer, normalized_);
 }
 
+void ForwardPass::ChooseAskedRows(std::vector<SequencePass>& sequences, int64_t layer) {
+  for (SequencePass& sequence : sequences) {
+    sequence.asked_first = sequence.active_first;
+    const AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
+    // Those change rows by others' outputs, or by projections of all rows.
+    const bool reads_all = plan.row_override || plan.memory || !plan.edits.ablated.empty();
+    if (layer + 1 < config_.layers || reads_all || sequence.active_rows() == 0) continue;
+    const int64_t asked =
+        std::min({sequence.first_logit_row(), sequence.last_query(),
+                  sequence.hooks->FirstWanted(HookSite::kPatternUnrotated, layer)});
+    sequence.asked_first = std::clamp(asked, sequence.active_first, sequence.rows - 1);
+  }
+}
+
+void ForwardPass::LeaveOutUnasked(std::vector<SequencePass>& sequences, at::Tensor& z) {
+  const auto all_asked = [](const SequencePass& s) { return s.asked_first == s.active_first; };
+  if (std::all_of(sequences.begin(), sequences.end(), all_asked)) return;
+  std::vector<at::Tensor> residuals;
+  std::vector<at::Tensor> outputs;
+  packed_rows_ = 0;
+  for (SequencePass& sequence : sequences) {
+    const int64_t first = sequence.packed_begin + sequence.asked_first - sequence.active_first;
+    sequence.active_first = sequence.asked_first;
+    residuals.push_back(residual_.narrow(0, first, sequence.active_rows()));
+    outputs.push_back(z.narrow(0, first, sequence.active_rows()));
+    sequence.packed_begin = packed_rows_;
+    packed_rows_ += sequence.active_rows();
+  }
+  residual_ = at::cat(residuals);
+  z = at::cat(outputs);
+  normalized_ = Empty(packed_rows_, config_.hidden);
+}
+
 void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t layer) {
   const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
   const int64_t q_width = config_.heads * config_.head_dim;
@@ -204,11 +237,13 @@ void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t la
   context_.ThrowIfCancelled();
   const at::Tensor query_key_value = FinishQueryKeyValue(config_, *ops_, weights, projected);
 
-  const at::Tensor z = Empty(packed_rows_, q_width);
+  at::Tensor z = Empty(packed_rows_, q_width);
+  ChooseAskedRows(sequences, layer);
   for (SequencePass& sequence : sequences) {
     if (sequence.active_rows() == 0) continue;
     attention_.Run(*ops_, sequence, layer, weights, normalized_, projected, query_key_value, z);
   }
+  LeaveOutUnasked(sequences, z);
   Show(sequences, HookSite::kZ, layer, z, config_.heads);
 
   const at::Tensor update = Empty(packed_rows_, config_.hidden);

@@ -46,6 +46,15 @@ RowRange HookTable::Wanted(HookSite site, int64_t layer) const {
   return wanted;
 }
 
+int64_t HookTable::FirstWanted(HookSite site, int64_t layer) const {
+  int64_t first = kNoRow;
+  for (const auto& [point, entries] : entries_) {
+    if (point.second != layer || point.first < site) continue;
+    for (const Entry& entry : entries) first = std::min(first, entry.request.rows.first);
+  }
+  return first;
+}
+
 bool HookTable::Writes(HookSite site, int64_t layer) const {
   const auto* entries = Find(site, layer);
   return entries && std::any_of(entries->begin(), entries->end(), [](const Entry& entry) {

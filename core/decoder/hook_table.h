@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -18,6 +19,10 @@ class HookTable {
 
   // The rows that hooks request at the point, as one range (empty: none).
   RowRange Wanted(HookSite site, int64_t layer) const;
+  // The first row that hooks request at any point of the layer from `site` on (in the order of
+  // HookSite); kNoRow: none.
+  int64_t FirstWanted(HookSite site, int64_t layer) const;
+  static constexpr int64_t kNoRow = std::numeric_limits<int64_t>::max();
   // The first layer that a hook may change; `layers` where none writes inside the blocks, -1 for
   // the embeddings.
   int64_t first_written_layer() const { return first_written_layer_; }

@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -27,6 +28,9 @@ struct SequencePass {
   std::vector<int64_t> changed_row;
   std::vector<int64_t> first_row;
   int64_t active_first = 0;
+  // The first active row whose output of the layer is computed; of those before it, which nobody
+  // asked for, the last layer has keys and values alone.
+  int64_t asked_first = 0;
   int64_t packed_begin = 0;
   Trace* trace = nullptr;  // the request's, or `scratch`
   std::unique_ptr<Trace> scratch;
@@ -35,6 +39,11 @@ struct SequencePass {
   std::unique_ptr<HookTable> hooks;
 
   int64_t active_rows() const { return rows - active_first; }
+  // The first row of logits that the request asks for.
+  int64_t first_logit_row() const {
+    return request->first_logit_row >= 0 ? request->first_logit_row
+                                         : std::min(prompt_tokens, rows) - 1;
+  }
   int64_t last_query() const { return prompt_tokens - 1; }
   bool Runs(int64_t layer) const { return first_row[static_cast<size_t>(layer)] < rows; }
 };
