@@ -17,7 +17,7 @@ ROOMS = ["kernels", "core", "data", "probes", "gui"]
 # for those that are listed themselves.
 FOLDERS = {
     "kernels": ["."],
-    "core": ["base", "formats", "tokenizer", "chat", "hub", "model", "intervention", "plan",
+    "core": ["base", "formats", "tokenizer", "chat", "hub", "model", "positions", "intervention", "plan",
              "intervention/schemes", "intervention/edits", "compute", "decoder", "run"],
     "data": ["formats", "scorers", "tasks", "store", "sweep", "published", "export"],
     "probes": ["base", "prompt", "model", "statistics", "builtin", "plugin", "sweep", "engine", "channels", "cli"],

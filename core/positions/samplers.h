@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// The list of position samplers: one line per file of this folder, in the order in which help lists
+// them. SAMPLER(Pose) stands for the function PoseSampler() of pose.cpp.
+#pragma once
+
+#include "core/positions/position_sampler.h"
+
+// clang-format off
+#define MIDSCOPE_POSITION_SAMPLERS(SAMPLER) \
+  SAMPLER(Cream)                            \
+  SAMPLER(Pose)                             \
+  SAMPLER(RandPos)                          \
+  SAMPLER(Full)
+// clang-format on
+
+namespace midscope {
+
+#define MIDSCOPE_DECLARE_SAMPLER(NAME) PositionSampler NAME##Sampler();
+MIDSCOPE_POSITION_SAMPLERS(MIDSCOPE_DECLARE_SAMPLER)
+#undef MIDSCOPE_DECLARE_SAMPLER
+
+}  // namespace midscope
