@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
 #include "core/base/parameter_kinds.h"
+#include "core/positions/cream_segments.h"
 #include "core/positions/draws.h"
 #include "core/positions/samplers.h"
 
@@ -15,7 +14,6 @@ namespace midscope {
 namespace {
 
 constexpr int64_t kDocumentsPerCoin = 3000;  // of a batch of the code's map over documents
-constexpr int64_t kPaperEndTokens = 32;
 constexpr double kCodeDeviation = 1.5;
 constexpr size_t kGridPoints = 1000;  // Eq. 4
 
@@ -23,18 +21,10 @@ Error Refused(const std::string& reason, const std::string& remedy) {
   return UsageError("sampler cream", reason, remedy);
 }
 
-// Tokens of the three segments.
-struct Segments {
-  int64_t head = 0;    // L_h
-  int64_t middle = 0;  // L_m
-  int64_t tail = 0;    // L_t
-};
-
-// The number of an option that may be "auto", which is nullopt.
-template <typename T>
-std::optional<T> GivenNumber(const OptionSet& options, std::string_view name) {
-  const T* number = std::get_if<T>(&options.Value(name));
-  return number ? std::optional<T>(*number) : std::nullopt;
+// The number of an option that may be "auto", for which `automatic` is taken.
+double NumberOr(const OptionSet& options, std::string_view name, double automatic) {
+  const auto* number = std::get_if<double>(&options.Value(name));
+  return number ? *number : automatic;
 }
 
 // The factor alpha by which the middle segment moves, in half steps: 2 alpha.
@@ -45,9 +35,8 @@ class MiddleFactor {
         paper_(paper),
         uniform_(options.Text("middle") == "uniform"),
         steps_(paper ? 1 : 2) {
-    const double mean =
-        GivenNumber<double>(options, "mean").value_or(0.5 * static_cast<double>(1 + stretch));
-    const double deviation = GivenNumber<double>(options, "deviation").value_or(kCodeDeviation);
+    const double mean = NumberOr(options, "mean", 0.5 * static_cast<double>(1 + stretch));
+    const double deviation = NumberOr(options, "deviation", kCodeDeviation);
     for (size_t i = 0; i < kGridPoints; ++i) {
       const double share = static_cast<double>(i) / static_cast<double>(kGridPoints - 1);
       const double alpha = 1 + share * static_cast<double>(stretch - 1);
@@ -104,25 +93,11 @@ class MiddleFactor {
 };
 
 // The inclusive range from which the middle's last position id is drawn (Eq. 6).
-std::pair<int64_t, int64_t> LastIdRange(const PositionRequest& request, const Segments& segments,
-                                        int64_t halves, bool paper) {
+std::pair<int64_t, int64_t> LastIdRange(const PositionRequest& request,
+                                        const CreamSegments& segments, int64_t halves, bool paper) {
   const int64_t last = halves * request.tokens / 2 - segments.tail - 1;
   if (paper) return {std::min(segments.head + halves * segments.middle / 2, last), last};
   return {segments.head + (segments.middle - 1) * halves / 2, last};
-}
-
-Segments MakeSegments(const PositionRequest& request, const OptionSet& options, int64_t end) {
-  const std::string& ends = options.Text("ends");
-  Segments segments;
-  if (ends == "both" || ends == "head") segments.head = end;
-  if (ends == "both" || ends == "tail") segments.tail = end;
-  segments.middle = request.tokens - segments.head - segments.tail;
-  if (segments.middle < 1) {
-    throw Refused("head and tail of " + std::to_string(end) + " tokens leave no middle of " +
-                      std::to_string(request.tokens) + " tokens",
-                  "Give a smaller k, strategy=relativity, or more tokens");
-  }
-  return segments;
 }
 
 void CheckPaper(const OptionSet& options) {
@@ -162,20 +137,12 @@ class Cream {
       throw Refused("printed= is about the paper's equations", "Give variant=paper with it");
     }
     factor_.Check();
-    const std::string& strategy = options.Text("strategy");
-    if (strategy != "continuity") {
-      choices_.push_back(MakeSegments(request, options, request.tokens / 3));
-    }
-    if (strategy != "relativity") {
-      const int64_t automatic = paper_ ? kPaperEndTokens : 4 * (request.context / request.tokens);
-      choices_.push_back(
-          MakeSegments(request, options, GivenNumber<int64_t>(options, "k").value_or(automatic)));
-    }
+    choices_ = CreamSegmentChoices(request, options);
   }
 
   PositionSample Draw(int64_t index) const {
     SplitMix64 random(request_.seed, static_cast<uint64_t>(index));
-    const Segments segments = Toss(random, index);
+    const CreamSegments segments = Toss(random, index);
     const int64_t halves = factor_.DrawHalves(random);
     const auto [first, last] = LastIdRange(request_, segments, halves, paper_);
     const int64_t start = UniformInteger(random, first, last) - segments.middle + 1;
@@ -197,7 +164,7 @@ class Cream {
   }
 
  private:
-  Segments Toss(SplitMix64& random, int64_t index) const {
+  CreamSegments Toss(SplitMix64& random, int64_t index) const {
     uint64_t side = random.Below(2);  // drawn in any case: other draws do not depend on `coin`
     if (coin_per_batch_) {
       SplitMix64 coins(~request_.seed, static_cast<uint64_t>(index / kDocumentsPerCoin));
@@ -210,7 +177,7 @@ class Cream {
   bool paper_;
   bool coin_per_batch_;
   MiddleFactor factor_;
-  std::vector<Segments> choices_;
+  std::vector<CreamSegments> choices_;
 };
 
 DrawPositions Prepare(const PositionRequest& request, const OptionSet& options) {
