@@ -63,6 +63,7 @@ Command MergeCommand();
 Command CompareCommand();
 Command ChannelsCommand();
 Command RopeCommand();
+Command PositionsCommand();
 Command CompletionCommand();
 Command ManCommand();
 
