@@ -301,8 +301,8 @@ std::vector<Parameter> Options() {
 std::string SamplersText() {
   std::string text;
   for (const PositionSampler& sampler : PositionSamplers()) {
-    text += "\n" +
-            Paragraph(sampler.name + ":", sampler.summary + " Source: " + sampler.source, 2) + "\n";
+    text += "\n" + sampler.name + ":\n" +
+            Paragraph("  ", sampler.summary + " Source: " + sampler.source, 2) + "\n";
   }
   return text;
 }

@@ -40,7 +40,11 @@ Record Scalars(const Provenance& provenance, const Record& samples) {
   const auto text = [](std::string value) { return std::vector<std::string>{std::move(value)}; };
   record.arrays = {
       {"seed", {}, std::vector<int64_t>{provenance.seed}, "", "seed"},
-      {"sampler", {}, text(std::get<std::string>(samples.attributes.at("sampler"))), "", "sampler"},
+      {"sampler_name",
+       {},
+       text(std::get<std::string>(samples.attributes.at("sampler"))),
+       "",
+       "sampler"},
       {"options", {}, text(provenance.options_json), "", "all options of the command, as JSON"},
       {"provenance", {}, text(ProvenanceJson(provenance).dump()), "", "provenance, as JSON"}};
   return record;

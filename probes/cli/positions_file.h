@@ -29,7 +29,7 @@ void CheckPositionsFile(const SampleRange& range, int64_t tokens, bool coverage,
 
 // Writes the samples and the records of coverage to --out; nothing where it is not given. HDF5:
 // records. NPZ: position_id, token_index [sample, token], the arrays of coverage, and without axes
-// seed, sampler, options and provenance (JSON). JSON lines: one object per sample, with the
+// seed, sampler_name, options and provenance (JSON). JSON lines: one object per sample, with the
 // provenance in each.
 void WritePositionsFile(const CommandInput& input, const SampledPositions& positions,
                         const SampleRange& range, const std::vector<Record>& coverage);

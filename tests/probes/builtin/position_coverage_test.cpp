@@ -76,7 +76,9 @@ TEST(PositionCoverage, OfTheContextOfThePaper) {
     sums[1] += coverage[9] / runs;
     sums[2] += coverage[99] / runs;
     most = std::max(most, coverage[0]);
-    if (seed == 1) EXPECT_NEAR(coverage[0], 0.37, 0.05);
+    if (seed == 1) {
+      EXPECT_NEAR(coverage[0], 0.37, 0.05);
+    }
   }
   EXPECT_NEAR(most, 12221.0 / 32768, 1e-12);  // MAX + 2 N - 2, MAX = 4096 - 64 - 1
   EXPECT_NEAR(sums[0], 0.31, 0.03);
