@@ -32,6 +32,7 @@
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/head_selection.h"
 #include "gui/widgets/progress_row.h"
+#include "gui/widgets/term_list.h"
 
 namespace midscope {
 namespace {
@@ -211,12 +212,21 @@ void MainWindow::WirePanels() {
   });
   for (const Panel* panel : panels_) {
     connect(panel, &Panel::PlaceChosen, this, &MainWindow::ChoosePlace);
+    connect(panel, &Panel::TermOffered, this, &MainWindow::PutOnB);
   }
   connect(selection_, &HeadSelection::Changed, settings_, &SettingsPanel::OfferHead);
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
   connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool dragging) {
     session_->SetSettings(pair.a, pair.b, dragging);
     settings_->Show(pair);
+  });
+}
+
+void MainWindow::PutOnB(const QString& term) {
+  errors_->Try([this, &term] {
+    SettingPair next = history_->current();
+    next.b = WithTerm(next.b, term.toStdString());
+    history_->Change(next, false);
   });
 }
 

@@ -74,6 +74,7 @@ class MainWindow : public QMainWindow {
   void Refresh(Changes changes);
   void RefreshSettings();
   void ChoosePlace(qint64 place);
+  void PutOnB(const QString& term);
   void Run();
   void ShowModel();
   void RefreshWaiting();

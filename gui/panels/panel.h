@@ -64,6 +64,8 @@ class Panel : public QWidget {
  Q_SIGNALS:
   // Emitted when the user has chosen a place of the gold passage, counted from 1.
   void PlaceChosen(qint64 place);
+  // Emitted when the user puts a term on setting B: "pi(8)", "channel(100, factor=-1)".
+  void TermOffered(const QString& term);
 
  protected:
   Session* session() const { return context_.session; }

@@ -8,6 +8,7 @@
 #include "gui/panels/channel_panel.h"
 #include "gui/panels/head_map_panel.h"
 #include "gui/panels/outcome_panel.h"
+#include "gui/panels/positions_panel.h"
 #include "gui/panels/record_panel.h"
 
 namespace midscope {
@@ -33,6 +34,7 @@ const std::vector<PanelEntry>& PanelList() {
       Entry<AttentionPanel>(PanelArea::kTopRight, QObject::tr("Attention")),
       Entry<ChannelPanel>(PanelArea::kBottomLeft, QObject::tr("Hidden channel")),
       Entry<OutcomePanel>(PanelArea::kBottomRight, QObject::tr("Outcome")),
+      Entry<PositionsPanel>(PanelArea::kBottomRight, QObject::tr("Positions")),
       Entry<RecordPanel>(PanelArea::kBottomRight, QObject::tr("Other records")),
   };
   return list;

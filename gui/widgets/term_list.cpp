@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/number_text.h"
+#include "core/intervention/edit_type.h"
 #include "core/intervention/intervention_grammar.h"
 
 namespace midscope {
@@ -90,10 +91,24 @@ TermText NewTerm(const Term& term) {
 
 TermGroup GroupOf(const Term& term) {
   if (term.name == "channel") return TermGroup::kChannels;
-  static const std::vector<std::string_view> edits = {"crop", "move", "boost", "ablate",
-                                                      "temperature"};
-  const bool edit = std::find(edits.begin(), edits.end(), term.name) != edits.end();
-  return edit ? TermGroup::kEdits : TermGroup::kPositions;
+  return FindEdit(term.name) ? TermGroup::kEdits : TermGroup::kPositions;
+}
+
+Intervention WithTerm(const Intervention& setting, const std::string& term) {
+  const std::vector<TermText> added = SplitTerms(ParseIntervention(term));
+  const auto is_scheme = [](const TermText& text) {
+    return GroupOf(*text.term) == TermGroup::kPositions;
+  };
+  // `none` is the absence of a scheme.
+  const bool scheme = added.empty() || std::any_of(added.begin(), added.end(), is_scheme);
+  std::vector<TermText> next = SplitTerms(setting);
+  std::erase_if(next, [&](const TermText& old) {
+    if (scheme && is_scheme(old)) return true;
+    return std::any_of(added.begin(), added.end(),
+                       [&old](const TermText& text) { return text.term == old.term; });
+  });
+  next.insert(next.end(), added.begin(), added.end());
+  return ParseIntervention(StackLine(next));
 }
 
 }  // namespace midscope

@@ -29,8 +29,11 @@ TermText NewTerm(const Term& term);
 // Initial value of a required argument without default; "" where there is no usual one.
 std::string StartingValue(const Term& term, const Parameter& argument);
 
+// The setting with the term in place of those that it replaces: all of its name, and a position
+// scheme where it is one. Throws Error (usage) where the result cannot be read.
+Intervention WithTerm(const Intervention& setting, const std::string& term);
+
 enum class TermGroup { kPositions, kChannels, kEdits };
-// Every term that is not known as another kind is a position scheme.
 TermGroup GroupOf(const Term& term);
 
 }  // namespace midscope

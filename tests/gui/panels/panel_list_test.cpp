@@ -12,8 +12,11 @@
 #include "gui/panels/file_pictures.h"
 #include "gui/panels/outcome_panel.h"
 #include "gui/panels/panel_list.h"
+#include "gui/panels/positions_panel.h"
 #include "gui/panels/record_panel.h"
 #include "gui/plots/plot.h"
+#include "probes/builtin/position_coverage.h"
+#include "probes/builtin/rope_periods.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -29,6 +32,21 @@ class PanelListTest : public QObject {
     record.axes = {{"layer", 2, "", {}, {}}, {"head", 2, "", {}, {}}};
     record.arrays = {{"value", {"layer", "head"}, std::vector<double>{1, 2, 3, 4}, "", ""}};
     return record;
+  }
+
+  // Its records are made when it is first shown.
+  static void ShowPositions(WindowRig<>& rig) {
+    auto* panel = rig.window.panel<PositionsPanel>();
+    QSignalSpy made(panel, &PositionsPanel::Made);
+    rig.window.ShowPanel(panel);
+    QVERIFY(SpyUntil(made, [&] { return !made.isEmpty(); }));
+  }
+  static std::vector<Record> PositionRecords() {
+    const PositionSampler& sampler = *FindPositionSampler("cream");
+    const SampledPositions positions = MakeSampledPositions(sampler, {.tokens = 32, .context = 256},
+                                                            OptionSet(sampler.parameters));
+    return {PositionSamples(positions, 0, 3, {}), PositionCoverage({positions}, 10, {}),
+            RopePeriods({})};
   }
 
  private Q_SLOTS:
@@ -109,6 +127,7 @@ class PanelListTest : public QObject {
     WindowRig<> rig;
     rig.Show();
     QVERIFY(rig.OpenModel());
+    ShowPositions(rig);
     QTemporaryDir folder;
     const auto exported = [&](const char* into) {
       rig.window.ExportTo(folder.filePath(into));
@@ -126,7 +145,7 @@ class PanelListTest : public QObject {
     // A panel without a picture at the moment.
     rig.session->ShowFile({{}, {}, {}});
     rig.session->FlushChanges();
-    expected.removeAll("record.svg");
+    expected.removeAll("record.svg");  // those of position ids need no model
     QCOMPARE(rig.window.panel<RecordPanel>()->plots().size(), size_t{0});
     QCOMPARE(exported("fewer"), expected);
   }
@@ -139,7 +158,8 @@ class PanelListTest : public QObject {
       QVERIFY(rig.OpenModel());
       SaveResults(*rig.session, file);
     }
-    const RunFile run = ReadRecords(file.toStdString());
+    RunFile run = ReadRecords(file.toStdString());
+    for (Record& record : PositionRecords()) run.records.push_back(std::move(record));
     const RenderRequest request{file, folder.filePath("pictures"), {"svg"}, {}, {}};
     FilePictures pictures(request, run);
     for (const PanelEntry& entry : PanelList()) {

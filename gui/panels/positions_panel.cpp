@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/positions_panel.h"
+
+#include <QComboBox>
+#include <QGroupBox>
+#include <QLabel>
+#include <QScrollArea>
+#include <QSignalBlocker>
+#include <QSplitter>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/json_fields.h"
+#include "core/base/parameter_kinds.h"
+#include "gui/base/error_text.h"
+#include "gui/base/record_access.h"
+#include "gui/panels/file_pictures.h"
+#include "gui/session/session.h"
+#include "gui/widgets/error_label.h"
+#include "gui/widgets/flow_layout.h"
+#include "gui/widgets/panel_layout.h"
+#include "gui/widgets/parameter_form.h"
+
+namespace midscope {
+namespace {
+
+constexpr char kSamplesRecord[] = "positions";
+constexpr char kCoverageRecord[] = "position_coverage";
+constexpr char kRopeRecord[] = "rope";
+constexpr int64_t kTokens = 4096;
+constexpr int64_t kFactor = 8;
+constexpr int64_t kMostFactor = 256;
+constexpr int64_t kMostTokens = 1 << 15;
+
+// What the panel draws, each an array of a record.
+struct Picture {
+  QString name;
+  std::string record;
+  LinesPlot::View view;
+};
+
+const std::vector<Picture>& Pictures() {
+  static const std::vector<Picture> pictures = {
+      {QObject::tr("ids of samples"), kSamplesRecord, {"position_id", false, 0, {}}},
+      {QObject::tr("covered distances"), kCoverageRecord, {"coverage", false, 0, {}}},
+      {QObject::tr("density of distances"), kCoverageRecord, {"pairs_per_sample", false, 0, {}}},
+      {QObject::tr("density of positions"), kCoverageRecord, {"shown", false, 0, {}}},
+      {QObject::tr("RoPE: periods"), kRopeRecord, {"period", true, 0, {}}},
+      {QObject::tr("RoPE: decay"), kRopeRecord, {"similarity", false, 0, {}}},
+  };
+  return pictures;
+}
+
+// Periods are held against the context that the model was trained with.
+LinesPlot::View ViewOf(const Picture& picture, const Record* record) {
+  LinesPlot::View view = picture.view;
+  if (record && view.array == "period") {
+    view.mark = static_cast<double>(IntegerAttribute(*record, "context", 0));
+    view.mark_name = QObject::tr("trained context");
+  }
+  return view;
+}
+
+std::vector<Parameter> SizeParameters() {
+  return {WholeNumberParameter("tokens", "N: tokens of a sample, such as the trained context", 2,
+                               kMostTokens, kTokens),
+          WholeNumberParameter("factor", "L / N: how many times longer the context is", 1,
+                               kMostFactor, kFactor),
+          WholeNumberParameter("seed", "seed of the samples", 0, int64_t{1} << 53, 1),
+          WholeNumberParameter("samples", "samples that the coverage and densities are of", 1,
+                               10'000, 100)};
+}
+
+std::vector<Parameter> RopeParameters() {
+  Parameter base = NumberParameter("base", "base of the frequencies", 1, 1e12);
+  base.default_value = 1e4;
+  Parameter new_base = NumberParameter("new-base", "also shows this base", 1, 1e12);
+  new_base.default_value = 5e5;
+  return {WholeNumberParameter("dim", "rotated dimensions of a head, even", 2, 65536, 128), base,
+          WholeNumberParameter("context", "tokens that the model was trained with", 1,
+                               1'000'000'000, 4096),
+          new_base};
+}
+
+QGroupBox* Group(const QString& title, QWidget* content) {
+  auto* group = new QGroupBox(title);
+  auto* column = new QVBoxLayout(group);
+  column->setContentsMargins(6, 4, 6, 4);
+  column->addWidget(content);
+  return group;
+}
+
+}  // namespace
+
+PositionsPanel::PositionsPanel(const PanelContext& context) : Panel(context) {
+  plot_ = new LinesPlot(this);
+  picture_ = new QComboBox(this);
+  picture_->setObjectName(QStringLiteral("positions_picture"));
+  for (const Picture& picture : Pictures()) picture_->addItem(picture.name);
+  error_ = new QLabel(this);
+  error_->setObjectName(QStringLiteral("positions_error"));
+  auto* forms = new QWidget(this);
+  auto* column = new QVBoxLayout(forms);
+  column->setContentsMargins(0, 0, 0, 0);
+  MakeForms(column);
+  auto* scroll = new QScrollArea(this);
+  scroll->setWidget(forms);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  auto* sides = new QSplitter(Qt::Horizontal, this);
+  sides->addWidget(plot_);
+  sides->addWidget(scroll);
+  sides->setSizes({500, 260});
+  FlowLayout* row = MakeControlFlow();
+  row->AddLabelled(tr("show"), picture_);
+  row->addWidget(MakeButtons());
+  row->addWidget(error_);
+  LayOutPanel(this, sides, row);
+  connect(picture_, &QComboBox::currentIndexChanged, this, &PositionsPanel::Draw);
+  connect(&maker_, &PositionsMaker::Replied, this, &PositionsPanel::OnReplied,
+          Qt::QueuedConnection);
+  ShowError(error_, QString());
+  FollowModel();
+}
+
+void PositionsPanel::MakeForms(QVBoxLayout* column) {
+  sampler_ = new QComboBox(this);
+  sampler_->setObjectName(QStringLiteral("positions_sampler"));
+  for (const PositionSampler& sampler : PositionSamplers()) {
+    sampler_->addItem(QString::fromStdString(sampler.name));
+    sampler_->setItemData(sampler_->count() - 1,
+                          QString::fromStdString(sampler.summary + "\n" + sampler.source),
+                          Qt::ToolTipRole);
+  }
+  size_ = new ParameterForm(SizeParameters(), this, "positions_");
+  auto* content = new QWidget(this);
+  sampler_column_ = new QVBoxLayout(content);
+  sampler_column_->setContentsMargins(0, 0, 0, 0);
+  sampler_column_->addWidget(sampler_);
+  sampler_column_->addWidget(size_);
+  sampler_options_ = nullptr;
+  ShowSampler();
+  rope_ = new ParameterForm(RopeParameters(), this, "rope_");
+  column->addWidget(Group(tr("Sampler of position ids"), content));
+  column->addWidget(Group(tr("Rotary positions"), rope_));
+  column->addStretch(1);
+  connect(sampler_, &QComboBox::currentIndexChanged, this, [this] {
+    ShowSampler();
+    Ask();
+  });
+  connect(size_, &ParameterForm::Changed, this, &PositionsPanel::Ask);
+  connect(rope_, &ParameterForm::Changed, this, &PositionsPanel::Ask);
+}
+
+QWidget* PositionsPanel::MakeButtons() {
+  auto* buttons = new QWidget(this);
+  auto* row = MakeControlRow();
+  buttons->setLayout(row);
+  auto* positions = new QToolButton(this);
+  positions->setObjectName(QStringLiteral("positions_to_b"));
+  positions->setText(tr("Ids to B"));
+  positions->setToolTip(
+      tr("<p>Setting B gets these position ids: those of a sample as long as the prompt</p>"));
+  scheme_ = new QComboBox(this);
+  scheme_->setObjectName(QStringLiteral("rope_scheme"));
+  auto* scheme = new QToolButton(this);
+  scheme->setObjectName(QStringLiteral("scheme_to_b"));
+  scheme->setText(tr("Scheme to B"));
+  scheme->setToolTip(tr("Setting B gets the chosen position scheme"));
+  row->addWidget(positions);
+  row->addWidget(scheme_);
+  row->addWidget(scheme);
+  connect(positions, &QToolButton::clicked, this,
+          [this] { Q_EMIT TermOffered(QString::fromStdString(PositionsTerm())); });
+  connect(scheme, &QToolButton::clicked, this,
+          [this] { Q_EMIT TermOffered(scheme_->currentText()); });
+  return buttons;
+}
+
+void PositionsPanel::ShowSampler() {
+  const auto* sampler = FindPositionSampler(sampler_->currentText().toStdString());
+  delete sampler_options_;
+  sampler_options_ = new ParameterForm(sampler->parameters, this, "sampler_");
+  sampler_column_->addWidget(sampler_options_);
+  connect(sampler_options_, &ParameterForm::Changed, this, &PositionsPanel::Ask);
+}
+
+std::vector<std::string> PositionsPanel::Records() {
+  return {kSamplesRecord, kCoverageRecord, kRopeRecord};
+}
+
+void PositionsPanel::FollowModel() {
+  if (!session()->model()) return;
+  const ModelConfig& config = session()->model()->config;
+  if (config.rope_dimensions <= 0) return;
+  OptionSet rope = rope_->options();
+  rope.Set("dim", config.rope_dimensions);
+  rope.Set("base", config.rope_base);
+  rope.Set("context", config.trained_context);
+  OptionSet size = size_->options();
+  size.Set("tokens", std::min(config.trained_context, kMostTokens));
+  rope_->SetOptions(rope);
+  size_->SetOptions(size);
+}
+
+PositionsQuestion PositionsPanel::Question() const {
+  const OptionSet size = size_->Checked();
+  const OptionSet rope = rope_->Checked();
+  PositionsQuestion question;
+  question.sampler = sampler_->currentText().toStdString();
+  question.options = sampler_options_->Checked();
+  question.request.context = size.Integer("tokens") * size.Integer("factor");
+  question.request.tokens =
+      question.sampler == "full" ? question.request.context : size.Integer("tokens");
+  question.request.seed = static_cast<uint64_t>(size.Integer("seed"));
+  question.samples = size.Integer("samples");
+  question.drawn = std::min<int64_t>(question.samples, 5);
+  question.rope.dimensions = rope.Integer("dim");
+  question.rope.base = rope.Number("base");
+  question.rope.context = rope.Integer("context");
+  question.rope.factor = static_cast<double>(size.Integer("factor"));
+  question.rope.new_base = rope.Number("new-base");
+  return question;
+}
+
+// A hidden panel waits: the coverage of long contexts takes a second of a core.
+void PositionsPanel::Ask() {
+  waits_ = true;
+  if (isVisible()) DrawWaiting();
+}
+
+void PositionsPanel::DrawWaiting() {
+  if (!waits_) return;
+  waits_ = false;
+  const QString why = ErrorText([this] { maker_.Ask(Question()); });
+  if (!why.isEmpty()) ShowError(error_, why);
+}
+
+void PositionsPanel::OnReplied(const PositionsMaker::ReplyPointer& reply) {
+  ShowError(error_, reply->failure);
+  if (!reply->failure.isEmpty()) return;
+  records_ = reply->records;
+  OfferSchemes();
+  Draw();
+  Q_EMIT Made();
+}
+
+void PositionsPanel::OfferSchemes() {
+  const Record* rope = FindRecord(kRopeRecord);
+  const QSignalBlocker quiet(scheme_);
+  const int before = scheme_->currentIndex();
+  scheme_->clear();
+  if (rope) scheme_->addItems(AxisLabels(*rope, "scheme"));
+  scheme_->setCurrentIndex(std::clamp(before, 0, std::max(scheme_->count() - 1, 0)));
+}
+
+const Record* PositionsPanel::FindRecord(const std::string& name) const {
+  if (const Record* record = session()->record(Side::kA, name)) return record;
+  for (const Record& record : records_) {
+    if (record.name == name) return &record;
+  }
+  return nullptr;
+}
+
+void PositionsPanel::Refresh(Changes changes) {
+  if (changes & Change::kModel) {
+    FollowModel();
+    Draw();
+  }
+}
+
+void PositionsPanel::Draw() {
+  const Picture& picture = Pictures()[static_cast<size_t>(std::max(picture_->currentIndex(), 0))];
+  const Record* record = FindRecord(picture.record);
+  plot_->Show(record, ViewOf(picture, record));
+}
+
+std::string PositionsPanel::PositionsTerm() const {
+  const OptionSet& size = size_->options();
+  std::string term = "positions(sampler=" + sampler_->currentText().toStdString() +
+                     ", factor=" + std::to_string(size.Integer("factor")) +
+                     ", seed=" + std::to_string(size.Integer("seed"));
+  const OptionSet& options = sampler_options_->options();
+  for (const Parameter& parameter : options.descriptions()) {
+    if (options.IsSet(parameter.name))
+      term += ", " + parameter.name + "=" + ParameterText(options.Value(parameter.name));
+  }
+  return term + ")";
+}
+
+std::vector<Plot*> PositionsPanel::plots() const {
+  if (plot_->lines() == 0) return {};
+  return {plot_};
+}
+
+nlohmann::json PositionsPanel::State() const {
+  return {{"picture", picture_->currentText().toStdString()},
+          {"sampler", sampler_->currentText().toStdString()},
+          {"size", nlohmann::json::parse(size_->options().ToJson())},
+          {"options", nlohmann::json::parse(sampler_options_->options().ToJson())},
+          {"rope", nlohmann::json::parse(rope_->options().ToJson())}};
+}
+
+void PositionsPanel::CheckState(const JsonFields& session) {
+  if (session.Find(StateKey())) session.Inside(StateKey());  // an object
+}
+
+// What a later version wrote and this one cannot read stays as it is.
+void PositionsPanel::Restore(const nlohmann::json& state) {
+  if (!state.is_object()) return;
+  const auto set = [&state](const char* key, ParameterForm* form) {
+    if (!state.contains(key)) return;
+    ErrorText([&] {
+      OptionSet options(form->options().descriptions());
+      options.FromJson(state.at(key).dump());
+      form->SetOptions(options);
+    });
+  };
+  sampler_->setCurrentText(QString::fromStdString(state.value("sampler", "cream")));
+  set("size", size_);
+  set("options", sampler_options_);
+  set("rope", rope_);
+  picture_->setCurrentText(QString::fromStdString(state.value("picture", "")));
+}
+
+void PositionsPanel::Render(FilePictures& pictures) {
+  for (const Picture& picture : Pictures()) {
+    for (const Record& record : pictures.records()) {
+      if (record.name != picture.record) continue;
+      LinesPlot plot;
+      plot.Show(&record, ViewOf(picture, &record));
+      if (plot.lines() == 0) continue;
+      pictures.Write(plot, QString::fromStdString(picture.record + "_" + picture.view.array));
+    }
+  }
+}
+
+}  // namespace midscope

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Position ids as samplers make them (CREAM, PoSE, RandPos), which distances they show, and the
+// periods of rotary positions. Needs no model. Both can be put on setting B.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gui/panels/panel.h"
+#include "gui/plots/lines_plot.h"
+#include "gui/session/positions_maker.h"
+
+class QComboBox;
+class QLabel;
+class QVBoxLayout;
+
+namespace midscope {
+
+class ParameterForm;
+
+class PositionsPanel : public Panel {
+  Q_OBJECT
+
+ public:
+  explicit PositionsPanel(const PanelContext& context);
+
+  static std::vector<std::string> Records();
+  static std::string StateKey() { return "positions"; }
+  static void CheckState(const JsonFields& session);
+  static void Render(FilePictures& pictures);
+  void Refresh(Changes changes) override;
+  void DrawWaiting() override;
+  std::vector<Plot*> plots() const override;
+  nlohmann::json State() const override;
+  void Restore(const nlohmann::json& state) override;
+
+  LinesPlot* plot() const { return plot_; }
+  // "positions(sampler=cream, factor=8, seed=1, strategy=coin, ...)" of what is shown.
+  std::string PositionsTerm() const;
+  // The shown record; of the file where it has one. Null for none.
+  const Record* FindRecord(const std::string& name) const;
+
+ Q_SIGNALS:
+  // Emitted when the records of what is asked are there and drawn.
+  void Made();
+
+ private:
+  void MakeForms(QVBoxLayout* column);
+  QWidget* MakeButtons();
+  void ShowSampler();
+  void FollowModel();
+  PositionsQuestion Question() const;
+  void Ask();
+  void OnReplied(const PositionsMaker::ReplyPointer& reply);
+  void OfferSchemes();
+  void Draw();
+
+  LinesPlot* plot_;
+  QComboBox* picture_;
+  QComboBox* sampler_;
+  ParameterForm* size_;             // tokens, factor, seed, samples
+  ParameterForm* sampler_options_;  // of the sampler; made anew for another
+  ParameterForm* rope_;
+  QVBoxLayout* sampler_column_;
+  QComboBox* scheme_;
+  QLabel* error_;
+  bool waits_ = true;  // for the panel to be shown
+  std::vector<Record> records_;
+  PositionsMaker maker_;  // last: it is waited for first
+};
+
+}  // namespace midscope

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/plots/lines_plot.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gui/base/record_access.h"
+#include "gui/plots/plot_style.h"
+
+namespace midscope {
+namespace {
+
+constexpr double kNearPixels = 20;
+
+QString WithUnit(const std::string& name, const std::string& unit) {
+  const QString text = QString::fromStdString(name);
+  return unit.empty() ? text : text + QStringLiteral(" (%1)").arg(QString::fromStdString(unit));
+}
+
+}  // namespace
+
+LinesPlot::LinesPlot(QWidget* parent) : Plot(QString(), QStringLiteral("lines"), parent) {
+  UseLegendRow();
+  Show(nullptr, {});
+}
+
+void LinesPlot::Show(const Record* record, const View& view) {
+  view_ = view;
+  lines_ = 0;
+  clearGraphs();
+  const Array* array = record ? record->FindArray(view.array) : nullptr;
+  const bool drawn =
+      array && array->axes.size() == 2 && HasArray(*record, array->name, array->axes);
+  SetEmptyMessage(drawn ? QString() : tr("Nothing to draw"));
+  SetTitle(
+      drawn ? QString::fromStdString(array->description.empty() ? array->name : array->description)
+            : QString());
+  UseLogarithm(view.logarithmic);
+  if (drawn) Draw(*record, *array);
+  ResetView();
+  QueueReplot();
+}
+
+void LinesPlot::Draw(const Record& record, const Array& array) {
+  const Axis& along = *record.FindAxis(array.axes[1]);
+  xAxis->setLabel(WithUnit(along.name, along.unit));
+  yAxis->setLabel(WithUnit(array.name, array.unit));
+  const QVector<double> keys = AxisValues(record, array.axes[1]);
+  const QStringList names = AxisLabels(record, array.axes[0]);
+  lines_ = static_cast<int>(AxisSize(record, array.axes[0]));
+  for (int line = 0; line < lines_; ++line) {
+    QCPGraph* graph = addGraph();
+    // A number alone says nothing in a legend: "sample 3".
+    graph->setName(record.FindAxis(array.axes[0])->labels.empty()
+                       ? QString::fromStdString(array.axes[0]) + QLatin1Char(' ') +
+                             names.value(line)
+                       : names.value(line));
+    graph->setAdaptiveSampling(true);
+    graph->setData(keys, LastAxisRow(record, array.name, {line}), true);
+  }
+  DrawMark();
+  RestyleData();
+}
+
+void LinesPlot::DrawMark() {
+  if (view_.mark <= 0 || lines_ == 0 || graph(0)->data()->isEmpty()) return;
+  const auto data = graph(0)->data();
+  QCPGraph* mark = addGraph();
+  mark->setName(view_.mark_name);
+  mark->addData((data->constEnd() - 1)->key, view_.mark);
+  mark->addData(data->constBegin()->key, view_.mark);
+}
+
+void LinesPlot::RestyleData() {
+  QCPColorGradient gradient = ViridisGradient();
+  // The light end of the gradient cannot be seen on white.
+  const QCPRange range(0, std::max(1.0, static_cast<double>(lines_) * 1.25 - 1));
+  for (int line = 0; line < lines_; ++line)
+    graph(line)->setPen(LinePen(gradient.color(static_cast<double>(line), range), 1.4));
+  if (graphCount() > lines_)
+    graph(lines_)->setPen(QPen(palette().color(QPalette::Text), 1, Qt::DashLine));
+}
+
+void LinesPlot::UseLogarithm(bool used) {
+  yAxis->setScaleType(used ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+  yAxis->setTicker(used ? QSharedPointer<QCPAxisTickerLog>::create()
+                        : QSharedPointer<QCPAxisTicker>::create());
+  yAxis->setNumberFormat(used ? QStringLiteral("gb") : QStringLiteral("g"));
+  yAxis->setNumberPrecision(used ? 0 : 6);
+}
+
+void LinesPlot::ResetView() {
+  if (graphCount() == 0) return;
+  rescaleAxes();
+  yAxis->scaleRange(1.08);
+}
+
+QString LinesPlot::TooltipAt(const QPointF& position) const {
+  if (!axisRect()->rect().contains(position.toPoint())) return {};
+  const QCPGraph* nearest = nullptr;
+  QCPGraphDataContainer::const_iterator point;
+  double nearest_pixels = kNearPixels;
+  for (int line = 0; line < lines_; ++line) {
+    const auto found = graph(line)->data()->findBegin(xAxis->pixelToCoord(position.x()), true);
+    if (found == graph(line)->data()->constEnd()) continue;
+    const double pixels = std::abs(yAxis->coordToPixel(found->value) - position.y());
+    if (pixels >= nearest_pixels) continue;
+    nearest_pixels = pixels;
+    nearest = graph(line);
+    point = found;
+  }
+  if (!nearest) return {};
+  return QStringLiteral("%1\n%2 %3\n%4 %5")
+      .arg(nearest->name(), xAxis->label())
+      .arg(point->key, 0, 'g', 10)
+      .arg(yAxis->label())
+      .arg(point->value, 0, 'g', 6);
+}
+
+}  // namespace midscope

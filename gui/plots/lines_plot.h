@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The rows of an array [line, along] as lines with a legend, against the values of the last axis:
+// for records whose first axis is a few things that are compared.
+#pragma once
+
+#include <string>
+
+#include "core/base/record.h"
+#include "gui/plots/plot.h"
+
+namespace midscope {
+
+class LinesPlot : public Plot {
+  Q_OBJECT
+
+ public:
+  struct View {
+    std::string array;
+    bool logarithmic = false;  // the values' axis
+    double mark = 0;           // a horizontal line at this value; 0: none
+    QString mark_name;         // its name in the legend
+    bool operator==(const View&) const = default;
+  };
+
+  explicit LinesPlot(QWidget* parent = nullptr);
+
+  // Empty where the record is null or has no such array of two axes.
+  void Show(const Record* record, const View& view);
+  // Number of the array's lines that are drawn.
+  int lines() const { return lines_; }
+
+  void ResetView() override;
+  QString TooltipAt(const QPointF& position) const override;
+
+ protected:
+  void RestyleData() override;
+
+ private:
+  void Draw(const Record& record, const Array& array);
+  void DrawMark();
+  void UseLogarithm(bool used);
+
+  View view_;
+  int lines_ = 0;
+};
+
+}  // namespace midscope

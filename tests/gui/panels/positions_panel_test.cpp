@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// The panel of position ids draws what the samplers make, follows its fields, and puts its terms on
+// setting B.
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+#include <cmath>
+
+#include "core/intervention/intervention_text.h"
+#include "gui/files/render.h"
+#include "gui/panels/positions_panel.h"
+#include "gui/widgets/number_box.h"
+#include "probes/base/record_values.h"
+#include "probes/builtin/position_coverage.h"
+#include "tests/gui/support/window_rig.h"
+
+namespace midscope {
+
+class PositionsPanelTest : public QObject {
+  Q_OBJECT
+
+ private:
+  struct Rig : WindowRig<> {
+    PositionsPanel* panel = window.panel<PositionsPanel>();
+    QSignalSpy made{panel, &PositionsPanel::Made};
+
+    bool Open() {
+      Show();
+      window.ShowPanel(panel);
+      return Await();
+    }
+    // Until the records of the last change are there.
+    bool Await() {
+      const bool came = SpyUntil(made, [this] { return !made.isEmpty(); });
+      made.clear();
+      return came;
+    }
+    void Picture(const char* name) {
+      Find<QComboBox>("positions_picture")->setCurrentText(QString::fromLatin1(name));
+    }
+    bool Sampler(const char* name) {
+      Find<QComboBox>("positions_sampler")->setCurrentText(QString::fromLatin1(name));
+      return Await();
+    }
+    bool Number(const char* field, double value) {
+      Find<NumberBox>(field)->setValue(value);
+      return Await();
+    }
+    double Drawn(int line, double key) const {
+      return panel->plot()->graph(line)->data()->findBegin(key, false)->value;
+    }
+    QString SettingB() const {
+      return QString::fromStdString(PrintIntervention(session->setting(Side::kB)));
+    }
+  };
+
+  static Record Samples(const char* name, const PositionRequest& request) {
+    const PositionSampler& sampler = *FindPositionSampler(name);
+    return PositionSamples(MakeSampledPositions(sampler, request, OptionSet(sampler.parameters)), 0,
+                           5, {});
+  }
+
+ private Q_SLOTS:
+  void WhatIsDrawnIsWhatTheSamplerMakes() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    QVERIFY(rig.Number("positions_tokens", 64));
+    QVERIFY(rig.Number("positions_factor", 4));
+    for (const char* name : {"cream", "pose", "randpos"}) {
+      if (QString::fromLatin1(name) != rig.Find<QComboBox>("positions_sampler")->currentText())
+        QVERIFY(rig.Sampler(name));
+      const Record expected = Samples(name, {.tokens = 64, .context = 256});
+      const auto& ids = ArrayValues<int64_t>(expected, "position_id");
+      QCOMPARE(rig.panel->plot()->lines(), 5);
+      for (int sample = 0; sample < 5; ++sample) {
+        for (int token = 0; token < 64; ++token)
+          QCOMPARE(rig.Drawn(sample, token), static_cast<double>(ids[sample * 64 + token]));
+      }
+    }
+    QVERIFY(rig.Number("positions_seed", 2));
+    const Record other = Samples("randpos", {.tokens = 64, .context = 256, .seed = 2});
+    QCOMPARE(rig.Drawn(0, 63), static_cast<double>(ArrayValues<int64_t>(other, "position_id")[63]));
+  }
+
+  void CoverageRisesAndPeriodsAreHeldAgainstTheContext() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    QVERIFY(rig.Number("positions_tokens", 256));
+    rig.Picture("covered distances");
+    QCOMPARE(rig.panel->plot()->lines(), 1);
+    QVERIFY(rig.Drawn(0, 1) < 0.6);
+    QVERIFY(rig.Drawn(0, 100) > 0.95);
+    rig.Picture("RoPE: periods");
+    const Record* rope = rig.panel->FindRecord("rope");
+    QVERIFY(rope != nullptr);
+    QCOMPARE(rig.panel->plot()->lines(), static_cast<int>(rope->FindAxis("scheme")->size));
+    QCOMPARE(rig.Drawn(0, 0), 2 * M_PI);
+    // One more line: the trained context.
+    QCOMPARE(rig.panel->plot()->graphCount(), rig.panel->plot()->lines() + 1);
+    QCOMPARE(rig.Drawn(rig.panel->plot()->lines(), 0), 4096.0);
+  }
+
+  void TermsGoToSettingB() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    QVERIFY(rig.OpenModel());
+    rig.Find<QComboBox>("rope_scheme")->setCurrentText("pi(8)");
+    rig.Find<QToolButton>("scheme_to_b")->click();
+    QCOMPARE(rig.SettingB(), QString("pi(8)"));
+    rig.Find<QToolButton>("positions_to_b")->click();
+    QVERIFY2(rig.SettingB().startsWith("pi(8) + positions("), qPrintable(rig.SettingB()));
+    QVERIFY(rig.SettingB().contains("sampler=cream"));
+    // Another sampler takes the place of the first; another scheme that of the scheme.
+    QVERIFY(rig.Sampler("randpos"));
+    rig.Find<QToolButton>("positions_to_b")->click();
+    QCOMPARE(rig.SettingB().count("positions("), 1);
+    QVERIFY(rig.SettingB().contains("sampler=randpos"));
+    rig.Find<QComboBox>("rope_scheme")->setCurrentText("ntk(8)");
+    rig.Find<QToolButton>("scheme_to_b")->click();
+    QVERIFY2(rig.SettingB().startsWith("ntk(8) + positions("), qPrintable(rig.SettingB()));
+    QVERIFY(rig.window.errors()->messages().isEmpty());
+  }
+
+  void WhatCannotBeSampledIsSaid() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    rig.Find<NumberBox>("positions_tokens")->setValue(2);  // no room for three segments
+    auto* error = rig.Find<QLabel>("positions_error");
+    QTRY_VERIFY(!error->isHidden());
+    QVERIFY2(error->text().contains("cream"), qPrintable(error->text()));
+    QVERIFY(rig.Number("positions_tokens", 64));
+    QVERIFY(error->isHidden());
+  }
+
+  void StateComesBack() {
+    Rig first;
+    QVERIFY(first.Open());
+    QVERIFY(first.Sampler("pose"));
+    QVERIFY(first.Number("positions_factor", 3));
+    first.Picture("density of distances");
+    const nlohmann::json state = first.panel->State();
+    Rig second;
+    second.panel->Restore(state);
+    QVERIFY(second.panel->State() == state);
+    QVERIFY(second.panel->PositionsTerm() == first.panel->PositionsTerm());
+  }
+};
+
+}  // namespace midscope
+
+QTEST_MAIN(midscope::PositionsPanelTest)
+#include "positions_panel_test.moc"
