@@ -64,11 +64,11 @@ void LinesPlot::Draw(const Record& record, const Array& array) {
 
 void LinesPlot::DrawMark() {
   if (view_.mark <= 0 || lines_ == 0 || graph(0)->data()->isEmpty()) return;
-  const auto data = graph(0)->data();
+  const QCPGraphDataContainer& points = *graph(0)->data();
   QCPGraph* mark = addGraph();
   mark->setName(view_.mark_name);
-  mark->addData((data->constEnd() - 1)->key, view_.mark);
-  mark->addData(data->constBegin()->key, view_.mark);
+  mark->addData((points.constEnd() - 1)->key, view_.mark);
+  mark->addData(points.constBegin()->key, view_.mark);
 }
 
 void LinesPlot::RestyleData() {
