@@ -14,6 +14,7 @@
 #include "core/decoder/show_rows.h"
 #include "core/plan/infini_plan.h"
 #include "core/plan/near_far_plan.h"
+#include "core/plan/query_scale.h"
 #include "kernels/attention_engine.h"
 
 namespace midscope {
@@ -66,6 +67,17 @@ kernels::AttentionShape Shape(const ModelConfig& config, const RotaryTables& tab
                               RowRange rows) {
   return {rows.last - rows.first, rows.last,       rows.first,    config.heads,
           config.key_value_heads, config.head_dim, tables.window, tables.softcap};
+}
+
+// q of these rows with the plan's scale of queries.
+at::Tensor Scaled(const AttentionPlan& plan, RowRange rows, const at::Tensor& q) {
+  if (plan.log_scale_base == 0 || rows.last <= plan.log_scale_base) return q;
+  const at::Tensor scales = at::empty({rows.last - rows.first, 1}, at::kFloat);
+  for (int64_t row = rows.first; row < rows.last; ++row) {
+    scales.data_ptr<float>()[row - rows.first] =
+        static_cast<float>(QueryScale(row, plan.log_scale_base));
+  }
+  return (q.to(at::kFloat) * scales.to(q.device())).to(q.scalar_type());
 }
 
 RowRange Intersect(RowRange a, RowRange b) {
@@ -228,7 +240,8 @@ void AttentionStep::AttendClean(const Inputs& in, const RotaryTables& tables, Ro
 }
 
 void AttentionStep::AttendSegments(const Inputs& in, const RotaryTables& tables, RowRange rows,
-                                   const at::Tensor& q, const Seen& seen) {
+                                   const at::Tensor& unscaled, const Seen& seen) {
+  const at::Tensor q = Scaled(in.Plan(), rows, unscaled);
   if (!in.Plan().memory) return AttendEdited(in, tables, rows, q, seen);
   const CompressiveMemory& memory = *in.Plan().memory;
   // The memory of the trace's own keys is kept for later runs; that of scaled keys is temporary,

@@ -45,9 +45,10 @@ class AttentionStep {
   void AttendClean(const Inputs& in, const RotaryTables& tables, RowRange rows);
   void AttendOverridden(const Inputs& in, const AttentionPlan& plan, const RotaryTables& tables,
                         RowRange rows);
-  // z of `rows` from q (those rows): segment by segment where the plan has a memory.
+  // z of `rows` from q (those rows) before the plan's scale of queries: segment by segment where
+  // the plan has a memory.
   void AttendSegments(const Inputs& in, const RotaryTables& tables, RowRange rows,
-                      const at::Tensor& q, const Seen& seen);
+                      const at::Tensor& unscaled, const Seen& seen);
   // AttendRows for each part of rows with equal edits.
   void AttendEdited(const Inputs& in, const RotaryTables& tables, RowRange rows,
                     const at::Tensor& q, const Seen& seen);

@@ -83,7 +83,8 @@ struct MsPoe {
 // those further away at positions divided by `group`, rounded down.
 struct SelfExtend {
   int64_t group = 2;
-  int64_t window = 64;  // keys, the query's own included
+  int64_t window = 64;     // keys, the query's own included
+  int64_t scale_base = 0;  // > 0: AttentionPlan::log_scale_base
   bool operator==(const SelfExtend&) const = default;
 };
 

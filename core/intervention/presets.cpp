@@ -57,6 +57,10 @@ const std::vector<Preset>& InterventionPresets() {
         "names."},
        {"self-extend-code", "self-extend(group=8, window=1024)", "Llama-2-7B-chat",
         "defaults of the public code of Jin et al. 2024, arXiv 2401.01325", ""},
+       {"self-extend-blog", "self-extend(group=8, window=2048)", "Mistral-7B",
+        "an article about Self-Extend with code for Mistral",
+        "Its defaults; those of the public code have window 1024. In its code decoding puts all "
+        "far keys at the current position, which is not repeated here."},
        {"channel-llama-2-7b", "channel(2393, factor=-1, layers=10-25)", "Llama-2-7B-chat",
         kChannelPaper, ""},
        {"channel-llama-2-13b", "channel(4283, factor=-1, layers=10-34)", "Llama-2-13B-chat",

@@ -78,6 +78,37 @@ YarnRange YarnCorrectionRange(double base, int64_t dimensions, const YarnSetting
   return range;
 }
 
+namespace {
+
+// 0 to `low`, 1 from `high`.
+double Ramp(const YarnRange& range, size_t pair) {
+  return std::clamp((static_cast<double>(pair) - range.low) / (range.high - range.low), 0.0, 1.0);
+}
+
+}  // namespace
+
+std::vector<double> NtkByPartsFrequencies(double base, int64_t dimensions, double factor,
+                                          double original_context) {
+  YarnSettings linear;
+  linear.original_context = original_context;
+  linear.beta_fast = 1.25;
+  linear.beta_slow = 0.75;
+  YarnSettings plain = linear;
+  plain.beta_fast = 16;
+  plain.beta_slow = 2;
+  const YarnRange to_linear = YarnCorrectionRange(base, dimensions, linear);
+  const YarnRange from_plain = YarnCorrectionRange(base, dimensions, plain);
+  const std::vector<double> ntk = PlainFrequencies(NtkBase(base, factor, dimensions), dimensions);
+  std::vector<double> frequencies = PlainFrequencies(base, dimensions);
+  for (size_t pair = 0; pair < frequencies.size(); ++pair) {
+    const double divided = Ramp(to_linear, pair);
+    const double stretched = Ramp(from_plain, pair);
+    const double mixed = divided * frequencies[pair] / factor + (1 - divided) * ntk[pair];
+    frequencies[pair] = stretched * mixed + (1 - stretched) * frequencies[pair];
+  }
+  return frequencies;
+}
+
 std::vector<double> YarnFrequencies(double base, int64_t dimensions, const YarnSettings& settings) {
   const YarnRange range = YarnCorrectionRange(base, dimensions, settings);
   const double factor = settings.factor;
@@ -85,12 +116,12 @@ std::vector<double> YarnFrequencies(double base, int64_t dimensions, const YarnS
   for (size_t pair = 0; pair < frequencies.size(); ++pair) {
     double& frequency = frequencies[pair];
     // 0: left alone, 1: divided by the factor.
-    double ramp = (static_cast<double>(pair) - range.low) / (range.high - range.low);
+    double ramp = Ramp(range, pair);
     if (settings.form == YarnForm::kPaper) {
       const double rotations = settings.original_context * frequency / kTurn;
       ramp = (settings.beta_fast - rotations) / (settings.beta_fast - settings.beta_slow);
+      ramp = std::clamp(ramp, 0.0, 1.0);
     }
-    ramp = std::clamp(ramp, 0.0, 1.0);
     if (settings.form == YarnForm::kCream) {
       frequency /= ramp * factor + (1 - ramp);
     } else {

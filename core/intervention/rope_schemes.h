@@ -66,6 +66,14 @@ YarnRange YarnCorrectionRange(double base, int64_t dimensions, const YarnSetting
 // [pair]. Needs base > 1, factor > 0, original_context > 0, beta_fast > beta_slow > 0.
 std::vector<double> YarnFrequencies(double base, int64_t dimensions, const YarnSettings& settings);
 
+// NTK-by-parts as the YaRN repository had it before YaRN (LlamaPartNTKScaledRotaryEmbedding): pairs
+// that turn at most 0.75 times within the original context are divided by the factor, those that
+// turn 1.25 times or more have the NTK-aware base's frequency, and those that turn 16 times or more
+// stay; between 2 and 16, and between 0.75 and 1.25, frequencies are blended along ramps as
+// kRepo's. [pair]. Needs base > 1, factor > 0, original_context > 0.
+std::vector<double> NtkByPartsFrequencies(double base, int64_t dimensions, double factor,
+                                          double original_context);
+
 // Factor of cos and sin (logits are multiplied by its square): 0.1 ln factor + 1; 1 up to factor 1.
 double YarnMagnitude(double factor);
 

@@ -14,6 +14,7 @@ AttentionPlan ForAllRows(AttentionPlan plan) {
     plan.k_ratio.clear();
   }
   plan.near_far.reset();
+  plan.log_scale_base = 0;
   plan.row_override.reset();
   plan.edits = {};
   return plan;
@@ -26,6 +27,9 @@ int64_t FirstRowOf(const std::optional<RowOverride>& rows) {
 // Rows before the window's end see no key that is far away.
 int64_t FirstFarRow(const std::optional<NearFarRule>& rule) { return rule ? rule->window : kNoRow; }
 
+// Rows before `base` have the scale 1.
+int64_t FirstScaledRow(int64_t base) { return base > 0 ? base : kNoRow; }
+
 // Of one layer, whose input is the same.
 int64_t ChangedRowOfLayer(const AttentionPlan& before, const AttentionPlan& after) {
   if (ForAllRows(before) != ForAllRows(after)) return 0;
@@ -34,6 +38,10 @@ int64_t ChangedRowOfLayer(const AttentionPlan& before, const AttentionPlan& afte
     row = std::min({row, FirstRowOf(before.row_override), FirstRowOf(after.row_override)});
   if (before.near_far != after.near_far)
     row = std::min({row, FirstFarRow(before.near_far), FirstFarRow(after.near_far)});
+  if (before.log_scale_base != after.log_scale_base) {
+    row = std::min(
+        {row, FirstScaledRow(before.log_scale_base), FirstScaledRow(after.log_scale_base)});
+  }
   return row;
 }
 

@@ -14,6 +14,10 @@
   SCHEME(DynamicNtk)                      \
   SCHEME(DynamicLinear)                   \
   SCHEME(Yarn)                            \
+  SCHEME(DynamicYarn)                     \
+  SCHEME(NtkByParts)                      \
+  SCHEME(LongRope)                        \
+  SCHEME(Eabf)                            \
   SCHEME(Nope)                            \
   SCHEME(Ratios)                          \
   SCHEME(MsPoe)                           \

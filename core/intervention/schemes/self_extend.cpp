@@ -27,8 +27,25 @@ void Apply(const SelfExtend& scheme, const SchemePlans& plans) {
   }
   CheckNoWindow(plans.plans, plans.term, ", so that far keys would stay unseen");
   for (AttentionPlan& plan : plans.plans) {
-    if (!plan.inverse_frequency.empty()) plan.near_far = NearFarRule{scheme.group, scheme.window};
+    if (plan.inverse_frequency.empty()) continue;
+    plan.near_far = NearFarRule{scheme.group, scheme.window};
+    plan.log_scale_base = scheme.scale_base;
   }
+}
+
+// Left out where it is off, as in settings from before it was there.
+BoundArgument<SelfExtend> ScaleBaseArgument() {
+  BoundArgument<SelfExtend> argument = NumberOrWordArgument<&SelfExtend::scale_base>(
+      "scale_base",
+      "Tokens of the training: the query at position i is multiplied by ln(i + 1) / ln(scale_base) "
+      "where that is above 1. off in the public code by default; its authors used it for long "
+      "passkeys.",
+      "off", {2, kLargestTokens}, "tokens");
+  argument.described.always_stated = false;
+  argument.print = [](const SelfExtend& value, const Parameter&) {
+    return value.scale_base == 0 ? std::string() : MemberText<&SelfExtend::scale_base>(value);
+  };
+  return argument;
 }
 
 double Stretch(const SelfExtend&, const ModelConfig&) { return HUGE_VAL; }
@@ -54,7 +71,8 @@ SchemeType SelfExtendScheme() {
             NumberArgument<&SelfExtend::window>("window",
                                                 "Keys at their own distance, the query's own "
                                                 "included.",
-                                                {1, kLargestTokens}, 64, "tokens")},
+                                                {1, kLargestTokens}, 64, "tokens"),
+            ScaleBaseArgument()},
        .examples = {"self-extend(group=2, window=64)"}},
       Apply, Stretch, {.kind = SchemeKind::kDividesPositions});
 }

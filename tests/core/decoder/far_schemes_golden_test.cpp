@@ -55,7 +55,9 @@ Intervention Scheme(PositionScheme scheme) {
   return intervention;
 }
 
-Intervention Extended(int64_t group, int64_t window) { return Scheme(SelfExtend{group, window}); }
+Intervention Extended(int64_t group, int64_t window, int64_t scale_base = 0) {
+  return Scheme(SelfExtend{group, window, scale_base});
+}
 
 Intervention Segments(int64_t segment, std::vector<double> gates,
                       MemoryUpdate update = MemoryUpdate::kLinear) {
@@ -63,7 +65,8 @@ Intervention Segments(int64_t segment, std::vector<double> gates,
 }
 
 Intervention SettingOf(const Json& setting) {
-  if (setting.contains("group")) return Extended(setting["group"], setting["window"]);
+  if (setting.contains("group"))
+    return Extended(setting["group"], setting["window"], setting.value("scale_base", 0));
   return Segments(setting["segment"], setting["gates"].get<std::vector<double>>(),
                   setting["update"] == "delta" ? MemoryUpdate::kDelta : MemoryUpdate::kLinear);
 }
@@ -78,7 +81,7 @@ std::string Describe(const Json& item) {
 }
 
 TEST(FarSchemes, AreThoseOfThePlainComputation) {
-  ASSERT_GE(Golden()["cases"].size(), 45u);
+  ASSERT_GE(Golden()["cases"].size(), 52u);
   for (const char* placement : {"cpu", "cpu:portable"}) {
     for (const Json& item : Golden()["cases"]) {
       test::ExpectGolden(FullRun(item["model"], SettingOf(item["setting"]), placement), Golden(),

@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/number_text.h"
 #include "core/decoder/decoder.h"
 #include "core/intervention/intervention_text.h"
 #include "core/run/what_if.h"
@@ -122,6 +123,29 @@ TEST(Schemes, IdentitiesHoldBitForBit) {
             RunIds(*decoder, ids, "nope(layers=0-1)").logits);
 }
 
+// Two settings that multiply queries in the same way, and a model's own longrope as a setting.
+TEST(Schemes, ScaledQueriesAndLongRopeAsTheyAreElsewhere) {
+  const auto decoder = Tiny("qwen3");
+  const auto ids = PromptOf("qwen3");
+  const auto plain = RunIds(*decoder, ids, "none").logits;
+  const auto scaled = RunIds(*decoder, ids, "self-extend(group=1, window=8, scale_base=12)").logits;
+  EXPECT_GT(Difference(scaled, plain), 1e-3 * Largest(plain));
+  const double base = decoder->config().rope_base;
+  EXPECT_LE(
+      Difference(
+          RunIds(*decoder, ids, "eabf(" + NumberText(base) + ", context=12, first_layer=0)").logits,
+          scaled),
+      1e-5 * Largest(plain));
+  EXPECT_EQ(RunIds(*decoder, ids, "self-extend(group=1, window=64, scale_base=40)").logits, plain);
+
+  const auto phi3 = Tiny("phi3-long");
+  const auto words = PromptOf("phi3-long");
+  EXPECT_EQ(
+      RunIds(*phi3, words, "longrope(\"" + test::TinyModelFolder("phi3-long") + "/config.json\")")
+          .logits,
+      RunIds(*phi3, words, "none").logits);
+}
+
 // The ratios that a run reports, read back as a table, give the same run.
 TEST(Schemes, ReportedRatiosAsATableGiveTheSameRun) {
   const auto decoder = Tiny("qwen3");
@@ -167,6 +191,9 @@ const std::vector<std::string>& AllSchemes() {
       "yarn(4)",
       "yarn(4, form=paper)",
       "yarn(4, form=cream, magnitude=1)",
+      "dynamic-yarn",
+      "ntk-by-parts(4)",
+      "eabf(500000, context=12, first_layer=1)",
       "nope(layers=1)",
       "ms-poe(min=3, max=4, first_layer=0)",
       "ms-poe(min=4, max=3, first_layer=0, mode=code)",

@@ -31,7 +31,8 @@ MODELS = {
     "gpt-neox": modeling_gpt_neox,
     "mpt": None,
 }
-SELF_EXTEND = [dict(group=2, window=4), dict(group=3, window=7), dict(group=5, window=16)]
+SELF_EXTEND = [dict(group=2, window=4), dict(group=3, window=7), dict(group=5, window=16),
+               dict(group=3, window=7, scale_base=10)]
 # A number a head of the models with 6 and 3 heads.
 GATES = [0.0, 0.3, 1.0, 0.5, 0.9, 0.05]
 INFINI = [
@@ -65,6 +66,9 @@ def softmax_of(logits, softcap, bias, visible):
 def self_extend(q, k, scaling, rule):
     place = torch.arange(q.shape[2])
     group, window = rule["group"], rule["window"]
+    if "scale_base" in rule:
+        scale = torch.log(place.double() + 1) / torch.log(torch.tensor(float(rule["scale_base"]), dtype=torch.float64))
+        q = q * scale.clamp(min=1)[:, None]
     near = q @ k.transpose(2, 3)
     far_q = turn(q, place // group + window - window // group - place)
     far_k = turn(k, place // group - place)

@@ -93,6 +93,15 @@ TEST(FirstChangedRows, SelfExtendLeavesRowsThatSeeNoFarKey) {
   EXPECT_EQ(FirstChangedRows(before, after)[3], 17);
 }
 
+TEST(FirstChangedRows, AScaleOfQueriesLeavesRowsUpToItsBase) {
+  std::vector<AttentionPlan> before = CompilePlans({}, Config(), kTokens);
+  std::vector<AttentionPlan> after = before;
+  after[3].log_scale_base = 30;
+  EXPECT_THAT(FirstChangedRows(before, after), ElementsAre(kNone, kNone, kNone, 30, 30, 30));
+  before[3].log_scale_base = 17;
+  EXPECT_EQ(FirstChangedRows(before, after)[3], 17);
+}
+
 // The last row's scores decide ratios, so a change to that row reaches all rows of the next layer
 // with a ratio rule.
 TEST(FirstChangedRows, ChangedLastRowReachesLaterRatiosByScore) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 
 #include "core/base/error.h"
 #include "core/intervention/intervention_text.h"
@@ -15,6 +16,7 @@
 #include "core/plan/attention_plan.h"
 #include "core/plan/context_limit.h"
 #include "core/plan/plan_changes.h"
+#include "core/plan/query_scale.h"
 #include "core/plan/rope_frequencies.h"
 
 namespace midscope {
@@ -92,6 +94,41 @@ TEST(SchemePlans, ThreeFormsOfYarn) {
               ::testing::Pointwise(DoubleEq(), PlainFrequencies(1e4, 128)));
 }
 
+TEST(SchemePlans, DynamicYarnHasTheFactorOfTheLength) {
+  EXPECT_EQ(Plans("dynamic-yarn", 4096), Plans("none", 4096));
+  EXPECT_EQ(Plans("dynamic-yarn", 8192), Plans("yarn(2)", 8192));
+  EXPECT_EQ(Plans("dynamic-yarn(context=2048, form=cream, magnitude=1)", 5120),
+            Plans("yarn(2.5, context=2048, form=cream, magnitude=1)", 5120));
+}
+
+// d 128, base 10000, context 4,096, factor 8: what the YaRN repository's class computes in float32.
+TEST(SchemePlans, NtkByPartsIsThatOfTheRepository) {
+  const std::map<size_t, double> expected = {{0, 1},         {24, 1},        {30, 0.803593},
+                                             {33, 0.668238}, {40, 0.312869}, {45, 0.185859},
+                                             {46, 0.162632}, {47, 0.142393}, {63, 0.125}};
+  for (const auto& [pair, share] : expected) {
+    EXPECT_NEAR(Share("ntk-by-parts(8)", pair), share, 2e-6) << pair;
+  }
+  EXPECT_EQ(Plans("ntk-by-parts(8)")[0].magnitude, 1);
+  EXPECT_THAT(Plans("ntk-by-parts(1)")[0].inverse_frequency,
+              ::testing::Pointwise(DoubleEq(), PlainFrequencies(1e4, 128)));
+}
+
+TEST(SchemePlans, EabfHasAnotherBaseAndScalesQueriesFromItsFirstLayer) {
+  const auto plans = Plans("eabf(500000, context=2048)");
+  for (const AttentionPlan& plan : plans)
+    EXPECT_EQ(plan.inverse_frequency, PlainFrequencies(5e5, 128));
+  EXPECT_EQ(plans[1].log_scale_base, 0);
+  EXPECT_EQ(plans[2].log_scale_base, 2048);
+  EXPECT_EQ(Plans("eabf(first_layer=0)")[0].log_scale_base, 4096);
+  EXPECT_THAT(Refusal("eabf(first_layer=4)", Config()), HasSubstr("0-3"));
+  EXPECT_EQ(Plans("self-extend(scale_base=4096)")[0].log_scale_base, 4096);
+  EXPECT_EQ(Plans("self-extend")[0].log_scale_base, 0);
+  EXPECT_EQ(QueryScale(4095, 4096), 1);
+  EXPECT_EQ(QueryScale(10, 4096), 1);
+  EXPECT_DOUBLE_EQ(QueryScale(4096 * 4096 - 1, 4096), 2);
+}
+
 TEST(SchemePlans, ModelsOwnScalingIsReplacedOrKept) {
   ModelConfig config = Config();
   config.trained_context = 16384;
@@ -118,7 +155,8 @@ TEST(SchemePlans, LocalLayersKeepTheirFrequencies) {
   config.rope_base = 1e6;
   config.attention = {{5, true, true}, {0, true, false}, {0, false, false}, {5, true, true}};
   const auto plain = Plans("none", 5000, config);
-  for (const char* text : {"base(500000)", "ntk(2)", "dynamic-ntk(2)", "yarn(4)"}) {
+  for (const char* text : {"base(500000)", "ntk(2)", "dynamic-ntk(2)", "yarn(4)", "dynamic-yarn",
+                           "ntk-by-parts(4)", "eabf(500000, first_layer=0)"}) {
     const auto plans = Plans(text, 5000, config);
     EXPECT_EQ(plans[0], plain[0]) << text;
     EXPECT_NE(plans[1], plain[1]) << text;

@@ -125,6 +125,9 @@ const std::vector<std::string>& Settings() {
       "self-extend(group=3, window=20)",
       "self-extend(group=3, window=20) + channel(100, factor=-1, layers=8-25)",
       "self-extend(group=5, window=20) + channel(100, factor=-1, layers=8-25)",
+      "self-extend(group=5, window=20, scale_base=40)",
+      "eabf(100000, context=40) + channel(100, factor=-1, layers=8-25)",
+      "eabf(100000, context=30) + channel(100, factor=-1, layers=8-25)",
       "infini(segment=32, gate=0.2)",
       "infini(segment=32, gate=0.3, update=delta) + channel(100, factor=0, layers=8-9, rows=last)",
   };

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "core/base/error.h"
@@ -119,6 +120,32 @@ TEST(PublishedTables, CopiedRowsAreIndeedEqual) {
     }
     ASSERT_EQ(rows.size(), 2U);
     EXPECT_EQ(rows[0], rows[1]);
+  }
+}
+
+// Tables 7 and 8 of CREAM are what its Table 2 has the means of, but for rounding.
+TEST(PublishedTables, SubtasksGiveTheMeansOfTheirGroups) {
+  const PublishedTable& means = Table("cream-t2");
+  const std::map<std::string, std::pair<std::string, std::vector<std::string>>> groups = {
+      {"SingleDoc", {"cream-t7", {"NQA", "QAPR", "MFQA_en"}}},
+      {"MultiDoc", {"cream-t7", {"HPQA", "WMQA", "MSQ"}}},
+      {"Summ", {"cream-t7", {"GR", "QMSM", "MNWS"}}},
+      {"FewShot", {"cream-t8", {"TREC", "TRVQA", "SMSM"}}},
+      {"Synth", {"cream-t8", {"PC", "PR_en"}}},
+      {"Code", {"cream-t8", {"LCC", "RBP"}}}};
+  for (const auto& [group, parts] : groups) {
+    const PublishedTable& subtasks = Table(parts.first);
+    ASSERT_EQ(subtasks.rows.size(), means.rows.size());
+    for (size_t row = 0; row < means.rows.size(); ++row) {
+      EXPECT_EQ(subtasks.rows[row], means.rows[row].substr(0, subtasks.rows[row].size()));
+      double sum = 0;
+      for (const std::string& column : parts.second) {
+        sum += subtasks.Value(row, subtasks.ColumnIndex(column));
+      }
+      EXPECT_NEAR(sum / static_cast<double>(parts.second.size()),
+                  means.Value(row, means.ColumnIndex(group)), 0.1)
+          << group << " " << means.rows[row];
+    }
   }
 }
 
