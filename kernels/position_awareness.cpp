@@ -7,21 +7,29 @@
 
 namespace midscope::kernels {
 
-void CountAttendedKeys(const float* weights, int64_t heads, int64_t key_rows, ThresholdRule rule,
-                       int64_t* counts) {
-  // The threshold is formed in float32, as the public code's comparison of float32 tensors is.
+void CountAttendedKeys(const float* weights, int64_t heads, int64_t key_rows,
+                       const AwarenessThreshold& threshold, int64_t* counts) {
   MIDSCOPE_KERNEL_CHECK_GE(key_rows, 1);
-  const float threshold = 3.0f / static_cast<float>(key_rows);
+  const float least = threshold.Weight(key_rows);
   for (int64_t head = 0; head < heads; ++head) {
     const float* row = weights + head * key_rows;
     int64_t count = 0;
-    if (rule == ThresholdRule::kAtLeast) {
-      for (int64_t key = 0; key < key_rows; ++key) count += row[key] >= threshold ? 1 : 0;
+    if (threshold.rule == ThresholdRule::kAtLeast) {
+      for (int64_t key = 0; key < key_rows; ++key) count += row[key] >= least ? 1 : 0;
     } else {
-      for (int64_t key = 0; key < key_rows; ++key) count += row[key] > threshold ? 1 : 0;
+      for (int64_t key = 0; key < key_rows; ++key) count += row[key] > least ? 1 : 0;
     }
     counts[head] = count;
   }
+}
+
+void MarkAttendedKeys(const float* weights, int64_t key_rows, const AwarenessThreshold& threshold,
+                      uint8_t* counted) {
+  MIDSCOPE_KERNEL_CHECK_GE(key_rows, 1);
+  const float least = threshold.Weight(key_rows);
+  const bool reaches = threshold.rule == ThresholdRule::kAtLeast;
+  for (int64_t key = 0; key < key_rows; ++key)
+    counted[key] = weights[key] > least || (reaches && weights[key] == least) ? 1 : 0;
 }
 
 double RowEntropy(const float* weights, int64_t key_rows) {

@@ -89,6 +89,20 @@ void FillRotary(std::span<const double> inverse_frequency, double ratio, int64_t
   }
 }
 
+void FillRotaryAt(std::span<const double> inverse_frequency, double ratio,
+                  std::span<const double> positions, double magnitude, float* cos, float* sin) {
+  MIDSCOPE_KERNEL_CHECK_GT(ratio, 0.0);
+  size_t at = 0;
+  for (const double position : positions) {
+    for (const double frequency : inverse_frequency) {
+      const double angle = position / ratio * frequency;
+      cos[at] = static_cast<float>(std::cos(angle) * magnitude);
+      sin[at] = static_cast<float>(std::sin(angle) * magnitude);
+      ++at;
+    }
+  }
+}
+
 void Rotate(const ConstHeads& x, int64_t rows, int64_t heads, int64_t head_dim,
             const RotaryView& table, int64_t first, const Heads& out) {
   MIDSCOPE_KERNEL_CHECK_LE(2 * table.pairs, head_dim);

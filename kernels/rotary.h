@@ -24,6 +24,10 @@ struct RotaryView {
 void FillRotary(std::span<const double> inverse_frequency, double ratio, int64_t first,
                 int64_t rows, double magnitude, float* cos, float* sin);
 
+// The same for the real positions positions[row] / ratio of `rows` rows, in any order.
+void FillRotaryAt(std::span<const double> inverse_frequency, double ratio,
+                  std::span<const double> positions, double magnitude, float* cos, float* sin);
+
 // Rotates x [rows, heads, head_dim] into out (which may be x) by rows first .. first + rows - 1 of
 // the table.
 void Rotate(const ConstHeads& x, int64_t rows, int64_t heads, int64_t head_dim,

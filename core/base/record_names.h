@@ -18,6 +18,9 @@ inline constexpr const char* kLastQueryAttention = "last_query_attention";  // [
 inline constexpr const char* kPositionRatio = "position_ratio";             // [layer, head]
 inline constexpr const char* kLastLogits = "last_logits";                   // [vocabulary]
 inline constexpr const char* kPositionAwarenessScore = "position_awareness_score";  // [layer, head]
+inline constexpr const char* kCountedKeys = "counted_keys";  // [layer, head, key]
+// Attribute of kCountedKeys' record: the attention weight from which a key is counted.
+inline constexpr const char* kThresholdWeight = "threshold_weight";
 inline constexpr const char* kHiddenChannel = "hidden_channel";  // [layer, channel, position]
 inline constexpr const char* kTokenIds = "token_ids";            // [token]
 inline constexpr const char* kSpanName = "span_name";            // [span]

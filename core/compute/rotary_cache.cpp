@@ -2,6 +2,7 @@
 #include "core/compute/rotary_cache.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace midscope {
 namespace {
@@ -11,12 +12,41 @@ constexpr int64_t kMaximumBytes = int64_t{256} << 20;
 // Tables grow in steps, so that decoding token by token does not make one per token.
 constexpr int64_t kRowStep = 256;
 
+// Rows first .. first + rows - 1 of a table whose rows have ids of their own. Whole positions are
+// filled as in a table of positions 0, 1, 2, ..., so that equal positions have equal bits there and
+// here; runs of them at once.
+void FillRowsById(const std::vector<double>& inverse_frequency, double magnitude, double ratio,
+                  const RowPositions& positions, int64_t first, int64_t rows,
+                  RotaryCache::Table& table) {
+  const int64_t last = first + rows;
+  for (int64_t row = first; row < last;) {
+    const double position = positions.At(row);
+    float* cos = table.cos.data() + row * table.pairs;
+    float* sin = table.sin.data() + row * table.pairs;
+    if (position < 0 || position != std::floor(position)) {
+      kernels::FillRotaryAt(inverse_frequency, ratio, {&position, 1}, magnitude, cos, sin);
+      ++row;
+      continue;
+    }
+    int64_t run = 1;
+    while (row + run < last && positions.At(row + run) == position + static_cast<double>(run))
+      ++run;
+    kernels::FillRotary(inverse_frequency, ratio, static_cast<int64_t>(position), run, magnitude,
+                        cos, sin);
+    row += run;
+  }
+}
+
 // Rows first .. first + rows - 1 of the table; the angles of a position are computed once for all
 // rows with it.
 void FillRows(const std::vector<double>& inverse_frequency, double magnitude, double ratio,
               const RowPositions& positions, int64_t first, int64_t rows,
               RotaryCache::Table& table) {
   const int64_t pairs = table.pairs;
+  if (positions.ids.given()) {
+    FillRowsById(inverse_frequency, magnitude, ratio, positions, first, rows, table);
+    return;
+  }
   if (positions.group == 1) {
     kernels::FillRotary(inverse_frequency, ratio, positions.offset + first, rows, magnitude,
                         table.cos.data() + first * pairs, table.sin.data() + first * pairs);

@@ -223,13 +223,13 @@ RotaryTables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) 
     }
     return views;
   };
-  tables.q = views_of(plan.q_ratio, {});
-  tables.k = views_of(plan.k_ratio, {});
+  tables.q = views_of(plan.q_ratio, {.ids = plan.position_ids});
+  tables.k = views_of(plan.k_ratio, {.ids = plan.position_ids});
   // Within the window no row has a far key.
-  if (plan.near_far && rows > plan.near_far->window) {
+  if (plan.near_far && plan.position_ids.Reach(rows) > plan.near_far->window) {
     tables.near = plan.near_far->window;
-    tables.far_q = views_of(plan.q_ratio, FarQueries(*plan.near_far));
-    tables.far_k = views_of(plan.k_ratio, FarKeys(*plan.near_far));
+    tables.far_q = views_of(plan.q_ratio, FarQueries(*plan.near_far, plan.position_ids));
+    tables.far_k = views_of(plan.k_ratio, FarKeys(*plan.near_far, plan.position_ids));
   }
   return tables;
 }
@@ -269,24 +269,47 @@ void AttentionStep::AttendSegments(const Inputs& in, const RotaryTables& tables,
 void AttentionStep::AttendEdited(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                  const at::Tensor& q, const Seen& seen) {
   const AttentionEdits& edits = in.Plan().edits;
-  if (edits.LeavesPatterns()) return AttendRows(in, tables, rows, q, seen);
+  if (edits.LeavesPatterns()) return AttendNear(in, tables, rows, q, seen);
   for (const RowRange& part : AlikeRows(edits, rows)) {
     ThrowIfCancelled();
     const RotaryTables edited =
-        EditTables(tables, EditsOfRow(edits, part.first, config_.heads), in.sequence.rows);
-    AttendRows(in, edited, part, q.narrow(0, part.first - rows.first, part.last - part.first),
+        EditTables(in, tables, EditsOfRow(edits, part.first, config_.heads));
+    AttendNear(in, edited, part, q.narrow(0, part.first - rows.first, part.last - part.first),
                seen);
   }
 }
 
-// The tables of rows with these edits, for a sequence of `rows`.
-RotaryTables AttentionStep::EditTables(const RotaryTables& tables, const RowEdits& edits,
-                                       int64_t rows) {
+void AttentionStep::AttendNear(const Inputs& in, const RotaryTables& tables, RowRange rows,
+                               const at::Tensor& q, const Seen& seen) {
+  const AttentionPlan& plan = in.Plan();
+  if (tables.near == 0) return AttendRows(in, tables, rows, q, seen);
+  RotaryTables part_tables = tables;
+  for (const auto& [part, near] : NearParts(*plan.near_far, plan.position_ids, rows)) {
+    ThrowIfCancelled();
+    part_tables.near = near;
+    AttendRows(in, part_tables, part, q.narrow(0, part.first - rows.first, part.last - part.first),
+               seen);
+  }
+}
+
+// The tables of rows with these edits.
+RotaryTables AttentionStep::EditTables(const Inputs& in, const RotaryTables& tables,
+                                       const RowEdits& edits) {
+  const int64_t rows = in.sequence.rows;
   RotaryTables edited = tables;
   edited.edits = edits;
   edited.edits.hidden.insert(edited.edits.hidden.end(), tables.edits.hidden.begin(),
                              tables.edits.hidden.end());
   if (edits.moved.empty()) return edited;
+  if (in.Plan().position_ids.given()) {
+    AttentionPlan plan = in.Plan();
+    plan.position_ids = MovedIds(plan.position_ids, edits.moved, rows);
+    RotaryTables moved = MakeTables(plan, rows);
+    edited.q = std::move(moved.q);
+    edited.k = std::move(moved.k);
+    edited.owned.insert(edited.owned.end(), moved.owned.begin(), moved.owned.end());
+    return edited;
+  }
   for (const auto& table : tables.owned) {
     edited.owned.push_back(moved_.Get(table, edits.moved, rows));
     const kernels::RotaryView moved = edited.owned.back()->View();

@@ -52,7 +52,10 @@ class AttentionStep {
   // AttendRows for each part of rows with equal edits.
   void AttendEdited(const Inputs& in, const RotaryTables& tables, RowRange rows,
                     const at::Tensor& q, const Seen& seen);
-  RotaryTables EditTables(const RotaryTables& tables, const RowEdits& edits, int64_t rows);
+  RotaryTables EditTables(const Inputs& in, const RotaryTables& tables, const RowEdits& edits);
+  // AttendRows for each part of rows with equally many near keys.
+  void AttendNear(const Inputs& in, const RotaryTables& tables, RowRange rows, const at::Tensor& q,
+                  const Seen& seen);
   void AttendRows(const Inputs& in, const RotaryTables& tables, RowRange rows, const at::Tensor& q,
                   const Seen& seen);
   void ShowPattern(const Inputs& in, const RotaryTables& tables, RowRange rows, const at::Tensor& q,

@@ -36,25 +36,46 @@ std::span<const float> LastQueryAttention::Row(int64_t layer, int64_t head) cons
 
 HookRequest PositionAwareness::Request(const HookPoint& point, const SequenceInfo& sequence) {
   if (point.site != HookSite::kPatternUnrotated) return {};
-  keys_ = sequence.prompt_tokens;
-  counts_.resize(static_cast<size_t>(layers_ * heads_), 0);
+  if (keys_ != sequence.prompt_tokens) {
+    keys_ = sequence.prompt_tokens;
+    weights_.assign(static_cast<size_t>(layers_ * heads_ * keys_), 0.0f);
+  }
   return Read(sequence.prompt_tokens - 1, sequence.prompt_tokens);
 }
 
 void PositionAwareness::OnActivation(HookView& view) {
   for (int64_t head = 0; head < heads_; ++head) {
-    const float* row = static_cast<const float*>(view.data) + head * view.strides[1];
-    kernels::CountAttendedKeys(row, 1, keys_, rule_,
-                               counts_.data() + view.point.layer * heads_ + head);
+    const float* source = static_cast<const float*>(view.data) + head * view.strides[1];
+    std::copy(source, source + keys_, weights_.data() + (view.point.layer * heads_ + head) * keys_);
   }
 }
 
-std::vector<float> PositionAwareness::score() const {
-  std::vector<float> scores(counts_.size());
-  std::transform(counts_.begin(), counts_.end(), scores.begin(), [this](int64_t count) {
+std::vector<int64_t> PositionAwareness::attended_keys(
+    const kernels::AwarenessThreshold& threshold) const {
+  std::vector<int64_t> counts(static_cast<size_t>(layers_ * heads_), 0);
+  if (keys_ > 0) {
+    kernels::CountAttendedKeys(weights_.data(), layers_ * heads_, keys_, threshold, counts.data());
+  }
+  return counts;
+}
+
+std::vector<float> PositionAwareness::score(const kernels::AwarenessThreshold& threshold) const {
+  const std::vector<int64_t> counts = attended_keys(threshold);
+  std::vector<float> scores(counts.size());
+  std::transform(counts.begin(), counts.end(), scores.begin(), [this](int64_t count) {
     return static_cast<float>(static_cast<double>(count) / static_cast<double>(keys_));
   });
   return scores;
+}
+
+std::vector<uint8_t> PositionAwareness::counted_keys(
+    const kernels::AwarenessThreshold& threshold) const {
+  std::vector<uint8_t> counted(weights_.size());
+  for (int64_t row = 0; keys_ > 0 && row < layers_ * heads_; ++row) {
+    kernels::MarkAttendedKeys(weights_.data() + row * keys_, keys_, threshold,
+                              counted.data() + row * keys_);
+  }
+  return counted;
 }
 
 HiddenChannels::HiddenChannels(const ModelConfig& config, std::vector<int64_t> channels)

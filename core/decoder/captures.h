@@ -33,23 +33,31 @@ class LastQueryAttention : public Hook {
   std::vector<float> attention_;
 };
 
-// Ms-PoE's position-awareness score, from q and k before rotation. score [layer, head] = attended
-// keys / prompt_tokens.
+// Ms-PoE's position-awareness score, from q and k before rotation. The weights are kept, so that
+// they can be counted by any threshold.
 class PositionAwareness : public Hook {
  public:
-  PositionAwareness(const ModelConfig& config, kernels::ThresholdRule rule)
-      : layers_(config.layers), heads_(config.heads), rule_(rule) {}
+  explicit PositionAwareness(const ModelConfig& config,
+                             const kernels::AwarenessThreshold& threshold = {})
+      : layers_(config.layers), heads_(config.heads), threshold_(threshold) {}
   HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
   void OnActivation(HookView& view) override;
-  std::vector<float> score() const;
-  const std::vector<int64_t>& attended_keys() const { return counts_; }  // [layer, head]
+  int64_t keys() const { return keys_; }
+  // [layer, head]: attended keys / prompt_tokens.
+  std::vector<float> score(const kernels::AwarenessThreshold& threshold) const;
+  std::vector<float> score() const { return score(threshold_); }
+  // [layer, head]
+  std::vector<int64_t> attended_keys(const kernels::AwarenessThreshold& threshold) const;
+  std::vector<int64_t> attended_keys() const { return attended_keys(threshold_); }
+  // [layer, head, key]: whether the key is one of them.
+  std::vector<uint8_t> counted_keys(const kernels::AwarenessThreshold& threshold) const;
 
  private:
   int64_t layers_;
   int64_t heads_;
-  kernels::ThresholdRule rule_;
+  kernels::AwarenessThreshold threshold_;
   int64_t keys_ = 0;
-  std::vector<int64_t> counts_;
+  std::vector<float> weights_;  // [layer, head, key]
 };
 
 // Chosen channels of the residual stream after every block, at every position. values [layer,

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/plan/context_limit.h"
+#include "core/plan/given_positions.h"
 #include "core/plan/plan_changes.h"
 #include "kernels/check.h"
 
@@ -24,6 +25,8 @@ void CheckRequest(const RunRequest& request, const ModelConfig& config) {
         "it has " + std::to_string(rows) + " tokens, " + ContextHolds(request.intervention, config),
         "Shorten it; nothing is cut off in silence");
   }
+  const int64_t prompt_tokens = request.prompt_tokens > 0 ? request.prompt_tokens : rows;
+  CheckPositionsHeld(request.intervention, config, prompt_tokens, rows);
   for (const int32_t id : request.ids) {
     if (id < 0 || id >= config.vocabulary) {
       throw Failure("prompt", "token id " + std::to_string(id) + " is outside the vocabulary of " +
@@ -44,16 +47,18 @@ void CheckRequest(const RunRequest& request, const ModelConfig& config) {
   }
 }
 
-// Rows in a trace were made with frequencies and ratios for its length; where those of the longer
-// sequence differ (dynamic scaling, of the model or as a scheme; longrope at its threshold), they
-// are run again, as in a run without a trace: rotating the stored keys anew would be wrong, because
-// their inputs have changed as well.
+// Rows in a trace were made with frequencies, ids and ratios for its length; where those of the
+// longer sequence differ (dynamic scaling, of the model or as a scheme; longrope at its threshold),
+// they are run again, as in a run without a trace: rotating the stored keys anew would be wrong,
+// because their inputs have changed as well.
 bool SamePositions(const std::vector<AttentionPlan>& before,
-                   const std::vector<AttentionPlan>& after) {
-  const auto same = [](const AttentionPlan& a, const AttentionPlan& b) {
+                   const std::vector<AttentionPlan>& after, int64_t rows) {
+  const auto same = [rows](const AttentionPlan& a, const AttentionPlan& b) {
     const bool same_ratios =
         a.ratio_rule || b.ratio_rule || (a.q_ratio == b.q_ratio && a.k_ratio == b.k_ratio);
-    return same_ratios && a.inverse_frequency == b.inverse_frequency && a.magnitude == b.magnitude;
+    return same_ratios && a.inverse_frequency == b.inverse_frequency &&
+           a.magnitude == b.magnitude &&
+           PositionIds::FirstDifference(a.position_ids, b.position_ids) >= rows;
   };
   return before.empty() ||
          std::equal(before.begin(), before.end(), after.begin(), after.end(), same);
@@ -94,7 +99,8 @@ SequencePass PrepareSequence(const RunRequest& request, int64_t index, const Mod
   MIDSCOPE_CHECK(sequence.prompt_tokens <= sequence.rows || request.ratios ||
                      std::none_of(sequence.plans.begin(), sequence.plans.end(), DecidedByLastRow),
                  "the last prompt row decides ratios, so the prompt can't be cut");
-  if (!request.rerun && !SamePositions(sequence.trace->plans(), sequence.plans))
+  if (!request.rerun &&
+      !SamePositions(sequence.trace->plans(), sequence.plans, sequence.trace->rows()))
     sequence.trace->Truncate(0);
   SetRows(sequence, config.layers);
   const bool scales =

@@ -12,9 +12,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "core/base/parameter.h"
 #include "core/base/spans.h"
 #include "core/intervention/own_value.h"
 
@@ -75,6 +77,7 @@ struct MsPoe {
   MsPoeMode mode = MsPoeMode::kRank;
   MsPoeOrder order = MsPoeOrder::kScore;
   uint64_t seed = 0;                    // of kRandom
+  double alpha = 3;                     // of the score: keys with alpha times the mean weight count
   LayerSet layers = LayerSet::From(2);  // as the public scripts; the paper says all
   bool operator==(const MsPoe&) const = default;
 };
@@ -135,6 +138,25 @@ struct ChannelScaling {
   bool operator==(const ChannelScaling&) const = default;
 };
 
+// Position ids of the prompt's tokens, set before the position scheme divides or groups them: of a
+// file, or drawn by a sampler (core/positions) for the prompt's number of tokens. Neither: the
+// rows' own.
+struct GivenPositions {
+  std::string file;         // where `ids` were read from
+  std::vector<double> ids;  // [prompt token], from 0
+  // The sampler's name; "": of the file. Context length L = factor times the prompt's tokens,
+  // rounded down.
+  std::string sampler;
+  double factor = 8;
+  uint64_t seed = 1;
+  std::vector<std::pair<std::string, ParameterValue>> options;  // every parameter of the sampler
+  // The file's numbers count, not its name.
+  bool operator==(const GivenPositions& other) const {
+    return ids == other.ids && sampler == other.sampler && factor == other.factor &&
+           seed == other.seed && options == other.options;
+  }
+};
+
 // What the rows of a cropped passage still see besides the passage itself.
 enum class CropKeep {
   kFirst,  // the prompt's first token (arXiv 2406.02536, App. C)
@@ -165,6 +187,9 @@ struct Move {
   int64_t shift = 0;  // of kShift
   LayerSet layers;
   RowChoice rows;
+  // Of kShift that stands for kBegin or kEnd: the passage goes where other tokens of the prompt
+  // are, and takes their ids where ids are given.
+  bool to_tokens = false;
   bool operator==(const Move&) const = default;
 };
 
@@ -214,6 +239,7 @@ struct Temperature {
 struct Intervention {
   PositionScheme positions;
   std::vector<ChannelScaling> channels;
+  std::vector<GivenPositions> given_positions;  // at most one
   std::vector<Crop> crops;
   std::vector<Move> moves;
   std::vector<Boost> boosts;

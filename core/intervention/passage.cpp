@@ -75,7 +75,9 @@ Intervention ResolvePassages(const Intervention& intervention, const Prompt& pro
                                  [&](const Move& move) { return ShiftOf(move, prompt); }});
 }
 
-Intervention WithAnyPassages(const Intervention& intervention) {
+Intervention WithAnyPassages(const Intervention& given) {
+  Intervention intervention = given;
+  for (GivenPositions& positions : intervention.given_positions) positions = {};
   // Each its own token, so that no two seem to overlap.
   int64_t token = 0;
   return Resolved(intervention, {[&token](const TokenSpan&) {

@@ -112,6 +112,20 @@ RowEdits EditsOfRow(const AttentionEdits& edits, int64_t row, int64_t heads) {
   return result;
 }
 
+PositionIds MovedIds(const PositionIds& ids, const std::vector<MovedTokens>& moved, int64_t rows) {
+  std::vector<double> result;
+  result.reserve(static_cast<size_t>(rows));
+  for (int64_t row = 0; row < rows; ++row) result.push_back(ids.At(row));
+  for (const MovedTokens& tokens : moved) {
+    for (int64_t row = tokens.begin; row < std::min(tokens.end, rows); ++row) {
+      result[static_cast<size_t>(row)] = tokens.to_tokens
+                                             ? ids.At(row + tokens.shift)
+                                             : ids.At(row) + static_cast<double>(tokens.shift);
+    }
+  }
+  return PositionIds(std::move(result));
+}
+
 int64_t PositionRows(const AttentionEdits& edits, int64_t rows) {
   for (const MovedTokens& moved : edits.moved) rows = std::max(rows, moved.end + moved.shift);
   return rows;

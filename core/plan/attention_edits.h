@@ -21,12 +21,15 @@ struct HiddenTokens {
   bool operator==(const HiddenTokens&) const = default;
 };
 
-// For `rows` the tokens [begin, end) are `shift` positions further on.
+// For `rows` the tokens [begin, end) are `shift` positions further on. Where position ids are given
+// that is added to their ids, or (to_tokens) they take the ids of the tokens `shift` rows further
+// on.
 struct MovedTokens {
   RowRange rows;
   int64_t begin = 0;
   int64_t end = 0;
   int64_t shift = 0;
+  bool to_tokens = false;
   bool operator==(const MovedTokens&) const = default;
 };
 
@@ -88,6 +91,9 @@ struct RowEdits {
   std::vector<MovedTokens> moved;
 };
 RowEdits EditsOfRow(const AttentionEdits& edits, int64_t row, int64_t heads);
+
+// The given ids with the moves on top of them, for a sequence of `rows` rows.
+PositionIds MovedIds(const PositionIds& ids, const std::vector<MovedTokens>& moved, int64_t rows);
 
 // Rows that rotary tables need so that every token of a sequence of `rows` finds its position.
 int64_t PositionRows(const AttentionEdits& edits, int64_t rows);

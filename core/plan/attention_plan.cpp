@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/plan/edit_plans.h"
+#include "core/plan/given_positions.h"
 #include "core/plan/rope_frequencies.h"
 #include "core/plan/scheme_plans.h"
 
@@ -64,8 +65,9 @@ std::vector<float> AlibiSlopes(int64_t heads, double max_bias) {
 std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const ModelConfig& config,
                                         int64_t prompt_tokens, int64_t tokens) {
   const int64_t length = tokens > 0 ? tokens : prompt_tokens;
-  std::vector<AttentionPlan> plans = PlainPlans(config, length);
-  ApplyScheme(intervention, config, length, plans);
+  const int64_t positions = PositionsTaken(intervention, prompt_tokens, length);
+  std::vector<AttentionPlan> plans = PlainPlans(config, positions);
+  ApplyScheme(intervention, config, positions, plans);
   ApplyEdits(intervention, config, prompt_tokens, plans);
   return plans;
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/position_ids.h"
 #include "core/intervention/intervention.h"
 #include "core/model/model_config.h"
 #include "core/plan/attention_edits.h"
@@ -40,7 +41,8 @@ struct RowOverride {
 };
 
 // Self-Extend's rule: at distance i - j < window the plan's own positions; further away query i
-// is at floor(i / group) + window - floor(window / group) and key j at floor(j / group).
+// is at floor(i / group) + window - floor(window / group) and key j at floor(j / group). Where rows
+// are given position ids, i and j are those, in the distance too.
 struct NearFarRule {
   int64_t group = 1;
   int64_t window = 1;
@@ -56,6 +58,7 @@ struct CompressiveMemory {
 };
 
 struct AttentionPlan {
+  PositionIds position_ids;               // of the rows, before ratios and near_far act on them
   std::vector<double> inverse_frequency;  // [rotary pairs], radians a position; empty: not rotated
   double magnitude = 1.0;                 // factor of cos and sin (YaRN's temperature)
   std::vector<double> q_ratio;            // [head]: divides the positions of its queries
@@ -78,7 +81,8 @@ struct AttentionPlan {
 
 // One plan a layer, for a sequence of `tokens` tokens, of which the prompt is the first
 // prompt_tokens (0: all are prompt). The length matters where the model's own frequencies depend on
-// it (rope_frequencies.h) or the scheme does (dynamic-ntk, dynamic-linear). Throws Error (usage)
+// it (rope_frequencies.h) or the scheme does (dynamic-ntk, dynamic-linear); where position ids are
+// given, the largest id + 1 stands for it, as in transformers. Throws Error (usage)
 // where the model cannot take the intervention: a layer, channel or row out of range, a position
 // scheme for a model that rotates nothing (ALiBi), ratios for another number of heads, and what
 // CompileEdits refuses. Layers that are not rotated in a model of which others are keep ratio 1.

@@ -5,10 +5,15 @@
 
 namespace midscope {
 
-kernels::ThresholdRule AwarenessRule(const Intervention& intervention) {
+kernels::AwarenessThreshold AwarenessRule(const MsPoe& scheme) {
+  return {scheme.mode == MsPoeMode::kCode ? kernels::ThresholdRule::kGreater
+                                          : kernels::ThresholdRule::kAtLeast,
+          scheme.alpha};
+}
+
+kernels::AwarenessThreshold AwarenessRule(const Intervention& intervention) {
   const auto* scheme = std::get_if<MsPoe>(&intervention.positions);
-  return scheme && scheme->mode == MsPoeMode::kCode ? kernels::ThresholdRule::kGreater
-                                                    : kernels::ThresholdRule::kAtLeast;
+  return scheme ? AwarenessRule(*scheme) : kernels::AwarenessThreshold();
 }
 
 }  // namespace midscope

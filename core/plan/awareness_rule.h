@@ -8,7 +8,10 @@
 namespace midscope {
 
 // The public code counts keys over the threshold, the paper those that reach it: what the
-// intervention follows, the score follows.
-kernels::ThresholdRule AwarenessRule(const Intervention& intervention);
+// intervention follows, the score follows; so it does with Ms-PoE's alpha.
+kernels::AwarenessThreshold AwarenessRule(const Intervention& intervention);
+
+// The same of Ms-PoE's own value.
+kernels::AwarenessThreshold AwarenessRule(const MsPoe& scheme);
 
 }  // namespace midscope

@@ -33,8 +33,11 @@ bool IsBeyondContext(int64_t tokens, const Intervention& intervention, const Mod
 
 std::string BeyondContextText(int64_t tokens, const Intervention& intervention,
                               const ModelConfig& config) {
-  return fmt::format("{} tokens are beyond the context: {}. {}", tokens,
-                     ContextHolds(intervention, config), kBeyondContextMeaning);
+  const std::string what = intervention.given_positions.empty()
+                               ? fmt::format("{} tokens", tokens)
+                               : fmt::format("position ids up to {}", tokens - 1);
+  return fmt::format("{} are beyond the context: {}. {}", what, ContextHolds(intervention, config),
+                     kBeyondContextMeaning);
 }
 
 }  // namespace midscope

@@ -25,7 +25,8 @@ int64_t LongestRun(const Intervention& intervention, const ModelConfig& config);
 std::string ContextHolds(const Intervention& intervention, const ModelConfig& config);
 
 // Whether a run of so many tokens is longer than ContextOf, and what to say of it: "9000 tokens are
-// beyond the context: ...". Both for runs that beyond_context permits.
+// beyond the context: ...". Both for runs that beyond_context permits, and of as many tokens as
+// PositionsTaken (given_positions.h).
 bool IsBeyondContext(int64_t tokens, const Intervention& intervention, const ModelConfig& config);
 std::string BeyondContextText(int64_t tokens, const Intervention& intervention,
                               const ModelConfig& config);

@@ -7,6 +7,7 @@
 
 #include "core/intervention/head_order.h"
 #include "core/plan/attention_plan.h"
+#include "core/plan/awareness_rule.h"
 #include "kernels/position_awareness.h"
 
 namespace midscope {
@@ -120,10 +121,8 @@ HeadRatios ResolveRatiosOfRow(const RatioRule& rule, const float* last_row, int6
       entropies.push_back(kernels::RowEntropy(last_row + head * keys, keys));
     return ResolveRatios(rule, entropies, key_value_heads);
   }
-  const auto threshold = rule.scheme.mode == MsPoeMode::kCode ? kernels::ThresholdRule::kGreater
-                                                              : kernels::ThresholdRule::kAtLeast;
   std::vector<int64_t> counts(static_cast<size_t>(heads));
-  kernels::CountAttendedKeys(last_row, heads, keys, threshold, counts.data());
+  kernels::CountAttendedKeys(last_row, heads, keys, AwarenessRule(rule.scheme), counts.data());
   return ResolveRatios(rule, counts, key_value_heads);
 }
 

@@ -17,11 +17,32 @@ int64_t Reach(const SelfExtend& scheme, int64_t distance) {
 
 }  // namespace
 
-RowPositions FarQueries(const NearFarRule& rule) {
-  return {rule.group, rule.window - rule.window / rule.group};
+RowPositions FarQueries(const NearFarRule& rule, const PositionIds& ids) {
+  return {rule.group, rule.window - rule.window / rule.group, ids};
 }
 
-RowPositions FarKeys(const NearFarRule& rule) { return {rule.group, 0}; }
+RowPositions FarKeys(const NearFarRule& rule, const PositionIds& ids) {
+  return {rule.group, 0, ids};
+}
+
+std::vector<NearRows> NearParts(const NearFarRule& rule, const PositionIds& ids, RowRange rows) {
+  if (rows.empty()) return {};
+  if (!ids.given()) return {{rows, rule.window}};
+  std::vector<NearRows> parts;
+  int64_t first_near = 0;
+  for (int64_t row = rows.first; row < rows.last; ++row) {
+    while (ids.At(row) - ids.At(first_near) >= static_cast<double>(rule.window)) ++first_near;
+    const int64_t near = row - first_near + 1;
+    // A row to which all keys are near fits into any part with at least as many.
+    const bool all = first_near == 0;
+    if (!parts.empty() && (parts.back().near == near || (all && parts.back().near > near))) {
+      parts.back().rows.last = row + 1;
+    } else {
+      parts.push_back({{row, row + 1}, all ? std::max(near, rule.window) : near});
+    }
+  }
+  return parts;
+}
 
 std::string SelfExtendAdvice(const SelfExtend& scheme, const ModelConfig& config, int64_t tokens) {
   const int64_t trained = config.trained_context;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The positions of Self-Extend's rule (arXiv 2401.01325), and advice about it. The scheme itself is
 // intervention/schemes/self_extend.cpp. The rule holds for each pair of query and key by their
-// positions in the whole sequence, so that chunks and cached decoding give what one run gives.
+// position ids in the whole sequence, so that chunks and cached decoding give what one run gives.
 // Positions are rounded down throughout: some files of the public code divide window / group
 // exactly, which its authors call a mistake. Internal to core.
 #pragma once
@@ -17,8 +17,19 @@ namespace midscope {
 
 // Positions of queries and keys for each other when they are far apart. Their tables take, for each
 // ratio among the heads, two tables' memory more, shared by all layers.
-RowPositions FarQueries(const NearFarRule& rule);
-RowPositions FarKeys(const NearFarRule& rule);
+RowPositions FarQueries(const NearFarRule& rule, const PositionIds& ids = {});
+RowPositions FarKeys(const NearFarRule& rule, const PositionIds& ids = {});
+
+// Rows whose near keys are the last `near` ones, the row's own included (kernels::FarPositions).
+struct NearRows {
+  RowRange rows;
+  int64_t near = 0;
+  bool operator==(const NearRows&) const = default;
+};
+
+// `rows` in parts with equally many near keys, in order: keys are near to row i where id_i - id_j <
+// window. The ids never fall. One part with near = window where they are the rows' own.
+std::vector<NearRows> NearParts(const NearFarRule& rule, const PositionIds& ids, RowRange rows);
 
 // What a user should know of a run of `tokens` tokens: that it passes (trained context - window) *
 // group + window, the last length whose distances were all trained, or that the largest distance

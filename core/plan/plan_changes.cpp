@@ -15,6 +15,7 @@ AttentionPlan ForAllRows(AttentionPlan plan) {
   }
   plan.near_far.reset();
   plan.log_scale_base = 0;
+  plan.position_ids = {};
   plan.row_override.reset();
   plan.edits = {};
   return plan;
@@ -24,8 +25,18 @@ int64_t FirstRowOf(const std::optional<RowOverride>& rows) {
   return rows ? rows->first_row : kNoRow;
 }
 
-// Rows before the window's end see no key that is far away.
-int64_t FirstFarRow(const std::optional<NearFarRule>& rule) { return rule ? rule->window : kNoRow; }
+// Rows before the window's end see no key that is far away, unless their ids make it so.
+int64_t FirstFarRow(const AttentionPlan& plan) {
+  if (!plan.near_far) return kNoRow;
+  return plan.position_ids.given() ? 0 : plan.near_far->window;
+}
+
+// Moved tokens may take the ids of later ones.
+int64_t FirstOtherId(const AttentionPlan& before, const AttentionPlan& after) {
+  const int64_t row = PositionIds::FirstDifference(before.position_ids, after.position_ids);
+  const bool moves = !before.edits.moved.empty() || !after.edits.moved.empty();
+  return row != kNoRow && moves ? 0 : row;
+}
 
 // Rows before `base` have the scale 1.
 int64_t FirstScaledRow(int64_t base) { return base > 0 ? base : kNoRow; }
@@ -33,11 +44,11 @@ int64_t FirstScaledRow(int64_t base) { return base > 0 ? base : kNoRow; }
 // Of one layer, whose input is the same.
 int64_t ChangedRowOfLayer(const AttentionPlan& before, const AttentionPlan& after) {
   if (ForAllRows(before) != ForAllRows(after)) return 0;
-  int64_t row = FirstChangedRow(before.edits, after.edits);
+  int64_t row = std::min(FirstChangedRow(before.edits, after.edits), FirstOtherId(before, after));
   if (before.row_override != after.row_override)
     row = std::min({row, FirstRowOf(before.row_override), FirstRowOf(after.row_override)});
   if (before.near_far != after.near_far)
-    row = std::min({row, FirstFarRow(before.near_far), FirstFarRow(after.near_far)});
+    row = std::min({row, FirstFarRow(before), FirstFarRow(after)});
   if (before.log_scale_base != after.log_scale_base) {
     row = std::min(
         {row, FirstScaledRow(before.log_scale_base), FirstScaledRow(after.log_scale_base)});

@@ -20,13 +20,13 @@ void CheckRotates(const ModelConfig& config, const std::string& term) {
 
 }  // namespace
 
-void ApplyScheme(const Intervention& intervention, const ModelConfig& config, int64_t tokens,
+void ApplyScheme(const Intervention& intervention, const ModelConfig& config, int64_t positions,
                  std::vector<AttentionPlan>& plans) {
   const PositionScheme& scheme = intervention.positions;
   if (std::holds_alternative<NoScheme>(scheme)) return;
   const SchemeType& type = SchemeTypeOf(scheme);
   if (type.needs_rotation) CheckRotates(config, type.term.name);
-  type.apply(scheme, {intervention, type.term.name, config, tokens, plans});
+  type.apply(scheme, {intervention, type.term.name, config, positions, plans});
 }
 
 void DividePositions(const SchemePlans& plans, double ratio) {
@@ -58,7 +58,7 @@ RopeFrequencies FrequenciesWith(const SchemePlans& plans, double base, const Rop
   ModelConfig changed = plans.config;
   changed.rope_base = base;
   changed.rope_scaling = scaling;
-  return ModelFrequencies(changed, plans.tokens);
+  return ModelFrequencies(changed, plans.positions);
 }
 
 int64_t TrainedContext(const ModelConfig& config) {

@@ -17,13 +17,14 @@ struct SchemePlans {
   const Intervention& intervention;
   std::string term;  // of the scheme: "ms-poe"
   const ModelConfig& config;
-  int64_t tokens;                     // of the whole sequence
+  // Of the whole sequence: its tokens, or the largest position id + 1 where ids are given.
+  int64_t positions;
   std::vector<AttentionPlan>& plans;  // [layer], as the model itself has them
 };
 
 // Changes the plans of a model that is left alone to what the intervention's scheme makes of them,
-// for a sequence of `tokens` tokens. Throws Error (usage) where it cannot apply.
-void ApplyScheme(const Intervention& intervention, const ModelConfig& config, int64_t tokens,
+// for a sequence with so many positions. Throws Error (usage) where it cannot apply.
+void ApplyScheme(const Intervention& intervention, const ModelConfig& config, int64_t positions,
                  std::vector<AttentionPlan>& plans);
 
 // Divides the positions of all heads in all layers that rotate.

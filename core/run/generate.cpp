@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/plan/context_limit.h"
+#include "core/plan/given_positions.h"
 #include "core/run/scoring.h"
 
 namespace midscope {
@@ -69,7 +70,8 @@ Generated Generate(const Decoder& decoder, std::span<const int32_t> prompt,
                    const JobContext& context) {
   CheckOptions(options);
   const auto prompt_tokens = static_cast<int64_t>(prompt.size());
-  const int64_t room = LongestRun(intervention, decoder.config()) - prompt_tokens;
+  const int64_t room = LongestRun(intervention, decoder.config()) -
+                       PositionsTaken(intervention, prompt_tokens, prompt_tokens);
   const int64_t limit =
       options.new_tokens <= room ? options.new_tokens : std::max<int64_t>(room + 1, 1);
   std::mt19937_64 engine(options.seed);

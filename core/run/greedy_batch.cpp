@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/plan/attention_plan.h"
 #include "core/plan/context_limit.h"
+#include "core/plan/given_positions.h"
 #include "core/plan/plan_changes.h"
 #include "core/run/row_batches.h"
 #include "core/run/scoring.h"
@@ -50,6 +51,7 @@ Sequence Begin(const Decoder& decoder, const GreedyRequest& request) {
                          ContextHolds(request.intervention, decoder.config()),
                      "Shorten it; nothing is cut off in silence");
   }
+  CheckPositionsHeld(request.intervention, decoder.config(), prompt_tokens, rows);
   Sequence sequence;
   sequence.request = &request;
   sequence.ids.assign(request.prompt.begin(), request.prompt.end());

@@ -68,9 +68,11 @@ void WhatIf::Sequence::PlanRows() {
   }
 }
 
-std::vector<float> WhatIf::Sequence::AwarenessUnder(const Intervention& intervention) const {
-  if (awareness.empty()) return {};
-  return awareness[AwarenessRule(intervention) == kAwarenessRules[0] ? 0 : 1].score();
+void WhatIf::Sequence::TellAwareness(const Intervention& intervention, WhatIfOutcome& told) const {
+  if (!awareness) return;
+  const kernels::AwarenessThreshold threshold = AwarenessRule(intervention);
+  told.position_awareness = awareness->score(threshold);
+  told.counted_keys = awareness->counted_keys(threshold);
 }
 
 FreshSequence WhatIf::Sequence::Fresh() const { return {ids, prompt_tokens(), plans, trace.get()}; }
@@ -81,7 +83,7 @@ RunRequest WhatIf::Sequence::Request(const Intervention& intervention) {
   request.prompt_tokens = prompt_tokens();
   request.intervention = ResolvePassages(intervention, *prompt);
   request.hooks = {attention.get()};
-  for (PositionAwareness& counted : awareness) request.hooks.push_back(&counted);
+  if (awareness) request.hooks.push_back(awareness.get());
   if (extra_hook) request.hooks.push_back(extra_hook);
   request.trace = trace.get();
   if (rerun) request.rerun = RunRequest::Rerun{first_row};
@@ -96,11 +98,8 @@ WhatIf::WhatIf(std::shared_ptr<const Decoder> decoder, std::vector<Prompt> promp
     sequence.prompt = &prompt;
     sequence.ids = IdsToScore(prompt.ids, prompt.answer_ids);
     sequence.attention = std::make_unique<LastQueryAttention>(decoder_->config());
-    if (position_awareness) {
-      for (const kernels::ThresholdRule rule : kAwarenessRules) {
-        sequence.awareness.emplace_back(decoder_->config(), rule);
-      }
-    }
+    if (position_awareness)
+      sequence.awareness = std::make_unique<PositionAwareness>(decoder_->config());
     sequences_.push_back(std::move(sequence));
   }
   EnforceMemoryLimit();
@@ -281,7 +280,7 @@ WhatIfResult WhatIf::CollectResult(const Intervention& intervention, bool attent
   for (const Sequence& sequence : sequences_) {
     result.outcomes.push_back(sequence.outcome);
     if (attention) result.outcomes.back().last_query_attention = sequence.attention->attention();
-    result.outcomes.back().position_awareness = sequence.AwarenessUnder(intervention);
+    sequence.TellAwareness(intervention, result.outcomes.back());
     if (sequence.trace) result.kept.bytes += sequence.trace->bytes();
   }
   result.kept.limit = memory_limit_;

@@ -57,10 +57,12 @@ namespace midscope {
 struct WhatIfOutcome {
   std::vector<float> last_query_attention;  // [layer, head, key]
   HeadMatrix position_ratio;
-  // [layer, head], by the intervention's rule (captures.h); empty unless requested.
+  // [layer, head] and [layer, head, key], by the intervention's threshold (awareness_rule.h); empty
+  // unless requested.
   std::vector<float> position_awareness;
-  std::vector<float> last_logits;  // [vocabulary], of the last prompt row
-  AnswerScore score;               // where the prompt has an answer
+  std::vector<uint8_t> counted_keys;  // 1: the score counts the key
+  std::vector<float> last_logits;     // [vocabulary], of the last prompt row
+  AnswerScore score;                  // where the prompt has an answer
 };
 
 // The cache between calls.

@@ -100,7 +100,8 @@ void WhatIf::PartReport::LayerDone(int64_t layers_done) {
     part.outcome.last_query_attention = sequence_.attention->attention();
     Blank(part.outcome.last_query_attention, layers_done, layers);
   }
-  part.outcome.position_awareness = sequence_.AwarenessUnder(intervention_);
+  sequence_.TellAwareness(intervention_, part.outcome);
+  part.outcome.counted_keys.clear();  // of whole runs
   Blank(part.outcome.position_awareness, layers_done, layers);
   part.outcome.position_ratio = ratios_.ratios();
   Blank(part.outcome.position_ratio.values, layers_done, layers);
@@ -114,7 +115,7 @@ void WhatIf::PartReport::TellWhole() {
   part.layers_done = decoder_.config().layers;
   part.outcome = sequence_.outcome;
   if (attention_) part.outcome.last_query_attention = sequence_.attention->attention();
-  part.outcome.position_awareness = sequence_.AwarenessUnder(intervention_);
+  sequence_.TellAwareness(intervention_, part.outcome);
   part.trace = sequence_.trace.get();
   shown_.partial(part);
 }

@@ -12,19 +12,14 @@
 
 namespace midscope {
 
-// The rules of position awareness, in the order of Sequence::awareness.
-inline constexpr kernels::ThresholdRule kAwarenessRules[] = {kernels::ThresholdRule::kAtLeast,
-                                                             kernels::ThresholdRule::kGreater};
-
 struct WhatIf::Sequence {
   const Prompt* prompt = nullptr;
   std::vector<int32_t> ids;  // prompt and all but the last of the answer
   std::unique_ptr<Trace> trace;
   std::unique_ptr<LastQueryAttention> attention;
-  // By either rule, since a layer that is not run again keeps its counts; empty: not requested.
-  std::vector<PositionAwareness> awareness;
-  WhatIfOutcome outcome;  // of the last completed run
-  bool fresh = false;     // outcome and attention belong to the trace's plans
+  std::unique_ptr<PositionAwareness> awareness;  // null: not requested
+  WhatIfOutcome outcome;                         // of the last completed run
+  bool fresh = false;  // outcome and attention belong to the trace's plans
   // Of the running call:
   std::vector<AttentionPlan> plans;  // [layer]
   std::vector<int64_t> first_row;    // [layer]: rows from here on are run; rows(): none
@@ -38,8 +33,8 @@ struct WhatIf::Sequence {
   bool RunsWhole() const { return trace && first_row.front() == 0; }
   void PlanRows();
   FreshSequence Fresh() const;
-  // The score [layer, head] by the intervention's rule; empty: not requested.
-  std::vector<float> AwarenessUnder(const Intervention& intervention) const;
+  // Fills in position awareness by the intervention's threshold; nothing if not requested.
+  void TellAwareness(const Intervention& intervention, WhatIfOutcome& told) const;
   RunRequest Request(const Intervention& intervention);
 };
 

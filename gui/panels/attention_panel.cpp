@@ -8,10 +8,12 @@
 #include <QTabWidget>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <variant>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/json_fields.h"
+#include "core/base/record_lookup.h"
 #include "core/base/record_names.h"
 #include "gui/base/head_choice.h"
 #include "gui/base/head_text.h"
@@ -32,6 +34,20 @@ namespace {
 QVector<double> RowOf(const Record* record, HeadId head) {
   if (!record) return {};
   return LastAxisRow(*record, kLastQueryAttention, {head.layer, head.head});
+}
+
+// What the score of a head counts, where the record is of the run that made `attention`.
+CountedRow CountedOf(const Record* record, const Record* attention, HeadId head) {
+  const char* setting = "intervention";
+  if (!record || !attention ||
+      AttributeText(*record, setting) != AttributeText(*attention, setting)) {
+    return {};
+  }
+  const auto threshold = record->attributes.find(kThresholdWeight);
+  if (threshold == record->attributes.end()) return {};
+  const auto* weight = std::get_if<double>(&threshold->second);
+  return {LastAxisRow(*record, kCountedKeys, {head.layer, head.head}), weight ? *weight : 0,
+          QString::fromStdString(AttributeText(*record, "threshold"))};
 }
 
 QString TitleOf(HeadId head) {
@@ -78,7 +94,9 @@ AttentionPanel::AttentionPanel(const PanelContext& context) : Panel(context) {
   Draw();
 }
 
-std::vector<std::string> AttentionPanel::Records() { return {kPromptRecord, kLastQueryAttention}; }
+std::vector<std::string> AttentionPanel::Records() {
+  return {kPromptRecord, kLastQueryAttention, kCountedKeys};
+}
 
 std::vector<Plot*> AttentionPanel::plots() const { return {plot_}; }
 
@@ -139,6 +157,8 @@ void AttentionPanel::Draw() {
   const bool file = session()->shows_file();
   plot_->SetReason(file ? tr("The file has no attention of the last query") : QString());
   plot_->SetRows(RowOf(a, head_), RowOf(b, head_));
+  plot_->SetCounted(CountedOf(session()->record(Side::kA, kCountedKeys), a, head_),
+                    CountedOf(session()->record(Side::kB, kCountedKeys), b, head_));
   const RecordName name_a = NameOf(*session(), Side::kA, a);
   const RecordName name_b = NameOf(*session(), Side::kB, b);
   plot_->SetNames(name_a.text, name_b.text);
@@ -171,6 +191,8 @@ void AttentionPanel::Render(FilePictures& pictures) {
   plot.SetPrompt(pictures.prompt());
   plot.SetNames(pictures.SettingText(sides.a), pictures.SettingText(sides.b));
   plot.SetRows(row_a, row_b);
+  const RecordSides counted = pictures.Find(kCountedKeys, {"layer", "head", "key"});
+  plot.SetCounted(CountedOf(counted.a, sides.a, head), CountedOf(counted.b, sides.b, head));
   plot.SetTitle(TitleOf(head));
   pictures.Write(plot, QStringLiteral("attention_") + HeadText(head), sides);
 }

@@ -27,6 +27,18 @@ AttentionPlot::AttentionPlot(QWidget* parent)
   hover_shade_ = MakeShade();
   graph_a_ = addGraph();
   graph_b_ = addGraph();
+  rings_a_ = addGraph();
+  rings_b_ = addGraph();
+  for (QCPGraph* rings : {rings_a_, rings_b_}) {
+    rings->setLineStyle(QCPGraph::lsNone);
+    rings->removeFromLegend();
+  }
+  threshold_a_ = new QCPItemStraightLine(this);
+  threshold_b_ = new QCPItemStraightLine(this);
+  for (QCPItemStraightLine* line : {threshold_a_, threshold_b_}) {
+    line->setLayer(QStringLiteral("background"));
+    line->setVisible(false);
+  }
   gold_name_ = new QCPItemText(this);
   hover_name_ = new QCPItemText(this);
   for (QCPItemText* name : {gold_name_, hover_name_}) {
@@ -116,6 +128,8 @@ void AttentionPlot::SetRows(const QVector<double>& row_a, const QVector<double>&
   row_b_ = row_b;
   FillGraph(graph_a_, row_a_);
   FillGraph(graph_b_, row_b_);
+  PlaceCounted(counted_a_, row_a_, rings_a_, threshold_a_);
+  PlaceCounted(counted_b_, row_b_, rings_b_, threshold_b_);
   StyleDots();
   graph_b_->setVisible(!row_b_.isEmpty());
   if (row_b_.isEmpty()) {
@@ -131,6 +145,34 @@ void AttentionPlot::SetRows(const QVector<double>& row_a, const QVector<double>&
   }
   if (!same_extent || highest > yAxis->range().upper) ResetView();
   QueueReplot();
+}
+
+void AttentionPlot::PlaceCounted(const CountedRow& counted, const QVector<double>& row,
+                                 QCPGraph* rings, QCPItemStraightLine* line) {
+  QVector<QCPGraphData> points;
+  for (qsizetype key = 0; key < std::min(row.size(), counted.counted.size()); ++key) {
+    if (counted.counted[key] == 1) points.append({static_cast<double>(key), row[key]});
+  }
+  rings->data()->set(points, true);
+  line->setVisible(!row.isEmpty() && !counted.counted.isEmpty());
+  line->point1->setCoords(0, counted.threshold);
+  line->point2->setCoords(1, counted.threshold);
+}
+
+void AttentionPlot::SetCounted(const CountedRow& counted_a, const CountedRow& counted_b) {
+  if (counted_a == counted_a_ && counted_b == counted_b_) return;  // SetRows places them
+  counted_a_ = counted_a;
+  counted_b_ = counted_b;
+  PlaceCounted(counted_a_, row_a_, rings_a_, threshold_a_);
+  PlaceCounted(counted_b_, row_b_, rings_b_, threshold_b_);
+  QueueReplot();
+}
+
+QString AttentionPlot::CountedText(const CountedRow& counted, int64_t key) const {
+  if (key >= counted.counted.size()) return {};
+  return (counted.counted[key] == 1 ? tr(", counted by the score (%1 before rotation)")
+                                    : tr(", not counted by the score (%1 before rotation)"))
+      .arg(counted.rule);
 }
 
 void AttentionPlot::SetNames(const QString& name_a, const QString& name_b) {
@@ -225,8 +267,10 @@ QString AttentionPlot::TooltipAt(const QPointF& position) const {
   const auto value_text = [key](const QVector<double>& row) {
     return std::isnan(row[key]) ? tr("not known yet") : QString::number(row[key], 'g', 4);
   };
-  if (key < row_a_.size()) tip += tr("\nA %1").arg(value_text(row_a_));
-  if (key < row_b_.size()) tip += tr("\nB %1").arg(value_text(row_b_));
+  if (key < row_a_.size())
+    tip += tr("\nA %1").arg(value_text(row_a_)) + CountedText(counted_a_, key);
+  if (key < row_b_.size())
+    tip += tr("\nB %1").arg(value_text(row_b_)) + CountedText(counted_b_, key);
   return tip;
 }
 
@@ -254,6 +298,14 @@ void AttentionPlot::RestyleData() {
   StyleDots();
   graph_a_->setPen(older_a_ ? OlderPen(1.2) : LinePen(SideColor(Side::kA), 1.4));
   graph_b_->setPen(older_b_ ? OlderPen(1.2) : LinePen(SideColor(Side::kB), 1.4));
+  const auto mark = [](QCPGraph* rings, QCPItemStraightLine* line, Side side) {
+    QCPScatterStyle ring(QCPScatterStyle::ssCircle, 9);
+    ring.setPen(LinePen(SideColor(side), 1.2));
+    rings->setScatterStyle(ring);
+    line->setPen(QPen(SideColor(side), 1, Qt::DashLine));
+  };
+  mark(rings_a_, threshold_a_, Side::kA);
+  mark(rings_b_, threshold_b_, Side::kB);
   QColor gold = GoldColor();
   gold.setAlpha(90);
   gold_shade_->setBrush(gold);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The attention of the last query of one head over the tokens, A and B in one plot; the gold
-// passage and the piece under the pointer are shaded.
+// passage and the piece under the pointer are shaded. The keys that Ms-PoE's score counts are
+// ringed, with a line at the score's threshold.
 #pragma once
 
 #include <QString>
@@ -15,6 +16,14 @@
 
 namespace midscope {
 
+// What Ms-PoE's position-awareness score of a head counts, by weights before rotation.
+struct CountedRow {
+  QVector<double> counted;  // [key]: 1 where the key is counted; empty: not known
+  double threshold = 0;     // attention weight
+  QString rule;             // ">= 3/tokens"
+  bool operator==(const CountedRow&) const = default;
+};
+
 class AttentionPlot : public Plot {
   Q_OBJECT
 
@@ -25,6 +34,8 @@ class AttentionPlot : public Plot {
   void SetPrompt(const Record* prompt);
   // One value per key; empty for a side without a record.
   void SetRows(const QVector<double>& row_a, const QVector<double>& row_b);
+  // Of the rows that were set last.
+  void SetCounted(const CountedRow& counted_a, const CountedRow& counted_b);
   void SetNames(const QString& name_a, const QString& name_b);
   // Older rows, which are not of the requested setting, are grey and dotted.
   void SetOlder(bool older_a, bool older_b);
@@ -35,6 +46,11 @@ class AttentionPlot : public Plot {
   const QVector<double>& row(Side side) const { return side == Side::kA ? row_a_ : row_b_; }
   const QStringList& tokens() const { return tokens_; }
   QCPGraph* graph_of(Side side) const { return side == Side::kA ? graph_a_ : graph_b_; }
+  // Rings around the counted keys, at their weights in the row, and the line at the threshold.
+  QCPGraph* counted_of(Side side) const { return side == Side::kA ? rings_a_ : rings_b_; }
+  QCPItemStraightLine* threshold_of(Side side) const {
+    return side == Side::kA ? threshold_a_ : threshold_b_;
+  }
   bool logarithmic() const { return logarithmic_; }
   // Empty for none.
   const TokenSpan& gold() const { return gold_; }
@@ -59,9 +75,16 @@ class AttentionPlot : public Plot {
   const TokenSpan* SpanAt(int64_t key) const;
   static void FillGraph(QCPGraph* graph, const QVector<double>& row);
   void StyleDots();
+  static void PlaceCounted(const CountedRow& counted, const QVector<double>& row, QCPGraph* rings,
+                           QCPItemStraightLine* line);
+  QString CountedText(const CountedRow& counted, int64_t key) const;
 
   QCPGraph* graph_a_;
   QCPGraph* graph_b_;
+  QCPGraph* rings_a_;
+  QCPGraph* rings_b_;
+  QCPItemStraightLine* threshold_a_;
+  QCPItemStraightLine* threshold_b_;
   QCPItemRect* gold_shade_;
   QCPItemRect* hover_shade_;
   QCPItemText* hover_name_;
@@ -69,6 +92,8 @@ class AttentionPlot : public Plot {
   QCPItemStraightLine* marked_;
   QVector<double> row_a_;
   QVector<double> row_b_;
+  CountedRow counted_a_;
+  CountedRow counted_b_;
   QStringList tokens_;
   std::vector<TokenSpan> spans_;  // without gold
   TokenSpan gold_;

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "core/base/error.h"
+#include "core/base/number_text.h"
 #include "core/base/parameter_kinds.h"
 #include "core/intervention/intervention_text.h"
 #include "core/plan/attention_plan.h"
@@ -16,6 +17,7 @@
 #include "probes/base/attention_row.h"
 #include "probes/base/record_axes.h"
 #include "probes/base/record_values.h"
+#include "probes/builtin/position_awareness_probe.h"
 #include "probes/statistics/rank_statistics.h"
 
 namespace midscope {
@@ -23,19 +25,24 @@ namespace {
 
 using kernels::ThresholdRule;
 
+constexpr const char* kAlphaOption = "score-alpha";
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // One kind of row, before or after rotation. [layer, head]
 struct RowScores {
-  explicit RowScores(size_t heads) : at_least(heads), greater(heads), entropy(heads) {}
+  RowScores(size_t heads, double given_alpha)
+      : alpha(given_alpha), at_least(heads), greater(heads), entropy(heads) {}
 
   void Count(size_t index, std::span<const float> row) {
     const auto keys = static_cast<int64_t>(row.size());
-    kernels::CountAttendedKeys(row.data(), 1, keys, ThresholdRule::kAtLeast, &at_least[index]);
-    kernels::CountAttendedKeys(row.data(), 1, keys, ThresholdRule::kGreater, &greater[index]);
+    kernels::CountAttendedKeys(row.data(), 1, keys, {ThresholdRule::kAtLeast, alpha},
+                               &at_least[index]);
+    kernels::CountAttendedKeys(row.data(), 1, keys, {ThresholdRule::kGreater, alpha},
+                               &greater[index]);
     entropy[index] = AttentionEntropy(row);
   }
 
+  double alpha;
   std::vector<int64_t> at_least;
   std::vector<int64_t> greater;
   std::vector<double> entropy;
@@ -47,6 +54,8 @@ Intervention ReadRatioTerm(const OptionSet& options) {
     throw UsageError("option --ratios-under", "it is no ms-poe setting",
                      "Give one such as 'ms-poe(min=1.2, max=1.8)'");
   }
+  const auto* alpha = std::get_if<double>(&options.Value(kAlphaOption));
+  if (alpha) std::get<MsPoe>(scheme.positions).alpha = *alpha;
   return scheme;
 }
 
@@ -58,7 +67,8 @@ class ScoresProbe : public Probe {
         rule_(input.options.Text("score-rule") == "code" ? ThresholdRule::kGreater
                                                          : ThresholdRule::kAtLeast),
         scheme_(ReadRatioTerm(input.options)),
-        plain_(static_cast<size_t>(config_.layers * config_.heads)),
+        plain_(static_cast<size_t>(config_.layers * config_.heads),
+               std::get<MsPoe>(scheme_.positions).alpha),
         rotated_(plain_),
         plain_rows_(HookSite::kPatternUnrotated, 1,
                     [this](auto layer, auto head, auto, auto row) {
@@ -83,14 +93,15 @@ class ScoresProbe : public Probe {
                          const std::string& description) {
       record.arrays.push_back({name, {"layer", "head"}, std::move(data), unit, description});
     };
+    const std::string share = NumberText(plain_.alpha) + " / tokens";
     add("score_at_least", Shares(plain_.at_least), "",
-        "share of keys with at least 3 / tokens, before rotation (Ms-PoE, Eq. 1)");
+        "share of keys with at least " + share + ", before rotation (Ms-PoE, Eq. 1)");
     add("score_greater", Shares(plain_.greater), "",
-        "share of keys with more than 3 / tokens, before rotation (Ms-PoE's public code)");
+        "share of keys with more than " + share + ", before rotation (Ms-PoE's public code)");
     add("score_at_least_rotated", Shares(rotated_.at_least), "",
-        "share of keys with at least 3 / tokens, the row as the model uses it");
+        "share of keys with at least " + share + ", the row as the model uses it");
     add("score_greater_rotated", Shares(rotated_.greater), "",
-        "share of keys with more than 3 / tokens, the row as the model uses it");
+        "share of keys with more than " + share + ", the row as the model uses it");
     add("row_entropy", plain_.entropy, "nats", "entropy of the row before rotation");
     add("row_entropy_rotated", rotated_.entropy, "nats", "entropy of the row as the model uses it");
     add("head_rank", Ranks(), kRankFromZero,
@@ -99,9 +110,8 @@ class ScoresProbe : public Probe {
     add("ratio_under", ratios.q, "",
         "by what the head's positions would be divided under ratios_under, by this run's scores");
     add("key_ratio_under", ratios.k, "", "and its keys' positions (differs in mode code with GQA)");
-    record.attributes = {
-        {"threshold", std::string(rule_ == ThresholdRule::kGreater ? "> 3/tokens" : ">= 3/tokens")},
-        {"ratios_under", PrintIntervention(scheme_)}};
+    record.attributes = {{"threshold", ThresholdText({rule_, plain_.alpha})},
+                         {"ratios_under", PrintIntervention(scheme_)}};
     record.signal = rule_ == ThresholdRule::kGreater ? "score_greater" : "score_at_least";
     return record;
   }
@@ -279,7 +289,10 @@ ProbeType HeadScoresProbe() {
       "row before rotation has no bias. Layers without positions: both rows are equal, ratio 1. "
       "Ratios are by this run's scores: under the setting itself, layers above the first changed "
       "one see other input";
-  type.options = {rule, under};
+  type.options = {rule, under,
+                  AlphaParameter(kAlphaOption,
+                                 "alpha of head_scores: keys whose weight reaches alpha times the "
+                                 "mean count; auto: that of --ratios-under, 3 where it has none")};
   type.on_request = true;
   type.make = [](const ProbeInput& input) { return std::make_unique<ScoresProbe>(input); };
   type.summarise = [](const Record& stacked) {

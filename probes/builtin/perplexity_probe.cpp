@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/parameter_kinds.h"
 #include "core/plan/context_limit.h"
+#include "core/plan/given_positions.h"
 #include "core/run/scoring.h"
 #include "kernels/check.h"
 #include "probes/base/record_axes.h"
@@ -90,7 +91,8 @@ class TextProbe : public Probe {
   Record Finish(const RunResult&) override {
     const std::vector<TextWindow> windows =
         SlidingWindows(static_cast<int64_t>(ids_.size()), window_, stride_);
-    const int64_t longest = std::min(window_, static_cast<int64_t>(ids_.size()));
+    const int64_t tokens = std::min(window_, static_cast<int64_t>(ids_.size()));
+    const int64_t longest = PositionsTaken(intervention_, tokens, tokens);
     beyond_ = IsBeyondContext(longest, intervention_, decoder_.config());
     if (beyond_) {
       context_.Warn("warning: perplexity: " +

@@ -2,7 +2,10 @@
 #include "probes/builtin/position_awareness_probe.h"
 
 #include <utility>
+#include <variant>
 
+#include "core/base/number_text.h"
+#include "core/base/parameter_kinds.h"
 #include "core/base/record_names.h"
 #include "core/decoder/captures.h"
 #include "core/plan/awareness_rule.h"
@@ -11,30 +14,33 @@
 namespace midscope {
 namespace {
 
+constexpr const char* kAlphaOption = "awareness-alpha";
+
 class AwarenessProbe : public Probe {
  public:
   explicit AwarenessProbe(const ProbeInput& input)
       : config_(input.decoder.config()),
-        rule_(AwarenessRule(input.intervention)),
-        awareness_(config_, rule_) {}
+        threshold_(AwarenessThresholdOf(input)),
+        awareness_(config_) {}
 
   std::vector<Hook*> Hooks() override { return {&awareness_}; }
 
   Record Finish(const RunResult&) override {
-    return PositionAwarenessRecord(config_, rule_, awareness_.score());
+    return PositionAwarenessRecord(config_, threshold_, awareness_.score(threshold_));
   }
 
  private:
   const ModelConfig& config_;
-  kernels::ThresholdRule rule_;
+  kernels::AwarenessThreshold threshold_;
   PositionAwareness awareness_;
 };
 
 }  // namespace
 
-Record PositionAwarenessRecord(const ModelConfig& config, kernels::ThresholdRule rule,
+Record PositionAwarenessRecord(const ModelConfig& config,
+                               const kernels::AwarenessThreshold& threshold,
                                std::vector<float> scores) {
-  const bool greater = rule == kernels::ThresholdRule::kGreater;
+  const bool greater = threshold.rule == kernels::ThresholdRule::kGreater;
   Record record;
   record.name = kPositionAwarenessRecord;
   record.axes = {CountedAxis("layer", config.layers), CountedAxis("head", config.heads)};
@@ -44,11 +50,30 @@ Record PositionAwarenessRecord(const ModelConfig& config, kernels::ThresholdRule
                     "",
                     std::string("share of keys whose weight from the last prompt token, before "
                                 "rotation, is ") +
-                        (greater ? "greater than" : "at least") +
-                        " 3 / tokens (Ms-PoE, arXiv 2403.04797)"}};
-  record.attributes["threshold"] = std::string(greater ? "> 3/tokens" : ">= 3/tokens");
+                        (greater ? "greater than " : "at least ") + NumberText(threshold.alpha) +
+                        " / tokens (Ms-PoE, arXiv 2403.04797)"}};
+  record.attributes["threshold"] = ThresholdText(threshold);
   record.signal = kPositionAwarenessScore;
   return record;
+}
+
+kernels::AwarenessThreshold AwarenessThresholdOf(const ProbeInput& input) {
+  kernels::AwarenessThreshold threshold = AwarenessRule(input.intervention);
+  const auto* alpha = std::get_if<double>(&input.options.Value(kAlphaOption));
+  if (alpha) threshold.alpha = *alpha;
+  return threshold;
+}
+
+std::string ThresholdText(const kernels::AwarenessThreshold& threshold) {
+  const bool greater = threshold.rule == kernels::ThresholdRule::kGreater;
+  return (greater ? "> " : ">= ") + NumberText(threshold.alpha) + "/tokens";
+}
+
+Parameter AlphaParameter(const std::string& name, const std::string& help) {
+  Parameter alpha = NumberParameter(name, help, 0.001, 1e6);
+  alpha.choices = {"auto"};
+  alpha.default_value = std::string("auto");
+  return alpha;
 }
 
 ProbeType PositionAwarenessProbe() {
@@ -61,7 +86,11 @@ ProbeType PositionAwarenessProbe() {
       "follows the score follows (mode=code); weights are float32, not the model's dtype";
   type.limits =
       "of query heads (GQA); q and k before rotation, without ALiBi's bias; head_scores gives the "
-      "rotated row too";
+      "rotated row too, counted_keys the keys themselves";
+  type.options = {AlphaParameter(kAlphaOption,
+                                 "alpha of position_awareness and counted_keys: keys whose weight "
+                                 "reaches alpha times the mean count; auto: that of ms-poe in the "
+                                 "setting, else 3")};
   type.make = [](const ProbeInput& input) { return std::make_unique<AwarenessProbe>(input); };
   return type;
 }

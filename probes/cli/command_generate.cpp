@@ -4,6 +4,7 @@
 #include "core/intervention/intervention_text.h"
 #include "core/intervention/passage.h"
 #include "core/plan/context_limit.h"
+#include "core/plan/given_positions.h"
 #include "core/run/generate.h"
 #include "probes/cli/command.h"
 #include "probes/cli/prompt_options.h"
@@ -42,7 +43,8 @@ void RunGenerate(const CommandInput& input) {
   LogBytesWithoutToken(prompt, input.job);
   CheckPromptFits(decoder->config(), prompt, intervention);
   const int64_t new_tokens = options.Integer("new-tokens");
-  const int64_t rows = static_cast<int64_t>(prompt.ids.size()) + new_tokens - 1;
+  const auto prompt_tokens = static_cast<int64_t>(prompt.ids.size());
+  const int64_t rows = PositionsTaken(intervention, prompt_tokens, prompt_tokens + new_tokens - 1);
   const bool may_pass =
       decoder->config().beyond_context && IsBeyondContext(rows, intervention, decoder->config());
   if (may_pass) {
@@ -62,7 +64,8 @@ void RunGenerate(const CommandInput& input) {
     input.out << "\n";
     return;
   }
-  const auto made = static_cast<int64_t>(prompt.ids.size() + generated.ids.size()) - 1;
+  const auto made = PositionsTaken(intervention, prompt_tokens,
+                                   prompt_tokens + static_cast<int64_t>(generated.ids.size()) - 1);
   const bool beyond = IsBeyondContext(made, intervention, decoder->config());
   const nlohmann::ordered_json result = {
       {"tokens", prompt.ids.size()},    {"prompt_token_ids", prompt.ids},

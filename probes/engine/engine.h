@@ -11,6 +11,8 @@
 //                          sent (one line: SentLine), and its format (NoteFormat)
 //   last_query_attention   last_query_attention [layer, head, key]
 //   position_awareness     position_awareness_score [layer, head]
+//   counted_keys           counted_keys (0/1) [layer, head, key]; attributes threshold (text), alpha,
+//                          threshold_weight (alpha / tokens)
 //   position_ratio         position_ratio [layer, head]
 //   hidden_channels        hidden_channel [layer, channel, position]
 //   next_tokens            token_text, next_token_ids, logit, probability [rank]
@@ -122,8 +124,9 @@ struct CaptureRunReply {
 };
 
 struct WhatIfReply {
-  // outcome (one setting); of the place last_query_attention, position_awareness, position_ratio,
-  // next_tokens, and hidden_channels (if requested, and where every layer is cached)
+  // outcome (one setting); of the place last_query_attention and counted_keys (if attention is
+  // requested), position_awareness, position_ratio, next_tokens, and hidden_channels (if requested,
+  // and where every layer is cached)
   std::vector<Record> records;
   WhatIfCost cost;
 };

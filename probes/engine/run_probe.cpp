@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/intervention/passage.h"
 #include "core/plan/context_limit.h"
+#include "core/plan/given_positions.h"
 #include "core/run/scoring.h"
 #include "probes/builtin/answer_record.h"
 #include "probes/prompt/prompt_record.h"
@@ -22,6 +23,12 @@ using Types = std::vector<const ProbeType*>;
 
 int64_t TokensToRun(const Prompt& prompt) {
   return static_cast<int64_t>(IdsToScore(prompt.ids, prompt.answer_ids).size());
+}
+
+int64_t PromptTokens(const Prompt& prompt) { return static_cast<int64_t>(prompt.ids.size()); }
+
+int64_t PositionsToRun(const Prompt& prompt, const Intervention& intervention) {
+  return PositionsTaken(intervention, PromptTokens(prompt), TokensToRun(prompt));
 }
 
 // Runs `work`; with `failures`, an Error is added to it, and false returned.
@@ -99,7 +106,10 @@ void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
                      const Intervention& intervention) {
   const int64_t tokens = TokensToRun(prompt);
   const int64_t longest = LongestRun(intervention, config);
-  if (tokens <= longest) return;
+  if (tokens <= longest) {
+    CheckPositionsHeld(intervention, config, PromptTokens(prompt), tokens);
+    return;
+  }
   throw UsageError(
       "prompt",
       fmt::format("it has {} tokens (answer included), {}", tokens,
@@ -112,13 +122,14 @@ void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
 
 bool PromptIsBeyondContext(const ModelConfig& config, const Prompt& prompt,
                            const Intervention& intervention) {
-  return IsBeyondContext(TokensToRun(prompt), intervention, config);
+  return IsBeyondContext(PositionsToRun(prompt, intervention), intervention, config);
 }
 
 void LogBeyondContext(const ModelConfig& config, const Prompt& prompt,
                       const Intervention& intervention, const JobContext& context) {
   if (!PromptIsBeyondContext(config, prompt, intervention)) return;
-  context.Warn("warning: " + BeyondContextText(TokensToRun(prompt), intervention, config));
+  context.Warn("warning: " +
+               BeyondContextText(PositionsToRun(prompt, intervention), intervention, config));
 }
 
 std::vector<Record> RunProbes(const Decoder& decoder, const Prompt& prompt,

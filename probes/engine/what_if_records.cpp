@@ -6,6 +6,7 @@
 
 #include "core/plan/awareness_rule.h"
 #include "probes/base/partial_record.h"
+#include "probes/builtin/counted_keys_probe.h"
 #include "probes/builtin/hidden_channels_probe.h"
 #include "probes/builtin/last_query_attention_probe.h"
 #include "probes/builtin/next_tokens_probe.h"
@@ -66,8 +67,13 @@ std::vector<Record> RecordsOfPlace(const WhatIfSource& source, const WhatIfReque
     records.push_back(
         LastQueryAttentionRecord(config, tokens, std::move(outcome.last_query_attention)));
   }
-  records.push_back(PositionAwarenessRecord(config, AwarenessRule(request.intervention),
-                                            std::move(outcome.position_awareness)));
+  const kernels::AwarenessThreshold threshold = AwarenessRule(request.intervention);
+  records.push_back(
+      PositionAwarenessRecord(config, threshold, std::move(outcome.position_awareness)));
+  if (request.attention && !outcome.counted_keys.empty()) {
+    records.push_back(
+        CountedKeysRecord(config, tokens, threshold, std::move(outcome.counted_keys)));
+  }
   if (whole && !request.channels.empty() && trace && trace->first_layer() == 0)
     records.push_back(KeptChannels(config, *trace, request.channels, tokens));
   records.push_back(PositionRatioRecord(outcome.position_ratio));

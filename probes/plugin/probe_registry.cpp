@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 #include "core/base/parameter_kinds.h"
+#include "probes/builtin/counted_keys_probe.h"
 #include "probes/builtin/head_scores_probe.h"
 #include "probes/builtin/hidden_channels_probe.h"
 #include "probes/builtin/key_information_probe.h"
@@ -111,6 +112,7 @@ ProbeRegistry BuiltInProbes() {
   ProbeRegistry registry;
   registry.Add(LastQueryAttentionProbe());
   registry.Add(PositionAwarenessProbe());
+  registry.Add(CountedKeysProbe());
   registry.Add(PositionRatioProbe());
   registry.Add(HiddenChannelsProbe());
   registry.Add(ResidualRowsProbe());

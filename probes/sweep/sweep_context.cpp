@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "core/plan/context_limit.h"
+#include "core/plan/given_positions.h"
 
 namespace midscope {
 namespace {
@@ -24,21 +25,41 @@ int64_t RowsOf(const TaskQuestion& question, const ScoreArms& score) {
   return prompt + std::max<int64_t>(behind, 1) - 1;
 }
 
-int64_t MostRows(const std::vector<TaskQuestion>& questions, const ScoreArms& score) {
+// What is wrong with the position ids that the setting gives to a prompt; "" for nothing.
+std::string WhyNotIds(const SweepSetting& setting, int64_t prompt, int64_t rows,
+                      const ModelConfig& config) {
+  try {
+    CheckPositionsHeld(setting.intervention, config, prompt, rows);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+// The most positions that the setting takes for one of the prompts.
+int64_t MostPositions(const std::vector<TaskQuestion>& questions, const SweepSetting& setting,
+                      const ScoreArms& score) {
   int64_t most = 0;
-  for (const TaskQuestion& question : questions) most = std::max(most, RowsOf(question, score));
+  for (const TaskQuestion& question : questions) {
+    const auto prompt = static_cast<int64_t>(question.prompt.ids.size());
+    most = std::max(most, PositionsTaken(setting.intervention, prompt, RowsOf(question, score)));
+  }
   return most;
 }
 
-// Why one setting cannot be run, without kTooLong in front; "" where it can.
+// Why one setting cannot be run; "" where it can. Begins with kTooLong, or names the ids.
 std::string WhyNot(const std::vector<TaskQuestion>& questions, const SweepSetting& setting,
                    const ScoreArms& score, const ModelConfig& config) {
   for (const TaskQuestion& question : questions) {
     const int64_t rows = RowsOf(question, score);
-    if (rows <= LongestRun(setting.intervention, config)) continue;
     const auto prompt = static_cast<int64_t>(question.prompt.ids.size());
-    return fmt::format("it has {} tokens, {} follow, with {} {}", prompt, rows - prompt + 1,
-                       setting.text, ContextHolds(setting.intervention, config));
+    if (rows <= LongestRun(setting.intervention, config)) {
+      const std::string ids = WhyNotIds(setting, prompt, rows, config);
+      if (ids.empty()) continue;
+      return ids;
+    }
+    return fmt::format("{}: it has {} tokens, {} follow, with {} {}", kTooLong, prompt,
+                       rows - prompt + 1, setting.text, ContextHolds(setting.intervention, config));
   }
   return "";
 }
@@ -58,8 +79,7 @@ std::vector<std::string> ContextFailures(const std::vector<TaskQuestion>& questi
   std::vector<std::string> failures;
   failures.reserve(settings.size());
   for (const SweepSetting& setting : settings) {
-    const std::string why = WhyNot(questions, setting, score, config);
-    failures.push_back(why.empty() ? "" : std::string(kTooLong) + ": " + why);
+    failures.push_back(WhyNot(questions, setting, score, config));
   }
   return failures;
 }
@@ -68,6 +88,7 @@ void CheckFits(const std::vector<std::string>& failures) {
   const bool none_runs = std::none_of(failures.begin(), failures.end(),
                                       [](const std::string& failure) { return failure.empty(); });
   if (failures.empty() || !none_runs) return;
+  if (!failures.front().starts_with(kTooLong)) throw Failure("no setting fits", failures.front());
   throw Failure(kTooLong, ReasonOf(failures.front()),
                 "Give shorter prompts or a position scheme that reaches further; probe, whatif, "
                 "sweep and generate have --beyond-context");
@@ -79,8 +100,9 @@ void AddContextArrays(const std::vector<TaskQuestion>& questions,
                       const ModelConfig& config, Record& record) {
   const bool differ =
       std::any_of(settings.begin(), settings.end(), [&](const SweepSetting& setting) {
-        return LongestRun(setting.intervention, config) !=
-               LongestRun(settings.front().intervention, config);
+        return !setting.intervention.given_positions.empty() ||
+               LongestRun(setting.intervention, config) !=
+                   LongestRun(settings.front().intervention, config);
       });
   if (differ) {
     record.arrays.push_back({kSettingFailure,
@@ -92,9 +114,11 @@ void AddContextArrays(const std::vector<TaskQuestion>& questions,
   if (!config.beyond_context) return;
   std::vector<uint8_t> beyond;
   beyond.reserve(settings.size());
-  const int64_t rows = MostRows(questions, score);
-  for (const SweepSetting& setting : settings) {
-    beyond.push_back(IsBeyondContext(rows, setting.intervention, config) ? 1 : 0);
+  for (size_t i = 0; i < settings.size(); ++i) {
+    const bool is_beyond =
+        failures[i].empty() && IsBeyondContext(MostPositions(questions, settings[i], score),
+                                               settings[i].intervention, config);
+    beyond.push_back(is_beyond ? 1 : 0);
   }
   record.arrays.push_back({kBeyondContext,
                            {"setting"},

@@ -7,8 +7,10 @@
 #include <span>
 #include <utility>
 
+#include "core/base/error.h"
 #include "core/intervention/passage.h"
 #include "core/plan/attention_plan.h"
+#include "core/plan/given_positions.h"
 #include "core/plan/plan_changes.h"
 #include "core/run/shared_prefix.h"
 
@@ -67,6 +69,16 @@ double ArmCost::TokensOf(const std::vector<std::vector<AttentionPlan>>& before,
   return sum;
 }
 
+bool PositionsFit(const Intervention& intervention, const ModelConfig& config,
+                  int64_t prompt_tokens, int64_t rows) {
+  try {
+    CheckPositionsHeld(intervention, config, prompt_tokens, rows);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 // In EvaluationOrder.
 double ArmCost::Tokens() const {
   std::vector<std::vector<AttentionPlan>> before;
@@ -76,9 +88,12 @@ double ArmCost::Tokens() const {
     after.reserve(questions.size());
     for (const TaskQuestion& question : questions) {
       const auto prompt_tokens = static_cast<int64_t>(question.prompt.ids.size());
-      after.push_back(
-          CompilePlans(ResolvePassages(plan.settings[setting].intervention, question.prompt),
-                       config, prompt_tokens, prompt_tokens + behind(question) - 1));
+      Intervention intervention =
+          ResolvePassages(plan.settings[setting].intervention, question.prompt);
+      const int64_t rows = prompt_tokens + behind(question) - 1;
+      // Such a setting is not run on this prompt.
+      if (!PositionsFit(intervention, config, prompt_tokens, rows)) intervention = {};
+      after.push_back(CompilePlans(intervention, config, prompt_tokens, rows));
     }
     tokens += TokensOf(before, after);
     before = std::move(after);

@@ -89,7 +89,8 @@ bool ChangesEarlyRows(const Intervention& intervention) {
       return term.rows.rows != ChannelRows::kAnswer && term.rows.rows != ChannelRows::kLast;
     });
   };
-  return !std::holds_alternative<NoScheme>(intervention.positions) || !intervention.crops.empty() ||
+  return !std::holds_alternative<NoScheme>(intervention.positions) ||
+         !intervention.given_positions.empty() || !intervention.crops.empty() ||
          early(intervention.moves) || early(intervention.boosts) || early(intervention.ablations) ||
          early(intervention.temperatures) || !intervention.own_edits.empty();
 }

@@ -61,7 +61,7 @@ void Prefill(const Decoder& decoder, const std::vector<int32_t>& ids, bool captu
   const auto tokens = static_cast<int64_t>(ids.size());
   const auto trace = captures ? decoder.MakeTrace(tokens) : nullptr;
   midscope::LastQueryAttention attention(config);
-  midscope::PositionAwareness score(config, midscope::kernels::ThresholdRule::kAtLeast);
+  midscope::PositionAwareness score(config);
   midscope::ResidualRows rows(config, 1);
   midscope::HiddenChannels channels(config, {0, 100, 215, 300, 350, 400, 446, 500});
   midscope::RunRequest request;

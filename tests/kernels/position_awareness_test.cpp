@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -20,26 +21,60 @@ TEST(CountAttendedKeys, TheThresholdItselfTellsTheRulesApart) {
     weights[2] = std::nextafter(threshold, 0.0f);
     weights[static_cast<size_t>(keys)] = 1.0f;  // second head
     int64_t counts[2] = {-1, -1};
-    CountAttendedKeys(weights.data(), 2, keys, ThresholdRule::kAtLeast, counts);
+    CountAttendedKeys(weights.data(), 2, keys, {ThresholdRule::kAtLeast}, counts);
     EXPECT_EQ(counts[0], 2);
     EXPECT_EQ(counts[1], 1);
-    CountAttendedKeys(weights.data(), 2, keys, ThresholdRule::kGreater, counts);
+    CountAttendedKeys(weights.data(), 2, keys, {ThresholdRule::kGreater}, counts);
     EXPECT_EQ(counts[0], 1);
     EXPECT_EQ(counts[1], 1);
+  }
+}
+
+TEST(CountAttendedKeys, AlphaMovesTheThreshold) {
+  std::vector<float> weights(10, 0.02f);
+  weights[3] = 0.25f;
+  weights[7] = 0.4f;
+  const auto count_of = [&](double alpha) {
+    int64_t count = -1;
+    CountAttendedKeys(weights.data(), 1, 10, {ThresholdRule::kAtLeast, alpha}, &count);
+    return count;
+  };
+  EXPECT_EQ(count_of(0.2), 10);
+  EXPECT_EQ(count_of(2), 2);
+  EXPECT_EQ(count_of(3), 1);
+  EXPECT_EQ(count_of(4.5), 0);
+  EXPECT_EQ(AwarenessThreshold{}.Weight(10), 3.0f / 10.0f);
+}
+
+TEST(MarkAttendedKeys, MarksWhatIsCounted) {
+  for (const ThresholdRule rule : {ThresholdRule::kAtLeast, ThresholdRule::kGreater}) {
+    for (const double alpha : {0.5, 1.0, 3.0}) {
+      std::vector<float> weights(40);
+      const AwarenessThreshold threshold{rule, alpha};
+      for (size_t key = 0; key < weights.size(); ++key)
+        weights[key] = key % 7 == 0 ? threshold.Weight(40) : 0.01f * static_cast<float>(key % 11);
+      std::vector<uint8_t> counted(weights.size(), 9);
+      MarkAttendedKeys(weights.data(), 40, threshold, counted.data());
+      int64_t count = 0;
+      CountAttendedKeys(weights.data(), 1, 40, threshold, &count);
+      EXPECT_EQ(std::count(counted.begin(), counted.end(), 1), count);
+      EXPECT_EQ(std::count(counted.begin(), counted.end(), 0), 40 - count);
+      EXPECT_EQ(counted[14], rule == ThresholdRule::kAtLeast ? 1 : 0);
+    }
   }
 }
 
 TEST(CountAttendedKeys, UpToThreeKeysCannotAllReachIt) {
   const std::vector<float> weights = {0.5f, 0.5f};
   int64_t count = -1;
-  CountAttendedKeys(weights.data(), 1, 2, ThresholdRule::kAtLeast, &count);
+  CountAttendedKeys(weights.data(), 1, 2, {ThresholdRule::kAtLeast}, &count);
   EXPECT_EQ(count, 0);  // 3 / 2 is above any weight
 }
 
 TEST(CountAttendedKeys, EvenAttentionReachesItNowhere) {
   const std::vector<float> weights(64, 1.0f / 64);
   int64_t count = -1;
-  CountAttendedKeys(weights.data(), 1, 64, ThresholdRule::kAtLeast, &count);
+  CountAttendedKeys(weights.data(), 1, 64, {ThresholdRule::kAtLeast}, &count);
   EXPECT_EQ(count, 0);
 }
 

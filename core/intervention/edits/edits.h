@@ -8,6 +8,7 @@
 // clang-format off
 #define MIDSCOPE_EDITS(EDIT) \
   EDIT(Channel)              \
+  EDIT(Positions)            \
   EDIT(Crop)                 \
   EDIT(Move)                 \
   EDIT(Boost)                \

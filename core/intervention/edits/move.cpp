@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Other positions for the tokens of a passage.
-#include <string>
-
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
 #include "core/base/error.h"
+#include "core/base/number_text.h"
 #include "core/intervention/edits/edits.h"
 #include "core/plan/context_limit.h"
 #include "core/plan/edit_plans.h"
+#include "core/plan/given_positions.h"
 
 namespace midscope {
 namespace {
@@ -30,17 +35,33 @@ std::string ToText(const Move& move, const Parameter& described) {
 void Resolve(Move& move, const SpanResolver& resolver) {
   move.span = resolver.tokens(move.span);
   move.shift = resolver.shift(move);
+  move.to_tokens = move.to_tokens || move.to != MoveTo::kShift;
   move.to = MoveTo::kShift;
+}
+
+// The lowest and the highest position of the moved tokens.
+std::pair<double, double> MovedBounds(const Move& move, const EditPlans& plans) {
+  const PositionIds ids = PositionIdsOf(plans.intervention, plans.prompt_tokens);
+  double first = HUGE_VAL;
+  double last = -HUGE_VAL;
+  for (int64_t token = move.span.begin; token < move.span.end; ++token) {
+    const double id = move.to_tokens ? ids.At(token + move.shift)
+                                     : ids.At(token) + static_cast<double>(move.shift);
+    first = std::min(first, id);
+    last = std::max(last, id);
+  }
+  return {first, last};
 }
 
 // Throws Error (usage): the model has no such positions.
 void CheckPositions(const Move& move, const EditPlans& plans) {
   const int64_t positions = LongestRun(plans.intervention, plans.config);
-  const int64_t first = move.span.begin + move.shift;
-  const int64_t last = move.span.end - 1 + move.shift;
-  if (first >= 0 && (positions <= 0 || last < positions)) return;
-  throw UsageError(plans.term, fmt::format("tokens would be at positions {} to {}", first, last),
-                   fmt::format("The model's positions are 0 to {}", positions - 1));
+  const auto [first, last] = MovedBounds(move, plans);
+  if (first >= 0 && (positions <= 0 || last < static_cast<double>(positions))) return;
+  throw UsageError(
+      plans.term,
+      fmt::format("tokens would be at positions {} to {}", NumberText(first), NumberText(last)),
+      fmt::format("The model's positions are 0 to {}", positions - 1));
 }
 
 void Apply(const Move& move, const EditPlans& plans) {
@@ -55,9 +76,10 @@ void Apply(const Move& move, const EditPlans& plans) {
                      "Say how far: to=shift:-200");
   }
   CheckPositions(move, plans);
-  const MovedTokens moved{RowsOf(move.rows, plans.prompt_tokens), move.span.begin, move.span.end,
-                          move.shift};
+  MovedTokens moved{RowsOf(move.rows, plans.prompt_tokens), move.span.begin, move.span.end,
+                    move.shift};
   ForLayers(move.layers, plans, [&](AttentionPlan& plan, int64_t layer) {
+    moved.to_tokens = move.to_tokens && plan.position_ids.given();
     for (const MovedTokens& other : plan.edits.moved) {
       if (moved.begin >= other.end || other.begin >= moved.end) continue;
       throw UsageError(plans.term, fmt::format("layer {} moves a token twice", layer),
@@ -72,7 +94,9 @@ Parameter DescribedTo() {
       "to",
       "begin: the passage begins where the first piece of the prompt does (the first pair, line or "
       "document; the first token where there are none). end: it ends where the last piece does "
-      "(the last prompt token). shift:N: each token is N positions further on.",
+      "(the last prompt token). shift:N: each token is N positions further on. Under "
+      "positions(...) "
+      "begin and end take the ids of the tokens that are there, and N is added to the ids.",
       {"begin", "end", "shift:N"}));
   to.default_value = {};
   to.numbered_choice = "shift:N";

@@ -14,7 +14,7 @@ struct DynamicLinear {
 
 void Apply(const DynamicLinear&, const SchemePlans& plans) {
   const double ratio =
-      static_cast<double>(plans.tokens) / static_cast<double>(plans.config.trained_context);
+      static_cast<double>(plans.positions) / static_cast<double>(plans.config.trained_context);
   if (ratio > 1) DividePositions(plans, ratio);
 }
 

@@ -8,6 +8,7 @@
 #include "core/intervention/schemes/schemes.h"
 #include "core/plan/plan_checks.h"
 #include "core/plan/scheme_plans.h"
+#include "kernels/position_awareness.h"
 
 namespace midscope {
 namespace {
@@ -62,6 +63,20 @@ BoundArgument<MsPoe> SeedArgument() {
   return argument;
 }
 
+// Settings from before there was a choice keep their text.
+BoundArgument<MsPoe> AlphaArgument() {
+  BoundArgument<MsPoe> argument = NumberArgument<&MsPoe::alpha>(
+      "alpha",
+      "Of the score: keys whose weight reaches alpha times the mean are counted (the paper's Eq. "
+      "1). Only order=score and order=score-reversed look at it.",
+      {0.001, 1e6}, kernels::kAwarenessAlpha);
+  argument.print = [](const MsPoe& value, const Parameter&) {
+    return value.alpha == kernels::kAwarenessAlpha ? std::string()
+                                                   : MemberText<&MsPoe::alpha>(value);
+  };
+  return argument;
+}
+
 BoundArgument<MsPoe> FirstLayerArgument() {
   return {DescribedNumber<int64_t>(
               "first_layer",
@@ -110,6 +125,7 @@ std::vector<BoundArgument<MsPoe>> Arguments() {
           "paper's Table 3 compares score, random, sequential and entropy; of these the public "
           "code has score alone.",
           {"score", "score-reversed", "sequential", "reversed", "random", "entropy"}),
+      AlphaArgument(),
       SeedArgument(),
       FirstLayerArgument(),
       NamedLayersArgument()};

@@ -157,7 +157,7 @@ class Placed : public ::testing::TestWithParam<std::string> {
 
   Outcome Run(const Decoder& decoder, const std::string& setting, Hook* hook = nullptr) const {
     LastQueryAttention attention(decoder.config());
-    PositionAwareness awareness(decoder.config(), kernels::ThresholdRule::kAtLeast);
+    PositionAwareness awareness(decoder.config());
     RunRequest request;
     request.ids = ids_;
     request.prompt_tokens = kTokens - 3;

@@ -53,6 +53,7 @@ WhatIfOutcome FullRun(const Decoder& decoder, const Prompt& prompt, const std::s
   outcome.last_query_attention = attention.attention();
   outcome.position_ratio = result.position_ratio;
   outcome.position_awareness = awareness.score();
+  outcome.counted_keys = awareness.counted_keys(AwarenessRule(request.intervention));
   const auto logits = result.Logits(request.prompt_tokens - 1);
   outcome.last_logits.assign(logits.begin(), logits.end());
   outcome.score = ScoreAnswer(result, request.prompt_tokens, prompt.answer_ids);
@@ -78,6 +79,17 @@ void ExpectEqual(const WhatIfOutcome& actual, const WhatIfOutcome& expected,
   EXPECT_EQ(actual.position_ratio.values, expected.position_ratio.values) << setting;
   EXPECT_NEAR(actual.score.nll, expected.score.nll, 2e-3) << setting;
   if (actual.position_awareness.empty()) return;  // not asked for
+  // The score is the share of the counted keys.
+  const size_t heads = actual.position_awareness.size();
+  ASSERT_EQ(actual.counted_keys.size(), expected.counted_keys.size());
+  const size_t keys = actual.counted_keys.size() / heads;
+  for (size_t head = 0; head < heads; ++head) {
+    const auto first = actual.counted_keys.begin() + static_cast<std::ptrdiff_t>(head * keys);
+    const auto count = std::count(first, first + static_cast<std::ptrdiff_t>(keys), 1);
+    ASSERT_EQ(actual.position_awareness[head],
+              static_cast<float>(static_cast<double>(count) / static_cast<double>(keys)))
+        << setting;
+  }
   ASSERT_EQ(actual.position_awareness.size(), expected.position_awareness.size());
   // Counts of keys: one may lie within rounding of the threshold.
   const double one_key = 1.01 * static_cast<double>(expected.position_awareness.size()) /
@@ -108,6 +120,14 @@ const std::vector<std::string>& Settings() {
       "ms-poe(min=1.2, max=1.8) + channel(100, factor=0, layers=8-25)",
       "ms-poe(min=1.2, max=1.6, mode=group, first_layer=20)",
       "ms-poe(min=1.2, max=1.8, mode=code)",
+      "ms-poe(alpha=1.5)",
+      "ms-poe(order=reversed, alpha=0.5)",
+      "positions(sampler=pose, factor=4)",
+      "positions(sampler=pose, factor=4) + channel(100, factor=-1, layers=8-25)",
+      "pi(2) + positions(sampler=randpos, seed=3)",
+      "ms-poe(alpha=2) + positions(sampler=randpos, seed=3)",
+      "self-extend(group=3, window=20) + positions(sampler=cream, factor=4)",
+      "infini(segment=32, gate=0.2) + positions(sampler=cream, factor=4)",
       "ms-poe(order=reversed) + channel(100, factor=-1, layers=8-25)",
       "ms-poe(order=reversed) + channel(100, factor=2, layers=8-25)",
       "ms-poe(order=entropy) + channel(100, factor=2, layers=8-25)",

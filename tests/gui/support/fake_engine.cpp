@@ -73,6 +73,24 @@ Record AttentionRecord(int64_t place, double strength) {
   return record;
 }
 
+Record CountedKeysRecord(double strength) {
+  Record record;
+  record.name = "counted_keys";
+  record.axes = {Counted("layer", FakeEngine::kLayers), Counted("head", FakeEngine::kHeads),
+                 Counted("key", FakeEngine::kTokens)};
+  std::vector<uint8_t> values;
+  for (int64_t layer = 0; layer < FakeEngine::kLayers; ++layer) {
+    for (int64_t head = 0; head < FakeEngine::kHeads; ++head) {
+      for (int64_t key = 0; key < FakeEngine::kTokens; ++key)
+        values.push_back(FakeEngine::IsCounted(layer, head, key, strength) ? 1 : 0);
+    }
+  }
+  record.arrays = {{"counted_keys", {"layer", "head", "key"}, values, "", ""}};
+  record.attributes["threshold"] = ">= 3/tokens";
+  record.attributes["threshold_weight"] = FakeEngine::Threshold(strength);
+  return record;
+}
+
 Record PerHead(const std::string& record_name, const std::string& array,
                const std::function<float(int64_t, int64_t)>& value) {
   Record record;
@@ -254,6 +272,12 @@ float FakeEngine::Attention(int64_t layer, int64_t head, int64_t key, int64_t pl
   return static_cast<float>(sink + near_gold + ripple);
 }
 
+bool FakeEngine::IsCounted(int64_t layer, int64_t head, int64_t key, double strength) {
+  return (layer * 2 + head + key + static_cast<int64_t>(10 * strength)) % 6 == 0;
+}
+
+double FakeEngine::Threshold(double strength) { return 0.004 * (1 + strength); }
+
 float FakeEngine::Score(int64_t layer, int64_t head, double strength) {
   return static_cast<float>(0.01 * static_cast<double>((layer * 5 + head * 3) % 13) +
                             0.05 * strength * static_cast<double>(head));
@@ -339,7 +363,7 @@ CaptureRunReply FakeEngine::CaptureRun(const CaptureRunRequest& request,
       PerHead("position_awareness", "position_awareness_score",
               [&](int64_t layer, int64_t head) { return Score(layer, head, strength); }),
       PerHead("position_ratio", "position_ratio", [](int64_t, int64_t) { return 1.0F; }),
-      HiddenRecord(request.channels, strength)};
+      CountedKeysRecord(strength), HiddenRecord(request.channels, strength)};
   for (Record& record : reply.records) Stamp(request.intervention, request.place, record);
   return reply;
 }
@@ -353,7 +377,10 @@ std::vector<Record> FakeEngine::OfPlace(const WhatIfRequest& request, int64_t la
     records.push_back(
         PerHead("position_awareness", "position_awareness_score",
                 [&](int64_t layer, int64_t head) { return Score(layer, head, strength); }));
-    if (layers_done == kLayers) records.push_back(HiddenRecord(request.channels, strength));
+    if (layers_done == kLayers) {
+      records.push_back(HiddenRecord(request.channels, strength));
+      records.push_back(CountedKeysRecord(strength));
+    }
   }
   for (Record& record : records) {
     Stamp(request.intervention, request.place, record);

@@ -94,6 +94,9 @@ class FakeEngine : public Engine {
   // The planted numbers.
   static double Strength(const Intervention& intervention);
   static float Attention(int64_t layer, int64_t head, int64_t key, int64_t place, double strength);
+  // Whether the key is counted, from weights that Attention() does not give, and the threshold.
+  static bool IsCounted(int64_t layer, int64_t head, int64_t key, double strength);
+  static double Threshold(double strength);
   static float Score(int64_t layer, int64_t head, double strength);
   static double AnswerNll(int64_t place, double strength);
 

@@ -14,6 +14,7 @@
 #include <QTest>
 #include <QToolButton>
 
+#include "core/intervention/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/files/result_file.h"
 #include "gui/panels/attention_panel.h"
@@ -108,6 +109,49 @@ class WindowTest : public QObject {
                  tip.contains("ratio 1"),
              qPrintable(tip));
     QVERIFY(rig.Find<QLabel>("model_text")->text().contains("Planted"));
+  }
+
+  // Rings around the counted keys, at their weights, and a line at the threshold.
+  void CountedKeysAreMarkedInTheAttention() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    AttentionPlot* plot = rig.window.panel<AttentionPanel>()->plot();
+    const auto compare = [&](Side side, HeadId head, double strength) {
+      QVector<QCPGraphData> expected;
+      for (int64_t key = 0; key < FakeEngine::kTokens; ++key) {
+        if (!FakeEngine::IsCounted(head.layer, head.head, key, strength)) continue;
+        expected.append(
+            {static_cast<double>(key),
+             double{FakeEngine::Attention(head.layer, head.head, key, kFirstPlace, strength)}});
+      }
+      const auto data = plot->counted_of(side)->data();
+      QCOMPARE(data->size(), static_cast<int>(expected.size()));
+      for (int i = 0; i < data->size(); ++i) {
+        QCOMPARE(data->at(i)->key, expected[i].key);
+        QCOMPARE(data->at(i)->value, expected[i].value);
+      }
+      QVERIFY(plot->threshold_of(side)->visible());
+      QCOMPARE(plot->threshold_of(side)->point1->coords().y(), FakeEngine::Threshold(strength));
+      QCOMPARE(plot->threshold_of(side)->point2->coords().y(), FakeEngine::Threshold(strength));
+    };
+    compare(Side::kA, rig.window.panel<AttentionPanel>()->head(), 0);
+    QVERIFY(!plot->threshold_of(Side::kB)->visible());
+    QCOMPARE(plot->counted_of(Side::kB)->data()->size(), 0);
+    QTest::mouseClick(rig.window.panel<HeadMapPanel>()->plot(), Qt::LeftButton, Qt::NoModifier,
+                      CellCentre(*rig.window.panel<HeadMapPanel>()->plot(), {3, 2}));
+    compare(Side::kA, {3, 2}, 0);
+    // Key 4 of L3H2 is counted, key 5 is not.
+    const auto tip = [&](int key) {
+      return plot->TooltipAt(
+          {plot->xAxis->coordToPixel(key), plot->axisRect()->center().y() + 0.0});
+    };
+    QVERIFY2(tip(4).contains(", counted by the score (>= 3/tokens before rotation)"),
+             qPrintable(tip(4)));
+    QVERIFY2(tip(5).contains("not counted by the score"), qPrintable(tip(5)));
+    rig.window.history()->Change({{}, ParseIntervention("pi(2)")}, false);
+    QVERIFY(rig.Settle());
+    compare(Side::kA, {3, 2}, 0);
+    compare(Side::kB, {3, 2}, FakeEngine::Strength(ParseIntervention("pi(2)")));
   }
 
   void ClickingACellShowsThatHeadsAttention() {

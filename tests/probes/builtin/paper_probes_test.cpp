@@ -71,12 +71,13 @@ TEST(ProbeSelection, RunsWhatIsNamedAndWhatItsOwnOptionAsksFor) {
     return found;
   };
   const std::set<std::string> unasked = {"last_query_attention", "position_awareness",
-                                         "position_ratio", "next_tokens", "last_logits"};
+                                         "counted_keys",         "position_ratio",
+                                         "next_tokens",          "last_logits"};
   EXPECT_EQ(selected("", ""), unasked);
   EXPECT_EQ(selected("default", ""), unasked);
   EXPECT_EQ(selected("logit_lens", "100"),
             (std::set<std::string>{"logit_lens", "hidden_channels"}));
-  EXPECT_EQ(selected("default,perplexity", "").size(), 6u);
+  EXPECT_EQ(selected("default,perplexity", "").size(), 7u);
   EXPECT_THROW(selected("logit_lense", ""), Error);
   EXPECT_THROW(selected("hidden_channels", ""), Error);
 }
@@ -216,6 +217,54 @@ TEST(HeadScores, AgreeWithTheScoreAndWithTheRatiosOfARun) {
     EXPECT_EQ(ranks.size(), kHeads);
   }
   EXPECT_THROW(Measure(prompt, {{"probes", "head_scores"}, {"ratios-under", "pi(2)"}}), Error);
+}
+
+TEST(HeadScores, TakeAnAlpha) {
+  const Prompt prompt = ListPrompt(2, "list:lines=20");
+  const char* with = "ms-poe(min=1.2, max=1.8, alpha=1.5, first_layer=0)";
+  const auto named = Measure(prompt, {{"probes", "head_scores"}, {"ratios-under", with}}).front();
+  const auto given = Measure(prompt, {{"probes", "head_scores"}, {"score-alpha", "1.5"}}).front();
+  EXPECT_EQ(std::get<std::string>(named.attributes.at("threshold")), ">= 1.5/tokens");
+  EXPECT_EQ(ArrayValues<double>(named, "score_at_least"),
+            ArrayValues<double>(given, "score_at_least"));
+  EXPECT_EQ(ArrayValues<double>(named, "ratio_under"), ArrayValues<double>(given, "ratio_under"));
+  const auto changed = Measure(prompt, {{"awareness-alpha", "1.5"}}, "none");
+  const auto& product =
+      ArrayValues<float>(Find(changed, "position_awareness"), "position_awareness_score");
+  for (size_t i = 0; i < product.size(); ++i)
+    EXPECT_NEAR(ArrayValues<double>(given, "score_at_least")[i], product[i], 1e-7);
+  // The first changed layer's ratios are by this score.
+  const auto run = Measure(prompt, {}, with);
+  for (size_t head = 0; head < kHeads; ++head) {
+    EXPECT_EQ(ArrayValues<double>(Find(run, "position_ratio"), "position_ratio")[head],
+              ArrayValues<double>(given, "ratio_under")[head]);
+  }
+}
+
+// counted_keys has the keys whose share the score is, and the threshold as a weight.
+TEST(CountedKeys, AreTheScoresOwn) {
+  const Prompt prompt = ListPrompt(2, "list:lines=20");
+  const size_t keys = prompt.ids.size();
+  for (const char* with : {"none", "ms-poe(alpha=2)", "ms-poe(mode=code, alpha=2)"}) {
+    const auto records = Measure(prompt, {}, with);
+    const Record& counted = Find(records, "counted_keys");
+    const auto& marks = ArrayValues<uint8_t>(counted, "counted_keys");
+    const auto& score =
+        ArrayValues<float>(Find(records, "position_awareness"), "position_awareness_score");
+    ASSERT_EQ(marks.size(), score.size() * keys);
+    for (size_t head = 0; head < score.size(); ++head) {
+      size_t count = 0;
+      for (size_t key = 0; key < keys; ++key) count += marks[head * keys + key];
+      EXPECT_EQ(static_cast<float>(static_cast<double>(count) / static_cast<double>(keys)),
+                score[head]);
+    }
+    const double alpha = std::string(with) == "none" ? 3 : 2;
+    EXPECT_EQ(std::get<double>(counted.attributes.at("alpha")), alpha);
+    EXPECT_EQ(std::get<double>(counted.attributes.at("threshold_weight")),
+              double{static_cast<float>(alpha) / static_cast<float>(keys)});
+    EXPECT_EQ(counted.attributes.at("threshold"),
+              Find(records, "position_awareness").attributes.at("threshold"));
+  }
 }
 
 TEST(HeadScoreStability, IsOneForOneOrderAndLessForAnother) {

@@ -242,7 +242,7 @@ TEST(PositionAwareness, OfHeadsWhoseAttentionIsKnown) {
   };
   const ModelConfig& config = TinyDecoder()->config();
   Known known;
-  PositionAwareness scores(config, kernels::ThresholdRule::kGreater);
+  PositionAwareness scores(config, {kernels::ThresholdRule::kGreater});
   RunRequest request;
   const auto ids = RandomTextIds(TinyDecoder()->tokenizer(), 4, 0, kTokens);
   request.ids = ids;

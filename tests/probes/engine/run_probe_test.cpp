@@ -114,6 +114,7 @@ TEST(RunProbes, ScoreCountsByThePapersRuleAndInModeCodeByTheCodes) {
   EXPECT_EQ(rule("none"), ">= 3/tokens");
   EXPECT_EQ(rule("ms-poe(mode=group)"), ">= 3/tokens");
   EXPECT_EQ(rule("ms-poe(mode=code)"), "> 3/tokens");
+  EXPECT_EQ(rule("ms-poe(alpha=2.5)"), ">= 2.5/tokens");
 }
 
 TEST(RunProbes, AnAnswerIsScoredWithoutChangingTheProbes) {

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// Position ids of the prompt's tokens, from a file or a sampler.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/number_text.h"
+#include "core/base/options.h"
+#include "core/intervention/edits/edits.h"
+#include "core/intervention/position_id_file.h"
+#include "core/plan/edit_plans.h"
+#include "core/plan/given_positions.h"
+#include "core/positions/position_sampler.h"
+
+namespace midscope {
+namespace {
+
+using Argument = BoundArgument<GivenPositions>;
+
+constexpr const char* kCorrect = "positions(sampler=randpos)";
+// The one that shows all positions, of which a prompt has as many as tokens.
+constexpr const char* kFullSampler = "full";
+
+std::vector<std::string> SamplerNames() {
+  std::vector<std::string> names;
+  for (const PositionSampler& sampler : PositionSamplers()) names.push_back(sampler.name);
+  return names;
+}
+
+// Whether the argument is a parameter of a sampler, rather than one that the edit has itself.
+bool IsOption(const PositionSampler& sampler, const std::string& name) {
+  return std::any_of(sampler.parameters.begin(), sampler.parameters.end(),
+                     [&](const Parameter& described) { return described.name == name; });
+}
+
+void ReadFile(const TextTerm& term, GivenPositions& given) {
+  const TextAtom& file = OnlyValue(*Find(term, "file"));
+  for (const TextArgument& argument : term.arguments) {
+    if (argument.name == "file" || argument.name == "digest") continue;
+    throw ErrorAt(argument.column, "'" + argument.name + "' is of samplers, and a file is given",
+                  "Leave one of the two out");
+  }
+  given.file = file.text;
+  try {
+    given.ids = ReadPositionIds(file.text);
+  } catch (const Error& error) {
+    throw ErrorAt(file.column, error.what());
+  }
+  const TextArgument* digest = Find(term, "digest");
+  if (!digest || OnlyValue(*digest).text == PositionIdDigest(given.ids)) return;
+  throw ErrorAt(
+      digest->column,
+      "the ids in " + file.text + " are others now: their digest is " + PositionIdDigest(given.ids),
+      "Bring the file back, or leave digest out to take it as it is");
+}
+
+// Every parameter of the sampler, given or by default.
+void ReadOptions(const TextTerm& term, GivenPositions& given) {
+  const PositionSampler& sampler = *FindPositionSampler(given.sampler);
+  OptionSet options(sampler.parameters);
+  for (const TextArgument& argument : term.arguments) {
+    if (argument.name == "sampler" || argument.name == "factor" || argument.name == "seed")
+      continue;
+    if (!IsOption(sampler, argument.name)) {
+      throw ErrorAt(argument.column,
+                    "sampler=" + sampler.name + " has no argument '" + argument.name + "'",
+                    "Leave it out");
+    }
+    const TextAtom& atom = OnlyValue(argument);
+    const Parameter& described = options.Describe(argument.name);
+    options.Set(argument.name, ReadValue(described, atom.text, ThingAt(atom, described)));
+  }
+  for (const Parameter& described : options.descriptions())
+    given.options.emplace_back(described.name, options.Value(described.name));
+  if (given.sampler != kFullSampler) return;
+  const TextArgument* factor = Find(term, "factor");
+  if (factor && given.factor != 1) {
+    throw ErrorAt(factor->column,
+                  "sampler=full shows every position of the context, so it has as many tokens",
+                  "Leave factor out");
+  }
+  given.factor = 1;
+}
+
+GivenPositions Read(const TextTerm& term, const TermForm<GivenPositions>& form) {
+  auto given = ReadArguments(term, form);
+  if (Find(term, "file")) {
+    ReadFile(term, given);
+    return given;
+  }
+  if (given.sampler.empty()) {
+    throw ErrorAt(term.column, "'positions' has neither a file nor a sampler",
+                  std::string("Write for example ") + kCorrect);
+  }
+  ReadOptions(term, given);
+  return given;
+}
+
+void RefuseSecond(const TextTerm& term, const GivenPositions&, const GivenPositions&) {
+  throw ErrorAt(term.column, "position ids are given twice", "Keep one of the two");
+}
+
+void Apply(const GivenPositions&, const EditPlans& plans) {
+  if (plans.config.positions != PositionKind::kRotary) {
+    throw UsageError(plans.term,
+                     "this model has no rotary positions to give ids to: it attends with ALiBi",
+                     "crop, boost, ablate and temperature work on all models");
+  }
+  const PositionIds ids = PositionIdsOf(plans.intervention, plans.prompt_tokens);
+  if (ids.given()) {
+    CheckPositionsHeld(plans.intervention, plans.config, plans.prompt_tokens, plans.prompt_tokens);
+  }
+  for (AttentionPlan& plan : plans.plans) {
+    if (plan.near_far && !ids.NeverFall()) {
+      throw UsageError(plans.term,
+                       "self-extend takes the last keys to be the near ones, and these ids fall",
+                       "Give ids that never fall, or another position scheme");
+    }
+    if (!plan.inverse_frequency.empty()) plan.position_ids = ids;
+  }
+}
+
+Argument FileArgument() {
+  const auto later = [](GivenPositions&, const TextArgument&, const Parameter&) {};
+  return {
+      FileParameter("file",
+                    "Ids of the prompt's tokens, one each: real numbers from 0, with white space "
+                    "or commas between, a JSON list, or one sample of midscope positions --json. "
+                    "In quotation marks where the name has other characters than letters, "
+                    "digits, - _ . : /"),
+      later, [](const auto& given, const auto&) {
+        if (given.ids.empty()) return std::string();
+        return IsWord(given.file) ? given.file : '"' + given.file + '"';
+      }};
+}
+
+Argument DigestArgument() {
+  const auto later = [](GivenPositions&, const TextArgument&, const Parameter&) {};
+  return {TextParameter("digest",
+                        "Of the numbers in the file, as printed forms state it: a file that has "
+                        "changed since is refused. Leave it out to take the file as it is."),
+          later, [](const auto& given, const auto&) {
+            return given.ids.empty() ? std::string() : PositionIdDigest(given.ids);
+          }};
+}
+
+Argument SamplerArgument() {
+  Parameter described = ChoiceParameter(
+      "sampler",
+      "Draws ids for the prompt's number of tokens N; the tokens stay as they are. full: 0 to N-1. "
+      "midscope help positions describes them and their arguments.",
+      SamplerNames());
+  described.default_value = {};
+  return {described,
+          [](auto& given, const auto& argument, const auto& parameter) {
+            given.sampler = parameter.choices.at(Choice(OnlyValue(argument), parameter));
+          },
+          [](const auto& given, const auto&) { return given.sampler; }};
+}
+
+// A printed form states it where there is a sampler.
+template <auto kMember>
+Argument SamplerNumber(const std::string& name, const std::string& help, Limits limits,
+                       double by_default) {
+  Argument argument = NumberArgument<kMember>(name, help, limits, by_default);
+  argument.print = [](const GivenPositions& given, const Parameter&) {
+    return given.sampler.empty() ? std::string() : MemberText<kMember>(given);
+  };
+  return argument;
+}
+
+// The parameters of all samplers, each name once; without a default, as that is the sampler's.
+std::vector<Argument> OptionArguments() {
+  std::vector<Argument> arguments;
+  for (const PositionSampler& sampler : PositionSamplers()) {
+    for (Parameter described : sampler.parameters) {
+      const bool known = std::any_of(
+          arguments.begin(), arguments.end(),
+          [&](const Argument& other) { return other.described.name == described.name; });
+      if (known) continue;
+      described.help = "Of sampler=" + sampler.name + ": " + described.help + "; by default " +
+                       ParameterText(described.default_value) + ".";
+      described.default_value = {};
+      arguments.push_back({std::move(described),
+                           [](GivenPositions&, const TextArgument&, const Parameter&) {},
+                           [](const GivenPositions& given, const Parameter& parameter) {
+                             for (const auto& [name, value] : given.options) {
+                               if (name == parameter.name) return ParameterText(value);
+                             }
+                             return std::string();
+                           }});
+    }
+  }
+  return arguments;
+}
+
+std::vector<Argument> Arguments() {
+  std::vector<Argument> arguments = {
+      FileArgument(),
+      DigestArgument(),
+      SamplerArgument(),
+      SamplerNumber<&GivenPositions::factor>(
+          "factor",
+          "The ids are below the context L = factor times the prompt's tokens, rounded down; "
+          "1 for sampler=full.",
+          {1, 1e6}, 8),
+      SamplerNumber<&GivenPositions::seed>(
+          "seed", "Of the sampler: prompts with the same number of tokens get the same ids.",
+          {0, 9007199254740992.0}, 1),
+  };
+  for (Argument& argument : OptionArguments()) arguments.push_back(std::move(argument));
+  return arguments;
+}
+
+}  // namespace
+
+EditType PositionsEdit() {
+  return MakeEdit<GivenPositions>(
+      {.name = "positions",
+       .summary =
+           "Gives the prompt's tokens position ids of one's own, from a file or as a sampler draws "
+           "them, before the position scheme divides or groups them. Answered and generated tokens "
+           "go on from the last id + 1. Not for models without rotary positions (ALiBi).",
+       .source =
+           "CREAM (Wu et al. 2024, arXiv 2406.07138), PoSE (arXiv 2309.10400) and RandPos "
+           "(arXiv 2305.16843) tune models on such ids; here a model is run on them as it is.",
+       .arguments = Arguments(),
+       .correct_example = kCorrect,
+       .examples = {"positions(sampler=cream, factor=8, seed=1)"},
+       .small_example = kCorrect,
+       .read = Read},
+      Apply, {.list = &Intervention::given_positions, .check = RefuseSecond});
+}
+
+}  // namespace midscope

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "core/plan/given_positions.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/number_text.h"
+#include "core/plan/context_limit.h"
+#include "core/positions/position_sampler.h"
+
+namespace midscope {
+namespace {
+
+constexpr const char* kTerm = "positions";
+
+PositionIds OfFile(const GivenPositions& given, int64_t prompt_tokens) {
+  const auto count = static_cast<int64_t>(given.ids.size());
+  if (count != prompt_tokens) {
+    throw UsageError(kTerm,
+                     given.file + " has " + CountText(count, "id") + ", the prompt has " +
+                         CountText(prompt_tokens, "token"),
+                     "Give one id for each token; midscope probe --json tells their number");
+  }
+  return PositionIds(given.ids);
+}
+
+PositionIds OfSampler(const GivenPositions& given, int64_t prompt_tokens) {
+  const PositionSampler* sampler = FindPositionSampler(given.sampler);
+  if (!sampler) throw UsageError(kTerm, "no sampler is named '" + given.sampler + "'");
+  OptionSet options(sampler->parameters);
+  for (const auto& [name, value] : given.options) options.Set(name, value);
+  const double context = std::floor(static_cast<double>(prompt_tokens) * given.factor);
+  if (context > static_cast<double>(kLargestPositionContext)) {
+    throw UsageError(kTerm,
+                     NumberText(given.factor) + " times " + CountText(prompt_tokens, "token") +
+                         " makes more than " + std::to_string(kLargestPositionContext) +
+                         " positions",
+                     "Give a smaller factor");
+  }
+  const PositionRequest request{.tokens = prompt_tokens,
+                                .context = static_cast<int64_t>(context),
+                                .document = 0,
+                                .seed = given.seed};
+  const std::vector<int64_t> ids = PreparePositions(*sampler, request, options)(0).position_id;
+  return PositionIds(std::vector<double>(ids.begin(), ids.end()));
+}
+
+}  // namespace
+
+PositionIds PositionIdsOf(const Intervention& intervention, int64_t prompt_tokens) {
+  if (intervention.given_positions.empty()) return {};
+  const GivenPositions& given = intervention.given_positions.front();
+  if (!given.sampler.empty()) return OfSampler(given, prompt_tokens);
+  return given.ids.empty() ? PositionIds() : OfFile(given, prompt_tokens);
+}
+
+int64_t PositionsTaken(const Intervention& intervention, int64_t prompt_tokens, int64_t rows) {
+  return PositionIdsOf(intervention, prompt_tokens).Reach(rows);
+}
+
+void CheckPositionsHeld(const Intervention& intervention, const ModelConfig& config,
+                        int64_t prompt_tokens, int64_t rows) {
+  if (intervention.given_positions.empty()) return;
+  const int64_t taken = PositionsTaken(intervention, prompt_tokens, rows);
+  if (taken <= LongestRun(intervention, config)) return;
+  throw UsageError(kTerm,
+                   "the ids of " + CountText(rows, "token") + " reach " +
+                       std::to_string(taken - 1) + ", " + ContextHolds(intervention, config),
+                   "Give smaller ids, a smaller factor or a position scheme that reaches further; "
+                   "--beyond-context takes them as they are");
+}
+
+}  // namespace midscope

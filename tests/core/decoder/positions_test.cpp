@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+// Position ids that are given: against transformers with the same position_ids on every tiny model
+// with rotary positions, and Self-Extend by ids against a plain computation (positions_golden.json,
+// made by make_positions_golden.py); beside every scheme and edit of the lists; on top of a trace
+// and token by token against runs in full. Ids 0, 1, 2, ... are the run without them bit for bit.
+// Tolerances as in families_test: logits 1e-4 of the largest.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "core/base/number_text.h"
+#include "core/intervention/edit_type.h"
+#include "core/intervention/passage.h"
+#include "core/intervention/scheme_type.h"
+#include "core/plan/attention_plan.h"
+#include "core/run/generate.h"
+#include "core/run/greedy_batch.h"
+#include "core/run/scoring.h"
+#include "tests/core/support/error_message.h"
+#include "tests/core/support/golden_runs.h"
+#include "tests/core/support/temporary_folder.h"
+#include "tests/paths.h"
+
+namespace midscope {
+namespace {
+
+using test::Difference;
+using test::ErrorMessage;
+using test::GoldenRun;
+using test::kGoldenLogitTolerance;
+using test::Largest;
+using test::PromptIds;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+const Json& Golden() {
+  static const Json golden = test::ReadJson(MIDSCOPE_TESTS "/core/golden/positions_golden.json");
+  return golden;
+}
+
+std::vector<int32_t> AnswerIds() { return Golden()["answer"].get<std::vector<int32_t>>(); }
+
+// The ids of the golden file reach beyond the context of some models.
+std::shared_ptr<const Decoder> Model(const std::string& name,
+                                     const std::string& placement = "cpu") {
+  static std::map<std::string, std::shared_ptr<const Decoder>> open;
+  auto& decoder = open[name + placement];
+  if (!decoder) {
+    DecoderOptions options{kernels::Dtype::kFloat32, 1};
+    options.placement = ParsePlacement(placement);
+    options.beyond_context = true;
+    decoder = Decoder::Open(test::TinyModelFolder(name), options);
+  }
+  return decoder;
+}
+
+Intervention With(std::vector<double> ids, const std::string& setting = "none") {
+  Intervention intervention = ParseIntervention(setting);
+  GivenPositions given;
+  given.file = "ids.txt";
+  given.ids = std::move(ids);
+  intervention.given_positions.push_back(std::move(given));
+  return intervention;
+}
+
+std::vector<double> Counted(size_t count, double step = 1, double first = 0) {
+  std::vector<double> ids(count);
+  for (size_t row = 0; row < count; ++row) ids[row] = first + static_cast<double>(row) * step;
+  return ids;
+}
+
+// Of 40 prompt tokens: with jumps, and a stretch at steps of one half.
+std::vector<double> Jumping() {
+  std::vector<double> ids = Counted(40);
+  for (size_t row = 12; row < 40; ++row) ids[row] += 9;
+  for (size_t row = 20; row < 26; ++row) ids[row] = 29 + 0.5 * static_cast<double>(row - 20);
+  for (size_t row = 33; row < 40; ++row) ids[row] += 17;
+  return ids;
+}
+
+GoldenRun FullRun(const std::string& model, const Intervention& intervention,
+                  const std::string& placement = "cpu") {
+  return test::RunInFull(*Model(model, placement), model, AnswerIds(), intervention);
+}
+
+Intervention SettingOf(const Json& item) {
+  Intervention setting = With(item["ids"].get<std::vector<double>>());
+  if (item.contains("group")) setting.positions = SelfExtend{item["group"], item["window"]};
+  return setting;
+}
+
+void ExpectEqualsGolden(const Json& item, const std::string& placement) {
+  const GoldenRun run = FullRun(item["model"], SettingOf(item), placement);
+  std::vector<float> logits;
+  for (const auto row : Golden()["rows"].get<std::vector<int64_t>>()) {
+    const auto all = run.result.Logits(row);
+    for (size_t i = 0; i < all.size(); i += Golden()["logit_step"].get<size_t>())
+      logits.push_back(all[i]);
+  }
+  const auto expected = item["logits"].get<std::vector<float>>();
+  EXPECT_LE(Difference(logits, expected), kGoldenLogitTolerance * Largest(expected))
+      << item["model"] << " " << PrintIntervention(SettingOf(item)) << " " << placement;
+}
+
+TEST(Positions, EqualTransformersWithTheSameIds) {
+  size_t rotary = 0;
+  for (const std::string& name : test::TinyModelNames()) {
+    const bool folder = name.rfind("gguf-", 0) != 0;
+    rotary += folder && Model(name)->config().positions == PositionKind::kRotary ? 1 : 0;
+  }
+  std::map<std::string, int> models;
+  for (const Json& item : Golden()["cases"]) {
+    ++models[item["model"]];
+    for (const char* placement : {"cpu", "cpu:portable"}) ExpectEqualsGolden(item, placement);
+  }
+  EXPECT_EQ(models.size(), rotary);
+}
+
+// Far more than the tolerance.
+TEST(Positions, ChangeTheLogits) {
+  for (const Json& item : Golden()["cases"]) {
+    const auto plain = FullRun(item["model"], {});
+    const auto changed = FullRun(item["model"], SettingOf(item));
+    EXPECT_GE(Difference(changed.result.Logits(39), plain.result.Logits(39)),
+              20 * kGoldenLogitTolerance * Largest(plain.result.Logits(39)))
+        << item["model"];
+  }
+}
+
+TEST(Positions, OfTheRowsThemselvesAreNoneBitForBit) {
+  for (const std::string& name : {"llama", "gemma3", "phi3", "smollm3"}) {
+    const GoldenRun plain = FullRun(name, {});
+    const GoldenRun own = FullRun(name, With(Counted(40)));
+    EXPECT_EQ(own.result.logits, plain.result.logits) << name;
+    EXPECT_EQ(own.last_attention, plain.last_attention) << name;
+  }
+}
+
+TEST(Positions, DividedAreInterpolation) {
+  for (const std::string& name : {"llama", "gemma3", "qwen3", "gpt-neox"}) {
+    // The answer's rows go on in whole steps, so only the prompt's compare.
+    const auto last = FullRun(name, With(Counted(40, 1 / 1.5))).result.Logits(39);
+    const auto interpolated = FullRun(name, ParseIntervention("pi(1.5)"));
+    EXPECT_LE(Difference(last, interpolated.result.Logits(39)), 1e-6 * Largest(last)) << name;
+  }
+}
+
+// Rotation sees differences alone.
+TEST(Positions, ShiftedAsAWholeChangeNothing) {
+  for (const std::string setting : {"none", "pi(1.5)", "self-extend(group=3, window=7)",
+                                    "base(500000)", "ms-poe(order=sequential, first_layer=0)"}) {
+    const GoldenRun plain = FullRun("qwen3", ParseIntervention(setting));
+    const GoldenRun shifted = FullRun("qwen3", With(Counted(40, 1, 12), setting));
+    EXPECT_LE(Difference(shifted.result.logits, plain.result.logits),
+              kGoldenLogitTolerance * Largest(plain.result.logits))
+        << setting;
+  }
+}
+
+// A value of the scheme that fits the model.
+Intervention ExampleOf(const SchemeType& type, const ModelConfig& config) {
+  if (!type.sample) return ParseIntervention(type.term.small_example);
+  Intervention intervention;
+  intervention.positions = type.sample(config);
+  return intervention;
+}
+
+// Each beside every scheme of the list, on one trace after another.
+TEST(Positions, GoWithEveryScheme) {
+  const ModelConfig& config = Model("qwen3")->config();
+  std::vector<Intervention> settings;
+  for (const SchemeType& type : SchemeTypes()) {
+    const std::string& name = type.term.name;
+    Intervention setting = name == "none" ? Intervention() : ExampleOf(type, config);
+    const GoldenRun plain = FullRun("qwen3", setting);
+    settings.push_back(setting);
+    setting.given_positions = With(Counted(40)).given_positions;
+    EXPECT_EQ(FullRun("qwen3", setting).result.logits, plain.result.logits) << name;
+    setting.given_positions = With(Jumping()).given_positions;
+    const bool rotates = name != "nope" && name != "infini";
+    EXPECT_GE(Difference(FullRun("qwen3", setting).result.logits, plain.result.logits),
+              (rotates ? 1e-3 : 0) * Largest(plain.result.logits))
+        << name;
+    settings.push_back(setting);
+  }
+  test::ExpectWhatIfEqualsFullRuns(Model("qwen3"), *Model("qwen3"), "qwen3", AnswerIds(), settings);
+}
+
+Prompt PromptWithPieces() {
+  Prompt prompt;
+  prompt.ids = PromptIds("llama");
+  for (const auto& [name, begin, end] :
+       {std::tuple("pair 1", 3, 8), std::tuple("gold", 14, 18), std::tuple("pair 2", 14, 18)}) {
+    PromptSpan span;
+    span.name = name;
+    span.token_begin = begin;
+    span.token_end = end;
+    prompt.spans.push_back(span);
+  }
+  return prompt;
+}
+
+TEST(Positions, GoWithEveryEdit) {
+  std::vector<Intervention> settings = {With(Jumping())};
+  for (const EditType& type : EditTypes()) {
+    if (type.term.name == "positions") continue;
+    const Intervention edit =
+        ResolvePassages(ParseIntervention(type.term.small_example), PromptWithPieces());
+    settings.push_back(edit);
+    settings.push_back(edit);
+    settings.back().given_positions = With(Jumping()).given_positions;
+    settings.push_back(settings.back());
+    settings.back().given_positions = With(Counted(40, 2)).given_positions;
+  }
+  test::ExpectWhatIfEqualsFullRuns(Model("llama"), *Model("llama"), "llama", AnswerIds(), settings);
+}
+
+// For every row a move changes the ids, by its shift or to those of the place it goes to.
+TEST(Positions, MovesAreOnTop) {
+  const Prompt prompt = PromptWithPieces();
+  const auto check = [&](const std::string& move, const auto& change) {
+    const Intervention moved = ResolvePassages(With(Jumping(), move), prompt);
+    std::vector<double> ids = Jumping();
+    for (size_t token = 14; token < 18; ++token) ids[token] = change(token);
+    const GoldenRun expected = FullRun("llama", With(ids));
+    EXPECT_LE(Difference(FullRun("llama", moved).result.logits, expected.result.logits),
+              1e-6 * Largest(expected.result.logits))
+        << move;
+  };
+  const std::vector<double> before = Jumping();
+  check("move(span=gold, to=shift:-6, rows=all)", [&](size_t t) { return before[t] - 6; });
+  check("move(span=gold, to=begin, rows=all)", [&](size_t t) { return before[t - 11]; });
+  // The place's ids run from 29 on in steps of one half.
+  check("move(span=14:18, to=shift:19, rows=all)", [&](size_t t) { return before[t] + 19; });
+  EXPECT_THAT(ErrorMessage([&] {
+                FullRun("llama", With(Counted(40, 0.5),
+                                      "move(span=14:18, "
+                                      "to=shift:-8)"));
+              }),
+              HasSubstr("tokens would be at positions -1 to 0.5"));
+}
+
+// Dynamic frequencies are those of a sequence that is as long as the largest id + 1.
+TEST(Positions, DynamicSchemesLookAtTheLargestId) {
+  ModelConfig config = Model("llama")->config();
+  config.trained_context = 64;
+  for (const std::string scheme : {"dynamic-ntk(2)", "dynamic-linear"}) {
+    const auto plans = CompilePlans(With(Counted(40, 2.5), scheme), config, 40);
+    const auto longer = CompilePlans(ParseIntervention(scheme), config, 98);  // 97.5
+    const auto shorter = CompilePlans(ParseIntervention(scheme), config, 97);
+    EXPECT_EQ(plans[0].inverse_frequency, longer[0].inverse_frequency) << scheme;
+    EXPECT_EQ(plans[0].q_ratio, longer[0].q_ratio) << scheme;
+    EXPECT_TRUE(plans[0].inverse_frequency != shorter[0].inverse_frequency ||
+                plans[0].q_ratio != shorter[0].q_ratio)
+        << scheme;
+  }
+}
+
+TEST(Positions, AnswersGoOnFromTheLastId) {
+  for (const std::string setting : {"none", "self-extend(group=3, window=7)", "dynamic-linear"}) {
+    std::vector<double> ids = Jumping();
+    const GoldenRun full = FullRun("llama", With(ids, setting));
+    for (size_t i = 0; i < AnswerIds().size(); ++i) ids.push_back(ids.back() + 1);
+    std::vector<int32_t> tokens = PromptIds("llama");
+    for (const int32_t id : AnswerIds()) tokens.push_back(id);
+    RunRequest request;
+    request.ids = tokens;
+    request.intervention = With(ids, setting);
+    request.first_logit_row = 0;
+    EXPECT_EQ(Model("llama")->RunOne(request).logits, full.result.logits) << setting;
+    if (setting == "dynamic-linear") continue;  // each length has ratios of its own
+    test::ExpectStepsEqual(*Model("llama"), "llama", AnswerIds(), With(Jumping(), setting), {},
+                           full, setting);
+  }
+}
+
+// The greedy continuation, each token from a run in full.
+std::vector<int32_t> Continuation(const Intervention& intervention, int64_t count) {
+  std::vector<int32_t> ids = PromptIds("llama");
+  std::vector<int32_t> made;
+  for (int64_t i = 0; i < count; ++i) {
+    RunRequest request;
+    request.ids = ids;
+    request.prompt_tokens = 40;
+    request.intervention = intervention;
+    const auto result = Model("llama")->RunOne(request);
+    ids.push_back(TopTokens(result.Logits(static_cast<int64_t>(ids.size()) - 1), 1).front().id);
+    made.push_back(ids.back());
+  }
+  return made;
+}
+
+TEST(Positions, GenerationEqualsRunsInFull) {
+  const std::vector<int32_t> prompt = PromptIds("llama");
+  for (const std::string setting : {"none", "self-extend(group=3, window=7)", "dynamic-ntk(2)"}) {
+    const Intervention given = With(Jumping(), setting);
+    GenerateOptions options;
+    options.new_tokens = 6;
+    options.stop_at_end = false;
+    const std::vector<int32_t> expected = Continuation(given, 6);
+    EXPECT_EQ(Generate(*Model("llama"), prompt, given, options, nullptr).ids, expected) << setting;
+    GreedyRequest first;
+    first.prompt = prompt;
+    first.intervention = given;
+    first.new_tokens = 6;
+    GreedyRequest second = first;
+    second.intervention = ParseIntervention(setting);
+    const std::vector<GreedyRequest> requests = {first, second};
+    const auto generated = GenerateGreedy(*Model("llama"), requests);
+    EXPECT_EQ(generated[0].ids, expected) << setting;
+    EXPECT_EQ(generated[1].ids, Continuation(second.intervention, 6)) << setting;
+  }
+}
+
+TEST(Positions, RefuseWhatTheyCannotDo) {
+  const auto message = [](const std::string& model, const Intervention& setting) {
+    return ErrorMessage([&] { FullRun(model, setting); });
+  };
+  EXPECT_THAT(message("mpt", With(Counted(40, 2))),
+              AllOf(HasSubstr("positions"), HasSubstr("ALiBi")));
+  EXPECT_THAT(message("mpt", With(Counted(40))), HasSubstr("ALiBi"));
+  EXPECT_THAT(message("llama", With(Counted(39, 2))),
+              HasSubstr("ids.txt has 39 ids, the prompt has 40 tokens"));
+  std::vector<double> falling = Counted(40);
+  std::swap(falling[4], falling[9]);
+  EXPECT_EQ(message("llama", With(falling)), "");
+  EXPECT_THAT(message("llama", With(falling, "self-extend(group=2, window=4)")),
+              HasSubstr("these ids fall"));
+  const auto limited = Decoder::Open(test::TinyModelFolder("llama"), {kernels::Dtype::kFloat32, 1});
+  const auto in_context = [&](const Intervention& setting) {
+    return ErrorMessage([&] { test::RunInFull(*limited, "llama", {7}, setting); });
+  };
+  EXPECT_EQ(in_context(With(Counted(40, 3))), "");
+  EXPECT_THAT(in_context(With(Counted(40, 4))), HasSubstr("reach 156"));
+  EXPECT_EQ(in_context(With(Counted(40, 4), "pi(2)")), "");
+  // The prompt's ids are held, the answer's are not.
+  EXPECT_THAT(in_context(With(Counted(40, 1, 88))), HasSubstr("the ids of 41 tokens reach 128"));
+}
+
+}  // namespace
+}  // namespace midscope

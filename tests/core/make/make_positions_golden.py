@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes positions_golden.json: logits of every tiny model with rotary positions under given position ids, as transformers
+gives them for the same position_ids, for positions_test.
+
+    python tests/core/make/make_positions_golden.py OUT.json                  (transformers 5, torch)
+
+In float32, eager. The sequence is the 40 tokens of the model's expected.json, at random increasing ids (whole numbers, or
+real ones of which the last is whole, because dynamic frequencies look at the largest id + 1), and the 4 tokens of ANSWER,
+which go on from the last id + 1. Of each case: logits [row of ROWS, every LOGIT_STEP-th of the vocabulary]. Cases with
+"group" are Self-Extend by its plain computation of whole matrices, by ids instead of rows: make_far_schemes_golden.py.
+"""
+
+import json
+import os
+import sys
+
+import make_far_schemes_golden as far
+import make_tiny_models as tiny
+import numpy
+import torch
+import transformers
+
+edits = far.edits
+ANSWER = edits.ANSWER
+ROWS = [5, 17, 39, 42]
+LOGIT_STEP = 11
+LAST = {"whole": 120, "real": 90}
+SELF_EXTEND = {"llama": dict(group=3, window=7), "qwen3": dict(group=2, window=16), "phi3": dict(group=5, window=40)}
+
+
+def ids_of(name, kind):
+    random = numpy.random.default_rng([len(name), ord(name[0]), LAST[kind]])
+    if kind == "whole":
+        inner = random.choice(LAST[kind], tiny.PROMPT - 1, replace=False)
+    else:
+        inner = (random.random(tiny.PROMPT - 1) * LAST[kind]).round(3)
+    return sorted(inner.tolist()) + [LAST[kind]]
+
+
+def by_ids(q, k, scaling, rule):
+    ids, group, window = far.now["ids"], rule["group"], rule["window"]
+    near = q @ k.transpose(2, 3)
+    far_q = far.turn(q, ids // group + window - window // group - ids)
+    far_k = far.turn(k, ids // group - ids)
+    return torch.where(ids[:, None] - ids < window, near, far_q @ far_k.transpose(2, 3)) * scaling
+
+
+def opened(name):
+    kind = tiny.MODELS[name][0]
+    folder = os.path.join(tiny.FOLDER, name)
+    model_class = tiny.CLASSES.get(kind, ("", kind + "ForCausalLM"))[1]
+    options = {}
+    if name == "longchat":  # transformers does not know the name of its ratio
+        config = transformers.AutoConfig.from_pretrained(folder)
+        config.rope_parameters = tiny.rope("linear", factor=4.0)
+        options["config"] = config
+    return getattr(transformers, model_class).from_pretrained(folder, attn_implementation="eager", dtype=torch.float32,
+                                                              **options).eval()
+
+
+def run(model, tokens, ids):
+    # A mask that is given, as transformers takes jumps of ids for the beginnings of other sequences without one.
+    with torch.no_grad():
+        return model(torch.tensor([tokens]), position_ids=torch.tensor([ids]), use_cache=False,
+                     attention_mask=torch.ones(1, len(tokens), dtype=torch.long)).logits[0]
+
+
+def cases(name):
+    with open(os.path.join(tiny.FOLDER, name, "expected.json")) as file:
+        tokens = json.load(file)["ids"] + ANSWER
+    for kind in LAST:
+        ids = ids_of(name, kind)
+        all_ids = ids + [ids[-1] + 1 + i for i in range(len(ANSWER))]
+        logits = run(opened(name), tokens, all_ids)
+        case = dict(model=name, ids=ids, logits=edits.numbers(logits[ROWS][:, ::LOGIT_STEP]))
+        yield case
+        if name not in SELF_EXTEND:
+            continue
+        modeling = far.MODELS[name]
+        plain = modeling.eager_attention_forward
+        modeling.eager_attention_forward = edits.eager
+        model = opened(name)
+        far.now.update(setting=SELF_EXTEND[name], ids=torch.tensor(all_ids, dtype=torch.float64), rotates=lambda layer: True,
+                       inverse_frequency=lambda: model.model.rotary_emb.inv_freq)
+        logits = run(model, tokens, all_ids)
+        modeling.eager_attention_forward = plain
+        yield case | SELF_EXTEND[name] | dict(logits=edits.numbers(logits[ROWS][:, ::LOGIT_STEP]))
+
+
+def main():
+    torch.set_num_threads(1)
+    transformers.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    edits.attend = far.attend
+    far.self_extend = by_ids
+    names = [name for name in sorted(tiny.MODELS) if name != "mpt" and not name.startswith("gguf-")]
+    found = [case for name in names for case in cases(name)]
+    with open(sys.argv[1], "w", encoding="utf-8") as file:
+        json.dump(dict(answer=ANSWER, rows=ROWS, logit_step=LOGIT_STEP, cases=found), file, separators=(",", ":"))
+        file.write("\n")
+    print(f"{len(found)} cases, {os.path.getsize(sys.argv[1]) / 1000:.0f} kB", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
