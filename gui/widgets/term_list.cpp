@@ -2,7 +2,6 @@
 #include "gui/widgets/term_list.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "core/base/error.h"
 #include "core/base/number_text.h"

@@ -38,6 +38,9 @@ void ReadFile(const TextTerm& term, GivenPositions& given) {
   const TextAtom& file = OnlyValue(*Find(term, "file"));
   for (const TextArgument& argument : term.arguments) {
     if (argument.name == "file" || argument.name == "digest") continue;
+    // Forms state defaults.
+    if (argument.name == "factor" && given.factor == GivenPositions().factor) continue;
+    if (argument.name == "seed" && given.seed == GivenPositions().seed) continue;
     throw ErrorAt(argument.column, "'" + argument.name + "' is of samplers, and a file is given",
                   "Leave one of the two out");
   }

@@ -134,7 +134,7 @@ TEST(Positions, ChangeTheLogits) {
 }
 
 TEST(Positions, OfTheRowsThemselvesAreNoneBitForBit) {
-  for (const std::string& name : {"llama", "gemma3", "phi3", "smollm3"}) {
+  for (const char* name : {"llama", "gemma3", "phi3", "smollm3"}) {
     const GoldenRun plain = FullRun(name, {});
     const GoldenRun own = FullRun(name, With(Counted(40)));
     EXPECT_EQ(own.result.logits, plain.result.logits) << name;
@@ -143,7 +143,7 @@ TEST(Positions, OfTheRowsThemselvesAreNoneBitForBit) {
 }
 
 TEST(Positions, DividedAreInterpolation) {
-  for (const std::string& name : {"llama", "gemma3", "qwen3", "gpt-neox"}) {
+  for (const char* name : {"llama", "gemma3", "qwen3", "gpt-neox"}) {
     // The answer's rows go on in whole steps, so only the prompt's compare.
     const auto last = FullRun(name, With(Counted(40, 1 / 1.5))).result.Logits(39);
     const auto interpolated = FullRun(name, ParseIntervention("pi(1.5)"));
@@ -337,7 +337,7 @@ TEST(Positions, RefuseWhatTheyCannotDo) {
     return ErrorMessage([&] { test::RunInFull(*limited, "llama", {7}, setting); });
   };
   EXPECT_EQ(in_context(With(Counted(40, 3))), "");
-  EXPECT_THAT(in_context(With(Counted(40, 4))), HasSubstr("reach 156"));
+  EXPECT_THAT(in_context(With(Counted(40, 4))), HasSubstr("reach 157"));
   EXPECT_EQ(in_context(With(Counted(40, 4), "pi(2)")), "");
   // The prompt's ids are held, the answer's are not.
   EXPECT_THAT(in_context(With(Counted(40, 1, 88))), HasSubstr("the ids of 41 tokens reach 128"));

@@ -100,6 +100,8 @@ TEST(PositionsText, OfAFileIsItsContents) {
   EXPECT_EQ(ParseIntervention(InterventionToJson(read)), read);
   EXPECT_THAT(TextError("positions(file=" + folder + "/same.json, seed=2)"),
               HasSubstr("'seed' is of samplers"));
+  EXPECT_EQ(ParseIntervention("pi(2) + positions(file=" + folder + "/same.json, factor=8, seed=1)"),
+            read);
   std::ofstream(file) << "0 2 4.6\n";
   EXPECT_THAT(TextError(text), AllOf(HasSubstr("others now"), HasSubstr("position ids.txt")));
   EXPECT_NE(ParseIntervention("positions(file=\"" + file + "\") + pi(2)"), read);
