@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 
 #include "core/base/error.h"
 #include "data/store/record_reader.h"
@@ -121,6 +122,32 @@ TEST_F(ContextTest, OneSettingThatDoesNotHoldThePromptFailsAlone) {
     EXPECT_TRUE(std::isnan(outcome.generation_score[1]));
     EXPECT_EQ(outcome.generation_score[2], alone.generation_score[1]);
   }
+}
+
+// Ids of a file are for prompts of one length, and those of a sampler may leave the context.
+TEST_F(ContextTest, ASettingWhosePositionIdsDoNotFitFailsAlone) {
+  const auto decoder = Tiny("llama");
+  const std::string file = ::testing::TempDir() + "/sweep_ids.txt";
+  std::ofstream ids(file);
+  for (int i = 0; i < 60; ++i) ids << 2 * i << "\n";
+  ids.close();
+  const std::string given = "positions(file=" + file + ")";
+  for (const ScoreArms score : {ScoreArms{true, false}, ScoreArms{true, true}}) {
+    const Record other = Run(decoder, 50,
+                             {given, "none", "positions(sampler=randpos, factor=2)",
+                              "positions(sampler=randpos, factor=8)", "positions(sampler=full)"},
+                             score);
+    EXPECT_THAT(Failures(other), ElementsAre(HasSubstr("has 60 ids, the prompt has 50 tokens"), "",
+                                             "", HasSubstr("the model's context holds 128"), ""));
+    const SampleOutcome outcome = ReadOutcome(0, other);
+    EXPECT_TRUE(std::isnan(outcome.answer_nll[0]));
+    EXPECT_NE(outcome.answer_nll[2], outcome.answer_nll[1]);
+    EXPECT_EQ(outcome.answer_nll[4], outcome.answer_nll[1]);
+  }
+  const Record fits = Run(decoder, 60, {given, "none"}, {true, false});
+  EXPECT_THAT(Failures(fits), ElementsAre("", ""));
+  EXPECT_THAT(Refusal(decoder, 50, {given}, {true, false}),
+              AllOf(HasSubstr("60 ids"), ::testing::Not(HasSubstr(kTooLong))));
 }
 
 TEST_F(ContextTest, TheOtherSettingsAreStoredAndResumedAndTheFileSaysWhy) {
