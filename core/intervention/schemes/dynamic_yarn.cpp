@@ -20,7 +20,7 @@ struct DynamicYarn {
 
 void Apply(const DynamicYarn& scheme, const SchemePlans& plans) {
   const double context = OriginalContext(scheme.context, plans.config);
-  ApplyYarn(scheme, std::max(1.0, static_cast<double>(plans.tokens) / context), plans);
+  ApplyYarn(scheme, std::max(1.0, static_cast<double>(plans.positions) / context), plans);
 }
 
 double Stretch(const DynamicYarn&, const ModelConfig&) { return HUGE_VAL; }

@@ -116,7 +116,7 @@ void Apply(const LongRope& scheme, const SchemePlans& plans) {
   const double context = OriginalContext(scheme.context, config);
   const bool is_long =
       scheme.use == Factors::kLong ||
-      (scheme.use == Factors::kAuto && static_cast<double>(plans.tokens) > context);
+      (scheme.use == Factors::kAuto && static_cast<double>(plans.positions) > context);
   const std::vector<double>& factors = is_long ? scheme.long_factors : scheme.short_factors;
   std::vector<double> frequencies = PlainFrequencies(config.rope_base, config.rope_dimensions);
   for (size_t pair = 0; pair < pairs; ++pair) frequencies[pair] /= factors[pair];
