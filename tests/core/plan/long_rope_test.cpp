@@ -61,6 +61,19 @@ TEST_F(LongRopeFile, DividesByTheFactorsOfTheLength) {
   EXPECT_EQ(ParseIntervention(PrintIntervention(read)), read);
 }
 
+TEST_F(LongRopeFile, EveryArgumentIsReadAndPrinted) {
+  const std::string json = R"({"short_factor": [1, 2], "long_factor": [4, 8], "factor": 3})";
+  const Intervention by_default = ParseIntervention(Setting(json));
+  for (const char* argument : {"context=700", "factor=5", "use=long", "magnitude=1.5"}) {
+    const Intervention other = ParseIntervention(Setting(json, std::string(", ") + argument));
+    EXPECT_NE(other, by_default) << argument;
+    EXPECT_THAT(PrintIntervention(other), HasSubstr(argument));
+    EXPECT_EQ(ParseIntervention(PrintIntervention(other)), other);
+  }
+  EXPECT_THAT(PrintIntervention(by_default),
+              HasSubstr("context=model, factor=auto, use=auto, magnitude=auto"));
+}
+
 TEST_F(LongRopeFile, RefusesOtherFilesByName) {
   const auto refusal = [&](const std::string& json, const std::string& more = "") {
     const std::string setting = Setting(json, more);

@@ -91,7 +91,7 @@ inline PositionScheme OwnScheme(const std::string& text) {
 
 inline PositionScheme RandomPlainScheme(std::mt19937_64& random) {
   const double ratio = RandomRatio(random, 0.01);
-  switch (random() % 9) {
+  switch (random() % 11) {
     case 0:
       return PositionInterpolation{ratio};
     case 1:
@@ -109,7 +109,14 @@ inline PositionScheme RandomPlainScheme(std::mt19937_64& random) {
       return OwnScheme("nope(layers=" + RandomLayers(random).Text() + ")");
     case 7:
       return SelfExtend{static_cast<int64_t>(1 + random() % 9000),
-                        static_cast<int64_t>(1 + random() % 9000)};
+                        static_cast<int64_t>(1 + random() % 9000),
+                        random() % 2 == 0 ? 0 : static_cast<int64_t>(2 + random() % 9000)};
+    case 8:
+      return OwnScheme("ntk-by-parts(" + NumberText(1 + ratio / 2) + ")");
+    case 9:
+      return OwnScheme("eabf(" +
+                       NumberText(std::uniform_real_distribution<double>(2, 1e12)(random)) +
+                       ", first_layer=" + std::to_string(random() % 40) + ")");
     default:
       InfiniAttention infini{
           static_cast<int64_t>(1 + random() % 9000), {}, static_cast<MemoryUpdate>(random() % 2)};
