@@ -21,6 +21,7 @@
 #include "core/decoder/trace_storage.h"
 #include "core/model/model_source.h"
 #include "core/plan/context_limit.h"
+#include "core/plan/given_positions.h"
 #include "core/plan/near_far_plan.h"
 #include "core/plan/plan_changes.h"
 #include "kernels/check.h"
@@ -157,7 +158,9 @@ void Advise(std::span<const RunRequest> requests, const ModelConfig& config,
   for (const RunRequest& request : requests) {
     const auto* scheme = std::get_if<SelfExtend>(&request.intervention.positions);
     if (!scheme) continue;
-    const auto tokens = static_cast<int64_t>(request.ids.size());
+    const auto rows = static_cast<int64_t>(request.ids.size());
+    const int64_t tokens = PositionsTaken(
+        request.intervention, request.prompt_tokens > 0 ? request.prompt_tokens : rows, rows);
     const std::string advice = SelfExtendAdvice(*scheme, config, tokens);
     if (!advice.empty() && said.insert(advice).second) context.Warn(advice);
   }
