@@ -298,7 +298,7 @@ void AttentionPlot::RestyleData() {
   StyleDots();
   graph_a_->setPen(older_a_ ? OlderPen(1.2) : LinePen(SideColor(Side::kA), 1.4));
   graph_b_->setPen(older_b_ ? OlderPen(1.2) : LinePen(SideColor(Side::kB), 1.4));
-  const auto mark = [](QCPGraph* rings, QCPItemStraightLine* line, Side side) {
+  const auto mark = [this](QCPGraph* rings, QCPItemStraightLine* line, Side side) {
     QCPScatterStyle ring(QCPScatterStyle::ssCircle, 9);
     ring.setPen(LinePen(SideColor(side), 1.2));
     rings->setScatterStyle(ring);
