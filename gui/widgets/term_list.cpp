@@ -24,6 +24,14 @@ std::string ValueText(const TextArgument& argument) {
   return text + "]";
 }
 
+void SetValues(const TextTerm& parsed, TermText& term) {
+  for (const TextArgument& argument : parsed.arguments) {
+    for (size_t i = 0; i < term.values.size(); ++i) {
+      if (parsed.term->arguments[i].name == argument.name) term.values[i] = ValueText(argument);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<TermText> SplitTerms(const Intervention& intervention) {
@@ -31,11 +39,7 @@ std::vector<TermText> SplitTerms(const Intervention& intervention) {
   for (const TextTerm& parsed : ParseTerms(PrintIntervention(intervention))) {
     if (parsed.term->name == "none") continue;
     TermText term{parsed.term, std::vector<std::string>(parsed.term->arguments.size())};
-    for (const TextArgument& argument : parsed.arguments) {
-      for (size_t i = 0; i < term.values.size(); ++i) {
-        if (parsed.term->arguments[i].name == argument.name) term.values[i] = ValueText(argument);
-      }
-    }
+    SetValues(parsed, term);
     terms.push_back(std::move(term));
   }
   return terms;
@@ -85,7 +89,11 @@ TermText NewTerm(const Term& term) {
     made.values.push_back(by_default.empty() && argument.required ? StartingValue(term, argument)
                                                                   : by_default);
   }
-  return made;
+  if (Reads({made})) return made;
+  // One of several arguments has to be given, as the example does.
+  TermText shown = made;
+  SetValues(ParseTerms(term.small_example).front(), shown);
+  return Reads({shown}) ? shown : made;
 }
 
 TermGroup GroupOf(const Term& term) {
