@@ -1,5 +1,5 @@
-#!/ usr / bin / env python3
-#SPDX - License - Identifier : MIT
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Writes position_trend_golden.json: what numpy and scipy make of a few series, for position_trend_test.
 
     make_position_trend_golden.py OUT.json        (numpy, scipy 1.12 or later: even windows)
@@ -48,10 +48,7 @@ def main():
         values = numpy.array(digits(values))
         fit, direction = trend(values)
         cases.append({"name": name, "values": values.tolist(), "fit": digits(fit), "trend": direction, "windows": [
-            {
-    "window" : window,
-               "smoothed" : digits(scipy.signal.savgol_filter(values, window, 3)),
-                            "roughness" : roughness(values, window)}
+            {"window": window, "smoothed": digits(scipy.signal.savgol_filter(values, window, 3)), "roughness": roughness(values, window)}
             for window in (11, 10)]})
     with open(sys.argv[1], "w", encoding="utf-8") as file:
         json.dump(cases, file, separators=(",", ":"))
