@@ -71,11 +71,12 @@ kernels::AttentionShape Shape(const ModelConfig& config, const RotaryTables& tab
 
 // q of these rows with the plan's scale of queries.
 at::Tensor Scaled(const AttentionPlan& plan, RowRange rows, const at::Tensor& q) {
-  if (plan.log_scale_base == 0 || rows.last <= plan.log_scale_base) return q;
+  const bool given = plan.position_ids.given();
+  if (plan.log_scale_base == 0 || (!given && rows.last <= plan.log_scale_base)) return q;
   const at::Tensor scales = at::empty({rows.last - rows.first, 1}, at::kFloat);
   for (int64_t row = rows.first; row < rows.last; ++row) {
     scales.data_ptr<float>()[row - rows.first] =
-        static_cast<float>(QueryScale(row, plan.log_scale_base));
+        static_cast<float>(QueryScale(plan.position_ids.At(row), plan.log_scale_base));
   }
   return (q.to(at::kFloat) * scales.to(q.device())).to(q.scalar_type());
 }

@@ -192,8 +192,10 @@ void ForwardPass::ChooseAskedRows(std::vector<SequencePass>& sequences, int64_t 
   for (SequencePass& sequence : sequences) {
     sequence.asked_first = sequence.active_first;
     const AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
-    // Those change rows by others' outputs, or by projections of all rows.
-    const bool reads_all = plan.row_override || plan.memory || !plan.edits.ablated.empty();
+    // Those change rows by others' outputs, or by projections of all rows; a trace's residual rows
+    // are read later.
+    const bool reads_all = plan.row_override || plan.memory || !plan.edits.ablated.empty() ||
+                           sequence.trace->has_residual();
     if (layer + 1 < config_.layers || reads_all || sequence.active_rows() == 0) continue;
     const int64_t asked =
         std::min({sequence.first_logit_row(), sequence.last_query(),

@@ -64,7 +64,7 @@ struct AttentionPlan {
   std::vector<double> q_ratio;            // [head]: divides the positions of its queries
   std::vector<double> k_ratio;            // [head]: divides the positions of the keys it sees
   double logit_scale = 1.0;
-  // > 0: the query of row i is multiplied by max(1, ln(i + 1) / ln(log_scale_base))
+  // > 0: the query at position id i is multiplied by max(1, ln(i + 1) / ln(log_scale_base))
   // (query_scale.h).
   int64_t log_scale_base = 0;
   int64_t window = 0;               // keys that a query sees, itself included; 0: all

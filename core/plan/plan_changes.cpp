@@ -38,8 +38,11 @@ int64_t FirstOtherId(const AttentionPlan& before, const AttentionPlan& after) {
   return row != kNoRow && moves ? 0 : row;
 }
 
-// Rows before `base` have the scale 1.
-int64_t FirstScaledRow(int64_t base) { return base > 0 ? base : kNoRow; }
+// Queries at positions before the base have the scale 1.
+int64_t FirstScaledRow(const AttentionPlan& plan) {
+  if (plan.log_scale_base == 0) return kNoRow;
+  return plan.position_ids.given() ? 0 : plan.log_scale_base;
+}
 
 // Of one layer, whose input is the same.
 int64_t ChangedRowOfLayer(const AttentionPlan& before, const AttentionPlan& after) {
@@ -49,10 +52,8 @@ int64_t ChangedRowOfLayer(const AttentionPlan& before, const AttentionPlan& afte
     row = std::min({row, FirstRowOf(before.row_override), FirstRowOf(after.row_override)});
   if (before.near_far != after.near_far)
     row = std::min({row, FirstFarRow(before), FirstFarRow(after)});
-  if (before.log_scale_base != after.log_scale_base) {
-    row = std::min(
-        {row, FirstScaledRow(before.log_scale_base), FirstScaledRow(after.log_scale_base)});
-  }
+  if (before.log_scale_base != after.log_scale_base)
+    row = std::min({row, FirstScaledRow(before), FirstScaledRow(after)});
   return row;
 }
 

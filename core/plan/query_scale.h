@@ -10,10 +10,9 @@
 
 namespace midscope {
 
-// The factor of the query of row `row`, counted from 0; 1 for rows before `base`. base > 1.
-inline double QueryScale(int64_t row, int64_t base) {
-  return std::max(1.0,
-                  std::log(static_cast<double>(row) + 1) / std::log(static_cast<double>(base)));
+// The factor of the query at this position id; 1 below `base`. base > 1.
+inline double QueryScale(double position, int64_t base) {
+  return std::max(1.0, std::log(position + 1) / std::log(static_cast<double>(base)));
 }
 
 }  // namespace midscope

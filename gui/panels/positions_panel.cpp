@@ -233,6 +233,7 @@ void PositionsPanel::Ask() {
 }
 
 void PositionsPanel::DrawWaiting() {
+  used_ = true;
   if (!waits_) return;
   waits_ = false;
   const QString why = ErrorText([this] { maker_.Ask(Question()); });
@@ -297,6 +298,7 @@ std::vector<Plot*> PositionsPanel::plots() const {
 }
 
 nlohmann::json PositionsPanel::State() const {
+  if (!used_) return nullptr;
   return {{"picture", picture_->currentText().toStdString()},
           {"sampler", sampler_->currentText().toStdString()},
           {"size", nlohmann::json::parse(size_->options().ToJson())},
@@ -311,6 +313,7 @@ void PositionsPanel::CheckState(const JsonFields& session) {
 // What a later version wrote and this one cannot read stays as it is.
 void PositionsPanel::Restore(const nlohmann::json& state) {
   if (!state.is_object()) return;
+  used_ = true;
   const auto set = [&state](const char* key, ParameterForm* form) {
     if (!state.contains(key)) return;
     ErrorText([&] {

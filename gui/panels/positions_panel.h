@@ -65,6 +65,7 @@ class PositionsPanel : public Panel {
   QComboBox* scheme_;
   QLabel* error_;
   bool waits_ = true;  // for the panel to be shown
+  bool used_ = false;  // shown or restored, so that sessions keep what it shows
   std::vector<Record> records_;
   PositionsMaker maker_;  // last: it is waited for first
 };

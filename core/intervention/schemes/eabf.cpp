@@ -61,7 +61,7 @@ SchemeType EabfScheme() {
                          {0, kEveryLayerAfter}, 2)},
        .bare_arguments = 1,
        .examples = {"eabf(500000)", "eabf(500000, context=4096, first_layer=0)"},
-       .small_example = "eabf(500000)"},
+       .small_example = "eabf(500000, context=16, first_layer=0)"},
       Apply, Stretch, {.kind = SchemeKind::kReplacesFrequencies});
 }
 

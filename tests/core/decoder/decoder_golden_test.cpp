@@ -85,8 +85,8 @@ TEST_P(DecoderGolden, CountsAndRatiosEqualTheReferences) {
   const auto decoder = testing::EmbeddedDecoder();
   const bool code =
       comparison_.golden["setting"].get<std::string>().find("mode=code") != std::string::npos;
-  NearThreshold scores(decoder->config(),
-                       {code ? kernels::ThresholdRule::kGreater : kernels::ThresholdRule::kAtLeast});
+  NearThreshold scores(decoder->config(), {code ? kernels::ThresholdRule::kGreater
+                                                : kernels::ThresholdRule::kAtLeast});
   RunRequest request;
   request.ids = comparison_.ids;
   request.intervention = comparison_.intervention;

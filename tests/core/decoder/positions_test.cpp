@@ -145,8 +145,9 @@ TEST(Positions, OfTheRowsThemselvesAreNoneBitForBit) {
 TEST(Positions, DividedAreInterpolation) {
   for (const char* name : {"llama", "gemma3", "qwen3", "gpt-neox"}) {
     // The answer's rows go on in whole steps, so only the prompt's compare.
-    const auto last = FullRun(name, With(Counted(40, 1 / 1.5))).result.Logits(39);
-    const auto interpolated = FullRun(name, ParseIntervention("pi(1.5)"));
+    const GoldenRun divided = FullRun(name, With(Counted(40, 1 / 1.5)));
+    const GoldenRun interpolated = FullRun(name, ParseIntervention("pi(1.5)"));
+    const auto last = divided.result.Logits(39);
     EXPECT_LE(Difference(last, interpolated.result.Logits(39)), 1e-6 * Largest(last)) << name;
   }
 }
@@ -161,6 +162,17 @@ TEST(Positions, ShiftedAsAWholeChangeNothing) {
               kGoldenLogitTolerance * Largest(plain.result.logits))
         << setting;
   }
+}
+
+// As the public code does: at later positions queries are larger, and keys look the same.
+TEST(Positions, TheScaleOfQueriesGoesByIds) {
+  const auto change = [](const std::string& setting) {
+    const GoldenRun plain = FullRun("qwen3", ParseIntervention(setting));
+    const GoldenRun shifted = FullRun("qwen3", With(Counted(40, 1, 16), setting));
+    return Difference(shifted.result.logits, plain.result.logits) / Largest(plain.result.logits);
+  };
+  EXPECT_LE(change("base(500000)"), kGoldenLogitTolerance);
+  EXPECT_GE(change("eabf(500000, context=16, first_layer=0)"), 20 * kGoldenLogitTolerance);
 }
 
 // A value of the scheme that fits the model.

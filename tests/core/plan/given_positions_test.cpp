@@ -120,6 +120,7 @@ TEST(GivenPositions, TablesHoldTheAnglesOfTheIds) {
   RotaryCache cache;
   const auto rows = cache.Get(frequency, 1.1, 1.7, 3000);
   std::vector<double> values;
+  values.reserve(521);
   std::mt19937 random(3);
   for (int i = 0; i < 500; ++i) values.push_back(static_cast<double>(random() % 2900));
   for (int i = 0; i < 20; ++i) values.push_back(700 + i);

@@ -207,7 +207,7 @@ TEST(Cream, TheCoinIsTossedPerSampleOrPerThreeThousandDocuments) {
   for (const std::string coin : {"sample", "batch"}) {
     const DrawPositions draw = Prepared("cream", request, {{"coin", coin}});
     std::vector<int64_t> heads(8);
-    for (int64_t i = 0; i < 8 * 3000; ++i) {
+    for (int64_t i = 0; i < int64_t{8} * 3000; ++i) {
       heads[static_cast<size_t>(i / 3000)] += is_relativity(draw(i)) ? 1 : 0;
     }
     if (coin == "sample") {
@@ -222,7 +222,7 @@ TEST(Cream, TheCoinIsTossedPerSampleOrPerThreeThousandDocuments) {
 }
 
 TEST(Cream, KIsFourTimesTheFactorInTheCodeAndThirtyTwoInThePaper) {
-  const PositionRequest request{.tokens = 512, .context = 512 * 16};
+  const PositionRequest request{.tokens = 512, .context = int64_t{512} * 16};
   const auto tail = [&](const std::string& variant) {
     const auto runs =
         Runs(Prepared("cream", request, {{"strategy", "continuity"}, {"variant", variant}})(1)

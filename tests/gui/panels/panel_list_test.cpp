@@ -43,7 +43,7 @@ class PanelListTest : public QObject {
   }
   static std::vector<Record> PositionRecords() {
     const PositionSampler& sampler = *FindPositionSampler("cream");
-    const SampledPositions positions = MakeSampledPositions(sampler, {.tokens = 32, .context = 256},
+    const SampledPositions positions = MakeSampledPositions(sampler, {.tokens = 64, .context = 256},
                                                             OptionSet(sampler.parameters));
     return {PositionSamples(positions, 0, 3, {}), PositionCoverage({positions}, 10, {}),
             RopePeriods({})};
@@ -76,7 +76,9 @@ class PanelListTest : public QObject {
   // Session files walk the list: what a panel gives is written under its key and read again.
   void EveryPanelsStateIsInSessions() {
     WindowRig<> rig;
+    rig.Show();
     QVERIFY(rig.OpenModel());
+    ShowPositions(rig);  // its state is kept once it was seen
     SavedSession saved;
     QSet<QString> keys;
     for (size_t i = 0; i < PanelList().size(); ++i) {

@@ -68,8 +68,8 @@ class PositionsPanelTest : public QObject {
   void WhatIsDrawnIsWhatTheSamplerMakes() {
     Rig rig;
     QVERIFY(rig.Open());
-    QVERIFY(rig.Number("positions_tokens", 64));
     QVERIFY(rig.Number("positions_factor", 4));
+    QVERIFY(rig.Number("positions_tokens", 64));
     for (const char* name : {"cream", "pose", "randpos"}) {
       if (QString::fromLatin1(name) != rig.Find<QComboBox>("positions_sampler")->currentText())
         QVERIFY(rig.Sampler(name));
@@ -132,7 +132,7 @@ class PositionsPanelTest : public QObject {
     auto* error = rig.Find<QLabel>("positions_error");
     QTRY_VERIFY(!error->isHidden());
     QVERIFY2(error->text().contains("cream"), qPrintable(error->text()));
-    QVERIFY(rig.Number("positions_tokens", 64));
+    QVERIFY(rig.Number("positions_tokens", 256));
     QVERIFY(error->isHidden());
   }
 

@@ -135,7 +135,10 @@ TEST_F(VersionsTest, ProbesGiveTheSameRecords) {
            "Ann", "--with", kMsPoe, "--out", "new.h5"});
   const RunReader old("probe.h5");
   const RunReader now("new.h5");
-  ASSERT_EQ(old.record_names(), now.record_names());
+  // New records may come.
+  std::vector<std::string> names = now.record_names();
+  std::erase(names, "counted_keys");
+  ASSERT_EQ(old.record_names(), names);
   const auto attention =
       std::get<std::vector<float>>(old.ReadArray(kLastQueryAttention, kLastQueryAttention).data);
   const auto again =
