@@ -73,10 +73,12 @@ void LinesPlot::DrawMark() {
 
 void LinesPlot::RestyleData() {
   QCPColorGradient gradient = ViridisGradient();
-  // The light end of the gradient cannot be seen on white.
-  const QCPRange range(0, std::max(1.0, static_cast<double>(lines_) * 1.25 - 1));
+  // The light end of the gradient cannot be seen on white, nor the dark end on black.
+  const double unused = 0.25 * lines_;
+  const double first = palette().color(QPalette::Base).lightness() < 128 ? unused : 0;
+  const QCPRange range(0, std::max(1.0, lines_ + unused - 1));
   for (int line = 0; line < lines_; ++line)
-    graph(line)->setPen(LinePen(gradient.color(static_cast<double>(line), range), 1.4));
+    graph(line)->setPen(LinePen(gradient.color(first + line, range), 1.4));
   if (graphCount() > lines_)
     graph(lines_)->setPen(QPen(palette().color(QPalette::Text), 1, Qt::DashLine));
 }
