@@ -208,7 +208,7 @@ RotaryTables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) 
   // Heads with the same positions get the same table: kernels share rotated keys between equal
   // pointers.
   std::map<std::pair<double, RowPositions>, kernels::RotaryView> known;
-  const auto views_of = [&](const std::vector<double>& ratios, RowPositions positions) {
+  const auto views_of = [&](const std::vector<double>& ratios, const RowPositions& positions) {
     std::vector<kernels::RotaryView> views;
     views.reserve(ratios.size());
     for (const double ratio : ratios) {

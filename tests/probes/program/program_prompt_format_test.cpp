@@ -291,7 +291,9 @@ TEST(ChatTemplates, EveryCommandPutsWhatApplyChatTemplateWrites) {
     sample.insert(sample.end(), {"--score", "likelihood", "--out", out});
     const json sweep = RunJson({"sweep", model.path()}, sample);
     EXPECT_EQ(json(ArrayOf<int64_t>(out, "sweep", "prompt_tokens")), json::array({one["tokens"]}));
-    EXPECT_EQ(sweep["rows"][0]["answer_nll"], one["answer_nll"]);
+    // The probe keeps more rows of the last layer, so the last bits may differ.
+    const double expected = one["answer_nll"];
+    EXPECT_NEAR(sweep["rows"][0]["answer_nll"].get<double>(), expected, 1e-6 * expected);
   }
 }
 
