@@ -54,7 +54,7 @@ std::string WhyNot(const std::vector<TaskQuestion>& questions, const SweepSettin
     const int64_t rows = RowsOf(question, score);
     const auto prompt = static_cast<int64_t>(question.prompt.ids.size());
     if (rows <= LongestRun(setting.intervention, config)) {
-      const std::string ids = WhyNotIds(setting, prompt, rows, config);
+      std::string ids = WhyNotIds(setting, prompt, rows, config);
       if (ids.empty()) continue;
       return ids;
     }
