@@ -8,16 +8,15 @@
 namespace midscope::kernels {
 namespace {
 
-// Better targets are lower bits.
-int64_t TargetsBetterThan(int64_t target) { return target - 1; }
-
 // Excludes what the environment does not allow; returns whether AVX-512 is allowed.
 bool LimitTargets() {
   const char* const capability = std::getenv("ATEN_CPU_CAPABILITY");
   const std::string_view limit = capability != nullptr ? capability : "";
 #if HWY_ARCH_X86
-  if (limit == "avx2") hwy::DisableTargets(TargetsBetterThan(HWY_AVX2));
-  if (limit == "default") hwy::DisableTargets(TargetsBetterThan(HWY_SSE4));
+  // Better targets are lower bits.
+  const auto allow_up_to = [](int64_t target) { hwy::DisableTargets(target - 1); };
+  if (limit == "avx2") allow_up_to(HWY_AVX2);
+  if (limit == "default") allow_up_to(HWY_SSE4);
 #endif
   return limit != "avx2" && limit != "default";
 }
