@@ -149,7 +149,7 @@ void ChannelPlot::Draw() {
   const QString layer_text = view_.layer >= 0 ? tr("layer %1 (A solid, B dashed)").arg(view_.layer)
                              : means
                                  ? tr("%1 (A solid, B dashed), layers of A thin").arg(MeanText())
-                                 : tr("layers from dark (first) to light (last)");
+                                 : ColorOrderText(tr("layers"));
   SetTitle(tr("Hidden channel %1 against position — %2").arg(view_.channel).arg(layer_text));
   yAxis->setLabel(view_.smoothing > 1
                       ? tr("residual stream, moving mean over %1 positions").arg(view_.smoothing)

@@ -11,6 +11,7 @@ namespace midscope {
 namespace {
 
 constexpr double kNearPixels = 20;
+constexpr int kMostNames = 12;  // of more lines the first and the last are named
 
 QString WithUnit(const std::string& name, const std::string& unit) {
   const QString text = QString::fromStdString(name);
@@ -55,8 +56,13 @@ void LinesPlot::Draw(const Record& record, const Array& array) {
                        ? QString::fromStdString(array.axes[0]) + QLatin1Char(' ') +
                              names.value(line)
                        : names.value(line));
+    if (lines_ > kMostNames && line > 0 && line < lines_ - 1) graph->removeFromLegend();
     graph->setAdaptiveSampling(true);
     graph->setData(keys, LastAxisRow(record, array.name, {line}), true);
+  }
+  if (lines_ > kMostNames) {
+    const QString axis = QString::fromStdString(array.axes[0]);
+    SetTitle(title() + tr(" — %1").arg(ColorOrderText(axis)));
   }
   DrawMark();
   RestyleData();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rows of an array [line, along] as lines with a legend, against the values of the last axis:
-// for records whose first axis is a few things that are compared.
+// The rows of an array [line, along] as lines against the values of the last axis, each of up
+// to 12 with its name, else the first and the last: for records whose first axis is a few things
+// that are compared.
 #pragma once
 
 #include <string>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/plots/plot_style.h"
 
+#include <QCoreApplication>
+
 namespace midscope {
 namespace {
 
@@ -48,6 +50,10 @@ QCPColorGradient DifferenceGradient() {
 }
 
 QColor NoValueColor() { return {150, 150, 150}; }
+
+QString ColorOrderText(const QString& lines) {
+  return QCoreApplication::translate("midscope", "%1 from dark (first) to light (last)").arg(lines);
+}
 
 QColor SideColor(Side side) {
   return side == Side::kA ? QColor(0x3b, 0x82, 0xc4) : QColor(0xe8, 0x6f, 0x1c);

@@ -16,6 +16,9 @@ QCPColorGradient ViridisGradient();
 QCPColorGradient DifferenceGradient();
 // The fill of a cell without a value (NaN).
 QColor NoValueColor();
+// "layer from dark (first) to light (last)": what the colours of many lines say where the legend
+// does not name them.
+QString ColorOrderText(const QString& lines);
 
 QColor SideColor(Side side);
 QColor GoldColor();

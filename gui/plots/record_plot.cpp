@@ -169,7 +169,7 @@ void RecordPlot::DrawLines() {
   yAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
   yAxis->setLabel(value_name_);
   yAxis->setRangeReversed(false);
-  SetTitle(title() + tr(" — %1 from dark (first) to light (last)").arg(line_axis_));
+  SetTitle(title() + tr(" — %1").arg(ColorOrderText(line_axis_)));
   QCPColorGradient gradient = ViridisGradient();
   const QCPRange range(0, std::max<double>(1, static_cast<double>(rows_.size() - 1)));
   for (qsizetype line = 0; line < rows_.size(); ++line) {

@@ -65,6 +65,21 @@ class PositionsPanelTest : public QObject {
   }
 
  private Q_SLOTS:
+  // A hundred names would leave no room for the lines.
+  void OfManyLinesFirstAndLastAreNamedInTheLegend() {
+    const PositionSampler& cream = *FindPositionSampler("cream");
+    for (const int samples : {5, 100}) {
+      const Record record = PositionSamples(
+          MakeSampledPositions(cream, {.tokens = 64, .context = 256}, OptionSet(cream.parameters)),
+          0, samples, {});
+      LinesPlot plot;
+      plot.Show(&record, {.array = "position_id", .mark = 200, .mark_name = "trained"});
+      QCOMPARE(plot.lines(), samples);
+      QCOMPARE(plot.legend->itemCount(), samples == 5 ? 6 : 3);
+      QCOMPARE(plot.title().contains(QLatin1String("sample from dark")), samples == 100);
+    }
+  }
+
   void WhatIsDrawnIsWhatTheSamplerMakes() {
     Rig rig;
     QVERIFY(rig.Open());
