@@ -1,65 +1,17 @@
 // SPDX-License-Identifier: MIT
-// An engine without a model: planted numbers, and gates that hold a call until the test lets go.
+// An engine without a model: planted numbers, and calls that its FakeControl holds or fails.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "probes/base/record_origin.h"
 #include "probes/engine/engine.h"
+#include "tests/gui/support/fake_control.h"
 
 namespace midscope {
-
-// What the test and the engine's thread share.
-class FakeControl {
- public:
-  // While held, what-ifs (comparisons) wait inside the call until released or cancelled.
-  void HoldWhatIfs(bool hold);
-  void HoldComparisons(bool hold);
-  void HoldCaptureRuns(bool hold);
-  void HoldPrompts(bool hold);
-  // Every run of a setting that scales this channel fails, as of a model that has no such channel.
-  void RefuseChannel(int64_t channel);
-  // An engine that does not look at the cancel flag: calls wait for the release alone.
-  void IgnoreCancel(bool ignore);
-  // What-ifs bring score map and hidden channels along, as where every layer is kept.
-  void LetWhatIfsFollow(bool follow);
-  // Before they wait at the gate, what-ifs tell of that many layers (0: of nothing, kLayers: of the
-  // place as a whole).
-  void TellOfLayers(int64_t layers_done);
-  void FailNextCaptureRun(const std::string& why);
-
-  // Waits until that many what-ifs have begun; false after ten seconds.
-  bool WaitForWhatIfsBegun(size_t count);
-  // The interventions of all what-ifs begun, in order.
-  std::vector<Intervention> what_ifs() const;
-  size_t comparisons() const;
-  bool what_ifs_follow() const;
-  int64_t told_layers() const;
-
- private:
-  friend class FakeEngine;
-  void WaitAtGate(bool FakeControl::*gate, const JobContext& context);
-  void CheckSetting(const Intervention& intervention) const;
-
-  mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
-  bool hold_what_ifs_ = false;
-  bool hold_comparisons_ = false;
-  bool hold_capture_runs_ = false;
-  bool hold_prompts_ = false;
-  int64_t refused_channel_ = -1;
-  bool ignore_cancel_ = false;
-  bool what_ifs_follow_ = false;
-  int64_t told_layers_ = 0;
-  std::string capture_run_failure_;
-  std::vector<Intervention> what_ifs_;
-  size_t comparisons_ = 0;
-};
 
 // Another factor of one channel, in a few layers of the fake model.
 inline Intervention Factor(double factor) {

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "tests/gui/support/fake_control.h"
+
+#include <chrono>
+
+#include "core/base/error.h"
+
+namespace midscope {
+namespace {
+
+constexpr auto kLongestWait = std::chrono::seconds(10);
+// How often a call that is held looks at the cancel flag.
+constexpr auto kPoll = std::chrono::milliseconds(2);
+
+}  // namespace
+
+void FakeControl::HoldWhatIfs(bool hold) {
+  const std::lock_guard lock(mutex_);
+  hold_what_ifs_ = hold;
+  changed_.notify_all();
+}
+
+void FakeControl::HoldComparisons(bool hold) {
+  const std::lock_guard lock(mutex_);
+  hold_comparisons_ = hold;
+  changed_.notify_all();
+}
+
+void FakeControl::HoldCaptureRuns(bool hold) {
+  const std::lock_guard lock(mutex_);
+  hold_capture_runs_ = hold;
+  changed_.notify_all();
+}
+
+void FakeControl::HoldPrompts(bool hold) {
+  const std::lock_guard lock(mutex_);
+  hold_prompts_ = hold;
+  changed_.notify_all();
+}
+
+void FakeControl::RefuseChannel(int64_t channel) {
+  const std::lock_guard lock(mutex_);
+  refused_channel_ = channel;
+}
+
+void FakeControl::CheckSetting(const Intervention& intervention) const {
+  const std::lock_guard lock(mutex_);
+  for (const ChannelScaling& scaling : intervention.channels) {
+    if (scaling.channel != refused_channel_) continue;
+    throw UsageError("channel " + std::to_string(scaling.channel), "the model has no such channel",
+                     "It has channels 0 to " + std::to_string(FakeEngine::kHidden - 1));
+  }
+}
+
+void FakeControl::IgnoreCancel(bool ignore) {
+  const std::lock_guard lock(mutex_);
+  ignore_cancel_ = ignore;
+}
+
+void FakeControl::LetWhatIfsFollow(bool follow) {
+  const std::lock_guard lock(mutex_);
+  what_ifs_follow_ = follow;
+}
+
+void FakeControl::TellOfLayers(int64_t layers_done) {
+  const std::lock_guard lock(mutex_);
+  told_layers_ = layers_done;
+}
+
+int64_t FakeControl::told_layers() const {
+  const std::lock_guard lock(mutex_);
+  return told_layers_;
+}
+
+bool FakeControl::what_ifs_follow() const {
+  const std::lock_guard lock(mutex_);
+  return what_ifs_follow_;
+}
+
+void FakeControl::FailNextCaptureRun(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  capture_run_failure_ = why;
+}
+
+bool FakeControl::WaitForWhatIfsBegun(size_t count) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, kLongestWait, [&] { return what_ifs_.size() >= count; });
+}
+
+std::vector<Intervention> FakeControl::what_ifs() const {
+  const std::lock_guard lock(mutex_);
+  return what_ifs_;
+}
+
+size_t FakeControl::comparisons() const {
+  const std::lock_guard lock(mutex_);
+  return comparisons_;
+}
+
+void FakeControl::WaitAtGate(bool FakeControl::*gate, const JobContext& context) {
+  std::unique_lock lock(mutex_);
+  while (this->*gate && (ignore_cancel_ || !context.cancelled())) changed_.wait_for(lock, kPoll);
+  if (!ignore_cancel_) context.ThrowIfCancelled();
+}
+
+}  // namespace midscope
