@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "core/base/error.h"
+#include "tests/gui/support/fake_engine.h"
 
 namespace midscope {
 namespace {
