@@ -32,11 +32,11 @@ std::vector<PositionSample> Drawn(int64_t samples) {
   return drawn;
 }
 
-const Arguments kCream = {"positions", "cream",     "--tokens", "96",     "--context",
-                          "768",       "--samples", "3",        "--seed", "3"};
+const Arguments cream_arguments = {"positions", "cream",     "--tokens", "96",     "--context",
+                                   "768",       "--samples", "3",        "--seed", "3"};
 
 TEST(ProgramPositions, JsonIsTheContract) {
-  const json result = json::parse(RunWell(With(kCream, {"--json"})).out);
+  const json result = json::parse(RunWell(With(cream_arguments, {"--json"})).out);
   ASSERT_EQ(result.size(), 1u);
   const std::vector<PositionSample> drawn = Drawn(3);
   ASSERT_EQ(result["positions"].size(), 3u);
@@ -90,7 +90,7 @@ TEST(ProgramPositions, FilesHoldIdsTokensAndProvenance) {
     tokens.insert(tokens.end(), sample.token_index.begin(), sample.token_index.end());
   }
 
-  RunWell(With(kCream, {"--coverage", "--out", folder.File("p.h5")}));
+  RunWell(With(cream_arguments, {"--coverage", "--out", folder.File("p.h5")}));
   const RunReader reader(folder.File("p.h5"));
   EXPECT_EQ(std::get<std::vector<int64_t>>(reader.ReadArray("positions", "position_id").data), ids);
   EXPECT_EQ(std::get<std::vector<int64_t>>(reader.ReadArray("positions", "token_index").data),
@@ -99,7 +99,7 @@ TEST(ProgramPositions, FilesHoldIdsTokensAndProvenance) {
   EXPECT_EQ(json::parse(reader.provenance().options_json)["strategy"], "coin");
   EXPECT_EQ(reader.Describe("position_coverage").FindAxis("distance")->size, 768);
 
-  RunWell(With(kCream, {"--out", folder.File("p.jsonl")}));
+  RunWell(With(cream_arguments, {"--out", folder.File("p.jsonl")}));
   std::ifstream lines(folder.File("p.jsonl"));
   std::string line;
   for (size_t i = 0; i < 3; ++i) {
@@ -118,11 +118,11 @@ TEST(ProgramPositions, FilesHoldIdsTokensAndProvenance) {
 // The members of an NPZ are stored as they are: an array's bytes stand in the file.
 TEST(ProgramPositions, NpzHoldsTheSame) {
   const TemporaryFolder folder;
-  RunWell(With(kCream, {"--out", folder.File("p.npz")}));
+  RunWell(With(cream_arguments, {"--out", folder.File("p.npz")}));
   std::ifstream file(folder.File("p.npz"), std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   for (const PositionSample& sample : Drawn(3)) {
-    const std::string ids(reinterpret_cast<const char*>(sample.position_id.data()), 96 * 8);
+    const std::string ids(reinterpret_cast<const char*>(sample.position_id.data()), size_t{96} * 8);
     EXPECT_NE(bytes.find(ids), std::string::npos);
   }
   for (const char* name : {"position_id.npy", "token_index.npy", "seed.npy", "sampler_name.npy",
@@ -142,12 +142,13 @@ TEST(ProgramPositions, RefusesWhatCannotBe) {
   EXPECT_THAT(refused({"positions", "crem", "--context", "768"}), HasSubstr("Did you mean"));
   EXPECT_THAT(refused({"positions", "full", "--context", "8", "--tokens", "7"}),
               HasSubstr("all 8 positions"));
-  EXPECT_THAT(refused(With(kCream, {"--chunks", "3"})), HasSubstr("of the sampler pose"));
-  EXPECT_THAT(refused(With(kCream, {"--variant", "paper", "--printed", "eq6"})),
+  EXPECT_THAT(refused(With(cream_arguments, {"--chunks", "3"})), HasSubstr("of the sampler pose"));
+  EXPECT_THAT(refused(With(cream_arguments, {"--variant", "paper", "--printed", "eq6"})),
               HasSubstr("empty at alpha = 1"));
-  EXPECT_THAT(refused(With(kCream, {"--beside", "pose"})), HasSubstr("--coverage"));
-  EXPECT_THAT(refused(With(kCream, {"--out", folder.File("p.txt")})), HasSubstr("no known format"));
-  EXPECT_THAT(refused(With(kCream, {"--coverage", "--out", folder.File("p.jsonl")})),
+  EXPECT_THAT(refused(With(cream_arguments, {"--beside", "pose"})), HasSubstr("--coverage"));
+  EXPECT_THAT(refused(With(cream_arguments, {"--out", folder.File("p.txt")})),
+              HasSubstr("no known format"));
+  EXPECT_THAT(refused(With(cream_arguments, {"--coverage", "--out", folder.File("p.jsonl")})),
               HasSubstr("no coverage"));
   EXPECT_THAT(refused({"positions", "pose", "--tokens", "4096", "--context", "32768", "--samples",
                        "100000", "--out", folder.File("p.npz")}),
