@@ -15,29 +15,19 @@ constexpr auto kPoll = std::chrono::milliseconds(2);
 
 }  // namespace
 
-void FakeControl::HoldWhatIfs(bool hold) {
+void FakeControl::Hold(bool FakeControl::*gate, bool hold) {
   const std::lock_guard lock(mutex_);
-  hold_what_ifs_ = hold;
+  this->*gate = hold;
   changed_.notify_all();
 }
 
-void FakeControl::HoldComparisons(bool hold) {
-  const std::lock_guard lock(mutex_);
-  hold_comparisons_ = hold;
-  changed_.notify_all();
-}
+void FakeControl::HoldWhatIfs(bool hold) { Hold(&FakeControl::hold_what_ifs_, hold); }
 
-void FakeControl::HoldCaptureRuns(bool hold) {
-  const std::lock_guard lock(mutex_);
-  hold_capture_runs_ = hold;
-  changed_.notify_all();
-}
+void FakeControl::HoldComparisons(bool hold) { Hold(&FakeControl::hold_comparisons_, hold); }
 
-void FakeControl::HoldPrompts(bool hold) {
-  const std::lock_guard lock(mutex_);
-  hold_prompts_ = hold;
-  changed_.notify_all();
-}
+void FakeControl::HoldCaptureRuns(bool hold) { Hold(&FakeControl::hold_capture_runs_, hold); }
+
+void FakeControl::HoldPrompts(bool hold) { Hold(&FakeControl::hold_prompts_, hold); }
 
 void FakeControl::RefuseChannel(int64_t channel) {
   const std::lock_guard lock(mutex_);

@@ -43,6 +43,7 @@ class FakeControl {
 
  private:
   friend class FakeEngine;
+  void Hold(bool FakeControl::*gate, bool hold);
   void WaitAtGate(bool FakeControl::*gate, const JobContext& context);
   void CheckSetting(const Intervention& intervention) const;
 
