@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 
+#include "core/base/digit.h"
 #include "core/chat/jinja.h"
 #include "core/chat/jinja_limits.h"
 
@@ -15,8 +16,6 @@ bool IsSpace(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
 }
 bool IsNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 void AppendUtf8(unsigned code, std::string* text) {
   const auto tail = [&](int shift) { *text += static_cast<char>(0x80 | (code >> shift & 0x3f)); };
   if (code < 0x80) {

@@ -2,7 +2,6 @@
 #include "core/formats/gguf_file.h"
 
 #include <array>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -26,32 +25,25 @@ bool IsInteger(GgufType type) {
 
 bool IsFloat(GgufType type) { return type == GgufType::kFloat32 || type == GgufType::kFloat64; }
 
-template <typename T>
-T Load(const std::byte* position) {
-  T value;
-  std::memcpy(&value, position, sizeof value);
-  return value;
-}
-
 // The integer at `position`; a uint64 over the range of int64 gives nothing.
 std::optional<int64_t> LoadInteger(GgufType type, const std::byte* position) {
   switch (type) {
     case GgufType::kUint8:
-      return Load<uint8_t>(position);
+      return LoadNumber<uint8_t>(position);
     case GgufType::kInt8:
-      return Load<int8_t>(position);
+      return LoadNumber<int8_t>(position);
     case GgufType::kUint16:
-      return Load<uint16_t>(position);
+      return LoadNumber<uint16_t>(position);
     case GgufType::kInt16:
-      return Load<int16_t>(position);
+      return LoadNumber<int16_t>(position);
     case GgufType::kUint32:
-      return Load<uint32_t>(position);
+      return LoadNumber<uint32_t>(position);
     case GgufType::kInt32:
-      return Load<int32_t>(position);
+      return LoadNumber<int32_t>(position);
     case GgufType::kInt64:
-      return Load<int64_t>(position);
+      return LoadNumber<int64_t>(position);
     default: {
-      const auto value = Load<uint64_t>(position);
+      const auto value = LoadNumber<uint64_t>(position);
       if (!std::in_range<int64_t>(value)) return std::nullopt;
       return static_cast<int64_t>(value);
     }
@@ -59,7 +51,8 @@ std::optional<int64_t> LoadInteger(GgufType type, const std::byte* position) {
 }
 
 double LoadFloat(GgufType type, const std::byte* position) {
-  return type == GgufType::kFloat32 ? double{Load<float>(position)} : Load<double>(position);
+  return type == GgufType::kFloat32 ? double{LoadNumber<float>(position)}
+                                    : LoadNumber<double>(position);
 }
 
 }  // namespace
@@ -122,7 +115,7 @@ std::optional<int64_t> GgufFile::GetInt(std::string_view key) const {
 std::optional<uint64_t> GgufFile::GetUnsigned(std::string_view key) const {
   const GgufValue* value = FindTyped(key, false, "integer");
   if (value == nullptr) return std::nullopt;
-  if (value->type == GgufType::kUint64) return Load<uint64_t>(value->data);
+  if (value->type == GgufType::kUint64) return LoadNumber<uint64_t>(value->data);
   const int64_t number = *LoadInteger(value->type, value->data);
   if (number < 0) {
     throw Failure(path().string(), fmt::format("{} is {}; it must not be negative", key, number));

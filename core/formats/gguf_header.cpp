@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -25,13 +24,6 @@ constexpr uint32_t kMaxDimensions = 4;
 constexpr uint64_t kMinValueBytes = 8 + 0 + 4 + 1;  // key length, key, type, the smallest value
 constexpr uint64_t kMinTensorBytes =
     8 + 0 + 4 + 8 + 4 + 8;  // name length, name, rank, one dimension, type, offset
-
-template <typename T>
-T Load(const std::byte* position) {
-  T value;
-  std::memcpy(&value, position, sizeof value);
-  return value;
-}
 
 class Parser {
  public:
@@ -74,7 +66,7 @@ class Parser {
 
   template <typename T>
   T Read(const std::string& what) {
-    return Load<T>(Take(sizeof(T), what));
+    return LoadNumber<T>(Take(sizeof(T), what));
   }
 
   // A count of items of at least `bytes_each` bytes that follow, checked before it is used.
@@ -161,7 +153,7 @@ class Parser {
       Fail("general.alignment is " + std::string(GgufTypeName(value.type)) +
            (value.is_array ? " array" : "") + "; it must be uint32");
     }
-    const uint64_t alignment = Load<uint32_t>(value.data);
+    const uint64_t alignment = LoadNumber<uint32_t>(value.data);
     if (!std::has_single_bit(alignment) || alignment < 8 || alignment > kMaxAlignment) {
       Fail(fmt::format("general.alignment is {}; it must be a power of two from 8 to {}", alignment,
                        kMaxAlignment));
@@ -278,7 +270,7 @@ int64_t GgufElementBytes(GgufType type) {
 }
 
 std::string_view ReadGgufString(const std::byte** position) {
-  const auto bytes = Load<uint64_t>(*position);
+  const auto bytes = LoadNumber<uint64_t>(*position);
   const auto* text = reinterpret_cast<const char*>(*position + sizeof bytes);
   *position += sizeof bytes + bytes;
   return {text, bytes};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <map>
 #include <span>
 #include <string>
@@ -11,6 +12,14 @@
 #include "core/formats/gguf_file.h"
 
 namespace midscope {
+
+// The T that stands at `position`, aligned or not.
+template <typename T>
+T LoadNumber(const std::byte* position) {
+  T value;
+  std::memcpy(&value, position, sizeof value);
+  return value;
+}
 
 struct GgufHeader {
   uint32_t version = 0;

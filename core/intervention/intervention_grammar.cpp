@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/digit.h"
 #include "core/base/nearest_word.h"
 #include "core/base/utf8.h"
 
@@ -12,7 +13,6 @@ namespace midscope {
 namespace {
 
 bool IsSpace(char c) { return c == ' ' || c == '\t'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsWordCharacter(char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||
          c == '.' || c == ':' || c == '/';

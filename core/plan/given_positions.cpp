@@ -13,12 +13,12 @@
 namespace midscope {
 namespace {
 
-constexpr const char* kTerm = "positions";
+constexpr const char* kPositionsTerm = "positions";
 
 PositionIds OfFile(const GivenPositions& given, int64_t prompt_tokens) {
   const auto count = static_cast<int64_t>(given.ids.size());
   if (count != prompt_tokens) {
-    throw UsageError(kTerm,
+    throw UsageError(kPositionsTerm,
                      given.file + " has " + CountText(count, "id") + ", the prompt has " +
                          CountText(prompt_tokens, "token"),
                      "Give one id for each token; midscope probe --json tells their number");
@@ -28,12 +28,12 @@ PositionIds OfFile(const GivenPositions& given, int64_t prompt_tokens) {
 
 PositionIds OfSampler(const GivenPositions& given, int64_t prompt_tokens) {
   const PositionSampler* sampler = FindPositionSampler(given.sampler);
-  if (!sampler) throw UsageError(kTerm, "no sampler is named '" + given.sampler + "'");
+  if (!sampler) throw UsageError(kPositionsTerm, "no sampler is named '" + given.sampler + "'");
   OptionSet options(sampler->parameters);
   for (const auto& [name, value] : given.options) options.Set(name, value);
   const double context = std::floor(static_cast<double>(prompt_tokens) * given.factor);
   if (context > static_cast<double>(kLargestPositionContext)) {
-    throw UsageError(kTerm,
+    throw UsageError(kPositionsTerm,
                      NumberText(given.factor) + " times " + CountText(prompt_tokens, "token") +
                          " makes more than " + std::to_string(kLargestPositionContext) +
                          " positions",
@@ -65,7 +65,7 @@ void CheckPositionsHeld(const Intervention& intervention, const ModelConfig& con
   if (intervention.given_positions.empty()) return;
   const int64_t taken = PositionsTaken(intervention, prompt_tokens, rows);
   if (taken <= LongestRun(intervention, config)) return;
-  throw UsageError(kTerm,
+  throw UsageError(kPositionsTerm,
                    "the ids of " + CountText(rows, "token") + " reach " +
                        std::to_string(taken - 1) + ", " + ContextHolds(intervention, config),
                    "Give smaller ids, a smaller factor or a position scheme that reaches further; "

@@ -8,7 +8,7 @@
 namespace midscope {
 namespace {
 
-constexpr const char* kTerm = "self-extend";
+constexpr const char* kSelfExtendTerm = "self-extend";
 
 // The longest run whose distances, seen through the rule, stay below `distance`.
 int64_t Reach(const SelfExtend& scheme, int64_t distance) {
@@ -55,14 +55,14 @@ std::string SelfExtendAdvice(const SelfExtend& scheme, const ModelConfig& config
     return fmt::format(
         "{}: warning:{} make distances of more than the trained {}. Take a larger group or a "
         "smaller window",
-        kTerm, beyond(trained), trained);
+        kSelfExtendTerm, beyond(trained), trained);
   }
   const int64_t well_trained = 2 * trained / 3;
   if (tokens <= Reach(scheme, well_trained)) return "";
   return fmt::format(
       "{}:{} make distances of more than two thirds of the trained {}, which models know less "
       "well. A larger group or a smaller window may do better",
-      kTerm, beyond(well_trained), trained);
+      kSelfExtendTerm, beyond(well_trained), trained);
 }
 
 }  // namespace midscope

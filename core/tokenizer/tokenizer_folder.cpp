@@ -21,9 +21,9 @@ namespace {
 constexpr uintmax_t kMaxFile = uintmax_t{512} << 20;
 constexpr size_t kSpareIds = 10'000;
 
-class Reader {
+class TokenizerFolderReader {
  public:
-  explicit Reader(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  explicit TokenizerFolderReader(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   TokenizerParts Read() {
     const nlohmann::json config = Json("tokenizer_config.json");
@@ -247,7 +247,7 @@ class Reader {
 }  // namespace
 
 TokenizerParts ReadTokenizerFolder(const std::filesystem::path& folder) {
-  return Reader(folder).Read();
+  return TokenizerFolderReader(folder).Read();
 }
 
 }  // namespace midscope

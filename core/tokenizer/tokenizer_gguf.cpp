@@ -20,9 +20,9 @@ namespace {
 
 constexpr int64_t kMaxTokens = int64_t{1} << 30;
 
-class Reader {
+class GgufTokenizerReader {
  public:
-  explicit Reader(const GgufFile& file) : file_(file) {}
+  explicit GgufTokenizerReader(const GgufFile& file) : file_(file) {}
 
   TokenizerParts Read() {
     const auto model = file_.GetString("tokenizer.ggml.model");
@@ -215,6 +215,6 @@ class Reader {
 
 }  // namespace
 
-TokenizerParts ReadGgufTokenizer(const GgufFile& file) { return Reader(file).Read(); }
+TokenizerParts ReadGgufTokenizer(const GgufFile& file) { return GgufTokenizerReader(file).Read(); }
 
 }  // namespace midscope

@@ -42,9 +42,10 @@ double ReadScore(const nlohmann::json& number) {
   return text[0] == '-' ? -scaled : scaled;
 }
 
-class Reader {
+class TokenizerJsonReader {
  public:
-  explicit Reader(const JsonFields& fields) : fields_(fields), model_(fields.Inside("model")) {}
+  explicit TokenizerJsonReader(const JsonFields& fields)
+      : fields_(fields), model_(fields.Inside("model")) {}
 
   TokenizerParts Read() {
     parts_.normalizer = Normalizer(fields_.thing());
@@ -334,7 +335,7 @@ class Reader {
 TokenizerParts ReadTokenizerJson(std::string_view json, const std::string& thing) {
   const nlohmann::json parsed = ParseJson(json, thing);
   const JsonFields fields(parsed, thing, "");
-  return Reader(fields).Read();
+  return TokenizerJsonReader(fields).Read();
 }
 
 }  // namespace midscope

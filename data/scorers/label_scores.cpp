@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/base/digit.h"
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/tokenizer/unicode_text.h"
 
 namespace midscope {
 namespace {
-
-bool IsDigit(char character) { return character >= '0' && character <= '9'; }
 
 std::vector<std::string> DigitRuns(std::string_view text) {
   std::vector<std::string> runs;

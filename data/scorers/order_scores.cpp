@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/digit.h"
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "data/scorers/answer_text.h"
@@ -17,8 +18,6 @@ namespace midscope {
 namespace {
 
 constexpr int64_t kTooLarge = -1;  // a number that is no rank of any list here
-
-bool IsDigit(char character) { return character >= '0' && character <= '9'; }
 
 int64_t Rank(const std::string& digits) {
   constexpr size_t kMostDigits = 9;

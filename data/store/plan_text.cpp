@@ -11,7 +11,7 @@
 namespace midscope {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr size_t kLongestPlan = size_t{16} << 20;
 constexpr int64_t kMostSamples = int64_t{1} << 40;
@@ -38,9 +38,9 @@ void CheckJsonText(const std::string& file, const std::string& what, const std::
   }
 }
 
-Json ParsePlan(const std::string& file, const std::string& plan_json) {
+OrderedJson ParsePlan(const std::string& file, const std::string& plan_json) {
   CheckJsonText(file, "plan", plan_json);
-  Json plan = Json::parse(plan_json, nullptr, /*allow_exceptions=*/false);
+  OrderedJson plan = OrderedJson::parse(plan_json, nullptr, /*allow_exceptions=*/false);
   const auto damaged = [&](const std::string& why) {
     return Failure(file, "its plan is damaged: " + why);
   };

@@ -17,9 +17,9 @@ namespace midscope {
 namespace {
 
 constexpr const char* kTemplate = "template";
-constexpr const char* kInstruction = "instruction";
-constexpr const char* kContext = "context";
-constexpr const char* kQuestion = "question";
+constexpr const char* kInstructionPart = "instruction";
+constexpr const char* kContextPart = "context";
+constexpr const char* kQuestionPart = "question";
 
 // What a line may have. `id` is for the reader's own bookkeeping.
 const std::vector<std::string>& Fields() {
@@ -83,8 +83,9 @@ class OwnTask : public Task {
  public:
   explicit OwnTask(const TaskSpec& spec) : name_(TaskSpecText(spec)) {
     if (!spec.Path(kTemplate).empty()) {
-      template_ = ReadPromptTemplate(spec.Path(kTemplate), {kInstruction, kContext, kQuestion},
-                                     {kContext, kQuestion});
+      template_ =
+          ReadPromptTemplate(spec.Path(kTemplate), {kInstructionPart, kContextPart, kQuestionPart},
+                             {kContextPart, kQuestionPart});
     }
     ForEachJsonLine(spec.file(), [&](const JsonFields& fields) {
       items_.push_back(ReadItem(fields));
@@ -150,9 +151,9 @@ class OwnTask : public Task {
     for (const TemplatePart& part : template_) {
       if (!part.is_placeholder) {
         prompt.Add(part.text);
-      } else if (part.text == kInstruction) {
+      } else if (part.text == kInstructionPart) {
         prompt.Add(item.instruction);
-      } else if (part.text == kContext) {
+      } else if (part.text == kContextPart) {
         AddPieces(pieces, gold, false, prompt);
       } else {
         prompt.AddSpan("question", item.question);

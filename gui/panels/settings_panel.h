@@ -6,7 +6,7 @@
 
 #include "gui/base/view_types.h"
 #include "gui/session/setting_history.h"
-#include "gui/widgets/term_form.h"
+#include "gui/widgets/term_fields.h"
 
 namespace midscope {
 

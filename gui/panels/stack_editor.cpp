@@ -154,7 +154,7 @@ void StackEditor::Rebuild(const std::vector<TermText>& terms) {
 
 StackEditor::Entry StackEditor::MakeEntry(size_t index, const TermText& term, bool open) {
   Entry entry;
-  entry.form = new TermForm(term, offers_);
+  entry.form = new TermFields(term, offers_);
   entry.box = new FoldBox(QString(), entry.form, this);
   entry.box->setObjectName(QStringLiteral("term_%1").arg(index));
   const std::pair<int, QString> moves[] = {{-1, tr("Before the one above")},
@@ -171,7 +171,7 @@ StackEditor::Entry StackEditor::MakeEntry(size_t index, const TermText& term, bo
   remove->setObjectName(QStringLiteral("remove_%1").arg(index));
   connect(remove, &QToolButton::clicked, this, [this, index] { Remove(index); });
   entry.box->AddCorner(remove);
-  connect(entry.form, &TermForm::Changed, this,
+  connect(entry.form, &TermFields::Changed, this,
           [this, index](int argument) { OnArgumentEdited(index, static_cast<size_t>(argument)); });
   column_->addWidget(entry.box);
   entry.box->SetOpen(open);

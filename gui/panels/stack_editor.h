@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "gui/widgets/term_form.h"
+#include "gui/widgets/term_fields.h"
 #include "gui/widgets/term_list.h"
 
 class QMenu;
@@ -44,7 +44,7 @@ class StackEditor : public QWidget {
  private:
   struct Entry {
     FoldBox* box = nullptr;
-    TermForm* form = nullptr;
+    TermFields* form = nullptr;
   };
   void FillMenu(QMenu* menu);
   QMenu* MakePresets();

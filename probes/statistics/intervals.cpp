@@ -4,20 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numbers>
 #include <vector>
 
 namespace midscope {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kNormalQuantile = 1.959963984540054;
 constexpr int kHalvings = 60;
-
-bool HasNan(std::span<const double> values) {
-  return std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
-}
 
 // P(|T| <= t) as a function of theta = atan(t / sqrt(degrees)): the finite series for a whole
 // number of degrees of freedom (Abramowitz and Stegun, 26.7.3 and 26.7.4).
@@ -116,7 +110,7 @@ double StudentQuantile(int64_t degrees_of_freedom) {
 }
 
 Interval MeanInterval(std::span<const double> values) {
-  if (values.size() < 2 || HasNan(values)) return {kNone, kNone};
+  if (values.size() < 2 || HasNan(values)) return {kUndefined, kUndefined};
   const double mean = Mean(values);
   const double half = StudentQuantile(static_cast<int64_t>(values.size()) - 1) *
                       StandardDeviation(values) / std::sqrt(static_cast<double>(values.size()));
@@ -124,25 +118,25 @@ Interval MeanInterval(std::span<const double> values) {
 }
 
 Interval ShareInterval(double share, double samples) {
-  if (!(samples > 0) || std::isnan(share)) return {kNone, kNone};
+  if (!(samples > 0) || std::isnan(share)) return {kUndefined, kUndefined};
   return WilsonInterval(share, samples, kNormalQuantile);
 }
 
 Interval RowShareInterval(std::span<const double> rows, size_t columns) {
-  if (columns == 0 || rows.size() / columns < 2 || HasNan(rows)) return {kNone, kNone};
+  if (columns == 0 || rows.size() / columns < 2 || HasNan(rows)) return {kUndefined, kUndefined};
   const double share = Mean(rows);
   const Effective effective = EffectiveSamples(rows, columns, share * (1 - share));
   return WilsonInterval(share, effective.samples, effective.quantile);
 }
 
 Interval PairedShareInterval(double gained, double lost, double samples) {
-  if (!(samples > 0) || std::isnan(gained) || std::isnan(lost)) return {kNone, kNone};
+  if (!(samples > 0) || std::isnan(gained) || std::isnan(lost)) return {kUndefined, kUndefined};
   return TangoInterval(gained, lost, samples, kNormalQuantile);
 }
 
 Interval PairedRowShareInterval(std::span<const double> differences, size_t columns) {
   if (columns == 0 || differences.size() / columns < 2 || HasNan(differences)) {
-    return {kNone, kNone};
+    return {kUndefined, kUndefined};
   }
   const auto cells = static_cast<double>(differences.size());
   const auto gained = static_cast<double>(std::count(differences.begin(), differences.end(), 1.0));

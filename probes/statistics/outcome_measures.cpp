@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <utility>
 
@@ -13,8 +12,6 @@
 
 namespace midscope {
 namespace {
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // The measured quantity, as a member of SampleOutcome.
 struct Described {
@@ -205,9 +202,9 @@ std::vector<double> PlaceMeans(const MeasureRows& rows) {
 }
 
 MeanWithInterval MeanOf(const MeasureRows& rows, uint64_t seed) {
-  if (rows.values.empty()) return {kNone, {kNone, kNone}};
+  if (rows.values.empty()) return {kUndefined, {kUndefined, kUndefined}};
   const double mean = Average(rows, ColumnMeans(rows.values, rows.columns()));
-  if (rows.samples() < 2 || std::isnan(mean)) return {mean, {kNone, kNone}};
+  if (rows.samples() < 2 || std::isnan(mean)) return {mean, {kUndefined, kUndefined}};
   switch (rows.kind) {
     case MeasureKind::kAmount:
       return {mean, MeanInterval(SampleMeans(rows.values, rows.places))};
@@ -224,7 +221,7 @@ MeanWithInterval MeanOf(const MeasureRows& rows, uint64_t seed) {
 }
 
 MeanWithInterval DifferenceOf(const MeasureRows& rows, const MeasureRows& others, uint64_t seed) {
-  if (rows.values.empty()) return {kNone, {kNone, kNone}};
+  if (rows.values.empty()) return {kUndefined, {kUndefined, kUndefined}};
   const std::vector<double> differences = Difference(rows.values, others.values);
   if (rows.kind == MeasureKind::kRouge) {
     const double difference = Average(rows, ColumnMeans(rows.values, rows.columns())) -
@@ -233,7 +230,7 @@ MeanWithInterval DifferenceOf(const MeasureRows& rows, const MeasureRows& others
   }
   const std::vector<double> of_samples = SampleMeans(differences, rows.places);
   const double mean = Mean(of_samples);
-  if (rows.samples() < 2 || std::isnan(mean)) return {mean, {kNone, kNone}};
+  if (rows.samples() < 2 || std::isnan(mean)) return {mean, {kUndefined, kUndefined}};
   switch (rows.kind) {
     case MeasureKind::kShare:
       return {mean, PairedRowShareInterval(differences, rows.places)};
@@ -290,7 +287,7 @@ ColumnEffect PlaceEffect(const MeasureRows& rows, uint64_t seed) {
 }
 
 double GapOf(const MeasureRows& rows) {
-  return rows.values.empty() ? kNone : Gap(rows, ColumnMeans(rows.values, rows.columns()));
+  return rows.values.empty() ? kUndefined : Gap(rows, ColumnMeans(rows.values, rows.columns()));
 }
 
 Interval GapInterval(const MeasureRows& rows, uint64_t seed) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "core/base/record_names.h"
@@ -11,8 +10,6 @@
 
 namespace midscope {
 namespace {
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 const OutcomeMeasure* Find(const std::vector<OutcomeMeasure>& measures, const std::string& name) {
   for (const OutcomeMeasure& measure : measures) {
@@ -51,7 +48,7 @@ std::vector<CellStatistics> SummariseOutcomes(std::vector<SampleOutcome> outcome
     return RowsOf(measure, setting, count, cell % count, 1, {with});
   };
   const auto mean = [&](const OutcomeMeasure* measure, size_t cell) -> MeanWithInterval {
-    if (!measure) return {kNone, {kNone, kNone}};
+    if (!measure) return {kUndefined, {kUndefined, kUndefined}};
     return MeanOf(rows(*measure, cell, cell / count, cell / count), seed);
   };
   for (size_t i = 0; i < cells.size(); ++i) {
@@ -61,7 +58,7 @@ std::vector<CellStatistics> SummariseOutcomes(std::vector<SampleOutcome> outcome
     put(mean(Find(measures, "choice_accuracy"), i), cell.choice_accuracy, cell.choice_interval);
     put(mean(Find(measures, "generation_score"), i), cell.generation_score,
         cell.generation_interval);
-    MeanWithInterval difference{kNone, {kNone, kNone}};
+    MeanWithInterval difference{kUndefined, {kUndefined, kUndefined}};
     if (nll)
       difference = DifferenceOf(rows(*nll, i, i / count, 0), rows(*nll, i, 0, i / count), seed);
     put(difference, cell.difference, cell.difference_interval);

@@ -3,15 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "kernels/check.h"
+#include "probes/statistics/statistics.h"
 
 namespace midscope {
 namespace {
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 void CheckSizes(std::span<const double> a, std::span<const double> b) {
   MIDSCOPE_CHECK_EQ(a.size(), b.size());
@@ -31,7 +29,7 @@ double Pearson(std::span<const double> a, std::span<const double> b) {
     spread_a += (a[i] - mean_a) * (a[i] - mean_a);
     spread_b += (b[i] - mean_b) * (b[i] - mean_b);
   }
-  return spread_a > 0 && spread_b > 0 ? together / std::sqrt(spread_a * spread_b) : kNone;
+  return spread_a > 0 && spread_b > 0 ? together / std::sqrt(spread_a * spread_b) : kUndefined;
 }
 
 }  // namespace
@@ -56,9 +54,9 @@ double SpearmanCorrelation(std::span<const double> a, std::span<const double> b)
   CheckSizes(a, b);
   const auto missing = [](double value) { return std::isnan(value); };
   if (std::any_of(a.begin(), a.end(), missing) || std::any_of(b.begin(), b.end(), missing)) {
-    return kNone;
+    return kUndefined;
   }
-  return a.size() < 2 ? kNone : Pearson(AverageRanks(a), AverageRanks(b));
+  return a.size() < 2 ? kUndefined : Pearson(AverageRanks(a), AverageRanks(b));
 }
 
 double KendallTau(std::span<const double> a, std::span<const double> b) {
@@ -75,7 +73,7 @@ double KendallTau(std::span<const double> a, std::span<const double> b) {
       untied_b += in_b != 0 ? 1 : 0;
     }
   }
-  if (untied_a == 0 || untied_b == 0) return kNone;
+  if (untied_a == 0 || untied_b == 0) return kUndefined;
   return static_cast<double>(agreement) /
          std::sqrt(static_cast<double>(untied_a) * static_cast<double>(untied_b));
 }
@@ -100,7 +98,7 @@ double MeanOfNumbers(std::span<const double> values) {
     sum += value;
     ++count;
   }
-  return count > 0 ? sum / static_cast<double>(count) : kNone;
+  return count > 0 ? sum / static_cast<double>(count) : kUndefined;
 }
 
 }  // namespace midscope

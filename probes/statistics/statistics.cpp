@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -17,12 +16,6 @@ namespace {
 // Streams of random numbers, distinct from those of tasks.
 constexpr uint64_t kBootstrapStream = 0xb007;
 constexpr uint64_t kPermutationStream = 0x9e7;
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-bool HasNan(std::span<const double> values) {
-  return std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
-}
 
 // Sums of the same numbers in another order differ in their last bits; these count as equal.
 double AtLeast(double observed) { return std::abs(observed) * (1 - 1e-12) - 1e-300; }
@@ -67,8 +60,12 @@ double Quantile(const std::vector<double>& sorted, double share) {
 
 }  // namespace
 
+bool HasNan(std::span<const double> values) {
+  return std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
+}
+
 double StandardDeviation(std::span<const double> values) {
-  if (values.size() < 2) return kNone;
+  if (values.size() < 2) return kUndefined;
   const double mean = Mean(values);
   double sum = 0;
   for (const double value : values) sum += (value - mean) * (value - mean);
@@ -87,7 +84,7 @@ std::vector<double> ColumnMeans(std::span<const double> rows, size_t columns) {
 }
 
 double Mean(std::span<const double> values) {
-  if (values.empty()) return kNone;
+  if (values.empty()) return kUndefined;
   double sum = 0;
   for (const double value : values) sum += value;
   return sum / static_cast<double>(values.size());
@@ -96,7 +93,7 @@ double Mean(std::span<const double> values) {
 Interval BootstrapRowsInterval(std::span<const double> rows, size_t columns, uint64_t seed,
                                const ColumnStatistic& statistic, int resamples) {
   const size_t count = columns == 0 ? 0 : rows.size() / columns;
-  if (count < 2 || resamples < 2 || HasNan(rows)) return {kNone, kNone};
+  if (count < 2 || resamples < 2 || HasNan(rows)) return {kUndefined, kUndefined};
   SplitMix64 random(seed, kBootstrapStream);
   std::vector<double> drawn(static_cast<size_t>(resamples));
   std::vector<double> means(columns);
@@ -116,7 +113,7 @@ Interval BootstrapRowsInterval(std::span<const double> rows, size_t columns, uin
 }
 
 double SignFlipPValue(std::span<const double> differences, uint64_t seed, int permutations) {
-  if (differences.empty() || HasNan(differences)) return kNone;
+  if (differences.empty() || HasNan(differences)) return kUndefined;
   const size_t count = differences.size();
   double observed = 0;
   for (const double difference : differences) observed += difference;
@@ -146,7 +143,7 @@ double SignFlipPValue(std::span<const double> differences, uint64_t seed, int pe
 
 double SmallestSignFlipP(int64_t differences) {
   return differences < 1
-             ? kNone
+             ? kUndefined
              : std::ldexp(1.0, static_cast<int>(1 - std::min<int64_t>(differences, 1000)));
 }
 
@@ -193,7 +190,7 @@ ColumnEffect Permute(std::vector<double> rows, size_t cells, size_t width, uint6
 
 ColumnEffect TestColumnEffect(std::span<const double> rows, size_t columns, uint64_t seed,
                               int permutations) {
-  if (columns < 2 || rows.empty() || HasNan(rows)) return {kNone, kNone};
+  if (columns < 2 || rows.empty() || HasNan(rows)) return {kUndefined, kUndefined};
   // Centred by row, which permutations within a row do not change: avoids cancellation of small
   // differences between large values.
   std::vector<double> centred(rows.begin(), rows.end());
@@ -207,7 +204,7 @@ ColumnEffect TestColumnEffect(std::span<const double> rows, size_t columns, uint
 
 ColumnEffect TestCellEffect(std::span<const double> rows, size_t cells, size_t width, uint64_t seed,
                             const ColumnStatistic& statistic, int permutations) {
-  if (cells < 2 || width < 1 || rows.empty() || HasNan(rows)) return {kNone, kNone};
+  if (cells < 2 || width < 1 || rows.empty() || HasNan(rows)) return {kUndefined, kUndefined};
   return Permute(std::vector<double>(rows.begin(), rows.end()), cells, width, seed, permutations,
                  [&](std::span<const double> values) {
                    const std::vector<double> means = ColumnMeans(values, cells * width);
@@ -223,7 +220,7 @@ ColumnEffect TestCellEffect(std::span<const double> rows, size_t cells, size_t w
 
 double SwapPValue(std::span<const double> rows, std::span<const double> others, size_t columns,
                   uint64_t seed, const ColumnStatistic& statistic, int permutations) {
-  if (columns == 0 || rows.empty() || HasNan(rows) || HasNan(others)) return kNone;
+  if (columns == 0 || rows.empty() || HasNan(rows) || HasNan(others)) return kUndefined;
   const auto difference = [&](std::span<const double> a, std::span<const double> b) {
     return statistic(ColumnMeans(a, columns)) - statistic(ColumnMeans(b, columns));
   };
@@ -252,7 +249,7 @@ std::vector<double> HolmAdjusted(std::span<const double> p_values) {
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return p_values[a] < p_values[b]; });
-  std::vector<double> adjusted(p_values.size(), kNone);
+  std::vector<double> adjusted(p_values.size(), kUndefined);
   double largest = 0;
   for (size_t rank = 0; rank < order.size(); ++rank) {
     const double scaled = p_values[order[rank]] * static_cast<double>(order.size() - rank);
@@ -276,7 +273,7 @@ int64_t SamplesForDifference(double standard_deviation, double difference) {
 }
 
 double DetectableDifference(double standard_deviation, int64_t samples) {
-  return samples < 1 ? kNone
+  return samples < 1 ? kUndefined
                      : kPowerFactor * standard_deviation / std::sqrt(static_cast<double>(samples));
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,11 @@ double Mean(std::span<const double> values);
 
 // Of rows [row, column], row-major: the mean of every column. [column]
 std::vector<double> ColumnMeans(std::span<const double> rows, size_t columns);
+
+// What a statistic is where its values do not define it.
+inline constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
+
+bool HasNan(std::span<const double> values);
 
 // Of a sample (divisor n - 1); NaN for fewer than two values.
 double StandardDeviation(std::span<const double> values);

@@ -18,11 +18,11 @@ namespace midscope {
 // Texts offered for arguments by name: names of passages, the head on the screen.
 using TermOffers = std::map<std::string, QStringList>;
 
-class TermForm : public QWidget {
+class TermFields : public QWidget {
   Q_OBJECT
 
  public:
-  TermForm(const TermText& term, const TermOffers& offers, QWidget* parent = nullptr);
+  TermFields(const TermText& term, const TermOffers& offers, QWidget* parent = nullptr);
 
   TermText value() const;
   // Sets the values without emitting a signal. Returns false where a value needs another kind of

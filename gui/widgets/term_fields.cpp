@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "gui/widgets/term_form.h"
+#include "gui/widgets/term_fields.h"
 
 #include <QFormLayout>
 #include <QLabel>
@@ -8,7 +8,7 @@
 
 namespace midscope {
 
-TermForm::TermForm(const TermText& term, const TermOffers& offers, QWidget* parent)
+TermFields::TermFields(const TermText& term, const TermOffers& offers, QWidget* parent)
     : QWidget(parent), term_(term.term) {
   auto* layout = new QFormLayout(this);
   layout->setContentsMargins(14, 0, 0, 4);
@@ -29,17 +29,17 @@ TermForm::TermForm(const TermText& term, const TermOffers& offers, QWidget* pare
   SetValue(term);
 }
 
-void TermForm::OnArgumentEdited(size_t argument) {
+void TermFields::OnArgumentEdited(size_t argument) {
   if (!quiet_) Q_EMIT Changed(static_cast<int>(argument));
 }
 
-TermText TermForm::value() const {
+TermText TermFields::value() const {
   TermText term{term_, {}};
   for (const ParameterField& field : fields_) term.values.push_back(field.text());
   return term;
 }
 
-bool TermForm::SetValue(const TermText& term) {
+bool TermFields::SetValue(const TermText& term) {
   if (term.term != term_) return false;
   quiet_ = true;
   bool shown = true;
@@ -48,7 +48,7 @@ bool TermForm::SetValue(const TermText& term) {
   return shown;
 }
 
-void TermForm::SetOffers(const TermOffers& offers) {
+void TermFields::SetOffers(const TermOffers& offers) {
   for (size_t i = 0; i < fields_.size(); ++i) {
     const auto found = offers.find(term_->arguments[i].name);
     if (found != offers.end()) OfferTexts(fields_[i], found->second);
