@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/compute/compressive_memory.h"
+#include "core/decoder/borrowed_rows.h"
 #include "core/decoder/head_ablation.h"
 #include "core/decoder/scaled_projections.h"
 #include "core/decoder/show_rows.h"
@@ -95,6 +96,7 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
   const int64_t kv_width = config_.key_value_heads * config_.head_dim;
   const Inputs in{ops,       sequence,        layer, weights, normalized,
                   projected, query_key_value, z,     q_width, kv_width};
+  const BorrowedRows borrowed(sequence, layer);
   StoreKeysAndValues(in);
   AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
   ResolvePlan(in, plan);

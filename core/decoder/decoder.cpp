@@ -152,6 +152,28 @@ void CheckBatch(std::span<const RunRequest> requests) {
                  "a batch with a re-run needs traces with residual rows");
 }
 
+// Sequences that leave their traces as they are enter together, once, and cannot use what a run
+// leaves behind in its trace.
+void CheckUnkept(const std::vector<SequencePass>& sequences) {
+  const auto unkept = [](const SequencePass& sequence) { return !sequence.keeps(); };
+  if (std::none_of(sequences.begin(), sequences.end(), unkept)) return;
+  MIDSCOPE_CHECK(std::all_of(sequences.begin(), sequences.end(), unkept),
+                 "a batch keeps the rows of all its sequences or of none");
+  const auto first_layer = [](const SequencePass& sequence) {
+    int64_t layer = 0;
+    while (!sequence.Runs(layer)) ++layer;
+    return layer;
+  };
+  const int64_t first = first_layer(sequences.front());
+  for (const SequencePass& sequence : sequences) {
+    MIDSCOPE_CHECK_EQ(first_layer(sequence), first);
+    for (size_t layer = static_cast<size_t>(first); layer < sequence.plans.size(); ++layer) {
+      MIDSCOPE_CHECK_EQ(sequence.first_row[layer], sequence.first_row.back());
+      MIDSCOPE_CHECK(!LeavesData(sequence.plans[layer]), "rows that are not kept");
+    }
+  }
+}
+
 // Logs advice about the runs, each once.
 void Advise(std::span<const RunRequest> requests, const ModelConfig& config,
             const JobContext& context, std::set<std::string>& said) {
@@ -168,8 +190,10 @@ void Advise(std::span<const RunRequest> requests, const ModelConfig& config,
 
 // Cuts traces back to the rows that are valid after an incomplete run.
 void CutBack(std::vector<SequencePass>& sequences) {
-  for (SequencePass& sequence : sequences)
-    sequence.trace->Truncate(std::min(sequence.changed_row.back(), sequence.trace->rows()));
+  for (SequencePass& sequence : sequences) {
+    if (sequence.keeps())
+      sequence.trace->Truncate(std::min(sequence.changed_row.back(), sequence.trace->rows()));
+  }
 }
 
 // Layers that a re-run does not change keep their ratios.
@@ -181,11 +205,27 @@ void KeepRatios(SequencePass& sequence) {
   }
 }
 
-RunResult Collect(const SequencePass& sequence, ForwardPass& pass, const ModelConfig& config) {
+int64_t FirstLogitRow(const SequencePass& sequence) {
+  return std::max(sequence.first_logit_row(), sequence.active_first);
+}
+
+// Of every sequence, from FirstLogitRow on. [row, vocabulary] each
+std::vector<std::vector<float>> AllLogits(const std::vector<SequencePass>& sequences,
+                                          ForwardPass& pass) {
+  if (!sequences.front().keeps()) return pass.LogitsTogether(sequences);
+  std::vector<std::vector<float>> logits;
+  logits.reserve(sequences.size());
+  for (const SequencePass& sequence : sequences)
+    logits.push_back(pass.Logits(sequence, FirstLogitRow(sequence)));
+  return logits;
+}
+
+RunResult Collect(const SequencePass& sequence, std::vector<float> logits,
+                  const ModelConfig& config) {
   RunResult result;
   result.vocabulary = config.vocabulary;
-  result.first_logit_row = std::max(sequence.first_logit_row(), sequence.active_first);
-  result.logits = pass.Logits(sequence, result.first_logit_row);
+  result.first_logit_row = FirstLogitRow(sequence);
+  result.logits = std::move(logits);
   if (!std::all_of(result.logits.begin(), result.logits.end(),
                    [](float x) { return std::isfinite(x); })) {
     throw Failure("run", "the model gave logits that are not finite",
@@ -215,6 +255,7 @@ std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
                                         parts_->options.dtype, devices));
   }
   if (sequences.empty()) return {};
+  CheckUnkept(sequences);
   Advise(requests, config, context, parts_->advised);
   ForwardPass pass(config, parts_->weights, parts_->devices, parts_->options.dtype, parts_->rotary,
                    parts_->executor, context);
@@ -222,9 +263,10 @@ std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
   try {
     pass.Run(sequences);
     if (parts_->source) parts_->source->CheckWhole();
-    for (SequencePass& sequence : sequences) {
-      KeepRatios(sequence);
-      results.push_back(Collect(sequence, pass, config));
+    std::vector<std::vector<float>> logits = AllLogits(sequences, pass);
+    for (size_t i = 0; i < sequences.size(); ++i) {
+      KeepRatios(sequences[i]);
+      results.push_back(Collect(sequences[i], std::move(logits[i]), config));
     }
   } catch (const c10::OutOfMemoryError&) {
     CutBack(sequences);
@@ -234,7 +276,8 @@ std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
     throw;
   }
   for (SequencePass& sequence : sequences) {
-    sequence.trace->Set(sequence.rows, sequence.prompt_tokens, std::move(sequence.plans));
+    if (sequence.keeps())
+      sequence.trace->Set(sequence.rows, sequence.prompt_tokens, std::move(sequence.plans));
   }
   return results;
 }

@@ -82,6 +82,10 @@ struct RunRequest {
   // for all rows where any of them changes. Requires a trace with residual.
   struct Rerun {
     std::vector<int64_t> first_row;  // [layer]
+    // false: the trace stays as it is, so that several requests of a batch can run on the same one.
+    // All requests of the batch are such, begin in the same layer, and run the same rows in it and
+    // all above; their plans have no means of heads and no compressive memory.
+    bool keep = true;
   };
   std::optional<Rerun> rerun;
 };

@@ -4,20 +4,18 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/compute/query_key_finish.h"
 #include "core/decoder/show_rows.h"
 #include "kernels/check.h"
-#include "kernels/matrix_vector.h"
 
 namespace midscope {
 namespace {
 
 // Rows of the MLP at a time: bounds its scratch memory.
 constexpr int64_t kRowChunk = 1024;
-// Rows of logits on a device at a time, and of embeddings between two checks of the cancel flag.
-constexpr int64_t kLogitRows = 64;
+// Rows of embeddings between two checks of the cancel flag.
+constexpr int64_t kEmbeddingRows = 64;
 
 }  // namespace
 
@@ -99,7 +97,7 @@ void ForwardPass::Embed(std::vector<SequencePass>& sequences) {
   auto* out = static_cast<std::byte*>(residual_.data_ptr());
   for (const SequencePass& sequence : sequences) {
     for (int64_t row = sequence.active_first; row < sequence.rows; ++row) {
-      if (row % kLogitRows == 0) context_.ThrowIfCancelled();
+      if (row % kEmbeddingRows == 0) context_.ThrowIfCancelled();
       weights_.embedding.Row(sequence.request->ids[static_cast<size_t>(row)], out);
       out += row_bytes;
     }
@@ -125,7 +123,10 @@ void ForwardPass::EnterFromTrace(std::vector<SequencePass>& sequences, int64_t l
 
 void ForwardPass::KeepResidual(std::vector<SequencePass>& sequences, int64_t layer) {
   for (SequencePass& sequence : sequences) {
-    if (!sequence.trace->has_residual() || layer < sequence.trace->first_layer()) continue;
+    if (!sequence.keeps() || !sequence.trace->has_residual() ||
+        layer < sequence.trace->first_layer()) {
+      continue;
+    }
     // Above dropped layers, whose rows are all computed again, the trace has the unchanged ones.
     const int64_t first =
         layer < config_.layers
@@ -144,7 +145,7 @@ void ForwardPass::KeepNormRows(std::vector<SequencePass>& sequences, const at::T
                                std::vector<at::Tensor> Trace::Storage::*where, int64_t layer) {
   for (SequencePass& sequence : sequences) {
     std::vector<at::Tensor>& kept = sequence.trace->storage().*where;
-    if (kept.empty() || layer < sequence.trace->first_layer()) continue;
+    if (!sequence.keeps() || kept.empty() || layer < sequence.trace->first_layer()) continue;
     kept[static_cast<size_t>(layer)]
         .narrow(0, sequence.active_first, sequence.active_rows())
         .copy_(values.narrow(0, sequence.packed_begin, sequence.active_rows()));
@@ -328,80 +329,6 @@ void ForwardPass::Show(std::vector<SequencePass>& sequences, HookSite site, int6
     ShowRows(*ops_, sequence, {site, layer}, sequence.active_first + begin - sequence.packed_begin,
              dtype_, packed.narrow(0, begin - packed_first, end - begin), heads);
   }
-}
-
-std::vector<float> ForwardPass::Logits(const SequencePass& sequence, int64_t first) {
-  const int64_t rows = sequence.rows - first;
-  const at::Tensor normalized = Empty(rows, config_.hidden);
-  const at::Tensor source =
-      residual_.narrow(0, sequence.packed_begin + first - sequence.active_first, rows);
-  Normalise(source, weights_.final_norm, normalized);
-  if (!sequence.hooks->Wanted(HookSite::kFinalNormalized, -1).empty())
-    ShowRows(*ops_, sequence, {HookSite::kFinalNormalized, -1}, first, dtype_, normalized);
-  return Output(normalized);
-}
-
-std::vector<float> ForwardPass::Output(const at::Tensor& normalized) {
-  const int64_t rows = normalized.size(0);
-  std::vector<float> logits(static_cast<size_t>(rows * config_.vocabulary));
-  if (!ops_->host_memory()) {
-    LogitsOnDevice(normalized, logits);
-    FinishLogits(logits);
-    return logits;
-  }
-  for (int64_t row = 0; row < rows; row += kernels::kMatrixVectorRows) {
-    context_.ThrowIfCancelled();
-    const int64_t count = std::min(kernels::kMatrixVectorRows, rows - row);
-    weights_.output.weight.MultiplyFew(normalized.narrow(0, row, count),
-                                       logits.data() + row * config_.vocabulary,
-                                       kernels::Dtype::kFloat32, executor_);
-  }
-  FinishLogits(logits);
-  return logits;
-}
-
-void ForwardPass::LogitsOnDevice(const at::Tensor& normalized, std::vector<float>& logits) {
-  const int64_t rows = normalized.size(0);
-  for (int64_t row = 0; row < rows; row += kLogitRows) {
-    const int64_t count = std::min(kLogitRows, rows - row);
-    const at::Tensor part =
-        at::empty({count, config_.vocabulary}, normalized.options().dtype(at::kFloat));
-    weights_.output.weight.MultiplyOnDevice(normalized.narrow(0, row, count), part, context_);
-    at::from_blob(logits.data() + row * config_.vocabulary, part.sizes(), at::kFloat).copy_(part);
-  }
-}
-
-std::vector<float> ForwardPass::Unembed(std::span<const float> residual) {
-  const auto width = static_cast<size_t>(config_.hidden);
-  MIDSCOPE_CHECK_EQ(residual.size() % width, 0);
-  const auto rows = static_cast<int64_t>(residual.size() / width);
-  EnterDevice(config_.layers);
-  const at::Tensor floats =
-      at::empty({rows, config_.hidden}, at::TensorOptions().dtype(at::kFloat));
-  std::copy(residual.begin(), residual.end(), floats.data_ptr<float>());
-  const at::Tensor source = floats.to(ops_->device(), TorchType(dtype_));
-  const at::Tensor normalized = Empty(rows, config_.hidden);
-  Normalise(source, weights_.final_norm, normalized);
-  // For many rows one product reads the output matrix once, but its result has the run's dtype:
-  // bfloat16 uses the dot products, whose result is float32.
-  if (rows <= kernels::kMatrixVectorRows || dtype_ != kernels::Dtype::kFloat32 ||
-      !ops_->host_memory()) {
-    return Output(normalized);
-  }
-  std::vector<float> logits(static_cast<size_t>(rows * config_.vocabulary));
-  const at::Tensor out = at::from_blob(logits.data(), {rows, config_.vocabulary},
-                                       at::TensorOptions().dtype(at::kFloat));
-  weights_.output.weight.Multiply(normalized, out, {executor_, context_});
-  FinishLogits(logits);
-  return logits;
-}
-
-void ForwardPass::FinishLogits(std::vector<float>& logits) const {
-  const std::vector<float>& bias = weights_.output.bias;
-  for (size_t i = 0; !bias.empty() && i < logits.size(); ++i) logits[i] += bias[i % bias.size()];
-  if (config_.final_softcap == 0) return;
-  const auto cap = static_cast<float>(config_.final_softcap);
-  for (float& logit : logits) logit = cap * std::tanh(logit / cap);
 }
 
 }  // namespace midscope

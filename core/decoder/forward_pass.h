@@ -33,6 +33,10 @@ class ForwardPass {
   // Logits of rows [first, sequence.rows) of a sequence that has been run. [row, vocabulary]
   // float32.
   std::vector<float> Logits(const SequencePass& sequence, int64_t first);
+  // Those of every sequence, from the first row that its request asks for, of which `residual`
+  // holds the active ones; without hooks. All together, so that the output's weights are read once.
+  // [sequence][row, vocabulary]
+  std::vector<std::vector<float>> LogitsTogether(const std::vector<SequencePass>& sequences);
   // Logits of any rows of the residual stream [row, hidden]; nothing need have been run. [row,
   // vocabulary]
   std::vector<float> Unembed(std::span<const float> residual);
@@ -77,6 +81,8 @@ class ForwardPass {
   void LogitsOnDevice(const at::Tensor& normalized, std::vector<float>& logits);
   // Logits of normalised rows [row, hidden], by dot products in float32.
   std::vector<float> Output(const at::Tensor& normalized);
+  // The same by one product where that gives float32.
+  std::vector<float> OutputOfMany(const at::Tensor& normalized);
   // The output's bias and the soft cap, where the model has them.
   void FinishLogits(std::vector<float>& logits) const;
   bool Wanted(const std::vector<SequencePass>& sequences, HookSite site, int64_t layer) const;

@@ -38,6 +38,8 @@ struct SequencePass {
   std::vector<AttentionPlan> frozen_plans;  // the trace's, from before
   std::unique_ptr<HookTable> hooks;
 
+  // Whether the rows that are computed go into the trace.
+  bool keeps() const { return !request->rerun || request->rerun->keep; }
   int64_t active_rows() const { return rows - active_first; }
   // The first row of logits that the request asks for.
   int64_t first_logit_row() const {

@@ -59,6 +59,12 @@ int64_t ChangedRowOfLayer(const AttentionPlan& before, const AttentionPlan& afte
 
 }  // namespace
 
+bool LeavesData(const AttentionPlan& plan) {
+  return plan.memory ||
+         std::any_of(plan.edits.ablated.begin(), plan.edits.ablated.end(),
+                     [](const AblatedHead& ablated) { return ablated.with == AblateWith::kMean; });
+}
+
 bool DecidedByLastRow(const AttentionPlan& plan) {
   return plan.ratio_rule && !RatiosAreFixed(*plan.ratio_rule);
 }

@@ -16,6 +16,10 @@ inline constexpr int64_t kNoRow = INT64_MAX;
 // Whether the last prompt row decides the layer's ratios.
 bool DecidedByLastRow(const AttentionPlan& plan);
 
+// Whether a run of the layer leaves more in a trace than keys and values: sums of heads' outputs, a
+// compressive memory.
+bool LeavesData(const AttentionPlan& plan);
+
 // The first row of each layer that comes out differently under `after` than under `before`; kNoRow
 // where none does. [layer]; never rises from layer to layer, for later rows see the changed ones.
 // Ratios that the last prompt row decides are not compared: they differ when what decides them

@@ -231,21 +231,19 @@ void WhatIf::RunAll(std::span<Sequence* const> sequences, const Intervention& in
     const std::vector<RunResult> results = decoder_->Run(requests, context);
     for (size_t i = begin; i < end; ++i) {
       context.ThrowIfCancelled();
-      UpdateOutcome(*sequences[i], results[i - begin]);
+      SetOutcome(*sequences[i], results[i - begin], sequences[i]->outcome);
+      sequences[i]->fresh = true;
     }
     begin = end;
   }
 }
 
-void WhatIf::UpdateOutcome(Sequence& sequence, const RunResult& result) {
+void WhatIf::SetOutcome(const Sequence& sequence, const RunResult& result, WhatIfOutcome& outcome) {
   const std::span<const float> last = result.Logits(sequence.prompt_tokens() - 1);
-  sequence.outcome.last_logits.assign(last.begin(), last.end());
-  sequence.outcome.position_ratio = result.position_ratio;
-  if (!sequence.prompt->answer_ids.empty()) {
-    sequence.outcome.score =
-        ScoreAnswer(result, sequence.prompt_tokens(), sequence.prompt->answer_ids);
-  }
-  sequence.fresh = true;
+  outcome.last_logits.assign(last.begin(), last.end());
+  outcome.position_ratio = result.position_ratio;
+  if (!sequence.prompt->answer_ids.empty())
+    outcome.score = ScoreAnswer(result, sequence.prompt_tokens(), sequence.prompt->answer_ids);
 }
 
 WhatIfWork WhatIf::Work() const {

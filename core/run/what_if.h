@@ -122,6 +122,16 @@ class WhatIf {
   WhatIfResult Evaluate(const Intervention& intervention, const JobContext& context = {},
                         bool attention = true, const WhatIfShown* shown = nullptr);
 
+  // Called with the number of the setting and of the prompt; the outcome has no attention rows.
+  using OnOutcome =
+      std::function<void(size_t setting, size_t prompt, const WhatIfOutcome& outcome)>;
+  // The outcomes of many settings, each once, in an order of its own. Those that change rows from
+  // the last prompt row on alone run as rows of one batch, on the traces of `none`, which stay as
+  // they are: so a setting of a scan costs little more than its rows. Equal to
+  // Evaluate within rounding; the same settings give the same bits. Throws as Evaluate does.
+  void EvaluateEach(std::span<const Intervention> settings, const OnOutcome& on_outcome,
+                    const JobContext& context = {});
+
   // The layers and rows that Evaluate would run for it now.
   WhatIfWork Estimate(const Intervention& intervention);
 
@@ -138,7 +148,10 @@ class WhatIf {
                                   const Intervention& intervention, const JobContext& context);
   void RunAll(std::span<Sequence* const> sequences, const Intervention& intervention,
               const JobContext& context);
-  static void UpdateOutcome(Sequence& sequence, const RunResult& result);
+  static void SetOutcome(const Sequence& sequence, const RunResult& result, WhatIfOutcome& outcome);
+  std::optional<int64_t> LateFirstLayer(const Intervention& intervention) const;
+  void RunTogether(std::span<const Intervention> settings, std::span<const size_t> of_settings,
+                   int64_t first_layer, const OnOutcome& on_outcome, const JobContext& context);
   void PlanSequences(const Intervention& intervention);
   WhatIfWork Work() const;
   WhatIfResult CollectResult(const Intervention& intervention, bool attention) const;

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// The last part of a pass: from the residual stream to logits.
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/decoder/forward_pass.h"
+#include "core/decoder/show_rows.h"
+#include "kernels/check.h"
+#include "kernels/matrix_vector.h"
+
+namespace midscope {
+namespace {
+
+// Rows on a device at a time.
+constexpr int64_t kLogitRows = 64;
+
+}  // namespace
+
+std::vector<float> ForwardPass::Logits(const SequencePass& sequence, int64_t first) {
+  const int64_t rows = sequence.rows - first;
+  const at::Tensor normalized = Empty(rows, config_.hidden);
+  const at::Tensor source =
+      residual_.narrow(0, sequence.packed_begin + first - sequence.active_first, rows);
+  Normalise(source, weights_.final_norm, normalized);
+  if (!sequence.hooks->Wanted(HookSite::kFinalNormalized, -1).empty())
+    ShowRows(*ops_, sequence, {HookSite::kFinalNormalized, -1}, first, dtype_, normalized);
+  return Output(normalized);
+}
+
+std::vector<std::vector<float>> ForwardPass::LogitsTogether(
+    const std::vector<SequencePass>& sequences) {
+  std::vector<at::Tensor> parts;
+  parts.reserve(sequences.size());
+  for (const SequencePass& sequence : sequences) {
+    const int64_t first = std::max(sequence.first_logit_row(), sequence.active_first);
+    parts.push_back(residual_.narrow(0, sequence.packed_begin + first - sequence.active_first,
+                                     sequence.rows - first));
+  }
+  const at::Tensor residual = at::cat(parts);
+  const at::Tensor normalized = Empty(residual.size(0), config_.hidden);
+  Normalise(residual, weights_.final_norm, normalized);
+  const std::vector<float> logits = OutputOfMany(normalized);
+  std::vector<std::vector<float>> of_sequences;
+  of_sequences.reserve(parts.size());
+  auto begin = logits.begin();
+  for (const at::Tensor& part : parts) {
+    const auto end = begin + part.size(0) * config_.vocabulary;
+    of_sequences.emplace_back(begin, end);
+    begin = end;
+  }
+  return of_sequences;
+}
+
+std::vector<float> ForwardPass::Output(const at::Tensor& normalized) {
+  const int64_t rows = normalized.size(0);
+  std::vector<float> logits(static_cast<size_t>(rows * config_.vocabulary));
+  if (!ops_->host_memory()) {
+    LogitsOnDevice(normalized, logits);
+    FinishLogits(logits);
+    return logits;
+  }
+  for (int64_t row = 0; row < rows; row += kernels::kMatrixVectorRows) {
+    context_.ThrowIfCancelled();
+    const int64_t count = std::min(kernels::kMatrixVectorRows, rows - row);
+    weights_.output.weight.MultiplyFew(normalized.narrow(0, row, count),
+                                       logits.data() + row * config_.vocabulary,
+                                       kernels::Dtype::kFloat32, executor_);
+  }
+  FinishLogits(logits);
+  return logits;
+}
+
+void ForwardPass::LogitsOnDevice(const at::Tensor& normalized, std::vector<float>& logits) {
+  const int64_t rows = normalized.size(0);
+  for (int64_t row = 0; row < rows; row += kLogitRows) {
+    const int64_t count = std::min(kLogitRows, rows - row);
+    const at::Tensor part =
+        at::empty({count, config_.vocabulary}, normalized.options().dtype(at::kFloat));
+    weights_.output.weight.MultiplyOnDevice(normalized.narrow(0, row, count), part, context_);
+    at::from_blob(logits.data() + row * config_.vocabulary, part.sizes(), at::kFloat).copy_(part);
+  }
+}
+
+std::vector<float> ForwardPass::Unembed(std::span<const float> residual) {
+  const auto width = static_cast<size_t>(config_.hidden);
+  MIDSCOPE_CHECK_EQ(residual.size() % width, 0);
+  const auto rows = static_cast<int64_t>(residual.size() / width);
+  EnterDevice(config_.layers);
+  const at::Tensor floats =
+      at::empty({rows, config_.hidden}, at::TensorOptions().dtype(at::kFloat));
+  std::copy(residual.begin(), residual.end(), floats.data_ptr<float>());
+  const at::Tensor source = floats.to(ops_->device(), TorchType(dtype_));
+  const at::Tensor normalized = Empty(rows, config_.hidden);
+  Normalise(source, weights_.final_norm, normalized);
+  return OutputOfMany(normalized);
+}
+
+std::vector<float> ForwardPass::OutputOfMany(const at::Tensor& normalized) {
+  const int64_t rows = normalized.size(0);
+  // For many rows one product reads the output matrix once, but its result has the run's dtype:
+  // bfloat16 uses the dot products, whose result is float32.
+  if (rows <= kernels::kMatrixVectorRows || dtype_ != kernels::Dtype::kFloat32 ||
+      !ops_->host_memory()) {
+    return Output(normalized);
+  }
+  std::vector<float> logits(static_cast<size_t>(rows * config_.vocabulary));
+  const at::Tensor out = at::from_blob(logits.data(), {rows, config_.vocabulary},
+                                       at::TensorOptions().dtype(at::kFloat));
+  weights_.output.weight.Multiply(normalized, out, {executor_, context_});
+  FinishLogits(logits);
+  return logits;
+}
+
+void ForwardPass::FinishLogits(std::vector<float>& logits) const {
+  const std::vector<float>& bias = weights_.output.bias;
+  for (size_t i = 0; !bias.empty() && i < logits.size(); ++i) logits[i] += bias[i % bias.size()];
+  if (config_.final_softcap == 0) return;
+  const auto cap = static_cast<float>(config_.final_softcap);
+  for (float& logit : logits) logit = cap * std::tanh(logit / cap);
+}
+
+}  // namespace midscope

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// Many settings at once give what each gives alone, and leave the traces of `none` as they were.
+//
+// Contract (float32): |difference| of logits <= 1e-3, of answers' scores <= 2e-3 nats, as between
+// what-if and full runs. The same settings give the same bits in every call.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/base/error.h"
+#include "core/intervention/intervention_text.h"
+#include "core/run/what_if.h"
+#include "tests/core/support/embedded_decoder.h"
+
+namespace midscope {
+namespace {
+
+// Late rows from low and high layers, several kinds; nothing; early rows; a mean of all rows.
+const char* const kSettings[] = {
+    "ablate(L3H2, rows=answer)",
+    "ablate([L3H0, L29H8], rows=answer)",
+    "ablate(L28H1, rows=last)",
+    "channel(100, factor=-1, layers=8-25)",
+    "channel(100, factor=0, layers=4, rows=last)",
+    "temperature(L12H3, 2, rows=answer)",
+    "boost(span=10:20, factor=0, layers=5-9)",
+    "none",
+    "pi(1.5)",
+    "ablate(L7H1)",
+    "ablate(L7H1, with=mean, rows=answer)",
+    "ablate(L3H1, rows=answer)",
+    "ablate(L3H3, rows=answer)",
+    "ablate(L3H4, rows=answer)",
+};
+
+std::vector<Intervention> Settings() {
+  std::vector<Intervention> settings;
+  for (const char* text : kSettings) settings.push_back(ParseIntervention(text));
+  return settings;
+}
+
+std::vector<Prompt> SomePrompts(const Decoder& decoder) {
+  std::vector<Prompt> prompts(3);
+  const int64_t lengths[] = {90, 61, 75};
+  for (size_t i = 0; i < prompts.size(); ++i) {
+    prompts[i].ids = testing::SomeIds(decoder, lengths[i], i + 1);
+    prompts[i].answer_ids = testing::SomeIds(decoder, i == 1 ? 1 : 4, 50 + i);
+  }
+  return prompts;
+}
+
+using Outcomes = std::map<std::pair<size_t, size_t>, WhatIfOutcome>;
+
+Outcomes Each(WhatIf& what_if, const std::vector<Intervention>& settings) {
+  Outcomes outcomes;
+  what_if.EvaluateEach(settings, [&](size_t setting, size_t prompt, const WhatIfOutcome& outcome) {
+    const bool is_new = outcomes.emplace(std::pair{setting, prompt}, outcome).second;
+    EXPECT_TRUE(is_new) << kSettings[setting] << " is told of twice";
+  });
+  return outcomes;
+}
+
+double LargestDifference(const std::vector<float>& a, const std::vector<float>& b) {
+  double largest = a.size() == b.size() ? 0 : INFINITY;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    largest = std::max(largest, std::abs(double{a[i]} - b[i]));
+  return largest;
+}
+
+TEST(WhatIfEach, EqualsEachSettingAlone) {
+  const auto decoder = testing::EmbeddedDecoder();
+  const std::vector<Intervention> settings = Settings();
+  WhatIf together(decoder, SomePrompts(*decoder));
+  WhatIf alone(decoder, SomePrompts(*decoder));
+  const Outcomes outcomes = Each(together, settings);
+  ASSERT_EQ(outcomes.size(), settings.size() * 3);
+  double changed = 0;
+  for (size_t setting = 0; setting < settings.size(); ++setting) {
+    const WhatIfResult expected = alone.Evaluate(settings[setting], {}, false);
+    const WhatIfResult none = alone.Evaluate(Intervention{}, {}, false);
+    for (size_t prompt = 0; prompt < 3; ++prompt) {
+      const WhatIfOutcome& actual = outcomes.at({setting, prompt});
+      const WhatIfOutcome& wanted = expected.outcomes[prompt];
+      EXPECT_LE(LargestDifference(actual.last_logits, wanted.last_logits), 1e-3)
+          << kSettings[setting] << ", prompt " << prompt;
+      EXPECT_NEAR(actual.score.nll, wanted.score.nll, 2e-3) << kSettings[setting];
+      changed = std::max(changed,
+                         LargestDifference(actual.last_logits, none.outcomes[prompt].last_logits));
+    }
+  }
+  EXPECT_GT(changed, 0.1);
+}
+
+TEST(WhatIfEach, LeavesTracesAsTheyWere) {
+  const auto decoder = testing::EmbeddedDecoder();
+  std::vector<Intervention> late = Settings();
+  std::erase_if(late, [](const Intervention& setting) {
+    return setting == ParseIntervention("pi(1.5)") ||
+           setting == ParseIntervention("ablate(L7H1)") ||
+           setting == ParseIntervention("ablate(L7H1, with=mean, rows=answer)");
+  });
+  WhatIf what_if(decoder, SomePrompts(*decoder));
+  const Outcomes first = Each(what_if, late);
+  EXPECT_EQ(what_if.Estimate(Intervention{}).share, 0);
+  const Outcomes second = Each(what_if, late);
+  for (const auto& [at, outcome] : first) {
+    EXPECT_EQ(outcome.last_logits, second.at(at).last_logits);
+    EXPECT_EQ(outcome.score.nll, second.at(at).score.nll);
+  }
+  // Rows of the traces too: what is run on top of them equals what is run on fresh ones.
+  WhatIf fresh(decoder, SomePrompts(*decoder));
+  const Intervention later = ParseIntervention("channel(7, factor=2, rows=last)");
+  const WhatIfResult used = what_if.Evaluate(later, {}, false);
+  fresh.Evaluate(Intervention{}, {}, false);
+  const WhatIfResult wanted = fresh.Evaluate(later, {}, false);
+  for (size_t prompt = 0; prompt < 3; ++prompt)
+    EXPECT_EQ(used.outcomes[prompt].last_logits, wanted.outcomes[prompt].last_logits);
+}
+
+TEST(WhatIfEach, WorksWithoutRoomForTraces) {
+  const auto decoder = testing::EmbeddedDecoder();
+  const std::vector<Intervention> settings = {ParseIntervention(kSettings[0]),
+                                              ParseIntervention(kSettings[3])};
+  WhatIf plenty(decoder, SomePrompts(*decoder));
+  const Outcomes wanted = Each(plenty, settings);
+  // For nothing, and for the upper half of the layers.
+  for (const int64_t limit : {int64_t{1}, decoder->TraceBytes(230) / 2}) {
+    WhatIf what_if(decoder, SomePrompts(*decoder), limit);
+    const Outcomes outcomes = Each(what_if, settings);
+    for (const auto& [at, outcome] : outcomes)
+      EXPECT_LE(LargestDifference(outcome.last_logits, wanted.at(at).last_logits), 1e-3);
+  }
+}
+
+TEST(WhatIfEach, CanBeCancelled) {
+  const auto decoder = testing::EmbeddedDecoder();
+  WhatIf what_if(decoder, SomePrompts(*decoder));
+  std::atomic<bool> cancel = false;
+  JobContext context;
+  context.cancel = &cancel;
+  const std::vector<Intervention> settings = Settings();
+  const auto stop = [&](size_t /*setting*/, size_t /*prompt*/, const WhatIfOutcome& /*outcome*/) {
+    cancel = true;
+  };
+  EXPECT_THROW(what_if.EvaluateEach(settings, stop, context), Cancelled);
+  cancel = false;
+  WhatIf fresh(decoder, SomePrompts(*decoder));
+  const Outcomes after = Each(what_if, settings);
+  const Outcomes wanted = Each(fresh, settings);
+  for (const auto& [at, outcome] : after)
+    EXPECT_LE(LargestDifference(outcome.last_logits, wanted.at(at).last_logits), 1e-3);
+}
+
+}  // namespace
+}  // namespace midscope
