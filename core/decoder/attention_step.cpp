@@ -11,6 +11,7 @@
 #include "core/compute/compressive_memory.h"
 #include "core/decoder/borrowed_rows.h"
 #include "core/decoder/head_ablation.h"
+#include "core/decoder/rotated_rows.h"
 #include "core/decoder/scaled_projections.h"
 #include "core/decoder/show_rows.h"
 #include "core/plan/infini_plan.h"
@@ -24,6 +25,8 @@ namespace {
 // Rows whose attention weights are written at a time for hooks: bounds the memory of patterns to
 // rows x heads x keys.
 constexpr int64_t kPatternRows = 8;
+// Rotated rows that are made at a time for hooks.
+constexpr int64_t kRotatedRows = 256;
 
 }  // namespace
 
@@ -338,6 +341,7 @@ void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan
 // requested.
 void AttentionStep::AttendRows(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                const at::Tensor& q, const Seen& seen) {
+  ShowRotated(in, tables, rows, q, seen);
   const RowRange wanted = Intersect(rows, in.sequence.hooks->Wanted(HookSite::kPattern, in.layer));
   const kernels::AttentionShape shape = Shape(config_, tables, rows);
   if (shape.query_rows > kernels::kFewQueryRows) {
@@ -353,6 +357,33 @@ void AttentionStep::AttendRows(const Inputs& in, const RotaryTables& tables, Row
   if (!wanted.empty())
     ShowWeights(in.ops, in.sequence, {HookSite::kPattern, in.layer}, rows.first, weights);
   in.ops.WeightedValues(shape, weights, seen.v, in.Z(rows));
+}
+
+// q of `rows` after rotation; with the last prompt query among them, the keys as it sees them.
+void AttentionStep::ShowRotated(const Inputs& in, const RotaryTables& tables, RowRange rows,
+                                const at::Tensor& q, const Seen& seen) {
+  const SequencePass& sequence = in.sequence;
+  const auto show = [&](HookSite site, RowRange wanted, const auto& rotated) {
+    for (int64_t first = wanted.first; first < wanted.last; first += kRotatedRows) {
+      const RowRange part{first, std::min(first + kRotatedRows, wanted.last)};
+      ShowRows(in.ops, sequence, {site, in.layer}, part.first, kernels::Dtype::kFloat32,
+               rotated(part), config_.heads);
+      ThrowIfCancelled();
+    }
+  };
+  show(HookSite::kRotatedQuery,
+       Intersect(rows, sequence.hooks->Wanted(HookSite::kRotatedQuery, in.layer)),
+       [&](RowRange part) {
+         const int64_t count = part.last - part.first;
+         return RotatedQueries(config_, tables, part, q.narrow(0, part.first - rows.first, count));
+       });
+  const int64_t query = sequence.last_query();
+  if (query < rows.first || query >= rows.last) return;
+  show(HookSite::kRotatedKey, sequence.hooks->Wanted(HookSite::kRotatedKey, in.layer),
+       [&](RowRange part) {
+         return RotatedKeys(config_, tables, query, part,
+                            seen.k.narrow(0, part.first, part.last - part.first));
+       });
 }
 
 // Patterns of `rows` (those of q), whose z the blocked kernel has computed; z is computed again

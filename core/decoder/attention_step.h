@@ -58,6 +58,8 @@ class AttentionStep {
                   const Seen& seen);
   void AttendRows(const Inputs& in, const RotaryTables& tables, RowRange rows, const at::Tensor& q,
                   const Seen& seen);
+  void ShowRotated(const Inputs& in, const RotaryTables& tables, RowRange rows, const at::Tensor& q,
+                   const Seen& seen);
   void ShowPattern(const Inputs& in, const RotaryTables& tables, RowRange rows, const at::Tensor& q,
                    const Seen& seen);
   void ThrowIfCancelled() const;

@@ -2,6 +2,7 @@
 #include "core/decoder/captures.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace midscope {
@@ -104,19 +105,31 @@ void HiddenChannels::OnActivation(HookView& view) {
 ResidualRows::ResidualRows(const ModelConfig& config, int64_t last_rows)
     : layers_(config.layers), hidden_(config.hidden), last_rows_(last_rows) {}
 
+ResidualRows::ResidualRows(const ModelConfig& config, std::vector<int64_t> positions)
+    : layers_(config.layers), hidden_(config.hidden), positions_(std::move(positions)) {}
+
 HookRequest ResidualRows::Request(const HookPoint& point, const SequenceInfo& sequence) {
   if (point.site != HookSite::kResidPost) return {};
-  rows_ = std::min(last_rows_, sequence.prompt_tokens);
-  first_row_ = sequence.prompt_tokens - rows_;
-  values_.resize(static_cast<size_t>(layers_ * rows_ * hidden_), 0.0f);
-  return Read(first_row_, sequence.prompt_tokens);
+  if (last_rows_ >= 0) {
+    const int64_t count = std::min(last_rows_, sequence.prompt_tokens);
+    positions_.resize(static_cast<size_t>(count));
+    std::iota(positions_.begin(), positions_.end(), sequence.prompt_tokens - count);
+  } else {
+    std::erase_if(positions_, [&](int64_t row) { return row >= sequence.prompt_tokens; });
+  }
+  values_.resize(static_cast<size_t>(layers_ * rows() * hidden_), 0.0f);
+  if (positions_.empty()) return {};
+  return Read(positions_.front(), positions_.back() + 1);
 }
 
 void ResidualRows::OnActivation(HookView& view) {
-  for (int64_t row = 0; row < view.shape[1]; ++row) {
+  const int64_t end = view.first_row + view.rows();
+  for (size_t index = 0; index < positions_.size(); ++index) {
+    const int64_t row = positions_[index];
+    if (row < view.first_row || row >= end) continue;
     float* values =
-        values_.data() + (view.point.layer * rows_ + view.first_row + row - first_row_) * hidden_;
-    for (int64_t i = 0; i < hidden_; ++i) values[i] = view.At(0, row, i);
+        values_.data() + (view.point.layer * rows() + static_cast<int64_t>(index)) * hidden_;
+    for (int64_t i = 0; i < hidden_; ++i) values[i] = view.At(0, row - view.first_row, i);
   }
 }
 

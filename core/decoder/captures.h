@@ -78,23 +78,25 @@ class HiddenChannels : public Hook {
   std::vector<float> values_;
 };
 
-// Rows of the residual stream after every block. values [layer, row, hidden]; rows counted from the
-// last prompt row back.
+// Rows of the residual stream after every block. values [layer, row, hidden].
 class ResidualRows : public Hook {
  public:
+  // The last `last_rows` prompt rows.
   ResidualRows(const ModelConfig& config, int64_t last_rows);
+  // These prompt rows, ascending, each once; those outside the prompt are left out.
+  ResidualRows(const ModelConfig& config, std::vector<int64_t> positions);
   HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
   void OnActivation(HookView& view) override;
-  int64_t rows() const { return rows_; }
-  int64_t first_row() const { return first_row_; }
+  int64_t rows() const { return static_cast<int64_t>(positions_.size()); }
+  // [row]: which prompt rows they are.
+  const std::vector<int64_t>& positions() const { return positions_; }
   const std::vector<float>& values() const { return values_; }
 
  private:
   int64_t layers_;
   int64_t hidden_;
-  int64_t last_rows_;
-  int64_t rows_ = 0;
-  int64_t first_row_ = 0;
+  int64_t last_rows_ = -1;  // -1: `positions_` were given
+  std::vector<int64_t> positions_;
   std::vector<float> values_;
 };
 

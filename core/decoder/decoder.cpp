@@ -18,6 +18,7 @@
 #include "core/decoder/dtype_choice.h"
 #include "core/decoder/forward_pass.h"
 #include "core/decoder/prepare_sequence.h"
+#include "core/decoder/read_directions.h"
 #include "core/decoder/trace_storage.h"
 #include "core/model/model_source.h"
 #include "core/plan/context_limit.h"
@@ -115,6 +116,20 @@ std::vector<float> Decoder::Unembed(std::span<const float> residual,
   return pass.Unembed(residual);
 }
 
+LogitDirection Decoder::DirectionBetween(int32_t token, int32_t against) const {
+  const c10::InferenceMode inference;
+  const std::lock_guard lock(parts_->running);
+  return MakeLogitDirection(parts_->config, parts_->weights, token, against, parts_->options.dtype);
+}
+
+HeadDirections Decoder::DirectionsOfHeads(int64_t layer, std::span<const float> z,
+                                          std::span<const double> direction) const {
+  const c10::InferenceMode inference;
+  const std::lock_guard lock(parts_->running);
+  return MakeHeadDirections(parts_->config, parts_->weights.layers[static_cast<size_t>(layer)], z,
+                            direction, parts_->options.dtype);
+}
+
 std::unique_ptr<Trace> Decoder::MakeTrace(int64_t capacity, bool residual,
                                           int64_t first_layer) const {
   const c10::InferenceMode inference;
@@ -150,6 +165,11 @@ void CheckBatch(std::span<const RunRequest> requests) {
   MIDSCOPE_CHECK(std::none_of(requests.begin(), requests.end(), reruns) ||
                      std::all_of(requests.begin(), requests.end(), can_enter),
                  "a batch with a re-run needs traces with residual rows");
+  const auto ends_early = [](const RunRequest& request) {
+    return request.rerun && request.rerun->end_layer >= 0;
+  };
+  MIDSCOPE_CHECK(requests.size() < 2 || std::none_of(requests.begin(), requests.end(), ends_early),
+                 "a re-run that ends below the last layer must be alone in its batch");
 }
 
 // Sequences that leave their traces as they are enter together, once, and cannot use what a run
@@ -209,14 +229,15 @@ int64_t FirstLogitRow(const SequencePass& sequence) {
   return std::max(sequence.first_logit_row(), sequence.active_first);
 }
 
-// Of every sequence, from FirstLogitRow on. [row, vocabulary] each
+// Of every sequence that reaches the last layer, from FirstLogitRow on. [row, vocabulary] each
 std::vector<std::vector<float>> AllLogits(const std::vector<SequencePass>& sequences,
-                                          ForwardPass& pass) {
+                                          int64_t layers, ForwardPass& pass) {
   if (!sequences.front().keeps()) return pass.LogitsTogether(sequences);
   std::vector<std::vector<float>> logits;
   logits.reserve(sequences.size());
   for (const SequencePass& sequence : sequences)
-    logits.push_back(pass.Logits(sequence, FirstLogitRow(sequence)));
+    logits.push_back(sequence.end_layer == layers ? pass.Logits(sequence, FirstLogitRow(sequence))
+                                                  : std::vector<float>());
   return logits;
 }
 
@@ -263,7 +284,7 @@ std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
   try {
     pass.Run(sequences);
     if (parts_->source) parts_->source->CheckWhole();
-    std::vector<std::vector<float>> logits = AllLogits(sequences, pass);
+    std::vector<std::vector<float>> logits = AllLogits(sequences, config.layers, pass);
     for (size_t i = 0; i < sequences.size(); ++i) {
       KeepRatios(sequences[i]);
       results.push_back(Collect(sequences[i], std::move(logits[i]), config));

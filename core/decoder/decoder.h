@@ -26,6 +26,7 @@
 #include "core/compute/placement.h"
 #include "core/compute/weight_storage.h"
 #include "core/decoder/hooks.h"
+#include "core/decoder/logit_direction.h"
 #include "core/decoder/trace.h"
 #include "core/intervention/intervention.h"
 #include "core/model/model_config.h"
@@ -86,6 +87,9 @@ struct RunRequest {
     // All requests of the batch are such, begin in the same layer, and run the same rows in it and
     // all above; their plans have no means of heads and no compressive memory.
     bool keep = true;
+    // The first layer that is not run; -1: all are. With it the request must be alone in its batch;
+    // the result has no logits, and the trace's rows above stay as they are.
+    int64_t end_layer = -1;
   };
   std::optional<Rerun> rerun;
 };
@@ -96,7 +100,8 @@ inline constexpr char kRunStage[] = "run";
 struct RunResult {
   int64_t first_logit_row = 0;
   int64_t vocabulary = 0;
-  std::vector<float> logits;  // [row - first_logit_row, vocabulary]
+  // [row - first_logit_row, vocabulary]; empty where a re-run ends below the last layer.
+  std::vector<float> logits;
   HeadMatrix position_ratio;  // as used for queries; 1 where the scheme has none
   std::span<const float> Logits(int64_t row) const {
     return std::span(logits).subspan(static_cast<size_t>((row - first_logit_row) * vocabulary),
@@ -132,6 +137,14 @@ class Decoder {
   // rounded to the run's dtype first; the last block's rows give the run's own logits within
   // rounding. Throws std::logic_error where the size is not a multiple of the hidden width.
   std::vector<float> Unembed(std::span<const float> residual, const JobContext& context = {}) const;
+
+  // The difference of two tokens' logits as a function of the residual stream. Throws
+  // std::logic_error where an id is outside the vocabulary.
+  LogitDirection DirectionBetween(int32_t token, int32_t against) const;
+  // The layer's attention update of one row, of which z [heads * head_dim] is what its output
+  // projection reads, along `direction` [hidden] of the residual stream, as a sum over heads.
+  HeadDirections DirectionsOfHeads(int64_t layer, std::span<const float> z,
+                                   std::span<const double> direction) const;
 
   // A trace for one sequence of up to `capacity` rows. With `residual`, what-if can start from any
   // layer that is kept (those from first_layer on) and scale any channel.

@@ -57,13 +57,14 @@ void ForwardPass::Run(std::vector<SequencePass>& sequences) {
   } else {
     EnterFromTrace(sequences, first_layer);
   }
-  for (int64_t layer = first_layer; layer < config_.layers; ++layer) {
+  const int64_t end_layer = sequences.front().end_layer;
+  for (int64_t layer = first_layer; layer < end_layer; ++layer) {
     context_.ThrowIfCancelled();
     ChangeRows(sequences, layer);
     Layer(sequences, layer);
     context_.Report({kRunStage, layer + 1, config_.layers, "layers"});
   }
-  KeepResidual(sequences, config_.layers);
+  KeepResidual(sequences, end_layer);
 }
 
 void ForwardPass::ChangeRows(std::vector<SequencePass>& sequences, int64_t layer) {

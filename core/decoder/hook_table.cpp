@@ -3,7 +3,20 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
+
 namespace midscope {
+namespace {
+
+void CheckAccess(const HookPoint& point, HookAccess access) {
+  const bool made_to_be_read =
+      point.site == HookSite::kRotatedQuery || point.site == HookSite::kRotatedKey;
+  if (!made_to_be_read || access != HookAccess::kWrite) return;
+  throw Failure("hook '" + HookName(point) + "'", "it can be read but not changed",
+                "Change hook_q or hook_k, before rotation");
+}
+
+}  // namespace
 
 HookTable::HookTable(const std::vector<Hook*>& hooks, int64_t layers, const SequenceInfo& sequence)
     : first_written_layer_(layers) {
@@ -13,6 +26,7 @@ HookTable::HookTable(const std::vector<Hook*>& hooks, int64_t layers, const Sequ
       request.rows.first = std::max<int64_t>(request.rows.first, 0);
       request.rows.last = std::min(request.rows.last, sequence.rows);
       if (request.access == HookAccess::kNone || request.rows.empty()) continue;
+      CheckAccess({site, layer}, request.access);
       entries_[{site, layer}].push_back({hook, request});
       if (request.access == HookAccess::kWrite)
         first_written_layer_ = std::min(first_written_layer_, layer);

@@ -15,6 +15,7 @@ namespace midscope {
 
 class HookTable {
  public:
+  // Throws Error where a hook would change a point that can only be read.
   HookTable(const std::vector<Hook*>& hooks, int64_t layers, const SequenceInfo& sequence);
 
   // The rows that hooks request at the point, as one range (empty: none).

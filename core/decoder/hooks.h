@@ -10,7 +10,9 @@
 //   blocks.{i}.hook_resid_pre                 [1, pos, d_model]
 //   blocks.{i}.ln1.hook_normalized            [1, pos, d_model]       the input of q, k and v
 //   blocks.{i}.attn.hook_q, hook_k, hook_v    [1, pos, head, d_head]  before rotation
+//   blocks.{i}.attn.hook_rot_k                [1, pos, head, d_head]  as the last prompt query sees them
 //   blocks.{i}.attn.hook_pattern_unrotated    [1, head, query, key]   of q, k before rotation
+//   blocks.{i}.attn.hook_rot_q                [1, pos, head, d_head]  after rotation
 //   blocks.{i}.attn.hook_pattern              [1, head, query, key]
 //   blocks.{i}.attn.hook_z                    [1, pos, head, d_head]
 //   blocks.{i}.hook_attn_out, hook_resid_mid  [1, pos, d_model]
@@ -22,6 +24,13 @@
 //
 // ln1.hook_normalized has the norm's weight applied. hook_pattern_unrotated, of which Ms-PoE's
 // scores are made, is not in TransformerLens.
+// hook_rot_q and hook_rot_k are float32 and can be read, not changed: what the logits are made of,
+// after norm, clamp, scaled channels and query scale. hook_rot_k has one head per query head (in
+// TransformerLens per key-value head), because a scheme may rotate a shared key differently for
+// each; rows as the last prompt query sees them, which moved passages, scaled channels and
+// Self-Extend make differ from what other queries see. A key that is far by Self-Extend's rule is
+// turned so that its product with hook_rot_q is the logit. Where nothing rotates (ALiBi, layers
+// without positions) both are the finished q and k.
 // hook_q and hook_k come before a model's norm of q and k (qwen3, gemma3, olmo2) and before
 // clamping (mpt); attn_out and mlp_out after an output norm. Models with a parallel residual
 // (gpt_neox) have no hook_resid_mid: hooks that request it are not called.
@@ -66,7 +75,9 @@ enum class HookSite {
   kQuery,
   kKey,
   kValue,
+  kRotatedKey,
   kPatternUnrotated,
+  kRotatedQuery,
   kPattern,
   kZ,
   kAttentionOut,

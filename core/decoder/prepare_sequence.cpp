@@ -103,6 +103,11 @@ SequencePass PrepareSequence(const RunRequest& request, int64_t index, const Mod
       !SamePositions(sequence.trace->plans(), sequence.plans, sequence.trace->rows()))
     sequence.trace->Truncate(0);
   SetRows(sequence, config.layers);
+  sequence.end_layer = config.layers;
+  if (request.rerun && request.rerun->end_layer >= 0) {
+    MIDSCOPE_CHECK_LE(request.rerun->end_layer, config.layers);
+    sequence.end_layer = request.rerun->end_layer;
+  }
   const bool scales =
       std::any_of(sequence.plans.begin(), sequence.plans.end(),
                   [](const AttentionPlan& plan) { return plan.row_override.has_value(); });

@@ -27,6 +27,7 @@ struct SequencePass {
   // equals the former, or is 0 in layers that the trace has dropped; `rows`: none.
   std::vector<int64_t> changed_row;
   std::vector<int64_t> first_row;
+  int64_t end_layer = 0;  // layers from this one on are not run
   int64_t active_first = 0;
   // The first active row whose output of the layer is computed; of those before it, which nobody
   // asked for, the last layer has keys and values alone.
@@ -47,7 +48,9 @@ struct SequencePass {
                                          : std::min(prompt_tokens, rows) - 1;
   }
   int64_t last_query() const { return prompt_tokens - 1; }
-  bool Runs(int64_t layer) const { return first_row[static_cast<size_t>(layer)] < rows; }
+  bool Runs(int64_t layer) const {
+    return layer < end_layer && first_row[static_cast<size_t>(layer)] < rows;
+  }
 };
 
 }  // namespace midscope

@@ -9,6 +9,21 @@
 #include "kernels/position_awareness.h"
 
 namespace midscope {
+namespace {
+
+void VisitRows(const HookView& view, const PatternRows::Visitor& visit) {
+  // Patterns are float32 with adjacent keys.
+  for (int64_t row = 0; row < view.rows(); ++row) {
+    const int64_t query = view.first_row + row;
+    for (int64_t head = 0; head < view.shape[1]; ++head) {
+      const float* weights =
+          static_cast<const float*>(view.data) + head * view.strides[1] + row * view.strides[2];
+      visit(view.point.layer, head, query, std::span(weights, static_cast<size_t>(query + 1)));
+    }
+  }
+}
+
+}  // namespace
 
 double AttentionSum(std::span<const float> row, int64_t begin, int64_t end) {
   double sum = 0;
@@ -43,16 +58,16 @@ HookRequest PatternRows::Request(const HookPoint& point, const SequenceInfo& seq
   return {HookAccess::kRead, {first, first + rows_}};
 }
 
-void PatternRows::OnActivation(HookView& view) {
-  // Patterns are float32 with adjacent keys.
-  for (int64_t row = 0; row < view.rows(); ++row) {
-    const int64_t query = view.first_row + row;
-    for (int64_t head = 0; head < view.shape[1]; ++head) {
-      const float* weights =
-          static_cast<const float*>(view.data) + head * view.strides[1] + row * view.strides[2];
-      visit_(view.point.layer, head, query, std::span(weights, static_cast<size_t>(query + 1)));
-    }
-  }
+void PatternRows::OnActivation(HookView& view) { VisitRows(view, visit_); }
+
+PatternRange::PatternRange(RowRange rows, int64_t layer, PatternRows::Visitor visit)
+    : rows_(rows), layer_(layer), visit_(std::move(visit)) {}
+
+HookRequest PatternRange::Request(const HookPoint& point, const SequenceInfo&) {
+  if (point.site != HookSite::kPattern || (layer_ >= 0 && point.layer != layer_)) return {};
+  return {HookAccess::kRead, rows_};
 }
+
+void PatternRange::OnActivation(HookView& view) { VisitRows(view, visit_); }
 
 }  // namespace midscope

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 
+#include "core/base/row_range.h"
 #include "core/decoder/hooks.h"
 
 namespace midscope {
@@ -38,6 +39,19 @@ class PatternRows : public Hook {
   HookSite site_;
   int64_t rows_;
   Visitor visit_;
+};
+
+// The same for the rows [first, last) of the prompt, in one layer or (-1) in all.
+class PatternRange : public Hook {
+ public:
+  PatternRange(RowRange rows, int64_t layer, PatternRows::Visitor visit);
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
+  void OnActivation(HookView& view) override;
+
+ private:
+  RowRange rows_;
+  int64_t layer_;
+  PatternRows::Visitor visit_;
 };
 
 }  // namespace midscope

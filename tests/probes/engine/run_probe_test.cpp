@@ -92,6 +92,42 @@ TEST(RunProbes, HiddenChannelIsTheColumnOfTheResidualRows) {
   for (size_t at = 0; at < channel.size(); ++at) EXPECT_EQ(channel[at], rows[at * 576 + 100]);
 }
 
+TEST(RunProbes, ResidualRowsAreThoseThatWereNamed) {
+  Prompt prompt = France();
+  prompt.spans = {{"gold", 0, 0, 2, 4}};
+  const auto measure = [&](const std::string& last, const std::string& at) {
+    const ProbeRegistry probes = BuiltInProbes();
+    OptionSet options(probes.Options());
+    options.SetText("probes", "residual_rows");
+    options.SetText("residual-rows", last);
+    options.SetText("residual-at", at);
+    return RunProbes(*EmbeddedModel(), prompt, ParseIntervention("none"), probes, options).front();
+  };
+  const Record all = measure("5", "");
+  const auto& of_all = std::get<std::vector<float>>(all.arrays.front().data);
+  const std::pair<std::pair<const char*, const char*>, std::vector<double>> cases[] = {
+      {{"0", "0,2-3"}, {0, 2, 3}},
+      {{"0", "gold"}, {2, 3}},
+      {{"1", "gold, 1"}, {1, 2, 3, 4}},
+      {{"2", "3"}, {3, 4}},
+  };
+  for (const auto& [given, rows] : cases) {
+    const Record record = measure(given.first, given.second);
+    ASSERT_EQ(record.FindAxis("position")->values, rows) << given.second;
+    const auto& values = std::get<std::vector<float>>(record.arrays.front().data);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const size_t layer = i / 576 / rows.size();
+      const auto row = static_cast<size_t>(rows[i / 576 % rows.size()]);
+      const float expected = of_all[(layer * 5 + row) * 576 + i % 576];
+      // The last layer runs other rows, and with them other blocks of its products.
+      ASSERT_NEAR(values[i], expected, 1e-5 * std::max(1.0f, std::abs(expected)));
+    }
+  }
+  for (const char* wrong : {"5", "3-1", "silver", "1,,2"}) {
+    EXPECT_THROW(measure("0", wrong), Error) << wrong;
+  }
+}
+
 TEST(RunProbes, RatiosAreThoseOfTheScheme) {
   const std::vector<Record> plain = RunAll(France(), "none", "", 0);
   for (const double ratio : Data<double>(plain, "position_ratio", "position_ratio")) {

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "core/decoder/read_directions.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "kernels/check.h"
+
+namespace midscope {
+namespace {
+
+// Rows of a matrix that are brought to the host at a time.
+constexpr int64_t kRows = 64;
+
+using RowVisitor = std::function<void(int64_t row, std::span<const float> values)>;
+
+// Visits rows [first, last) of a matrix, in float32. A stored matrix is rounded to the run's dtype.
+void VisitRows(const WeightMatrix& matrix, int64_t first, int64_t last, kernels::Dtype dtype,
+               const RowVisitor& visit) {
+  const int64_t width = matrix.inputs();
+  for (int64_t begin = first; begin < last; begin += kRows) {
+    const int64_t count = std::min(kRows, last - begin);
+    at::Tensor rows;
+    if (matrix.stored()) {
+      rows = at::empty({count, width}, at::TensorOptions().dtype(TorchType(dtype)));
+      for (int64_t i = 0; i < count; ++i) matrix.Row(begin + i, rows.select(0, i).data_ptr());
+    } else {
+      rows = matrix.expanded().narrow(0, begin, count);
+    }
+    rows = rows.to(at::kCPU, at::kFloat).contiguous();
+    for (int64_t i = 0; i < count; ++i) {
+      visit(begin + i, std::span(rows.data_ptr<float>() + i * width, static_cast<size_t>(width)));
+    }
+  }
+}
+
+double Dot(std::span<const float> a, std::span<const double> b) {
+  return std::transform_reduce(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+// The direction before a norm, of one after it, less the factor 1 / deviation.
+std::vector<double> BeforeNorm(NormKind kind, const Norm& norm, std::span<const double> after) {
+  std::vector<double> before(after.begin(), after.end());
+  if (!norm.weight.empty()) {
+    for (size_t i = 0; i < before.size(); ++i) before[i] *= norm.weight[i];
+  }
+  if (kind == NormKind::kLayer) {
+    const double mean =
+        std::accumulate(before.begin(), before.end(), 0.0) / static_cast<double>(before.size());
+    for (double& value : before) value -= mean;
+  }
+  return before;
+}
+
+// 1 / sqrt(mean of squares + epsilon); of a LayerNorm of the deviations from the mean.
+double InverseDeviation(const ModelConfig& config, std::span<const double> x) {
+  const auto count = static_cast<double>(x.size());
+  const double mean =
+      config.norm == NormKind::kLayer ? std::accumulate(x.begin(), x.end(), 0.0) / count : 0.0;
+  double squares = 0;
+  for (const double value : x) squares += (value - mean) * (value - mean);
+  return 1 / std::sqrt(squares / count + config.norm_epsilon);
+}
+
+// `values` along the direction; 0 where there are none.
+double Along(const std::vector<float>& values, std::span<const double> direction) {
+  return values.empty() ? 0.0 : Dot(values, direction);
+}
+
+}  // namespace
+
+LogitDirection MakeLogitDirection(const ModelConfig& config, const Weights& weights, int32_t token,
+                                  int32_t against, kernels::Dtype dtype) {
+  MIDSCOPE_CHECK(token >= 0 && token < config.vocabulary, "a token outside the vocabulary");
+  MIDSCOPE_CHECK(against >= 0 && against < config.vocabulary, "a token outside the vocabulary");
+  std::vector<double> difference(static_cast<size_t>(config.hidden));
+  const auto add = [&](int32_t id, double sign) {
+    VisitRows(weights.output.weight, id, id + 1, dtype, [&](int64_t, std::span<const float> row) {
+      for (size_t i = 0; i < row.size(); ++i) difference[i] += sign * row[i];
+    });
+  };
+  add(token, 1);
+  add(against, -1);
+  LogitDirection result;
+  result.constant = Along(weights.final_norm.bias, difference);
+  const std::vector<float>& bias = weights.output.bias;
+  if (!bias.empty()) {
+    result.constant +=
+        double{bias[static_cast<size_t>(token)]} - bias[static_cast<size_t>(against)];
+  }
+  result.direction = BeforeNorm(config.norm, weights.final_norm, difference);
+  return result;
+}
+
+HeadDirections MakeHeadDirections(const ModelConfig& config, const LayerWeights& weights,
+                                  std::span<const float> z, std::span<const double> direction,
+                                  kernels::Dtype dtype) {
+  MIDSCOPE_CHECK_EQ(direction.size(), config.hidden);
+  MIDSCOPE_CHECK_EQ(z.size(), config.heads * config.head_dim);
+  HeadDirections result;
+  std::vector<double> before(direction.begin(), direction.end());
+  if (config.output_norms) {
+    before = BeforeNorm(config.norm, weights.attention_output_norm, direction);
+    result.constant = Along(weights.attention_output_norm.bias, direction);
+  }
+  const std::vector<float>& bias = weights.attention_out.bias;
+  result.of_z.assign(z.size(), 0.0);
+  std::vector<double> update(before.size());
+  VisitRows(weights.attention_out.weight, 0, config.hidden, dtype,
+            [&](int64_t row, std::span<const float> values) {
+              const auto i = static_cast<size_t>(row);
+              for (size_t j = 0; j < values.size(); ++j) result.of_z[j] += before[i] * values[j];
+              if (!config.output_norms) return;
+              for (size_t j = 0; j < values.size(); ++j)
+                update[i] += static_cast<double>(values[j]) * z[j];
+              if (!bias.empty()) update[i] += bias[i];
+            });
+  const double scale = config.output_norms ? InverseDeviation(config, update) : 1.0;
+  for (double& value : result.of_z) value *= scale;
+  result.constant += scale * Along(bias, before);
+  return result;
+}
+
+}  // namespace midscope
