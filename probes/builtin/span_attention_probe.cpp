@@ -11,6 +11,7 @@
 #include "probes/base/attention_row.h"
 #include "probes/base/record_axes.h"
 #include "probes/base/record_values.h"
+#include "probes/builtin/sample_means.h"
 #include "probes/statistics/rank_statistics.h"
 
 namespace midscope {
@@ -147,18 +148,6 @@ std::vector<double> OfHead(const std::vector<double>& values, size_t samples, si
   out.reserve(samples * places);
   for (size_t run = 0; run < samples * places; ++run) out.push_back(values[run * heads + head]);
   return out;
-}
-
-// Means over samples of values [sample, place, ...]: [place, ...].
-std::vector<double> MeanOverSamples(const std::vector<double>& values, size_t samples) {
-  const size_t each = values.size() / samples;
-  std::vector<double> means(each);
-  for (size_t i = 0; i < each; ++i) {
-    std::vector<double> of_samples;
-    for (size_t s = 0; s < samples; ++s) of_samples.push_back(values[s * each + i]);
-    means[i] = MeanOfNumbers(of_samples);
-  }
-  return means;
 }
 
 }  // namespace

@@ -10,19 +10,26 @@
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 #include "core/base/parameter_kinds.h"
+#include "probes/builtin/answer_attribution_probe.h"
+#include "probes/builtin/attention_rollout_probe.h"
 #include "probes/builtin/counted_keys_probe.h"
 #include "probes/builtin/head_scores_probe.h"
 #include "probes/builtin/hidden_channels_probe.h"
+#include "probes/builtin/key_drift_probe.h"
 #include "probes/builtin/key_information_probe.h"
 #include "probes/builtin/last_logits_probe.h"
 #include "probes/builtin/last_query_attention_probe.h"
 #include "probes/builtin/logit_lens_probe.h"
+#include "probes/builtin/massive_activations_probe.h"
 #include "probes/builtin/next_tokens_probe.h"
 #include "probes/builtin/perplexity_probe.h"
 #include "probes/builtin/position_awareness_probe.h"
 #include "probes/builtin/position_ratio_probe.h"
+#include "probes/builtin/qr_heads_probe.h"
 #include "probes/builtin/residual_rows_probe.h"
 #include "probes/builtin/retrieval_heads_probe.h"
+#include "probes/builtin/rope_bands_probe.h"
+#include "probes/builtin/sink_share_probe.h"
 #include "probes/builtin/span_attention_probe.h"
 
 namespace midscope {
@@ -123,6 +130,13 @@ ProbeRegistry BuiltInProbes() {
   registry.Add(HeadScoresProbe());
   registry.Add(LogitLensProbe());
   registry.Add(RetrievalHeadsProbe());
+  registry.Add(AnswerAttributionProbe());
+  registry.Add(RopeBandsProbe());
+  registry.Add(AttentionRolloutProbe());
+  registry.Add(SinkShareProbe());
+  registry.Add(MassiveActivationsProbe());
+  registry.Add(QrHeadsProbe());
+  registry.Add(KeyDriftProbe());
   registry.Add(PerplexityProbe());
   return registry;
 }

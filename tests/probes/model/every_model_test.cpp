@@ -34,6 +34,7 @@ Prompt MakePrompt(int64_t vocabulary) {
         {"pair " + std::to_string(piece + 1), begin, begin + 4, begin, begin + 4});
   }
   prompt.spans.push_back({"gold", 10, 14, 10, 14});
+  prompt.spans.push_back({"question", 26, 28, 26, 28});
   prompt.answer = "ab";
   prompt.answer_ids = {5, 11};
   return prompt;
@@ -53,9 +54,11 @@ class EveryModel : public testing::TestWithParam<std::string> {
   std::vector<Record> Measure(const std::string& with) {
     const ProbeRegistry probes = BuiltInProbes();
     OptionSet options(probes.Options());
-    options.SetText("probes",
-                    "default,span_attention,key_information,head_scores,logit_lens,"
-                    "retrieval_heads,perplexity");
+    std::string names =
+        "default,span_attention,key_information,head_scores,logit_lens,retrieval_heads,qr_heads,"
+        "answer_attribution,attention_rollout,sink_share,massive_activations,key_drift,perplexity";
+    if (decoder_->config().positions == PositionKind::kRotary) names += ",rope_bands";
+    options.SetText("probes", names);
     options.SetText("channels", "0,1");
     return RunProbes(*decoder_, prompt_, ParseIntervention(with), probes, options);
   }
@@ -67,7 +70,7 @@ class EveryModel : public testing::TestWithParam<std::string> {
 TEST_P(EveryModel, TakesEveryProbe) {
   const ModelConfig& config = decoder_->config();
   const std::vector<Record> records = Measure("channel(1, factor=-0.5)");
-  EXPECT_GE(records.size(), 11u);
+  EXPECT_GE(records.size(), 17u);
   for (const Record& record : records) {
     record.Check();
     for (const auto& array : record.arrays) {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// What the last prompt row's residual stream is the sum of.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/decoder/hooks.h"
+#include "core/model/model_config.h"
+
+namespace midscope {
+
+// Reads the last prompt row: the embedding, each layer's z and MLP output, the stream that leaves
+// the last layer; with `values` every layer's values of all prompt rows, as attention mixes them.
+class StreamParts : public Hook {
+ public:
+  StreamParts(const ModelConfig& config, bool values);
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
+  void OnActivation(HookView& view) override;
+
+  std::span<const float> embedding() const { return embedding_; }      // [hidden]
+  std::span<const float> last_stream() const { return last_stream_; }  // [hidden]
+  std::span<const float> Z(int64_t layer) const;                       // [heads * head_dim]
+  std::span<const float> MlpOut(int64_t layer) const;                  // [hidden]
+  // [key, key_value_heads * head_dim], clamped where the model clamps them.
+  std::span<const float> Values(int64_t layer) const;
+
+ private:
+  void ReadValues(const HookView& view);
+
+  const ModelConfig& config_;
+  bool with_values_;
+  std::vector<float> embedding_;
+  std::vector<float> last_stream_;
+  std::vector<std::vector<float>> z_;
+  std::vector<std::vector<float>> mlp_out_;
+  std::vector<std::vector<float>> values_;
+};
+
+}  // namespace midscope
