@@ -54,6 +54,7 @@ Command FetchCommand();
 Command InfoCommand();
 Command ProbeCommand();
 Command SweepCommand();
+Command ScanCommand();
 Command WhatIfCommand();
 Command GenerateCommand();
 Command ExportCommand();

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-RopeQuestion ReadQuestion(const OptionSet& options) {
+RopeQuestion ReadRopeQuestion(const OptionSet& options) {
   RopeQuestion question;
   question.dimensions = options.Integer("dim");
   question.base = options.Number("base");
@@ -147,7 +147,7 @@ std::string RopeText(const Record& record, const std::string& file) {
 
 void RunRope(const CommandInput& input) {
   const OptionSet& options = input.options;
-  const RopeQuestion question = ReadQuestion(options);
+  const RopeQuestion question = ReadRopeQuestion(options);
   const std::string& file = options.Text("out");
   WriteOptions write;
   write.overwrite = options.Flag("overwrite");

@@ -1,31 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
 #include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "core/base/error.h"
-#include "core/intervention/passage.h"
-#include "data/store/record_reader.h"
-#include "data/sweep/plan_difference.h"
-#include "data/sweep/rank_parts.h"
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"
-#include "probes/cli/stored_sweep.h"
+#include "probes/cli/sweep_command_run.h"
 #include "probes/cli/sweep_dry_run.h"
 #include "probes/cli/sweep_files.h"
 #include "probes/cli/sweep_options.h"
 #include "probes/cli/sweep_table.h"
-#include "probes/model/model_options.h"
-#include "probes/model/provenance.h"
-#include "probes/prompt/sent_prompt.h"
-#include "probes/prompt/task_prompt.h"
-#include "probes/sweep/merged_means.h"
-#include "probes/sweep/plan_texts.h"
 #include "probes/sweep/rank_group.h"
-#include "probes/sweep/sweep.h"
-#include "probes/sweep/sweep_controls.h"
 
 namespace midscope::cli {
 namespace {
@@ -39,280 +28,13 @@ void Print(const OptionSet& options, const std::vector<CellReport>& reports, std
   for (const CellReport& report : reports) out << FileNote(report.file);
 }
 
-// Whether a setting names passages, which a prompt may lack.
-bool NamesPassages(const SweepPlan& plan) {
-  return std::any_of(plan.settings.begin(), plan.settings.end(), [](const SweepSetting& setting) {
-    return WithAnyPassages(setting.intervention) != setting.intervention;
-  });
-}
-
-// Logs the table so far, at most every `seconds`.
-std::function<void(const SweepResult&)> Watch(const SweepPlan& plan, int64_t seconds,
-                                              const JobContext& job) {
-  using Clock = std::chrono::steady_clock;
-  if (seconds == 0) return nullptr;
-  return [&plan, &job, every = std::chrono::seconds(seconds),
-          last = Clock::now()](const SweepResult& result) mutable {
-    if (Clock::now() - last < every || result.done() == plan.samples) return;
-    last = Clock::now();
-    job.Log(fmt::format("{} of {} samples\n{}", result.done(), plan.samples,
-                        RunningTable(plan, result)));
-  };
-}
-
-class SweepCommandRun {
- public:
-  SweepCommandRun(const OptionSet& options, const CommandInput& input, const JobContext& job,
-                  RankGroup& ranks)
-      : options_(options), input_(input), job_(job), ranks_(ranks) {}
-
-  CellReport Run(const SweepCell& cell, const std::string& file) {
-    const std::string continued = GoesOn() ? ContinuedPlanJson(file, ranks_) : "";
-    Open(cell.model, continued);
-    const Tokenizer& tokenizer = decoder_->tokenizer();
-    const auto task = MakeTaskFor(tokenizer, cell.task, cell.seed);
-    SweepRun run;
-    run.decoder = decoder_;
-    run.plan = PlanOf(options_, cell, *task, *decoder_);
-    const bool run_again = options_.Flag("add") && AddToStored(run.plan, *task, file);
-    if (GoesOn()) KeepStoredTexts(continued, run.plan);
-    TellOfMissingControls(run.plan);
-    run.checkpoint_samples = options_.Integer("checkpoint");
-    run.questions = [&](int64_t sample) {
-      return TaskQuestions(tokenizer, *task, run.plan.places, sample, run.plan.format);
-    };
-    CheckFirstPrompts(run);
-    run.on_sample = Watch(run.plan, options_.Integer("watch"), job_);
-    return MakeReport(cell, file, run.plan,
-                      run_again           ? RunAgain(run, file)
-                      : ranks_.size() > 1 ? RunShared(run, file)
-                                          : RunAlone(run, cell, file));
-  }
-
- private:
-  void Open(const std::string& model, const std::string& continued_plan) {
-    const DecoderOptions options =
-        SweepDecoderOptions(model, options_, continued_plan, ranks_, job_);
-    if (decoder_ && model == model_ && options.dtype == decoder_->options().dtype) return;
-    decoder_.reset();  // there may not be memory for two models
-    decoder_ = Decoder::Open(model, options, job_);
-    model_ = model;
-  }
-
-  // Logs the format of the first prompt. Throws Error, before a file is created, where prompts lack
-  // a passage that a setting names: sample 0 is checked for all. A prompt that can't be made is a
-  // failed sample, unless no prompt of the task can be made.
-  void CheckFirstPrompts(const SweepRun& run) const {
-    const bool leads = ranks_.rank() == 0;
-    const bool passages = NamesPassages(run.plan);
-    if (!leads && !passages) return;
-    std::vector<TaskQuestion> questions;
-    try {
-      questions = run.questions(0);
-      if (leads)
-        job_.Log(SentLine(questions.front().prompt, decoder_->tokenizer(), run.plan.format));
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::kUsage) throw;
-      if (leads) job_.Warn(std::string("sample 0: ") + error.what());
-      if (passages) throw;
-    }
-    for (const SweepSetting& setting : run.plan.settings) {
-      for (const TaskQuestion& question : questions)
-        ResolvePassages(setting.intervention, question.prompt);
-    }
-  }
-
-  void TellOfMissingControls(const SweepPlan& plan) const {
-    if (!options_.Flag("control") || ranks_.rank() != 0) return;
-    for (const std::string& setting : SettingsWithoutControl(plan.settings)) {
-      job_.Warn("no control for " + setting +
-                ": it has no channels or order of heads to randomise");
-    }
-  }
-
-  SweepResult RunAlone(SweepRun& run, const SweepCell& cell, const std::string& file) const {
-    if (file.empty()) return RunWithoutFile(run, cell);
-    RemoveOverwritten(file);
-    FoldRankParts(Shared(run.plan, file));
-    return RunInto(run, file, GoesOn(), "with --resume goes on");
-  }
-
-  // `same_command`: the effect of the same command after an interruption.
-  SweepResult RunInto(SweepRun& run, const std::string& file, bool resume,
-                      const std::string& same_command) const {
-    SweepStore store = Store(run.plan, file, resume);
-    run.store = &store;
-    try {
-      SweepResult result = RunSweep(run, job_);
-      run.store = nullptr;
-      return result;
-    } catch (const Cancelled&) {
-      throw Interrupted(
-          fmt::format("sweep interrupted: {} of {} samples are in {}. The same command {}",
-                      store.finished().size(), run.plan.samples, file, same_command));
-    }
-  }
-
-  // Without a file, results are printed when the sweep is cancelled: they are stored nowhere else.
-  SweepResult RunWithoutFile(SweepRun& run, const SweepCell& cell) const {
-    SweepResult so_far;
-    run.on_sample = [&so_far, watch = run.on_sample](const SweepResult& result) {
-      so_far = result;
-      if (watch) watch(result);
-    };
-    try {
-      return RunSweep(run, job_);
-    } catch (const Cancelled&) {
-      if (so_far.outcomes.empty()) throw;
-      Print(options_, {MakeReport(cell, "", run.plan, so_far)}, input_.out);
-      throw Interrupted(
-          fmt::format("sweep interrupted: {} of {} samples are done, and kept in no "
-                      "file. --out FILE.h5 stores them, so that --resume can continue",
-                      so_far.done(), run.plan.samples));
-    }
-  }
-
-  // Merges the file's plan and the requested one into `plan`; returns whether its samples must be
-  // run again.
-  bool AddToStored(SweepPlan& plan, const Task& task, const std::string& file) const {
-    const RunReader reader(file);
-    const SweepPlan stored = StoredPlan(reader);
-    SweepAddition addition = AdditionOf(options_, stored, plan, task);
-    // A file without a stated rule has the one that `auto` means for this model, if it is the same.
-    PromptFormat& format = addition.plan.format;
-    if (format.bos == BosRule::kTemplate &&
-        StoredBosRule(decoder_->tokenizer(), BosRule::kAuto) == BosRule::kTemplate) {
-      format.bos = BosRule::kAuto;
-    }
-    SweepPlan before = addition.plan;
-    before.settings = stored.settings;
-    before.places = stored.places;
-    before.samples = stored.samples;
-    const std::string difference =
-        FirstPlanDifference(reader.plan_json(), PlanJson(before, *decoder_));
-    if (!difference.empty()) {
-      throw Failure(file, "holds a sweep of another plan: " + difference,
-                    "Settings, places and samples can be added, nothing else");
-    }
-    if (addition.more_cells && ranks_.size() > 1) {
-      throw UsageError("option --add", "settings and places are added by one process",
-                       "Run it without mpirun, or write to another file");
-    }
-    if (!addition.more_cells && !addition.more_samples) {
-      job_.Log("nothing to add: " + file + " has all of it");
-    }
-    plan = std::move(addition.plan);
-    return addition.more_cells;
-  }
-
-  // Writes the whole plan to a new file, which then replaces the old one: until then that is
-  // unchanged.
-  SweepResult RunAgain(SweepRun& run, const std::string& file) const {
-    const std::string grown = AdditionPath(file);
-    job_.Log(
-        fmt::format("{} samples are run again, with what is added, in {}; {} stays as it is "
-                    "until that is done",
-                    run.plan.samples, grown, file));
-    SweepResult result =
-        RunInto(run, grown, /*resume=*/true, fmt::format("goes on; {} is as it was", file));
-    ReplaceSweep(grown, file);
-    return result;
-  }
-
-  // Every rank writes its samples to a part of its own, numbered after those of earlier jobs; at
-  // the end rank 0 writes the file that combines them. Only rank 0 has the result.
-  SweepResult RunShared(SweepRun& run, const std::string& file) const {
-    const bool leads = ranks_.rank() == 0;
-    const SharedSweep shared = Shared(run.plan, file);
-    std::set<int64_t> waiting;
-    EarlierParts earlier;
-    if (leads) {
-      RemoveOverwritten(file);
-      earlier = SettleRankParts(shared);
-      for (int64_t sample = 0; sample < run.plan.samples; ++sample) {
-        if (!earlier.finished.contains(sample)) waiting.insert(sample);
-      }
-    } else {
-      run.checkpoint_samples = 0;  // the journal suffices; one part is enough to read
-    }
-    const std::string part = RankPath(file, ranks_.FromRankZero(earlier.next) + ranks_.rank());
-    {
-      SweepStore store = Store(run.plan, part, GoesOn());
-      run.store = &store;
-      RunPart(run, waiting, part);
-      run.store = nullptr;
-      store.Finish();
-    }
-    ranks_.Barrier();
-    if (!leads) return {};
-    JoinRankParts(shared);
-    SweepResult result = StoredResult(SweepStore::OpenForReading(file));
-    CheckSomeSamples(result);
-    return result;
-  }
-
-  void RunPart(SweepRun& run, const std::set<int64_t>& waiting, const std::string& part) const {
-    try {
-      ranks_.Share(waiting, [&](SampleSource& source) {
-        run.source = &source;
-        RunSweep(run, job_);
+CellReport Report(SweepCommandRun& run, const SweepCell& cell, const std::string& file,
+                  const OptionSet& options, const CommandInput& input) {
+  const FinishedSweep sweep =
+      run.Run(cell, file, [&](const SweepPlan& plan, const SweepResult& so_far) {
+        Print(options, {MakeReport(cell, "", plan, so_far)}, input.out);
       });
-    } catch (const Cancelled&) {
-      throw Interrupted(
-          fmt::format("sweep interrupted: {} samples are safe in {} and its journal. "
-                      "The same command with --resume continues",
-                      run.store->finished().size(), part));
-    }
-  }
-
-  // --overwrite deletes the old file only after all checks.
-  void RemoveOverwritten(const std::string& file) const {
-    if (!options_.Flag("overwrite")) return;
-    std::vector<std::string> files = RankParts(file);
-    files.push_back(file);
-    for (const std::string& one : files) {
-      std::error_code ignored;
-      std::filesystem::remove(one, ignored);
-      std::filesystem::remove(JournalPath(one), ignored);
-    }
-  }
-
-  SharedSweep Shared(const SweepPlan& plan, const std::string& file) const {
-    return {file, PlanJson(plan, *decoder_), Origin(plan),
-            [&plan](const SweepMerge& merge) { return MergedSummaries(merge, plan); }};
-  }
-
-  Provenance Origin(const SweepPlan& plan) const {
-    return MakeProvenance(*decoder_, input_.command_line, static_cast<int64_t>(plan.seed),
-                          options_.ToJson());
-  }
-
-  bool GoesOn() const { return options_.Flag("resume") || options_.Flag("add"); }
-
-  SweepStore Store(const SweepPlan& plan, const std::string& file, bool resume) const {
-    SweepStoreOptions store_options;
-    store_options.resume = resume;
-    store_options.growing = kSamplesOfPlan;
-    return SweepStore::Create(file, PlanJson(plan, *decoder_), Origin(plan), store_options);
-  }
-
-  const OptionSet& options_;
-  const CommandInput& input_;
-  const JobContext& job_;
-  RankGroup& ranks_;
-  std::string model_;
-  std::shared_ptr<const Decoder> decoder_;
-};
-
-// One rank of a job draws the progress; messages of the others have their rank's number.
-JobContext RankJob(const JobContext& job, int64_t rank) {
-  if (rank == 0) return job;
-  JobContext quiet = job;
-  quiet.progress = nullptr;
-  const std::string from = fmt::format("rank {}: ", rank);
-  quiet.log = [&job, from](const std::string& message) { job.Log(from + message); };
-  quiet.warn = [&job, from](const std::string& message) { job.Warn(from + message); };
-  return quiet;
+  return MakeReport(cell, file, sweep.plan, sweep.result);
 }
 
 void RunSweepCommand(const CommandInput& input) {
@@ -330,7 +52,7 @@ void RunSweepCommand(const CommandInput& input) {
   ranks->Barrier();  // no rank may create files that another one takes for an earlier job's
   SweepCommandRun run(options, input, job, *ranks);
   if (cells.size() == 1) {
-    const CellReport report = run.Run(cells.front(), files.front());
+    const CellReport report = Report(run, cells.front(), files.front(), options, input);
     if (ranks->rank() == 0) Print(options, {report}, input.out);
     return;
   }
@@ -343,7 +65,7 @@ void RunSweepCommand(const CommandInput& input) {
     if (ranks->rank() == 0)
       input.job.Log(fmt::format("sweep {} of {}: {}", i + 1, cells.size(), name));
     try {
-      reports.push_back(run.Run(cells[i], files[i]));
+      reports.push_back(Report(run, cells[i], files[i], options, input));
     } catch (const Error& error) {
       if (ranks->size() > 1) throw;  // all ranks must take the same branch
       input.job.Warn(name + " failed: " + error.what());

@@ -9,12 +9,12 @@
 
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
+#include "probes/cli/paragraph.h"
 
 namespace midscope::cli {
 namespace {
 
 constexpr size_t kHelpColumn = 26;
-constexpr size_t kHelpWidth = 100;
 
 // Lines of the help's right column, broken at spaces; CLI11 indents what follows a line break.
 std::string Wrap(const std::string& text) {

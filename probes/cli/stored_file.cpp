@@ -26,7 +26,7 @@ constexpr const char* kSweepRecord = "sweep";
 bool IsChannelSearch(const RunReader& reader) { return reader.Has("channel_search"); }
 
 // "40 of 40 samples, 2 settings".
-std::string SweepText(const RunReader& reader) {
+std::string SweepFileText(const RunReader& reader) {
   const auto plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
   if (!plan.is_object()) return "a plan that cannot be read";
   if (IsChannelSearch(reader)) return "channel search";
@@ -154,7 +154,7 @@ nlohmann::ordered_json JournalJson(const std::string& path, const JournalSummary
 std::string FileLine(const RunReader& reader) {
   const Provenance& origin = reader.provenance();
   std::string text = DisplayText(reader.path()) + ": ";
-  text += reader.plan_json().empty() ? "results" : SweepText(reader);
+  text += reader.plan_json().empty() ? "results" : SweepFileText(reader);
   const auto add = [&](const std::string& what) {
     if (!what.empty()) text += "; " + DisplayText(what);
   };

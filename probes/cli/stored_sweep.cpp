@@ -12,9 +12,11 @@
 #include "data/sweep/sweep_store.h"
 #include "probes/base/record_values.h"
 #include "probes/cli/channels_table.h"
+#include "probes/cli/scan_text.h"
 #include "probes/cli/sweep_table.h"
 #include "probes/model/model_options.h"
 #include "probes/sweep/merged_means.h"
+#include "probes/sweep/scan_effects.h"
 #include "probes/sweep/sweep_plan.h"
 
 namespace midscope::cli {
@@ -23,6 +25,7 @@ namespace {
 constexpr const char* kSamples = "sweep";
 constexpr const char* kSearch = "channel_search";
 constexpr size_t kChannelsShown = 10;
+constexpr int64_t kScanItemsShown = 20;
 
 // The samples' outcomes, without large arrays.
 SweepResult ReadResult(const RunReader& reader) {
@@ -43,6 +46,8 @@ SweepResult ReadResult(const RunReader& reader) {
 
 std::string SweepTable(const RunReader& reader) {
   const SweepPlan plan = StoredPlan(reader);
+  if (plan.scan)
+    return ScanText(plan, ScanEffectsOf(plan, ReadResult(reader).outcomes), kScanItemsShown);
   const SweepCell cell{reader.provenance().model_path, plan.task, plan.seed};
   return SweepText({MakeReport(cell, reader.path(), plan, ReadResult(reader))});
 }

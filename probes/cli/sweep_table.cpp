@@ -10,6 +10,7 @@
 #include "core/base/number_text.h"
 #include "core/base/record_names.h"
 #include "core/plan/context_limit.h"
+#include "probes/cli/interval_text.h"
 #include "probes/cli/setting_letters.h"
 #include "probes/cli/text_table.h"
 #include "probes/sweep/plan_texts.h"
@@ -19,17 +20,6 @@ namespace {
 
 // With fewer samples bootstrap intervals are noticeably too narrow.
 constexpr int64_t kFewSamples = 20;
-
-std::string WithInterval(double value, const Interval& interval) {
-  if (!std::isfinite(value)) return "-";
-  if (!std::isfinite(interval.low)) return fmt::format("{:.2f}", value);
-  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", value, interval.low, interval.high);
-}
-
-std::string PText(double p) {
-  if (!std::isfinite(p)) return "-";
-  return p < 0.001 ? "< 0.001" : fmt::format("{:.3f}", p);
-}
 
 std::string SettingText(const SweepSetting& setting) {
   return setting.control_of.empty() ? setting.text : setting.text + " (control)";

@@ -10,6 +10,23 @@
 namespace midscope {
 namespace {
 
+// As PlanJson writes it.
+Scan ReadScan(const nlohmann::json& json, size_t settings) {
+  Scan scan;
+  const ScanKind& kind = FindScanKind(json.at("over").get<std::string>());
+  scan.kind = kind.name;
+  scan.term = json.at("with");
+  for (const nlohmann::json& one : json.at("items")) {
+    ScanItem item;
+    item.id = one.at(0);
+    for (size_t axis = 0; axis < kind.axes.size(); ++axis) item.at.push_back(one.at(1 + axis));
+    scan.items.push_back(std::move(item));
+  }
+  if (scan.items.size() + 1 != settings)
+    throw Failure("scan", "its items are not the settings behind the first");
+  return scan;
+}
+
 // Settings keep the text that the file has for them. Throws Error (failure).
 SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
   try {
@@ -29,6 +46,7 @@ SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
       if (ScoreArmsName(arms) == json.value("score", ScoreArmsName({}))) plan.score = arms;
     }
     plan.format = ReadPromptFormat(json);
+    if (json.contains("scan")) plan.scan = ReadScan(json.at("scan"), plan.settings.size());
     return plan;
   } catch (const nlohmann::json::exception& error) {
     throw Failure(path, std::string("holds no plan of a sweep: ") + error.what());

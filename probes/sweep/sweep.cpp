@@ -13,6 +13,7 @@
 #include "probes/base/record_axes.h"
 #include "probes/prompt/sent_prompt.h"
 #include "probes/sweep/plan_texts.h"
+#include "probes/sweep/scan_effects.h"
 #include "probes/sweep/sweep_context.h"
 #include "probes/sweep/sweep_statistics.h"
 
@@ -67,9 +68,9 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
                   SweepResult& result) {
   Record record;
   try {
-    const SampleRequest request = {run.questions(sample), run.plan.places,
-                                   run.plan.settings,     run.plan.score,
-                                   run.plan.attention,    run.trace_memory_bytes};
+    const SampleRequest request = {
+        run.questions(sample), run.plan.places,        run.plan.settings,        run.plan.score,
+        run.plan.attention,    run.trace_memory_bytes, run.plan.scan.has_value()};
     record = RunSample(run.decoder, request, context);
     const Record* frame = run.store ? run.store->common_frame() : nullptr;
     if (frame) FitOlderSamples(*frame, record);
@@ -135,6 +136,12 @@ Record SettingFailuresRecord(const SweepPlan& plan, const SweepResult& result) {
 // Tests are made at the end only: a checkpoint has means.
 std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& result) {
   std::vector<Record> records = {MeansRecord(plan, result)};
+  if (plan.scan) {
+    // Hundreds of settings: their effects are tested together.
+    records.push_back(ScanEffectsRecord(plan, ScanEffectsOf(plan, result.outcomes)));
+    if (result.partly_failed() > 0) records.push_back(SettingFailuresRecord(plan, result));
+    return records;
+  }
   const SweepStatistics statistics = AnalyseSweep(plan, result.outcomes);
   if (!statistics.settings.empty()) records.push_back(SettingStatisticsRecord(plan, statistics));
   if (!statistics.comparisons.empty()) {

@@ -40,6 +40,22 @@ std::vector<std::string> SweepPlan::CanonicalSettings() const {
   return texts;
 }
 
+namespace {
+
+// {"over", "with", "items": [[id, place on each axis ...], ...]}
+nlohmann::ordered_json ScanJson(const Scan& scan) {
+  nlohmann::ordered_json json = {{"over", scan.kind}, {"with", scan.term}};
+  json["items"] = nlohmann::ordered_json::array();
+  for (const ScanItem& item : scan.items) {
+    nlohmann::ordered_json one = {item.id};
+    for (const int64_t place : item.at) one.push_back(place);
+    json["items"].push_back(std::move(one));
+  }
+  return json;
+}
+
+}  // namespace
+
 std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   nlohmann::ordered_json json;
   json["task"] = plan.task;
@@ -54,6 +70,7 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   PromptFormat format = plan.format;
   format.bos = StoredBosRule(decoder.tokenizer(), format.bos);
   AddPromptFormat(format, &json);
+  if (plan.scan) json["scan"] = ScanJson(*plan.scan);
   json["model_hash"] = decoder.hash();
   json["dtype"] = DtypeName(decoder.options().dtype);
   // Written only where it is set: plans of older files have no such key.

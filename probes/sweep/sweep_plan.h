@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "core/intervention/intervention.h"
 #include "data/tasks/task.h"
 #include "probes/prompt/task_prompt.h"
+#include "probes/scan/scan_kind.h"
 
 namespace midscope {
 
@@ -54,6 +56,10 @@ struct SweepPlan {
   std::vector<double> place_shares = {};
   // How places are printed ("50 %") where that is not their rank; empty: by rank.
   std::vector<std::string> place_texts = {};
+
+  // The settings are those of a scan: run together (SampleRequest::together) and summarised by
+  // their effects (scan_effects.h).
+  std::optional<Scan> scan = {};
 
   std::vector<std::string> CanonicalSettings() const;
 };

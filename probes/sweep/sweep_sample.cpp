@@ -136,18 +136,30 @@ LikelihoodArrays RunLikelihood(const std::shared_ptr<const Decoder>& decoder,
   arrays.correct.resize(arrays.nll.size());
   const bool choices = !request.questions.front().choice_ids.empty();
   if (choices) arrays.choice_correct.resize(arrays.nll.size());
+  const auto keep = [&](size_t setting, size_t place, const WhatIfOutcome& outcome) {
+    const TaskQuestion& question = request.questions[place];
+    const size_t cell = setting * places + place;
+    arrays.nll[cell] = AnswerNll(question.prompt, outcome.score);
+    arrays.correct[cell] = outcome.score.correct ? 1 : 0;
+    if (choices) arrays.choice_correct[cell] = RightChoice(question, outcome.last_logits) ? 1 : 0;
+  };
+  if (request.together) {
+    std::vector<Intervention> interventions;
+    for (const size_t setting : settings.order)
+      interventions.push_back(request.settings[setting].intervention);
+    what_if.EvaluateEach(
+        interventions,
+        [&](size_t index, size_t place, const WhatIfOutcome& outcome) {
+          keep(settings.order[index], place, outcome);
+        },
+        context);
+    return arrays;
+  }
   for (const size_t setting : settings.order) {
     const bool keep_attention = request.attention && setting == 0;
     WhatIfResult result =
         what_if.Evaluate(request.settings[setting].intervention, context, keep_attention);
-    for (size_t place = 0; place < places; ++place) {
-      const TaskQuestion& question = request.questions[place];
-      const WhatIfOutcome& outcome = result.outcomes[place];
-      const size_t cell = setting * places + place;
-      arrays.nll[cell] = AnswerNll(question.prompt, outcome.score);
-      arrays.correct[cell] = outcome.score.correct ? 1 : 0;
-      if (choices) arrays.choice_correct[cell] = RightChoice(question, outcome.last_logits) ? 1 : 0;
-    }
+    for (size_t place = 0; place < places; ++place) keep(setting, place, result.outcomes[place]);
     if (keep_attention) {
       arrays.attention = std::move(result.outcomes.front().last_query_attention);
     }

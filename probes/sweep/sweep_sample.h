@@ -30,6 +30,9 @@ struct SampleRequest {
   ScoreArms score = {};
   bool attention = false;
   int64_t trace_memory_bytes = kTraceMemoryBytes;
+  // Settings that change the last rows alone run as rows of one batch (WhatIf::EvaluateEach). Then
+  // the last bits of a number depend on which settings there are.
+  bool together = false;
 };
 
 // All places packed in one batch, settings in EvaluationOrder on cached traces. Record `outcome`,

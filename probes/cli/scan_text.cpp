@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/scan_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <vector>
+
+#include "probes/cli/interval_text.h"
+#include "probes/cli/record_values.h"
+#include "probes/cli/text_table.h"
+#include "probes/sweep/plan_texts.h"
+
+namespace midscope::cli {
+namespace {
+
+// Items by the size of their effect, the largest first, at most `most`.
+std::vector<size_t> Largest(const std::vector<ScanEffect>& effects, int64_t most) {
+  std::vector<size_t> order(effects.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::erase_if(order, [&](size_t i) { return !std::isfinite(effects[i].effect); });
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::abs(effects[a].effect) > std::abs(effects[b].effect);
+  });
+  order.resize(std::min(order.size(), static_cast<size_t>(most)));
+  return order;
+}
+
+std::string TableOf(const SweepPlan& plan, const ScanEffects& effects,
+                    const std::vector<ScanEffect>& by, const std::string& column, int64_t most) {
+  std::vector<std::string> header = {plan.scan->kind, column, "p"};
+  for (const int64_t place : plan.places) header.push_back("place " + PlaceText(plan, place));
+  TextTable table(header);
+  const size_t places = plan.places.size();
+  for (const size_t item : Largest(by, most)) {
+    std::vector<std::string> row = {plan.scan->items[item].id,
+                                    WithInterval(by[item].effect, by[item].interval),
+                                    PText(by[item].p)};
+    for (size_t place = 0; place < places; ++place)
+      row.push_back(fmt::format("{:.2f}", effects.places[item * places + place].effect));
+    table.Add(std::move(row));
+  }
+  return table.Text();
+}
+
+nlohmann::ordered_json EffectJson(const Scan& scan, const ScanItem& item, const ScanEffect& one) {
+  nlohmann::ordered_json json = {{"kind", scan.kind},
+                                 {"id", item.id},
+                                 {"effect", NumberOrNull(one.effect)},
+                                 {"low", NumberOrNull(one.interval.low)},
+                                 {"high", NumberOrNull(one.interval.high)},
+                                 {"p", NumberOrNull(one.p)}};
+  const std::vector<std::string>& axes = FindScanKind(scan.kind).axes;
+  for (size_t axis = 0; axis < axes.size(); ++axis) json[axes[axis]] = item.at[axis];
+  return json;
+}
+
+}  // namespace
+
+std::string ScanText(const SweepPlan& plan, const ScanEffects& effects, int64_t most) {
+  std::string text = fmt::format(
+      "{} over {} {}, {} samples: answer_nll minus that of none, nats; above 0 the answer is less "
+      "likely.\np is adjusted for all of them.\n\nLargest on the mean over places\n{}",
+      plan.scan->term, plan.scan->items.size(), plan.scan->kind, effects.samples,
+      TableOf(plan, effects, effects.means, "mean", most));
+  if (!effects.middles.empty()) {
+    text += "\nLargest on the middle place, against the mean of the first and the last\n" +
+            TableOf(plan, effects, effects.middles, "middle", most);
+  }
+  return text;
+}
+
+std::string ScanEffectsJson(const SweepPlan& plan, const ScanEffects& effects) {
+  const Scan& scan = *plan.scan;
+  nlohmann::ordered_json json = {
+      {"over", scan.kind}, {"with", scan.term}, {"task", plan.task}, {"samples", effects.samples}};
+  const size_t places = plan.places.size();
+  auto& list = json["effects"] = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < effects.places.size(); ++i) {
+    nlohmann::ordered_json one = EffectJson(scan, scan.items[i / places], effects.places[i]);
+    one["place"] = plan.places[i % places];
+    list.push_back(std::move(one));
+  }
+  const auto add = [&](const char* name, const std::vector<ScanEffect>& of_items) {
+    auto& means = json[name] = nlohmann::ordered_json::array();
+    for (size_t i = 0; i < of_items.size(); ++i)
+      means.push_back(EffectJson(scan, scan.items[i], of_items[i]));
+  };
+  add("mean_effects", effects.means);
+  add("middle_effects", effects.middles);
+  return json.dump(2) + "\n";
+}
+
+}  // namespace midscope::cli

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// The results of a scan as text and as JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "probes/sweep/scan_effects.h"
+#include "probes/sweep/sweep_plan.h"
+
+namespace midscope::cli {
+
+// The `most` items with the largest effects: on the mean over places, and on the middle place
+// against the ends.
+std::string ScanText(const SweepPlan& plan, const ScanEffects& effects, int64_t most);
+
+// {"over", "with", "task", "samples", "effects": [{"kind", "id", "place", "effect", "low", "high",
+// "p", "layer", "head" where they exist}], "mean_effects": [the same without place],
+// "middle_effects"}. Numbers that are not there are null.
+std::string ScanEffectsJson(const SweepPlan& plan, const ScanEffects& effects);
+
+}  // namespace midscope::cli

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/sweep_command_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/intervention/passage.h"
+#include "data/store/record_reader.h"
+#include "data/sweep/plan_difference.h"
+#include "data/sweep/rank_parts.h"
+#include "probes/cli/stored_sweep.h"
+#include "probes/cli/sweep_options.h"
+#include "probes/cli/sweep_table.h"
+#include "probes/model/model_options.h"
+#include "probes/model/provenance.h"
+#include "probes/prompt/sent_prompt.h"
+#include "probes/prompt/task_prompt.h"
+#include "probes/sweep/merged_means.h"
+#include "probes/sweep/plan_texts.h"
+#include "probes/sweep/sweep_controls.h"
+
+namespace midscope::cli {
+namespace {
+
+// Whether a setting names passages, which a prompt may lack.
+bool NamesPassages(const SweepPlan& plan) {
+  return std::any_of(plan.settings.begin(), plan.settings.end(), [](const SweepSetting& setting) {
+    return WithAnyPassages(setting.intervention) != setting.intervention;
+  });
+}
+
+// Logs the table so far, at most every `seconds`.
+std::function<void(const SweepResult&)> Watch(const SweepPlan& plan, int64_t seconds,
+                                              const JobContext& job) {
+  using Clock = std::chrono::steady_clock;
+  if (seconds == 0) return nullptr;
+  return [&plan, &job, every = std::chrono::seconds(seconds),
+          last = Clock::now()](const SweepResult& result) mutable {
+    if (Clock::now() - last < every || result.done() == plan.samples) return;
+    last = Clock::now();
+    job.Log(fmt::format("{} of {} samples\n{}", result.done(), plan.samples,
+                        RunningTable(plan, result)));
+  };
+}
+
+}  // namespace
+
+FinishedSweep SweepCommandRun::Run(const SweepCell& cell, const std::string& file,
+                                   const PrintPart& print_part) {
+  const std::string continued = GoesOn() ? ContinuedPlanJson(file, ranks_) : "";
+  Open(cell.model, continued);
+  const Tokenizer& tokenizer = decoder_->tokenizer();
+  const auto task = MakeTaskFor(tokenizer, cell.task, cell.seed);
+  SweepRun run;
+  run.decoder = decoder_;
+  run.plan = Plan(cell, *task);
+  const bool run_again = options_.Flag("add") && AddToStored(run.plan, *task, file);
+  if (GoesOn()) KeepStoredTexts(continued, run.plan);
+  TellOfMissingControls(run.plan);
+  run.checkpoint_samples = options_.Integer("checkpoint");
+  run.questions = [&](int64_t sample) {
+    return TaskQuestions(tokenizer, *task, run.plan.places, sample, run.plan.format);
+  };
+  CheckFirstPrompts(run);
+  run.on_sample = Watch(run.plan, options_.Integer("watch"), job_);
+  SweepResult result = run_again           ? RunAgain(run, file)
+                       : ranks_.size() > 1 ? RunShared(run, file)
+                                           : RunAlone(run, file, print_part);
+  return {std::move(run.plan), std::move(result)};
+}
+
+SweepPlan SweepCommandRun::Plan(const SweepCell& cell, const Task& task) const {
+  if (!make_scan_) return PlanOf(options_, cell, task, *decoder_);
+  const Scan scan = make_scan_(decoder_->config());
+  OptionSet options = options_;
+  options.Set("with", ScanSettings(scan));
+  SweepPlan plan = PlanOf(options, cell, task, *decoder_);
+  plan.scan = scan;
+  return plan;
+}
+
+void SweepCommandRun::Open(const std::string& model, const std::string& continued_plan) {
+  const DecoderOptions options = SweepDecoderOptions(model, options_, continued_plan, ranks_, job_);
+  if (decoder_ && model == model_ && options.dtype == decoder_->options().dtype) return;
+  decoder_.reset();  // there may not be memory for two models
+  decoder_ = Decoder::Open(model, options, job_);
+  model_ = model;
+}
+
+void SweepCommandRun::CheckFirstPrompts(const SweepRun& run) const {
+  const bool leads = ranks_.rank() == 0;
+  const bool passages = NamesPassages(run.plan);
+  if (!leads && !passages) return;
+  std::vector<TaskQuestion> questions;
+  try {
+    questions = run.questions(0);
+    if (leads) job_.Log(SentLine(questions.front().prompt, decoder_->tokenizer(), run.plan.format));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kUsage) throw;
+    if (leads) job_.Warn(std::string("sample 0: ") + error.what());
+    if (passages) throw;
+  }
+  for (const SweepSetting& setting : run.plan.settings) {
+    for (const TaskQuestion& question : questions)
+      ResolvePassages(setting.intervention, question.prompt);
+  }
+}
+
+void SweepCommandRun::TellOfMissingControls(const SweepPlan& plan) const {
+  if (!options_.Flag("control") || ranks_.rank() != 0) return;
+  for (const std::string& setting : SettingsWithoutControl(plan.settings)) {
+    job_.Warn("no control for " + setting + ": it has no channels or order of heads to randomise");
+  }
+}
+
+SweepResult SweepCommandRun::RunAlone(SweepRun& run, const std::string& file,
+                                      const PrintPart& print_part) const {
+  if (file.empty()) return RunWithoutFile(run, print_part);
+  RemoveOverwritten(file);
+  FoldRankParts(Shared(run.plan, file));
+  return RunInto(run, file, GoesOn(), "with --resume goes on");
+}
+
+SweepResult SweepCommandRun::RunInto(SweepRun& run, const std::string& file, bool resume,
+                                     const std::string& same_command) const {
+  SweepStore store = Store(run.plan, file, resume);
+  run.store = &store;
+  try {
+    SweepResult result = RunSweep(run, job_);
+    run.store = nullptr;
+    return result;
+  } catch (const Cancelled&) {
+    throw Interrupted(
+        fmt::format("sweep interrupted: {} of {} samples are in {}. The same command {}",
+                    store.finished().size(), run.plan.samples, file, same_command));
+  }
+}
+
+SweepResult SweepCommandRun::RunWithoutFile(SweepRun& run, const PrintPart& print_part) const {
+  SweepResult so_far;
+  run.on_sample = [&so_far, watch = run.on_sample](const SweepResult& result) {
+    so_far = result;
+    if (watch) watch(result);
+  };
+  try {
+    return RunSweep(run, job_);
+  } catch (const Cancelled&) {
+    if (so_far.outcomes.empty()) throw;
+    print_part(run.plan, so_far);
+    throw Interrupted(
+        fmt::format("sweep interrupted: {} of {} samples are done, and kept in no "
+                    "file. --out FILE.h5 stores them, so that --resume can continue",
+                    so_far.done(), run.plan.samples));
+  }
+}
+
+bool SweepCommandRun::AddToStored(SweepPlan& plan, const Task& task,
+                                  const std::string& file) const {
+  const RunReader reader(file);
+  const SweepPlan stored = StoredPlan(reader);
+  SweepAddition addition = AdditionOf(options_, stored, plan, task);
+  // A file without a stated rule has the one that `auto` means for this model, if it is the same.
+  PromptFormat& format = addition.plan.format;
+  if (format.bos == BosRule::kTemplate &&
+      StoredBosRule(decoder_->tokenizer(), BosRule::kAuto) == BosRule::kTemplate) {
+    format.bos = BosRule::kAuto;
+  }
+  SweepPlan before = addition.plan;
+  before.settings = stored.settings;
+  before.places = stored.places;
+  before.samples = stored.samples;
+  const std::string difference =
+      FirstPlanDifference(reader.plan_json(), PlanJson(before, *decoder_));
+  if (!difference.empty()) {
+    throw Failure(file, "holds a sweep of another plan: " + difference,
+                  "Settings, places and samples can be added, nothing else");
+  }
+  if (addition.more_cells && ranks_.size() > 1) {
+    throw UsageError("option --add", "settings and places are added by one process",
+                     "Run it without mpirun, or write to another file");
+  }
+  if (!addition.more_cells && !addition.more_samples) {
+    job_.Log("nothing to add: " + file + " has all of it");
+  }
+  plan = std::move(addition.plan);
+  return addition.more_cells;
+}
+
+SweepResult SweepCommandRun::RunAgain(SweepRun& run, const std::string& file) const {
+  const std::string grown = AdditionPath(file);
+  job_.Log(
+      fmt::format("{} samples are run again, with what is added, in {}; {} stays as it is "
+                  "until that is done",
+                  run.plan.samples, grown, file));
+  SweepResult result =
+      RunInto(run, grown, /*resume=*/true, fmt::format("goes on; {} is as it was", file));
+  ReplaceSweep(grown, file);
+  return result;
+}
+
+SweepResult SweepCommandRun::RunShared(SweepRun& run, const std::string& file) const {
+  const bool leads = ranks_.rank() == 0;
+  const SharedSweep shared = Shared(run.plan, file);
+  std::set<int64_t> waiting;
+  EarlierParts earlier;
+  if (leads) {
+    RemoveOverwritten(file);
+    earlier = SettleRankParts(shared);
+    for (int64_t sample = 0; sample < run.plan.samples; ++sample) {
+      if (!earlier.finished.contains(sample)) waiting.insert(sample);
+    }
+  } else {
+    run.checkpoint_samples = 0;  // the journal suffices; one part is enough to read
+  }
+  const std::string part = RankPath(file, ranks_.FromRankZero(earlier.next) + ranks_.rank());
+  {
+    SweepStore store = Store(run.plan, part, GoesOn());
+    run.store = &store;
+    RunPart(run, waiting, part);
+    run.store = nullptr;
+    store.Finish();
+  }
+  ranks_.Barrier();
+  if (!leads) return {};
+  JoinRankParts(shared);
+  SweepResult result = StoredResult(SweepStore::OpenForReading(file));
+  CheckSomeSamples(result);
+  return result;
+}
+
+void SweepCommandRun::RunPart(SweepRun& run, const std::set<int64_t>& waiting,
+                              const std::string& part) const {
+  try {
+    ranks_.Share(waiting, [&](SampleSource& source) {
+      run.source = &source;
+      RunSweep(run, job_);
+    });
+  } catch (const Cancelled&) {
+    throw Interrupted(
+        fmt::format("sweep interrupted: {} samples are safe in {} and its journal. "
+                    "The same command with --resume continues",
+                    run.store->finished().size(), part));
+  }
+}
+
+void SweepCommandRun::RemoveOverwritten(const std::string& file) const {
+  if (!options_.Flag("overwrite")) return;
+  std::vector<std::string> files = RankParts(file);
+  files.push_back(file);
+  for (const std::string& one : files) {
+    std::error_code ignored;
+    std::filesystem::remove(one, ignored);
+    std::filesystem::remove(JournalPath(one), ignored);
+  }
+}
+
+SharedSweep SweepCommandRun::Shared(const SweepPlan& plan, const std::string& file) const {
+  return {file, PlanJson(plan, *decoder_), Origin(plan),
+          [&plan](const SweepMerge& merge) { return MergedSummaries(merge, plan); }};
+}
+
+Provenance SweepCommandRun::Origin(const SweepPlan& plan) const {
+  return MakeProvenance(*decoder_, input_.command_line, static_cast<int64_t>(plan.seed),
+                        options_.ToJson());
+}
+
+SweepStore SweepCommandRun::Store(const SweepPlan& plan, const std::string& file,
+                                  bool resume) const {
+  SweepStoreOptions store_options;
+  store_options.resume = resume;
+  store_options.growing = kSamplesOfPlan;
+  return SweepStore::Create(file, PlanJson(plan, *decoder_), Origin(plan), store_options);
+}
+
+JobContext RankJob(const JobContext& job, int64_t rank) {
+  if (rank == 0) return job;
+  JobContext quiet = job;
+  quiet.progress = nullptr;
+  const std::string from = fmt::format("rank {}: ", rank);
+  quiet.log = [&job, from](const std::string& message) { job.Log(from + message); };
+  quiet.warn = [&job, from](const std::string& message) { job.Warn(from + message); };
+  return quiet;
+}
+
+}  // namespace midscope::cli

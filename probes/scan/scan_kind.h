@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// What a scan can go over: heads, groups of heads, layers, channels, passages. Each kind is a value
+// in the list: a name, a placeholder of its items in a term, and the term that is scanned by
+// default.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/intervention/intervention.h"
+#include "core/model/model_config.h"
+
+namespace midscope {
+
+// One head, layer, channel ...
+struct ScanItem {
+  std::string id;           // "L3H2", "L3", "channel 100", "gold"
+  std::string text;         // what replaces the placeholder: "L3H2", "3", "100", "gold"
+  std::vector<int64_t> at;  // its place on each axis of the kind: layer 3, head 2
+  bool operator==(const ScanItem&) const = default;
+};
+
+// Which of them are scanned.
+struct ScanRange {
+  LayerSet layers;                 // of heads, groups and layers
+  std::vector<int64_t> channels;   // empty: all
+  std::vector<std::string> spans;  // names of passages
+};
+
+struct ScanKind {
+  std::string name;         // "heads"
+  std::string placeholder;  // "{head}"
+  std::string term;         // the default: "ablate({head}, rows=answer)"
+  std::string help;
+  std::vector<std::string> axes;  // {"layer", "head"}
+  // Throws Error (usage) for what the model does not have.
+  std::function<std::vector<ScanItem>(const ModelConfig& config, const ScanRange& range)> items;
+};
+
+const std::vector<ScanKind>& ScanKinds();
+
+// Throws Error (usage) with the known names.
+const ScanKind& FindScanKind(std::string_view name);
+
+// What a sweep scans: its first setting is `none`, and setting 1 + i is `term` for items[i].
+struct Scan {
+  std::string kind;
+  std::string term;  // "ablate({head}, rows=answer)"
+  std::vector<ScanItem> items;
+};
+
+// Throws Error (usage): a term without the kind's placeholder, no items.
+Scan MakeScan(const ScanKind& kind, const std::string& term, const ScanRange& range,
+              const ModelConfig& config);
+
+// `none` and the terms, in the scan's order.
+std::vector<std::string> ScanSettings(const Scan& scan);
+
+}  // namespace midscope

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The effect of each item of a scan on the answer, by place of the gold piece: answer_nll under the
+// item's setting minus that of `none`, in nats. Above 0: without the item, or with it changed, the
+// answer is less likely.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/record.h"
+#include "probes/statistics/outcome_statistics.h"
+#include "probes/sweep/sweep_plan.h"
+
+namespace midscope {
+
+inline constexpr const char* kScanRecord = "scan";
+
+struct ScanEffect {
+  double effect = 0;  // mean over samples, nats; NaN for none
+  Interval interval;  // Student's t over the samples' differences
+  double p = 0;       // joint_test.h: adjusted for all items (and places)
+};
+
+struct ScanEffects {
+  int64_t samples = 0;             // on which every setting was run
+  std::vector<ScanEffect> places;  // [item, place]
+  std::vector<ScanEffect> means;   // [item]: mean over places
+  // [item]: at the middle place minus the mean of the first and the last one; empty for fewer than
+  // three places.
+  std::vector<ScanEffect> middles;
+};
+
+// `plan` has a scan.
+ScanEffects ScanEffectsOf(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes);
+
+// Record scan, over the axes of the kind (for heads [layer, head]; NaN where nothing was scanned)
+// and place: effect, effect_low, effect_high, effect_p [..., place]; mean_effect and middle_effect
+// with theirs [...].
+Record ScanEffectsRecord(const SweepPlan& plan, const ScanEffects& effects);
+
+}  // namespace midscope
