@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "gui/panels/attention_panel.h"
+#include "gui/panels/attribution_panel.h"
 #include "gui/panels/channel_panel.h"
 #include "gui/panels/head_map_panel.h"
 #include "gui/panels/outcome_panel.h"
@@ -34,6 +35,7 @@ const std::vector<PanelEntry>& PanelList() {
       Entry<AttentionPanel>(PanelArea::kTopRight, QObject::tr("Attention")),
       Entry<ChannelPanel>(PanelArea::kBottomLeft, QObject::tr("Hidden channel")),
       Entry<OutcomePanel>(PanelArea::kBottomRight, QObject::tr("Outcome")),
+      Entry<AttributionPanel>(PanelArea::kBottomRight, QObject::tr("Attribution")),
       Entry<PositionsPanel>(PanelArea::kBottomRight, QObject::tr("Positions")),
       Entry<RecordPanel>(PanelArea::kBottomRight, QObject::tr("Other records")),
   };

@@ -23,6 +23,12 @@ TokenView::TokenView(QWidget* parent) : QTextEdit(parent) {
   setMouseTracking(true);
   viewport()->setMouseTracking(true);
   setPlaceholderText(tr("The prompt's tokens appear here"));
+  value_name_ = tr("attention");
+}
+
+void TokenView::ShowSigned(const QString& name) {
+  signed_ = true;
+  value_name_ = name;
 }
 
 void TokenView::SetPrompt(const Record* prompt) {
@@ -74,24 +80,22 @@ void TokenView::SetMarkedKey(int64_t key) {
 
 void TokenView::Colour() {
   QList<ExtraSelection> selections;
+  QCPColorGradient gradient = signed_ ? DifferenceGradient() : ViridisGradient();
   double highest = 0;
-  for (const double value : row_) highest = std::max(highest, std::isnan(value) ? 0.0 : value);
-  QCPColorGradient gradient = ViridisGradient();
+  for (const double value : row_) {
+    const double size = signed_ ? std::abs(value) : value;
+    highest = std::max(highest, std::isnan(size) ? 0.0 : size);
+  }
   const int length = std::max(document()->characterCount() - 1, 0);
   for (qsizetype token = 0; token + 1 < begins_.size(); ++token) {
     ExtraSelection selection;
     selection.cursor = QTextCursor(document());
     selection.cursor.setPosition(std::min(begins_[token], length));
     selection.cursor.setPosition(std::min(begins_[token + 1], length), QTextCursor::KeepAnchor);
-    const double value = row_.value(token, std::nan(""));
-    if (value > 0 && highest > 0) {
-      const double height = std::clamp(1 + std::log10(value / highest) / kDecades, 0.0, 1.0);
-      const QColor color = gradient.color(height, QCPRange(0, 1));
+    const QColor color = ColourOf(gradient, row_.value(token, std::nan("")), highest);
+    if (color.isValid()) {
       selection.format.setBackground(color);
       selection.format.setForeground(color.lightnessF() > 0.45 ? Qt::black : Qt::white);
-    } else if (!std::isnan(value)) {
-      selection.format.setBackground(QColor(gradient.color(0, QCPRange(0, 1))));
-      selection.format.setForeground(Qt::white);
     }
     if (token >= gold_.begin && token < gold_.end) {
       selection.format.setFontUnderline(true);
@@ -105,6 +109,18 @@ void TokenView::Colour() {
   setExtraSelections(selections);
 }
 
+QColor TokenView::ColourOf(QCPColorGradient& gradient, double value, double highest) const {
+  if (std::isnan(value)) return {};
+  if (signed_) {
+    if (highest <= 0) return {};
+    return gradient.color(value, QCPRange(-highest, highest));
+  }
+  const bool above = value > 0 && highest > 0;
+  const double height =
+      above ? std::clamp(1 + std::log10(value / highest) / kDecades, 0.0, 1.0) : 0.0;
+  return gradient.color(height, QCPRange(0, 1));
+}
+
 int64_t TokenView::TokenAt(const QPoint& position) const {
   const int character = cursorForPosition(position).position();
   const auto after = std::upper_bound(begins_.begin(), begins_.end(), character);
@@ -115,7 +131,8 @@ int64_t TokenView::TokenAt(const QPoint& position) const {
 QString TokenView::TooltipFor(int64_t token) const {
   if (token < 0 || token >= tokens_.size()) return {};
   QString tip = QStringLiteral("%1 (%2)").arg(ShownToken(tokens_[token])).arg(token);
-  if (token < row_.size()) tip += tr("\nattention %1").arg(row_[token], 0, 'g', 4);
+  if (token < row_.size())
+    tip += QStringLiteral("\n%1 %2").arg(value_name_).arg(row_[token], 0, 'g', 4);
   if (!source_.isEmpty()) tip += QLatin1Char('\n') + source_;
   if (token >= gold_.begin && token < gold_.end) tip += tr("\nin the gold passage");
   return tip;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The prompt as text, each token on the colour of its attention (Viridis, logarithmic over three
-// decades below the largest), the gold passage underlined.
+// decades below the largest), or of a signed value (blue above 0, red below, linear to the largest
+// magnitude), the gold passage underlined.
 #pragma once
 
 #include <QTextEdit>
@@ -8,6 +9,8 @@
 
 #include "core/base/record.h"
 #include "core/base/spans.h"
+
+class QCPColorGradient;
 
 namespace midscope {
 
@@ -18,6 +21,8 @@ class TokenView : public QTextEdit {
   explicit TokenView(QWidget* parent = nullptr);
 
   void SetPrompt(const Record* prompt);
+  // Values may be negative; `name` is theirs in tooltips.
+  void ShowSigned(const QString& name);
   // One value per token.
   void SetRow(const QVector<double>& row);
   // The setting of the values, for the tooltip.
@@ -40,7 +45,11 @@ class TokenView : public QTextEdit {
   // Sets begins_; returns the text to show.
   QString Layout(const Record& prompt);
   void Colour();
+  // The colour of a value, the largest magnitude being `highest`; invalid for none.
+  QColor ColourOf(QCPColorGradient& gradient, double value, double highest) const;
 
+  bool signed_ = false;
+  QString value_name_;
   QVector<int> begins_;
   QStringList tokens_;
   QString source_;

@@ -2,6 +2,7 @@
 #include "probes/builtin/rope_bands_probe.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numbers>
 #include <span>
@@ -163,7 +164,7 @@ class BandsProbe : public Probe {
     const int64_t pairs = config_.rope_dimensions / 2;
     std::vector<double> logits = rest;
     for (size_t i = 0; i < bands.size(); ++i) {
-      if (bands[i] == bands[i]) logits[i / static_cast<size_t>(pairs)] += bands[i];
+      if (!std::isnan(bands[i])) logits[i / static_cast<size_t>(pairs)] += bands[i];
     }
     std::vector<std::string> names;
     for (const Target& target : targets_) names.push_back(target.name);

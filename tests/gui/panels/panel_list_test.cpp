@@ -17,6 +17,7 @@
 #include "gui/plots/plot.h"
 #include "probes/builtin/position_coverage.h"
 #include "probes/builtin/rope_periods.h"
+#include "tests/gui/support/attribution_record.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -35,10 +36,10 @@ class PanelListTest : public QObject {
   }
 
   // Its records are made when it is first shown.
-  static void ShowPositions(WindowRig<>& rig) {
-    auto* panel = rig.window.panel<PositionsPanel>();
+  static void ShowPositions(MainWindow& window) {
+    auto* panel = window.panel<PositionsPanel>();
     QSignalSpy made(panel, &PositionsPanel::Made);
-    rig.window.ShowPanel(panel);
+    window.ShowPanel(panel);
     QVERIFY(SpyUntil(made, [&] { return !made.isEmpty(); }));
   }
   static std::vector<Record> PositionRecords() {
@@ -78,7 +79,7 @@ class PanelListTest : public QObject {
     WindowRig<> rig;
     rig.Show();
     QVERIFY(rig.OpenModel());
-    ShowPositions(rig);  // its state is kept once it was seen
+    ShowPositions(rig.window);  // its state is kept once it was seen
     SavedSession saved;
     QSet<QString> keys;
     for (size_t i = 0; i < PanelList().size(); ++i) {
@@ -126,10 +127,10 @@ class PanelListTest : public QObject {
   }
 
   void EveryPanelsPlotsAreExported() {
-    WindowRig<> rig;
+    WindowRig<EngineWithAttribution> rig;
     rig.Show();
     QVERIFY(rig.OpenModel());
-    ShowPositions(rig);
+    ShowPositions(rig.window);
     QTemporaryDir folder;
     const auto exported = [&](const char* into) {
       rig.window.ExportTo(folder.filePath(into));
@@ -144,10 +145,11 @@ class PanelListTest : public QObject {
     expected.sort();
     QCOMPARE(expected.removeDuplicates(), 0);  // none overwrites another
     QCOMPARE(exported("all"), expected);
-    // A panel without a picture at the moment.
+    // Panels without a picture at the moment.
     rig.session->ShowFile({{}, {}, {}});
     rig.session->FlushChanges();
     expected.removeAll("record.svg");  // those of position ids need no model
+    expected.removeAll("bars.svg");
     QCOMPARE(rig.window.panel<RecordPanel>()->plots().size(), size_t{0});
     QCOMPARE(exported("fewer"), expected);
   }
@@ -162,6 +164,7 @@ class PanelListTest : public QObject {
     }
     RunFile run = ReadRecords(file.toStdString());
     for (Record& record : PositionRecords()) run.records.push_back(std::move(record));
+    run.records.push_back(AttributionRecord());
     const RenderRequest request{file, folder.filePath("pictures"), {"svg"}, {}, {}};
     FilePictures pictures(request, run);
     for (const PanelEntry& entry : PanelList()) {

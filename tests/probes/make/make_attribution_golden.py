@@ -41,6 +41,7 @@ EPSILON = 0.3
 EMBEDDED_IDS = [(977 * i + 13) % 49152 for i in range(24)]
 EMBEDDED_GOLD = (5, 9)
 EMBEDDED_QUESTION = (15, 20)
+EMBEDDED_BAND_STEP = 37  # every so manyth number of its bands is kept
 
 seen = {}  # layer: what its attention was given
 
@@ -194,14 +195,14 @@ def seen_values(parts, kept, layer):
 
 
 def bands(parts, gold):
-    """[target, layer, head, pair] and the unrotated part [target, layer, head]; gold, first and last tokens."""
+    """[target, layer, head, pair], the unrotated part and the logit [target, layer, head]; gold, first and last tokens."""
     count = seen[0]["q"].shape[1]
     config = parts.config
     rope = getattr(config, "rope_parameters", None) or {}
     share = rope.get("partial_rotary_factor", 1.0) if "rope_type" in rope else 1.0
     head_dim = seen[0]["q"].shape[-1]
     pairs = int(head_dim * share) // 2
-    found, rest = [], []
+    found, rest, logits = [], [], []
     for begin, end in [gold, (0, BAND_TOKENS), (count - BAND_TOKENS, count)]:
         for layer in range(len(parts.layers)):
             rotates = not hasattr(config, "no_rope_layers") or config.no_rope_layers[layer]
@@ -211,10 +212,12 @@ def bands(parts, gold):
             product = (q[:, None] * k).double() * scale  # [head, key, dim]
             turned = product[..., :pairs] + product[..., pairs:2 * pairs]
             still = product[..., 2 * pairs:] if rotates else product
+            logits += (product.sum(-1).mean(1) if keys else torch.full((q.shape[0],), float("nan"))).tolist()
             empty = torch.full((q.shape[0], pairs), float("nan"), dtype=torch.float64)
             found += (turned.mean(1) if rotates and keys else empty).flatten().tolist()
             rest += (still.sum(-1).mean(1) if keys else empty[:, 0]).tolist()
-    return dict(bands=numbers(found), unrotated=numbers(rest))
+    step = EMBEDDED_BAND_STEP if len(parts.layers) > 10 else 1
+    return dict(bands=numbers(found[::step]), band_step=step, unrotated=numbers(rest), logits=numbers(logits))
 
 
 def window_of(config, layer):
@@ -325,7 +328,6 @@ def main():
         embedded = case("embedded", model, EMBEDDED_IDS, EMBEDDED_GOLD, EMBEDDED_QUESTION)
         for large in ("by_key", "rot_q", "rot_k"):
             del embedded[large]
-        del embedded["rope"]["bands"]
         found.append(embedded)
     with open(sys.argv[1], "w", encoding="utf-8") as file:
         json.dump(dict(band_tokens=BAND_TOKENS, cases=found), file, separators=(",", ":"))
