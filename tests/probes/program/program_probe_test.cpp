@@ -48,12 +48,12 @@ TEST(ProbeProgram, ListsWhatEachProbeMeasuresWithoutAModel) {
 TEST(ProbeProgram, SeveralPlacesAndSamplesGiveLeadingAxes) {
   const TemporaryFolder folder;
   const std::string file = folder.File("places.h5");
+  const std::string probes =
+      "span_attention,key_information,head_scores,logit_lens,retrieval_heads,"
+      "answer_attribution,rope_bands,attention_rollout,qr_heads,key_drift";
   const ProgramRun run =
       RunMidscope({"probe", "embedded", "--task", "list:lines=5", "--places", "1,5", "--samples",
-                   "2", "--probes",
-                   "span_attention,key_information,head_scores,logit_lens,retrieval_heads,"
-                   "answer_attribution,rope_bands,attention_rollout,qr_heads,key_drift",
-                   "--out", file, "--json"});
+                   "2", "--probes", probes, "--out", file, "--json"});
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.err, HasSubstr("2 samples at 2 places: 4 runs"));
   const RunFile stored = ReadRecords(file);
