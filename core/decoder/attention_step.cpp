@@ -17,6 +17,7 @@
 #include "core/plan/infini_plan.h"
 #include "core/plan/near_far_plan.h"
 #include "core/plan/query_scale.h"
+#include "core/plan/row_plans.h"
 #include "kernels/attention_engine.h"
 
 namespace midscope {
@@ -40,8 +41,9 @@ struct AttentionStep::Inputs {
   const at::Tensor& projected;
   const at::Tensor& query_key_value;  // `projected` after the model's norm and clamp of it
   const at::Tensor& z;
-  int64_t q_width;   // heads * head_dim
-  int64_t kv_width;  // key_value_heads * head_dim
+  const AttentionPlan* plan;  // of the rows that are attended
+  int64_t q_width;            // heads * head_dim
+  int64_t kv_width;           // key_value_heads * head_dim
 
   // Queries of absolute rows.
   at::Tensor Queries(RowRange rows) const {
@@ -55,7 +57,7 @@ struct AttentionStep::Inputs {
   }
   int64_t Packed(int64_t row) const { return sequence.packed_begin + row - sequence.active_first; }
   const Trace::Storage& Store() const { return sequence.trace->storage(); }
-  const AttentionPlan& Plan() const { return sequence.plans[static_cast<size_t>(layer)]; }
+  const AttentionPlan& Plan() const { return *plan; }
   // Weights of few rows, as they count in z.
   at::Tensor Weights(const kernels::AttentionShape& shape, const RotaryTables& tables,
                      const at::Tensor& q, const at::Tensor& k) const {
@@ -97,25 +99,32 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
                         const at::Tensor& z) {
   const int64_t q_width = config_.heads * config_.head_dim;
   const int64_t kv_width = config_.key_value_heads * config_.head_dim;
-  const Inputs in{ops,       sequence,        layer, weights, normalized,
-                  projected, query_key_value, z,     q_width, kv_width};
+  AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
+  Inputs in{ops, sequence, layer,   weights, normalized, projected, query_key_value,
+            z,   &plan,    q_width, kv_width};
   const BorrowedRows borrowed(sequence, layer);
   StoreKeysAndValues(in);
-  AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
   ResolvePlan(in, plan);
-  const RotaryTables tables = MakeTables(plan, PositionRows(plan.edits, sequence.rows));
-
-  const RowRange active{sequence.asked_first, sequence.rows};
-  RowRange overridden{active.last, active.last};
-  if (plan.row_override) {
-    overridden = Intersect(active, {plan.row_override->first_row, plan.row_override->last_row});
-    if (overridden.empty()) overridden = {active.last, active.last};
+  for (const RowRange rows : PartsOfOnePlan(plan, {sequence.asked_first, sequence.rows})) {
+    const AttentionPlan of_rows = PlanOfRow(plan, rows.first);
+    in.plan = &of_rows;
+    AttendPart(in, rows);
   }
-  AttendClean(in, tables, {active.first, overridden.first});
-  if (!overridden.empty()) AttendOverridden(in, plan, tables, overridden);
-  AttendClean(in, tables, {overridden.last, active.last});
   ThrowIfCancelled();
   AblateHeads(sequence, layer, config_.head_dim, z);
+}
+
+void AttentionStep::AttendPart(const Inputs& in, RowRange rows) {
+  const AttentionPlan& plan = in.Plan();
+  const RotaryTables tables = MakeTables(plan, PositionRows(plan.edits, in.sequence.rows));
+  RowRange overridden{rows.last, rows.last};
+  if (plan.row_override) {
+    overridden = Intersect(rows, {plan.row_override->first_row, plan.row_override->last_row});
+    if (overridden.empty()) overridden = {rows.last, rows.last};
+  }
+  AttendClean(in, tables, {rows.first, overridden.first});
+  if (!overridden.empty()) AttendOverridden(in, plan, tables, overridden);
+  AttendClean(in, tables, {overridden.last, rows.last});
 }
 
 void AttentionStep::StoreKeysAndValues(const Inputs& in) {
@@ -138,12 +147,12 @@ void AttentionStep::StoreKeysAndValues(const Inputs& in) {
 }
 
 // Sets the ratios that the last prompt query decides. They are frozen with the prompt: later rows,
-// and re-runs that do not change earlier rows, take them from the trace.
+// and re-runs that do not change all rows with these ratios, take them from the trace.
 void AttentionStep::ResolvePlan(const Inputs& in, AttentionPlan& plan) {
   const bool by_score = plan.ratio_rule && !RatiosAreFixed(*plan.ratio_rule);
   const auto& given = in.sequence.request->ratios;
-  const bool frozen = in.sequence.changed_row[static_cast<size_t>(in.layer)] > 0 &&
-                      !in.sequence.frozen_plans.empty();
+  const int64_t changed = in.sequence.changed_row[static_cast<size_t>(in.layer)];
+  const bool frozen = changed > FirstSchemeRow(plan) && !in.sequence.frozen_plans.empty();
   const bool decide = by_score && !given && !frozen;
 
   at::Tensor last_row;

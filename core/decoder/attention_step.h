@@ -41,6 +41,8 @@ class AttentionStep {
   void StoreKeysAndValues(const Inputs& in);
   void ResolvePlan(const Inputs& in, AttentionPlan& plan);
   void ShowUnrotated(const Inputs& in, const AttentionPlan& plan, at::Tensor* last_row);
+  // z of rows for all of which in.Plan() holds.
+  void AttendPart(const Inputs& in, RowRange rows);
   RotaryTables MakeTables(const AttentionPlan& plan, int64_t rows);
   void AttendClean(const Inputs& in, const RotaryTables& tables, RowRange rows);
   void AttendOverridden(const Inputs& in, const AttentionPlan& plan, const RotaryTables& tables,

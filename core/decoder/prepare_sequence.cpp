@@ -57,7 +57,7 @@ bool SamePositions(const std::vector<AttentionPlan>& before,
     const bool same_ratios =
         a.ratio_rule || b.ratio_rule || (a.q_ratio == b.q_ratio && a.k_ratio == b.k_ratio);
     return same_ratios && a.inverse_frequency == b.inverse_frequency &&
-           a.magnitude == b.magnitude &&
+           a.magnitude == b.magnitude && a.scheme_rows == b.scheme_rows &&
            PositionIds::FirstDifference(a.position_ids, b.position_ids) >= rows;
   };
   return before.empty() ||

@@ -238,6 +238,9 @@ struct Temperature {
 
 struct Intervention {
   PositionScheme positions;
+  // The rows that see the scheme's positions: in their queries and in the keys that they see. The
+  // others see the model's own. kAll where the scheme lets nothing be chosen.
+  RowChoice position_rows{ChannelRows::kAll};
   std::vector<ChannelScaling> channels;
   std::vector<GivenPositions> given_positions;  // at most one
   std::vector<Crop> crops;

@@ -14,6 +14,7 @@
 #include "core/intervention/intervention_json.h"
 #include "core/intervention/intervention_values.h"
 #include "core/intervention/presets.h"
+#include "core/intervention/scheme_rows.h"
 #include "core/intervention/scheme_type.h"
 
 namespace midscope {
@@ -36,6 +37,7 @@ class Terms {
     }
     scheme_ = name;
     intervention_.positions = scheme->read(term);
+    if (scheme->chooses_rows) intervention_.position_rows = ReadSchemeRows(term);
   }
 
   const Intervention& intervention() const { return intervention_; }
@@ -91,8 +93,11 @@ Intervention ParseIntervention(std::string_view text) {
 
 std::string PrintIntervention(const Intervention& intervention) {
   std::vector<std::string> terms;
-  if (!std::holds_alternative<NoScheme>(intervention.positions))
-    terms.push_back(SchemeTypeOf(intervention.positions).print(intervention.positions));
+  if (!std::holds_alternative<NoScheme>(intervention.positions)) {
+    terms.push_back(
+        WithSchemeRows(SchemeTypeOf(intervention.positions).print(intervention.positions),
+                       intervention.position_rows));
+  }
   for (const EditType& edit : EditTypes()) edit.print(intervention, terms);
   if (terms.empty()) return "none";
   std::string text = terms[0];

@@ -17,6 +17,7 @@
 
 #include "core/intervention/intervention.h"
 #include "core/intervention/intervention_text.h"
+#include "core/intervention/scheme_rows.h"
 #include "core/intervention/term_form.h"
 #include "core/model/model_config.h"
 
@@ -34,6 +35,8 @@ struct SchemeType {
   Term term;
   SchemeKind kind = SchemeKind::kOther;
   bool needs_rotation = true;  // refused, by name, for models without rotary positions
+  // Has the argument `rows`, which scheme_rows.h describes, reads and prints for every scheme.
+  bool chooses_rows = true;
 
   bool (*holds)(const PositionScheme& scheme) = nullptr;  // whether it is of this type
   // Throws Error (usage) with the column.
@@ -88,6 +91,7 @@ PositionScheme SchemeOf(T value) {
 struct SchemeTraits {
   SchemeKind kind = SchemeKind::kOther;
   bool needs_rotation = true;
+  bool chooses_rows = true;
   PositionScheme (*sample)(const ModelConfig& config) = nullptr;
 };
 
@@ -100,6 +104,8 @@ SchemeType MakeScheme(TermForm<T> form, void (*apply)(const T& scheme, const Sch
   type.term = Describe(*shared);
   type.kind = traits.kind;
   type.needs_rotation = traits.needs_rotation;
+  type.chooses_rows = traits.chooses_rows;
+  if (type.chooses_rows) type.term.arguments.push_back(DescribedSchemeRows());
   type.sample = traits.sample;
   type.holds = [](const PositionScheme& scheme) { return SchemeAs<T>(scheme) != nullptr; };
   type.read = [shared](const TextTerm& term) { return SchemeOf<T>(ReadTerm(term, *shared)); };

@@ -6,7 +6,9 @@
 
 #include "core/plan/edit_plans.h"
 #include "core/plan/given_positions.h"
+#include "core/plan/plan_checks.h"
 #include "core/plan/rope_frequencies.h"
+#include "core/plan/row_plans.h"
 #include "core/plan/scheme_plans.h"
 
 namespace midscope {
@@ -66,8 +68,10 @@ std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const 
                                         int64_t prompt_tokens, int64_t tokens) {
   const int64_t length = tokens > 0 ? tokens : prompt_tokens;
   const int64_t positions = PositionsTaken(intervention, prompt_tokens, length);
-  std::vector<AttentionPlan> plans = PlainPlans(config, positions);
+  const std::vector<AttentionPlan> own = PlainPlans(config, positions);
+  std::vector<AttentionPlan> plans = own;
   ApplyScheme(intervention, config, positions, plans);
+  LimitScheme(RowsOf(intervention.position_rows, prompt_tokens), own, plans);
   ApplyEdits(intervention, config, prompt_tokens, plans);
   return plans;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/position_ids.h"
+#include "core/base/row_range.h"
 #include "core/intervention/intervention.h"
 #include "core/model/model_config.h"
 #include "core/plan/attention_edits.h"
@@ -57,6 +58,15 @@ struct CompressiveMemory {
   bool operator==(const CompressiveMemory&) const = default;
 };
 
+// Where only some rows see a position scheme: those, and the model's own rotation, which all others
+// have (at ratio 1, near and far alike). The rows hold the last prompt row.
+struct SchemeRows {
+  RowRange rows;
+  std::vector<double> own_inverse_frequency;
+  double own_magnitude = 1.0;
+  bool operator==(const SchemeRows&) const = default;
+};
+
 struct AttentionPlan {
   PositionIds position_ids;               // of the rows, before ratios and near_far act on them
   std::vector<double> inverse_frequency;  // [rotary pairs], radians a position; empty: not rotated
@@ -73,6 +83,8 @@ struct AttentionPlan {
   std::optional<RatioRule>
       ratio_rule;  // set: q_ratio and k_ratio are filled in when the last prompt query is known
   std::optional<NearFarRule> near_far;
+  // Not set: all of the above holds for every row. Set: see PlanOfRow (row_plans.h).
+  std::optional<SchemeRows> scheme_rows;
   std::optional<CompressiveMemory> memory;
   std::optional<RowOverride> row_override;
   AttentionEdits edits;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/plan/row_plans.h"
+
 namespace midscope {
 namespace {
 
@@ -44,8 +46,8 @@ int64_t FirstScaledRow(const AttentionPlan& plan) {
   return plan.position_ids.given() ? 0 : plan.log_scale_base;
 }
 
-// Of one layer, whose input is the same.
-int64_t ChangedRowOfLayer(const AttentionPlan& before, const AttentionPlan& after) {
+// Of one layer, whose input is the same, where each plan holds for all rows.
+int64_t ChangedRowOfPlans(const AttentionPlan& before, const AttentionPlan& after) {
   if (ForAllRows(before) != ForAllRows(after)) return 0;
   int64_t row = std::min(FirstChangedRow(before.edits, after.edits), FirstOtherId(before, after));
   if (before.row_override != after.row_override)
@@ -55,6 +57,18 @@ int64_t ChangedRowOfLayer(const AttentionPlan& before, const AttentionPlan& afte
   if (before.log_scale_base != after.log_scale_base)
     row = std::min({row, FirstScaledRow(before), FirstScaledRow(after)});
   return row;
+}
+
+// Of one layer, whose input is the same.
+int64_t ChangedRowOfLayer(const AttentionPlan& before, const AttentionPlan& after) {
+  for (const RowRange before_rows : PartsOfOnePlan(before, {0, kNoRow})) {
+    for (const RowRange rows : PartsOfOnePlan(after, before_rows)) {
+      const int64_t row =
+          ChangedRowOfPlans(PlanOfRow(before, rows.first), PlanOfRow(after, rows.first));
+      if (row < rows.last) return std::max(row, rows.first);
+    }
+  }
+  return kNoRow;
 }
 
 }  // namespace
@@ -76,7 +90,8 @@ std::vector<int64_t> FirstChangedRows(std::span<const AttentionPlan> before,
   int64_t first = kNoRow;
   for (size_t layer = 0; layer < after.size(); ++layer) {
     const bool other_ratios = first != kNoRow && DecidedByLastRow(after[layer]);
-    first = other_ratios ? 0 : std::min(first, ChangedRowOfLayer(before[layer], after[layer]));
+    first = std::min(first, ChangedRowOfLayer(before[layer], after[layer]));
+    if (other_ratios) first = std::min(first, FirstSchemeRow(after[layer]));
     rows.push_back(first);
   }
   return rows;

@@ -5,15 +5,26 @@
 #include <numeric>
 
 #include "core/plan/plan_changes.h"
+#include "core/plan/row_plans.h"
 
 namespace midscope {
 namespace {
 
-// Whether a row depends on later ones, or on sums over earlier ones that a trace does not pass on.
-bool RowsStandAlone(const AttentionPlan& plan) {
-  return !DecidedByLastRow(plan) && !plan.memory &&
-         std::none_of(plan.edits.ablated.begin(), plan.edits.ablated.end(),
-                      [](const AblatedHead& head) { return head.with == AblateWith::kMean; });
+// The first row that depends on later ones, or on sums over earlier ones that a trace does not pass
+// on.
+int64_t FirstDependentRow(const AttentionPlan& plan) {
+  const bool sums = plan.memory || std::any_of(plan.edits.ablated.begin(), plan.edits.ablated.end(),
+                                               [](const AblatedHead& head) {
+                                                 return head.with == AblateWith::kMean;
+                                               });
+  if (sums) return 0;
+  return DecidedByLastRow(plan) ? FirstSchemeRow(plan) : kNoRow;
+}
+
+int64_t FirstDependentRow(std::span<const AttentionPlan> plans) {
+  int64_t first = kNoRow;
+  for (const AttentionPlan& plan : plans) first = std::min(first, FirstDependentRow(plan));
+  return first;
 }
 
 int64_t EqualTokens(std::span<const int32_t> a, std::span<const int32_t> b) {
@@ -34,13 +45,10 @@ std::vector<int64_t> RowsFrom(size_t donor, std::span<const FreshSequence> seque
 
 int64_t SharedRows(const FreshSequence& donor, const FreshSequence& taker) {
   if (taker.trace && !taker.trace->CanTakeFrom(*donor.trace)) return 0;
-  const int64_t tokens = std::min(
-      {EqualTokens(donor.ids, taker.ids), donor.prompt_tokens - 1, taker.prompt_tokens - 1});
-  if (tokens < kFewestSharedRows ||
-      !std::all_of(donor.plans.begin(), donor.plans.end(), RowsStandAlone) ||
-      !std::all_of(taker.plans.begin(), taker.plans.end(), RowsStandAlone)) {
-    return 0;
-  }
+  const int64_t tokens =
+      std::min({EqualTokens(donor.ids, taker.ids), donor.prompt_tokens - 1, taker.prompt_tokens - 1,
+                FirstDependentRow(donor.plans), FirstDependentRow(taker.plans)});
+  if (tokens < kFewestSharedRows) return 0;
   return std::min(tokens, FirstChangedRows(donor.plans, taker.plans).back());
 }
 

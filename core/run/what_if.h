@@ -15,8 +15,10 @@
 //                           compute: every row
 //   self-extend             rows from the smaller window on: earlier ones have no far key
 //   other position schemes  every row, from the first layer with other positions on
+//   any scheme, rows=...    last, answer: rows from the last prompt row on; last:n: from the n-th
+//                           last on
 //   any of these below a layer whose ratios the last prompt row decides (ms-poe by score or
-//   entropy)                every row, from that layer on
+//   entropy)                every row that sees the ratios, from that layer on
 // clang-format on
 // Of several prompts that run whole and have a common prefix, one is run first and the others copy
 // its rows up to where they differ (shared_prefix.h).

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "core/plan/row_plans.h"
+
 namespace midscope {
 namespace {
 
@@ -32,7 +34,9 @@ RatiosSoFar::RatiosSoFar(const ModelConfig& config, const std::vector<AttentionP
     const bool decided_in_run = rule && !RatiosAreFixed(*rule);
     const bool runs = first_row[layer] < rows;
     // Ratios are frozen with the rows that are kept.
-    const bool frozen = !kept.empty() && (!runs || (decided_in_run && first_row[layer] > 0));
+    const bool frozen =
+        !kept.empty() &&
+        (!runs || (decided_in_run && first_row[layer] > FirstSchemeRow(plans[layer])));
     if (frozen) {
       Fill(static_cast<int64_t>(layer), kept[layer].q_ratio);
     } else if (decided_in_run) {

@@ -90,6 +90,7 @@ Intervention KnobsPanel::intervention() const {
     result.positions = ms_poe_->value();
   } else if (scheme_->currentIndex() == kNone) {
     result.positions = NoScheme();
+    result.position_rows = Intervention().position_rows;
   }
   if (channel_box_->isChecked()) result.channels = channel_->value();
   return result;

@@ -123,7 +123,7 @@ SchemeType InfiniScheme() {
        .arguments = Arguments(),
        .examples = {"infini(segment=2048, gate=0.1)"},
        .small_example = "infini(segment=64)"},
-      Apply, Stretch, {.needs_rotation = false});
+      Apply, Stretch, {.needs_rotation = false, .chooses_rows = false});
 }
 
 }  // namespace midscope

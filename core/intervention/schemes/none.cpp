@@ -15,7 +15,7 @@ double Stretch(const NoScheme&, const ModelConfig&) { return 1; }
 SchemeType NoneScheme() {
   return MakeScheme<NoScheme>(
       {.name = "none", .summary = "Nothing is changed.", .examples = {"none"}}, Apply, Stretch,
-      {.needs_rotation = false});
+      {.needs_rotation = false, .chooses_rows = false});
 }
 
 }  // namespace midscope

@@ -174,6 +174,11 @@ TEST(SameSetting, ComparesValues) {
       SameSetting("ms-poe(min=1.2, max=1.8, mode=rank, order=score, first_layer=2)",
                   "ms-poe(min=1.2, max=1.8, mode=rank, order=score, alpha=3, first_layer=2)"));
   EXPECT_FALSE(SameSetting("ms-poe", "ms-poe(alpha=2)"));
+  // Of files from before schemes had rows.
+  EXPECT_TRUE(SameSetting("pi(1.5)", "pi(1.5, rows=all)"));
+  EXPECT_EQ(Canonical("pi(1.5, rows=all)"), "pi(1.5)");
+  EXPECT_FALSE(SameSetting("pi(1.5)", "pi(1.5, rows=last)"));
+  EXPECT_EQ(Canonical("dynamic-linear(rows=last:16)"), "dynamic-linear(rows=last:16)");
   EXPECT_EQ(Canonical("ms-poe(alpha=2, layers=all)"),
             "ms-poe(min=1.2, max=1.8, mode=rank, order=score, alpha=2, layers=all)");
   EXPECT_TRUE(SameSetting("no setting", "no setting"));
@@ -214,8 +219,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"yarn(magnitude=none)", 16, "auto"}, BadText{"yarn(form=code)", 11, "cream"},
         BadText{"yarn(beta_fast=1)", 6, "not above beta_slow"},
         BadText{"yarn(beta_slow=40)", 6, "not above beta_slow"},
-        BadText{"dynamic-linear(2)", 16, "no arguments"}, BadText{"nope", 1, "'layers'"},
-        BadText{"nope(0-3)", 6, "NAME=VALUE"}, BadText{"self-extend(group=0)", 19, "Allowed: 1 to"},
+        BadText{"dynamic-linear(2)", 16, "first argument's name is 'rows'"},
+        BadText{"nope", 1, "'layers'"}, BadText{"nope(0-3)", 6, "NAME=VALUE"},
+        BadText{"self-extend(group=0)", 19, "Allowed: 1 to"},
         BadText{"self-extend(group=1.5)", 19, "whole number"},
         BadText{"infini(gate=1.5)", 13, "Allowed: 0 to 1"},
         BadText{"infini(gate=[0.1,x])", 18, "number"}, BadText{"ms-poe(seed=3)", 8, "order=random"},

@@ -84,6 +84,23 @@ TEST(FirstChangedRows, PositionSchemesCountFromTheirFirstLayerOn) {
               ElementsAre(kNone, kNone, 0, 0, 0, 0));
 }
 
+TEST(FirstChangedRows, SchemesCountFromTheRowsThatSeeThem) {
+  EXPECT_THAT(Changed("none", "pi(1.5, rows=last)"), ElementsAre(49, 49, 49, 49, 49, 49));
+  EXPECT_THAT(Changed("pi(1.5, rows=last)", "pi(1.5, rows=answer)"),
+              ElementsAre(50, 50, 50, 50, 50, 50));
+  EXPECT_THAT(Changed("pi(1.5, rows=last:9)", "pi(1.5, rows=last:3)"),
+              ElementsAre(41, 41, 41, 41, 41, 41));
+  EXPECT_THAT(Changed("pi(1.5)", "pi(1.5, rows=last:3)"), ElementsAre(0, 0, 0, 0, 0, 0));
+  EXPECT_THAT(Changed("base(20000, rows=last:3)", "base(20000, rows=last:3)"),
+              ElementsAre(kNone, kNone, kNone, kNone, kNone, kNone));
+  EXPECT_THAT(Changed("none", "self-extend(window=10, rows=last:3)"),
+              ElementsAre(47, 47, 47, 47, 47, 47));
+  EXPECT_THAT(Changed("none", "ms-poe(first_layer=4, rows=last:3)"),
+              ElementsAre(kNone, kNone, kNone, kNone, 47, 47));
+  EXPECT_THAT(Changed("ms-poe(rows=last:3)", "ms-poe(rows=last:3) + crop(span=20:30, layers=3)"),
+              ElementsAre(kNone, kNone, kNone, 20, 20, 20));
+}
+
 TEST(FirstChangedRows, SelfExtendLeavesRowsThatSeeNoFarKey) {
   std::vector<AttentionPlan> before = CompilePlans({}, Config(), kTokens);
   std::vector<AttentionPlan> after = before;
@@ -111,6 +128,10 @@ TEST(FirstChangedRows, ChangedLastRowReachesLaterRatiosByScore) {
   EXPECT_THAT(Changed("ms-poe(first_layer=2, order=sequential)",
                       "ms-poe(first_layer=2, order=sequential) + channel(1, factor=0, layers=3-3)"),
               ElementsAre(kNone, kNone, kNone, 49, 49, 49));
+  // Of the rows that take ratios; the others stay.
+  EXPECT_THAT(Changed("ms-poe(first_layer=2, rows=last:7)",
+                      "ms-poe(first_layer=2, rows=last:7) + channel(1, factor=0, layers=3-3)"),
+              ElementsAre(kNone, kNone, kNone, 49, 43, 43));
 }
 
 TEST(FirstRowsToRun, DroppedLayersRunAllRowsWhereOneOfThemChanges) {

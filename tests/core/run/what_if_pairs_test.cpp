@@ -95,7 +95,15 @@ class StackDrawer {
     return "L" + std::to_string(Integer(0, 29)) +
            (Chance(50) ? "H" + std::to_string(Integer(0, 8)) : "G" + std::to_string(Integer(0, 2)));
   }
+  // Often for some rows alone.
   std::string Scheme() {
+    std::string text = SchemeOfAllRows();
+    if (text.starts_with("infini") || Chance(50)) return text;
+    if (!text.ends_with(')')) return text + "(rows=" + Rows() + ")";
+    text.pop_back();
+    return text + ", rows=" + Rows() + ")";
+  }
+  std::string SchemeOfAllRows() {
     const std::string ms_poe =
         "ms-poe(max=" + Tenths(13, 20) + ", mode=" + Of({"rank", "code", "group"}) + ", order=" +
         Of({"score", "score-reversed", "sequential", "reversed", "random", "entropy"}) +

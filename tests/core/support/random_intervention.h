@@ -143,6 +143,9 @@ inline Intervention RandomIntervention(std::mt19937_64& random) {
     }
     intervention.positions = ms_poe;
   }
+  const bool chooses_rows = !std::holds_alternative<NoScheme>(intervention.positions) &&
+                            !std::holds_alternative<InfiniAttention>(intervention.positions);
+  if (chooses_rows && random() % 2 == 0) intervention.position_rows = RandomRows(random);
   for (uint64_t i = 0; i < random() % 4; ++i) {
     ChannelScaling scaling;
     scaling.channel = static_cast<int64_t>(i * 1000 + random() % 1000);

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+// Position schemes that only some rows see: against transformers' models with a plain attention of
+// whole matrices (make_scheme_rows_golden.py), on tiny models with grouped key heads and both kinds
+// of operations; rows that do not see the scheme, and all rows, bit for bit; what-if and
+// token-by-token runs against full ones. Tolerances as in families_test: logits 1e-4 of the
+// largest, attention 1e-5.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/intervention/scheme_type.h"
+#include "core/run/what_if.h"
+#include "tests/core/support/error_message.h"
+#include "tests/core/support/golden_runs.h"
+#include "tests/paths.h"
+
+namespace midscope {
+namespace {
+
+using test::Difference;
+using test::GoldenRun;
+using test::kGoldenLogitTolerance;
+using test::Largest;
+using Json = nlohmann::json;
+
+const Json& Golden() {
+  static const Json golden = test::ReadJson(MIDSCOPE_TESTS "/core/golden/scheme_rows_golden.json");
+  return golden;
+}
+
+std::vector<int32_t> AnswerIds() { return Golden()["answer"].get<std::vector<int32_t>>(); }
+
+std::shared_ptr<const Decoder> Model(const std::string& name,
+                                     const std::string& placement = "cpu") {
+  static std::map<std::string, std::shared_ptr<const Decoder>> open;
+  auto& decoder = open[name + placement];
+  if (!decoder) {
+    DecoderOptions options{kernels::Dtype::kFloat32, 1};
+    options.placement = ParsePlacement(placement);
+    decoder = Decoder::Open(test::TinyModelFolder(name), options);
+  }
+  return decoder;
+}
+
+GoldenRun FullRun(const std::string& model, const Intervention& intervention,
+                  const std::string& placement = "cpu") {
+  return test::RunInFull(*Model(model, placement), model, AnswerIds(), intervention);
+}
+
+GoldenRun FullRun(const std::string& model, const std::string& setting,
+                  const std::string& placement = "cpu") {
+  return FullRun(model, ParseIntervention(setting), placement);
+}
+
+std::string Describe(const Json& item) {
+  return item["model"].get<std::string>() + " " + item["setting"].get<std::string>();
+}
+
+// The settings of a model's cases.
+std::vector<std::string> SettingsOf(const std::string& model) {
+  std::vector<std::string> settings;
+  for (const Json& item : Golden()["cases"]) {
+    if (item["model"] == model) settings.push_back(item["setting"]);
+  }
+  return settings;
+}
+
+// Every scheme that lets rows be chosen, as its example has it, that the model takes.
+std::vector<Intervention> EveryScheme(const ModelConfig& config) {
+  std::vector<Intervention> settings;
+  for (const SchemeType& type : SchemeTypes()) {
+    if (!type.chooses_rows) continue;
+    Intervention setting;
+    if (type.sample) {
+      setting.positions = type.sample(config);
+    } else {
+      setting = ParseIntervention(type.term.small_example);
+    }
+    settings.push_back(setting);
+  }
+  return settings;
+}
+
+TEST(SchemeRows, AreThoseOfThePlainComputation) {
+  ASSERT_GE(Golden()["cases"].size(), 31u);
+  for (const char* placement : {"cpu", "cpu:portable"}) {
+    for (const Json& item : Golden()["cases"]) {
+      test::ExpectGolden(FullRun(item["model"], item["setting"].get<std::string>(), placement),
+                         Golden(), item, Describe(item) + " " + placement);
+    }
+  }
+}
+
+// Rows before the chosen ones are those of `none` and change nothing to the last bit; the chosen
+// ones differ from those of the scheme in every row.
+TEST(SchemeRows, LeaveOtherRowsAlone) {
+  const GoldenRun plain = FullRun("llama", "none");
+  const std::map<std::string, int64_t> first = {{"last", 39}, {"answer", 39}, {"last:6", 34}};
+  for (Intervention setting : EveryScheme(Model("llama")->config())) {
+    const GoldenRun in_all = FullRun("llama", setting);
+    for (const auto& [rows, changed] : first) {
+      setting.position_rows = ParseIntervention("pi(1.5, rows=" + rows + ")").position_rows;
+      const GoldenRun run = FullRun("llama", setting);
+      int64_t row = 0;
+      while (row < 44 && std::ranges::equal(run.result.Logits(row), plain.result.Logits(row)))
+        ++row;
+      // A prompt within the trained context leaves dynamic schemes nothing to change.
+      // One row alone is computed by another kernel, so that it may differ in rounding.
+      if (Difference(in_all.result.logits, plain.result.logits) == 0) {
+        EXPECT_LE(Difference(run.result.logits, plain.result.logits), 1e-5);
+        continue;
+      }
+      EXPECT_EQ(row, changed) << SchemeName(setting.positions) << " " << rows;
+      EXPECT_GT(Difference(run.result.Logits(39), in_all.result.Logits(39)), 0)
+          << SchemeName(setting.positions) << " " << rows;
+    }
+  }
+}
+
+// last:N with every row of the prompt is the scheme for all rows, within rounding; rows=all is it
+// to the last bit.
+TEST(SchemeRows, AllRowsAreTheSchemeItself) {
+  for (Intervention setting : EveryScheme(Model("qwen3")->config())) {
+    const GoldenRun all = FullRun("qwen3", setting);
+    Intervention stated = setting;
+    stated.position_rows = {ChannelRows::kAll};
+    EXPECT_EQ(FullRun("qwen3", stated).result.logits, all.result.logits);
+    stated.position_rows = {ChannelRows::kLastN, 40};
+    EXPECT_EQ(FullRun("qwen3", stated).result.logits, all.result.logits)
+        << SchemeName(setting.positions);
+  }
+}
+
+TEST(SchemeRows, WhatIfEqualsAFullRun) {
+  for (const char* model : {"llama", "gemma2"}) {
+    std::vector<Intervention> settings = {{}};
+    int64_t turn = 0;
+    for (const std::string& text : SettingsOf(model)) {
+      settings.push_back(ParseIntervention(text));
+      // Edits of the same rows, of the layer below, and of earlier rows.
+      const std::vector<std::string> with = {
+          "channel(3, factor=-1, change_value=yes)",
+          "boost(span=20:30, factor=2, layers=0)",
+          "crop(span=20:30, layers=0)",
+          "move(span=20:30, to=shift:-3, rows=last:3)",
+          "ablate(L0H1, with=mean, rows=answer)",
+          "temperature(L0H2, 1.7, rows=last:9)",
+      };
+      for (int64_t i = 0; i < 3; ++i) {
+        const std::string& edit = with[static_cast<size_t>(turn++) % with.size()];
+        const bool refused = text.starts_with("self-extend") && edit.starts_with("move");
+        settings.push_back(ParseIntervention(refused ? text : text + " + " + edit));
+      }
+      if (settings.size() % 3 == 0) settings.emplace_back();
+      // The same scheme for other rows.
+      settings.push_back(ParseIntervention(text));
+      settings.back().position_rows = {ChannelRows::kLastN, 3};
+      settings.push_back(settings.back());
+      settings.back().position_rows = {ChannelRows::kAll};
+    }
+    test::ExpectWhatIfEqualsFullRuns(Model(model), *Model(model), model, AnswerIds(), settings);
+  }
+}
+
+TEST(SchemeRows, EverySchemeAfterAnyOther) {
+  const auto decoder = Model("llama");
+  std::vector<Intervention> settings;
+  for (const ChannelRows rows : {ChannelRows::kLast, ChannelRows::kAnswer}) {
+    for (Intervention setting : EveryScheme(decoder->config())) {
+      setting.position_rows = {rows};
+      settings.push_back(setting);
+      if (settings.size() % 4 == 0) settings.emplace_back();
+    }
+  }
+  test::ExpectWhatIfEqualsFullRuns(decoder, *decoder, "llama", AnswerIds(), settings);
+}
+
+// What-if runs one row a change, from the first changed layer on, whatever the ratios were.
+TEST(SchemeRows, ARatioCostsOneRow) {
+  Prompt prompt;
+  prompt.ids = test::PromptIds("qwen3");
+  WhatIf what_if(Model("qwen3"), {prompt});
+  what_if.Evaluate({});
+  for (const char* setting :
+       {"ms-poe(min=1.2, max=1.8, first_layer=0, rows=last)",
+        "ms-poe(min=1.2, max=1.6, first_layer=0, rows=last)", "pi(1.5, rows=last)",
+        "self-extend(group=2, window=4, rows=answer)", "nope(layers=1, rows=last)"}) {
+    const WhatIfResult result = what_if.Evaluate(ParseIntervention(setting));
+    EXPECT_TRUE(result.last_rows_only) << setting;
+    EXPECT_EQ(result.first_row, 39) << setting;
+  }
+}
+
+// Ratios come from the scores that the model's own rows give, so that they are those of `none`; the
+// scheme in all rows changes what later layers are scored by.
+TEST(SchemeRows, RatiosAreOfTheRowsAsTheyAreRead) {
+  const GoldenRun last = FullRun("qwen3", "ms-poe(min=1, max=9, first_layer=0, rows=last)");
+  const GoldenRun all = FullRun("qwen3", "ms-poe(min=1, max=9, first_layer=0)");
+  const auto first_layer = [](const GoldenRun& run) {
+    const auto& values = run.result.position_ratio.values;
+    return std::vector<double>(values.begin(), values.begin() + 6);
+  };
+  EXPECT_EQ(first_layer(last), first_layer(all));
+  EXPECT_NE(last.last_attention, all.last_attention);
+}
+
+TEST(SchemeRows, TokenByTokenEqualsAFullRun) {
+  for (const Json& item : Golden()["cases"]) {
+    const std::string model = item["model"];
+    const Intervention setting = ParseIntervention(item["setting"].get<std::string>());
+    test::ExpectStepsEqual(*Model(model), model, AnswerIds(), setting, {}, FullRun(model, setting),
+                           Describe(item));
+  }
+}
+
+TEST(SchemeRows, InfiniAttentionIsRefusedByName) {
+  EXPECT_THAT(test::ErrorMessage([] { ParseIntervention("infini(segment=64, rows=last)"); }),
+              ::testing::HasSubstr("'infini' has no argument 'rows'"));
+}
+
+}  // namespace
+}  // namespace midscope
