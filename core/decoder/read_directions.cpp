@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 #include <vector>
 
+#include "core/base/sums.h"
 #include "kernels/check.h"
 
 namespace midscope {
@@ -39,10 +39,6 @@ void VisitRows(const WeightMatrix& matrix, int64_t first, int64_t last, kernels:
   }
 }
 
-double Dot(std::span<const float> a, std::span<const double> b) {
-  return std::transform_reduce(a.begin(), a.end(), b.begin(), 0.0);
-}
-
 // The direction before a norm, of one after it, less the factor 1 / deviation.
 std::vector<double> BeforeNorm(NormKind kind, const Norm& norm, std::span<const double> after) {
   std::vector<double> before(after.begin(), after.end());
@@ -50,8 +46,7 @@ std::vector<double> BeforeNorm(NormKind kind, const Norm& norm, std::span<const 
     for (size_t i = 0; i < before.size(); ++i) before[i] *= norm.weight[i];
   }
   if (kind == NormKind::kLayer) {
-    const double mean =
-        std::accumulate(before.begin(), before.end(), 0.0) / static_cast<double>(before.size());
+    const double mean = Sum(before) / static_cast<double>(before.size());
     for (double& value : before) value -= mean;
   }
   return before;
@@ -60,8 +55,7 @@ std::vector<double> BeforeNorm(NormKind kind, const Norm& norm, std::span<const 
 // 1 / sqrt(mean of squares + epsilon); of a LayerNorm of the deviations from the mean.
 double InverseDeviation(const ModelConfig& config, std::span<const double> x) {
   const auto count = static_cast<double>(x.size());
-  const double mean =
-      config.norm == NormKind::kLayer ? std::accumulate(x.begin(), x.end(), 0.0) / count : 0.0;
+  const double mean = config.norm == NormKind::kLayer ? Sum(x) / count : 0.0;
   double squares = 0;
   for (const double value : x) squares += (value - mean) * (value - mean);
   return 1 / std::sqrt(squares / count + config.norm_epsilon);

@@ -165,7 +165,8 @@ void AttributionPanel::ColourTokens(const Record* record) {
 }
 
 std::vector<Plot*> AttributionPanel::plots() const {
-  if (bars_->bars().isEmpty()) return {};
+  // Also before a hidden panel has drawn it.
+  if (TermsOf(ShownRecord()).isEmpty()) return {};
   return {bars_};
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/parameter_kinds.h"
+#include "core/base/sums.h"
 #include "core/base/utf8.h"
 #include "core/decoder/captures.h"
 #include "core/decoder/logit_direction.h"
@@ -24,14 +25,6 @@ constexpr const char* kKeysOption = "attribution-keys";
 constexpr const char* kAgainstOption = "attribution-against";
 // What a layer adds to the stream, in the order of the axis `part`.
 enum Part : size_t { kHeads, kAttentionBias, kMlp, kParts };
-
-double Dot(std::span<const float> a, std::span<const double> b) {
-  return std::transform_reduce(a.begin(), a.end(), b.begin(), 0.0);
-}
-
-double Sum(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0);
-}
 
 // The factor of the final norm for this row.
 double NormFactor(const ModelConfig& config, std::span<const float> x) {

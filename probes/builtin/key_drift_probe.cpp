@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/sums.h"
 #include "probes/base/record_axes.h"
 #include "probes/base/record_values.h"
 #include "probes/builtin/sample_means.h"
@@ -34,10 +35,6 @@ struct LayerRows {
                                      static_cast<size_t>(width));
   }
 };
-
-double Dot(std::span<const float> a, std::span<const double> b) {
-  return std::transform_reduce(a.begin(), a.end(), b.begin(), 0.0);
-}
 
 // Up to `most` of the numbers [begin, end), evenly spaced.
 std::vector<int64_t> Spaced(int64_t begin, int64_t end, int64_t most) {
@@ -93,7 +90,7 @@ class HeadMeasure {
     std::vector<double> along;
     for (int64_t row = 0; row < rows_; ++row)
       along.push_back(Dot(k_.Row(row, head_), drift.direction));
-    const double mean = std::accumulate(along.begin(), along.end(), 0.0) / Rows();
+    const double mean = Sum(along) / Rows();
     double variance = 0;
     double of_time = 0;
     double with_time = 0;

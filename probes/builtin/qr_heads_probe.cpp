@@ -2,13 +2,13 @@
 #include "probes/builtin/qr_heads_probe.h"
 
 #include <cmath>
-#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/parameter_kinds.h"
+#include "core/base/sums.h"
 #include "probes/base/attention_row.h"
 #include "probes/base/record_axes.h"
 #include "probes/base/record_values.h"
@@ -51,10 +51,6 @@ class QuestionAttention {
   std::vector<double> means_;
   PatternRange patterns_;
 };
-
-double Sum(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0);
-}
 
 // Sum of the differences that are above their mean less two standard deviations; of a single token
 // the difference.
