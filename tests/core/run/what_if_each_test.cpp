@@ -34,6 +34,8 @@ const char* const kSettings[] = {
     "ablate(L3H1, rows=answer)",
     "ablate(L3H3, rows=answer)",
     "ablate(L3H4, rows=answer)",
+    "ms-poe(rows=last)",
+    "self-extend(group=3, window=20, rows=answer)",
 };
 
 std::vector<Intervention> Settings() {

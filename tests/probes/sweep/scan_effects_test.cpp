@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "probes/base/record_values.h"
 #include "probes/sweep/merged_means.h"
@@ -31,12 +32,18 @@ std::vector<SampleOutcome> Outcomes() {
   for (const int64_t sample : {2, 0, 1, 3}) {
     const auto none = static_cast<double>(sample);
     const double noise = sample % 2 == 0 ? 0.25 : -0.25;
-    outcomes.push_back({sample,
-                        {none, none, none,                               // none
-                         none, none, none,                               // L2H0
-                         none, none + 1 + noise, none,                   // L2H3
-                         none - 0.5, none - 0.5 + noise, none - 0.5}});  // L5H3
-    outcomes.back().correct.assign(12, 0);
+    SampleOutcome outcome;
+    outcome.sample = sample;
+    outcome.answer_nll = {none,       none,
+                          none,  // none
+                          none,       none,
+                          none,  // L2H0
+                          none,       none + 1 + noise,
+                          none,  // L2H3
+                          none - 0.5, none - 0.5 + noise,
+                          none - 0.5};  // L5H3
+    outcome.correct.assign(12, 0);
+    outcomes.push_back(std::move(outcome));
   }
   return outcomes;
 }
