@@ -184,6 +184,7 @@ class AttentionRun {
     const int64_t group = shape_.heads / shape_.key_value_heads;
     const bool windowed = shape_.window > 0 && shape_.window < used_keys_;
     const float slope = positions_.alibi_slopes.empty() ? 0.0f : positions_.alibi_slopes[h];
+    const KeyEdits edits = edits_.OfHead(head);
     engine_.attend({.queries = queries,
                     .keys = keys_ + slot * key_items_,
                     .values = values_ + head / group * value_items_,
@@ -198,7 +199,7 @@ class AttentionRun {
                     .window = windowed ? shape_.window : kNoWindow,
                     .softcap = shape_.softcap / temperature * std::numbers::log2e_v<float>,
                     .slope = slope / temperature * std::numbers::log2e_v<float>,
-                    .edits = edits_.empty() ? nullptr : &edits_,
+                    .edits = edits_.empty() ? nullptr : &edits,
                     .scratch = work,
                     .out = block_out});
     UnpackRows(block_out, engine_.rows, rows, shape_.head_dim, out_, row, head, spare);

@@ -33,10 +33,15 @@ constexpr int64_t FirstVisibleKey(const AttentionShape& shape, int64_t row) {
   return shape.window > 0 && row >= shape.window ? row - shape.window + 1 : 0;
 }
 
+// The query heads that a KeyRange or KeyFactor holds for: [heads], 0 for those that it leaves
+// alone; empty: it holds for all.
+using HeadMask = std::span<const uint8_t>;
+
 // Keys [begin, end) that no query row of a call sees.
 struct KeyRange {
   int64_t begin = 0;
   int64_t end = 0;
+  HeadMask heads = {};
 };
 
 // Weights of the keys [begin, end) times `factor`: after the softmax, so that a row no longer sums
@@ -46,7 +51,14 @@ struct KeyFactor {
   int64_t end = 0;
   float factor = 1;
   bool renormalised = false;
+  HeadMask heads = {};
 };
+
+// Whether a KeyRange or KeyFactor holds for the head.
+template <class Range>
+bool HoldsFor(const Range& range, int64_t head) {
+  return range.heads.empty() || range.heads[static_cast<size_t>(head)] != 0;
+}
 
 // Positions of keys for a query that is far from them: query i sees key j with i - j >= window by
 // these tables instead (Self-Extend, arXiv 2401.01325, equation 4, has floor(i / group) + window -
@@ -70,7 +82,7 @@ struct HeadPositions {
   // [heads], or empty: 1. What goes into the softmax, soft cap and ALiBi included, is divided by
   // it; above 0.
   std::span<const float> temperature = {};
-  // For every head and query row of the call; ranges may overlap (factors then multiply), and
+  // For every query row of the call; ranges may overlap (factors then multiply), and
   // hidden ones end at or before first_query, so that every row sees itself.
   std::span<const KeyRange> hidden = {};
   std::span<const KeyFactor> factors = {};

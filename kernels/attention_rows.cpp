@@ -257,17 +257,18 @@ void FinishRow(const AttentionShape& shape, const HeadPositions& positions, int6
     (row + first, visible, shape.softcap / temperature, slope / temperature, first - position);
   }
   for (const KeyFactor& keys : positions.factors) {
-    if (!keys.renormalised) continue;
+    if (!keys.renormalised || !HoldsFor(keys, head)) continue;
     const float change = std::log(keys.factor);
     ForSeenKeys(keys, first, position, [&](int64_t key) { row[key] += change; });
   }
   for (const KeyRange& keys : positions.hidden) {
+    if (!HoldsFor(keys, head)) continue;
     ForSeenKeys(keys, first, position, [&](int64_t key) { row[key] = kHiddenLogit; });
   }
   std::fill(row, row + first, 0.0f);
   HWY_DYNAMIC_DISPATCH(SoftmaxRow)(row + first, visible, shape.key_rows - first);
   for (const KeyFactor& keys : positions.factors) {
-    if (keys.renormalised) continue;
+    if (keys.renormalised || !HoldsFor(keys, head)) continue;
     ForSeenKeys(keys, first, position, [&](int64_t key) { row[key] *= keys.factor; });
   }
 }

@@ -19,12 +19,14 @@ void ForShared(const Range& range, int64_t begin, int64_t count, Step&& step) {
 
 bool KeyEdits::HidesAll(int64_t begin, int64_t end) const {
   return std::any_of(hidden_.begin(), hidden_.end(), [&](const KeyRange& range) {
-    return range.begin <= begin && end <= range.end;
+    return Holds(range) && range.begin <= begin && end <= range.end;
   });
 }
 
 bool KeyEdits::Touches(int64_t begin, int64_t end) const {
-  const auto shares = [&](const auto& range) { return range.begin < end && begin < range.end; };
+  const auto shares = [&](const auto& range) {
+    return Holds(range) && range.begin < end && begin < range.end;
+  };
   return std::any_of(hidden_.begin(), hidden_.end(), shares) ||
          std::any_of(factors_.begin(), factors_.end(), shares);
 }
@@ -33,6 +35,7 @@ void KeyEdits::Fill(int64_t begin, int64_t count, float* bias, float* factor) co
   std::fill_n(bias, count, 0.0f);
   std::fill_n(factor, count, 1.0f);
   for (const KeyFactor& range : factors_) {
+    if (!Holds(range)) continue;
     if (range.renormalised) {
       const float change = std::log2(range.factor);
       ForShared(range, begin, count, [&](int64_t i) { bias[i] += change; });
@@ -41,6 +44,7 @@ void KeyEdits::Fill(int64_t begin, int64_t count, float* bias, float* factor) co
     }
   }
   for (const KeyRange& range : hidden_) {
+    if (!Holds(range)) continue;
     ForShared(range, begin, count, [&](int64_t i) { bias[i] = kHiddenLogit; });
   }
 }

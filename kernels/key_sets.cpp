@@ -48,6 +48,7 @@ void CheckAttention(const AttentionShape& shape, const HeadPositions& positions)
   }
   for ([[maybe_unused]] const KeyRange& keys : positions.hidden) {
     MIDSCOPE_KERNEL_CHECK_LE(keys.end, shape.first_query);
+    if (!keys.heads.empty()) MIDSCOPE_KERNEL_CHECK_EQ(keys.heads.size(), shape.heads);
   }
 }
 

@@ -56,27 +56,40 @@ at::Tensor Range(int64_t first, int64_t last, at::Device device) {
 int64_t FirstSeenKey(const kernels::AttentionShape& shape, const RowEdits& edits, int64_t row) {
   int64_t first = kernels::FirstVisibleKey(shape, row);
   for (const kernels::KeyRange& hidden : edits.hidden) {
-    if (hidden.begin <= first) first = std::max(first, hidden.end);
+    if (hidden.heads.empty() && hidden.begin <= first) first = std::max(first, hidden.end);
   }
   return first;
 }
 
-// Softmax over the keys, which begin with `first_key`, with hidden ones and factors. The logits are
-// overwritten.
-at::Tensor EditedSoftmax(const at::Tensor& logits, const RowEdits& edits, int64_t first_key) {
+// Softmax over the keys, which begin with `first_key`, with hidden ones and factors. logits [heads
+// from first_head on, rows, keys] are overwritten.
+at::Tensor EditedSoftmax(const at::Tensor& logits, const RowEdits& edits, int64_t first_head,
+                         int64_t first_key) {
   const int64_t last_key = first_key + logits.size(2);
-  const auto part = [&](const at::Tensor& of, int64_t begin, int64_t end) {
-    const int64_t from = std::clamp(begin, first_key, last_key);
-    return of.narrow(2, from - first_key, std::clamp(end, from, last_key) - from);
+  // Calls change for the range's part of the heads that it holds for.
+  const auto change_part = [&](const at::Tensor& of, const auto& range, const auto& change) {
+    const int64_t from = std::clamp(range.begin, first_key, last_key);
+    const at::Tensor keys =
+        of.narrow(2, from - first_key, std::clamp(range.end, from, last_key) - from);
+    if (range.heads.empty()) return change(keys);
+    for (int64_t head = 0; head < of.size(0); ++head) {
+      if (kernels::HoldsFor(range, first_head + head)) change(keys.narrow(0, head, 1));
+    }
   };
-  for (const kernels::KeyRange& hidden : edits.hidden)
-    part(logits, hidden.begin, hidden.end).fill_(-std::numeric_limits<float>::infinity());
   for (const kernels::KeyFactor& factor : edits.factors) {
-    if (factor.renormalised) part(logits, factor.begin, factor.end).add_(std::log(factor.factor));
+    if (!factor.renormalised) continue;
+    change_part(logits, factor,
+                [&](const at::Tensor& part) { part.add_(std::log(factor.factor)); });
+  }
+  for (const kernels::KeyRange& hidden : edits.hidden) {
+    change_part(logits, hidden, [](const at::Tensor& part) {
+      part.fill_(-std::numeric_limits<float>::infinity());
+    });
   }
   at::Tensor weights = at::softmax(logits, -1);
   for (const kernels::KeyFactor& factor : edits.factors) {
-    if (!factor.renormalised) part(weights, factor.begin, factor.end).mul_(factor.factor);
+    if (factor.renormalised) continue;
+    change_part(weights, factor, [&](const at::Tensor& part) { part.mul_(factor.factor); });
   }
   return weights;
 }
@@ -228,7 +241,7 @@ at::Tensor AtenOps::Weights(const kernels::AttentionShape& shape, const HeadRang
     logits.masked_fill_(Hidden(row_ids, key_ids, shape.window),
                         -std::numeric_limits<float>::infinity());
   }
-  return EditedSoftmax(logits, tables.edits, first_key);
+  return EditedSoftmax(logits, tables.edits, range.first_head, first_key);
 }
 
 bool AtenOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& q,

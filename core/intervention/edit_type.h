@@ -5,6 +5,7 @@
 // declared here and defined above plan/, as that of schemes is (scheme_type.h).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -31,7 +32,7 @@ struct SpanResolver {
 
 struct EditType {
   Term term;
-  bool names_span = false;  // has an argument `span`
+  bool names_span = false;  // an argument is a passage
 
   // How many edits of this type the intervention has.
   std::function<size_t(const Intervention& intervention)> count;
@@ -119,7 +120,9 @@ EditType MakeEdit(TermForm<T> form, void (*apply)(const T& edit, const EditPlans
   const auto shared = std::make_shared<const TermForm<T>>(std::move(form));
   EditType type;
   type.term = Describe(*shared);
-  type.names_span = requires(T & edit) { edit.span; };
+  type.names_span =
+      std::any_of(type.term.arguments.begin(), type.term.arguments.end(),
+                  [](const Parameter& argument) { return argument.kind == ParameterKind::kSpan; });
   type.count = [shared, traits](const Intervention& intervention) {
     size_t count = 0;
     ForEdits(intervention, traits.list, shared->name, [&count](const T&) { ++count; });

@@ -29,7 +29,10 @@ std::string LayerSet::Text() const {
 }
 
 std::string HeadName::Text() const {
-  return fmt::format("L{}{}{}", layer, group ? "G" : "H", head);
+  if (layer == kEveryLayer) return "all";
+  const std::string first = fmt::format("L{}{}", layer, group ? "G" : "H");
+  if (more >= kEveryHeadAfter) return first + "*";
+  return first + (more == 0 ? std::to_string(head) : fmt::format("{}-{}", head, head + more));
 }
 
 std::string_view SchemeName(const PositionScheme& scheme) { return SchemeTypeOf(scheme).term.name; }

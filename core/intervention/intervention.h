@@ -193,6 +193,24 @@ struct Move {
   bool operator==(const Move&) const = default;
 };
 
+// HeadName::more that means all heads from `head` on.
+inline constexpr int64_t kEveryHeadAfter = 1 << 20;
+// HeadName::layer that means all layers.
+inline constexpr int64_t kEveryLayer = -1;
+
+// A query head, or a key head together with all query heads that read it, or several of either:
+// "L12H3", "L12G1", "L12H0-3", "L12H*", "all".
+struct HeadName {
+  int64_t layer = 0;
+  int64_t head = 0;
+  bool group = false;
+  int64_t more = 0;  // so many heads after it are meant as well
+  static HeadName All() { return {kEveryLayer, 0, false, kEveryHeadAfter}; }
+  std::string Text() const;
+  bool operator==(const HeadName&) const = default;
+  auto operator<=>(const HeadName&) const = default;  // NOLINT(modernize-use-nullptr): no 0
+};
+
 // The chosen rows' attention weights of the passage's tokens, times `factor` (arXiv 2406.02536,
 // section 4.3 "manually double the attention weights": as said there a row then no longer sums to
 // 1, unless `renormalise`).
@@ -202,17 +220,8 @@ struct Boost {
   bool renormalise = false;
   LayerSet layers;
   RowChoice rows;
+  std::vector<HeadName> heads = {HeadName::All()};  // sorted, each once
   bool operator==(const Boost&) const = default;
-};
-
-// A query head, or a key head together with all query heads that read it. "L12H3", "L12G1".
-struct HeadName {
-  int64_t layer = 0;
-  int64_t head = 0;
-  bool group = false;
-  std::string Text() const;
-  bool operator==(const HeadName&) const = default;
-  auto operator<=>(const HeadName&) const = default;  // NOLINT(modernize-use-nullptr): no 0
 };
 
 enum class AblateWith {

@@ -15,7 +15,7 @@ namespace {
 bool IsSpace(char c) { return c == ' ' || c == '\t'; }
 bool IsWordCharacter(char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||
-         c == '.' || c == ':' || c == '/';
+         c == '.' || c == ':' || c == '/' || c == '*';
 }
 
 class Scanner {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/number_text.h"
+#include "core/intervention/head_set_file.h"
 
 namespace midscope {
 namespace {
@@ -32,20 +33,46 @@ bool LooksLikeTokens(std::string_view text) {
   return text.find_first_not_of("0123456789:-") == std::string_view::npos;
 }
 
+// What follows the H or G: "3", "0-3", "*".
+bool ReadHeadNumbers(std::string_view text, HeadName& name) {
+  if (text == "*") {
+    name.more = kEveryHeadAfter;
+    return true;
+  }
+  const size_t dash = text.find('-');
+  if (!ReadWhole(text.substr(0, dash), name.head) || name.head < 0) return false;
+  if (dash == std::string_view::npos) return true;
+  int64_t last = 0;
+  if (!ReadWhole(text.substr(dash + 1), last) || last < name.head || last >= kEveryHeadAfter)
+    return false;
+  name.more = last - name.head;
+  return true;
+}
+
 HeadName ReadHead(const TextAtom& atom) {
+  if (atom.text == "all") return HeadName::All();
   const std::string_view text = atom.text;
   const size_t mark = text.find_first_of("HG");
   HeadName name;
   const bool read = text.starts_with("L") && mark != std::string_view::npos &&
-                    ReadWhole(text.substr(1, mark - 1), name.layer) &&
-                    ReadWhole(text.substr(mark + 1), name.head) && name.layer >= 0 &&
-                    name.head >= 0 && name.layer < kEveryLayerAfter;
+                    ReadWhole(text.substr(1, mark - 1), name.layer) && name.layer >= 0 &&
+                    name.layer < kEveryLayerAfter && ReadHeadNumbers(text.substr(mark + 1), name);
   if (!read) {
     throw ErrorAt(atom.column, "'" + atom.text + "' is no head",
-                  "Write L12H3 for layer 12, head 3, or L12G1 for key head 1 of layer 12");
+                  "Write L12H3 for layer 12, head 3, L12H0-3 or L12H* for several of its heads, "
+                  "L12G1 for key head 1 of layer 12, all, or file:NAME");
   }
   name.group = text[mark] == 'G';
   return name;
+}
+
+// The heads of "file:NAME".
+std::vector<HeadName> HeadsOfFile(const TextAtom& atom) {
+  try {
+    return ReadHeadSetFile(std::string_view(atom.text).substr(kHeadFileMark.size()));
+  } catch (const Error& error) {
+    throw ErrorAt(atom.column, error.what());
+  }
 }
 
 }  // namespace
@@ -150,12 +177,20 @@ std::string SpanText(const TokenSpan& span) {
 
 std::vector<HeadName> ReadHeads(const TextArgument& argument) {
   std::vector<HeadName> heads;
+  std::vector<HeadName> of_files;
   for (const TextAtom& atom : argument.values) {
+    if (atom.text.starts_with(kHeadFileMark)) {
+      const std::vector<HeadName> of_file = HeadsOfFile(atom);
+      of_files.insert(of_files.end(), of_file.begin(), of_file.end());
+      continue;
+    }
     heads.push_back(ReadHead(atom));
     if (std::count(heads.begin(), heads.end(), heads.back()) > 1)
       throw ErrorAt(atom.column, heads.back().Text() + " occurs twice", "Leave one of the two out");
   }
+  heads.insert(heads.end(), of_files.begin(), of_files.end());
   std::sort(heads.begin(), heads.end());
+  heads.erase(std::unique(heads.begin(), heads.end()), heads.end());  // a file's may be named too
   return heads;
 }
 

@@ -47,7 +47,8 @@ std::string RowsText(const RowChoice& choice, const Parameter& described);
 TokenSpan ReadSpan(const TextArgument& argument);
 std::string SpanText(const TokenSpan& span);
 
-// "L12H3", "[L12H3,L14G0]"; sorted. A head that is named twice is an error.
+// "L12H3", "[L12H3,L14G0]", "L9H*", "L9H0-3", "all", "file:NAME" (head_set_file.h: its heads, from
+// then on named one by one); sorted. A head that is named twice in the same words is an error.
 std::vector<HeadName> ReadHeads(const TextArgument& argument);
 std::string HeadsText(const std::vector<HeadName>& heads);
 

@@ -10,6 +10,11 @@ Parameter OfKind(ParameterKind kind, Parameter parameter) {
   return parameter;
 }
 
+constexpr const char* kSeveralHeads =
+    "L12H0-3 and L12H* are several, all is every one; lists in brackets; zero-based. file:NAME are "
+    "those of a published list (scores need file:NAME:top:20, file:NAME:least:0.5 or "
+    "file:NAME:below:0.5).";
+
 }  // namespace
 
 Parameter DescribedLayers(const std::string& help, const std::string& by_default) {
@@ -48,8 +53,18 @@ Parameter DescribedHeads() {
       ParameterKind::kHeads,
       Required(TextParameter(
           "head",
-          "A head as L12H3, or a key head with all query heads that read it as L12G1; several in "
-          "brackets; zero-based.")));
+          std::string(
+              "A head as L12H3, or a key head with all query heads that read it as L12G1; ") +
+              kSeveralHeads)));
+}
+
+Parameter DescribedHeadSet(const std::string& help) {
+  Parameter heads =
+      OfKind(ParameterKind::kHeads,
+             TextParameter("heads", help + " L12H3, or L12G1 for a key head; " + kSeveralHeads));
+  heads.default_value = "all";
+  heads.always_stated = false;
+  return heads;
 }
 
 }  // namespace midscope

@@ -9,7 +9,8 @@
 //   LayersArgument<Crop>               the member `layers`: all, 8-25, [2-8,12]
 //   RowsArgument<Move>                 the member `rows`: answer, last, last:16, all
 //   SpanArgument<Crop>                 the member `span`: a passage's name, 400:600
-//   HeadsArgument<Ablation>            the member `heads`: L12H3, [L12H3,L14G0]
+//   HeadsArgument<Ablation>            the member `heads`: L12H3, [L12H3,L14G0], all, file:NAME
+//   HeadSetArgument<Boost>             the same where the default is all
 // clang-format on
 #pragma once
 
@@ -234,6 +235,19 @@ BoundArgument<T> HeadsArgument() {
   return {DescribedHeads(),
           [](T& value, const auto& argument, const auto&) { value.heads = ReadHeads(argument); },
           [](const T& value, const auto&) { return HeadsText(value.heads); }};
+}
+
+// The argument is `heads`; all are the default, and are not stated.
+Parameter DescribedHeadSet(const std::string& help);
+
+template <typename T>
+BoundArgument<T> HeadSetArgument(const std::string& help) {
+  return {DescribedHeadSet(help),
+          [](T& value, const auto& argument, const auto&) { value.heads = ReadHeads(argument); },
+          [](const T& value, const auto&) {
+            const bool all = value.heads == std::vector<HeadName>{HeadName::All()};
+            return all ? std::string() : HeadsText(value.heads);
+          }};
 }
 
 }  // namespace midscope

@@ -32,6 +32,11 @@ int64_t FirstRowOfRows(const Entry& entry) {
   return entry.rows.first;
 }
 
+// The first row that does not see every key.
+int64_t FirstStreamingRow(const StreamingHeads& entry) {
+  return std::max(entry.rows.first, entry.sink + entry.recent);
+}
+
 // Rows before the tokens do not see them.
 template <class Entry>
 int64_t FirstRowThatSees(const Entry& entry) {
@@ -65,6 +70,7 @@ int64_t FirstChangedRow(const AttentionEdits& before, const AttentionEdits& afte
   if (AddsMean(before, after)) return 0;
   return std::min(
       {FirstDifference(before.hidden, after.hidden, FirstRowOfRows<HiddenTokens>),
+       FirstDifference(before.streaming, after.streaming, FirstStreamingRow),
        FirstDifference(before.moved, after.moved, FirstRowThatSees<MovedTokens>),
        FirstDifference(before.boosted, after.boosted, FirstRowThatSees<BoostedTokens>),
        FirstDifference(before.temperatures, after.temperatures, FirstRowOfRows<HeadTemperature>),
@@ -85,6 +91,13 @@ std::vector<RowRange> AlikeRows(const AttentionEdits& edits, RowRange rows) {
   add(edits.moved);
   add(edits.boosted);
   add(edits.temperatures);
+  // Each row of these sees other keys.
+  for (const StreamingHeads& entry : edits.streaming) {
+    const int64_t last = std::min(entry.rows.last, rows.last);
+    for (int64_t row = std::max(FirstStreamingRow(entry), rows.first); row < last; ++row)
+      breaks.insert(row);
+    if (Holds(rows, last)) breaks.insert(last);
+  }
   std::vector<RowRange> parts;
   for (auto at = breaks.begin(); std::next(at) != breaks.end(); ++at)
     parts.push_back({*at, *std::next(at)});
@@ -94,12 +107,16 @@ std::vector<RowRange> AlikeRows(const AttentionEdits& edits, RowRange rows) {
 RowEdits EditsOfRow(const AttentionEdits& edits, int64_t row, int64_t heads) {
   RowEdits result;
   for (const HiddenTokens& hidden : edits.hidden) {
-    if (Holds(hidden.rows, row)) result.hidden.push_back({hidden.begin, hidden.end});
+    if (Holds(hidden.rows, row)) result.hidden.push_back({hidden.begin, hidden.end, hidden.heads});
+  }
+  for (const StreamingHeads& entry : edits.streaming) {
+    if (!Holds(entry.rows, row) || row < FirstStreamingRow(entry)) continue;
+    result.hidden.push_back({entry.sink, row - entry.recent + 1, entry.heads});
   }
   for (const BoostedTokens& boosted : edits.boosted) {
     if (!Holds(boosted.rows, row)) continue;
-    result.factors.push_back(
-        {boosted.begin, boosted.end, static_cast<float>(boosted.factor), boosted.renormalise});
+    result.factors.push_back({boosted.begin, boosted.end, static_cast<float>(boosted.factor),
+                              boosted.renormalise, boosted.heads});
   }
   for (const MovedTokens& moved : edits.moved) {
     if (Holds(moved.rows, row)) result.moved.push_back(moved);

@@ -13,12 +13,25 @@
 
 namespace midscope {
 
+// Query heads of a layer: [head], 0 for those that are left alone; empty: all.
+using LayerHeads = std::vector<uint8_t>;
+
 // `rows` do not see the tokens [begin, end), all of which come before them.
 struct HiddenTokens {
   RowRange rows;
   int64_t begin = 0;
   int64_t end = 0;
+  LayerHeads heads = {};
   bool operator==(const HiddenTokens&) const = default;
+};
+
+// `rows` see the first `sink` tokens and the last `recent` ones, their own included (> 0).
+struct StreamingHeads {
+  RowRange rows;
+  int64_t sink = 0;
+  int64_t recent = 1;
+  LayerHeads heads = {};
+  bool operator==(const StreamingHeads&) const = default;
 };
 
 // For `rows` the tokens [begin, end) are `shift` positions further on. Where position ids are given
@@ -40,6 +53,7 @@ struct BoostedTokens {
   int64_t end = 0;
   double factor = 1;
   bool renormalise = false;
+  LayerHeads heads = {};
   bool operator==(const BoostedTokens&) const = default;
 };
 
@@ -59,13 +73,15 @@ struct AblatedHead {
 
 struct AttentionEdits {
   std::vector<HiddenTokens> hidden;
+  std::vector<StreamingHeads> streaming;
   std::vector<MovedTokens> moved;
   std::vector<BoostedTokens> boosted;
   std::vector<HeadTemperature> temperatures;
   std::vector<AblatedHead> ablated;
   // Whether softmax and rotation are as without edits (heads may still be ablated).
   bool LeavesPatterns() const {
-    return hidden.empty() && moved.empty() && boosted.empty() && temperatures.empty();
+    return hidden.empty() && streaming.empty() && moved.empty() && boosted.empty() &&
+           temperatures.empty();
   }
   bool operator==(const AttentionEdits&) const = default;
 };
@@ -83,7 +99,7 @@ int64_t FirstChangedRow(const AttentionEdits& before, const AttentionEdits& afte
 // `rows` in parts whose rows are all edited alike, in order.
 std::vector<RowRange> AlikeRows(const AttentionEdits& edits, RowRange rows);
 
-// What a part of AlikeRows has to tell the kernels.
+// What a part of AlikeRows has to tell the kernels; it points into the edits.
 struct RowEdits {
   std::vector<kernels::KeyRange> hidden;
   std::vector<kernels::KeyFactor> factors;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/plan/edit_plans.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/base/error.h"
@@ -54,16 +56,38 @@ void ForHeads(const std::vector<HeadName>& names, const EditPlans& plans,
   const ModelConfig& config = plans.config;
   for (const HeadName& name : names) {
     const int64_t count = name.group ? config.key_value_heads : config.heads;
-    if (name.layer >= config.layers || name.head >= count) {
+    const bool to_the_end = name.more >= kEveryHeadAfter;
+    const int64_t last = to_the_end ? count - 1 : name.head + name.more;
+    if (name.layer >= config.layers || name.head >= count || last >= count) {
       throw UsageError(
           plans.term, "the model has no " + name.Text(),
           fmt::format("It has layers 0-{} with heads H0-H{} and key heads G0-G{}",
                       config.layers - 1, config.heads - 1, config.key_value_heads - 1));
     }
     const int64_t members = name.group ? config.heads_per_key_value_head() : 1;
-    for (int64_t i = 0; i < members; ++i)
-      change(plans.plans[static_cast<size_t>(name.layer)], name.layer, name.head * members + i);
+    const bool every = name.layer == kEveryLayer;
+    const int64_t last_layer = every ? config.layers - 1 : name.layer;
+    for (int64_t layer = every ? 0 : name.layer; layer <= last_layer; ++layer) {
+      for (int64_t head = name.head * members; head < (last + 1) * members; ++head)
+        change(plans.plans[static_cast<size_t>(layer)], layer, head);
+    }
   }
+}
+
+void ForLayersAndHeads(
+    const LayerSet& layers, const std::vector<HeadName>& names, const EditPlans& plans,
+    const std::function<void(AttentionPlan& plan, const LayerHeads& heads)>& change) {
+  const auto count = static_cast<size_t>(plans.config.heads);
+  std::vector<LayerHeads> heads(static_cast<size_t>(plans.config.layers), LayerHeads(count, 0));
+  ForHeads(names, plans, [&](AttentionPlan&, int64_t layer, int64_t head) {
+    heads[static_cast<size_t>(layer)][static_cast<size_t>(head)] = 1;
+  });
+  ForLayers(layers, plans, [&](AttentionPlan& plan, int64_t layer) {
+    LayerHeads& of_layer = heads[static_cast<size_t>(layer)];
+    const auto named = std::count(of_layer.begin(), of_layer.end(), 1);
+    if (named == plans.config.heads) of_layer.clear();
+    if (named > 0) change(plan, of_layer);
+  });
 }
 
 void RefuseHeadTwice(const EditPlans& plans, int64_t layer, int64_t head) {

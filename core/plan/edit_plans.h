@@ -39,6 +39,12 @@ void CheckSpan(const TokenSpan& span, const LayerSet& layers, const EditPlans& p
 void ForHeads(const std::vector<HeadName>& names, const EditPlans& plans,
               const std::function<void(AttentionPlan& plan, int64_t layer, int64_t head)>& change);
 
+// Calls change(plan, heads) for each of the layers in which the names mean any head, with those.
+// Throws Error (usage) where the model lacks a layer or head.
+void ForLayersAndHeads(
+    const LayerSet& layers, const std::vector<HeadName>& names, const EditPlans& plans,
+    const std::function<void(AttentionPlan& plan, const LayerHeads& heads)>& change);
+
 // Throws Error (usage): a head is changed twice by this edit.
 [[noreturn]] void RefuseHeadTwice(const EditPlans& plans, int64_t layer, int64_t head);
 

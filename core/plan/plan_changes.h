@@ -23,9 +23,8 @@ bool LeavesData(const AttentionPlan& plan);
 // The first row of each layer that comes out differently under `after` than under `before`; kNoRow
 // where none does. [layer]; never rises from layer to layer, for later rows see the changed ones.
 // Ratios that the last prompt row decides are not compared: they differ when what decides them
-// does, so a change to any row counts from the first row that takes them in the next layer with such a
-// rule. `before` has
-// such ratios filled in. Both are plans of one sequence, [layer] each.
+// does, so a change to any row counts from the first row that takes them in the next layer with
+// such a rule. `before` has such ratios filled in. Both are plans of one sequence, [layer] each.
 std::vector<int64_t> FirstChangedRows(std::span<const AttentionPlan> before,
                                       std::span<const AttentionPlan> after);
 

@@ -11,6 +11,8 @@
 //   crop                    rows from the passage's first token on
 //   move, boost             rows=answer, last, last:n: from the first of those on; all: from the
 //                           passage's first token on, because earlier rows do not see it
+//   block                   from the first of its rows that sees the passage on
+//   streaming               from the first of its rows that has keys between on
 //   ablate, temperature     from the first of `rows` on; for a mean that the run before did not
 //                           compute: every row
 //   self-extend             rows from the smaller window on: earlier ones have no far key

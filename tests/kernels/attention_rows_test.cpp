@@ -67,10 +67,11 @@ void CheckEqualTheDefinition() {
         const double want = expected[static_cast<size_t>(i)];
         ASSERT_NEAR(weights.At(i), want, Gain(c) * kWeightTolerance) << Describe(c) << " at " << i;
         const int64_t key = i % inputs.shape.key_rows;
+        const int64_t head = i / inputs.shape.key_rows % c.heads;
         const int64_t query = c.first_query + i / (c.heads * inputs.shape.key_rows);
         const bool hidden = key > query || (c.window > 0 && key <= query - c.window) ||
                             std::any_of(c.hidden.begin(), c.hidden.end(), [&](const auto& keys) {
-                              return keys.begin <= key && key < keys.end;
+                              return keys.begin <= key && key < keys.end && HoldsFor(keys, head);
                             });
         ASSERT_TRUE(!hidden || weights.At(i) == 0.0f) << Describe(c) << " at " << i;
       }

@@ -20,10 +20,11 @@ Boost Read(const TextTerm& term, const TermForm<Boost>& form) {
 
 void Apply(const Boost& boost, const EditPlans& plans) {
   CheckSpan(boost.span, boost.layers, plans);
-  ForLayers(boost.layers, plans, [&](AttentionPlan& plan, int64_t) {
-    plan.edits.boosted.push_back({RowsOf(boost.rows, plans.prompt_tokens), boost.span.begin,
-                                  boost.span.end, boost.factor, boost.renormalise});
-  });
+  ForLayersAndHeads(
+      boost.layers, boost.heads, plans, [&](AttentionPlan& plan, const LayerHeads& heads) {
+        plan.edits.boosted.push_back({RowsOf(boost.rows, plans.prompt_tokens), boost.span.begin,
+                                      boost.span.end, boost.factor, boost.renormalise, heads});
+      });
 }
 
 }  // namespace
@@ -31,12 +32,12 @@ void Apply(const Boost& boost, const EditPlans& plans) {
 EditType BoostEdit() {
   return MakeEdit<Boost>(
       {.name = "boost",
-       .summary =
-           "Multiplies the attention weights that rows give to the passage's tokens, in all heads.",
+       .summary = "Multiplies the attention weights that rows give to the passage's tokens.",
        .source =
            "Yu et al. 2024, arXiv 2406.02536, Fig. 6: 'manually double the attention weights'. "
            "Doubled as said, a row's weights no longer sum to 1; renormalise=yes lets the others "
-           "give way.",
+           "give way. With heads= and renormalise=yes it is PASTA's steering (Zhang et al. 2023, "
+           "arXiv 2311.02262, alpha = 0.01: factor=100).",
        .arguments = {SpanArgument<Boost>(),
                      NumberArgument<&Boost::factor>(
                          "factor",
@@ -48,7 +49,8 @@ EditType BoostEdit() {
                          "to the logits). no: it is not.",
                          {"no", "yes"}),
                      LayersArgument<Boost>(),
-                     RowsArgument<Boost>("Rows whose weights are multiplied.", "answer")},
+                     RowsArgument<Boost>("Rows whose weights are multiplied.", "answer"),
+                     HeadSetArgument<Boost>("Heads whose weights are multiplied.")},
        .correct_example = "boost(span=gold, factor=2)",
        .examples = {"boost(span=\"pair 7\", factor=2) + ablate([L12H3,L14G0], with=mean)"},
        .small_example = "boost(span=gold, factor=2)",

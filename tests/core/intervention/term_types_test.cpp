@@ -182,9 +182,9 @@ TEST(TermTypes, SchemesNeverShortenTheContext) {
 
 TEST(TermTypes, SpansAreResolved) {
   for (const EditType& type : EditTypes()) {
-    const bool has_span =
-        std::any_of(type.term.arguments.begin(), type.term.arguments.end(),
-                    [](const Parameter& argument) { return argument.name == "span"; });
+    const bool has_span = std::any_of(
+        type.term.arguments.begin(), type.term.arguments.end(),
+        [](const Parameter& argument) { return argument.kind == ParameterKind::kSpan; });
     EXPECT_EQ(type.names_span, has_span) << type.term.name;
     const Intervention example = ExampleOf(type.term);
     EXPECT_EQ(ResolvePassages(example, LongPrompt()) != example, has_span) << type.term.name;
@@ -216,6 +216,7 @@ std::string OtherValue(const Parameter& argument) {
     const auto* whole = std::get_if<int64_t>(&argument.default_value);
     return number ? ParameterText(*number / 2) : whole ? ParameterText(*whole / 2) : "7";
   }
+  if (argument.kind == ParameterKind::kHeads) return "L1H2";
   for (const std::string& choice : argument.choices) {
     if (choice != ParameterText(argument.default_value) && choice != argument.numbered_choice)
       return choice;

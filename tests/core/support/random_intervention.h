@@ -50,6 +50,8 @@ inline std::vector<HeadName> RandomHeads(std::mt19937_64& random) {
   for (uint64_t i = 0; i <= random() % 3; ++i) {
     heads.push_back(
         {static_cast<int64_t>(i), static_cast<int64_t>(random() % 40), random() % 2 == 0});
+    if (random() % 4 == 0) heads.back().more = 1 + static_cast<int64_t>(random() % 9);
+    if (random() % 4 == 0) heads.back() = {static_cast<int64_t>(i), 0, false, kEveryHeadAfter};
   }
   return heads;
 }
@@ -64,6 +66,7 @@ inline void AddRandomEdits(std::mt19937_64& random, Intervention& intervention) 
     intervention.moves.push_back(move);
     intervention.boosts.push_back({RandomSpan(random), RandomRatio(random, 0.01), random() % 2 == 0,
                                    RandomLayers(random), RandomRows(random)});
+    if (random() % 2 == 0) intervention.boosts.back().heads = RandomHeads(random);
     intervention.ablations.push_back(
         {RandomHeads(random), static_cast<AblateWith>(random() % 2), RandomRows(random)});
     intervention.temperatures.push_back(

@@ -138,12 +138,23 @@ inline std::vector<CaseShape> ShapedCases(const std::vector<int64_t>& query_rows
 
 // Hidden keys, factors and temperatures, alone and together and with the rest, over ranges around
 // the blocks of the engines.
+inline constexpr uint8_t kFirstOfTwo[] = {1, 0};
+inline constexpr uint8_t kSecondOfTwo[] = {0, 1};
+
 inline std::vector<CaseShape> EditedCases(const std::vector<int64_t>& query_rows) {
   std::vector<CaseShape> shapes;
   const std::vector<std::vector<KeyRange>> hidden = {
-      {},        {{0, 1}},     {{1, 200}},           {{0, 200}},
-      {{3, 64}}, {{64, 128}},  {{63, 129}, {5, 70}}, {{0, 64}, {64, 128}, {128, 199}},
-      {{7, 7}},  {{199, 200}},
+      {},
+      {{0, 1}},
+      {{1, 200}},
+      {{0, 200}},
+      {{3, 64}},
+      {{64, 128}},
+      {{63, 129}, {5, 70}},
+      {{0, 64}, {64, 128}, {128, 199}},
+      {{7, 7}},
+      {{199, 200}},
+      {{0, 200, kFirstOfTwo}, {60, 130, kSecondOfTwo}},
   };
   const std::vector<std::vector<KeyFactor>> factors = {
       {},
@@ -152,6 +163,7 @@ inline std::vector<CaseShape> EditedCases(const std::vector<int64_t>& query_rows
       {{60, 190, 0, false}},
       {{60, 205, 0.25f, true}, {100, 300, 3, false}, {120, 130, 5, true}},
       {{0, 1, -1, false}, {0, 500, 1.5f, false}},
+      {{60, 190, 3, false, kFirstOfTwo}, {0, 70, 0.5f, true, kSecondOfTwo}},
   };
   for (const int64_t rows : query_rows) {
     for (size_t h = 0; h < hidden.size(); ++h) {

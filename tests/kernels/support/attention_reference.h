@@ -47,14 +47,17 @@ inline std::vector<double> Rotated(const ConstHeads& x, int64_t row, int64_t hea
 
 // How often the weight of `key` is multiplied before (renormalised) or after the softmax; 0 before
 // it where the key is hidden.
-inline double KeyFactorOf(const HeadPositions& positions, int64_t key, bool renormalised) {
+inline double KeyFactorOf(const HeadPositions& positions, int64_t head, int64_t key,
+                          bool renormalised) {
   double product = 1;
   for (const KeyFactor& keys : positions.factors) {
-    const bool applies = keys.renormalised == renormalised && keys.begin <= key && key < keys.end;
+    const bool applies = keys.renormalised == renormalised && keys.begin <= key && key < keys.end &&
+                         HoldsFor(keys, head);
     if (applies) product *= static_cast<double>(keys.factor);
   }
   for (const KeyRange& keys : positions.hidden) {
-    if (renormalised && keys.begin <= key && key < keys.end) product = 0;
+    const bool hides = keys.begin <= key && key < keys.end && HoldsFor(keys, head);
+    if (renormalised && hides) product = 0;
   }
   return product;
 }
@@ -106,11 +109,11 @@ inline void AttentionReference(const AttentionShape& shape, const ConstHeads& q,
           logit += positions.alibi_slopes[h] * static_cast<double>(key - position);
         }
         logit /= positions.Temperature(head);
-        row_weights.push_back(logit + std::log(KeyFactorOf(positions, key, true)));
+        row_weights.push_back(logit + std::log(KeyFactorOf(positions, head, key, true)));
       }
       Softmax(row_weights);
       for (int64_t key = first; key <= position; ++key)
-        row_weights[static_cast<size_t>(key - first)] *= KeyFactorOf(positions, key, false);
+        row_weights[static_cast<size_t>(key - first)] *= KeyFactorOf(positions, head, key, false);
       for (int64_t i = 0; i < shape.head_dim; ++i) {
         double sum = 0;
         for (int64_t key = first; key <= position; ++key) {
