@@ -13,7 +13,9 @@
   EDIT(Move)                 \
   EDIT(Boost)                \
   EDIT(Ablate)               \
-  EDIT(Temperature)
+  EDIT(Temperature)          \
+  EDIT(Block)                \
+  EDIT(Streaming)
 // clang-format on
 
 namespace midscope {

@@ -61,8 +61,9 @@ class StackDrawer {
     std::vector<std::string> terms;
     if (Chance(40)) terms.push_back(Scheme());
     if (Chance(60)) terms.push_back(Channel());
-    for (const auto draw : {&StackDrawer::Crop, &StackDrawer::Move, &StackDrawer::Boost,
-                            &StackDrawer::Ablation, &StackDrawer::Temperature}) {
+    for (const auto draw :
+         {&StackDrawer::Crop, &StackDrawer::Move, &StackDrawer::Boost, &StackDrawer::Ablation,
+          &StackDrawer::Temperature, &StackDrawer::Block, &StackDrawer::Streaming}) {
       if (Chance(20)) terms.push_back((this->*draw)());
     }
     if (terms.empty()) return "none";
@@ -133,7 +134,19 @@ class StackDrawer {
   }
   std::string Boost() {
     return "boost(span=" + Span() + ", factor=" + Tenths(2, 30) +
-           ", renormalise=" + Of({"yes", "no"}) + ", layers=" + Layers() + ", rows=" + Rows() + ")";
+           ", renormalise=" + Of({"yes", "no"}) + ", layers=" + Layers() + ", rows=" + Rows() +
+           Heads() + ")";
+  }
+  // Of terms that take all heads unless they are told.
+  std::string Heads() { return Chance(50) ? "" : ", heads=" + Head(); }
+  std::string Block() {
+    return "block(from=" + (Chance(50) ? Rows() : Span()) + ", to=" + Span() +
+           ", layers=" + Layers() + Heads() + ")";
+  }
+  std::string Streaming() {
+    return "streaming(sink=" + std::to_string(Integer(0, 4)) +
+           ", recent=" + std::to_string(Integer(1, 20)) + ", layers=" + Layers() +
+           ", rows=" + Rows() + Heads() + ")";
   }
   std::string Ablation() {
     return "ablate(" + Head() + ", with=" + Of({"zero", "mean"}) + ", rows=" + Rows() + ")";
