@@ -125,10 +125,11 @@ class RolloutProbe : public Probe {
                                 below[key] += flow * weights[key];
                             });
       request.hooks = {&patterns};
-      request.rerun.emplace();
-      request.rerun->first_row.assign(shares.size(), 0);
-      std::fill_n(request.rerun->first_row.begin(), layer, rows);
-      request.rerun->end_layer = layer + 1;
+      RunRequest::Rerun rerun;
+      rerun.first_row.assign(shares.size(), 0);
+      std::fill_n(rerun.first_row.begin(), layer, rows);
+      rerun.end_layer = layer + 1;
+      request.rerun = std::move(rerun);
       Run(request);
       row = std::move(below);
       std::copy(row.begin(), row.end(), rollout.begin() + layer * static_cast<int64_t>(keys));

@@ -196,12 +196,13 @@ class DriftProbe : public Probe {
                                head.plasticity};
       for (size_t i = 0; i < tables.size(); ++i) tables[i].push_back(values[i]);
     }
+    constexpr const char* kPlasticity =
+        "mean of 4 p (1 - p) over pairs of keys, p: share of queries that prefer the first; 0: "
+        "position decides, 1: the query does";
     const char* descriptions[] = {
         "slope of the keys along the drift direction, per token", "mean of the queries along it",
         "slope times centroid: what the logit gains per token; above 0 later keys get more",
-        "correlation of the keys along it with position",
-        "mean of 4 p (1 - p) over pairs of keys, p: share of queries that prefer the first; 0: "
-        "position decides, 1: the query does"};
+        "correlation of the keys along it with position", kPlasticity};
     Record record;
     record.name = "key_drift";
     record.axes = {CountedAxis("layer", config_.layers), CountedAxis("head", config_.heads),

@@ -168,11 +168,12 @@ TEST(RotatedHooks, ARerunThatEndsEarlyRunsOneLayer) {
   for (int64_t layer = layers - 1; layer >= 0; --layer) {
     LastQueryAttention alone(decoder->config());
     request.hooks = {&alone};
-    request.rerun.emplace();
-    request.rerun->first_row.assign(static_cast<size_t>(layers), 0);
+    RunRequest::Rerun rerun;
+    rerun.first_row.assign(static_cast<size_t>(layers), 0);
     for (int64_t below = 0; below < layer; ++below)
-      request.rerun->first_row[static_cast<size_t>(below)] = static_cast<int64_t>(ids.size());
-    request.rerun->end_layer = layer + 1;
+      rerun.first_row[static_cast<size_t>(below)] = static_cast<int64_t>(ids.size());
+    rerun.end_layer = layer + 1;
+    request.rerun = std::move(rerun);
     EXPECT_EQ(decoder->RunOne(request).logits.empty(), layer + 1 < layers);
     for (int64_t head = 0; head < decoder->config().heads; ++head) {
       for (int64_t other = 0; other < layers; ++other) {
