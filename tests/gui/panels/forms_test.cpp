@@ -7,6 +7,7 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
+#include <algorithm>
 
 #include "core/base/error.h"
 #include "core/intervention/intervention_text.h"
@@ -169,7 +170,11 @@ class FormsTest : public QObject {
     // What is typed into the line turns the fields.
     rig.panel.text(true)->Enter("boost(span=gold, factor=-1, rows=last:3)");
     QCOMPARE(rig.Field<NumberBox>("term_boost_factor")->Text(), std::string("-1"));
-    QCOMPARE(rig.panel.stack()->terms()[0].values.back(), std::string("last:3"));
+    const auto& boost = rig.panel.stack()->terms()[0];
+    const auto& arguments = boost.term->arguments;
+    const auto rows = std::find_if(arguments.begin(), arguments.end(),
+                                   [](const Parameter& one) { return one.name == "rows"; });
+    QCOMPARE(boost.values[static_cast<size_t>(rows - arguments.begin())], std::string("last:3"));
   }
 
   void WhatCantBeReadStaysWithItsColumn() {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// A scan points at the head that carries position in a model made by hand, and at nothing in one
+// without.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "probes/sweep/scan_effects.h"
+#include "probes/sweep/sweep.h"
+#include "tests/probes/support/planted_model.h"
+
+namespace midscope {
+namespace {
+
+namespace planted = testing::planted;
+
+constexpr int64_t kFar = 1;
+constexpr int64_t kNear = 2;
+
+ScanEffects ScanOf(const std::shared_ptr<const Decoder>& decoder, const ScanKind& kind,
+                   const std::string& term) {
+  SweepRun run;
+  run.decoder = decoder;
+  run.plan.samples = 4;
+  run.plan.places = {kFar, kNear};
+  run.plan.scan = MakeScan(kind, term, {}, decoder->config());
+  for (const std::string& setting : ScanSettings(*run.plan.scan))
+    run.plan.settings.push_back(ReadSetting(setting));
+  run.questions = [](int64_t sample) {
+    const int64_t near = planted::kTokens - 4 - sample;
+    const int64_t far = 2 + sample;
+    std::vector<TaskQuestion> questions(2);
+    questions[0].prompt = planted::MakePrompt(far, near);
+    questions[1].prompt = planted::MakePrompt(near, far);
+    return questions;
+  };
+  return ScanEffectsOf(run.plan, RunSweep(run, {}).outcomes);
+}
+
+// How much more an item matters for a near gold piece than for a far one. [item]
+std::vector<double> NearMinusFar(const ScanEffects& effects) {
+  std::vector<double> differences;
+  for (size_t i = 0; i < effects.places.size(); i += 2)
+    differences.push_back(effects.places[i + 1].effect - effects.places[i].effect);
+  return differences;
+}
+
+TEST(ScanPlanted, HeadsPointAtTheOneThatCarriesPosition) {
+  const std::vector<double> differences =
+      NearMinusFar(ScanOf(planted::MakeModel(4), FindScanKind("heads"), ""));
+  ASSERT_EQ(differences.size(), static_cast<size_t>(planted::kLayers * planted::kHeads));
+  for (int64_t head = 0; head < planted::kLayers * planted::kHeads; ++head) {
+    const double difference = differences[static_cast<size_t>(head)];
+    if (head == planted::kLayer * planted::kHeads + planted::kHead) {
+      EXPECT_GT(difference, 0.05);
+    } else {
+      // The others read both pieces alike; what is left goes through the final norm's scale.
+      EXPECT_LT(std::abs(difference), 0.02) << head;
+    }
+  }
+}
+
+TEST(ScanPlanted, LayersPointAtItsLayer) {
+  const std::vector<double> differences =
+      NearMinusFar(ScanOf(planted::MakeModel(4), FindScanKind("layers"), ""));
+  ASSERT_EQ(differences.size(), 2u);
+  EXPECT_NEAR(differences[0], 0, 1e-5);
+  EXPECT_GT(differences[1], 0.05);
+}
+
+TEST(ScanPlanted, NothingIsFoundWhereNothingIsPlanted) {
+  for (const double difference :
+       NearMinusFar(ScanOf(planted::MakeModel(0), FindScanKind("heads"), "")))
+    EXPECT_NEAR(difference, 0, 1e-5);
+}
+
+}  // namespace
+}  // namespace midscope
