@@ -101,12 +101,15 @@ namespace {
 
 // Whether rows before the last prompt row differ as well, so that what-if must run them again.
 bool ChangesEarlyRows(const Intervention& intervention) {
-  const auto early = [](const auto& terms) {
-    return std::any_of(terms.begin(), terms.end(), [](const auto& term) {
-      return term.rows.rows != ChannelRows::kAnswer && term.rows.rows != ChannelRows::kLast;
-    });
+  const auto early_rows = [](const RowChoice& choice) {
+    return choice.rows != ChannelRows::kAnswer && choice.rows != ChannelRows::kLast;
   };
-  return !std::holds_alternative<NoScheme>(intervention.positions) ||
+  const auto early = [&](const auto& terms) {
+    return std::any_of(terms.begin(), terms.end(),
+                       [&](const auto& term) { return early_rows(term.rows); });
+  };
+  return (!std::holds_alternative<NoScheme>(intervention.positions) &&
+          early_rows(intervention.position_rows)) ||
          !intervention.given_positions.empty() || !intervention.crops.empty() ||
          early(intervention.moves) || early(intervention.boosts) || early(intervention.ablations) ||
          early(intervention.temperatures) || !intervention.own_edits.empty();

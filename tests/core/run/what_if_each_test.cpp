@@ -36,6 +36,9 @@ const char* const kSettings[] = {
     "ablate(L3H4, rows=answer)",
     "ms-poe(rows=last)",
     "self-extend(group=3, window=20, rows=answer)",
+    "block(from=last, to=20:30, heads=L5H*)",
+    "streaming(heads=[L3G0,L9H0-3], sink=2, recent=20, rows=answer)",
+    "boost(span=20:30, factor=3, heads=[L9H0-3,L12H1])",
 };
 
 std::vector<Intervention> Settings() {
