@@ -170,7 +170,7 @@ class FormsTest : public QObject {
     // What is typed into the line turns the fields.
     rig.panel.text(true)->Enter("boost(span=gold, factor=-1, rows=last:3)");
     QCOMPARE(rig.Field<NumberBox>("term_boost_factor")->Text(), std::string("-1"));
-    const auto& boost = rig.panel.stack()->terms()[0];
+    const auto boost = rig.panel.stack()->terms()[0];
     const auto& arguments = boost.term->arguments;
     const auto rows = std::find_if(arguments.begin(), arguments.end(),
                                    [](const Parameter& one) { return one.name == "rows"; });

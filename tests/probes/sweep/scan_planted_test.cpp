@@ -52,10 +52,10 @@ TEST(ScanPlanted, HeadsPointAtTheOneThatCarriesPosition) {
   for (int64_t head = 0; head < planted::kLayers * planted::kHeads; ++head) {
     const double difference = differences[static_cast<size_t>(head)];
     if (head == planted::kLayer * planted::kHeads + planted::kHead) {
-      EXPECT_GT(difference, 0.05);
+      EXPECT_GT(difference, 0.03);
     } else {
       // The others read both pieces alike; what is left goes through the final norm's scale.
-      EXPECT_LT(std::abs(difference), 0.02) << head;
+      EXPECT_LT(std::abs(difference), 0.003) << head;
     }
   }
 }
@@ -65,7 +65,7 @@ TEST(ScanPlanted, LayersPointAtItsLayer) {
       NearMinusFar(ScanOf(planted::MakeModel(4), FindScanKind("layers"), ""));
   ASSERT_EQ(differences.size(), 2u);
   EXPECT_NEAR(differences[0], 0, 1e-5);
-  EXPECT_GT(differences[1], 0.05);
+  EXPECT_GT(differences[1], 0.03);
 }
 
 TEST(ScanPlanted, NothingIsFoundWhereNothingIsPlanted) {
