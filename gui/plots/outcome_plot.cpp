@@ -10,6 +10,26 @@ namespace midscope {
 namespace {
 
 constexpr double kDodge = 0.008;  // offset between two means at one place, as a share of the axis
+// Of more lines only the first is told apart: hundreds of names and intervals hide the picture.
+constexpr size_t kMostLines = 24;
+
+// As they are drawn, from back to front.
+std::vector<OutcomePlot::Line> Drawn(const std::vector<OutcomePlot::Line>& lines) {
+  if (lines.size() <= kMostLines) return lines;
+  std::vector<OutcomePlot::Line> drawn(lines.begin() + 1, lines.end());
+  for (OutcomePlot::Line& line : drawn) {
+    line.faint = true;
+    line.mean = false;
+    line.in_legend = false;
+    line.color = QColor(128, 128, 128);
+    line.series.low.clear();
+    line.series.high.clear();
+  }
+  drawn.front().name = OutcomePlot::tr("%1 other settings").arg(drawn.size());
+  drawn.front().in_legend = true;
+  drawn.push_back(lines.front());
+  return drawn;
+}
 
 }  // namespace
 
@@ -37,10 +57,7 @@ QColor OutcomePlot::SettingColor(size_t index) {
   return others[(index - 2) % std::size(others)];
 }
 
-void OutcomePlot::AddLine(const Line& line, double shift) {
-  QCPGraph* graph = addGraph();
-  graph->setName(line.name);
-  if (!line.in_legend) graph->removeFromLegend();
+void OutcomePlot::StyleGraph(const Line& line, QCPGraph* graph) const {
   const double width = line.mean ? 2.2 : line.reference ? 1.6 : 1.2;
   graph->setPen(line.older ? OlderPen(width)
                            : QPen(line.color, width, line.mean ? Qt::SolidLine : Qt::DashLine));
@@ -48,6 +65,17 @@ void OutcomePlot::AddLine(const Line& line, double shift) {
       QCPScatterStyle(line.reference ? QCPScatterStyle::ssDiamond : QCPScatterStyle::ssCircle,
                       line.older ? OlderPen(1.4) : QPen(line.color, 1.4),
                       line.mean ? QBrush(line.color) : QBrush(palette().color(QPalette::Base)), 7));
+}
+
+void OutcomePlot::AddLine(const Line& line, double shift) {
+  QCPGraph* graph = addGraph();
+  graph->setName(line.name);
+  if (!line.in_legend) graph->removeFromLegend();
+  if (line.faint) {
+    graph->setPen(QPen(line.color, 0.5));
+  } else {
+    StyleGraph(line, graph);
+  }
   const qsizetype count = std::min(line.series.places.size(), line.series.values.size());
   QVector<double> places = line.series.places.first(count);
   for (double& place : places) place += shift;
@@ -106,11 +134,12 @@ void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
                              : tr("place of the gold passage"));
   const QVector<double> places = Places();
   // Means are offset from their place, so that their intervals do not overlap.
+  const std::vector<Line> drawn = Drawn(lines_);
   const auto means =
-      std::count_if(lines_.begin(), lines_.end(), [](const Line& line) { return line.mean; });
+      std::count_if(drawn.begin(), drawn.end(), [](const Line& line) { return line.mean; });
   const double step = places.isEmpty() ? 0 : kDodge * (places.back() - places.front());
   double shift = -step * static_cast<double>(means - 1) / 2;
-  for (const Line& line : lines_) {
+  for (const Line& line : drawn) {
     AddLine(line, line.mean ? shift : 0);
     if (line.mean) shift += step;
   }

@@ -28,6 +28,7 @@ class OutcomePlot : public Plot {
     bool older = false;            // of a setting that is no longer requested
     QStringList point_names = {};  // one per place, for tooltips; empty: "place N"
     QStringList notes = {};        // known errors of a number, one per place; empty: none
+    bool faint = false;            // one of many: thin, without marks
     bool operator==(const Line&) const = default;
   };
   void Show(const std::vector<Line>& lines, Measure measure);
@@ -50,6 +51,7 @@ class OutcomePlot : public Plot {
 
  private:
   void AddLine(const Line& line, double shift);
+  void StyleGraph(const Line& line, QCPGraph* graph) const;
   void MarkNotes(const Line& line);
   // The places of the run; empty where only published lines are drawn.
   QVector<double> Places() const;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "gui/base/record_access.h"
+#include "gui/plots/outcome_plot.h"
 #include "gui/plots/outcome_series.h"
 
 namespace midscope {
@@ -28,6 +29,27 @@ class OutcomeSeriesTest : public QObject {
   }
 
  private Q_SLOTS:
+  // A scan's file has hundreds of settings.
+  void ManyLinesLeaveRoomForThePicture() {
+    OutcomePlot plot;
+    plot.resize(600, 400);
+    std::vector<OutcomePlot::Line> lines;
+    for (int i = 0; i < 271; ++i) {
+      OutcomePlot::Line line;
+      line.series.places = {1, 5, 9};
+      line.series.values = {1, 2, 1.0 + i};
+      line.name = i == 0 ? QString("none") : QString("ablate(L3H%1, rows=answer)").arg(i);
+      line.mean = true;
+      lines.push_back(line);
+    }
+    plot.Show(lines, Measure::kNll);
+    plot.replot();
+    QCOMPARE(plot.legend->itemCount(), 2);
+    QCOMPARE(plot.graph(plot.graphCount() - 1)->name(), QString("none"));  // in front
+    QVERIFY(plot.axisRect()->height() > 200);
+    QCOMPARE(plot.lines().size(), size_t{271});
+  }
+
   void MeansLeaveOutWhatIsMissing() {
     const std::vector<OutcomeSeries> series = SeriesOf(Samples(), Measure::kNll);
     QCOMPARE(series.size(), size_t{1});
