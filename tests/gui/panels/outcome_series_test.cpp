@@ -120,5 +120,5 @@ class OutcomeSeriesTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_GUILESS_MAIN(midscope::OutcomeSeriesTest)
+QTEST_MAIN(midscope::OutcomeSeriesTest)
 #include "outcome_series_test.moc"
