@@ -15,8 +15,9 @@ constexpr uint64_t kJointStream = 0x30147;
 // |t| of columns by the sums of their signed values: signs leave the sum of squares as it is.
 class StudentsT {
  public:
-  StudentsT(std::span<const double> rows, size_t columns)
-      : samples_(static_cast<double>(rows.size() / columns)), squares_(columns) {
+  // `rows` [sample, column]
+  StudentsT(std::span<const double> rows, size_t samples, size_t columns)
+      : samples_(static_cast<double>(samples)), squares_(columns) {
     for (size_t i = 0; i < rows.size(); ++i) squares_[i % columns] += rows[i] * rows[i];
   }
   double operator()(size_t column, double sum) const {
@@ -46,7 +47,7 @@ std::vector<double> JointPValues(std::span<const double> differences, size_t col
   if (columns == 0) return {};
   const size_t samples = differences.size() / columns;
   if (samples < 2 || HasNan(differences)) return std::vector<double>(columns, kUndefined);
-  const StudentsT t(differences, columns);
+  const StudentsT t(differences, samples, columns);
   std::vector<double> sums(columns);
   for (size_t i = 0; i < differences.size(); ++i) sums[i % columns] += differences[i];
   std::vector<double> observed(columns);
