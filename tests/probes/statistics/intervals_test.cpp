@@ -19,9 +19,10 @@
 namespace midscope {
 namespace {
 
-nlohmann::json Golden() {
-  return nlohmann::json::parse(
+const nlohmann::json& Golden() {
+  static const auto golden = nlohmann::json::parse(
       std::ifstream(MIDSCOPE_TESTS "/probes/golden/statistics_golden.json"));
+  return golden;
 }
 
 bool Holds(const Interval& interval, double value) {
