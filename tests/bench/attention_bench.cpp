@@ -52,6 +52,7 @@ class Case {
         aten_k_(HeadsFirst(k_).repeat_interleave(kHeads / kKeyValueHeads, 1)),
         aten_v_(HeadsFirst(v_).repeat_interleave(kHeads / kKeyValueHeads, 1)) {
     std::vector<double> frequencies;
+    frequencies.reserve(kDim / 2);
     for (int i = 0; i < kDim / 2; ++i) frequencies.push_back(std::pow(1e5, -2.0 * i / kDim));
     cos_.resize(static_cast<size_t>(size.keys * kDim / 2));
     sin_.resize(cos_.size());
