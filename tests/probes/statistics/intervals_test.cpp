@@ -20,8 +20,8 @@ namespace midscope {
 namespace {
 
 const nlohmann::json& Golden() {
-  static const auto golden = nlohmann::json::parse(
-      std::ifstream(MIDSCOPE_TESTS "/probes/golden/statistics_golden.json"));
+  static const auto golden =
+      nlohmann::json::parse(std::ifstream(MIDSCOPE_TESTS "/probes/golden/statistics_golden.json"));
   return golden;
 }
 
