@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/mapped_file_guard.h"
 #include "core/base/record_names.h"
-#include "core/compute/thread_policy.h"
+#include "core/compute/process_start.h"
 #include "core/intervention/intervention_text.h"
 #include "gui/file_menu.h"
 #include "gui/files/command_line.h"
@@ -152,7 +152,7 @@ int Run(const QStringList& qt_arguments, const GuiCommand& command) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  midscope::WaitForThreadsPassively(argv);
+  midscope::PrepareProcess(argv);
   midscope::GuardMappedFiles();
   try {
     QStringList arguments;

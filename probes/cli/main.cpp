@@ -3,11 +3,11 @@
 #include <vector>
 
 #include "core/base/mapped_file_guard.h"
-#include "core/compute/thread_policy.h"
+#include "core/compute/process_start.h"
 #include "probes/cli/program.h"
 
 int main(int argc, char** argv) {
-  midscope::WaitForThreadsPassively(argv);
+  midscope::PrepareProcess(argv);
   midscope::GuardMappedFiles();
   return midscope::cli::RunProgram(std::vector<std::string>(argv + 1, argv + argc));
 }

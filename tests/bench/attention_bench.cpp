@@ -17,7 +17,7 @@
 
 #include "core/base/seconds_since.h"
 #include "core/compute/aten_executor.h"
-#include "core/compute/thread_policy.h"
+#include "core/compute/process_start.h"
 #include "kernels/attention.h"
 #include "kernels/instruction_set.h"
 
@@ -122,7 +122,7 @@ void Compare(Size size, at::ScalarType type) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  midscope::WaitForThreadsPassively(argv);
+  midscope::PrepareProcess(argv);
   const c10::InferenceMode inference;
   const bool bfloat16 = argc > 1 && std::string_view(argv[1]) == "bfloat16";
   std::printf("%s, %s\n%8s%8s%14s%14s%8s\n", midscope::kernels::InstructionSetName().c_str(),

@@ -73,9 +73,9 @@ def python_of(peer):
 
 
 def run(command, limits):
-    # Sleeping waits for all: spinning ones favour whoever runs alone.
+    # The same waits for all, and those of our programs: long spinning favours whoever runs alone.
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
-                          env={**os.environ, "OMP_WAIT_POLICY": "passive", "HF_HUB_OFFLINE": "1", **limits})
+                          env={**os.environ, "GOMP_SPINCOUNT": "3000", "HF_HUB_OFFLINE": "1", **limits})
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode or not lines:
         return {"error": (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1][:90]}

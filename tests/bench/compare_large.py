@@ -39,7 +39,7 @@ print(json.dumps({"open_seconds": opened, "tokens": timings["prompt_n"], "second
 
 
 def run(command, threads):
-    environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "GOMP_SPINCOUNT": "3000"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, env=environment)

@@ -77,8 +77,8 @@ print(json.dumps(result))
 
 
 def call(command, threads):
-    # Sleeping waits for all: spinning ones favour whoever runs alone.
-    environment = {**os.environ, "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": str(threads)}
+    # The same waits for all, and those of our programs: long spinning favours whoever runs alone.
+    environment = {**os.environ, "GOMP_SPINCOUNT": "3000", "OMP_NUM_THREADS": str(threads)}
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, env=environment)
     if done.returncode:
         sys.exit(f"{command[0]} fails:\n{done.stderr[-2000:]}")

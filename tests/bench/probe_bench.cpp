@@ -17,7 +17,7 @@
 #include <string>
 
 #include "core/base/random.h"
-#include "core/compute/thread_policy.h"
+#include "core/compute/process_start.h"
 #include "core/decoder/decoder.h"
 #include "probes/engine/run_probe.h"
 #include "probes/plugin/probe_registry.h"
@@ -109,7 +109,7 @@ void Compare(const Runs& runs, int64_t tokens, int repeats) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  midscope::WaitForThreadsPassively(argv);
+  midscope::PrepareProcess(argv);
   if (argc < 3) {
     std::fprintf(stderr, "probe_bench compare|plain|probes|perplexity TOKENS [REPEATS]\n");
     return 2;

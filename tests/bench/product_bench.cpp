@@ -13,7 +13,7 @@
 
 #include "core/base/seconds_since.h"
 #include "core/compute/dense_product.h"
-#include "core/compute/thread_policy.h"
+#include "core/compute/process_start.h"
 #include "kernels/instruction_set.h"
 
 namespace {
@@ -57,7 +57,7 @@ void ByAten(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out
 }  // namespace
 
 int main(int /*argc*/, char** argv) {
-  midscope::WaitForThreadsPassively(argv);
+  midscope::PrepareProcess(argv);
   const c10::InferenceMode inference;
   std::printf("{\"instructions\": \"%s\"", midscope::kernels::InstructionSetName().c_str());
   for (const auto& [name, dtype] :

@@ -19,7 +19,7 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "core/compute/thread_policy.h"
+#include "core/compute/process_start.h"
 #include "core/decoder/captures.h"
 #include "core/decoder/decoder.h"
 
@@ -87,7 +87,7 @@ WeightStorage Storage(const std::string& name) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  midscope::WaitForThreadsPassively(argv);
+  midscope::PrepareProcess(argv);
   if (argc < 4) {
     std::fprintf(stderr,
                  "run_bench open|prefill|plain TOKENS float32|bfloat16 "

@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/compute/thread_policy.h"
+#include "core/compute/process_start.h"
 #include "core/decoder/captures.h"
 #include "core/decoder/decoder.h"
 #include "core/intervention/intervention_text.h"
@@ -193,7 +193,7 @@ void Cancellations(const Decoder& decoder, const std::vector<int32_t>& ids, int 
 }  // namespace
 
 int main(int argc, char** argv) {
-  midscope::WaitForThreadsPassively(argv);
+  midscope::PrepareProcess(argv);
   if (argc < 4) {
     std::fprintf(stderr,
                  "what_if_bench speed|cancel TOKENS float32|bfloat16 [REPEATS|COUNT [MODEL]]\n");

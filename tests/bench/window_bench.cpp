@@ -31,7 +31,7 @@
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
-#include "core/compute/thread_policy.h"
+#include "core/compute/process_start.h"
 #include "core/intervention/intervention_text.h"
 #include "gui/main_window.h"
 #include "gui/panels/model_panel.h"
@@ -257,7 +257,7 @@ class Bench {
 }  // namespace
 
 int main(int argc, char** argv) {
-  midscope::WaitForThreadsPassively(argv);
+  midscope::PrepareProcess(argv);
   const QApplication app(argc, argv);
   const int steps = argc > 1 ? std::atoi(argv[1]) : 40;
   try {

@@ -59,7 +59,8 @@ class PluginPackage : public ::testing::Test {
     ASSERT_EQ(output.status, 0) << output.text;
     fs::rename(first, prefix);
     const std::string build = folder->File("build");
-    output = Shell("'" MIDSCOPE_CMAKE "' -S '" MIDSCOPE_TESTS
+    // CMake's default would need another build tool than the one that this build has.
+    output = Shell("'" MIDSCOPE_CMAKE "' -G '" MIDSCOPE_GENERATOR "' -S '" MIDSCOPE_TESTS
                    "/probes/plugin/plugin_example"
                    "' -B '" +
                    build + "' -DCMAKE_PREFIX_PATH='" + prefix.string() +

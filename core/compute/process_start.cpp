@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "core/compute/process_start.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+namespace midscope {
+namespace {
+
+// Iterations of the OpenMP library's waiting loop.
+constexpr char kSpinCount[] = "3000";
+
+void SpinBriefly(char** argv) {
+  if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT")) return;
+  setenv("GOMP_SPINCOUNT", kSpinCount, 1);
+  execv("/proc/self/exe", argv);  // returns only where it failed: the program then runs as it is
+}
+
+void KeepFreedBuffers() {
+#ifdef __GLIBC__
+  if (std::getenv("MALLOC_MMAP_THRESHOLD_") || std::getenv("MALLOC_TRIM_THRESHOLD_")) return;
+  // Larger blocks (weights, traces) go back to the system when they are freed.
+  constexpr int kLargestOnHeap = 32 << 20;
+  constexpr int kKept = 64 << 20;
+  mallopt(M_MMAP_THRESHOLD, kLargestOnHeap);
+  mallopt(M_TRIM_THRESHOLD, kKept);
+#endif
+}
+
+}  // namespace
+
+void PrepareProcess(char** argv) {
+  SpinBriefly(argv);
+  KeepFreedBuffers();
+}
+
+}  // namespace midscope
