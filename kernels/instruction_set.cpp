@@ -42,6 +42,8 @@ bool HasBFloat16Products() {
 
 std::string InstructionSetName() {
   const int64_t targets = hwy::SupportedTargets();
+  // Asking makes Highway choose among all that the CPU has, whatever is excluded (1.0.3).
+  hwy::GetChosenTarget().Update(targets);
 #if HWY_ARCH_X86
   if (HasBFloat16Products()) return "AVX-512 with bfloat16 products";
   if (targets & HWY_AVX3) return "AVX-512";
