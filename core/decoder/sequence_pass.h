@@ -11,6 +11,7 @@
 
 #include "core/decoder/decoder.h"
 #include "core/decoder/hook_table.h"
+#include "core/decoder/patch_hook.h"
 #include "core/decoder/trace_storage.h"
 #include "core/plan/attention_plan.h"
 
@@ -37,6 +38,7 @@ struct SequencePass {
   std::unique_ptr<Trace> scratch;
   std::vector<AttentionPlan> plans;         // this run's, [layer]
   std::vector<AttentionPlan> frozen_plans;  // the trace's, from before
+  std::unique_ptr<PatchHook> patches;       // of `plans`; null: none
   std::unique_ptr<HookTable> hooks;
 
   // Whether the rows that are computed go into the trace.

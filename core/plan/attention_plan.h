@@ -13,6 +13,7 @@
 #include "core/intervention/intervention.h"
 #include "core/model/model_config.h"
 #include "core/plan/attention_edits.h"
+#include "core/plan/row_patch.h"
 
 namespace midscope {
 
@@ -88,6 +89,7 @@ struct AttentionPlan {
   std::optional<CompressiveMemory> memory;
   std::optional<RowOverride> row_override;
   AttentionEdits edits;
+  std::vector<RowPatch> patches;  // in this order: a later one wins
   bool operator==(const AttentionPlan&) const = default;
 };
 

@@ -20,6 +20,7 @@ AttentionPlan ForAllRows(AttentionPlan plan) {
   plan.position_ids = {};
   plan.row_override.reset();
   plan.edits = {};
+  plan.patches.clear();
   return plan;
 }
 
@@ -50,6 +51,7 @@ int64_t FirstScaledRow(const AttentionPlan& plan) {
 int64_t ChangedRowOfPlans(const AttentionPlan& before, const AttentionPlan& after) {
   if (ForAllRows(before) != ForAllRows(after)) return 0;
   int64_t row = std::min(FirstChangedRow(before.edits, after.edits), FirstOtherId(before, after));
+  row = std::min(row, FirstPatchedRow(before.patches, after.patches));
   if (before.row_override != after.row_override)
     row = std::min({row, FirstRowOf(before.row_override), FirstRowOf(after.row_override)});
   if (before.near_far != after.near_far)
@@ -89,7 +91,9 @@ std::vector<int64_t> FirstChangedRows(std::span<const AttentionPlan> before,
   rows.reserve(after.size());
   int64_t first = kNoRow;
   for (size_t layer = 0; layer < after.size(); ++layer) {
-    const bool other_ratios = first != kNoRow && DecidedByLastRow(after[layer]);
+    const bool other_scores =
+        first != kNoRow || PatchedScoresDiffer(before[layer].patches, after[layer].patches);
+    const bool other_ratios = other_scores && DecidedByLastRow(after[layer]);
     first = std::min(first, ChangedRowOfLayer(before[layer], after[layer]));
     if (other_ratios) first = std::min(first, FirstSchemeRow(after[layer]));
     rows.push_back(first);

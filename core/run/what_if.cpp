@@ -77,11 +77,11 @@ void WhatIf::Sequence::TellAwareness(const Intervention& intervention, WhatIfOut
 
 FreshSequence WhatIf::Sequence::Fresh() const { return {ids, prompt_tokens(), plans, trace.get()}; }
 
-RunRequest WhatIf::Sequence::Request(const Intervention& intervention) {
+RunRequest WhatIf::Sequence::Request() {
   RunRequest request;
   request.ids = ids;
   request.prompt_tokens = prompt_tokens();
-  request.intervention = ResolvePassages(intervention, *prompt);
+  request.intervention = intervention;
   request.hooks = {attention.get()};
   if (awareness) request.hooks.push_back(awareness.get());
   if (extra_hook) request.hooks.push_back(extra_hook);
@@ -92,7 +92,10 @@ RunRequest WhatIf::Sequence::Request(const Intervention& intervention) {
 
 WhatIf::WhatIf(std::shared_ptr<const Decoder> decoder, std::vector<Prompt> prompts,
                int64_t memory_limit, bool position_awareness)
-    : decoder_(std::move(decoder)), prompts_(std::move(prompts)), memory_limit_(memory_limit) {
+    : decoder_(std::move(decoder)),
+      prompts_(std::move(prompts)),
+      sources_(std::make_shared<PatchSources>(*decoder_)),
+      memory_limit_(memory_limit) {
   for (const Prompt& prompt : prompts_) {
     Sequence sequence;
     sequence.prompt = &prompt;
@@ -145,18 +148,24 @@ void WhatIf::EnforceMemoryLimit() {
   }
 }
 
+Intervention WhatIf::Resolved(const Intervention& intervention, const Sequence& sequence,
+                              const JobContext& context) const {
+  return ResolvePassages(sources_->Give(intervention, *sequence.prompt, context), *sequence.prompt);
+}
+
 // The rows to run of each prompt.
-void WhatIf::PlanSequences(const Intervention& intervention) {
+void WhatIf::PlanSequences(const Intervention& intervention, const JobContext& context) {
   for (Sequence& sequence : sequences_) {
-    sequence.plans = CompilePlans(ResolvePassages(intervention, *sequence.prompt),
-                                  decoder_->config(), sequence.prompt_tokens(), sequence.rows());
+    sequence.intervention = Resolved(intervention, sequence, context);
+    sequence.plans = CompilePlans(sequence.intervention, decoder_->config(),
+                                  sequence.prompt_tokens(), sequence.rows());
   }
   EnforceMemoryLimit();
   for (Sequence& sequence : sequences_) sequence.PlanRows();
 }
 
-WhatIfWork WhatIf::Estimate(const Intervention& intervention) {
-  PlanSequences(intervention);
+WhatIfWork WhatIf::Estimate(const Intervention& intervention, const JobContext& context) {
+  PlanSequences(intervention, context);
   return Work();
 }
 
@@ -164,7 +173,7 @@ WhatIfResult WhatIf::Evaluate(const Intervention& intervention, const JobContext
                               bool attention, const WhatIfShown* shown) {
   const auto start = std::chrono::steady_clock::now();
   context.ThrowIfCancelled();
-  PlanSequences(intervention);
+  PlanSequences(intervention, context);
   std::vector<Sequence*> run;
   for (Sequence& sequence : sequences_) {
     if (sequence.NeedsRun()) run.push_back(&sequence);
@@ -172,10 +181,10 @@ WhatIfResult WhatIf::Evaluate(const Intervention& intervention, const JobContext
   if (shown && sequences_.at(shown->prompt).NeedsRun()) {
     Sequence& first = sequences_[shown->prompt];
     PartReport report(*decoder_, first, intervention, *shown, attention);
-    run = RunDonor(run, &first, intervention, report.Observed(context));
+    run = RunDonor(run, &first, report.Observed(context));
     if (!run.empty()) report.TellWhole();
   }
-  RunAll(RunDonor(run, nullptr, intervention, context), intervention, context);
+  RunAll(RunDonor(run, nullptr, context), context);
   WhatIfResult result = CollectResult(intervention, attention);
   result.seconds = SecondsSince(start);
   return result;
@@ -185,7 +194,6 @@ WhatIfResult WhatIf::Evaluate(const Intervention& intervention, const JobContext
 // others. `first`: runs this one in any case, and gives its rows to those that it shares some with.
 // Returns those that are still to be run.
 std::vector<WhatIf::Sequence*> WhatIf::RunDonor(std::vector<Sequence*> sequences, Sequence* first,
-                                                const Intervention& intervention,
                                                 const JobContext& context) {
   std::vector<Sequence*> whole;
   std::vector<FreshSequence> fresh;
@@ -203,7 +211,7 @@ std::vector<WhatIf::Sequence*> WhatIf::RunDonor(std::vector<Sequence*> sequences
   }
   if (!sharing && !first) return sequences;
   Sequence* donor = first ? first : whole[sharing->donor];
-  RunAll(std::span(&donor, 1), intervention, context);
+  RunAll(std::span(&donor, 1), context);
   if (sharing) GiveRows(*sharing, fresh);
   for (size_t i = 0; sharing && i < whole.size(); ++i) {
     if (sharing->rows[i] == 0) continue;
@@ -215,8 +223,7 @@ std::vector<WhatIf::Sequence*> WhatIf::RunDonor(std::vector<Sequence*> sequences
 }
 
 // Runs the sequences in packed batches of bounded size, in their order.
-void WhatIf::RunAll(std::span<Sequence* const> sequences, const Intervention& intervention,
-                    const JobContext& context) {
+void WhatIf::RunAll(std::span<Sequence* const> sequences, const JobContext& context) {
   const auto rows_of = [&](size_t i) {
     return sequences[i]->rows() - sequences[i]->first_row.back();
   };
@@ -225,7 +232,7 @@ void WhatIf::RunAll(std::span<Sequence* const> sequences, const Intervention& in
     const size_t end = BatchEnd(begin, sequences.size(), rows_of);
     std::vector<RunRequest> requests;
     for (size_t i = begin; i < end; ++i) {
-      requests.push_back(sequences[i]->Request(intervention));
+      requests.push_back(sequences[i]->Request());
       sequences[i]->fresh = false;
     }
     const std::vector<RunResult> results = decoder_->Run(requests, context);

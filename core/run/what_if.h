@@ -11,6 +11,8 @@
 //   crop                    rows from the passage's first token on
 //   move, boost             rows=answer, last, last:n: from the first of those on; all: from the
 //                           passage's first token on, because earlier rows do not see it
+//   patch                   from the first of its rows on, in its layers; the source is run once,
+//                           in full
 //   block                   from the first of its rows that sees the passage on
 //   streaming               from the first of its rows that has keys between on
 //   ablate, temperature     from the first of `rows` on; for a mean that the run before did not
@@ -53,6 +55,7 @@
 #include <vector>
 
 #include "core/decoder/decoder.h"
+#include "core/run/patch_sources.h"
 #include "core/run/scoring.h"
 #include "core/tokenizer/prompt.h"
 
@@ -119,6 +122,9 @@ class WhatIf {
          int64_t memory_limit = 0, bool position_awareness = false);
   ~WhatIf();
 
+  // Where patches take their values from; else only settings of the same prompt can be sources.
+  void TakePatchesFrom(std::shared_ptr<PatchSources> sources) { sources_ = std::move(sources); }
+
   // Returns the outcome under `intervention`, whose passages are those of each prompt (passage.h),
   // from the traces of earlier calls. Equal to a full run within rounding. Throws Error, Cancelled;
   // the next call is correct after either. With `attention` false the attention rows are left out,
@@ -137,7 +143,7 @@ class WhatIf {
                     const JobContext& context = {});
 
   // The layers and rows that Evaluate would run for it now.
-  WhatIfWork Estimate(const Intervention& intervention);
+  WhatIfWork Estimate(const Intervention& intervention, const JobContext& context = {});
 
   const std::vector<Prompt>& prompts() const { return prompts_; }
   // The cached trace of a prompt; null where the memory limit allows none.
@@ -149,19 +155,23 @@ class WhatIf {
   int64_t Bytes(int64_t first_layer) const;
   void EnforceMemoryLimit();
   std::vector<Sequence*> RunDonor(std::vector<Sequence*> sequences, Sequence* first,
-                                  const Intervention& intervention, const JobContext& context);
-  void RunAll(std::span<Sequence* const> sequences, const Intervention& intervention,
-              const JobContext& context);
+                                  const JobContext& context);
+  void RunAll(std::span<Sequence* const> sequences, const JobContext& context);
   static void SetOutcome(const Sequence& sequence, const RunResult& result, WhatIfOutcome& outcome);
-  std::optional<int64_t> LateFirstLayer(const Intervention& intervention) const;
+  // With passages as tokens and the values of patches.
+  Intervention Resolved(const Intervention& intervention, const Sequence& sequence,
+                        const JobContext& context) const;
+  std::optional<int64_t> LateFirstLayer(const Intervention& intervention,
+                                        const JobContext& context) const;
   void RunTogether(std::span<const Intervention> settings, std::span<const size_t> of_settings,
                    int64_t first_layer, const OnOutcome& on_outcome, const JobContext& context);
-  void PlanSequences(const Intervention& intervention);
+  void PlanSequences(const Intervention& intervention, const JobContext& context);
   WhatIfWork Work() const;
   WhatIfResult CollectResult(const Intervention& intervention, bool attention) const;
 
   std::shared_ptr<const Decoder> decoder_;
   std::vector<Prompt> prompts_;
+  std::shared_ptr<PatchSources> sources_;
   std::vector<Sequence> sequences_;
   int64_t memory_limit_ = 0;
   int64_t first_layer_ = 0;  // layers below are dropped

@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "core/intervention/passage.h"
 #include "core/plan/plan_changes.h"
 #include "core/run/what_if.h"
 #include "core/run/what_if_sequence.h"
@@ -52,13 +51,14 @@ std::vector<Batch> Batches(std::vector<LateSetting> settings, int64_t rows_of_se
 
 // The first layer that `intervention` changes where it changes rows from the last prompt row on
 // alone, and leaves nothing in the traces, which are those of `none`.
-std::optional<int64_t> WhatIf::LateFirstLayer(const Intervention& intervention) const {
+std::optional<int64_t> WhatIf::LateFirstLayer(const Intervention& intervention,
+                                              const JobContext& context) const {
   const int64_t layers = decoder_->config().layers;
   int64_t first_layer = layers;
   for (const Sequence& sequence : sequences_) {
     if (!sequence.trace) return std::nullopt;
     const std::vector<AttentionPlan> plans =
-        CompilePlans(ResolvePassages(intervention, *sequence.prompt), decoder_->config(),
+        CompilePlans(Resolved(intervention, sequence, context), decoder_->config(),
                      sequence.prompt_tokens(), sequence.rows());
     if (std::any_of(plans.begin(), plans.end(), LeavesData)) return std::nullopt;
     const std::vector<int64_t> changed = FirstChangedRows(sequence.trace->plans(), plans);
@@ -81,7 +81,7 @@ void WhatIf::RunTogether(std::span<const Intervention> settings,
       RunRequest request;
       request.ids = sequence.ids;
       request.prompt_tokens = sequence.prompt_tokens();
-      request.intervention = ResolvePassages(settings[setting], *sequence.prompt);
+      request.intervention = Resolved(settings[setting], sequence, context);
       request.trace = sequence.trace.get();
       std::vector<int64_t> first_row(static_cast<size_t>(decoder_->config().layers),
                                      sequence.prompt_tokens() - 1);
@@ -111,7 +111,7 @@ void WhatIf::EvaluateEach(std::span<const Intervention> settings, const OnOutcom
   std::vector<size_t> others;
   for (size_t i = 0; i < settings.size(); ++i) {
     context.ThrowIfCancelled();
-    const std::optional<int64_t> first_layer = LateFirstLayer(settings[i]);
+    const std::optional<int64_t> first_layer = LateFirstLayer(settings[i], context);
     if (!first_layer) {
       others.push_back(i);
     } else if (*first_layer == decoder_->config().layers) {

@@ -14,12 +14,13 @@ WhatIfPair::WhatIfPair(std::shared_ptr<const Decoder> decoder, std::vector<Promp
       first_(decoder_, prompts_, memory_limit, position_awareness) {}
 
 // Selects the trace on which the setting costs least, except one that would overwrite `none`.
-WhatIf* WhatIfPair::Choose(const Intervention& intervention) {
+WhatIf* WhatIfPair::Choose(const Intervention& intervention, const JobContext& context) {
   if (!has_none_ || intervention.empty()) return &first_;
-  const WhatIfWork on_first = first_.Estimate(intervention);
+  const WhatIfWork on_first = first_.Estimate(intervention, context);
   if (on_first.last_rows_only) {
     if (!second_) return &first_;
-    return second_->Estimate(intervention).share < on_first.share ? second_.get() : &first_;
+    return second_->Estimate(intervention, context).share < on_first.share ? second_.get()
+                                                                           : &first_;
   }
   const bool room = memory_limit_ == 0 || 2 * first_bytes_ <= memory_limit_;
   if (!room) {
@@ -29,13 +30,14 @@ WhatIf* WhatIfPair::Choose(const Intervention& intervention) {
   }
   if (!second_) {
     second_ = std::make_unique<WhatIf>(decoder_, prompts_, memory_limit_ / 2, position_awareness_);
+    if (sources_) second_->TakePatchesFrom(sources_);
   }
   return second_.get();
 }
 
 WhatIfResult WhatIfPair::Evaluate(const Intervention& intervention, const JobContext& context,
                                   bool attention, const WhatIfShown* shown) {
-  WhatIf* chosen = Choose(intervention);
+  WhatIf* chosen = Choose(intervention, context);
   WhatIfResult result = chosen->Evaluate(intervention, context, attention, shown);
   last_ = chosen;
   if (chosen == &first_) {

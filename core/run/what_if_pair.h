@@ -21,6 +21,12 @@ class WhatIfPair {
   WhatIfPair(std::shared_ptr<const Decoder> decoder, std::vector<Prompt> prompts,
              int64_t memory_limit = 0, bool position_awareness = false);
 
+  // As WhatIf::TakePatchesFrom; before the first call.
+  void TakePatchesFrom(const std::shared_ptr<PatchSources>& sources) {
+    sources_ = sources;
+    first_.TakePatchesFrom(sources);
+  }
+
   // As WhatIf::Evaluate; `kept` is of both traces.
   WhatIfResult Evaluate(const Intervention& intervention, const JobContext& context = {},
                         bool attention = true, const WhatIfShown* shown = nullptr);
@@ -29,12 +35,13 @@ class WhatIfPair {
   const Trace* trace(size_t prompt) const { return last_->trace(prompt); }
 
  private:
-  WhatIf* Choose(const Intervention& intervention);
+  WhatIf* Choose(const Intervention& intervention, const JobContext& context);
 
   std::shared_ptr<const Decoder> decoder_;
   std::vector<Prompt> prompts_;
   int64_t memory_limit_;
   bool position_awareness_;
+  std::shared_ptr<PatchSources> sources_;  // null: those of a WhatIf itself
   WhatIf first_;  // of `none` apart from the last rows, where there is memory for a second one
   std::unique_ptr<WhatIf> second_;  // of the last setting that changed earlier rows; created then
   bool has_none_ = false;           // first_ has only been run under settings of late rows

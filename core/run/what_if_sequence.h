@@ -21,6 +21,7 @@ struct WhatIf::Sequence {
   WhatIfOutcome outcome;                         // of the last completed run
   bool fresh = false;  // outcome and attention belong to the trace's plans
   // Of the running call:
+  Intervention intervention;         // resolved
   std::vector<AttentionPlan> plans;  // [layer]
   std::vector<int64_t> first_row;    // [layer]: rows from here on are run; rows(): none
   bool rerun = false;                // on top of a complete trace
@@ -35,7 +36,7 @@ struct WhatIf::Sequence {
   FreshSequence Fresh() const;
   // Fills in position awareness by the intervention's threshold; nothing if not requested.
   void TellAwareness(const Intervention& intervention, WhatIfOutcome& told) const;
-  RunRequest Request(const Intervention& intervention);
+  RunRequest Request();
 };
 
 }  // namespace midscope

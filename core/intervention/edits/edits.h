@@ -15,7 +15,8 @@
   EDIT(Ablate)               \
   EDIT(Temperature)          \
   EDIT(Block)                \
-  EDIT(Streaming)
+  EDIT(Streaming)            \
+  EDIT(Patch)
 // clang-format on
 
 namespace midscope {

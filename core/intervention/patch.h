@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Activation patching, as a value: rows of this run take values of another run. The term `patch` is
+// read in edits/patch.cpp; core/run/patch_sources.h runs the other run and fills in `taken`;
+// row_patch.h in plan/ is what it compiles to.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/row_range.h"
+#include "core/intervention/intervention.h"
+
+namespace midscope {
+
+inline constexpr const char* kPatchTerm = "patch";
+
+// What is replaced, by the names of its choices: the residual stream after a block, q, k and v
+// before rotation, outputs of heads, and what attention and MLP add to the stream.
+enum class PatchWhat { kResid, kQuery, kKey, kValue, kZ, kAttentionOut, kMlpOut };
+inline constexpr PatchWhat kPatchWhats[] = {
+    PatchWhat::kResid, PatchWhat::kQuery,        PatchWhat::kKey,   PatchWhat::kValue,
+    PatchWhat::kZ,     PatchWhat::kAttentionOut, PatchWhat::kMlpOut};
+
+// The run whose values are taken.
+struct PatchSource {
+  enum class Kind {
+    kPlace,    // the same sample with the gold piece at place `place`
+    kSetting,  // the same prompt under the intervention that `name` is the text of
+    kSource,   // the prompt of that name, which the user gave
+  };
+  Kind kind = Kind::kPlace;
+  int64_t place = 1;
+  std::string name;
+  // "place:1", "setting:ms-poe", "source:other".
+  std::string Text() const;
+  bool operator==(const PatchSource&) const = default;
+};
+
+// Which rows stand for which where the passage has more tokens in one prompt than in the other.
+enum class PatchAlign {
+  kNone,   // that is refused
+  kEnd,    // the last of both, as many as the shorter has
+  kStart,  // the first of both
+  kMean,   // every row takes the mean of the source's rows
+};
+
+// Values at one hook point of a run, in all layers. [layer, row, width]
+struct RunValues {
+  int64_t rows = 0;
+  int64_t width = 0;
+  std::vector<float> values;
+  const float* Row(int64_t layer, int64_t row) const {
+    return values.data() + (layer * rows + row) * width;
+  }
+  bool operator==(const RunValues&) const = default;
+};
+
+// Row rows.first + i takes row first_source_row + i of `values`; with one_row each takes row
+// first_source_row.
+struct TakenRows {
+  RowRange rows;
+  int64_t first_source_row = 0;
+  bool one_row = false;
+  std::shared_ptr<const RunValues> values;  // null: not known yet
+  bool operator==(const TakenRows& other) const {
+    return rows == other.rows && first_source_row == other.first_source_row &&
+           one_row == other.one_row &&
+           (values == other.values || (values && other.values && *values == *other.values));
+  }
+};
+
+struct Patch {
+  PatchSource source;
+  PatchWhat what = PatchWhat::kResid;
+  TokenSpan span;  // as in Crop; not used where
+  bool rows_chosen = false;
+  RowChoice rows;  // these prompt rows are meant
+  LayerSet layers;
+  std::vector<HeadName> heads = {HeadName::All()};
+  PatchAlign align = PatchAlign::kNone;
+  TakenRows taken;  // of one prompt; `rows` empty: not resolved
+  bool operator==(const Patch&) const = default;
+};
+
+}  // namespace midscope
