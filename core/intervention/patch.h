@@ -64,7 +64,7 @@ struct TakenRows {
   RowRange rows;
   int64_t first_source_row = 0;
   bool one_row = false;
-  std::shared_ptr<const RunValues> values;  // null: not known yet
+  std::shared_ptr<const RunValues> values = {};  // null: not known yet
   bool operator==(const TakenRows& other) const {
     return rows == other.rows && first_source_row == other.first_source_row &&
            one_row == other.one_row &&

@@ -81,7 +81,7 @@ RunRequest WhatIf::Sequence::Request() {
   RunRequest request;
   request.ids = ids;
   request.prompt_tokens = prompt_tokens();
-  request.intervention = intervention;
+  request.intervention = resolved;
   request.hooks = {attention.get()};
   if (awareness) request.hooks.push_back(awareness.get());
   if (extra_hook) request.hooks.push_back(extra_hook);
@@ -156,9 +156,9 @@ Intervention WhatIf::Resolved(const Intervention& intervention, const Sequence& 
 // The rows to run of each prompt.
 void WhatIf::PlanSequences(const Intervention& intervention, const JobContext& context) {
   for (Sequence& sequence : sequences_) {
-    sequence.intervention = Resolved(intervention, sequence, context);
-    sequence.plans = CompilePlans(sequence.intervention, decoder_->config(),
-                                  sequence.prompt_tokens(), sequence.rows());
+    sequence.resolved = Resolved(intervention, sequence, context);
+    sequence.plans = CompilePlans(sequence.resolved, decoder_->config(), sequence.prompt_tokens(),
+                                  sequence.rows());
   }
   EnforceMemoryLimit();
   for (Sequence& sequence : sequences_) sequence.PlanRows();

@@ -21,7 +21,7 @@ struct WhatIf::Sequence {
   WhatIfOutcome outcome;                         // of the last completed run
   bool fresh = false;  // outcome and attention belong to the trace's plans
   // Of the running call:
-  Intervention intervention;         // resolved
+  Intervention resolved;             // with tokens and the values of patches
   std::vector<AttentionPlan> plans;  // [layer]
   std::vector<int64_t> first_row;    // [layer]: rows from here on are run; rows(): none
   bool rerun = false;                // on top of a complete trace

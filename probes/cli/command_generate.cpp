@@ -6,6 +6,7 @@
 #include "core/plan/context_limit.h"
 #include "core/plan/given_positions.h"
 #include "core/run/generate.h"
+#include "core/run/patch_sources.h"
 #include "probes/cli/command.h"
 #include "probes/cli/prompt_options.h"
 #include "probes/engine/run_probe.h"
@@ -58,8 +59,13 @@ void RunGenerate(const CommandInput& input) {
   // Text and a progress line would overwrite each other.
   JobContext quiet = input.job;
   quiet.progress = nullptr;
-  const Generated generated = Generate(*decoder, prompt.ids, ResolvePassages(intervention, prompt),
-                                       ReadGenerateOptions(options), stream, quiet);
+  PatchPrompts others;
+  for (const SourceText& source : ReadSourceTexts(options))
+    others.named.emplace_back(source.name, OwnPrompt(tokenizer, source.own, format));
+  PatchSources sources(*decoder, std::move(others));
+  const Intervention given = ResolvePassages(sources.Give(intervention, prompt, quiet), prompt);
+  const Generated generated =
+      Generate(*decoder, prompt.ids, given, ReadGenerateOptions(options), stream, quiet);
   if (!json) {
     input.out << "\n";
     return;
@@ -100,6 +106,7 @@ Command GenerateCommand() {
     command.options.insert(command.options.end(), more.begin(), more.end());
   };
   add(InGroup("Prompt", TextSourceOptions()));
+  add(SourcePromptOptions());
   add(PromptFormatOptions());
   add(InGroup("Setting", {WithOption("what to change, one setting"), BeyondContextOption()}));
   add(InGroup("Sampling", SamplingOptions()));

@@ -203,9 +203,10 @@ void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
   }
   const Tokenizer& tokenizer = decoder->tokenizer();
   const auto [prompt, place] = ReadPrompt(options, format, tokenizer);
+  PatchSources sources(*decoder, ReadSourcePrompts(options, format, tokenizer));
   if (!options.IsSet("task")) LogPromptNotes(prompt, format, input.job);
-  std::vector<Record> records =
-      RunProbes(*decoder, prompt, intervention, probes, options, input.job);
+  std::vector<Record> records = RunProbes(
+      *decoder, prompt, sources.Give(intervention, prompt, input.job), probes, options, input.job);
   // Last, because viewers open a file's first record.
   records.push_back(PromptRecord(prompt, tokenizer, place));
   NoteFormat(prompt, tokenizer, format, records.back());
@@ -238,6 +239,7 @@ std::vector<Parameter> ProbeOptions(const ProbeRegistry& probes) {
     options.insert(options.end(), more.begin(), more.end());
   };
   add(PromptOptions());
+  add(SourcePromptOptions());
   add(BatchOptions());
   add(InGroup("Setting", {WithOption("what to change, one setting"), BeyondContextOption()}));
   add(InGroup("Output",

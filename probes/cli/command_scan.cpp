@@ -41,13 +41,15 @@ std::vector<Parameter> ScanOptions() {
     terms += (kinds.size() == 1 ? ": " : ", ") + kind.term;
   }
   const std::vector<Parameter> own = InGroup(
-      "Scan", {ChoiceParameter("over", what, kinds), TextParameter("with", terms),
-               TextParameter("layers", "of heads, groups and layers: 8-25; default: all"),
-               TextParameter("channels", "of channels: 96-103,215; default: all"),
-               TextListParameter("span",
-                                 "of spans: the name of a passage, may be given more than "
-                                 "once; default: gold, question"),
-               WholeNumberParameter("top", "how many of the largest to print", 1, 100000, 10)});
+      "Scan",
+      {ChoiceParameter("over", what, kinds), TextParameter("with", terms),
+       TextParameter("layers", "of heads, groups, layers and layer_spans: 8-25; default: all"),
+       TextParameter("channels", "of channels: 96-103,215; default: all"),
+       TextListParameter("span",
+                         "of spans and layer_spans: the name of a passage, may be given "
+                         "more than once; default: gold, question, of layer_spans last "
+                         "too"),
+       WholeNumberParameter("top", "how many of the largest to print", 1, 100000, 10)});
   options.insert(options.begin() + 1, own.begin(), own.end());
   return options;
 }
@@ -72,9 +74,9 @@ OptionSet SweepOptionsOf(const OptionSet& options) {
 void CheckKindOptions(const OptionSet& options) {
   const std::string& kind = options.Text("over");
   const std::pair<const char*, bool> owns[] = {
-      {"layers", kind == "heads" || kind == "groups" || kind == "layers"},
+      {"layers", kind == "heads" || kind == "groups" || kind == "layers" || kind == "layer_spans"},
       {"channels", kind == "channels"},
-      {"span", kind == "spans"}};
+      {"span", kind == "spans" || kind == "layer_spans"}};
   for (const auto& [name, fits] : owns) {
     if (fits || !options.IsSet(name)) continue;
     throw UsageError(std::string("option --") + name, "it has no effect with --over " + kind,
@@ -94,7 +96,10 @@ ScanRange RangeOf(const OptionSet& options) {
                                      std::numeric_limits<int64_t>::max());
   }
   range.spans = options.TextList("span");
-  if (range.spans.empty()) range.spans = {"gold", "question"};
+  if (range.spans.empty()) {
+    range.spans = {"gold", "question"};
+    if (options.Text("over") == "layer_spans") range.spans.emplace_back("last");
+  }
   return range;
 }
 

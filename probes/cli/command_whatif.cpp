@@ -21,6 +21,7 @@ PromptRequest ReadPromptRequest(const OptionSet& options) {
   prompt_request.task = options.Text("task");
   prompt_request.kept_limit = options.Integer("kept") * kMebibyte;
   prompt_request.format = ReadPromptFormat(options);
+  prompt_request.sources = ReadSourceTexts(options);
   if (options.IsSet("task")) {
     prompt_request.seed = static_cast<uint64_t>(options.Integer("seed"));
     prompt_request.sample = options.Integer("sample");
@@ -85,6 +86,7 @@ Command WhatIfCommand() {
     command.options.insert(command.options.end(), more.begin(), more.end());
   };
   add(PromptOptions());
+  add(SourcePromptOptions());
   Parameter kept = WholeNumberParameter(
       "kept",
       "memory for what is kept; beyond it layers are dropped, the lowest first; 0: "
@@ -100,6 +102,8 @@ Command WhatIfCommand() {
       "  midscope whatif embedded --task list:lines=20 --place 10\n"
       "  midscope whatif embedded --prompt-file notes.txt --span 'gold=the key is 42' --answer ' "
       "42'\n"
+      "  echo 'patch(from=place:1, span=last, layers=20)' | midscope whatif embedded --task "
+      "list:lines=20 --place 10\n"
       "  printf 'pi(1.5)\\nms-poe\\n' | midscope whatif embedded --prompt 'The capital of France "
       "is' \\\n"
       "      --answer ' Paris' --json";

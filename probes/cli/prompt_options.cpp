@@ -38,6 +38,42 @@ std::vector<Parameter> PromptOptions() {
   return options;
 }
 
+std::vector<Parameter> SourcePromptOptions() {
+  return InGroup(
+      "Prompt",
+      {TextListParameter("source-prompt-file",
+                         "NAME=FILE: another prompt, of which patch(from=source:NAME) takes "
+                         "values; may be given more than once"),
+       TextListParameter("source-span",
+                         "NAME=TEXT or NAME=START:END: a passage of the source prompts; may be "
+                         "given more than once")});
+}
+
+std::vector<SourceText> ReadSourceTexts(const OptionSet& options) {
+  std::vector<SourceText> sources;
+  for (const std::string& given : options.TextList("source-prompt-file")) {
+    const size_t equals = given.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == given.size()) {
+      throw UsageError("option --source-prompt-file", Quote(given) + " is not NAME=FILE",
+                       "Write for example --source-prompt-file other=notes.txt");
+    }
+    SourceText source{given.substr(0, equals), {ReadPromptFile(given.substr(equals + 1))}};
+    for (const SourceText& other : sources) {
+      if (other.name != source.name) continue;
+      throw UsageError("option --source-prompt-file", source.name + " occurs twice",
+                       "Give each prompt a name of its own");
+    }
+    for (const std::string& span : options.TextList("source-span"))
+      source.own.spans.push_back(ParseSpan(span));
+    sources.push_back(std::move(source));
+  }
+  if (sources.empty() && options.IsSet("source-span")) {
+    throw UsageError("option --source-span", "it has no effect without --source-prompt-file",
+                     "Leave it out");
+  }
+  return sources;
+}
+
 void CheckTextSource(const OptionSet& options) {
   std::string given;
   int count = 0;
@@ -101,6 +137,20 @@ PlacedPrompt ReadPrompt(const OptionSet& options, const PromptFormat& format,
   const std::unique_ptr<Task> task = MakeTaskFor(tokenizer, options.Text("task"), seed);
   const int64_t place = ReadPlace(*task, options.Text("place"));
   return {TaskPrompt(tokenizer, task->Make(options.Integer("sample"), place), format), place};
+}
+
+PatchPrompts ReadSourcePrompts(const OptionSet& options, const PromptFormat& format,
+                               const Tokenizer& tokenizer) {
+  PatchPrompts prompts;
+  for (const SourceText& source : ReadSourceTexts(options))
+    prompts.named.emplace_back(source.name, OwnPrompt(tokenizer, source.own, format));
+  if (!options.IsSet("task")) return prompts;
+  const std::shared_ptr<const Task> task =
+      MakeTaskFor(tokenizer, options.Text("task"), static_cast<uint64_t>(options.Integer("seed")));
+  prompts.at_place = [&tokenizer, task, format, sample = options.Integer("sample")](int64_t place) {
+    return TaskPrompt(tokenizer, task->Make(sample, place), format);
+  };
+  return prompts;
 }
 
 }  // namespace midscope::cli

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/options.h"
+#include "core/run/patch_sources.h"
 #include "core/tokenizer/prompt.h"
 #include "core/tokenizer/tokenizer.h"
 #include "probes/prompt/prompt_format.h"
@@ -18,6 +19,11 @@ namespace midscope::cli {
 std::vector<Parameter> TextSourceOptions();
 // Those and span, answer, task, place, sample, seed, and PromptFormatOptions().
 std::vector<Parameter> PromptOptions();
+
+// source-prompt-file, source-span.
+std::vector<Parameter> SourcePromptOptions();
+// Their texts. Throws Error: unreadable, not UTF-8, a name that occurs twice.
+std::vector<SourceText> ReadSourceTexts(const OptionSet& options);
 
 // Checks that exactly one source of text is given; called before a model is loaded. Throws Error
 // (usage).
@@ -39,5 +45,11 @@ struct PlacedPrompt {
 // Throws Error, also where the model cannot take the format.
 PlacedPrompt ReadPrompt(const OptionSet& options, const PromptFormat& format,
                         const Tokenizer& tokenizer);
+
+// The prompts that patches of ReadPrompt's prompt may name: its sample at other places, and those
+// of
+// --source-prompt-file. `tokenizer` must outlive them. Throws Error.
+PatchPrompts ReadSourcePrompts(const OptionSet& options, const PromptFormat& format,
+                               const Tokenizer& tokenizer);
 
 }  // namespace midscope::cli

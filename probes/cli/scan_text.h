@@ -11,12 +11,14 @@
 namespace midscope::cli {
 
 // The `most` items with the largest effects: on the mean over places, and on the middle place
-// against the ends.
+// against the ends. Of patches also the shares that come back: a grid of layers and passages, or
+// the largest.
 std::string ScanText(const SweepPlan& plan, const ScanEffects& effects, int64_t most);
 
 // {"over", "with", "task", "samples", "effects": [{"kind", "id", "place", "effect", "low", "high",
 // "p", "layer", "head" where they exist}], "mean_effects": [the same without place],
-// "middle_effects"}. Numbers that are not there are null.
+// "middle_effects"}; where patches are scanned "share", "share_low", "share_high" in "effects" and
+// "mean_effects". Numbers that are not there are null.
 std::string ScanEffectsJson(const SweepPlan& plan, const ScanEffects& effects);
 
 }  // namespace midscope::cli

@@ -69,6 +69,9 @@ FinishedSweep SweepCommandRun::Run(const SweepCell& cell, const std::string& fil
   run.questions = [&](int64_t sample) {
     return TaskQuestions(tokenizer, *task, run.plan.places, sample, run.plan.format);
   };
+  run.prompt_at = [&](int64_t sample, int64_t place) {
+    return TaskPrompt(tokenizer, task->Make(sample, place), run.plan.format);
+  };
   CheckFirstPrompts(run);
   run.on_sample = Watch(run.plan, options_.Integer("watch"), job_);
   SweepResult result = run_again           ? RunAgain(run, file)

@@ -39,6 +39,7 @@
 #include "core/tokenizer/prompt_builder.h"
 #include "probes/model/open_request.h"
 #include "probes/prompt/prompt_format.h"
+#include "probes/prompt/task_prompt.h"
 
 namespace midscope {
 
@@ -77,6 +78,9 @@ struct PromptRequest {
   int64_t gold_end = 0;
   std::string answer;              // "": nothing to score
   std::vector<SpanRequest> spans;  // other passages of own text
+
+  // Prompts of which patches (from=source:NAME) take values, of a task's samples as well.
+  std::vector<SourceText> sources;
 
   // The format of both.
   PromptFormat format;

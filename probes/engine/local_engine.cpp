@@ -15,6 +15,7 @@
 #include "core/base/record_names.h"
 #include "core/base/seconds_since.h"
 #include "core/intervention/intervention_text.h"
+#include "core/run/patch_sources.h"
 #include "core/run/what_if_pair.h"
 #include "core/tokenizer/prompt_builder.h"
 #include "data/tasks/task.h"
@@ -43,12 +44,13 @@ constexpr size_t kReplyBytes = size_t{128} << 20;
 // A prompt request with its prompts.
 struct Loaded {
   PromptRequest prompt_request;
-  std::unique_ptr<Task> task;        // null for own text
-  std::vector<int64_t> places;       // {1} for own text
-  std::vector<Prompt> prompts;       // one per place
-  RecordOrigin origin;               // of all places; without a setting
-  std::unique_ptr<WhatIfPair> kept;  // created by the first what-if
-  ReplyCache replies{kReplyBytes};   // of what-ifs
+  std::unique_ptr<Task> task;             // null for own text
+  std::vector<int64_t> places;            // {1} for own text
+  std::vector<Prompt> prompts;            // one per place
+  RecordOrigin origin;                    // of all places; without a setting
+  std::unique_ptr<WhatIfPair> kept;       // created by the first what-if
+  std::shared_ptr<PatchSources> sources;  // of patches
+  ReplyCache replies{kReplyBytes};        // of what-ifs
   // Samples of cancelled or finished comparisons, by their settings: comparisons resume from these.
   std::map<std::string, Comparison> compared;
 };
@@ -85,6 +87,21 @@ OwnText OwnTextOf(const PromptRequest& request) {
     own.spans.push_back({{"gold", request.gold_begin, request.gold_end}, ""});
   }
   return own;
+}
+
+// The sample at any place of its task, and the request's other prompts. `task` (null: own text)
+// must outlive them.
+PatchPrompts SourcePrompts(const Tokenizer& tokenizer, const PromptRequest& request,
+                           const Task* task) {
+  PatchPrompts prompts;
+  for (const SourceText& source : request.sources)
+    prompts.named.emplace_back(source.name, OwnPrompt(tokenizer, source.own, request.format));
+  if (!task) return prompts;
+  prompts.at_place = [&tokenizer, task, sample = request.sample,
+                      format = request.format](int64_t place) {
+    return TaskPrompt(tokenizer, task->Make(sample, place), format);
+  };
+  return prompts;
 }
 
 // With the setting, and of one place where `place` is given.
@@ -235,6 +252,8 @@ std::vector<Record> LocalEngine::SetPrompt(const PromptRequest& request,
     NoteFormat(prompt, decoder.tokenizer(), request.format, records.back());
     records.back().attributes["sent"] = SentLine(prompt, decoder.tokenizer(), request.format);
   }
+  loaded.sources = std::make_shared<PatchSources>(
+      decoder, SourcePrompts(decoder.tokenizer(), request, loaded.task.get()));
   loaded_ = std::move(loaded);
   return records;
 }
@@ -256,8 +275,9 @@ CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
   options.FromJson(request.probe_options);
   options.SetText("channels", channels);
   CaptureRunReply reply;
-  reply.records = RunProbesApart(*decoder_, prompt, request.intervention, probes.Selected(options),
-                                 options, context, reply.failures);
+  reply.records = RunProbesApart(*decoder_, prompt,
+                                 loaded_.sources->Give(request.intervention, prompt, context),
+                                 probes.Selected(options), options, context, reply.failures);
   NoteOptions(probes, options, reply.records);
   const RecordOrigin origin = OriginOf(loaded_, request.intervention, request.place);
   for (Record& record : reply.records) WriteOrigin(origin, record);
@@ -292,6 +312,7 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const WhatIfPartia
     loaded.kept =
         std::make_unique<WhatIfPair>(decoder_, loaded.prompts, loaded.prompt_request.kept_limit,
                                      /*position_awareness=*/true);
+    loaded.kept->TakePatchesFrom(loaded.sources);
   }
   WhatIfShown shown;
   shown.prompt = request.place;
@@ -347,6 +368,12 @@ Record LocalEngine::Compare(const CompareRequest& request,
     return AnswerQuestions(TaskPrompts(decoder_->tokenizer(), *loaded.task, loaded.places,
                                        sample + done, loaded.prompt_request.format));
   };
+  if (loaded.task) {
+    run.prompt_at = [&](int64_t sample, int64_t place) {
+      return TaskPrompt(decoder_->tokenizer(), loaded.task->Make(sample + done, place),
+                        loaded.prompt_request.format);
+    };
+  }
   run.on_sample = [&](const SweepResult& so_far) {
     kept = Joined(before, so_far, done);
     if (!partial || kept.outcomes.empty()) return;

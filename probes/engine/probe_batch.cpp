@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/number_text.h"
+#include "core/run/patch_sources.h"
 #include "probes/base/record_axes.h"
 #include "probes/base/record_stack.h"
 #include "probes/engine/run_probe.h"
@@ -54,8 +55,11 @@ std::vector<std::vector<Record>> RunPrompts(const Decoder& decoder, const ProbeB
       context.Report(
           {"probe", static_cast<int64_t>(i), static_cast<int64_t>(prompts.size()), "prompts"});
       context.ThrowIfCancelled();
+      const int64_t sample = batch.samples[i / batch.places.size()];
+      PatchSources sources(decoder, {[&](int64_t place) { return batch.prompt(sample, place); }});
       std::vector<Record> records =
-          RunProbeTypes(decoder, prompts[i], intervention, types, options, inner);
+          RunProbeTypes(decoder, prompts[i], sources.Give(intervention, prompts[i], inner), types,
+                        options, inner);
       records.push_back(
           PromptRecord(prompts[i], decoder.tokenizer(), batch.places[i % batch.places.size()]));
       by_record.resize(records.size());

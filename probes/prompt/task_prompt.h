@@ -41,6 +41,12 @@ struct OwnText {
 // text. Throws what BuildPrompt and MakeQuestion throw.
 Prompt OwnPrompt(const Tokenizer& tokenizer, const OwnText& own, const PromptFormat& format);
 
+// Another prompt that patches take values from, by its name.
+struct SourceText {
+  std::string name;
+  OwnText own;
+};
+
 // The prompt of one place, and what its answer is scored by.
 struct TaskQuestion {
   Prompt prompt;

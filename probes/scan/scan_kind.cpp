@@ -62,6 +62,23 @@ std::vector<ScanItem> Spans(const std::vector<std::string>& names) {
   return items;
 }
 
+std::vector<ScanItem> LayerSpans(const ModelConfig& config, const ScanRange& range) {
+  std::vector<ScanItem> items;
+  for (const ScanItem& layer : Layers(config, range.layers)) {
+    for (const ScanItem& span : Spans(range.spans)) {
+      items.push_back({layer.id + " " + span.id, layer.text, {layer.at[0], span.at[0]}, span.text});
+    }
+  }
+  return items;
+}
+
+void ReplaceAll(const std::string& placeholder, const std::string& by, std::string& text) {
+  for (size_t at = text.find(placeholder); at != std::string::npos;
+       at = text.find(placeholder, at + by.size())) {
+    text.replace(at, placeholder.size(), by);
+  }
+}
+
 }  // namespace
 
 const std::vector<ScanKind>& ScanKinds() {
@@ -104,6 +121,13 @@ const std::vector<ScanKind>& ScanKinds() {
        "named passages of the prompt",
        {"span"},
        [](const ModelConfig& /*config*/, const ScanRange& range) { return Spans(range.spans); }},
+      {"layer_spans",
+       "{layer}",
+       "patch(from=place:1, span={span}, layers={layer})",
+       "every layer at named passages",
+       {"layer", "span"},
+       LayerSpans,
+       "{span}"},
   };
   return kinds;
 }
@@ -118,13 +142,18 @@ const ScanKind& FindScanKind(std::string_view name) {
                    KnownWordsHint(name, known));
 }
 
+std::string SpanOf(const ScanItem& item) {
+  return item.at.size() == 1 ? item.id : item.id.substr(item.id.find(' ') + 1);
+}
+
 Scan MakeScan(const ScanKind& kind, const std::string& term, const ScanRange& range,
               const ModelConfig& config) {
   Scan scan{kind.name, term.empty() ? kind.term : term, kind.items(config, range)};
-  if (scan.term.find(kind.placeholder) == std::string::npos) {
+  for (const std::string& placeholder : {kind.placeholder, kind.second_placeholder}) {
+    if (scan.term.find(placeholder) != std::string::npos) continue;
     throw UsageError(
         "term " + Quote(scan.term),
-        fmt::format("it has no {}, which stands for one of the {}", kind.placeholder, kind.name),
+        fmt::format("it has no {}, which stands for one of the {}", placeholder, kind.name),
         "Give it as in " + kind.term);
   }
   if (scan.items.empty()) {
@@ -135,15 +164,14 @@ Scan MakeScan(const ScanKind& kind, const std::string& term, const ScanRange& ra
 }
 
 std::vector<std::string> ScanSettings(const Scan& scan) {
-  const std::string& placeholder = FindScanKind(scan.kind).placeholder;
+  const ScanKind& kind = FindScanKind(scan.kind);
   std::vector<std::string> settings = {"none"};
   settings.reserve(scan.items.size() + 1);
   for (const ScanItem& item : scan.items) {
     std::string text = scan.term;
-    for (size_t at = text.find(placeholder); at != std::string::npos;
-         at = text.find(placeholder, at + item.text.size())) {
-      text.replace(at, placeholder.size(), item.text);
-    }
+    ReplaceAll(kind.placeholder, item.text, text);
+    if (!kind.second_placeholder.empty())
+      ReplaceAll(kind.second_placeholder, item.second_text, text);
     settings.push_back(std::move(text));
   }
   return settings;

@@ -17,9 +17,10 @@ namespace midscope {
 
 // One head, layer, channel ...
 struct ScanItem {
-  std::string id;           // "L3H2", "L3", "channel 100", "gold"
-  std::string text;         // what replaces the placeholder: "L3H2", "3", "100", "gold"
-  std::vector<int64_t> at;  // its place on each axis of the kind: layer 3, head 2
+  std::string id;                // "L3H2", "L3", "channel 100", "gold"
+  std::string text;              // what replaces the placeholder: "L3H2", "3", "100", "gold"
+  std::vector<int64_t> at;       // its place on each axis of the kind: layer 3, head 2
+  std::string second_text = {};  // what replaces the second placeholder
   bool operator==(const ScanItem&) const = default;
 };
 
@@ -38,9 +39,13 @@ struct ScanKind {
   std::vector<std::string> axes;  // {"layer", "head"}
   // Throws Error (usage) for what the model does not have.
   std::function<std::vector<ScanItem>(const ModelConfig& config, const ScanRange& range)> items;
+  std::string second_placeholder = {};  // "{span}" of layer_spans; "": there is one alone
 };
 
 const std::vector<ScanKind>& ScanKinds();
+
+// The passage of an item of a kind with an axis `span`: "gold" of "L3 gold".
+std::string SpanOf(const ScanItem& item);
 
 // Throws Error (usage) with the known names.
 const ScanKind& FindScanKind(std::string_view name);

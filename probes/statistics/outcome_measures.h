@@ -29,6 +29,8 @@ struct SampleOutcome {
   // [setting]: whether one of its prompts is longer than the context; empty: none is.
   std::vector<uint8_t> beyond_context = {};
   std::vector<int64_t> answer_tokens = {};  // [place]
+  // [place]: of patches' source, nats (recovered_share.h); empty: nothing is patched.
+  std::vector<double> source_nll = {};
 
   bool Ran(size_t setting) const { return failures.empty() || failures[setting].empty(); }
 };

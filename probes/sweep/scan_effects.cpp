@@ -14,19 +14,36 @@
 namespace midscope {
 namespace {
 
-// Differences of the samples on which every setting was run, in ascending order. [sample, item,
-// place]
-std::vector<double> Differences(const SweepPlan& plan, std::vector<SampleOutcome> outcomes) {
-  std::sort(outcomes.begin(), outcomes.end(),
-            [](const auto& a, const auto& b) { return a.sample < b.sample; });
-  const size_t places = plan.places.size();
-  std::vector<double> differences;
-  for (const SampleOutcome& outcome : outcomes) {
+// The samples on which every setting was run, in ascending order.
+std::vector<SampleOutcome> Complete(const SweepPlan& plan, std::vector<SampleOutcome> outcomes) {
+  std::erase_if(outcomes, [&](const SampleOutcome& outcome) {
     bool all = true;
     for (size_t setting = 0; setting < plan.settings.size(); ++setting)
       all = all && outcome.Ran(setting);
-    for (size_t cell = places; all && cell < outcome.answer_nll.size(); ++cell)
+    return !all;
+  });
+  std::sort(outcomes.begin(), outcomes.end(),
+            [](const auto& a, const auto& b) { return a.sample < b.sample; });
+  return outcomes;
+}
+
+// [sample, item, place]
+std::vector<double> Differences(const std::vector<SampleOutcome>& outcomes, size_t places) {
+  std::vector<double> differences;
+  for (const SampleOutcome& outcome : outcomes) {
+    for (size_t cell = places; cell < outcome.answer_nll.size(); ++cell)
       differences.push_back(outcome.answer_nll[cell] - outcome.answer_nll[cell % places]);
+  }
+  return differences;
+}
+
+// Of the patches' source minus `none`. [sample, place]; empty where nothing is patched.
+std::vector<double> SourceDifferences(const std::vector<SampleOutcome>& outcomes, size_t places) {
+  std::vector<double> differences;
+  for (const SampleOutcome& outcome : outcomes) {
+    if (outcome.source_nll.size() != places) return {};
+    for (size_t place = 0; place < places; ++place)
+      differences.push_back(outcome.source_nll[place] - outcome.answer_nll[place]);
   }
   return differences;
 }
@@ -55,6 +72,21 @@ std::vector<ScanEffect> EffectsOf(std::span<const double> differences, size_t co
   return effects;
 }
 
+// differences [sample, column], source [sample, of_source], of which column i goes with i %
+// of_source.
+std::vector<RecoveredShare> SharesOf(std::span<const double> differences, size_t columns,
+                                     std::span<const double> source, size_t of_source) {
+  std::vector<RecoveredShare> shares(columns);
+  const auto column = [](std::span<const double> rows, size_t first, size_t width) {
+    std::vector<double> values;
+    for (size_t at = first; at < rows.size(); at += width) values.push_back(rows[at]);
+    return values;
+  };
+  for (size_t i = 0; i < columns; ++i)
+    shares[i] = ShareOf(column(differences, i, columns), column(source, i % of_source, of_source));
+  return shares;
+}
+
 // The axes of a kind's items, and where each item stands in arrays over them.
 struct Grid {
   std::vector<Axis> axes;
@@ -77,10 +109,12 @@ Grid GridOf(const Scan& scan) {
     grid.size *= places.size();
     grid.axes.push_back(ValuedAxis(kind.axes[axis], places));
   }
-  if (kind.axes.size() == 1 && kind.axes.front() == "span") {
-    std::vector<std::string> names;
-    for (const ScanItem& item : scan.items) names.push_back(item.id);
-    grid.axes.front() = LabelledAxis("span", std::move(names));
+  for (size_t axis = 0; axis < kind.axes.size(); ++axis) {
+    if (kind.axes[axis] != "span") continue;
+    std::vector<std::string> names(static_cast<size_t>(grid.axes[axis].size));
+    for (const ScanItem& item : scan.items)
+      names[static_cast<size_t>(item.at[axis])] = SpanOf(item);
+    grid.axes[axis] = LabelledAxis("span", std::move(names));
   }
   return grid;
 }
@@ -105,16 +139,40 @@ void AddArrays(const std::string& name, const std::string& description, const Gr
       [](const ScanEffect& one) { return one.p; });
 }
 
+// NAME, NAME_low and NAME_high.
+void AddShareArrays(const std::string& name, const std::string& description, const Grid& grid,
+                    const std::vector<RecoveredShare>& shares, size_t per_item,
+                    const std::vector<std::string>& axes, Record& record) {
+  const auto add = [&](const std::string& array, const std::string& text, const auto& number) {
+    std::vector<double> values(grid.size * per_item, kUndefined);
+    for (size_t i = 0; i < shares.size(); ++i)
+      values[grid.index[i / per_item] * per_item + i % per_item] = number(shares[i]);
+    record.arrays.push_back({array, axes, std::move(values), "", text});
+  };
+  add(name, description, [](const RecoveredShare& one) { return one.share; });
+  add(name + "_low", "lower end of its 95 % interval, Student's t",
+      [](const RecoveredShare& one) { return one.interval.low; });
+  add(name + "_high", "upper end of its 95 % interval, Student's t",
+      [](const RecoveredShare& one) { return one.interval.high; });
+}
+
 }  // namespace
 
 ScanEffects ScanEffectsOf(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes) {
-  const std::vector<double> differences = Differences(plan, outcomes);
   const size_t places = plan.places.size();
+  const std::vector<SampleOutcome> complete = Complete(plan, outcomes);
+  const std::vector<double> differences = Differences(complete, places);
+  const std::vector<double> source = SourceDifferences(complete, places);
   const size_t items = plan.scan->items.size();
   ScanEffects effects;
   effects.samples = static_cast<int64_t>(differences.size() / (items * places));
   effects.places = EffectsOf(differences, items * places, plan.seed);
   effects.means = EffectsOf(OfPlaces(differences, places, Mean), items, plan.seed);
+  if (!source.empty()) {
+    effects.shares = SharesOf(differences, items * places, source, places);
+    effects.mean_shares =
+        SharesOf(OfPlaces(differences, places, Mean), items, OfPlaces(source, places, Mean), 1);
+  }
   if (places < 3) return effects;
   const auto middle = [](std::span<const double> row) {
     return row[row.size() / 2] - (row.front() + row.back()) / 2;
@@ -141,6 +199,14 @@ Record ScanEffectsRecord(const SweepPlan& plan, const ScanEffects& effects) {
     AddArrays("middle_effect",
               "effect at the middle place minus the mean of those at the first and the last", grid,
               effects.middles, 1, axes, record);
+  }
+  if (!effects.shares.empty()) {
+    AddShareArrays("share",
+                   "of answer_nll that comes back: (patched - none) / (source - none), of means "
+                   "over samples",
+                   grid, effects.shares, plan.places.size(), with_place, record);
+    AddShareArrays("mean_share", "the same of the means over places", grid, effects.mean_shares, 1,
+                   axes, record);
   }
   record.attributes["over"] = plan.scan->kind;
   record.attributes["with"] = plan.scan->term;

@@ -10,6 +10,7 @@
 
 #include "core/base/record.h"
 #include "probes/statistics/outcome_statistics.h"
+#include "probes/sweep/recovered_share.h"
 #include "probes/sweep/sweep_plan.h"
 
 namespace midscope {
@@ -29,6 +30,10 @@ struct ScanEffects {
   // [item]: at the middle place minus the mean of the first and the last one; empty for fewer than
   // three places.
   std::vector<ScanEffect> middles;
+  // Of a scan that patches, else empty: the share of the source's outcome that comes back
+  // (recovered_share.h).
+  std::vector<RecoveredShare> shares;       // [item, place]
+  std::vector<RecoveredShare> mean_shares;  // [item]: of the sums over places
 };
 
 // `plan` has a scan.
@@ -36,7 +41,8 @@ ScanEffects ScanEffectsOf(const SweepPlan& plan, const std::vector<SampleOutcome
 
 // Record scan, over the axes of the kind (for heads [layer, head]; NaN where nothing was scanned)
 // and place: effect, effect_low, effect_high, effect_p [..., place]; mean_effect and middle_effect
-// with theirs [...].
+// with theirs [...]. Where patches are scanned share, share_low, share_high [..., place] and
+// mean_share with its own [...].
 Record ScanEffectsRecord(const SweepPlan& plan, const ScanEffects& effects);
 
 }  // namespace midscope

@@ -68,9 +68,11 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
                   SweepResult& result) {
   Record record;
   try {
-    const SampleRequest request = {
-        run.questions(sample), run.plan.places,        run.plan.settings,        run.plan.score,
-        run.plan.attention,    run.trace_memory_bytes, run.plan.scan.has_value()};
+    SampleRequest request = {run.questions(sample),    run.plan.places,    run.plan.settings,
+                             run.plan.score,           run.plan.attention, run.trace_memory_bytes,
+                             run.plan.scan.has_value()};
+    if (run.prompt_at)
+      request.prompt_at = [&](int64_t place) { return run.prompt_at(sample, place); };
     record = RunSample(run.decoder, request, context);
     const Record* frame = run.store ? run.store->common_frame() : nullptr;
     if (frame) FitOlderSamples(*frame, record);

@@ -38,6 +38,8 @@ namespace midscope {
 
 // The questions of one sample, one per place.
 using QuestionSource = std::function<std::vector<TaskQuestion>(int64_t sample)>;
+// A sample's prompt with the gold piece at any place of the task.
+using PromptSource = std::function<Prompt(int64_t sample, int64_t place)>;
 
 struct SweepResult {
   std::vector<SampleOutcome> outcomes;      // finished samples, in the order of completion
@@ -55,7 +57,8 @@ struct SweepRun {
   std::shared_ptr<const Decoder> decoder;
   SweepPlan plan;
   QuestionSource questions;
-  SweepStore* store = nullptr;  // not owned; null: results stay in memory
+  PromptSource prompt_at = nullptr;  // for patches; empty: they take from the plan's places alone
+  SweepStore* store = nullptr;       // not owned; null: results stay in memory
   // Not owned. Set: this process runs a part of the sweep, takes its samples from this source, and
   // leaves the store unfinished. Null: all samples that the store does not have.
   SampleSource* source = nullptr;

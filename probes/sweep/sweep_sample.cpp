@@ -14,8 +14,10 @@
 #include "core/base/utf8.h"
 #include "core/intervention/passage.h"
 #include "core/run/greedy_batch.h"
+#include "core/run/patch_sources.h"
 #include "core/run/what_if.h"
 #include "probes/base/record_axes.h"
+#include "probes/sweep/sample_sources.h"
 #include "probes/sweep/sweep_context.h"
 
 namespace midscope {
@@ -25,6 +27,7 @@ constexpr const char* kCorrect = "correct";
 constexpr const char* kChoiceCorrect = "choice_correct";
 constexpr const char* kGenerationScore = "generation_score";
 constexpr const char* kAnswerTokens = "answer_tokens";
+constexpr const char* kSourceNll = "source_nll";
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 std::string QuestionText(const Prompt& prompt) {
@@ -116,6 +119,7 @@ struct LikelihoodArrays {
   std::vector<uint8_t> correct;
   std::vector<uint8_t> choice_correct;  // empty: no choices
   std::vector<float> attention;
+  std::vector<double> source_nll;  // [place]; empty: nothing is patched
 };
 
 // The settings that can be run on the sample.
@@ -128,9 +132,11 @@ struct RunnableSettings {
 
 LikelihoodArrays RunLikelihood(const std::shared_ptr<const Decoder>& decoder,
                                const SampleRequest& request, const RunnableSettings& settings,
+                               const std::shared_ptr<PatchSources>& sources,
                                const JobContext& context) {
   const size_t places = request.questions.size();
   WhatIf what_if(decoder, PromptsOf(request.questions), request.trace_memory_bytes);
+  what_if.TakePatchesFrom(sources);
   LikelihoodArrays arrays;
   arrays.nll.resize(request.settings.size() * places, kNone);
   arrays.correct.resize(arrays.nll.size());
@@ -153,6 +159,7 @@ LikelihoodArrays RunLikelihood(const std::shared_ptr<const Decoder>& decoder,
           keep(settings.order[index], place, outcome);
         },
         context);
+    arrays.source_nll = SourceNll(request, *sources, context);
     return arrays;
   }
   for (const size_t setting : settings.order) {
@@ -174,11 +181,10 @@ struct GenerationArrays {
   std::vector<std::string> text;
 };
 
-GreedyRequest GreedyRequestOf(const TaskQuestion& question, const SweepSetting& setting,
+GreedyRequest GreedyRequestOf(const TaskQuestion& question, const Intervention& intervention,
                               Trace* trace) {
   const GenerationRule& rule = question.sample.generation;
-  return {question.prompt.ids, ResolvePassages(setting.intervention, question.prompt),
-          rule.new_tokens,
+  return {question.prompt.ids, ResolvePassages(intervention, question.prompt), rule.new_tokens,
           [cut = rule.cut](const std::string& text) { return AnswerIsWhole(text, cut); }, trace};
 }
 
@@ -205,7 +211,7 @@ size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request,
 // All settings at places [begin, end), each place on one trace: settings take the rows that they do
 // not change from it.
 void GenerateAt(const Decoder& decoder, const SampleRequest& request,
-                const RunnableSettings& settings, size_t begin, size_t end,
+                const RunnableSettings& settings, size_t begin, size_t end, PatchSources& sources,
                 const JobContext& context, GenerationArrays& arrays) {
   const bool channels = std::any_of(
       settings.order.begin(), settings.order.end(),
@@ -221,8 +227,10 @@ void GenerateAt(const Decoder& decoder, const SampleRequest& request,
     std::vector<GreedyRequest> requests;
     requests.reserve(end - begin);
     for (size_t place = begin; place < end; ++place) {
-      requests.push_back(GreedyRequestOf(request.questions[place], request.settings[setting],
-                                         traces[place - begin].get()));
+      const TaskQuestion& question = request.questions[place];
+      requests.push_back(GreedyRequestOf(
+          question, sources.Give(request.settings[setting].intervention, question.prompt, context),
+          traces[place - begin].get()));
     }
     const std::vector<Generated> generated = GenerateGreedy(decoder, requests, context);
     for (size_t place = begin; place < end; ++place) {
@@ -242,7 +250,8 @@ void GenerateAt(const Decoder& decoder, const SampleRequest& request,
 }
 
 GenerationArrays RunGeneration(const Decoder& decoder, const SampleRequest& request,
-                               const RunnableSettings& settings, const JobContext& context) {
+                               const RunnableSettings& settings, PatchSources& sources,
+                               const JobContext& context) {
   const size_t places = request.questions.size();
   const size_t cells = request.settings.size() * places;
   const AnswerMetric metric = request.questions.front().sample.generation.metric;
@@ -252,7 +261,7 @@ GenerationArrays RunGeneration(const Decoder& decoder, const SampleRequest& requ
                           std::vector<std::string>(cells)};
   for (size_t begin = 0; begin < places;) {
     const size_t end = PlacesAtOnce(decoder, request, settings, begin);
-    GenerateAt(decoder, request, settings, begin, end, context, arrays);
+    GenerateAt(decoder, request, settings, begin, end, sources, context, arrays);
     begin = end;
   }
   return arrays;
@@ -273,6 +282,14 @@ void AddLikelihood(LikelihoodArrays arrays, Record& record) {
   record.arrays.push_back({kCorrect, axes, std::move(arrays.correct), "",
                            "whether the greedy continuation equals the answer"});
   record.signal = kAnswerNll;
+  if (!arrays.source_nll.empty()) {
+    record.arrays.push_back(
+        {kSourceNll,
+         {"place"},
+         std::move(arrays.source_nll),
+         "nats",
+         "answer_nll of the prompt's answer in the run that patches take from"});
+  }
   if (arrays.choice_correct.empty()) return;
   record.arrays.push_back({kChoiceCorrect, axes, std::move(arrays.choice_correct), "",
                            "whether the right choice is likelier than the others"});
@@ -307,7 +324,7 @@ double AnswerNll(const Prompt& prompt, const AnswerScore& score) {
 Record OutcomeRecord(const std::vector<std::string>& settings, const std::vector<int64_t>& places,
                      std::vector<double> answer_nll, std::vector<uint8_t> correct) {
   Record record = OutcomeFrame(settings, places);
-  AddLikelihood({std::move(answer_nll), std::move(correct), {}, {}}, record);
+  AddLikelihood({std::move(answer_nll), std::move(correct), {}, {}, {}}, record);
   return record;
 }
 
@@ -324,14 +341,15 @@ Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequ
   for (const SweepSetting& setting : request.settings) labels.push_back(setting.canonical());
   Record record = OutcomeFrame(labels, request.places);
   const auto keys = static_cast<int64_t>(request.questions.front().prompt.ids.size());
+  const auto sources = std::make_shared<PatchSources>(*decoder, SourcePromptsOf(request));
   std::vector<float> attention;
   if (request.score.likelihood || request.attention) {
-    LikelihoodArrays arrays = RunLikelihood(decoder, request, settings, context);
+    LikelihoodArrays arrays = RunLikelihood(decoder, request, settings, sources, context);
     attention = std::move(arrays.attention);
     if (request.score.likelihood) AddLikelihood(std::move(arrays), record);
   }
   if (request.score.generation) {
-    AddGeneration(RunGeneration(*decoder, request, settings, context), record);
+    AddGeneration(RunGeneration(*decoder, request, settings, *sources, context), record);
   }
   AddPlaceArrays(request.questions, record);
   if (request.attention) {
@@ -348,7 +366,7 @@ Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequ
 bool IsOutcome(const std::string& array) {
   return array == kAnswerNll || array == kCorrect || array == kChoiceCorrect ||
          array == kGenerationScore || array == kGenerationRouge || array == kSettingFailure ||
-         array == kBeyondContext || array == kAnswerTokens;
+         array == kBeyondContext || array == kAnswerTokens || array == kSourceNll;
 }
 
 SampleOutcome ReadOutcome(int64_t sample, const Record& record) {
@@ -360,7 +378,8 @@ SampleOutcome ReadOutcome(int64_t sample, const Record& record) {
                         DataOf<double>(record, kGenerationRouge),
                         DataOf<std::string>(record, kSettingFailure),
                         DataOf<uint8_t>(record, kBeyondContext),
-                        DataOf<int64_t>(record, kAnswerTokens)};
+                        DataOf<int64_t>(record, kAnswerTokens),
+                        DataOf<double>(record, kSourceNll)};
   if (outcome.answer_nll.empty() && outcome.generation_score.empty()) {
     throw Failure("sweep file", "a stored sample lacks its outcome",
                   "Run the sweep again into a new file");

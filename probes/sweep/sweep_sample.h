@@ -33,6 +33,8 @@ struct SampleRequest {
   // Settings that change the last rows alone run as rows of one batch (WhatIf::EvaluateEach). Then
   // the last bits of a number depend on which settings there are.
   bool together = false;
+  // The sample with its gold piece at another place, for patches; empty: those of `places` alone.
+  std::function<Prompt(int64_t place)> prompt_at = nullptr;
 };
 
 // All places packed in one batch, settings in EvaluationOrder on cached traces. Record `outcome`,
@@ -48,6 +50,9 @@ struct SampleRequest {
 // (correct 0, texts empty, counts 0) and setting_failure [setting] has the reason. That array
 // exists where contexts of the settings differ. Where the decoder runs beyond the context,
 // beyond_context [setting] is whether a prompt was longer than it.
+//
+// Of a scan (`together`) that patches, source_nll [place] is answer_nll of the prompt's answer in
+// the source run.
 //
 // Throws Error where no setting's context holds the prompts (what() begins with kTooLong),
 // Cancelled.
