@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "core/base/error.h"
 #include "core/decoder/patch_hook.h"
 #include "core/intervention/edit_type.h"
@@ -95,7 +93,8 @@ void PatchSources::Give(Patch& patch, const Prompt& prompt, const JobContext& co
   switch (patch.align) {
     case PatchAlign::kNone:
       throw Refused(patch.source,
-                    fmt::format("the rows to be replaced are {}, the source has {}", wanted, there),
+                    "the rows to be replaced are " + std::to_string(wanted) + ", the source has " +
+                        std::to_string(there),
                     "Say which stand for which: align=end, align=start or align=mean");
     case PatchAlign::kEnd:
       patch.taken.rows.first = to.last - common;
