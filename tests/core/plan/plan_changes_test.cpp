@@ -59,6 +59,29 @@ TEST(FirstChangedRows, ChannelCountsFromTheRowsThatSeeItScaled) {
               ElementsAre(kNone, kNone, 49, 49, 49, 49));
 }
 
+TEST(FirstChangedRows, PatchesCountFromTheirRows) {
+  EXPECT_THAT(Changed("none", "patch(from=place:1, span=20:24, layers=2)"),
+              ElementsAre(kNone, kNone, 20, 20, 20, 20));
+  EXPECT_THAT(Changed("patch(from=place:1, what=v, span=20:24, layers=2)",
+                      "patch(from=place:1, what=v, span=20:24, layers=2) + "
+                      "patch(from=place:1, what=z, span=last, layers=4, heads=L4H1)"),
+              ElementsAre(kNone, kNone, kNone, kNone, 49, 49));
+  EXPECT_THAT(Changed("patch(from=place:1, what=z, span=last, heads=L4H1)",
+                      "patch(from=place:1, what=z, span=last, heads=L4H2)"),
+              ElementsAre(kNone, kNone, kNone, kNone, 49, 49));
+}
+
+// Ms-PoE's scores are made of q and k of the same layer, of all else in the layers above.
+TEST(FirstChangedRows, PatchedScoresChangeTheRatiosOfTheirLayer) {
+  const auto beside = [](const std::string& what) {
+    return Changed("ms-poe",
+                   "ms-poe + patch(from=place:1, span=20:24, layers=3, what=" + what + ")");
+  };
+  EXPECT_THAT(beside("k"), ElementsAre(kNone, kNone, kNone, 0, 0, 0));
+  EXPECT_THAT(beside("q"), ElementsAre(kNone, kNone, kNone, 0, 0, 0));
+  EXPECT_THAT(beside("v"), ElementsAre(kNone, kNone, kNone, 20, 0, 0));
+}
+
 TEST(FirstChangedRows, LaterLayersNeverBeginLater) {
   EXPECT_THAT(Changed("none", "boost(span=20:30, layers=2) + crop(span=10:30, layers=4)"),
               ElementsAre(kNone, kNone, 49, 49, 10, 10));

@@ -89,6 +89,21 @@ TEST(WhatIfPatch, EqualsAFullRun) {
   }
 }
 
+// The scheme stays while patches of what its scores are made of come and go.
+TEST(WhatIfPatch, RatiosFollowPatchedQueriesAndKeys) {
+  const Prompt prompt = SomePrompt(3);
+  WhatIf what_if(testing::EmbeddedDecoder(), {prompt});
+  what_if.TakePatchesFrom(Sources());
+  const std::string scheme = "ms-poe(layers=2-29)";
+  for (const char* patch : {"what=q, span=last, layers=5", "what=k, span=gold, layers=3-9",
+                            "what=k, span=last:9, layers=20-29"}) {
+    what_if.Evaluate(ParseIntervention(scheme));
+    const std::string setting = scheme + " + patch(from=place:9, " + patch + ")";
+    ExpectEqual(what_if.Evaluate(ParseIntervention(setting)).outcomes[0], FullRun(prompt, setting),
+                prompt, setting);
+  }
+}
+
 TEST(WhatIfPatch, EqualsAFullRunWithDroppedLayers) {
   const Prompt prompt = SomePrompt(3);
   const auto decoder = testing::EmbeddedDecoder();
