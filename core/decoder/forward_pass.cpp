@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/compute/query_key_finish.h"
+#include "core/decoder/residual_edits.h"
 #include "core/decoder/show_rows.h"
 #include "kernels/check.h"
 
@@ -160,6 +161,7 @@ void ForwardPass::Layer(std::vector<SequencePass>& sequences, int64_t layer) {
   KeepResidual(sequences, layer);
   AttentionHalf(sequences, layer);
   MlpHalf(sequences, layer);
+  for (SequencePass& sequence : sequences) EditResidual(sequence, layer, residual_);
   Show(sequences, HookSite::kResidPost, layer, residual_);
 }
 
@@ -197,7 +199,7 @@ void ForwardPass::ChooseAskedRows(std::vector<SequencePass>& sequences, int64_t 
     // Those change rows by others' outputs, or by projections of all rows; a trace's residual rows
     // are read later.
     const bool reads_all = plan.row_override || plan.memory || !plan.edits.ablated.empty() ||
-                           sequence.trace->has_residual();
+                           plan.residual.TakesMeans() || sequence.trace->has_residual();
     if (layer + 1 < config_.layers || reads_all || sequence.active_rows() == 0) continue;
     const int64_t asked =
         std::min({sequence.first_logit_row(), sequence.last_query(),

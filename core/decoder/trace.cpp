@@ -89,6 +89,8 @@ void Trace::DropLayersBelow(int64_t layer) {
       (*tensors)[i] = at::Tensor();
   }
   std::erase_if(storage_->head_sums, [&](const auto& sum) { return sum.first.first < layer; });
+  std::erase_if(storage_->channel_means,
+                [&](const auto& mean) { return mean.first.first < layer; });
   std::erase_if(storage_->memories, [&](const auto& memory) { return memory.first < layer; });
 }
 
@@ -124,6 +126,7 @@ void Trace::TakeRows(const Trace& donor, int64_t rows) {
     copy(donor.storage_->projected_values, storage_->projected_values);
   }
   storage_->head_sums.clear();
+  storage_->channel_means.clear();
   storage_->memories.clear();
   rows_ = rows;
   prompt_tokens_ = donor.prompt_tokens_;
@@ -140,6 +143,13 @@ void Trace::Set(int64_t rows, int64_t prompt_tokens, std::vector<AttentionPlan> 
     const auto& ablated = plans_[static_cast<size_t>(layer)].edits.ablated;
     return std::none_of(ablated.begin(), ablated.end(), [head = head](const AblatedHead& other) {
       return other.head == head && other.with == AblateWith::kMean;
+    });
+  });
+  std::erase_if(storage_->channel_means, [&](const auto& mean) {
+    const auto& [layer, channel] = mean.first;
+    const auto& set = plans_[static_cast<size_t>(layer)].residual.set;
+    return std::none_of(set.begin(), set.end(), [channel = channel](const SetChannel& other) {
+      return other.channel == channel && !other.value;
     });
   });
 }

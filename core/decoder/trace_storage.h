@@ -37,6 +37,8 @@ struct Trace::Storage {
   // Of heads whose mean an intervention takes, [layer, query head]: the sum of the head's outputs
   // up to each row, [capacity, head_dim] float64.
   std::map<std::pair<int64_t, int64_t>, at::Tensor> head_sums;
+  // Means of channels over the prompt's rows that residual plans take, [layer, channel].
+  std::map<std::pair<int64_t, int64_t>, double> channel_means;
   // Of kept layers with a compressive memory: its state after earlier runs. Dropped when a row in
   // it is written again.
   std::map<int64_t, SegmentMemory> memories;

@@ -21,6 +21,7 @@
 namespace midscope {
 
 struct EditPlans;  // plan/edit_plans.h
+struct ModelConfig;
 
 // Which tokens of a prompt the spans of edits stand for.
 struct SpanResolver {
@@ -42,9 +43,12 @@ struct EditType {
   std::function<void(const Intervention& intervention, std::vector<std::string>& texts)> print;
   // Replaces names of passages by tokens.
   std::function<void(Intervention& intervention, const SpanResolver& resolver)> resolve;
-  // Changes AttentionPlan::edits (channel alone: row_override, for which traces keep residuals).
+  // Changes AttentionPlan::edits or residual (channel alone: row_override, for which traces keep
+  // residuals).
   // Throws Error (usage) where one of the edits cannot apply.
   std::function<void(const Intervention& intervention, const EditPlans& plans)> apply;
+  // A setting that fits the model, where term.small_example needs a file; empty otherwise.
+  std::function<Intervention(const ModelConfig& config)> sample;
 };
 
 // In the order in which texts list them.
@@ -112,6 +116,7 @@ struct EditTraits {
   // Throws Error (usage) where `edit` cannot be beside the one before it.
   void (*check)(const TextTerm& term, const T& before, const T& edit) = nullptr;
   void (*resolve)(T& edit, const SpanResolver& resolver) = ResolveSpan<T>;
+  T (*sample)(const ModelConfig& config) = nullptr;
 };
 
 template <typename T>
@@ -150,6 +155,13 @@ EditType MakeEdit(TermForm<T> form, void (*apply)(const T& edit, const EditPlans
   type.apply = [shared, traits, apply](const Intervention& intervention, const EditPlans& plans) {
     ForEdits(intervention, traits.list, shared->name, [&](const T& edit) { apply(edit, plans); });
   };
+  if (traits.sample) {
+    type.sample = [shared, traits](const ModelConfig& config) {
+      Intervention intervention;
+      AddEdit(traits.sample(config), intervention, traits.list, shared->name);
+      return intervention;
+    };
+  }
   return type;
 }
 

@@ -124,6 +124,14 @@ struct RowChoice {
   bool operator==(const RowChoice&) const = default;
 };
 
+// Rows by rule, or those of a passage's tokens.
+struct ChosenRows {
+  bool by_rule = true;
+  RowChoice rule{ChannelRows::kAll};
+  TokenSpan passage;
+  bool operator==(const ChosenRows&) const = default;
+};
+
 // Positional channel scaling (arXiv 2406.02536; seed-facts D): in the listed layers the chosen
 // rows' queries, and all keys that those rows see, come from the normalised input with `channel`
 // multiplied by `factor`; values stay clean, unless `change_value`: then the values that those rows

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What one layer's attention does with positions and inputs: the only thing that the attention
-// kernels learn of an intervention.
+// kernels learn of an intervention. What is done to the stream after the layer is with it.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include "core/intervention/intervention.h"
 #include "core/model/model_config.h"
 #include "core/plan/attention_edits.h"
+#include "core/plan/residual_plan.h"
 #include "core/plan/row_patch.h"
 
 namespace midscope {
@@ -90,6 +91,8 @@ struct AttentionPlan {
   std::optional<RowOverride> row_override;
   AttentionEdits edits;
   std::vector<RowPatch> patches;  // in this order: a later one wins
+  // Of the stream after the block; attention does not read it.
+  ResidualPlan residual;
   bool operator==(const AttentionPlan&) const = default;
 };
 

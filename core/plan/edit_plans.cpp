@@ -38,6 +38,12 @@ void ForLayers(const LayerSet& layers, const EditPlans& plans,
   }
 }
 
+RowRange RowsOf(const ChosenRows& rows, const LayerSet& layers, const EditPlans& plans) {
+  if (rows.by_rule) return RowsOf(rows.rule, plans.prompt_tokens);
+  CheckSpan(rows.passage, layers, plans);
+  return {rows.passage.begin, rows.passage.end};
+}
+
 void CheckSpan(const TokenSpan& span, const LayerSet& layers, const EditPlans& plans) {
   CheckLayers(layers, plans.config, plans.term);
   if (!span.name.empty()) {

@@ -34,6 +34,9 @@ void ForLayers(const LayerSet& layers, const EditPlans& plans,
 // Throws Error (usage): tokens that the prompt lacks, or a passage that has only a name yet.
 void CheckSpan(const TokenSpan& span, const LayerSet& layers, const EditPlans& plans);
 
+// The rows of the prompt that are meant. Throws Error (usage) as CheckSpan does.
+RowRange RowsOf(const ChosenRows& rows, const LayerSet& layers, const EditPlans& plans);
+
 // Calls change(plan of the layer, layer, query head) for each query head that the names stand for.
 // Throws Error (usage) where the model lacks one.
 void ForHeads(const std::vector<HeadName>& names, const EditPlans& plans,

@@ -21,6 +21,7 @@ AttentionPlan ForAllRows(AttentionPlan plan) {
   plan.row_override.reset();
   plan.edits = {};
   plan.patches.clear();
+  plan.residual = {};
   return plan;
 }
 
@@ -50,8 +51,9 @@ int64_t FirstScaledRow(const AttentionPlan& plan) {
 // Of one layer, whose input is the same, where each plan holds for all rows.
 int64_t ChangedRowOfPlans(const AttentionPlan& before, const AttentionPlan& after) {
   if (ForAllRows(before) != ForAllRows(after)) return 0;
-  int64_t row = std::min(FirstChangedRow(before.edits, after.edits), FirstOtherId(before, after));
-  row = std::min(row, FirstPatchedRow(before.patches, after.patches));
+  int64_t row = std::min(
+      {FirstChangedRow(before.edits, after.edits), FirstChangedRow(before.residual, after.residual),
+       FirstPatchedRow(before.patches, after.patches), FirstOtherId(before, after)});
   if (before.row_override != after.row_override)
     row = std::min({row, FirstRowOf(before.row_override), FirstRowOf(after.row_override)});
   if (before.near_far != after.near_far)
@@ -76,7 +78,7 @@ int64_t ChangedRowOfLayer(const AttentionPlan& before, const AttentionPlan& afte
 }  // namespace
 
 bool LeavesData(const AttentionPlan& plan) {
-  return plan.memory ||
+  return plan.memory || plan.residual.TakesMeans() ||
          std::any_of(plan.edits.ablated.begin(), plan.edits.ablated.end(),
                      [](const AblatedHead& ablated) { return ablated.with == AblateWith::kMean; });
 }
@@ -96,6 +98,8 @@ std::vector<int64_t> FirstChangedRows(std::span<const AttentionPlan> before,
     const bool other_ratios = other_scores && DecidedByLastRow(after[layer]);
     first = std::min(first, ChangedRowOfLayer(before[layer], after[layer]));
     if (other_ratios) first = std::min(first, FirstSchemeRow(after[layer]));
+    // Means over the prompt are taken of all its rows, and change with any of them.
+    if (first != kNoRow && after[layer].residual.TakesMeans()) first = 0;
     rows.push_back(first);
   }
   return rows;

@@ -16,15 +16,17 @@ inline constexpr int64_t kNoRow = INT64_MAX;
 // Whether the last prompt row decides the layer's ratios.
 bool DecidedByLastRow(const AttentionPlan& plan);
 
-// Whether a run of the layer leaves more in a trace than keys and values: sums of heads' outputs, a
-// compressive memory.
+// Whether a run of the layer leaves more in a trace than keys and values: sums of heads' outputs,
+// means of channels, a compressive memory.
 bool LeavesData(const AttentionPlan& plan);
 
 // The first row of each layer that comes out differently under `after` than under `before`; kNoRow
 // where none does. [layer]; never rises from layer to layer, for later rows see the changed ones.
 // Ratios that the last prompt row decides are not compared: they differ when what decides them
 // does, so a change to any row counts from the first row that takes them in the next layer with
-// such a rule. `before` has such ratios filled in. Both are plans of one sequence, [layer] each.
+// such a rule. Where a layer takes means of channels over the prompt's rows, a change to any row
+// changes all of them. `before` has such ratios filled in. Both are plans of one sequence, [layer]
+// each.
 std::vector<int64_t> FirstChangedRows(std::span<const AttentionPlan> before,
                                       std::span<const AttentionPlan> after);
 

@@ -10,14 +10,10 @@
 namespace midscope {
 namespace {
 
-// The first row that depends on later ones, or on sums over earlier ones that a trace does not pass
+// The first row that depends on later ones, or on data of earlier ones that a trace does not pass
 // on.
 int64_t FirstDependentRow(const AttentionPlan& plan) {
-  const bool sums = plan.memory || std::any_of(plan.edits.ablated.begin(), plan.edits.ablated.end(),
-                                               [](const AblatedHead& head) {
-                                                 return head.with == AblateWith::kMean;
-                                               });
-  if (sums) return 0;
+  if (LeavesData(plan)) return 0;
   return DecidedByLastRow(plan) ? FirstSchemeRow(plan) : kNoRow;
 }
 

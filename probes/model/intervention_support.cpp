@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "core/base/error.h"
+#include "core/intervention/edit_type.h"
 #include "core/intervention/intervention_text.h"
 #include "core/intervention/passage.h"
 #include "core/intervention/presets.h"
@@ -21,6 +22,8 @@ Intervention Example(const Term& term, const ModelConfig& config) {
     intervention.positions = scheme->sample(config);
     return intervention;
   }
+  const EditType* edit = FindEdit(term.name);
+  if (edit && edit->sample) return edit->sample(config);
   try {
     return ParseIntervention(term.small_example);
   } catch (const Error& error) {

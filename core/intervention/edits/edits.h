@@ -16,7 +16,9 @@
   EDIT(Temperature)          \
   EDIT(Block)                \
   EDIT(Streaming)            \
-  EDIT(Patch)
+  EDIT(Patch)                \
+  EDIT(Vector)               \
+  EDIT(Set)
 // clang-format on
 
 namespace midscope {

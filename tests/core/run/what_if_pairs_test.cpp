@@ -61,9 +61,9 @@ class StackDrawer {
     std::vector<std::string> terms;
     if (Chance(40)) terms.push_back(Scheme());
     if (Chance(60)) terms.push_back(Channel());
-    for (const auto draw :
-         {&StackDrawer::Crop, &StackDrawer::Move, &StackDrawer::Boost, &StackDrawer::Ablation,
-          &StackDrawer::Temperature, &StackDrawer::Block, &StackDrawer::Streaming}) {
+    for (const auto draw : {&StackDrawer::Crop, &StackDrawer::Move, &StackDrawer::Boost,
+                            &StackDrawer::Ablation, &StackDrawer::Temperature, &StackDrawer::Block,
+                            &StackDrawer::Streaming, &StackDrawer::Set}) {
       if (Chance(20)) terms.push_back((this->*draw)());
     }
     if (terms.empty()) return "none";
@@ -147,6 +147,10 @@ class StackDrawer {
     return "streaming(sink=" + std::to_string(Integer(0, 4)) +
            ", recent=" + std::to_string(Integer(1, 20)) + ", layers=" + Layers() +
            ", rows=" + Rows() + Heads() + ")";
+  }
+  std::string Set() {
+    return "set(" + Of({"100", "507"}) + ", span=" + (Chance(50) ? Rows() : Span()) +
+           ", to=" + Of({"zero", "mean", "mean", Tenths(-30, 30)}) + ", layers=" + Layers() + ")";
   }
   std::string Ablation() {
     return "ablate(" + Head() + ", with=" + Of({"zero", "mean"}) + ", rows=" + Rows() + ")";

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "core/decoder/residual_edits.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/check.h"
+
+namespace midscope {
+namespace {
+
+// Those of the active rows, of which `stream` [active rows, hidden] begins at active_first.
+at::Tensor RowsOfStream(const SequencePass& sequence, const at::Tensor& stream, RowRange rows) {
+  const int64_t first = std::max(rows.first, sequence.active_first);
+  const int64_t last = std::max(first, std::min(rows.last, sequence.rows));
+  if (first >= sequence.rows) return stream.narrow(0, 0, 0);
+  return stream.narrow(0, first - sequence.active_first, last - first);
+}
+
+double PromptMean(SequencePass& sequence, int64_t layer, int64_t channel,
+                  const at::Tensor& stream) {
+  auto& kept = sequence.trace->storage().channel_means;
+  if (sequence.active_first > 0) {
+    // Those rows have not changed since the run that took it (plan_changes.h).
+    const auto mean = kept.find({layer, channel});
+    MIDSCOPE_CHECK(mean != kept.end(), "no run took the mean of this channel");
+    return mean->second;
+  }
+  const at::Tensor column = stream.narrow(0, 0, sequence.prompt_tokens).select(1, channel);
+  const double mean = column.to(at::kDouble).mean().item<double>();
+  // Layers that are not kept run all rows whenever they run.
+  if (layer >= sequence.trace->first_layer()) kept[{layer, channel}] = mean;
+  return mean;
+}
+
+}  // namespace
+
+void EditResidual(SequencePass& sequence, int64_t layer, const at::Tensor& residual) {
+  const ResidualPlan& plan = sequence.plans[static_cast<size_t>(layer)].residual;
+  if (plan.empty() || sequence.active_rows() == 0) return;
+  const at::Tensor stream = residual.narrow(0, sequence.packed_begin, sequence.active_rows());
+  for (const AddedVector& added : plan.added) {
+    const at::Tensor rows = RowsOfStream(sequence, stream, added.rows);
+    if (rows.size(0) == 0) continue;
+    const at::Tensor values = at::tensor(at::ArrayRef<float>(added.values)).to(rows.device());
+    rows.add_(values);  // in float32, rounded to the run's dtype once
+  }
+  std::vector<double> values;
+  for (const SetChannel& set : plan.set)
+    values.push_back(set.value ? *set.value : PromptMean(sequence, layer, set.channel, stream));
+  for (size_t i = 0; i < values.size(); ++i)
+    RowsOfStream(sequence, stream, plan.set[i].rows)
+        .select(1, plan.set[i].channel)
+        .fill_(values[i]);
+}
+
+}  // namespace midscope

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The argument of edits whose rows are given by rule or as a passage: question, 400:600, last,
+// answer, last:N, all. Internal to core.
+#pragma once
+
+#include <string>
+
+#include "core/intervention/edit_type.h"
+#include "core/intervention/term_form.h"
+
+namespace midscope {
+
+// `help` is followed by what can be written. Without a default.
+Parameter DescribedChosenRows(const std::string& name, const std::string& help);
+
+// Throws Error (usage).
+ChosenRows ReadChosenRows(const TextArgument& argument);
+std::string ChosenRowsText(const ChosenRows& rows);
+
+void ResolveRows(ChosenRows& rows, const SpanResolver& resolver);
+
+template <auto kMember>
+BoundArgument<term_form::ClassOf<kMember>> ChosenRowsArgument(const std::string& name,
+                                                              const std::string& help) {
+  return {DescribedChosenRows(name, help),
+          [](auto& value, const TextArgument& argument, const Parameter&) {
+            value.*kMember = ReadChosenRows(argument);
+          },
+          [](const auto& value, const Parameter&) { return ChosenRowsText(value.*kMember); }};
+}
+
+}  // namespace midscope
