@@ -120,8 +120,8 @@ std::string ControlVectorBytes(const ControlVector& vector) {
     AppendText(bytes, text);
   }
   AppendText(bytes, kLayerCount);
-  Append(bytes, GgufType::kInt32);
-  Append(bytes, static_cast<int32_t>(vector.directions.size()));
+  Append(bytes, GgufType::kUint32);
+  Append(bytes, static_cast<uint32_t>(vector.directions.size()));
   std::string data;
   for (const auto& [layer, values] : vector.directions) {
     Pad(data);

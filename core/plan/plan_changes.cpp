@@ -51,9 +51,9 @@ int64_t FirstScaledRow(const AttentionPlan& plan) {
 // Of one layer, whose input is the same, where each plan holds for all rows.
 int64_t ChangedRowOfPlans(const AttentionPlan& before, const AttentionPlan& after) {
   if (ForAllRows(before) != ForAllRows(after)) return 0;
-  int64_t row = std::min(
-      {FirstChangedRow(before.edits, after.edits), FirstChangedRow(before.residual, after.residual),
-       FirstPatchedRow(before.patches, after.patches), FirstOtherId(before, after)});
+  int64_t row =
+      std::min({FirstChangedRow(before.edits, after.edits),
+                FirstPatchedRow(before.patches, after.patches), FirstOtherId(before, after)});
   if (before.row_override != after.row_override)
     row = std::min({row, FirstRowOf(before.row_override), FirstRowOf(after.row_override)});
   if (before.near_far != after.near_far)
@@ -63,7 +63,7 @@ int64_t ChangedRowOfPlans(const AttentionPlan& before, const AttentionPlan& afte
   return row;
 }
 
-// Of one layer, whose input is the same.
+// Of one layer's attention, whose input is the same.
 int64_t ChangedRowOfLayer(const AttentionPlan& before, const AttentionPlan& after) {
   for (const RowRange before_rows : PartsOfOnePlan(before, {0, kNoRow})) {
     for (const RowRange rows : PartsOfOnePlan(after, before_rows)) {
@@ -100,6 +100,7 @@ std::vector<int64_t> FirstChangedRows(std::span<const AttentionPlan> before,
     if (other_ratios) first = std::min(first, FirstSchemeRow(after[layer]));
     // Means over the prompt are taken of all its rows, and change with any of them.
     if (first != kNoRow && after[layer].residual.TakesMeans()) first = 0;
+    first = std::min(first, FirstChangedRow(before[layer].residual, after[layer].residual));
     rows.push_back(first);
   }
   return rows;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "data/export/control_vector_export.h"
 #include "data/export/export.h"
 #include "data/export/npz.h"
 #include "data/store/record_reader.h"
@@ -24,9 +25,13 @@ namespace midscope::cli {
 namespace {
 
 const std::vector<std::string>& Formats() {
-  static const std::vector<std::string> formats = {"csv", "json", "npz", "png", "svg", "pdf"};
+  static const std::vector<std::string> formats = {"csv", "json", "npz", "gguf",
+                                                   "png", "svg",  "pdf"};
   return formats;
 }
+
+// A control vector, as llama.cpp takes it.
+constexpr const char* kControlVector = "gguf";
 
 bool IsPicture(const std::string& format) {
   return format == "png" || format == "svg" || format == "pdf";
@@ -57,9 +62,9 @@ std::string Format(const OptionSet& options) {
   }
   if (ending.empty()) return Formats().front();
   if (IsFormat(ending)) return ending;
-  throw UsageError("option --out",
-                   "'" + out + "' ends in ." + ending + ", which is not a known format",
-                   "Give --format, or a name that ends in .csv, .json, .npz, .png, .svg or .pdf");
+  throw UsageError(
+      "option --out", "'" + out + "' ends in ." + ending + ", which is not a known format",
+      "Give --format, or a name that ends in .csv, .json, .npz, .gguf, .png, .svg or .pdf");
 }
 
 // A temporary folder beside the output folder, deleted by the destructor.
@@ -146,8 +151,9 @@ std::string ExportArrays(const CommandInput& input, const std::string& format) {
   const std::string& file = options.Text("out");
   if (!file.empty()) {
     CheckOutputPath(file, options.Flag("overwrite"), "Give --overwrite, or another --out");
-  } else if (format == "npz") {
-    throw UsageError("option --out", "NPZ is no text for a terminal", "Give --out FILE.npz");
+  } else if (format == "npz" || format == kControlVector) {
+    throw UsageError("option --out", "it must be given: " + format + " is no text for a terminal",
+                     "Give --out FILE." + format);
   }
   RunFile run = ReadRecords(options.Text("file"), ReadSlices(options));
   if (options.IsSet("array")) {
@@ -161,6 +167,9 @@ std::string ExportArrays(const CommandInput& input, const std::string& format) {
   const auto write = [&](std::ostream& out) {
     if (format == "json") {
       WriteJson(run.records, run.provenance, out);
+    } else if (format == kControlVector) {
+      const Record record = MergeRecords(run.records);
+      out << ControlVectorBytes(ControlVectorOf(record, run.provenance.architecture));
     } else if (format == "npz") {
       WriteNpz(MergeRecords(run.records), out);
     } else {
@@ -205,12 +214,13 @@ Command ExportCommand() {
   format.help =
       "csv: one row an element, or of several arrays over one axis one row a position; json: "
       "nested "
-      "lists; npz: for numpy.load; png, svg, pdf: the window's pictures, into the folder --out, or "
+      "lists; npz: for numpy.load; gguf: a control vector for llama.cpp and the term vector; png, "
+      "svg, pdf: the window's pictures, into the folder --out, or "
       "where there is one into that file; by default as --out ends, or csv";
 
   Command command;
   command.name = "export";
-  command.summary = "what a file holds, as CSV, JSON, NPZ or pictures";
+  command.summary = "what a file holds, as CSV, JSON, NPZ, GGUF or pictures";
   command.description =
       "Writes the arrays of an HDF5 file of Midscope for other programs. CSV is in long form, with "
       "a\n"
@@ -218,6 +228,9 @@ Command ExportCommand() {
       "position and one column per array. NaN is an empty cell (CSV) or null (JSON). NPZ holds "
       "each\n"
       "array and each axis under its name. A name that stands for two things is RECORD.NAME.\n"
+      "GGUF is a control vector: of an array [layer, channel], row N is added after block N, from "
+      "0;\n"
+      "layer 0 is left out, as llama.cpp takes none there.\n"
       "Pictures are drawn by midscope-gui, without a display.";
   command.positionals = {"file"};
   command.options = {
@@ -232,6 +245,7 @@ Command ExportCommand() {
       "  midscope export run.h5 --array answer_nll --out run.csv\n"
       "  midscope export run.h5 --array outcome_means/accuracy\n"
       "  midscope export run.h5::sweep/last_query_attention --slice sample=7 --out seven.npz\n"
+      "  midscope export direction.h5 --array position_direction --out position.gguf\n"
       "  midscope export run.h5 --format svg --out pictures\n"
       "  midscope export france.h5 --format json --out france.json";
   command.run = RunExport;

@@ -24,6 +24,7 @@
 #include "probes/builtin/next_tokens_probe.h"
 #include "probes/builtin/perplexity_probe.h"
 #include "probes/builtin/position_awareness_probe.h"
+#include "probes/builtin/position_direction_probe.h"
 #include "probes/builtin/position_ratio_probe.h"
 #include "probes/builtin/qr_heads_probe.h"
 #include "probes/builtin/residual_rows_probe.h"
@@ -137,6 +138,7 @@ ProbeRegistry BuiltInProbes() {
   registry.Add(MassiveActivationsProbe());
   registry.Add(QrHeadsProbe());
   registry.Add(KeyDriftProbe());
+  registry.Add(PositionDirectionProbe());
   registry.Add(PerplexityProbe());
   return registry;
 }

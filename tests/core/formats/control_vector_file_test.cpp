@@ -42,7 +42,7 @@ TEST(ControlVectorFile, ReadsWhatThePackageGgufWrites) {
       ReadControlVector(MIDSCOPE_TESTS "/core/golden/control_vectors/embedded.gguf");
   EXPECT_EQ(vector.model_hint, "embedded");
   ASSERT_EQ(vector.directions.size(), 3u);
-  EXPECT_EQ(vector.directions.begin()->first, 1);
+  EXPECT_EQ(vector.directions.begin()->first, 0);
   EXPECT_EQ(vector.directions.rbegin()->first, 29);
   EXPECT_EQ(vector.directions.at(12).size(), 576u);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Writes residual_edits_golden.json and the control vectors beside it: vectors added to the residual stream and channels set,
-as transformers' own models give them with a hook after each block, for residual_edits_golden_test. The control vectors are
+and how the stream moves with position, as transformers' own models give them with a hook after each block, for residual_edits_golden_test. The control vectors are
 written by the package gguf, as repeng does (repeng/control.py, export_gguf).
 
     python tests/core/make/make_residual_edits_golden.py GOLDEN_FOLDER EMBEDDED.gguf         (transformers 5, torch, gguf)
@@ -23,7 +23,7 @@ import transformers
 
 MODELS = ["llama", "qwen3", "gemma2", "gpt-neox", "mpt"]
 EMBEDDED = "embedded"
-EMBEDDED_LAYERS = [1, 12, 29]
+EMBEDDED_LAYERS = [0, 12, 29]
 LAST_SIX = slice(edits.PROMPT - 6, None)
 # text: edits as (kind, layers or None, rows, ...): an added vector's scale; a channel, and its value or "mean".
 SETTINGS = {
@@ -102,6 +102,27 @@ def cases(name, model, ids, folder):
         )
 
 
+def drift(model, ids):
+    """Per layer: the covariance of the stream after the block with the position, by numpy, over the prompt's rows."""
+    streams = {}
+    hooks = [block.register_forward_hook(lambda _module, _inputs, output, layer=layer: streams.update(
+        {layer: (output[0] if isinstance(output, tuple) else output)[0].double().numpy()})) for layer, block in enumerate(blocks(model))]
+    with torch.no_grad():
+        model(torch.tensor([ids[:edits.PROMPT]]), use_cache=False)
+    for hook in hooks:
+        hook.remove()
+    time = np.arange(edits.PROMPT, dtype=np.float64)
+    for layer in sorted(streams):
+        covariance = np.array([np.cov(column, time, bias=True)[0, 1] for column in streams[layer].T])
+        direction = covariance / np.linalg.norm(covariance)
+        along = streams[layer] @ direction
+        yield dict(
+            direction=[round(x, 7) for x in direction.tolist()],
+            slope=float(np.polyfit(time, along, 1)[0]),
+            correlation=float(np.corrcoef(along, time)[0, 1]),
+        )
+
+
 def tiny(name):
     folder = os.path.join(edits.FOLDER, name)
     with open(os.path.join(folder, "expected.json")) as file:
@@ -121,13 +142,14 @@ def main():
     transformers.utils.logging.disable_progress_bar()
     folder = os.path.join(sys.argv[1], "control_vectors")
     os.makedirs(folder, exist_ok=True)
+    drifts = {name: list(drift(*tiny(name))) for name in MODELS}
     found = [case for name in MODELS for case in cases(name, *tiny(name), folder)]
     model, ids = embedded(sys.argv[2])
     found += cases(EMBEDDED, model, ids, folder)
     out = os.path.join(sys.argv[1], "residual_edits_golden.json")
     with open(out, "w", encoding="utf-8") as file:
         json.dump(dict(answer=edits.ANSWER, rows=edits.ROWS, logit_step=edits.LOGIT_STEP, embedded_logit_step=997,
-                       embedded_ids=ids[:edits.PROMPT], cases=found), file, separators=(",", ":"))
+                       embedded_ids=ids[:edits.PROMPT], drifts=drifts, cases=found), file, separators=(",", ":"))
         file.write("\n")
     print(f"{len(found)} cases, {os.path.getsize(out) / 1000:.0f} kB", file=sys.stderr)
 

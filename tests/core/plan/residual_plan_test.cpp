@@ -25,7 +25,7 @@ ModelConfig Config() {
   config.key_value_heads = 2;
   config.head_dim = 4;
   config.rope_dimensions = 4;
-  config.hidden = 24;
+  config.hidden = 36;
   config.rope_base = 10000;
   config.trained_context = 100;
   return config;
@@ -61,7 +61,7 @@ TEST(ResidualPlan, VectorsAreScaled) {
   ASSERT_EQ(one[1].residual.added.size(), 1u);
   EXPECT_EQ(one[1].residual.added[0].rows, (RowRange{0, INT64_MAX}));
   EXPECT_EQ(two[1].residual.added[0].rows, (RowRange{kPrompt - 3, INT64_MAX}));
-  for (size_t i = 0; i < 24; ++i)
+  for (size_t i = 0; i < 36; ++i)
     EXPECT_EQ(two[1].residual.added[0].values[i], -2 * one[1].residual.added[0].values[i]);
 }
 

@@ -56,7 +56,8 @@ class EveryModel : public testing::TestWithParam<std::string> {
     OptionSet options(probes.Options());
     std::string names =
         "default,span_attention,key_information,head_scores,logit_lens,retrieval_heads,qr_heads,"
-        "answer_attribution,attention_rollout,sink_share,massive_activations,key_drift,perplexity";
+        "answer_attribution,attention_rollout,sink_share,massive_activations,key_drift,position_"
+        "direction,perplexity";
     if (decoder_->config().positions == PositionKind::kRotary) names += ",rope_bands";
     options.SetText("probes", names);
     options.SetText("channels", "0,1");
