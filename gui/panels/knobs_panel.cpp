@@ -7,6 +7,8 @@
 #include <QGroupBox>
 #include <QSignalBlocker>
 #include <QStandardItemModel>
+#include <algorithm>
+#include <iterator>
 
 #include "gui/panels/channel_knobs.h"
 #include "gui/panels/ms_poe_knobs.h"
@@ -18,6 +20,10 @@ namespace {
 
 // kOther: a scheme without quick controls.
 enum SchemeIndex { kNone, kInterpolation, kMsPoe, kOther };
+
+// In the order of the choices; the last one, with its N, only where it is set under Terms.
+constexpr ChannelRows kRows[] = {ChannelRows::kAll, ChannelRows::kAnswer, ChannelRows::kLast,
+                                 ChannelRows::kLastN};
 
 SchemeIndex IndexOf(const PositionScheme& scheme) {
   if (std::holds_alternative<NoScheme>(scheme)) return kNone;
@@ -54,6 +60,7 @@ KnobsPanel::KnobsPanel(QWidget* parent) : QWidget(parent) {
   positions_column->addWidget(scheme_);
   positions_column->addWidget(ratio_row_);
   positions_column->addWidget(ms_poe_);
+  positions_column->addWidget(MakeRows(positions));
   channel_box_ = new QGroupBox(tr("Scale a hidden channel (B)"), this);
   channel_box_->setObjectName(QStringLiteral("channel_on"));
   channel_box_->setCheckable(true);
@@ -70,14 +77,39 @@ KnobsPanel::KnobsPanel(QWidget* parent) : QWidget(parent) {
     EmitChanged(false);
   });
   connect(ratio_, &QDoubleSpinBox::valueChanged, this, [this] { EmitChanged(false); });
-  connect(ms_poe_, &MsPoeKnobs::Changed, this, [this] { EmitChanged(false); });
+  connect(ms_poe_, &MsPoeKnobs::Changed, this, &KnobsPanel::EmitChanged);
+  connect(rows_, &QComboBox::currentIndexChanged, this, [this] { EmitChanged(false); });
   connect(channel_box_, &QGroupBox::toggled, this, [this] { EmitChanged(false); });
   connect(channel_, &ChannelKnobs::Changed, this, &KnobsPanel::EmitChanged);
 }
 
+QWidget* KnobsPanel::MakeRows(QWidget* parent) {
+  rows_row_ = new QWidget(parent);
+  rows_ = new QComboBox(rows_row_);
+  rows_->setObjectName(QStringLiteral("position_rows"));
+  rows_->addItems({tr("all"), tr("answer"), tr("last"), tr("last N (under Terms)")});
+  Describe(static_cast<QWidget*>(rows_), "pi", "rows");
+  auto* form = new QFormLayout(rows_row_);
+  form->setContentsMargins(0, 0, 0, 0);
+  form->addRow(tr("rows"), rows_);
+  return rows_row_;
+}
+
+void KnobsPanel::ShowRows(const RowChoice& rows) {
+  const auto found = std::find(std::begin(kRows), std::end(kRows), rows.rows);
+  const auto index = static_cast<int>(found - std::begin(kRows));
+  // Which N it is can be chosen under Terms only.
+  auto* choices = qobject_cast<QStandardItemModel*>(rows_->model());
+  choices->item(static_cast<int>(std::size(kRows)) - 1)
+      ->setEnabled(rows.rows == ChannelRows::kLastN);
+  rows_->setCurrentIndex(index);
+}
+
 void KnobsPanel::ShowScheme() {
-  ratio_row_->setVisible(scheme_->currentIndex() == kInterpolation);
-  ms_poe_->setVisible(scheme_->currentIndex() == kMsPoe);
+  const int scheme = scheme_->currentIndex();
+  rows_row_->setVisible(scheme == kInterpolation || scheme == kMsPoe);
+  ratio_row_->setVisible(scheme == kInterpolation);
+  ms_poe_->setVisible(scheme == kMsPoe);
 }
 
 void KnobsPanel::EmitChanged(bool dragging) { Q_EMIT Changed(intervention(), dragging); }
@@ -92,13 +124,17 @@ Intervention KnobsPanel::intervention() const {
     result.positions = NoScheme();
     result.position_rows = Intervention().position_rows;
   }
+  const bool has_rows =
+      scheme_->currentIndex() == kInterpolation || scheme_->currentIndex() == kMsPoe;
+  const ChannelRows rows = kRows[rows_->currentIndex()];
+  if (has_rows && rows != ChannelRows::kLastN) result.position_rows = {rows};
   if (channel_box_->isChecked()) result.channels = channel_->value();
   return result;
 }
 
 void KnobsPanel::SetIntervention(const Intervention& intervention) {
   const QSignalBlocker quiet[] = {QSignalBlocker(scheme_), QSignalBlocker(ratio_),
-                                  QSignalBlocker(channel_box_)};
+                                  QSignalBlocker(rows_), QSignalBlocker(channel_box_)};
   others_ = intervention;
   others_.channels.clear();
   const SchemeIndex index = IndexOf(intervention.positions);
@@ -110,6 +146,7 @@ void KnobsPanel::SetIntervention(const Intervention& intervention) {
     ratio_->setValue(ratio->ratio);
   }
   if (const auto* ms_poe = std::get_if<MsPoe>(&intervention.positions)) ms_poe_->SetValue(*ms_poe);
+  ShowRows(intervention.position_rows);
   ShowScheme();
   channel_box_->setChecked(!intervention.channels.empty());
   // While its signals are blocked, a group box does not enable or disable its contents.

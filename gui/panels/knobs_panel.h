@@ -32,12 +32,16 @@ class KnobsPanel : public QWidget {
 
  private:
   void ShowScheme();
+  QWidget* MakeRows(QWidget* parent);
+  void ShowRows(const RowChoice& rows);
   void EmitChanged(bool dragging);
 
   QComboBox* scheme_;
   QWidget* ratio_row_;
   QDoubleSpinBox* ratio_;
   MsPoeKnobs* ms_poe_;
+  QWidget* rows_row_;
+  QComboBox* rows_;  // that see the scheme
   QGroupBox* channel_box_;
   ChannelKnobs* channel_;
   Intervention others_;  // the setting's terms that have no control here

@@ -9,15 +9,28 @@
 #include <algorithm>
 
 #include "gui/widgets/knob_help.h"
+#include "gui/widgets/range_slider.h"
 
 namespace midscope {
+namespace {
+
+// Of the slider; the boxes have all ratios.
+constexpr double kLeastRatio = 0.5;
+constexpr double kMostRatio = 3;
+
+}  // namespace
 
 MsPoeKnobs::MsPoeKnobs(QWidget* parent) : QWidget(parent) {
+  range_ = new RangeSlider(kLeastRatio, kMostRatio, this);
   min_ = new QDoubleSpinBox(this);
   max_ = new QDoubleSpinBox(this);
   mode_ = new QComboBox(this);
   order_ = new QComboBox(this);
   first_layer_ = new QSpinBox(this);
+  range_->setObjectName(QStringLiteral("ms_poe_range"));
+  range_->setToolTip(
+      tr("<p>The least ratio (hollow) and the largest (full). Where they pass each other, the ramp "
+         "falls</p>"));
   min_->setObjectName(QStringLiteral("ms_poe_min"));
   max_->setObjectName(QStringLiteral("ms_poe_max"));
   mode_->setObjectName(QStringLiteral("ms_poe_mode"));
@@ -39,22 +52,43 @@ MsPoeKnobs::MsPoeKnobs(QWidget* parent) : QWidget(parent) {
   auto* ratios = new QHBoxLayout;
   ratios->addWidget(min_);
   ratios->addWidget(max_);
+  form->addRow(tr("ratios"), range_);
   form->addRow(tr("min, max"), ratios);
   form->addRow(tr("mode"), mode_);
   form->addRow(tr("order"), order_);
   form->addRow(tr("first layer"), first_layer_);
   for (QDoubleSpinBox* box : {min_, max_}) {
-    connect(box, &QDoubleSpinBox::valueChanged, this, &MsPoeKnobs::Changed);
+    connect(box, &QDoubleSpinBox::valueChanged, this, [this] {
+      ShowRange();
+      Q_EMIT Changed(false);
+    });
   }
   for (QComboBox* box : {mode_, order_}) {
-    connect(box, &QComboBox::currentIndexChanged, this, &MsPoeKnobs::Changed);
+    connect(box, &QComboBox::currentIndexChanged, this, [this] { Q_EMIT Changed(false); });
   }
+  connect(range_, &RangeSlider::Changed, this, &MsPoeKnobs::OnRange);
   connect(first_layer_, &QSpinBox::valueChanged, this, &MsPoeKnobs::OnFirstLayer);
+}
+
+void MsPoeKnobs::OnRange(double first, double last, bool dragging) {
+  {
+    const QSignalBlocker quiet[] = {QSignalBlocker(min_), QSignalBlocker(max_)};
+    // A value beyond the slider stays until its handle is moved.
+    if (first != range_before_.first) min_->setValue(first);
+    if (last != range_before_.second) max_->setValue(last);
+  }
+  range_before_ = {first, last};
+  Q_EMIT Changed(dragging);
+}
+
+void MsPoeKnobs::ShowRange() {
+  range_->SetValues(min_->value(), max_->value());
+  range_before_ = {range_->first(), range_->last()};
 }
 
 void MsPoeKnobs::OnFirstLayer() {
   shown_.layers = {false, {{first_layer_->value(), kEveryLayerAfter}}};
-  Q_EMIT Changed();
+  Q_EMIT Changed(false);
 }
 
 MsPoe MsPoeKnobs::value() const {
@@ -71,6 +105,7 @@ void MsPoeKnobs::SetValue(const MsPoe& value) {
                                   QSignalBlocker(order_), QSignalBlocker(first_layer_)};
   min_->setValue(value.min);
   max_->setValue(value.max);
+  ShowRange();
   mode_->setCurrentIndex(static_cast<int>(value.mode));
   order_->setCurrentIndex(static_cast<int>(value.order));
   shown_ = value;

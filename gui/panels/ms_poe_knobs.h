@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QWidget>
+#include <utility>
 
 #include "core/intervention/intervention.h"
 
@@ -11,6 +12,8 @@ class QDoubleSpinBox;
 class QSpinBox;
 
 namespace midscope {
+
+class RangeSlider;
 
 class MsPoeKnobs : public QWidget {
   Q_OBJECT
@@ -23,11 +26,17 @@ class MsPoeKnobs : public QWidget {
   void SetLayers(int64_t layers);
 
  Q_SIGNALS:
-  void Changed();
+  // `dragging`: a handle of the range is still held.
+  void Changed(bool dragging);
 
  private:
   void OnFirstLayer();
+  void OnRange(double first, double last, bool dragging);
+  // The boxes' values.
+  void ShowRange();
 
+  RangeSlider* range_;
+  std::pair<double, double> range_before_;  // of the handles
   QDoubleSpinBox* min_;
   QDoubleSpinBox* max_;
   QComboBox* mode_;

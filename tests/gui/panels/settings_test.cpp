@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Knobs, text lines and undo: every way to say a setting says the same setting.
+#include <QApplication>
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QGroupBox>
 #include <QLineEdit>
+#include <QMouseEvent>
 #include <QSignalSpy>
 #include <QSlider>
 #include <QSpinBox>
@@ -12,6 +14,7 @@
 #include "core/intervention/intervention_text.h"
 #include "gui/panels/knobs_panel.h"
 #include "gui/session/setting_history.h"
+#include "gui/widgets/range_slider.h"
 #include "gui/widgets/text_line.h"
 #include "tests/gui/support/settings_rig.h"
 
@@ -73,6 +76,64 @@ class SettingsTest : public QObject {
     QCOMPARE(rig.Find<QComboBox>("scheme")->currentIndex(), 1);
     QCOMPARE(rig.Find<QDoubleSpinBox>("pi_ratio")->value(), 0.8);
     QCOMPARE(rig.Find<KnobsPanel>("")->intervention(), rig.history.current().b);
+  }
+
+  // Dragging is one step of undo; a value beyond the slider stays until its handle is moved.
+  void RatiosAreARangeWithTwoHandles() {
+    Rig rig;
+    rig.Type(true, "ms-poe(min=1.2, max=1.8)");
+    auto* range = rig.Find<RangeSlider>("ms_poe_range");
+    range->resize(263, 16);  // 250 hundredths, a pixel each
+    QCOMPARE(range->first(), 1.2);
+    QCOMPARE(range->last(), 1.8);
+    const int steps = rig.history.stack()->count();
+    const QPoint last = range->HandleAt(1);
+    QTest::mousePress(range, Qt::LeftButton, {}, last);
+    for (int moved = 10; moved <= 40; moved += 10) {
+      QMouseEvent move(QEvent::MouseMove, last + QPoint(moved, 0), last + QPoint(moved, 0),
+                       Qt::NoButton, Qt::LeftButton, {});
+      QApplication::sendEvent(range, &move);
+    }
+    QTest::mouseRelease(range, Qt::LeftButton, {}, last + QPoint(40, 0));
+    const auto ratios = [&] {
+      const auto ms_poe = std::get<MsPoe>(rig.history.current().b.positions);
+      return std::pair(ms_poe.min, ms_poe.max);
+    };
+    QVERIFY(ratios().first == 1.2 && std::abs(ratios().second - 2.2) < 0.015);
+    QCOMPARE(rig.Find<QDoubleSpinBox>("ms_poe_max")->value(), ratios().second);
+    QCOMPARE(rig.history.stack()->count(), steps + 1);
+    // The nearest handle is taken, and may pass the other one.
+    QTest::mousePress(range, Qt::LeftButton, {}, range->HandleAt(0) + QPoint(2, 0));
+    QMouseEvent move(QEvent::MouseMove, QPointF(250, 8), QPointF(250, 8), Qt::NoButton,
+                     Qt::LeftButton, {});
+    QApplication::sendEvent(range, &move);
+    QTest::mouseRelease(range, Qt::LeftButton, {}, QPoint(250, 8));
+    QVERIFY(ratios().first > ratios().second);
+    rig.Type(true, "ms-poe(min=0.1, max=7)");
+    QCOMPARE(range->first(), 0.5);
+    QCOMPARE(range->last(), 3.0);
+    QTest::keyClick(range, Qt::Key_Up);  // the other handle
+    QTest::keyClick(range, Qt::Key_Left);
+    QCOMPARE(ratios(), std::pair(0.1, 2.99));
+  }
+
+  void RowsThatSeeTheSchemeAreBesideIt() {
+    Rig rig;
+    auto* rows = rig.Find<QComboBox>("position_rows");
+    rig.Type(true, "ms-poe(rows=last)");
+    QCOMPARE(rows->currentText(), QString("last"));
+    rows->setCurrentText("answer");
+    QVERIFY(rig.history.current().b.position_rows.rows == ChannelRows::kAnswer);
+    rows->setCurrentText("all");
+    QCOMPARE(rig.history.current().b, ParseIntervention("ms-poe"));
+    // The N of last:N stays while other knobs turn.
+    rig.Type(true, "pi(1.5, rows=last:7)");
+    rig.Find<QDoubleSpinBox>("pi_ratio")->setValue(1.7);
+    QCOMPARE(rig.history.current().b, ParseIntervention("pi(1.7, rows=last:7)"));
+    rows->setCurrentText("last");
+    QCOMPARE(rig.history.current().b, ParseIntervention("pi(1.7, rows=last)"));
+    rig.Find<QComboBox>("scheme")->setCurrentIndex(0);
+    QVERIFY(rig.history.current().b.empty());
   }
 
   void WhatKnobsCannotSayStays() {
