@@ -77,7 +77,7 @@ void RangeSlider::mouseReleaseEvent(QMouseEvent* event) {
 }
 
 void RangeSlider::keyPressEvent(QKeyEvent* event) {
-  const double step = (event->modifiers() & Qt::ShiftModifier ? 10 : 1) / kSteps;
+  const double step = (event->modifiers().testFlag(Qt::ShiftModifier) ? 10 : 1) / kSteps;
   switch (event->key()) {
     case Qt::Key_Left:
       return Move(values_[handle_] - step, false);

@@ -68,7 +68,7 @@ class StreamDrift : public Hook {
       of_time += Time(row) * Time(row) / rows;
       for (size_t i = 0; i < hidden_; ++i) covariance[i] += At(row, i) * Time(row) / rows;
     }
-    slopes.push_back(Normalise(covariance) / of_time);
+    slopes.push_back(BringToLength1(covariance) / of_time);
     correlations.push_back(Correlation(covariance, of_time));
     directions.insert(directions.end(), covariance.begin(), covariance.end());
   }

@@ -83,7 +83,7 @@ class SettingsTest : public QObject {
     Rig rig;
     rig.Type(true, "ms-poe(min=1.2, max=1.8)");
     auto* range = rig.Find<RangeSlider>("ms_poe_range");
-    range->resize(263, 16);  // 250 hundredths, a pixel each
+    range->resize(264, 16);  // 250 hundredths, a pixel each
     QCOMPARE(range->first(), 1.2);
     QCOMPARE(range->last(), 1.8);
     const int steps = rig.history.stack()->count();
