@@ -18,7 +18,7 @@
 //   blocks.{i}.hook_attn_out, hook_resid_mid  [1, pos, d_model]
 //   blocks.{i}.ln2.hook_normalized            [1, pos, d_model]
 //   blocks.{i}.mlp.hook_post                  [1, pos, d_mlp]
-//   blocks.{i}.hook_mlp_out, hook_resid_post  [1, pos, d_model]
+//   blocks.{i}.hook_mlp_out, hook_resid_post  [1, pos, d_model]       the latter with `vector`, `set`
 //   ln_final.hook_normalized                  [1, pos, d_model]       rows with logits only
 // clang-format on
 //

@@ -50,7 +50,7 @@ TEST(ProbeProgram, SeveralPlacesAndSamplesGiveLeadingAxes) {
   const std::string file = folder.File("places.h5");
   const std::string probes =
       "span_attention,key_information,head_scores,logit_lens,retrieval_heads,"
-      "answer_attribution,rope_bands,attention_rollout,qr_heads,key_drift";
+      "answer_attribution,rope_bands,attention_rollout,qr_heads,key_drift,position_direction";
   const ProgramRun run =
       RunMidscope({"probe", "embedded", "--task", "list:lines=5", "--places", "1,5", "--samples",
                    "2", "--probes", probes, "--out", file, "--json"});
@@ -58,12 +58,26 @@ TEST(ProbeProgram, SeveralPlacesAndSamplesGiveLeadingAxes) {
   EXPECT_THAT(run.err, HasSubstr("2 samples at 2 places: 4 runs"));
   const RunFile stored = ReadRecords(file);
   const json printed = json::parse(run.out);
-  for (const char* name :
-       {"span_attention", "gold_following", "key_information", "key_information_map", "head_scores",
-        "head_score_stability", "logit_lens", "logit_lens_by_place", "retrieval_heads",
-        "retrieval_heads_mean", "answer_attribution", "answer_attribution_by_place", "rope_bands",
-        "rope_bands_by_place", "attention_rollout_by_place", "qr_heads_mean", "key_drift_mean",
-        "answer", "prompt"}) {
+  for (const char* name : {"span_attention",
+                           "gold_following",
+                           "key_information",
+                           "key_information_map",
+                           "head_scores",
+                           "head_score_stability",
+                           "logit_lens",
+                           "logit_lens_by_place",
+                           "retrieval_heads",
+                           "retrieval_heads_mean",
+                           "answer_attribution",
+                           "answer_attribution_by_place",
+                           "rope_bands",
+                           "rope_bands_by_place",
+                           "attention_rollout_by_place",
+                           "qr_heads_mean",
+                           "key_drift_mean",
+                           "position_direction_mean",
+                           "answer",
+                           "prompt"}) {
     EXPECT_NE(Find(stored.records, name), nullptr) << name;
   }
   const Array* gold = Find(stored.records, "span_attention")->FindArray("gold_attention");
