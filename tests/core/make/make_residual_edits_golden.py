@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Writes residual_edits_golden.json and the control vectors beside it: vectors added to the residual stream and channels set,
-and how the stream moves with position, as transformers' own models give them with a hook after each block, for residual_edits_golden_test. The control vectors are
-written by the package gguf, as repeng does (repeng/control.py, export_gguf).
+and how the stream moves with position, as transformers' own models give them with a hook after each block, for
+residual_edits_golden_test and position_direction_test. The control vectors are written by the package gguf, as repeng does (repeng/control.py, export_gguf).
 
     python tests/core/make/make_residual_edits_golden.py GOLDEN_FOLDER EMBEDDED.gguf         (transformers 5, torch, gguf)
 
@@ -23,7 +23,7 @@ import transformers
 
 MODELS = ["llama", "qwen3", "gemma2", "gpt-neox", "mpt"]
 EMBEDDED = "embedded"
-EMBEDDED_LAYERS = [0, 12, 29]
+EMBEDDED_LAYERS = [0, 1, 29]
 LAST_SIX = slice(edits.PROMPT - 6, None)
 # text: edits as (kind, layers or None, rows, ...): an added vector's scale; a channel, and its value or "mean".
 SETTINGS = {

@@ -29,8 +29,8 @@ class ProgramControlVector : public ::testing::Test {
             "--overwrite"};
   }
   json Arrays(const std::string& file) {
-    for (const json& record :
-         json::parse(RunWell({"export", file, "--format", "json"}).out)["records"]) {
+    const json file_json = json::parse(RunWell({"export", file, "--format", "json"}).out);
+    for (const json& record : file_json["records"]) {
       if (record["name"] == "position_direction") return record["arrays"];
     }
     return nullptr;
