@@ -158,26 +158,50 @@ void SoftmaxRow(float* row, int64_t visible, int64_t count) {
   std::fill(row + visible, row + count, 0.0f);
 }
 
+// sum[i] = sum over keys of weights[key] * values[key * stride + i], for kVectors vectors from i
+// on, keys in order. Weights of 0 belong to keys beyond the causal limit, or are too small to
+// matter.
+template <int kVectors, class D, class In>
+HWY_INLINE void SumOverKeys(D d, const float* HWY_RESTRICT weights, const In* HWY_RESTRICT values,
+                            int64_t stride, int64_t keys, float* HWY_RESTRICT sum) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  hn::Vec<D> sums[kVectors];
+  for (int v = 0; v < kVectors; ++v) sums[v] = hn::Zero(d);
+  for (int64_t key = 0; key < keys; ++key) {
+    if (weights[key] == 0.0f) continue;
+    const auto weight = hn::Set(d, weights[key]);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v)
+      sums[v] = hn::MulAdd(weight, LoadFloats(d, values + key * stride + v * lanes), sums[v]);
+  }
+  for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[v], d, sum + v * lanes);
+}
+
 template <class In>
 void AddValuesAs(const ValueUnit& unit) {
   const AttentionShape& shape = unit.shape;
   const int64_t group = shape.heads / shape.key_value_heads;
-  const In* rows = static_cast<const In*>(unit.v.data) + unit.key_value_head * unit.v.head_stride;
-  std::fill(unit.sums, unit.sums + group * shape.query_rows * shape.head_dim, 0.0f);
-  for (int64_t key = unit.begin; key < unit.end; ++key) {
-    const In* value = rows + key * unit.v.row_stride;
-    for (int64_t member = 0; member < group; ++member) {
-      const int64_t head = unit.key_value_head * group + member;
-      for (int64_t row = 0; row < shape.query_rows; ++row) {
-        const float weight = unit.weights[(row * shape.heads + head) * shape.key_rows + key];
-        if (weight == 0.0f) continue;  // beyond the causal limit, or too small to matter
-        float* sum = unit.sums + (member * shape.query_rows + row) * shape.head_dim;
-        ForEachVector(shape.head_dim, [&](auto d, int64_t i) HWY_ATTR {
-          hn::StoreU(
-              hn::MulAdd(hn::Set(d, weight), LoadFloats(d, value + i), hn::LoadU(d, sum + i)), d,
-              sum + i);
-        });
-      }
+  const In* rows = static_cast<const In*>(unit.v.data) + unit.key_value_head * unit.v.head_stride +
+                   unit.begin * unit.v.row_stride;
+  const int64_t keys = unit.end - unit.begin;
+  const hn::CappedTag<float, 16> wide;
+  const hn::CappedTag<float, 1> one;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(wide));
+  constexpr int64_t kAtOnce = 4;
+  const int64_t block = kAtOnce * lanes;
+  for (int64_t member = 0; member < group; ++member) {
+    const int64_t head = unit.key_value_head * group + member;
+    for (int64_t row = 0; row < shape.query_rows; ++row) {
+      const float* weights =
+          unit.weights + (row * shape.heads + head) * shape.key_rows + unit.begin;
+      float* sum = unit.sums + (member * shape.query_rows + row) * shape.head_dim;
+      int64_t i = 0;
+      for (; i + block <= shape.head_dim; i += block)
+        SumOverKeys<kAtOnce>(wide, weights, rows + i, unit.v.row_stride, keys, sum + i);
+      for (; i + lanes <= shape.head_dim; i += lanes)
+        SumOverKeys<1>(wide, weights, rows + i, unit.v.row_stride, keys, sum + i);
+      for (; i < shape.head_dim; ++i)
+        SumOverKeys<1>(one, weights, rows + i, unit.v.row_stride, keys, sum + i);
     }
   }
 }
@@ -292,12 +316,14 @@ void AttentionWeights(const AttentionShape& shape, const ConstHeads& q, const Co
   const int64_t used_keys = shape.first_query + shape.query_rows;
   const int64_t first_key = FirstVisibleKey(shape, shape.first_query);
   const int64_t chunks = (used_keys - first_key + kKeyChunk - 1) / kKeyChunk;
-  executor.For(static_cast<int64_t>(sets.size()) * chunks, 1, [&](int64_t begin, int64_t end) {
+  // A chunk for all heads, then the next: they read the same rows and rotary tables.
+  const auto set_count = static_cast<int64_t>(sets.size());
+  executor.For(set_count * chunks, 1, [&](int64_t begin, int64_t end) {
     BorrowedScratch<KeyTag> scratch;
     auto* key = scratch.Get<float>(shape.head_dim);
     for (int64_t unit = begin; unit < end; ++unit) {
-      const KeySet& set = sets[static_cast<size_t>(unit / chunks)];
-      const int64_t first = first_key + unit % chunks * kKeyChunk;
+      const KeySet& set = sets[static_cast<size_t>(unit % set_count)];
+      const int64_t first = first_key + unit / set_count * kKeyChunk;
       const int64_t last = std::min(first + kKeyChunk, used_keys);
       if (edits.HidesAll(first, last)) continue;
       HWY_DYNAMIC_DISPATCH(Logits)
@@ -325,10 +351,12 @@ void WeightedValues(const AttentionShape& shape, const float* weights, const Con
   auto* parts = scratch.Get<float>(shape.key_value_heads * chunks * part_floats);
   executor.For(shape.key_value_heads * chunks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t first = first_key + unit % chunks * kKeyChunk;
+      const int64_t chunk = unit / shape.key_value_heads;
+      const int64_t head = unit % shape.key_value_heads;
+      const int64_t first = first_key + chunk * kKeyChunk;
       HWY_DYNAMIC_DISPATCH(AddValueRows)
-      ({shape, v, weights, unit / chunks, first, std::min(first + kKeyChunk, used_keys),
-        parts + unit * part_floats});
+      ({shape, v, weights, head, first, std::min(first + kKeyChunk, used_keys),
+        parts + (head * chunks + chunk) * part_floats});
     }
   });
   for (int64_t head = 0; head < shape.heads; ++head) {

@@ -2,8 +2,8 @@
 // Causal attention of Midscope's kernels beside LibTorch's scaled_dot_product_attention, at the
 // heads of the embedded model. Ours rotates queries and keys within the call; LibTorch's is given
 // rotated ones, and keys that are already repeated for the query heads that share them, so that it
-// does less.. Usage: attention_bench [float32|bfloat16];
-// prints a table: milliseconds (median) and the ratio.
+// does less. Usage: attention_bench [float32|bfloat16 [MOST_QUERIES]]; prints a table: milliseconds
+// (median) and the ratio.
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
@@ -11,7 +11,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -128,6 +130,9 @@ int main(int argc, char** argv) {
   std::printf("%s, %s\n%8s%8s%14s%14s%8s\n", midscope::kernels::InstructionSetName().c_str(),
               bfloat16 ? "bfloat16" : "float32", "queries", "keys", "midscope ms", "LibTorch ms",
               "ratio");
-  for (const Size& size : kSizes) Compare(size, bfloat16 ? at::kBFloat16 : at::kFloat);
+  const int64_t most = argc > 2 ? std::atoll(argv[2]) : std::numeric_limits<int64_t>::max();
+  for (const Size& size : kSizes) {
+    if (size.queries <= most) Compare(size, bfloat16 ? at::kBFloat16 : at::kFloat);
+  }
   return 0;
 }
