@@ -221,9 +221,11 @@ Prompt PromptWithPieces() {
 TEST(Positions, GoWithEveryEdit) {
   std::vector<Intervention> settings = {With(Jumping())};
   for (const EditType& type : EditTypes()) {
-    if (type.term.name == "positions") continue;
-    const Intervention edit =
-        ResolvePassages(ParseIntervention(type.term.small_example), PromptWithPieces());
+    // Patches take a source run: what_if_patch_test.cpp has them beside position ids.
+    if (type.term.name == "positions" || type.term.name == "patch") continue;
+    const Intervention example = type.sample ? type.sample(Model("llama")->config())
+                                             : ParseIntervention(type.term.small_example);
+    const Intervention edit = ResolvePassages(example, PromptWithPieces());
     settings.push_back(edit);
     settings.push_back(edit);
     settings.back().given_positions = With(Jumping()).given_positions;

@@ -71,6 +71,7 @@ const std::vector<std::string>& Settings() {
       "patch(from=place:9, what=k, span=gold, layers=5) + "
       "channel(100, factor=-1, rows=last, change_value=yes)",
       "patch(from=place:9, what=k, span=all, layers=5)",
+      "patch(from=place:9, what=v, span=gold, layers=5) + positions(sampler=pose, factor=2)",
   };
   return settings;
 }
