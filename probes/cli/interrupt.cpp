@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "probes/cli/interrupt.h"
 
+#include <array>
 #include <csignal>
+#include <cstddef>
 
 namespace midscope::cli {
 namespace {
@@ -18,6 +20,15 @@ void OnSignal(int number) {
   interrupted.store(true, std::memory_order_relaxed);
 }
 
+// Handlers run on a stack of their own. Measured: interrupted in one of oneDNN's generated
+// products, a handler on the thread's stack damages what the product keeps below its stack pointer,
+// and with that the heap. The kernel delivers to the main thread, which installs the handlers.
+void UseOwnStack() {
+  alignas(64) static std::array<std::byte, 1 << 16> stack;
+  const stack_t own{stack.data(), 0, stack.size()};
+  sigaltstack(&own, nullptr);
+}
+
 void OnTakenSignal(int) { taken.store(true, std::memory_order_relaxed); }
 
 }  // namespace
@@ -28,7 +39,7 @@ InterruptsTaken::InterruptsTaken() {
   taken.store(false);
   struct sigaction action {};
   action.sa_handler = OnTakenSignal;
-  action.sa_flags = SA_RESTART;
+  action.sa_flags = SA_RESTART | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, &before_);
 }
@@ -38,9 +49,10 @@ InterruptsTaken::~InterruptsTaken() { sigaction(SIGINT, &before_, nullptr); }
 std::atomic<bool>& InterruptsTaken::flag() { return taken; }
 
 const std::atomic<bool>& InstallSignalHandlers() {
+  UseOwnStack();
   struct sigaction action {};
   action.sa_handler = OnSignal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART | SA_ONSTACK);
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
