@@ -68,8 +68,8 @@ const std::vector<std::string>& Settings() {
       "none",
       "patch(from=\"setting:ms-poe\", what=resid, span=gold, layers=4) + crop(span=gold)",
       "patch(from=place:4, what=resid, span=gold, layers=4) + self-extend(group=2, window=9)",
-      "patch(from=place:9, what=k, span=gold, layers=5) + "
-      "channel(100, factor=-1, rows=last, change_value=yes)",
+      "patch(from=place:9, what=k, span=gold) + channel(100, factor=-1, rows=last, "
+      "change_value=yes)",
       "patch(from=place:9, what=k, span=all, layers=5)",
       "patch(from=place:9, what=v, span=gold, layers=5) + positions(sampler=pose, factor=2)",
   };
@@ -124,8 +124,9 @@ TEST(WhatIfPatch, SettingsTogetherEqualEachAlone) {
   std::vector<std::string> texts = Settings();
   for (const char* what : {"resid", "q", "k", "v", "z", "attn_out", "mlp_out"})
     texts.push_back(std::string("patch(from=place:9, span=last, layers=6-7, what=") + what + ")");
-  std::vector<Intervention> settings;
-  for (const std::string& text : texts) settings.push_back(ParseIntervention(text));
+  std::vector<Intervention> settings(texts.size());
+  std::transform(texts.begin(), texts.end(), settings.begin(),
+                 [](const std::string& text) { return ParseIntervention(text); });
   size_t told = 0;
   together.EvaluateEach(settings, [&](size_t setting, size_t prompt, const WhatIfOutcome& outcome) {
     ExpectEqual(outcome, FullRun(prompts[prompt], texts[setting]), prompts[prompt], texts[setting]);

@@ -53,7 +53,7 @@ TEST(Intervals, StudentQuantilesAreScipys) {
 }
 
 TEST(Intervals, OfAMeanIsScipysT) {
-  const nlohmann::json golden = Golden();
+  const nlohmann::json& golden = Golden();
   const Interval interval = MeanInterval(golden.at("differences").get<std::vector<double>>());
   EXPECT_NEAR(interval.low, golden.at("t_interval")[0].get<double>(), 1e-9);
   EXPECT_NEAR(interval.high, golden.at("t_interval")[1].get<double>(), 1e-9);
