@@ -68,8 +68,8 @@ const std::vector<std::string>& Settings() {
       "none",
       "patch(from=\"setting:ms-poe\", what=resid, span=gold, layers=4) + crop(span=gold)",
       "patch(from=place:4, what=resid, span=gold, layers=4) + self-extend(group=2, window=9)",
-      "patch(from=place:9, what=k, span=gold) + channel(100, factor=-1, rows=last, "
-      "change_value=yes)",
+      std::string("patch(from=place:9, what=k, span=gold) + ") +
+          "channel(100, factor=-1, rows=last, change_value=yes)",
       "patch(from=place:9, what=k, span=all, layers=5)",
       "patch(from=place:9, what=v, span=gold, layers=5) + positions(sampler=pose, factor=2)",
   };
