@@ -25,6 +25,10 @@ std::string HashBytes(std::span<const std::byte> bytes) {
   return HashText(XXH3_128bits(bytes.data(), bytes.size()));
 }
 
+std::string ShortDigest(std::string_view text) {
+  return HashBytes(std::as_bytes(std::span(text))).substr(0, 16);
+}
+
 std::string HashPieces(std::span<const std::span<const std::byte>> pieces) {
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
                                                                        &XXH3_freeState);

@@ -6,11 +6,15 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace midscope {
 
 // 32 hexadecimal digits, as `xxhsum -H2` prints them.
 std::string HashBytes(std::span<const std::byte> bytes);
+
+// The first 16 of them, which tell apart what people name: the digests that printed terms state.
+std::string ShortDigest(std::string_view text);
 
 // Of the pieces one after the other.
 std::string HashPieces(std::span<const std::span<const std::byte>> pieces);

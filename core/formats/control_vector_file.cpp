@@ -2,17 +2,16 @@
 #include "core/formats/control_vector_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "core/base/error.h"
 #include "core/base/file_hash.h"
+#include "core/base/number_text.h"
 #include "core/base/utf8.h"
 #include "core/formats/gguf_file.h"
 
@@ -30,10 +29,8 @@ std::optional<int64_t> LayerOf(std::string_view name) {
   if (!name.starts_with(kTensor)) return std::nullopt;
   const std::string_view digits = name.substr(kTensor.size());
   int64_t layer = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), layer);
-  const bool whole = error == std::errc() && end == digits.data() + digits.size();
-  if (!whole || layer < 0 || layer >= kMostControlLayers || std::to_string(layer) != digits)
-    return std::nullopt;
+  const bool is_layer = ReadWhole(digits, layer) && layer >= 0 && layer < kMostControlLayers;
+  if (!is_layer || std::to_string(layer) != digits) return std::nullopt;
   return layer;
 }
 
@@ -143,7 +140,7 @@ std::string ControlVectorDigest(const ControlVector& vector) {
     text += std::to_string(layer) + ' ' + std::to_string(values.size()) + ' ';
     for (const float value : values) Append(text, value);
   }
-  return HashBytes(std::as_bytes(std::span(text))).substr(0, 16);
+  return ShortDigest(text);
 }
 
 }  // namespace midscope

@@ -5,7 +5,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -191,7 +190,7 @@ HeadRatioTable ShuffledRatios(HeadRatioTable table, uint64_t seed) {
 std::string RatioDigest(const HeadRatioTable& table) {
   std::string text = std::to_string(table.heads);
   for (const double ratio : table.ratios) text.append(1, ' ').append(NumberText(ratio));
-  return HashBytes(std::as_bytes(std::span(text))).substr(0, 16);
+  return ShortDigest(text);
 }
 
 }  // namespace midscope

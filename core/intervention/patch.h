@@ -72,12 +72,15 @@ struct TakenRows {
   }
 };
 
+// Those of `rows` that a prompt of so many tokens has: answer rows are not patched.
+inline RowRange PromptRows(const RowRange& rows, int64_t prompt_tokens) {
+  return {std::max<int64_t>(rows.first, 0), std::min(rows.last, prompt_tokens)};
+}
+
 struct Patch {
   PatchSource source;
   PatchWhat what = PatchWhat::kResid;
-  TokenSpan span;  // as in Crop; not used where
-  bool rows_chosen = false;
-  RowChoice rows;  // these prompt rows are meant
+  ChosenRows span;  // prompt rows
   LayerSet layers;
   std::vector<HeadName> heads = {HeadName::All()};
   PatchAlign align = PatchAlign::kNone;

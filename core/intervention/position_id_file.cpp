@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <span>
 
 #include "core/base/error.h"
 #include "core/base/file_hash.h"
@@ -123,7 +122,7 @@ std::vector<double> ReadPositionIds(const std::string& file) {
 std::string PositionIdDigest(const std::vector<double>& ids) {
   std::string text;
   for (const double id : ids) text.append(NumberText(id)).append(1, ' ');
-  return HashBytes(std::as_bytes(std::span(text))).substr(0, 16);
+  return ShortDigest(text);
 }
 
 }  // namespace midscope

@@ -33,14 +33,11 @@ Error Refused(const PatchSource& source, const std::string& reason, const std::s
 
 RowRange RowsIn(const Patch& patch, const Prompt& prompt) {
   const auto tokens = static_cast<int64_t>(prompt.ids.size());
-  if (patch.rows_chosen) {
-    const RowRange rows = RowsOf(patch.rows, tokens);
-    return {std::max<int64_t>(rows.first, 0), std::min(rows.last, tokens)};
-  }
+  if (patch.span.by_rule) return PromptRows(RowsOf(patch.span.rule, tokens), tokens);
   // Only the passage counts: other edits of the intervention may name ones that a source lacks.
   Intervention one;
   AddEdit(patch, one, kOwnList, kPatchTerm);
-  const TokenSpan span = PatchesOf(ResolvePassages(one, prompt)).front().span;
+  const TokenSpan span = PatchesOf(ResolvePassages(one, prompt)).front().span.passage;
   return {span.begin, span.end};
 }
 

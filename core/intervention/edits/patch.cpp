@@ -2,13 +2,12 @@
 // Activation patching: rows take values of another run.
 #include "core/intervention/patch.h"
 
-#include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "core/base/number_text.h"
 #include "core/base/parameter_kinds.h"
+#include "core/intervention/chosen_rows.h"
 #include "core/intervention/edits/edits.h"
 #include "core/plan/edit_plans.h"
 
@@ -69,62 +68,33 @@ BoundArgument<Patch> SourceArgument() {
           }};
 }
 
-Parameter DescribedPatchRows() { return DescribedRows("", "last"); }
-
-bool IsPatchRows(const TextAtom& atom) {
-  const Parameter rows = DescribedPatchRows();
-  const bool chosen =
-      std::find(rows.choices.begin(), rows.choices.end(), atom.text) != rows.choices.end();
-  return !atom.quoted && (chosen || NumberedPart(rows, atom.text));
-}
-
 BoundArgument<Patch> PatchSpanArgument() {
-  Parameter span = DescribedSpan();
-  span.help =
+  auto span = RequiredArgument(ChosenRowsArgument<&Patch::span>("span", ""));
+  span.described.help =
       "The rows that are replaced: a passage by name (gold, question) or as tokens (400:600), or "
-      "of "
-      "the prompt last, last:N, all. The source's are those of the same passage in its prompt.";
-  return {std::move(span),
-          [](Patch& value, const TextArgument& argument, const Parameter&) {
-            const TextAtom& atom = OnlyValue(argument);
-            value.rows_chosen = IsPatchRows(atom);
-            if (!value.rows_chosen) {
-              value.span = ReadSpan(argument);
-              return;
-            }
-            if (atom.text == "answer") {
-              throw ErrorAt(atom.column, "the source has no answer rows to take",
-                            "Write last for the last prompt row");
-            }
-            value.rows = ReadRows(argument, DescribedPatchRows());
-          },
-          [](const Patch& value, const Parameter&) {
-            if (value.rows_chosen) return RowsText(value.rows, DescribedPatchRows());
-            const std::string text = SpanText(value.span);
-            return IsPatchRows({text, 0}) ? '"' + text + '"' : text;
-          }};
+      "of the prompt last, last:N, all. The source's are those of the same passage in its prompt.";
+  span.read = [](Patch& value, const TextArgument& argument, const Parameter&) {
+    value.span = ReadChosenRows(argument);
+    if (!value.span.by_rule || value.span.rule.rows != ChannelRows::kAnswer) return;
+    throw ErrorAt(OnlyValue(argument).column, "the source has no answer rows to take",
+                  "Write last for the last prompt row");
+  };
+  return span;
 }
 
-void Resolve(Patch& patch, const SpanResolver& resolver) {
-  if (!patch.rows_chosen) patch.span = resolver.tokens(patch.span);
-}
-
-// Of a patch whose source has not been run: the rows that it would change.
-TakenRows RowsToTake(const Patch& patch, const EditPlans& plans) {
-  if (!patch.rows_chosen) return {{patch.span.begin, patch.span.end}};
-  const RowRange rows = RowsOf(patch.rows, plans.prompt_tokens);
-  return {{std::max<int64_t>(rows.first, 0), std::min(rows.last, plans.prompt_tokens)}};
-}
+void Resolve(Patch& patch, const SpanResolver& resolver) { ResolveRows(patch.span, resolver); }
 
 void Apply(const Patch& patch, const EditPlans& plans) {
-  if (!patch.rows_chosen) CheckSpan(patch.span, patch.layers, plans);
+  const RowRange rows = RowsOf(patch.span, patch.layers, plans);
   if (!HasHeads(patch.what) && !EveryHead(patch)) {
     throw UsageError(plans.term,
                      fmt::format("{} belongs to no head, so that heads= has no meaning",
                                  WhatNames()[static_cast<size_t>(patch.what)]),
                      "Leave heads out, or take q, k, v or z");
   }
-  const TakenRows taken = patch.taken.rows.empty() ? RowsToTake(patch, plans) : patch.taken;
+  // Where the source has not been run: the rows that it would change.
+  const TakenRows taken =
+      patch.taken.rows.empty() ? TakenRows{PromptRows(rows, plans.prompt_tokens)} : patch.taken;
   ForLayersAndHeads(patch.layers, patch.heads, plans,
                     [&](AttentionPlan& plan, const LayerHeads& heads) {
                       plan.patches.push_back({patch.what, taken, heads});

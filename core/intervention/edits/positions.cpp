@@ -9,6 +9,7 @@
 #include "core/base/options.h"
 #include "core/intervention/edits/edits.h"
 #include "core/intervention/position_id_file.h"
+#include "core/intervention/term_file.h"
 #include "core/plan/edit_plans.h"
 #include "core/plan/given_positions.h"
 #include "core/positions/position_sampler.h"
@@ -34,8 +35,12 @@ bool IsOption(const PositionSampler& sampler, const std::string& name) {
                      [&](const Parameter& described) { return described.name == name; });
 }
 
+// "" where the ids are a sampler's.
+std::string Digest(const GivenPositions& given) {
+  return given.ids.empty() ? std::string() : PositionIdDigest(given.ids);
+}
+
 void ReadFile(const TextTerm& term, GivenPositions& given) {
-  const TextAtom& file = OnlyValue(*Find(term, "file"));
   for (const TextArgument& argument : term.arguments) {
     if (argument.name == "file" || argument.name == "digest") continue;
     // Forms state defaults.
@@ -44,18 +49,11 @@ void ReadFile(const TextTerm& term, GivenPositions& given) {
     throw ErrorAt(argument.column, "'" + argument.name + "' is of samplers, and a file is given",
                   "Leave one of the two out");
   }
-  given.file = file.text;
-  try {
-    given.ids = ReadPositionIds(file.text);
-  } catch (const Error& error) {
-    throw ErrorAt(file.column, error.what());
-  }
-  const TextArgument* digest = Find(term, "digest");
-  if (!digest || OnlyValue(*digest).text == PositionIdDigest(given.ids)) return;
-  throw ErrorAt(
-      digest->column,
-      "the ids in " + file.text + " are others now: their digest is " + PositionIdDigest(given.ids),
-      "Bring the file back, or leave digest out to take it as it is");
+  given.ids = ReadTermFile(term, [&](const std::string& file) {
+    given.file = file;
+    return ReadPositionIds(file);
+  });
+  CheckDigest(term, "ids", Digest(given));
 }
 
 // Every parameter of the sampler, given or by default.
@@ -125,27 +123,13 @@ void Apply(const GivenPositions&, const EditPlans& plans) {
 }
 
 Argument FileArgument() {
-  const auto later = [](GivenPositions&, const TextArgument&, const Parameter&) {};
-  return {
-      FileParameter("file",
-                    "Ids of the prompt's tokens, one each: real numbers from 0, with white space "
-                    "or commas between, a JSON list, or one sample of midscope positions --json. "
-                    "In quotation marks where the name has other characters than letters, "
-                    "digits, - _ . : /"),
-      later, [](const auto& given, const auto&) {
-        if (given.ids.empty()) return std::string();
-        return IsWord(given.file) ? given.file : '"' + given.file + '"';
-      }};
-}
-
-Argument DigestArgument() {
-  const auto later = [](GivenPositions&, const TextArgument&, const Parameter&) {};
-  return {TextParameter("digest",
-                        "Of the numbers in the file, as printed forms state it: a file that has "
-                        "changed since is refused. Leave it out to take the file as it is."),
-          later, [](const auto& given, const auto&) {
-            return given.ids.empty() ? std::string() : PositionIdDigest(given.ids);
-          }};
+  auto argument = TermFileArgument<GivenPositions>(
+      "Ids of the prompt's tokens, one each: real numbers from 0, with white space or commas "
+      "between, a JSON list, or one sample of midscope positions --json");
+  argument.print = [](const GivenPositions& given, const Parameter&) {
+    return given.ids.empty() ? std::string() : TermFileText(given.file);
+  };
+  return argument;
 }
 
 Argument SamplerArgument() {
@@ -201,7 +185,7 @@ std::vector<Argument> OptionArguments() {
 std::vector<Argument> Arguments() {
   std::vector<Argument> arguments = {
       FileArgument(),
-      DigestArgument(),
+      DigestArgument<GivenPositions, Digest>(),
       SamplerArgument(),
       SamplerNumber<&GivenPositions::factor>(
           "factor",

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/parameter_kinds.h"
 #include "core/formats/control_vector_file.h"
 #include "core/intervention/edits/edits.h"
+#include "core/intervention/term_file.h"
 #include "core/plan/edit_plans.h"
 
 namespace midscope {
@@ -29,25 +29,15 @@ struct AddVector {
   }
 };
 
-using Argument = BoundArgument<AddVector>;
+std::string Digest(const AddVector& value) { return ControlVectorDigest(*value.vector); }
 
-// Reads the file and compares the digest.
 AddVector Read(const TextTerm& term, const TermForm<AddVector>& form) {
   AddVector value = ReadArguments(term, form);
-  const TextAtom& file = OnlyValue(*Find(term, "file"));
-  value.file = file.text;
-  try {
-    value.vector = std::make_shared<const ControlVector>(ReadControlVector(file.text));
-  } catch (const Error& error) {
-    throw ErrorAt(file.column, error.what());
-  }
-  const TextArgument* digest = Find(term, "digest");
-  const std::string now = ControlVectorDigest(*value.vector);
-  if (digest && OnlyValue(*digest).text != now) {
-    throw ErrorAt(digest->column,
-                  "the numbers in " + file.text + " are others now: their digest is " + now,
-                  "Bring the file back, or leave digest out to take it as it is");
-  }
+  value.vector = ReadTermFile(term, [&](const std::string& file) {
+    value.file = file;
+    return std::make_shared<const ControlVector>(ReadControlVector(file));
+  });
+  CheckDigest(term, "numbers", Digest(value));
   return value;
 }
 
@@ -95,28 +85,12 @@ AddVector Sample(const ModelConfig& config) {
   return value;
 }
 
-std::vector<Argument> Arguments() {
-  // Read() reads the file and compares the digest.
-  const auto later = [](AddVector&, const TextArgument&, const Parameter&) {};
+std::vector<BoundArgument<AddVector>> Arguments() {
   return {
-      Argument{Required(FileParameter(
-                   "file",
-                   "A control vector as GGUF: direction.N is added after block N, counted from 0, "
-                   "as llama.cpp and repeng do. midscope export --format gguf writes one. In "
-                   "quotation marks where the name has other characters than letters, digits, - _ "
-                   ". : /")),
-               later,
-               [](const AddVector& value, const Parameter&) {
-                 return IsWord(value.file) ? value.file : '"' + value.file + '"';
-               }},
-      Argument{TextParameter(
-                   "digest",
-                   "Of the numbers in the file, as printed forms state it: a file that has changed "
-                   "since is refused. Leave it out to take the file as it is."),
-               later,
-               [](const AddVector& value, const Parameter&) {
-                 return ControlVectorDigest(*value.vector);
-               }},
+      RequiredArgument(TermFileArgument<AddVector>(
+          "A control vector as GGUF: direction.N is added after block N, counted from 0, as "
+          "llama.cpp and repeng do. midscope export --format gguf writes one")),
+      DigestArgument<AddVector, Digest>(),
       NumberArgument<&AddVector::scale>("scale", "What the directions are multiplied by.",
                                         {-1e6, 1e6}, 1),
       LayersArgument<AddVector>("After which blocks, of those that the file has a direction for: "

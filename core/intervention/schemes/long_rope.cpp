@@ -11,6 +11,7 @@
 #include "core/intervention/head_ratio_file.h"
 #include "core/intervention/schemes/schemes.h"
 #include "core/intervention/schemes/yarn_arguments.h"
+#include "core/intervention/term_file.h"
 
 namespace midscope {
 namespace {
@@ -68,27 +69,17 @@ void ReadFile(const std::string& file, LongRope& scheme) {
 }
 
 LongRope Read(const TextTerm& term, const TermForm<LongRope>& form) {
-  const TextAtom& file = OnlyValue(*Find(term, "file"));
   LongRope value = ReadArguments(term, form);
   const int64_t context = value.context;
-  try {
-    ReadFile(file.text, value);
-  } catch (const Error& error) {
-    throw ErrorAt(file.column, error.what());
-  }
+  ReadTermFile(term, [&](const std::string& file) { ReadFile(file, value); });
   if (context > 0) value.context = context;
   if (value.factor == 0 && value.file_factor == 0 && value.magnitude == 0 &&
       value.file_magnitude == 0) {
-    throw ErrorAt(file.column, "it states neither factor nor attention_factor",
+    throw ErrorAt(OnlyValue(*Find(term, "file")).column,
+                  "it states neither factor nor attention_factor",
                   "Give factor=, from which the magnitude follows, or magnitude=");
   }
-  const TextArgument* digest = Find(term, "digest");
-  if (digest && OnlyValue(*digest).text != Digest(value)) {
-    throw ErrorAt(
-        digest->column,
-        "the factors in " + file.text + " are others now: their digest is " + Digest(value),
-        "Bring the file back, or leave digest out to take it as it is");
-  }
+  CheckDigest(term, "factors", Digest(value));
   return value;
 }
 
@@ -137,23 +128,13 @@ PositionScheme Sample(const ModelConfig& config) {
 }
 
 std::vector<BoundArgument<LongRope>> Arguments() {
-  using Argument = BoundArgument<LongRope>;
-  // Read() reads the file and compares the digest.
-  const auto later = [](LongRope&, const TextArgument&, const Parameter&) {};
   return {
-      Argument{Required(FileParameter(
-                   "file",
-                   "JSON with short_factor and long_factor, one number per rotated pair: the "
-                   "rope_scaling of a model's config.json, or all of that file. In quotation marks "
-                   "where the name has other characters than letters, digits, - _ . : /")),
-               later,
-               [](const auto& value, const auto&) {
-                 return IsWord(value.file) ? value.file : '"' + value.file + '"';
-               }},
-      Argument{TextParameter("digest",
-                             "Of the factors in the file, as printed forms state it: a file that "
-                             "has changed since is refused."),
-               later, [](const auto& value, const auto&) { return Digest(value); }},
+      RequiredArgument(TermFileArgument<LongRope>(
+          "JSON with short_factor and long_factor, one number per rotated pair: the rope_scaling "
+          "of a model's config.json, or all of that file")),
+      DigestArgument<LongRope, Digest>(
+          "Of the factors in the file, as printed forms state it: a file that has changed since is "
+          "refused."),
       NumberOrWordArgument<&LongRope::context>(
           "context",
           "Tokens of the original training: up to so many the short factors are used; model: the "

@@ -10,29 +10,18 @@
 #include "core/base/error.h"
 #include "core/intervention/head_ratio_file.h"
 #include "core/intervention/schemes/schemes.h"
+#include "core/intervention/term_file.h"
 #include "core/plan/scheme_plans.h"
 
 namespace midscope {
 namespace {
 
-// Reads the file, shuffles it by the seed and compares the digest.
+// The digest is of the order that the seed draws.
 HeadRatioTable Read(const TextTerm& term, const TermForm<HeadRatioTable>& form) {
-  const TextAtom& file = OnlyValue(*Find(term, "file"));
-  HeadRatioTable table;
-  try {
-    table = ReadHeadRatios(file.text);
-  } catch (const Error& error) {
-    throw ErrorAt(file.column, error.what());
-  }
+  HeadRatioTable table = ReadTermFile(term, ReadHeadRatios);
   const auto arguments = ReadArguments(term, form);
   if (arguments.shuffle) table = ShuffledRatios(std::move(table), *arguments.shuffle);
-  const TextArgument* digest = Find(term, "digest");
-  if (digest && OnlyValue(*digest).text != RatioDigest(table)) {
-    throw ErrorAt(
-        digest->column,
-        "the ratios in " + file.text + " are others now: their digest is " + RatioDigest(table),
-        "Bring the file back, or leave digest out to take it as it is");
-  }
+  CheckDigest(term, "ratios", RatioDigest(table));
   return table;
 }
 
@@ -75,24 +64,11 @@ PositionScheme Sample(const ModelConfig& config) {
 
 std::vector<BoundArgument<HeadRatioTable>> Arguments() {
   using Argument = BoundArgument<HeadRatioTable>;
-  // Read() reads the file, and compares the digest once it knows the seed.
-  const auto later = [](HeadRatioTable&, const TextArgument&, const Parameter&) {};
   return {
-      Argument{
-          Required(FileParameter(
-              "file",
-              "JSON, [[head 0, head 1, ...] of layer 0, ...] or what midscope export writes; or "
-              "CSV with rows layer,head,ratio. In quotation marks where the name has other "
-              "characters than letters, digits, - _ . : /")),
-          later,
-          [](const auto& value, const auto&) {
-            return IsWord(value.file) ? value.file : '"' + value.file + '"';
-          }},
-      Argument{TextParameter(
-                   "digest",
-                   "Of the numbers in the file, as printed forms state it: a file that has changed "
-                   "since is refused. Leave it out to take the file as it is."),
-               later, [](const auto& value, const auto&) { return RatioDigest(value); }},
+      RequiredArgument(TermFileArgument<HeadRatioTable>(
+          "JSON, [[head 0, head 1, ...] of layer 0, ...] or what midscope export writes; or CSV "
+          "with rows layer,head,ratio")),
+      DigestArgument<HeadRatioTable, RatioDigest>(),
       Argument{DescribedNumber<uint64_t>(
                    "shuffle",
                    "A seed: each layer's ratios go to its heads in a random order, as a control of "
