@@ -25,6 +25,10 @@ namespace {
 constexpr const char* kNotOfScans[] = {"also", "size",      "with", "control", "score",
                                        "add",  "attention", "plan", "watch"};
 
+bool Takes(const ScanKind& kind, const std::string& option) {
+  return std::find(kind.options.begin(), kind.options.end(), option) != kind.options.end();
+}
+
 std::vector<Parameter> ScanOptions() {
   std::vector<Parameter> options = SweepOptions();
   std::erase_if(options, [](const Parameter& option) {
@@ -33,6 +37,13 @@ std::vector<Parameter> ScanOptions() {
   });
   options.front().required = true;
   std::vector<std::string> kinds;
+  const auto of_kinds = [](const std::string& option) {
+    std::string text;
+    for (const ScanKind& kind : ScanKinds()) {
+      if (Takes(kind, option)) text += (text.empty() ? "of " : ", ") + kind.name;
+    }
+    return text;
+  };
   std::string what = "what to go over";
   std::string terms = "the term that is scanned, with a placeholder; default";
   for (const ScanKind& kind : ScanKinds()) {
@@ -43,12 +54,12 @@ std::vector<Parameter> ScanOptions() {
   const std::vector<Parameter> own = InGroup(
       "Scan",
       {ChoiceParameter("over", what, kinds), TextParameter("with", terms),
-       TextParameter("layers", "of heads, groups, layers and layer_spans: 8-25; default: all"),
-       TextParameter("channels", "of channels: 96-103,215; default: all"),
-       TextListParameter("span",
-                         "of spans and layer_spans: the name of a passage, may be given "
-                         "more than once; default: gold, question, of layer_spans last "
-                         "too"),
+       TextParameter("layers", of_kinds("layers") + ": 8-25; default: all"),
+       TextParameter("channels", of_kinds("channels") + ": 96-103,215; default: all"),
+       TextParameter("pairs", of_kinds("pairs") + ": 0-7,31; default: all"),
+       TextListParameter("span", of_kinds("span") +
+                                     ": the name of a passage, may be given more than once; "
+                                     "default: gold, question, of layer_spans last too"),
        WholeNumberParameter("top", "how many of the largest to print", 1, 100000, 10)});
   options.insert(options.begin() + 1, own.begin(), own.end());
   return options;
@@ -72,15 +83,13 @@ OptionSet SweepOptionsOf(const OptionSet& options) {
 
 // Throws Error (usage) for an option of another kind than the one that is scanned.
 void CheckKindOptions(const OptionSet& options) {
-  const std::string& kind = options.Text("over");
-  const std::pair<const char*, bool> owns[] = {
-      {"layers", kind == "heads" || kind == "groups" || kind == "layers" || kind == "layer_spans"},
-      {"channels", kind == "channels"},
-      {"span", kind == "spans" || kind == "layer_spans"}};
-  for (const auto& [name, fits] : owns) {
-    if (fits || !options.IsSet(name)) continue;
-    throw UsageError(std::string("option --") + name, "it has no effect with --over " + kind,
-                     "Leave it out");
+  const ScanKind& kind = FindScanKind(options.Text("over"));
+  for (const ScanKind& other : ScanKinds()) {
+    for (const std::string& option : other.options) {
+      if (Takes(kind, option) || !options.IsSet(option)) continue;
+      throw UsageError("option --" + option, "it has no effect with --over " + kind.name,
+                       "Leave it out");
+    }
   }
 }
 
@@ -91,10 +100,13 @@ ScanRange RangeOf(const OptionSet& options) {
     const std::string text = "channel(0, factor=1, layers=" + options.Text("layers") + ")";
     range.layers = ParseIntervention(text).channels.front().layers;
   }
-  if (options.IsSet("channels")) {
-    range.channels = ParseNumberList("option --channels", options.Text("channels"), 0,
-                                     std::numeric_limits<int64_t>::max());
-  }
+  const auto numbers = [&](const char* option) {
+    if (!options.IsSet(option)) return std::vector<int64_t>();
+    return ParseNumberList(std::string("option --") + option, options.Text(option), 0,
+                           std::numeric_limits<int64_t>::max());
+  };
+  range.channels = numbers("channels");
+  range.rotary_pairs = numbers("pairs");
   range.spans = options.TextList("span");
   if (range.spans.empty()) {
     range.spans = {"gold", "question"};

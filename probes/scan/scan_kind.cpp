@@ -36,20 +36,24 @@ std::vector<ScanItem> Layers(const ModelConfig& config, const LayerSet& layers) 
   return items;
 }
 
-std::vector<ScanItem> Channels(const ModelConfig& config, std::vector<int64_t> channels) {
-  if (channels.empty()) {
-    channels.resize(static_cast<size_t>(config.hidden));
-    std::iota(channels.begin(), channels.end(), int64_t{0});
+// `thing`: what they are, "channel"; chosen empty: all of `count`.
+std::vector<ScanItem> Numbered(const std::string& thing, std::vector<int64_t> chosen,
+                               int64_t count) {
+  if (chosen.empty()) {
+    chosen.resize(static_cast<size_t>(count));
+    std::iota(chosen.begin(), chosen.end(), int64_t{0});
   }
-  std::sort(channels.begin(), channels.end());
+  std::sort(chosen.begin(), chosen.end());
   std::vector<ScanItem> items;
-  items.reserve(channels.size());
-  for (const int64_t channel : channels) {
-    if (channel >= config.hidden) {
-      throw UsageError(fmt::format("channel {}", channel), "the model does not have it",
-                       fmt::format("It has channels 0 to {}", config.hidden - 1));
+  items.reserve(chosen.size());
+  for (const int64_t number : chosen) {
+    std::string id = fmt::format("{} {}", thing, number);
+    if (number >= count) {
+      throw UsageError(id, "the model does not have it",
+                       count > 0 ? fmt::format("It has {}s 0 to {}", thing, count - 1)
+                                 : fmt::format("It has no {}s", thing));
     }
-    items.push_back({fmt::format("channel {}", channel), std::to_string(channel), {channel}});
+    items.push_back({std::move(id), std::to_string(number), {number}});
   }
   return items;
 }
@@ -90,7 +94,8 @@ const std::vector<ScanKind>& ScanKinds() {
        {"layer", "head"},
        [](const ModelConfig& config, const ScanRange& range) {
          return LayerParts(config, range.layers, 'H', config.heads);
-       }},
+       },
+       {"layers"}},
       {"groups",
        "{group}",
        "ablate({group}, rows=answer)",
@@ -98,7 +103,8 @@ const std::vector<ScanKind>& ScanKinds() {
        {"layer", "group"},
        [](const ModelConfig& config, const ScanRange& range) {
          return LayerParts(config, range.layers, 'G', config.key_value_heads);
-       }},
+       },
+       {"layers"}},
       {"layers",
        "{layer}",
        "ablate(L{layer}H*, rows=answer)",
@@ -106,27 +112,42 @@ const std::vector<ScanKind>& ScanKinds() {
        {"layer"},
        [](const ModelConfig& config, const ScanRange& range) {
          return Layers(config, range.layers);
-       }},
+       },
+       {"layers"}},
       {"channels",
        "{channel}",
        "channel({channel}, factor=0)",
        "channels of the residual stream",
        {"channel"},
        [](const ModelConfig& config, const ScanRange& range) {
-         return Channels(config, range.channels);
-       }},
+         return Numbered("channel", range.channels, config.hidden);
+       },
+       {"channels"}},
+      {"rotary_pairs",
+       "{pair}",
+       "rotary-pairs({pair}, factor=0, rows=answer)",
+       "frequencies of the rotation, in all layers",
+       {"rotary_pair"},
+       [](const ModelConfig& config, const ScanRange& range) {
+         const bool rotary = config.positions == PositionKind::kRotary;
+         return Numbered("rotary pair", range.rotary_pairs,
+                         rotary ? config.rope_dimensions / 2 : 0);
+       },
+       {"pairs"}},
       {"spans",
        "{span}",
        "boost(span={span}, factor=0)",
        "named passages of the prompt",
        {"span"},
-       [](const ModelConfig& /*config*/, const ScanRange& range) { return Spans(range.spans); }},
+       [](const ModelConfig& /*config*/, const ScanRange& range) { return Spans(range.spans); },
+       {"span"}},
       {"layer_spans",
        "{layer}",
        "patch(from=place:1, span={span}, layers={layer})",
        "every layer at named passages",
        {"layer", "span"},
        LayerSpans,
+       {"layers", "span"},
        "{span}"},
   };
   return kinds;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a scan can go over: heads, groups of heads, layers, channels, passages. Each kind is a value
-// in the list: a name, a placeholder of its items in a term, and the term that is scanned by
-// default.
+// What a scan can go over: heads, groups of heads, layers, channels, rotary pairs, passages. Each
+// kind is a value in the list: a name, a placeholder of its items in a term, and the term that is
+// scanned by default.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,10 @@ struct ScanItem {
 
 // Which of them are scanned.
 struct ScanRange {
-  LayerSet layers;                 // of heads, groups and layers
-  std::vector<int64_t> channels;   // empty: all
-  std::vector<std::string> spans;  // names of passages
+  LayerSet layers;
+  std::vector<int64_t> channels;      // empty: all
+  std::vector<int64_t> rotary_pairs;  // empty: all
+  std::vector<std::string> spans;     // names of passages
 };
 
 struct ScanKind {
@@ -39,6 +40,8 @@ struct ScanKind {
   std::vector<std::string> axes;  // {"layer", "head"}
   // Throws Error (usage) for what the model does not have.
   std::function<std::vector<ScanItem>(const ModelConfig& config, const ScanRange& range)> items;
+  // The options that choose among them: "layers", "channels", "pairs", "span".
+  std::vector<std::string> options;
   std::string second_placeholder = {};  // "{span}" of layer_spans; "": there is one alone
 };
 

@@ -19,6 +19,7 @@
   SCHEME(LongRope)                        \
   SCHEME(Eabf)                            \
   SCHEME(Nope)                            \
+  SCHEME(RotaryPairs)                     \
   SCHEME(Ratios)                          \
   SCHEME(MsPoe)                           \
   SCHEME(SelfExtend)                      \

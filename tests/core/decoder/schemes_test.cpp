@@ -123,6 +123,20 @@ TEST(Schemes, IdentitiesHoldBitForBit) {
             RunIds(*decoder, ids, "nope(layers=0-1)").logits);
 }
 
+// Frequencies halved are positions halved; at frequency 0 nothing turns.
+TEST(Schemes, AllRotaryPairsAreTheSchemesOfWholePositions) {
+  for (const char* name : {"llama", "qwen3"}) {
+    const auto decoder = Tiny(name);
+    const auto ids = PromptOf(name);
+    EXPECT_EQ(RunIds(*decoder, ids, "rotary-pairs(all, factor=0.5)").logits,
+              RunIds(*decoder, ids, "pi(2)").logits);
+    EXPECT_EQ(RunIds(*decoder, ids, "rotary-pairs(all, factor=0, rows=last)").logits,
+              RunIds(*decoder, ids, "nope(layers=all, rows=last)").logits);
+    EXPECT_NE(RunIds(*decoder, ids, "rotary-pairs(0, factor=0.5)").logits,
+              RunIds(*decoder, ids, "none").logits);
+  }
+}
+
 // Two settings that multiply queries in the same way, and a model's own longrope as a setting.
 TEST(Schemes, ScaledQueriesAndLongRopeAsTheyAreElsewhere) {
   const auto decoder = Tiny("qwen3");

@@ -62,6 +62,7 @@ TEST(InterventionText, PrintsSchemesInFull) {
   EXPECT_EQ(Canonical("yarn(magnitude=1, context=2048, form=cream)"),
             "yarn(4, context=2048, form=cream, beta_fast=32, beta_slow=1, magnitude=1)");
   EXPECT_EQ(Canonical("nope(layers=[4,0-2])"), "nope(layers=[0-2,4])");
+  EXPECT_EQ(Canonical("rotary-pairs([7,4-5,6])"), "rotary-pairs(4-7, factor=0, layers=all)");
   EXPECT_EQ(Canonical("self-extend"), "self-extend(group=2, window=64)");
   EXPECT_EQ(Canonical("infini"), "infini(segment=2048, gate=0.1, update=linear)");
   EXPECT_EQ(Canonical("infini(gate=[0,0.25], update=delta)"),
@@ -220,8 +221,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"yarn(beta_fast=1)", 6, "not above beta_slow"},
         BadText{"yarn(beta_slow=40)", 6, "not above beta_slow"},
         BadText{"dynamic-linear(2)", 16, "first argument's name is 'rows'"},
-        BadText{"nope", 1, "'layers'"}, BadText{"nope(0-3)", 6, "NAME=VALUE"},
-        BadText{"self-extend(group=0)", 19, "Allowed: 1 to"},
+        BadText{"nope", 1, "'layers'"}, BadText{"rotary-pairs(factor=1)", 1, "'pairs'"},
+        BadText{"nope(0-3)", 6, "NAME=VALUE"}, BadText{"self-extend(group=0)", 19, "Allowed: 1 to"},
         BadText{"self-extend(group=1.5)", 19, "whole number"},
         BadText{"infini(gate=1.5)", 13, "Allowed: 0 to 1"},
         BadText{"infini(gate=[0.1,x])", 18, "number"}, BadText{"ms-poe(seed=3)", 8, "order=random"},

@@ -216,7 +216,8 @@ std::string OtherValue(const Parameter& argument) {
   if (IsNumber(argument)) {
     const auto* number = std::get_if<double>(&argument.default_value);
     const auto* whole = std::get_if<int64_t>(&argument.default_value);
-    return number ? ParameterText(*number / 2) : whole ? ParameterText(*whole / 2) : "7";
+    if (number && *number != 0) return ParameterText(*number / 2);
+    return whole && *whole != 0 ? ParameterText(*whole / 2) : "7";
   }
   if (argument.kind == ParameterKind::kHeads) return "L1H2";
   if (argument.kind == ParameterKind::kSpan) return "5:9";

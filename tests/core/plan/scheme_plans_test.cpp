@@ -176,6 +176,19 @@ TEST(SchemePlans, NopeTakesRotationFromTheNamedLayersAlone) {
   EXPECT_THAT(Refusal("nope(layers=1)", config), HasSubstr("anyway"));
 }
 
+TEST(SchemePlans, RotaryPairsMultiplyTheNamedFrequenciesAlone) {
+  const std::vector<double> plain = Plans("none")[0].inverse_frequency;
+  const auto plans = Plans("rotary-pairs([3,60-63], factor=0.5, layers=[0,2])");
+  for (size_t pair = 0; pair < plain.size(); ++pair) {
+    const bool named = pair == 3 || pair >= 60;
+    EXPECT_EQ(plans[2].inverse_frequency[pair], named ? plain[pair] / 2 : plain[pair]) << pair;
+  }
+  EXPECT_EQ(plans[1], Plans("none")[1]);
+  EXPECT_EQ(Plans("rotary-pairs(5)")[3].inverse_frequency[5], 0);
+  EXPECT_THAT(Refusal("rotary-pairs(60-64)", Config()), HasSubstr("pairs 0-63"));
+  EXPECT_THAT(Refusal("rotary-pairs(0, layers=4)", Config()), HasSubstr("0-3"));
+}
+
 Intervention Ratios(int64_t heads, std::vector<double> ratios) {
   Intervention intervention;
   intervention.positions = HeadRatioTable{"table.csv", heads, std::move(ratios)};
@@ -327,6 +340,7 @@ TEST(FirstChangedRows, OfEveryScheme) {
   EXPECT_EQ(Changed("yarn(4)", "yarn(4, magnitude=1)"), 0);
   EXPECT_EQ(Changed("none", "nope(layers=2-3)"), 2);
   EXPECT_EQ(Changed("nope(layers=2-3)", "nope(layers=3)"), 2);
+  EXPECT_EQ(Changed("none", "rotary-pairs(7, layers=3)"), 3);
   // Within the trained context dynamic schemes change nothing.
   EXPECT_EQ(Changed("none", "dynamic-ntk(2)"), 4);
   EXPECT_EQ(Changed("none", "dynamic-linear"), 4);

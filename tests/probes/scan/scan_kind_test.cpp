@@ -73,6 +73,9 @@ TEST(ScanKind, RefusesWhatIsNotThere) {
   ScanRange beyond;
   beyond.channels = {576};
   EXPECT_THAT(MessageOf("channels", "", beyond), HasSubstr("channels 0 to 575"));
+  ScanRange no_pair;
+  no_pair.rotary_pairs = {32};
+  EXPECT_THAT(MessageOf("rotary_pairs", "", no_pair), HasSubstr("rotary pairs 0 to 31"));
   EXPECT_THROW(FindScanKind("head"), Error);
 }
 

@@ -68,10 +68,26 @@ TEST(ScanPlanted, LayersPointAtItsLayer) {
   EXPECT_GT(differences[1], 0.03);
 }
 
+TEST(ScanPlanted, RotaryPairsPointAtTheOneThatCarriesPosition) {
+  const std::vector<double> differences =
+      NearMinusFar(ScanOf(planted::MakeModel(4), FindScanKind("rotary_pairs"), ""));
+  ASSERT_EQ(differences.size(), static_cast<size_t>(planted::kPairs));
+  for (int64_t pair = 0; pair < planted::kPairs; ++pair) {
+    const double difference = differences[static_cast<size_t>(pair)];
+    if (pair == planted::kPair) {
+      EXPECT_GT(difference, 0.03);
+    } else {
+      EXPECT_NEAR(difference, 0, 1e-5) << pair;
+    }
+  }
+}
+
 TEST(ScanPlanted, NothingIsFoundWhereNothingIsPlanted) {
-  for (const double difference :
-       NearMinusFar(ScanOf(planted::MakeModel(0), FindScanKind("heads"), "")))
-    EXPECT_NEAR(difference, 0, 1e-5);
+  for (const char* kind : {"heads", "rotary_pairs"}) {
+    for (const double difference :
+         NearMinusFar(ScanOf(planted::MakeModel(0), FindScanKind(kind), "")))
+      EXPECT_NEAR(difference, 0, 1e-5) << kind;
+  }
 }
 
 }  // namespace
