@@ -5,19 +5,27 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QSignalBlocker>
 
 #include "core/base/record_names.h"
+#include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/plots/head_map_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/widgets/head_selection.h"
 #include "gui/widgets/panel_layout.h"
+#include "probes/sweep/scan_effects.h"
 
 namespace midscope {
 
 HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
   plot_ = new HeadMapPlot(this);
+  quantity_ = new QComboBox(this);
+  quantity_->setObjectName(QStringLiteral("map_quantity"));
+  quantity_->addItem(tr("position-awareness score"));
+  quantity_->setToolTip(tr("The score, or what the file's scan found"));
+  quantity_->hide();
   mode_ = new QComboBox(this);
   mode_->setObjectName(QStringLiteral("map_mode"));
   mode_->addItems({tr("A"), tr("B"), tr("B − A")});
@@ -27,17 +35,19 @@ HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
   note_->setToolTip(tr("Click a cell, or use the arrow keys (up: next layer), to choose a head"));
   auto* row = MakeControlRow();
   row->addWidget(new QLabel(tr("map of"), this));
+  row->addWidget(quantity_);
   row->addWidget(mode_);
   row->addWidget(note_, 1);
   LayOutPanel(this, plot_, row);
   connect(mode_, &QComboBox::currentIndexChanged, this, &HeadMapPanel::Draw);
+  connect(quantity_, &QComboBox::currentIndexChanged, this, &HeadMapPanel::Draw);
   connect(plot_, &HeadMapPlot::HeadChosen, selection(), &HeadSelection::Choose);
   connect(selection(), &HeadSelection::Changed, plot_, &HeadMapPlot::SelectHead);
   MakeActions();
   Draw();
 }
 
-std::vector<std::string> HeadMapPanel::Records() { return {kPositionAwarenessRecord}; }
+std::vector<std::string> HeadMapPanel::Records() { return {kPositionAwarenessRecord, kScanRecord}; }
 
 std::vector<Plot*> HeadMapPanel::plots() const { return {plot_}; }
 
@@ -63,10 +73,42 @@ void HeadMapPanel::SetMode(MapMode mode) { mode_->setCurrentIndex(static_cast<in
 MapMode HeadMapPanel::drawn_mode() const { return session()->differs() ? mode() : MapMode::kA; }
 
 void HeadMapPanel::Refresh(Changes changes) {
+  if (changes & (Change::kModel | Change::kSampleFile)) OfferScan();
   if (changes & (Change::kModel | Change::kPrompts | Change::kMapRecords)) Draw();
 }
 
+void HeadMapPanel::OfferScan() {
+  const Record* record = session()->record(Side::kA, kScanRecord);
+  std::vector<ScanView> views = ScanViews(record);
+  if (views == scan_views_) return;
+  scan_views_ = std::move(views);
+  const QSignalBlocker blocker(quantity_);
+  while (quantity_->count() > 1) quantity_->removeItem(1);
+  for (const ScanView& view : scan_views_) quantity_->addItem(tr("scan: %1").arg(view.name));
+  quantity_->setVisible(!scan_views_.empty());
+  // A file with a scan was made for it.
+  const bool has_score = session()->record(Side::kA, kPositionAwarenessRecord) != nullptr;
+  quantity_->setCurrentIndex(scan_views_.empty() || has_score ? 0 : 1);
+}
+
+const Record* HeadMapPanel::scan() const {
+  const bool chosen = quantity_->currentIndex() > 0;
+  return chosen ? session()->record(Side::kA, kScanRecord) : nullptr;
+}
+
 void HeadMapPanel::Draw() {
+  const Record* record = scan();
+  mode_->setEnabled(!record);
+  if (!record) return DrawScore();
+  const ScanView& view = scan_views_[static_cast<size_t>(quantity_->currentIndex()) - 1];
+  plot_->ShowScan(*record, view);
+  plot_->SetTitle(tr("Effect of %1 — %2").arg(TextAttribute(*record, "with"), view.name));
+  plot_->SetOlderNote(QString());
+  plot_->SetCaption(CaptionWith(*session(), {}));
+  note_->setText(tr("blue: the answer is less likely with it"));
+}
+
+void HeadMapPanel::DrawScore() {
   if (session()->model()) {
     plot_->SetHeadsPerKeyValueHead(session()->model()->config.heads_per_key_value_head());
   }
@@ -91,6 +133,16 @@ void HeadMapPanel::Draw() {
 }
 
 void HeadMapPanel::Render(FilePictures& pictures) {
+  const Record* scan = pictures.Find("mean_effect", {"layer", "head"}).a;
+  for (const ScanView& view : ScanViews(scan)) {
+    HeadMapPlot plot;
+    plot.ShowScan(*scan, view);
+    plot.SelectHead(pictures.head());
+    plot.SetTitle(tr("Effect of %1 — %2").arg(TextAttribute(*scan, "with"), view.name));
+    const QString place = view.place < 0 ? QString() : QStringLiteral("_%1").arg(view.place + 1);
+    pictures.Write(plot, QStringLiteral("scan_") + QString::fromStdString(view.array) + place,
+                   {scan, nullptr});
+  }
   const RecordSides score = pictures.Find(kPositionAwarenessScore, {"layer", "head"});
   const RecordSides ratio = pictures.Find(kPositionRatio, {"layer", "head"});
   const struct {

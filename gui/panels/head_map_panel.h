@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The head map with the choice of what it shows: A, B or their difference.
+// The head map with the choice of what it shows: the position-awareness score of A, B or their
+// difference; of a file with a scan over heads also the scan's effects.
 #pragma once
 
 #include "gui/base/view_types.h"
 #include "gui/panels/panel.h"
+#include "gui/plots/scan_views.h"
 
 class QComboBox;
 class QLabel;
@@ -30,10 +32,16 @@ class HeadMapPanel : public Panel {
  private:
   void MakeActions();
   void Draw();
+  void DrawScore();
+  // The scan that is shown; null: the score.
+  const Record* scan() const;
+  void OfferScan();
   // The mode of the box; kA where B has no map.
   MapMode drawn_mode() const;
 
   HeadMapPlot* plot_;
+  QComboBox* quantity_;  // the score, then `scan_views_`; hidden where there is no scan
+  std::vector<ScanView> scan_views_;
   QComboBox* mode_;
   QLabel* note_;
 };

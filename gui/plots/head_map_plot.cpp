@@ -56,9 +56,10 @@ void HeadMapPlot::SetHeadsPerKeyValueHead(int64_t heads) {
 }
 
 void HeadMapPlot::SetScale() {
-  const bool difference = mode_ == MapMode::kDifference;
-  map_->setGradient(difference ? DifferenceGradient() : ViridisGradient());
-  scale_->setLabel(difference ? tr("score B − A (share of keys)") : tr("score (share of keys)"));
+  map_->setGradient(diverging() ? DifferenceGradient() : ViridisGradient());
+  scale_->setLabel(scan_view_                      ? tr("effect on the answer (nats)")
+                   : mode_ == MapMode::kDifference ? tr("score B − A (share of keys)")
+                                                   : tr("score (share of keys)"));
   QCPRange range;
   bool first = true;
   for (int64_t layer = 0; layer < layers_; ++layer) {
@@ -70,7 +71,7 @@ void HeadMapPlot::SetScale() {
       range.expand(value);
     }
   }
-  if (difference) {
+  if (diverging()) {
     const double extent = std::max({std::abs(range.lower), std::abs(range.upper), 1e-6});
     range = QCPRange(-extent, extent);
   } else {
@@ -110,10 +111,32 @@ void HeadMapPlot::Show(const Record* score_a, const Record* score_b, const Recor
                                              : value_b - value_a);
     }
   }
-  const bool drawn = layers > 0 && mode == mode_ && layers == layers_ && heads == heads_ &&
+  // Colours and scale are those of what is shown.
+  if (mode != mode_ || scan_view_) layers_ = 0;
+  mode_ = mode;
+  scan_view_.reset();
+  SetValues(std::move(values), layers, heads);
+}
+
+void HeadMapPlot::ShowScan(const Record& scan, const ScanView& view) {
+  if (scan_view_ != view) layers_ = 0;
+  scan_ = scan;
+  scan_view_ = view;
+  ratio_ = Record{};
+  const int64_t layers = AxisSize(scan, "layer");
+  const int64_t heads = AxisSize(scan, "head");
+  std::vector<double> values;
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    for (int64_t head = 0; head < heads; ++head)
+      values.push_back(ScanEffectOf(scan, view, {layer, head}));
+  }
+  SetValues(std::move(values), layers, heads);
+}
+
+void HeadMapPlot::SetValues(std::vector<double> values, int64_t layers, int64_t heads) {
+  const bool drawn = layers > 0 && layers == layers_ && heads == heads_ &&
                      std::equal(values.begin(), values.end(), values_.begin(), SameNumber);
   if (drawn) return;
-  mode_ = mode;
   layers_ = layers;
   heads_ = heads;
   values_ = std::move(values);
@@ -209,13 +232,17 @@ QString HeadMapPlot::TooltipAt(const QPointF& position) const {
   const double value = CellValue(*head);
   QString tip = HeadName(*head) + QLatin1Char('\n');
   if (std::isnan(value)) return tip + tr("no value");
-  const bool difference = mode_ == MapMode::kDifference;
-  tip += difference ? tr("score B − A: %1").arg(value, 0, 'g', 4)
-                    : tr("score %1").arg(value, 0, 'g', 4);
+  tip += ValueText(*head, value);
   tip += tr("\nrank %1 of %2").arg(Rank(*head)).arg(layers_ * heads_);
   const double ratio = ValueAt(ratio_, kPositionRatio, {head->layer, head->head});
   if (!std::isnan(ratio)) tip += tr("\nposition ratio %1").arg(ratio, 0, 'g', 4);
   return tip;
+}
+
+QString HeadMapPlot::ValueText(HeadId head, double value) const {
+  if (scan_view_) return ScanEffectText(scan_, *scan_view_, head);
+  return mode_ == MapMode::kDifference ? tr("score B − A: %1").arg(value, 0, 'g', 4)
+                                       : tr("score %1").arg(value, 0, 'g', 4);
 }
 
 void HeadMapPlot::ClickAt(const QPointF& position) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The position-awareness score of every head: layers downwards, heads across. Colours: Viridis; for
-// the difference B - A blue (more) or red (less) around exact zero; grey for no value.
+// A number of every head: layers downwards, heads across. The position-awareness score in Viridis;
+// for the difference B - A, and for the effect of a scan, blue (more) or red (less) around exact
+// zero; grey for no value.
 #pragma once
 
 #include <QString>
@@ -10,6 +11,7 @@
 #include "core/base/record.h"
 #include "gui/base/view_types.h"
 #include "gui/plots/plot.h"
+#include "gui/plots/scan_views.h"
 
 namespace midscope {
 
@@ -25,6 +27,8 @@ class HeadMapPlot : public Plot {
   // shown side; null for none.
   void Show(const Record* score_a, const Record* score_b, const Record* ratio_a,
             const Record* ratio_b, MapMode mode);
+  // The effects of a scan, of ScanViews(&scan).
+  void ShowScan(const Record& scan, const ScanView& view);
   // The selection is kept; on a smaller map the marker is at the nearest cell, on an empty one not
   // drawn.
   void SelectHead(midscope::HeadId head);
@@ -36,7 +40,7 @@ class HeadMapPlot : public Plot {
   QString HeadName(HeadId head) const;
   // The drawn value; NaN outside.
   double CellValue(HeadId head) const;
-  // 1 for the head with the largest score of all layers; 0 where it has no score.
+  // 1 for the head with the largest value of all layers; 0 where it has none.
   int64_t Rank(HeadId head) const;
   std::optional<HeadId> HeadAt(const QPointF& position) const;
 
@@ -52,6 +56,10 @@ class HeadMapPlot : public Plot {
   void RestyleData() override;
 
  private:
+  // Draws these, unless they are drawn already.
+  void SetValues(std::vector<double> values, int64_t layers, int64_t heads);
+  bool diverging() const { return scan_view_ || mode_ == MapMode::kDifference; }
+  QString ValueText(HeadId head, double value) const;
   void DrawCells();
   void PlaceMarker();
   void SetScale();
@@ -60,7 +68,9 @@ class HeadMapPlot : public Plot {
   QCPColorScale* scale_;
   QCPItemRect* marker_;
   Record ratio_;
-  std::vector<double> values_;  // [layer, head], as drawn
+  Record scan_;
+  std::optional<ScanView> scan_view_;  // none: scores are shown
+  std::vector<double> values_;         // [layer, head], as drawn
   MapMode mode_ = MapMode::kA;
   HeadId selected_;
   int64_t layers_ = 0;
