@@ -27,7 +27,8 @@ struct Batch {
   int64_t first_layer = 0;
 };
 
-// `settings` in the order of their first layers.
+// Settings of alike first layers together; batches in the order in which their first setting was
+// given.
 std::vector<Batch> Batches(std::vector<LateSetting> settings, int64_t rows_of_setting) {
   std::stable_sort(
       settings.begin(), settings.end(),
@@ -44,6 +45,11 @@ std::vector<Batch> Batches(std::vector<LateSetting> settings, int64_t rows_of_se
     batches.back().settings.push_back(setting.index);
     rows += rows_of_setting;
   }
+  const auto first = [](const Batch& batch) {
+    return *std::min_element(batch.settings.begin(), batch.settings.end());
+  };
+  std::sort(batches.begin(), batches.end(),
+            [&](const Batch& a, const Batch& b) { return first(a) < first(b); });
   return batches;
 }
 

@@ -47,7 +47,7 @@ HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
   Draw();
 }
 
-std::vector<std::string> HeadMapPanel::Records() { return {kPositionAwarenessRecord, kScanRecord}; }
+std::vector<std::string> HeadMapPanel::Records() { return {kPositionAwarenessRecord}; }
 
 std::vector<Plot*> HeadMapPanel::plots() const { return {plot_}; }
 
@@ -73,22 +73,27 @@ void HeadMapPanel::SetMode(MapMode mode) { mode_->setCurrentIndex(static_cast<in
 MapMode HeadMapPanel::drawn_mode() const { return session()->differs() ? mode() : MapMode::kA; }
 
 void HeadMapPanel::Refresh(Changes changes) {
-  if (changes & (Change::kModel | Change::kSampleFile)) OfferScan();
-  if (changes & (Change::kModel | Change::kPrompts | Change::kMapRecords)) Draw();
+  if (changes & (Change::kModel | Change::kSampleFile | Change::kScan)) OfferScan();
+  const bool scan_drawn = scan() != nullptr;
+  if (changes & (Change::kModel | Change::kPrompts | Change::kMapRecords) ||
+      (scan_drawn && changes & Change::kScan))
+    Draw();
 }
 
 void HeadMapPanel::OfferScan() {
   const Record* record = session()->record(Side::kA, kScanRecord);
-  std::vector<ScanView> views = ScanViews(record);
+  std::vector<ScanView> views = IsHeadScan(record) ? ScanViews(record) : std::vector<ScanView>();
   if (views == scan_views_) return;
   scan_views_ = std::move(views);
   const QSignalBlocker blocker(quantity_);
   while (quantity_->count() > 1) quantity_->removeItem(1);
   for (const ScanView& view : scan_views_) quantity_->addItem(tr("scan: %1").arg(view.name));
   quantity_->setVisible(!scan_views_.empty());
-  // A file with a scan was made for it.
+  // A file without a score was made for its scan; a scan that was started is what is looked at.
   const bool has_score = session()->record(Side::kA, kPositionAwarenessRecord) != nullptr;
-  quantity_->setCurrentIndex(scan_views_.empty() || has_score ? 0 : 1);
+  const bool keep_score = session()->shows_file() && has_score;
+  quantity_->setCurrentIndex(scan_views_.empty() || keep_score ? 0 : 1);
+  Draw();
 }
 
 const Record* HeadMapPanel::scan() const {

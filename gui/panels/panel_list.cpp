@@ -11,6 +11,7 @@
 #include "gui/panels/outcome_panel.h"
 #include "gui/panels/positions_panel.h"
 #include "gui/panels/record_panel.h"
+#include "gui/panels/scan_panel.h"
 
 namespace midscope {
 namespace {
@@ -36,6 +37,7 @@ const std::vector<PanelEntry>& PanelList() {
       Entry<ChannelPanel>(PanelArea::kBottomLeft, QObject::tr("Hidden channel")),
       Entry<OutcomePanel>(PanelArea::kBottomRight, QObject::tr("Outcome")),
       Entry<AttributionPanel>(PanelArea::kBottomRight, QObject::tr("Attribution")),
+      Entry<ScanPanel>(PanelArea::kBottomRight, QObject::tr("Scan")),
       Entry<PositionsPanel>(PanelArea::kBottomRight, QObject::tr("Positions")),
       Entry<RecordPanel>(PanelArea::kBottomRight, QObject::tr("Other records")),
   };

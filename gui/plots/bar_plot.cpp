@@ -15,7 +15,7 @@ constexpr qsizetype kManyNames = 8;
 
 }  // namespace
 
-BarPlot::BarPlot(QWidget* parent) : Plot(QString(), QStringLiteral("bars"), parent) {
+BarPlot::BarPlot(QWidget* parent, const QString& file_stem) : Plot(QString(), file_stem, parent) {
   more_ = new QCPBars(xAxis, yAxis);
   less_ = new QCPBars(xAxis, yAxis);
   for (QCPBars* bars : {more_, less_}) {
@@ -63,10 +63,20 @@ void BarPlot::ResetView() {
   yAxis->scaleRange(1.08);
 }
 
+qsizetype BarPlot::BarAt(const QPointF& position) const {
+  if (!axisRect()->rect().contains(position.toPoint())) return -1;
+  const auto bar = static_cast<qsizetype>(std::llround(xAxis->pixelToCoord(position.x())));
+  return bar < shown_.size() ? std::max<qsizetype>(bar, -1) : -1;
+}
+
+void BarPlot::ClickAt(const QPointF& position) {
+  const qsizetype bar = BarAt(position);
+  if (bar >= 0) Q_EMIT BarChosen(bar);
+}
+
 QString BarPlot::TooltipAt(const QPointF& position) const {
-  if (!axisRect()->rect().contains(position.toPoint())) return {};
-  const auto place = static_cast<qsizetype>(std::llround(xAxis->pixelToCoord(position.x())));
-  if (place < 0 || place >= shown_.size()) return {};
+  const qsizetype place = BarAt(position);
+  if (place < 0) return {};
   return QStringLiteral("%1\n%2 %3")
       .arg(shown_[place].name, yAxis->label())
       .arg(shown_[place].value, 0, 'g', 5);

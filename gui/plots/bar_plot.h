@@ -19,7 +19,7 @@ class BarPlot : public Plot {
     bool operator==(const Bar&) const = default;
   };
 
-  explicit BarPlot(QWidget* parent = nullptr);
+  explicit BarPlot(QWidget* parent = nullptr, const QString& file_stem = QStringLiteral("bars"));
 
   // From left to right; empty: the plot shows its reason.
   void Show(const QVector<Bar>& bars, const QString& value_name);
@@ -28,10 +28,18 @@ class BarPlot : public Plot {
   void ResetView() override;
   QString TooltipAt(const QPointF& position) const override;
 
+ Q_SIGNALS:
+  // Emitted when the user has clicked a bar, or above or below it.
+  void BarChosen(qsizetype bar);
+
  protected:
   void RestyleData() override;
+  void ClickAt(const QPointF& position) override;
 
  private:
+  // -1 for none.
+  qsizetype BarAt(const QPointF& position) const;
+
   QVector<Bar> shown_;
   QCPBars* more_;
   QCPBars* less_;

@@ -63,7 +63,8 @@ bool IsPicture(const Record& record, const Array& array) {
          ElementCount(array.data) > 0;
 }
 
-RecordPlot::RecordPlot(QWidget* parent) : Plot(QString(), QStringLiteral("record"), parent) {
+RecordPlot::RecordPlot(QWidget* parent, const QString& file_stem)
+    : Plot(QString(), file_stem, parent) {
   const ScaledMap scaled = MakeScaledMap(this);
   map_ = scaled.map;
   scale_ = scaled.scale;
@@ -197,6 +198,14 @@ void RecordPlot::ResetView() {
     yAxis->setRange(RangeOf(rows_));
     yAxis->scaleRange(1.1);
   }
+}
+
+void RecordPlot::ClickAt(const QPointF& position) {
+  if (form_ != RecordForm::kHeatMap || rows_.isEmpty()) return;
+  const auto along = static_cast<qsizetype>(std::llround(xAxis->pixelToCoord(position.x())));
+  const auto line = static_cast<qsizetype>(std::llround(yAxis->pixelToCoord(position.y())));
+  if (line >= 0 && line < rows_.size() && along >= 0 && along < rows_[line].size())
+    Q_EMIT CellChosen(line, along);
 }
 
 QString RecordPlot::TooltipAt(const QPointF& position) const {

@@ -3,6 +3,7 @@
 // labels. For records that have no plot of their own.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ class RecordPlot : public Plot {
   Q_OBJECT
 
  public:
-  explicit RecordPlot(QWidget* parent = nullptr);
+  explicit RecordPlot(QWidget* parent = nullptr,
+                      const QString& file_stem = QStringLiteral("record"));
 
   // The array's last two axes, [line, along], at the indices `leading` of those before; empty where
   // it is null or can't be drawn.
@@ -32,6 +34,13 @@ class RecordPlot : public Plot {
 
   void ResetView() override;
   QString TooltipAt(const QPointF& position) const override;
+
+ Q_SIGNALS:
+  // Emitted when the user has clicked a cell of a heat map.
+  void CellChosen(int64_t line, int64_t along);
+
+ protected:
+  void ClickAt(const QPointF& position) override;
 
  private:
   void Clear();

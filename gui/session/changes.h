@@ -14,6 +14,7 @@ enum class Change {
   kMeans = 1 << 4,       // MeansOf()
   kSampleFile = 1 << 5,  // a file with samples was opened or closed
   kSample = 1 << 6,      // another sample of the file is shown
+  kScan = 1 << 10,       // the scan's record, or whether one runs
 
   // Records of A or B were added or removed, or now belong to an older setting (ShownAsOlder).
   // Every what-if has these: last-query attention and outcome.

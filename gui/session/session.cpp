@@ -9,6 +9,7 @@
 #include "core/intervention/intervention_text.h"
 #include "data/published/published_record.h"
 #include "gui/base/record_access.h"
+#include "probes/sweep/scan_effects.h"
 
 namespace midscope {
 namespace {
@@ -50,6 +51,7 @@ const Record* Session::prompt() const {
 const Record* Session::record(Side side, const std::string& name) const {
   if (name == kPublishedRecord) return side == Side::kA ? reference_.get() : nullptr;
   if (side == Side::kB && !differs()) return nullptr;
+  if (name == kScanRecord && side == Side::kA && scan_) return scan_.get();
   const auto found = state(side).records.find(name);
   return found == state(side).records.end() ? nullptr : found->second.get();
 }
@@ -58,15 +60,18 @@ std::vector<std::string> Session::record_names(Side side) const {
   std::vector<std::string> names;
   if (side == Side::kB && !differs()) return names;
   for (const auto& [name, record] : state(side).records) names.push_back(name);
-  if (side == Side::kA && reference_) {
-    names.insert(std::upper_bound(names.begin(), names.end(), kPublishedRecord), kPublishedRecord);
-  }
+  const auto add = [&names](const char* name) {
+    names.insert(std::upper_bound(names.begin(), names.end(), name), name);
+  };
+  if (side == Side::kA && reference_) add(kPublishedRecord);
+  if (side == Side::kA && scan_) add(kScanRecord);
   return names;
 }
 
 quint64 Session::Post(EngineRequest request, Side side) {
   stopped_ = false;
   const auto kind = static_cast<RequestKind>(request.index());
+  if (kind != RequestKind::kScan) PauseScan();
   const quint64 ticket = worker_.Post(std::move(request), side);
   pending_[ticket] = {kind, side};
   UpdateBusy();
@@ -127,6 +132,7 @@ void Session::CancelMeans() {
 
 void Session::CancelEverything() {
   asked_ticket_ = 0;
+  StopScan();
   pause_timer_.stop();
   release_timer_.stop();
   worker_.CancelAll();
@@ -178,6 +184,7 @@ void Session::OnPaused() {
 void Session::OnReleased() {
   OnPaused();
   RequestMeans();
+  ContinueScan();
 }
 
 void Session::RequestCaptureRun(Side side) {
@@ -245,7 +252,9 @@ void Session::SetPlace(size_t place) {
   if (place >= prompts_.size() || place == place_ || !ready()) return;
   place_ = place;
   place_chosen_ = true;
+  const bool scanned = scans();
   CancelEverything();
+  scan_waits_ = scanned;
   const auto has_outcome = [this](Side side) {
     const Record* outcome = record(side, kOutcomeRecord);
     return state(side).settled && outcome && IsAsked(side, *outcome);

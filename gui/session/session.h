@@ -65,6 +65,9 @@ class Session : public QObject {
   // Reads another sample of the file; a newer choice supersedes a waiting one. No effect where the
   // file has no samples.
   void ChooseSample(const SampleChoice& choice);
+  // Scans samples of the task; record(Side::kA, kScanRecord) fills up while it goes on. It gives
+  // way to every other request and goes on after it; Cancel stops it. No effect unless ready().
+  void Scan(const ScanRequest& request);
   // A published line drawn with the outcome (data/published/published_record.h); nullopt: none.
   void SetReference(std::optional<Record> reference);
 
@@ -93,6 +96,10 @@ class Session : public QObject {
   // The requested setting. Records have the setting that made them as attributes
   // (probes/base/record_origin.h, gui/session/record_name.h).
   const Intervention& setting(Side side) const { return state(side).setting; }
+  // Whether a scan runs, or waits for other requests.
+  bool scans() const;
+  // Whether the engine has the prompts on the screen.
+  bool ready() const { return model_ && !opening_ && !prompts_.empty(); }
   // By record name (probes/engine/engine.h); null where it has not arrived, or B equals A.
   const Record* record(Side side, const std::string& name) const;
   // The names of all records that have arrived, sorted.
@@ -186,10 +193,14 @@ class Session : public QObject {
   void RequestWhatIf(Side side);
   void RequestMeans();
   void RequestEverything();
+  void PostScan();
+  void PauseScan();
+  void StopScan();
+  void ContinueScan();
+  void DropScan();
+  static bool SameScanPrompts(const PromptRequest& a, const PromptRequest& b);
   // Requests missing records, after a request that changed nothing.
   void Resume();
-  // Whether the engine has the prompts on the screen.
-  bool ready() const { return model_ && !opening_ && !prompts_.empty(); }
   bool AnyOlder() const;
   // Whether a request of that kind has no reply yet.
   bool Awaits(RequestKind kind) const;
@@ -211,6 +222,7 @@ class Session : public QObject {
   void OnCaptureRun(const EngineReply& reply);
   void OnWhatIf(const EngineReply& reply);
   void OnMeans(const EngineReply& reply);
+  void OnScan(const EngineReply& reply);
   const MeansEntry* BesideOf(Side side) const;
   void StoreMeans(const std::shared_ptr<const Record>& record, bool complete);
   bool HasOtherChannel(const SideState& side, const Record& record) const;
@@ -249,6 +261,10 @@ class Session : public QObject {
   std::map<std::string, MeansEntry> means_;   // by the setting's text
   std::vector<std::string> asked_means_;      // settings of the running comparison
   std::map<std::string, MeansEntry> beside_;  // other settings, over the samples done so far
+  std::optional<ScanRequest> scan_request_;   // of the last scan of these prompts
+  std::shared_ptr<const Record> scan_;        // null: none
+  quint64 scan_ticket_ = 0;                   // of the scan that is posted; 0: none
+  bool scan_waits_ = false;                   // for other requests
   quint64 asked_ticket_ = 0;
   quint64 valid_from_ = 0;  // replies to older tickets are of a previous prompt
   struct Pending {

@@ -26,6 +26,8 @@ QString BusyText(RequestKind kind) {
       return Session::tr("Full run");
     case RequestKind::kCompare:
       return Session::tr("Means over samples");
+    case RequestKind::kScan:
+      return Session::tr("Scan");
     case RequestKind::kWhatIf:
       break;
   }
@@ -81,10 +83,14 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
         case RequestKind::kCompare:
           OnMeans(*reply);
           break;
+        case RequestKind::kScan:
+          break;
       }
       break;
   }
+  if (reply->kind == RequestKind::kScan) OnScan(*reply);
   UpdateBusy();
+  ContinueScan();
   // Panels may ask for more (another hidden channel) when they see the changes.
   if (pending_.empty()) FlushChanges();
   if (pending_.empty()) Q_EMIT Stopped();
@@ -104,6 +110,7 @@ void Session::OnFailed(const EngineReply& reply) {
       if (AnyOlder()) Mark(kRecordChanges);
       break;
     case RequestKind::kCompare:
+    case RequestKind::kScan:
       break;
   }
 }
@@ -131,10 +138,18 @@ void Session::OnOpen(const EngineReply& reply) {
   if (prompt_request_waits_ && !stopped_ && !opening_) PostPrompt();
 }
 
+// Whether scans of both requests are over the same prompts.
+bool Session::SameScanPrompts(const PromptRequest& a, const PromptRequest& b) {
+  return !a.task.empty() && a.task == b.task && a.seed == b.seed && a.places == b.places &&
+         a.format == b.format;
+}
+
 void Session::OnPrompt(const EngineReply& reply) {
+  const auto& request = std::get<PromptRequest>(reply.request);
+  if (!shown_prompt_request_ || !SameScanPrompts(*shown_prompt_request_, request)) DropScan();
   prompts_ = reply.records;
-  shown_prompt_request_ = std::get<PromptRequest>(reply.request);
-  task_ = TaskOrEmpty(std::get<PromptRequest>(reply.request).task);
+  shown_prompt_request_ = request;
+  task_ = TaskOrEmpty(request.task);
   // The default is the middle place: the loss in the middle is what is studied.
   if (!place_chosen_ || place_ >= prompts_.size()) place_ = prompts_.size() / 2;
   a_.records.clear();
@@ -233,7 +248,11 @@ void Session::StoreMeans(const std::shared_ptr<const Record>& record, bool compl
 }
 
 void Session::OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record) {
-  if (ticket == asked_ticket_ && pending_.count(ticket) > 0) StoreMeans(record, false);
+  if (pending_.count(ticket) == 0) return;
+  if (ticket == asked_ticket_) StoreMeans(record, false);
+  if (ticket != scan_ticket_) return;
+  scan_ = record;
+  Mark(Change::kScan);
 }
 
 void Session::OnMeans(const EngineReply& reply) {
@@ -299,6 +318,7 @@ Session::ScreenRecords Session::RecordsOnScreen() const {
   if (differs()) CollectSide(Side::kB, screen);
   CollectMeans(screen.records);
   if (reference_) screen.records.push_back(*reference_);
+  if (scan_) screen.records.push_back(*scan_);
   return screen;
 }
 

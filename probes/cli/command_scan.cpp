@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
 #include "core/model/model_source.h"
-#include "probes/base/number_list.h"
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"
 #include "probes/cli/scan_text.h"
@@ -16,6 +14,7 @@
 #include "probes/cli/sweep_dry_run.h"
 #include "probes/cli/sweep_files.h"
 #include "probes/cli/sweep_options.h"
+#include "probes/scan/scan_options.h"
 #include "probes/sweep/scan_effects.h"
 
 namespace midscope::cli {
@@ -25,10 +24,6 @@ namespace {
 constexpr const char* kNotOfScans[] = {"also", "size",      "with", "control", "score",
                                        "add",  "attention", "plan", "watch"};
 
-bool Takes(const ScanKind& kind, const std::string& option) {
-  return std::find(kind.options.begin(), kind.options.end(), option) != kind.options.end();
-}
-
 std::vector<Parameter> ScanOptions() {
   std::vector<Parameter> options = SweepOptions();
   std::erase_if(options, [](const Parameter& option) {
@@ -37,30 +32,9 @@ std::vector<Parameter> ScanOptions() {
   });
   options.front().required = true;
   std::vector<std::string> kinds;
-  const auto of_kinds = [](const std::string& option) {
-    std::string text;
-    for (const ScanKind& kind : ScanKinds()) {
-      if (Takes(kind, option)) text += (text.empty() ? "of " : ", ") + kind.name;
-    }
-    return text;
-  };
-  std::string what = "what to go over";
-  std::string terms = "the term that is scanned, with a placeholder; default";
-  for (const ScanKind& kind : ScanKinds()) {
-    kinds.push_back(kind.name);
-    what += (kinds.size() == 1 ? ": " : ", ") + kind.name + " (" + kind.help + ")";
-    terms += (kinds.size() == 1 ? ": " : ", ") + kind.term;
-  }
-  const std::vector<Parameter> own = InGroup(
-      "Scan",
-      {ChoiceParameter("over", what, kinds), TextParameter("with", terms),
-       TextParameter("layers", of_kinds("layers") + ": 8-25; default: all"),
-       TextParameter("channels", of_kinds("channels") + ": 96-103,215; default: all"),
-       TextParameter("pairs", of_kinds("pairs") + ": 0-7,31; default: all"),
-       TextListParameter("span", of_kinds("span") +
-                                     ": the name of a passage, may be given more than once; "
-                                     "default: gold, question, of layer_spans last too"),
-       WholeNumberParameter("top", "how many of the largest to print", 1, 100000, 10)});
+  std::vector<Parameter> own = ScanParameters();
+  own.push_back(WholeNumberParameter("top", "how many of the largest to print", 1, 100000, 10));
+  own = InGroup("Scan", std::move(own));
   options.insert(options.begin() + 1, own.begin(), own.end());
   return options;
 }
@@ -81,40 +55,6 @@ OptionSet SweepOptionsOf(const OptionSet& options) {
   return sweep;
 }
 
-// Throws Error (usage) for an option of another kind than the one that is scanned.
-void CheckKindOptions(const OptionSet& options) {
-  const ScanKind& kind = FindScanKind(options.Text("over"));
-  for (const ScanKind& other : ScanKinds()) {
-    for (const std::string& option : other.options) {
-      if (Takes(kind, option) || !options.IsSet(option)) continue;
-      throw UsageError("option --" + option, "it has no effect with --over " + kind.name,
-                       "Leave it out");
-    }
-  }
-}
-
-ScanRange RangeOf(const OptionSet& options) {
-  ScanRange range;
-  if (options.IsSet("layers")) {
-    // Read as the terms read it.
-    const std::string text = "channel(0, factor=1, layers=" + options.Text("layers") + ")";
-    range.layers = ParseIntervention(text).channels.front().layers;
-  }
-  const auto numbers = [&](const char* option) {
-    if (!options.IsSet(option)) return std::vector<int64_t>();
-    return ParseNumberList(std::string("option --") + option, options.Text(option), 0,
-                           std::numeric_limits<int64_t>::max());
-  };
-  range.channels = numbers("channels");
-  range.rotary_pairs = numbers("pairs");
-  range.spans = options.TextList("span");
-  if (range.spans.empty()) {
-    range.spans = {"gold", "question"};
-    if (options.Text("over") == "layer_spans") range.spans.emplace_back("last");
-  }
-  return range;
-}
-
 void Print(const OptionSet& options, const SweepPlan& plan, const SweepResult& result,
            const std::string& file, std::ostream& out) {
   const ScanEffects effects = ScanEffectsOf(plan, result.outcomes);
@@ -126,7 +66,7 @@ void Print(const OptionSet& options, const SweepPlan& plan, const SweepResult& r
 }
 
 void RunScanCommand(const CommandInput& input) {
-  CheckKindOptions(input.options);
+  const ScanRange range = ReadScanRange(input.options);
   OptionSet options = SweepOptionsOf(input.options);
   CheckSweepOptions(options);
   const std::vector<SweepCell> cells = CellsOf(options);
@@ -134,7 +74,6 @@ void RunScanCommand(const CommandInput& input) {
     throw UsageError("scan", "several tasks or seeds are given", "Run a scan for each");
   }
   const ScanKind& kind = FindScanKind(input.options.Text("over"));
-  const ScanRange range = RangeOf(input.options);
   const auto make_scan = [&](const ModelConfig& config) {
     return MakeScan(kind, input.options.Text("with"), range, config);
   };

@@ -40,6 +40,7 @@
 #include "probes/model/open_request.h"
 #include "probes/prompt/prompt_format.h"
 #include "probes/prompt/task_prompt.h"
+#include "probes/scan/scan_kind.h"
 
 namespace midscope {
 
@@ -148,6 +149,17 @@ struct CompareRequest {
   std::vector<Intervention> beside = {};
 };
 
+// Applies a term to every head, layer ... (probes/scan/scan_kind.h) on samples of the prompt
+// request's task, against `none`.
+struct ScanRequest {
+  std::string over = "heads";
+  std::string term = {};  // "": the kind's
+  ScanRange range = {};
+  int64_t samples = 5;
+  // Ids of the items that run first within each sample, in this order.
+  std::vector<std::string> first = {};
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -173,6 +185,12 @@ class Engine {
   virtual Record Compare(const CompareRequest& request,
                          const std::function<void(const Record&)>& partial,
                          const JobContext& context) = 0;
+  // Returns record `scan` (probes/sweep/scan_effects.h) with the attribute `complete` 1. `partial`
+  // gets it with `complete` 0 while items run, at most ten times a second: NaN for items that have
+  // not run, and without intervals. A scan that was cancelled goes on from its finished samples.
+  // Throws Error (usage) for a term or items that the model does not have.
+  virtual Record Scan(const ScanRequest& request, const std::function<void(const Record&)>& partial,
+                      const JobContext& context) = 0;
   // The current model's provenance for an output file.
   virtual Provenance Describe() const = 0;
 };

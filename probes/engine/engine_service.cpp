@@ -83,7 +83,8 @@ uint64_t EngineService::Post(EngineRequest request, Side side) {
     if (work.kind() == RequestKind::kWhatIf) {
       replaced = Supersede(side);
       const auto first_other = std::find_if(queue_.begin(), queue_.end(), [](const Work& other) {
-        return other.kind() == RequestKind::kCaptureRun || other.kind() == RequestKind::kCompare;
+        return other.kind() == RequestKind::kCaptureRun || other.kind() == RequestKind::kCompare ||
+               other.kind() == RequestKind::kScan;
       });
       queue_.insert(first_other, std::move(work));
     } else {
@@ -197,7 +198,13 @@ void EngineService::DeliverPart(const Work& work, const WhatIfReply& part) {
   if (newer) work.cancel->store(true);
 }
 
+void EngineService::DeliverPartial(const Work& work, const Record& record) {
+  if (!work.cancel->load() && listener_.partial)
+    listener_.partial(work.ticket, std::make_shared<Record>(record));
+}
+
 void EngineService::Do(const Work& work, const JobContext& context, EngineReply& reply) {
+  const auto partial = [this, &work](const Record& record) { DeliverPartial(work, record); };
   switch (work.kind()) {
     case RequestKind::kOpen:
       reply.model = engine_->Open(std::get<OpenRequest>(work.request), context);
@@ -220,15 +227,13 @@ void EngineService::Do(const Work& work, const JobContext& context, EngineReply&
       reply.cost = what_if.cost;
       break;
     }
-    case RequestKind::kCompare: {
-      const auto partial = [this, &work](const Record& record) {
-        if (!work.cancel->load() && listener_.partial)
-          listener_.partial(work.ticket, std::make_shared<Record>(record));
-      };
+    case RequestKind::kCompare:
       reply.records.push_back(
           engine_->Compare(std::get<CompareRequest>(work.request), partial, context));
       break;
-    }
+    case RequestKind::kScan:
+      reply.records.push_back(engine_->Scan(std::get<ScanRequest>(work.request), partial, context));
+      break;
   }
 }
 

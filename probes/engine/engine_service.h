@@ -27,10 +27,10 @@
 
 namespace midscope {
 
-enum class RequestKind { kOpen, kPrompt, kCaptureRun, kWhatIf, kCompare };
+enum class RequestKind { kOpen, kPrompt, kCaptureRun, kWhatIf, kCompare, kScan };
 
-using EngineRequest =
-    std::variant<OpenRequest, PromptRequest, CaptureRunRequest, WhatIfRequest, CompareRequest>;
+using EngineRequest = std::variant<OpenRequest, PromptRequest, CaptureRunRequest, WhatIfRequest,
+                                   CompareRequest, ScanRequest>;
 
 struct EngineReply {
   uint64_t ticket = 0;
@@ -40,7 +40,7 @@ struct EngineReply {
   JobOutcome outcome;
   ModelSummary model;                 // kOpen
   Provenance provenance;              // kOpen
-  std::vector<Record> records;        // kPrompt, kCaptureRun, kWhatIf, kCompare (one)
+  std::vector<Record> records;        // kPrompt, kCaptureRun, kWhatIf; one: kCompare, kScan
   std::vector<std::string> failures;  // kCaptureRun: of single probes
   WhatIfCost cost;                    // kWhatIf
 };
@@ -98,6 +98,7 @@ class EngineService {
   void Run(const Work& work);
   void Do(const Work& work, const JobContext& context, EngineReply& reply);
   void DeliverPart(const Work& work, const WhatIfReply& part);
+  void DeliverPartial(const Work& work, const Record& record);
   // A reply with the request's values.
   static std::shared_ptr<EngineReply> ReplyTo(const Work& work);
   void ReplyCancelled(const Work& work);

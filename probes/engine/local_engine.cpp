@@ -23,8 +23,10 @@
 #include "probes/base/record_origin.h"
 #include "probes/builtin/hidden_channels_probe.h"
 #include "probes/engine/engine.h"
+#include "probes/engine/kept_sweeps.h"
 #include "probes/engine/reply_cache.h"
 #include "probes/engine/run_probe.h"
+#include "probes/engine/scan_so_far.h"
 #include "probes/engine/what_if_records.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
@@ -32,7 +34,6 @@
 #include "probes/prompt/prompt_record.h"
 #include "probes/prompt/sent_prompt.h"
 #include "probes/prompt/task_prompt.h"
-#include "probes/sweep/means_beside.h"
 #include "probes/sweep/sweep.h"
 
 namespace midscope {
@@ -51,11 +52,8 @@ struct Loaded {
   std::unique_ptr<WhatIfPair> kept;       // created by the first what-if
   std::shared_ptr<PatchSources> sources;  // of patches
   ReplyCache replies{kReplyBytes};        // of what-ifs
-  // Samples of cancelled or finished comparisons, by their settings: comparisons resume from these.
-  std::map<std::string, Comparison> compared;
+  KeptSweeps sweeps;                      // comparisons and scans
 };
-
-constexpr size_t kKeptComparisons = 16;
 
 // glibc keeps freed blocks of up to 32 MiB, also those of a closed model: after twelve openings
 // half a model's size.
@@ -63,22 +61,6 @@ void ReturnFreedMemory() {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
-}
-
-std::string ComparisonKey(const SweepPlan& plan) {
-  std::string key;
-  for (const std::string& setting : plan.CanonicalSettings()) key += setting + '\n';
-  return key;
-}
-
-// Appends `more`, whose samples are counted from `offset` on, to `before`.
-SweepResult Joined(SweepResult before, const SweepResult& more, int64_t offset) {
-  for (SampleOutcome outcome : more.outcomes) {
-    outcome.sample += offset;
-    before.outcomes.push_back(std::move(outcome));
-  }
-  for (const auto& [sample, why] : more.failures) before.failures[sample + offset] = why;
-  return before;
 }
 
 OwnText OwnTextOf(const PromptRequest& request) {
@@ -116,13 +98,18 @@ RecordOrigin OriginOf(const Loaded& loaded, const Intervention& intervention,
   return origin;
 }
 
-// Means have their settings on an axis, and are not of one sample.
-Record MeansWithOrigin(const Loaded& loaded, const SweepPlan& plan, const SweepResult& result) {
+// Of what is not of one sample.
+RecordOrigin OriginOfSamples(const Loaded& loaded) {
   RecordOrigin origin = loaded.origin;
   origin.sample = -1;
   origin.subject_hash.clear();
+  return origin;
+}
+
+// Means have their settings on an axis.
+Record MeansWithOrigin(const Loaded& loaded, const SweepPlan& plan, const SweepResult& result) {
   Record record = MeansRecord(plan, result);
-  WriteOrigin(origin, record);
+  WriteOrigin(OriginOfSamples(loaded), record);
   return record;
 }
 
@@ -168,9 +155,12 @@ class LocalEngine : public Engine {
                      const JobContext& context) override;
   Record Compare(const CompareRequest& request, const std::function<void(const Record&)>& partial,
                  const JobContext& context) override;
+  Record Scan(const ScanRequest& request, const std::function<void(const Record&)>& partial,
+              const JobContext& context) override;
   Provenance Describe() const override;
 
  private:
+  SweepRun RunOfSamples(int64_t samples);
   const Decoder& RequireModel() const;
   Loaded& RequirePromptRequest();
   const Prompt& RequirePrompt(size_t place);
@@ -335,65 +325,67 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const WhatIfPartia
   return reply;
 }
 
+// A run of samples of the loaded task, or of the own text, without settings.
+SweepRun LocalEngine::RunOfSamples(int64_t samples) {
+  Loaded& loaded = RequirePromptRequest();
+  SweepRun run;
+  run.decoder = decoder_;
+  run.plan.task = loaded.task ? loaded.task->name() : "";
+  run.plan.seed = loaded.prompt_request.seed;
+  run.plan.format = loaded.prompt_request.format;
+  run.plan.samples = loaded.task ? samples : 1;  // own text is one sample
+  run.plan.places = loaded.places;
+  run.questions = [this](int64_t sample) {
+    if (!loaded_.task) return AnswerQuestions(loaded_.prompts);
+    return AnswerQuestions(TaskPrompts(decoder_->tokenizer(), *loaded_.task, loaded_.places, sample,
+                                       loaded_.prompt_request.format));
+  };
+  if (loaded.task) {
+    run.prompt_at = [this](int64_t sample, int64_t place) {
+      return TaskPrompt(decoder_->tokenizer(), loaded_.task->Make(sample, place),
+                        loaded_.prompt_request.format);
+    };
+  }
+  return run;
+}
+
 Record LocalEngine::Compare(const CompareRequest& request,
                             const std::function<void(const Record&)>& partial,
                             const JobContext& context) {
-  Loaded& loaded = RequirePromptRequest();
-  SweepPlan plan;
-  plan.task = loaded.task ? loaded.task->name() : "";
-  plan.seed = loaded.prompt_request.seed;
-  plan.format = loaded.prompt_request.format;
-  plan.samples = loaded.task ? request.samples : 1;  // own text is one sample
-  plan.places = loaded.places;
+  SweepRun run = RunOfSamples(request.samples);
   for (const Intervention& intervention : request.settings) {
-    plan.settings.push_back({"", intervention});
-    plan.settings.back().text = plan.settings.back().canonical();
+    run.plan.settings.push_back({"", intervention});
+    run.plan.settings.back().text = run.plan.settings.back().canonical();
   }
-  const std::string key = ComparisonKey(plan);
-  if (!loaded.compared.contains(key) && loaded.compared.size() >= kKeptComparisons) {
-    loaded.compared.clear();
-  }
-  Comparison& comparison = loaded.compared[key];
-  comparison.plan = plan;
-  SweepResult& kept = comparison.result;
-  const int64_t done = kept.done();
-  if (done >= plan.samples) return MeansWithOrigin(loaded, plan, FirstSamples(kept, plan.samples));
-  const SweepResult before = kept;
-  SweepRun run;
-  run.decoder = decoder_;
-  run.plan = plan;
-  run.plan.samples = plan.samples - done;
-  run.questions = [&](int64_t sample) {
-    if (!loaded.task) return AnswerQuestions(loaded.prompts);
-    return AnswerQuestions(TaskPrompts(decoder_->tokenizer(), *loaded.task, loaded.places,
-                                       sample + done, loaded.prompt_request.format));
-  };
-  if (loaded.task) {
-    run.prompt_at = [&](int64_t sample, int64_t place) {
-      return TaskPrompt(decoder_->tokenizer(), loaded.task->Make(sample + done, place),
-                        loaded.prompt_request.format);
-    };
-  }
+  const SweepPlan plan = run.plan;
   run.on_sample = [&](const SweepResult& so_far) {
-    kept = Joined(before, so_far, done);
-    if (!partial || kept.outcomes.empty()) return;
-    Record means = MeansWithOrigin(loaded, plan, kept);
-    AddMeansBeside(loaded.compared, request.beside, kept.done(), means);
+    if (!partial || so_far.outcomes.empty()) return;
+    Record means = MeansWithOrigin(loaded_, plan, so_far);
+    AddMeansBeside(loaded_.sweeps.comparisons(), request.beside, so_far.done(), means);
     partial(means);
   };
-  JobContext rest = context;
-  rest.progress = [&](Progress progress) {
-    progress.done += done;
-    progress.total += done;
-    if (context.progress) context.progress(progress);
-  };
-  try {
-    RunSweep(run, rest);
-  } catch (const Error&) {
-    kept = before;  // a failed comparison can be repeated
-    throw;
-  }
-  return MeansWithOrigin(loaded, plan, kept);
+  return MeansWithOrigin(loaded_, plan, loaded_.sweeps.Run(std::move(run), context));
+}
+
+Record LocalEngine::Scan(const ScanRequest& request,
+                         const std::function<void(const Record&)>& partial,
+                         const JobContext& context) {
+  SweepRun run = RunOfSamples(request.samples);
+  run.plan.scan =
+      MakeScan(FindScanKind(request.over), request.term, request.range, decoder_->config());
+  for (const std::string& setting : ScanSettings(*run.plan.scan))
+    run.plan.settings.push_back(ReadSetting(setting));
+  run.order = ScanOrder(*run.plan.scan, request.first);
+  const SweepPlan plan = run.plan;
+  const RecordOrigin origin = OriginOfSamples(loaded_);
+  ScanSoFar so_far(plan, loaded_.sweeps.Finished(plan), [&](Record record) {
+    WriteOrigin(origin, record);
+    if (partial) partial(record);
+  });
+  so_far.Watch(run);
+  Record record = CompleteScan(plan, loaded_.sweeps.Run(std::move(run), context));
+  WriteOrigin(origin, record);
+  return record;
 }
 
 Provenance LocalEngine::Describe() const {

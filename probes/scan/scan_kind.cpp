@@ -184,17 +184,18 @@ Scan MakeScan(const ScanKind& kind, const std::string& term, const ScanRange& ra
   return scan;
 }
 
-std::vector<std::string> ScanSettings(const Scan& scan) {
+std::string TermOf(const Scan& scan, const ScanItem& item) {
   const ScanKind& kind = FindScanKind(scan.kind);
+  std::string text = scan.term;
+  ReplaceAll(kind.placeholder, item.text, text);
+  if (!kind.second_placeholder.empty()) ReplaceAll(kind.second_placeholder, item.second_text, text);
+  return text;
+}
+
+std::vector<std::string> ScanSettings(const Scan& scan) {
   std::vector<std::string> settings = {"none"};
   settings.reserve(scan.items.size() + 1);
-  for (const ScanItem& item : scan.items) {
-    std::string text = scan.term;
-    ReplaceAll(kind.placeholder, item.text, text);
-    if (!kind.second_placeholder.empty())
-      ReplaceAll(kind.second_placeholder, item.second_text, text);
-    settings.push_back(std::move(text));
-  }
+  for (const ScanItem& item : scan.items) settings.push_back(TermOf(scan, item));
   return settings;
 }
 

@@ -64,6 +64,9 @@ struct Scan {
 Scan MakeScan(const ScanKind& kind, const std::string& term, const ScanRange& range,
               const ModelConfig& config);
 
+// The scan's term for one of its items: "ablate(L3H2, rows=answer)".
+std::string TermOf(const Scan& scan, const ScanItem& item);
+
 // `none` and the terms, in the scan's order.
 std::vector<std::string> ScanSettings(const Scan& scan);
 

@@ -2,6 +2,7 @@
 #include "probes/sweep/scan_effects.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <set>
 #include <span>
@@ -158,6 +159,51 @@ void AddShareArrays(const std::string& name, const std::string& description, con
 
 }  // namespace
 
+namespace {
+
+// At the middle place minus the mean of the first and the last.
+double MiddleOf(std::span<const double> places) {
+  return places[places.size() / 2] - (places.front() + places.back()) / 2;
+}
+
+// Of one item; empty where a sample lacks a place. [sample][place]
+std::vector<std::vector<double>> DifferencesOf(size_t item, size_t places,
+                                               const std::vector<SampleOutcome>& outcomes) {
+  std::vector<std::vector<double>> rows;
+  for (const SampleOutcome& outcome : outcomes) {
+    std::vector<double> row(places);
+    for (size_t place = 0; place < places; ++place)
+      row[place] = outcome.answer_nll[(item + 1) * places + place] - outcome.answer_nll[place];
+    const bool whole = std::none_of(row.begin(), row.end(), [](double x) { return std::isnan(x); });
+    if (whole) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace
+
+ScanEffects ScanEffectsSoFar(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes) {
+  const size_t places = plan.places.size();
+  const auto mean_of = [](const auto& rows, const auto& number) {
+    ScanEffect effect{kUndefined, {kUndefined, kUndefined}, kUndefined};
+    if (rows.empty()) return effect;
+    double sum = 0;
+    for (const std::vector<double>& row : rows) sum += number(row);
+    effect.effect = sum / static_cast<double>(rows.size());
+    return effect;
+  };
+  ScanEffects effects;
+  for (size_t item = 0; item < plan.scan->items.size(); ++item) {
+    const std::vector<std::vector<double>> rows = DifferencesOf(item, places, outcomes);
+    effects.samples = std::max(effects.samples, static_cast<int64_t>(rows.size()));
+    for (size_t place = 0; place < places; ++place)
+      effects.places.push_back(mean_of(rows, [place](const auto& row) { return row[place]; }));
+    effects.means.push_back(mean_of(rows, [](const auto& row) { return Mean(row); }));
+    if (places >= 3) effects.middles.push_back(mean_of(rows, MiddleOf));
+  }
+  return effects;
+}
+
 ScanEffects ScanEffectsOf(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes) {
   const size_t places = plan.places.size();
   const std::vector<SampleOutcome> complete = Complete(plan, outcomes);
@@ -174,10 +220,7 @@ ScanEffects ScanEffectsOf(const SweepPlan& plan, const std::vector<SampleOutcome
         SharesOf(OfPlaces(differences, places, Mean), items, OfPlaces(source, places, Mean), 1);
   }
   if (places < 3) return effects;
-  const auto middle = [](std::span<const double> row) {
-    return row[row.size() / 2] - (row.front() + row.back()) / 2;
-  };
-  effects.middles = EffectsOf(OfPlaces(differences, places, middle), items, plan.seed);
+  effects.middles = EffectsOf(OfPlaces(differences, places, MiddleOf), items, plan.seed);
   return effects;
 }
 

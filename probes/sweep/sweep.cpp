@@ -73,6 +73,11 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
                              run.plan.scan.has_value()};
     if (run.prompt_at)
       request.prompt_at = [&](int64_t place) { return run.prompt_at(sample, place); };
+    request.order = run.order;
+    if (run.on_answer_nll)
+      request.on_answer_nll = [&](size_t setting, size_t place, double answer_nll) {
+        run.on_answer_nll(sample, setting, place, answer_nll);
+      };
     record = RunSample(run.decoder, request, context);
     const Record* frame = run.store ? run.store->common_frame() : nullptr;
     if (frame) FitOlderSamples(*frame, record);

@@ -68,6 +68,10 @@ struct SweepRun {
   double checkpoint_seconds = 30;  // ... or after so long, whichever comes first
   // Called after every sample with all results so far; may be empty.
   std::function<void(const SweepResult&)> on_sample;
+  // As in SampleRequest.
+  std::vector<size_t> order = {};
+  std::function<void(int64_t sample, size_t setting, size_t place, double answer_nll)>
+      on_answer_nll = nullptr;
 };
 
 // Runs the plan's samples that the store does not have. A failing sample is recorded and the sweep

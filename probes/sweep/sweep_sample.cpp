@@ -146,6 +146,7 @@ LikelihoodArrays RunLikelihood(const std::shared_ptr<const Decoder>& decoder,
     const TaskQuestion& question = request.questions[place];
     const size_t cell = setting * places + place;
     arrays.nll[cell] = AnswerNll(question.prompt, outcome.score);
+    if (request.on_answer_nll) request.on_answer_nll(setting, place, arrays.nll[cell]);
     arrays.correct[cell] = outcome.score.correct ? 1 : 0;
     if (choices) arrays.choice_correct[cell] = RightChoice(question, outcome.last_logits) ? 1 : 0;
   };
@@ -334,7 +335,8 @@ Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequ
   RunnableSettings settings;
   settings.failures = ContextFailures(request.questions, request.settings, request.score, config);
   CheckFits(settings.failures);
-  for (const size_t setting : EvaluationOrder(request.settings)) {
+  const std::vector<size_t> usual = EvaluationOrder(request.settings);
+  for (const size_t setting : request.order.empty() ? usual : request.order) {
     if (settings.Has(setting)) settings.order.push_back(setting);
   }
   std::vector<std::string> labels;

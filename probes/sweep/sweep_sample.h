@@ -35,6 +35,10 @@ struct SampleRequest {
   bool together = false;
   // The sample with its gold piece at another place, for patches; empty: those of `places` alone.
   std::function<Prompt(int64_t place)> prompt_at = nullptr;
+  // The order in which settings run, [index into settings]; empty: EvaluationOrder.
+  std::vector<size_t> order = {};
+  // Called with every likelihood as soon as it is known; may be empty.
+  std::function<void(size_t setting, size_t place, double answer_nll)> on_answer_nll = nullptr;
 };
 
 // All places packed in one batch, settings in EvaluationOrder on cached traces. Record `outcome`,

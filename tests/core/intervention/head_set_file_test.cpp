@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 class HeadSetFile : public ::testing::Test {
  protected:
   std::string Write(const std::string& name, const std::string& text) {
-    const std::string path = (folder_.path() / name).string();
+    std::string path = (folder_.path() / name).string();
     std::ofstream(path, std::ios::binary) << text;
     return path;
   }

@@ -81,12 +81,20 @@ class ScanMapTest : public QObject {
   }
 
   void AScanOfLayersIsNoMapOfHeads() {
+    QVERIFY(!IsHeadScan(nullptr));
     Record scan = ScanOfTwoPlaces();
     scan.axes.erase(scan.axes.begin() + 1);
     scan.arrays = {{"mean_effect", {"layer"}, std::vector<double>{1, 2}, "nats", ""},
                    {"effect", {"layer", "place"}, std::vector<double>{1, 2, 3, 4}, "nats", ""}};
-    QVERIFY(ScanViews(&scan).empty());
+    QVERIFY(!IsHeadScan(&scan));
     QVERIFY(ScanViews(nullptr).empty());
+    Rig rig;
+    rig.Show();
+    RunFile file;
+    file.records = {scan};
+    rig.window.session()->ShowFile(file);
+    rig.window.session()->FlushChanges();
+    QCOMPARE(rig.quantity->count(), 1);
   }
 
   void WithoutAScanThereIsNothingToChoose() {

@@ -29,6 +29,18 @@ void FakeControl::HoldCaptureRuns(bool hold) { Hold(&FakeControl::hold_capture_r
 
 void FakeControl::HoldPrompts(bool hold) { Hold(&FakeControl::hold_prompts_, hold); }
 
+void FakeControl::HoldScans(bool hold) { Hold(&FakeControl::hold_scans_, hold); }
+
+void FakeControl::NoteScan(const ScanRequest& request) {
+  const std::lock_guard lock(mutex_);
+  scans_.push_back(request);
+}
+
+std::vector<ScanRequest> FakeControl::scans() const {
+  const std::lock_guard lock(mutex_);
+  return scans_;
+}
+
 void FakeControl::RefuseChannel(int64_t channel) {
   const std::lock_guard lock(mutex_);
   refused_channel_ = channel;

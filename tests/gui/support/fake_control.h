@@ -11,6 +11,7 @@
 
 #include "core/base/job.h"
 #include "core/intervention/intervention.h"
+#include "probes/engine/engine.h"
 
 namespace midscope {
 
@@ -22,6 +23,7 @@ class FakeControl {
   void HoldComparisons(bool hold);
   void HoldCaptureRuns(bool hold);
   void HoldPrompts(bool hold);
+  void HoldScans(bool hold);
   // Every run of a setting that scales this channel fails, as of a model that has no such channel.
   void RefuseChannel(int64_t channel);
   // An engine that does not look at the cancel flag: calls wait for the release alone.
@@ -38,6 +40,8 @@ class FakeControl {
   // The interventions of all what-ifs begun, in order.
   std::vector<Intervention> what_ifs() const;
   size_t comparisons() const;
+  // All scans begun, in order.
+  std::vector<ScanRequest> scans() const;
   bool what_ifs_follow() const;
   int64_t told_layers() const;
 
@@ -46,6 +50,7 @@ class FakeControl {
   void Hold(bool FakeControl::*gate, bool hold);
   void WaitAtGate(bool FakeControl::*gate, const JobContext& context);
   void CheckSetting(const Intervention& intervention) const;
+  void NoteScan(const ScanRequest& request);
 
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
@@ -53,6 +58,7 @@ class FakeControl {
   bool hold_comparisons_ = false;
   bool hold_capture_runs_ = false;
   bool hold_prompts_ = false;
+  bool hold_scans_ = false;
   int64_t refused_channel_ = -1;
   bool ignore_cancel_ = false;
   bool what_ifs_follow_ = false;
@@ -60,6 +66,7 @@ class FakeControl {
   std::string capture_run_failure_;
   std::vector<Intervention> what_ifs_;
   size_t comparisons_ = 0;
+  std::vector<ScanRequest> scans_;
 };
 
 }  // namespace midscope

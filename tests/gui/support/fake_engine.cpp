@@ -193,21 +193,27 @@ double FakeEngine::AnswerNll(int64_t place, double strength) {
   return 2.0 + 0.15 * static_cast<double>(place) - 0.1 * strength * static_cast<double>(place - 6);
 }
 
+ModelConfig FakeEngine::Config() {
+  ModelConfig config;
+  config.architecture = "llama";
+  config.name = "Planted";
+  config.layers = kLayers;
+  config.heads = kHeads;
+  config.key_value_heads = kKeyValueHeads;
+  config.head_dim = 8;
+  config.hidden = kHidden;
+  config.trained_context = 2048;
+  config.quantisation = "F32";
+  return config;
+}
+
 ModelSummary FakeEngine::Open(const OpenRequest& request, const JobContext& context) {
   context.Report({"load weights", 1, 1, "tensors"});
   if (request.model.find("missing") != std::string::npos) {
     throw Failure("'" + request.model + "'", "no such file", "Give a .gguf file or 'embedded'");
   }
   ModelSummary summary;
-  summary.config.architecture = "llama";
-  summary.config.name = "Planted";
-  summary.config.layers = kLayers;
-  summary.config.heads = kHeads;
-  summary.config.key_value_heads = kKeyValueHeads;
-  summary.config.head_dim = 8;
-  summary.config.hidden = kHidden;
-  summary.config.trained_context = 2048;
-  summary.config.quantisation = "F32";
+  summary.config = Config();
   summary.path = request.model;
   summary.dtype = request.dtype;
   return summary;

@@ -38,8 +38,12 @@ class FakeEngine : public Engine {
                      const JobContext& context) override;
   Record Compare(const CompareRequest& request, const std::function<void(const Record&)>& partial,
                  const JobContext& context) override;
+  // Every item's effect is its number; before the gate only those of the first half are told.
+  Record Scan(const ScanRequest& request, const std::function<void(const Record&)>& partial,
+              const JobContext& context) override;
   Provenance Describe() const override;
 
+  static ModelConfig Config();
   // Says on the record what made it, as an engine does.
   void Stamp(const Intervention& intervention, std::optional<size_t> place, Record& record) const;
 

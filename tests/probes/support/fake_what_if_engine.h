@@ -97,6 +97,10 @@ class FakeWhatIfEngine : public Engine {
                  const JobContext&) override {
     return {};
   }
+  Record Scan(const ScanRequest&, const std::function<void(const Record&)>&,
+              const JobContext&) override {
+    return {};
+  }
   Provenance Describe() const override { return {}; }
 
  private:

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/scan_panel.h"
+
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSignalBlocker>
+#include <QTabWidget>
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/parameter_kinds.h"
+#include "core/base/record_names.h"
+#include "gui/base/error_text.h"
+#include "gui/base/head_text.h"
+#include "gui/base/record_access.h"
+#include "gui/panels/file_pictures.h"
+#include "gui/plots/record_plot.h"
+#include "gui/session/record_name.h"
+#include "gui/session/session.h"
+#include "gui/widgets/flow_layout.h"
+#include "gui/widgets/panel_layout.h"
+#include "gui/widgets/parameter_form.h"
+#include "probes/scan/scan_options.h"
+#include "probes/sweep/scan_effects.h"
+
+namespace midscope {
+namespace {
+
+constexpr qsizetype kMostBars = 24;
+
+std::vector<Parameter> FormParameters() {
+  std::vector<Parameter> parameters = ScanParameters();
+  parameters.push_back(
+      WholeNumberParameter("samples", "of the task, from sample 0 on", 1, 100000, 5));
+  return parameters;
+}
+
+ScanRequest RequestOf(const OptionSet& options) {
+  ScanRequest request;
+  request.over = options.Text("over");
+  request.term = options.Text("with");
+  request.range = ReadScanRange(options);
+  request.samples = options.Integer("samples");
+  return request;
+}
+
+// The heads by the position-awareness score that the map shows, largest first: a cheap guess at
+// what matters, so that a scan of a large model shows it early.
+std::vector<std::string> HeadsByScore(const Record* scores) {
+  std::vector<std::pair<double, std::string>> heads;
+  if (!scores || !HasArray(*scores, kPositionAwarenessScore, {"layer", "head"})) return {};
+  for (int64_t layer = 0; layer < AxisSize(*scores, "layer"); ++layer) {
+    for (int64_t head = 0; head < AxisSize(*scores, "head"); ++head) {
+      heads.emplace_back(ValueAt(*scores, kPositionAwarenessScore, {layer, head}),
+                         HeadText({layer, head}).toStdString());
+    }
+  }
+  std::stable_sort(heads.begin(), heads.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> ids;
+  for (auto& [score, id] : heads) ids.push_back(std::move(id));
+  return ids;
+}
+
+QString TitleOf(const Record& record, const ScanView& view) {
+  return QObject::tr("%1 — %2").arg(TextAttribute(record, "with"), view.name);
+}
+
+bool HasGrid(const Record& record) { return record.axes.size() == 3; }  // two and the place
+
+}  // namespace
+
+ScanPanel::ScanPanel(const PanelContext& context) : Panel(context) {
+  tabs_ = new QTabWidget(this);
+  tabs_->setDocumentMode(true);
+  auto* scroll = new QScrollArea(tabs_);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  form_ = new ParameterForm(FormParameters(), scroll, "scan_");
+  form_->SetCheck([](const OptionSet& options) { RequestOf(options); });
+  scroll->setWidget(form_);
+  bars_ = new BarPlot(tabs_, QStringLiteral("scan_largest"));
+  map_ = new RecordPlot(tabs_, QStringLiteral("scan_map"));
+  tabs_->addTab(scroll, tr("What"));
+  tabs_->addTab(bars_, tr("Largest"));
+  tabs_->addTab(map_, tr("Map"));
+  start_ = new QPushButton(tr("Scan"), this);
+  start_->setObjectName(QStringLiteral("scan_start"));
+  start_->setToolTip(
+      tr("Runs the term for every item on samples of the task, against no change. "
+         "Cancel in the status bar stops it; what is done stays"));
+  view_ = new QComboBox(this);
+  view_->setObjectName(QStringLiteral("scan_view"));
+  view_->setToolTip(tr("What of the scan is shown"));
+  note_ = new QLabel(this);
+  note_->setObjectName(QStringLiteral("scan_note"));
+  FlowLayout* row = MakeControlFlow();
+  row->addWidget(start_);
+  row->addWidget(view_);
+  row->addWidget(note_);
+  LayOutPanel(this, tabs_, row);
+  connect(start_, &QPushButton::clicked, this, &ScanPanel::Start);
+  connect(view_, &QComboBox::currentIndexChanged, this, &ScanPanel::Draw);
+  connect(bars_, &BarPlot::BarChosen, this,
+          [this](qsizetype bar) { Offer(bars_->bars().value(bar).name); });
+  connect(map_, &RecordPlot::CellChosen, this, [this](int64_t line, int64_t along) {
+    if (const Record* record = ShownRecord()) Offer(ScanItemName(*record, {line, along}));
+  });
+  Draw();
+}
+
+std::vector<std::string> ScanPanel::Records() { return {kScanRecord}; }
+
+const Record* ScanPanel::ShownRecord() const { return session()->record(Side::kA, kScanRecord); }
+
+void ScanPanel::Start() {
+  const QString why = ErrorText([this] {
+    ScanRequest request = RequestOf(form_->Checked());
+    // Also what only the model can refuse, before anything is stopped.
+    MakeScan(FindScanKind(request.over), request.term, request.range, session()->model()->config);
+    if (request.over == "heads")
+      request.first = HeadsByScore(session()->record(Side::kA, kPositionAwarenessRecord));
+    session()->Scan(request);
+  });
+  if (!why.isEmpty()) {
+    Q_EMIT session()->Failed(why);
+    return;
+  }
+  tabs_->setCurrentWidget(
+      form_->options().Text("over") == "layer_spans" ? static_cast<QWidget*>(map_) : bars_);
+}
+
+void ScanPanel::Refresh(Changes changes) {
+  if (!(changes & (Change::kModel | Change::kPrompts | Change::kSampleFile | Change::kScan)))
+    return;
+  ShowState(ShownRecord());  // the button, also of a panel that is not seen
+  waits_ = true;
+  if (DrawsAtOnce()) DrawWaiting();
+}
+
+void ScanPanel::DrawWaiting() {
+  if (std::exchange(waits_, false)) Draw();
+}
+
+void ScanPanel::OfferViews(const Record* record) {
+  std::vector<ScanView> views = ScanViews(record);
+  if (views == views_) return;
+  views_ = std::move(views);
+  const QSignalBlocker blocker(view_);
+  const QString chosen = view_->currentText();
+  view_->clear();
+  for (const ScanView& view : views_) view_->addItem(view.name);
+  view_->setCurrentIndex(std::max(view_->findText(chosen), views_.empty() ? -1 : 0));
+  view_->setVisible(!views_.empty());
+}
+
+void ScanPanel::ShowState(const Record* record) {
+  start_->setEnabled(session()->ready());
+  if (!record) {
+    note_->setText(session()->scans() ? tr("starts") : QString());
+    return;
+  }
+  const auto samples = static_cast<int>(IntegerAttribute(*record, "samples", 0));
+  QString text = tr("%n sample(s)", "", samples);
+  if (IntegerAttribute(*record, "complete", 1) == 0)
+    text += session()->scans() ? tr(", goes on") : tr(", stopped: Scan goes on from here");
+  if (session()->ready()) text += tr(" · click: the term on B");
+  note_->setText(text);
+}
+
+void ScanPanel::Draw() {
+  const Record* record = ShownRecord();
+  OfferViews(record);
+  ShowState(record);
+  const QString reason = session()->shows_file() ? tr("The file has no scan")
+                                                 : tr("Nothing is scanned: What, then Scan");
+  bars_->SetReason(reason);
+  map_->SetReason(record && !HasGrid(*record) ? tr("One axis: see Largest") : reason);
+  if (!record || views_.empty()) {
+    bars_->Show({}, QString());
+    map_->Show(nullptr, "", {}, RecordForm::kHeatMap);
+    return;
+  }
+  const ScanView& view = views_[static_cast<size_t>(std::max(view_->currentIndex(), 0))];
+  bars_->Show(LargestItems(*record, view, kMostBars), ScanValueName(view));
+  const Record grid = GridOfView(*record, view);
+  map_->Show(HasGrid(*record) ? &grid : nullptr, view.array, {}, RecordForm::kHeatMap);
+  for (Plot* plot : {static_cast<Plot*>(bars_), static_cast<Plot*>(map_)}) {
+    plot->SetTitle(TitleOf(*record, view));
+    plot->SetCaption(CaptionWith(*session(), {}));
+  }
+}
+
+void ScanPanel::Offer(const QString& item) {
+  const Record* record = ShownRecord();
+  if (!record || !session()->ready()) return;
+  ScanRange range;
+  for (const QString& span : AxisLabels(*record, "span")) range.spans.push_back(span.toStdString());
+  const Scan scan =
+      MakeScan(FindScanKind(TextAttribute(*record, "over").toStdString()),
+               TextAttribute(*record, "with").toStdString(), range, session()->model()->config);
+  for (const ScanItem& one : scan.items) {
+    if (one.id == item.toStdString()) Q_EMIT TermOffered(QString::fromStdString(TermOf(scan, one)));
+  }
+}
+
+std::vector<Plot*> ScanPanel::plots() const {
+  const Record* record = ShownRecord();
+  if (!record) return {};
+  std::vector<Plot*> plots = {bars_};
+  // The head map has those over heads.
+  if (HasGrid(*record) && !IsHeadScan(record)) plots.push_back(map_);
+  return plots;
+}
+
+void ScanPanel::Render(FilePictures& pictures) {
+  for (const Record& record : pictures.records()) {
+    // The head map draws those over heads.
+    if (record.name != kScanRecord || IsHeadScan(&record)) continue;
+    for (const ScanView& view : ScanViews(&record)) {
+      if (view.place >= 0) continue;
+      const QString stem = QStringLiteral("scan_") + QString::fromStdString(view.array);
+      BarPlot bars;
+      bars.Show(LargestItems(record, view, kMostBars), ScanValueName(view));
+      bars.SetTitle(TitleOf(record, view));
+      pictures.Write(bars, stem + QStringLiteral("_largest"), {&record, nullptr});
+      if (!HasGrid(record)) continue;
+      const Record grid = GridOfView(record, view);
+      RecordPlot map;
+      map.Show(&grid, view.array, {}, RecordForm::kHeatMap);
+      map.SetTitle(TitleOf(record, view));
+      pictures.Write(map, stem, {&record, nullptr});
+    }
+  }
+}
+
+}  // namespace midscope

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Session: scans. A scan gives way to every other request and goes on, from its finished samples,
+// when nothing else is asked for.
+#include "gui/session/session.h"
+
+namespace midscope {
+
+void Session::Scan(const ScanRequest& request) {
+  if (!ready()) return;
+  worker_.Cancel(RequestKind::kScan, Side::kA);
+  scan_request_ = request;
+  scan_.reset();
+  Mark(Change::kScan);
+  PostScan();
+}
+
+bool Session::scans() const { return scan_waits_ || scan_ticket_ != 0; }
+
+void Session::PostScan() {
+  scan_waits_ = false;
+  scan_ticket_ = Post(*scan_request_);
+}
+
+void Session::PauseScan() {
+  if (scan_ticket_ == 0) return;
+  scan_waits_ = true;
+  scan_ticket_ = 0;
+  worker_.Cancel(RequestKind::kScan, Side::kA);
+}
+
+void Session::StopScan() {
+  if (scans()) Mark(Change::kScan);
+  scan_waits_ = false;
+  scan_ticket_ = 0;
+  worker_.Cancel(RequestKind::kScan, Side::kA);
+}
+
+void Session::ContinueScan() {
+  const bool quiet = pending_.empty() && !release_timer_.isActive() && !pause_timer_.isActive();
+  if (scan_waits_ && quiet && ready()) PostScan();
+}
+
+void Session::DropScan() {
+  StopScan();
+  scan_request_.reset();
+  scan_.reset();
+  Mark(Change::kScan);
+}
+
+void Session::OnScan(const EngineReply& reply) {
+  if (reply.ticket != scan_ticket_) return;
+  scan_ticket_ = 0;
+  if (reply.outcome.end == JobEnd::kDone && !reply.records.empty())
+    scan_ = std::make_shared<Record>(reply.records.front());
+  Mark(Change::kScan);
+}
+
+}  // namespace midscope

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "probes/engine/kept_sweeps.h"
+
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace midscope {
+namespace {
+
+constexpr size_t kMostComparisons = 16;
+
+std::string KeyOf(const SweepPlan& plan) {
+  std::string key;
+  for (const std::string& setting : plan.CanonicalSettings()) key += setting + '\n';
+  return key;
+}
+
+// Appends `more`, whose samples are counted from `offset` on, to `before`.
+SweepResult Joined(SweepResult before, const SweepResult& more, int64_t offset) {
+  for (SampleOutcome outcome : more.outcomes) {
+    outcome.sample += offset;
+    before.outcomes.push_back(std::move(outcome));
+  }
+  for (const auto& [sample, why] : more.failures) before.failures[sample + offset] = why;
+  return before;
+}
+
+// `run` for the samples from `done` on, which it counts from 0.
+void SkipSamples(int64_t done, SweepRun& run) {
+  run.plan.samples -= done;
+  run.questions = [done, questions = std::move(run.questions)](int64_t sample) {
+    return questions(sample + done);
+  };
+  if (!run.prompt_at) return;
+  run.prompt_at = [done, prompt_at = std::move(run.prompt_at)](int64_t sample, int64_t place) {
+    return prompt_at(sample + done, place);
+  };
+}
+
+}  // namespace
+
+SweepResult KeptSweeps::Finished(const SweepPlan& plan) const {
+  const auto found = comparisons_.find(KeyOf(plan));
+  return found == comparisons_.end() ? SweepResult() : found->second.result;
+}
+
+SweepResult KeptSweeps::Run(SweepRun run, const JobContext& context) {
+  const std::string key = KeyOf(run.plan);
+  if (!comparisons_.contains(key) && comparisons_.size() >= kMostComparisons) comparisons_.clear();
+  Comparison& comparison = comparisons_[key];
+  comparison.plan = run.plan;
+  SweepResult& kept = comparison.result;
+  const int64_t done = kept.done();
+  const int64_t samples = run.plan.samples;
+  if (done >= samples) return FirstSamples(kept, samples);
+  const SweepResult before = kept;
+  SkipSamples(done, run);
+  run.on_sample = [&, tell = std::move(run.on_sample)](const SweepResult& so_far) {
+    kept = Joined(before, so_far, done);
+    if (tell) tell(kept);
+  };
+  JobContext rest = context;
+  rest.progress = [&](Progress progress) {
+    progress.done += done;
+    progress.total += done;
+    if (context.progress) context.progress(progress);
+  };
+  try {
+    RunSweep(run, rest);
+  } catch (const Error&) {
+    kept = before;  // a failed comparison can be repeated
+    throw;
+  }
+  return kept;
+}
+
+}  // namespace midscope

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "probes/engine/scan_so_far.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "probes/sweep/scan_effects.h"
+
+namespace midscope {
+namespace {
+
+constexpr auto kTellInterval = std::chrono::milliseconds(100);
+
+Record WithCompleteness(Record record, bool complete) {
+  record.attributes["complete"] = int64_t{complete ? 1 : 0};
+  return record;
+}
+
+}  // namespace
+
+std::vector<size_t> ScanOrder(const Scan& scan, const std::vector<std::string>& first) {
+  std::vector<size_t> order(scan.items.size() + 1);
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto rank = [&](size_t setting) {
+    if (setting == 0) return std::ptrdiff_t{-1};
+    return std::find(first.begin(), first.end(), scan.items[setting - 1].id) - first.begin();
+  };
+  std::vector<std::ptrdiff_t> ranks;
+  for (const size_t setting : order) ranks.push_back(rank(setting));
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return ranks[a] < ranks[b]; });
+  return order;
+}
+
+Record CompleteScan(const SweepPlan& plan, const SweepResult& result) {
+  return WithCompleteness(ScanEffectsRecord(plan, ScanEffectsOf(plan, result.outcomes)), true);
+}
+
+void ScanSoFar::Watch(SweepRun& run) {
+  run.on_sample = [this](const SweepResult& result) {
+    finished_ = result.outcomes;
+    running_.answer_nll.clear();
+    Tell();
+  };
+  run.on_answer_nll = [this](int64_t /*sample*/, size_t setting, size_t place, double nll) {
+    running_.answer_nll.resize(plan_.settings.size() * plan_.places.size(),
+                               std::numeric_limits<double>::quiet_NaN());
+    running_.answer_nll[setting * plan_.places.size() + place] = nll;
+    if (std::chrono::steady_clock::now() - told_ >= kTellInterval) Tell();
+  };
+}
+
+void ScanSoFar::Tell() {
+  std::vector<SampleOutcome> outcomes = finished_;
+  if (!running_.answer_nll.empty()) outcomes.push_back(running_);
+  const ScanEffects effects = ScanEffectsSoFar(plan_, outcomes);
+  tell_(WithCompleteness(ScanEffectsRecord(plan_, effects), false));
+  told_ = std::chrono::steady_clock::now();
+}
+
+}  // namespace midscope

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// The scan panel: what is asked becomes a scan, which fills bars, map and head map while it runs,
+// gives way to other requests, stops and stays; a click puts an item's term on setting B.
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QTest>
+#include <cmath>
+
+#include "core/intervention/intervention_text.h"
+#include "gui/panels/head_map_panel.h"
+#include "gui/panels/scan_panel.h"
+#include "gui/plots/head_map_plot.h"
+#include "gui/plots/record_plot.h"
+#include "gui/widgets/parameter_form.h"
+#include "probes/sweep/scan_effects.h"
+#include "tests/gui/support/window_rig.h"
+
+namespace midscope {
+
+class ScanPanelTest : public QObject {
+  Q_OBJECT
+
+ private:
+  struct Rig : WindowRig<> {
+    ScanPanel* panel = window.panel<ScanPanel>();
+    QPushButton* start = Find<QPushButton>("scan_start");
+    QComboBox* view = Find<QComboBox>("scan_view");
+    QLabel* note = Find<QLabel>("scan_note");
+    const Record* record() { return session->record(Side::kA, kScanRecord); }
+    bool IsComplete() {
+      return record() && std::get<int64_t>(record()->attributes.at("complete")) == 1;
+    }
+    void Draw() {
+      session->FlushChanges();
+      panel->DrawWaiting();
+    }
+    // Until the scan has told its first half.
+    void StartAndHold() {
+      control->HoldScans(true);
+      start->click();
+      QTRY_VERIFY(record());
+      Draw();
+    }
+    void LetGo() {
+      control->HoldScans(false);
+      QTRY_VERIFY(IsComplete());
+      Draw();
+    }
+    ~Rig() { control->HoldScans(false); }
+  };
+
+ private Q_SLOTS:
+  void TheMapFillsWhileTheScanRuns() {
+    Rig rig;
+    rig.Show();
+    QVERIFY(!rig.start->isEnabled());
+    QVERIFY(rig.OpenModel());
+    rig.Draw();
+    QVERIFY(rig.start->isEnabled());
+    rig.panel->form()->SetText("samples", "7");
+    rig.StartAndHold();
+    QVERIFY(rig.session->scans());
+    QVERIFY(!rig.IsComplete());
+    HeadMapPlot* map = rig.window.panel<HeadMapPanel>()->plot();
+    QCOMPARE(map->CellValue({1, 3}), 7.0);  // the item's number
+    QVERIFY(std::isnan(map->CellValue({5, 3})));
+    QCOMPARE(rig.panel->bars()->bars().first(), (BarPlot::Bar{"L2H3", 11}));
+    QVERIFY(rig.note->text().startsWith(QLatin1String("7 sample")));
+    rig.LetGo();
+    QCOMPARE(map->CellValue({5, 3}), 23.0);
+    QCOMPARE(rig.panel->bars()->bars().first(), (BarPlot::Bar{"L5H3", 23}));
+    QVERIFY(!rig.session->scans());
+    QCOMPARE(rig.control->scans().size(), size_t{1});
+    QCOMPARE(rig.control->scans().front().samples, int64_t{7});
+  }
+
+  // The planted score is largest in the last layers.
+  void HeadsWithTheLargestScoreRunFirst() {
+    Rig rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    rig.start->click();
+    QTRY_VERIFY(rig.IsComplete());
+    const std::vector<std::string> first = rig.control->scans().front().first;
+    QCOMPARE(first.size(), size_t{FakeEngine::kLayers * FakeEngine::kHeads});
+    double before = std::numeric_limits<double>::infinity();
+    for (const std::string& id : first) {
+      const int64_t layer = id[1] - '0';
+      const int64_t head = id[3] - '0';
+      const double score = FakeEngine::Score(layer, head, FakeEngine::Strength({}));
+      QVERIFY(score <= before);
+      before = score;
+    }
+  }
+
+  void AClickOnABarOrACellPutsItsTermOnB() {
+    Rig rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    rig.panel->form()->SetText("over", "layer_spans");
+    rig.start->click();
+    QTRY_VERIFY(rig.IsComplete());
+    rig.Draw();
+    QCOMPARE(rig.panel->map()->lines(), int64_t{FakeEngine::kLayers});
+    Q_EMIT rig.panel->map()->CellChosen(3, 2);
+    QCOMPARE(QString::fromStdString(PrintIntervention(rig.session->setting(Side::kB))),
+             QString::fromStdString(
+                 PrintIntervention(ParseIntervention("patch(from=place:1, span=last, layers=3)"))));
+  }
+
+  // A slider must not wait for a scan.
+  void AScanGivesWayToASettingAndGoesOn() {
+    Rig rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    rig.StartAndHold();
+    rig.session->SetSettings({}, Factor(0), false);
+    QTRY_VERIFY(rig.session->settled(Side::kB));
+    QVERIFY(rig.session->record(Side::kB, "outcome"));
+    QTRY_COMPARE(rig.control->scans().size(), size_t{2});
+    QVERIFY(rig.session->scans());
+    rig.LetGo();
+  }
+
+  void CancelStopsItAndWhatIsDoneStays() {
+    Rig rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    rig.StartAndHold();
+    rig.session->Cancel();
+    QTRY_VERIFY(!rig.session->asked_and_waiting());
+    rig.Draw();
+    QVERIFY(!rig.session->scans());
+    QVERIFY(rig.record() && !rig.IsComplete());
+    QVERIFY(rig.note->text().contains(QLatin1String("stopped")));
+    bool stored = false;
+    for (const Record& record : rig.session->RecordsOnScreen().records)
+      stored = stored || record.name == kScanRecord;
+    QVERIFY(stored);
+    rig.start->click();
+    rig.LetGo();
+  }
+
+  void WhatTheModelLacksIsRefusedInTheBar() {
+    Rig rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    rig.panel->form()->SetText("layers", "40-41");
+    rig.start->click();
+    QVERIFY(rig.window.errors()->messages().join(QString()).contains(QLatin1String("0 to 5")));
+    QVERIFY(rig.control->scans().empty());
+  }
+
+  void AnotherTaskDropsItAnotherSampleDoesNot() {
+    Rig rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    rig.start->click();
+    QTRY_VERIFY(rig.IsComplete());
+    PromptRequest request = *rig.session->shown_prompt_request();
+    request.sample = 3;
+    rig.session->SetPrompt(request);
+    QVERIFY(rig.Settle());
+    QVERIFY(rig.record());
+    request.seed = 99;
+    rig.session->SetPrompt(request);
+    QVERIFY(rig.Settle());
+    QVERIFY(!rig.record());
+  }
+};
+
+}  // namespace midscope
+
+QTEST_MAIN(midscope::ScanPanelTest)
+#include "scan_panel_test.moc"
