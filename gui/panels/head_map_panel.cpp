@@ -32,6 +32,8 @@ HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
   mode_->setToolTip(tr("What the map shows (keys A, B, D)"));
   note_ = new QLabel(this);
   note_->setObjectName(QStringLiteral("map_note"));
+  // A longer note does not widen the map.
+  note_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   note_->setToolTip(tr("Click a cell, or use the arrow keys (up: next layer), to choose a head"));
   auto* row = MakeControlRow();
   row->addWidget(new QLabel(tr("map of"), this));
@@ -110,7 +112,7 @@ void HeadMapPanel::Draw() {
   plot_->SetTitle(tr("Effect of %1 — %2").arg(TextAttribute(*record, "with"), view.name));
   plot_->SetOlderNote(QString());
   plot_->SetCaption(CaptionWith(*session(), {}));
-  note_->setText(tr("blue: the answer is less likely with it"));
+  note_->setText(tr("blue: the change makes the answer less likely"));
 }
 
 void HeadMapPanel::DrawScore() {

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/error.h"
+#include "core/base/number_text.h"
 #include "core/base/parameter_kinds.h"
 #include "core/base/record_names.h"
 #include "gui/base/error_text.h"
@@ -47,6 +47,13 @@ ScanRequest RequestOf(const OptionSet& options) {
   return request;
 }
 
+// The defaults of all kinds, and patches of heads' outputs.
+QStringList OfferedTerms() {
+  QStringList terms;
+  for (const ScanKind& kind : ScanKinds()) terms << QString::fromStdString(kind.term);
+  return terms << QStringLiteral("patch(from=place:1, what=z, span=last, heads={head})");
+}
+
 // The heads by the position-awareness score that the map shows, largest first: a cheap guess at
 // what matters, so that a scan of a large model shows it early.
 std::vector<std::string> HeadsByScore(const Record* scores) {
@@ -81,6 +88,7 @@ ScanPanel::ScanPanel(const PanelContext& context) : Panel(context) {
   scroll->setFrameShape(QFrame::NoFrame);
   form_ = new ParameterForm(FormParameters(), scroll, "scan_");
   form_->SetCheck([](const OptionSet& options) { RequestOf(options); });
+  form_->Offer("with", OfferedTerms());
   scroll->setWidget(form_);
   bars_ = new BarPlot(tabs_, QStringLiteral("scan_largest"));
   map_ = new RecordPlot(tabs_, QStringLiteral("scan_map"));
@@ -95,6 +103,8 @@ ScanPanel::ScanPanel(const PanelContext& context) : Panel(context) {
   view_ = new QComboBox(this);
   view_->setObjectName(QStringLiteral("scan_view"));
   view_->setToolTip(tr("What of the scan is shown"));
+  view_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  view_->hide();
   note_ = new QLabel(this);
   note_->setObjectName(QStringLiteral("scan_note"));
   FlowLayout* row = MakeControlFlow();
@@ -150,7 +160,8 @@ void ScanPanel::OfferViews(const Record* record) {
   if (views == views_) return;
   views_ = std::move(views);
   const QSignalBlocker blocker(view_);
-  const QString chosen = view_->currentText();
+  // The first one was not chosen: shares, which come with the last sample, stand before it.
+  const QString chosen = view_->currentIndex() > 0 ? view_->currentText() : QString();
   view_->clear();
   for (const ScanView& view : views_) view_->addItem(view.name);
   view_->setCurrentIndex(std::max(view_->findText(chosen), views_.empty() ? -1 : 0));
@@ -163,8 +174,8 @@ void ScanPanel::ShowState(const Record* record) {
     note_->setText(session()->scans() ? tr("starts") : QString());
     return;
   }
-  const auto samples = static_cast<int>(IntegerAttribute(*record, "samples", 0));
-  QString text = tr("%n sample(s)", "", samples);
+  const int64_t samples = IntegerAttribute(*record, "samples", 0);
+  QString text = QString::fromStdString(CountText(samples, "sample"));
   if (IntegerAttribute(*record, "complete", 1) == 0)
     text += session()->scans() ? tr(", goes on") : tr(", stopped: Scan goes on from here");
   if (session()->ready()) text += tr(" · click: the term on B");
