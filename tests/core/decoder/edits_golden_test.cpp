@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 
 #include "core/base/error.h"
 #include "core/intervention/intervention_text.h"
@@ -17,28 +16,16 @@
 namespace midscope {
 namespace {
 
+using test::Describe;
 using test::Difference;
 using test::GoldenRun;
 using test::kGoldenLogitTolerance;
 using test::Largest;
 using Json = nlohmann::json;
 
-const Json& Golden() {
-  static const Json golden = test::ReadJson(MIDSCOPE_TESTS "/core/golden/edits_golden.json");
+const test::GoldenFile& Golden() {
+  static const test::GoldenFile golden("edits_golden.json");
   return golden;
-}
-
-std::shared_ptr<const Decoder> Model(const std::string& name) {
-  static std::map<std::string, std::shared_ptr<const Decoder>> open;
-  auto& decoder = open[name];
-  if (!decoder) decoder = Decoder::Open(test::TinyModelFolder(name), {kernels::Dtype::kFloat32, 1});
-  return decoder;
-}
-
-std::vector<int32_t> AnswerIds() { return Golden()["answer"].get<std::vector<int32_t>>(); }
-
-GoldenRun FullRun(const std::string& model, const std::string& setting) {
-  return test::RunInFull(*Model(model), model, AnswerIds(), ParseIntervention(setting));
 }
 
 TEST(Edits, AreThoseOfThePlainComputation) {
@@ -46,9 +33,7 @@ TEST(Edits, AreThoseOfThePlainComputation) {
   for (const Json& item : Golden()["cases"]) {
     const std::string model = item["model"];
     const std::string setting = item["setting"];
-    std::string told = model + " ";
-    told += setting;
-    test::ExpectGolden(FullRun(model, setting), Golden(), item, told);
+    test::ExpectGolden(Golden().FullRun(model, setting), Golden().json(), item, Describe(item));
   }
 }
 
@@ -57,8 +42,8 @@ TEST(Edits, AreThoseOfThePlainComputation) {
 TEST(Edits, EachChangesSomething) {
   for (const Json& item : Golden()["cases"]) {
     const std::string model = item["model"];
-    const GoldenRun plain = FullRun(model, "none");
-    const GoldenRun changed = FullRun(model, item["setting"]);
+    const GoldenRun plain = Golden().FullRun(model, "none");
+    const GoldenRun changed = Golden().FullRun(model, item["setting"]);
     EXPECT_GE(std::max(Difference(changed.result.Logits(39), plain.result.Logits(39)),
                        Difference(changed.result.Logits(42), plain.result.Logits(42))),
               20 * kGoldenLogitTolerance * Largest(plain.result.Logits(42)))
@@ -86,7 +71,8 @@ TEST(Edits, WhatIfEqualsAFullRun) {
     std::vector<Intervention> parsed;
     parsed.reserve(settings.size());
     for (const std::string& setting : settings) parsed.push_back(ParseIntervention(setting));
-    test::ExpectWhatIfEqualsFullRuns(Model(model), *Model(model), model, AnswerIds(), parsed);
+    test::ExpectWhatIfEqualsFullRuns(Golden().Model(model), *Golden().Model(model), model,
+                                     Golden().answer(), parsed);
   }
 }
 
@@ -94,29 +80,28 @@ TEST(Edits, TokenByTokenEqualsAFullRun) {
   for (const Json& item : Golden()["cases"]) {
     const std::string model = item["model"];
     const std::string setting = item["setting"];
-    std::string told = model + " ";
-    told += setting;
-    test::ExpectStepsEqual(*Model(model), model, AnswerIds(), ParseIntervention(setting), {},
-                           FullRun(model, setting), told);
+    test::ExpectStepsEqual(*Golden().Model(model), model, Golden().answer(),
+                           ParseIntervention(setting), {}, Golden().FullRun(model, setting),
+                           Describe(item));
   }
 }
 
 TEST(Edits, MovesNeedRotaryPositions) {
-  EXPECT_THROW(FullRun("mpt", "move(span=10:17, to=shift:-8)"), Error);
+  EXPECT_THROW(Golden().FullRun("mpt", "move(span=10:17, to=shift:-8)"), Error);
 }
 
 // Heads that are brought to one temperature and ratio behave as the model whose logit scale is so.
 TEST(Edits, AGroupIsAllHeadsThatReadAKeyHead) {
-  const GoldenRun group = FullRun("llama", "ablate(L1G1)");
-  const GoldenRun heads = FullRun("llama", "ablate([L1H2,L1H3])");
+  const GoldenRun group = Golden().FullRun("llama", "ablate(L1G1)");
+  const GoldenRun heads = Golden().FullRun("llama", "ablate([L1H2,L1H3])");
   EXPECT_EQ(group.result.logits, heads.result.logits);
 }
 
 // Rows that see nothing changed are equal to the last bit.
 TEST(Edits, LeaveOtherRowsAlone) {
-  const GoldenRun plain = FullRun("llama", "none");
+  const GoldenRun plain = Golden().FullRun("llama", "none");
   const auto same_until = [&](const std::string& setting) {
-    const GoldenRun run = FullRun("llama", setting);
+    const GoldenRun run = Golden().FullRun("llama", setting);
     int64_t row = 0;
     while (row < 44 && std::ranges::equal(run.result.Logits(row), plain.result.Logits(row))) ++row;
     return row;

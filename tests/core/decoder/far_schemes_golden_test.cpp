@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <utility>
 
@@ -20,6 +19,7 @@
 namespace midscope {
 namespace {
 
+using test::Describe;
 using test::Difference;
 using test::ErrorMessage;
 using test::GoldenRun;
@@ -29,24 +29,9 @@ using test::PromptIds;
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-const Json& Golden() {
-  static const Json golden = test::ReadJson(MIDSCOPE_TESTS "/core/golden/far_schemes_golden.json");
+const test::GoldenFile& Golden() {
+  static const test::GoldenFile golden("far_schemes_golden.json", {.sliding_window = false});
   return golden;
-}
-
-std::vector<int32_t> AnswerIds() { return Golden()["answer"].get<std::vector<int32_t>>(); }
-
-std::shared_ptr<const Decoder> Model(const std::string& name, const std::string& placement = "cpu",
-                                     kernels::Dtype dtype = kernels::Dtype::kFloat32) {
-  static std::map<std::string, std::shared_ptr<const Decoder>> open;
-  auto& decoder = open[name + placement + std::to_string(static_cast<int>(dtype))];
-  if (!decoder) {
-    DecoderOptions options{dtype, 1};
-    options.sliding_window = false;
-    options.placement = ParsePlacement(placement);
-    decoder = Decoder::Open(test::TinyModelFolder(name), options);
-  }
-  return decoder;
 }
 
 Intervention Scheme(PositionScheme scheme) {
@@ -71,21 +56,12 @@ Intervention SettingOf(const Json& setting) {
                   setting["update"] == "delta" ? MemoryUpdate::kDelta : MemoryUpdate::kLinear);
 }
 
-GoldenRun FullRun(const std::string& model, const Intervention& intervention,
-                  const std::string& placement = "cpu") {
-  return test::RunInFull(*Model(model, placement), model, AnswerIds(), intervention);
-}
-
-std::string Describe(const Json& item) {
-  return item["model"].get<std::string>() + " " + item["setting"].dump();
-}
-
 TEST(FarSchemes, AreThoseOfThePlainComputation) {
   ASSERT_GE(Golden()["cases"].size(), 52u);
   for (const char* placement : {"cpu", "cpu:portable"}) {
     for (const Json& item : Golden()["cases"]) {
-      test::ExpectGolden(FullRun(item["model"], SettingOf(item["setting"]), placement), Golden(),
-                         item, Describe(item) + " " + placement);
+      test::ExpectGolden(Golden().FullRun(item["model"], SettingOf(item["setting"]), placement),
+                         Golden().json(), item, Describe(item) + " " + placement);
     }
   }
 }
@@ -93,8 +69,8 @@ TEST(FarSchemes, AreThoseOfThePlainComputation) {
 // The golden numbers of different settings differ by far more than the tolerance.
 TEST(FarSchemes, EachChangesSomething) {
   for (const Json& item : Golden()["cases"]) {
-    const auto plain = FullRun(item["model"], {});
-    const auto changed = FullRun(item["model"], SettingOf(item["setting"]));
+    const auto plain = Golden().FullRun(item["model"], "none");
+    const auto changed = Golden().FullRun(item["model"], SettingOf(item["setting"]));
     EXPECT_GE(Difference(changed.result.Logits(42), plain.result.Logits(42)),
               20 * kGoldenLogitTolerance * Largest(plain.result.Logits(42)))
         << Describe(item);
@@ -107,8 +83,8 @@ TEST(FarSchemes, ChunksAndSingleTokensEqualAFullRun) {
       const std::string model = item["model"];
       Intervention setting = SettingOf(item["setting"]);
       const auto check = [&](const std::vector<size_t>& ends) {
-        test::ExpectStepsEqual(*Model(model, placement), model, AnswerIds(), setting, ends,
-                               FullRun(model, setting), Describe(item));
+        test::ExpectStepsEqual(*Golden().Model(model, placement), model, Golden().answer(), setting,
+                               ends, Golden().FullRun(model, setting), Describe(item));
       };
       check({1, 3, 9, 22, 33});
       // Keys of the answer's rows come from scaled input.
@@ -140,8 +116,8 @@ TEST(FarSchemes, WhatIfEqualsAFullRun) {
       settings.push_back(Segments(11, {0.2}));
       settings.push_back(Segments(11, {0.4}));
       settings.back().ablations.push_back({{{1, 2}}, AblateWith::kMean, {}});
-      test::ExpectWhatIfEqualsFullRuns(Model(model, placement), *Model(model), model, AnswerIds(),
-                                       settings);
+      test::ExpectWhatIfEqualsFullRuns(Golden().Model(model, placement), *Golden().Model(model),
+                                       model, Golden().answer(), settings);
     }
   }
 }
@@ -149,7 +125,7 @@ TEST(FarSchemes, WhatIfEqualsAFullRun) {
 // What segments have left in memories is kept too: a matrix of 8 x 8 and a vector of 8 float32 for
 // each of 3 key-value heads, in each layer that is kept, where rows are longer than a segment.
 TEST(FarSchemes, MemoriesCountAgainstTheLimit) {
-  const auto decoder = Model("llama");
+  const auto decoder = Golden().Model("llama");
   constexpr int64_t kMemory = int64_t{3} * (8 * 8 + 8) * 4;
   EXPECT_EQ(decoder->TraceBytes(42, {.memories = 5}), decoder->TraceBytes(42) + 5 * kMemory);
   Prompt prompt;
@@ -189,7 +165,7 @@ TEST(FarSchemes, AChannelChangeStaysWithTheLastRows) {
   Prompt prompt;
   prompt.ids = PromptIds("llama");
   prompt.answer_ids = {7};
-  WhatIf what_if(Model("llama"), {prompt});
+  WhatIf what_if(Golden().Model("llama"), {prompt});
   for (Intervention setting : {Extended(3, 9), Segments(7, {0.3})}) {
     EXPECT_FALSE(what_if.Evaluate(setting).last_rows_only);
     setting.channels.push_back({3, -1.0, {}, ChannelRows::kAnswer, 1});
@@ -203,9 +179,9 @@ TEST(FarSchemes, AChannelChangeStaysWithTheLastRows) {
 TEST(FarSchemes, AreNothingWhereTheyShouldBe) {
   for (const std::string& model : test::TinyModelNames()) {
     if (model.starts_with("gguf")) continue;
-    const GoldenRun plain = FullRun(model, {});
+    const GoldenRun plain = Golden().FullRun(model, "none");
     const auto same = [&](const Intervention& setting, const std::string& what) {
-      const GoldenRun run = FullRun(model, setting);
+      const GoldenRun run = Golden().FullRun(model, setting);
       EXPECT_EQ(run.result.logits, plain.result.logits) << model << " " << what;
       EXPECT_EQ(run.last_attention, plain.last_attention) << model << " " << what;
     };
@@ -220,7 +196,7 @@ TEST(FarSchemes, AreNothingWhereTheyShouldBe) {
 TEST(FarSchemes, AttentionOfTheLastQueryIsTheLocalShare) {
   const auto keys = static_cast<int64_t>(PromptIds("llama").size());
   for (const int64_t segment : {13, 100}) {
-    const GoldenRun run = FullRun("llama", Segments(segment, {0.25}));
+    const GoldenRun run = Golden().FullRun("llama", Segments(segment, {0.25}));
     const int64_t start = (keys - 1) / segment * segment;
     for (int64_t row = 0; row < 12; ++row) {
       const auto weights = std::span(run.last_attention).subspan(static_cast<size_t>(row * keys));
@@ -237,9 +213,11 @@ TEST(FarSchemes, BFloat16FollowsFloat32) {
     for (const Intervention& setting :
          {Extended(2, 9), Segments(9, {0.4}), Segments(9, {0.4}, MemoryUpdate::kDelta)}) {
       for (const char* model : {"llama", "qwen3", "gpt-neox"}) {
-        const GoldenRun exact = FullRun(model, setting);
-        const auto rounded = test::RunInFull(*Model(model, placement, kernels::Dtype::kBFloat16),
-                                             model, AnswerIds(), setting);
+        const GoldenRun exact = Golden().FullRun(model, setting);
+        const auto rounded = test::RunInFull(
+            *test::TinyDecoder(model, placement,
+                               {.dtype = kernels::Dtype::kBFloat16, .sliding_window = false}),
+            model, Golden().answer(), setting);
         // 8 bits of mantissa through 2 layers.
         EXPECT_LE(Difference(rounded.result.Logits(42), exact.result.Logits(42)),
                   0.04 * Largest(exact.result.Logits(42)))
@@ -256,7 +234,7 @@ std::vector<int32_t> ManyIds(int64_t tokens) {
 }
 
 TEST(FarSchemes, ReachBeyondTheTrainedContext) {
-  const auto decoder = Model("llama");
+  const auto decoder = Golden().Model("llama");
   ASSERT_EQ(decoder->config().trained_context, 128);
   std::vector<std::string> log;
   JobContext context;
@@ -285,7 +263,7 @@ TEST(FarSchemes, ReachBeyondTheTrainedContext) {
 
 TEST(FarSchemes, RefuseWhatTheyCannotDo) {
   const auto message = [](const std::string& model, const Intervention& setting) {
-    return ErrorMessage([&] { FullRun(model, setting); });
+    return ErrorMessage([&] { Golden().FullRun(model, setting); });
   };
   EXPECT_THAT(message("mpt", Extended(2, 4)), HasSubstr("ALiBi"));
   EXPECT_THAT(message("llama", Extended(0, 4)), HasSubstr("group"));
@@ -313,7 +291,7 @@ TEST(FarSchemes, CancelledRunsDoNotSpoilLaterOnes) {
   Prompt prompt;
   prompt.ids = PromptIds("smollm3");
   prompt.answer_ids = {7, 9};
-  WhatIf what_if(Model("smollm3"), {prompt});
+  WhatIf what_if(Golden().Model("smollm3"), {prompt});
   const auto trial = [&](const Intervention& cancelled, const Intervention& next, int64_t stop) {
     std::atomic<bool> cancel{false};
     JobContext context;
@@ -321,8 +299,8 @@ TEST(FarSchemes, CancelledRunsDoNotSpoilLaterOnes) {
     context.progress = [&](const Progress& progress) { cancel = progress.done >= stop; };
     EXPECT_THROW(what_if.Evaluate(cancelled, context), Cancelled);
     test::ExpectOutcome(what_if.Evaluate(next).outcomes[0],
-                        test::RunInFull(*Model("smollm3"), "smollm3", {7}, next), "smollm3",
-                        PrintIntervention(next));
+                        test::RunInFull(*Golden().Model("smollm3"), "smollm3", {7}, next),
+                        "smollm3", PrintIntervention(next));
   };
   what_if.Evaluate(Segments(9, {0.3}));
   for (const int64_t stop : {1, 3}) {

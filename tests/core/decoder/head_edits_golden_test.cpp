@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 
 #include "core/run/what_if.h"
 #include "tests/core/support/error_message.h"
@@ -18,6 +17,7 @@
 namespace midscope {
 namespace {
 
+using test::Describe;
 using test::Difference;
 using test::GoldenRun;
 using test::kGoldenLogitTolerance;
@@ -25,40 +25,17 @@ using test::Largest;
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-const Json& Golden() {
-  static const Json golden = test::ReadJson(MIDSCOPE_TESTS "/core/golden/head_edits_golden.json");
+const test::GoldenFile& Golden() {
+  static const test::GoldenFile golden("head_edits_golden.json");
   return golden;
-}
-
-std::vector<int32_t> AnswerIds() { return Golden()["answer"].get<std::vector<int32_t>>(); }
-
-std::shared_ptr<const Decoder> Model(const std::string& name,
-                                     const std::string& placement = "cpu") {
-  static std::map<std::string, std::shared_ptr<const Decoder>> open;
-  auto& decoder = open[name + placement];
-  if (!decoder) {
-    DecoderOptions options{kernels::Dtype::kFloat32, 1};
-    options.placement = ParsePlacement(placement);
-    decoder = Decoder::Open(test::TinyModelFolder(name), options);
-  }
-  return decoder;
-}
-
-GoldenRun FullRun(const std::string& model, const std::string& setting,
-                  const std::string& placement = "cpu") {
-  return test::RunInFull(*Model(model, placement), model, AnswerIds(), ParseIntervention(setting));
-}
-
-std::string Describe(const Json& item) {
-  return item["model"].get<std::string>() + " " + item["setting"].get<std::string>();
 }
 
 TEST(HeadEdits, AreThoseOfThePlainComputation) {
   ASSERT_GE(Golden()["cases"].size(), 36u);
   for (const char* placement : {"cpu", "cpu:portable"}) {
     for (const Json& item : Golden()["cases"]) {
-      test::ExpectGolden(FullRun(item["model"], item["setting"], placement), Golden(), item,
-                         Describe(item) + " " + placement);
+      test::ExpectGolden(Golden().FullRun(item["model"], item["setting"], placement),
+                         Golden().json(), item, Describe(item) + " " + placement);
     }
   }
 }
@@ -66,8 +43,8 @@ TEST(HeadEdits, AreThoseOfThePlainComputation) {
 // By far more than the tolerance.
 TEST(HeadEdits, EachChangesSomething) {
   for (const Json& item : Golden()["cases"]) {
-    const GoldenRun plain = FullRun(item["model"], "none");
-    const GoldenRun changed = FullRun(item["model"], item["setting"]);
+    const GoldenRun plain = Golden().FullRun(item["model"], "none");
+    const GoldenRun changed = Golden().FullRun(item["model"], item["setting"]);
     EXPECT_GE(Difference(changed.result.Logits(39), plain.result.Logits(39)),
               10 * kGoldenLogitTolerance * Largest(plain.result.Logits(39)))
         << Describe(item);
@@ -95,7 +72,8 @@ TEST(HeadEdits, WhatIfEqualsAFullRun) {
         settings.push_back(ParseIntervention("pi(1.5, rows=last) + " + setting));
       if (settings.size() % 3 == 0) settings.emplace_back();
     }
-    test::ExpectWhatIfEqualsFullRuns(Model(model), *Model(model), model, AnswerIds(), settings);
+    test::ExpectWhatIfEqualsFullRuns(Golden().Model(model), *Golden().Model(model), model,
+                                     Golden().answer(), settings);
   }
 }
 
@@ -103,15 +81,16 @@ TEST(HeadEdits, TokenByTokenEqualsAFullRun) {
   for (const Json& item : Golden()["cases"]) {
     const std::string model = item["model"];
     const std::string setting = item["setting"];
-    test::ExpectStepsEqual(*Model(model), model, AnswerIds(), ParseIntervention(setting), {},
-                           FullRun(model, setting), Describe(item));
+    test::ExpectStepsEqual(*Golden().Model(model), model, Golden().answer(),
+                           ParseIntervention(setting), {}, Golden().FullRun(model, setting),
+                           Describe(item));
   }
 }
 
 TEST(HeadEdits, LeaveOtherRowsAlone) {
-  const GoldenRun plain = FullRun("llama", "none");
+  const GoldenRun plain = Golden().FullRun("llama", "none");
   const auto same_until = [&](const std::string& setting) {
-    const GoldenRun run = FullRun("llama", setting);
+    const GoldenRun run = Golden().FullRun("llama", setting);
     int64_t row = 0;
     while (row < 44 && std::ranges::equal(run.result.Logits(row), plain.result.Logits(row))) ++row;
     return row;
@@ -126,7 +105,7 @@ TEST(HeadEdits, LeaveOtherRowsAlone) {
 TEST(HeadEdits, WhatIfRunsTheRowsThatChange) {
   Prompt prompt;
   prompt.ids = test::PromptIds("llama");
-  WhatIf what_if(Model("llama"), {prompt});
+  WhatIf what_if(Golden().Model("llama"), {prompt});
   const auto first_row = [&](const std::string& setting) {
     what_if.Evaluate({});
     return what_if.Evaluate(ParseIntervention(setting)).first_row;
@@ -141,25 +120,25 @@ TEST(HeadEdits, WhatIfRunsTheRowsThatChange) {
 // A group is all heads that read a key head; ranges and `all` are the heads that they stand for.
 TEST(HeadEdits, HeadsAreTheSameByAnyName) {
   const auto logits = [](const std::string& heads) {
-    return FullRun("llama", "ablate(" + heads + ", rows=answer)").result.logits;
+    return Golden().FullRun("llama", "ablate(" + heads + ", rows=answer)").result.logits;
   };
   EXPECT_EQ(logits("L1G1"), logits("L1H2-3"));
   EXPECT_EQ(logits("L1H*"), logits("[L1H0,L1H1,L1H2,L1H3,L1H4,L1H5]"));
   EXPECT_EQ(logits("all"), logits("[L0G*,L1H0-5]"));
   EXPECT_NE(logits("all"), logits("L1H*"));
-  EXPECT_EQ(FullRun("llama", "boost(span=3:9, factor=2, heads=[L0H*,L1H*])").result.logits,
-            FullRun("llama", "boost(span=3:9, factor=2)").result.logits);
+  EXPECT_EQ(Golden().FullRun("llama", "boost(span=3:9, factor=2, heads=[L0H*,L1H*])").result.logits,
+            Golden().FullRun("llama", "boost(span=3:9, factor=2)").result.logits);
 }
 
 TEST(HeadEdits, RefuseHeadsThatAreNotThere) {
   for (const char* setting :
        {"ablate(L0H4-6)", "ablate(L0H6)", "boost(span=3:9, heads=L2H*)", "ablate(L0G3)",
         "streaming(heads=L0H6)", "block(from=last, to=3:9, heads=L0G0-3)"}) {
-    EXPECT_THAT(test::ErrorMessage([&] { FullRun("llama", setting); }),
+    EXPECT_THAT(test::ErrorMessage([&] { Golden().FullRun("llama", setting); }),
                 HasSubstr("the model has no L"))
         << setting;
   }
-  EXPECT_THAT(test::ErrorMessage([] { FullRun("llama", "ablate([L0H*,L0H2])"); }),
+  EXPECT_THAT(test::ErrorMessage([] { Golden().FullRun("llama", "ablate([L0H*,L0H2])"); }),
               HasSubstr("changed twice"));
 }
 

@@ -8,10 +8,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 
 #include "core/intervention/passage.h"
 #include "core/run/patch_sources.h"
+#include "tests/core/support/embedded_decoder.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/golden_runs.h"
 #include "tests/paths.h"
@@ -19,6 +19,7 @@
 namespace midscope {
 namespace {
 
+using test::Describe;
 using test::Difference;
 using test::GoldenRun;
 using test::kGoldenLogitTolerance;
@@ -26,23 +27,14 @@ using test::Largest;
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-const Json& Golden() {
-  static const Json golden = test::ReadJson(MIDSCOPE_TESTS "/core/golden/patch_golden.json");
+const test::GoldenFile& Golden() {
+  static const test::GoldenFile golden("patch_golden.json");
   return golden;
 }
 
-std::vector<int32_t> AnswerIds() { return Golden()["answer"].get<std::vector<int32_t>>(); }
-
 std::shared_ptr<const Decoder> Model(const std::string& name,
                                      const std::string& placement = "cpu") {
-  static std::map<std::string, std::shared_ptr<const Decoder>> open;
-  auto& decoder = open[name + placement];
-  if (!decoder) {
-    DecoderOptions options{kernels::Dtype::kFloat32, 1};
-    options.placement = ParsePlacement(placement);
-    decoder = Decoder::Open(name == "embedded" ? name : test::TinyModelFolder(name), options);
-  }
-  return decoder;
+  return name == "embedded" ? testing::EmbeddedDecoder() : Golden().Model(name, placement);
 }
 
 // The prompt with its passages, or (of the source) the same tokens in reverse with theirs.
@@ -64,28 +56,11 @@ Intervention Given(const Decoder& decoder, const std::string& model, const std::
   return ResolvePassages(sources.Give(ParseIntervention(setting), prompt), prompt);
 }
 
-GoldenRun RunOf(const Decoder& decoder, const Prompt& prompt, const std::vector<int32_t>& answer,
-                const Intervention& intervention) {
-  std::vector<int32_t> ids = prompt.ids;
-  ids.insert(ids.end(), answer.begin(), answer.end());
-  LastQueryAttention attention(decoder.config());
-  RunRequest request;
-  request.ids = ids;
-  request.prompt_tokens = static_cast<int64_t>(prompt.ids.size());
-  request.first_logit_row = 0;
-  request.intervention = intervention;
-  request.hooks = {&attention};
-  return {decoder.RunOne(request), attention.attention()};
-}
-
 GoldenRun FullRun(const std::string& model, const std::string& setting,
                   const std::string& placement = "cpu") {
   const auto decoder = Model(model, placement);
-  return RunOf(*decoder, PromptOf(model), AnswerIds(), Given(*decoder, model, setting));
-}
-
-std::string Describe(const Json& item) {
-  return item["model"].get<std::string>() + " " + item["setting"].get<std::string>();
+  return test::RunInFull(*decoder, PromptOf(model).ids, Golden().answer(),
+                         Given(*decoder, model, setting));
 }
 
 TEST(Patch, IsThatOfTransformersWithHooks) {
@@ -94,7 +69,7 @@ TEST(Patch, IsThatOfTransformersWithHooks) {
     for (const Json& item : Golden()["cases"]) {
       const std::string model = item["model"];
       if (model == "embedded" && placement != std::string("cpu")) continue;
-      Json frame = Golden();
+      Json frame = Golden().json();
       frame["logit_step"] = item["logit_step"];
       test::ExpectGolden(FullRun(model, item["setting"], placement), frame, item,
                          Describe(item) + " " + placement);
@@ -118,7 +93,7 @@ TEST(Patch, TokenByTokenEqualsAFullRun) {
     const std::string model = item["model"];
     if (model == "embedded") continue;
     const Intervention given = Given(*Model(model), model, item["setting"]);
-    test::ExpectStepsEqual(*Model(model), model, AnswerIds(), given, {},
+    test::ExpectStepsEqual(*Model(model), model, Golden().answer(), given, {},
                            FullRun(model, item["setting"]), Describe(item));
   }
 }
@@ -140,10 +115,11 @@ TEST(Patch, FromTheSameRunChangesNothing) {
 TEST(Patch, OfAllRowsGivesTheSource) {
   for (const char* model : {"llama", "gemma2", "mpt", "embedded"}) {
     const auto decoder = Model(model);
-    const GoldenRun source = RunOf(*decoder, PromptOf(model, /*source=*/true), {}, {});
+    const GoldenRun source =
+        test::RunInFull(*decoder, PromptOf(model, /*source=*/true).ids, {}, {});
     const GoldenRun patched =
-        RunOf(*decoder, PromptOf(model), {},
-              Given(*decoder, model, "patch(from=source:other, what=resid, span=all)"));
+        test::RunInFull(*decoder, PromptOf(model).ids, {},
+                        Given(*decoder, model, "patch(from=source:other, what=resid, span=all)"));
     EXPECT_LE(Difference(patched.result.logits, source.result.logits),
               1e-6 * Largest(source.result.logits))
         << model;
@@ -177,8 +153,9 @@ TEST(Patch, RefusesWhatItCannotResolve) {
   // Nobody has run the source.
   const Prompt prompt = PromptOf("llama");
   EXPECT_THAT(test::ErrorMessage([&] {
-                RunOf(*Model("llama"), prompt, {},
-                      ResolvePassages(ParseIntervention("patch(from=place:1, span=last)"), prompt));
+                test::RunInFull(
+                    *Model("llama"), prompt.ids, {},
+                    ResolvePassages(ParseIntervention("patch(from=place:1, span=last)"), prompt));
               }),
               HasSubstr("does not run the source"));
 }

@@ -39,25 +39,10 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-const Json& Golden() {
-  static const Json golden = test::ReadJson(MIDSCOPE_TESTS "/core/golden/positions_golden.json");
+// The ids of the file reach beyond the context of some models.
+const test::GoldenFile& Golden() {
+  static const test::GoldenFile golden("positions_golden.json", {.beyond_context = true});
   return golden;
-}
-
-std::vector<int32_t> AnswerIds() { return Golden()["answer"].get<std::vector<int32_t>>(); }
-
-// The ids of the golden file reach beyond the context of some models.
-std::shared_ptr<const Decoder> Model(const std::string& name,
-                                     const std::string& placement = "cpu") {
-  static std::map<std::string, std::shared_ptr<const Decoder>> open;
-  auto& decoder = open[name + placement];
-  if (!decoder) {
-    DecoderOptions options{kernels::Dtype::kFloat32, 1};
-    options.placement = ParsePlacement(placement);
-    options.beyond_context = true;
-    decoder = Decoder::Open(test::TinyModelFolder(name), options);
-  }
-  return decoder;
 }
 
 Intervention With(std::vector<double> ids, const std::string& setting = "none") {
@@ -84,11 +69,6 @@ std::vector<double> Jumping() {
   return ids;
 }
 
-GoldenRun FullRun(const std::string& model, const Intervention& intervention,
-                  const std::string& placement = "cpu") {
-  return test::RunInFull(*Model(model, placement), model, AnswerIds(), intervention);
-}
-
 Intervention SettingOf(const Json& item) {
   Intervention setting = With(item["ids"].get<std::vector<double>>());
   if (item.contains("group")) setting.positions = SelfExtend{item["group"], item["window"]};
@@ -96,7 +76,7 @@ Intervention SettingOf(const Json& item) {
 }
 
 void ExpectEqualsGolden(const Json& item, const std::string& placement) {
-  const GoldenRun run = FullRun(item["model"], SettingOf(item), placement);
+  const GoldenRun run = Golden().FullRun(item["model"], SettingOf(item), placement);
   std::vector<float> logits;
   for (const auto row : Golden()["rows"].get<std::vector<int64_t>>()) {
     const auto all = run.result.Logits(row);
@@ -112,7 +92,7 @@ TEST(Positions, EqualTransformersWithTheSameIds) {
   size_t rotary = 0;
   for (const std::string& name : test::TinyModelNames()) {
     const bool folder = name.rfind("gguf-", 0) != 0;
-    rotary += folder && Model(name)->config().positions == PositionKind::kRotary ? 1 : 0;
+    rotary += folder && Golden().Model(name)->config().positions == PositionKind::kRotary ? 1 : 0;
   }
   std::map<std::string, int> models;
   for (const Json& item : Golden()["cases"]) {
@@ -125,8 +105,8 @@ TEST(Positions, EqualTransformersWithTheSameIds) {
 // Far more than the tolerance.
 TEST(Positions, ChangeTheLogits) {
   for (const Json& item : Golden()["cases"]) {
-    const auto plain = FullRun(item["model"], {});
-    const auto changed = FullRun(item["model"], SettingOf(item));
+    const auto plain = Golden().FullRun(item["model"], "none");
+    const auto changed = Golden().FullRun(item["model"], SettingOf(item));
     EXPECT_GE(Difference(changed.result.Logits(39), plain.result.Logits(39)),
               20 * kGoldenLogitTolerance * Largest(plain.result.Logits(39)))
         << item["model"];
@@ -135,8 +115,8 @@ TEST(Positions, ChangeTheLogits) {
 
 TEST(Positions, OfTheRowsThemselvesAreNoneBitForBit) {
   for (const char* name : {"llama", "gemma3", "phi3", "smollm3"}) {
-    const GoldenRun plain = FullRun(name, {});
-    const GoldenRun own = FullRun(name, With(Counted(40)));
+    const GoldenRun plain = Golden().FullRun(name, "none");
+    const GoldenRun own = Golden().FullRun(name, With(Counted(40)));
     EXPECT_EQ(own.result.logits, plain.result.logits) << name;
     EXPECT_EQ(own.last_attention, plain.last_attention) << name;
   }
@@ -145,8 +125,8 @@ TEST(Positions, OfTheRowsThemselvesAreNoneBitForBit) {
 TEST(Positions, DividedAreInterpolation) {
   for (const char* name : {"llama", "gemma3", "qwen3", "gpt-neox"}) {
     // The answer's rows go on in whole steps, so only the prompt's compare.
-    const GoldenRun divided = FullRun(name, With(Counted(40, 1 / 1.5)));
-    const GoldenRun interpolated = FullRun(name, ParseIntervention("pi(1.5)"));
+    const GoldenRun divided = Golden().FullRun(name, With(Counted(40, 1 / 1.5)));
+    const GoldenRun interpolated = Golden().FullRun(name, "pi(1.5)");
     const auto last = divided.result.Logits(39);
     EXPECT_LE(Difference(last, interpolated.result.Logits(39)), 1e-6 * Largest(last)) << name;
   }
@@ -156,8 +136,8 @@ TEST(Positions, DividedAreInterpolation) {
 TEST(Positions, ShiftedAsAWholeChangeNothing) {
   for (const std::string setting : {"none", "pi(1.5)", "self-extend(group=3, window=7)",
                                     "base(500000)", "ms-poe(order=sequential, first_layer=0)"}) {
-    const GoldenRun plain = FullRun("qwen3", ParseIntervention(setting));
-    const GoldenRun shifted = FullRun("qwen3", With(Counted(40, 1, 12), setting));
+    const GoldenRun plain = Golden().FullRun("qwen3", setting);
+    const GoldenRun shifted = Golden().FullRun("qwen3", With(Counted(40, 1, 12), setting));
     EXPECT_LE(Difference(shifted.result.logits, plain.result.logits),
               kGoldenLogitTolerance * Largest(plain.result.logits))
         << setting;
@@ -167,8 +147,8 @@ TEST(Positions, ShiftedAsAWholeChangeNothing) {
 // As the public code does: at later positions queries are larger, and keys look the same.
 TEST(Positions, TheScaleOfQueriesGoesByIds) {
   const auto change = [](const std::string& setting) {
-    const GoldenRun plain = FullRun("qwen3", ParseIntervention(setting));
-    const GoldenRun shifted = FullRun("qwen3", With(Counted(40, 1, 16), setting));
+    const GoldenRun plain = Golden().FullRun("qwen3", setting);
+    const GoldenRun shifted = Golden().FullRun("qwen3", With(Counted(40, 1, 16), setting));
     return Difference(shifted.result.logits, plain.result.logits) / Largest(plain.result.logits);
   };
   EXPECT_LE(change("base(500000)"), kGoldenLogitTolerance);
@@ -185,23 +165,24 @@ Intervention ExampleOf(const SchemeType& type, const ModelConfig& config) {
 
 // Each beside every scheme of the list, on one trace after another.
 TEST(Positions, GoWithEveryScheme) {
-  const ModelConfig& config = Model("qwen3")->config();
+  const ModelConfig& config = Golden().Model("qwen3")->config();
   std::vector<Intervention> settings;
   for (const SchemeType& type : SchemeTypes()) {
     const std::string& name = type.term.name;
     Intervention setting = name == "none" ? Intervention() : ExampleOf(type, config);
-    const GoldenRun plain = FullRun("qwen3", setting);
+    const GoldenRun plain = Golden().FullRun("qwen3", setting);
     settings.push_back(setting);
     setting.given_positions = With(Counted(40)).given_positions;
-    EXPECT_EQ(FullRun("qwen3", setting).result.logits, plain.result.logits) << name;
+    EXPECT_EQ(Golden().FullRun("qwen3", setting).result.logits, plain.result.logits) << name;
     setting.given_positions = With(Jumping()).given_positions;
     const bool rotates = name != "nope" && name != "infini";
-    EXPECT_GE(Difference(FullRun("qwen3", setting).result.logits, plain.result.logits),
+    EXPECT_GE(Difference(Golden().FullRun("qwen3", setting).result.logits, plain.result.logits),
               (rotates ? 1e-3 : 0) * Largest(plain.result.logits))
         << name;
     settings.push_back(setting);
   }
-  test::ExpectWhatIfEqualsFullRuns(Model("qwen3"), *Model("qwen3"), "qwen3", AnswerIds(), settings);
+  test::ExpectWhatIfEqualsFullRuns(Golden().Model("qwen3"), *Golden().Model("qwen3"), "qwen3",
+                                   Golden().answer(), settings);
 }
 
 Prompt PromptWithPieces() {
@@ -223,7 +204,7 @@ TEST(Positions, GoWithEveryEdit) {
   for (const EditType& type : EditTypes()) {
     // Patches take a source run: what_if_patch_test.cpp has them beside position ids.
     if (type.term.name == "positions" || type.term.name == "patch") continue;
-    const Intervention example = type.sample ? type.sample(Model("llama")->config())
+    const Intervention example = type.sample ? type.sample(Golden().Model("llama")->config())
                                              : ParseIntervention(type.term.small_example);
     const Intervention edit = ResolvePassages(example, PromptWithPieces());
     settings.push_back(edit);
@@ -232,7 +213,8 @@ TEST(Positions, GoWithEveryEdit) {
     settings.push_back(settings.back());
     settings.back().given_positions = With(Counted(40, 2)).given_positions;
   }
-  test::ExpectWhatIfEqualsFullRuns(Model("llama"), *Model("llama"), "llama", AnswerIds(), settings);
+  test::ExpectWhatIfEqualsFullRuns(Golden().Model("llama"), *Golden().Model("llama"), "llama",
+                                   Golden().answer(), settings);
 }
 
 // For every row a move changes the ids, by its shift or to those of the place it goes to.
@@ -242,8 +224,8 @@ TEST(Positions, MovesAreOnTop) {
     const Intervention moved = ResolvePassages(With(Jumping(), move), prompt);
     std::vector<double> ids = Jumping();
     for (size_t token = 14; token < 18; ++token) ids[token] = change(token);
-    const GoldenRun expected = FullRun("llama", With(ids));
-    EXPECT_LE(Difference(FullRun("llama", moved).result.logits, expected.result.logits),
+    const GoldenRun expected = Golden().FullRun("llama", With(ids));
+    EXPECT_LE(Difference(Golden().FullRun("llama", moved).result.logits, expected.result.logits),
               1e-6 * Largest(expected.result.logits))
         << move;
   };
@@ -253,16 +235,16 @@ TEST(Positions, MovesAreOnTop) {
   // The place's ids run from 29 on in steps of one half.
   check("move(span=14:18, to=shift:19, rows=all)", [&](size_t t) { return before[t] + 19; });
   EXPECT_THAT(ErrorMessage([&] {
-                FullRun("llama", With(Counted(40, 0.5),
-                                      "move(span=14:18, "
-                                      "to=shift:-8)"));
+                Golden().FullRun("llama", With(Counted(40, 0.5),
+                                               "move(span=14:18, "
+                                               "to=shift:-8)"));
               }),
               HasSubstr("tokens would be at positions -1 to 0.5"));
 }
 
 // Dynamic frequencies are those of a sequence that is as long as the largest id + 1.
 TEST(Positions, DynamicSchemesLookAtTheLargestId) {
-  ModelConfig config = Model("llama")->config();
+  ModelConfig config = Golden().Model("llama")->config();
   config.trained_context = 64;
   for (const std::string scheme : {"dynamic-ntk(2)", "dynamic-linear"}) {
     const auto plans = CompilePlans(With(Counted(40, 2.5), scheme), config, 40);
@@ -279,18 +261,18 @@ TEST(Positions, DynamicSchemesLookAtTheLargestId) {
 TEST(Positions, AnswersGoOnFromTheLastId) {
   for (const std::string setting : {"none", "self-extend(group=3, window=7)", "dynamic-linear"}) {
     std::vector<double> ids = Jumping();
-    const GoldenRun full = FullRun("llama", With(ids, setting));
-    for (size_t i = 0; i < AnswerIds().size(); ++i) ids.push_back(ids.back() + 1);
+    const GoldenRun full = Golden().FullRun("llama", With(ids, setting));
+    for (size_t i = 0; i < Golden().answer().size(); ++i) ids.push_back(ids.back() + 1);
     std::vector<int32_t> tokens = PromptIds("llama");
-    for (const int32_t id : AnswerIds()) tokens.push_back(id);
+    for (const int32_t id : Golden().answer()) tokens.push_back(id);
     RunRequest request;
     request.ids = tokens;
     request.intervention = With(ids, setting);
     request.first_logit_row = 0;
-    EXPECT_EQ(Model("llama")->RunOne(request).logits, full.result.logits) << setting;
+    EXPECT_EQ(Golden().Model("llama")->RunOne(request).logits, full.result.logits) << setting;
     if (setting == "dynamic-linear") continue;  // each length has ratios of its own
-    test::ExpectStepsEqual(*Model("llama"), "llama", AnswerIds(), With(Jumping(), setting), {},
-                           full, setting);
+    test::ExpectStepsEqual(*Golden().Model("llama"), "llama", Golden().answer(),
+                           With(Jumping(), setting), {}, full, setting);
   }
 }
 
@@ -303,7 +285,7 @@ std::vector<int32_t> Continuation(const Intervention& intervention, int64_t coun
     request.ids = ids;
     request.prompt_tokens = 40;
     request.intervention = intervention;
-    const auto result = Model("llama")->RunOne(request);
+    const auto result = Golden().Model("llama")->RunOne(request);
     ids.push_back(TopTokens(result.Logits(static_cast<int64_t>(ids.size()) - 1), 1).front().id);
     made.push_back(ids.back());
   }
@@ -318,7 +300,8 @@ TEST(Positions, GenerationEqualsRunsInFull) {
     options.new_tokens = 6;
     options.stop_at_end = false;
     const std::vector<int32_t> expected = Continuation(given, 6);
-    EXPECT_EQ(Generate(*Model("llama"), prompt, given, options, nullptr).ids, expected) << setting;
+    EXPECT_EQ(Generate(*Golden().Model("llama"), prompt, given, options, nullptr).ids, expected)
+        << setting;
     GreedyRequest first;
     first.prompt = prompt;
     first.intervention = given;
@@ -326,7 +309,7 @@ TEST(Positions, GenerationEqualsRunsInFull) {
     GreedyRequest second = first;
     second.intervention = ParseIntervention(setting);
     const std::vector<GreedyRequest> requests = {first, second};
-    const auto generated = GenerateGreedy(*Model("llama"), requests);
+    const auto generated = GenerateGreedy(*Golden().Model("llama"), requests);
     EXPECT_EQ(generated[0].ids, expected) << setting;
     EXPECT_EQ(generated[1].ids, Continuation(second.intervention, 6)) << setting;
   }
@@ -334,7 +317,7 @@ TEST(Positions, GenerationEqualsRunsInFull) {
 
 TEST(Positions, RefuseWhatTheyCannotDo) {
   const auto message = [](const std::string& model, const Intervention& setting) {
-    return ErrorMessage([&] { FullRun(model, setting); });
+    return ErrorMessage([&] { Golden().FullRun(model, setting); });
   };
   EXPECT_THAT(message("mpt", With(Counted(40, 2))),
               AllOf(HasSubstr("positions"), HasSubstr("ALiBi")));

@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 
 #include "core/run/generate.h"
 #include "core/run/what_if.h"
@@ -21,6 +20,7 @@
 namespace midscope {
 namespace {
 
+using test::Describe;
 using test::Difference;
 using test::GoldenRun;
 using test::kGoldenLogitTolerance;
@@ -30,24 +30,9 @@ using Json = nlohmann::json;
 
 constexpr const char* kEmbedded = "embedded";
 
-const Json& Golden() {
-  static const Json golden =
-      test::ReadJson(MIDSCOPE_TESTS "/core/golden/residual_edits_golden.json");
+const test::GoldenFile& Golden() {
+  static const test::GoldenFile golden("residual_edits_golden.json");
   return golden;
-}
-
-std::vector<int32_t> AnswerIds() { return Golden()["answer"].get<std::vector<int32_t>>(); }
-
-std::shared_ptr<const Decoder> Model(const std::string& name,
-                                     const std::string& placement = "cpu") {
-  static std::map<std::string, std::shared_ptr<const Decoder>> open;
-  auto& decoder = open[name + placement];
-  if (!decoder) {
-    DecoderOptions options{kernels::Dtype::kFloat32, 1};
-    options.placement = ParsePlacement(placement);
-    decoder = Decoder::Open(test::TinyModelFolder(name), options);
-  }
-  return decoder;
 }
 
 std::string VectorOf(const std::string& model) {
@@ -63,11 +48,7 @@ Intervention Setting(const std::string& model, std::string text) {
 
 GoldenRun FullRun(const std::string& model, const std::string& setting,
                   const std::string& placement = "cpu") {
-  return test::RunInFull(*Model(model, placement), model, AnswerIds(), Setting(model, setting));
-}
-
-std::string Describe(const Json& item) {
-  return item["model"].get<std::string>() + " " + item["setting"].get<std::string>();
+  return Golden().FullRun(model, Setting(model, setting), placement);
 }
 
 std::vector<Json> TinyCases() {
@@ -82,7 +63,7 @@ TEST(ResidualEdits, AreThoseOfHooksAfterTheBlocks) {
   ASSERT_EQ(TinyCases().size(), 40u);
   for (const char* placement : {"cpu", "cpu:portable"}) {
     for (const Json& item : TinyCases()) {
-      test::ExpectGolden(FullRun(item["model"], item["setting"], placement), Golden(), item,
+      test::ExpectGolden(FullRun(item["model"], item["setting"], placement), Golden().json(), item,
                          Describe(item) + " " + placement);
     }
   }
@@ -90,25 +71,15 @@ TEST(ResidualEdits, AreThoseOfHooksAfterTheBlocks) {
 
 TEST(ResidualEdits, OfTheEmbeddedModelToo) {
   const auto decoder = testing::EmbeddedDecoder();
-  auto ids = Golden()["embedded_ids"].get<std::vector<int32_t>>();
-  const auto prompt_tokens = static_cast<int64_t>(ids.size());
-  for (const int32_t id : AnswerIds()) ids.push_back(id);
-  Json golden = Golden();
+  const auto ids = Golden()["embedded_ids"].get<std::vector<int32_t>>();
+  Json golden = Golden().json();
   golden["logit_step"] = golden["embedded_logit_step"];
   size_t cases = 0;
   for (const Json& item : Golden()["cases"]) {
     if (item["model"] != kEmbedded) continue;
     ++cases;
-    LastQueryAttention attention(decoder->config());
-    RunRequest request;
-    request.ids = ids;
-    request.prompt_tokens = prompt_tokens;
-    request.first_logit_row = 0;
-    request.intervention = Setting(kEmbedded, item["setting"]);
-    request.hooks = {&attention};
-    GoldenRun run;
-    run.result = decoder->RunOne(request);
-    run.last_attention = attention.attention();
+    const GoldenRun run =
+        test::RunInFull(*decoder, ids, Golden().answer(), Setting(kEmbedded, item["setting"]));
     test::ExpectGolden(run, golden, item, Describe(item));
   }
   EXPECT_EQ(cases, 8u);
@@ -150,7 +121,8 @@ TEST(ResidualEdits, WhatIfEqualsAFullRun) {
       }
       if (settings.size() % 3 == 0) settings.emplace_back();
     }
-    test::ExpectWhatIfEqualsFullRuns(Model(model), *Model(model), model, AnswerIds(), settings);
+    test::ExpectWhatIfEqualsFullRuns(Golden().Model(model), *Golden().Model(model), model,
+                                     Golden().answer(), settings);
   }
 }
 
@@ -158,7 +130,7 @@ TEST(ResidualEdits, WhatIfEqualsAFullRunOfTheEmbeddedModel) {
   const auto decoder = testing::EmbeddedDecoder();
   Prompt prompt;
   prompt.ids = Golden()["embedded_ids"].get<std::vector<int32_t>>();
-  prompt.answer_ids = AnswerIds();
+  prompt.answer_ids = Golden().answer();
   WhatIf on_a_trace(decoder, {prompt});
   on_a_trace.Evaluate({});
   for (const char* setting :
@@ -183,14 +155,14 @@ TEST(ResidualEdits, TokenByTokenEqualsAFullRun) {
   for (const Json& item : TinyCases()) {
     const std::string model = item["model"];
     const std::string setting = item["setting"];
-    test::ExpectStepsEqual(*Model(model), model, AnswerIds(), Setting(model, setting), {},
-                           FullRun(model, setting), Describe(item));
+    test::ExpectStepsEqual(*Golden().Model(model), model, Golden().answer(),
+                           Setting(model, setting), {}, FullRun(model, setting), Describe(item));
   }
 }
 
 // Generation keeps no residual rows.
 TEST(ResidualEdits, GeneratedTextFollowsTheFullRuns) {
-  const auto decoder = Model("llama");
+  const auto decoder = Golden().Model("llama");
   std::vector<int32_t> ids = test::PromptIds("llama");
   const auto prompt_tokens = static_cast<int64_t>(ids.size());
   const Intervention setting =
@@ -211,7 +183,7 @@ TEST(ResidualEdits, GeneratedTextFollowsTheFullRuns) {
 TEST(ResidualEdits, WhatIfRunsTheLayersAndRowsThatChange) {
   Prompt prompt;
   prompt.ids = test::PromptIds("llama");
-  WhatIf what_if(Model("llama"), {prompt});
+  WhatIf what_if(Golden().Model("llama"), {prompt});
   const auto work = [&](const std::string& setting) {
     what_if.Evaluate({});
     const WhatIfResult result = what_if.Evaluate(Setting("llama", setting));
@@ -227,7 +199,7 @@ TEST(ResidualEdits, WhatIfRunsTheLayersAndRowsThatChange) {
 TEST(ResidualEdits, MeansAreTakenAnewWhereTheirRowsChange) {
   Prompt prompt;
   prompt.ids = test::PromptIds("llama");
-  WhatIf what_if(Model("llama"), {prompt});
+  WhatIf what_if(Golden().Model("llama"), {prompt});
   const std::string mean = "set(3, span=10:12, to=mean, layers=0)";
   const auto first_row = [&](const std::string& more) {
     what_if.Evaluate(ParseIntervention(mean));

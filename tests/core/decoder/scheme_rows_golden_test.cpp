@@ -20,43 +20,16 @@
 namespace midscope {
 namespace {
 
+using test::Describe;
 using test::Difference;
 using test::GoldenRun;
 using test::kGoldenLogitTolerance;
 using test::Largest;
 using Json = nlohmann::json;
 
-const Json& Golden() {
-  static const Json golden = test::ReadJson(MIDSCOPE_TESTS "/core/golden/scheme_rows_golden.json");
+const test::GoldenFile& Golden() {
+  static const test::GoldenFile golden("scheme_rows_golden.json");
   return golden;
-}
-
-std::vector<int32_t> AnswerIds() { return Golden()["answer"].get<std::vector<int32_t>>(); }
-
-std::shared_ptr<const Decoder> Model(const std::string& name,
-                                     const std::string& placement = "cpu") {
-  static std::map<std::string, std::shared_ptr<const Decoder>> open;
-  auto& decoder = open[name + placement];
-  if (!decoder) {
-    DecoderOptions options{kernels::Dtype::kFloat32, 1};
-    options.placement = ParsePlacement(placement);
-    decoder = Decoder::Open(test::TinyModelFolder(name), options);
-  }
-  return decoder;
-}
-
-GoldenRun FullRun(const std::string& model, const Intervention& intervention,
-                  const std::string& placement = "cpu") {
-  return test::RunInFull(*Model(model, placement), model, AnswerIds(), intervention);
-}
-
-GoldenRun FullRun(const std::string& model, const std::string& setting,
-                  const std::string& placement = "cpu") {
-  return FullRun(model, ParseIntervention(setting), placement);
-}
-
-std::string Describe(const Json& item) {
-  return item["model"].get<std::string>() + " " + item["setting"].get<std::string>();
 }
 
 // The settings of a model's cases.
@@ -88,8 +61,8 @@ TEST(SchemeRows, AreThoseOfThePlainComputation) {
   ASSERT_GE(Golden()["cases"].size(), 31u);
   for (const char* placement : {"cpu", "cpu:portable"}) {
     for (const Json& item : Golden()["cases"]) {
-      test::ExpectGolden(FullRun(item["model"], item["setting"].get<std::string>(), placement),
-                         Golden(), item, Describe(item) + " " + placement);
+      test::ExpectGolden(Golden().FullRun(item["model"], item["setting"], placement),
+                         Golden().json(), item, Describe(item) + " " + placement);
     }
   }
 }
@@ -97,13 +70,13 @@ TEST(SchemeRows, AreThoseOfThePlainComputation) {
 // Rows before the chosen ones are those of `none` and change nothing to the last bit; the chosen
 // ones differ from those of the scheme in every row.
 TEST(SchemeRows, LeaveOtherRowsAlone) {
-  const GoldenRun plain = FullRun("llama", "none");
+  const GoldenRun plain = Golden().FullRun("llama", "none");
   const std::map<std::string, int64_t> first = {{"last", 39}, {"answer", 39}, {"last:6", 34}};
-  for (Intervention setting : EveryScheme(Model("llama")->config())) {
-    const GoldenRun in_all = FullRun("llama", setting);
+  for (Intervention setting : EveryScheme(Golden().Model("llama")->config())) {
+    const GoldenRun in_all = Golden().FullRun("llama", setting);
     for (const auto& [rows, changed] : first) {
       setting.position_rows = ParseIntervention("pi(1.5, rows=" + rows + ")").position_rows;
-      const GoldenRun run = FullRun("llama", setting);
+      const GoldenRun run = Golden().FullRun("llama", setting);
       int64_t row = 0;
       while (row < 44 && std::ranges::equal(run.result.Logits(row), plain.result.Logits(row)))
         ++row;
@@ -123,13 +96,13 @@ TEST(SchemeRows, LeaveOtherRowsAlone) {
 // last:N with every row of the prompt is the scheme for all rows, within rounding; rows=all is it
 // to the last bit.
 TEST(SchemeRows, AllRowsAreTheSchemeItself) {
-  for (Intervention setting : EveryScheme(Model("qwen3")->config())) {
-    const GoldenRun all = FullRun("qwen3", setting);
+  for (Intervention setting : EveryScheme(Golden().Model("qwen3")->config())) {
+    const GoldenRun all = Golden().FullRun("qwen3", setting);
     Intervention stated = setting;
     stated.position_rows = {ChannelRows::kAll};
-    EXPECT_EQ(FullRun("qwen3", stated).result.logits, all.result.logits);
+    EXPECT_EQ(Golden().FullRun("qwen3", stated).result.logits, all.result.logits);
     stated.position_rows = {ChannelRows::kLastN, 40};
-    EXPECT_EQ(FullRun("qwen3", stated).result.logits, all.result.logits)
+    EXPECT_EQ(Golden().FullRun("qwen3", stated).result.logits, all.result.logits)
         << SchemeName(setting.positions);
   }
 }
@@ -161,12 +134,13 @@ TEST(SchemeRows, WhatIfEqualsAFullRun) {
       settings.push_back(settings.back());
       settings.back().position_rows = {ChannelRows::kAll};
     }
-    test::ExpectWhatIfEqualsFullRuns(Model(model), *Model(model), model, AnswerIds(), settings);
+    test::ExpectWhatIfEqualsFullRuns(Golden().Model(model), *Golden().Model(model), model,
+                                     Golden().answer(), settings);
   }
 }
 
 TEST(SchemeRows, EverySchemeAfterAnyOther) {
-  const auto decoder = Model("llama");
+  const auto decoder = Golden().Model("llama");
   std::vector<Intervention> settings;
   for (const ChannelRows rows : {ChannelRows::kLast, ChannelRows::kAnswer}) {
     for (Intervention setting : EveryScheme(decoder->config())) {
@@ -175,14 +149,14 @@ TEST(SchemeRows, EverySchemeAfterAnyOther) {
       if (settings.size() % 4 == 0) settings.emplace_back();
     }
   }
-  test::ExpectWhatIfEqualsFullRuns(decoder, *decoder, "llama", AnswerIds(), settings);
+  test::ExpectWhatIfEqualsFullRuns(decoder, *decoder, "llama", Golden().answer(), settings);
 }
 
 // What-if runs one row a change, from the first changed layer on, whatever the ratios were.
 TEST(SchemeRows, ARatioCostsOneRow) {
   Prompt prompt;
   prompt.ids = test::PromptIds("qwen3");
-  WhatIf what_if(Model("qwen3"), {prompt});
+  WhatIf what_if(Golden().Model("qwen3"), {prompt});
   what_if.Evaluate({});
   for (const char* setting :
        {"ms-poe(min=1.2, max=1.8, first_layer=0, rows=last)",
@@ -197,8 +171,9 @@ TEST(SchemeRows, ARatioCostsOneRow) {
 // Ratios come from the scores that the model's own rows give, so that they are those of `none`; the
 // scheme in all rows changes what later layers are scored by.
 TEST(SchemeRows, RatiosAreOfTheRowsAsTheyAreRead) {
-  const GoldenRun last = FullRun("qwen3", "ms-poe(min=1, max=9, first_layer=0, rows=last)");
-  const GoldenRun all = FullRun("qwen3", "ms-poe(min=1, max=9, first_layer=0)");
+  const GoldenRun last =
+      Golden().FullRun("qwen3", "ms-poe(min=1, max=9, first_layer=0, rows=last)");
+  const GoldenRun all = Golden().FullRun("qwen3", "ms-poe(min=1, max=9, first_layer=0)");
   const auto first_layer = [](const GoldenRun& run) {
     const auto& values = run.result.position_ratio.values;
     return std::vector<double>(values.begin(), values.begin() + 6);
@@ -211,8 +186,8 @@ TEST(SchemeRows, TokenByTokenEqualsAFullRun) {
   for (const Json& item : Golden()["cases"]) {
     const std::string model = item["model"];
     const Intervention setting = ParseIntervention(item["setting"].get<std::string>());
-    test::ExpectStepsEqual(*Model(model), model, AnswerIds(), setting, {}, FullRun(model, setting),
-                           Describe(item));
+    test::ExpectStepsEqual(*Golden().Model(model), model, Golden().answer(), setting, {},
+                           Golden().FullRun(model, setting), Describe(item));
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs of tiny models over the tokens of their expected.json and an answer, as the golden files of
-// make_edits_golden.py and make_far_schemes_golden.py have them.
+// Golden files of edits and schemes, and runs of tiny models over the tokens of their expected.json
+// and an answer, as the makers of these files have them (tests/core/make/golden_runs.py).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "core/run/what_if.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/tiny_models.h"
+#include "tests/paths.h"
 
 namespace midscope::test {
 
@@ -35,15 +37,31 @@ inline std::vector<int32_t> PromptIds(const std::string& model) {
   return ReadJson(TinyModelFolder(model) + "/expected.json")["ids"].get<std::vector<int32_t>>();
 }
 
+// A tiny model of one thread, opened once a test program for each placement, type of numbers,
+// choice of windows and choice of context.
+inline std::shared_ptr<const Decoder> TinyDecoder(const std::string& model,
+                                                  const std::string& placement = "cpu",
+                                                  DecoderOptions options = {}) {
+  using Key = std::tuple<std::string, std::string, kernels::Dtype, bool, bool>;
+  static std::map<Key, std::shared_ptr<const Decoder>> open;
+  auto& decoder =
+      open[{model, placement, options.dtype, options.sliding_window, options.beyond_context}];
+  if (!decoder) {
+    options.threads = 1;
+    options.placement = ParsePlacement(placement);
+    decoder = Decoder::Open(TinyModelFolder(model), options);
+  }
+  return decoder;
+}
+
 struct GoldenRun {
   RunResult result;                   // all rows
   std::vector<float> last_attention;  // [layer, head, key]
 };
 
 // The prompt and `answer`, in one run.
-inline GoldenRun RunInFull(const Decoder& decoder, const std::string& model,
+inline GoldenRun RunInFull(const Decoder& decoder, std::vector<int32_t> ids,
                            const std::vector<int32_t>& answer, const Intervention& intervention) {
-  std::vector<int32_t> ids = PromptIds(model);
   RunRequest request;
   request.prompt_tokens = static_cast<int64_t>(ids.size());
   ids.insert(ids.end(), answer.begin(), answer.end());
@@ -56,6 +74,50 @@ inline GoldenRun RunInFull(const Decoder& decoder, const std::string& model,
   run.result = decoder.RunOne(request);
   run.last_attention = attention.attention();
   return run;
+}
+
+// The same of a tiny model's own prompt.
+inline GoldenRun RunInFull(const Decoder& decoder, const std::string& model,
+                           const std::vector<int32_t>& answer, const Intervention& intervention) {
+  return RunInFull(decoder, PromptIds(model), answer, intervention);
+}
+
+// A file of tests/core/golden whose "cases" have a "model" and a "setting", and its runs.
+class GoldenFile {
+ public:
+  // `options`: how its models are opened.
+  explicit GoldenFile(const std::string& name, const DecoderOptions& options = {})
+      : json_(ReadJson(MIDSCOPE_TESTS "/core/golden/" + name)), options_(options) {}
+
+  const nlohmann::json& json() const { return json_; }
+  const nlohmann::json& operator[](const char* key) const { return json_.at(key); }
+  std::vector<int32_t> answer() const { return json_.at("answer").get<std::vector<int32_t>>(); }
+
+  std::shared_ptr<const Decoder> Model(const std::string& model,
+                                       const std::string& placement = "cpu") const {
+    return TinyDecoder(model, placement, options_);
+  }
+
+  // The model's prompt and the file's answer.
+  GoldenRun FullRun(const std::string& model, const Intervention& intervention,
+                    const std::string& placement = "cpu") const {
+    return RunInFull(*Model(model, placement), model, answer(), intervention);
+  }
+  GoldenRun FullRun(const std::string& model, const std::string& setting,
+                    const std::string& placement = "cpu") const {
+    return FullRun(model, ParseIntervention(setting), placement);
+  }
+
+ private:
+  nlohmann::json json_;
+  DecoderOptions options_;
+};
+
+// What a failure names: the case's model and setting.
+inline std::string Describe(const nlohmann::json& item) {
+  const nlohmann::json& setting = item.at("setting");
+  return item.at("model").get<std::string>() + " " +
+         (setting.is_string() ? setting.get<std::string>() : setting.dump());
 }
 
 // A case of a golden file: logits of some rows, attention of the last prompt row in the last layer.

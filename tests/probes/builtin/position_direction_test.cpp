@@ -28,11 +28,9 @@ const Json& Drifts() {
 }
 
 Record Measure(const std::string& model) {
-  DecoderOptions options{kernels::Dtype::kFloat32, 1};
-  const auto decoder = Decoder::Open(test::TinyModelFolder(model), options);
   Prompt prompt;
   prompt.ids = test::PromptIds(model);
-  return MeasureProbe(*decoder, prompt, "position_direction");
+  return MeasureProbe(*test::TinyDecoder(model), prompt, "position_direction");
 }
 
 TEST(PositionDirection, IsTheCovarianceWithPosition) {
