@@ -6,75 +6,56 @@ edits_golden_test. Of a layer with scaled channels the attention runs twice, on 
 
     python tests/core/make/make_edits_golden.py OUT.json                      (transformers 5, torch)
 
-For the tiny models named in MODELS, in float32. The sequence is the 40 tokens of the model's expected.json and 4 more, of
-which the first 40 are the prompt. Of each setting: logits [row of ROWS, every LOGIT_STEP-th of the vocabulary], and
-attention [head, key] of the last prompt row in the last layer.
+For the tiny models named in MODELS, in float32. Sequence, rows and numbers as in golden_runs.py.
 """
 
-import json
-import os
 import sys
 
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
+import golden_runs as runs
 import torch
-import transformers
-from transformers.models.gemma2 import modeling_gemma2
-from transformers.models.llama import modeling_llama
-from transformers.models.mistral import modeling_mistral
-from transformers.models.mpt import modeling_mpt
-from transformers.models.phi3 import modeling_phi3
 
-FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden", "tiny_models")
-MODELS = {"llama": modeling_llama, "mistral": modeling_mistral, "gemma2": modeling_gemma2, "phi3": modeling_phi3, "mpt": None}
-PROMPT = 40
-ANSWER = [7, 130, 31, 200]
-ROWS = [33, 39, 42]
-LOGIT_STEP = 17
-
-ANSWER_ROWS = slice(PROMPT - 1, None)
-LAST_ROW = slice(PROMPT - 1, PROMPT)
-ALL_ROWS = slice(0, None)
+MODELS = ["llama", "mistral", "gemma2", "phi3", "mpt"]
 # text: what the plain computation does. Heads are (layer, head).
 SETTINGS = {
     "crop(span=30:36)": dict(crop=[(30, 36, None, 1)]),
     "crop(span=30:36, layers=0-0, keep=none)": dict(crop=[(30, 36, [0], 0)]),
-    "move(span=30:36, to=shift:-8)": dict(move=[(30, 36, -8, ANSWER_ROWS)]),
-    "move(span=30:36, to=shift:15, rows=all)": dict(move=[(30, 36, 15, ALL_ROWS)]),
-    "boost(span=30:37, factor=2)": dict(boost=[(30, 37, 2.0, False, ANSWER_ROWS)]),
-    "boost(span=24:34, factor=3, renormalise=yes, rows=all)": dict(boost=[(24, 34, 3.0, True, ALL_ROWS)]),
-    "boost(span=2:40, factor=-0.5, rows=last:3)": dict(boost=[(2, 40, -0.5, False, slice(PROMPT - 3, None))]),
+    "move(span=30:36, to=shift:-8)": dict(move=[(30, 36, -8, runs.ANSWER_ROWS)]),
+    "move(span=30:36, to=shift:15, rows=all)": dict(move=[(30, 36, 15, runs.ALL_ROWS)]),
+    "boost(span=30:37, factor=2)": dict(boost=[(30, 37, 2.0, False, runs.ANSWER_ROWS)]),
+    "boost(span=24:34, factor=3, renormalise=yes, rows=all)": dict(boost=[(24, 34, 3.0, True, runs.ALL_ROWS)]),
+    "boost(span=2:40, factor=-0.5, rows=last:3)": dict(boost=[(2, 40, -0.5, False, slice(runs.PROMPT - 3, None))]),
     "ablate([L0H1,L1H2])": dict(zero=[(0, 1), (1, 2)]),
     "ablate(L0H2, with=mean)": dict(mean=[(0, 2)]),
     "temperature([L0H0,L1H2], 1.7)": dict(temperature={(0, 0): 1.7, (1, 2): 1.7}),
-    "channel(3, factor=-1)": dict(channel=[(3, -1.0, None, False)], channel_rows=ANSWER_ROWS),
-    "channel(3, factor=-1, change_value=yes)": dict(channel=[(3, -1.0, None, True)], channel_rows=ANSWER_ROWS),
+    "channel(3, factor=-1)": dict(channel=[(3, -1.0, None, False)], channel_rows=runs.ANSWER_ROWS),
+    "channel(3, factor=-1, change_value=yes)": dict(channel=[(3, -1.0, None, True)], channel_rows=runs.ANSWER_ROWS),
     "channel([3,11], factor=[-2,0.3], rows=last, change_value=yes)": dict(
-        channel=[(3, -2.0, None, True), (11, 0.3, None, True)], channel_rows=LAST_ROW
+        channel=[(3, -2.0, None, True), (11, 0.3, None, True)], channel_rows=runs.LAST_ROW
     ),
     "channel(3, factor=4, rows=last:6) + channel(11, factor=-3, layers=0, rows=last:6, change_value=yes)": dict(
-        channel=[(3, 4.0, None, False), (11, -3.0, [0], True)], channel_rows=slice(PROMPT - 6, None)
+        channel=[(3, 4.0, None, False), (11, -3.0, [0], True)], channel_rows=slice(runs.PROMPT - 6, None)
     ),
-    "channel(11, factor=-1, rows=all, change_value=yes)": dict(channel=[(11, -1.0, None, True)], channel_rows=ALL_ROWS),
+    "channel(11, factor=-1, rows=all, change_value=yes)": dict(channel=[(11, -1.0, None, True)], channel_rows=runs.ALL_ROWS),
     "crop(span=30:36, layers=0) + boost(span=33:38, factor=2) + channel(3, factor=0, change_value=yes)": dict(
         channel=[(3, 0.0, None, True)],
-        channel_rows=ANSWER_ROWS,
+        channel_rows=runs.ANSWER_ROWS,
         crop=[(30, 36, [0], 1)],
-        boost=[(33, 38, 2.0, False, ANSWER_ROWS)],
+        boost=[(33, 38, 2.0, False, runs.ANSWER_ROWS)],
     ),
     "pi(1.5) + crop(span=30:36, layers=1) + move(span=20:24, to=shift:9) + boost(span=33:38, factor=2) + "
     "ablate(L0H0, with=mean, rows=answer) + temperature(L1H1, 0.6)": dict(
         ratio=1.5,
         crop=[(30, 36, [1], 1)],
-        move=[(20, 24, 9, ANSWER_ROWS)],
-        boost=[(33, 38, 2.0, False, ANSWER_ROWS)],
+        move=[(20, 24, 9, runs.ANSWER_ROWS)],
+        boost=[(33, 38, 2.0, False, runs.ANSWER_ROWS)],
         mean=[(0, 0)],
-        mean_rows=ANSWER_ROWS,
+        mean_rows=runs.ANSWER_ROWS,
         temperature={(1, 1): 0.6},
     ),
 }
 ROTARY_ONLY = ("move(", "pi(")
 
-now = {}  # the setting that runs, and what the attention of its last layer was
+now = {}  # the setting that runs
 
 
 def turned(x, begin, end, shift, inverse_frequency):
@@ -122,7 +103,6 @@ def attend(layer, q, k, v, scaling, softcap, bias, visible):
         rows = now["setting"]["channel_rows"]
         of_scaled = attend_all(layer, *now["scaled"], scaling, softcap, bias, visible)
         out[:, :, rows], weights[:, :, rows] = of_scaled[0][:, :, rows], of_scaled[1][:, :, rows]
-    now["attention"] = weights
     return out, weights
 
 
@@ -160,70 +140,31 @@ def attend_all(layer, q, k, v, scaling, softcap, bias, visible):
         if of_layer == layer:
             count = torch.arange(1, out.shape[2] + 1)[:, None]
             mean = out[:, head].cumsum(dim=1) / count
-            rows = edits.get("mean_rows", ALL_ROWS)
+            rows = edits.get("mean_rows", runs.ALL_ROWS)
             out[:, head, rows] = mean[:, rows]
     return out, weights
 
 
-def eager(module, query, key, value, attention_mask, dropout=0.0, scaling=None, softcap=None, **kwargs):
-    groups = query.shape[1] // key.shape[1]
-    k, v = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
-    out, weights = attend(module.layer_idx, query, k, v, scaling, softcap, None, attention_mask[0, 0] == 0)
-    return out.transpose(1, 2).contiguous(), weights
-
-
-def mpt_forward(self, hidden_states, position_bias, past_key_values=None, attention_mask=None, **kwargs):
-    qkv = self.Wqkv(hidden_states).clamp(-self.clip_qkv, self.clip_qkv)
-    q, k, v = (x.reshape(1, -1, self.n_heads, self.head_dim).transpose(1, 2) for x in qkv.chunk(3, dim=2))
-    count = q.shape[2]
-    bias = position_bias[:, -count:, -count:] if position_bias.shape[1] > 1 else position_bias[:, :, -count:]
-    visible = torch.ones(count, count, dtype=torch.bool).tril()
-    out, weights = attend(self.layer_idx, q, k, v, self.softmax_scale, None, bias, visible)
-    return self.out_proj(out.transpose(1, 2).reshape(1, count, -1)), weights
-
-
-def numbers(tensor):
-    return [float(f"{x:.7g}") for x in tensor.flatten().tolist()]
-
-
 def cases(name):
-    folder = os.path.join(FOLDER, name)
-    with open(os.path.join(folder, "expected.json")) as file:
-        ids = json.load(file)["ids"] + ANSWER
     for text, setting in SETTINGS.items():
         if name == "mpt" and any(term in text for term in ROTARY_ONLY):
             continue
-        model = transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
         if name == "phi3" and "ratio" in setting:
             continue  # its frequencies are computed anew in each run
+        model = runs.opened(name)
         if "ratio" in setting:
             model.model.rotary_emb.inv_freq.div_(setting["ratio"])
         now.update(setting=setting, inverse_frequency=lambda: model.model.rotary_emb.inv_freq)
-        with torch.no_grad():
-            logits = model(torch.tensor([ids]), use_cache=False).logits[0]
-        yield dict(
-            model=name,
-            setting=text,
-            logits=numbers(logits[ROWS][:, ::LOGIT_STEP]),
-            attention=[round(x, 7) for x in now["attention"][0, :, PROMPT - 1, :PROMPT].flatten().tolist()],
-        )
+        yield runs.replaced_case(name, text, model)
 
 
 def main():
-    torch.set_num_threads(1)
-    transformers.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    modeling_mpt.MptAttention.forward = attention(mpt_forward)
-    for name, module in MODELS.items():
-        if module is not None:
-            module.eager_attention_forward = eager
-            kind = getattr(module, name.capitalize() + "Attention")
-            kind.forward = attention(kind.forward)
-    found = [case for name in MODELS for case in cases(name)]
-    with open(sys.argv[1], "w", encoding="utf-8") as file:
-        json.dump(dict(answer=ANSWER, rows=ROWS, logit_step=LOGIT_STEP, cases=found), file, separators=(",", ":"))
-        file.write("\n")
-    print(f"{len(found)} cases, {os.path.getsize(sys.argv[1]) / 1000:.0f} kB", file=sys.stderr)
+    runs.set_up()
+    runs.replace_attention(MODELS, attend)
+    for name in MODELS:
+        kind = getattr(runs.modeling(name), name.capitalize() + "Attention")
+        kind.forward = attention(kind.forward)
+    runs.write(sys.argv[1], [case for name in MODELS for case in cases(name)])
 
 
 if __name__ == "__main__":

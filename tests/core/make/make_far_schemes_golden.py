@@ -6,31 +6,17 @@ far_schemes_golden_test.
 
     python tests/core/make/make_far_schemes_golden.py OUT.json                (transformers 5, torch)
 
-For the tiny models named in MODELS, sliding windows off. Sequence, rows and numbers as in make_edits_golden.py, whose
-replacements of the models' attention are used.
+For the tiny models named in MODELS, sliding windows off. Sequence, rows and numbers as in golden_runs.py.
 """
 
-import json
 import os
 import sys
 
-import make_edits_golden as edits
+import golden_runs as runs
 import torch
 import transformers
-from transformers.models.gpt_neox import modeling_gpt_neox
-from transformers.models.qwen3 import modeling_qwen3
-from transformers.models.smollm3 import modeling_smollm3
 
-MODELS = {
-    "llama": edits.modeling_llama,
-    "llama-yarn": edits.modeling_llama,
-    "mistral": edits.modeling_mistral,
-    "phi3": edits.modeling_phi3,
-    "qwen3": modeling_qwen3,
-    "smollm3": modeling_smollm3,
-    "gpt-neox": modeling_gpt_neox,
-    "mpt": None,
-}
+MODELS = ["llama", "llama-yarn", "mistral", "phi3", "qwen3", "smollm3", "gpt-neox", "mpt"]
 SELF_EXTEND = [dict(group=2, window=4), dict(group=3, window=7), dict(group=5, window=16),
                dict(group=3, window=7, scale_base=10)]
 # A number a head of the models with 6 and 3 heads.
@@ -115,19 +101,14 @@ def attend(layer, q, k, v, scaling, softcap, bias, visible):
         gate = torch.tensor(gates, dtype=torch.float64).view(1, -1, 1, 1) * (segment > 0).view(1, 1, -1, 1)
         weights = (1 - gate) * weights
         out = weights @ v + gate * compressive(q, k, v, rule)
-    edits.now["attention"] = weights.float()
     return out.float(), weights.float()
 
 
 def cases(name):
-    folder = os.path.join(edits.FOLDER, name)
-    with open(os.path.join(folder, "expected.json")) as file:
-        ids = json.load(file)["ids"] + edits.ANSWER
-    config = transformers.AutoConfig.from_pretrained(folder)
+    config = transformers.AutoConfig.from_pretrained(os.path.join(runs.FOLDER, name))
     if getattr(config, "sliding_window", None):
         config.sliding_window = None
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, config=config, attn_implementation="eager",
-                                                              dtype=torch.float32).eval()
+    model = runs.opened(name, config=config)
     body = getattr(model, "model", None) or getattr(model, "gpt_neox", None)
     now["rotates"] = lambda layer: name != "mpt" and (getattr(config, "no_rope_layers", None) or [1] * 99)[layer] == 1
     now["magnitude"] = lambda: body.rotary_emb.attention_scaling
@@ -139,31 +120,13 @@ def cases(name):
             heads = config.n_heads if name == "mpt" else config.num_attention_heads
             setting = setting | dict(gates=GATES[:heads])
         now["setting"] = setting
-        with torch.no_grad():
-            logits = model(torch.tensor([ids]), use_cache=False).logits[0]
-        yield dict(
-            model=name,
-            setting=setting,
-            logits=edits.numbers(logits[edits.ROWS][:, ::edits.LOGIT_STEP]),
-            attention=[round(x, 7) for x in edits.now["attention"][0, :, edits.PROMPT - 1, :edits.PROMPT].flatten().tolist()],
-        )
+        yield runs.replaced_case(name, setting, model)
 
 
 def main():
-    torch.set_num_threads(1)
-    transformers.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    edits.attend = attend
-    edits.modeling_mpt.MptAttention.forward = edits.mpt_forward
-    for module in MODELS.values():
-        if module is not None:
-            module.eager_attention_forward = edits.eager
-    found = [case for name in MODELS for case in cases(name)]
-    with open(sys.argv[1], "w", encoding="utf-8") as file:
-        json.dump(dict(answer=edits.ANSWER, rows=edits.ROWS, logit_step=edits.LOGIT_STEP, cases=found), file,
-                  separators=(",", ":"))
-        file.write("\n")
-    print(f"{len(found)} cases, {os.path.getsize(sys.argv[1]) / 1000:.0f} kB", file=sys.stderr)
+    runs.set_up()
+    runs.replace_attention(MODELS, attend)
+    runs.write(sys.argv[1], [case for name in MODELS for case in cases(name)])
 
 
 if __name__ == "__main__":

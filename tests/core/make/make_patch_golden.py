@@ -11,20 +11,12 @@ model in MODEL.gguf, in float32. The target is the 40 tokens of the model's expe
 [row of ROWS, every LOGIT_STEP-th of the vocabulary], and attention [head, key] of the last prompt row in the last layer.
 """
 
-import json
-import os
 import sys
 
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
+import golden_runs as runs
 import torch
-import transformers
 
-FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden", "tiny_models")
 MODELS = ["llama", "qwen3", "gemma2", "mpt"]
-PROMPT = 40
-ANSWER = [7, 130, 31, 200]
-ROWS = [33, 39, 42]
-LOGIT_STEP = {"embedded": 997}
 # (first, last) of the source, then of the target.
 PASSAGES = {"same": ((5, 11), (30, 36)), "longer": ((8, 12), (20, 26)), "shorter": ((3, 12), (24, 27))}
 LAST = ((39, 40), (39, 40))
@@ -158,13 +150,8 @@ def replaced(model, values, what, rows, heads, align, layer):
     return change
 
 
-def digits(values):
-    return [float(f"{v:.7g}") for v in values.double().flatten().tolist()]
-
-
 def cases(name, model, target, source):
     last_layer = (model.config.num_hidden_layers if hasattr(model.config, "num_hidden_layers") else model.config.n_layers) - 1
-    step = LOGIT_STEP.get(name, 17)
     for text, patches in settings(last_layer).items():
         hooks = []
         for what, rows, layers, heads, align in patches:
@@ -172,34 +159,20 @@ def cases(name, model, target, source):
                 kept = {}
                 run(model, source, [(what, layer, lambda values: kept.__setitem__("values", values))])
                 hooks.append((what, layer, replaced(model, kept["values"], what, rows, heads, align, layer)))
-        logits, attention = run(model, target + ANSWER, hooks)
-        yield dict(model=name, setting=text, logit_step=step, logits=digits(logits[ROWS][:, ::step]),
-                   attention=[round(x, 7) for x in attention[:, PROMPT - 1, :PROMPT].flatten().tolist()])
+        yield runs.case(name, text, *run(model, target + runs.ANSWER, hooks), logit_step=runs.logit_step(name))
 
 
 def main():
-    torch.set_num_threads(1)
-    transformers.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    options = dict(attn_implementation="eager", dtype=torch.float32)
+    runs.set_up()
     found = []
-    prompts = {}
     for name in MODELS:
-        folder = os.path.join(FOLDER, name)
-        with open(os.path.join(folder, "expected.json")) as file:
-            prompts[name] = json.load(file)["ids"]
-        model = transformers.AutoModelForCausalLM.from_pretrained(folder, **options).eval()
-        found += cases(name, model, prompts[name], prompts[name][::-1])
-    folder, gguf = os.path.split(os.path.abspath(sys.argv[1]))
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, gguf_file=gguf, **options).eval()
-    prompts["embedded"] = [300 + 37 * i for i in range(PROMPT)]
-    found += cases("embedded", model, prompts["embedded"], prompts["embedded"][::-1])
-    golden = dict(answer=ANSWER, rows=ROWS, passages={name: dict(source=rows[0], target=rows[1]) for name, rows in PASSAGES.items()},
-                  embedded_ids=prompts["embedded"], cases=found)
-    with open(sys.argv[2], "w", encoding="utf-8") as file:
-        json.dump(golden, file, separators=(",", ":"))
-        file.write("\n")
-    print(f"{len(found)} cases, {os.path.getsize(sys.argv[2]) / 1000:.0f} kB", file=sys.stderr)
+        ids = runs.prompt_ids(name)
+        found += cases(name, runs.opened(name), ids, ids[::-1])
+    ids = [300 + 37 * i for i in range(runs.PROMPT)]
+    found += cases(runs.EMBEDDED, runs.opened_gguf(sys.argv[1]), ids, ids[::-1])
+    runs.write(sys.argv[2], found, dict(
+        answer=runs.ANSWER, rows=runs.ROWS,
+        passages={name: dict(source=rows[0], target=rows[1]) for name, rows in PASSAGES.items()}, embedded_ids=ids))
 
 
 if __name__ == "__main__":

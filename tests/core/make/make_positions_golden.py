@@ -11,18 +11,16 @@ which go on from the last id + 1. Of each case: logits [row of ROWS, every LOGIT
 "group" are Self-Extend by its plain computation of whole matrices, by ids instead of rows: make_far_schemes_golden.py.
 """
 
-import json
 import os
 import sys
 
+import golden_runs as runs
 import make_far_schemes_golden as far
 import make_tiny_models as tiny
 import numpy
 import torch
 import transformers
 
-edits = far.edits
-ANSWER = edits.ANSWER
 ROWS = [5, 17, 39, 42]
 LOGIT_STEP = 11
 LAST = {"whole": 120, "real": 90}
@@ -67,39 +65,32 @@ def run(model, tokens, ids):
 
 
 def cases(name):
-    with open(os.path.join(tiny.FOLDER, name, "expected.json")) as file:
-        tokens = json.load(file)["ids"] + ANSWER
+    tokens = runs.prompt_ids(name) + runs.ANSWER
     for kind in LAST:
         ids = ids_of(name, kind)
-        all_ids = ids + [ids[-1] + 1 + i for i in range(len(ANSWER))]
+        all_ids = ids + [ids[-1] + 1 + i for i in range(len(runs.ANSWER))]
         logits = run(opened(name), tokens, all_ids)
-        case = dict(model=name, ids=ids, logits=edits.numbers(logits[ROWS][:, ::LOGIT_STEP]))
+        case = dict(model=name, ids=ids, logits=runs.numbers(logits[ROWS][:, ::LOGIT_STEP]))
         yield case
         if name not in SELF_EXTEND:
             continue
-        modeling = far.MODELS[name]
+        modeling = runs.modeling(name)
         plain = modeling.eager_attention_forward
-        modeling.eager_attention_forward = edits.eager
+        modeling.eager_attention_forward = runs.eager
         model = opened(name)
         far.now.update(setting=SELF_EXTEND[name], ids=torch.tensor(all_ids, dtype=torch.float64), rotates=lambda layer: True,
                        inverse_frequency=lambda: model.model.rotary_emb.inv_freq)
         logits = run(model, tokens, all_ids)
         modeling.eager_attention_forward = plain
-        yield case | SELF_EXTEND[name] | dict(logits=edits.numbers(logits[ROWS][:, ::LOGIT_STEP]))
+        yield case | SELF_EXTEND[name] | dict(logits=runs.numbers(logits[ROWS][:, ::LOGIT_STEP]))
 
 
 def main():
-    torch.set_num_threads(1)
-    transformers.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    edits.attend = far.attend
+    runs.set_up()
+    runs.now["attend"] = far.attend
     far.self_extend = by_ids
     names = [name for name in sorted(tiny.MODELS) if name != "mpt" and not name.startswith("gguf-")]
-    found = [case for name in names for case in cases(name)]
-    with open(sys.argv[1], "w", encoding="utf-8") as file:
-        json.dump(dict(answer=ANSWER, rows=ROWS, logit_step=LOGIT_STEP, cases=found), file, separators=(",", ":"))
-        file.write("\n")
-    print(f"{len(found)} cases, {os.path.getsize(sys.argv[1]) / 1000:.0f} kB", file=sys.stderr)
+    runs.write(sys.argv[1], [case for name in names for case in cases(name)], runs.FRAME | dict(rows=ROWS, logit_step=LOGIT_STEP))
 
 
 if __name__ == "__main__":

@@ -7,36 +7,33 @@ residual_edits_golden_test and position_direction_test. The control vectors are 
     python tests/core/make/make_residual_edits_golden.py GOLDEN_FOLDER EMBEDDED.gguf         (transformers 5, torch, gguf)
 
 For the tiny models named in MODELS, of which the first three have grouped key heads; gpt-neox has a parallel residual, mpt
-attends with ALiBi; and for the embedded model. Sequence, rows and numbers as in make_edits_golden.py. VECTOR in a setting
+attends with ALiBi; and for the embedded model. Sequence, rows and numbers as in golden_runs.py. VECTOR in a setting
 stands for the model's control vector.
 """
 
-import json
 import os
 import sys
 
 import gguf
-import make_edits_golden as edits
+import golden_runs as runs
 import numpy as np
 import torch
-import transformers
 
 MODELS = ["llama", "qwen3", "gemma2", "gpt-neox", "mpt"]
-EMBEDDED = "embedded"
 EMBEDDED_LAYERS = [0, 1, 29]
-LAST_SIX = slice(edits.PROMPT - 6, None)
+LAST_SIX = slice(runs.PROMPT - 6, None)
 # text: edits as (kind, layers or None, rows, ...): an added vector's scale; a channel, and its value or "mean".
 SETTINGS = {
-    "vector(VECTOR, scale=2)": [("vector", None, edits.ALL_ROWS, 2.0)],
+    "vector(VECTOR, scale=2)": [("vector", None, runs.ALL_ROWS, 2.0)],
     "vector(VECTOR, scale=-1.5, layers=1, rows=last:6)": [("vector", [1], LAST_SIX, -1.5)],
-    "vector(VECTOR, scale=3, rows=last)": [("vector", None, edits.LAST_ROW, 3.0)],
+    "vector(VECTOR, scale=3, rows=last)": [("vector", None, runs.LAST_ROW, 3.0)],
     "set(3, span=20:33, to=zero, layers=0)": [("set", [0], slice(20, 33), 3, 0.0)],
-    "set(11, span=answer, to=2.5)": [("set", None, edits.ANSWER_ROWS, 11, 2.5)],
-    "set(5, to=mean, layers=0)": [("set", [0], edits.ALL_ROWS, 5, "mean")],
+    "set(11, span=answer, to=2.5)": [("set", None, runs.ANSWER_ROWS, 11, 2.5)],
+    "set(5, to=mean, layers=0)": [("set", [0], runs.ALL_ROWS, 5, "mean")],
     "set(5, span=0:1, to=mean) + set(9, span=36:40, to=-4)": [
         ("set", None, slice(0, 1), 5, "mean"), ("set", None, slice(36, 40), 9, -4.0)],
     "vector(VECTOR, scale=2, layers=0) + set(7, span=30:40, to=mean, layers=0-1)": [
-        ("vector", [0], edits.ALL_ROWS, 2.0), ("set", [0, 1], slice(30, 40), 7, "mean")],
+        ("vector", [0], runs.ALL_ROWS, 2.0), ("set", [0, 1], slice(30, 40), 7, "mean")],
 }
 
 
@@ -54,7 +51,7 @@ def edit(stream, layer, setting, directions):
         if kind == "vector" and (layers is None or layer in layers) and layer in directions:
             stream[rows] += more[0] * torch.from_numpy(directions[layer])
     sets = [(rows, *more) for kind, layers, rows, *more in setting if kind == "set" and (layers is None or layer in layers)]
-    means = [stream[:edits.PROMPT, channel].double().mean().float() for _, channel, _ in sets]
+    means = [stream[:runs.PROMPT, channel].double().mean().float() for _, channel, _ in sets]
     for (rows, channel, value), mean in zip(sets, means):
         stream[rows, channel] = mean if value == "mean" else value
     return stream
@@ -75,7 +72,7 @@ def write_vector(path, name, directions):
 def cases(name, model, ids, folder):
     random = np.random.default_rng(17)
     hidden = model.get_input_embeddings().weight.shape[1]
-    layers = EMBEDDED_LAYERS if name == EMBEDDED else range(len(blocks(model)))
+    layers = EMBEDDED_LAYERS if name == runs.EMBEDDED else range(len(blocks(model)))
     directions = {layer: (0.3 * random.standard_normal(hidden)).astype(np.float32) for layer in layers}
     write_vector(os.path.join(folder, f"{name}.gguf"), name, directions)
     now = {}
@@ -93,13 +90,7 @@ def cases(name, model, ids, folder):
         now["setting"] = setting
         with torch.no_grad():
             result = model(torch.tensor([ids]), use_cache=False, output_attentions=True)
-        step = 997 if name == EMBEDDED else edits.LOGIT_STEP
-        yield dict(
-            model=name,
-            setting=text,
-            logits=edits.numbers(result.logits[0][edits.ROWS][:, ::step]),
-            attention=[round(x, 7) for x in result.attentions[-1][0, :, edits.PROMPT - 1, :edits.PROMPT].flatten().tolist()],
-        )
+        yield runs.case(name, text, result.logits[0], result.attentions[-1][0])
 
 
 def drift(model, ids):
@@ -108,10 +99,10 @@ def drift(model, ids):
     hooks = [block.register_forward_hook(lambda _module, _inputs, output, layer=layer: streams.update(
         {layer: (output[0] if isinstance(output, tuple) else output)[0].double().numpy()})) for layer, block in enumerate(blocks(model))]
     with torch.no_grad():
-        model(torch.tensor([ids[:edits.PROMPT]]), use_cache=False)
+        model(torch.tensor([ids[:runs.PROMPT]]), use_cache=False)
     for hook in hooks:
         hook.remove()
-    time = np.arange(edits.PROMPT, dtype=np.float64)
+    time = np.arange(runs.PROMPT, dtype=np.float64)
     for layer in sorted(streams):
         covariance = np.array([np.cov(column, time, bias=True)[0, 1] for column in streams[layer].T])
         direction = covariance / np.linalg.norm(covariance)
@@ -124,34 +115,19 @@ def drift(model, ids):
 
 
 def tiny(name):
-    folder = os.path.join(edits.FOLDER, name)
-    with open(os.path.join(folder, "expected.json")) as file:
-        ids = json.load(file)["ids"] + edits.ANSWER
-    return transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval(), ids
-
-
-def embedded(path):
-    folder, file = os.path.split(path)
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, gguf_file=file, attn_implementation="eager", dtype=torch.float32)
-    return model.eval(), [(37 * i * i + 11 * i + 300) % 40000 for i in range(edits.PROMPT)] + edits.ANSWER
+    return runs.opened(name), runs.prompt_ids(name) + runs.ANSWER
 
 
 def main():
-    torch.set_num_threads(1)
-    transformers.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
+    runs.set_up()
     folder = os.path.join(sys.argv[1], "control_vectors")
     os.makedirs(folder, exist_ok=True)
     drifts = {name: list(drift(*tiny(name))) for name in MODELS}
     found = [case for name in MODELS for case in cases(name, *tiny(name), folder)]
-    model, ids = embedded(sys.argv[2])
-    found += cases(EMBEDDED, model, ids, folder)
-    out = os.path.join(sys.argv[1], "residual_edits_golden.json")
-    with open(out, "w", encoding="utf-8") as file:
-        json.dump(dict(answer=edits.ANSWER, rows=edits.ROWS, logit_step=edits.LOGIT_STEP, embedded_logit_step=997,
-                       embedded_ids=ids[:edits.PROMPT], drifts=drifts, cases=found), file, separators=(",", ":"))
-        file.write("\n")
-    print(f"{len(found)} cases, {os.path.getsize(out) / 1000:.0f} kB", file=sys.stderr)
+    ids = [(37 * i * i + 11 * i + 300) % 40000 for i in range(runs.PROMPT)]
+    found += cases(runs.EMBEDDED, runs.opened_gguf(sys.argv[2]), ids + runs.ANSWER, folder)
+    runs.write(os.path.join(sys.argv[1], "residual_edits_golden.json"), found, runs.FRAME | dict(
+        embedded_logit_step=runs.EMBEDDED_LOGIT_STEP, embedded_ids=ids, drifts=drifts))
 
 
 if __name__ == "__main__":

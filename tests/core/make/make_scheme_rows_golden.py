@@ -6,22 +6,17 @@ row), for scheme_rows_golden_test.
 
     python tests/core/make/make_scheme_rows_golden.py OUT.json                (transformers 5, torch)
 
-For the tiny models named in MODELS, all of which have grouped key heads. Sequence, rows and numbers as in make_edits_golden.py,
-whose replacements of the models' attention are used.
+For the tiny models named in MODELS, all of which have grouped key heads. Sequence, rows and numbers as in golden_runs.py.
 """
 
-import json
 import math
-import os
 import sys
 
-import make_edits_golden as edits
+import golden_runs as runs
 import torch
-import transformers
-from transformers.models.qwen3 import modeling_qwen3
 
-MODELS = {"llama": edits.modeling_llama, "qwen3": modeling_qwen3, "gemma2": edits.modeling_gemma2}
-ROWS = {"last": edits.LAST_ROW, "answer": edits.ANSWER_ROWS, "last:6": slice(edits.PROMPT - 6, None)}
+MODELS = ["llama", "qwen3", "gemma2"]
+ROWS = {"last": runs.LAST_ROW, "answer": runs.ANSWER_ROWS, "last:6": slice(runs.PROMPT - 6, None)}
 # The term without its rows, what the plain computation does, and the rows.
 SETTINGS = [
     ("pi(1.5", dict(ratio=1.5), "last"),
@@ -56,7 +51,7 @@ def finished(logits, softcap, visible):
 
 def head_ratios(q, k, scaling, softcap, visible, rule):
     """Of queries and keys, [head] each; q and k without positions."""
-    heads, prompt = q.shape[1], edits.PROMPT
+    heads, prompt = q.shape[1], runs.PROMPT
     low, high = rule["ramp"]
     index = list(range(heads))
     if "score" in rule:
@@ -107,43 +102,23 @@ def attend(layer, q, k, v, scaling, softcap, bias, visible):
         rows = ROWS[now["rows"]]
         logits[:, :, rows] = changed(layer, turn(q, back), turn(k, back), scaling, softcap, visible, rule)[:, :, rows]
     weights = finished(logits, softcap, visible)
-    edits.now["attention"] = weights.float()
     return (weights @ v).float(), weights.float()
 
 
 def cases(name):
-    folder = os.path.join(edits.FOLDER, name)
-    with open(os.path.join(folder, "expected.json")) as file:
-        ids = json.load(file)["ids"] + edits.ANSWER
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
+    model = runs.opened(name)
     now.update(frequency=model.model.rotary_emb.inv_freq.double(), key_heads=model.config.num_key_value_heads)
     for term, rule, rows in SETTINGS:
         if "group" in rule and name == "gemma2":
             continue  # refused: it has sliding windows
         now.update(rule=rule, rows=rows)
-        with torch.no_grad():
-            logits = model(torch.tensor([ids]), use_cache=False).logits[0]
-        yield dict(
-            model=name,
-            setting=f"{term}, rows={rows})",
-            logits=edits.numbers(logits[edits.ROWS][:, ::edits.LOGIT_STEP]),
-            attention=[round(x, 7) for x in edits.now["attention"][0, :, edits.PROMPT - 1, :edits.PROMPT].flatten().tolist()],
-        )
+        yield runs.replaced_case(name, f"{term}, rows={rows})", model)
 
 
 def main():
-    torch.set_num_threads(1)
-    transformers.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    edits.attend = attend
-    for module in MODELS.values():
-        module.eager_attention_forward = edits.eager
-    found = [case for name in MODELS for case in cases(name)]
-    with open(sys.argv[1], "w", encoding="utf-8") as file:
-        json.dump(dict(answer=edits.ANSWER, rows=edits.ROWS, logit_step=edits.LOGIT_STEP, cases=found), file,
-                  separators=(",", ":"))
-        file.write("\n")
-    print(f"{len(found)} cases, {os.path.getsize(sys.argv[1]) / 1000:.0f} kB", file=sys.stderr)
+    runs.set_up()
+    runs.replace_attention(MODELS, attend)
+    runs.write(sys.argv[1], [case for name in MODELS for case in cases(name)])
 
 
 if __name__ == "__main__":
