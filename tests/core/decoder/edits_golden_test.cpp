@@ -11,12 +11,10 @@
 #include "core/base/error.h"
 #include "core/intervention/intervention_text.h"
 #include "tests/core/support/golden_runs.h"
-#include "tests/paths.h"
 
 namespace midscope {
 namespace {
 
-using test::Describe;
 using test::Difference;
 using test::GoldenRun;
 using test::kGoldenLogitTolerance;
@@ -30,11 +28,7 @@ const test::GoldenFile& Golden() {
 
 TEST(Edits, AreThoseOfThePlainComputation) {
   ASSERT_GE(Golden()["cases"].size(), 80u);
-  for (const Json& item : Golden()["cases"]) {
-    const std::string model = item["model"];
-    const std::string setting = item["setting"];
-    test::ExpectGolden(Golden().FullRun(model, setting), Golden().json(), item, Describe(item));
-  }
+  test::ExpectEveryCase(Golden(), {"cpu"});
 }
 
 // The golden numbers of different settings differ by far more than the tolerance; those of one
@@ -76,15 +70,7 @@ TEST(Edits, WhatIfEqualsAFullRun) {
   }
 }
 
-TEST(Edits, TokenByTokenEqualsAFullRun) {
-  for (const Json& item : Golden()["cases"]) {
-    const std::string model = item["model"];
-    const std::string setting = item["setting"];
-    test::ExpectStepsEqual(*Golden().Model(model), model, Golden().answer(),
-                           ParseIntervention(setting), {}, Golden().FullRun(model, setting),
-                           Describe(item));
-  }
-}
+TEST(Edits, TokenByTokenEqualsAFullRun) { test::ExpectEveryCaseTokenByToken(Golden()); }
 
 TEST(Edits, MovesNeedRotaryPositions) {
   EXPECT_THROW(Golden().FullRun("mpt", "move(span=10:17, to=shift:-8)"), Error);
@@ -101,10 +87,7 @@ TEST(Edits, AGroupIsAllHeadsThatReadAKeyHead) {
 TEST(Edits, LeaveOtherRowsAlone) {
   const GoldenRun plain = Golden().FullRun("llama", "none");
   const auto same_until = [&](const std::string& setting) {
-    const GoldenRun run = Golden().FullRun("llama", setting);
-    int64_t row = 0;
-    while (row < 44 && std::ranges::equal(run.result.Logits(row), plain.result.Logits(row))) ++row;
-    return row;
+    return test::FirstDifferentRow(Golden().FullRun("llama", setting), plain);
   };
   EXPECT_EQ(same_until("crop(span=10:17)"), 10);
   EXPECT_EQ(same_until("crop(span=0:9)"), 44);

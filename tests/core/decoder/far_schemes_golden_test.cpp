@@ -14,7 +14,6 @@
 #include "core/run/what_if.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/golden_runs.h"
-#include "tests/paths.h"
 
 namespace midscope {
 namespace {

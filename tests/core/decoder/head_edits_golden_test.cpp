@@ -7,12 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "core/run/what_if.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/golden_runs.h"
-#include "tests/paths.h"
 
 namespace midscope {
 namespace {
@@ -32,12 +29,7 @@ const test::GoldenFile& Golden() {
 
 TEST(HeadEdits, AreThoseOfThePlainComputation) {
   ASSERT_GE(Golden()["cases"].size(), 36u);
-  for (const char* placement : {"cpu", "cpu:portable"}) {
-    for (const Json& item : Golden()["cases"]) {
-      test::ExpectGolden(Golden().FullRun(item["model"], item["setting"], placement),
-                         Golden().json(), item, Describe(item) + " " + placement);
-    }
-  }
+  test::ExpectEveryCase(Golden(), {"cpu", "cpu:portable"});
 }
 
 // By far more than the tolerance.
@@ -77,23 +69,12 @@ TEST(HeadEdits, WhatIfEqualsAFullRun) {
   }
 }
 
-TEST(HeadEdits, TokenByTokenEqualsAFullRun) {
-  for (const Json& item : Golden()["cases"]) {
-    const std::string model = item["model"];
-    const std::string setting = item["setting"];
-    test::ExpectStepsEqual(*Golden().Model(model), model, Golden().answer(),
-                           ParseIntervention(setting), {}, Golden().FullRun(model, setting),
-                           Describe(item));
-  }
-}
+TEST(HeadEdits, TokenByTokenEqualsAFullRun) { test::ExpectEveryCaseTokenByToken(Golden()); }
 
 TEST(HeadEdits, LeaveOtherRowsAlone) {
   const GoldenRun plain = Golden().FullRun("llama", "none");
   const auto same_until = [&](const std::string& setting) {
-    const GoldenRun run = Golden().FullRun("llama", setting);
-    int64_t row = 0;
-    while (row < 44 && std::ranges::equal(run.result.Logits(row), plain.result.Logits(row))) ++row;
-    return row;
+    return test::FirstDifferentRow(Golden().FullRun("llama", setting), plain);
   };
   EXPECT_EQ(same_until("block(from=last, to=10:17)"), 39);
   EXPECT_EQ(same_until("block(from=20:25, to=10:17, heads=L0H1)"), 20);

@@ -14,7 +14,6 @@
 #include "tests/core/support/embedded_decoder.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/golden_runs.h"
-#include "tests/paths.h"
 
 namespace midscope {
 namespace {

@@ -24,7 +24,6 @@
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/golden_runs.h"
 #include "tests/core/support/temporary_folder.h"
-#include "tests/paths.h"
 
 namespace midscope {
 namespace {

@@ -8,8 +8,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "core/run/generate.h"
 #include "core/run/what_if.h"
 #include "tests/core/support/embedded_decoder.h"

@@ -8,23 +8,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <map>
 
 #include "core/intervention/scheme_type.h"
 #include "core/run/what_if.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/golden_runs.h"
-#include "tests/paths.h"
 
 namespace midscope {
 namespace {
 
-using test::Describe;
 using test::Difference;
 using test::GoldenRun;
-using test::kGoldenLogitTolerance;
-using test::Largest;
 using Json = nlohmann::json;
 
 const test::GoldenFile& Golden() {
@@ -59,12 +54,7 @@ std::vector<Intervention> EveryScheme(const ModelConfig& config) {
 
 TEST(SchemeRows, AreThoseOfThePlainComputation) {
   ASSERT_GE(Golden()["cases"].size(), 31u);
-  for (const char* placement : {"cpu", "cpu:portable"}) {
-    for (const Json& item : Golden()["cases"]) {
-      test::ExpectGolden(Golden().FullRun(item["model"], item["setting"], placement),
-                         Golden().json(), item, Describe(item) + " " + placement);
-    }
-  }
+  test::ExpectEveryCase(Golden(), {"cpu", "cpu:portable"});
 }
 
 // Rows before the chosen ones are those of `none` and change nothing to the last bit; the chosen
@@ -77,16 +67,14 @@ TEST(SchemeRows, LeaveOtherRowsAlone) {
     for (const auto& [rows, changed] : first) {
       setting.position_rows = ParseIntervention("pi(1.5, rows=" + rows + ")").position_rows;
       const GoldenRun run = Golden().FullRun("llama", setting);
-      int64_t row = 0;
-      while (row < 44 && std::ranges::equal(run.result.Logits(row), plain.result.Logits(row)))
-        ++row;
       // A prompt within the trained context leaves dynamic schemes nothing to change.
       // One row alone is computed by another kernel, so that it may differ in rounding.
       if (Difference(in_all.result.logits, plain.result.logits) == 0) {
         EXPECT_LE(Difference(run.result.logits, plain.result.logits), 1e-5);
         continue;
       }
-      EXPECT_EQ(row, changed) << SchemeName(setting.positions) << " " << rows;
+      EXPECT_EQ(test::FirstDifferentRow(run, plain), changed)
+          << SchemeName(setting.positions) << " " << rows;
       EXPECT_GT(Difference(run.result.Logits(39), in_all.result.Logits(39)), 0)
           << SchemeName(setting.positions) << " " << rows;
     }
@@ -182,14 +170,7 @@ TEST(SchemeRows, RatiosAreOfTheRowsAsTheyAreRead) {
   EXPECT_NE(last.last_attention, all.last_attention);
 }
 
-TEST(SchemeRows, TokenByTokenEqualsAFullRun) {
-  for (const Json& item : Golden()["cases"]) {
-    const std::string model = item["model"];
-    const Intervention setting = ParseIntervention(item["setting"].get<std::string>());
-    test::ExpectStepsEqual(*Golden().Model(model), model, Golden().answer(), setting, {},
-                           Golden().FullRun(model, setting), Describe(item));
-  }
-}
+TEST(SchemeRows, TokenByTokenEqualsAFullRun) { test::ExpectEveryCaseTokenByToken(Golden()); }
 
 TEST(SchemeRows, InfiniAttentionIsRefusedByName) {
   EXPECT_THAT(test::ErrorMessage([] { ParseIntervention("infini(segment=64, rows=last)"); }),

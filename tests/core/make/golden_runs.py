@@ -121,6 +121,13 @@ def replaced_case(name, setting, model):
     return case(name, setting, logits, now["attention"][0])
 
 
+def make(names, attend, cases):
+    """The file named on the command line: cases(name) of each model, with replaced attention."""
+    set_up()
+    replace_attention(names, attend)
+    write(sys.argv[1], [case for name in names for case in cases(name)])
+
+
 def write(path, cases, frame=FRAME):
     with open(path, "w", encoding="utf-8") as file:
         json.dump(frame | dict(cases=cases), file, separators=(",", ":"))

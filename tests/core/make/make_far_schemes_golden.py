@@ -10,7 +10,6 @@ For the tiny models named in MODELS, sliding windows off. Sequence, rows and num
 """
 
 import os
-import sys
 
 import golden_runs as runs
 import torch
@@ -123,11 +122,5 @@ def cases(name):
         yield runs.replaced_case(name, setting, model)
 
 
-def main():
-    runs.set_up()
-    runs.replace_attention(MODELS, attend)
-    runs.write(sys.argv[1], [case for name in MODELS for case in cases(name)])
-
-
 if __name__ == "__main__":
-    main()
+    runs.make(MODELS, attend, cases)

@@ -10,7 +10,6 @@ For the tiny models named in MODELS, of which the first three have grouped key h
 and numbers as in golden_runs.py.
 """
 
-import sys
 
 import golden_runs as runs
 import torch
@@ -84,11 +83,5 @@ def cases(name):
         yield runs.replaced_case(name, text, model)
 
 
-def main():
-    runs.set_up()
-    runs.replace_attention(MODELS, attend)
-    runs.write(sys.argv[1], [case for name in MODELS for case in cases(name)])
-
-
 if __name__ == "__main__":
-    main()
+    runs.make(MODELS, attend, cases)

@@ -10,7 +10,6 @@ For the tiny models named in MODELS, all of which have grouped key heads. Sequen
 """
 
 import math
-import sys
 
 import golden_runs as runs
 import torch
@@ -115,11 +114,5 @@ def cases(name):
         yield runs.replaced_case(name, f"{term}, rows={rows})", model)
 
 
-def main():
-    runs.set_up()
-    runs.replace_attention(MODELS, attend)
-    runs.write(sys.argv[1], [case for name in MODELS for case in cases(name)])
-
-
 if __name__ == "__main__":
-    main()
+    runs.make(MODELS, attend, cases)

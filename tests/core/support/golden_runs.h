@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -161,6 +162,34 @@ inline void ExpectStepsEqual(const Decoder& decoder, const std::string& model,
     EXPECT_LE(Difference(result.Logits(row), expected), kGoldenLogitTolerance * Largest(expected))
         << what << " row " << row;
   }
+}
+
+// Every case of a file whose settings are texts, on each of the placements.
+inline void ExpectEveryCase(const GoldenFile& golden, const std::vector<std::string>& placements) {
+  for (const std::string& placement : placements) {
+    for (const nlohmann::json& item : golden["cases"]) {
+      ExpectGolden(golden.FullRun(item["model"], item["setting"], placement), golden.json(), item,
+                   Describe(item) + " " + placement);
+    }
+  }
+}
+
+// The same, the prompt in one run and the answer token by token.
+inline void ExpectEveryCaseTokenByToken(const GoldenFile& golden) {
+  for (const nlohmann::json& item : golden["cases"]) {
+    const std::string model = item["model"];
+    const std::string setting = item["setting"];
+    ExpectStepsEqual(*golden.Model(model), model, golden.answer(), ParseIntervention(setting), {},
+                     golden.FullRun(model, setting), Describe(item));
+  }
+}
+
+// The first row whose logits are not the same to the last bit; the number of rows if none is.
+inline int64_t FirstDifferentRow(const GoldenRun& a, const GoldenRun& b) {
+  const auto rows = std::ssize(a.result.logits) / a.result.vocabulary;
+  int64_t row = 0;
+  while (row < rows && std::ranges::equal(a.result.Logits(row), b.result.Logits(row))) ++row;
+  return row;
 }
 
 // A what-if's outcome for the model's prompt is that of a run in full.
