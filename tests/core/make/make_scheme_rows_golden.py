@@ -22,6 +22,8 @@ SETTINGS = [
     ("pi(0.6", dict(ratio=0.6), "last:6"),
     ("base(500000", dict(base=500000.0), "answer"),
     ("nope(layers=all", dict(nope=True), "last"),
+    ("rotary-pairs(1-2, factor=0", dict(pairs=[1, 2], pair_factor=0.0), "last"),
+    ("rotary-pairs([0,3], factor=1.7", dict(pairs=[0, 3], pair_factor=1.7), "last:6"),
     ("eabf(3000, context=12, first_layer=1", dict(base=3000.0, log_base=12, scaled_from=1), "last:6"),
     ("self-extend(group=3, window=7", dict(group=3, window=7), "answer"),
     ("self-extend(group=2, window=4", dict(group=2, window=4), "last"),
@@ -71,6 +73,9 @@ def changed(layer, q, k, scaling, softcap, visible, rule):
     frequency = now["frequency"]
     if "base" in rule:
         frequency = rule["base"] ** (-torch.arange(len(frequency), dtype=torch.float64) / len(frequency))
+    if "pairs" in rule:
+        frequency = frequency.clone()
+        frequency[rule["pairs"]] *= rule["pair_factor"]
     if layer >= rule.get("scaled_from", layer + 1):
         q = q * (torch.log(place + 1) / math.log(rule["log_base"])).clamp(min=1)[:, None]
     if "nope" in rule:
