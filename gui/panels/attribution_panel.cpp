@@ -4,6 +4,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
+#include <QPushButton>
 #include <QTabWidget>
 #include <algorithm>
 #include <cmath>
@@ -19,6 +20,7 @@
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/head_selection.h"
 #include "gui/widgets/panel_layout.h"
+#include "gui/widgets/probe_form.h"
 
 namespace midscope {
 namespace {
@@ -98,11 +100,19 @@ AttributionPanel::AttributionPanel(const PanelContext& context) : Panel(context)
   chosen_head_->setToolTip(tr("The text shows what the chosen head reads, else all heads"));
   note_ = new QLabel(this);
   note_->setObjectName(QStringLiteral("attribution_note"));
+  switch_on_ = new QPushButton(tr("Switch on"), this);
+  switch_on_->setObjectName(QStringLiteral("attribution_on"));
+  switch_on_->setToolTip(
+      tr("Runs the probe answer_attribution with every full run, as Other "
+         "records, Probes does"));
   FlowLayout* row = MakeControlFlow();
+  row->addWidget(switch_on_);
   row->addWidget(side_);
   row->addWidget(chosen_head_);
   row->addWidget(note_);
   LayOutPanel(this, tabs_, row);
+  connect(switch_on_, &QPushButton::clicked, this,
+          [this] { session()->SetProbeOptions(WithProbe(session()->probe_options(), kRecord)); });
   connect(side_, &QComboBox::currentIndexChanged, this, &AttributionPanel::Draw);
   connect(chosen_head_, &QCheckBox::toggled, this, &AttributionPanel::Draw);
   connect(selection(), &HeadSelection::Changed, this, [this] { ColourTokens(ShownRecord()); });
@@ -111,6 +121,13 @@ AttributionPanel::AttributionPanel(const PanelContext& context) : Panel(context)
 
 std::vector<std::string> AttributionPanel::Records() { return {kRecord}; }
 
+bool AttributionPanel::CanSwitchOn() const {
+  const auto& model = session()->model();
+  return model && !ShownRecord() &&
+         std::any_of(model->probes.begin(), model->probes.end(),
+                     [](const ProbeOffer& probe) { return probe.name == kRecord; });
+}
+
 const Record* AttributionPanel::ShownRecord() const {
   const bool b = session()->differs() && side_->currentIndex() == 1;
   return session()->record(b ? Side::kB : Side::kA, kRecord);
@@ -118,7 +135,9 @@ const Record* AttributionPanel::ShownRecord() const {
 
 void AttributionPanel::Refresh(Changes changes) {
   if (changes & Change::kPrompts) tokens_->SetPrompt(session()->prompt());
-  if (!(changes & (Change::kPrompts | Change::kSettings | Change::kCaptureRecords))) return;
+  if (!(changes &
+        (Change::kModel | Change::kPrompts | Change::kSettings | Change::kCaptureRecords)))
+    return;
   waits_ = true;
   if (DrawsAtOnce()) DrawWaiting();
 }
@@ -129,11 +148,12 @@ void AttributionPanel::DrawWaiting() {
 
 void AttributionPanel::Draw() {
   side_->setVisible(session()->differs());
+  switch_on_->setVisible(CanSwitchOn());
   const Record* record = ShownRecord();
   const bool b = record && record == session()->record(Side::kB, kRecord);
   const QString reason = session()->shows_file()
                              ? tr("The file has no attribution of one prompt")
-                             : tr("Switch on the probe answer_attribution: Other records, Probes");
+                             : tr("The probe answer_attribution is not switched on");
   bars_->SetReason(reason);
   map_->SetReason(reason);
   ShowTerms(record, *bars_);

@@ -11,6 +11,7 @@
 class QCheckBox;
 class QComboBox;
 class QLabel;
+class QPushButton;
 class QTabWidget;
 
 namespace midscope {
@@ -36,6 +37,7 @@ class AttributionPanel : public Panel {
 
  private:
   void Draw();
+  bool CanSwitchOn() const;
   const Record* ShownRecord() const;
   void ColourTokens(const Record* record);
 
@@ -45,6 +47,7 @@ class AttributionPanel : public Panel {
   TokenView* tokens_;
   QComboBox* side_;
   QCheckBox* chosen_head_;
+  QPushButton* switch_on_;  // the probe; hidden where it runs or is not offered
   QLabel* note_;
   bool waits_ = false;  // for the panel to be shown
 };

@@ -107,7 +107,7 @@ void RecordPanel::Restore(const nlohmann::json& state) {
 }
 
 void RecordPanel::Refresh(Changes changes) {
-  if (changes & Change::kModel) OfferProbes();
+  if (changes & (Change::kModel | Change::kProbes)) OfferProbes();
   if (changes & (Change::kSettings | Change::kReference | Change::kCaptureRecords)) OfferRecords();
 }
 

@@ -15,6 +15,7 @@ enum class Change {
   kSampleFile = 1 << 5,  // a file with samples was opened or closed
   kSample = 1 << 6,      // another sample of the file is shown
   kScan = 1 << 10,       // the scan's record, or whether one runs
+  kProbes = 1 << 11,     // probe_options()
 
   // Records of A or B were added or removed, or now belong to an older setting (ShownAsOlder).
   // Every what-if has these: last-query attention and outcome.

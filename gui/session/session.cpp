@@ -291,6 +291,7 @@ void Session::SetChannel(int64_t channel) {
 
 void Session::SetProbeOptions(const std::string& json) {
   probe_options_ = json;
+  Mark(Change::kProbes);
   RepeatCaptureRuns();
 }
 

@@ -23,6 +23,14 @@ bool Names(const std::string& list, const std::string& name) {
 
 }  // namespace
 
+std::string WithProbe(const std::string& json, const std::string& name) {
+  nlohmann::json options = ParseJson(json, "probe options");
+  const std::string names =
+      JsonFields(options, "probe options", "").FindText("probes").value_or(kUnasked);
+  if (!Names(names, name)) options["probes"] = names + "," + name;
+  return options.dump();
+}
+
 QString ProbeHelp(const ProbeOffer& probe) {
   QString text = QString::fromStdString(probe.summary).toHtmlEscaped();
   const std::pair<QString, std::string> parts[] = {

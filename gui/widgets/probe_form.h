@@ -50,6 +50,10 @@ class ProbeForm : public QScrollArea {
   QVBoxLayout* column_ = nullptr;
 };
 
+// Probe options with one more probe: those that run by default, the named ones and `name`. Throws
+// Error for what is no JSON object.
+std::string WithProbe(const std::string& json, const std::string& name);
+
 // Summary, source, departures and limits, for a tooltip.
 QString ProbeHelp(const ProbeOffer& probe);
 

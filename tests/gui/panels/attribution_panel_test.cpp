@@ -2,6 +2,7 @@
 // The panel of attribution: terms as bars in the order of their size, the map of heads, the text
 // coloured by what all heads or the chosen one read.
 #include <QCheckBox>
+#include <QPushButton>
 #include <QTest>
 #include <cmath>
 
@@ -9,6 +10,7 @@
 #include "gui/plots/record_plot.h"
 #include "gui/plots/token_view.h"
 #include "gui/widgets/head_selection.h"
+#include "gui/widgets/probe_form.h"
 #include "tests/gui/support/attribution_record.h"
 #include "tests/gui/support/window_rig.h"
 
@@ -85,6 +87,22 @@ class AttributionPanelTest : public QObject {
     QVERIFY(std::abs(colour(2).red() - colour(2).blue()) < 10);
   }
 
+  void AButtonSwitchesTheProbeOn() {
+    WindowRig<EngineThatOffersAttribution> rig;
+    rig.Show();
+    auto* panel = rig.window.panel<AttributionPanel>();
+    rig.window.ShowPanel(panel);
+    QVERIFY(rig.OpenModel());
+    auto* button = rig.Find<QPushButton>("attribution_on");
+    QVERIFY(button->isVisible());
+    button->click();
+    QTRY_VERIFY(!panel->bars()->bars().isEmpty());
+    QVERIFY(button->isHidden());
+    // The form of probes says so, too, and its options go on from there.
+    auto* form = rig.Find<ProbeForm>("probes");
+    QCOMPARE(form->Json(), rig.session->probe_options());
+  }
+
   void WithoutTheRecordItSaysWhichProbeToSwitchOn() {
     WindowRig<> rig;
     rig.Show();
@@ -93,6 +111,7 @@ class AttributionPanelTest : public QObject {
     QVERIFY(rig.OpenModel());
     QVERIFY(panel->bars()->bars().isEmpty());
     QVERIFY(panel->plots().empty());
+    QVERIFY(rig.Find<QPushButton>("attribution_on")->isHidden());  // not offered
   }
 };
 

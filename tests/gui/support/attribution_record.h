@@ -49,6 +49,27 @@ inline Record AttributionRecord() {
   return record;
 }
 
+// An engine whose capture runs have it where the probe is asked for by name.
+class EngineThatOffersAttribution : public FakeEngine {
+ public:
+  using FakeEngine::FakeEngine;
+  ModelSummary Open(const OpenRequest& request, const JobContext& context) override {
+    ModelSummary summary = FakeEngine::Open(request, context);
+    ProbeOffer offer;
+    offer.name = "answer_attribution";
+    offer.on_request = true;
+    summary.probes.push_back(offer);
+    return summary;
+  }
+  CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override {
+    CaptureRunReply reply = FakeEngine::CaptureRun(request, context);
+    if (request.probe_options.find("default,answer_attribution") == std::string::npos) return reply;
+    reply.records.push_back(AttributionRecord());
+    Stamp(request.intervention, request.place, reply.records.back());
+    return reply;
+  }
+};
+
 class EngineWithAttribution : public FakeEngine {
  public:
   using FakeEngine::FakeEngine;
