@@ -41,6 +41,7 @@ void Session::ContinueScan() {
 }
 
 void Session::DropScan() {
+  if (!scan_request_) return;
   StopScan();
   scan_request_.reset();
   scan_.reset();

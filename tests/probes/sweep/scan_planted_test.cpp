@@ -82,8 +82,23 @@ TEST(ScanPlanted, RotaryPairsPointAtTheOneThatCarriesPosition) {
   }
 }
 
+// The planted query and key are read from one channel; those of the tokens are values alone.
+TEST(ScanPlanted, ChannelsPointAtTheOneThatIsRead) {
+  const std::vector<double> differences =
+      NearMinusFar(ScanOf(planted::MakeModel(4), FindScanKind("channels"), ""));
+  ASSERT_EQ(differences.size(), static_cast<size_t>(planted::kHidden));
+  for (int64_t channel = 0; channel < planted::kHidden; ++channel) {
+    const double difference = differences[static_cast<size_t>(channel)];
+    if (channel == planted::kConstant) {
+      EXPECT_GT(difference, 0.03);
+    } else {
+      EXPECT_NEAR(difference, 0, 1e-5) << channel;
+    }
+  }
+}
+
 TEST(ScanPlanted, NothingIsFoundWhereNothingIsPlanted) {
-  for (const char* kind : {"heads", "rotary_pairs"}) {
+  for (const char* kind : {"heads", "rotary_pairs", "channels"}) {
     for (const double difference :
          NearMinusFar(ScanOf(planted::MakeModel(0), FindScanKind(kind), "")))
       EXPECT_NEAR(difference, 0, 1e-5) << kind;
