@@ -68,6 +68,7 @@ std::vector<std::string> HeadsByScore(const Record* scores) {
   std::stable_sort(heads.begin(), heads.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> ids;
+  ids.reserve(heads.size());
   for (auto& [score, id] : heads) ids.push_back(std::move(id));
   return ids;
 }

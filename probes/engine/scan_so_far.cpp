@@ -29,6 +29,7 @@ std::vector<size_t> ScanOrder(const Scan& scan, const std::vector<std::string>& 
     return std::find(first.begin(), first.end(), scan.items[setting - 1].id) - first.begin();
   };
   std::vector<std::ptrdiff_t> ranks;
+  ranks.reserve(order.size());
   for (const size_t setting : order) ranks.push_back(rank(setting));
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return ranks[a] < ranks[b]; });

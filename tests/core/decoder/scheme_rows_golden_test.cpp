@@ -84,7 +84,7 @@ TEST(SchemeRows, LeaveOtherRowsAlone) {
 // last:N with every row of the prompt is the scheme for all rows, within rounding; rows=all is it
 // to the last bit.
 TEST(SchemeRows, AllRowsAreTheSchemeItself) {
-  for (Intervention setting : EveryScheme(Golden().Model("qwen3")->config())) {
+  for (const Intervention& setting : EveryScheme(Golden().Model("qwen3")->config())) {
     const GoldenRun all = Golden().FullRun("qwen3", setting);
     Intervention stated = setting;
     stated.position_rows = {ChannelRows::kAll};
@@ -113,7 +113,9 @@ TEST(SchemeRows, WhatIfEqualsAFullRun) {
       for (int64_t i = 0; i < 3; ++i) {
         const std::string& edit = with[static_cast<size_t>(turn++) % with.size()];
         const bool refused = text.starts_with("self-extend") && edit.starts_with("move");
-        settings.push_back(ParseIntervention(refused ? text : text + " + " + edit));
+        std::string stack = text;
+        if (!refused) stack.append(" + ").append(edit);
+        settings.push_back(ParseIntervention(stack));
       }
       if (settings.size() % 3 == 0) settings.emplace_back();
       // The same scheme for other rows.

@@ -170,8 +170,9 @@ TEST_F(LocalEngineTest, ScanFillsItsRecordAndEqualsThatOfASweep) {
   compare.samples = 3;
   const auto nll = Data<double>(engine->Compare(compare, {}, {}), "answer_nll");
   const auto& by_place = Data<double>(scan, "effect");
+  constexpr size_t kL4H2 = 9 + 2;  // layer 3's heads come first
   for (size_t place = 0; place < 2; ++place)
-    EXPECT_NEAR(by_place[(9 + 2) * 2 + place], nll[2 + place] - nll[place], 1e-3) << place;
+    EXPECT_NEAR(by_place[kL4H2 * 2 + place], nll[2 + place] - nll[place], 1e-3) << place;
 }
 
 TEST_F(LocalEngineTest, AStoppedScanGoesOnWhereItWas) {
