@@ -178,7 +178,8 @@ void ScanPanel::ShowState(const Record* record) {
   const int64_t samples = IntegerAttribute(*record, "samples", 0);
   QString text = QString::fromStdString(CountText(samples, "sample"));
   if (IntegerAttribute(*record, "complete", 1) == 0)
-    text += session()->scans() ? tr(", goes on") : tr(", stopped: Scan goes on from here");
+    text += session()->scans() ? tr(", goes on")
+                               : tr(", stopped: Scan goes on from the samples that are done");
   if (session()->ready()) text += tr(" · click: the term on B");
   note_->setText(text);
 }

@@ -378,12 +378,15 @@ Record LocalEngine::Scan(const ScanRequest& request,
   run.order = ScanOrder(*run.plan.scan, request.first);
   const SweepPlan plan = run.plan;
   const RecordOrigin origin = OriginOfSamples(loaded_);
-  ScanSoFar so_far(plan, loaded_.sweeps.Finished(plan), [&](Record record) {
-    WriteOrigin(origin, record);
-    if (partial) partial(record);
-  });
-  so_far.Watch(run);
-  Record record = CompleteScan(plan, loaded_.sweeps.Run(std::move(run), context));
+  ScanSoFar so_far(plan, FirstSamples(loaded_.sweeps.Finished(plan), plan.samples),
+                   [&](Record record) {
+                     WriteOrigin(origin, record);
+                     if (partial) partial(record);
+                   });
+  so_far.Watch(run, context);
+  JobContext quiet = context;
+  quiet.progress = nullptr;  // so_far reports
+  Record record = CompleteScan(plan, loaded_.sweeps.Run(std::move(run), quiet));
   WriteOrigin(origin, record);
   return record;
 }

@@ -40,16 +40,27 @@ Record CompleteScan(const SweepPlan& plan, const SweepResult& result) {
   return WithCompleteness(ScanEffectsRecord(plan, ScanEffectsOf(plan, result.outcomes)), true);
 }
 
-void ScanSoFar::Watch(SweepRun& run) {
-  run.on_sample = [this](const SweepResult& result) {
+void ScanSoFar::Report(const JobContext& context) const {
+  const auto of_sample = static_cast<int64_t>(plan_.settings.size() * plan_.places.size());
+  const auto finished = static_cast<int64_t>(finished_.size());
+  context.Report({"scan", finished * of_sample + run_, plan_.samples * of_sample, "runs"});
+}
+
+void ScanSoFar::Watch(SweepRun& run, const JobContext& context) {
+  run.on_sample = [this, &context](const SweepResult& result) {
     finished_ = result.outcomes;
     running_.answer_nll.clear();
+    run_ = 0;
+    Report(context);
     Tell();
   };
-  run.on_answer_nll = [this](int64_t /*sample*/, size_t setting, size_t place, double nll) {
+  run.on_answer_nll = [this, &context](int64_t /*sample*/, size_t setting, size_t place,
+                                       double nll) {
     running_.answer_nll.resize(plan_.settings.size() * plan_.places.size(),
                                std::numeric_limits<double>::quiet_NaN());
     running_.answer_nll[setting * plan_.places.size() + place] = nll;
+    ++run_;
+    Report(context);
     if (std::chrono::steady_clock::now() - told_ >= kTellInterval) Tell();
   };
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/job.h"
 #include "core/base/record.h"
 #include "probes/sweep/sweep.h"
 
@@ -25,16 +26,19 @@ class ScanSoFar {
   // samples of an earlier run. `plan` must outlive it.
   ScanSoFar(const SweepPlan& plan, SweepResult finished, std::function<void(Record record)> tell)
       : plan_(plan), tell_(std::move(tell)), finished_(std::move(finished.outcomes)) {}
-  // Sets the run's on_sample and on_answer_nll; must outlive the run.
-  void Watch(SweepRun& run);
+  // Sets the run's on_sample and on_answer_nll, which report items at all places of all samples as
+  // the context's progress: a sample of a large model takes minutes. Must outlive the run.
+  void Watch(SweepRun& run, const JobContext& context);
 
  private:
   void Tell();
+  void Report(const JobContext& context) const;
 
   const SweepPlan& plan_;
   std::function<void(Record record)> tell_;
   std::vector<SampleOutcome> finished_;
   SampleOutcome running_;  // NaN where nothing has been run
+  int64_t run_ = 0;        // settings at a place of the running sample
   std::chrono::steady_clock::time_point told_{};
 };
 

@@ -26,13 +26,20 @@ TEST_F(EngineScan, FillsItsRecordAndEqualsThatOfASweep) {
   request.samples = 3;
   request.first = {"L29H8", "L4H2"};
   std::vector<std::vector<double>> parts;
-  const Record scan =
-      engine->Scan(request,
-                   [&](const Record& part) {
-                     EXPECT_EQ(std::get<int64_t>(part.attributes.at("complete")), 0);
-                     parts.push_back(Data<double>(part, "mean_effect"));
-                   },
-                   {});
+  std::vector<int64_t> reported;
+  JobContext context;
+  context.progress = [&](const Progress& progress) { reported.push_back(progress.done); };
+  const Record scan = engine->Scan(
+      request,
+      [&](const Record& part) {
+        EXPECT_EQ(std::get<int64_t>(part.attributes.at("complete")), 0);
+        parts.push_back(Data<double>(part, "mean_effect"));
+      },
+      context);
+  // Progress moves within a sample, up to every setting at every place.
+  ASSERT_GT(reported.size(), 3u);
+  EXPECT_LT(reported.front(), 28 * 2);
+  EXPECT_EQ(reported.back(), 3 * 28 * 2);
   EXPECT_EQ(std::get<int64_t>(scan.attributes.at("complete")), 1);
   EXPECT_EQ(std::get<int64_t>(scan.attributes.at("samples")), 3);
   ASSERT_GE(parts.size(), 3u);  // at least one a sample
