@@ -87,6 +87,9 @@ void Speed(const std::shared_ptr<Decoder>& decoder, const std::vector<int32_t>& 
   const double channel = Least(5 * repeats, [&](int i) {
     evaluate("channel(100, factor=-" + number(i) + ", layers=8-25)");
   });
+  evaluate("none");
+  const double ms_poe_last =
+      Least(5 * repeats, [&](int i) { evaluate("ms-poe(max=1.6" + number(i) + ", rows=last)"); });
   evaluate("ms-poe(max=1.5)");
   const double ms_poe =
       Least(repeats, [&](int i) { evaluate("ms-poe(max=1.6" + number(i) + ")"); });
@@ -102,6 +105,7 @@ void Speed(const std::shared_ptr<Decoder>& decoder, const std::vector<int32_t>& 
   getrusage(RUSAGE_SELF, &usage);
   std::printf("{\"tokens\": %zu, \"full_ms\": %.1f", ids.size(), full * 1e3);
   PrintChange("channel_factor", channel, full);
+  PrintChange("ms_poe_max_of_the_last_row", ms_poe_last, full);
   PrintChange("ms_poe_max", ms_poe, full);
   PrintChange("crop_in_the_middle", crop, full);
   PrintChange("self_extend_window", self_extend, full);
