@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/intervention/scheme_type.h"
+#include "core/plan/plan_checks.h"
 
 namespace midscope {
 namespace {
@@ -64,6 +65,19 @@ RopeFrequencies FrequenciesWith(const SchemePlans& plans, double base, const Rop
 int64_t TrainedContext(const ModelConfig& config) {
   const double original = config.rope_scaling.original_context;
   return original > 0 ? static_cast<int64_t>(original) : config.trained_context;
+}
+
+void ForRotatedLayers(const LayerSet& layers, const SchemePlans& plans,
+                      const std::function<void(AttentionPlan& plan)>& change) {
+  CheckLayers(layers, plans.config, plans.term);
+  bool any = false;
+  for (size_t layer = 0; layer < plans.plans.size(); ++layer) {
+    AttentionPlan& plan = plans.plans[layer];
+    if (!layers.Contains(static_cast<int64_t>(layer)) || plan.inverse_frequency.empty()) continue;
+    any = true;
+    change(plan);
+  }
+  if (!any) RefuseUnrotated(plans, layers);
 }
 
 void RefuseUnrotated(const SchemePlans& plans, const LayerSet& layers) {

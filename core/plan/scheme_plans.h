@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,11 @@ RopeFrequencies FrequenciesWith(const SchemePlans& plans, double base, const Rop
 
 // Tokens of the model's training before its own scaling.
 int64_t TrainedContext(const ModelConfig& config);
+
+// Calls change(plan) for those of the layers that rotate. Throws Error (usage): a layer that the
+// model lacks, or none of them rotates.
+void ForRotatedLayers(const LayerSet& layers, const SchemePlans& plans,
+                      const std::function<void(AttentionPlan& plan)>& change);
 
 // Throws Error (usage): the model rotates nothing in these layers.
 [[noreturn]] void RefuseUnrotated(const SchemePlans& plans, const LayerSet& layers);

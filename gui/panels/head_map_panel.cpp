@@ -19,6 +19,15 @@
 
 namespace midscope {
 
+namespace {
+
+void ShowEffect(const Record& scan, const ScanView& view, HeadMapPlot& plot) {
+  plot.ShowScan(scan, view);
+  plot.SetTitle(HeadMapPanel::tr("Effect of %1 — %2").arg(TextAttribute(scan, "with"), view.name));
+}
+
+}  // namespace
+
 HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
   plot_ = new HeadMapPlot(this);
   quantity_ = new QComboBox(this);
@@ -75,17 +84,17 @@ void HeadMapPanel::SetMode(MapMode mode) { mode_->setCurrentIndex(static_cast<in
 MapMode HeadMapPanel::drawn_mode() const { return session()->differs() ? mode() : MapMode::kA; }
 
 void HeadMapPanel::Refresh(Changes changes) {
-  if (changes & (Change::kModel | Change::kSampleFile | Change::kScan)) OfferScan();
-  const bool scan_drawn = scan() != nullptr;
-  if (changes & (Change::kModel | Change::kPrompts | Change::kMapRecords) ||
-      (scan_drawn && changes & Change::kScan))
+  const bool offered =
+      (changes & (Change::kModel | Change::kSampleFile | Change::kScan)) && OfferScan();
+  const bool other_scan = (changes & Change::kScan) && scan();
+  if (offered || other_scan || changes & (Change::kModel | Change::kPrompts | Change::kMapRecords))
     Draw();
 }
 
-void HeadMapPanel::OfferScan() {
+bool HeadMapPanel::OfferScan() {
   const Record* record = session()->record(Side::kA, kScanRecord);
   std::vector<ScanView> views = IsHeadScan(record) ? ScanViews(record) : std::vector<ScanView>();
-  if (views == scan_views_) return;
+  if (views == scan_views_) return false;
   scan_views_ = std::move(views);
   const QSignalBlocker blocker(quantity_);
   while (quantity_->count() > 1) quantity_->removeItem(1);
@@ -95,7 +104,7 @@ void HeadMapPanel::OfferScan() {
   const bool has_score = session()->record(Side::kA, kPositionAwarenessRecord) != nullptr;
   const bool keep_score = session()->shows_file() && has_score;
   quantity_->setCurrentIndex(scan_views_.empty() || keep_score ? 0 : 1);
-  Draw();
+  return true;
 }
 
 const Record* HeadMapPanel::scan() const {
@@ -108,8 +117,7 @@ void HeadMapPanel::Draw() {
   mode_->setEnabled(!record);
   if (!record) return DrawScore();
   const ScanView& view = scan_views_[static_cast<size_t>(quantity_->currentIndex()) - 1];
-  plot_->ShowScan(*record, view);
-  plot_->SetTitle(tr("Effect of %1 — %2").arg(TextAttribute(*record, "with"), view.name));
+  ShowEffect(*record, view, *plot_);
   plot_->SetOlderNote(QString());
   plot_->SetCaption(CaptionWith(*session(), {}));
   note_->setText(tr("blue: the change makes the answer less likely"));
@@ -143,9 +151,8 @@ void HeadMapPanel::Render(FilePictures& pictures) {
   const Record* scan = pictures.Find("mean_effect", {"layer", "head"}).a;
   for (const ScanView& view : ScanViews(scan)) {
     HeadMapPlot plot;
-    plot.ShowScan(*scan, view);
+    ShowEffect(*scan, view, plot);
     plot.SelectHead(pictures.head());
-    plot.SetTitle(tr("Effect of %1 — %2").arg(TextAttribute(*scan, "with"), view.name));
     const QString place = view.place < 0 ? QString() : QStringLiteral("_%1").arg(view.place + 1);
     pictures.Write(plot, QStringLiteral("scan_") + QString::fromStdString(view.array) + place,
                    {scan, nullptr});

@@ -35,7 +35,8 @@ class HeadMapPanel : public Panel {
   void DrawScore();
   // The scan that is shown; null: the score.
   const Record* scan() const;
-  void OfferScan();
+  // Whether there is something else to choose from now.
+  bool OfferScan();
   // The mode of the box; kA where B has no map.
   MapMode drawn_mode() const;
 

@@ -79,6 +79,18 @@ QString TitleOf(const Record& record, const ScanView& view) {
 
 bool HasGrid(const Record& record) { return record.axes.size() == 3; }  // two and the place
 
+void ShowLargest(const Record& record, const ScanView& view, BarPlot& plot) {
+  plot.Show(LargestItems(record, view, kMostBars), ScanValueName(view));
+  plot.SetTitle(TitleOf(record, view));
+}
+
+// Empty for items of one axis.
+void ShowMap(const Record& record, const ScanView& view, RecordPlot& plot) {
+  const Record grid = GridOfView(record, view);
+  plot.Show(HasGrid(record) ? &grid : nullptr, view.array, {}, RecordForm::kHeatMap);
+  plot.SetTitle(TitleOf(record, view));
+}
+
 }  // namespace
 
 ScanPanel::ScanPanel(const PanelContext& context) : Panel(context) {
@@ -120,6 +132,7 @@ ScanPanel::ScanPanel(const PanelContext& context) : Panel(context) {
   connect(map_, &RecordPlot::CellChosen, this, [this](int64_t line, int64_t along) {
     if (const Record* record = ShownRecord()) Offer(ScanItemName(*record, {line, along}));
   });
+  ShowState(ShownRecord());
   Draw();
 }
 
@@ -187,7 +200,6 @@ void ScanPanel::ShowState(const Record* record) {
 void ScanPanel::Draw() {
   const Record* record = ShownRecord();
   OfferViews(record);
-  ShowState(record);
   const QString reason = session()->shows_file() ? tr("The file has no scan")
                                                  : tr("Nothing is scanned: What, then Scan");
   bars_->SetReason(reason);
@@ -198,13 +210,11 @@ void ScanPanel::Draw() {
     return;
   }
   const ScanView& view = views_[static_cast<size_t>(std::max(view_->currentIndex(), 0))];
-  bars_->Show(LargestItems(*record, view, kMostBars), ScanValueName(view));
-  const Record grid = GridOfView(*record, view);
-  map_->Show(HasGrid(*record) ? &grid : nullptr, view.array, {}, RecordForm::kHeatMap);
-  for (Plot* plot : {static_cast<Plot*>(bars_), static_cast<Plot*>(map_)}) {
-    plot->SetTitle(TitleOf(*record, view));
-    plot->SetCaption(CaptionWith(*session(), {}));
-  }
+  ShowLargest(*record, view, *bars_);
+  ShowMap(*record, view, *map_);
+  const QString caption = CaptionWith(*session(), {});
+  bars_->SetCaption(caption);
+  map_->SetCaption(caption);
 }
 
 void ScanPanel::Offer(const QString& item) {
@@ -237,14 +247,11 @@ void ScanPanel::Render(FilePictures& pictures) {
       if (view.place >= 0) continue;
       const QString stem = QStringLiteral("scan_") + QString::fromStdString(view.array);
       BarPlot bars;
-      bars.Show(LargestItems(record, view, kMostBars), ScanValueName(view));
-      bars.SetTitle(TitleOf(record, view));
+      ShowLargest(record, view, bars);
       pictures.Write(bars, stem + QStringLiteral("_largest"), {&record, nullptr});
       if (!HasGrid(record)) continue;
-      const Record grid = GridOfView(record, view);
       RecordPlot map;
-      map.Show(&grid, view.array, {}, RecordForm::kHeatMap);
-      map.SetTitle(TitleOf(record, view));
+      ShowMap(record, view, map);
       pictures.Write(map, stem, {&record, nullptr});
     }
   }

@@ -4,11 +4,8 @@
 // setting B. The head map shows scans over heads, too.
 #pragma once
 
-#include <optional>
-
 #include "gui/panels/panel.h"
 #include "gui/plots/scan_views.h"
-#include "probes/scan/scan_kind.h"
 
 class QComboBox;
 class QLabel;

@@ -200,15 +200,7 @@ void RecordPlot::ResetView() {
   }
 }
 
-void RecordPlot::ClickAt(const QPointF& position) {
-  if (form_ != RecordForm::kHeatMap || rows_.isEmpty()) return;
-  const auto along = static_cast<qsizetype>(std::llround(xAxis->pixelToCoord(position.x())));
-  const auto line = static_cast<qsizetype>(std::llround(yAxis->pixelToCoord(position.y())));
-  if (line >= 0 && line < rows_.size() && along >= 0 && along < rows_[line].size())
-    Q_EMIT CellChosen(line, along);
-}
-
-QString RecordPlot::TooltipAt(const QPointF& position) const {
+std::optional<RecordPlot::Cell> RecordPlot::CellAt(const QPointF& position) const {
   if (rows_.isEmpty() || !axisRect()->rect().contains(position.toPoint())) return {};
   const auto along = static_cast<qsizetype>(std::llround(xAxis->pixelToCoord(position.x())));
   auto line = static_cast<qsizetype>(std::llround(yAxis->pixelToCoord(position.y())));
@@ -224,6 +216,18 @@ QString RecordPlot::TooltipAt(const QPointF& position) const {
     }
   }
   if (line < 0 || line >= rows_.size() || along < 0 || along >= rows_[line].size()) return {};
+  return Cell{line, along};
+}
+
+void RecordPlot::ClickAt(const QPointF& position) {
+  if (form_ != RecordForm::kHeatMap) return;
+  if (const std::optional<Cell> cell = CellAt(position)) Q_EMIT CellChosen(cell->line, cell->along);
+}
+
+QString RecordPlot::TooltipAt(const QPointF& position) const {
+  const std::optional<Cell> cell = CellAt(position);
+  if (!cell) return {};
+  const auto [line, along] = *cell;
   const double value = ValueOf(line, along);
   return QStringLiteral("%1 %2, %3 %4\n%5")
       .arg(line_axis_, line_labels_.value(line), along_axis_, along_labels_.value(along),

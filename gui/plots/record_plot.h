@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,12 @@ class RecordPlot : public Plot {
   void ClickAt(const QPointF& position) override;
 
  private:
+  struct Cell {
+    qsizetype line = 0;
+    qsizetype along = 0;
+  };
+  // Of a heat map the one under the position, of lines the nearest point; none far from both.
+  std::optional<Cell> CellAt(const QPointF& position) const;
   void Clear();
   void DrawMap();
   void DrawLines();

@@ -16,6 +16,9 @@ QString Translated(const char* text) {
   return QCoreApplication::translate("midscope::ScanView", text);
 }
 
+// Of patches' source, rather than an effect in nats.
+bool IsShare(const ScanView& view) { return view.array.find("share") != std::string::npos; }
+
 // The axes of the items: all but the place.
 std::vector<std::string> ItemAxes(const Record& scan) {
   std::vector<std::string> axes;
@@ -93,8 +96,8 @@ QString ScanEffectText(const Record& scan, const ScanView& view, HeadId head) {
   const auto value = [&](const char* suffix) {
     return ValueAt(scan, view.array + suffix, Indices(view, {head.layer, head.head}));
   };
-  const bool share = view.array.find("share") != std::string::npos;
-  QString text = Translated(share ? "share %1" : "effect %1 nats").arg(value(""), 0, 'g', 4);
+  QString text =
+      Translated(IsShare(view) ? "share %1" : "effect %1 nats").arg(value(""), 0, 'g', 4);
   if (!std::isnan(value("_low")) && !std::isnan(value("_high"))) {
     text +=
         QStringLiteral(" [%1, %2]").arg(value("_low"), 0, 'g', 4).arg(value("_high"), 0, 'g', 4);
@@ -142,8 +145,7 @@ Record GridOfView(const Record& scan, const ScanView& view) {
 }
 
 QString ScanValueName(const ScanView& view) {
-  const bool share = view.array.find("share") != std::string::npos;
-  return share ? Translated("share that comes back") : Translated("effect (nats)");
+  return IsShare(view) ? Translated("share that comes back") : Translated("effect (nats)");
 }
 
 }  // namespace midscope

@@ -198,7 +198,6 @@ class Session : public QObject {
   void StopScan();
   void ContinueScan();
   void DropScan();
-  static bool SameScanPrompts(const PromptRequest& a, const PromptRequest& b);
   // Requests missing records, after a request that changed nothing.
   void Resume();
   bool AnyOlder() const;

@@ -49,6 +49,12 @@ std::string TaskOrEmpty(const std::string& task) {
   }
 }
 
+// Whether scans of both requests are over the same prompts.
+bool SameScanPrompts(const PromptRequest& a, const PromptRequest& b) {
+  return !a.task.empty() && a.task == b.task && a.seed == b.seed && a.places == b.places &&
+         a.format == b.format;
+}
+
 }  // namespace
 
 void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
@@ -136,12 +142,6 @@ void Session::OnOpen(const EngineReply& reply) {
   }
   Mark(Change::kModel | Change::kPrompts | Change::kMeans | kRecordChanges);
   if (prompt_request_waits_ && !stopped_ && !opening_) PostPrompt();
-}
-
-// Whether scans of both requests are over the same prompts.
-bool Session::SameScanPrompts(const PromptRequest& a, const PromptRequest& b) {
-  return !a.task.empty() && a.task == b.task && a.seed == b.seed && a.places == b.places &&
-         a.format == b.format;
 }
 
 void Session::OnPrompt(const EngineReply& reply) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // No rotation at all in some layers.
 #include "core/intervention/schemes/schemes.h"
-#include "core/plan/plan_checks.h"
 #include "core/plan/scheme_plans.h"
 
 namespace midscope {
@@ -13,16 +12,10 @@ struct NoRotation {
 };
 
 void Apply(const NoRotation& scheme, const SchemePlans& plans) {
-  CheckLayers(scheme.layers, plans.config, plans.term);
-  bool any = false;
-  for (size_t layer = 0; layer < plans.plans.size(); ++layer) {
-    if (!scheme.layers.Contains(static_cast<int64_t>(layer))) continue;
-    AttentionPlan& plan = plans.plans[layer];
-    any = any || !plan.inverse_frequency.empty();
+  ForRotatedLayers(scheme.layers, plans, [](AttentionPlan& plan) {
     plan.inverse_frequency.clear();
     plan.magnitude = 1;
-  }
-  if (!any) RefuseUnrotated(plans, scheme.layers);
+  });
 }
 
 double Stretch(const NoRotation&, const ModelConfig&) { return 1; }

@@ -5,7 +5,6 @@
 #include "core/base/error.h"
 #include "core/base/parameter_kinds.h"
 #include "core/intervention/schemes/schemes.h"
-#include "core/plan/plan_checks.h"
 #include "core/plan/scheme_plans.h"
 
 namespace midscope {
@@ -38,18 +37,13 @@ void CheckPairs(const LayerSet& pairs, int64_t count, const std::string& term) {
 }
 
 void Apply(const PairFrequencies& scheme, const SchemePlans& plans) {
-  CheckLayers(scheme.layers, plans.config, plans.term);
-  bool any = false;
-  for (size_t layer = 0; layer < plans.plans.size(); ++layer) {
-    std::vector<double>& frequencies = plans.plans[layer].inverse_frequency;
-    if (!scheme.layers.Contains(static_cast<int64_t>(layer)) || frequencies.empty()) continue;
-    any = true;
+  ForRotatedLayers(scheme.layers, plans, [&](AttentionPlan& plan) {
+    std::vector<double>& frequencies = plan.inverse_frequency;
     CheckPairs(scheme.pairs, static_cast<int64_t>(frequencies.size()), plans.term);
     for (size_t pair = 0; pair < frequencies.size(); ++pair) {
       if (scheme.pairs.Contains(static_cast<int64_t>(pair))) frequencies[pair] *= scheme.factor;
     }
-  }
-  if (!any) RefuseUnrotated(plans, scheme.layers);
+  });
 }
 
 // How far the context reaches is set by the pairs that are left alone.

@@ -49,10 +49,21 @@ inline Record AttributionRecord() {
   return record;
 }
 
-// An engine whose capture runs have it where the probe is asked for by name.
-class EngineThatOffersAttribution : public FakeEngine {
+class EngineWithAttribution : public FakeEngine {
  public:
   using FakeEngine::FakeEngine;
+  CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override {
+    CaptureRunReply reply = FakeEngine::CaptureRun(request, context);
+    reply.records.push_back(AttributionRecord());
+    Stamp(request.intervention, request.place, reply.records.back());
+    return reply;
+  }
+};
+
+// An engine whose capture runs have it where the probe is asked for by name.
+class EngineThatOffersAttribution : public EngineWithAttribution {
+ public:
+  using EngineWithAttribution::EngineWithAttribution;
   ModelSummary Open(const OpenRequest& request, const JobContext& context) override {
     ModelSummary summary = FakeEngine::Open(request, context);
     ProbeOffer offer;
@@ -62,22 +73,10 @@ class EngineThatOffersAttribution : public FakeEngine {
     return summary;
   }
   CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override {
-    CaptureRunReply reply = FakeEngine::CaptureRun(request, context);
-    if (request.probe_options.find("default,answer_attribution") == std::string::npos) return reply;
-    reply.records.push_back(AttributionRecord());
-    Stamp(request.intervention, request.place, reply.records.back());
-    return reply;
-  }
-};
-
-class EngineWithAttribution : public FakeEngine {
- public:
-  using FakeEngine::FakeEngine;
-  CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override {
-    CaptureRunReply reply = FakeEngine::CaptureRun(request, context);
-    reply.records.push_back(AttributionRecord());
-    Stamp(request.intervention, request.place, reply.records.back());
-    return reply;
+    const bool named =
+        request.probe_options.find("default,answer_attribution") != std::string::npos;
+    return named ? EngineWithAttribution::CaptureRun(request, context)
+                 : FakeEngine::CaptureRun(request, context);
   }
 };
 
