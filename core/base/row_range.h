@@ -18,6 +18,8 @@ struct RowRange {
   bool operator==(const RowRange&) const = default;
 };
 
+inline constexpr RowRange kAllRows = {0, INT64_MAX};
+
 // The position whose angles a table's row holds: floor(id of the row / group) + offset; with a
 // group of 1 the id itself + offset, not rounded.
 struct RowPositions {

@@ -158,10 +158,12 @@ struct GivenPositions {
   double factor = 8;
   uint64_t seed = 1;
   std::vector<std::pair<std::string, ParameterValue>> options;  // every parameter of the sampler
+  // Those that see the ids, in their queries and in the keys that they see.
+  RowChoice rows{ChannelRows::kAll};
   // The file's numbers count, not its name.
   bool operator==(const GivenPositions& other) const {
     return ids == other.ids && sampler == other.sampler && factor == other.factor &&
-           seed == other.seed && options == other.options;
+           seed == other.seed && options == other.options && rows == other.rows;
   }
 };
 

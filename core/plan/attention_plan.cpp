@@ -68,11 +68,14 @@ std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const 
                                         int64_t prompt_tokens, int64_t tokens) {
   const int64_t length = tokens > 0 ? tokens : prompt_tokens;
   const int64_t positions = PositionsTaken(intervention, prompt_tokens, length);
-  const std::vector<AttentionPlan> own = PlainPlans(config, positions);
-  std::vector<AttentionPlan> plans = own;
+  const RowRange id_rows = RowsOfIds(intervention, prompt_tokens);
+  std::vector<AttentionPlan> plans = PlainPlans(config, positions);
+  // Of the rows that see neither scheme nor ids.
+  const std::vector<AttentionPlan> own = id_rows == kAllRows ? plans : PlainPlans(config, length);
   ApplyScheme(intervention, config, positions, plans);
   LimitScheme(RowsOf(intervention.position_rows, prompt_tokens), own, plans);
   ApplyEdits(intervention, config, prompt_tokens, plans);
+  LimitIds(id_rows, own, plans);
   return plans;
 }
 

@@ -66,6 +66,7 @@ struct SchemeRows {
   RowRange rows;
   std::vector<double> own_inverse_frequency;
   double own_magnitude = 1.0;
+  bool own_ids = false;  // the others are not given the position ids either
   bool operator==(const SchemeRows&) const = default;
 };
 

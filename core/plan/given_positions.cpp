@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/number_text.h"
 #include "core/plan/context_limit.h"
+#include "core/plan/plan_checks.h"
 #include "core/positions/position_sampler.h"
 
 namespace midscope {
@@ -54,6 +55,11 @@ PositionIds PositionIdsOf(const Intervention& intervention, int64_t prompt_token
   const GivenPositions& given = intervention.given_positions.front();
   if (!given.sampler.empty()) return OfSampler(given, prompt_tokens);
   return given.ids.empty() ? PositionIds() : OfFile(given, prompt_tokens);
+}
+
+RowRange RowsOfIds(const Intervention& intervention, int64_t prompt_tokens) {
+  if (intervention.given_positions.empty()) return kAllRows;
+  return RowsOf(intervention.given_positions.front().rows, prompt_tokens);
 }
 
 int64_t PositionsTaken(const Intervention& intervention, int64_t prompt_tokens, int64_t rows) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/base/position_ids.h"
+#include "core/base/row_range.h"
 #include "core/intervention/intervention.h"
 #include "core/model/model_config.h"
 
@@ -15,6 +16,9 @@ namespace midscope {
 // file has another number of ids than the prompt has tokens, or the sampler cannot make such a
 // sample.
 PositionIds PositionIdsOf(const Intervention& intervention, int64_t prompt_tokens);
+
+// The rows that see the given ids; all of them where none are given.
+RowRange RowsOfIds(const Intervention& intervention, int64_t prompt_tokens);
 
 // How many positions a sequence of `rows` rows takes of the model's: the largest id + 1, or `rows`
 // where no ids are given. Throws what PositionIdsOf throws.

@@ -4,13 +4,29 @@
 #include <algorithm>
 
 namespace midscope {
+namespace {
+
+SchemeRows RowsBeside(const RowRange& rows, const AttentionPlan& own) {
+  return {rows, own.inverse_frequency, own.magnitude};
+}
+
+}  // namespace
 
 void LimitScheme(RowRange rows, const std::vector<AttentionPlan>& own,
                  std::vector<AttentionPlan>& plans) {
-  if (rows.first == 0 && rows.last == INT64_MAX) return;
+  if (rows == kAllRows) return;
   for (size_t layer = 0; layer < plans.size(); ++layer) {
-    if (plans[layer] == own[layer]) continue;
-    plans[layer].scheme_rows = SchemeRows{rows, own[layer].inverse_frequency, own[layer].magnitude};
+    if (plans[layer] != own[layer]) plans[layer].scheme_rows = RowsBeside(rows, own[layer]);
+  }
+}
+
+void LimitIds(RowRange rows, const std::vector<AttentionPlan>& own,
+              std::vector<AttentionPlan>& plans) {
+  if (rows == kAllRows) return;
+  for (size_t layer = 0; layer < plans.size(); ++layer) {
+    if (!plans[layer].position_ids.given()) continue;
+    plans[layer].scheme_rows = RowsBeside(rows, own[layer]);
+    plans[layer].scheme_rows->own_ids = true;
   }
 }
 
@@ -27,6 +43,7 @@ AttentionPlan PlanOfRow(const AttentionPlan& plan, int64_t row) {
   of_row.ratio_rule.reset();
   of_row.near_far.reset();
   of_row.log_scale_base = 0;
+  if (scheme.own_ids) of_row.position_ids = {};
   return of_row;
 }
 

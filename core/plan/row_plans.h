@@ -15,6 +15,11 @@ namespace midscope {
 void LimitScheme(RowRange rows, const std::vector<AttentionPlan>& own,
                  std::vector<AttentionPlan>& plans);
 
+// Makes position ids that plans have been given hold for `rows` alone; the other rows are those of
+// `own`, as above. A scheme's rows, where the plan has one, are the same.
+void LimitIds(RowRange rows, const std::vector<AttentionPlan>& own,
+              std::vector<AttentionPlan>& plans);
+
 // The plan that holds for the row, without scheme_rows. A row without the scheme has ratio 1 and no
 // ratio rule.
 AttentionPlan PlanOfRow(const AttentionPlan& plan, int64_t row);

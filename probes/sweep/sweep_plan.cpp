@@ -110,7 +110,7 @@ bool ChangesEarlyRows(const Intervention& intervention) {
   };
   return (!std::holds_alternative<NoScheme>(intervention.positions) &&
           early_rows(intervention.position_rows)) ||
-         !intervention.given_positions.empty() || !intervention.crops.empty() ||
+         early(intervention.given_positions) || !intervention.crops.empty() ||
          early(intervention.moves) || early(intervention.boosts) || early(intervention.ablations) ||
          early(intervention.temperatures) || !intervention.own_edits.empty();
 }

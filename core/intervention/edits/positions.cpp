@@ -42,7 +42,7 @@ std::string Digest(const GivenPositions& given) {
 
 void ReadFile(const TextTerm& term, GivenPositions& given) {
   for (const TextArgument& argument : term.arguments) {
-    if (argument.name == "file" || argument.name == "digest") continue;
+    if (argument.name == "file" || argument.name == "digest" || argument.name == "rows") continue;
     // Forms state defaults.
     if (argument.name == "factor" && given.factor == GivenPositions().factor) continue;
     if (argument.name == "seed" && given.seed == GivenPositions().seed) continue;
@@ -61,7 +61,8 @@ void ReadOptions(const TextTerm& term, GivenPositions& given) {
   const PositionSampler& sampler = *FindPositionSampler(given.sampler);
   OptionSet options(sampler.parameters);
   for (const TextArgument& argument : term.arguments) {
-    if (argument.name == "sampler" || argument.name == "factor" || argument.name == "seed")
+    if (argument.name == "sampler" || argument.name == "factor" || argument.name == "seed" ||
+        argument.name == "rows")
       continue;
     if (!IsOption(sampler, argument.name)) {
       throw ErrorAt(argument.column,
@@ -102,12 +103,25 @@ void RefuseSecond(const TextTerm& term, const GivenPositions&, const GivenPositi
   throw ErrorAt(term.column, "position ids are given twice", "Keep one of the two");
 }
 
-void Apply(const GivenPositions&, const EditPlans& plans) {
+// The rows of a scheme and of ids are one choice, so that a row sees both or none.
+void CheckRows(const GivenPositions& given, const EditPlans& plans) {
+  const Intervention& intervention = plans.intervention;
+  const bool limited = given.rows != RowChoice{ChannelRows::kAll};
+  if (!limited || std::holds_alternative<NoScheme>(intervention.positions)) return;
+  if (given.rows == intervention.position_rows) return;
+  throw UsageError(plans.term,
+                   "only some rows see the ids, and others see " +
+                       std::string(SchemeName(intervention.positions)),
+                   "Give both the same rows");
+}
+
+void Apply(const GivenPositions& given, const EditPlans& plans) {
   if (plans.config.positions != PositionKind::kRotary) {
     throw UsageError(plans.term,
                      "this model has no rotary positions to give ids to: it attends with ALiBi",
                      "crop, boost, ablate and temperature work on all models");
   }
+  CheckRows(given, plans);
   const PositionIds ids = PositionIdsOf(plans.intervention, plans.prompt_tokens);
   if (ids.given()) {
     CheckPositionsHeld(plans.intervention, plans.config, plans.prompt_tokens, plans.prompt_tokens);
@@ -182,6 +196,20 @@ std::vector<Argument> OptionArguments() {
   return arguments;
 }
 
+// Settings from before there was a choice keep their text.
+Argument RowsOfIds() {
+  Argument argument = RowsArgument<GivenPositions>(
+      "Query rows that see the ids, their own and those of all keys; the others see the tokens' "
+      "own places. A position scheme beside them has the same rows.",
+      "all");
+  argument.described.always_stated = false;
+  argument.print = [](const GivenPositions& given, const Parameter& described) {
+    const bool all = given.rows == RowChoice{ChannelRows::kAll};
+    return all ? std::string() : RowsText(given.rows, described);
+  };
+  return argument;
+}
+
 std::vector<Argument> Arguments() {
   std::vector<Argument> arguments = {
       FileArgument(),
@@ -197,6 +225,7 @@ std::vector<Argument> Arguments() {
           {0, 9007199254740992.0}, 1),
   };
   for (Argument& argument : OptionArguments()) arguments.push_back(std::move(argument));
+  arguments.push_back(RowsOfIds());
   return arguments;
 }
 

@@ -68,9 +68,14 @@ std::vector<double> Jumping() {
   return ids;
 }
 
+RowChoice RowsNamed(const std::string& rows) {
+  return ParseIntervention("pi(2, rows=" + rows + ")").position_rows;
+}
+
 Intervention SettingOf(const Json& item) {
   Intervention setting = With(item["ids"].get<std::vector<double>>());
   if (item.contains("group")) setting.positions = SelfExtend{item["group"], item["window"]};
+  if (item.contains("rows")) setting.given_positions.front().rows = RowsNamed(item["rows"]);
   return setting;
 }
 

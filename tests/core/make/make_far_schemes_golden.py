@@ -85,7 +85,7 @@ def attend(layer, q, k, v, scaling, softcap, bias, visible):
     place = torch.arange(q.shape[2])
     rotates = now["rotates"](layer)
     q, k, v = q.double(), k.double(), v.double()
-    if "group" in rule:
+    if "segment" not in rule:
         logits = self_extend(q, k, scaling, rule) if rotates else q @ k.transpose(2, 3) * scaling
         weights = softmax_of(logits, softcap, bias, visible)
         out = weights @ v

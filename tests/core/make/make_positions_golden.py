@@ -8,7 +8,8 @@ gives them for the same position_ids, for positions_test.
 In float32, eager. The sequence is the 40 tokens of the model's expected.json, at random increasing ids (whole numbers, or
 real ones of which the last is whole, because dynamic frequencies look at the largest id + 1), and the 4 tokens of ANSWER,
 which go on from the last id + 1. Of each case: logits [row of ROWS, every LOGIT_STEP-th of the vocabulary]. Cases with
-"group" are Self-Extend by its plain computation of whole matrices, by ids instead of rows: make_far_schemes_golden.py.
+"group" are Self-Extend by its plain computation of whole matrices, by ids instead of rows: make_far_schemes_golden.py. Cases with
+"rows" are ids that only those rows see: the plain computation at the tokens' own places, and in the rows by ids.
 """
 
 import os
@@ -26,6 +27,8 @@ LOGIT_STEP = 11
 LAST = {"whole": 120, "real": 90}
 SELF_EXTEND = {"llama": dict(group=3, window=7), "qwen3": dict(group=2, window=16), "phi3": dict(group=5, window=40)}
 
+READ = {"llama": ("last", runs.LAST_ROW), "qwen3": ("answer", runs.ANSWER_ROWS), "gemma2": ("last:6", slice(runs.PROMPT - 6, None))}
+
 
 def ids_of(name, kind):
     random = numpy.random.default_rng([len(name), ord(name[0]), LAST[kind]])
@@ -42,6 +45,15 @@ def by_ids(q, k, scaling, rule):
     far_q = far.turn(q, ids // group + window - window // group - ids)
     far_k = far.turn(k, ids // group - ids)
     return torch.where(ids[:, None] - ids < window, near, far_q @ far_k.transpose(2, 3)) * scaling
+
+
+def read_by_ids(q, k, scaling, rule):
+    """q and k are rotated at the tokens' own places."""
+    turned = far.now["ids"] - torch.arange(q.shape[2])
+    logits = q @ k.transpose(2, 3)
+    rows = rule["rows"]
+    logits[:, :, rows] = (far.turn(q, turned) @ far.turn(k, turned).transpose(2, 3))[:, :, rows]
+    return logits * scaling
 
 
 def opened(name):
@@ -64,6 +76,20 @@ def run(model, tokens, ids):
                      attention_mask=torch.ones(1, len(tokens), dtype=torch.long)).logits[0]
 
 
+def run_plainly(name, tokens, ids, logits_of, setting, places):
+    """The model at `places`, with logits of attention as logits_of computes them of `ids`."""
+    modeling = runs.modeling(name)
+    replaced = modeling.eager_attention_forward
+    modeling.eager_attention_forward = runs.eager
+    model = opened(name)
+    far.self_extend = logits_of
+    far.now.update(setting=setting, ids=torch.tensor(ids, dtype=torch.float64), rotates=lambda layer: True,
+                   inverse_frequency=lambda: model.model.rotary_emb.inv_freq)
+    logits = run(model, tokens, places)
+    modeling.eager_attention_forward = replaced
+    return logits
+
+
 def cases(name):
     tokens = runs.prompt_ids(name) + runs.ANSWER
     for kind in LAST:
@@ -72,23 +98,18 @@ def cases(name):
         logits = run(opened(name), tokens, all_ids)
         case = dict(model=name, ids=ids, logits=runs.numbers(logits[ROWS][:, ::LOGIT_STEP]))
         yield case
-        if name not in SELF_EXTEND:
-            continue
-        modeling = runs.modeling(name)
-        plain = modeling.eager_attention_forward
-        modeling.eager_attention_forward = runs.eager
-        model = opened(name)
-        far.now.update(setting=SELF_EXTEND[name], ids=torch.tensor(all_ids, dtype=torch.float64), rotates=lambda layer: True,
-                       inverse_frequency=lambda: model.model.rotary_emb.inv_freq)
-        logits = run(model, tokens, all_ids)
-        modeling.eager_attention_forward = plain
-        yield case | SELF_EXTEND[name] | dict(logits=runs.numbers(logits[ROWS][:, ::LOGIT_STEP]))
+        if name in SELF_EXTEND:
+            logits = run_plainly(name, tokens, all_ids, by_ids, SELF_EXTEND[name], all_ids)
+            yield case | SELF_EXTEND[name] | dict(logits=runs.numbers(logits[ROWS][:, ::LOGIT_STEP]))
+        if name in READ:
+            rows, at = READ[name]
+            logits = run_plainly(name, tokens, all_ids, read_by_ids, dict(rows=at), list(range(len(tokens))))
+            yield case | dict(rows=rows, logits=runs.numbers(logits[ROWS][:, ::LOGIT_STEP]))
 
 
 def main():
     runs.set_up()
     runs.now["attend"] = far.attend
-    far.self_extend = by_ids
     names = [name for name in sorted(tiny.MODELS) if name != "mpt" and not name.startswith("gguf-")]
     runs.write(sys.argv[1], [case for name in names for case in cases(name)], runs.FRAME | dict(rows=ROWS, logit_step=LOGIT_STEP))
 
