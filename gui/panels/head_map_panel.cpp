@@ -23,7 +23,7 @@ namespace {
 
 void ShowEffect(const Record& scan, const ScanView& view, HeadMapPlot& plot) {
   plot.ShowScan(scan, view);
-  plot.SetTitle(HeadMapPanel::tr("Effect of %1 — %2").arg(TextAttribute(scan, "with"), view.name));
+  plot.SetTitle(ScanTitle(scan, view));
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ void HeadMapPanel::Draw() {
   ShowEffect(*record, view, *plot_);
   plot_->SetOlderNote(QString());
   plot_->SetCaption(CaptionWith(*session(), {}));
-  note_->setText(tr("blue: the change makes the answer less likely"));
+  note_->setText(ScanValueNote(view));
 }
 
 void HeadMapPanel::DrawScore() {

@@ -73,22 +73,18 @@ std::vector<std::string> HeadsByScore(const Record* scores) {
   return ids;
 }
 
-QString TitleOf(const Record& record, const ScanView& view) {
-  return QObject::tr("%1 — %2").arg(TextAttribute(record, "with"), view.name);
-}
-
 bool HasGrid(const Record& record) { return record.axes.size() == 3; }  // two and the place
 
 void ShowLargest(const Record& record, const ScanView& view, BarPlot& plot) {
   plot.Show(LargestItems(record, view, kMostBars), ScanValueName(view));
-  plot.SetTitle(TitleOf(record, view));
+  plot.SetTitle(ScanTitle(record, view));
 }
 
 // Empty for items of one axis.
 void ShowMap(const Record& record, const ScanView& view, RecordPlot& plot) {
   const Record grid = GridOfView(record, view);
   plot.Show(HasGrid(record) ? &grid : nullptr, view.array, {}, RecordForm::kHeatMap);
-  plot.SetTitle(TitleOf(record, view));
+  plot.SetTitle(ScanTitle(record, view));
 }
 
 }  // namespace

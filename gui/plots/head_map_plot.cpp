@@ -55,9 +55,11 @@ void HeadMapPlot::SetHeadsPerKeyValueHead(int64_t heads) {
   heads_per_key_value_head_ = std::max<int64_t>(heads, 1);
 }
 
+QString HeadMapPlot::scale_label() const { return scale_->label(); }
+
 void HeadMapPlot::SetScale() {
   map_->setGradient(diverging() ? DifferenceGradient() : ViridisGradient());
-  scale_->setLabel(scan_view_                      ? tr("effect on the answer (nats)")
+  scale_->setLabel(scan_view_                      ? ScanValueName(*scan_view_)
                    : mode_ == MapMode::kDifference ? tr("score B − A (share of keys)")
                                                    : tr("score (share of keys)"));
   QCPRange range;

@@ -38,6 +38,7 @@ class HeadMapPlot : public Plot {
   int64_t layers() const { return layers_; }
   int64_t heads() const { return heads_; }
   QString HeadName(HeadId head) const;
+  QString scale_label() const;  // what the colours stand for
   // The drawn value; NaN outside.
   double CellValue(HeadId head) const;
   // 1 for the head with the largest value of all layers; 0 where it has none.

@@ -148,4 +148,13 @@ QString ScanValueName(const ScanView& view) {
   return IsShare(view) ? Translated("share that comes back") : Translated("effect (nats)");
 }
 
+QString ScanValueNote(const ScanView& view) {
+  return IsShare(view) ? Translated("1: all of the source's outcome comes back; 0: none of it")
+                       : Translated("above 0: the change makes the answer less likely");
+}
+
+QString ScanTitle(const Record& scan, const ScanView& view) {
+  return Translated("%1 — %2").arg(TextAttribute(scan, "with"), view.name);
+}
+
 }  // namespace midscope

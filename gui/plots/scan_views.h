@@ -46,4 +46,10 @@ Record GridOfView(const Record& scan, const ScanView& view);
 // "effect (nats)" or "share that comes back".
 QString ScanValueName(const ScanView& view);
 
+// What a value means: "above 0: the change makes the answer less likely".
+QString ScanValueNote(const ScanView& view);
+
+// The term and the view: "ablate({head}) — place 5".
+QString ScanTitle(const Record& scan, const ScanView& view);
+
 }  // namespace midscope

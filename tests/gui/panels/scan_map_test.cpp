@@ -2,6 +2,7 @@
 // The head map of a file with a scan over heads: mean, middle against the ends, each place, with
 // bounds and p in the tooltip; the score beside it where the file has one.
 #include <QComboBox>
+#include <QLabel>
 #include <QTest>
 
 #include "data/store/record_reader.h"
@@ -49,6 +50,21 @@ class ScanMapTest : public QObject {
   };
 
  private Q_SLOTS:
+  // A share has neither nats nor the sign of an effect.
+  void TheScaleAndTheNoteSayWhatIsShown() {
+    Rig rig;
+    Record record = ScanOfTwoPlaces();
+    record.arrays.push_back(
+        {"mean_share", {"layer", "head"}, std::vector<double>{0, 1, 0.5, 0}, "", ""});
+    rig.ShowRecords({record});
+    QCOMPARE(rig.panel->plot()->scale_label(), QStringLiteral("share that comes back"));
+    QVERIFY(rig.Find<QLabel>("map_note")->text().contains("source"));
+    rig.quantity->setCurrentIndex(rig.quantity->findText("scan: mean over places"));
+    QCOMPARE(rig.panel->plot()->scale_label(), QStringLiteral("effect (nats)"));
+    QVERIFY(rig.Find<QLabel>("map_note")->text().contains("less likely"));
+    QCOMPARE(rig.panel->plot()->title(), QStringLiteral("ablate({head}) — mean over places"));
+  }
+
   void AFileOfAScanShowsItsMeanFirst() {
     Rig rig;
     rig.ShowRecords({ScanOfTwoPlaces()});
