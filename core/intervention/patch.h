@@ -28,13 +28,14 @@ inline constexpr PatchWhat kPatchWhats[] = {
 struct PatchSource {
   enum class Kind {
     kPlace,    // the same sample with the gold piece at place `place`
+    kNext,     // the task's next sample with its gold piece at place `place`
     kSetting,  // the same prompt under the intervention that `name` is the text of
     kSource,   // the prompt of that name, which the user gave
   };
   Kind kind = Kind::kPlace;
   int64_t place = 1;
   std::string name;
-  // "place:1", "setting:ms-poe", "source:other".
+  // "place:1", "next:1", "setting:ms-poe", "source:other".
   std::string Text() const;
   bool operator==(const PatchSource&) const = default;
 };

@@ -120,12 +120,14 @@ PatchSources::Run& PatchSources::RunOf(const PatchSource& source, const Prompt& 
 PatchSources::Run PatchSources::MakeRun(const PatchSource& source, const Prompt& prompt) const {
   switch (source.kind) {
     case PatchSource::Kind::kPlace:
+    case PatchSource::Kind::kNext:
       if (!prompts_.at_place) {
-        throw Refused(source, "the prompt is of no task, so that it has no other places",
+        throw Refused(source, "the prompt is of no task, so that it has no other places or samples",
                       "Give --task, or the other prompt as --source-prompt-file with "
                       "from=source:NAME");
       }
-      return {prompts_.at_place(source.place), {}, {}};
+      return {
+          prompts_.at_place(source.place, source.kind == PatchSource::Kind::kNext ? 1 : 0), {}, {}};
     case PatchSource::Kind::kSetting: {
       Intervention setting = ParseIntervention(source.name);
       if (!PatchesOf(setting).empty()) {

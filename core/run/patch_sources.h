@@ -5,7 +5,8 @@
 // Example:
 //
 // clang-format off
-//   PatchSources sources(*decoder, {.at_place = [&](int64_t place) { return prompt_at(place); }});
+//   PatchSources sources(*decoder, {.at_place = [&](int64_t place, int64_t samples_on) {
+//                                    return prompt_at(sample + samples_on, place); }});
 //   const Intervention patch = ParseIntervention("patch(from=place:1, span=last, layers=20)");
 //   request.intervention = ResolvePassages(sources.Give(patch, prompt), prompt);
 // clang-format on
@@ -30,9 +31,9 @@ namespace midscope {
 
 // The prompts that patches may name. What is not there is refused.
 struct PatchPrompts {
-  // The sample with the gold piece at that place; empty: there is no task. Throws Error (usage) for
-  // a place that the task lacks.
-  std::function<Prompt(int64_t place)> at_place = nullptr;
+  // The sample, or the one that is `samples_on` further on, with the gold piece at that place;
+  // empty: there is no task. Throws Error (usage) for a place that the task lacks.
+  std::function<Prompt(int64_t place, int64_t samples_on)> at_place = nullptr;
   std::vector<std::pair<std::string, Prompt>> named = {};  // --source-prompt-file
 };
 

@@ -147,8 +147,9 @@ PatchPrompts ReadSourcePrompts(const OptionSet& options, const PromptFormat& for
   if (!options.IsSet("task")) return prompts;
   const std::shared_ptr<const Task> task =
       MakeTaskFor(tokenizer, options.Text("task"), static_cast<uint64_t>(options.Integer("seed")));
-  prompts.at_place = [&tokenizer, task, format, sample = options.Integer("sample")](int64_t place) {
-    return TaskPrompt(tokenizer, task->Make(sample, place), format);
+  prompts.at_place = [&tokenizer, task, format, sample = options.Integer("sample")](
+                         int64_t place, int64_t samples_on) {
+    return PromptOfSample(tokenizer, *task, sample + samples_on, place, format);
   };
   return prompts;
 }

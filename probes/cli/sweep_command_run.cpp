@@ -70,7 +70,7 @@ FinishedSweep SweepCommandRun::Run(const SweepCell& cell, const std::string& fil
     return TaskQuestions(tokenizer, *task, run.plan.places, sample, run.plan.format);
   };
   run.prompt_at = [&](int64_t sample, int64_t place) {
-    return TaskPrompt(tokenizer, task->Make(sample, place), run.plan.format);
+    return PromptOfSample(tokenizer, *task, sample, place, run.plan.format);
   };
   CheckFirstPrompts(run);
   run.on_sample = Watch(run.plan, options_.Integer("watch"), job_);

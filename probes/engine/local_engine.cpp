@@ -71,17 +71,17 @@ OwnText OwnTextOf(const PromptRequest& request) {
   return own;
 }
 
-// The sample at any place of its task, and the request's other prompts. `task` (null: own text)
-// must outlive them.
+// The sample and the next one at any place of the task, and the request's other prompts. `task`
+// (null: own text) must outlive them.
 PatchPrompts SourcePrompts(const Tokenizer& tokenizer, const PromptRequest& request,
                            const Task* task) {
   PatchPrompts prompts;
   for (const SourceText& source : request.sources)
     prompts.named.emplace_back(source.name, OwnPrompt(tokenizer, source.own, request.format));
   if (!task) return prompts;
-  prompts.at_place = [&tokenizer, task, sample = request.sample,
-                      format = request.format](int64_t place) {
-    return TaskPrompt(tokenizer, task->Make(sample, place), format);
+  prompts.at_place = [&tokenizer, task, sample = request.sample, format = request.format](
+                         int64_t place, int64_t samples_on) {
+    return PromptOfSample(tokenizer, *task, sample + samples_on, place, format);
   };
   return prompts;
 }
@@ -342,8 +342,8 @@ SweepRun LocalEngine::RunOfSamples(int64_t samples) {
   };
   if (loaded.task) {
     run.prompt_at = [this](int64_t sample, int64_t place) {
-      return TaskPrompt(decoder_->tokenizer(), loaded_.task->Make(sample, place),
-                        loaded_.prompt_request.format);
+      return PromptOfSample(decoder_->tokenizer(), *loaded_.task, sample, place,
+                            loaded_.prompt_request.format);
     };
   }
   return run;

@@ -104,6 +104,12 @@ std::vector<TaskQuestion> AnswerQuestions(std::vector<Prompt> prompts) {
   return questions;
 }
 
+Prompt PromptOfSample(const Tokenizer& tokenizer, const Task& task, int64_t sample, int64_t place,
+                      const PromptFormat& format) {
+  const int64_t samples = task.samples().value_or(0);
+  return TaskPrompt(tokenizer, task.Make(samples > 0 ? sample % samples : sample, place), format);
+}
+
 std::vector<Prompt> TaskPrompts(const Tokenizer& tokenizer, const Task& task,
                                 const std::vector<int64_t>& places, int64_t sample,
                                 const PromptFormat& format) {

@@ -25,6 +25,10 @@ std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view s
 Prompt TaskPrompt(const Tokenizer& tokenizer, const TaskSample& sample,
                   const PromptFormat& format = {});
 
+// The same of the sample of that number; after the task's last one comes the first again.
+Prompt PromptOfSample(const Tokenizer& tokenizer, const Task& task, int64_t sample, int64_t place,
+                      const PromptFormat& format);
+
 // One sample at each of the places.
 std::vector<Prompt> TaskPrompts(const Tokenizer& tokenizer, const Task& task,
                                 const std::vector<int64_t>& places, int64_t sample,

@@ -9,13 +9,13 @@
 namespace midscope {
 
 PatchPrompts SourcePromptsOf(const SampleRequest& request) {
-  return {[&request](int64_t place) {
+  return {[&request](int64_t place, int64_t samples_on) {
     const auto found = std::find(request.places.begin(), request.places.end(), place);
-    if (found != request.places.end())
+    if (found != request.places.end() && samples_on == 0)
       return request.questions[static_cast<size_t>(found - request.places.begin())].prompt;
-    if (request.prompt_at) return request.prompt_at(place);
-    throw UsageError("patch(from=place:" + std::to_string(place) + ")",
-                     "the place is none of those that are run", "Add it to the places");
+    if (request.prompt_at) return request.prompt_at(place, samples_on);
+    throw UsageError("patch", "the sample is not known at place " + std::to_string(place),
+                     "Take values from a place that is run");
   }};
 }
 

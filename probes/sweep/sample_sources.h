@@ -10,7 +10,7 @@
 
 namespace midscope {
 
-// The sample's prompts at any place. `request` must outlive them.
+// The prompts of the sample and of the next, at any place. `request` must outlive them.
 PatchPrompts SourcePromptsOf(const SampleRequest& request);
 
 // answer_nll of each place's answer in the source run of the first patch of the settings: those of

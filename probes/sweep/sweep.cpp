@@ -72,7 +72,9 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
                              run.plan.score,           run.plan.attention, run.trace_memory_bytes,
                              run.plan.scan.has_value()};
     if (run.prompt_at)
-      request.prompt_at = [&](int64_t place) { return run.prompt_at(sample, place); };
+      request.prompt_at = [&](int64_t place, int64_t samples_on) {
+        return run.prompt_at(sample + samples_on, place);
+      };
     request.order = run.order;
     if (run.on_answer_nll)
       request.on_answer_nll = [&](size_t setting, size_t place, double answer_nll) {

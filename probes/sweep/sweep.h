@@ -38,7 +38,8 @@ namespace midscope {
 
 // The questions of one sample, one per place.
 using QuestionSource = std::function<std::vector<TaskQuestion>(int64_t sample)>;
-// A sample's prompt with the gold piece at any place of the task.
+// A sample's prompt with the gold piece at any place of the task. After the last sample comes the
+// first.
 using PromptSource = std::function<Prompt(int64_t sample, int64_t place)>;
 
 struct SweepResult {

@@ -33,8 +33,9 @@ struct SampleRequest {
   // Settings that change the last rows alone run as rows of one batch (WhatIf::EvaluateEach). Then
   // the last bits of a number depend on which settings there are.
   bool together = false;
-  // The sample with its gold piece at another place, for patches; empty: those of `places` alone.
-  std::function<Prompt(int64_t place)> prompt_at = nullptr;
+  // The sample, or the one that is `samples_on` further on, with its gold piece at any place, for
+  // patches; empty: this one at `places` alone.
+  std::function<Prompt(int64_t place, int64_t samples_on)> prompt_at = nullptr;
   // The order in which settings run, [index into settings]; empty: EvaluationOrder.
   std::vector<size_t> order = {};
   // Called with every likelihood as soon as it is known; may be empty.

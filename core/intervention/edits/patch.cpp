@@ -15,6 +15,7 @@ namespace midscope {
 namespace {
 
 constexpr std::string_view kPlaceMark = "place:";
+constexpr std::string_view kNextMark = "next:";
 constexpr std::string_view kSettingMark = "setting:";
 constexpr std::string_view kSourceMark = "source:";
 
@@ -39,24 +40,29 @@ PatchSource ReadSource(const TextAtom& atom) {
       throw ErrorAt(atom.column, "nothing stands behind '" + std::string(mark) + "'");
     return name;
   };
-  if (text.starts_with(kPlaceMark)) {
-    Parameter place = WholeNumberParameter("from", "", 0, kEveryLayerAfter, 1);
-    return {
-        PatchSource::Kind::kPlace, Number<int64_t>({behind(kPlaceMark), atom.column}, place), {}};
-  }
+  const auto place_behind = [&](std::string_view mark) {
+    const Parameter place = WholeNumberParameter("from", "", 0, kEveryLayerAfter, 1);
+    return Number<int64_t>({behind(mark), atom.column}, place);
+  };
+  if (text.starts_with(kPlaceMark))
+    return {PatchSource::Kind::kPlace, place_behind(kPlaceMark), {}};
+  if (text.starts_with(kNextMark)) return {PatchSource::Kind::kNext, place_behind(kNextMark), {}};
   if (text.starts_with(kSettingMark)) return {PatchSource::Kind::kSetting, 1, behind(kSettingMark)};
   if (text.starts_with(kSourceMark)) return {PatchSource::Kind::kSource, 1, behind(kSourceMark)};
-  throw ErrorAt(atom.column, "'" + atom.text + "' is no run whose values could be taken",
-                "Write place:1 (the same sample with the gold piece there), \"setting:pi(1.5)\" "
-                "(the same prompt under that setting) or source:NAME (a prompt of "
-                "--source-prompt-file)");
+  throw ErrorAt(
+      atom.column, "'" + atom.text + "' is no run whose values could be taken",
+      "Write place:1 (the same sample with the gold piece there), next:1 (the task's next "
+      "sample with its gold piece there), \"setting:pi(1.5)\" (the same prompt under that "
+      "setting) or source:NAME (a prompt of --source-prompt-file)");
 }
 
 BoundArgument<Patch> SourceArgument() {
   return {Required(TextParameter(
               "from",
               "The run whose values are taken, itself without any term. place:N: the same sample "
-              "with the gold piece at place N. setting:TEXT: the same prompt under that setting, "
+              "with the gold piece at place N. next:N: the task's next sample with its gold piece "
+              "there; the last one's next is the first. setting:TEXT: the same prompt under that "
+              "setting, "
               "in quotation marks where it has brackets (\"setting:pi(1.5)\"). source:NAME: the "
               "prompt of --source-prompt-file NAME=FILE.")),
           [](Patch& value, const TextArgument& argument, const Parameter&) {
@@ -107,6 +113,8 @@ std::string PatchSource::Text() const {
   switch (kind) {
     case Kind::kPlace:
       return std::string(kPlaceMark) + std::to_string(place);
+    case Kind::kNext:
+      return std::string(kNextMark) + std::to_string(place);
     case Kind::kSetting:
       return std::string(kSettingMark) + name;
     default:

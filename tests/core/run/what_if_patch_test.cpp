@@ -31,8 +31,9 @@ Prompt SomePrompt(uint64_t seed) {
 
 std::shared_ptr<PatchSources> Sources() {
   return std::make_shared<PatchSources>(
-      *testing::EmbeddedDecoder(),
-      PatchPrompts{[](int64_t place) { return SomePrompt(static_cast<uint64_t>(place)); }});
+      *testing::EmbeddedDecoder(), PatchPrompts{[](int64_t place, int64_t samples_on) {
+        return SomePrompt(static_cast<uint64_t>(place + samples_on));
+      }});
 }
 
 RunResult FullRun(const Prompt& prompt, const std::string& setting) {

@@ -52,6 +52,25 @@ TEST(PatchPlanted, HeadsPointAtTheOneThatCarriesPosition) {
   }
 }
 
+// The samples' near places are a token apart: a small difference, and all of it comes through the
+// planted head.
+TEST(PatchPlanted, TheNextSampleIsASource) {
+  const auto effects_from = [](const std::string& source) {
+    return ScanOf(4, "heads", "patch(from=" + source + ", what=z, span=last, heads={head})").means;
+  };
+  const auto next = effects_from("next:2");
+  const auto place = effects_from("place:2");
+  for (int64_t head = 0; head < planted::kLayers * planted::kHeads; ++head) {
+    const double effect = std::abs(next[static_cast<size_t>(head)].effect);
+    if (head != planted::kLayer * planted::kHeads + planted::kHead) {
+      EXPECT_LT(effect, 1e-5) << head;
+      continue;
+    }
+    EXPECT_GT(effect, 1e-3);
+    EXPECT_NE(next[static_cast<size_t>(head)].effect, place[static_cast<size_t>(head)].effect);
+  }
+}
+
 TEST(PatchPlanted, LayersAndPassagesPointAtItsLayerAndTheLastRow) {
   const ScanEffects effects =
       ScanOf(4, "layer_spans", "patch(from=place:2, span={span}, layers={layer})");
