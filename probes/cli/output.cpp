@@ -83,6 +83,16 @@ void CheckOutputPath(const std::string& path, bool overwrite, const std::string&
   }
 }
 
+void MakeFolderOfFiles(const std::string& folder) {
+  if (std::filesystem::exists(folder) && !std::filesystem::is_directory(folder)) {
+    throw UsageError(folder, "it is a file; several models, tasks or seeds go into a folder",
+                     "Give another --out");
+  }
+  std::error_code failed;
+  std::filesystem::create_directory(folder, failed);
+  if (failed) throw Failure(folder, "the folder cannot be made: " + failed.message());
+}
+
 std::string FileNote(const std::string& path) { return path.empty() ? "" : "file: " + path + "\n"; }
 
 void CheckOverwrite(const OptionSet& options) {

@@ -55,6 +55,10 @@ std::string TerminalText(std::string_view text);
 // folder does not exist. Called before the work.
 void CheckOutputPath(const std::string& path, bool overwrite, const std::string& remedy);
 
+// Makes the folder of --out where a command writes several files. Throws Error: (usage) it is a
+// file, (failure) it cannot be made.
+void MakeFolderOfFiles(const std::string& folder);
+
 // The last line of a command that wrote a file: "file: run.h5"; "" for none.
 std::string FileNote(const std::string& path);
 

@@ -43,17 +43,6 @@ Json ParseJson(const std::string& path, const std::string& text) {
   }
 }
 
-Json ReadFile(const std::string& path) {
-  const std::string ending = std::filesystem::path(path).extension().string();
-  if (ending != ".json" && ending != ".toml") {
-    throw UsageError(path, "a plan's name ends in .json or .toml");
-  }
-  const std::string text = ReadPromptFile(path);
-  Json plan = ending == ".json" ? ParseJson(path, text) : ParseToml(path, text);
-  if (!plan.is_object()) throw UsageError(path, "it is not an object of names and values");
-  return plan;
-}
-
 // Several models: on the command line the first is positional, the others follow --also.
 Json Models(const std::string& path, Json plan) {
   const auto model = plan.find("model");
@@ -97,13 +86,23 @@ Json Fitting(const std::string& thing, const Parameter& option, const Json& valu
 
 }  // namespace
 
-OptionSet WithPlanFile(const OptionSet& command_line, const std::string& path) {
+Json ReadPlanFile(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  if (ending != ".json" && ending != ".toml") {
+    throw UsageError(path, "a plan's name ends in .json or .toml");
+  }
+  const std::string text = ReadPromptFile(path);
+  Json plan = ending == ".json" ? ParseJson(path, text) : ParseToml(path, text);
+  if (!plan.is_object()) throw UsageError(path, "it is not an object of names and values");
+  return plan;
+}
+
+OptionSet WithPlanObject(const OptionSet& command_line, const Json& plan, const std::string& path) {
   OptionSet options(command_line.descriptions());
   std::vector<std::string> known;
   for (const Parameter& option : options.descriptions()) {
     if (option.name != "plan") known.push_back(option.name);
   }
-  const Json plan = Models(path, ReadFile(path));
   for (const auto& [name, value] : plan.items()) {
     const std::string thing = fmt::format("{}, '{}'", path, name);
     if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -115,6 +114,16 @@ OptionSet WithPlanFile(const OptionSet& command_line, const std::string& path) {
     if (command_line.IsSet(option.name)) options.Set(option.name, command_line.Value(option.name));
   }
   return options;
+}
+
+OptionSet WithPlanFile(const OptionSet& command_line, const std::string& path) {
+  return WithPlanObject(command_line, Models(path, ReadPlanFile(path)), path);
+}
+
+void RequireModel(const OptionSet& options, const std::string& command) {
+  if (!options.Text("model").empty()) return;
+  throw UsageError("MODEL", "it must be given: " + options.Describe("model").help,
+                   "midscope " + command + " --help shows how");
 }
 
 }  // namespace midscope::cli

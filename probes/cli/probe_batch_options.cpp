@@ -41,7 +41,7 @@ ProbeBatch ReadBatch(const OptionSet& options, const PromptFormat& format,
   batch.places = options.IsSet("places") ? ReadPlaces(options.Text("places"), *task)
                                          : std::vector{ReadPlace(*task, options.Text("place"))};
   batch.prompt = [task, format, &tokenizer](int64_t sample, int64_t place) {
-    return TaskPrompt(tokenizer, task->Make(sample, place), format);
+    return PromptOfSample(tokenizer, *task, sample, place, format);
   };
   return batch;
 }

@@ -30,6 +30,7 @@ std::string SweepFileText(const RunReader& reader) {
   const auto plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
   if (!plan.is_object()) return "a plan that cannot be read";
   if (IsChannelSearch(reader)) return "channel search";
+  const bool of_probes = plan.value("command", "") == kProbeCommand;
   const bool known = !plan.contains("samples") || plan["samples"].is_number_integer();
   if (!known || (plan.contains("settings") && !plan["settings"].is_array()))
     return "a plan that is damaged";
@@ -38,7 +39,7 @@ std::string SweepFileText(const RunReader& reader) {
     const Record frame = reader.Describe(name);
     if (const Axis* axis = frame.FindAxis("sample")) samples = std::max(samples, axis->size);
   }
-  std::string text = fmt::format("sweep, {}", samples);
+  std::string text = fmt::format("{}, {}", of_probes ? "probes" : "sweep", samples);
   if (plan.contains("samples")) text += " of " + plan["samples"].dump();
   text += " samples";
   if (plan.contains("settings")) {

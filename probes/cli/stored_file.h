@@ -21,6 +21,9 @@ Parameter AddressOption(const std::string& name, const std::string& help);
 
 // "float32", "text", ...: the type of an array's elements.
 std::string TypeName(const ArrayData& data);
+// The member `command` of the plan of a file that `midscope probe` wrote.
+inline constexpr const char* kProbeCommand = "probe";
+
 // "[setting 2, place 5]"; "" for a single value.
 std::string ShapeText(const Record& record, const Array& array);
 

@@ -54,15 +54,7 @@ void CheckSweepFiles(const OptionSet& options, const std::vector<std::string>& f
     }
     return;
   }
-  if (files.size() > 1) {
-    if (std::filesystem::exists(out) && !std::filesystem::is_directory(out)) {
-      throw UsageError(out, "it is a file; several models, tasks or seeds go into a folder",
-                       "Give another --out");
-    }
-    std::error_code failed;
-    std::filesystem::create_directory(out, failed);
-    if (failed) throw Failure(out, "the folder cannot be made: " + failed.message());
-  }
+  if (files.size() > 1) MakeFolderOfFiles(out);
   const bool add = options.Flag("add");
   for (const std::string& file : files) {
     if (add) CheckAddedTo(file);

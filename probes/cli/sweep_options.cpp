@@ -148,10 +148,7 @@ OptionSet WithPlan(const OptionSet& options) {
     // A model on the command line replaces all of the file's.
     if (options.IsSet("model") && !options.IsSet("also")) merged.Reset("also");
   }
-  if (merged.Text("model").empty()) {
-    throw UsageError("MODEL", "it must be given: " + merged.Describe("model").help,
-                     "midscope sweep --help shows how");
-  }
+  RequireModel(merged, "sweep");
   return merged;
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -41,66 +43,100 @@ void Announce(const ProbeBatch& batch, const std::vector<Prompt>& prompts,
               (most > least ? fmt::format("{} to ", least) : "") + CountText(most, "token"));
 }
 
-// The records of the prompts, [record][prompt]; of those run before `context` was cancelled.
-std::vector<std::vector<Record>> RunPrompts(const Decoder& decoder, const ProbeBatch& batch,
-                                            const std::vector<Prompt>& prompts,
-                                            const Intervention& intervention,
-                                            const std::vector<const ProbeType*>& types,
-                                            const OptionSet& options, const JobContext& context) {
-  JobContext inner = context;  // progress is counted in prompts
-  inner.progress = nullptr;
-  std::vector<std::vector<Record>> by_record;
-  try {
-    for (size_t i = 0; i < prompts.size(); ++i) {
-      context.Report(
-          {"probe", static_cast<int64_t>(i), static_cast<int64_t>(prompts.size()), "prompts"});
-      context.ThrowIfCancelled();
-      const int64_t sample = batch.samples[i / batch.places.size()];
-      PatchSources sources(decoder, {[&](int64_t place) { return batch.prompt(sample, place); }});
-      std::vector<Record> records =
-          RunProbeTypes(decoder, prompts[i], sources.Give(intervention, prompts[i], inner), types,
-                        options, inner);
-      records.push_back(
-          PromptRecord(prompts[i], decoder.tokenizer(), batch.places[i % batch.places.size()]));
-      by_record.resize(records.size());
-      for (size_t r = 0; r < records.size(); ++r) by_record[r].push_back(std::move(records[r]));
-    }
-  } catch (const Cancelled&) {
+// Everything that is the same for all prompts.
+struct PromptRunner {
+  const Decoder& decoder;
+  const ProbeBatch& batch;
+  const Intervention& intervention;
+  const std::vector<const ProbeType*> types;
+  const OptionSet& options;
+
+  std::vector<Record> Run(const PromptKey& key, const JobContext& context) const {
+    const auto [sample, place] = key;
+    const Prompt prompt = batch.prompt(sample, place);
+    PatchSources sources(decoder, {[&](int64_t at, int64_t samples_on) {
+                           return batch.prompt(sample + samples_on, at);
+                         }});
+    std::vector<Record> records = RunProbeTypes(
+        decoder, prompt, sources.Give(intervention, prompt, context), types, options, context);
+    records.push_back(PromptRecord(prompt, decoder.tokenizer(), place));
+    return records;
   }
-  return by_record;
+};
+
+void CheckPrompts(const Decoder& decoder, const ProbeBatch& batch, const Intervention& intervention,
+                  const JobContext& context) {
+  const std::vector<Prompt> prompts = MakePrompts(batch);
+  for (const Prompt& prompt : prompts) CheckPromptFits(decoder.config(), prompt, intervention);
+  Announce(batch, prompts, context);
+  if (!decoder.config().beyond_context) return;
+  const auto longest =
+      std::max_element(prompts.begin(), prompts.end(), [](const Prompt& a, const Prompt& b) {
+        return a.ids.size() + a.answer_ids.size() < b.ids.size() + b.answer_ids.size();
+      });
+  LogBeyondContext(decoder.config(), *longest, intervention, context);
+}
+
+std::set<int64_t> AllSamples(const ProbeBatch& batch) {
+  return {batch.samples.begin(), batch.samples.end()};
 }
 
 }  // namespace
 
-std::vector<Record> RunProbeBatch(const Decoder& decoder, const ProbeBatch& batch,
-                                  const Intervention& intervention, const ProbeRegistry& probes,
-                                  const OptionSet& options, const JobContext& context,
-                                  int64_t* samples_done) {
-  const std::vector<const ProbeType*> types = probes.Selected(options, /*several_prompts=*/true);
-  const std::vector<Prompt> prompts = MakePrompts(batch);
-  for (const Prompt& prompt : prompts) CheckPromptFits(decoder.config(), prompt, intervention);
-  Announce(batch, prompts, context);
-  if (decoder.config().beyond_context) {
-    const auto longest =
-        std::max_element(prompts.begin(), prompts.end(), [](const Prompt& a, const Prompt& b) {
-          return a.ids.size() + a.answer_ids.size() < b.ids.size() + b.answer_ids.size();
-        });
-    LogBeyondContext(decoder.config(), *longest, intervention, context);
+void RunBatchPrompts(const Decoder& decoder, const ProbeBatch& batch,
+                     const Intervention& intervention, const ProbeRegistry& probes,
+                     const OptionSet& options, SampleSource& source, PromptStore& store,
+                     const JobContext& context) {
+  const PromptRunner runner = {decoder, batch, intervention,
+                               probes.Selected(options, /*several_prompts=*/true), options};
+  CheckPrompts(decoder, batch, intervention, context);
+  JobContext inner = context;  // progress is counted in prompts
+  inner.progress = nullptr;
+  const auto places = std::ssize(batch.places);
+  int64_t done = 0;
+  for (const int64_t sample : batch.samples) {
+    for (const int64_t place : batch.places) done += store.Has({sample, place}) ? 1 : 0;
   }
-  std::vector<std::vector<Record>> by_record =
-      RunPrompts(decoder, batch, prompts, intervention, types, options, context);
-  const size_t done = by_record.empty() ? 0 : by_record.front().size();
-  const size_t whole = done / batch.places.size();
-  if (done < prompts.size() && (!samples_done || whole == 0)) throw Cancelled();
-  if (samples_done) *samples_done = static_cast<int64_t>(whole);
+  while (const std::optional<int64_t> sample = source.Next()) {
+    for (const int64_t place : batch.places) {
+      const PromptKey key = {*sample, place};
+      if (store.Has(key)) continue;
+      context.Report({"probe", done + source.done_elsewhere() * places,
+                      std::ssize(batch.samples) * places, "prompts"});
+      context.ThrowIfCancelled();
+      store.Keep(key, runner.Run(key, inner));
+      ++done;
+    }
+  }
+}
 
-  std::vector<int64_t> samples = batch.samples;
-  samples.resize(whole);
+std::vector<int64_t> FinishedSamples(const ProbeBatch& batch, const PromptStore& store) {
+  std::vector<int64_t> finished;
+  std::copy_if(batch.samples.begin(), batch.samples.end(), std::back_inserter(finished),
+               [&](int64_t sample) {
+                 return std::all_of(batch.places.begin(), batch.places.end(), [&](int64_t place) {
+                   return store.Has({sample, place});
+                 });
+               });
+  return finished;
+}
+
+std::vector<Record> StackBatch(const ProbeBatch& batch, const std::vector<int64_t>& samples,
+                               const ProbeRegistry& probes, const OptionSet& options,
+                               PromptStore& store) {
+  const std::vector<const ProbeType*> types = probes.Selected(options, /*several_prompts=*/true);
+  std::vector<std::vector<Record>> by_record;  // [record][prompt]
+  for (const int64_t sample : samples) {
+    for (const int64_t place : batch.places) {
+      std::vector<Record> records = store.Take({sample, place});
+      by_record.resize(records.size());
+      for (size_t r = 0; r < records.size(); ++r) by_record[r].push_back(std::move(records[r]));
+    }
+  }
   std::vector<Axis> leading = {ValuedAxis("sample", samples), ValuedAxis("place", batch.places)};
   leading.back().unit = "rank";
   std::vector<Record> stacked;
   for (size_t r = 0; r < by_record.size(); ++r) {
-    by_record[r].resize(whole * batch.places.size());
     stacked.push_back(StackRecords(by_record[r], leading));
     by_record[r].clear();
     if (r >= types.size() || !types[r]->summarise) continue;
@@ -108,6 +144,24 @@ std::vector<Record> RunProbeBatch(const Decoder& decoder, const ProbeBatch& batc
     std::move(together.begin(), together.end(), std::back_inserter(stacked));
   }
   return stacked;
+}
+
+std::vector<Record> RunProbeBatch(const Decoder& decoder, const ProbeBatch& batch,
+                                  const Intervention& intervention, const ProbeRegistry& probes,
+                                  const OptionSet& options, const JobContext& context,
+                                  int64_t* samples_done) {
+  PromptsInMemory store;
+  OrderedSamples source(AllSamples(batch));
+  bool cancelled = false;
+  try {
+    RunBatchPrompts(decoder, batch, intervention, probes, options, source, store, context);
+  } catch (const Cancelled&) {
+    cancelled = true;
+  }
+  const std::vector<int64_t> samples = FinishedSamples(batch, store);
+  if (cancelled && (!samples_done || samples.empty())) throw Cancelled();
+  if (samples_done) *samples_done = std::ssize(samples);
+  return StackBatch(batch, samples, probes, options, store);
 }
 
 }  // namespace midscope

@@ -13,7 +13,9 @@
 #include "core/decoder/decoder.h"
 #include "core/intervention/intervention.h"
 #include "core/tokenizer/prompt.h"
+#include "probes/engine/kept_prompts.h"
 #include "probes/plugin/probe_registry.h"
+#include "probes/sweep/sample_source.h"
 
 namespace midscope {
 
@@ -23,12 +25,28 @@ struct ProbeBatch {
   std::function<Prompt(int64_t sample, int64_t place)> prompt;
 };
 
-// One run per prompt. Returns each probe's records stacked over [sample, place] (record_stack.h),
-// then what its type makes of them together; last, where the prompts have answers, `answer`, and
-// `prompt`. Logs the number of runs before the first; progress is counted in prompts. With
-// `samples_done` a cancelled run returns the records of its complete samples, and their number
-// there. Throws Error (also where a prompt does not fit the context, before anything runs),
-// Cancelled (with `samples_done` where no sample is complete).
+// Runs the prompts of the samples of `source` that `store` lacks, one after another; each is kept
+// there when it is done. Logs the number of runs of the whole batch before the first; progress is
+// counted in its prompts. Throws Error (also where a prompt of the batch does not fit the context,
+// before anything runs), Cancelled.
+void RunBatchPrompts(const Decoder& decoder, const ProbeBatch& batch,
+                     const Intervention& intervention, const ProbeRegistry& probes,
+                     const OptionSet& options, SampleSource& source, PromptStore& store,
+                     const JobContext& context = {});
+
+// The samples all of whose prompts are in the store.
+std::vector<int64_t> FinishedSamples(const ProbeBatch& batch, const PromptStore& store);
+
+// The stacked records of these samples, taken out of the store: each probe's over [sample, place]
+// (record_stack.h), then what its type makes of them together; last, where the prompts have
+// answers, `answer`, and `prompt`.
+std::vector<Record> StackBatch(const ProbeBatch& batch, const std::vector<int64_t>& samples,
+                               const ProbeRegistry& probes, const OptionSet& options,
+                               PromptStore& store);
+
+// Both, in memory. With `samples_done` a cancelled run returns the records of its complete samples,
+// and their number there. Throws as RunBatchPrompts does, Cancelled (with `samples_done` where no
+// sample is complete).
 std::vector<Record> RunProbeBatch(const Decoder& decoder, const ProbeBatch& batch,
                                   const Intervention& intervention, const ProbeRegistry& probes,
                                   const OptionSet& options, const JobContext& context = {},

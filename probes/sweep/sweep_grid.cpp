@@ -104,4 +104,24 @@ std::vector<std::string> CellFileNames(const std::vector<SweepCell>& cells) {
   return names;
 }
 
+std::vector<std::string> CellFileNames(const std::vector<SweepCell>& cells,
+                                       const std::vector<std::string>& settings) {
+  constexpr size_t kLongest = 60;
+  std::vector<std::string> endings;
+  for (const std::string& setting : settings) {
+    std::string name = PlainName(setting).substr(0, kLongest);
+    while (name.ends_with('-')) name.pop_back();
+    std::string ending = "_" + name;
+    for (int copy = 2; std::find(endings.begin(), endings.end(), ending) != endings.end(); ++copy)
+      ending = fmt::format("_{}_{}", name, copy);
+    endings.push_back(std::move(ending));
+  }
+  std::vector<std::string> names;
+  for (const std::string& cell : CellFileNames(cells)) {
+    const std::string stem = std::filesystem::path(cell).stem().string();
+    for (const std::string& ending : endings) names.push_back(stem + ending + ".h5");
+  }
+  return names;
+}
+
 }  // namespace midscope

@@ -27,4 +27,9 @@ std::vector<SweepCell> SweepCells(const std::vector<std::string>& models,
 // only the last path component.
 std::vector<std::string> CellFileNames(const std::vector<SweepCell>& cells);
 
+// The same where each cell has a file for each of several settings, [cell, setting]:
+// "model_kv-pairs=10_seed1_pi-1.5.h5".
+std::vector<std::string> CellFileNames(const std::vector<SweepCell>& cells,
+                                       const std::vector<std::string>& settings);
+
 }  // namespace midscope

@@ -124,6 +124,19 @@ TEST_F(Ranks, LeaveAPartEachWhereRowsAreLarge) {
   EXPECT_TRUE(RankParts(file).empty());
 }
 
+TEST_F(Ranks, ShareABatchOfProbes) {
+  const auto probe = [&](const std::string& file) {
+    return std::vector<std::string>{
+        "probe", "embedded",        "--task", "list:lines=4", "--places",
+        "1,4",   "--samples",       "6",      "--probes",     "head_scores,last_query_attention",
+        "--out", folder_.File(file)};
+  };
+  ASSERT_EQ(RunMidscope(probe("alone.h5")).status, 0);
+  ASSERT_EQ(Wait(Start(2, probe("shared.h5"))), 0) << ReadBytes(folder_.File("out.err"));
+  ExpectSameSamples("alone.h5", "shared.h5");
+  EXPECT_FALSE(std::filesystem::exists(folder_.File("shared.h5.prompts")));
+}
+
 // The journal of rank 1 and its process, as soon as it has finished a sample.
 pid_t RankOneAtWork(const std::string& journal, const std::string& name) {
   std::error_code ignored;
