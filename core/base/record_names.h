@@ -12,6 +12,7 @@ inline constexpr const char* kOutcomeRecord = "outcome";
 inline constexpr const char* kNextTokensRecord = "next_tokens";
 inline constexpr const char* kHiddenChannelsRecord = "hidden_channels";
 inline constexpr const char* kPositionAwarenessRecord = "position_awareness";
+inline constexpr const char* kOutcomeCurves = "outcome_curves";
 
 // Arrays; of the first three the record has the array's name where a probe made it.
 inline constexpr const char* kLastQueryAttention = "last_query_attention";  // [layer, head, key]

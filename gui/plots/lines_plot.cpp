@@ -28,7 +28,7 @@ LinesPlot::LinesPlot(QWidget* parent) : Plot(QString(), QStringLiteral("lines"),
 void LinesPlot::Show(const Record* record, const View& view) {
   view_ = view;
   lines_ = 0;
-  clearGraphs();
+  clearPlottables();
   const Array* array = record ? record->FindArray(view.array) : nullptr;
   const bool drawn =
       array && array->axes.size() == 2 && HasArray(*record, array->name, array->axes);
@@ -59,6 +59,7 @@ void LinesPlot::Draw(const Record& record, const Array& array) {
     if (lines_ > kMostNames && line > 0 && line < lines_ - 1) graph->removeFromLegend();
     graph->setAdaptiveSampling(true);
     graph->setData(keys, LastAxisRow(record, array.name, {line}), true);
+    DrawBounds(record, array, line, keys);
   }
   if (lines_ > kMostNames) {
     const QString axis = QString::fromStdString(array.axes[0]);
@@ -66,6 +67,22 @@ void LinesPlot::Draw(const Record& record, const Array& array) {
   }
   DrawMark();
   RestyleData();
+}
+
+void LinesPlot::DrawBounds(const Record& record, const Array& array, int line,
+                           const QVector<double>& keys) {
+  const std::string low = array.name + "_low";
+  const std::string high = array.name + "_high";
+  if (!HasArray(record, low, array.axes) || !HasArray(record, high, array.axes)) return;
+  graph(line)->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, 5));
+  auto* bars = new QCPErrorBars(xAxis, yAxis);
+  bars->removeFromLegend();
+  bars->setDataPlottable(graph(line));
+  const QVector<double> values = LastAxisRow(record, array.name, {line});
+  const QVector<double> lows = LastAxisRow(record, low, {line});
+  const QVector<double> highs = LastAxisRow(record, high, {line});
+  for (qsizetype i = 0; i < keys.size(); ++i)
+    bars->addData(values[i] - lows[i], highs[i] - values[i]);
 }
 
 void LinesPlot::DrawMark() {
@@ -85,6 +102,10 @@ void LinesPlot::RestyleData() {
   const QCPRange range(0, std::max(1.0, lines_ + unused - 1));
   for (int line = 0; line < lines_; ++line)
     graph(line)->setPen(LinePen(gradient.color(first + line, range), 1.4));
+  for (int i = 0; i < plottableCount(); ++i) {
+    auto* bars = qobject_cast<QCPErrorBars*>(plottable(i));
+    if (bars) bars->setPen(QPen(bars->dataPlottable()->pen().color(), 1));
+  }
   if (graphCount() > lines_)
     graph(lines_)->setPen(QPen(palette().color(QPalette::Text), 1, Qt::DashLine));
 }
@@ -101,6 +122,8 @@ void LinesPlot::ResetView() {
   if (graphCount() == 0) return;
   rescaleAxes();
   yAxis->scaleRange(1.08);
+  // Marks and bars at the ends are not cut off.
+  if (plottableCount() > graphCount()) xAxis->scaleRange(1.04);
 }
 
 QString LinesPlot::TooltipAt(const QPointF& position) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The rows of an array [line, along] as lines against the values of the last axis, each of up
 // to 12 with its name, else the first and the last: for records whose first axis is a few things
-// that are compared.
+// that are compared. Where the record has ARRAY_low and ARRAY_high, with bars between them.
 #pragma once
 
 #include <string>
@@ -38,6 +38,7 @@ class LinesPlot : public Plot {
 
  private:
   void Draw(const Record& record, const Array& array);
+  void DrawBounds(const Record& record, const Array& array, int line, const QVector<double>& keys);
   void DrawMark();
   void UseLogarithm(bool used);
 

@@ -62,6 +62,7 @@ Command ListCommand();
 Command ShowCommand();
 Command MergeCommand();
 Command CompareCommand();
+Command CurvesCommand();
 Command ChannelsCommand();
 Command RopeCommand();
 Command PositionsCommand();

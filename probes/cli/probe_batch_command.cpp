@@ -18,7 +18,7 @@
 #include "probes/cli/probe_batch_run.h"
 #include "probes/cli/probe_text.h"
 #include "probes/cli/progress_line.h"
-#include "probes/cli/record_values.h"
+#include "probes/cli/record_text.h"
 #include "probes/cli/sweep_command_run.h"
 #include "probes/cli/text_table.h"
 #include "probes/sweep/rank_group.h"

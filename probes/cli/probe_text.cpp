@@ -85,10 +85,6 @@ nlohmann::ordered_json RecordsJson(const std::vector<Record>& records, const Opt
   return Json::parse(text.str())["records"];
 }
 
-std::string JsonText(const nlohmann::ordered_json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 std::string ProbeJson(const Tokenizer& tokenizer, const Prompt& prompt,
                       const std::vector<Record>& records, const OptionSet& options,
                       const ProbeRegistry& probes) {

@@ -31,7 +31,4 @@ std::string ProbeJson(const Tokenizer& tokenizer, const Prompt& prompt,
                       const std::vector<Record>& records, const OptionSet& options,
                       const ProbeRegistry& probes);
 
-// With a line end; bytes that are no UTF-8 are replaced.
-std::string JsonText(const nlohmann::ordered_json& json);
-
 }  // namespace midscope::cli

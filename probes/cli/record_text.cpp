@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 #include <vector>
 
 #include "core/base/utf8.h"
+#include "data/export/export.h"
 #include "data/store/array_kind.h"
 #include "probes/base/record_values.h"
 #include "probes/cli/output.h"
@@ -294,6 +296,16 @@ std::string RecordText(const Record& record, size_t top) {
     }
   }
   return TerminalText(text);
+}
+
+nlohmann::ordered_json RecordJson(const Record& record) {
+  std::ostringstream text;
+  WriteJson({record}, {}, text);
+  return nlohmann::ordered_json::parse(text.str())["records"][0];
+}
+
+std::string JsonText(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace midscope::cli

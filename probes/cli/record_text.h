@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 #include "core/base/record.h"
 
 namespace midscope::cli {
@@ -25,5 +27,11 @@ std::string ArrayText(const Record& record, const Array& array, size_t top = kHe
 // The `top` largest heads of an array over layers and heads, or for each index of one short axis;
 // "" for other arrays.
 std::string LargestHeadsText(const Record& record, const Array& array, size_t top);
+
+// As midscope export writes it.
+nlohmann::ordered_json RecordJson(const Record& record);
+
+// With a line end; bytes that are no UTF-8 are replaced.
+std::string JsonText(const nlohmann::ordered_json& json);
 
 }  // namespace midscope::cli

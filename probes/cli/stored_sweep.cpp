@@ -48,8 +48,7 @@ std::string SweepTable(const RunReader& reader) {
   const SweepPlan plan = StoredPlan(reader);
   if (plan.scan)
     return ScanText(plan, ScanEffectsOf(plan, ReadResult(reader).outcomes), kScanItemsShown);
-  const SweepCell cell{reader.provenance().model_path, plan.task, plan.seed};
-  return SweepText({MakeReport(cell, reader.path(), plan, ReadResult(reader))});
+  return SweepText({StoredReport(reader)});
 }
 
 // Whether the plan is of midscope sweep: another program may have written the samples.
@@ -66,14 +65,23 @@ size_t ChannelsShown(const std::string& plan_json) {
 
 }  // namespace
 
+bool IsStoredSweep(const RunReader& reader) {
+  return reader.Has(kSamples) && reader.Has(kOutcomeMeans) && HasSweepPlan(reader);
+}
+
+CellReport StoredReport(const RunReader& reader) {
+  const SweepPlan plan = StoredPlan(reader);
+  const SweepCell cell{reader.provenance().model_path, plan.task, plan.seed};
+  return MakeReport(cell, reader.path(), plan, ReadResult(reader));
+}
+
 std::string PrintedTable(const RunReader& reader) {
   if (reader.Has(kSearch)) {
     std::vector<Record> records;
     for (const std::string& name : reader.record_names()) records.push_back(reader.Read(name));
     return ChannelsText(records, ChannelsShown(reader.plan_json()));
   }
-  if (!reader.Has(kSamples) || !reader.Has(kOutcomeMeans)) return "";
-  if (!HasSweepPlan(reader)) return "";
+  if (!IsStoredSweep(reader)) return "";
   try {
     return SweepTable(reader);
   } catch (const Error& error) {

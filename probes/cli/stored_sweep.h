@@ -9,6 +9,7 @@
 #include "core/base/options.h"
 #include "core/decoder/decoder.h"
 #include "data/store/record_reader.h"
+#include "probes/cli/sweep_table.h"
 #include "probes/sweep/rank_group.h"
 
 namespace midscope::cli {
@@ -16,6 +17,11 @@ namespace midscope::cli {
 // The output of the `sweep` or `channels` that wrote the file, for its samples; "" for files of
 // other commands. Throws Error (failure) for a damaged file.
 std::string PrintedTable(const RunReader& reader);
+
+// Whether a `sweep` of this program wrote the file, with samples in it; and its report. Throws
+// Error (failure) for a damaged file.
+bool IsStoredSweep(const RunReader& reader);
+CellReport StoredReport(const RunReader& reader);
 
 // The plan of the sweep that is continued into `file`; "" where there is none, or none that can be
 // read, which the store then reports. Only a single process looks into a journal, which others may

@@ -9,11 +9,13 @@
 #include "data/store/record_reader.h"
 #include "gui/files/result_file.h"
 #include "gui/files/session_file.h"
+#include "gui/panels/curves_panel.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/panels/outcome_panel.h"
 #include "gui/panels/panel_list.h"
 #include "gui/panels/positions_panel.h"
 #include "gui/panels/record_panel.h"
+#include "gui/plots/lines_plot.h"
 #include "gui/plots/plot.h"
 #include "probes/builtin/position_coverage.h"
 #include "probes/builtin/rope_periods.h"
@@ -32,6 +34,19 @@ class PanelListTest : public QObject {
     record.name = name;
     record.axes = {{"layer", 2, "", {}, {}}, {"head", 2, "", {}, {}}};
     record.arrays = {{"value", {"layer", "head"}, std::vector<double>{1, 2, 3, 4}, "", ""}};
+    return record;
+  }
+
+  // As midscope curves makes it.
+  static Record Curves() {
+    Record record;
+    record.name = "outcome_curves";
+    record.axes = {{"curve", 2, "", {"none", "pi"}, {}}, {"pi_ratio", 3, "", {}, {1.2, 1.5, 2}}};
+    for (const char* name : {"answer_nll_mean", "answer_nll_mean_low", "answer_nll_mean_high"}) {
+      record.arrays.push_back(
+          {name, {"curve", "pi_ratio"}, std::vector<double>{1, 1, 1, 2, 3, 4}, "nats", ""});
+    }
+    record.attributes = {{"parameter", std::string("pi.ratio")}};
     return record;
   }
 
@@ -121,6 +136,20 @@ class PanelListTest : public QObject {
              QStringList{"nobody_knows: value [layer, head]"});
   }
 
+  void CurvesAreLinesWithBars() {
+    WindowRig<> rig;
+    rig.Show();
+    rig.session->ShowFile({{Curves()}, {}, {}});
+    rig.session->FlushChanges();
+    auto* panel = rig.window.panel<CurvesPanel>();
+    QCOMPARE(panel->plot()->lines(), 2);
+    QCOMPARE(panel->plot()->plottableCount(), 4);  // a line and its bars, twice
+    QCOMPARE(panel->plot()->graph(1)->data()->at(2)->value, 4.0);
+    QCOMPARE(panel->plot()->graph(1)->data()->at(2)->key, 2.0);
+    QCOMPARE(panel->plot()->title(), QStringLiteral("answer_nll_mean over pi.ratio"));
+    QCOMPARE(panel->plots().size(), size_t{1});
+  }
+
   void EveryPanelIsInTheWindowOnce() {
     WindowRig<> rig;
     rig.Show();
@@ -147,6 +176,8 @@ class PanelListTest : public QObject {
     };
     QStringList expected;
     for (const Panel* panel : rig.window.panels()) {
+      // Curves are of a file.
+      if (qobject_cast<const CurvesPanel*>(panel)) continue;
       QCOMPARE(panel->plots().size(), size_t{1});
       QVERIFY(panel->isAncestorOf(panel->plots().front()));
       expected << panel->plots().front()->file_stem() + ".svg";
@@ -176,6 +207,7 @@ class PanelListTest : public QObject {
     RunFile run = ReadRecords(file.toStdString());
     for (Record& record : PositionRecords()) run.records.push_back(std::move(record));
     run.records.push_back(AttributionRecord());
+    run.records.push_back(Curves());
     const RenderRequest request{file, folder.filePath("pictures"), {"svg"}, {}, {}};
     FilePictures pictures(request, run);
     for (const PanelEntry& entry : PanelList()) {

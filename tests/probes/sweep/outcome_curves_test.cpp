@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Curves over a parameter from settings and files whose numbers are known.
+#include "probes/sweep/outcome_curves.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "probes/base/record_values.h"
+
+namespace midscope {
+namespace {
+
+using ::testing::ElementsAre;
+
+// A sweep whose outcome is base + the number of the setting, at two places.
+CurveInput InputOf(const std::string& task, const std::vector<std::string>& settings, double base,
+                   double tokens) {
+  CurveInput input;
+  input.model = "model.gguf";
+  input.prompt_tokens = tokens;
+  input.plan.task = task;
+  input.plan.places = {1, 5};
+  for (size_t i = 0; i < settings.size(); ++i) {
+    input.plan.settings.push_back(ReadSetting(settings[i]));
+    SettingStatistics statistics;
+    statistics.measure = "answer_nll";
+    statistics.setting = i;
+    statistics.mean = base + static_cast<double>(i);
+    statistics.mean_interval = {statistics.mean - 0.5, statistics.mean + 0.5};
+    statistics.gap = 2 * statistics.mean;
+    if (i > 0) statistics.worst_place = 5;
+    input.statistics.settings.push_back(statistics);
+    for (const double shift : {-1.0, 1.0}) {
+      CellStatistics cell;
+      cell.answer_nll = statistics.mean + shift;
+      input.means.push_back(cell);
+    }
+  }
+  return input;
+}
+
+TEST(OutcomeCurves, GoOverTheArgumentInWhichSettingsDiffer) {
+  const std::vector<CurveInput> inputs = {InputOf(
+      "list:lines=20",
+      {"none", "pi(2)", "pi(1.5)", "channel(7, factor=-1)", "channel(7, factor=0)", "pi(4)"}, 1,
+      100)};
+  EXPECT_THAT(CurveParameters(inputs), ElementsAre("pi.ratio", "channel.factor"));
+  const Record curves = OutcomeCurves(inputs, "");
+  curves.Check();
+  EXPECT_EQ(std::get<std::string>(curves.attributes.at("parameter")), "pi.ratio");
+  const Axis& ratio = *curves.FindAxis("pi_ratio");
+  EXPECT_THAT(ratio.values, ElementsAre(1.5, 2, 4));
+  // Settings without the term are the same at every ratio.
+  EXPECT_THAT(curves.FindAxis("curve")->labels,
+              ElementsAre("pi", "none", "channel, channel.factor -1", "channel, channel.factor 0"));
+  const auto& means = ArrayValues<double>(curves, "answer_nll_mean");
+  EXPECT_EQ(std::vector<double>(means.begin(), means.begin() + 6),
+            (std::vector<double>{3, 2, 6, 1, 1, 1}));
+  EXPECT_EQ(ArrayValues<double>(curves, "answer_nll_mean_high")[2], 6.5);
+  EXPECT_EQ(ArrayValues<double>(curves, "answer_nll_gap")[1], 4);
+  EXPECT_EQ(ArrayValues<double>(curves, "answer_nll_worst_place")[0], 5);
+  EXPECT_TRUE(std::isnan(ArrayValues<double>(curves, "answer_nll_worst_place")[3]));
+  // [curve, ratio, place]
+  EXPECT_EQ(ArrayValues<double>(curves, "answer_nll")[5], 7);
+}
+
+TEST(OutcomeCurves, GoOverTheTaskAndItsLengthAcrossFiles) {
+  const std::vector<CurveInput> inputs = {InputOf("list:lines=40", {"none", "pi(2)"}, 5, 290),
+                                          InputOf("list:lines=10", {"none", "pi(2)"}, 1, 80)};
+  EXPECT_THAT(CurveParameters(inputs), ElementsAre("lines", "length"));
+  const Record lines = OutcomeCurves(inputs, "lines");
+  EXPECT_THAT(lines.FindAxis("lines")->values, ElementsAre(10, 40));
+  EXPECT_THAT(lines.FindAxis("curve")->labels, ElementsAre("none", "pi"));
+  EXPECT_THAT(ArrayValues<double>(lines, "answer_nll_mean"), ElementsAre(1, 5, 2, 6));
+  const Record length = OutcomeCurves(inputs, "length");
+  EXPECT_THAT(length.FindAxis("length")->values, ElementsAre(80, 290));
+  EXPECT_EQ(length.FindAxis("length")->unit, "tokens");
+  EXPECT_EQ(ArrayValues<double>(length, "answer_nll_mean"),
+            ArrayValues<double>(lines, "answer_nll_mean"));
+}
+
+TEST(OutcomeCurves, ALayerRangeIsItsFirstLayerAndOtherArgumentsSplitCurves) {
+  const std::vector<CurveInput> inputs = {
+      InputOf("list:lines=20",
+              {"channel(7, factor=0, layers=0-7)", "channel(7, factor=0, layers=8-15)",
+               "channel(7, factor=-1, layers=0-7)", "channel(7, factor=-1, layers=8-15)"},
+              0, 100)};
+  const Record curves = OutcomeCurves(inputs, "channel.layers");
+  EXPECT_THAT(curves.FindAxis("channel_layers")->values, ElementsAre(0, 8));
+  EXPECT_THAT(curves.FindAxis("curve")->labels,
+              ElementsAre("channel, channel.factor 0", "channel, channel.factor -1"));
+  EXPECT_THAT(ArrayValues<double>(curves, "answer_nll_mean"), ElementsAre(0, 1, 2, 3));
+}
+
+TEST(OutcomeCurves, RefuseWhatHasNoCurve) {
+  EXPECT_THROW(OutcomeCurves({InputOf("list:lines=20", {"none", "pi(2)"}, 0, 9)}, ""), Error);
+  EXPECT_THROW(OutcomeCurves({InputOf("list:lines=20", {"pi(1)", "pi(2)"}, 0, 9)}, "alpha"), Error);
+}
+
+}  // namespace
+}  // namespace midscope
