@@ -18,7 +18,7 @@ namespace midscope {
 namespace {
 
 struct Document {
-  InventedPassage passage;
+  InventedPassage passage;    // of a file its title is the answer: the file tells no other
   int64_t source_number = 0;  // 1-based, where the document stood in its file
 };
 
@@ -37,7 +37,8 @@ Item ReadItem(const JsonFields& fields) {
   int64_t number = 0;
   for (const nlohmann::json& json : fields.Array("ctxs")) {
     const JsonFields document(json, fields.thing(), fmt::format("ctxs[{}]", number));
-    Document read = {{document.Text("title"), document.Text("text")}, ++number};
+    Document read = {{document.Text("title"), document.Text("text"), document.Text("title")},
+                     ++number};
     if (!document.Flag("isgold", false)) {
       item.documents.push_back(std::move(read));
     } else if (gold) {
@@ -99,6 +100,11 @@ class DocumentTask : public Task {
     constexpr int64_t kNewTokens = 100;
     TaskSample made = std::move(prompt).Sample(item.answers, place, pieces());
     made.generation = {kNewTokens, cut_, AnswerMetric::kSubspan};
+    if (prompt_ == kClosedBook) return made;
+    for (const Document& document : WithFirstAt(item.documents, place)) {
+      made.piece_answers.push_back(document.passage.answer);
+    }
+    made.piece_answers[static_cast<size_t>(place - 1)] = item.answers.front();
     return made;
   }
 

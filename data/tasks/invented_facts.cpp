@@ -123,6 +123,7 @@ InventedFacts InventFacts(int64_t passages, SplitMix64& random) {
       made.answer = facts.answer;
     }
     made.passages.push_back(kind.passage(facts));
+    made.passages.back().answer = facts.answer;
   }
   return made;
 }

@@ -13,6 +13,7 @@ namespace midscope {
 struct InventedPassage {
   std::string title;
   std::string text;
+  std::string answer = {};  // to the same question about this passage's subject
 };
 
 struct InventedFacts {

@@ -136,7 +136,9 @@ class KeyValueTask : public Task {
     }
     prompt.AddSpan("question", question);
     prompt.Add("\nCorresponding value:");
-    return Finished(std::move(prompt), gold.second, place);
+    TaskSample made = Finished(std::move(prompt), gold.second, place);
+    for (const auto& [key, value] : pairs) made.piece_answers.push_back(value);
+    return made;
   }
 
  private:

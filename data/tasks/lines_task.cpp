@@ -59,10 +59,12 @@ class LinesTask : public Task {
     const std::vector<std::string> names = LineNames(lines_, random);
     const std::string number = std::to_string(1 + random.Below(kLargestNumber));
     std::vector<std::string> lines;
+    std::vector<std::string> values;
     for (const std::string& name : names) {
       const std::string value =
           lines.empty() ? number : std::to_string(1 + random.Below(kLargestNumber));
       lines.push_back(Line(name, value));
+      values.push_back(value);
     }
     lines = WithFirstAt(std::move(lines), place);
 
@@ -82,6 +84,7 @@ class LinesTask : public Task {
     constexpr int64_t kCreamTokens = 35;
     made.generation = {last_integer_ ? kLongChatTokens : kCreamTokens, AnswerCut::kWhole,
                        last_integer_ ? AnswerMetric::kLastInteger : AnswerMetric::kFirstInteger};
+    made.piece_answers = WithFirstAt(std::move(values), place);
     return made;
   }
 

@@ -61,6 +61,7 @@ class ListTask : public Task {
     prompt.Add("\nAnswer: " + names[0] + " bought:");
     TaskSample made = std::move(prompt).Sample(" " + things[0], place, lines_);
     made.generation = {kNewTokens, AnswerCut::kStrippedFirstLine, AnswerMetric::kSubspan};
+    made.piece_answers = WithFirstAt(things, place);
     return made;
   }
 

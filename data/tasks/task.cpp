@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -37,6 +38,26 @@ const TaskType& TypeOf(const TaskSpec& spec) {
 
 double ScoreGenerated(const TaskSample& sample, std::string_view generated) {
   return ScoreAnswer(sample.generation, generated, sample.answers, sample.classes);
+}
+
+int64_t AnsweredPiece(const TaskSample& sample, std::string_view generated) {
+  if (sample.piece_answers.empty()) return 0;
+  if (ScoreGenerated(sample, generated) >= 1) return sample.place;
+  const std::string text = LowerText(CutAnswer(generated, sample.generation.cut));
+  int64_t found = 0;
+  std::pair<size_t, size_t> best;  // where the text names it, and its length from the longest
+  for (size_t i = 0; i < sample.piece_answers.size(); ++i) {
+    const std::string& answer = sample.piece_answers[i];
+    const bool gold = static_cast<int64_t>(i) + 1 == sample.place;
+    if (gold || ScoreAnswer(sample.generation, generated, {&answer, 1}, sample.classes) < 1)
+      continue;
+    const std::pair<size_t, size_t> at = {text.find(LowerText(answer)),
+                                          std::string::npos - answer.size()};
+    if (found != 0 && at >= best) continue;
+    best = at;
+    found = static_cast<int64_t>(i) + 1;
+  }
+  return found;
 }
 
 void CheckPlace(const Task& task, int64_t place) {

@@ -33,10 +33,19 @@ struct TaskSample {
   std::string system = {};    // a chat's system message, where the format has one
   bool chat_template = true;  // false: published without one, even for chat models (LongBench)
   GenerationRule generation = {};
+  // What each piece answers, in the order of this text, where every piece has an answer of its own:
+  // the gold piece's is one of `answers`. Empty: they have none.
+  std::vector<std::string> piece_answers = {};
 };
 
 // 0 to 1, by the sample's own rule. Throws Error (failure) where the answers don't fit it.
 double ScoreGenerated(const TaskSample& sample, std::string_view generated);
+
+// 1-based rank of the piece whose answer the generated text gives, by the sample's own rule (a full
+// score): the gold piece where the text is right, else of those that score the one that the text
+// names first (of several there the longest, then the first in the prompt); 0 for none. Throws as
+// ScoreGenerated does.
+int64_t AnsweredPiece(const TaskSample& sample, std::string_view generated);
 
 class Task {
  public:
