@@ -33,4 +33,22 @@ inline constexpr const char* kAnswerText = "answer_text";
 inline constexpr const char* kExpectedAnswers = "expected_answers";
 inline constexpr const char* kSampleTexts[] = {kQuestionText, kAnswerText, kExpectedAnswers};
 
+// The unit of wall time. What has it was measured on the machine: it differs between runs that are
+// otherwise equal, and is not compared.
+inline constexpr const char* kSeconds = "s";
+inline constexpr const char* kSettingSeconds = "setting_seconds";  // [setting]
+
+// Of generated text. The last two are [place], the others [setting, place].
+inline constexpr const char* kGenerationCut = "generation_cut";
+inline constexpr const char* kGenerationEmpty = "generation_empty";
+inline constexpr const char* kAnsweredPlace = "answered_place";
+inline constexpr const char* kFirstPiecePlace = "first_piece_place";
+inline constexpr const char* kLastPiecePlace = "last_piece_place";
+
+// All arrays of a sweep's samples that files of earlier versions lack, and that are left out of a
+// file that is continued from, or joined with, such a file.
+inline constexpr const char* kLaterSampleArrays[] = {
+    kQuestionText,  kAnswerText,      kExpectedAnswers, kGenerationCut, kGenerationEmpty,
+    kAnsweredPlace, kFirstPiecePlace, kLastPiecePlace,  kSettingSeconds};
+
 }  // namespace midscope

@@ -84,11 +84,11 @@ SweepMerge::SweepMerge(const std::vector<std::string>& inputs, RepeatedSamples r
   plan_json_ = plans.size() == 1 ? inputs_.front().plan_json() : plan.dump();
   JoinSamples(joins_settings_ ? RepeatedSamples::kTakeFirst : repeated);
   if (joins_settings_) CheckSameSamples();
-  FindLackingTexts();
+  FindLackingArrays();
 }
 
-void SweepMerge::FindLackingTexts() {
-  for (const char* name : kSampleTexts) {
+void SweepMerge::FindLackingArrays() {
+  for (const char* name : kLaterSampleArrays) {
     const bool lacks = std::any_of(inputs_.begin(), inputs_.end(), [&](const SweepStore& input) {
       return input.common_frame() && !input.common_frame()->FindArray(name);
     });
@@ -96,7 +96,7 @@ void SweepMerge::FindLackingTexts() {
   }
 }
 
-void SweepMerge::DropLackingTexts(Record& record) const {
+void SweepMerge::DropLackingArrays(Record& record) const {
   std::erase_if(record.arrays, [this](const Array& array) {
     return std::find(lacking_.begin(), lacking_.end(), array.name) != lacking_.end();
   });
@@ -139,10 +139,12 @@ std::vector<int64_t> SweepMerge::samples() const {
 
 Record SweepMerge::ReadSample(int64_t sample, const ArrayFilter& wanted) const {
   Record record = HolderOf(sample).ReadSample(sample, wanted);
+  DropLackingArrays(record);
   for (size_t i = 1; joins_settings_ && i < inputs_.size(); ++i) {
-    JoinSettings(record, inputs_[i].ReadSample(sample, wanted), fmt::format("sample {}", sample));
+    Record more = inputs_[i].ReadSample(sample, wanted);
+    DropLackingArrays(more);
+    JoinSettings(record, more, fmt::format("sample {}", sample));
   }
-  DropLackingTexts(record);
   return record;
 }
 

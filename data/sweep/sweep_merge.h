@@ -38,9 +38,8 @@ class SweepMerge {
   // Error (failure) where inputs whose settings are joined differ in the sample's prompt.
   Record ReadSample(int64_t sample, const ArrayFilter& wanted = {}) const;
 
-  // Removes the texts of samples (kSampleTexts) that one of the inputs, of an earlier version,
-  // lacks.
-  void DropLackingTexts(Record& record) const;
+  // Removes those of kLaterSampleArrays that one of the inputs, of an earlier version, lacks.
+  void DropLackingArrays(Record& record) const;
 
   // Writes the merged file; an older one of that name is replaced when the new one is complete.
   void Write(const std::string& path, const Provenance& provenance,
@@ -48,7 +47,7 @@ class SweepMerge {
 
  private:
   void JoinSamples(RepeatedSamples repeated);
-  void FindLackingTexts();
+  void FindLackingArrays();
   void CheckSameSamples() const;
 
   std::vector<SweepStore> inputs_;

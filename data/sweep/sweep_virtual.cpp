@@ -37,7 +37,7 @@ Record CommonFrame(const SweepMerge& merge) {
   for (const SweepStore& input : merge.inputs()) {
     if (!input.common_frame()) continue;
     Record common = *input.common_frame();
-    merge.DropLackingTexts(common);
+    merge.DropLackingArrays(common);
     if (frame.name.empty()) {
       frame = std::move(common);
     } else if (merge.joins_settings()) {

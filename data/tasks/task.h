@@ -121,6 +121,10 @@ struct TaskType;
 // All tasks, in the order in which help lists them.
 const std::vector<TaskType>& Tasks();
 
+// Whether a task of this name (Task::name()) scores running text, so that its outcome is a
+// perplexity: `text`.
+bool IsPerplexityTask(std::string_view task_name);
+
 // One line a task, with its parameters, their ranges and defaults, for help.
 std::string TaskHelp();
 

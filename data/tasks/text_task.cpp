@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Perplexity over text files, as prompts and continuations.
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "data/tasks/haystack.h"
 #include "data/tasks/prompt_text.h"
@@ -15,6 +17,7 @@ class TextTask : public Task {
       : name_(TaskSpecText(spec)),
         tokens_(spec.Number("tokens")),
         stride_(spec.Number("stride")),
+        from_(spec.Number("from")),
         count_(NeedCounter(count_tokens, name_)) {
     if (stride_ >= tokens_) {
       throw UsageError("task '" + name_ + "'", "its stride leaves no room for a prompt",
@@ -23,7 +26,8 @@ class TextTask : public Task {
     text_ = ReadHaystack(spec.file());
     CutPieces(spec.Number("windows") + 1);
     if (ends_.size() < 2) {
-      throw Failure(spec.file(), "it is shorter than two strides", "Give a longer text");
+      throw Failure(spec.file(), "it is too short: nothing is left to score",
+                    "Give a longer text, or a smaller stride or from");
     }
   }
 
@@ -51,8 +55,9 @@ class TextTask : public Task {
   void CutPieces(int64_t most) {
     size_t end = 0;
     while (static_cast<int64_t>(ends_.size()) < most) {
+      const int64_t tokens = ends_.empty() ? std::max(from_, stride_) : stride_;
       const std::string_view piece =
-          FirstTokens(std::string_view(text_).substr(end), stride_, count_);
+          FirstTokens(std::string_view(text_).substr(end), tokens, count_);
       if (StripText(piece).empty()) return;
       end += piece.size();
       ends_.push_back(end);
@@ -62,27 +67,44 @@ class TextTask : public Task {
   std::string name_;
   int64_t tokens_;
   int64_t stride_;
+  int64_t from_;
   TokenCounter count_;
   std::string text_;
   std::vector<size_t> ends_;  // of the pieces
 };
 
+constexpr int64_t kMostTokens = 1 << 20;
+
+// Not stated where it is 0: names of earlier versions lack it.
+Parameter FromParameter() {
+  Parameter from = WholeNumberParameter(
+      "from",
+      "tokens of the text before the first that are scored, so that windows of several lengths "
+      "score the same",
+      0, kMostTokens, 0);
+  from.always_stated = false;
+  return from;
+}
+
 }  // namespace
 
+bool IsPerplexityTask(std::string_view task_name) { return task_name.starts_with("text:"); }
+
 // A sliding window: sample i's answer is the text's piece i + 2 of `stride` tokens, its prompt as
-// much of the text before as `tokens` - `stride` tokens hold; the first piece is never scored. The
+// much of the text before as `tokens` - `stride` tokens hold; the first piece is never scored. With
+// `from` that piece has so many tokens: windows of several lengths, the longest of `from` +
+// `stride` tokens, then score the same pieces, all of them after a prompt of full length. The
 // perplexity of a file is exp(sum of answer_nll / sum of answer tokens) over its samples. Windows
 // begin and end at white space, where the public scripts cut token ids, so that a piece has up to a
 // few tokens fewer. What is generated is compared by ROUGE-L, because there is no correct answer.
 TaskType TextTaskType() {
-  constexpr int64_t kMostTokens = 1 << 20;
   constexpr int64_t kMostWindows = 100000;
   TaskType type = {
       "text",
       "perplexity over a text, in a sliding window",
       {WholeNumberParameter("tokens", "of a window", 2, kMostTokens, 1024),
        WholeNumberParameter("stride", "tokens scored in each window", 1, kMostTokens, 256),
-       WholeNumberParameter("windows", "at most so many", 1, kMostWindows, 1000),
+       WholeNumberParameter("windows", "at most so many", 1, kMostWindows, 1000), FromParameter(),
        TaskFile("the text, a file or a folder of *.txt", true)}};
   type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
     return std::make_unique<TextTask>(spec, inputs.count_tokens);

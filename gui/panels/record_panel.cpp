@@ -42,6 +42,15 @@ QString MadeWith(const Record& record) {
   return texts.join(QStringLiteral(", "));
 }
 
+// `leading`: the place on each axis but the last two.
+void DrawArray(const Record& record, const Array& array, const std::vector<int64_t>& leading,
+               const QString& stem, FilePictures& pictures) {
+  RecordPlot plot;
+  plot.Show(&record, array.name, leading, RecordForm::kHeatMap);
+  plot.SetTitle(pictures.Titled(plot.title(), &record));
+  pictures.Write(plot, stem);
+}
+
 }  // namespace
 
 RecordPanel::RecordPanel(const PanelContext& context) : Panel(context) {
@@ -297,11 +306,14 @@ void RecordPanel::Render(FilePictures& pictures) {
     if (HasOwnPanel(name)) continue;
     for (const Array& array : record.arrays) {
       // Ids, offsets and counts are not drawn.
-      if (array.axes.size() != 2 || !IsPicture(record, array) || !IsMeasured(array)) continue;
-      RecordPlot plot;
-      plot.Show(&record, array.name, {}, RecordForm::kHeatMap);
-      plot.SetTitle(pictures.Titled(plot.title(), &record));
-      pictures.Write(plot, QString::fromStdString(record.name + "_" + array.name));
+      if (!IsPicture(record, array) || !IsMeasured(array)) continue;
+      const QString stem = QString::fromStdString(record.name + "_" + array.name);
+      if (array.axes.size() == 2) DrawArray(record, array, {}, stem, pictures);
+      // One picture a setting.
+      if (array.axes.size() != 3 || array.axes.front() != "setting") continue;
+      for (int64_t i = 0; i < AxisSize(record, "setting"); ++i) {
+        DrawArray(record, array, {i}, QStringLiteral("%1_%2").arg(stem).arg(i + 1), pictures);
+      }
     }
   }
 }

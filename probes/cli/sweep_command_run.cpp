@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <set>
@@ -51,6 +52,18 @@ std::function<void(const SweepResult&)> Watch(const SweepPlan& plan, int64_t sec
   };
 }
 
+// The wall time of each setting: told beside the results, which do not depend on it.
+std::string SecondsText(const SweepPlan& plan, const SweepResult& result) {
+  const std::vector<double> means = MeanSettingSeconds(result.outcomes, plan.settings.size());
+  std::string text;
+  for (size_t i = 0; i < means.size(); ++i) {
+    if (!std::isfinite(means[i])) continue;
+    text += fmt::format("{} {} {:.3g}", text.empty() ? "seconds per sample:" : ",",
+                        plan.settings[i].text, means[i]);
+  }
+  return text;
+}
+
 }  // namespace
 
 FinishedSweep SweepCommandRun::Run(const SweepCell& cell, const std::string& file,
@@ -77,6 +90,8 @@ FinishedSweep SweepCommandRun::Run(const SweepCell& cell, const std::string& fil
   SweepResult result = run_again           ? RunAgain(run, file)
                        : ranks_.size() > 1 ? RunShared(run, file)
                                            : RunAlone(run, file, print_part);
+  const std::string seconds = SecondsText(run.plan, result);
+  if (ranks_.rank() == 0 && !seconds.empty()) job_.Log(seconds);
   return {std::move(run.plan), std::move(result)};
 }
 

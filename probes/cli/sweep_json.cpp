@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/record_names.h"
+#include "probes/cli/generated_table.h"
 #include "probes/cli/record_values.h"
 #include "probes/cli/sweep_table.h"
 #include "probes/sweep/plan_texts.h"
@@ -39,9 +40,13 @@ Json RowJson(const CellReport& report, size_t i, bool several) {
   if (std::isfinite(cell.choice_accuracy)) {
     AddMean("choice_accuracy", cell.choice_accuracy, cell.choice_interval, row);
   }
+  if (std::isfinite(cell.perplexity)) {
+    AddMean("perplexity", cell.perplexity, cell.perplexity_interval, row);
+  }
   if (std::isfinite(cell.generation_score)) {
     AddMean("generation_score", cell.generation_score, cell.generation_interval, row);
   }
+  AddGeneratedCell(report.generated, i, row);
   if (cell.samples < report.statistics.samples) {
     row["not_run_samples"] = report.statistics.samples - cell.samples;
   }
@@ -120,6 +125,8 @@ Json ReportJson(const CellReport& report) {
                {"intervals", std::move(intervals)},
                {"partly_failed_samples", report.partly_failed}};
   if (!report.setting_failure.empty()) json["setting_failure"] = report.setting_failure;
+  Json answered = AnsweredPlacesJson(report.plan, report.generated);
+  if (!answered.empty()) json["answered_place"] = std::move(answered);
   if (!report.generation_mean.empty()) json["generation_score_mean"] = report.generation_mean;
   return json;
 }

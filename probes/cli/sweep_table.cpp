@@ -10,6 +10,7 @@
 #include "core/base/number_text.h"
 #include "core/base/record_names.h"
 #include "core/plan/context_limit.h"
+#include "probes/cli/generated_table.h"
 #include "probes/cli/interval_text.h"
 #include "probes/cli/setting_letters.h"
 #include "probes/cli/text_table.h"
@@ -52,10 +53,12 @@ std::string CellsText(const CellReport& report) {
   const bool likelihood = plan.score.likelihood;
   const bool choice = Has(report, &CellStatistics::choice_accuracy);
   const bool generation = Has(report, &CellStatistics::generation_score);
+  const bool perplexity = Has(report, &CellStatistics::perplexity);
   std::vector<std::string> header = {"setting", "place", "samples"};
   if (likelihood) header.emplace_back("accuracy [95 %]");
   if (choice) header.emplace_back("choice [95 %]");
   if (generation) header.emplace_back("generated [95 %]");
+  if (perplexity) header.emplace_back("perplexity [95 %]");
   if (likelihood) {
     header.emplace_back("answer_nll [95 %]");
     header.emplace_back("difference [95 %]");
@@ -70,6 +73,7 @@ std::string CellsText(const CellReport& report) {
     if (likelihood) row.push_back(WithInterval(cell.accuracy, cell.accuracy_interval));
     if (choice) row.push_back(WithInterval(cell.choice_accuracy, cell.choice_interval));
     if (generation) row.push_back(WithInterval(cell.generation_score, cell.generation_interval));
+    if (perplexity) row.push_back(WithInterval(cell.perplexity, cell.perplexity_interval));
     if (likelihood) {
       row.push_back(WithInterval(cell.answer_nll, cell.answer_nll_interval));
       row.push_back(first_setting ? "" : WithInterval(cell.difference, cell.difference_interval));
@@ -165,6 +169,11 @@ std::string NotesText(const CellReport& report) {
         "answer_nll: nats, summed over the answer's tokens; difference: to the first setting, "
         "sample by sample\n";
   }
+  if (Has(report, &CellStatistics::perplexity)) {
+    text +=
+        std::string("perplexity: exp of the nats per token, over all tokens that are scored; ") +
+        kPerplexityMethod + "\n";
+  }
   if (report.plan.score.generation) {
     text += "generated: the task's own score of the text that the model generates\n";
   }
@@ -230,6 +239,8 @@ std::string SmallestPText(const CellReport& report, int64_t family) {
 
 std::string ReportText(const CellReport& report) {
   std::string text = CellsText(report) + NotesText(report);
+  const std::string generated = GeneratedText(report.plan, report.generated);
+  if (!generated.empty()) text += "\n" + generated;
   if (report.statistics.samples < 2) return text;
   if (report.plan.places.size() > 1) {
     text += "\n" + SettingsText(report) + ChanceText(report);
@@ -271,7 +282,8 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
           result.too_long(),
           result.partly_failed(),
           FirstSettingFailure(result),
-          GenerationMeanText(plan, result)};
+          GenerationMeanText(plan, result),
+          GeneratedOutcomesOf(plan, result.outcomes)};
 }
 
 namespace {

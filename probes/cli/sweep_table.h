@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "probes/statistics/outcome_statistics.h"
+#include "probes/sweep/generated_outcomes.h"
 #include "probes/sweep/sweep.h"
 #include "probes/sweep/sweep_grid.h"
 #include "probes/sweep/sweep_statistics.h"
@@ -25,6 +26,7 @@ struct CellReport {
   int64_t partly_failed = 0;    // samples on which some settings were not run
   std::string setting_failure;  // the first of these failures
   std::string generation_mean;  // GenerationMeanText
+  GeneratedOutcomes generated;
 };
 
 CellReport MakeReport(const SweepCell& cell, const std::string& file, const SweepPlan& plan,
@@ -35,7 +37,8 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
 // cells a row has "model", "task" and "seed" too. What was not asked for is left out or null;
 // intervals of fewer than two samples are null. Of a row, where there are some:
 // "beyond_context_samples", samples with a prompt that the context does not hold, and
-// "not_run_samples", on which the setting was not run.
+// "not_run_samples", on which the setting was not run; of generating sweeps what AddGeneratedCell
+// and AnsweredPlacesJson say (generated_table.h; the latter as "answered_place" of a sweep).
 std::string SweepJson(const std::vector<CellReport>& reports);
 std::string SweepText(const std::vector<CellReport>& reports);
 

@@ -13,6 +13,8 @@ namespace midscope {
 
 // ROUGE-1, ROUGE-2, ROUGE-L.
 inline constexpr size_t kRougeKinds = 3;
+// An answered place that is none.
+inline constexpr int64_t kNoPlace = -1;
 
 // The outcome of one sample. All [setting, place], row-major; empty where it was not requested.
 struct SampleOutcome {
@@ -31,6 +33,15 @@ struct SampleOutcome {
   std::vector<int64_t> answer_tokens = {};  // [place]
   // [place]: of patches' source, nats (recovered_share.h); empty: nothing is patched.
   std::vector<double> source_nll = {};
+  // Of generated text (sample_generation.h). The places are in the task's own counting, kNoPlace
+  // for none; empty where the pieces have no answers, and in files of earlier versions.
+  std::vector<uint8_t> generation_cut = {};
+  std::vector<uint8_t> generation_empty = {};
+  std::vector<int64_t> answered_place = {};
+  std::vector<int64_t> first_piece_place = {};  // [place]
+  std::vector<int64_t> last_piece_place = {};   // [place]
+  // [setting]: wall time; NaN where it was not run, empty in a scan and in earlier versions.
+  std::vector<double> setting_seconds = {};
 
   bool Ran(size_t setting) const { return failures.empty() || failures[setting].empty(); }
 };

@@ -7,6 +7,7 @@
 
 #include "core/base/record_names.h"
 #include "probes/base/record_axes.h"
+#include "probes/statistics/intervals.h"
 
 namespace midscope {
 namespace {
@@ -66,6 +67,47 @@ std::vector<CellStatistics> SummariseOutcomes(std::vector<SampleOutcome> outcome
   return cells;
 }
 
+void AddPerplexity(std::vector<SampleOutcome> outcomes, int64_t places,
+                   std::vector<CellStatistics>& cells) {
+  std::sort(outcomes.begin(), outcomes.end(),
+            [](const auto& a, const auto& b) { return a.sample < b.sample; });
+  const auto count = static_cast<size_t>(places);
+  for (size_t i = 0; i < cells.size(); ++i) {
+    std::vector<double> nats;
+    std::vector<double> tokens;
+    for (const SampleOutcome& outcome : outcomes) {
+      if (outcome.answer_nll.empty() || outcome.answer_tokens.empty()) return;
+      if (!outcome.Ran(i / count)) continue;
+      nats.push_back(outcome.answer_nll[i]);
+      tokens.push_back(static_cast<double>(outcome.answer_tokens[i % count]));
+    }
+    if (nats.empty()) continue;
+    const double mean_tokens = Mean(tokens);
+    const double ratio = Mean(nats) / mean_tokens;
+    cells[i].perplexity = std::exp(ratio);
+    std::vector<double> beyond(nats.size());
+    for (size_t j = 0; j < nats.size(); ++j)
+      beyond[j] = (nats[j] - ratio * tokens[j]) / mean_tokens;
+    const Interval interval = MeanInterval(beyond);
+    cells[i].perplexity_interval = {std::exp(ratio + interval.low),
+                                    std::exp(ratio + interval.high)};
+  }
+}
+
+std::vector<double> MeanSettingSeconds(const std::vector<SampleOutcome>& outcomes,
+                                       size_t settings) {
+  std::vector<double> means;
+  for (size_t i = 0; i < settings; ++i) {
+    std::vector<double> seconds;
+    for (const SampleOutcome& outcome : outcomes) {
+      if (outcome.setting_seconds.empty()) return {};
+      if (outcome.Ran(i)) seconds.push_back(outcome.setting_seconds[i]);
+    }
+    means.push_back(seconds.empty() ? kUndefined : Mean(seconds));
+  }
+  return outcomes.empty() ? std::vector<double>() : means;
+}
+
 std::map<std::string, std::string> CellMethods(const std::vector<SampleOutcome>& outcomes) {
   std::map<std::string, std::string> methods;
   const std::vector<OutcomeMeasure> measures = MeasuresOf(outcomes);
@@ -101,6 +143,8 @@ constexpr MeanArray kMeanArrays[] = {
      &CellStatistics::difference, &CellStatistics::difference_interval, true},
     {"choice_accuracy", "", "share of samples whose right choice is likelier than the others",
      &CellStatistics::choice_accuracy, &CellStatistics::choice_interval, false},
+    {"perplexity", "", "exp of the answers' nats per token, over all tokens of the samples",
+     &CellStatistics::perplexity, &CellStatistics::perplexity_interval, false},
     {"generation_score", "", "mean score of the generated text, by the task's own scorer",
      &CellStatistics::generation_score, &CellStatistics::generation_interval, false},
 };

@@ -28,7 +28,23 @@ struct CellStatistics {
   Interval choice_interval;
   double generation_score = 0;
   Interval generation_interval;
+  // Of tasks that score running text (AddPerplexity), else NaN.
+  double perplexity = kUndefined;
+  Interval perplexity_interval = {kUndefined, kUndefined};
 };
+
+// Sets the cells' perplexity: exp(sum of answer_nll / sum of answer tokens) over the samples on
+// which the setting was run, as over the tokens of one text. Its interval is exp of the ratio's:
+// Student's t with the ratio estimator's variance over samples (Cochran, Sampling Techniques,
+// 1977, 6.4); NaN for fewer than two samples. `cells` [setting, place]. Nothing is set without
+// likelihoods.
+void AddPerplexity(std::vector<SampleOutcome> outcomes, int64_t places,
+                   std::vector<CellStatistics>& cells);
+inline constexpr const char* kPerplexityMethod = "Student's t of the ratio of sums, in nats";
+
+// [setting]: mean wall time per sample of the samples on which it was run; empty where no sample
+// has it.
+std::vector<double> MeanSettingSeconds(const std::vector<SampleOutcome>& outcomes, size_t settings);
 
 // [setting, place]. Sums run over the samples in ascending order, whatever their order of
 // completion.

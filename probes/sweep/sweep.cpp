@@ -8,10 +8,12 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/record_names.h"
 #include "core/base/seconds_since.h"
 #include "data/tasks/zero_scrolls_task.h"
 #include "probes/base/record_axes.h"
 #include "probes/prompt/sent_prompt.h"
+#include "probes/sweep/generated_outcomes.h"
 #include "probes/sweep/plan_texts.h"
 #include "probes/sweep/scan_effects.h"
 #include "probes/sweep/sweep_context.h"
@@ -151,6 +153,8 @@ std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& res
     if (result.partly_failed() > 0) records.push_back(SettingFailuresRecord(plan, result));
     return records;
   }
+  const GeneratedOutcomes generated = GeneratedOutcomesOf(plan, result.outcomes);
+  if (!generated.cells.empty()) records.push_back(GeneratedOutcomesRecord(plan, generated));
   const SweepStatistics statistics = AnalyseSweep(plan, result.outcomes);
   if (!statistics.settings.empty()) records.push_back(SettingStatisticsRecord(plan, statistics));
   if (!statistics.comparisons.empty()) {
@@ -204,13 +208,18 @@ SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
 }
 
 std::vector<CellStatistics> Summarise(const SweepPlan& plan, const SweepResult& result) {
-  return SummariseOutcomes(result.outcomes, static_cast<int64_t>(plan.settings.size()),
-                           static_cast<int64_t>(plan.places.size()), plan.seed);
+  const auto places = static_cast<int64_t>(plan.places.size());
+  std::vector<CellStatistics> cells = SummariseOutcomes(
+      result.outcomes, static_cast<int64_t>(plan.settings.size()), places, plan.seed);
+  if (IsPerplexityTask(plan.task)) AddPerplexity(result.outcomes, places, cells);
+  return cells;
 }
 
 Record MeansRecord(const SweepPlan& plan, const SweepResult& result) {
-  Record record = OutcomeMeansRecord(plan.CanonicalSettings(), plan.places, Summarise(plan, result),
-                                     CellMethods(result.outcomes));
+  std::map<std::string, std::string> methods = CellMethods(result.outcomes);
+  methods["perplexity"] = kPerplexityMethod;
+  Record record =
+      OutcomeMeansRecord(plan.CanonicalSettings(), plan.places, Summarise(plan, result), methods);
   NotePlanTexts(plan, record);
   record.attributes["task"] = plan.task;
   record.attributes["failed_samples"] = static_cast<int64_t>(result.failures.size());
@@ -219,6 +228,14 @@ Record MeansRecord(const SweepPlan& plan, const SweepResult& result) {
   const std::string generation_mean = GenerationMeanText(plan, result);
   if (!generation_mean.empty()) record.attributes["generation_score_mean"] = generation_mean;
   record.attributes["score"] = ScoreArmsName(plan.score);
+  std::vector<double> seconds = MeanSettingSeconds(result.outcomes, plan.settings.size());
+  if (!seconds.empty()) {
+    record.arrays.push_back({kSettingSeconds,
+                             {"setting"},
+                             std::move(seconds),
+                             kSeconds,
+                             "mean wall time per sample of the setting's runs at all places"});
+  }
   NoteFormat(plan.format, record);
   return record;
 }

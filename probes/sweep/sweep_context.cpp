@@ -128,7 +128,7 @@ void AddContextArrays(const std::vector<TaskQuestion>& questions,
 }
 
 void FitOlderSamples(const Record& frame, Record& record) {
-  for (const char* name : kSampleTexts) {
+  for (const char* name : kLaterSampleArrays) {
     if (frame.FindArray(name)) continue;
     std::erase_if(record.arrays, [&](const Array& array) { return array.name == name; });
   }

@@ -2,7 +2,7 @@
 #include "probes/sweep/sweep_sample.h"
 
 #include <algorithm>
-#include <array>
+#include <chrono>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,12 +11,12 @@
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
+#include "core/base/seconds_since.h"
 #include "core/base/utf8.h"
-#include "core/intervention/passage.h"
-#include "core/run/greedy_batch.h"
 #include "core/run/patch_sources.h"
 #include "core/run/what_if.h"
 #include "probes/base/record_axes.h"
+#include "probes/sweep/sample_generation.h"
 #include "probes/sweep/sample_sources.h"
 #include "probes/sweep/sweep_context.h"
 
@@ -25,7 +25,6 @@ namespace {
 
 constexpr const char* kCorrect = "correct";
 constexpr const char* kChoiceCorrect = "choice_correct";
-constexpr const char* kGenerationScore = "generation_score";
 constexpr const char* kAnswerTokens = "answer_tokens";
 constexpr const char* kSourceNll = "source_nll";
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -122,18 +121,10 @@ struct LikelihoodArrays {
   std::vector<double> source_nll;  // [place]; empty: nothing is patched
 };
 
-// The settings that can be run on the sample.
-struct RunnableSettings {
-  std::vector<size_t> order;  // in EvaluationOrder
-  std::vector<std::string> failures;
-
-  bool Has(size_t setting) const { return failures[setting].empty(); }
-};
-
 LikelihoodArrays RunLikelihood(const std::shared_ptr<const Decoder>& decoder,
                                const SampleRequest& request, const RunnableSettings& settings,
                                const std::shared_ptr<PatchSources>& sources,
-                               const JobContext& context) {
+                               const JobContext& context, std::vector<double>& seconds) {
   const size_t places = request.questions.size();
   WhatIf what_if(decoder, PromptsOf(request.questions), request.trace_memory_bytes);
   what_if.TakePatchesFrom(sources);
@@ -165,105 +156,14 @@ LikelihoodArrays RunLikelihood(const std::shared_ptr<const Decoder>& decoder,
   }
   for (const size_t setting : settings.order) {
     const bool keep_attention = request.attention && setting == 0;
+    const auto start = std::chrono::steady_clock::now();
     WhatIfResult result =
         what_if.Evaluate(request.settings[setting].intervention, context, keep_attention);
+    seconds[setting] += SecondsSince(start);
     for (size_t place = 0; place < places; ++place) keep(setting, place, result.outcomes[place]);
     if (keep_attention) {
       arrays.attention = std::move(result.outcomes.front().last_query_attention);
     }
-  }
-  return arrays;
-}
-
-struct GenerationArrays {
-  std::vector<double> score;
-  std::vector<double> rouge;  // [setting, place, kRougeKinds]; empty for other scores
-  std::vector<int64_t> tokens;
-  std::vector<std::string> text;
-};
-
-GreedyRequest GreedyRequestOf(const TaskQuestion& question, const Intervention& intervention,
-                              Trace* trace) {
-  const GenerationRule& rule = question.sample.generation;
-  return {question.prompt.ids, ResolvePassages(intervention, question.prompt), rule.new_tokens,
-          [cut = rule.cut](const std::string& text) { return AnswerIsWhole(text, cut); }, trace};
-}
-
-// Number of places per batch, limited by the memory for traces under every setting, at least one.
-size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request,
-                    const RunnableSettings& settings, size_t begin) {
-  TraceParts parts;  // with the parts for channels, which settings share
-  for (const size_t setting : settings.order) {
-    if (std::holds_alternative<InfiniAttention>(request.settings[setting].intervention.positions))
-      parts.memories = decoder.config().layers;
-  }
-  int64_t bytes = 0;
-  size_t end = begin;
-  for (; end < request.questions.size(); ++end) {
-    const TaskQuestion& question = request.questions[end];
-    bytes += decoder.TraceBytes(
-        static_cast<int64_t>(question.prompt.ids.size()) + question.sample.generation.new_tokens,
-        parts);
-    if (end > begin && bytes > request.trace_memory_bytes) break;
-  }
-  return end;
-}
-
-// All settings at places [begin, end), each place on one trace: settings take the rows that they do
-// not change from it.
-void GenerateAt(const Decoder& decoder, const SampleRequest& request,
-                const RunnableSettings& settings, size_t begin, size_t end, PatchSources& sources,
-                const JobContext& context, GenerationArrays& arrays) {
-  const bool channels = std::any_of(
-      settings.order.begin(), settings.order.end(),
-      [&](size_t setting) { return !request.settings[setting].intervention.channels.empty(); });
-  std::vector<std::unique_ptr<Trace>> traces;
-  traces.reserve(end - begin);
-  for (size_t place = begin; place < end; ++place) {
-    const TaskQuestion& question = request.questions[place];
-    traces.push_back(GreedyTrace(decoder, static_cast<int64_t>(question.prompt.ids.size()),
-                                 question.sample.generation.new_tokens, channels));
-  }
-  for (const size_t setting : settings.order) {
-    std::vector<GreedyRequest> requests;
-    requests.reserve(end - begin);
-    for (size_t place = begin; place < end; ++place) {
-      const TaskQuestion& question = request.questions[place];
-      requests.push_back(GreedyRequestOf(
-          question, sources.Give(request.settings[setting].intervention, question.prompt, context),
-          traces[place - begin].get()));
-    }
-    const std::vector<Generated> generated = GenerateGreedy(decoder, requests, context);
-    for (size_t place = begin; place < end; ++place) {
-      const Generated& made = generated[place - begin];
-      const size_t cell = setting * request.questions.size() + place;
-      const TaskSample& sample = request.questions[place].sample;
-      arrays.score[cell] = ScoreGenerated(sample, made.text);
-      if (!arrays.rouge.empty()) {
-        const RougeScores rouge = RougeAnswer(sample.generation, made.text, sample.answers);
-        const auto at = arrays.rouge.begin() + static_cast<std::ptrdiff_t>(cell * kRougeKinds);
-        std::copy_n(std::array{rouge.rouge1, rouge.rouge2, rouge.rouge_l}.begin(), kRougeKinds, at);
-      }
-      arrays.tokens[cell] = static_cast<int64_t>(made.ids.size());
-      arrays.text[cell] = made.text;
-    }
-  }
-}
-
-GenerationArrays RunGeneration(const Decoder& decoder, const SampleRequest& request,
-                               const RunnableSettings& settings, PatchSources& sources,
-                               const JobContext& context) {
-  const size_t places = request.questions.size();
-  const size_t cells = request.settings.size() * places;
-  const AnswerMetric metric = request.questions.front().sample.generation.metric;
-  const size_t rouge = metric == AnswerMetric::kRougeGeometricMean ? kRougeKinds : 0;
-  GenerationArrays arrays{std::vector<double>(cells, kNone),
-                          std::vector<double>(cells * rouge, kNone), std::vector<int64_t>(cells),
-                          std::vector<std::string>(cells)};
-  for (size_t begin = 0; begin < places;) {
-    const size_t end = PlacesAtOnce(decoder, request, settings, begin);
-    GenerateAt(decoder, request, settings, begin, end, sources, context, arrays);
-    begin = end;
   }
   return arrays;
 }
@@ -296,24 +196,16 @@ void AddLikelihood(LikelihoodArrays arrays, Record& record) {
                            "whether the right choice is likelier than the others"});
 }
 
-void AddGeneration(GenerationArrays arrays, Record& record) {
-  const std::vector<std::string> axes = {"setting", "place"};
-  record.arrays.push_back({kGenerationScore, axes, std::move(arrays.score), "",
-                           "the task's own score of the generated text, 0 to 1"});
-  if (!arrays.rouge.empty()) {
-    record.axes.push_back(LabelledAxis("rouge", {"rouge-1", "rouge-2", "rouge-l"}));
-    record.arrays.push_back({kGenerationRouge,
-                             {"setting", "place", "rouge"},
-                             std::move(arrays.rouge),
-                             "",
-                             "F scores that generation_score is the geometric mean of, each the "
-                             "best over the answers"});
+void AddSeconds(const RunnableSettings& settings, std::vector<double> seconds, Record& record) {
+  for (size_t i = 0; i < seconds.size(); ++i) {
+    if (!settings.Has(i)) seconds[i] = kNone;
   }
-  record.arrays.push_back({"generated_tokens", axes, std::move(arrays.tokens), "tokens",
-                           "length of the generated text; it ends where the rest can't count"});
-  record.arrays.push_back(
-      {"generated_text", axes, std::move(arrays.text), "", "what the model generated, greedily"});
-  if (record.signal.empty()) record.signal = kGenerationScore;
+  record.arrays.push_back({kSettingSeconds,
+                           {"setting"},
+                           std::move(seconds),
+                           kSeconds,
+                           "wall time of the setting's runs at all places, in evaluation order: "
+                           "rows that an earlier setting left are not run again"});
 }
 
 }  // namespace
@@ -345,15 +237,17 @@ Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequ
   const auto keys = static_cast<int64_t>(request.questions.front().prompt.ids.size());
   const auto sources = std::make_shared<PatchSources>(*decoder, SourcePromptsOf(request));
   std::vector<float> attention;
+  std::vector<double> seconds(request.settings.size());
   if (request.score.likelihood || request.attention) {
-    LikelihoodArrays arrays = RunLikelihood(decoder, request, settings, sources, context);
+    LikelihoodArrays arrays = RunLikelihood(decoder, request, settings, sources, context, seconds);
     attention = std::move(arrays.attention);
     if (request.score.likelihood) AddLikelihood(std::move(arrays), record);
   }
   if (request.score.generation) {
-    AddGeneration(RunGeneration(*decoder, request, settings, *sources, context), record);
+    AddGeneration(RunGeneration(*decoder, request, settings, *sources, context, seconds), record);
   }
   AddPlaceArrays(request.questions, record);
+  if (!request.together) AddSeconds(settings, std::move(seconds), record);
   if (request.attention) {
     // A first setting that was not run has none.
     attention.resize(static_cast<size_t>(config.layers * config.heads * keys),
@@ -368,7 +262,9 @@ Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequ
 bool IsOutcome(const std::string& array) {
   return array == kAnswerNll || array == kCorrect || array == kChoiceCorrect ||
          array == kGenerationScore || array == kGenerationRouge || array == kSettingFailure ||
-         array == kBeyondContext || array == kAnswerTokens || array == kSourceNll;
+         array == kBeyondContext || array == kAnswerTokens || array == kSourceNll ||
+         array == kGenerationCut || array == kGenerationEmpty || array == kAnsweredPlace ||
+         array == kFirstPiecePlace || array == kLastPiecePlace || array == kSettingSeconds;
 }
 
 SampleOutcome ReadOutcome(int64_t sample, const Record& record) {
@@ -381,7 +277,13 @@ SampleOutcome ReadOutcome(int64_t sample, const Record& record) {
                         DataOf<std::string>(record, kSettingFailure),
                         DataOf<uint8_t>(record, kBeyondContext),
                         DataOf<int64_t>(record, kAnswerTokens),
-                        DataOf<double>(record, kSourceNll)};
+                        DataOf<double>(record, kSourceNll),
+                        DataOf<uint8_t>(record, kGenerationCut),
+                        DataOf<uint8_t>(record, kGenerationEmpty),
+                        DataOf<int64_t>(record, kAnsweredPlace),
+                        DataOf<int64_t>(record, kFirstPiecePlace),
+                        DataOf<int64_t>(record, kLastPiecePlace),
+                        DataOf<double>(record, kSettingSeconds)};
   if (outcome.answer_nll.empty() && outcome.generation_score.empty()) {
     throw Failure("sweep file", "a stored sample lacks its outcome",
                   "Run the sweep again into a new file");

@@ -44,11 +44,13 @@ struct SampleRequest {
 
 // All places packed in one batch, settings in EvaluationOrder on cached traces. Record `outcome`,
 // all [setting, place]: answer_nll, correct and, where there are choices, choice_correct by
-// likelihood; generation_score, generated_tokens, generated_text by generation, and
-// generation_rouge [setting, place, rouge] where the score is the geometric mean of three. And
-// prompt_tokens, answer_tokens, gold_token_begin, gold_token_end and the texts question_text,
-// answer_text, expected_answers (a JSON list) [place]; with `attention` last_query_attention
-// [layer, head, key] of the first setting given at the first place.
+// likelihood; generation_score, generated_tokens, generated_text, generation_cut, generation_empty
+// by generation, generation_rouge [setting, place, rouge] where the score is the geometric mean of
+// three, and answered_place with first_piece_place and last_piece_place [place] where the pieces
+// have answers (sample_generation.h). And setting_seconds [setting] but in a scan, prompt_tokens,
+// answer_tokens, gold_token_begin, gold_token_end and the texts question_text, answer_text,
+// expected_answers (a JSON list) [place]; with `attention` last_query_attention [layer, head, key]
+// of the first setting given at the first place.
 //
 // A setting whose context (LongestRun) is too short for one of the prompts with its answer is not
 // run at any of the places, so that places are compared on the same samples: its numbers are NaN

@@ -212,6 +212,18 @@ Record SettingStatisticsRecord(const SweepPlan& plan, const SweepStatistics& sta
     add("_gap_high", unit, high, [](const Setting& s) { return s.gap_interval.high; });
     add("_gap_by_chance", unit, "mean gap where each sample's places are permuted",
         [](const Setting& s) { return s.chance_gap; });
+    const auto add_place = [&](const char* name, const char* description,
+                               std::optional<int64_t> Setting::*place) {
+      std::vector<int64_t> places;
+      for (size_t i = 0; i < settings; ++i) {
+        places.push_back((statistics.settings[begin + i].*place).value_or(kNoPlace));
+      }
+      record.arrays.push_back(
+          {measure + name, {"setting"}, std::move(places), "rank", description});
+    };
+    add_place("_best_place", "place with the best mean; -1: all are equal", &Setting::best_place);
+    add_place("_worst_place", "place with the worst mean; -1: all are equal",
+              &Setting::worst_place);
     add("_place_p", "", "permutation test over places within samples",
         [](const Setting& s) { return s.place_p; });
     add("_place_p_holm", "", "the same, adjusted over settings (Holm)",

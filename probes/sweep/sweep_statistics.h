@@ -81,8 +81,8 @@ struct SweepStatistics {
 SweepStatistics AnalyseSweep(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes);
 
 // Record setting_statistics: MEASURE_samples, _mean, _mean_low, _mean_high, _gap, _gap_low,
-// _gap_high, _gap_by_chance, _place_p, _place_p_holm [setting]. Attributes MEASURE_mean_interval
-// and gap_interval name the methods of the intervals.
+// _gap_high, _gap_by_chance, _best_place, _worst_place, _place_p, _place_p_holm [setting].
+// Attributes MEASURE_mean_interval and gap_interval name the methods of the intervals.
 Record SettingStatisticsRecord(const SweepPlan& plan, const SweepStatistics& statistics);
 // Record setting_comparisons: measure, setting, against, what, difference, difference_low,
 // difference_high, p, p_holm, samples, smallest_p [comparison]. Attributes

@@ -319,6 +319,25 @@ TEST_F(NeedleFiles, TextIsScoredPieceByPiece) {
   EXPECT_THAT(ErrorOf([&] { Counted("text:tokens=5,stride=5,file=x"); }), HasSubstr("stride"));
 }
 
+// So that perplexities of several lengths are of the same words.
+TEST_F(NeedleFiles, TextWindowsOfSeveralLengthsScoreTheSamePieces) {
+  Write("t.txt", "a b c d\ne f g h i\n");
+  const auto windows = [&](const std::string& tokens) {
+    return Counted("text:tokens=" + tokens +
+                   ",stride=2,from=4,file=" + (folder_ / "t.txt").string());
+  };
+  const auto shorter = windows("3");
+  const auto longer = windows("6");
+  EXPECT_THAT(longer->name(), HasSubstr(",from=4"));
+  ASSERT_EQ(shorter->samples(), longer->samples());
+  for (int64_t sample = 0; sample < *longer->samples(); ++sample) {
+    EXPECT_EQ(shorter->Make(sample, 1).answer, longer->Make(sample, 1).answer);
+    EXPECT_EQ(CountWords(longer->Make(sample, 1).text), 4);
+    EXPECT_EQ(CountWords(shorter->Make(sample, 1).text), 1);
+  }
+  EXPECT_EQ(longer->Make(0, 1).answer, "\ne f");
+}
+
 TEST(Depths, PlacesAreReadAsPercentToo) {
   const auto task = Counted("passkey:tokens=200");
   EXPECT_EQ(ReadPlace(*task, "25%"), 26);

@@ -75,6 +75,30 @@ class RenderTest : public QObject {
     }
   }
 
+  // Gold place by answered place.
+  void AnsweredPlacesGiveAPictureASetting() {
+    QTemporaryDir folder;
+    Record record;
+    record.name = "generated_outcomes";
+    record.axes = {{"setting", 2, "", {"none", "pi(1.5)"}, {}},
+                   {"place", 2, "rank", {}, {1, 20}},
+                   {"answered", 3, "rank", {}, {1, 2, 3}}};
+    record.arrays = {{"answered_place",
+                      {"setting", "place", "answered"},
+                      std::vector<double>{0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1},
+                      "",
+                      ""}};
+    const QString file = folder.filePath("sweep.h5");
+    WriteRecords(file.toStdString(), {record}, {});
+    const QStringList written = RenderFile({file, folder.path(), {"svg"}, {}, {}});
+    const QString stem = folder.filePath("generated_outcomes_answered_place_%1.svg");
+    QCOMPARE(written, (QStringList{stem.arg(1), stem.arg(2)}));
+    QVERIFY(Head(written[1]).contains("<svg"));
+    QFile svg(written[1]);
+    QVERIFY(svg.open(QIODevice::ReadOnly));
+    QVERIFY(svg.readAll().contains("pi(1.5)"));
+  }
+
   void SweepFileGivesOutcomes() {
     QTemporaryDir folder;
     const QString file = folder.filePath("sweep.h5");

@@ -31,7 +31,7 @@ def data_sets(path):
     found = {}
 
     def visit(name, item):
-        if isinstance(item, h5py.Dataset):
+        if isinstance(item, h5py.Dataset) and item.attrs.get("units") != "s":  # times are of the machine
             found[name] = item[()]
 
     with h5py.File(path) as file:

@@ -47,6 +47,33 @@ TEST(OutcomeStatistics, OrderOfSamplesDoesNotChangeABit) {
   }
 }
 
+// numpy and scipy: r = sum(nll) / sum(tokens), e = nll - r * tokens,
+// se = sqrt(sum(e * e) / (n - 1) / n) / mean(tokens), exp(r -+ t.ppf(0.975, n - 1) * se).
+TEST(OutcomeStatistics, PerplexityIsOverAllTokensNotTheMeanOfTheSamples) {
+  std::vector<SampleOutcome> outcomes(4);
+  const double nats[] = {10, 4, 9, 100};
+  const int64_t tokens[] = {5, 2, 4, 1};
+  for (size_t i = 0; i < 4; ++i) {
+    outcomes[i].sample = static_cast<int64_t>(3 - i);
+    outcomes[i].answer_nll = {nats[i], 2 * nats[i]};
+    outcomes[i].correct = {0, 0};
+    outcomes[i].answer_tokens = {tokens[i]};
+  }
+  outcomes[3].failures = {"too long", ""};  // the first setting was not run on it
+  std::vector<CellStatistics> cells = SummariseOutcomes(outcomes, 2, 1, 1);
+  EXPECT_TRUE(std::isnan(cells[0].perplexity));
+  AddPerplexity(outcomes, 1, cells);
+  EXPECT_NEAR(cells[0].perplexity, 8.092268429068351, 1e-12);
+  EXPECT_NEAR(cells[0].perplexity_interval.low, 5.5084235224090765, 1e-9);
+  EXPECT_NEAR(cells[0].perplexity_interval.high, 11.888121539982272, 1e-9);
+  EXPECT_NEAR(cells[1].perplexity, std::exp(2 * 123.0 / 12), 1e-3);
+  const Record record = OutcomeMeansRecord({"none", "pi(1.5)"}, {1}, cells);
+  EXPECT_NE(record.FindArray("perplexity_low"), nullptr);
+  std::vector<CellStatistics> generated = SummariseOutcomes(Outcomes(), 2, 2, 5);
+  AddPerplexity({SampleOutcome{}}, 2, generated);
+  EXPECT_TRUE(std::isnan(generated[0].perplexity));
+}
+
 TEST(OutcomeStatistics, RecordHoldsWhatTheEnginePromises) {
   const Record record =
       OutcomeMeansRecord({"none", "pi(1.5)"}, {1, 20}, SummariseOutcomes(Outcomes(), 2, 2, 5));

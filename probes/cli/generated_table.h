@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// What the generated text of a sweep was, as text and as JSON.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "probes/sweep/generated_outcomes.h"
+#include "probes/sweep/sweep_plan.h"
+
+namespace midscope::cli {
+
+// A table of shares by setting and place, and for tasks whose pieces have answers a matrix a
+// setting: gold place by answered place, those that no text of the setting answers left out. ""
+// where nothing was generated.
+std::string GeneratedText(const SweepPlan& plan, const GeneratedOutcomes& outcomes);
+
+// Of one cell: "generated_right", "generated_empty", "generated_cut" and, where pieces have
+// answers, "answered_another", "answered_none". Adds nothing where nothing was generated.
+void AddGeneratedCell(const GeneratedOutcomes& outcomes, size_t cell, nlohmann::ordered_json& row);
+
+// [{"setting", "gold_places", "answered_places", "shares" [gold place][answered place]}]; empty for
+// tasks whose pieces have no answers.
+nlohmann::ordered_json AnsweredPlacesJson(const SweepPlan& plan, const GeneratedOutcomes& outcomes);
+
+}  // namespace midscope::cli
