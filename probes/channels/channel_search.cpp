@@ -60,7 +60,7 @@ void AddScores(const std::vector<ChannelScore>& scores, Record& record) {
   record.arrays.push_back({"trend", axes, std::move(trend), "", "1 rising, -1 falling, 0 none"});
   record.arrays.push_back({"smoothness", axes, std::move(smoothness), "",
                            "sum of squared second differences after smoothing, least over those "
-                           "layers; NaN: too few layers"});
+                           "layers (without monotonicity over all); NaN: no candidate"});
   record.arrays.push_back({"smoothest_layer", axes, std::move(smoothest), "", "where that is"});
 }
 
@@ -122,8 +122,15 @@ void CheckSearchOptions(const ChannelSearchOptions& options, const ModelConfig& 
         "channel search",
         fmt::format("the model has {} layers, of which the search leaves none", config.layers));
   }
-  const int64_t least =
-      std::max(options.trend_skip, options.smoothness_skip) + 2 * options.smoothing_window;
+  constexpr int64_t kLeastWindow = 5;  // of a cubic
+  if (options.smoothing_window > 1 && options.smoothing_window < kLeastWindow) {
+    throw UsageError(
+        "option --smoothing",
+        fmt::format("a cubic through {} values smooths nothing", options.smoothing_window),
+        "Give 0 for no smoothing, or 5 and more");
+  }
+  const int64_t least = std::max(options.trend_skip, options.smoothness_skip) +
+                        2 * std::max(options.smoothing_window, kLeastWindow);
   if (options.states.tokens < least) {
     throw UsageError(
         "option --tokens",
@@ -148,7 +155,12 @@ std::vector<ChannelScore> ScoreChannels(const HiddenSums& sums, const ChannelSea
     context.ThrowIfCancelled();
     context.Report({"rank channels", channel, sums.channels, "channels"});
     ChannelScore score = ScoreTrends(sums, channel, options.trend_skip, fit, layers);
-    if (score.monotone_layers > options.threshold) {
+    if (options.ranking == SearchRanking::kNoMonotonicity) {
+      layers.resize(sums.layers.size());
+      std::iota(layers.begin(), layers.end(), size_t{0});
+    }
+    const bool full = options.ranking == SearchRanking::kFull;
+    if (!full || score.monotone_layers > options.threshold) {
       for (const size_t layer : layers) {
         const double roughness =
             Roughness(sums.Series(layer, channel, options.smoothness_skip), smoother);
@@ -163,19 +175,47 @@ std::vector<ChannelScore> ScoreChannels(const HiddenSums& sums, const ChannelSea
   return scores;
 }
 
-std::vector<ChannelScore> RankChannels(const std::vector<ChannelScore>& scores) {
+const RankingName& NameOf(SearchRanking ranking) {
+  return *std::find_if(std::begin(kRankings), std::end(kRankings),
+                       [&](const RankingName& one) { return one.ranking == ranking; });
+}
+
+const RankingName& FindRanking(std::string_view name) {
+  for (const RankingName& one : kRankings) {
+    if (one.name == name) return one;
+  }
+  return NameOf(SearchRanking::kFull);
+}
+
+std::vector<ChannelScore> RankChannels(const std::vector<ChannelScore>& scores,
+                                       SearchRanking ranking, int64_t top) {
   std::vector<ChannelScore> ranked;
   std::copy_if(scores.begin(), scores.end(), std::back_inserter(ranked),
                [](const ChannelScore& score) { return !std::isnan(score.smoothness); });
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& a, const auto& b) { return a.smoothness < b.smoothness; });
+  const bool by_layers =
+      ranking == SearchRanking::kNoSmoothness || ranking == SearchRanking::kNoValidation;
+  if (by_layers) {
+    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
+      return a.monotone_layers > b.monotone_layers;
+    });
+  }
+  if (ranking == SearchRanking::kNoValidation) {
+    ranked.resize(std::min(ranked.size(), static_cast<size_t>(top)));
+  }
+  if (ranking != SearchRanking::kNoSmoothness) {
+    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.smoothness, a.channel) < std::pair(b.smoothness, b.channel);
+    });
+  }
   return ranked;
 }
 
 Record ChannelSearchRecord(const HiddenSums& sums, const ChannelSearchOptions& options,
                            const std::vector<ChannelScore>& scores, int64_t top) {
   std::vector<int64_t> ranked;
-  for (const ChannelScore& score : RankChannels(scores)) ranked.push_back(score.channel);
+  for (const ChannelScore& score : RankChannels(scores, options.ranking, top)) {
+    ranked.push_back(score.channel);
+  }
   std::vector<int64_t> candidates = ranked;
   candidates.resize(std::min(candidates.size(), static_cast<size_t>(top)));
 
@@ -187,8 +227,7 @@ Record ChannelSearchRecord(const HiddenSums& sums, const ChannelSearchOptions& o
   if (!ranked.empty()) {
     record.axes.push_back(CountedAxis("rank", static_cast<int64_t>(ranked.size())));
     record.axes.back().unit = kRankFromZero;
-    record.arrays.push_back(
-        {"ranked_channel", {"rank"}, ranked, "", "channels over the threshold, smoothest first"});
+    record.arrays.push_back({"ranked_channel", {"rank"}, ranked, "", NameOf(options.ranking).text});
     AddCurves(sums, options, candidates, record);
     record.signal = "hidden_mean";
   }
@@ -200,6 +239,7 @@ Record ChannelSearchRecord(const HiddenSums& sums, const ChannelSearchOptions& o
   record.attributes["trend_skip"] = options.trend_skip;
   record.attributes["smoothness_skip"] = options.smoothness_skip;
   record.attributes["smoothing_window"] = options.smoothing_window;
+  record.attributes["ranking"] = std::string(NameOf(options.ranking).name);
   return record;
 }
 

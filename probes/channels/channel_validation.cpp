@@ -20,6 +20,15 @@ namespace {
 
 constexpr uint64_t kControlStream = 0xc047;
 
+// Whether the loss has the example at this place.
+bool IsAsked(const SampleOutcome& outcome, size_t place, size_t places, ValidationLoss loss) {
+  return !loss.one_place || static_cast<size_t>(outcome.sample) % places == place;
+}
+
+double Divisor(const SampleOutcome& outcome, size_t place, ValidationLoss loss) {
+  return loss.per_token ? static_cast<double>(outcome.answer_tokens[place]) : 1.0;
+}
+
 // Losses of one setting: [example], examples in ascending order.
 std::vector<double> ExampleLosses(const std::vector<SampleOutcome>& outcomes, size_t setting,
                                   size_t places, ValidationLoss loss) {
@@ -27,28 +36,24 @@ std::vector<double> ExampleLosses(const std::vector<SampleOutcome>& outcomes, si
   losses.reserve(outcomes.size());
   for (const SampleOutcome& outcome : outcomes) {
     const auto of_places = std::span(outcome.answer_nll).subspan(setting * places, places);
-    if (loss == ValidationLoss::kSummed) {
-      losses.push_back(Mean(of_places));
-      continue;
+    std::vector<double> here;
+    for (size_t place = 0; place < places; ++place) {
+      if (!IsAsked(outcome, place, places, loss)) continue;
+      here.push_back(of_places[place] / Divisor(outcome, place, loss));
     }
-    const size_t place = static_cast<size_t>(outcome.sample) % places;
-    losses.push_back(of_places[place] / static_cast<double>(outcome.answer_tokens[place]));
+    losses.push_back(Mean(here));
   }
   return losses;
 }
 
-// Losses of one setting at one place; by the public code's rule of the examples assigned to it.
+// The loss of one setting at one place, of the examples that are asked there.
 double PlaceLoss(const std::vector<SampleOutcome>& outcomes, size_t setting, size_t places,
                  size_t place, ValidationLoss loss) {
   std::vector<double> here;
   here.reserve(outcomes.size());
   for (const SampleOutcome& outcome : outcomes) {
     const double nll = outcome.answer_nll[setting * places + place];
-    if (loss == ValidationLoss::kSummed) {
-      here.push_back(nll);
-    } else if (static_cast<size_t>(outcome.sample) % places == place) {
-      here.push_back(nll / static_cast<double>(outcome.answer_tokens[place]));
-    }
+    if (IsAsked(outcome, place, places, loss)) here.push_back(nll / Divisor(outcome, place, loss));
   }
   return Mean(here);
 }
@@ -56,14 +61,16 @@ double PlaceLoss(const std::vector<SampleOutcome>& outcomes, size_t setting, siz
 double RoundedMean(const std::vector<double>& losses, ValidationLoss loss) {
   constexpr double kFourDecimals = 1e4;
   const double mean = Mean(losses);
-  return loss == ValidationLoss::kSummed ? mean : std::round(mean * kFourDecimals) / kFourDecimals;
+  return loss.rounded ? std::round(mean * kFourDecimals) / kFourDecimals : mean;
 }
 
-const char* LossText(ValidationLoss loss) {
-  return loss == ValidationLoss::kSummed
-             ? "nats, summed over the answer's tokens, mean over places"
-             : "nats, mean over the answer's tokens, each example at one place, rounded to 4 "
-               "decimals, as the public code has it";
+std::string LossText(ValidationLoss loss) {
+  std::string text = loss.per_token ? "nats, mean over the answer's tokens"
+                                    : "nats, summed over the answer's tokens";
+  text += loss.one_place ? ", each example at one place" : ", mean over places";
+  if (loss.rounded) text += ", rounded to 4 decimals";
+  if (loss == kCodeLoss) text += ", as the public code has it";
+  return text;
 }
 
 struct Losses {
@@ -128,9 +135,8 @@ void AddLosses(Losses losses, ValidationLoss rule, Record& record) {
   const std::vector<std::string> axes = {"setting"};
   const char* low = "lower end of the 95 % interval: Student's t";
   const char* high = "upper end of the 95 % interval: Student's t";
-  record.arrays.push_back(
-      {"loss", axes, std::move(losses.mean), "nats",
-       std::string("teacher-forced loss, mean over examples: ") + LossText(rule)});
+  record.arrays.push_back({"loss", axes, std::move(losses.mean), "nats",
+                           "teacher-forced loss, mean over examples: " + LossText(rule)});
   record.arrays.push_back({"loss_low", axes, std::move(losses.low), "nats", low});
   record.arrays.push_back({"loss_high", axes, std::move(losses.high), "nats", high});
   record.arrays.push_back({"loss_difference", axes, std::move(losses.difference), "nats",
@@ -215,7 +221,7 @@ Record ChannelValidationRecord(const ValidationPlan& plan, const SweepResult& re
   record.attributes["best_control"] = Best(plan, losses.mean, true);
   record.attributes["chosen"] = beats ? best : int64_t{-1};
   record.attributes["setting"] = sweep.settings[beats ? static_cast<size_t>(best) : 0].text;
-  record.attributes["loss_rule"] = std::string(LossText(plan.loss));
+  record.attributes["loss_rule"] = LossText(plan.loss);
   record.attributes["layers"] = plan.layers.Text();
   record.attributes["task"] = plan.task;
   record.attributes["seed"] = static_cast<int64_t>(plan.seed);

@@ -2,7 +2,7 @@
 // Selects the positional channel to scale, and its factor: each is tried on examples whose answer
 // is known, and the least teacher-forced loss is chosen (Yu et al., arXiv 2406.02536, section 3.2;
 // section 4.1 has the factors 0.5, 0, -0.5 and -1 and the 100 examples). The public code tries
-// factor 0 only, in layers 10 to 25, with another loss (ValidationLoss::kCode).
+// factor 0 only, in layers 10 to 25, with another loss (kCodeLoss).
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,16 @@ struct ChannelTrial {
   bool control = false;  // a random channel, to measure the effect of any channel
 };
 
-enum class ValidationLoss {
-  // Nats summed over the answer's tokens, mean over places and examples. Midscope's definition: the
-  // paper states only "loss".
-  kSummed,
-  // Of the public code: mean over the answer's tokens, each example at one place in turn (example i
-  // at place i modulo their number), the mean over examples rounded to 4 decimals.
-  kCode,
+// The paper states only "loss". The default is Midscope's definition: nats summed over the answer's
+// tokens, mean over places and examples.
+struct ValidationLoss {
+  bool per_token = false;  // mean over the answer's tokens, not their sum
+  bool one_place = false;  // example i at place i modulo the number of places, not at all
+  bool rounded = false;    // the mean over examples, to 4 decimals
+  bool operator==(const ValidationLoss&) const = default;
 };
+// Of the public code.
+inline constexpr ValidationLoss kCodeLoss = {true, true, true};
 
 struct ValidationPlan {
   std::string task;   // with all parameters, "list:lines=20"
@@ -38,7 +40,7 @@ struct ValidationPlan {
   std::vector<int64_t> places;
   PromptFormat format = {};
   LayerSet layers;  // layers in which channels are scaled
-  ValidationLoss loss = ValidationLoss::kSummed;
+  ValidationLoss loss = {};
   std::vector<ChannelTrial> trials;
 };
 

@@ -133,6 +133,7 @@ std::string FindChannelsPlanJson(const FindChannelsRun& run) {
   json["smoothing_window"] = search.smoothing_window;
   json["threshold"] = search.threshold;
   json["top"] = run.top;
+  if (search.ranking != SearchRanking::kFull) json["ranking"] = NameOf(search.ranking).name;
   if (run.validation) {
     const ValidationPlan& plan = run.validation->plan;
     json["validation"] = {{"task", plan.task},
@@ -146,7 +147,13 @@ std::string FindChannelsPlanJson(const FindChannelsRun& run) {
     format.bos = StoredBosRule(run.decoder->tokenizer(), format.bos);
     AddPromptFormat(format, &json["validation"]);
     // Written only where it is set: plans of older files have no such key.
-    if (plan.loss == ValidationLoss::kCode) json["validation"]["loss"] = "code";
+    if (plan.loss == kCodeLoss) {
+      json["validation"]["loss"] = "code";
+    } else if (plan.loss != ValidationLoss()) {
+      json["validation"]["loss"] = {{"per_token", plan.loss.per_token},
+                                    {"one_place", plan.loss.one_place},
+                                    {"rounded", plan.loss.rounded}};
+    }
   }
   json["model_hash"] = run.decoder->hash();
   json["dtype"] = DtypeName(run.decoder->options().dtype);
@@ -180,7 +187,7 @@ std::vector<Record> FindChannels(const FindChannelsRun& run, const JobContext& c
       context);
   const std::vector<ChannelScore> scores = ScoreChannels(sums, run.search, context);
   std::vector<Record> records = {ChannelSearchRecord(sums, run.search, scores, run.top)};
-  const std::vector<ChannelScore> ranked = RankChannels(scores);
+  const std::vector<ChannelScore> ranked = RankChannels(scores, run.search.ranking, run.top);
   if (!run.validation || ranked.empty()) return records;
   if (run.on_search) run.on_search(records.front());
   const ValidationPlan plan = PlanOf(run, ranked);

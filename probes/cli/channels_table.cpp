@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "probes/base/record_values.h"
+#include "probes/channels/channel_search.h"
 #include "probes/cli/record_values.h"
 #include "probes/cli/text_table.h"
 
@@ -23,7 +24,7 @@ const Record* Find(const std::vector<Record>& records, const std::string& name) 
   return found == records.end() ? nullptr : &*found;
 }
 
-// Channels over the threshold, smoothest first.
+// The candidates in the order of the ranking.
 std::vector<int64_t> Ranked(const Record& search) {
   if (!search.FindArray("ranked_channel")) return {};
   return ArrayValues<int64_t>(search, "ranked_channel");
@@ -84,13 +85,26 @@ Json ValidationJson(const Record& validation) {
           {"trials", trials}};
 }
 
+// Files of earlier versions have one ranking and no attribute for it.
+const RankingName& RankingOf(const Record& search) {
+  return FindRanking(search.attributes.contains("ranking") ? Value<std::string>(search, "ranking")
+                                                           : "full");
+}
+
 std::string SearchText(const Record& search, const std::vector<int64_t>& ranked, size_t top) {
   const int64_t layers = Value<int64_t>(search, "layers_examined");
+  const int64_t threshold = Value<int64_t>(search, "layer_threshold");
+  const auto& monotone = ArrayValues<int64_t>(search, "monotone_layers");
+  const auto over = std::count_if(monotone.begin(), monotone.end(),
+                                  [&](int64_t count) { return count > threshold; });
   std::string text = fmt::format(
       "{} layers examined, {} prompts of {} tokens of random text; {} channels have a trend in "
       "more than {} layers\n",
-      layers, Value<int64_t>(search, "prompts"), Value<int64_t>(search, "tokens"), ranked.size(),
-      Value<int64_t>(search, "layer_threshold"));
+      layers, Value<int64_t>(search, "prompts"), Value<int64_t>(search, "tokens"), over, threshold);
+  const RankingName& ranking = RankingOf(search);
+  if (ranking.ranking != SearchRanking::kFull) {
+    text += fmt::format("ranking {}: {}\n", ranking.name, ranking.text);
+  }
   if (ranked.empty()) return text;
   TextTable table({"channel", "monotone layers", "trend", "smoothness", "smoothest layer"});
   for (size_t rank = 0; rank < std::min(top, ranked.size()); ++rank) {
@@ -178,6 +192,7 @@ std::string ChannelsJson(const std::vector<Record>& records, const std::string& 
                            "trend_skip", "smoothness_skip", "smoothing_window"}) {
     json[name] = Value<int64_t>(search, name);
   }
+  json["ranking"] = RankingOf(search).name;
   json["channels"] = Json::array();
   for (const int64_t number : ranked) {
     const auto channel = static_cast<size_t>(number);

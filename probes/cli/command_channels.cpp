@@ -106,10 +106,25 @@ std::string LayersText(const ValidationPlan& plan, int64_t model_layers) {
                                   "sixths, near its rows");
 }
 
+// The variant's, but for what is given.
+ValidationLoss ReadLoss(const OptionSet& options, bool is_code) {
+  ValidationLoss loss = is_code ? kCodeLoss : ValidationLoss();
+  if (options.IsSet("loss")) loss.per_token = options.Text("loss") == "mean";
+  if (options.IsSet("example-places")) loss.one_place = options.Text("example-places") == "one";
+  return loss;
+}
+
+// The ablation without a validation set has none.
+std::string ValidationKind(const OptionSet& options) {
+  const bool without = options.Text("ranking") == NameOf(SearchRanking::kNoValidation).name;
+  if (without) return "none";
+  return options.IsSet("validate") ? options.Text("validate") : ReadPreset(options).validate;
+}
+
 std::optional<ValidationRequest> ReadValidation(const OptionSet& options, const Decoder& decoder) {
   const Preset preset = ReadPreset(options);
   const bool is_code = options.Text("variant") == "code";
-  const std::string kind = options.IsSet("validate") ? options.Text("validate") : preset.validate;
+  const std::string kind = ValidationKind(options);
   if (kind == "none") return std::nullopt;
   const bool is_list = kind == "list";
   ValidationRequest request;
@@ -124,7 +139,7 @@ std::optional<ValidationRequest> ReadValidation(const OptionSet& options, const 
   request.plan.places =
       ReadPlaces(preset_places ? preset.key_value_places : options.Text("places"), *task);
   request.plan.format = ReadFormat(options);
-  if (is_code) request.plan.loss = ValidationLoss::kCode;
+  request.plan.loss = ReadLoss(options, is_code);
   request.plan.layers = ReadLayers(options, is_code, decoder.config().layers);
   request.factors = ReadFactors(options, is_code);
   request.control = options.Flag("control");
@@ -136,6 +151,11 @@ FindChannelsRun ReadRun(const OptionSet& options, std::shared_ptr<const Decoder>
   const bool is_code = options.Text("variant") == "code";
   run.search =
       OptionsOf(is_code ? SearchVariant::kCode : SearchVariant::kPaper, decoder->config().layers);
+  run.search.ranking = FindRanking(options.Text("ranking")).ranking;
+  run.search.threshold = IntegerOr(options, "threshold", run.search.threshold);
+  run.search.trend_skip = IntegerOr(options, "trend-skip", run.search.trend_skip);
+  run.search.smoothness_skip = IntegerOr(options, "smoothness-skip", run.search.smoothness_skip);
+  run.search.smoothing_window = IntegerOr(options, "smoothing", run.search.smoothing_window);
   run.search.states.seed = static_cast<uint64_t>(options.Integer("seed"));
   run.search.states.prompts = IntegerOr(options, "prompts", ReadPreset(options).prompts);
   run.search.states.tokens = options.Integer("tokens");
@@ -154,6 +174,11 @@ FindChannelsRun ReadRun(const OptionSet& options, std::shared_ptr<const Decoder>
 void CheckEarly(const OptionSet& options) {
   ReadFactors(options, false);
   ReadFormat(options);
+  const bool validates = options.IsSet("validate") && options.Text("validate") != "none";
+  if (validates && ValidationKind(options) == "none") {
+    throw UsageError("option --validate", "--ranking no-validation leaves the validation out",
+                     "Leave --validate away, or give another --ranking");
+  }
   const std::string& file = options.Text("out");
   if (file.empty() && options.Flag("resume")) {
     throw UsageError("option --resume", "there is no file to resume", "Give --out FILE.h5");
@@ -239,6 +264,12 @@ void RunChannels(const CommandInput& input) {
                     : ChannelsText(records, static_cast<size_t>(run.top)) + FileNote(run.out));
 }
 
+std::vector<std::string> RankingNames() {
+  std::vector<std::string> names;
+  for (const RankingName& one : kRankings) names.emplace_back(one.name);
+  return names;
+}
+
 std::vector<Parameter> SearchOptions() {
   return {
       WholeNumberParameter("seed", "what random text and examples are drawn by", 0, kNoMaximum, 1),
@@ -261,8 +292,29 @@ std::vector<Parameter> SearchOptions() {
       WholeNumberParameter("prompts", "prompts of random text whose hidden states are averaged", 1,
                            100000, 24),
       WholeNumberParameter("tokens", "length of each, in tokens", 1, 1000000, 1000),
-      WholeNumberParameter("top", "how many of the smoothest channels are shown and validated", 1,
-                           1000, 10)};
+      WholeNumberParameter("top", "how many candidates are shown and validated", 1, 1000, 10),
+      ChoiceParameter(
+          "ranking",
+          "full: the channels over the threshold, smoothest first; the ablations of the "
+          "paper's Table 3: no-monotonicity: the smoothest of all channels; "
+          "no-smoothness: by the number of monotone layers; no-validation: the first "
+          "--top by the number of monotone layers, smoothest first, and no validation",
+          RankingNames()),
+      WholeNumberParameter(
+          "threshold",
+          "epsilon: a channel needs a trend in more layers than this; without it a "
+          "quarter of the model's",
+          0, 10000),
+      WholeNumberParameter("trend-skip",
+                           "positions left out of the trend; without it 100 (variant code: 300)", 0,
+                           1000000),
+      WholeNumberParameter("smoothness-skip", "positions left out of the smoothness", 0, 1000000,
+                           200),
+      WholeNumberParameter("smoothing",
+                           "window of the Savitzky-Golay smoothing before second differences, 5 or "
+                           "more; 0: none, as the paper states them; without it 11 (variant code: "
+                           "10)",
+                           0, 10001)};
 }
 
 std::vector<Parameter> ValidationOptions() {
@@ -286,6 +338,15 @@ std::vector<Parameter> ValidationOptions() {
                     "in which layers it is scaled, such as 8-25; default: from a quarter to five "
                     "sixths of the model; with --preset paper 10-22 of 28, 10-25 of 32, 10-34 "
                     "of 40, 10-42 of 48 (Table 5)"),
+      ChoiceParameter("loss",
+                      "of an example: nats summed over the answer's tokens, or their mean; without "
+                      "it summed (variant code: mean)",
+                      {"summed", "mean"}),
+      ChoiceParameter(
+          "example-places",
+          "whether an example's loss is the mean over all places, or that at one place, "
+          "in turn; without it all (variant code: one)",
+          {"all", "one"}),
       FlagParameter("control", "tries as many channels drawn by chance besides")};
 }
 

@@ -98,6 +98,7 @@ Trend CubicFit::TrendOf(std::span<const double> values) const {
 }
 
 CubicSmoother::CubicSmoother(int64_t window) : window_(window) {
+  if (window == 0 || window == 1) return;
   MIDSCOPE_CHECK_GT(window, kTerms);
   offset_ = (window - 1) / 2;
   inner_ = WeightsAt(window, static_cast<double>(window - 1) / 2);
@@ -109,6 +110,7 @@ CubicSmoother::CubicSmoother(int64_t window) : window_(window) {
 std::vector<double> CubicSmoother::Smoothed(std::span<const double> values) const {
   const auto count = static_cast<int64_t>(values.size());
   MIDSCOPE_CHECK_GE(count, window_);
+  if (inner_.empty()) return {values.begin(), values.end()};
   const int64_t edge = window_ / 2;
   std::vector<double> smoothed(values.size());
   for (int64_t i = 0; i < count; ++i) {

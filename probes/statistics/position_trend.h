@@ -38,7 +38,7 @@ class CubicFit {
 // centred between two positions, a shift by half a position.
 class CubicSmoother {
  public:
-  // Throws std::logic_error for a window under 5.
+  // A window of 0 or 1 changes nothing. Throws std::logic_error for 2 to 4.
   explicit CubicSmoother(int64_t window);
 
   // Returns as many values as given, which must be at least a window.

@@ -9,7 +9,10 @@
 #include <atomic>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,6 +23,7 @@
 #include "probes/channels/find_channels.h"
 #include "tests/core/support/gguf_writer.h"
 #include "tests/core/support/temporary_folder.h"
+#include "tests/paths.h"
 
 namespace midscope {
 namespace {
@@ -113,7 +117,7 @@ TEST(ChannelSearch, FindsThePlantedChannelFirst) {
   // What is averaged is what the hook has written.
   EXPECT_NEAR(sums.Series(5, kRising, 100).front(), 10, 1e-6);
   const std::vector<ChannelScore> scores = ScoreChannels(sums, options, {});
-  const std::vector<ChannelScore> ranked = RankChannels(scores);
+  const std::vector<ChannelScore> ranked = RankChannels(scores, options.ranking, 10);
   ASSERT_FALSE(ranked.empty());
   EXPECT_EQ(ranked.front().channel, kRising);
   EXPECT_EQ(ranked.front().trend, Trend::kRising);
@@ -130,6 +134,93 @@ TEST(ChannelSearch, FindsThePlantedChannelFirst) {
   const auto& fits = std::get<std::vector<float>>(record.FindArray("cubic_fit")->data);
   EXPECT_NEAR(means[0], std::sqrt(30.0f), 1e-5);
   EXPECT_NEAR(fits[100], means[100], 0.2);
+}
+
+// numpy's and scipy's, by the paper's rule and the ablations of its Table 3
+// (make_channel_search_golden.py).
+TEST(ChannelSearch, RankingsAreNumpysUnderEveryRuleAndSmoothing) {
+  const nlohmann::json golden = nlohmann::json::parse(
+      std::ifstream(MIDSCOPE_TESTS "/probes/golden/channel_search_golden.json"));
+  HiddenSums sums;
+  sums.prompts = 1;
+  for (const auto& layer : golden["values"]) {
+    sums.layers.push_back(static_cast<int64_t>(sums.layers.size()));
+    sums.positions = static_cast<int64_t>(layer.size());
+    sums.channels = static_cast<int64_t>(layer[0].size());
+    for (const auto& position : layer) {
+      for (const double value : position) sums.sums.push_back(value);
+    }
+  }
+  const int64_t top = golden["top"];
+  for (const auto& expected : golden["cases"]) {
+    SCOPED_TRACE(expected["ranking"].get<std::string>() + " " + expected["window"].dump());
+    ChannelSearchOptions options;
+    options.trend_skip = golden["trend_skip"];
+    options.smoothness_skip = golden["smoothness_skip"];
+    options.threshold = golden["threshold"];
+    options.smoothing_window = expected["window"];
+    options.ranking = FindRanking(expected["ranking"].get<std::string>()).ranking;
+    EXPECT_EQ(NameOf(options.ranking).name, expected["ranking"].get<std::string>());
+    const std::vector<ChannelScore> scores = ScoreChannels(sums, options, {});
+    for (size_t channel = 0; channel < scores.size(); ++channel) {
+      const ChannelScore& score = scores[channel];
+      EXPECT_EQ(score.monotone_layers, expected["monotone_layers"][channel]) << channel;
+      const int trend = score.trend == Trend::kRising ? 1 : score.trend == Trend::kFalling ? -1 : 0;
+      EXPECT_EQ(trend, expected["trend"][channel]) << channel;
+      const auto& smoothness = expected["smoothness"][channel];
+      EXPECT_EQ(std::isnan(score.smoothness), smoothness.is_null()) << channel;
+      if (smoothness.is_null()) continue;
+      EXPECT_NEAR(score.smoothness / smoothness.get<double>(), 1, 1e-8);
+    }
+    std::vector<int64_t> ranked;
+    for (const ChannelScore& score : RankChannels(scores, options.ranking, top)) {
+      ranked.push_back(score.channel);
+    }
+    EXPECT_EQ(ranked, expected["ranked"].get<std::vector<int64_t>>());
+    const Record record = ChannelSearchRecord(sums, options, scores, top);
+    record.Check();
+    EXPECT_EQ(std::get<std::string>(record.attributes.at("ranking")), expected["ranking"]);
+  }
+}
+
+// What makes other numbers makes another plan, so that --resume refuses it; the defaults have no
+// keys that plans of earlier versions lack.
+TEST(ChannelSearch, ThePlanHasEveryOption) {
+  FindChannelsRun run;
+  run.decoder = TinyDecoder();
+  run.search = SmallSearch();
+  run.validation = ValidationRequest{};
+  run.validation->plan.task = "list:lines=4";
+  run.validation->plan.layers = {false, {{0, 1}}};
+  std::set<std::string> plans = {FindChannelsPlanJson(run)};
+  EXPECT_EQ(plans.begin()->find("ranking"), std::string::npos);
+  EXPECT_EQ(plans.begin()->find("\"loss\""), std::string::npos);
+  const auto add = [&](const std::function<void(FindChannelsRun&)>& change) {
+    FindChannelsRun other = run;
+    change(other);
+    EXPECT_TRUE(plans.insert(FindChannelsPlanJson(other)).second);
+  };
+  for (const RankingName& one : kRankings) {
+    if (one.ranking == SearchRanking::kFull) continue;
+    add([&](FindChannelsRun& other) { other.search.ranking = one.ranking; });
+  }
+  add([](FindChannelsRun& other) { other.search.threshold += 1; });
+  add([](FindChannelsRun& other) { other.search.trend_skip = 7; });
+  add([](FindChannelsRun& other) { other.search.smoothness_skip = 7; });
+  add([](FindChannelsRun& other) { other.search.smoothing_window = 0; });
+  add([](FindChannelsRun& other) { other.validation->plan.loss.per_token = true; });
+  add([](FindChannelsRun& other) { other.validation->plan.loss.one_place = true; });
+  add([](FindChannelsRun& other) { other.validation->plan.loss = kCodeLoss; });
+}
+
+TEST(ChannelSearch, AWindowThatSmoothsNothingIsRefused) {
+  ChannelSearchOptions options = SmallSearch();
+  for (const int64_t window : {0, 1, 5}) {
+    options.smoothing_window = window;
+    EXPECT_NO_THROW(CheckSearchOptions(options, TinyDecoder()->config())) << window;
+  }
+  options.smoothing_window = 3;
+  EXPECT_THROW(CheckSearchOptions(options, TinyDecoder()->config()), Error);
 }
 
 TEST(ChannelSearch, ARecordWithoutCandidatesIsStillOne) {

@@ -104,7 +104,7 @@ TEST(ChannelValidation, PublishedLayersAreThoseOfTable5) {
 // mean rounded to 4 decimals.
 TEST(ChannelValidation, TheLossOfThePublicCodeIsAMeanOverTokensAtOnePlaceAnExample) {
   ValidationPlan plan = Plan({{100, -1, false}});
-  plan.loss = ValidationLoss::kCode;
+  plan.loss = kCodeLoss;
   SweepResult result = Losses({{5, 0.1}, {4, 0.1}});
   for (SampleOutcome& outcome : result.outcomes) outcome.answer_tokens = {3, 7};
   const Record record = ChannelValidationRecord(plan, result);
@@ -117,6 +117,31 @@ TEST(ChannelValidation, TheLossOfThePublicCodeIsAMeanOverTokensAtOnePlaceAnExamp
   EXPECT_NEAR(Numbers(record, "place_loss")[1], (5.5 + 0.5) / 7, 1e-12);
   EXPECT_NE(std::get<std::string>(record.attributes.at("loss_rule")).find("public code"),
             std::string::npos);
+}
+
+// The parts of that loss one by one.
+TEST(ChannelValidation, TheLossIsPerTokenOrSummedAtOnePlaceOrAll) {
+  ValidationPlan plan = Plan({{100, -1, false}});
+  SweepResult result = Losses({{5, 0.1}, {4, 0.1}});
+  for (SampleOutcome& outcome : result.outcomes) outcome.answer_tokens = {3, 7};
+  const auto loss = [&](bool per_token, bool one_place) {
+    plan.loss = {per_token, one_place, false};
+    return Numbers(ChannelValidationRecord(plan, result), "loss")[0];
+  };
+  double token_all = 0;
+  double summed_one = 0;
+  double token_one = 0;
+  for (int e = 0; e < 10; ++e) {
+    const double first = 5 + 0.1 * e - 0.5;
+    const double second = 5 + 0.1 * e + 0.5;
+    token_all += (first / 3 + second / 7) / 2 / 10;
+    summed_one += (e % 2 == 0 ? first : second) / 10;
+    token_one += (e % 2 == 0 ? first / 3 : second / 7) / 10;
+  }
+  EXPECT_NEAR(loss(false, false), 5.45, 1e-12);
+  EXPECT_NEAR(loss(true, false), token_all, 1e-12);
+  EXPECT_NEAR(loss(false, true), summed_one, 1e-12);
+  EXPECT_NEAR(loss(true, true), token_one, 1e-12);
 }
 
 TEST(ChannelValidation, MiddleLayersOfAnyModel) {

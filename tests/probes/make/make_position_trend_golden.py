@@ -5,7 +5,8 @@
     make_position_trend_golden.py OUT.json        (numpy, scipy 1.12 or later: even windows)
 
 Per series: the values, numpy's cubic fit, its trend (1 rising, -1 falling, 0 neither), and for windows 11 and 10
-scipy.signal.savgol_filter(values, window, 3) and the roughness as the public code of PositionalHidden defines it.
+scipy.signal.savgol_filter(values, window, 3) and the roughness as the public code of PositionalHidden defines it;
+window 0 is plain second differences, as the paper states them.
 """
 import json
 import sys
@@ -35,7 +36,11 @@ def trend(values):
 
 def roughness(values, window):
     scaled = (values - values.min()) / (values.max() - values.min())
-    return float(numpy.square(numpy.diff(scipy.signal.savgol_filter(scaled, window, 3), 2)).sum())
+    return float(numpy.square(numpy.diff(smoothed(scaled, window), 2)).sum())
+
+
+def smoothed(values, window):
+    return scipy.signal.savgol_filter(values, window, 3) if window else values
 
 
 def digits(values):
@@ -48,8 +53,8 @@ def main():
         values = numpy.array(digits(values))
         fit, direction = trend(values)
         cases.append({"name": name, "values": values.tolist(), "fit": digits(fit), "trend": direction, "windows": [
-            {"window": window, "smoothed": digits(scipy.signal.savgol_filter(values, window, 3)), "roughness": roughness(values, window)}
-            for window in (11, 10)]})
+            {"window": window, "smoothed": digits(smoothed(values, window)), "roughness": roughness(values, window)}
+            for window in (11, 10, 0)]})
     with open(sys.argv[1], "w", encoding="utf-8") as file:
         json.dump(cases, file, separators=(",", ":"))
         file.write("\n")

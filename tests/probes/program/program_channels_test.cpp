@@ -121,6 +121,41 @@ TEST(ProgramChannels, CtrlCInTheValidationIsGoneOnWith) {
   EXPECT_EQ(gone_on, whole);
 }
 
+// The ablations of the paper's Table 3, and the search's numbers as options: each is in the JSON,
+// in the file, and in the plan that --resume must repeat.
+TEST(ProgramChannels, OptionsOfTheSearchAreInTheFile) {
+  const TemporaryFolder folder;
+  const auto run = [&](const std::string& name, const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"channels", "embedded", "--prompts",      "1",
+                                      "--tokens", "400",      "--top",          "4",
+                                      "--json",   "--out",    folder.File(name)};
+    words.insert(words.end(), more.begin(), more.end());
+    return RunMidscope(words);
+  };
+  const ProgramRun made =
+      run("a.h5", {"--ranking", "no-validation", "--threshold", "3", "--trend-skip", "50",
+                   "--smoothness-skip", "60", "--smoothing", "0"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const json result = json::parse(made.out);
+  EXPECT_EQ(result["ranking"], "no-validation");
+  EXPECT_EQ(result["layer_threshold"], 3);
+  EXPECT_EQ(result["trend_skip"], 50);
+  EXPECT_EQ(result["smoothness_skip"], 60);
+  EXPECT_EQ(result["smoothing_window"], 0);
+  EXPECT_TRUE(result["validation"].is_null());
+  EXPECT_EQ(result["channels"].size(), 4u);
+  const json plan = json::parse(RunReader(folder.File("a.h5")).plan_json());
+  EXPECT_EQ(plan["ranking"], "no-validation");
+  const ProgramRun other = run("a.h5", {"--resume", "--validate", "none"});
+  EXPECT_EQ(other.status, 1);
+  EXPECT_THAT(other.err, HasSubstr("another plan"));
+  EXPECT_EQ(run("b.h5", {"--ranking", "no-validation", "--validate", "list"}).status, 2);
+  EXPECT_EQ(run("b.h5", {"--smoothing", "3", "--validate", "none"}).status, 2);
+  const json all =
+      json::parse(run("c.h5", {"--ranking", "no-monotonicity", "--validate", "none"}).out);
+  EXPECT_EQ(all["channels"].size(), 576u);
+}
+
 // The prompts of the validation are in the chat template, and the file's plan says so.
 TEST(ProgramChannels, ChatIsThatOfTheValidation) {
   const TemporaryFolder folder;
