@@ -179,7 +179,7 @@ void CompareRecord(const std::vector<RunReader>& readers, size_t file, const std
     ComparedArray result{record + "/" + array.name, file, "", 0, 0, 0};
     const Array* twin = other.FindArray(array.name);
     if (twin && array.unit == kSeconds) {
-      result.verdict = "time, not compared";
+      result.verdict = "wall time";
     } else if (!twin) {
       result.verdict = "only in A";
     } else if (twin->data.index() != array.data.index()) {

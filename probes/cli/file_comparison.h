@@ -61,7 +61,7 @@ std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers,
 struct ComparedArray {
   std::string name;  // "RECORD/ARRAY"
   size_t file = 0;
-  // "equal", "differs", or why elements are not compared: "only in A", "other shape", "other places
+  // "equal", "differs", or why elements are not compared: "only in A", "wall time", "other places
   // on axis setting", ...
   std::string verdict;
   double largest = 0;  // |difference| where numbers differ

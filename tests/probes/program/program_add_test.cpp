@@ -90,6 +90,9 @@ TEST(ProgramAdd, TheFileIsThatOfOneRunOfTheWholePlan) {
                             kChannel, "--with", "pi(1.5)"}));
   EXPECT_EQ(json::parse(more.out)["rows"], json::parse(at_once.out)["rows"]);
   ExpectSameFile(grown, whole);
+  // Times differ between the two, and are no difference.
+  EXPECT_THAT(RunWell({"compare", grown, whole}).out,
+              AllOf(HasSubstr(", 0 differ"), HasSubstr("not compared, wall time (B): ")));
   EXPECT_FALSE(std::filesystem::exists(grown + ".adding"));
 }
 
