@@ -31,5 +31,9 @@ inline constexpr const char* kQuestionText = "question_text";
 inline constexpr const char* kAnswerText = "answer_text";
 inline constexpr const char* kExpectedAnswers = "expected_answers";
 inline constexpr const char* kSampleTexts[] = {kQuestionText, kAnswerText, kExpectedAnswers};
+// Choices of a sweep's samples, whose number may differ: files of earlier versions lack these too.
+inline constexpr const char* kChoiceNll = "choice_nll";      // [setting, place, choice]
+inline constexpr const char* kChoiceRight = "choice_right";  // [place, choice]
+inline constexpr const char* kChoiceAxis = "choice";
 
 }  // namespace midscope

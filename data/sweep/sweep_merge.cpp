@@ -88,7 +88,9 @@ SweepMerge::SweepMerge(const std::vector<std::string>& inputs, RepeatedSamples r
 }
 
 void SweepMerge::FindLackingTexts() {
-  for (const char* name : kSampleTexts) {
+  std::vector<const char*> names(std::begin(kSampleTexts), std::end(kSampleTexts));
+  names.insert(names.end(), {kChoiceNll, kChoiceRight});
+  for (const char* name : names) {
     const bool lacks = std::any_of(inputs_.begin(), inputs_.end(), [&](const SweepStore& input) {
       return input.common_frame() && !input.common_frame()->FindArray(name);
     });
@@ -100,6 +102,8 @@ void SweepMerge::DropLackingTexts(Record& record) const {
   std::erase_if(record.arrays, [this](const Array& array) {
     return std::find(lacking_.begin(), lacking_.end(), array.name) != lacking_.end();
   });
+  if (record.FindArray(kChoiceRight)) return;
+  std::erase_if(record.axes, [](const Axis& axis) { return axis.name == kChoiceAxis; });
 }
 
 void SweepMerge::JoinSamples(RepeatedSamples repeated) {

@@ -90,23 +90,25 @@ std::string TaskInFull(std::string_view spec) { return TaskSpecText(ParseTaskSpe
 std::string TaskFilesHash(std::string_view spec) {
   const TaskSpec parsed = ParseTaskSpec(spec, Tasks());
   if (parsed.file().empty()) return "";
-  if (std::filesystem::is_directory(parsed.file())) {
+  const TaskType& type = TypeOf(parsed);
+  const std::vector<std::string> more =
+      type.more_files ? type.more_files(parsed) : std::vector<std::string>();
+  std::string hash;
+  if (!std::filesystem::is_directory(parsed.file())) {
+    hash = HashFile(parsed.file());
+  } else if (more.empty()) {
     const std::string text = ReadHaystack(parsed.file());
     return HashBytes(std::as_bytes(std::span(text)));
   }
-  std::string hash = HashFile(parsed.file());
+  const auto add = [&hash](const std::string& path) {
+    hash += HashFile(path);
+    hash = HashBytes(std::as_bytes(std::span(hash)));
+  };
   for (const Parameter& parameter : parsed.parameters.descriptions()) {
     const bool other = parameter.kind == ParameterKind::kFile && parameter.name != "file";
-    if (!other || parsed.Path(parameter.name).empty()) continue;
-    hash += HashFile(parsed.Path(parameter.name));
-    hash = HashBytes(std::as_bytes(std::span(hash)));
+    if (other && !parsed.Path(parameter.name).empty()) add(parsed.Path(parameter.name));
   }
-  const TaskType& type = TypeOf(parsed);
-  const std::string more = type.more_file ? type.more_file(parsed) : "";
-  if (!more.empty()) {
-    hash += HashFile(more);
-    hash = HashBytes(std::as_bytes(std::span(hash)));
-  }
+  for (const std::string& path : more) add(path);
   return hash;
 }
 

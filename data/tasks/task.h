@@ -12,6 +12,7 @@
 
 #include "core/base/spans.h"
 #include "data/tasks/answer_scoring.h"
+#include "data/tasks/choices.h"
 
 namespace midscope {
 
@@ -27,9 +28,13 @@ struct TaskSample {
   int64_t pieces = 0;
   std::vector<std::string> answers = {};  // what generated text is scored against; never empty
   std::vector<std::string> classes = {};  // all of them, where the answer is one of several
-  // Continuations to compare by likelihood, `answer` among them, where that is how the task is
-  // scored: right is the one that is likelier than the others.
-  std::vector<std::string> choices = {};
+  // Continuations to compare by likelihood, `answer` among the right ones, where that is how the
+  // task is scored.
+  std::vector<TaskChoice> choices = {};
+  ChoiceRule choice_rule = ChoiceRule::kLikeliest;
+  // What published tables take means over, the outermost first: ("STEM", "astronomy"). Empty: the
+  // task has one data set.
+  std::vector<std::string> groups = {};
   std::string system = {};    // a chat's system message, where the format has one
   bool chat_template = true;  // false: published without one, even for chat models (LongBench)
   GenerationRule generation = {};
@@ -104,7 +109,8 @@ struct TaskInputs {
 std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordFilter& filter = {},
                                const TokenCounter& count_tokens = {});
 
-// XXH3-128 of the contents of the files that a spec names, to distinguish files of the same name;
+// XXH3-128 of the contents of the files that a spec names (of a folder those that it reads), to
+// distinguish files of the same name;
 // "" where it names none. Throws as MakeTask does.
 std::string TaskFilesHash(std::string_view spec);
 

@@ -17,7 +17,8 @@
   TASK(LongBench)          \
   TASK(Own)                \
   TASK(ZeroScrolls)        \
-  TASK(Choice)             \
+  TASK(Mmlu)               \
+  TASK(Choices)            \
   TASK(Timeline)           \
   TASK(Text)
 // clang-format on

@@ -14,25 +14,25 @@
 namespace midscope {
 namespace {
 
-struct DataSet {
+struct ScrollsSet {
   const char* name;
   AnswerMetric metric;
 };
 
-constexpr std::array kDataSets = {
-    DataSet{"gov_report", AnswerMetric::kRougeGeometricMean},
-    DataSet{"summ_screen_fd", AnswerMetric::kRougeGeometricMean},
-    DataSet{"qmsum", AnswerMetric::kRougeGeometricMean},
-    DataSet{"squality", AnswerMetric::kRougeGeometricMean},
-    DataSet{"qasper", AnswerMetric::kF1},
-    DataSet{"narrative_qa", AnswerMetric::kF1},
-    DataSet{"musique", AnswerMetric::kF1},
-    DataSet{"quality", AnswerMetric::kChoiceLetter},
-    DataSet{"space_digest", AnswerMetric::kPercentageSimilarity},
-    DataSet{"book_sum_sort", AnswerMetric::kOrderConcordance},
+constexpr std::array kScrollsSets = {
+    ScrollsSet{"gov_report", AnswerMetric::kRougeGeometricMean},
+    ScrollsSet{"summ_screen_fd", AnswerMetric::kRougeGeometricMean},
+    ScrollsSet{"qmsum", AnswerMetric::kRougeGeometricMean},
+    ScrollsSet{"squality", AnswerMetric::kRougeGeometricMean},
+    ScrollsSet{"qasper", AnswerMetric::kF1},
+    ScrollsSet{"narrative_qa", AnswerMetric::kF1},
+    ScrollsSet{"musique", AnswerMetric::kF1},
+    ScrollsSet{"quality", AnswerMetric::kChoiceLetter},
+    ScrollsSet{"space_digest", AnswerMetric::kPercentageSimilarity},
+    ScrollsSet{"book_sum_sort", AnswerMetric::kOrderConcordance},
 };
 
-struct Item {
+struct ScrollsItem {
   std::string id;
   std::string input;
   std::vector<ByteSpan> spans;
@@ -48,8 +48,8 @@ int64_t ByteOfCharacter(std::string_view text, int64_t character) {
   return static_cast<int64_t>(text.size());
 }
 
-void AddSpan(const JsonFields& fields, const std::string& part, const std::string& name,
-             Item& item) {
+void AddScrollsSpan(const JsonFields& fields, const std::string& part, const std::string& name,
+                    ScrollsItem& item) {
   const auto most = static_cast<int64_t>(item.input.size());
   const int64_t begin = Integer(fields, part + "_start_index", 0, most, -1);
   const int64_t end = Integer(fields, part + "_end_index", 0, most, -1);
@@ -58,22 +58,22 @@ void AddSpan(const JsonFields& fields, const std::string& part, const std::strin
       {name, ByteOfCharacter(item.input, begin), ByteOfCharacter(item.input, end)});
 }
 
-Item ReadItem(const JsonFields& fields) {
-  Item item = {fields.FindText("id").value_or(""), fields.Text("input"), {}, {}};
+ScrollsItem ReadScrollsItem(const JsonFields& fields) {
+  ScrollsItem item = {fields.FindText("id").value_or(""), fields.Text("input"), {}, {}};
   const auto output = fields.FindText("output");
   if (!output) fields.Fail("has no output (only the validation files have it)");
   item.answers = {*output};
-  AddSpan(fields, "document", "context", item);
-  AddSpan(fields, "query", "question", item);
+  AddScrollsSpan(fields, "document", "context", item);
+  AddScrollsSpan(fields, "query", "question", item);
   return item;
 }
 
 class ZeroScrollsTask : public Task {
  public:
   explicit ZeroScrollsTask(const TaskSpec& spec)
-      : name_(TaskSpecText(spec)), metric_(kDataSets.at(spec.Choice("dataset")).metric) {
+      : name_(TaskSpecText(spec)), metric_(kScrollsSets.at(spec.Choice("dataset")).metric) {
     ForEachJsonLine(spec.file(), [&](const JsonFields& fields) {
-      Item item = ReadItem(fields);
+      ScrollsItem item = ReadScrollsItem(fields);
       CheckAnswer(fields, item.answers.front());
       if (!items_.empty() && !item.id.empty() && items_.back().id == item.id) {
         items_.back().answers.push_back(item.answers.front());
@@ -91,7 +91,7 @@ class ZeroScrollsTask : public Task {
     CheckSample(*this, sample);
     CheckPlace(*this, place);
     constexpr int64_t kNewTokens = 1024;
-    const Item& item = items_[static_cast<size_t>(sample)];
+    const ScrollsItem& item = items_[static_cast<size_t>(sample)];
     PromptText prompt;
     prompt.Add(item.input);
     TaskSample made = std::move(prompt).Sample(item.answers, place, 1);
@@ -113,15 +113,15 @@ class ZeroScrollsTask : public Task {
 
   std::string name_;
   AnswerMetric metric_;
-  std::vector<Item> items_;
+  std::vector<ScrollsItem> items_;
 };
 
 }  // namespace
 
 TaskType ZeroScrollsTaskType() {
   std::vector<std::string> names;
-  names.reserve(kDataSets.size());
-  for (const DataSet& each : kDataSets) names.emplace_back(each.name);
+  names.reserve(kScrollsSets.size());
+  for (const ScrollsSet& each : kScrollsSets) names.emplace_back(each.name);
   TaskType type = {"zeroscrolls",
                    "ZeroSCROLLS over one of its validation files",
                    {ChoiceParameter("dataset", "whose score is taken", names),
@@ -134,7 +134,7 @@ TaskType ZeroScrollsTaskType() {
 
 bool IsScoredByRougeMeans(std::string_view task_name) {
   if (!task_name.starts_with("zeroscrolls:")) return false;
-  return std::any_of(kDataSets.begin(), kDataSets.end(), [&](const DataSet& set) {
+  return std::any_of(kScrollsSets.begin(), kScrollsSets.end(), [&](const ScrollsSet& set) {
     const std::string text = std::string("dataset=") + set.name + ",";
     return set.metric == AnswerMetric::kRougeGeometricMean &&
            task_name.find(text) != std::string_view::npos;

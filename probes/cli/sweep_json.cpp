@@ -39,6 +39,9 @@ Json RowJson(const CellReport& report, size_t i, bool several) {
   if (std::isfinite(cell.choice_accuracy)) {
     AddMean("choice_accuracy", cell.choice_accuracy, cell.choice_interval, row);
   }
+  if (std::isfinite(cell.right_share)) {
+    AddMean("right_share", cell.right_share, cell.right_share_interval, row);
+  }
   if (std::isfinite(cell.generation_score)) {
     AddMean("generation_score", cell.generation_score, cell.generation_interval, row);
   }
@@ -81,6 +84,24 @@ Json ComparisonJson(const SweepPlan& plan, const SettingComparison& comparison) 
   return json;
 }
 
+// Numbers [setting] of every group.
+Json GroupsJson(const MeasureGroups& measure) {
+  Json groups = Json::array();
+  for (const GroupMean& group : measure.groups) {
+    Json means = Json::array();
+    Json pooled = Json::array();
+    for (const double mean : group.mean) means.push_back(NumberOrNull(mean));
+    for (const double mean : group.pooled) pooled.push_back(NumberOrNull(mean));
+    groups.push_back({{"measure", measure.measure},
+                      {"group", group.name},
+                      {"data_sets", group.data_sets},
+                      {"samples", group.samples},
+                      {"mean", std::move(means)},
+                      {"pooled", std::move(pooled)}});
+  }
+  return groups;
+}
+
 Json ReportJson(const CellReport& report) {
   Json settings = Json::array();
   for (const SettingStatistics& setting : report.statistics.settings) {
@@ -119,6 +140,9 @@ Json ReportJson(const CellReport& report) {
                {"advice", std::move(advice)},
                {"intervals", std::move(intervals)},
                {"partly_failed_samples", report.partly_failed}};
+  for (const MeasureGroups& measure : report.groups) {
+    for (Json& group : GroupsJson(measure)) json["groups"].push_back(std::move(group));
+  }
   if (!report.setting_failure.empty()) json["setting_failure"] = report.setting_failure;
   if (!report.generation_mean.empty()) json["generation_score_mean"] = report.generation_mean;
   return json;

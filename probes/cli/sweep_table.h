@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "probes/statistics/group_means.h"
 #include "probes/statistics/outcome_statistics.h"
 #include "probes/sweep/sweep.h"
 #include "probes/sweep/sweep_grid.h"
@@ -25,17 +26,18 @@ struct CellReport {
   int64_t partly_failed = 0;    // samples on which some settings were not run
   std::string setting_failure;  // the first of these failures
   std::string generation_mean;  // GenerationMeanText
+  std::vector<MeasureGroups> groups = {};
 };
 
 CellReport MakeReport(const SweepCell& cell, const std::string& file, const SweepPlan& plan,
                       const SweepResult& result);
 
 // {"rows": [{"setting", "setting_canonical", "place", "samples", "accuracy", "answer_nll", ...}],
-// "sweeps": [{"model", "task", "seed", ..., "settings", "comparisons", "advice"}]}. With several
-// cells a row has "model", "task" and "seed" too. What was not asked for is left out or null;
-// intervals of fewer than two samples are null. Of a row, where there are some:
-// "beyond_context_samples", samples with a prompt that the context does not hold, and
-// "not_run_samples", on which the setting was not run.
+// "sweeps": [{"model", "task", "seed", ..., "settings", "comparisons", "advice"}]}; a sweep over
+// several data sets has "groups", too. With several cells a row has "model", "task" and "seed" too.
+// What was not asked for is left out or null; intervals of fewer than two samples are null. Of a
+// row, where there are some: "beyond_context_samples", samples with a prompt that the context does
+// not hold, and "not_run_samples", on which the setting was not run.
 std::string SweepJson(const std::vector<CellReport>& reports);
 std::string SweepText(const std::vector<CellReport>& reports);
 

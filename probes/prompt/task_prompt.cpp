@@ -25,30 +25,41 @@ std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view s
 
 namespace {
 
-// Choices are compared by the single row that predicts them.
-std::vector<int32_t> ChoiceIds(const Tokenizer& tokenizer, const Prompt& prompt,
-                               const FormattedText& formatted,
-                               const std::vector<std::string>& choices) {
-  std::vector<int32_t> ids;
-  ids.reserve(choices.size());
-  for (const std::string& choice : choices) {
-    const Prompt with_choice =
-        BuildPrompt(tokenizer, prompt.text, {}, formatted.AnswerAfter(choice), false);
-    if (with_choice.answer_ids.size() != 1) {
-      throw Failure("choice " + Quote(choice),
-                    fmt::format("it is {} tokens in this model; choices are compared by one",
-                                with_choice.answer_ids.size()),
-                    "Use --score generation");
-    }
-    ids.push_back(with_choice.answer_ids.front());
-  }
-  return ids;
-}
-
 Prompt PromptOf(const Tokenizer& tokenizer, const TaskSample& sample,
                 const FormattedText& formatted) {
   return BuildPrompt(tokenizer, formatted.text, formatted.Shifted(sample.spans),
                      formatted.AnswerAfter(sample.answer), formatted.add_bos);
+}
+
+// The prompts of the sample's choices, in their order.
+std::vector<Prompt> ChoicePrompts(const Tokenizer& tokenizer, const TaskSample& sample,
+                                  const FormattedText& formatted, const PromptFormat& format) {
+  std::vector<Prompt> prompts;
+  prompts.reserve(sample.choices.size());
+  for (const TaskChoice& choice : sample.choices) {
+    FormattedText own = formatted;
+    if (!choice.prompt.empty()) {
+      TaskSample other = sample;
+      other.text = choice.prompt;
+      other.spans.clear();
+      own = FormatText(tokenizer, other, format);
+    }
+    const std::vector<ByteSpan> spans =
+        choice.prompt.empty() ? own.Shifted(sample.spans) : std::vector<ByteSpan>();
+    prompts.push_back(
+        BuildPrompt(tokenizer, own.text, spans, own.AnswerAfter(choice.text), own.add_bos));
+    if (prompts.back().answer_ids.empty()) {
+      throw Failure("choice " + Quote(choice.text), "it has no tokens in this model");
+    }
+  }
+  return prompts;
+}
+
+// Whether all of them are one token after one prompt: then its last row compares them.
+bool AreSingleTokens(const std::vector<Prompt>& choices) {
+  return std::all_of(choices.begin(), choices.end(), [&](const Prompt& choice) {
+    return choice.answer_ids.size() == 1 && choice.ids == choices.front().ids;
+  });
 }
 
 // make(TASK SAMPLE) of one sample with its gold piece at each place.
@@ -83,7 +94,11 @@ TaskQuestion MakeQuestion(const Tokenizer& tokenizer, const TaskSample& sample,
   const FormattedText formatted = FormatText(tokenizer, sample, format);
   TaskQuestion question;
   question.prompt = PromptOf(tokenizer, sample, formatted);
-  question.choice_ids = ChoiceIds(tokenizer, question.prompt, formatted, sample.choices);
+  question.choice_prompts = ChoicePrompts(tokenizer, sample, formatted, format);
+  if (AreSingleTokens(question.choice_prompts)) {
+    for (const Prompt& choice : question.choice_prompts)
+      question.choice_ids.push_back(choice.answer_ids.front());
+  }
   question.sample = sample;
   question.sample.text.clear();
   question.sample.spans.clear();

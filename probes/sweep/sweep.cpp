@@ -12,6 +12,7 @@
 #include "data/tasks/zero_scrolls_task.h"
 #include "probes/base/record_axes.h"
 #include "probes/prompt/sent_prompt.h"
+#include "probes/statistics/group_means.h"
 #include "probes/sweep/plan_texts.h"
 #include "probes/sweep/scan_effects.h"
 #include "probes/sweep/sweep_context.h"
@@ -152,6 +153,9 @@ std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& res
     return records;
   }
   const SweepStatistics statistics = AnalyseSweep(plan, result.outcomes);
+  const std::vector<MeasureGroups> groups =
+      GroupMeansOf(result.outcomes, plan.settings.size(), plan.places.size());
+  if (!groups.empty()) records.push_back(GroupMeansRecord(plan.CanonicalSettings(), groups));
   if (!statistics.settings.empty()) records.push_back(SettingStatisticsRecord(plan, statistics));
   if (!statistics.comparisons.empty()) {
     records.push_back(SettingComparisonsRecord(plan, statistics));

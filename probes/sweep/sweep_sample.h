@@ -43,7 +43,8 @@ struct SampleRequest {
 };
 
 // All places packed in one batch, settings in EvaluationOrder on cached traces. Record `outcome`,
-// all [setting, place]: answer_nll, correct and, where there are choices, choice_correct by
+// all [setting, place]: answer_nll, correct and, where there are choices, choice_correct or (by its
+// rule) right_share, choice_nll [setting, place, choice] and choice_right [place, choice] by
 // likelihood; generation_score, generated_tokens, generated_text by generation, and
 // generation_rouge [setting, place, rouge] where the score is the geometric mean of three. And
 // prompt_tokens, answer_tokens, gold_token_begin, gold_token_end and the texts question_text,

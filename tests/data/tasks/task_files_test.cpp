@@ -304,7 +304,8 @@ TEST_F(TaskFiles, MultipleChoiceHasMmlusForm) {
             "One?\nA. 1\nB. 2\nC. 3\nD. 4\nAnswer: A\n\n"
             "Is \"it\" 1, or\n2?\nA. 1\nB. 2\nC. 3\nD. 4\nAnswer:");
   EXPECT_EQ(sample.answer, " B");
-  EXPECT_THAT(sample.choices, ElementsAre(" A", " B", " C", " D"));
+  EXPECT_THAT(sample.choices, ElementsAre(TaskChoice{" A"}, TaskChoice{" B", true},
+                                          TaskChoice{" C"}, TaskChoice{" D"}));
   EXPECT_EQ(ScoreGenerated(sample, " B. 2"), 1);
   EXPECT_EQ(ScoreGenerated(sample, " A. 1"), 0);
   EXPECT_THAT(ErrorOf([&] { MakeTask("mmlu:shots=3,file=" + test, 1); }), HasSubstr("2 examples"));
@@ -319,6 +320,60 @@ TEST_F(TaskFiles, MultipleChoiceHasMmlusForm) {
   EXPECT_THAT(fails("a\"b,1"), HasSubstr("quote"));
   EXPECT_THAT(fails("\xFF"), HasSubstr("UTF-8"));
   EXPECT_THAT(fails(""), HasSubstr("no question"));
+}
+
+TEST_F(TaskFiles, AFolderOfSubjectsIsOneTask) {
+  const std::filesystem::path tests = folder_ / "test";
+  std::filesystem::create_directories(tests);
+  std::filesystem::create_directories(folder_ / "dev");
+  const std::string first = Write("A1?,1,2,3,4,A\nA2?,1,2,3,4,B\n", "test/anatomy_test.csv");
+  Write("B1?,1,2,3,4,C\n", "test/astronomy_test.csv");
+  Write("Z1?,1,2,3,4,D\n", "test/own_field_test.csv");
+  Write("no test\n", "test/readme.csv");
+  for (const char* subject : {"anatomy", "astronomy", "own_field"}) {
+    Write(std::string(subject) + "?,1,2,3,4,A\n", std::string("dev/") + subject + "_dev.csv");
+  }
+  const std::string spec = "mmlu:shots=1,file=" + tests.string();
+  const auto task = MakeTask(spec, 1);
+  ASSERT_EQ(task->samples(), 4);
+  std::vector<std::string> questions;
+  std::vector<std::vector<std::string>> groups;
+  for (int64_t i = 0; i < 4; ++i) {
+    const TaskSample sample = task->Make(i, 1);
+    questions.push_back(Passage(sample, "question").substr(0, 3));
+    groups.push_back(sample.groups);
+  }
+  EXPECT_THAT(questions, ElementsAre("A1?", "B1?", "Z1?", "A2?"));
+  EXPECT_THAT(groups, ElementsAre(ElementsAre("other", "anatomy"), ElementsAre("STEM", "astronomy"),
+                                  ElementsAre("own_field"), ElementsAre("other", "anatomy")));
+  EXPECT_THAT(task->Make(1, 1).text, HasSubstr("about  astronomy.\n\nastronomy?\n"));
+  EXPECT_THAT(MakeTask("mmlu:shots=0,file=" + first, 1)->Make(0, 1).groups, ElementsAre());
+
+  const std::string hash = TaskFilesHash(spec);
+  EXPECT_EQ(TaskFilesHash(spec), hash);
+  Write("Z1?,1,2,3,4,C\n", "test/own_field_test.csv");
+  const std::string changed = TaskFilesHash(spec);
+  EXPECT_NE(changed, hash);
+  Write("astronomy?,1,2,3,4,B\n", "dev/astronomy_dev.csv");
+  EXPECT_NE(TaskFilesHash(spec), changed);
+  EXPECT_THAT(ErrorOf([&] { MakeTask("mmlu:shots=0,file=" + (folder_ / "dev").string(), 1); },
+                      ErrorKind::kFailure),
+              HasSubstr("no file *_test.csv"));
+}
+
+TEST_F(TaskFiles, AFolderOfLongBenchHasGroups) {
+  std::filesystem::create_directories(folder_ / "data");
+  const auto line = [](const std::string& dataset, const std::string& input) {
+    return R"({"input": ")" + input + R"(", "context": "c", "answers": ["a"], "dataset": ")" +
+           dataset + "\"}\n";
+  };
+  Write(line("hotpotqa", "h1") + line("hotpotqa", "h2"), "data/hotpotqa.jsonl");
+  Write(line("lcc", "l1"), "data/lcc.jsonl");
+  const auto task = MakeTask("longbench:file=" + (folder_ / "data").string(), 1);
+  ASSERT_EQ(task->samples(), 3);
+  EXPECT_THAT(task->Make(0, 1).groups, ElementsAre("multi-document QA", "hotpotqa"));
+  EXPECT_THAT(task->Make(1, 1).groups, ElementsAre("code", "lcc"));
+  EXPECT_EQ(Passage(task->Make(2, 1), "question"), "h2");
 }
 
 TEST_F(TaskFiles, DamagedFilesAreErrorsWithNameAndLine) {
