@@ -71,9 +71,7 @@ std::vector<std::string> LongBenchFiles(const TaskSpec& spec) {
 
 class LongBenchTask : public Task {
  public:
-  LongBenchTask(const TaskSpec& spec, const TokenCounter& count_tokens)
-      : name_(TaskSpecText(spec)), tokens_(spec.Number("tokens")) {
-    if (tokens_ > 0) count_ = NeedCounter(count_tokens, name_);
+  explicit LongBenchTask(const TaskSpec& spec) : name_(TaskSpecText(spec)) {
     std::vector<size_t> sizes;
     for (const std::string& file : LongBenchFiles(spec)) {
       std::vector<LongBenchItem>& items = sets_.emplace_back();
@@ -98,45 +96,31 @@ class LongBenchTask : public Task {
     made.chat_template = item.format->chat_template;
     made.generation = item.format->generation;
     if (sets_.size() > 1) made.groups = {item.format->group, item.format->dataset};
-    if (tokens_ > 0 && count_(made.text) > tokens_) CutMiddle(made);
     return made;
   }
 
  private:
-  void CutMiddle(TaskSample& made) const {
-    const std::string front(FirstTokens(made.text, tokens_ / 2, count_));
-    const std::string back(LastTokens(made.text, tokens_ - tokens_ / 2, count_));
-    made.text = front + " " + back;
-    made.spans.clear();
-  }
-
   std::string name_;
-  int64_t tokens_;
-  TokenCounter count_;
   std::vector<std::vector<LongBenchItem>> sets_;  // one per file
   std::vector<std::pair<size_t, size_t>> order_;  // [sample] (file, item)
 };
 
 }  // namespace
 
-// Fields: input, context, answers, dataset, all_classes. `tokens` other than 0 cuts a longer prompt
-// in the middle, as the public code does by token ids: the first and the last half of so many
-// tokens stay, here cut at white space. Such a prompt has no spans.
+// Fields: input, context, answers, dataset, all_classes. `tokens` cuts a longer prompt as the
+// public code does (CutMiddle). Of a folder the samples are the first item of every file, then the
+// second of every one.
 TaskType LongBenchTaskType() {
-  constexpr int64_t kMostTokens = 1 << 20;
   TaskType type = {
       "longbench",
       "LongBench over one of its files; the prompts and scores are those of its data set",
-      {WholeNumberParameter(
-           "tokens",
-           "longer prompts lose their middle (the public code: 3500 for models of 4096); 0: they "
-           "stay whole",
-           0, kMostTokens, 0),
+      {MiddleCutParameter(true),
        TaskFile("a JSONL file of LongBench (input, context, answers, dataset), or a folder of them",
                 true)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
-    return std::make_unique<LongBenchTask>(spec, inputs.count_tokens);
+  type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
+    return std::make_unique<LongBenchTask>(spec);
   };
+  type.cuts_middle = true;
   type.more_files = [](const TaskSpec& spec) {
     return std::filesystem::is_directory(spec.file()) ? LongBenchFiles(spec)
                                                       : std::vector<std::string>();

@@ -12,6 +12,7 @@
 #include "data/tasks/prompt_template.h"
 #include "data/tasks/prompt_text.h"
 #include "data/tasks/tasks.h"
+#include "data/tasks/token_cut.h"
 
 namespace midscope {
 namespace {
@@ -208,10 +209,11 @@ TaskType OwnTaskType() {
       {FileParameter(kTemplate,
                      "a text file with {context} and {question} in it, {instruction} "
                      "where it is wanted"),
-       TaskFile("a JSONL file, plain or .gz", true)}};
+       MiddleCutParameter(false), TaskFile("a JSONL file, plain or .gz", true)}};
   type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
     return std::make_unique<OwnTask>(spec);
   };
+  type.cuts_middle = true;
   return type;
 }
 

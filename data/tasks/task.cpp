@@ -15,6 +15,7 @@
 #include "data/tasks/task_spec.h"
 #include "data/tasks/task_text.h"
 #include "data/tasks/tasks.h"
+#include "data/tasks/token_cut.h"
 
 namespace midscope {
 
@@ -80,9 +81,13 @@ int64_t ReadPlace(const Task& task, std::string_view text) {
 }
 
 std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordFilter& filter,
-                               const TokenCounter& count_tokens) {
+                               const TokenCounter& count_tokens, const TokenEnds& token_ends) {
   const TaskSpec parsed = ParseTaskSpec(spec, Tasks());
-  return TypeOf(parsed).make(parsed, {seed, filter, count_tokens});
+  const TaskType& type = TypeOf(parsed);
+  const TaskInputs inputs = {seed, filter, count_tokens, token_ends};
+  std::unique_ptr<Task> task = type.make(parsed, inputs);
+  const int64_t tokens = type.cuts_middle ? parsed.Number("tokens") : 0;
+  return tokens > 0 ? WithMiddleCut(std::move(task), tokens, inputs) : std::move(task);
 }
 
 std::string TaskInFull(std::string_view spec) { return TaskSpecText(ParseTaskSpec(spec, Tasks())); }

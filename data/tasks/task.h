@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/spans.h"
@@ -94,11 +95,18 @@ using WordFilter = std::function<bool(const std::string& word_with_leading_space
 // tokens can't be made.
 using TokenCounter = std::function<int64_t(std::string_view)>;
 
+// The text of the first and of the last so many of a text's tokens, as transformers decodes them:
+// without the space that a tokenizer puts in front of text, with U+FFFD for parts of characters.
+// Empty: tasks that cut by tokens can't be made.
+using TokenEnds = std::function<std::pair<std::string, std::string>(std::string_view text,
+                                                                    int64_t first, int64_t last)>;
+
 // What samples depend on besides the task's parameters.
 struct TaskInputs {
   uint64_t seed = 1;
   const WordFilter& filter;
   const TokenCounter& count_tokens;
+  const TokenEnds& token_ends;
 };
 
 // spec: "list:lines=20" (the project's own list of purchases), "kv:pairs=75" (UUID key-value
@@ -107,7 +115,8 @@ struct TaskInputs {
 // takes the rest of the text. Throws Error (usage) for what does not exist or is out of range, with
 // what there is, and Error (failure) for a damaged file, with its name and line.
 std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordFilter& filter = {},
-                               const TokenCounter& count_tokens = {});
+                               const TokenCounter& count_tokens = {},
+                               const TokenEnds& token_ends = {});
 
 // XXH3-128 of the contents of the files that a spec names (of a folder those that it reads), to
 // distinguish files of the same name;

@@ -46,6 +46,8 @@ struct TaskType {
   // The files beside those that the spec names whose content the samples depend on: those of the
   // folder that `file` is, examples that lie beside. Null: there never are any.
   std::vector<std::string> (*more_files)(const TaskSpec& spec) = nullptr;
+  // Whether it has the parameter of MiddleCutParameter (token_cut.h), by which its samples are cut.
+  bool cuts_middle = false;
 };
 
 // A path that ends in .jsonl or .jsonl.gz is read as jsonl:file=PATH. Throws Error (usage) for an

@@ -5,11 +5,13 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "core/base/utf8.h"
 #include "data/formats/json_lines.h"
 #include "data/tasks/prompt_text.h"
 #include "data/tasks/tasks.h"
+#include "data/tasks/token_cut.h"
 
 namespace midscope {
 namespace {
@@ -35,6 +37,8 @@ constexpr std::array kScrollsSets = {
 struct ScrollsItem {
   std::string id;
   std::string input;
+  std::string separator;  // put in place of what is cut off the document
+  size_t query_begin = 0;
   std::vector<ByteSpan> spans;
   std::vector<std::string> answers;
 };
@@ -59,7 +63,13 @@ void AddScrollsSpan(const JsonFields& fields, const std::string& part, const std
 }
 
 ScrollsItem ReadScrollsItem(const JsonFields& fields) {
-  ScrollsItem item = {fields.FindText("id").value_or(""), fields.Text("input"), {}, {}};
+  ScrollsItem item;
+  item.id = fields.FindText("id").value_or("");
+  item.input = fields.Text("input");
+  item.separator = fields.FindText("truncation_seperator").value_or("");  // spelt so in the files
+  const auto most = static_cast<int64_t>(item.input.size());
+  item.query_begin = static_cast<size_t>(
+      ByteOfCharacter(item.input, Integer(fields, "query_start_index", 0, most, most)));
   const auto output = fields.FindText("output");
   if (!output) fields.Fail("has no output (only the validation files have it)");
   item.answers = {*output};
@@ -70,11 +80,20 @@ ScrollsItem ReadScrollsItem(const JsonFields& fields) {
 
 class ZeroScrollsTask : public Task {
  public:
-  explicit ZeroScrollsTask(const TaskSpec& spec)
-      : name_(TaskSpecText(spec)), metric_(kScrollsSets.at(spec.Choice("dataset")).metric) {
+  ZeroScrollsTask(const TaskSpec& spec, const TaskInputs& inputs)
+      : name_(TaskSpecText(spec)),
+        metric_(kScrollsSets.at(spec.Choice("dataset")).metric),
+        tokens_(spec.Number("tokens")) {
+    if (tokens_ > 0) {
+      count_ = NeedCounter(inputs.count_tokens, name_);
+      ends_ = NeedEnds(inputs.token_ends, name_);
+    }
     ForEachJsonLine(spec.file(), [&](const JsonFields& fields) {
       ScrollsItem item = ReadScrollsItem(fields);
       CheckAnswer(fields, item.answers.front());
+      if (tokens_ > 0 && (item.separator.empty() || !fields.Find("query_start_index"))) {
+        fields.Fail("has no truncation_seperator or query_start_index, by which a document is cut");
+      }
       if (!items_.empty() && !item.id.empty() && items_.back().id == item.id) {
         items_.back().answers.push_back(item.answers.front());
       } else {
@@ -97,10 +116,28 @@ class ZeroScrollsTask : public Task {
     TaskSample made = std::move(prompt).Sample(item.answers, place, 1);
     made.spans = item.spans;
     made.generation = {kNewTokens, AnswerCut::kWhole, metric_};
+    if (tokens_ > 0 && count_(made.text) > tokens_) Trim(item, made);
     return made;
   }
 
  private:
+  // The end of the document gives way to the separator; the query stays.
+  void Trim(const ScrollsItem& item, TaskSample& made) const {
+    const std::string tail = item.separator + item.input.substr(item.query_begin);
+    const std::string document = item.input.substr(0, item.query_begin);
+    const int64_t room = std::max<int64_t>(0, tokens_ - count_(tail));
+    const std::string kept = count_(document) <= room ? document : ends_(document, room, 0).first;
+    const auto begin = static_cast<int64_t>(item.query_begin);
+    const auto shift = static_cast<int64_t>(kept.size() + item.separator.size()) - begin;
+    for (ByteSpan& span : made.spans) {
+      const bool of_query = span.begin >= begin;
+      span.begin = of_query ? span.begin + shift : std::min(span.begin, std::ssize(kept));
+      span.end = of_query ? span.end + shift : std::min(span.end, std::ssize(kept));
+    }
+    std::erase_if(made.spans, [](const ByteSpan& span) { return span.begin >= span.end; });
+    made.text = kept + tail;
+  }
+
   // Found out now and not after an hour's run.
   void CheckAnswer(const JsonFields& fields, const std::string& answer) const {
     const std::vector<std::string> answers = {answer};
@@ -113,6 +150,9 @@ class ZeroScrollsTask : public Task {
 
   std::string name_;
   AnswerMetric metric_;
+  int64_t tokens_;
+  TokenCounter count_;
+  TokenEnds ends_;
   std::vector<ScrollsItem> items_;
 };
 
@@ -122,12 +162,17 @@ TaskType ZeroScrollsTaskType() {
   std::vector<std::string> names;
   names.reserve(kScrollsSets.size());
   for (const ScrollsSet& each : kScrollsSets) names.emplace_back(each.name);
+  constexpr int64_t kMostTokens = 1 << 20;
+  Parameter tokens = WholeNumberParameter(
+      "tokens", "longer prompts lose the end of their document; 0: they stay whole", 0, kMostTokens,
+      0);
+  tokens.always_stated = false;
   TaskType type = {"zeroscrolls",
                    "ZeroSCROLLS over one of its validation files",
-                   {ChoiceParameter("dataset", "whose score is taken", names),
+                   {ChoiceParameter("dataset", "whose score is taken", names), std::move(tokens),
                     TaskFile("a JSONL file of ZeroSCROLLS (id, input, output)", true)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
-    return std::make_unique<ZeroScrollsTask>(spec);
+  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
+    return std::make_unique<ZeroScrollsTask>(spec, inputs);
   };
   return type;
 }

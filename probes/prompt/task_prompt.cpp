@@ -2,6 +2,8 @@
 #include "probes/prompt/task_prompt.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +15,38 @@
 
 namespace midscope {
 
+namespace {
+
+// Of tokens that begin or end inside a character each part of it is U+FFFD.
+std::string WholeCharacters(std::string_view text) {
+  std::string whole;
+  while (const std::optional<int64_t> invalid = FindInvalidUtf8(text)) {
+    whole += text.substr(0, static_cast<size_t>(*invalid));
+    whole += "\xEF\xBF\xBD";
+    text.remove_prefix(static_cast<size_t>(*invalid) + 1);
+    // The rest of a character whose end is cut off belongs to the same part.
+    while (!text.empty() && !BeginsCharacter(text.front())) text.remove_prefix(1);
+  }
+  return whole.append(text);
+}
+
+std::string DecodedPart(const Tokenizer& tokenizer, std::span<const int32_t> ids) {
+  std::string text = tokenizer.Decode(ids);
+  const bool added = tokenizer.Decode(tokenizer.EncodeIds("a")) == " a";
+  return WholeCharacters(std::string_view(text).substr(added && text.starts_with(' ') ? 1 : 0));
+}
+
+std::pair<std::string, std::string> DecodedEnds(const Tokenizer& tokenizer, std::string_view text,
+                                                int64_t first, int64_t last) {
+  const std::vector<int32_t> ids = tokenizer.EncodeIds(text);
+  const auto front = std::min(ids.size(), static_cast<size_t>(first));
+  const auto back = std::min(ids.size(), static_cast<size_t>(last));
+  const std::span<const int32_t> all(ids);
+  return {DecodedPart(tokenizer, all.first(front)), DecodedPart(tokenizer, all.last(back))};
+}
+
+}  // namespace
+
 std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view spec,
                                   uint64_t seed) {
   return MakeTask(
@@ -20,6 +54,9 @@ std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view s
       [&tokenizer](const std::string& word) { return tokenizer.SingleToken(word).has_value(); },
       [&tokenizer](std::string_view text) {
         return static_cast<int64_t>(tokenizer.EncodeIds(text).size());
+      },
+      [&tokenizer](std::string_view text, int64_t first, int64_t last) {
+        return DecodedEnds(tokenizer, text, first, last);
       });
 }
 
@@ -37,17 +74,20 @@ std::vector<Prompt> ChoicePrompts(const Tokenizer& tokenizer, const TaskSample& 
   std::vector<Prompt> prompts;
   prompts.reserve(sample.choices.size());
   for (const TaskChoice& choice : sample.choices) {
+    TaskSample other = sample;
     FormattedText own = formatted;
     if (!choice.prompt.empty()) {
-      TaskSample other = sample;
+      // Passages in front are the same, and one that ends the prompt does so here.
+      const auto size = static_cast<int64_t>(choice.prompt.size());
+      for (ByteSpan& span : other.spans) {
+        const bool last = span.end == static_cast<int64_t>(sample.text.size());
+        span.end = last ? size : std::min(span.end, size);
+      }
       other.text = choice.prompt;
-      other.spans.clear();
       own = FormatText(tokenizer, other, format);
     }
-    const std::vector<ByteSpan> spans =
-        choice.prompt.empty() ? own.Shifted(sample.spans) : std::vector<ByteSpan>();
-    prompts.push_back(
-        BuildPrompt(tokenizer, own.text, spans, own.AnswerAfter(choice.text), own.add_bos));
+    prompts.push_back(BuildPrompt(tokenizer, own.text, own.Shifted(other.spans),
+                                  own.AnswerAfter(choice.text), own.add_bos));
     if (prompts.back().answer_ids.empty()) {
       throw Failure("choice " + Quote(choice.text), "it has no tokens in this model");
     }

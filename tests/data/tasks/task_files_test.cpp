@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <unistd.h>
 #include <zlib.h>
 
 #include <filesystem>
@@ -14,7 +13,7 @@
 #include "data/tasks/longbench_formats.h"
 #include "data/tasks/task.h"
 #include "data/tasks/zero_scrolls_task.h"
-#include "tests/data/support/task_passages.h"
+#include "tests/data/support/task_files.h"
 
 namespace midscope {
 namespace {
@@ -23,31 +22,6 @@ using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-class TaskFiles : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::temp_directory_path() /
-              ("midscope_task_files_" + std::to_string(::getpid()) + "_" + test->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  // The name has a comma, which a spec must take.
-  std::string Write(const std::string& text, const std::string& name = "a,b.jsonl") const {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-    return (folder_ / name).string();
-  }
-  std::unique_ptr<Task> Make(const std::string& spec, const std::string& text) const {
-    return MakeTask(spec + "file=" + Write(text), 1, {}, CountWords);
-  }
-  std::string Fails(const std::string& spec, const std::string& text) const {
-    return ErrorOf([&] { Make(spec, text); }, ErrorKind::kFailure);
-  }
-
-  std::filesystem::path folder_;
-};
 
 constexpr const char* kRecords =
     R"({"ordered_kv_records": [["k1", "v1"], ["k2", "V2"], ["k3", "v3"]], "key": "k2", "value": "V2"})"
@@ -156,16 +130,6 @@ TEST_F(TaskFiles, LongBenchHasItsDataSetsPromptAndScore) {
                                ->Make(0, 1);
   EXPECT_THAT(count.text, EndsWith("The final answer is: "));
   EXPECT_EQ(count.answer, "7");  // the text ends in a space already
-}
-
-TEST_F(TaskFiles, LongBenchCutsTheMiddleOut) {
-  const auto task = Make("longbench:tokens=8,",
-                         R"({"input": "x", "context": "a b c d e f g h", "answers": ["1"],)"
-                         R"("dataset": "samsum"})");
-  const TaskSample sample = task->Make(0, 1);
-  EXPECT_EQ(sample.text, "Summarize the dialogue into f g h\n\nx");
-  EXPECT_EQ(CountWords(sample.text), 8);
-  EXPECT_TRUE(sample.spans.empty());
 }
 
 TEST_F(TaskFiles, LongBenchFormatsAreWholeAndDistinct) {
@@ -320,60 +284,6 @@ TEST_F(TaskFiles, MultipleChoiceHasMmlusForm) {
   EXPECT_THAT(fails("a\"b,1"), HasSubstr("quote"));
   EXPECT_THAT(fails("\xFF"), HasSubstr("UTF-8"));
   EXPECT_THAT(fails(""), HasSubstr("no question"));
-}
-
-TEST_F(TaskFiles, AFolderOfSubjectsIsOneTask) {
-  const std::filesystem::path tests = folder_ / "test";
-  std::filesystem::create_directories(tests);
-  std::filesystem::create_directories(folder_ / "dev");
-  const std::string first = Write("A1?,1,2,3,4,A\nA2?,1,2,3,4,B\n", "test/anatomy_test.csv");
-  Write("B1?,1,2,3,4,C\n", "test/astronomy_test.csv");
-  Write("Z1?,1,2,3,4,D\n", "test/own_field_test.csv");
-  Write("no test\n", "test/readme.csv");
-  for (const char* subject : {"anatomy", "astronomy", "own_field"}) {
-    Write(std::string(subject) + "?,1,2,3,4,A\n", std::string("dev/") + subject + "_dev.csv");
-  }
-  const std::string spec = "mmlu:shots=1,file=" + tests.string();
-  const auto task = MakeTask(spec, 1);
-  ASSERT_EQ(task->samples(), 4);
-  std::vector<std::string> questions;
-  std::vector<std::vector<std::string>> groups;
-  for (int64_t i = 0; i < 4; ++i) {
-    const TaskSample sample = task->Make(i, 1);
-    questions.push_back(Passage(sample, "question").substr(0, 3));
-    groups.push_back(sample.groups);
-  }
-  EXPECT_THAT(questions, ElementsAre("A1?", "B1?", "Z1?", "A2?"));
-  EXPECT_THAT(groups, ElementsAre(ElementsAre("other", "anatomy"), ElementsAre("STEM", "astronomy"),
-                                  ElementsAre("own_field"), ElementsAre("other", "anatomy")));
-  EXPECT_THAT(task->Make(1, 1).text, HasSubstr("about  astronomy.\n\nastronomy?\n"));
-  EXPECT_THAT(MakeTask("mmlu:shots=0,file=" + first, 1)->Make(0, 1).groups, ElementsAre());
-
-  const std::string hash = TaskFilesHash(spec);
-  EXPECT_EQ(TaskFilesHash(spec), hash);
-  Write("Z1?,1,2,3,4,C\n", "test/own_field_test.csv");
-  const std::string changed = TaskFilesHash(spec);
-  EXPECT_NE(changed, hash);
-  Write("astronomy?,1,2,3,4,B\n", "dev/astronomy_dev.csv");
-  EXPECT_NE(TaskFilesHash(spec), changed);
-  EXPECT_THAT(ErrorOf([&] { MakeTask("mmlu:shots=0,file=" + (folder_ / "dev").string(), 1); },
-                      ErrorKind::kFailure),
-              HasSubstr("no file *_test.csv"));
-}
-
-TEST_F(TaskFiles, AFolderOfLongBenchHasGroups) {
-  std::filesystem::create_directories(folder_ / "data");
-  const auto line = [](const std::string& dataset, const std::string& input) {
-    return R"({"input": ")" + input + R"(", "context": "c", "answers": ["a"], "dataset": ")" +
-           dataset + "\"}\n";
-  };
-  Write(line("hotpotqa", "h1") + line("hotpotqa", "h2"), "data/hotpotqa.jsonl");
-  Write(line("lcc", "l1"), "data/lcc.jsonl");
-  const auto task = MakeTask("longbench:file=" + (folder_ / "data").string(), 1);
-  ASSERT_EQ(task->samples(), 3);
-  EXPECT_THAT(task->Make(0, 1).groups, ElementsAre("multi-document QA", "hotpotqa"));
-  EXPECT_THAT(task->Make(1, 1).groups, ElementsAre("code", "lcc"));
-  EXPECT_EQ(Passage(task->Make(2, 1), "question"), "h2");
 }
 
 TEST_F(TaskFiles, DamagedFilesAreErrorsWithNameAndLine) {
