@@ -14,9 +14,11 @@
   TASK(Lines)              \
   TASK(Passkey)            \
   TASK(Needle)             \
+  TASK(Ruler)              \
   TASK(LongBench)          \
   TASK(Own)                \
   TASK(ZeroScrolls)        \
+  TASK(LEval)              \
   TASK(Mmlu)               \
   TASK(Choices)            \
   TASK(Timeline)           \
