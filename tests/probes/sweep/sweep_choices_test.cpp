@@ -72,6 +72,7 @@ TEST_F(SweepChoicesTest, EachHasTheLikelihoodOfARunOfItsOwn) {
   for (const auto& [spec, lines] :
        {std::pair("choices:dataset=winogrande,", kGaps), {"choices:dataset=piqa,", kSolutions}}) {
     const SweepRun run = MakeChoices(spec, lines, {"none", kFlip}, 1);
+    EXPECT_TRUE(run.questions(0)[0].choice_prompts[0].FindSpan("question"));
     const Record record = Outcome(run, 0);
     const std::vector<TaskQuestion> questions = run.questions(0);
     const std::vector<Prompt>& prompts = questions[0].choice_prompts;
