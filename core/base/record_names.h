@@ -32,6 +32,10 @@ inline constexpr const char* kQuestionText = "question_text";
 inline constexpr const char* kAnswerText = "answer_text";
 inline constexpr const char* kExpectedAnswers = "expected_answers";
 inline constexpr const char* kSampleTexts[] = {kQuestionText, kAnswerText, kExpectedAnswers};
+// Choices of a sweep's samples, whose number may differ: files of earlier versions lack these too.
+inline constexpr const char* kChoiceNll = "choice_nll";      // [setting, place, choice]
+inline constexpr const char* kChoiceRight = "choice_right";  // [place, choice]
+inline constexpr const char* kChoiceAxis = "choice";
 
 // The unit of wall time. What has it was measured on the machine: it differs between runs that are
 // otherwise equal, and is not compared.
@@ -48,7 +52,8 @@ inline constexpr const char* kLastPiecePlace = "last_piece_place";
 // All arrays of a sweep's samples that files of earlier versions lack, and that are left out of a
 // file that is continued from, or joined with, such a file.
 inline constexpr const char* kLaterSampleArrays[] = {
-    kQuestionText,  kAnswerText,      kExpectedAnswers, kGenerationCut, kGenerationEmpty,
-    kAnsweredPlace, kFirstPiecePlace, kLastPiecePlace,  kSettingSeconds};
+    kQuestionText,    kAnswerText,    kExpectedAnswers, kGenerationCut,
+    kGenerationEmpty, kAnsweredPlace, kFirstPiecePlace, kLastPiecePlace,
+    kSettingSeconds,  kChoiceNll,     kChoiceRight};
 
 }  // namespace midscope

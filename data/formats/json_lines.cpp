@@ -107,25 +107,34 @@ bool IsBlank(std::string_view line) {
 
 }  // namespace
 
+void ForEachTextLine(
+    const std::string& path,
+    const std::function<void(const std::string& thing, const std::string& line)>& item,
+    int64_t longest_line) {
+  LineReader reader(path, longest_line);
+  for (std::string line; reader.Next(line);) {
+    if (reader.number() == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
+    if (IsBlank(line)) continue;
+    if (line.ends_with('\r')) line.pop_back();
+    const std::string thing = fmt::format("{}, line {}", path, reader.number());
+    CheckUtf8(thing, line);
+    item(thing, line);
+  }
+}
+
 void ForEachJsonLine(const std::string& path,
                      const std::function<void(const JsonFields& fields)>& item,
                      int64_t longest_line) {
-  LineReader reader(path, longest_line);
   bool any = false;
-  for (std::string line; reader.Next(line);) {
-    if (reader.number() == 1) {
-      if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
-      if (line.starts_with("[")) {
-        throw Failure(path, "it is one JSON array", "Give one object per line (JSONL)");
-      }
+  const auto read = [&](const std::string& thing, const std::string& line) {
+    if (!any && line.starts_with("[")) {
+      throw Failure(path, "it is one JSON array", "Give one object per line (JSONL)");
     }
-    if (IsBlank(line)) continue;
-    const std::string thing = fmt::format("{}, line {}", path, reader.number());
-    CheckUtf8(thing, line);
     const nlohmann::json json = ParseJson(line, thing);
     item(JsonFields(json, thing, ""));
     any = true;
-  }
+  };
+  ForEachTextLine(path, read, longest_line);
   if (!any) throw Failure(path, "it holds no line of JSON");
 }
 

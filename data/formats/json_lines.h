@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads files with one JSON object per line, plain or compressed by gzip, line by line. Internal to
-// data/.
+// Reads files with one JSON object, or one short text, per line, plain or compressed by gzip, line
+// by line. Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,13 @@ inline constexpr int64_t kLongestJsonLine = int64_t{64} << 20;
 void ForEachJsonLine(const std::string& path,
                      const std::function<void(const JsonFields& fields)>& item,
                      int64_t longest_line = kLongestJsonLine);
+
+// The same for lines of plain text, without their ends and a byte order mark; none is no error.
+// thing: "FILE, line 3".
+void ForEachTextLine(
+    const std::string& path,
+    const std::function<void(const std::string& thing, const std::string& line)>& item,
+    int64_t longest_line = kLongestJsonLine);
 
 // The field as a list of texts; Error where it is missing or something else.
 std::vector<std::string> TextList(const JsonFields& fields, const std::string& key);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "data/scorers/match_scores.h"
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "data/scorers/answer_text.h"
 
@@ -34,6 +37,17 @@ double TokenF1(std::string_view prediction, std::string_view reference) {
   const double precision = static_cast<double>(common) / static_cast<double>(predicted.size());
   const double recall = static_cast<double>(common) / static_cast<double>(wanted.size());
   return 2 * precision * recall / (precision + recall);
+}
+
+double WordRecall(std::string_view prediction, std::string_view reference) {
+  const std::vector<std::string> predicted = SplitWords(LowerText(prediction));
+  const std::vector<std::string> wanted = SplitWords(LowerText(reference));
+  const std::set<std::string> has(predicted.begin(), predicted.end());
+  const std::set<std::string> needs(wanted.begin(), wanted.end());
+  if (needs.empty()) return 0;
+  const auto found = std::count_if(needs.begin(), needs.end(),
+                                   [&](const std::string& word) { return has.contains(word); });
+  return static_cast<double>(found) / static_cast<double>(needs.size());
 }
 
 }  // namespace midscope

@@ -100,6 +100,8 @@ void SweepMerge::DropLackingArrays(Record& record) const {
   std::erase_if(record.arrays, [this](const Array& array) {
     return std::find(lacking_.begin(), lacking_.end(), array.name) != lacking_.end();
   });
+  if (record.FindArray(kChoiceRight)) return;
+  std::erase_if(record.axes, [](const Axis& axis) { return axis.name == kChoiceAxis; });
 }
 
 void SweepMerge::JoinSamples(RepeatedSamples repeated) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/base/record.h"
+#include "core/base/record_names.h"
 #include "data/store/plan_text.h"
 #include "data/store/record_reader.h"
 #include "data/store/unfinished_files.h"
@@ -25,7 +26,7 @@ struct SweepStoreOptions {
   std::string record_name = "sweep";
   // Axes whose size may differ between samples. Arrays over them are padded (NaN; -1 for integers;
   // false; ""), and AXIS_count [sample] has the sizes.
-  std::vector<std::string> ragged_axes = {"key"};
+  std::vector<std::string> ragged_axes = {"key", kChoiceAxis};
   // A member of the plan that may grow when a sweep is resumed, all others being equal; "": none.
   std::string growing;
   std::string signal;  // the array that a viewer shows first; "": the sample record's own signal

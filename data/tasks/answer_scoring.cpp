@@ -10,6 +10,7 @@
 #include "core/base/utf8.h"
 #include "data/scorers/code_similarity.h"
 #include "data/scorers/label_scores.h"
+#include "data/scorers/leval_scores.h"
 #include "data/scorers/match_scores.h"
 #include "data/scorers/order_scores.h"
 #include "kernels/check.h"
@@ -52,6 +53,12 @@ constexpr std::array kMetrics = {
     MetricEntry{AnswerMetric::kFirstInteger, "first-integer", FirstIntegerMatch},
     MetricEntry{AnswerMetric::kLastInteger, "last-integer", LastIntegerMatch},
     MetricEntry{AnswerMetric::kChoiceLetter, "choice-letter", ChoiceLetterMatch},
+    MetricEntry{AnswerMetric::kWordRecall, "word-recall", WordRecall},
+    MetricEntry{AnswerMetric::kAllSubstrings, "all-substrings", SubstringMatch},
+    MetricEntry{AnswerMetric::kLEvalLetter, "leval-letter", LEvalLetterScore},
+    MetricEntry{AnswerMetric::kLEvalLetters, "leval-letters", LEvalLettersScore},
+    MetricEntry{AnswerMetric::kLEvalNumber, "leval-number", LEvalNumberScore},
+    MetricEntry{AnswerMetric::kLEvalLine, "leval-line", LEvalLineScore},
 };
 
 const MetricEntry& EntryOf(AnswerMetric metric) {
@@ -87,11 +94,14 @@ double ScoreAnswer(const GenerationRule& rule, std::string_view generated,
   const std::string prediction = CutAnswer(generated, rule.cut);
   const PairScore score = EntryOf(rule.metric).score;
   double best = 0;
+  double sum = 0;
   for (const std::string& answer : answers) {
-    best =
-        std::max(best, score ? score(prediction, answer) : ClassScore(prediction, answer, classes));
+    const double one = score ? score(prediction, answer) : ClassScore(prediction, answer, classes);
+    best = std::max(best, one);
+    sum += one;
   }
-  return best;
+  const bool mean = rule.metric == AnswerMetric::kAllSubstrings;
+  return mean ? sum / static_cast<double>(answers.size()) : best;
 }
 
 RougeScores RougeAnswer(const GenerationRule& rule, std::string_view generated,

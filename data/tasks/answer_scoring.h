@@ -31,6 +31,12 @@ enum class AnswerMetric {
   kFirstInteger,          // passkey; the lines task as CREAM scores it
   kLastInteger,           // the lines task as LongChat scores it
   kChoiceLetter,          // ZeroSCROLLS' QuALITY
+  kWordRecall,            // needle, by rule
+  kAllSubstrings,         // RULER: the share of the answers that occur
+  kLEvalLetter,           // L-Eval's multiple choice
+  kLEvalLetters,          // its Coursera, with several right choices
+  kLEvalNumber,           // its GSM100
+  kLEvalLine,             // its topic retrieval
 };
 
 // "f1", "rouge-l": the names in files and specs. Throws Error (failure, about `thing`) for an
@@ -48,7 +54,8 @@ struct GenerationRule {
   bool operator==(const GenerationRule&) const = default;
 };
 
-// 0 to 1: the maximum over the answers of the rule's score of the generated text. `classes` are
+// 0 to 1: the maximum over the answers of the rule's score of the generated text, of kAllSubstrings
+// the mean. `classes` are
 // used by kClasses only. Throws Error (failure) where an answer does not fit the metric, and
 // std::logic_error for no answers.
 double ScoreAnswer(const GenerationRule& rule, std::string_view generated,

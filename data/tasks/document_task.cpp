@@ -13,6 +13,7 @@
 #include "data/tasks/invented_facts.h"
 #include "data/tasks/prompt_text.h"
 #include "data/tasks/tasks.h"
+#include "data/tasks/token_cut.h"
 
 namespace midscope {
 namespace {
@@ -176,13 +177,14 @@ TaskType DocumentTaskType() {
                        "plain: white space in front of the generated text is not dropped first "
                        "(Ms-PoE's code)",
                        {"stripped", "plain"}),
-       FirstPlaceParameter(),
+       FirstPlaceParameter(), MiddleCutParameter(false),
        TaskFile("a JSONL file of lost-in-the-middle's NQ-open (question, answers, ctxs "
                 "with title, text, isgold); documents cuts its lines, default all",
                 false)}};
   type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
     return std::make_unique<DocumentTask>(spec, inputs.seed);
   };
+  type.cuts_middle = true;
   return type;
 }
 

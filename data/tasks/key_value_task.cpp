@@ -14,6 +14,7 @@
 #include "data/formats/json_lines.h"
 #include "data/tasks/prompt_text.h"
 #include "data/tasks/tasks.h"
+#include "data/tasks/token_cut.h"
 
 namespace midscope {
 namespace {
@@ -178,13 +179,14 @@ TaskType KeyValueTaskType() {
       "UUID key-value retrieval (arXiv 2307.03172)",
       {WholeNumberParameter("pairs", "pairs in the JSON object", 1, kMostPairs, 75),
        WholeNumberParameter("query_aware", "1: the key also comes before the data", 0, 1, 0),
-       FirstPlaceParameter(),
+       FirstPlaceParameter(), MiddleCutParameter(false),
        TaskFile("a JSONL file of lost-in-the-middle (ordered_kv_records, key, value); "
                 "pairs cuts its lines, default all",
                 false)}};
   type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
     return std::make_unique<KeyValueTask>(spec, inputs.seed);
   };
+  type.cuts_middle = true;
   return type;
 }
 

@@ -16,7 +16,7 @@ namespace midscope {
 namespace {
 
 // The answer is one word; a few more tokens show whether the model goes on about others.
-constexpr int64_t kNewTokens = 10;
+constexpr int64_t kListNewTokens = 10;
 
 class ListTask : public Task {
  public:
@@ -60,7 +60,7 @@ class ListTask : public Task {
     prompt.AddSpan("question", "Question: what did " + names[0] + " buy?");
     prompt.Add("\nAnswer: " + names[0] + " bought:");
     TaskSample made = std::move(prompt).Sample(" " + things[0], place, lines_);
-    made.generation = {kNewTokens, AnswerCut::kStrippedFirstLine, AnswerMetric::kSubspan};
+    made.generation = {kListNewTokens, AnswerCut::kStrippedFirstLine, AnswerMetric::kSubspan};
     made.piece_answers = WithFirstAt(things, place);
     return made;
   }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // LongBench (Bai et al. 2023, arXiv 2308.14508) over one of its JSONL files. There is one place:
 // what answers is spread over the context.
+#include <filesystem>
+
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 #include "data/formats/json_lines.h"
+#include "data/tasks/data_folder.h"
 #include "data/tasks/longbench_formats.h"
 #include "data/tasks/prompt_text.h"
 #include "data/tasks/tasks.h"
@@ -12,7 +15,7 @@
 namespace midscope {
 namespace {
 
-struct Item {
+struct LongBenchItem {
   std::string input;
   std::string context;
   std::vector<std::string> answers;
@@ -20,7 +23,7 @@ struct Item {
   const LongBenchFormat* format = nullptr;
 };
 
-const LongBenchFormat* ReadFormat(const JsonFields& fields) {
+const LongBenchFormat* ReadLongBenchFormat(const JsonFields& fields) {
   const std::string dataset = fields.Text("dataset");
   const LongBenchFormat* format = FindLongBenchFormat(dataset);
   if (format) return format;
@@ -30,12 +33,12 @@ const LongBenchFormat* ReadFormat(const JsonFields& fields) {
                 KnownWordsHint(dataset, known));
 }
 
-Item ReadItem(const JsonFields& fields) {
-  Item item = {fields.Text("input"),
-               fields.Text("context"),
-               TextList(fields, "answers"),
-               {},
-               ReadFormat(fields)};
+LongBenchItem ReadLongBenchItem(const JsonFields& fields) {
+  LongBenchItem item = {fields.Text("input"),
+                        fields.Text("context"),
+                        TextList(fields, "answers"),
+                        {},
+                        ReadLongBenchFormat(fields)};
   if (item.answers.empty()) fields.Fail("has no answers");
   if (fields.Find("all_classes")) item.classes = TextList(fields, "all_classes");
   if (item.format->generation.metric == AnswerMetric::kClasses && item.classes.empty()) {
@@ -45,7 +48,7 @@ Item ReadItem(const JsonFields& fields) {
 }
 
 // The prompt with its fields filled in. Braces in a field are not replaced.
-PromptText Fill(const Item& item) {
+PromptText FillLongBench(const LongBenchItem& item) {
   PromptText prompt;
   std::string_view rest = item.format->prompt;
   while (true) {
@@ -62,63 +65,65 @@ PromptText Fill(const Item& item) {
   }
 }
 
+std::vector<std::string> LongBenchFiles(const TaskSpec& spec) {
+  return DataFiles(spec.file(), {".jsonl", ".jsonl.gz"});
+}
+
 class LongBenchTask : public Task {
  public:
-  LongBenchTask(const TaskSpec& spec, const TokenCounter& count_tokens)
-      : name_(TaskSpecText(spec)), tokens_(spec.Number("tokens")) {
-    if (tokens_ > 0) count_ = NeedCounter(count_tokens, name_);
-    ForEachJsonLine(spec.file(),
-                    [&](const JsonFields& fields) { items_.push_back(ReadItem(fields)); });
+  explicit LongBenchTask(const TaskSpec& spec) : name_(TaskSpecText(spec)) {
+    std::vector<size_t> sizes;
+    for (const std::string& file : LongBenchFiles(spec)) {
+      std::vector<LongBenchItem>& items = sets_.emplace_back();
+      ForEachJsonLine(
+          file, [&](const JsonFields& fields) { items.push_back(ReadLongBenchItem(fields)); });
+      sizes.push_back(items.size());
+    }
+    order_ = RoundRobin(sizes);
   }
 
   std::string name() const override { return name_; }
   int64_t pieces() const override { return 1; }
-  std::optional<int64_t> samples() const override { return static_cast<int64_t>(items_.size()); }
+  std::optional<int64_t> samples() const override { return std::ssize(order_); }
 
   TaskSample Make(int64_t sample, int64_t place) const override {
     CheckSample(*this, sample);
     CheckPlace(*this, place);
-    const Item& item = items_[static_cast<size_t>(sample)];
-    TaskSample made = Fill(item).Sample(item.answers, place, 1);
+    const auto [set, number] = order_[static_cast<size_t>(sample)];
+    const LongBenchItem& item = sets_[set][number];
+    TaskSample made = FillLongBench(item).Sample(item.answers, place, 1);
     made.classes = item.classes;
     made.chat_template = item.format->chat_template;
     made.generation = item.format->generation;
-    if (tokens_ > 0 && count_(made.text) > tokens_) CutMiddle(made);
+    if (sets_.size() > 1) made.groups = {item.format->group, item.format->dataset};
     return made;
   }
 
  private:
-  void CutMiddle(TaskSample& made) const {
-    const std::string front(FirstTokens(made.text, tokens_ / 2, count_));
-    const std::string back(LastTokens(made.text, tokens_ - tokens_ / 2, count_));
-    made.text = front + " " + back;
-    made.spans.clear();
-  }
-
   std::string name_;
-  int64_t tokens_;
-  TokenCounter count_;
-  std::vector<Item> items_;
+  std::vector<std::vector<LongBenchItem>> sets_;  // one per file
+  std::vector<std::pair<size_t, size_t>> order_;  // [sample] (file, item)
 };
 
 }  // namespace
 
-// Fields: input, context, answers, dataset, all_classes. `tokens` other than 0 cuts a longer prompt
-// in the middle, as the public code does by token ids: the first and the last half of so many
-// tokens stay, here cut at white space. Such a prompt has no spans.
+// Fields: input, context, answers, dataset, all_classes. `tokens` cuts a longer prompt as the
+// public code does (CutMiddle). Of a folder the samples are the first item of every file, then the
+// second of every one.
 TaskType LongBenchTaskType() {
-  constexpr int64_t kMostTokens = 1 << 20;
   TaskType type = {
       "longbench",
       "LongBench over one of its files; the prompts and scores are those of its data set",
-      {WholeNumberParameter(
-           "tokens",
-           "longer prompts lose their middle (the public code: 3500 for models of 4096); 0: they "
-           "stay whole",
-           0, kMostTokens, 0),
-       TaskFile("a JSONL file of LongBench (input, context, answers, dataset)", true)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
-    return std::make_unique<LongBenchTask>(spec, inputs.count_tokens);
+      {MiddleCutParameter(true),
+       TaskFile("a JSONL file of LongBench (input, context, answers, dataset), or a folder of them",
+                true)}};
+  type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
+    return std::make_unique<LongBenchTask>(spec);
+  };
+  type.cuts_middle = true;
+  type.more_files = [](const TaskSpec& spec) {
+    return std::filesystem::is_directory(spec.file()) ? LongBenchFiles(spec)
+                                                      : std::vector<std::string>();
   };
   return type;
 }

@@ -3,6 +3,7 @@
 // a file's, a folder's or made here. Place p is a depth of p - 1 percent of the context's tokens.
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/random.h"
@@ -46,6 +47,7 @@ class NeedleTask : public Task {
   NeedleTask(const TaskSpec& spec, uint64_t seed, const TokenCounter& count_tokens)
       : name_(TaskSpecText(spec)),
         chat_(spec.Choice("form") != 0),
+        metric_(spec.Choice("score") == 0 ? AnswerMetric::kRougeL : AnswerMetric::kWordRecall),
         seed_(seed),
         count_(NeedCounter(count_tokens, name_)) {
     const int64_t tokens = spec.Number("tokens");
@@ -108,12 +110,13 @@ class NeedleTask : public Task {
     TaskSample made =
         std::move(prompt).Sample(std::vector<std::string>{kAnswer}, place, kDepthPlaces);
     if (chat_) made.system = kChatSystem;
-    made.generation = {kNewTokens, AnswerCut::kStrippedFirstLine, AnswerMetric::kRougeL};
+    made.generation = {kNewTokens, AnswerCut::kStrippedFirstLine, metric_};
     return made;
   }
 
   std::string name_;
   bool chat_;
+  AnswerMetric metric_;
   uint64_t seed_;
   TokenCounter count_;
   int64_t context_tokens_ = 0;
@@ -127,19 +130,24 @@ class NeedleTask : public Task {
 // line. CREAM's slip, which shifts every depth by the description's length, is not repeated.
 // form=chat (Kamradt): a system message, the context, the question with its request not to go
 // beyond the document; context and needle have `tokens` - 200 tokens. Kamradt's score comes from a
-// judge model; here it is ROUGE-L.
+// judge model; here it is ROUGE-L, or with score=word-recall a rule (match_scores.h).
 //
 // The needle goes behind the last full stop at or before the depth, at depth 100 to the very end.
 // A full stop is a '.' before white space, where Kamradt's code takes the token '.'.
 // Sample 0 begins with the text, others at a sentence drawn by the seed; a text that is too short
 // is repeated, as in Kamradt's code.
 TaskType NeedleTaskType() {
+  Parameter score = ChoiceParameter(
+      "score", "ROUGE-L (CREAM), or the share of the answer's words that are there (a rule)",
+      {"rouge-l", "word-recall"});
+  score.always_stated = false;
   TaskType type = {
       "needle",
       "a sentence hidden in a long text; places are depths, such as 25%",
       {PromptTokensParameter(),
        ChoiceParameter("form", "one prompt that ends in Answer: (CREAM) or a chat's (Kamradt)",
                        {"answer", "chat"}),
+       std::move(score),
        TaskFile("the text to hide it in, a file or a folder of *.txt; without it the text "
                 "is made",
                 false)}};

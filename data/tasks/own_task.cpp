@@ -12,6 +12,7 @@
 #include "data/tasks/prompt_template.h"
 #include "data/tasks/prompt_text.h"
 #include "data/tasks/tasks.h"
+#include "data/tasks/token_cut.h"
 
 namespace midscope {
 namespace {
@@ -23,19 +24,21 @@ constexpr const char* kQuestionPart = "question";
 
 // What a line may have. `id` is for the reader's own bookkeeping.
 const std::vector<std::string>& Fields() {
-  static const std::vector<std::string> fields = {"context",    "gold",        "question",
-                                                  "answers",    "instruction", "scorer",
-                                                  "new_tokens", "classes",     "id"};
+  static const std::vector<std::string> fields = {"context",     "gold",    "question",   "answers",
+                                                  "instruction", "scorer",  "new_tokens", "classes",
+                                                  "id",          "choices", "choice_rule"};
   return fields;
 }
 
-struct Item {
+struct OwnItem {
   std::string instruction;
   std::vector<std::string> pieces;  // the gold one first, where there is one
   bool has_gold = false;
   std::string question;
   std::vector<std::string> answers;
   std::vector<std::string> classes;
+  std::vector<TaskChoice> choices;  // without leading space; empty: none
+  ChoiceRule choice_rule = ChoiceRule::kLikeliest;
   GenerationRule generation;
 };
 
@@ -60,15 +63,38 @@ std::vector<std::string> AnswerList(const JsonFields& fields, const std::string&
   return answers;
 }
 
-Item ReadItem(const JsonFields& fields) {
+// The choices that are among the answers are right.
+void ReadOwnChoices(const JsonFields& fields, OwnItem& item) {
+  if (const auto rule = fields.FindText("choice_rule")) {
+    if (!fields.Find("choices")) fields.Fail("has a choice_rule and no choices");
+    item.choice_rule = ReadChoiceRule(fields.thing(), *rule);
+  }
+  if (!fields.Find("choices")) return;
+  for (const std::string& text : AnswerList(fields, "choices")) {
+    const auto answer = std::find(item.answers.begin(), item.answers.end(), text);
+    item.choices.push_back({text, answer != item.answers.end()});
+  }
+  const auto right = [](const TaskChoice& choice) { return choice.right; };
+  const std::string& first = item.answers.front();
+  if (std::none_of(item.choices.begin(), item.choices.end(),
+                   [&](const TaskChoice& choice) { return choice.text == first; })) {
+    fields.Fail("has a first answer that is none of its choices");
+  }
+  if (std::all_of(item.choices.begin(), item.choices.end(), right)) {
+    fields.Fail("has no choice that is wrong");
+  }
+}
+
+OwnItem ReadOwnItem(const JsonFields& fields) {
   fields.RefuseOthers(Fields());
-  Item item;
+  OwnItem item;
   item.instruction = fields.FindText("instruction").value_or("");
   if (fields.Find("context")) item.pieces = TextList(fields, "context");
   item.question = fields.Text("question");
   item.answers = AnswerList(fields, "answers");
   if (item.answers.empty()) fields.Fail("has no answers");
   if (fields.Find("classes")) item.classes = AnswerList(fields, "classes");
+  ReadOwnChoices(fields, item);
   item.generation = ReadRule(fields);
   const int64_t gold = Integer(fields, "gold", 1, static_cast<int64_t>(item.pieces.size()), 0);
   item.has_gold = gold > 0;
@@ -88,11 +114,14 @@ class OwnTask : public Task {
                              {kContextPart, kQuestionPart});
     }
     ForEachJsonLine(spec.file(), [&](const JsonFields& fields) {
-      items_.push_back(ReadItem(fields));
-      const Item& first = items_.front();
-      const Item& item = items_.back();
+      items_.push_back(ReadOwnItem(fields));
+      const OwnItem& first = items_.front();
+      const OwnItem& item = items_.back();
       if (item.has_gold != first.has_gold) {
         fields.Fail("must have a gold as the first line, or neither one");
+      }
+      if (item.choices.empty() != first.choices.empty() || item.choice_rule != first.choice_rule) {
+        fields.Fail("must have choices as the first line, by the same rule, or neither one");
       }
       if (item.has_gold && item.pieces.size() != first.pieces.size()) {
         fields.Fail(fmt::format("has {} of context, the first line has {}",
@@ -106,11 +135,12 @@ class OwnTask : public Task {
     return items_.front().has_gold ? static_cast<int64_t>(items_.front().pieces.size()) : 1;
   }
   std::optional<int64_t> samples() const override { return static_cast<int64_t>(items_.size()); }
+  bool scored_by_likelihood() const override { return !items_.front().choices.empty(); }
 
   TaskSample Make(int64_t sample, int64_t place) const override {
     CheckSample(*this, sample);
     CheckPlace(*this, place);
-    const Item& item = items_[static_cast<size_t>(sample)];
+    const OwnItem& item = items_[static_cast<size_t>(sample)];
     const std::vector<std::string> pieces =
         item.has_gold ? WithFirstAt(item.pieces, place) : item.pieces;
     const int64_t gold = item.has_gold ? place : 0;
@@ -120,7 +150,11 @@ class OwnTask : public Task {
     } else {
       AddByTemplate(item, pieces, gold, prompt);
     }
+    std::vector<TaskChoice> choices = item.choices;
+    for (TaskChoice& choice : choices) choice.text = prompt.Continuation(choice.text);
     TaskSample made = std::move(prompt).Sample(item.answers, place, this->pieces());
+    made.choices = std::move(choices);
+    made.choice_rule = item.choice_rule;
     made.classes = item.classes;
     made.generation = item.generation;
     return made;
@@ -137,8 +171,8 @@ class OwnTask : public Task {
     }
   }
 
-  static void AddUsualText(const Item& item, const std::vector<std::string>& pieces, int64_t gold,
-                           PromptText& prompt) {
+  static void AddUsualText(const OwnItem& item, const std::vector<std::string>& pieces,
+                           int64_t gold, PromptText& prompt) {
     if (!item.instruction.empty()) prompt.Add(item.instruction + "\n\n");
     AddPieces(pieces, gold, true, prompt);
     if (!pieces.empty()) prompt.Add("\n");
@@ -146,7 +180,7 @@ class OwnTask : public Task {
     prompt.Add("\nAnswer:");
   }
 
-  void AddByTemplate(const Item& item, const std::vector<std::string>& pieces, int64_t gold,
+  void AddByTemplate(const OwnItem& item, const std::vector<std::string>& pieces, int64_t gold,
                      PromptText& prompt) const {
     for (const TemplatePart& part : template_) {
       if (!part.is_placeholder) {
@@ -163,7 +197,7 @@ class OwnTask : public Task {
 
   std::string name_;
   std::vector<TemplatePart> template_;  // empty: the usual text
-  std::vector<Item> items_;
+  std::vector<OwnItem> items_;
 };
 
 }  // namespace
@@ -175,10 +209,11 @@ TaskType OwnTaskType() {
       {FileParameter(kTemplate,
                      "a text file with {context} and {question} in it, {instruction} "
                      "where it is wanted"),
-       TaskFile("a JSONL file, plain or .gz", true)}};
+       MiddleCutParameter(false), TaskFile("a JSONL file, plain or .gz", true)}};
   type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
     return std::make_unique<OwnTask>(spec);
   };
+  type.cuts_middle = true;
   return type;
 }
 
@@ -213,6 +248,10 @@ and a sweep moves the gold piece to every place that --places names.
          MetricNames() + R"( (default subspan)
   new_tokens   how many tokens are generated at most (default 100)
   classes      list of all answers there are, for the scorer that tells classes apart
+  choices      list of texts of any length, the answers among them: the sweep compares their likelihood
+               (choice_accuracy) and does not generate unless asked. In all lines or in none
+  choice_rule  likeliest (default): the likelihood of the whole text; per-character: its logarithm divided
+               by the text's characters; right-share: what share of the likelihood of all the answers have
   id           anything; not used
 
 Other fields are refused, so that a mistyped one is not lost.

@@ -11,7 +11,8 @@ namespace midscope {
 
 // A line: {"context": ["piece", ...], "gold": 2, "question": "...", "answers": ["...", ...]}, and
 // optionally "instruction" (comes first), "scorer" (a metric's name; default subspan),
-// "new_tokens" (default 100), "classes", "id"; other fields are refused. `gold` is the 1-based
+// "new_tokens" (default 100), "classes", "choices" with "choice_rule" (choices.h; the answers are
+// the right ones), "id"; other fields are refused. `gold` is the 1-based
 // number of the piece that answers and is moved; without it (in all lines) the pieces stay and
 // there is one place. Lines with gold have as many pieces as the first.
 //

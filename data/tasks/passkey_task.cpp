@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Passkey retrieval (Mohtashami and Jaggi 2023, landmark attention) in its two public forms: filler
-// counted in characters (landmark, YaRN) and in whole blocks (PoSE). Scored by the first integer of
-// 10 new tokens.
+// Passkey retrieval (Mohtashami and Jaggi 2023, landmark attention) in its public forms: filler
+// counted in characters (landmark, YaRN), in whole blocks (PoSE), a block a line (LongLM). Scored
+// by the first integer of what is generated.
+#include <algorithm>
+#include <array>
+#include <vector>
+
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "data/tasks/prompt_text.h"
@@ -14,18 +18,51 @@ namespace {
 constexpr const char* kInstruction =
     "There is an important info hidden inside a lot of irrelevant text. Find it and memorize them. "
     "I will quiz you about the important information there.";
+constexpr const char* kLongLmInstruction =
+    "There is an important info hidden inside a lot of irrelevant text. Find it and memorize it. "
+    "I will quiz you about the important information there.";
 constexpr const char* kBlock =
     "The grass is green. The sky is blue. The sun is yellow. Here we go. There and back again.";
-constexpr uint64_t kLargestKey = 50000;  // so that not every key has five digits
+constexpr int64_t kPasskeyTokens = 10;
+
+// A public form.
+struct PasskeyForm {
+  const char* filler;  // what it is called
+  const char* instruction;
+  bool whole_blocks;
+  bool blocks_are_lines;  // and the question follows the last one directly, with a space at its end
+  bool counted_by_pose;   // 25 tokens a block and 69 of the rest, whatever the tokenizer
+  uint64_t smallest_key;
+  uint64_t largest_key;
+  int64_t new_tokens;
+};
+
+constexpr std::array kForms = {
+    PasskeyForm{"characters", kInstruction, false, false, false, 1, 50000, kPasskeyTokens},
+    PasskeyForm{"blocks", kInstruction, true, false, false, 1, 50000, kPasskeyTokens},
+    PasskeyForm{"pose", kInstruction, true, false, true, 1, 50000, kPasskeyTokens},
+    PasskeyForm{"lines", kLongLmInstruction, true, true, false, 10000, 99999, 5},
+};
+
+// The number of blocks of PoSE's eval_passkey.py.
+int64_t PoseBlocks(int64_t tokens) {
+  constexpr int64_t kRest = 32 + 26 + 11;
+  constexpr int64_t kBlockTokens = 25;
+  return std::max<int64_t>(0, (tokens - kRest) / kBlockTokens);
+}
 
 class PasskeyTask : public Task {
  public:
   PasskeyTask(const TaskSpec& spec, uint64_t seed, const TokenCounter& count_tokens)
-      : name_(TaskSpecText(spec)), whole_blocks_(spec.Choice("filler") != 0), seed_(seed) {
-    const TokenCounter& count = NeedCounter(count_tokens, name_);
+      : name_(TaskSpecText(spec)), form_(kForms.at(spec.Choice("filler"))), seed_(seed) {
     const int64_t tokens = spec.Number("tokens");
+    if (form_.counted_by_pose) {
+      amount_ = PoseBlocks(tokens);
+      return;
+    }
+    const TokenCounter& count = NeedCounter(count_tokens, name_);
     const auto fits = [&](int64_t amount) {
-      return count(Prompt(kLargestKey, amount, kDepthPlaces / 2 + 1).text) <= tokens;
+      return count(Prompt(form_.largest_key, amount, kDepthPlaces / 2 + 1).text) <= tokens;
     };
     if (!fits(0)) {
       throw UsageError("task '" + name_ + "'", "the prompt is longer without any filler",
@@ -34,7 +71,7 @@ class PasskeyTask : public Task {
     // No known tokenizer makes less than one token of a block's 18 words, or of 16 characters of
     // it, on average.
     constexpr int64_t kCharactersPerToken = 16;
-    amount_ = LargestFitting(whole_blocks_ ? tokens : kCharactersPerToken * tokens, fits);
+    amount_ = LargestFitting(form_.whole_blocks ? tokens : kCharactersPerToken * tokens, fits);
   }
 
   std::string name() const override { return name_; }
@@ -45,16 +82,20 @@ class PasskeyTask : public Task {
     CheckSample(*this, sample);
     CheckPlace(*this, place);
     SplitMix64 random(seed_, static_cast<uint64_t>(sample));
-    return Prompt(1 + random.Below(kLargestKey), amount_, place);
+    const uint64_t keys = form_.largest_key - form_.smallest_key + 1;
+    return Prompt(form_.smallest_key + random.Below(keys), amount_, place);
   }
 
  private:
   // `amount` characters: from the blocks' beginning, joined by spaces. Whole blocks: not parted at
-  // all, as in PoSE.
+  // all, as in PoSE, or a line each.
   std::string Filler(int64_t amount) const {
     std::string text;
-    if (whole_blocks_) {
-      for (int64_t i = 0; i < amount; ++i) text += kBlock;
+    if (form_.whole_blocks) {
+      for (int64_t i = 0; i < amount; ++i) {
+        if (form_.blocks_are_lines) text += '\n';
+        text += kBlock;
+      }
       return text;
     }
     while (static_cast<int64_t>(text.size()) < amount) {
@@ -66,23 +107,24 @@ class PasskeyTask : public Task {
   }
 
   TaskSample Prompt(uint64_t key, int64_t amount, int64_t place) const {
-    constexpr int64_t kNewTokens = 10;
     const int64_t in_front = amount * (place - 1) / (kDepthPlaces - 1);
     const std::string digits = std::to_string(key);
+    const std::string end = form_.blocks_are_lines ? "" : "\n";
     PromptText prompt;
-    prompt.Add(std::string(kInstruction) + "\n" + Filler(in_front) + "\n");
+    prompt.Add(form_.instruction);
+    prompt.Add(end + Filler(in_front) + "\n");
     prompt.AddSpan("gold",
                    "The pass key is " + digits + ". Remember it. " + digits + " is the pass key.");
-    prompt.Add("\n" + Filler(amount - in_front) + "\n");
+    prompt.Add(end + Filler(amount - in_front) + end);
     prompt.AddSpan("question", "What is the pass key?");
-    prompt.Add(" The pass key is");
+    prompt.Add(form_.blocks_are_lines ? " The pass key is " : " The pass key is");
     TaskSample made = std::move(prompt).Sample(std::vector{digits}, place, kDepthPlaces);
-    made.generation = {kNewTokens, AnswerCut::kWhole, AnswerMetric::kFirstInteger};
+    made.generation = {form_.new_tokens, AnswerCut::kWhole, AnswerMetric::kFirstInteger};
     return made;
   }
 
   std::string name_;
-  bool whole_blocks_;
+  const PasskeyForm& form_;
   uint64_t seed_;
   int64_t amount_ = 0;
 };
@@ -91,15 +133,21 @@ class PasskeyTask : public Task {
 
 // The amount of filler is the largest with which a prompt with a five-digit key has at most the
 // requested tokens; shorter keys and other depths make it a few tokens more or less. (The sources
-// step by 25 characters, or count 25 tokens a block.) Place p has p - 1 percent of the filler in
-// front of the key; in the sources the depth is random.
+// step by 25 characters, or count 25 tokens a block, as filler=pose does.) filler=lines is the form
+// of LongLM's example files (passkey_examples.jsonl and example.py of github.com/datamllab/LongLM):
+// keys of five digits, a block a line, a space at the end, five new tokens. Place p has p - 1
+// percent of the filler in front of the key; in the sources the depth is random.
 TaskType PasskeyTaskType() {
+  std::vector<std::string> fillers;
+  for (const PasskeyForm& form : kForms) fillers.emplace_back(form.filler);
   TaskType type = {
       "passkey",
       "a number hidden in filler; places are depths, such as 25%",
       {PromptTokensParameter(),
-       ChoiceParameter("filler", "cut by characters (landmark, YaRN) or in whole blocks (PoSE)",
-                       {"characters", "blocks"})}};
+       ChoiceParameter("filler",
+                       "cut by characters (landmark, YaRN); whole blocks, fitted (PoSE); as many "
+                       "as PoSE's code counts; a block a line and keys of five digits (LongLM)",
+                       std::move(fillers))}};
   type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
     return std::make_unique<PasskeyTask>(spec, inputs.seed, inputs.count_tokens);
   };

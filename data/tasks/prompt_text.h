@@ -31,15 +31,20 @@ class PromptText {
 
   int64_t size() const { return static_cast<int64_t>(text_.size()); }
 
+  // What follows the text: with a space before it, unless the text ends in white space.
+  std::string Continuation(const std::string& text) const {
+    const bool after_space = !text_.empty() && (text_.back() == ' ' || text_.back() == '\n');
+    return (after_space ? "" : " ") + text;
+  }
+
   // `answer` without its white space is also what generated text is scored against.
   TaskSample Sample(const std::string& answer, int64_t place, int64_t pieces) && {
     return {std::move(text_), std::move(spans_), answer, place, pieces, {StripText(answer)}};
   }
 
-  // The first of `answers` is teacher-forced: after a space, unless the text ends in white space.
+  // The first of `answers` is teacher-forced, as Continuation has it.
   TaskSample Sample(std::vector<std::string> answers, int64_t place, int64_t pieces) && {
-    const bool after_space = !text_.empty() && (text_.back() == ' ' || text_.back() == '\n');
-    const std::string answer = (after_space ? "" : " ") + answers.front();
+    const std::string answer = Continuation(answers.front());
     return {std::move(text_), std::move(spans_), answer, place, pieces, std::move(answers)};
   }
 

@@ -16,6 +16,7 @@
 #include "data/tasks/task_spec.h"
 #include "data/tasks/task_text.h"
 #include "data/tasks/tasks.h"
+#include "data/tasks/token_cut.h"
 
 namespace midscope {
 
@@ -101,9 +102,13 @@ int64_t ReadPlace(const Task& task, std::string_view text) {
 }
 
 std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordFilter& filter,
-                               const TokenCounter& count_tokens) {
+                               const TokenCounter& count_tokens, const TokenEnds& token_ends) {
   const TaskSpec parsed = ParseTaskSpec(spec, Tasks());
-  return TypeOf(parsed).make(parsed, {seed, filter, count_tokens});
+  const TaskType& type = TypeOf(parsed);
+  const TaskInputs inputs = {seed, filter, count_tokens, token_ends};
+  std::unique_ptr<Task> task = type.make(parsed, inputs);
+  const int64_t tokens = type.cuts_middle ? parsed.Number("tokens") : 0;
+  return tokens > 0 ? WithMiddleCut(std::move(task), tokens, inputs) : std::move(task);
 }
 
 std::string TaskInFull(std::string_view spec) { return TaskSpecText(ParseTaskSpec(spec, Tasks())); }
@@ -111,23 +116,25 @@ std::string TaskInFull(std::string_view spec) { return TaskSpecText(ParseTaskSpe
 std::string TaskFilesHash(std::string_view spec) {
   const TaskSpec parsed = ParseTaskSpec(spec, Tasks());
   if (parsed.file().empty()) return "";
-  if (std::filesystem::is_directory(parsed.file())) {
+  const TaskType& type = TypeOf(parsed);
+  const std::vector<std::string> more =
+      type.more_files ? type.more_files(parsed) : std::vector<std::string>();
+  std::string hash;
+  if (!std::filesystem::is_directory(parsed.file())) {
+    hash = HashFile(parsed.file());
+  } else if (more.empty()) {
     const std::string text = ReadHaystack(parsed.file());
     return HashBytes(std::as_bytes(std::span(text)));
   }
-  std::string hash = HashFile(parsed.file());
+  const auto add = [&hash](const std::string& path) {
+    hash += HashFile(path);
+    hash = HashBytes(std::as_bytes(std::span(hash)));
+  };
   for (const Parameter& parameter : parsed.parameters.descriptions()) {
     const bool other = parameter.kind == ParameterKind::kFile && parameter.name != "file";
-    if (!other || parsed.Path(parameter.name).empty()) continue;
-    hash += HashFile(parsed.Path(parameter.name));
-    hash = HashBytes(std::as_bytes(std::span(hash)));
+    if (other && !parsed.Path(parameter.name).empty()) add(parsed.Path(parameter.name));
   }
-  const TaskType& type = TypeOf(parsed);
-  const std::string more = type.more_file ? type.more_file(parsed) : "";
-  if (!more.empty()) {
-    hash += HashFile(more);
-    hash = HashBytes(std::as_bytes(std::span(hash)));
-  }
+  for (const std::string& path : more) add(path);
   return hash;
 }
 

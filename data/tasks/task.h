@@ -8,10 +8,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/spans.h"
 #include "data/tasks/answer_scoring.h"
+#include "data/tasks/choices.h"
 
 namespace midscope {
 
@@ -27,9 +29,13 @@ struct TaskSample {
   int64_t pieces = 0;
   std::vector<std::string> answers = {};  // what generated text is scored against; never empty
   std::vector<std::string> classes = {};  // all of them, where the answer is one of several
-  // Continuations to compare by likelihood, `answer` among them, where that is how the task is
-  // scored: right is the one that is likelier than the others.
-  std::vector<std::string> choices = {};
+  // Continuations to compare by likelihood, `answer` among the right ones, where that is how the
+  // task is scored.
+  std::vector<TaskChoice> choices = {};
+  ChoiceRule choice_rule = ChoiceRule::kLikeliest;
+  // What published tables take means over, the outermost first: ("STEM", "astronomy"). Empty: the
+  // task has one data set.
+  std::vector<std::string> groups = {};
   std::string system = {};    // a chat's system message, where the format has one
   bool chat_template = true;  // false: published without one, even for chat models (LongBench)
   GenerationRule generation = {};
@@ -98,11 +104,18 @@ using WordFilter = std::function<bool(const std::string& word_with_leading_space
 // tokens can't be made.
 using TokenCounter = std::function<int64_t(std::string_view)>;
 
+// The text of the first and of the last so many of a text's tokens, as transformers decodes them:
+// without the space that a tokenizer puts in front of text, with U+FFFD for parts of characters.
+// Empty: tasks that cut by tokens can't be made.
+using TokenEnds = std::function<std::pair<std::string, std::string>(std::string_view text,
+                                                                    int64_t first, int64_t last)>;
+
 // What samples depend on besides the task's parameters.
 struct TaskInputs {
   uint64_t seed = 1;
   const WordFilter& filter;
   const TokenCounter& count_tokens;
+  const TokenEnds& token_ends;
 };
 
 // spec: "list:lines=20" (the project's own list of purchases), "kv:pairs=75" (UUID key-value
@@ -111,9 +124,11 @@ struct TaskInputs {
 // takes the rest of the text. Throws Error (usage) for what does not exist or is out of range, with
 // what there is, and Error (failure) for a damaged file, with its name and line.
 std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordFilter& filter = {},
-                               const TokenCounter& count_tokens = {});
+                               const TokenCounter& count_tokens = {},
+                               const TokenEnds& token_ends = {});
 
-// XXH3-128 of the contents of the files that a spec names, to distinguish files of the same name;
+// XXH3-128 of the contents of the files that a spec names (of a folder those that it reads), to
+// distinguish files of the same name;
 // "" where it names none. Throws as MakeTask does.
 std::string TaskFilesHash(std::string_view spec);
 

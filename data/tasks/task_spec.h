@@ -43,9 +43,11 @@ struct TaskType {
   // all; another file's path ends at the next comma.
   std::vector<Parameter> parameters;
   std::unique_ptr<Task> (*make)(const TaskSpec& spec, const TaskInputs& inputs) = nullptr;
-  // A file beside those that the spec names whose content the samples depend on, "" for none; null:
-  // there never is one.
-  std::string (*more_file)(const TaskSpec& spec) = nullptr;
+  // The files beside those that the spec names whose content the samples depend on: those of the
+  // folder that `file` is, examples that lie beside. Null: there never are any.
+  std::vector<std::string> (*more_files)(const TaskSpec& spec) = nullptr;
+  // Whether it has the parameter of MiddleCutParameter (token_cut.h), by which its samples are cut.
+  bool cuts_middle = false;
 };
 
 // A path that ends in .jsonl or .jsonl.gz is read as jsonl:file=PATH. Throws Error (usage) for an

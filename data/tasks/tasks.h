@@ -14,10 +14,13 @@
   TASK(Lines)              \
   TASK(Passkey)            \
   TASK(Needle)             \
+  TASK(Ruler)              \
   TASK(LongBench)          \
   TASK(Own)                \
   TASK(ZeroScrolls)        \
-  TASK(Choice)             \
+  TASK(LEval)              \
+  TASK(Mmlu)               \
+  TASK(Choices)            \
   TASK(Timeline)           \
   TASK(Text)
 // clang-format on

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Timeline reorder: events in mixed order must be put in the order of their years. LooGLE's
 // prompt and form of question (Li et al. 2023, arXiv 2311.04939), which the channel paper uses,
-// over invented events; LooGLE's own questions can be given as lines for the task jsonl with the
-// scorer "order". One place.
+// over invented events or LooGLE's own file. One place.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -10,11 +9,15 @@
 
 #include <fmt/format.h>
 
+#include "core/base/error.h"
 #include "core/base/random.h"
+#include "data/formats/json_lines.h"
+#include "data/formats/python_literal.h"
 #include "data/tasks/haystack.h"
 #include "data/tasks/invented_facts.h"
 #include "data/tasks/prompt_text.h"
 #include "data/tasks/tasks.h"
+#include "data/tasks/token_cut.h"
 
 namespace midscope {
 namespace {
@@ -48,6 +51,91 @@ std::vector<Event> InventEvents(size_t count, SplitMix64& random) {
   return events;
 }
 
+constexpr const char* kTimelineStart =
+    "Please answer the question based on the long texts below. \n";
+
+// The first of `answers` follows the text.
+TaskSample FinishedTimeline(PromptText prompt, const std::string& question,
+                            const std::string& answer, int64_t new_tokens) {
+  prompt.Add("Question: ");
+  prompt.AddSpan("question", question);
+  prompt.Add("\nAnswer: ");
+  TaskSample made = std::move(prompt).Sample(std::vector{answer}, 1, 1);
+  made.generation = {new_tokens, AnswerCut::kWhole, AnswerMetric::kOrder};
+  return made;
+}
+
+// A question of LooGLE over one of its documents.
+struct LoogleQuestion {
+  size_t document = 0;
+  std::string question;
+  std::string answer;
+};
+
+// "II,I,III": the answers of timeline questions, and of no others. (Their field type is in Chinese
+// in the repository's file and in English in the data hub's.)
+bool IsOrder(std::string_view answer) {
+  return answer.find(',') != std::string_view::npos &&
+         answer.find_first_not_of("IVX, ") == std::string_view::npos;
+}
+
+// The list of questions, which the files hold as a list, as JSON or as Python prints it.
+nlohmann::json QuestionsOf(const JsonFields& fields) {
+  const nlohmann::json& pairs = fields.Need("qa_pairs");
+  if (!pairs.is_string()) return pairs;
+  const std::string text = pairs.get<std::string>();
+  if (text == "none") return nlohmann::json::array();
+  nlohmann::json parsed = nlohmann::json::parse(text, nullptr, false);
+  if (parsed.is_discarded()) parsed = nlohmann::json::parse(PythonToJson(text), nullptr, false);
+  if (parsed.is_discarded()) fields.Fail("has qa_pairs that can't be read");
+  return parsed;
+}
+
+class LoogleTask : public Task {
+ public:
+  explicit LoogleTask(const TaskSpec& spec) : name_(TaskSpecText(spec)) {
+    ForEachJsonLine(spec.file(), [&](const JsonFields& fields) { Read(fields); });
+    if (questions_.empty()) {
+      throw Failure(spec.file(), "it holds no question about a timeline",
+                    "Give longdep_qa.jsonl of LooGLE");
+    }
+  }
+
+  std::string name() const override { return name_; }
+  int64_t pieces() const override { return 1; }
+  std::optional<int64_t> samples() const override { return std::ssize(questions_); }
+
+  TaskSample Make(int64_t sample, int64_t place) const override {
+    CheckSample(*this, sample);
+    CheckPlace(*this, place);
+    constexpr int64_t kNewTokens = 500;
+    const LoogleQuestion& asked = questions_[static_cast<size_t>(sample)];
+    PromptText prompt;
+    prompt.Add(kTimelineStart);
+    prompt.AddSpan("context", documents_[asked.document]);
+    prompt.Add("\n");
+    return FinishedTimeline(std::move(prompt), asked.question, asked.answer, kNewTokens);
+  }
+
+ private:
+  void Read(const JsonFields& fields) {
+    const nlohmann::json pairs = QuestionsOf(fields);
+    if (!pairs.is_array()) fields.Fail("has qa_pairs that are no list");
+    const size_t before = questions_.size();
+    for (const nlohmann::json& pair : pairs) {
+      const JsonFields one(pair, fields.thing(), "qa_pairs");
+      const nlohmann::json* answer = one.Find("A");
+      if (!answer || !answer->is_string() || !IsOrder(answer->get<std::string>())) continue;
+      questions_.push_back({documents_.size(), one.Text("Q"), answer->get<std::string>()});
+    }
+    if (questions_.size() > before) documents_.push_back(fields.Text("input"));
+  }
+
+  std::string name_;
+  std::vector<std::string> documents_;
+  std::vector<LoogleQuestion> questions_;
+};
+
 class TimelineTask : public Task {
  public:
   TimelineTask(const TaskSpec& spec, uint64_t seed)
@@ -69,7 +157,7 @@ class TimelineTask : public Task {
     const std::vector<size_t> told = random.Draw(order, events_);
 
     PromptText prompt;
-    prompt.Add("Please answer the question based on the long texts below. \n");
+    prompt.Add(kTimelineStart);
     for (const size_t event : told) {
       if (filler_ > 0) prompt.Add(MakeHaystack(filler_, SplitMix64(random.Next())) + "\n");
       prompt.AddSpan(fmt::format("event {}", event + 1),
@@ -82,19 +170,13 @@ class TimelineTask : public Task {
       what.front() = 'T';
       question += std::string("\n") + kRoman[i] + ". " + what + ".";
     }
-    prompt.Add("Question: ");
-    prompt.AddSpan("question", question);
-    prompt.Add("\nAnswer: ");
-
     std::sort(order.begin(), order.end(),
               [&](size_t a, size_t b) { return events[a].year < events[b].year; });
     std::string answer;
     for (const size_t event : order)
       answer += (answer.empty() ? "" : ",") + std::string(kRoman[event]);
     constexpr int64_t kNewTokens = 100;
-    TaskSample made = std::move(prompt).Sample(std::vector{answer}, place, 1);
-    made.generation = {kNewTokens, AnswerCut::kWhole, AnswerMetric::kOrder};
-    return made;
+    return FinishedTimeline(std::move(prompt), question, answer, kNewTokens);
   }
 
  private:
@@ -106,8 +188,12 @@ class TimelineTask : public Task {
 
 }  // namespace
 
-// Scored by the whole order: LooGLE's paper has deviations instead, the channel paper's numbers fit
-// this. The spans "event 1" ... are the events in the text, numbered as the question lists them.
+// file: longdep_qa.jsonl of LooGLE (fields input and qa_pairs); its questions whose answer is a
+// list of Roman numerals are the samples, with the prompt and new tokens of its public code
+// (config/task2prompt.json of github.com/bigai-nlco/LooGLE); `tokens` cuts the middle out, as that
+// code does. Scored by the whole order: LooGLE's paper has deviations instead, the channel paper's
+// numbers fit this. The spans "event 1" ... are the events in the text, numbered as the question
+// lists them.
 TaskType TimelineTaskType() {
   constexpr int64_t kMostFiller = 1000000;
   TaskType type = {
@@ -115,8 +201,12 @@ TaskType TimelineTaskType() {
       "events to be put in the order of their years, in LooGLE's form",
       {WholeNumberParameter("events", "how many", 2, static_cast<int64_t>(kRoman.size()), 4),
        WholeNumberParameter("filler", "bytes of other text in front of each event, about", 0,
-                            kMostFiller, 300)}};
+                            kMostFiller, 300),
+       MiddleCutParameter(false),
+       TaskFile("LooGLE's longdep_qa.jsonl; without it the events are invented", false)}};
+  type.cuts_middle = true;
   type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
+    if (!spec.file().empty()) return std::make_unique<LoogleTask>(spec);
     return std::make_unique<TimelineTask>(spec, inputs.seed);
   };
   return type;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Texts cut to a number of tokens, where all that is known of the tokenizer is how many it makes.
+// Texts cut to a number of tokens: at white space, where all that is known of the tokenizer is how
+// many it makes, or by its tokens.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "core/base/parameter.h"
 #include "data/tasks/task.h"
 
 namespace midscope {
@@ -18,6 +21,24 @@ const TokenCounter& NeedCounter(const TokenCounter& count, const std::string& ta
 // of a longer text as of a shorter one and more; what is not monotone shortens the result a little.
 std::string_view FirstTokens(std::string_view text, int64_t tokens, const TokenCounter& count);
 std::string_view LastTokens(std::string_view text, int64_t tokens, const TokenCounter& count);
+
+// The sample with the middle of a longer text left out: the text of the first tokens / 2 tokens and
+// that of as many at the end, put together without a space, as LongBench's public code cuts by
+// token ids (it counts a begin-of-text token among the first where the tokenizer puts one; here
+// none is counted). Spans keep what is left of them; those of which nothing is left are dropped.
+void CutMiddle(TaskSample& sample, int64_t tokens, const TokenCounter& count,
+               const TokenEnds& ends);
+
+// The task with the samples of `task` cut so. Throws Error (usage) where a function is empty.
+std::unique_ptr<Task> WithMiddleCut(std::unique_ptr<Task> task, int64_t tokens,
+                                    const TaskInputs& inputs);
+
+// Its parameter `tokens`. always_stated: in what a task is called; false for those whose files lack
+// it.
+Parameter MiddleCutParameter(bool always_stated);
+
+// Throws Error (usage) about the task where it is empty.
+const TokenEnds& NeedEnds(const TokenEnds& ends, const std::string& task);
 
 // The largest n of [0, most] for which fits(n) holds, given that fits(0) does and that none fits
 // after the first that does not.

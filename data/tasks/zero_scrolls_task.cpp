@@ -5,36 +5,40 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "core/base/utf8.h"
 #include "data/formats/json_lines.h"
 #include "data/tasks/prompt_text.h"
 #include "data/tasks/tasks.h"
+#include "data/tasks/token_cut.h"
 
 namespace midscope {
 namespace {
 
-struct DataSet {
+struct ScrollsSet {
   const char* name;
   AnswerMetric metric;
 };
 
-constexpr std::array kDataSets = {
-    DataSet{"gov_report", AnswerMetric::kRougeGeometricMean},
-    DataSet{"summ_screen_fd", AnswerMetric::kRougeGeometricMean},
-    DataSet{"qmsum", AnswerMetric::kRougeGeometricMean},
-    DataSet{"squality", AnswerMetric::kRougeGeometricMean},
-    DataSet{"qasper", AnswerMetric::kF1},
-    DataSet{"narrative_qa", AnswerMetric::kF1},
-    DataSet{"musique", AnswerMetric::kF1},
-    DataSet{"quality", AnswerMetric::kChoiceLetter},
-    DataSet{"space_digest", AnswerMetric::kPercentageSimilarity},
-    DataSet{"book_sum_sort", AnswerMetric::kOrderConcordance},
+constexpr std::array kScrollsSets = {
+    ScrollsSet{"gov_report", AnswerMetric::kRougeGeometricMean},
+    ScrollsSet{"summ_screen_fd", AnswerMetric::kRougeGeometricMean},
+    ScrollsSet{"qmsum", AnswerMetric::kRougeGeometricMean},
+    ScrollsSet{"squality", AnswerMetric::kRougeGeometricMean},
+    ScrollsSet{"qasper", AnswerMetric::kF1},
+    ScrollsSet{"narrative_qa", AnswerMetric::kF1},
+    ScrollsSet{"musique", AnswerMetric::kF1},
+    ScrollsSet{"quality", AnswerMetric::kChoiceLetter},
+    ScrollsSet{"space_digest", AnswerMetric::kPercentageSimilarity},
+    ScrollsSet{"book_sum_sort", AnswerMetric::kOrderConcordance},
 };
 
-struct Item {
+struct ScrollsItem {
   std::string id;
   std::string input;
+  std::string separator;  // put in place of what is cut off the document
+  size_t query_begin = 0;
   std::vector<ByteSpan> spans;
   std::vector<std::string> answers;
 };
@@ -48,8 +52,8 @@ int64_t ByteOfCharacter(std::string_view text, int64_t character) {
   return static_cast<int64_t>(text.size());
 }
 
-void AddSpan(const JsonFields& fields, const std::string& part, const std::string& name,
-             Item& item) {
+void AddScrollsSpan(const JsonFields& fields, const std::string& part, const std::string& name,
+                    ScrollsItem& item) {
   const auto most = static_cast<int64_t>(item.input.size());
   const int64_t begin = Integer(fields, part + "_start_index", 0, most, -1);
   const int64_t end = Integer(fields, part + "_end_index", 0, most, -1);
@@ -58,23 +62,38 @@ void AddSpan(const JsonFields& fields, const std::string& part, const std::strin
       {name, ByteOfCharacter(item.input, begin), ByteOfCharacter(item.input, end)});
 }
 
-Item ReadItem(const JsonFields& fields) {
-  Item item = {fields.FindText("id").value_or(""), fields.Text("input"), {}, {}};
+ScrollsItem ReadScrollsItem(const JsonFields& fields) {
+  ScrollsItem item;
+  item.id = fields.FindText("id").value_or("");
+  item.input = fields.Text("input");
+  item.separator = fields.FindText("truncation_seperator").value_or("");  // spelt so in the files
+  const auto most = static_cast<int64_t>(item.input.size());
+  item.query_begin = static_cast<size_t>(
+      ByteOfCharacter(item.input, Integer(fields, "query_start_index", 0, most, most)));
   const auto output = fields.FindText("output");
   if (!output) fields.Fail("has no output (only the validation files have it)");
   item.answers = {*output};
-  AddSpan(fields, "document", "context", item);
-  AddSpan(fields, "query", "question", item);
+  AddScrollsSpan(fields, "document", "context", item);
+  AddScrollsSpan(fields, "query", "question", item);
   return item;
 }
 
 class ZeroScrollsTask : public Task {
  public:
-  explicit ZeroScrollsTask(const TaskSpec& spec)
-      : name_(TaskSpecText(spec)), metric_(kDataSets.at(spec.Choice("dataset")).metric) {
+  ZeroScrollsTask(const TaskSpec& spec, const TaskInputs& inputs)
+      : name_(TaskSpecText(spec)),
+        metric_(kScrollsSets.at(spec.Choice("dataset")).metric),
+        tokens_(spec.Number("tokens")) {
+    if (tokens_ > 0) {
+      count_ = NeedCounter(inputs.count_tokens, name_);
+      ends_ = NeedEnds(inputs.token_ends, name_);
+    }
     ForEachJsonLine(spec.file(), [&](const JsonFields& fields) {
-      Item item = ReadItem(fields);
+      ScrollsItem item = ReadScrollsItem(fields);
       CheckAnswer(fields, item.answers.front());
+      if (tokens_ > 0 && (item.separator.empty() || !fields.Find("query_start_index"))) {
+        fields.Fail("has no truncation_seperator or query_start_index, by which a document is cut");
+      }
       if (!items_.empty() && !item.id.empty() && items_.back().id == item.id) {
         items_.back().answers.push_back(item.answers.front());
       } else {
@@ -91,16 +110,34 @@ class ZeroScrollsTask : public Task {
     CheckSample(*this, sample);
     CheckPlace(*this, place);
     constexpr int64_t kNewTokens = 1024;
-    const Item& item = items_[static_cast<size_t>(sample)];
+    const ScrollsItem& item = items_[static_cast<size_t>(sample)];
     PromptText prompt;
     prompt.Add(item.input);
     TaskSample made = std::move(prompt).Sample(item.answers, place, 1);
     made.spans = item.spans;
     made.generation = {kNewTokens, AnswerCut::kWhole, metric_};
+    if (tokens_ > 0 && count_(made.text) > tokens_) Trim(item, made);
     return made;
   }
 
  private:
+  // The end of the document gives way to the separator; the query stays.
+  void Trim(const ScrollsItem& item, TaskSample& made) const {
+    const std::string tail = item.separator + item.input.substr(item.query_begin);
+    const std::string document = item.input.substr(0, item.query_begin);
+    const int64_t room = std::max<int64_t>(0, tokens_ - count_(tail));
+    const std::string kept = count_(document) <= room ? document : ends_(document, room, 0).first;
+    const auto begin = static_cast<int64_t>(item.query_begin);
+    const auto shift = static_cast<int64_t>(kept.size() + item.separator.size()) - begin;
+    for (ByteSpan& span : made.spans) {
+      const bool of_query = span.begin >= begin;
+      span.begin = of_query ? span.begin + shift : std::min(span.begin, std::ssize(kept));
+      span.end = of_query ? span.end + shift : std::min(span.end, std::ssize(kept));
+    }
+    std::erase_if(made.spans, [](const ByteSpan& span) { return span.begin >= span.end; });
+    made.text = kept + tail;
+  }
+
   // Found out now and not after an hour's run.
   void CheckAnswer(const JsonFields& fields, const std::string& answer) const {
     const std::vector<std::string> answers = {answer};
@@ -113,28 +150,36 @@ class ZeroScrollsTask : public Task {
 
   std::string name_;
   AnswerMetric metric_;
-  std::vector<Item> items_;
+  int64_t tokens_;
+  TokenCounter count_;
+  TokenEnds ends_;
+  std::vector<ScrollsItem> items_;
 };
 
 }  // namespace
 
 TaskType ZeroScrollsTaskType() {
   std::vector<std::string> names;
-  names.reserve(kDataSets.size());
-  for (const DataSet& each : kDataSets) names.emplace_back(each.name);
+  names.reserve(kScrollsSets.size());
+  for (const ScrollsSet& each : kScrollsSets) names.emplace_back(each.name);
+  constexpr int64_t kMostTokens = 1 << 20;
+  Parameter tokens = WholeNumberParameter(
+      "tokens", "longer prompts lose the end of their document; 0: they stay whole", 0, kMostTokens,
+      0);
+  tokens.always_stated = false;
   TaskType type = {"zeroscrolls",
                    "ZeroSCROLLS over one of its validation files",
-                   {ChoiceParameter("dataset", "whose score is taken", names),
+                   {ChoiceParameter("dataset", "whose score is taken", names), std::move(tokens),
                     TaskFile("a JSONL file of ZeroSCROLLS (id, input, output)", true)}};
-  type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
-    return std::make_unique<ZeroScrollsTask>(spec);
+  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
+    return std::make_unique<ZeroScrollsTask>(spec, inputs);
   };
   return type;
 }
 
 bool IsScoredByRougeMeans(std::string_view task_name) {
   if (!task_name.starts_with("zeroscrolls:")) return false;
-  return std::any_of(kDataSets.begin(), kDataSets.end(), [&](const DataSet& set) {
+  return std::any_of(kScrollsSets.begin(), kScrollsSets.end(), [&](const ScrollsSet& set) {
     const std::string text = std::string("dataset=") + set.name + ",";
     return set.metric == AnswerMetric::kRougeGeometricMean &&
            task_name.find(text) != std::string_view::npos;

@@ -21,6 +21,7 @@
 #include "probes/model/memory_estimate.h"
 #include "probes/model/model_options.h"
 #include "probes/prompt/task_prompt.h"
+#include "probes/sweep/likelihood_prompts.h"
 #include "probes/sweep/sweep_context.h"
 #include "probes/sweep/sweep_cost.h"
 #include "probes/sweep/sweep_sample.h"
@@ -64,9 +65,9 @@ double MeasureThroughput(const Decoder& decoder, const Prompt& prompt, const Job
 
 int64_t TraceBytes(const Decoder& decoder, const std::vector<TaskQuestion>& questions) {
   int64_t bytes = 0;
-  for (const TaskQuestion& question : questions) {
-    bytes += decoder.TraceBytes(
-        static_cast<int64_t>(question.prompt.ids.size() + question.prompt.answer_ids.size()));
+  const LikelihoodPrompts prompts(questions);
+  for (const Prompt& prompt : prompts.all()) {
+    bytes += decoder.TraceBytes(static_cast<int64_t>(prompt.ids.size() + prompt.answer_ids.size()));
   }
   return bytes;
 }

@@ -43,6 +43,9 @@ Json RowJson(const CellReport& report, size_t i, bool several) {
   if (std::isfinite(cell.perplexity)) {
     AddMean("perplexity", cell.perplexity, cell.perplexity_interval, row);
   }
+  if (std::isfinite(cell.right_share)) {
+    AddMean("right_share", cell.right_share, cell.right_share_interval, row);
+  }
   if (std::isfinite(cell.generation_score)) {
     AddMean("generation_score", cell.generation_score, cell.generation_interval, row);
   }
@@ -86,6 +89,24 @@ Json ComparisonJson(const SweepPlan& plan, const SettingComparison& comparison) 
   return json;
 }
 
+// Numbers [setting] of every group.
+Json GroupsJson(const MeasureGroups& measure) {
+  Json groups = Json::array();
+  for (const GroupMean& group : measure.groups) {
+    Json means = Json::array();
+    Json pooled = Json::array();
+    for (const double mean : group.mean) means.push_back(NumberOrNull(mean));
+    for (const double mean : group.pooled) pooled.push_back(NumberOrNull(mean));
+    groups.push_back({{"measure", measure.measure},
+                      {"group", group.name},
+                      {"data_sets", group.data_sets},
+                      {"samples", group.samples},
+                      {"mean", std::move(means)},
+                      {"pooled", std::move(pooled)}});
+  }
+  return groups;
+}
+
 Json ReportJson(const CellReport& report) {
   Json settings = Json::array();
   for (const SettingStatistics& setting : report.statistics.settings) {
@@ -124,6 +145,9 @@ Json ReportJson(const CellReport& report) {
                {"advice", std::move(advice)},
                {"intervals", std::move(intervals)},
                {"partly_failed_samples", report.partly_failed}};
+  for (const MeasureGroups& measure : report.groups) {
+    for (Json& group : GroupsJson(measure)) json["groups"].push_back(std::move(group));
+  }
   if (!report.setting_failure.empty()) json["setting_failure"] = report.setting_failure;
   Json answered = AnsweredPlacesJson(report.plan, report.generated);
   if (!answered.empty()) json["answered_place"] = std::move(answered);

@@ -52,11 +52,13 @@ std::string CellsText(const CellReport& report) {
   const SweepPlan& plan = report.plan;
   const bool likelihood = plan.score.likelihood;
   const bool choice = Has(report, &CellStatistics::choice_accuracy);
+  const bool share = Has(report, &CellStatistics::right_share);
   const bool generation = Has(report, &CellStatistics::generation_score);
   const bool perplexity = Has(report, &CellStatistics::perplexity);
   std::vector<std::string> header = {"setting", "place", "samples"};
   if (likelihood) header.emplace_back("accuracy [95 %]");
   if (choice) header.emplace_back("choice [95 %]");
+  if (share) header.emplace_back("right share [95 %]");
   if (generation) header.emplace_back("generated [95 %]");
   if (perplexity) header.emplace_back("perplexity [95 %]");
   if (likelihood) {
@@ -72,6 +74,7 @@ std::string CellsText(const CellReport& report) {
                                     SamplesText(report, cell)};
     if (likelihood) row.push_back(WithInterval(cell.accuracy, cell.accuracy_interval));
     if (choice) row.push_back(WithInterval(cell.choice_accuracy, cell.choice_interval));
+    if (share) row.push_back(WithInterval(cell.right_share, cell.right_share_interval));
     if (generation) row.push_back(WithInterval(cell.generation_score, cell.generation_interval));
     if (perplexity) row.push_back(WithInterval(cell.perplexity, cell.perplexity_interval));
     if (likelihood) {
@@ -88,6 +91,7 @@ bool IsShown(const CellReport& report, const std::string& measure) {
   if (measure == kAnswerNll) return true;
   const char* score = Has(report, &CellStatistics::generation_score)  ? "generation_score"
                       : Has(report, &CellStatistics::choice_accuracy) ? "choice_accuracy"
+                      : Has(report, &CellStatistics::right_share)     ? "right_share"
                                                                       : "accuracy";
   return measure == score;
 }
@@ -237,8 +241,31 @@ std::string SmallestPText(const CellReport& report, int64_t family) {
   return text + "\n";
 }
 
+// The task's score in each data set and group, over places.
+std::string GroupsText(const CellReport& report) {
+  std::string text;
+  for (const MeasureGroups& measure : report.groups) {
+    if (measure.measure == kAnswerNll || !IsShown(report, measure.measure)) continue;
+    std::vector<std::string> header = {measure.measure, "samples"};
+    for (size_t i = 0; i < report.plan.settings.size(); ++i)
+      header.push_back(SettingText(report, i));
+    TextTable table(header);
+    for (const GroupMean& group : measure.groups) {
+      std::vector<std::string> row = {group.name, std::to_string(group.samples)};
+      for (const double mean : group.mean) {
+        row.push_back(std::isfinite(mean) ? fmt::format("{:.3f}", mean) : "-");
+      }
+      table.Add(std::move(row));
+    }
+    text += "\n" + table.Text() +
+            "of a group the mean over its data sets, of all groups that over groups; all samples "
+            "alike are in the table above\n";
+  }
+  return text;
+}
+
 std::string ReportText(const CellReport& report) {
-  std::string text = CellsText(report) + NotesText(report);
+  std::string text = CellsText(report) + NotesText(report) + GroupsText(report);
   const std::string generated = GeneratedText(report.plan, report.generated);
   if (!generated.empty()) text += "\n" + generated;
   if (report.statistics.samples < 2) return text;
@@ -283,7 +310,8 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
           result.partly_failed(),
           FirstSettingFailure(result),
           GenerationMeanText(plan, result),
-          GeneratedOutcomesOf(plan, result.outcomes)};
+          GeneratedOutcomesOf(plan, result.outcomes),
+          GroupMeansOf(result.outcomes, plan.settings.size(), plan.places.size())};
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "probes/statistics/group_means.h"
 #include "probes/statistics/outcome_statistics.h"
 #include "probes/sweep/generated_outcomes.h"
 #include "probes/sweep/sweep.h"
@@ -27,18 +28,20 @@ struct CellReport {
   std::string setting_failure;  // the first of these failures
   std::string generation_mean;  // GenerationMeanText
   GeneratedOutcomes generated;
+  std::vector<MeasureGroups> groups = {};
 };
 
 CellReport MakeReport(const SweepCell& cell, const std::string& file, const SweepPlan& plan,
                       const SweepResult& result);
 
 // {"rows": [{"setting", "setting_canonical", "place", "samples", "accuracy", "answer_nll", ...}],
-// "sweeps": [{"model", "task", "seed", ..., "settings", "comparisons", "advice"}]}. With several
-// cells a row has "model", "task" and "seed" too. What was not asked for is left out or null;
-// intervals of fewer than two samples are null. Of a row, where there are some:
-// "beyond_context_samples", samples with a prompt that the context does not hold, and
-// "not_run_samples", on which the setting was not run; of generating sweeps what AddGeneratedCell
-// and AnsweredPlacesJson say (generated_table.h; the latter as "answered_place" of a sweep).
+// "sweeps": [{"model", "task", "seed", ..., "settings", "comparisons", "advice"}]}; a sweep over
+// several data sets has "groups", too. With several cells a row has "model", "task" and "seed" too.
+// What was not asked for is left out or null; intervals of fewer than two samples are null. Of a
+// row, where there are some: "beyond_context_samples", samples with a prompt that the context does
+// not hold, and "not_run_samples", on which the setting was not run; of generating sweeps what
+// AddGeneratedCell and AnsweredPlacesJson say (generated_table.h; the latter as "answered_place" of
+// a sweep).
 std::string SweepJson(const std::vector<CellReport>& reports);
 std::string SweepText(const std::vector<CellReport>& reports);
 

@@ -2,6 +2,8 @@
 #include "probes/prompt/task_prompt.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +15,38 @@
 
 namespace midscope {
 
+namespace {
+
+// Of tokens that begin or end inside a character each part of it is U+FFFD.
+std::string WholeCharacters(std::string_view text) {
+  std::string whole;
+  while (const std::optional<int64_t> invalid = FindInvalidUtf8(text)) {
+    whole += text.substr(0, static_cast<size_t>(*invalid));
+    whole += "\xEF\xBF\xBD";
+    text.remove_prefix(static_cast<size_t>(*invalid) + 1);
+    // The rest of a character whose end is cut off belongs to the same part.
+    while (!text.empty() && !BeginsCharacter(text.front())) text.remove_prefix(1);
+  }
+  return whole.append(text);
+}
+
+std::string DecodedPart(const Tokenizer& tokenizer, std::span<const int32_t> ids) {
+  std::string text = tokenizer.Decode(ids);
+  const bool added = tokenizer.Decode(tokenizer.EncodeIds("a")) == " a";
+  return WholeCharacters(std::string_view(text).substr(added && text.starts_with(' ') ? 1 : 0));
+}
+
+std::pair<std::string, std::string> DecodedEnds(const Tokenizer& tokenizer, std::string_view text,
+                                                int64_t first, int64_t last) {
+  const std::vector<int32_t> ids = tokenizer.EncodeIds(text);
+  const auto front = std::min(ids.size(), static_cast<size_t>(first));
+  const auto back = std::min(ids.size(), static_cast<size_t>(last));
+  const std::span<const int32_t> all(ids);
+  return {DecodedPart(tokenizer, all.first(front)), DecodedPart(tokenizer, all.last(back))};
+}
+
+}  // namespace
+
 std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view spec,
                                   uint64_t seed) {
   return MakeTask(
@@ -20,35 +54,52 @@ std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view s
       [&tokenizer](const std::string& word) { return tokenizer.SingleToken(word).has_value(); },
       [&tokenizer](std::string_view text) {
         return static_cast<int64_t>(tokenizer.EncodeIds(text).size());
+      },
+      [&tokenizer](std::string_view text, int64_t first, int64_t last) {
+        return DecodedEnds(tokenizer, text, first, last);
       });
 }
 
 namespace {
 
-// Choices are compared by the single row that predicts them.
-std::vector<int32_t> ChoiceIds(const Tokenizer& tokenizer, const Prompt& prompt,
-                               const FormattedText& formatted,
-                               const std::vector<std::string>& choices) {
-  std::vector<int32_t> ids;
-  ids.reserve(choices.size());
-  for (const std::string& choice : choices) {
-    const Prompt with_choice =
-        BuildPrompt(tokenizer, prompt.text, {}, formatted.AnswerAfter(choice), false);
-    if (with_choice.answer_ids.size() != 1) {
-      throw Failure("choice " + Quote(choice),
-                    fmt::format("it is {} tokens in this model; choices are compared by one",
-                                with_choice.answer_ids.size()),
-                    "Use --score generation");
-    }
-    ids.push_back(with_choice.answer_ids.front());
-  }
-  return ids;
-}
-
 Prompt PromptOf(const Tokenizer& tokenizer, const TaskSample& sample,
                 const FormattedText& formatted) {
   return BuildPrompt(tokenizer, formatted.text, formatted.Shifted(sample.spans),
                      formatted.AnswerAfter(sample.answer), formatted.add_bos);
+}
+
+// The prompts of the sample's choices, in their order.
+std::vector<Prompt> ChoicePrompts(const Tokenizer& tokenizer, const TaskSample& sample,
+                                  const FormattedText& formatted, const PromptFormat& format) {
+  std::vector<Prompt> prompts;
+  prompts.reserve(sample.choices.size());
+  for (const TaskChoice& choice : sample.choices) {
+    TaskSample other = sample;
+    FormattedText own = formatted;
+    if (!choice.prompt.empty()) {
+      // Passages in front are the same, and one that ends the prompt does so here.
+      const auto size = static_cast<int64_t>(choice.prompt.size());
+      for (ByteSpan& span : other.spans) {
+        const bool last = span.end == static_cast<int64_t>(sample.text.size());
+        span.end = last ? size : std::min(span.end, size);
+      }
+      other.text = choice.prompt;
+      own = FormatText(tokenizer, other, format);
+    }
+    prompts.push_back(BuildPrompt(tokenizer, own.text, own.Shifted(other.spans),
+                                  own.AnswerAfter(choice.text), own.add_bos));
+    if (prompts.back().answer_ids.empty()) {
+      throw Failure("choice " + Quote(choice.text), "it has no tokens in this model");
+    }
+  }
+  return prompts;
+}
+
+// Whether all of them are one token after one prompt: then its last row compares them.
+bool AreSingleTokens(const std::vector<Prompt>& choices) {
+  return std::all_of(choices.begin(), choices.end(), [&](const Prompt& choice) {
+    return choice.answer_ids.size() == 1 && choice.ids == choices.front().ids;
+  });
 }
 
 // make(TASK SAMPLE) of one sample with its gold piece at each place.
@@ -83,7 +134,11 @@ TaskQuestion MakeQuestion(const Tokenizer& tokenizer, const TaskSample& sample,
   const FormattedText formatted = FormatText(tokenizer, sample, format);
   TaskQuestion question;
   question.prompt = PromptOf(tokenizer, sample, formatted);
-  question.choice_ids = ChoiceIds(tokenizer, question.prompt, formatted, sample.choices);
+  question.choice_prompts = ChoicePrompts(tokenizer, sample, formatted, format);
+  if (AreSingleTokens(question.choice_prompts)) {
+    for (const Prompt& choice : question.choice_prompts)
+      question.choice_ids.push_back(choice.answer_ids.front());
+  }
   question.sample = sample;
   question.sample.text.clear();
   question.sample.spans.clear();

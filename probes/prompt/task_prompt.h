@@ -21,7 +21,7 @@ namespace midscope {
 std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view spec, uint64_t seed);
 
 // The sample in a format (default: plain, with BOS where the tokenizer adds it), tokenised in one
-// call. Throws what MakeQuestion throws, except for choices.
+// call. Throws what FormatText and BuildPrompt throw.
 Prompt TaskPrompt(const Tokenizer& tokenizer, const TaskSample& sample,
                   const PromptFormat& format = {});
 
@@ -56,12 +56,17 @@ struct TaskQuestion {
   Prompt prompt;
   // The sample without its text. Default-constructed where only the prompt's answer is scored.
   TaskSample sample = {};
-  std::vector<int32_t> choice_ids = {};  // first tokens of sample.choices, in their order
+  // Of sample.choices, in their order: prompts with the choice as answer, and the choices' tokens
+  // where each is one token after the same prompt, whose last row then compares them.
+  std::vector<Prompt> choice_prompts = {};
+  std::vector<int32_t> choice_ids = {};
+
+  bool has_choices() const { return !choice_ids.empty() || !choice_prompts.empty(); }
 };
 
 // The sample's text and passages in a format (formatted_text.h). Tasks that are published without a
-// chat template do not get one. Throws Error: what FormatText and BuildPrompt throw, choices of
-// several tokens.
+// chat template do not get one. Throws Error: what FormatText and BuildPrompt throw, a choice
+// without tokens.
 TaskQuestion MakeQuestion(const Tokenizer& tokenizer, const TaskSample& sample,
                           const PromptFormat& format);
 

@@ -164,6 +164,10 @@ std::vector<OutcomeMeasure> MeasuresOf(std::vector<SampleOutcome> outcomes) {
              {"choice_accuracy", "",
               "share of samples whose right choice is likelier than the others", true},
              MeasureKind::kShare, 1, measures);
+  AddMeasure(outcomes, &SampleOutcome::right_share,
+             {"right_share", "",
+              "mean share of the choices' likelihood that the right ones have (mc2)", true},
+             MeasureKind::kScore, 1, measures);
   if (!outcomes.empty() && !outcomes.front().rouge.empty()) {
     AddMeasure(
         outcomes, &SampleOutcome::rouge,

@@ -21,7 +21,7 @@ struct SampleOutcome {
   int64_t sample = 0;
   std::vector<double> answer_nll;             // nats, summed over the answer's tokens
   std::vector<uint8_t> correct;               // greedy continuation equals the answer
-  std::vector<uint8_t> choice_correct = {};   // the correct choice is the most likely
+  std::vector<uint8_t> choice_correct = {};   // a right choice is likelier than the wrong ones
   std::vector<double> generation_score = {};  // 0 to 1, by the task's own scorer
   // [setting, place, kRougeKinds], where the task's score is the geometric mean of these.
   std::vector<double> rouge = {};
@@ -42,6 +42,8 @@ struct SampleOutcome {
   std::vector<int64_t> last_piece_place = {};   // [place]
   // [setting]: wall time; NaN where it was not run, empty in a scan and in earlier versions.
   std::vector<double> setting_seconds = {};
+  std::vector<double> right_share = {};  // of the choices' likelihood, 0 to 1
+  std::string group = {};  // the sample's data set, "STEM/astronomy"; "": there is only one
 
   bool Ran(size_t setting) const { return failures.empty() || failures[setting].empty(); }
 };
@@ -55,7 +57,8 @@ enum class MeasureKind {
 
 // The numbers of every sample and cell. Which measures a sweep has depends on its scoring.
 struct OutcomeMeasure {
-  std::string name;  // "answer_nll", "accuracy", "choice_accuracy", "generation_score"
+  std::string
+      name;  // "answer_nll", "accuracy", "choice_accuracy", "right_share", "generation_score"
   std::string unit;  // "nats"
   std::string description;
   bool higher_is_better = true;

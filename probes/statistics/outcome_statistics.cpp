@@ -57,6 +57,7 @@ std::vector<CellStatistics> SummariseOutcomes(std::vector<SampleOutcome> outcome
     put(mean(FindAccuracy(measures), i), cell.accuracy, cell.accuracy_interval);
     put(mean(nll, i), cell.answer_nll, cell.answer_nll_interval);
     put(mean(Find(measures, "choice_accuracy"), i), cell.choice_accuracy, cell.choice_interval);
+    put(mean(Find(measures, "right_share"), i), cell.right_share, cell.right_share_interval);
     put(mean(Find(measures, "generation_score"), i), cell.generation_score,
         cell.generation_interval);
     MeanWithInterval difference{kUndefined, {kUndefined, kUndefined}};
@@ -145,6 +146,8 @@ constexpr MeanArray kMeanArrays[] = {
      &CellStatistics::choice_accuracy, &CellStatistics::choice_interval, false},
     {"perplexity", "", "exp of the answers' nats per token, over all tokens of the samples",
      &CellStatistics::perplexity, &CellStatistics::perplexity_interval, false},
+    {"right_share", "", "mean share of the choices' likelihood that the right ones have",
+     &CellStatistics::right_share, &CellStatistics::right_share_interval, false},
     {"generation_score", "", "mean score of the generated text, by the task's own scorer",
      &CellStatistics::generation_score, &CellStatistics::generation_interval, false},
 };

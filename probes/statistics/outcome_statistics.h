@@ -26,6 +26,8 @@ struct CellStatistics {
   Interval difference_interval;
   double choice_accuracy = 0;
   Interval choice_interval;
+  double right_share = 0;
+  Interval right_share_interval;
   double generation_score = 0;
   Interval generation_interval;
   // Of tasks that score running text (AddPerplexity), else NaN.
@@ -59,9 +61,9 @@ inline constexpr const char* kOutcomeMeans = "outcome_means";
 
 // Record outcome_means: answer_nll, answer_nll_low, answer_nll_high, accuracy, accuracy_low,
 // accuracy_high, answer_nll_difference, ..._low, ..._high [setting, place], samples [setting], and
-// choice_accuracy, generation_score with theirs where they were asked for; beyond_context [setting]
-// where a prompt was longer than the context. Attributes answer_nll_interval, ... name
-// the intervals' methods.
+// choice_accuracy, right_share, generation_score with theirs where they were asked for;
+// beyond_context [setting] where a prompt was longer than the context. Attributes
+// answer_nll_interval, ... name the intervals' methods.
 Record OutcomeMeansRecord(const std::vector<std::string>& settings,
                           const std::vector<int64_t>& places,
                           const std::vector<CellStatistics>& cells,

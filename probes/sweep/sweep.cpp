@@ -13,6 +13,7 @@
 #include "data/tasks/zero_scrolls_task.h"
 #include "probes/base/record_axes.h"
 #include "probes/prompt/sent_prompt.h"
+#include "probes/statistics/group_means.h"
 #include "probes/sweep/generated_outcomes.h"
 #include "probes/sweep/plan_texts.h"
 #include "probes/sweep/scan_effects.h"
@@ -156,6 +157,9 @@ std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& res
   const GeneratedOutcomes generated = GeneratedOutcomesOf(plan, result.outcomes);
   if (!generated.cells.empty()) records.push_back(GeneratedOutcomesRecord(plan, generated));
   const SweepStatistics statistics = AnalyseSweep(plan, result.outcomes);
+  const std::vector<MeasureGroups> groups =
+      GroupMeansOf(result.outcomes, plan.settings.size(), plan.places.size());
+  if (!groups.empty()) records.push_back(GroupMeansRecord(plan.CanonicalSettings(), groups));
   if (!statistics.settings.empty()) records.push_back(SettingStatisticsRecord(plan, statistics));
   if (!statistics.comparisons.empty()) {
     records.push_back(SettingComparisonsRecord(plan, statistics));

@@ -19,7 +19,11 @@ namespace {
 // Tokens of the longest run of a prompt.
 int64_t RowsOf(const TaskQuestion& question, const ScoreArms& score) {
   const auto prompt = static_cast<int64_t>(question.prompt.ids.size());
-  const auto answer = static_cast<int64_t>(question.prompt.answer_ids.size());
+  auto answer = static_cast<int64_t>(question.prompt.answer_ids.size());
+  // A choice may follow a prompt of its own.
+  for (const Prompt& choice : question.choice_prompts) {
+    answer = std::max(answer, std::ssize(choice.ids) + std::ssize(choice.answer_ids) - prompt);
+  }
   const int64_t behind = std::max(score.likelihood ? answer : 1,
                                   score.generation ? question.sample.generation.new_tokens : 1);
   return prompt + std::max<int64_t>(behind, 1) - 1;
@@ -132,7 +136,8 @@ void FitOlderSamples(const Record& frame, Record& record) {
     if (frame.FindArray(name)) continue;
     std::erase_if(record.arrays, [&](const Array& array) { return array.name == name; });
   }
-  for (const std::string name : {kSettingFailure, kBeyondContext, kGenerationRouge}) {
+  for (const std::string name :
+       {kSettingFailure, kBeyondContext, kGenerationRouge, kChoiceNll, kChoiceRight}) {
     const Array* array = record.FindArray(name);
     if (!array || frame.FindArray(name)) continue;
     const auto* failures = std::get_if<std::vector<std::string>>(&array->data);
@@ -142,9 +147,10 @@ void FitOlderSamples(const Record& frame, Record& record) {
                     "The file is of an earlier version, in which such a sample fails as a whole");
     }
     std::erase_if(record.arrays, [&](const Array& other) { return other.name == name; });
-    if (name == kGenerationRouge) {
-      std::erase_if(record.axes, [](const Axis& axis) { return axis.name == "rouge"; });
-    }
+    const char* axis_name = name == kGenerationRouge ? "rouge"
+                            : name == kChoiceRight   ? kChoiceAxis
+                                                     : "";
+    std::erase_if(record.axes, [&](const Axis& axis) { return axis.name == axis_name; });
   }
 }
 

@@ -13,6 +13,7 @@
 #include "core/plan/given_positions.h"
 #include "core/plan/plan_changes.h"
 #include "core/run/shared_prefix.h"
+#include "probes/sweep/likelihood_prompts.h"
 
 namespace midscope {
 namespace {
@@ -121,9 +122,13 @@ SampleCost CostOfSample(const SweepPlan& plan, const std::vector<TaskQuestion>& 
     }
   }
   if (plan.score.likelihood) {
-    cost.work_tokens +=
-        traces_fit ? ArmCost{plan, questions, config, AnswerTokens, RowsOfAllLayers}.Tokens()
-                   : settings * cost.prompt_tokens;
+    // With the choices that are runs of their own.
+    const std::vector<TaskQuestion> asked = AnswerQuestions(LikelihoodPrompts(questions).all());
+    double tokens = 0;
+    for (const TaskQuestion& one : asked) tokens += static_cast<double>(one.prompt.ids.size());
+    cost.work_tokens += traces_fit
+                            ? ArmCost{plan, asked, config, AnswerTokens, RowsOfAllLayers}.Tokens()
+                            : settings * tokens;
   }
   if (plan.score.generation) {
     const auto one = [](const TaskQuestion&) { return int64_t{1}; };

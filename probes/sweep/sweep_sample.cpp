@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <variant>
@@ -16,6 +15,8 @@
 #include "core/run/patch_sources.h"
 #include "core/run/what_if.h"
 #include "probes/base/record_axes.h"
+#include "probes/sweep/likelihood_prompts.h"
+#include "probes/sweep/place_arrays.h"
 #include "probes/sweep/sample_generation.h"
 #include "probes/sweep/sample_sources.h"
 #include "probes/sweep/sweep_context.h"
@@ -24,51 +25,8 @@ namespace midscope {
 namespace {
 
 constexpr const char* kCorrect = "correct";
-constexpr const char* kChoiceCorrect = "choice_correct";
-constexpr const char* kAnswerTokens = "answer_tokens";
 constexpr const char* kSourceNll = "source_nll";
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-std::string QuestionText(const Prompt& prompt) {
-  const PromptSpan* question = prompt.FindSpan("question");
-  if (!question) return "";
-  return prompt.text.substr(static_cast<size_t>(question->byte_begin),
-                            static_cast<size_t>(question->byte_end - question->byte_begin));
-}
-
-void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) {
-  std::vector<int64_t> tokens;
-  std::vector<int64_t> answer_tokens;
-  std::vector<int64_t> gold_begin;
-  std::vector<int64_t> gold_end;
-  std::vector<std::string> question_texts;
-  std::vector<std::string> answer_texts;
-  std::vector<std::string> expected;
-  for (const TaskQuestion& question : questions) {
-    const Prompt& prompt = question.prompt;
-    const PromptSpan* gold = prompt.FindSpan("gold");
-    tokens.push_back(static_cast<int64_t>(prompt.ids.size()));
-    answer_tokens.push_back(static_cast<int64_t>(prompt.answer_ids.size()));
-    gold_begin.push_back(gold ? gold->token_begin : 0);
-    gold_end.push_back(gold ? gold->token_end : 0);
-    question_texts.push_back(QuestionText(prompt));
-    answer_texts.push_back(prompt.answer);
-    expected.push_back(nlohmann::ordered_json(question.sample.answers).dump());
-  }
-  const std::vector<std::string> axes = {"place"};
-  record.arrays.push_back({"prompt_tokens", axes, tokens, "tokens", "length of the prompt"});
-  record.arrays.push_back({kAnswerTokens, axes, answer_tokens, "tokens", "length of the answer"});
-  record.arrays.push_back(
-      {"gold_token_begin", axes, gold_begin, "tokens", "first token of the gold piece"});
-  record.arrays.push_back(
-      {"gold_token_end", axes, gold_end, "tokens", "one past the gold piece's last token"});
-  record.arrays.push_back({kQuestionText, axes, std::move(question_texts), "",
-                           "the question in the prompt; empty where the task marks none"});
-  record.arrays.push_back({kAnswerText, axes, std::move(answer_texts), "",
-                           "the answer whose likelihood is scored, as it follows the prompt"});
-  record.arrays.push_back({kExpectedAnswers, axes, std::move(expected), "",
-                           "what generated text is scored against: a JSON list of texts"});
-}
 
 // `ids`: the prompt's token ids, which label the keys.
 void AddAttention(const Decoder& decoder, std::vector<float> attention,
@@ -98,25 +56,11 @@ std::vector<T> DataOf(const Record& record, const std::string& name) {
                 "Run the sweep again into a new file");
 }
 
-std::vector<Prompt> PromptsOf(const std::vector<TaskQuestion>& questions) {
-  std::vector<Prompt> prompts;
-  prompts.reserve(questions.size());
-  for (const TaskQuestion& question : questions) prompts.push_back(question.prompt);
-  return prompts;
-}
-
-// Whether the correct choice is more likely than every other one.
-bool RightChoice(const TaskQuestion& question, const std::vector<float>& logits) {
-  const int32_t right = question.prompt.answer_ids.front();
-  return std::all_of(question.choice_ids.begin(), question.choice_ids.end(), [&](int32_t id) {
-    return id == right || logits[static_cast<size_t>(id)] < logits[static_cast<size_t>(right)];
-  });
-}
-
 struct LikelihoodArrays {
   std::vector<double> nll;
   std::vector<uint8_t> correct;
-  std::vector<uint8_t> choice_correct;  // empty: no choices
+  std::vector<double> choice_score;  // by the task's rule; empty: no choices
+  std::vector<double> choice_nll;    // [setting, place, choice]
   std::vector<float> attention;
   std::vector<double> source_nll;  // [place]; empty: nothing is patched
 };
@@ -126,20 +70,24 @@ LikelihoodArrays RunLikelihood(const std::shared_ptr<const Decoder>& decoder,
                                const std::shared_ptr<PatchSources>& sources,
                                const JobContext& context, std::vector<double>& seconds) {
   const size_t places = request.questions.size();
-  WhatIf what_if(decoder, PromptsOf(request.questions), request.trace_memory_bytes);
+  const LikelihoodPrompts prompts(request.questions);
+  WhatIf what_if(decoder, prompts.all(), request.trace_memory_bytes);
   what_if.TakePatchesFrom(sources);
   LikelihoodArrays arrays;
   arrays.nll.resize(request.settings.size() * places, kNone);
   arrays.correct.resize(arrays.nll.size());
-  const bool choices = !request.questions.front().choice_ids.empty();
-  if (choices) arrays.choice_correct.resize(arrays.nll.size());
-  const auto keep = [&](size_t setting, size_t place, const WhatIfOutcome& outcome) {
+  arrays.choice_nll.resize(arrays.nll.size() * prompts.choices(), kNone);
+  const auto keep = [&](size_t setting, size_t prompt, const WhatIfOutcome& outcome) {
+    const size_t place = prompts.PlaceOf(prompt);
     const TaskQuestion& question = request.questions[place];
     const size_t cell = setting * places + place;
+    prompts.TakeChoices(
+        prompt, outcome,
+        std::span(arrays.choice_nll).subspan(cell * prompts.choices(), prompts.choices()));
+    if (!prompts.IsQuestion(prompt)) return;
     arrays.nll[cell] = AnswerNll(question.prompt, outcome.score);
     if (request.on_answer_nll) request.on_answer_nll(setting, place, arrays.nll[cell]);
     arrays.correct[cell] = outcome.score.correct ? 1 : 0;
-    if (choices) arrays.choice_correct[cell] = RightChoice(question, outcome.last_logits) ? 1 : 0;
   };
   if (request.together) {
     std::vector<Intervention> interventions;
@@ -147,11 +95,12 @@ LikelihoodArrays RunLikelihood(const std::shared_ptr<const Decoder>& decoder,
       interventions.push_back(request.settings[setting].intervention);
     what_if.EvaluateEach(
         interventions,
-        [&](size_t index, size_t place, const WhatIfOutcome& outcome) {
-          keep(settings.order[index], place, outcome);
+        [&](size_t index, size_t prompt, const WhatIfOutcome& outcome) {
+          keep(settings.order[index], prompt, outcome);
         },
         context);
     arrays.source_nll = SourceNll(request, *sources, context);
+    arrays.choice_score = ChoiceScores(request.questions, arrays.choice_nll);
     return arrays;
   }
   for (const size_t setting : settings.order) {
@@ -160,11 +109,14 @@ LikelihoodArrays RunLikelihood(const std::shared_ptr<const Decoder>& decoder,
     WhatIfResult result =
         what_if.Evaluate(request.settings[setting].intervention, context, keep_attention);
     seconds[setting] += SecondsSince(start);
-    for (size_t place = 0; place < places; ++place) keep(setting, place, result.outcomes[place]);
+    for (size_t prompt = 0; prompt < prompts.all().size(); ++prompt) {
+      keep(setting, prompt, result.outcomes[prompt]);
+    }
     if (keep_attention) {
       arrays.attention = std::move(result.outcomes.front().last_query_attention);
     }
   }
+  arrays.choice_score = ChoiceScores(request.questions, arrays.choice_nll);
   return arrays;
 }
 
@@ -191,9 +143,6 @@ void AddLikelihood(LikelihoodArrays arrays, Record& record) {
          "nats",
          "answer_nll of the prompt's answer in the run that patches take from"});
   }
-  if (arrays.choice_correct.empty()) return;
-  record.arrays.push_back({kChoiceCorrect, axes, std::move(arrays.choice_correct), "",
-                           "whether the right choice is likelier than the others"});
 }
 
 void AddSeconds(const RunnableSettings& settings, std::vector<double> seconds, Record& record) {
@@ -217,7 +166,7 @@ double AnswerNll(const Prompt& prompt, const AnswerScore& score) {
 Record OutcomeRecord(const std::vector<std::string>& settings, const std::vector<int64_t>& places,
                      std::vector<double> answer_nll, std::vector<uint8_t> correct) {
   Record record = OutcomeFrame(settings, places);
-  AddLikelihood({std::move(answer_nll), std::move(correct), {}, {}, {}}, record);
+  AddLikelihood({std::move(answer_nll), std::move(correct), {}, {}, {}, {}}, record);
   return record;
 }
 
@@ -241,7 +190,11 @@ Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequ
   if (request.score.likelihood || request.attention) {
     LikelihoodArrays arrays = RunLikelihood(decoder, request, settings, sources, context, seconds);
     attention = std::move(arrays.attention);
-    if (request.score.likelihood) AddLikelihood(std::move(arrays), record);
+    if (request.score.likelihood) {
+      AddChoices(request.questions, std::move(arrays.choice_score), std::move(arrays.choice_nll),
+                 record);
+      AddLikelihood(std::move(arrays), record);
+    }
   }
   if (request.score.generation) {
     AddGeneration(RunGeneration(*decoder, request, settings, *sources, context, seconds), record);
@@ -261,10 +214,11 @@ Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequ
 
 bool IsOutcome(const std::string& array) {
   return array == kAnswerNll || array == kCorrect || array == kChoiceCorrect ||
-         array == kGenerationScore || array == kGenerationRouge || array == kSettingFailure ||
-         array == kBeyondContext || array == kAnswerTokens || array == kSourceNll ||
-         array == kGenerationCut || array == kGenerationEmpty || array == kAnsweredPlace ||
-         array == kFirstPiecePlace || array == kLastPiecePlace || array == kSettingSeconds;
+         array == kRightShare || array == kGenerationScore || array == kGenerationRouge ||
+         array == kSettingFailure || array == kBeyondContext || array == kAnswerTokens ||
+         array == kSourceNll || array == kSampleGroup || array == kGenerationCut ||
+         array == kGenerationEmpty || array == kAnsweredPlace || array == kFirstPiecePlace ||
+         array == kLastPiecePlace || array == kSettingSeconds;
 }
 
 SampleOutcome ReadOutcome(int64_t sample, const Record& record) {
@@ -284,6 +238,9 @@ SampleOutcome ReadOutcome(int64_t sample, const Record& record) {
                         DataOf<int64_t>(record, kFirstPiecePlace),
                         DataOf<int64_t>(record, kLastPiecePlace),
                         DataOf<double>(record, kSettingSeconds)};
+  outcome.right_share = DataOf<double>(record, kRightShare);
+  const std::vector<std::string> groups = DataOf<std::string>(record, kSampleGroup);
+  if (!groups.empty()) outcome.group = groups.front();
   if (outcome.answer_nll.empty() && outcome.generation_score.empty()) {
     throw Failure("sweep file", "a stored sample lacks its outcome",
                   "Run the sweep again into a new file");

@@ -43,7 +43,8 @@ struct SampleRequest {
 };
 
 // All places packed in one batch, settings in EvaluationOrder on cached traces. Record `outcome`,
-// all [setting, place]: answer_nll, correct and, where there are choices, choice_correct by
+// all [setting, place]: answer_nll, correct and, where there are choices, choice_correct or (by its
+// rule) right_share, choice_nll [setting, place, choice] and choice_right [place, choice] by
 // likelihood; generation_score, generated_tokens, generated_text, generation_cut, generation_empty
 // by generation, generation_rouge [setting, place, rouge] where the score is the geometric mean of
 // three, and answered_place with first_piece_place and last_piece_place [place] where the pieces

@@ -8,6 +8,8 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "data/scorers/answer_text.h"
 #include "data/tasks/task.h"
@@ -34,6 +36,26 @@ inline std::string ErrorOf(const std::function<void()>& work, ErrorKind kind = E
 // A tokenizer for tests: a token is a word.
 inline int64_t CountWords(std::string_view text) {
   return static_cast<int64_t>(SplitWords(text).size());
+}
+
+// The ends of a text by the same tokens, each with the white space in front of its word. Not of the
+// first word of an end, as of a tokenizer that puts a space in front of text.
+inline std::pair<std::string, std::string> WordEnds(std::string_view text, int64_t first,
+                                                    int64_t last) {
+  const std::vector<std::string> words = SplitWords(text);
+  const auto join = [&](size_t begin, size_t end) {
+    if (begin == end) return std::string();
+    size_t at = 0;
+    size_t from = 0;
+    for (size_t i = 0; i < end; ++i) {
+      at = text.find(words[i], at);
+      if (i == begin) from = at;
+      at += words[i].size();
+    }
+    return std::string(text.substr(from, at - from));
+  };
+  return {join(0, static_cast<size_t>(first)),
+          join(words.size() - static_cast<size_t>(last), words.size())};
 }
 
 }  // namespace midscope

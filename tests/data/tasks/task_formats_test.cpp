@@ -159,8 +159,46 @@ TEST(PasskeyTask, HasTheFormOfPose) {
             kPasskeyInstruction + Repeated(kPasskeyBlock, 8) + "\n" + line + "\n" + tail);
 }
 
+// As passkey_examples.jsonl of LongLM is, with what its example.py puts behind a line.
+TEST(PasskeyTask, HasTheFormOfLongLm) {
+  const auto task = Counted("passkey:tokens=150,filler=lines");
+  const TaskSample sample = task->Make(1, 51);
+  const std::string& key = sample.answers[0];
+  ASSERT_EQ(key.size(), 5u);
+  const std::string line = std::string(kPasskeyBlock) + "\n";
+  std::string lines =
+      "There is an important info hidden inside a lot of irrelevant text. Find it "
+      "and memorize it. I will quiz you about the important information there.\n" +
+      Repeated(line, 2) + "The pass key is " + key + ". Remember it. " + key +
+      " is the pass key.\n" + Repeated(line, 3);
+  lines.pop_back();
+  EXPECT_EQ(sample.text, lines + "What is the pass key? The pass key is ");
+  EXPECT_EQ(sample.answer, key);
+  EXPECT_EQ(sample.generation.new_tokens, 5);
+  EXPECT_EQ(ScoreGenerated(sample, key), 1);
+  EXPECT_THAT(task->Make(1, 101).text, HasSubstr(key + " is the pass key.What is the pass key?"));
+  for (int64_t i = 0; i < 200; ++i) EXPECT_EQ(task->Make(i, 1).answers[0].size(), 5u);
+}
+
+// (2048 - 69) / 25 blocks, without a tokenizer.
+TEST(PasskeyTask, BlocksAreCountedAsPosesCodeDoes) {
+  const auto blocks = [](int64_t tokens, int64_t place) {
+    const TaskSample sample =
+        MakeTask("passkey:tokens=" + std::to_string(tokens) + ",filler=pose", 1)->Make(0, place);
+    const size_t gold = sample.text.find("The pass key is");
+    std::pair<int64_t, int64_t> counts;
+    for (size_t at = 0; (at = sample.text.find(kPasskeyBlock, at)) != std::string::npos; ++at) {
+      ++(at < gold ? counts.first : counts.second);
+    }
+    return counts;
+  };
+  EXPECT_EQ(blocks(2048, 1), std::pair(int64_t{0}, int64_t{79}));
+  EXPECT_EQ(blocks(2048, 51), std::pair(int64_t{39}, int64_t{40}));
+  EXPECT_EQ(blocks(16384, 101), std::pair(int64_t{652}, int64_t{0}));
+}
+
 TEST(PasskeyTask, LengthIsKeptAtEveryDepth) {
-  for (const char* filler : {"characters", "blocks"}) {
+  for (const char* filler : {"characters", "blocks", "lines"}) {
     for (const int64_t tokens : {100, 333, 2048}) {
       const auto task =
           Counted("passkey:tokens=" + std::to_string(tokens) + ",filler=" + std::string(filler));
@@ -235,6 +273,12 @@ TEST_F(NeedleFiles, AnswerFormHidesTheNeedleBehindASentence) {
   EXPECT_EQ(ScoreGenerated(sample, " Eat a sandwich and sit in Dolores Park on a sunny day\nYes"),
             1);
   EXPECT_EQ(ScoreGenerated(sample, "Walk"), 0);
+  const TaskSample by_rule =
+      Counted("needle:tokens=100,score=word-recall,file=" + folder_.string())->Make(0, 51);
+  EXPECT_EQ(by_rule.text, sample.text);
+  // 11 different words; "park," and "Park" are two.
+  EXPECT_NEAR(ScoreGenerated(by_rule, " Sit on A sandwich in Dolores Park, day. day.\nEat"),
+              7. / 11, 1e-12);
   EXPECT_NE(task->Make(1, 51).text, sample.text);
 }
 

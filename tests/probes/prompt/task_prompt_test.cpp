@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/temporary_folder.h"
 #include "tests/probes/support/open_model.h"
@@ -97,6 +99,53 @@ TEST(TaskPrompt, ChoicesAreTokensThatFollowThePrompt) {
   ASSERT_EQ(question.choice_ids.size(), 4u);
   EXPECT_EQ(question.choice_ids[1], question.prompt.answer_ids.front());
   EXPECT_EQ(tokenizer.TokenText(question.choice_ids[3]), " D");
+}
+
+TEST(TaskPrompt, TheMiddleIsCutByTheTokenizersTokens) {
+  const Tokenizer& tokenizer = EmbeddedModel()->tokenizer();
+  const TaskSample whole = MakeTaskFor(tokenizer, "kv:pairs=5", 1)->Make(0, 1);
+  const TaskSample cut = MakeTaskFor(tokenizer, "kv:pairs=5,tokens=61", 1)->Make(0, 1);
+  const std::vector<int32_t> ids = tokenizer.EncodeIds(whole.text);
+  ASSERT_GT(ids.size(), 61u);
+  const std::span<const int32_t> all(ids);
+  EXPECT_EQ(cut.text, tokenizer.Decode(all.first(30)) + tokenizer.Decode(all.last(30)));
+  EXPECT_EQ(MakeTaskFor(tokenizer, "kv:pairs=5,tokens=5000", 1)->Make(0, 1).text, whole.text);
+}
+
+// A parrot is several tokens: what is left of one is U+FFFD, and the text stays UTF-8.
+TEST(TaskPrompt, CharactersThatAreCutApartAreReplaced) {
+  const test::TemporaryFolder folder;
+  std::string parrots;
+  for (int i = 0; i < 20; ++i) parrots += "\xF0\x9F\xA6\x9C";
+  folder.Write("p.jsonl", R"({"question": ")" + parrots + R"(", "answers": ["a"]})");
+  const Tokenizer& tokenizer = EmbeddedModel()->tokenizer();
+  bool replaced = false;
+  for (int tokens = 4; tokens < 40; ++tokens) {
+    const std::string spec =
+        "jsonl:tokens=" + std::to_string(tokens) + ",file=" + (folder.path() / "p.jsonl").string();
+    const std::string text = MakeTaskFor(tokenizer, spec, 1)->Make(0, 1).text;
+    EXPECT_FALSE(FindInvalidUtf8(text)) << tokens;
+    replaced = replaced || text.find("\xEF\xBF\xBD") != std::string::npos;
+  }
+  EXPECT_TRUE(replaced);
+}
+
+TEST(TaskPrompt, ChoicesOfSeveralTokensHavePromptsOfTheirOwn) {
+  const test::TemporaryFolder folder;
+  folder.Write("w.jsonl",
+               R"({"sentence": "Ann thanked Sue since _ was kind to her.", "option1": "Ann",)"
+               R"( "option2": "Sue", "answer": "2"})");
+  const Tokenizer& tokenizer = EmbeddedModel()->tokenizer();
+  const auto task = MakeTaskFor(
+      tokenizer, "choices:dataset=winogrande,file=" + (folder.path() / "w.jsonl").string(), 1);
+  const TaskQuestion question = MakeQuestion(tokenizer, task->Make(0, 1), {});
+  EXPECT_TRUE(question.choice_ids.empty());
+  ASSERT_EQ(question.choice_prompts.size(), 2u);
+  EXPECT_EQ(question.choice_prompts[0].text, "Ann thanked Sue since Ann");
+  EXPECT_EQ(question.choice_prompts[1].ids, question.prompt.ids);
+  EXPECT_EQ(question.choice_prompts[0].answer_ids, question.choice_prompts[1].answer_ids);
+  EXPECT_EQ(TextOf(question.choice_prompts[0], "question"), "Ann thanked Sue since Ann");
+  EXPECT_EQ(question.prompt.answer, " was kind to her.");
 }
 
 TEST(TaskPrompt, ASystemMessageNeedsAChatTemplate) {

@@ -206,9 +206,11 @@ TEST_F(SweepTest, ChoicesAreComparedByLikelihood) {
     for (TaskQuestion& question : questions) {
       const int32_t answer = question.prompt.answer_ids.front();
       question.choice_ids = {answer};
+      question.sample.choices = {{"right", true}};
       if (right_is_likelier) continue;
       const WhatIfResult result = WhatIf(run.decoder, {question.prompt}).Evaluate({}, {}, false);
       question.choice_ids.push_back(TopTokens(result.outcomes[0].last_logits, 1)[0].id);
+      question.sample.choices.push_back({"likeliest", question.choice_ids[1] == answer});
     }
     return questions;
   };

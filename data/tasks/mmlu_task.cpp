@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "data/tasks/mmlu_task.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/formats/csv_rows.h"
+#include "data/tasks/data_folder.h"
+#include "data/tasks/mmlu_subjects.h"
+#include "data/tasks/prompt_text.h"
+#include "data/tasks/tasks.h"
+
+namespace midscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLetters = "ABCD";
+constexpr size_t kColumns = 6;
+
+using MmluRows = std::vector<std::vector<std::string>>;
+
+MmluRows ReadMmluRows(const std::string& path) {
+  MmluRows rows = ReadCsv(path);
+  if (rows.empty()) throw Failure(path, "it holds no question");
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::vector<std::string>& row = rows[i];
+    if (row.size() == kColumns && row.back().size() == 1 && row.back() >= "A" &&
+        row.back() <= "D") {
+      continue;
+    }
+    throw Failure(fmt::format("{}, question {}", path, i + 1),
+                  "it is not a question, four choices and one of the letters A to D");
+  }
+  return rows;
+}
+
+// "high_school_physics" of "high_school_physics_test.csv".
+std::string MmluSubject(const fs::path& path) {
+  std::string subject = path.stem().string();
+  for (const char* ending : {"_test", "_val", "_dev"}) {
+    if (subject.ends_with(ending)) return subject.substr(0, subject.rfind('_'));
+  }
+  return subject;
+}
+
+// Where the examples of a subject lie.
+std::string MmluExamplesFile(const fs::path& path) {
+  const std::string name = MmluSubject(path) + "_dev.csv";
+  const fs::path beside = path.parent_path() / name;
+  const fs::path apart = path.parent_path().parent_path() / "dev" / name;
+  return fs::exists(beside) ? beside.string() : apart.string();
+}
+
+MmluRows ReadMmluExamples(const fs::path& test, int64_t shots) {
+  if (shots == 0) return {};
+  const fs::path path = MmluExamplesFile(test);
+  MmluRows rows = ReadMmluRows(path.string());
+  if (static_cast<int64_t>(rows.size()) < shots) {
+    throw UsageError(path.filename().string(), fmt::format("it has {} examples", rows.size()),
+                     fmt::format("Give shots={} or fewer", rows.size()));
+  }
+  rows.resize(static_cast<size_t>(shots));
+  return rows;
+}
+
+// One subject.
+struct MmluSet {
+  std::string subject;  // "high school physics"
+  std::vector<std::string> groups;
+  MmluRows questions;
+  MmluRows examples;
+};
+
+MmluSet ReadMmluSet(const std::string& path, int64_t shots) {
+  const std::string name = MmluSubject(path);
+  const std::string group = MmluGroup(name);
+  MmluSet set{name, {}, ReadMmluRows(path), ReadMmluExamples(path, shots)};
+  if (!group.empty()) set.groups.push_back(group);
+  set.groups.push_back(name);
+  std::replace(set.subject.begin(), set.subject.end(), '_', ' ');
+  return set;
+}
+
+std::vector<std::string> MmluFiles(const TaskSpec& spec) {
+  return DataFiles(spec.file(), {"_test.csv"});
+}
+
+std::string MmluQuestion(const std::vector<std::string>& row) {
+  std::string text = row.front();
+  for (size_t i = 1; i + 1 < kColumns; ++i) {
+    text += std::string("\n") + kLetters[i - 1] + ". " + row[i];
+  }
+  return text;
+}
+
+class MmluTask : public Task {
+ public:
+  explicit MmluTask(const TaskSpec& spec)
+      : name_(TaskSpecText(spec)), is_folder_(fs::is_directory(spec.file())) {
+    std::vector<size_t> sizes;
+    for (const std::string& file : MmluFiles(spec)) {
+      sets_.push_back(ReadMmluSet(file, spec.Number("shots")));
+      sizes.push_back(sets_.back().questions.size());
+    }
+    order_ = RoundRobin(sizes);
+  }
+
+  std::string name() const override { return name_; }
+  int64_t pieces() const override { return 1; }
+  std::optional<int64_t> samples() const override { return std::ssize(order_); }
+  bool scored_by_likelihood() const override { return true; }
+
+  TaskSample Make(int64_t sample, int64_t place) const override {
+    CheckSample(*this, sample);
+    CheckPlace(*this, place);
+    constexpr int64_t kNewTokens = 5;
+    const auto [number, question] = order_[static_cast<size_t>(sample)];
+    const MmluSet& set = sets_[number];
+    const std::vector<std::string>& row = set.questions[question];
+    PromptText prompt;
+    prompt.Add("The following are multiple choice questions (with answers) about  " + set.subject +
+               ".\n\n");
+    for (size_t i = 0; i < set.examples.size(); ++i) {
+      prompt.AddSpan(fmt::format("example {}", i + 1), MmluQuestion(set.examples[i]));
+      prompt.Add("\nAnswer: " + set.examples[i].back() + "\n\n");
+    }
+    prompt.AddSpan("question", MmluQuestion(row));
+    prompt.Add("\nAnswer:");
+    TaskSample made = std::move(prompt).Sample(" " + row.back(), place, 1);
+    for (const char letter : std::string_view(kLetters)) {
+      const std::string text(1, letter);
+      made.choices.push_back({" " + text, text == row.back()});
+    }
+    made.generation = {kNewTokens, AnswerCut::kWhole, AnswerMetric::kChoiceLetter};
+    if (is_folder_) made.groups = set.groups;
+    return made;
+  }
+
+ private:
+  std::string name_;
+  bool is_folder_;
+  std::vector<MmluSet> sets_;
+  std::vector<std::pair<size_t, size_t>> order_;  // [sample] (subject, question)
+};
+
+}  // namespace
+
+TaskType MmluTaskType() {
+  constexpr int64_t kMostShots = 5;  // rows of a dev file
+  TaskType type = {"mmlu",
+                   "multiple choice in MMLU's format, by likelihood",
+                   {WholeNumberParameter("shots", "examples in front of the question", 0,
+                                         kMostShots, kMostShots),
+                    TaskFile("a file SUBJECT_test.csv of MMLU, or a folder of them", true)}};
+  type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
+    return std::make_unique<MmluTask>(spec);
+  };
+  type.more_files = [](const TaskSpec& spec) {
+    const std::vector<std::string> tests = MmluFiles(spec);
+    std::vector<std::string> files;
+    if (fs::is_directory(spec.file())) files = tests;
+    for (const std::string& test : tests) {
+      if (spec.Number("shots") > 0) files.push_back(MmluExamplesFile(test));
+    }
+    return files;
+  };
+  return type;
+}
+
+}  // namespace midscope

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Multiple choice in MMLU's format (Hendrycks et al. 2020, arXiv 2009.03300), over its CSV files.
+#pragma once
+
+#include <string>
+
+#include "data/tasks/task.h"
+#include "data/tasks/task_spec.h"
+
+namespace midscope {
+
+// A file SUBJECT_test.csv of rows question, A, B, C, D, letter, or a folder of them. With shots > 0
+// the examples are the first rows of SUBJECT_dev.csv beside it, or in the folder dev/ beside its
+// own. The prompt is the public code's, which puts two spaces in front of the subject. The choices
+// " A" to " D" are compared by likelihood (TaskSample::choices); generated text by the first letter
+// that is a separate word. One place.
+//
+// Of a folder the samples are the first question of every subject, then the second of every one, so
+// that few samples are of all. TaskSample::groups are the subject's group (mmlu_subjects.h) and the
+// subject.
+TaskType MmluTaskType();
+
+}  // namespace midscope

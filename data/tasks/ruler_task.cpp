@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// RULER's synthetic tasks. Places of the needles' tasks are depths of the gold needle; the others
+// have one place.
+#include <algorithm>
+#include <memory>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "data/scorers/answer_text.h"
+#include "data/tasks/haystack.h"
+#include "data/tasks/ruler_kinds.h"
+#include "data/tasks/tasks.h"
+#include "data/tasks/token_cut.h"
+
+namespace midscope {
+namespace {
+
+class RulerTask : public Task {
+ public:
+  RulerTask(const TaskSpec& spec, uint64_t seed, const TokenCounter& count_tokens)
+      : name_(TaskSpecText(spec)),
+        kind_(RulerKinds().at(spec.Choice("kind"))),
+        tokens_(spec.Number("tokens")),
+        seed_(seed),
+        count_(NeedCounter(count_tokens, name_)) {
+    if (kind_.by_depth && kind_.needles.haystack == RulerHaystack::kEssay) ReadText(spec.file());
+    if (!spec.file().empty() && text_.words.empty()) {
+      throw UsageError("task '" + name_ + "'", "its haystack is made, not read", "Leave file= out");
+    }
+    const int64_t most = std::max<int64_t>(kind_.smallest, tokens_ / kind_.tokens_per_unit);
+    if (!Fits(0, kind_.smallest)) {
+      throw UsageError("task '" + name_ + "'", "its shortest prompt is longer", "Give more tokens");
+    }
+    size_ = kind_.smallest + LargestFitting(most - kind_.smallest, [&](int64_t more) {
+              return Fits(0, kind_.smallest + more);
+            });
+  }
+
+  std::string name() const override { return name_; }
+  int64_t pieces() const override { return by_depth() ? kDepthPlaces : 1; }
+  bool by_depth() const override { return kind_.by_depth; }
+
+  TaskSample Make(int64_t sample, int64_t place) const override {
+    CheckSample(*this, sample);
+    CheckPlace(*this, place);
+    TaskSample made = Build(sample, SizeOf(sample), by_depth() ? place - 1 : kMiddle);
+    made.place = place;
+    made.pieces = pieces();
+    made.generation = {kind_.new_tokens, AnswerCut::kWhole, AnswerMetric::kAllSubstrings};
+    return made;
+  }
+
+ private:
+  static constexpr int64_t kMiddle = 50;
+
+  void ReadText(const std::string& path) {
+    constexpr int64_t kBytesPerToken = 8;
+    text_.words =
+        SplitWords(path.empty() ? MakeHaystack(kBytesPerToken * tokens_, SplitMix64(seed_))
+                                : ReadHaystack(path));
+    if (text_.words.empty()) throw Failure(path, "it holds no word");
+  }
+
+  TaskSample Build(int64_t sample, int64_t size, int64_t depth) const {
+    return kind_.make(
+        kind_, {SplitMix64(seed_, static_cast<uint64_t>(sample)), size, depth, tokens_, text_});
+  }
+
+  bool Fits(int64_t sample, int64_t size) const {
+    return count_(Build(sample, size, kMiddle).text) + kind_.new_tokens <= tokens_;
+  }
+
+  // That of sample 0, or less where this sample's words are more tokens.
+  int64_t SizeOf(int64_t sample) const {
+    constexpr int64_t kStep = 50;
+    int64_t size = size_;
+    while (size > kind_.smallest && !Fits(sample, size)) {
+      size = std::max(kind_.smallest, size - std::max<int64_t>(1, size / kStep));
+    }
+    return size;
+  }
+
+  std::string name_;
+  const RulerKind& kind_;
+  int64_t tokens_;
+  uint64_t seed_;
+  TokenCounter count_;
+  RulerText text_;
+  int64_t size_ = 0;
+};
+
+}  // namespace
+
+// `tokens` holds the prompt and what is generated, as max_seq_length of the public code. The
+// haystack is the largest that fits with the gold needle in its middle; other depths make the
+// prompt a few tokens more or less. Departures: the gold needle's depth is the place, not random;
+// words come from the project's lists, essays are made or the user's file, and their sentences end
+// at a word with . ! or ?; beyond the words of the lists cwe takes pairs of them; the answer's
+// beginning
+// ("The special magic number ... is") always ends the prompt. Scored by the share of the answers
+// that occur in the generated text (string_match_all of scripts/eval/synthetic/constants.py);
+// `answer` is all of them in a row.
+TaskType RulerTaskType() {
+  std::vector<std::string> kinds;
+  for (const RulerKind& kind : RulerKinds()) kinds.push_back(kind.name);
+  TaskType type = {
+      "ruler",
+      "RULER's synthetic tasks; places of niah are depths, such as 25%",
+      {ChoiceParameter("kind", "by the name of the public code", std::move(kinds)),
+       PromptTokensParameter(),
+       TaskFile("the essays that needles hide in, a file or a folder of *.txt; without it the text "
+                "is made",
+                false)}};
+  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
+    return std::make_unique<RulerTask>(spec, inputs.seed, inputs.count_tokens);
+  };
+  return type;
+}
+
+}  // namespace midscope

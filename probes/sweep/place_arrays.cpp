@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "probes/sweep/place_arrays.h"
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "core/base/record_names.h"
+
+namespace midscope {
+namespace {
+
+std::string QuestionText(const Prompt& prompt) {
+  const PromptSpan* question = prompt.FindSpan("question");
+  if (!question) return "";
+  return prompt.text.substr(static_cast<size_t>(question->byte_begin),
+                            static_cast<size_t>(question->byte_end - question->byte_begin));
+}
+
+}  // namespace
+
+void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) {
+  std::vector<int64_t> tokens;
+  std::vector<int64_t> answer_tokens;
+  std::vector<int64_t> gold_begin;
+  std::vector<int64_t> gold_end;
+  std::vector<std::string> question_texts;
+  std::vector<std::string> answer_texts;
+  std::vector<std::string> expected;
+  for (const TaskQuestion& question : questions) {
+    const Prompt& prompt = question.prompt;
+    const PromptSpan* gold = prompt.FindSpan("gold");
+    tokens.push_back(static_cast<int64_t>(prompt.ids.size()));
+    answer_tokens.push_back(static_cast<int64_t>(prompt.answer_ids.size()));
+    gold_begin.push_back(gold ? gold->token_begin : 0);
+    gold_end.push_back(gold ? gold->token_end : 0);
+    question_texts.push_back(QuestionText(prompt));
+    answer_texts.push_back(prompt.answer);
+    expected.push_back(nlohmann::ordered_json(question.sample.answers).dump());
+  }
+  const std::vector<std::string> axes = {"place"};
+  record.arrays.push_back({"prompt_tokens", axes, tokens, "tokens", "length of the prompt"});
+  record.arrays.push_back({kAnswerTokens, axes, answer_tokens, "tokens", "length of the answer"});
+  record.arrays.push_back(
+      {"gold_token_begin", axes, gold_begin, "tokens", "first token of the gold piece"});
+  record.arrays.push_back(
+      {"gold_token_end", axes, gold_end, "tokens", "one past the gold piece's last token"});
+  record.arrays.push_back({kQuestionText, axes, std::move(question_texts), "",
+                           "the question in the prompt; empty where the task marks none"});
+  record.arrays.push_back({kAnswerText, axes, std::move(answer_texts), "",
+                           "the answer whose likelihood is scored, as it follows the prompt"});
+  record.arrays.push_back({kExpectedAnswers, axes, std::move(expected), "",
+                           "what generated text is scored against: a JSON list of texts"});
+  std::string group;
+  for (const std::string& name : questions.front().sample.groups) {
+    group += (group.empty() ? "" : "/") + name;
+  }
+  if (group.empty()) return;
+  record.arrays.push_back({kSampleGroup, axes, std::vector<std::string>(questions.size(), group),
+                           "", "the sample's data set, with the group that it is in"});
+}
+
+}  // namespace midscope

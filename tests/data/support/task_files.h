@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Tests of tasks over files: a folder of their own, and a tokenizer whose tokens are words.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "data/tasks/task.h"
+#include "tests/data/support/task_passages.h"
+
+namespace midscope {
+
+class TaskFiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::temp_directory_path() /
+              ("midscope_task_files_" + std::to_string(::getpid()) + "_" + test->name());
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // The name has a comma, which a spec must take.
+  std::string Write(const std::string& text, const std::string& name = "a,b.jsonl") const {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+    return (folder_ / name).string();
+  }
+  std::unique_ptr<Task> Make(const std::string& spec, const std::string& text) const {
+    return MakeTask(spec + "file=" + Write(text), 1, {}, CountWords, WordEnds);
+  }
+  std::string Fails(const std::string& spec, const std::string& text) const {
+    return ErrorOf([&] { Make(spec, text); }, ErrorKind::kFailure);
+  }
+
+  std::filesystem::path folder_;
+};
+
+}  // namespace midscope
