@@ -3,6 +3,7 @@
 // have one place.
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/random.h"
@@ -103,11 +104,13 @@ class RulerTask : public Task {
 TaskType RulerTaskType() {
   std::vector<std::string> kinds;
   for (const RulerKind& kind : RulerKinds()) kinds.push_back(kind.name);
+  Parameter tokens = PromptTokensParameter();
+  tokens.help = "of the prompt and of what is generated";
   TaskType type = {
       "ruler",
       "RULER's synthetic tasks; places of niah are depths, such as 25%",
       {ChoiceParameter("kind", "by the name of the public code", std::move(kinds)),
-       PromptTokensParameter(),
+       std::move(tokens),
        TaskFile("the essays that needles hide in, a file or a folder of *.txt; without it the text "
                 "is made",
                 false)}};

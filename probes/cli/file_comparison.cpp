@@ -248,9 +248,11 @@ FileOutcome ReadFileOutcome(const RunReader& reader) {
   outcome.accuracy = *accuracy_values;
   outcome.answer_nll = *nll_values;
   outcome.answered = outcome.accuracy;
-  const Array* score = means.FindArray("generation_score");
-  const auto* scores = score ? std::get_if<std::vector<double>>(&score->data) : nullptr;
-  if (scores && scores->size() == cells) outcome.answered = *scores;
+  for (const char* name : {"right_share", "choice_accuracy", "generation_score"}) {
+    const Array* score = means.FindArray(name);
+    const auto* scores = score ? std::get_if<std::vector<double>>(&score->data) : nullptr;
+    if (scores && scores->size() == cells) outcome.answered = *scores;
+  }
   const Array* samples = means.FindArray("samples");
   const auto* counts = samples ? std::get_if<std::vector<int64_t>>(&samples->data) : nullptr;
   if (counts && !counts->empty()) outcome.samples = counts->front();

@@ -23,7 +23,8 @@ struct FileOutcome {
   std::vector<int64_t> places;
   std::vector<double> accuracy;    // [setting, place]
   std::vector<double> answer_nll;  // [setting, place]
-  std::vector<double> answered;    // [setting, place]; generation_score, or else accuracy
+  // [setting, place]: generation_score, or else that of choices, or else accuracy.
+  std::vector<double> answered;
   int64_t samples = 0;
   // The prompt format (probes/prompt/prompt_format.h); "" where the file does not have it.
   std::string bos;

@@ -146,7 +146,7 @@ TEST(Tasks, SpecsAreCheckedAndStatedInFull) {
   EXPECT_THAT(ErrorMessage(ErrorKind::kUsage, [&] { task->Make(0, 0); }), HasSubstr("from 1 to 5"));
   EXPECT_THAT(ErrorMessage(ErrorKind::kUsage, [&] { task->Make(0, 6); }), HasSubstr("place 6"));
   EXPECT_THAT(TaskHelp(), HasSubstr("pairs in the JSON object (1 to 10000; default: 75)"));
-  EXPECT_THAT(TaskHelp(), HasSubstr("(characters | blocks; default: characters)"));
+  EXPECT_THAT(TaskHelp(), HasSubstr("(characters | blocks | pose | lines; default: characters)"));
   EXPECT_THAT(TaskHelp(),
               HasSubstr("a file SUBJECT_test.csv of MMLU, or a folder of them (must be given)"));
   EXPECT_THAT(error("lines:score=best"),
