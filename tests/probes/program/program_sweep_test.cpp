@@ -20,6 +20,7 @@ using ::testing::HasSubstr;
 using testing::ProgramRun;
 using testing::RunMidscope;
 using testing::RunningProgram;
+using testing::RunWell;
 using testing::TemporaryFolder;
 using testing::With;
 
@@ -66,6 +67,45 @@ TEST(ProgramSweep, JsonHasTheFixedNames) {
   const auto nll =
       std::get<std::vector<double>>(reader.ReadArray("outcome_means", "answer_nll").data);
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(rows[i]["answer_nll"].get<double>(), nll[i]);
+}
+
+// What was generated: the same shares in the table, the JSON, the file, its table again and a CSV.
+TEST(ProgramSweep, TellsWhichPieceTheGeneratedTextAnswers) {
+  const TemporaryFolder folder;
+  const std::string file = folder.File("run.h5");
+  const ProgramRun run = RunWell(With(Sweep("2", file), {"--score", "generation"}));
+  EXPECT_THAT(run.err, HasSubstr("seconds per sample: none "));
+  const json result = json::parse(run.out);
+  const json& matrices = result["sweeps"][0]["answered_place"];
+  ASSERT_EQ(matrices.size(), 2u);
+  EXPECT_EQ(matrices[0]["gold_places"], json({1, 6}));
+  EXPECT_EQ(matrices[0]["answered_places"], json({1, 2, 3, 4, 5, 6}));
+  const RunReader reader(file);
+  const auto stored =
+      std::get<std::vector<double>>(reader.ReadArray("generated_outcomes", "answered_place").data);
+  size_t at = 0;
+  for (size_t setting = 0; setting < 2; ++setting) {
+    for (size_t place = 0; place < 2; ++place) {
+      const json& row = result["rows"][setting * 2 + place];
+      double sum = row["answered_none"];
+      for (const json& share : matrices[setting]["shares"][place]) {
+        EXPECT_EQ(share.get<double>(), stored[at++]);
+        sum += share.get<double>();
+      }
+      EXPECT_NEAR(sum, 1, 1e-12);
+      EXPECT_EQ(matrices[setting]["shares"][place][place == 0 ? 0 : 5], row["generated_right"]);
+      EXPECT_EQ(row["generated_right"], row["generation_score"]);
+    }
+  }
+  const std::string shown = RunWell({"show", file}).out;
+  EXPECT_THAT(shown, HasSubstr("answered place, none\ngold place"));
+  EXPECT_THAT(shown, HasSubstr("setting_seconds [s]"));
+  EXPECT_THAT(RunWell({"export", file + "::generated_outcomes/answered_place"}).out,
+              HasSubstr("answered"));
+  // By likelihood alone nothing is generated.
+  const json likelihood = json::parse(RunWell(Sweep("2", folder.File("nll.h5"))).out);
+  EXPECT_FALSE(likelihood["rows"][0].contains("generated_right"));
+  EXPECT_FALSE(likelihood["sweeps"][0].contains("answered_place"));
 }
 
 TEST(ProgramSweep, RefusesAnExistingFileAndAnotherPlan) {
