@@ -155,11 +155,12 @@ class LEvalTask : public Task {
 TaskType LEvalTaskType() {
   constexpr int64_t kMostTokens = 1 << 20;
   std::vector<std::string> names;
+  names.reserve(std::size(kLEvalSets));
   for (const LEvalSet& set : kLEvalSets) names.emplace_back(set.name);
   TaskType type = {
       "leval",
       "L-Eval's closed-ended tasks over one of its files",
-      {ChoiceParameter("dataset", "whose prompt and score are taken", std::move(names)),
+      {ChoiceParameter("dataset", "whose prompt and score are taken", names),
        WholeNumberParameter("tokens",
                             "longer documents lose their end (the public code: 3488 for models of "
                             "4096); 0: they stay whole",

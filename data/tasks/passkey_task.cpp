@@ -139,6 +139,7 @@ class PasskeyTask : public Task {
 // percent of the filler in front of the key; in the sources the depth is random.
 TaskType PasskeyTaskType() {
   std::vector<std::string> fillers;
+  fillers.reserve(std::size(kForms));
   for (const PasskeyForm& form : kForms) fillers.emplace_back(form.filler);
   TaskType type = {
       "passkey",
@@ -147,7 +148,7 @@ TaskType PasskeyTaskType() {
        ChoiceParameter("filler",
                        "cut by characters (landmark, YaRN); whole blocks, fitted (PoSE); as many "
                        "as PoSE's code counts; a block a line and keys of five digits (LongLM)",
-                       std::move(fillers))}};
+                       fillers)}};
   type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
     return std::make_unique<PasskeyTask>(spec, inputs.seed, inputs.count_tokens);
   };

@@ -93,10 +93,14 @@ std::vector<std::string> ListWords(size_t count, SplitMix64& random) {
   if (count > words.size()) {
     words.clear();
     for (const std::string& adjective : PlainAdjectives()) {
-      for (const std::string& noun : PlainNouns()) words.push_back(adjective + "-" + noun);
+      for (const std::string& noun : PlainNouns()) {
+        words.push_back(adjective);
+        words.back().append("-").append(noun);
+      }
     }
   }
-  return random.Draw(std::move(words), std::min(count, words.size()));
+  const size_t drawn = std::min(count, words.size());
+  return random.Draw(std::move(words), drawn);
 }
 
 CountedWords CountedList(size_t words, size_t common_times, size_t other_times,

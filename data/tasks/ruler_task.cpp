@@ -109,8 +109,7 @@ TaskType RulerTaskType() {
   TaskType type = {
       "ruler",
       "RULER's synthetic tasks; places of niah are depths, such as 25%",
-      {ChoiceParameter("kind", "by the name of the public code", std::move(kinds)),
-       std::move(tokens),
+      {ChoiceParameter("kind", "by the name of the public code", kinds), std::move(tokens),
        TaskFile("the essays that needles hide in, a file or a folder of *.txt; without it the text "
                 "is made",
                 false)}};

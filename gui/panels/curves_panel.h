@@ -3,6 +3,7 @@
 // with intervals.
 #pragma once
 
+#include "core/base/record.h"
 #include "gui/panels/panel.h"
 
 class QComboBox;

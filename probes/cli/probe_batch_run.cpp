@@ -48,7 +48,7 @@ void RemoveOverwritten(const std::string& file) {
 
 // The plan of what is there of the batch already; "" for nothing.
 std::string ContinuedPlan(const std::string& file) {
-  const std::string kept = KeptPrompts::PlanIn(file);
+  std::string kept = KeptPrompts::PlanIn(file);
   if (!kept.empty() || !fs::exists(file)) return kept;
   return RunReader(file).plan_json();
 }

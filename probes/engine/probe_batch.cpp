@@ -52,7 +52,8 @@ struct PromptRunner {
   const OptionSet& options;
 
   std::vector<Record> Run(const PromptKey& key, const JobContext& context) const {
-    const auto [sample, place] = key;
+    const int64_t sample = key.first;
+    const int64_t place = key.second;
     const Prompt prompt = batch.prompt(sample, place);
     PatchSources sources(decoder, {[&](int64_t at, int64_t samples_on) {
                            return batch.prompt(sample + samples_on, at);

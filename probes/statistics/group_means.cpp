@@ -105,6 +105,7 @@ std::vector<GroupMean> GroupsOf(const std::string& measure, const OutcomesOf& se
   const auto all = [&](const std::string& name, GroupKind kind,
                        const std::vector<GroupMean>& of_each) {
     std::vector<const GroupMean*> each;
+    each.reserve(of_each.size());
     for (const GroupMean& one : of_each) each.push_back(&one);
     groups.push_back(JoinedGroup(name, kind, each, outcomes, measure, settings, places));
   };

@@ -69,6 +69,7 @@ void AddChoices(const std::vector<TaskQuestion>& questions, std::vector<double> 
                              "share of the choices' likelihood that the right ones have"});
   } else {
     std::vector<uint8_t> correct;
+    correct.reserve(scores.size());
     for (const double score : scores) correct.push_back(score == 1 ? 1 : 0);
     record.arrays.push_back({kChoiceCorrect, axes, std::move(correct), "",
                              "whether the right choice is likelier than the others"});

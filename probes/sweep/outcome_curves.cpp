@@ -60,7 +60,7 @@ void AddSetting(const Intervention& setting, Features& features) {
   const Json json = Json::parse(InterventionToJson(setting));
   for (const Json& term : json["terms"]) {
     const std::string name = term["term"];
-    terms += (terms.empty() ? "" : " + ") + name;
+    terms.append(terms.empty() ? "" : " + ").append(name);
     for (const auto& [argument, value] : term.items()) {
       if (argument == "term") continue;
       std::string key = name + "." + argument;
@@ -309,6 +309,7 @@ std::vector<std::string> CurveParameters(const std::vector<CurveInput>& inputs) 
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> parameters;
+  parameters.reserve(found.size() + 1);
   for (const auto& [count, name] : found) parameters.push_back(name);
   if (of_task) parameters.emplace_back(kCurveLength);
   return parameters;

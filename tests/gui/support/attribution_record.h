@@ -54,10 +54,14 @@ class EngineWithAttribution : public FakeEngine {
   using FakeEngine::FakeEngine;
   CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override {
     CaptureRunReply reply = FakeEngine::CaptureRun(request, context);
+    if (!Gives(request)) return reply;
     reply.records.push_back(AttributionRecord());
     Stamp(request.intervention, request.place, reply.records.back());
     return reply;
   }
+
+ protected:
+  virtual bool Gives(const CaptureRunRequest&) const { return true; }
 };
 
 // An engine whose capture runs have it where the probe is asked for by name.
@@ -65,18 +69,17 @@ class EngineThatOffersAttribution : public EngineWithAttribution {
  public:
   using EngineWithAttribution::EngineWithAttribution;
   ModelSummary Open(const OpenRequest& request, const JobContext& context) override {
-    ModelSummary summary = FakeEngine::Open(request, context);
+    ModelSummary summary = EngineWithAttribution::Open(request, context);
     ProbeOffer offer;
     offer.name = "answer_attribution";
     offer.on_request = true;
     summary.probes.push_back(offer);
     return summary;
   }
-  CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override {
-    const bool named =
-        request.probe_options.find("default,answer_attribution") != std::string::npos;
-    return named ? EngineWithAttribution::CaptureRun(request, context)
-                 : FakeEngine::CaptureRun(request, context);
+
+ protected:
+  bool Gives(const CaptureRunRequest& request) const override {
+    return request.probe_options.find("default,answer_attribution") != std::string::npos;
   }
 };
 
