@@ -63,7 +63,8 @@ void AddSetting(const Intervention& setting, Features& features) {
     terms.append(terms.empty() ? "" : " + ").append(name);
     for (const auto& [argument, value] : term.items()) {
       if (argument == "term") continue;
-      std::string key = name + "." + argument;
+      std::string key = name;
+      key.append(".").append(argument);
       while (features.contains(key)) key += "'";  // a term that occurs again
       features[key] = TextOf(value);
     }
