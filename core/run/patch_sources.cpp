@@ -144,10 +144,9 @@ PatchSources::Run PatchSources::MakeRun(const PatchSource& source, const Prompt&
     if (name == source.name) return {named, {}, {}};
     names += (names.empty() ? "" : ", ") + name;
   }
-  throw Refused(source, "there is no prompt of this name",
-                names.empty() ? "Give it as --source-prompt-file NAME=FILE (whatif, probe and "
-                                "generate have that option)"
-                              : "There are: " + names);
+  throw Refused(
+      source, "there is no prompt of this name",
+      names.empty() ? "Give it as --source-prompt-file NAME=FILE" : "There are: " + names);
 }
 
 const std::shared_ptr<const RunValues>& PatchSources::ValuesOf(Run& run, PatchWhat what,
@@ -182,6 +181,10 @@ const std::shared_ptr<const RunValues>& PatchSources::ValuesOf(Run& run, PatchWh
     run.values[key(wanted[i])] = std::make_shared<const RunValues>(hooks[i]->Take());
   }
   return run.values.at(key(what));
+}
+
+void PatchSources::CheckKnown(const Intervention& intervention, const Prompt& prompt) const {
+  for (const Patch& patch : PatchesOf(intervention)) MakeRun(patch.source, prompt);
 }
 
 AnswerScore PatchSources::ScoreOf(const PatchSource& source, const Prompt& prompt,

@@ -49,6 +49,9 @@ class PatchSources {
   Intervention Give(const Intervention& intervention, const Prompt& prompt,
                     const JobContext& context = {});
 
+  // Throws Error (usage) where a patch names a source that nobody knows. Runs nothing.
+  void CheckKnown(const Intervention& intervention, const Prompt& prompt) const;
+
   // How likely `prompt`'s answer is in the run of the source: after its prompt, under its setting.
   // Throws as Give does; std::logic_error where there is no answer.
   AnswerScore ScoreOf(const PatchSource& source, const Prompt& prompt,

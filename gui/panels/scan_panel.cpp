@@ -23,6 +23,7 @@
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/panel_layout.h"
 #include "gui/widgets/parameter_form.h"
+#include "probes/prompt/task_prompt.h"
 #include "probes/scan/scan_options.h"
 #include "probes/sweep/scan_effects.h"
 
@@ -33,6 +34,7 @@ constexpr qsizetype kMostBars = 24;
 
 std::vector<Parameter> FormParameters() {
   std::vector<Parameter> parameters = ScanParameters();
+  parameters.push_back(PlacesOption("", "default: those of the prompt"));
   parameters.push_back(
       WholeNumberParameter("samples", "of the task, from sample 0 on", 1, 100000, 5));
   return parameters;
@@ -43,6 +45,7 @@ ScanRequest RequestOf(const OptionSet& options) {
   request.over = options.Text("over");
   request.term = options.Text("with");
   request.range = ReadScanRange(options);
+  request.places = options.Text("places");
   request.samples = options.Integer("samples");
   return request;
 }

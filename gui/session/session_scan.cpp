@@ -8,8 +8,9 @@ namespace midscope {
 void Session::Scan(const ScanRequest& request) {
   if (!ready()) return;
   worker_.Cancel(RequestKind::kScan, Side::kA);
+  // What is done of the same scan stays in sight.
+  if (!scan_request_ || !scan_request_->ScansTheSame(request)) scan_.reset();
   scan_request_ = request;
-  scan_.reset();
   Mark(Change::kScan);
   PostScan();
 }

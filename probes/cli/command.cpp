@@ -87,15 +87,6 @@ Parameter WithOption(const std::string& help) {
 
 Parameter JsonOption() { return FlagParameter("json", "print the results as JSON"); }
 
-Parameter PlacesOption(const std::string& before, const std::string& behind) {
-  return TextParameter(
-      "places", before +
-                    "places of the gold piece: ranks such as 1,5,10 or 1-20, or shares such as "
-                    "0%,25%,100% (the depth in tasks by depth; else the number of pieces times "
-                    "the share, rounded; files state the rank); " +
-                    behind);
-}
-
 Parameter OutOption(const std::string& help) { return FileParameter("out", help); }
 
 }  // namespace midscope::cli

@@ -99,8 +99,6 @@ std::vector<Parameter> CommonOptions();
 // The option --with, --json, and --out with this help.
 Parameter WithOption(const std::string& help);
 Parameter JsonOption();
-// --places: the accepted values, between these two texts.
-Parameter PlacesOption(const std::string& before, const std::string& behind);
 Parameter OutOption(const std::string& help);
 
 }  // namespace midscope::cli

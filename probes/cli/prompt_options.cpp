@@ -139,11 +139,19 @@ PlacedPrompt ReadPrompt(const OptionSet& options, const PromptFormat& format,
   return {TaskPrompt(tokenizer, task->Make(options.Integer("sample"), place), format), place};
 }
 
+std::vector<std::pair<std::string, Prompt>> ReadNamedPrompts(const OptionSet& options,
+                                                             const PromptFormat& format,
+                                                             const Tokenizer& tokenizer) {
+  std::vector<std::pair<std::string, Prompt>> prompts;
+  for (const SourceText& source : ReadSourceTexts(options))
+    prompts.emplace_back(source.name, OwnPrompt(tokenizer, source.own, format));
+  return prompts;
+}
+
 PatchPrompts ReadSourcePrompts(const OptionSet& options, const PromptFormat& format,
                                const Tokenizer& tokenizer) {
   PatchPrompts prompts;
-  for (const SourceText& source : ReadSourceTexts(options))
-    prompts.named.emplace_back(source.name, OwnPrompt(tokenizer, source.own, format));
+  prompts.named = ReadNamedPrompts(options, format, tokenizer);
   if (!options.IsSet("task")) return prompts;
   const std::shared_ptr<const Task> task =
       MakeTaskFor(tokenizer, options.Text("task"), static_cast<uint64_t>(options.Integer("seed")));

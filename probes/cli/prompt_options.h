@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/options.h"
@@ -46,9 +47,13 @@ struct PlacedPrompt {
 PlacedPrompt ReadPrompt(const OptionSet& options, const PromptFormat& format,
                         const Tokenizer& tokenizer);
 
-// The prompts that patches of ReadPrompt's prompt may name: its sample at other places, and those
-// of
-// --source-prompt-file. `tokenizer` must outlive them. Throws Error.
+// The prompts of --source-prompt-file by name. Throws Error.
+std::vector<std::pair<std::string, Prompt>> ReadNamedPrompts(const OptionSet& options,
+                                                             const PromptFormat& format,
+                                                             const Tokenizer& tokenizer);
+
+// The prompts that patches of ReadPrompt's prompt may name: its sample at other places, and
+// ReadNamedPrompts. `tokenizer` must outlive them. Throws Error.
 PatchPrompts ReadSourcePrompts(const OptionSet& options, const PromptFormat& format,
                                const Tokenizer& tokenizer);
 

@@ -14,14 +14,18 @@
 
 #include "core/base/error.h"
 #include "core/intervention/passage.h"
+#include "core/run/patch_sources.h"
 #include "data/store/record_reader.h"
 #include "data/sweep/plan_difference.h"
 #include "data/sweep/rank_parts.h"
+#include "probes/base/record_origin.h"
+#include "probes/cli/prompt_options.h"
 #include "probes/cli/stored_sweep.h"
 #include "probes/cli/sweep_options.h"
 #include "probes/cli/sweep_table.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
+#include "probes/prompt/prompt_format_options.h"
 #include "probes/prompt/sent_prompt.h"
 #include "probes/prompt/task_prompt.h"
 #include "probes/sweep/merged_means.h"
@@ -31,10 +35,11 @@
 namespace midscope::cli {
 namespace {
 
-// Whether a setting names passages, which a prompt may lack.
-bool NamesPassages(const SweepPlan& plan) {
+// Whether a setting names what may be missing: passages of the prompt, runs to take values from.
+bool NamesOthers(const SweepPlan& plan) {
   return std::any_of(plan.settings.begin(), plan.settings.end(), [](const SweepSetting& setting) {
-    return WithAnyPassages(setting.intervention) != setting.intervention;
+    return WithAnyPassages(setting.intervention) != setting.intervention ||
+           !PatchesOf(setting.intervention).empty();
   });
 }
 
@@ -74,7 +79,10 @@ FinishedSweep SweepCommandRun::Run(const SweepCell& cell, const std::string& fil
   const auto task = MakeTaskFor(tokenizer, cell.task, cell.seed);
   SweepRun run;
   run.decoder = decoder_;
+  run.source_prompts = ReadNamedPrompts(options_, ReadPromptFormat(options_), tokenizer);
   run.plan = Plan(cell, *task);
+  for (const auto& [name, prompt] : run.source_prompts)
+    run.plan.source_prompts[name] = PromptsHash({prompt});
   const bool run_again = options_.Flag("add") && AddToStored(run.plan, *task, file);
   if (GoesOn()) KeepStoredTexts(continued, run.plan);
   TellOfMissingControls(run.plan);
@@ -115,8 +123,8 @@ void SweepCommandRun::Open(const std::string& model, const std::string& continue
 
 void SweepCommandRun::CheckFirstPrompts(const SweepRun& run) const {
   const bool leads = ranks_.rank() == 0;
-  const bool passages = NamesPassages(run.plan);
-  if (!leads && !passages) return;
+  const bool names_others = NamesOthers(run.plan);
+  if (!leads && !names_others) return;
   std::vector<TaskQuestion> questions;
   try {
     questions = run.questions(0);
@@ -124,11 +132,17 @@ void SweepCommandRun::CheckFirstPrompts(const SweepRun& run) const {
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kUsage) throw;
     if (leads) job_.Warn(std::string("sample 0: ") + error.what());
-    if (passages) throw;
+    if (names_others) throw;
   }
+  const auto at_place = [&](int64_t place, int64_t samples_on) {
+    return run.prompt_at(samples_on, place);
+  };
+  const PatchSources sources(*decoder_, {at_place, run.source_prompts});
   for (const SweepSetting& setting : run.plan.settings) {
-    for (const TaskQuestion& question : questions)
+    for (const TaskQuestion& question : questions) {
       ResolvePassages(setting.intervention, question.prompt);
+      sources.CheckKnown(setting.intervention, question.prompt);
+    }
   }
 }
 
@@ -192,6 +206,8 @@ bool SweepCommandRun::AddToStored(SweepPlan& plan, const Task& task,
     format.bos = BosRule::kAuto;
   }
   SweepPlan before = addition.plan;
+  std::erase_if(before.source_prompts,
+                [&](const auto& source) { return !stored.source_prompts.contains(source.first); });
   before.settings = stored.settings;
   before.places = stored.places;
   before.samples = stored.samples;

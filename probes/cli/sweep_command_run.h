@@ -49,8 +49,8 @@ class SweepCommandRun {
   void Open(const std::string& model, const std::string& continued_plan);
   SweepPlan Plan(const SweepCell& cell, const Task& task) const;
   // Logs the format of the first prompt. Throws Error, before a file is created, where prompts lack
-  // a passage that a setting names: sample 0 is checked for all. A prompt that can't be made is a
-  // failed sample, unless no prompt of the task can be made.
+  // a passage that a setting names, or where a patch's source is not there: sample 0 is checked for
+  // all. A prompt that can't be made is a failed sample, unless no prompt of the task can be made.
   void CheckFirstPrompts(const SweepRun& run) const;
   void TellOfMissingControls(const SweepPlan& plan) const;
   SweepResult RunAlone(SweepRun& run, const std::string& file, const PrintPart& print_part) const;

@@ -11,6 +11,7 @@
 #include "probes/base/number_list.h"
 #include "probes/cli/command.h"
 #include "probes/cli/plan_file.h"
+#include "probes/cli/prompt_options.h"
 #include "probes/model/model_options.h"
 #include "probes/prompt/prompt_format_options.h"
 #include "probes/prompt/task_prompt.h"
@@ -134,8 +135,8 @@ int64_t SamplesOf(const OptionSet& options, const Task& task) {
 
 std::vector<Parameter> SweepOptions() {
   std::vector<Parameter> options = SweepModelOptions();
-  for (const auto& more : {TaskOptions(), SettingOptions(), PromptFormatOptions(), ScoreOptions(),
-                           OutputOptions(), RunOptions()}) {
+  for (const auto& more : {TaskOptions(), SettingOptions(), SourcePromptOptions(),
+                           PromptFormatOptions(), ScoreOptions(), OutputOptions(), RunOptions()}) {
     options.insert(options.end(), more.begin(), more.end());
   }
   return options;
@@ -234,6 +235,7 @@ SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, Swee
   }
   plan.task = asked.task;
   plan.task_files_hash = asked.task_files_hash;
+  plan.source_prompts = asked.source_prompts;
   plan.seed = asked.seed;
   plan.place_shares = PlaceShares(plan.places, task);
   plan.place_texts = JoinedPlaceTexts(plan.places, stored, asked);

@@ -155,9 +155,16 @@ struct ScanRequest {
   std::string over = "heads";
   std::string term = {};  // "": the kind's
   ScanRange range = {};
+  std::string places = {};  // as ReadPlaces reads them; "": the prompt request's
   int64_t samples = 5;
   // Ids of the items that run first within each sample, in this order.
   std::vector<std::string> first = {};
+
+  // Whether both scan the same; the number of samples and the order may differ.
+  bool ScansTheSame(const ScanRequest& other) const {
+    return over == other.over && term == other.term && range == other.range &&
+           places == other.places;
+  }
 };
 
 class Engine {
@@ -186,8 +193,10 @@ class Engine {
                          const std::function<void(const Record&)>& partial,
                          const JobContext& context) = 0;
   // Returns record `scan` (probes/sweep/scan_effects.h) with the attribute `complete` 1. `partial`
-  // gets it with `complete` 0 while items run, at most ten times a second: NaN for items that have
-  // not run, and without intervals. A scan that was cancelled goes on from its finished samples.
+  // gets it with `complete` 0 and without intervals: of the first sample while its items run, at
+  // most ten times a second, NaN for those that have not run; then of all finished samples, so that
+  // items are compared over the same ones. A scan that was cancelled goes on from its finished
+  // samples, which `partial` gets at once.
   // Throws Error (usage) for a term or items that the model does not have.
   virtual Record Scan(const ScanRequest& request, const std::function<void(const Record&)>& partial,
                       const JobContext& context) = 0;

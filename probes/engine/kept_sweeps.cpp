@@ -12,6 +12,7 @@ constexpr size_t kMostComparisons = 16;
 
 std::string KeyOf(const SweepPlan& plan) {
   std::string key;
+  for (const int64_t place : plan.places) key += std::to_string(place) + ' ';
   for (const std::string& setting : plan.CanonicalSettings()) key += setting + '\n';
   return key;
 }

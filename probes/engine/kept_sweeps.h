@@ -20,9 +20,9 @@ class KeptSweeps {
   // Returns the first run.plan.samples samples. Throws what RunSweep throws: after an Error, what
   // was kept before is left; after Cancelled, the finished samples are.
   SweepResult Run(SweepRun run, const JobContext& context);
-  // The finished samples of these settings.
+  // The finished samples of these settings at these places.
   SweepResult Finished(const SweepPlan& plan) const;
-  // By their settings.
+  // By their places and settings.
   const std::map<std::string, Comparison>& comparisons() const { return comparisons_; }
 
  private:

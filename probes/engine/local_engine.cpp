@@ -14,16 +14,13 @@
 #include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "core/base/seconds_since.h"
-#include "core/intervention/intervention_text.h"
 #include "core/run/patch_sources.h"
 #include "core/run/what_if_pair.h"
-#include "core/tokenizer/prompt_builder.h"
-#include "data/tasks/task.h"
 #include "kernels/check.h"
-#include "probes/base/record_origin.h"
 #include "probes/builtin/hidden_channels_probe.h"
 #include "probes/engine/engine.h"
 #include "probes/engine/kept_sweeps.h"
+#include "probes/engine/loaded_prompts.h"
 #include "probes/engine/reply_cache.h"
 #include "probes/engine/run_probe.h"
 #include "probes/engine/scan_so_far.h"
@@ -31,9 +28,6 @@
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
 #include "probes/plugin/probe_registry.h"
-#include "probes/prompt/prompt_record.h"
-#include "probes/prompt/sent_prompt.h"
-#include "probes/prompt/task_prompt.h"
 #include "probes/sweep/sweep.h"
 
 namespace midscope {
@@ -42,13 +36,9 @@ namespace {
 // Replies of what-ifs that are kept: about 250 settings of 300 tokens, a dozen of 8,000.
 constexpr size_t kReplyBytes = size_t{128} << 20;
 
-// A prompt request with its prompts.
+// The prompts, and what is kept for them.
 struct Loaded {
-  PromptRequest prompt_request;
-  std::unique_ptr<Task> task;             // null for own text
-  std::vector<int64_t> places;            // {1} for own text
-  std::vector<Prompt> prompts;            // one per place
-  RecordOrigin origin;                    // of all places; without a setting
+  LoadedPrompts prompts;
   std::unique_ptr<WhatIfPair> kept;       // created by the first what-if
   std::shared_ptr<PatchSources> sources;  // of patches
   ReplyCache replies{kReplyBytes};        // of what-ifs
@@ -63,51 +53,9 @@ void ReturnFreedMemory() {
 #endif
 }
 
-OwnText OwnTextOf(const PromptRequest& request) {
-  OwnText own{request.text, request.spans, request.answer};
-  if (request.gold_end > request.gold_begin) {
-    own.spans.push_back({{"gold", request.gold_begin, request.gold_end}, ""});
-  }
-  return own;
-}
-
-// The sample and the next one at any place of the task, and the request's other prompts. `task`
-// (null: own text) must outlive them.
-PatchPrompts SourcePrompts(const Tokenizer& tokenizer, const PromptRequest& request,
-                           const Task* task) {
-  PatchPrompts prompts;
-  for (const SourceText& source : request.sources)
-    prompts.named.emplace_back(source.name, OwnPrompt(tokenizer, source.own, request.format));
-  if (!task) return prompts;
-  prompts.at_place = [&tokenizer, task, sample = request.sample, format = request.format](
-                         int64_t place, int64_t samples_on) {
-    return PromptOfSample(tokenizer, *task, sample + samples_on, place, format);
-  };
-  return prompts;
-}
-
-// With the setting, and of one place where `place` is given.
-RecordOrigin OriginOf(const Loaded& loaded, const Intervention& intervention,
-                      std::optional<size_t> place) {
-  RecordOrigin origin = loaded.origin;
-  origin.intervention = PrintIntervention(intervention);
-  if (place) {
-    origin.place = loaded.task ? loaded.places.at(*place) : 0;
-    origin.prompt_hash = PromptsHash({loaded.prompts.at(*place)});
-  }
-  return origin;
-}
-
-// Of what is not of one sample.
-RecordOrigin OriginOfSamples(const Loaded& loaded) {
-  RecordOrigin origin = loaded.origin;
-  origin.sample = -1;
-  origin.subject_hash.clear();
-  return origin;
-}
-
 // Means have their settings on an axis.
-Record MeansWithOrigin(const Loaded& loaded, const SweepPlan& plan, const SweepResult& result) {
+Record MeansWithOrigin(const LoadedPrompts& loaded, const SweepPlan& plan,
+                       const SweepResult& result) {
   Record record = MeansRecord(plan, result);
   WriteOrigin(OriginOfSamples(loaded), record);
   return record;
@@ -160,7 +108,6 @@ class LocalEngine : public Engine {
   Provenance Describe() const override;
 
  private:
-  SweepRun RunOfSamples(int64_t samples);
   const Decoder& RequireModel() const;
   Loaded& RequirePromptRequest();
   const Prompt& RequirePrompt(size_t place);
@@ -181,12 +128,12 @@ const Decoder& LocalEngine::RequireModel() const {
 
 Loaded& LocalEngine::RequirePromptRequest() {
   RequireModel();
-  MIDSCOPE_CHECK(!loaded_.prompts.empty(), "no prompt is set");
+  MIDSCOPE_CHECK(!loaded_.prompts.prompts.empty(), "no prompt is set");
   return loaded_;
 }
 
 const Prompt& LocalEngine::RequirePrompt(size_t place) {
-  return RequirePromptRequest().prompts.at(place);
+  return RequirePromptRequest().prompts.prompts.at(place);
 }
 
 ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& context) {
@@ -211,41 +158,11 @@ std::vector<Record> LocalEngine::SetPrompt(const PromptRequest& request,
   const Decoder& decoder = RequireModel();
   context.ThrowIfCancelled();
   Loaded loaded;
-  loaded.prompt_request = request;
-  CheckPromptFormat(decoder.tokenizer(), request.format);
-  if (request.task.empty()) {
-    loaded.places = {1};
-    loaded.prompts = {OwnPrompt(decoder.tokenizer(), OwnTextOf(request), request.format)};
-    LogBytesWithoutToken(loaded.prompts.front(), context);
-    LogPromptNotes(loaded.prompts.front(), request.format, context);
-  } else {
-    loaded.task = MakeTaskFor(decoder.tokenizer(), request.task, request.seed);
-    loaded.places = ReadPlaces(request.places, *loaded.task);
-    loaded.prompts = TaskPrompts(decoder.tokenizer(), *loaded.task, loaded.places, request.sample,
-                                 request.format);
-  }
-  loaded.origin = {.task = loaded.task ? loaded.task->name() : "",
-                   .seed = loaded.task ? static_cast<int64_t>(request.seed) : 0,
-                   .sample = loaded.task ? request.sample : 0,
-                   .subject_hash = PromptsHash(loaded.prompts),
-                   .model_hash = decoder.hash(),
-                   .dtype = DtypeName(decoder.options().dtype)};
-  std::vector<Record> records;
-  for (size_t i = 0; i < loaded.prompts.size(); ++i) {
-    const Prompt& prompt = loaded.prompts[i];
-    const int64_t place = loaded.task ? loaded.places[i] : 0;
-    records.push_back(PromptRecord(prompt, decoder.tokenizer(), place));
-    RecordOrigin origin = loaded.origin;
-    origin.place = place;
-    origin.prompt_hash = PromptsHash({prompt});
-    WriteOrigin(origin, records.back());
-    NoteFormat(prompt, decoder.tokenizer(), request.format, records.back());
-    records.back().attributes["sent"] = SentLine(prompt, decoder.tokenizer(), request.format);
-  }
-  loaded.sources = std::make_shared<PatchSources>(
-      decoder, SourcePrompts(decoder.tokenizer(), request, loaded.task.get()));
+  loaded.prompts = LoadPrompts(decoder, request, context);
+  loaded.sources =
+      std::make_shared<PatchSources>(decoder, PatchPromptsOf(loaded.prompts, decoder.tokenizer()));
   loaded_ = std::move(loaded);
-  return records;
+  return PromptRecords(loaded_.prompts, decoder.tokenizer());
 }
 
 CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
@@ -269,18 +186,20 @@ CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
                                  loaded_.sources->Give(request.intervention, prompt, context),
                                  probes.Selected(options), options, context, reply.failures);
   NoteOptions(probes, options, reply.records);
-  const RecordOrigin origin = OriginOf(loaded_, request.intervention, request.place);
+  const RecordOrigin origin = OriginOf(loaded_.prompts, request.intervention, request.place);
   for (Record& record : reply.records) WriteOrigin(origin, record);
   return reply;
 }
 
-WhatIfSource LocalEngine::Source() const { return {*decoder_, loaded_.prompts, loaded_.places}; }
+WhatIfSource LocalEngine::Source() const {
+  return {*decoder_, loaded_.prompts.prompts, loaded_.prompts.places};
+}
 
 std::vector<Record> LocalEngine::OfPlace(const WhatIfRequest& request, WhatIfOutcome outcome,
                                          int64_t layers_done, const Trace* trace) const {
   std::vector<Record> records =
       RecordsOfPlace(Source(), request, std::move(outcome), layers_done, trace);
-  const RecordOrigin origin = OriginOf(loaded_, request.intervention, request.place);
+  const RecordOrigin origin = OriginOf(loaded_.prompts, request.intervention, request.place);
   for (Record& record : records) WriteOrigin(origin, record);
   return records;
 }
@@ -296,12 +215,12 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const WhatIfPartia
     reply.cost = CostOfKnown(reply.cost, decoder_->config().layers, SecondsSince(start));
     return reply;
   }
-  for (const Prompt& prompt : loaded.prompts)
+  for (const Prompt& prompt : loaded.prompts.prompts)
     CheckPromptFits(decoder_->config(), prompt, request.intervention);
   if (!loaded.kept) {
-    loaded.kept =
-        std::make_unique<WhatIfPair>(decoder_, loaded.prompts, loaded.prompt_request.kept_limit,
-                                     /*position_awareness=*/true);
+    loaded.kept = std::make_unique<WhatIfPair>(decoder_, loaded.prompts.prompts,
+                                               loaded.prompts.request.kept_limit,
+                                               /*position_awareness=*/true);
     loaded.kept->TakePatchesFrom(loaded.sources);
   }
   WhatIfShown shown;
@@ -319,40 +238,17 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const WhatIfPartia
   reply.records = OfPlace(request, std::move(result.outcomes.at(request.place)),
                           decoder_->config().layers, loaded.kept->trace(request.place));
   Record outcome = OutcomeOverPlaces(Source(), request.intervention, result);
-  WriteOrigin(OriginOf(loaded, request.intervention, std::nullopt), outcome);
+  WriteOrigin(OriginOf(loaded.prompts, request.intervention, std::nullopt), outcome);
   reply.records.insert(reply.records.begin(), std::move(outcome));
   loaded.replies.Add(request, reply);
   return reply;
 }
 
-// A run of samples of the loaded task, or of the own text, without settings.
-SweepRun LocalEngine::RunOfSamples(int64_t samples) {
-  Loaded& loaded = RequirePromptRequest();
-  SweepRun run;
-  run.decoder = decoder_;
-  run.plan.task = loaded.task ? loaded.task->name() : "";
-  run.plan.seed = loaded.prompt_request.seed;
-  run.plan.format = loaded.prompt_request.format;
-  run.plan.samples = loaded.task ? samples : 1;  // own text is one sample
-  run.plan.places = loaded.places;
-  run.questions = [this](int64_t sample) {
-    if (!loaded_.task) return AnswerQuestions(loaded_.prompts);
-    return AnswerQuestions(TaskPrompts(decoder_->tokenizer(), *loaded_.task, loaded_.places, sample,
-                                       loaded_.prompt_request.format));
-  };
-  if (loaded.task) {
-    run.prompt_at = [this](int64_t sample, int64_t place) {
-      return PromptOfSample(decoder_->tokenizer(), *loaded_.task, sample, place,
-                            loaded_.prompt_request.format);
-    };
-  }
-  return run;
-}
-
 Record LocalEngine::Compare(const CompareRequest& request,
                             const std::function<void(const Record&)>& partial,
                             const JobContext& context) {
-  SweepRun run = RunOfSamples(request.samples);
+  RequirePromptRequest();
+  SweepRun run = RunOfSamples(decoder_, loaded_.prompts, request.samples);
   for (const Intervention& intervention : request.settings) {
     run.plan.settings.push_back({"", intervention});
     run.plan.settings.back().text = run.plan.settings.back().canonical();
@@ -360,24 +256,25 @@ Record LocalEngine::Compare(const CompareRequest& request,
   const SweepPlan plan = run.plan;
   run.on_sample = [&](const SweepResult& so_far) {
     if (!partial || so_far.outcomes.empty()) return;
-    Record means = MeansWithOrigin(loaded_, plan, so_far);
-    AddMeansBeside(loaded_.sweeps.comparisons(), request.beside, so_far.done(), means);
+    Record means = MeansWithOrigin(loaded_.prompts, plan, so_far);
+    AddMeansBeside(loaded_.sweeps.comparisons(), request.beside, so_far.done(), plan.places, means);
     partial(means);
   };
-  return MeansWithOrigin(loaded_, plan, loaded_.sweeps.Run(std::move(run), context));
+  return MeansWithOrigin(loaded_.prompts, plan, loaded_.sweeps.Run(std::move(run), context));
 }
 
 Record LocalEngine::Scan(const ScanRequest& request,
                          const std::function<void(const Record&)>& partial,
                          const JobContext& context) {
-  SweepRun run = RunOfSamples(request.samples);
+  RequirePromptRequest();
+  SweepRun run = RunOfSamples(decoder_, loaded_.prompts, request.samples, request.places);
   run.plan.scan =
       MakeScan(FindScanKind(request.over), request.term, request.range, decoder_->config());
   for (const std::string& setting : ScanSettings(*run.plan.scan))
     run.plan.settings.push_back(ReadSetting(setting));
   run.order = ScanOrder(*run.plan.scan, request.first);
   const SweepPlan plan = run.plan;
-  const RecordOrigin origin = OriginOfSamples(loaded_);
+  const RecordOrigin origin = OriginOfSamples(loaded_.prompts);
   ScanSoFar so_far(plan, FirstSamples(loaded_.sweeps.Finished(plan), plan.samples),
                    [&](Record record) {
                      WriteOrigin(origin, record);
@@ -392,7 +289,7 @@ Record LocalEngine::Scan(const ScanRequest& request,
 }
 
 Provenance LocalEngine::Describe() const {
-  return MakeProvenance(RequireModel(), "", static_cast<int64_t>(loaded_.prompt_request.seed), "");
+  return MakeProvenance(RequireModel(), "", static_cast<int64_t>(loaded_.prompts.request.seed), "");
 }
 
 }  // namespace

@@ -61,14 +61,16 @@ void ScanSoFar::Watch(SweepRun& run, const JobContext& context) {
     running_.answer_nll[setting * plan_.places.size() + place] = nll;
     ++run_;
     Report(context);
-    if (std::chrono::steady_clock::now() - told_ >= kTellInterval) Tell();
+    // Items are compared over the same samples: only the first is shown before it is finished.
+    const auto since = std::chrono::steady_clock::now() - told_;
+    if (finished_.empty() && since >= kTellInterval) Tell();
   };
+  if (!finished_.empty()) Tell();
 }
 
 void ScanSoFar::Tell() {
-  std::vector<SampleOutcome> outcomes = finished_;
-  if (!running_.answer_nll.empty()) outcomes.push_back(running_);
-  const ScanEffects effects = ScanEffectsSoFar(plan_, outcomes);
+  const ScanEffects effects =
+      ScanEffectsSoFar(plan_, finished_.empty() ? std::vector{running_} : finished_);
   tell_(WithCompleteness(ScanEffectsRecord(plan_, effects), false));
   told_ = std::chrono::steady_clock::now();
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/parameter_kinds.h"
 #include "core/base/utf8.h"
 #include "probes/base/number_list.h"
 #include "probes/prompt/formatted_text.h"
@@ -179,6 +180,15 @@ std::vector<int64_t> DefaultPlaces(int64_t pieces) {
     if (place > places.back()) places.push_back(place);
   }
   return places;
+}
+
+Parameter PlacesOption(const std::string& before, const std::string& behind) {
+  return TextParameter(
+      "places", before +
+                    "places of the gold piece: ranks such as 1,5,10 or 1-20, or shares such as "
+                    "0%,25%,100% (the depth in tasks by depth; else the number of pieces times "
+                    "the share, rounded; files state the rank); " +
+                    behind);
 }
 
 std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/parameter.h"
 #include "core/tokenizer/prompt.h"
 #include "core/tokenizer/prompt_builder.h"
 #include "core/tokenizer/tokenizer.h"
@@ -85,6 +86,9 @@ std::vector<int64_t> DefaultPlaces(int64_t pieces);
 // ("0%,25%,7", ReadPlace) where there is one; "": DefaultPlaces. Throws Error (usage), also for
 // duplicates.
 std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task);
+
+// The option `places`, a text for ReadPlaces: what it takes, between these two texts.
+Parameter PlacesOption(const std::string& before, const std::string& behind);
 
 // For each of the task's places its share of the way from the first to the last, 0 to 1.
 std::vector<double> PlaceShares(const std::vector<int64_t>& places, const Task& task);

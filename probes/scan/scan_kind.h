@@ -30,6 +30,7 @@ struct ScanRange {
   std::vector<int64_t> channels;      // empty: all
   std::vector<int64_t> rotary_pairs;  // empty: all
   std::vector<std::string> spans;     // names of passages
+  bool operator==(const ScanRange&) const = default;
 };
 
 struct ScanKind {

@@ -41,9 +41,11 @@ SweepResult FirstSamples(SweepResult result, int64_t samples) {
 }
 
 void AddMeansBeside(const std::map<std::string, Comparison>& comparisons,
-                    const std::vector<Intervention>& beside, int64_t samples, Record& means) {
+                    const std::vector<Intervention>& beside, int64_t samples,
+                    const std::vector<int64_t>& places, Record& means) {
   for (const Intervention& setting : beside) {
     for (const auto& [key, comparison] : comparisons) {
+      if (comparison.plan.places != places) continue;
       const auto& settings = comparison.plan.settings;
       const auto found = std::find_if(
           settings.begin(), settings.end(),

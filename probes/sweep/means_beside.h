@@ -21,9 +21,10 @@ struct Comparison {
 // The first `samples` samples of a result.
 SweepResult FirstSamples(SweepResult result, int64_t samples);
 
-// Adds to `means` (outcome_means) the settings of `beside` for which a comparison has at least that
-// many samples, over the first `samples` of them.
+// Adds to `means` (outcome_means) the settings of `beside` for which a comparison at these places
+// has at least that many samples, over the first `samples` of them.
 void AddMeansBeside(const std::map<std::string, Comparison>& comparisons,
-                    const std::vector<Intervention>& beside, int64_t samples, Record& means);
+                    const std::vector<Intervention>& beside, int64_t samples,
+                    const std::vector<int64_t>& places, Record& means);
 
 }  // namespace midscope

@@ -42,6 +42,7 @@ SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
     }
     plan.attention = json.value("attention", false);
     plan.task_files_hash = json.value("task_files_hash", "");
+    plan.source_prompts = json.value("source_prompts", plan.source_prompts);
     for (const ScoreArms arms : {ScoreArms{true, false}, {false, true}, {true, true}}) {
       if (ScoreArmsName(arms) == json.value("score", ScoreArmsName({}))) plan.score = arms;
     }

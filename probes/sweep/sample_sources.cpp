@@ -9,14 +9,15 @@
 namespace midscope {
 
 PatchPrompts SourcePromptsOf(const SampleRequest& request) {
-  return {[&request](int64_t place, int64_t samples_on) {
+  const auto at_place = [&request](int64_t place, int64_t samples_on) {
     const auto found = std::find(request.places.begin(), request.places.end(), place);
     if (found != request.places.end() && samples_on == 0)
       return request.questions[static_cast<size_t>(found - request.places.begin())].prompt;
     if (request.prompt_at) return request.prompt_at(place, samples_on);
     throw UsageError("patch", "the sample is not known at place " + std::to_string(place),
                      "Take values from a place that is run");
-  }};
+  };
+  return {at_place, request.source_prompts};
 }
 
 std::vector<double> SourceNll(const SampleRequest& request, PatchSources& sources,

@@ -10,7 +10,8 @@
 
 namespace midscope {
 
-// The prompts of the sample and of the next, at any place. `request` must outlive them.
+// The prompts of the sample and of the next, at any place, and request.source_prompts. `request`
+// must outlive them.
 PatchPrompts SourcePromptsOf(const SampleRequest& request);
 
 // answer_nll of each place's answer in the source run of the first patch of the settings: those of

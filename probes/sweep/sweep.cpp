@@ -78,6 +78,7 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
       request.prompt_at = [&](int64_t place, int64_t samples_on) {
         return run.prompt_at(sample + samples_on, place);
       };
+    request.source_prompts = run.source_prompts;
     request.order = run.order;
     if (run.on_answer_nll)
       request.on_answer_nll = [&](size_t setting, size_t place, double answer_nll) {

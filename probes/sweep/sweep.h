@@ -24,6 +24,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/job.h"
@@ -59,7 +60,8 @@ struct SweepRun {
   SweepPlan plan;
   QuestionSource questions;
   PromptSource prompt_at = nullptr;  // for patches; empty: they take from the plan's places alone
-  SweepStore* store = nullptr;       // not owned; null: results stay in memory
+  std::vector<std::pair<std::string, Prompt>> source_prompts = {};  // patch(from=source:NAME)
+  SweepStore* store = nullptr;  // not owned; null: results stay in memory
   // Not owned. Set: this process runs a part of the sweep, takes its samples from this source, and
   // leaves the store unfinished. Null: all samples that the store does not have.
   SampleSource* source = nullptr;

@@ -66,6 +66,7 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   json["attention"] = plan.attention;
   // Defaults that older versions did not have are omitted: their plans lack these keys.
   if (!plan.task_files_hash.empty()) json["task_files_hash"] = plan.task_files_hash;
+  if (!plan.source_prompts.empty()) json["source_prompts"] = plan.source_prompts;
   if (plan.score != ScoreArms()) json["score"] = ScoreArmsName(plan.score);
   PromptFormat format = plan.format;
   format.bos = StoredBosRule(decoder.tokenizer(), format.bos);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,6 +46,8 @@ ScoreArms ParseScoreArms(std::string_view name, const Task& task);
 struct SweepPlan {
   std::string task;                  // with all parameters, "list:lines=20"
   std::string task_files_hash = {};  // of the files that the task reads; "" for none
+  // Hashes (PromptsHash) of the prompts that patches take values from, by name.
+  std::map<std::string, std::string> source_prompts = {};
   ScoreArms score = {};
   PromptFormat format = {};
   uint64_t seed = 1;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/job.h"
@@ -36,6 +38,7 @@ struct SampleRequest {
   // The sample, or the one that is `samples_on` further on, with its gold piece at any place, for
   // patches; empty: this one at `places` alone.
   std::function<Prompt(int64_t place, int64_t samples_on)> prompt_at = nullptr;
+  std::vector<std::pair<std::string, Prompt>> source_prompts = {};  // patch(from=source:NAME)
   // The order in which settings run, [index into settings]; empty: EvaluationOrder.
   std::vector<size_t> order = {};
   // Called with every likelihood as soon as it is known; may be empty.

@@ -59,6 +59,7 @@ class ScanPanelTest : public QObject {
     rig.Draw();
     QVERIFY(rig.start->isEnabled());
     rig.panel->form()->SetText("samples", "7");
+    rig.panel->form()->SetText("places", "1,50%");
     rig.StartAndHold();
     QVERIFY(rig.session->scans());
     QVERIFY(!rig.IsComplete());
@@ -73,6 +74,7 @@ class ScanPanelTest : public QObject {
     QVERIFY(!rig.session->scans());
     QCOMPARE(rig.control->scans().size(), size_t{1});
     QCOMPARE(rig.control->scans().front().samples, int64_t{7});
+    QCOMPARE(rig.control->scans().front().places, std::string("1,50%"));
   }
 
   // The planted score is largest in the last layers.
@@ -139,6 +141,7 @@ class ScanPanelTest : public QObject {
       stored = stored || record.name == kScanRecord;
     QVERIFY(stored);
     rig.start->click();
+    QVERIFY(rig.record());  // the map is not blank until the scan goes on
     rig.LetGo();
   }
 

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "core/base/error.h"
@@ -81,11 +84,108 @@ TEST_F(EngineScan, GoesOnWhereItWasStopped) {
                      least = std::min(least, std::get<int64_t>(part.attributes.at("samples")));
                    },
                    {});
-  EXPECT_GE(least, 2);
-  SetSmallTask();  // forgets them
+  EXPECT_EQ(least, 2);  // told at once
+  SetSmallTask();       // forgets them
   EXPECT_EQ(Data<double>(scan, "effect"), Data<double>(engine->Scan(request, {}, {}), "effect"));
   request.term = "ablate(L3H1)";
   EXPECT_THROW(engine->Scan(request, {}, {}), Error);
+}
+
+// Items are compared over the same samples, also while one is running.
+TEST_F(EngineScan, ItsPartsHaveWholeSamples) {
+  SetSmallTask();
+  ScanRequest request;
+  request.over = "layers";
+  request.samples = 3;
+  std::vector<std::vector<double>> means(4);
+  engine->Scan(request,
+               [&](const Record& part) {
+                 const auto samples = std::get<int64_t>(part.attributes.at("samples"));
+                 const auto& mean = Data<double>(part, "mean_effect");
+                 std::vector<double>& known = means.at(static_cast<size_t>(samples));
+                 if (samples > 1 && !known.empty()) {
+                   EXPECT_EQ(mean, known);
+                 }
+                 known = mean;
+               },
+               {});
+  for (size_t samples = 1; samples <= 3; ++samples) ASSERT_EQ(means[samples].size(), 30u);
+  EXPECT_NE(means[2], means[1]);
+}
+
+TEST_F(EngineScan, HasPlacesOfItsOwn) {
+  SetSmallTask();
+  ScanRequest request;
+  request.over = "layers";
+  request.range.layers = {false, {{3, 3}}};
+  request.samples = 2;
+  const Record own = engine->Scan(request, {}, {});
+  request.places = "1,2,4";
+  const Record three = engine->Scan(request, {}, {});
+  ASSERT_EQ(three.FindAxis("place")->values, (std::vector<double>{1, 2, 4}));
+  const auto& effect = Data<double>(three, "effect");
+  ASSERT_EQ(effect.size(), 3u);
+  EXPECT_NEAR(effect[0], Data<double>(own, "effect")[0], 1e-4);
+  EXPECT_NEAR(effect[2], Data<double>(own, "effect")[1], 1e-4);
+  // The means of a comparison do not take those of a scan at other places.
+  CompareRequest compare;
+  compare.settings = {ParseIntervention("pi(1.5)")};
+  compare.beside = {ParseIntervention("none")};
+  compare.samples = 2;
+  const auto told = [](const Record& part) {
+    EXPECT_EQ(Data<double>(part, "answer_nll").size(),
+              2u * static_cast<size_t>(part.FindAxis("setting")->size));
+  };
+  engine->Compare(compare, told, {});
+  request.places = "5";
+  EXPECT_THROW(engine->Scan(request, {}, {}), Error);
+}
+
+TEST_F(EngineScan, TakesValuesFromANamedPrompt) {
+  PromptRequest prompts;
+  prompts.task = "list:lines=4";
+  prompts.places = "1,4";
+  const std::string text =
+      std::get<std::string>(engine->SetPrompt(prompts, {}).front().attributes.at("text"));
+  // The same text: nothing changes. Another: something does.
+  prompts.sources = {{"same", {text}}, {"other", {"Frank bought: a boat. Frank bought:"}}};
+  engine->SetPrompt(prompts, {});
+  ScanRequest request;
+  request.over = "layers";
+  request.range.layers = {false, {{20, 20}}};
+  request.places = "1";
+  request.samples = 1;
+  request.term = "patch(from=source:same, span=last, layers={layer})";
+  EXPECT_NEAR(Data<double>(engine->Scan(request, {}, {}), "effect").front(), 0, 1e-4);
+  request.term = "patch(from=source:other, span=last, layers={layer})";
+  EXPECT_GT(std::abs(Data<double>(engine->Scan(request, {}, {}), "effect").front()), 1e-2);
+}
+
+TEST_F(EngineScan, IsCancelledWithinASecond) {
+  PromptRequest prompts;
+  prompts.task = "list:lines=40";
+  prompts.places = "1,20,40";
+  engine->SetPrompt(prompts, {});
+  using Clock = std::chrono::steady_clock;
+  for (const char* over : {"heads", "layer_spans"}) {
+    ScanRequest request;
+    request.over = over;
+    request.range.spans = {"gold", "question"};
+    request.samples = 100;
+    std::atomic<bool> cancel = false;
+    JobContext context;
+    context.cancel = &cancel;
+    Clock::time_point asked;
+    std::thread canceller([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+      asked = Clock::now();
+      cancel = true;
+    });
+    EXPECT_THROW(engine->Scan(request, {}, context), Cancelled) << over;
+    const Clock::time_point ended = Clock::now();
+    canceller.join();
+    EXPECT_LT(ended - asked, std::chrono::seconds(1)) << over;
+  }
 }
 
 }  // namespace

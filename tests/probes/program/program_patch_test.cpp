@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -104,6 +105,37 @@ TEST(ProgramPatch, WhatIfTakesAnotherPrompt) {
                            "patch(from=source:other, span=last)", "--json", "--dtype", "float32"})
                       .out);
   EXPECT_EQ(text["text"], " Rome");
+}
+
+// A sweep keeps which prompt values were taken from: another one is not the same sweep.
+TEST(ProgramPatch, ASweepTakesValuesFromANamedPrompt) {
+  const TemporaryFolder folder;
+  const std::string other = folder.File("other.txt");
+  std::ofstream(other) << "Frank bought: a boat. Frank bought:";
+  const std::string file = folder.File("sweep.h5");
+  const Arguments sweep = {"sweep",     "embedded", "--task", "list:lines=6",
+                           "--places",  "1,6",      "--with", "none",
+                           "--samples", "2",        "--with", "patch(from=source:x, span=last)",
+                           "--dtype",   "float32"};
+  const ProgramRun unknown = RunMidscope(With(sweep, {"--out", file}));
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("--source-prompt-file"));
+  EXPECT_FALSE(std::filesystem::exists(file));
+  const Arguments whole = With(sweep, {"--out", file, "--source-prompt-file", "x=" + other});
+  const json row = json::parse(RunWell(With(whole, {"--json"})).out)["rows"][2];
+  EXPECT_GT(row["answer_nll_difference"], 0.1);
+  Arguments more = With(whole, {"--resume"});
+  more[9] = "3";
+  EXPECT_THAT(RunWell(more).out, HasSubstr("3 samples"));
+  std::ofstream(other) << "Another text.";
+  const ProgramRun changed = RunMidscope(more);
+  EXPECT_EQ(changed.status, 1);
+  EXPECT_THAT(changed.err, HasSubstr("source_prompts"));
+  std::ofstream(other) << "Frank bought: a boat. Frank bought:";
+  const ProgramRun added =
+      RunMidscope(With(sweep, {"--out", file, "--source-prompt-file", "x=" + other, "--add",
+                               "--with", "patch(from=source:x, span=last, layers=3)"}));
+  EXPECT_EQ(added.status, 0) << added.err;
 }
 
 TEST(ProgramPatch, SaysWhatIsMissing) {

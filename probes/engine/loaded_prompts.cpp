@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "probes/engine/loaded_prompts.h"
+
+#include "core/base/error.h"
+#include "core/intervention/intervention_text.h"
+#include "core/tokenizer/prompt_builder.h"
+#include "probes/model/model_options.h"
+#include "probes/prompt/prompt_record.h"
+#include "probes/prompt/sent_prompt.h"
+#include "probes/prompt/task_prompt.h"
+
+namespace midscope {
+namespace {
+
+OwnText OwnTextOf(const PromptRequest& request) {
+  OwnText own{request.text, request.spans, request.answer};
+  if (request.gold_end > request.gold_begin) {
+    own.spans.push_back({{"gold", request.gold_begin, request.gold_end}, ""});
+  }
+  return own;
+}
+
+}  // namespace
+
+LoadedPrompts LoadPrompts(const Decoder& decoder, const PromptRequest& request,
+                          const JobContext& context) {
+  const Tokenizer& tokenizer = decoder.tokenizer();
+  LoadedPrompts loaded;
+  loaded.request = request;
+  CheckPromptFormat(tokenizer, request.format);
+  if (request.task.empty()) {
+    loaded.places = {1};
+    loaded.prompts = {OwnPrompt(tokenizer, OwnTextOf(request), request.format)};
+    LogBytesWithoutToken(loaded.prompts.front(), context);
+    LogPromptNotes(loaded.prompts.front(), request.format, context);
+  } else {
+    loaded.task = MakeTaskFor(tokenizer, request.task, request.seed);
+    loaded.places = ReadPlaces(request.places, *loaded.task);
+    loaded.prompts =
+        TaskPrompts(tokenizer, *loaded.task, loaded.places, request.sample, request.format);
+  }
+  loaded.origin = {.task = loaded.task ? loaded.task->name() : "",
+                   .seed = loaded.task ? static_cast<int64_t>(request.seed) : 0,
+                   .sample = loaded.task ? request.sample : 0,
+                   .subject_hash = PromptsHash(loaded.prompts),
+                   .model_hash = decoder.hash(),
+                   .dtype = DtypeName(decoder.options().dtype)};
+  for (const SourceText& source : request.sources)
+    loaded.source_prompts.emplace_back(source.name,
+                                       OwnPrompt(tokenizer, source.own, request.format));
+  return loaded;
+}
+
+std::vector<Record> PromptRecords(const LoadedPrompts& loaded, const Tokenizer& tokenizer) {
+  std::vector<Record> records;
+  records.reserve(loaded.prompts.size());
+  const PromptFormat& format = loaded.request.format;
+  for (size_t i = 0; i < loaded.prompts.size(); ++i) {
+    const Prompt& prompt = loaded.prompts[i];
+    const int64_t place = loaded.task ? loaded.places[i] : 0;
+    records.push_back(PromptRecord(prompt, tokenizer, place));
+    RecordOrigin origin = loaded.origin;
+    origin.place = place;
+    origin.prompt_hash = PromptsHash({prompt});
+    WriteOrigin(origin, records.back());
+    NoteFormat(prompt, tokenizer, format, records.back());
+    records.back().attributes["sent"] = SentLine(prompt, tokenizer, format);
+  }
+  return records;
+}
+
+PatchPrompts PatchPromptsOf(const LoadedPrompts& loaded, const Tokenizer& tokenizer) {
+  PatchPrompts prompts;
+  prompts.named = loaded.source_prompts;
+  if (!loaded.task) return prompts;
+  prompts.at_place = [&tokenizer, task = loaded.task, sample = loaded.request.sample,
+                      format = loaded.request.format](int64_t place, int64_t samples_on) {
+    return PromptOfSample(tokenizer, *task, sample + samples_on, place, format);
+  };
+  return prompts;
+}
+
+RecordOrigin OriginOf(const LoadedPrompts& loaded, const Intervention& intervention,
+                      std::optional<size_t> place) {
+  RecordOrigin origin = loaded.origin;
+  origin.intervention = PrintIntervention(intervention);
+  if (place) {
+    origin.place = loaded.task ? loaded.places.at(*place) : 0;
+    origin.prompt_hash = PromptsHash({loaded.prompts.at(*place)});
+  }
+  return origin;
+}
+
+RecordOrigin OriginOfSamples(const LoadedPrompts& loaded) {
+  RecordOrigin origin = loaded.origin;
+  origin.sample = -1;
+  origin.subject_hash.clear();
+  return origin;
+}
+
+SweepRun RunOfSamples(const std::shared_ptr<const Decoder>& decoder, const LoadedPrompts& loaded,
+                      int64_t samples, const std::string& places) {
+  if (!places.empty() && !loaded.task) {
+    throw UsageError("places", "the prompt is own text, whose gold passage has one place",
+                     "Leave places empty, or take a task");
+  }
+  SweepRun run;
+  run.decoder = decoder;
+  run.plan.task = loaded.task ? loaded.task->name() : "";
+  run.plan.seed = loaded.request.seed;
+  run.plan.format = loaded.request.format;
+  run.plan.samples = loaded.task ? samples : 1;  // own text is one sample
+  run.plan.places = places.empty() ? loaded.places : ReadPlaces(places, *loaded.task);
+  run.source_prompts = loaded.source_prompts;
+  run.questions = [decoder, &loaded, at = run.plan.places](int64_t sample) {
+    if (!loaded.task) return AnswerQuestions(loaded.prompts);
+    return AnswerQuestions(
+        TaskPrompts(decoder->tokenizer(), *loaded.task, at, sample, loaded.request.format));
+  };
+  if (loaded.task) {
+    run.prompt_at = [decoder, &loaded](int64_t sample, int64_t place) {
+      return PromptOfSample(decoder->tokenizer(), *loaded.task, sample, place,
+                            loaded.request.format);
+    };
+  }
+  return run;
+}
+
+}  // namespace midscope
