@@ -33,7 +33,8 @@ struct SpanResolver {
 
 struct EditType {
   Term term;
-  bool names_span = false;  // an argument is a passage
+  bool names_span = false;      // an argument is a passage
+  bool before_schemes = false;  // changes what position schemes find, such as windows
 
   // How many edits of this type the intervention has.
   std::function<size_t(const Intervention& intervention)> count;
@@ -117,6 +118,7 @@ struct EditTraits {
   void (*check)(const TextTerm& term, const T& before, const T& edit) = nullptr;
   void (*resolve)(T& edit, const SpanResolver& resolver) = ResolveSpan<T>;
   T (*sample)(const ModelConfig& config) = nullptr;
+  bool before_schemes = false;
 };
 
 template <typename T>
@@ -128,6 +130,7 @@ EditType MakeEdit(TermForm<T> form, void (*apply)(const T& edit, const EditPlans
   type.names_span =
       std::any_of(type.term.arguments.begin(), type.term.arguments.end(),
                   [](const Parameter& argument) { return argument.kind == ParameterKind::kSpan; });
+  type.before_schemes = traits.before_schemes;
   type.count = [shared, traits](const Intervention& intervention) {
     size_t count = 0;
     ForEdits(intervention, traits.list, shared->name, [&count](const T&) { ++count; });

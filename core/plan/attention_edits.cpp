@@ -58,7 +58,7 @@ bool AddsMean(const AttentionEdits& before, const AttentionEdits& after) {
 std::vector<AttentionEdits> CompileEdits(const Intervention& intervention,
                                          const ModelConfig& config, int64_t prompt_tokens) {
   std::vector<AttentionPlan> plans(static_cast<size_t>(config.layers));
-  ApplyEdits(intervention, config, prompt_tokens, plans);
+  ApplyEdits(EditTime::kAfterSchemes, intervention, config, prompt_tokens, plans);
   std::vector<AttentionEdits> edits;
   edits.reserve(plans.size());
   for (AttentionPlan& plan : plans) edits.push_back(std::move(plan.edits));

@@ -70,11 +70,12 @@ std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const 
   const int64_t positions = PositionsTaken(intervention, prompt_tokens, length);
   const RowRange id_rows = RowsOfIds(intervention, prompt_tokens);
   std::vector<AttentionPlan> plans = PlainPlans(config, positions);
+  ApplyEdits(EditTime::kBeforeSchemes, intervention, config, prompt_tokens, plans);
   // Of the rows that see neither scheme nor ids.
   const std::vector<AttentionPlan> own = id_rows == kAllRows ? plans : PlainPlans(config, length);
   ApplyScheme(intervention, config, positions, plans);
   LimitScheme(RowsOf(intervention.position_rows, prompt_tokens), own, plans);
-  ApplyEdits(intervention, config, prompt_tokens, plans);
+  ApplyEdits(EditTime::kAfterSchemes, intervention, config, prompt_tokens, plans);
   LimitIds(id_rows, own, plans);
   return plans;
 }

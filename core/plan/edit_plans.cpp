@@ -22,9 +22,10 @@ void CheckNearFar(const std::string& term, const std::vector<AttentionPlan>& pla
 
 }  // namespace
 
-void ApplyEdits(const Intervention& intervention, const ModelConfig& config, int64_t prompt_tokens,
-                std::vector<AttentionPlan>& plans) {
+void ApplyEdits(EditTime time, const Intervention& intervention, const ModelConfig& config,
+                int64_t prompt_tokens, std::vector<AttentionPlan>& plans) {
   for (const EditType& type : EditTypes()) {
+    if (type.before_schemes != (time == EditTime::kBeforeSchemes)) continue;
     type.apply(intervention, {intervention, type.term.name, config, prompt_tokens, plans});
     CheckNearFar(type.term.name, plans);
   }

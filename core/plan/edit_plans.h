@@ -22,10 +22,11 @@ struct EditPlans {
   std::vector<AttentionPlan>& plans;  // [layer]
 };
 
-// Changes the plans to what the intervention's edits make of them. Throws Error (usage) where one
-// cannot apply.
-void ApplyEdits(const Intervention& intervention, const ModelConfig& config, int64_t prompt_tokens,
-                std::vector<AttentionPlan>& plans);
+// Changes the plans to what the intervention's edits make of them: those that come before position
+// schemes, or those that come after. Throws Error (usage) where one cannot apply.
+enum class EditTime { kBeforeSchemes, kAfterSchemes };
+void ApplyEdits(EditTime time, const Intervention& intervention, const ModelConfig& config,
+                int64_t prompt_tokens, std::vector<AttentionPlan>& plans);
 
 // Calls change(plan, layer) for each of the layers. Throws Error (usage) where the model lacks one.
 void ForLayers(const LayerSet& layers, const EditPlans& plans,

@@ -16,6 +16,7 @@ AttentionPlan ForAllRows(AttentionPlan plan) {
     plan.k_ratio.clear();
   }
   plan.near_far.reset();
+  plan.window = 0;
   plan.log_scale_base = 0;
   plan.position_ids = {};
   plan.row_override.reset();
@@ -48,6 +49,11 @@ int64_t FirstScaledRow(const AttentionPlan& plan) {
   return plan.position_ids.given() ? 0 : plan.log_scale_base;
 }
 
+// Rows before the window's end see all keys before them.
+int64_t FirstWindowedRow(const AttentionPlan& plan) {
+  return plan.window > 0 ? plan.window : kNoRow;
+}
+
 // Of one layer, whose input is the same, where each plan holds for all rows.
 int64_t ChangedRowOfPlans(const AttentionPlan& before, const AttentionPlan& after) {
   if (ForAllRows(before) != ForAllRows(after)) return 0;
@@ -58,6 +64,8 @@ int64_t ChangedRowOfPlans(const AttentionPlan& before, const AttentionPlan& afte
     row = std::min({row, FirstRowOf(before.row_override), FirstRowOf(after.row_override)});
   if (before.near_far != after.near_far)
     row = std::min({row, FirstFarRow(before), FirstFarRow(after)});
+  if (before.window != after.window)
+    row = std::min({row, FirstWindowedRow(before), FirstWindowedRow(after)});
   if (before.log_scale_base != after.log_scale_base)
     row = std::min({row, FirstScaledRow(before), FirstScaledRow(after)});
   return row;

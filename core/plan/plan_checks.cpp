@@ -30,7 +30,7 @@ void CheckNoWindow(std::span<const AttentionPlan> plans, const std::string& term
   throw UsageError(term,
                    fmt::format("layer {} sees the last {} keys alone{}", windowed - plans.begin(),
                                windowed->window, why),
-                   "Switch the model's window off: --sliding-window off");
+                   "Add attend(all), or switch the model's window off: --sliding-window off");
 }
 
 RowRange RowsOf(const RowChoice& choice, int64_t prompt_tokens) {

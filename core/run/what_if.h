@@ -15,6 +15,7 @@
 //                           in full
 //   block                   from the first of its rows that sees the passage on
 //   streaming               from the first of its rows that has keys between on
+//   attend                  from the smaller of both windows on: earlier rows see all keys anyway
 //   vector, set             from the first of its rows on; to=mean: every row, and so does any change
 //                           below it in its layer
 //   ablate, temperature     from the first of `rows` on; for a mean that the run before did not

@@ -16,6 +16,7 @@
   EDIT(Temperature)          \
   EDIT(Block)                \
   EDIT(Streaming)            \
+  EDIT(Attend)               \
   EDIT(Patch)                \
   EDIT(Vector)               \
   EDIT(Set)

@@ -39,6 +39,7 @@ const char* const kSettings[] = {
     "block(from=last, to=20:30, heads=L5H*)",
     "streaming(heads=[L3G0,L9H0-3], sink=2, recent=20, rows=answer)",
     "boost(span=20:30, factor=3, heads=[L9H0-3,L12H1])",
+    "attend(24, layers=9-20)",
 };
 
 std::vector<Intervention> Settings() {
@@ -105,6 +106,7 @@ TEST(WhatIfEach, LeavesTracesAsTheyWere) {
   std::erase_if(late, [](const Intervention& setting) {
     return setting == ParseIntervention("pi(1.5)") ||
            setting == ParseIntervention("ablate(L7H1)") ||
+           setting == ParseIntervention("attend(24, layers=9-20)") ||
            setting == ParseIntervention("ablate(L7H1, with=mean, rows=answer)");
   });
   WhatIf what_if(decoder, SomePrompts(*decoder));
