@@ -59,6 +59,10 @@ constexpr std::array kMetrics = {
     MetricEntry{AnswerMetric::kLEvalLetters, "leval-letters", LEvalLettersScore},
     MetricEntry{AnswerMetric::kLEvalNumber, "leval-number", LEvalNumberScore},
     MetricEntry{AnswerMetric::kLEvalLine, "leval-line", LEvalLineScore},
+    MetricEntry{AnswerMetric::kContains, "contains",
+                [](std::string_view prediction, std::string_view reference) {
+                  return prediction.find(reference) != std::string_view::npos ? 1.0 : 0.0;
+                }},
 };
 
 const MetricEntry& EntryOf(AnswerMetric metric) {

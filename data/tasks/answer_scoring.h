@@ -37,6 +37,7 @@ enum class AnswerMetric {
   kLEvalLetters,          // its Coursera, with several right choices
   kLEvalNumber,           // its GSM100
   kLEvalLine,             // its topic retrieval
+  kContains,              // NoLiMa: the answer occurs, capitals counted
 };
 
 // "f1", "rouge-l": the names in files and specs. Throws Error (failure, about `thing`) for an

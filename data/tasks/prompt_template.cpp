@@ -41,6 +41,12 @@ std::vector<TemplatePart> ReadPromptTemplate(const std::string& path,
   }
   std::string text = ReadPromptFile(path);
   if (text.ends_with('\n')) text.pop_back();
+  return PromptTemplate(text, path, names, required);
+}
+
+std::vector<TemplatePart> PromptTemplate(const std::string& text, const std::string& thing,
+                                         const std::vector<std::string>& names,
+                                         const std::vector<std::string>& required) {
   std::vector<TemplatePart> parts;
   size_t begin = 0;
   std::string name;
@@ -56,7 +62,7 @@ std::vector<TemplatePart> ReadPromptTemplate(const std::string& path,
     });
     if (count != 1) {
       throw Failure(
-          path, fmt::format("it has {} {} times, a template has it once", Braced(wanted), count),
+          thing, fmt::format("it has {} {} times, a template has it once", Braced(wanted), count),
           "midscope help jsonl shows one");
     }
   }

@@ -20,4 +20,9 @@ std::vector<TemplatePart> ReadPromptTemplate(const std::string& path,
                                              const std::vector<std::string>& names,
                                              const std::vector<std::string>& required);
 
+// The same of a text. `thing`: what it is, for errors.
+std::vector<TemplatePart> PromptTemplate(const std::string& text, const std::string& thing,
+                                         const std::vector<std::string>& names,
+                                         const std::vector<std::string>& required);
+
 }  // namespace midscope

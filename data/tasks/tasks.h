@@ -14,7 +14,9 @@
   TASK(Lines)              \
   TASK(Passkey)            \
   TASK(Needle)             \
+  TASK(NoLiMa)             \
   TASK(Ruler)              \
+  TASK(RulerDocuments)     \
   TASK(LongBench)          \
   TASK(Own)                \
   TASK(ZeroScrolls)        \

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// NoLiMa (Modarressi et al. 2025, arXiv 2502.05167): a needle in a book that shares no word with
+// the question about it. Place p is a depth of p - 1 percent of the snippet.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "data/tasks/data_folder.h"
+#include "data/tasks/haystack.h"
+#include "data/tasks/nolima_needles.h"
+#include "data/tasks/prompt_template.h"
+#include "data/tasks/prompt_text.h"
+#include "data/tasks/tasks.h"
+#include "data/tasks/token_cut.h"
+
+namespace midscope {
+namespace {
+
+constexpr const char* kNeedles = "needles";
+constexpr const char* kNoLiMaTemplate = "template";
+constexpr const char* kHaystackPart = "haystack";
+constexpr const char* kNoLiMaQuestionPart = "question";
+constexpr const char* kOwnTemplate =
+    "Below is a passage of a book.\n\n{haystack}\n\nAnswer the question from what the passage says "
+    "or what follows from it. Give the answer alone.\n\nQuestion: {question}";
+
+std::vector<std::string> QuestionKinds() { return {"all", "onehop", "twohop"}; }
+
+std::vector<std::string> Books(const TaskSpec& spec) { return DataFiles(spec.file(), {".txt"}); }
+
+void ReplaceCharacter(const std::string& character, std::string& text) {
+  constexpr std::string_view kMark = "{CHAR}";
+  size_t at = 0;
+  while ((at = text.find(kMark, at)) != std::string::npos) {
+    text.replace(at, kMark.size(), character);
+    at += character.size();
+  }
+}
+
+// A part of a book around the end of one of its lines, where something is put in.
+struct Snippet {
+  std::string_view before;  // without its last line end
+  std::string_view after;
+};
+
+class NoLiMaTask : public Task {
+ public:
+  NoLiMaTask(const TaskSpec& spec, uint64_t seed, const TokenCounter& count_tokens)
+      : name_(TaskSpecText(spec)),
+        seed_(seed),
+        count_(NeedCounter(count_tokens, name_)),
+        tokens_(spec.Number("tokens")) {
+    tests_ = ReadNoLiMaTests(spec.Path(kNeedles));
+    const std::string kind = QuestionKinds().at(spec.Choice("question"));
+    if (kind != QuestionKinds().front())
+      std::erase_if(tests_, [&](const NoLiMaTest& test) { return test.question_of != kind; });
+    if (tests_.empty()) throw Failure(spec.Path(kNeedles), "it has no question of kind " + kind);
+    for (const std::string& book : Books(spec)) books_.push_back(ReadHaystack(book));
+    const std::vector<std::string> parts = {kHaystackPart, kNoLiMaQuestionPart};
+    std::vector<TemplatePart> given;
+    if (!spec.Path(kNoLiMaTemplate).empty())
+      given = ReadPromptTemplate(spec.Path(kNoLiMaTemplate), parts, parts);
+    templates_.reserve(tests_.size());
+    for (const NoLiMaTest& test : tests_) {
+      templates_.push_back(
+          !given.empty()
+              ? given
+              : PromptTemplate(test.task_template.empty() ? kOwnTemplate : test.task_template,
+                               spec.Path(kNeedles) + ", " + test.name, parts, parts));
+    }
+  }
+
+  std::string name() const override { return name_; }
+  int64_t pieces() const override { return kDepthPlaces; }
+  bool by_depth() const override { return true; }
+  std::optional<int64_t> samples() const override {
+    return static_cast<int64_t>(tests_.size() * books_.size());
+  }
+
+  TaskSample Make(int64_t sample, int64_t place) const override {
+    CheckSample(*this, sample);
+    CheckPlace(*this, place);
+    const size_t number = static_cast<size_t>(sample) % tests_.size();
+    const std::string& book = books_[static_cast<size_t>(sample) / tests_.size()];
+    NoLiMaTest test = tests_[number];
+    SplitMix64 random(seed_, static_cast<uint64_t>(sample));
+    if (!test.characters.empty()) {
+      const std::string character = test.characters[random.Below(test.characters.size())];
+      ReplaceCharacter(character, test.needle);
+      ReplaceCharacter(character, test.question);
+      test.answers = {character};
+    }
+    const double depth = static_cast<double>(place - 1) / (kDepthPlaces - 1);
+    constexpr uint64_t kSteps = 1 << 20;
+    const double draw = static_cast<double>(random.Below(kSteps)) / kSteps;
+    return Prompt(test, templates_[number], At(book, depth), DistractorDepth(depth, draw), place);
+  }
+
+ private:
+  // The end of the first line that lies at or behind the depth; in front of it that share of the
+  // tokens of the snippet, behind it the others (the public code's way; it cuts tokens, this cuts
+  // at white space).
+  Snippet At(const std::string& book, double depth) const {
+    const double wanted = depth * static_cast<double>(tokens_ + 1);
+    size_t end = 0;
+    if (wanted > 0) {
+      const std::vector<size_t> ends = LineEnds(book);
+      const int64_t short_ones = LargestFitting(std::ssize(ends), [&](int64_t lines) {
+        return lines == 0 || static_cast<double>(count_(std::string_view(book).substr(
+                                 0, ends[static_cast<size_t>(lines) - 1]))) < wanted;
+      });
+      if (short_ones == std::ssize(ends)) TooShort();
+      end = ends[static_cast<size_t>(short_ones)];
+    }
+    const auto in_front = std::llround(static_cast<double>(tokens_) * depth);
+    const std::string_view text = book;
+    std::string_view before = LastTokens(text.substr(0, end), in_front, count_);
+    before = before.substr(
+        0, before.find_last_of('\n') == std::string_view::npos ? 0 : before.find_last_of('\n'));
+    const std::string_view rest = text.substr(end);
+    constexpr int64_t kSpare = 8;  // tokens: a cut at white space is a little shorter
+    const int64_t behind = tokens_ - in_front;
+    const std::string_view after = FirstTokens(rest, behind, count_);
+    if (after.size() == rest.size() && count_(after) + kSpare < behind) TooShort();
+    return {before, after};
+  }
+
+  [[noreturn]] void TooShort() const {
+    throw Failure("task '" + name_ + "'", "a book has fewer tokens than the snippet",
+                  "Give fewer tokens, or longer books");
+  }
+
+  // Ends of the book's lines that a snippet may need.
+  std::vector<size_t> LineEnds(const std::string& book) const {
+    constexpr size_t kBytesPerToken = 16;
+    const size_t most = std::min(book.size(), static_cast<size_t>(tokens_) * kBytesPerToken + 4096);
+    std::vector<size_t> ends;
+    for (size_t at = book.find('\n'); at < most; at = book.find('\n', at + 1))
+      ends.push_back(at + 1);
+    return ends;
+  }
+
+  // At least a fifth of the snippet away from the needle, by the public code's rule.
+  double DistractorDepth(double depth, double draw) const {
+    constexpr double kFree = 0.2;
+    constexpr int64_t kShort = 500;
+    if (tokens_ < kShort) return depth < 0.6 ? 0.7 : depth > 0.75 ? 0.6 : 0.5;
+    const double left = std::max(0.0, depth - 2 * kFree);
+    const double right = std::max(0.0, 1 - (depth + 2 * kFree));
+    const double at = draw * (left + right);
+    return at > left ? depth + kFree + (at - left) : at + kFree;
+  }
+
+  // Adds a part of the snippet, with the distractor behind the line that `tokens` tokens end in.
+  void AddPart(std::string_view part, const std::string& distractor, int64_t tokens,
+               PromptText& prompt) const {
+    if (distractor.empty() || tokens < 0) return prompt.Add(part);
+    size_t at = part.find('\n', FirstTokens(part, tokens, count_).size());
+    at = at == std::string_view::npos ? part.size() : at;
+    prompt.Add(part.substr(0, at));
+    prompt.Add(" ");
+    prompt.AddSpan("distractor", distractor);
+    prompt.Add(part.substr(at));
+  }
+
+  TaskSample Prompt(const NoLiMaTest& test, const std::vector<TemplatePart>& parts,
+                    const Snippet& snippet, double distractor_depth, int64_t place) const {
+    constexpr int64_t kNewTokens = 192;
+    PromptText prompt;
+    for (const TemplatePart& part : parts) {
+      if (!part.is_placeholder) {
+        prompt.Add(part.text);
+      } else if (part.text == kNoLiMaQuestionPart) {
+        prompt.AddSpan("question", test.question);
+      } else {
+        const int64_t needle_at = count_(snippet.before);
+        const auto at = std::llround(distractor_depth * static_cast<double>(tokens_));
+        const bool first = at < needle_at;
+        AddPart(snippet.before, test.distractor, first ? at : -1, prompt);
+        prompt.Add(" ");
+        prompt.AddSpan("gold", test.needle);
+        prompt.Add("\n");
+        AddPart(snippet.after, test.distractor, first ? -1 : at - needle_at, prompt);
+      }
+    }
+    TaskSample made = std::move(prompt).Sample(test.answers, place, kDepthPlaces);
+    made.system = test.system;
+    made.generation = {kNewTokens, AnswerCut::kWhole, AnswerMetric::kContains};
+    return made;
+  }
+
+  std::string name_;
+  uint64_t seed_;
+  TokenCounter count_;
+  int64_t tokens_;
+  std::vector<NoLiMaTest> tests_;
+  std::vector<std::vector<TemplatePart>> templates_;  // [test]
+  std::vector<std::string> books_;
+};
+
+}  // namespace
+
+// A test of the set, then the next one, until all were asked of the first book; then the second
+// book. Which {CHAR} a sample has is drawn by seed and sample: in the public code by depth, too.
+// Score: the answer occurs in the text (its metric `contains`, capitals counted). The public code's
+// own prompt, for sets without a task_template, is under a licence of its own and is not repeated
+// here: template=FILE gives it.
+TaskType NoLiMaTaskType() {
+  Parameter needles = FileParameter(kNeedles, "NoLiMa's needle_set.json, or one of its other sets");
+  needles.required = true;
+  TaskType type = {
+      "nolima",
+      "a needle in a book that shares no word with the question; places are depths, such as 25%",
+      {WholeNumberParameter("tokens", "of the snippet of a book, without the needle", 16, 1 << 24,
+                            1000),
+       ChoiceParameter("question", "which questions of the needles", QuestionKinds()),
+       FileParameter(kNoLiMaTemplate,
+                     "a text file with {haystack} and {question} in it; without it the set's own, "
+                     "else one of ours"),
+       std::move(needles),
+       TaskFile("a book, or a folder of books *.txt (NoLiMa's haystack/rand_shuffle)", true)}};
+  type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
+    return std::make_unique<NoLiMaTask>(spec, inputs.seed, inputs.count_tokens);
+  };
+  type.more_files = [](const TaskSpec& spec) {
+    return std::filesystem::is_directory(spec.file()) ? Books(spec) : std::vector<std::string>();
+  };
+  return type;
+}
+
+}  // namespace midscope
