@@ -53,10 +53,11 @@ std::filesystem::path Beside(const std::filesystem::path& path) {
 
 }  // namespace
 
-HubCacheModel::HubCacheModel(std::filesystem::path cache, const std::string& model)
+HubCacheModel::HubCacheModel(std::filesystem::path cache, HubKind kind, const std::string& model)
     : cache_(std::move(cache)) {
   const size_t slash = model.find('/');
-  name_ = "models--" + model.substr(0, slash) + "--" + model.substr(slash + 1);
+  name_ = (kind == HubKind::kModel ? "models--" : "datasets--") + model.substr(0, slash) + "--" +
+          model.substr(slash + 1);
   folder_ = cache_ / name_;
   MakeFolder(folder_ / "blobs");
   MakeFolder(cache_ / ".locks" / name_);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Writes into the Hugging Face cache in huggingface_hub's layout, so that both use each other's
-// files: models--org--name/blobs/DIGEST, snapshots/COMMIT/NAME -> ../../blobs/DIGEST,
-// refs/REVISION, and locks beside. A file with its final name is complete: files are renamed when
-// finished.
+// files: models--org--name (data sets: datasets--org--name)/blobs/DIGEST, snapshots/COMMIT/NAME ->
+// ../../blobs/DIGEST, refs/REVISION, and locks beside. A file with its final name is complete:
+// files are renamed when finished.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@
 
 namespace midscope {
 
-// The folder of one model.
+// The folder of one model or data set.
 class HubCacheModel {
  public:
-  HubCacheModel(std::filesystem::path cache, const std::string& model);
+  HubCacheModel(std::filesystem::path cache, HubKind kind, const std::string& model);
 
   std::filesystem::path Blob(const HubFile& file) const { return folder_ / "blobs" / file.hash; }
   // The part of an incomplete file that has been fetched.

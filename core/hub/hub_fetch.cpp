@@ -33,9 +33,14 @@ std::string TrimmedEnvironment(const char* name) {
   return std::string(Trimmed(Environment(name), " \t\r\n"));
 }
 
+std::string KindText(const FetchRequest& request) {
+  return request.kind == HubKind::kModel ? "model" : "data set";
+}
+
 void CheckRequest(const FetchRequest& request) {
   if (!IsModelName(request.model)) {
-    throw UsageError(Quote(request.model, 120), "is no name of a model on the hub",
+    throw UsageError(Quote(request.model, 120),
+                     "is no name of a " + KindText(request) + " on the hub",
                      "It must read ORG/NAME");
   }
   if (!IsRevisionName(request.revision)) {
@@ -60,24 +65,22 @@ void SleepUnlessCancelled(double seconds, const JobContext& context) {
   context.ThrowIfCancelled();
 }
 
-// Requests to the hub about one model.
+// Requests to the hub about one model or data set.
 class Hub {
  public:
   Hub(const FetchRequest& request, const JobContext& context)
       : request_(request), context_(context), client_(request.stall_seconds) {}
 
   std::string Commit() {
-    const std::string url = request_.endpoint + "/api/models/" + request_.model + "/revision/" +
-                            PercentEncode(request_.revision);
+    const std::string url = Questions() + "/revision/" + PercentEncode(request_.revision);
     return ReadCommit(Text(url).body, Thing("revision"));
   }
 
   std::vector<HubFile> Files(const std::string& commit) {
-    std::string url =
-        request_.endpoint + "/api/models/" + request_.model + "/tree/" + commit + "?recursive=true";
+    std::string url = Questions() + "/tree/" + commit + "?recursive=true";
     std::vector<HubFile> files;
     for (int page = 0; page < kMaxPages; ++page) {
-      const Page answer = Text(url);
+      const Listing answer = Text(url);
       AddTreePage(answer.body, Thing("list of files"), &files);
       url = NextPage(answer.link);
       if (url.empty()) return files;
@@ -93,8 +96,7 @@ class Hub {
   bool Download(const HubFile& file, const std::string& commit, int64_t first_byte,
                 const HttpClient::OnHead& head, const HttpClient::OnBody& body) {
     HttpRequest http;
-    http.url = request_.endpoint + "/" + request_.model + "/resolve/" + commit + "/" +
-               PercentEncode(file.name, "/");
+    http.url = Page() + "/resolve/" + commit + "/" + PercentEncode(file.name, "/");
     http.token = request_.token;
     http.first_byte = first_byte;
     const HttpAnswer answer = client_.Get(http, head, body, context_);
@@ -124,15 +126,25 @@ class Hub {
   }
 
  private:
-  struct Page {
+  struct Listing {
     std::string body;
     std::string link;
   };
 
+  // Where it is asked about, and where its files and its description are.
+  std::string Questions() const {
+    const bool model = request_.kind == HubKind::kModel;
+    return request_.endpoint + (model ? "/api/models/" : "/api/datasets/") + request_.model;
+  }
+  std::string Page() const {
+    const bool model = request_.kind == HubKind::kModel;
+    return request_.endpoint + (model ? "/" : "/datasets/") + request_.model;
+  }
+
   std::string Thing(const std::string& what) const { return what + " of " + request_.model; }
 
-  Page Text(const std::string& url) {
-    Page page;
+  Listing Text(const std::string& url) {
+    Listing page;
     WithRetries([] { return 0; },
                 [&] {
                   page = {};
@@ -161,7 +173,8 @@ class Hub {
   void Check(const HttpAnswer& answer, const std::string& thing) const {
     if (answer.status == 200 || answer.status == 206) return;
     const std::string code = answer.Header("x-error-code");
-    const std::string page = request_.endpoint + "/" + request_.model;
+    const std::string page = Page();
+    const std::string kind = KindText(request_);
     if (code == "GatedRepo" || (answer.status == 403 && code.empty())) {
       throw Failure(request_.model,
                     "the hub lets only those have it who accepted its terms" + Said(answer),
@@ -175,11 +188,11 @@ class Hub {
     if (answer.status == 401 || code == "RepoNotFound") {
       throw Failure(request_.model,
                     request_.token.empty()
-                        ? "the hub has no such model, or shows it to certain accounts alone"
-                        : "the hub has no such model, or HF_TOKEN's account may not see it",
+                        ? "the hub has no such " + kind + ", or shows it to certain accounts alone"
+                        : "the hub has no such " + kind + ", or HF_TOKEN's account may not see it",
                     request_.token.empty()
-                        ? "Check the name; for a private or gated model set HF_TOKEN"
-                        : "Check the name, and that the token is right and may read the model");
+                        ? "Check the name; for a private or gated " + kind + " set HF_TOKEN"
+                        : "Check the name, and that the token is right and may read the " + kind);
     }
     if (answer.status == 404) {
       throw Failure(thing, answer.host + " does not have it (status 404)",
@@ -206,7 +219,7 @@ class Fetcher {
       : request_(request),
         context_(context),
         hub_(request, context),
-        cache_(request.cache, request.model) {}
+        cache_(request.cache, request.kind, request.model) {}
 
   FetchResult Run() {
     if (!request_.token.empty() && !MayCarryToken(request_.endpoint)) {
@@ -216,7 +229,8 @@ class Fetcher {
     result_.commit = hub_.Commit();
     const std::vector<HubFile> files = hub_.Files(result_.commit);
     result_.folder = cache_.Snapshot(result_.commit);
-    const HubChoice choice = ChooseFiles(files, request_.include, request_.model, context_);
+    const auto choose = request_.kind == HubKind::kModel ? ChooseFiles : ChooseDataFiles;
+    const HubChoice choice = choose(files, request_.include, request_.model, context_);
     FetchAll(choice.files);
     if (!choice.index.empty()) {
       const auto names = ShardNames(result_.folder / choice.index);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fetches a model from the Hugging Face hub, or a server with its interface, into the Hugging Face
-// cache, where model_cache.h finds it. Nothing else of Midscope downloads anything.
+// Fetches a model or a data set from the Hugging Face hub, or a server with its interface, into the
+// Hugging Face cache, where model_cache.h finds it. Nothing else of Midscope downloads anything.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,20 @@
 #include <vector>
 
 #include "core/base/job.h"
+#include "core/hub/hub_listing.h"
 
 namespace midscope {
 
 struct FetchRequest {
-  std::string model;                 // "org/name"
-  std::string revision = "main";     // a branch, a tag or a commit
-  std::vector<std::string> include;  // patterns, see ChooseFiles in hub_listing.h
+  HubKind kind = HubKind::kModel;
+  std::string model;              // "org/name", of a data set too
+  std::string revision = "main";  // a branch, a tag or a commit
+  std::vector<std::string>
+      include;  // patterns, see ChooseFiles and ChooseDataFiles in hub_listing.h
 
   std::string endpoint;         // "https://HOST"
   std::string token;            // "" for none; sent to the endpoint's origin only
-  std::filesystem::path cache;  // contains models--org--name
+  std::filesystem::path cache;  // contains models--org--name, datasets--org--name
 
   double retry_pause = 1.0;    // seconds before the second attempt, doubled with each further one
   int64_t stall_seconds = 60;  // without a byte: the connection counts as broken

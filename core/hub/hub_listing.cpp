@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 
 #include <fmt/format.h>
@@ -223,6 +224,50 @@ HubChoice ChooseFiles(const std::vector<HubFile>& files, const std::vector<std::
   }
   LogPickles(pickles, context);
   return choice;
+}
+
+namespace {
+
+bool EndsWithAny(const std::string& name, std::initializer_list<std::string_view> endings) {
+  return std::any_of(endings.begin(), endings.end(),
+                     [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+// Files that say what the set is, by the names that the hub gives them.
+bool DescribesData(const std::string& name) {
+  return EndsWithAny(name, {"dataset_infos.json", "dataset_info.json", "dataset_dict.json",
+                            "state.json", "croissant.json", "LICENSE.txt", "requirements.txt"});
+}
+
+constexpr const char* kConvertParquet =
+    "Fetch what you need with --include, and run data/python/parquet_to_jsonl.py on the folder";
+
+}  // namespace
+
+HubChoice ChooseDataFiles(const std::vector<HubFile>& files,
+                          const std::vector<std::string>& include, const std::string& thing,
+                          const JobContext& context) {
+  if (!include.empty()) return ChooseByPattern(files, include, thing, context);
+  HubChoice choice;
+  bool parquet = false;
+  bool archive = false;
+  for (const HubFile& file : files) {
+    parquet = parquet || file.name.ends_with(".parquet");
+    archive = archive || EndsWithAny(file.name, {".zip", ".tar.gz", ".tgz", ".tar"});
+    const bool read = EndsWithAny(file.name, {".jsonl", ".jsonl.gz", ".json", ".csv", ".txt"});
+    if (read && !DescribesData(file.name)) choice.files.push_back(file);
+  }
+  if (!choice.files.empty()) return choice;
+  const std::string there = files.empty() ? "It is empty" : "It has: " + ListText(files);
+  if (parquet) {
+    throw UsageError(thing, "its data are Parquet alone, which no task reads",
+                     std::string(kConvertParquet) + ". " + there);
+  }
+  if (archive) {
+    throw UsageError(thing, "its data are archives alone, which no task reads",
+                     "Fetch them with --include, and unpack what you need. " + there);
+  }
+  throw UsageError(thing, "it has no file .jsonl, .json, .csv or .txt", there);
 }
 
 std::vector<HubFile> FindFiles(const std::vector<HubFile>& files,

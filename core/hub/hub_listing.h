@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The hub's listing of a model, and the files of it that Midscope needs. All of it is untrusted:
-// names and digests become parts of paths, and are checked first.
+// The hub's listing of a model or a data set, and the files of it that Midscope needs. All of it is
+// untrusted: names and digests become parts of paths, and are checked first.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,9 @@
 #include "core/base/job.h"
 
 namespace midscope {
+
+// What the hub keeps under ORG/NAME: models and data sets may have the same name.
+enum class HubKind { kModel, kData };
 
 struct HubFile {
   std::string name;  // "config.json", "gguf/model.gguf": relative, inside the folder
@@ -45,6 +48,13 @@ struct HubChoice {
 // where there is nothing to choose, or several .gguf files, with their names.
 HubChoice ChooseFiles(const std::vector<HubFile>& files, const std::vector<std::string>& include,
                       const std::string& thing, const JobContext& context);
+
+// Of a data set. Without patterns: the files that tasks read, JSON lines, JSON, CSV and plain text
+// (.jsonl, .jsonl.gz, .json, .csv, .txt), but no description of the set. Throws Error (usage) where
+// there are none: Parquet alone, with the script that converts it; zip archives.
+HubChoice ChooseDataFiles(const std::vector<HubFile>& files,
+                          const std::vector<std::string>& include, const std::string& thing,
+                          const JobContext& context);
 
 // The files of these names. Throws Error for one that does not exist.
 std::vector<HubFile> FindFiles(const std::vector<HubFile>& files,

@@ -28,11 +28,20 @@ Sums Sum(const FetchResult& result) {
 
 std::string FetchText(const FetchRequest& request, const FetchResult& result) {
   const Sums sums = Sum(result);
-  const bool main = request.revision == "main";
-  return fmt::format("{} at {}: {} files, {}, fetched {}\nfolder: {}\nopen it as: {}{}\n",
-                     request.model, result.commit, result.files.size(), BytesText(sums.bytes),
-                     BytesText(sums.fetched_bytes), result.folder.string(), request.model,
-                     main ? "" : "@" + request.revision);
+  std::string text = fmt::format("{} at {}: {} files, {}, fetched {}\nfolder: {}\n", request.model,
+                                 result.commit, result.files.size(), BytesText(sums.bytes),
+                                 BytesText(sums.fetched_bytes), result.folder.string());
+  if (request.kind == HubKind::kModel) {
+    const bool main = request.revision == "main";
+    return text + "open it as: " + request.model + (main ? "" : "@" + request.revision) + "\n";
+  }
+  bool parquet = false;
+  for (const FetchedFile& file : result.files) {
+    text += "  " + DisplayText(file.name) + "  " + BytesText(file.bytes) + "\n";
+    parquet = parquet || file.name.ends_with(".parquet");
+  }
+  if (parquet) text += "Parquet: data/python/parquet_to_jsonl.py makes JSON lines of it\n";
+  return text + "give a file, or the folder, to a task: --task NAME:file=FOLDER/FILE\n";
 }
 
 std::string FetchJson(const FetchRequest& request, const FetchResult& result) {
@@ -43,16 +52,25 @@ std::string FetchJson(const FetchRequest& request, const FetchResult& result) {
         {{"name", file.name}, {"bytes", file.bytes}, {"fetched_bytes", file.fetched_bytes}});
   }
   const nlohmann::ordered_json json = {
-      {"model", request.model},  {"revision", request.revision},
-      {"commit", result.commit}, {"folder", result.folder.string()},
-      {"bytes", sums.bytes},     {"fetched_bytes", sums.fetched_bytes},
+      {request.kind == HubKind::kModel ? "model" : "data", request.model},
+      {"revision", request.revision},
+      {"commit", result.commit},
+      {"folder", result.folder.string()},
+      {"bytes", sums.bytes},
+      {"fetched_bytes", sums.fetched_bytes},
       {"files", files}};
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 void RunFetch(const CommandInput& input) {
   const OptionSet& options = input.options;
-  FetchRequest request = FetchRequestFromEnvironment(options.Text("model"));
+  const bool data = !options.Text("data").empty();
+  if (data == !options.Text("model").empty()) {
+    throw UsageError("fetch", data ? "a model and --data are both given" : "nothing is named",
+                     "Name a model ORG/NAME, or a data set as --data ORG/NAME");
+  }
+  FetchRequest request = FetchRequestFromEnvironment(options.Text(data ? "data" : "model"));
+  if (data) request.kind = HubKind::kData;
   request.revision = options.Text("revision");
   request.include = options.TextList("include");
   try {
@@ -66,8 +84,11 @@ void RunFetch(const CommandInput& input) {
 }  // namespace
 
 Command FetchCommand() {
-  Parameter model = TextParameter("model", "ORG/NAME, as the hub has it");
-  model.required = true;
+  const Parameter model = TextParameter("model", "ORG/NAME, as the hub has it");
+  const Parameter data =
+      TextParameter("data",
+                    "a data set ORG/NAME, instead of a model: its JSON lines, JSON, CSV and "
+                    "text files, or what --include says");
   Parameter revision = TextParameter("revision", "a branch, a tag or a commit");
   revision.default_value = std::string("main");
   Parameter include = TextListParameter(
@@ -78,21 +99,23 @@ Command FetchCommand() {
 
   Command command;
   command.name = "fetch";
-  command.summary = "a model from the Hugging Face hub into the cache";
+  command.summary = "a model or a data set from the Hugging Face hub into the cache";
   command.description =
       "Downloads a model into the Hugging Face cache, where every command finds it as ORG/NAME,\n"
-      "and so does other software. No other command downloads anything. An interrupted fetch goes\n"
+      "and so does other software; with --data the files of a data set, for --task. No other "
+      "command downloads anything. An interrupted fetch goes\n"
       "on where it stopped; sizes and digests are checked, also of files that are there already.\n"
       "Weights in Python's pickle format are never fetched.\n\n"
       "Environment: HF_ENDPOINT (another server), HF_TOKEN (for private and gated models; sent to\n"
       "that server alone), HF_HOME or HF_HUB_CACHE (where the cache is), HF_HUB_OFFLINE,\n"
       "https_proxy, no_proxy, SSL_CERT_FILE.";
   command.positionals = {"model"};
-  command.options = {model, revision, include, JsonOption()};
+  command.options = {model, data, revision, include, JsonOption()};
   command.examples =
       "  midscope fetch HuggingFaceTB/SmolLM2-360M-Instruct\n"
       "  midscope fetch ORG/NAME-GGUF --include '*Q4_K_M.gguf'\n"
-      "  midscope fetch ORG/NAME --revision v1.0, then: midscope info ORG/NAME@v1.0";
+      "  midscope fetch ORG/NAME --revision v1.0, then: midscope info ORG/NAME@v1.0\n"
+      "  midscope fetch --data ORG/NAME --include 'test/*.jsonl'";
   command.run = RunFetch;
   return command;
 }

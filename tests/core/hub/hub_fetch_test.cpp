@@ -345,6 +345,36 @@ TEST_F(HubFetch, TwoAtOnceDoNotDisturbEachOther) {
   ExpectWeights(results[0]);
 }
 
+// A data set may have the name of a model: it lies in a folder of its own kind.
+TEST_F(HubFetch, TakesADataSet) {
+  FetchRequest request = Request("data-lines");
+  request.kind = HubKind::kData;
+  const FetchResult result = Fetch(request);
+  std::vector<std::string> names;
+  for (const FetchedFile& file : result.files) names.push_back(file.name);
+  EXPECT_THAT(names, ElementsAre("test/a.jsonl", "b.csv"));
+  EXPECT_EQ(result.folder,
+            folder_.path() / "hub" / "datasets--org--data-lines" / "snapshots" / kCommit);
+  std::ifstream lines(result.folder / "test" / "a.jsonl");
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, R"({"question": "a"})");
+  request.include = {"*.parquet"};
+  EXPECT_EQ(Fetch(request).files.front().name, "c.parquet");
+  EXPECT_THAT(ErrorOf("data-lines"), HasSubstr("no such model"));
+}
+
+TEST_F(HubFetch, SaysWhatADataSetHasInstead) {
+  FetchRequest request = Request("data-parquet");
+  request.kind = HubKind::kData;
+  EXPECT_THAT(ErrorOf(request), AllOf(HasSubstr("Parquet"), HasSubstr("parquet_to_jsonl.py"),
+                                      HasSubstr("data/test-00000.parquet")));
+  request.model = "org/data-zip";
+  EXPECT_THAT(ErrorOf(request), HasSubstr("unpack"));
+  request.model = "org/plain";
+  EXPECT_THAT(ErrorOf(request), HasSubstr("no such data set"));
+}
+
 TEST_F(HubFetch, ReportsBytes) {
   std::vector<Progress> seen;
   JobContext context;

@@ -43,6 +43,12 @@ def files(name):
         return {"a-Q4_0.gguf": b"GGUF" + bytes(100), "b-Q8_0.gguf": b"GGUF" + bytes(200)}
     if name == "pickled":
         return {"config.json": b"{}", "pytorch_model.bin": b"PK\x03\x04", "sub/model.pt": b"PK\x03\x04"}
+    if name == "data-lines":
+        return {"README.md": b"# text", "dataset_infos.json": b"{}", "test/a.jsonl": b'{"question": "a"}\n', "b.csv": b"a,b\n", "c.parquet": b"PAR1"}
+    if name == "data-parquet":
+        return {"README.md": b"# text", "data/test-00000.parquet": b"PAR1", "loader.py": b"import os"}
+    if name == "data-zip":
+        return {"data.zip": b"PK"}
     found = folder_files("qwen3")
     found |= {"README.md": b"# text", "pytorch_model.bin": b"PK\x03\x04 never", ".gitattributes": b"* text", "empty.txt": b""}
     if name in HOSTILE:
@@ -87,8 +93,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         log.append(dict(server=server, path=url.path, token=self.headers.get("Authorization"), range=self.headers.get("Range")))
         parts = [urllib.parse.unquote(part) for part in url.path.strip("/").split("/")]
         try:
-            if parts[:2] == ["api", "models"]:
+            if parts[:2] in (["api", "models"], ["api", "datasets"]):
+                if (parts[1] == "datasets") != parts[3].startswith("data-"):
+                    return self.answer(404, b"{}", X_Error_Code="RepoNotFound")
                 return self.ask(parts[3], parts[4], parts[5], urllib.parse.parse_qs(url.query))
+            if parts[0] == "datasets":
+                parts = parts[1:]
             if parts[2] == "resolve":
                 return self.resolve(parts[1], "/".join(parts[4:]))
         except (BrokenPipeError, ConnectionResetError):

@@ -220,6 +220,15 @@ TEST_F(Fetch, AFetchedModelOpensByItsName) {
                                HasSubstr("open it as: org/plain")));
 }
 
+TEST_F(Fetch, ADataSetIsGivenToATask) {
+  const ProgramRun run = RunMidscope({"fetch", "--data", "org/data-lines"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("test/a.jsonl"), HasSubstr("--task")));
+  EXPECT_EQ(json::parse(RunMidscope({"fetch", "--data", "org/data-lines", "--json"}).out)["data"],
+            "org/data-lines");
+  EXPECT_EQ(RunMidscope({"fetch", "org/plain", "--data", "org/data-lines"}).status, 2);
+}
+
 TEST_F(Fetch, EndsAsOtherCommandsDo) {
   const ProgramRun unknown = RunMidscope({"fetch", "org/unknown"});
   EXPECT_EQ(unknown.status, 1);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# usage: check_hdf5.sh SCRIPT.py ...: the script beside this with the interpreter in MIDSCOPE_PEERS_PYTHON; 77 (skipped, with the
+# usage: run_with_peers.sh SCRIPT.py ...: the script beside this with the interpreter in MIDSCOPE_PEERS_PYTHON; 77 (skipped, with the
 # reason) without.
 if [ -z "$MIDSCOPE_PEERS_PYTHON" ]; then
   echo "skipped: MIDSCOPE_PEERS_PYTHON names no Python; set it to one that has h5py (and xarray)"
