@@ -16,6 +16,8 @@ kernels::ActivationKind KindOf(Activation activation) {
       return kernels::ActivationKind::kGelu;
     case Activation::kGeluTanh:
       return kernels::ActivationKind::kGeluTanh;
+    case Activation::kSquaredRelu:
+      return kernels::ActivationKind::kSquaredRelu;
   }
   return kernels::ActivationKind::kSilu;
 }

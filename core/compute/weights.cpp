@@ -66,7 +66,7 @@ class Loader {
     weights.down = Stack(config_.feed_forward, {{prefix + "down", config_.hidden}});
     if (config_.input_norms) {
       weights.attention_norm = ReadNorm(prefix + "attention_norm");
-      weights.mlp_norm = ReadNorm(prefix + "mlp_norm");
+      if (!config_.shared_norm) weights.mlp_norm = ReadNorm(prefix + "mlp_norm");
     }
     if (config_.output_norms) {
       weights.attention_output_norm = ReadNorm(prefix + "attention_output_norm");
@@ -160,6 +160,8 @@ class Loader {
   }
 
   Norm ReadNorm(const std::string& name) const {
+    if (!config_.norm_weights)
+      return {std::vector<float>(static_cast<size_t>(config_.hidden), 1.0f), {}};
     Norm norm{NormWeight(name, config_.hidden), {}};
     const bool biased = config_.norm == NormKind::kLayer && source_.Find(name + ".bias") != nullptr;
     if (biased) norm.bias = Vector(name + ".bias", config_.hidden);

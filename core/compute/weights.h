@@ -31,7 +31,7 @@ struct LayerWeights {
   Projection attention_out;    // heads * head_dim inputs
   Projection gate_up;          // 2 * feed_forward outputs; feed_forward (up) where not gated
   Projection down;             // feed_forward inputs
-  Norm attention_norm;         // input norms; no weight where the model has none
+  Norm attention_norm;         // input norms; empty where the model has none
   Norm mlp_norm;
   Norm attention_output_norm;  // output norms, likewise
   Norm mlp_output_norm;

@@ -256,13 +256,15 @@ void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t la
   Project(z, weights.attention_out, update);
   context_.ThrowIfCancelled();
   if (config_.output_norms) Normalise(update, weights.attention_output_norm, update);
+  ScaleUpdate(update);
   Show(sequences, HookSite::kAttentionOut, layer, update);
   EnterMlp(sequences, layer, update);
 }
 
 void ForwardPass::EnterMlp(std::vector<SequencePass>& sequences, int64_t layer,
                            const at::Tensor& update) {
-  const Norm& norm = weights_.layers[static_cast<size_t>(layer)].mlp_norm;
+  const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
+  const Norm& norm = config_.shared_norm ? weights.attention_norm : weights.mlp_norm;
   const auto read_stream = [&] {
     if (config_.input_norms) {
       Normalise(residual_, norm, normalized_);
@@ -299,9 +301,15 @@ void ForwardPass::MlpHalf(std::vector<SequencePass>& sequences, int64_t layer) {
     Show(sequences, HookSite::kMlpPost, layer, part(post), 0, first);
     Project(part(post), weights.down, part(update));
     if (config_.output_norms) Normalise(part(update), weights.mlp_output_norm, part(update));
+    ScaleUpdate(part(update));
     Show(sequences, HookSite::kMlpOut, layer, part(update), 0, first);
     ops_->Add(residual_.narrow(0, first, rows), part(update));
   }
+}
+
+// As in transformers, a Python number times a tensor: the product is rounded, the factor is not.
+void ForwardPass::ScaleUpdate(const at::Tensor& update) const {
+  if (config_.update_scale != 1.0) update.mul_(config_.update_scale);
 }
 
 void ForwardPass::Project(const at::Tensor& x, const Projection& projection, const at::Tensor& y) {

@@ -73,6 +73,7 @@ class ForwardPass {
                     const at::Tensor& out);
   // y = x weight^T + bias into `y`. Returns early when cancelled.
   void Project(const at::Tensor& x, const Projection& projection, const at::Tensor& y);
+  void ScaleUpdate(const at::Tensor& update) const;
   // Shows rows of a packed [rows, width] tensor to the hooks; `heads` > 0: as [1, pos, head, width
   // / heads].
   void Show(std::vector<SequencePass>& sequences, HookSite site, int64_t layer,

@@ -116,6 +116,10 @@ std::vector<float> ForwardPass::OutputOfMany(const at::Tensor& normalized) {
 void ForwardPass::FinishLogits(std::vector<float>& logits) const {
   const std::vector<float>& bias = weights_.output.bias;
   for (size_t i = 0; !bias.empty() && i < logits.size(); ++i) logits[i] += bias[i % bias.size()];
+  if (config_.output_scale != 1.0) {
+    const auto scale = static_cast<float>(config_.output_scale);
+    for (float& logit : logits) logit *= scale;
+  }
   if (config_.final_softcap == 0) return;
   const auto cap = static_cast<float>(config_.final_softcap);
   for (float& logit : logits) logit = cap * std::tanh(logit / cap);

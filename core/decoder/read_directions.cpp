@@ -88,6 +88,8 @@ LogitDirection MakeLogitDirection(const ModelConfig& config, const Weights& weig
         double{bias[static_cast<size_t>(token)]} - bias[static_cast<size_t>(against)];
   }
   result.direction = BeforeNorm(config.norm, weights.final_norm, difference);
+  result.constant *= config.output_scale;
+  for (double& value : result.direction) value *= config.output_scale;
   return result;
 }
 
@@ -115,8 +117,8 @@ HeadDirections MakeHeadDirections(const ModelConfig& config, const LayerWeights&
               if (!bias.empty()) update[i] += bias[i];
             });
   const double scale = config.output_norms ? InverseDeviation(config, update) : 1.0;
-  for (double& value : result.of_z) value *= scale;
-  result.constant += scale * Along(bias, before);
+  for (double& value : result.of_z) value *= config.update_scale * scale;
+  result.constant = config.update_scale * (result.constant + scale * Along(bias, before));
   return result;
 }
 

@@ -12,7 +12,8 @@ namespace midscope {
 
 enum class NormKind { kRms, kLayer };  // kLayer: mean taken off, bias where the file has one
 
-enum class Activation { kSilu, kGelu, kGeluTanh };
+// kSquaredRelu: max(0, x)^2.
+enum class Activation { kSilu, kGelu, kGeluTanh, kSquaredRelu };
 
 // Norm of q and k after projection. kHead: over each head (qwen3, gemma3); kWidth: over all heads
 // together (olmo2).
@@ -74,15 +75,19 @@ struct ModelConfig {
   double norm_epsilon = 1e-5;
   bool norm_adds_one = false;  // the file's norm weights w stand for 1 + w (gemma in a Hugging Face
                                // folder; GGUF has added it)
+  bool norm_weights = true;    // false: norms have none (olmo)
   bool input_norms = true;     // norms before attention and MLP (not olmo2)
   bool output_norms =
       false;  // norms after attention and MLP, before they are added (gemma2, gemma3, olmo2)
   QueryKeyNorm query_key_norm = QueryKeyNorm::kNone;
   bool parallel_residual = false;  // attention and MLP both read the block's input (gpt_neox)
+  bool shared_norm = false;        // of a parallel block: both after the one norm (cohere, phi)
   bool gated_mlp = true;           // down(activation(gate) * up); else down(activation(up))
   Activation activation = Activation::kSilu;
 
   double embedding_scale = 1.0;  // gemma: sqrt(hidden)
+  double update_scale = 1.0;     // of what attention and MLP add to the stream (granite)
+  double output_scale = 1.0;     // of the model's logits, before final_softcap (cohere, granite)
   double logit_scale = 0;        // of attention; 0: 1 / sqrt(head_dim)
   double attention_softcap = 0;  // cap * tanh(x / cap) on attention logits; 0: none
   double final_softcap = 0;      // on the model's logits

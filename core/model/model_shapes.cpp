@@ -37,11 +37,11 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
   const auto add = [&](const char* name, std::vector<int64_t> shape) {
     tensors->push_back({fmt::format("{}.{}", layer, name), layer, std::move(shape)});
   };
-  if (config.input_norms) {
+  if (config.input_norms && config.norm_weights) {
     add("attention_norm", {hidden});
-    add("mlp_norm", {hidden});
+    if (!config.shared_norm) add("mlp_norm", {hidden});
   }
-  if (config.output_norms) {
+  if (config.output_norms && config.norm_weights) {
     add("attention_output_norm", {hidden});
     add("mlp_output_norm", {hidden});
   }
@@ -79,8 +79,8 @@ void CheckModelConfig(const ModelConfig& config, const std::string& thing) {
 }
 
 std::vector<NeededTensor> NeededTensors(const ModelConfig& config) {
-  std::vector<NeededTensor> tensors = {{"token_embedding", -1, {config.vocabulary, config.hidden}},
-                                       {"final_norm", -1, {config.hidden}}};
+  std::vector<NeededTensor> tensors = {{"token_embedding", -1, {config.vocabulary, config.hidden}}};
+  if (config.norm_weights) tensors.push_back({"final_norm", -1, {config.hidden}});
   if (!config.tied_embeddings) {
     tensors.push_back({"output", -1, {config.vocabulary, config.hidden}});
   }

@@ -8,6 +8,7 @@
 #include "core/base/utf8.h"
 #include "core/model/families/rope_settings.h"
 #include "core/model/model_shapes.h"
+#include "kernels/check.h"
 
 namespace midscope {
 
@@ -19,8 +20,9 @@ Activation ReadActivation(const ConfigJson& json, std::string_view key,
   if (name == "gelu_pytorch_tanh" || name == "gelu_new" || name == "gelu_fast") {
     return Activation::kGeluTanh;
   }
+  if (name == "relu2") return Activation::kSquaredRelu;
   json.Fail("its activation " + Quote(name) + " is not supported yet",
-            "Supported: silu, gelu, gelu_pytorch_tanh");
+            "Supported: silu, gelu, gelu_pytorch_tanh, relu2");
 }
 
 void ReadLlamaLike(const ConfigJson& json, const FolderDefaults& defaults, ModelConfig* config) {
@@ -36,13 +38,20 @@ void ReadLlamaLike(const ConfigJson& json, const FolderDefaults& defaults, Model
   config->trained_context =
       std::max(json.Count("max_position_embeddings", kMaxTokens, defaults.context),
                json.Count("max_sequence_length", kMaxTokens, 1));
-  config->norm_epsilon = json.Positive("rms_norm_eps", defaults.norm_epsilon);
+  config->norm_epsilon = json.Positive(defaults.norm_epsilon_key, defaults.norm_epsilon);
   config->activation = ReadActivation(json, defaults.activation_key, defaults.activation);
   config->tied_embeddings = json.Flag("tie_word_embeddings", defaults.tied);
   config->attention.assign(static_cast<size_t>(config->layers), {});
   if (defaults.read_rope) {
-    ReadRope(json, RopeObject(json), {.base = defaults.rope_base}, config);
+    ReadRope(json, RopeObject(json),
+             {.base = defaults.rope_base, .partial = defaults.partial_rotary}, config);
   }
+}
+
+int64_t ReadWindow(const ConfigJson& json, int64_t otherwise) {
+  constexpr std::string_view kKey = "sliding_window";
+  if (json.IsNull(kKey)) return 0;
+  return json.Has(kKey) ? json.Count(kKey, kMaxTokens) : otherwise;
 }
 
 void ReadLayerTypes(const ConfigJson& json, int64_t window, bool (*is_local)(int64_t, int64_t),
@@ -66,6 +75,14 @@ void ReadLayerTypes(const ConfigJson& json, int64_t window, bool (*is_local)(int
   }
 }
 
+void ReplacePlace(const TensorPlace& place, std::vector<TensorPlace>& places) {
+  const auto found = std::find_if(places.begin(), places.end(), [&](const TensorPlace& other) {
+    return other.name == place.name;
+  });
+  MIDSCOPE_CHECK(found != places.end(), "no such place");
+  *found = place;
+}
+
 Bias BiasFlag(const ConfigJson& json, std::string_view key, bool otherwise) {
   return json.Flag(key, otherwise) ? Bias::kMust : Bias::kNever;
 }
@@ -80,10 +97,10 @@ std::vector<TensorPlace> LlamaLikeTensors(const FolderLayout& layout) {
   std::vector<TensorPlace> places = {
       {"token_embedding", "model.embed_tokens"},
       {"output", "lm_head"},
-      {"final_norm", "model.norm"},
+      {"final_norm", "model.norm", RowPart::kAll, layout.norms},
       {"N.query_norm", "model.layers.N.self_attn.q_norm"},
       {"N.key_norm", "model.layers.N.self_attn.k_norm"},
-      {"N.attention_norm", "model.layers.N.input_layernorm"},
+      {"N.attention_norm", "model.layers.N.input_layernorm", RowPart::kAll, layout.norms},
       {"N.attention_out", "model.layers.N.self_attn.o_proj", RowPart::kAll, layout.attention_out},
       {"N.down", "model.layers.N.mlp.down_proj", RowPart::kAll, layout.mlp}};
   const auto add = [&](std::initializer_list<TensorPlace> more) {
@@ -94,20 +111,24 @@ std::vector<TensorPlace> LlamaLikeTensors(const FolderLayout& layout) {
          {"N.mlp_norm", "model.layers.N.pre_feedforward_layernorm"},
          {"N.mlp_output_norm", "model.layers.N.post_feedforward_layernorm"}});
   } else {
-    add({{"N.mlp_norm", "model.layers.N.post_attention_layernorm"}});
+    add({{"N.mlp_norm", "model.layers.N.post_attention_layernorm", RowPart::kAll, layout.norms}});
   }
   if (layout.fused) {
     constexpr std::string_view kFused = "model.layers.N.self_attn.qkv_proj";
     add({{"N.query", kFused, RowPart::kQuery, layout.attention},
          {"N.key", kFused, RowPart::kKey, layout.attention},
-         {"N.value", kFused, RowPart::kValue, layout.attention},
-         {"N.gate", "model.layers.N.mlp.gate_up_proj", RowPart::kGate, layout.mlp},
+         {"N.value", kFused, RowPart::kValue, layout.attention}});
+  } else {
+    const RowPart rotary = layout.interleaved ? RowPart::kInterleaved : RowPart::kAll;
+    add({{"N.query", "model.layers.N.self_attn.q_proj", rotary, layout.attention},
+         {"N.key", "model.layers.N.self_attn.k_proj", rotary, layout.attention},
+         {"N.value", "model.layers.N.self_attn.v_proj", RowPart::kAll, layout.attention}});
+  }
+  if (layout.fused_gate_up) {
+    add({{"N.gate", "model.layers.N.mlp.gate_up_proj", RowPart::kGate, layout.mlp},
          {"N.up", "model.layers.N.mlp.gate_up_proj", RowPart::kUp, layout.mlp}});
   } else {
-    add({{"N.query", "model.layers.N.self_attn.q_proj", RowPart::kAll, layout.attention},
-         {"N.key", "model.layers.N.self_attn.k_proj", RowPart::kAll, layout.attention},
-         {"N.value", "model.layers.N.self_attn.v_proj", RowPart::kAll, layout.attention},
-         {"N.gate", "model.layers.N.mlp.gate_proj", RowPart::kAll, layout.mlp},
+    add({{"N.gate", "model.layers.N.mlp.gate_proj", RowPart::kAll, layout.mlp},
          {"N.up", "model.layers.N.mlp.up_proj", RowPart::kAll, layout.mlp}});
   }
   return places;

@@ -15,10 +15,12 @@ namespace midscope {
 // Defaults of transformers for keys that a config.json leaves out; they differ between families.
 struct FolderDefaults {
   double norm_epsilon = 1e-6;
+  std::string_view norm_epsilon_key = "rms_norm_eps";
   bool tied = false;
   std::string_view activation = "silu";
   std::string_view activation_key = "hidden_act";
   double rope_base = 10000.0;
+  double partial_rotary = 1.0;
   bool read_rope = true;
   std::optional<int64_t> head_dim = {};  // nothing: hidden_size / num_attention_heads
   // Nothing: the key must be there (num_key_value_heads: as many as heads).
@@ -38,6 +40,9 @@ void ReadLlamaLike(const ConfigJson& json, const FolderDefaults& defaults, Model
 // Throws Error for a name that is not known.
 Activation ReadActivation(const ConfigJson& json, std::string_view key, std::string_view otherwise);
 
+// sliding_window, 0 where it is null; absent: `otherwise`.
+int64_t ReadWindow(const ConfigJson& json, int64_t otherwise);
+
 // layer_types, or where it is absent, `is_local` of each layer; layers of
 // "sliding_attention" get `window`. Throws Error for another type of layer.
 void ReadLayerTypes(const ConfigJson& json, int64_t window, bool (*is_local)(int64_t, int64_t),
@@ -53,10 +58,15 @@ struct FolderLayout {
   Bias attention = Bias::kNever;  // query, key, value
   Bias attention_out = Bias::kNever;
   Bias mlp = Bias::kNever;
-  bool output_norms = false;  // as gemma2 and olmo2 name their norms
-  bool fused = false;         // qkv_proj and gate_up_proj, as in phi3
+  Bias norms = Bias::kNever;   // of the final norm and those before attention and MLP
+  bool output_norms = false;   // as gemma2 and olmo2 name their norms
+  bool fused = false;          // qkv_proj, as in phi3
+  bool fused_gate_up = false;  // gate_up_proj
+  bool interleaved = false;    // rotary rows of query and key (cohere, glm)
 };
 std::vector<TensorPlace> LlamaLikeTensors(const FolderLayout& layout);
+// Takes the place of the one with its name.
+void ReplacePlace(const TensorPlace& place, std::vector<TensorPlace>& places);
 // The same where the file's "attention_bias" (absent: no) is whether the four projections of
 // attention have biases.
 std::vector<TensorPlace> TensorsByAttentionBias(const ConfigJson& json, FolderLayout layout = {});

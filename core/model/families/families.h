@@ -19,7 +19,22 @@
   FAMILY(Olmo2)                   \
   FAMILY(GptNeox)                 \
   FAMILY(Mpt)                     \
-  FAMILY(Qwen25Vl)
+  FAMILY(Qwen25Vl)                \
+  FAMILY(Olmo)                    \
+  FAMILY(Olmo3)                   \
+  FAMILY(Granite)                 \
+  FAMILY(Cohere)                  \
+  FAMILY(Cohere2)                 \
+  FAMILY(Glm)                     \
+  FAMILY(Glm4)                    \
+  FAMILY(Starcoder2)              \
+  FAMILY(StableLm)                \
+  FAMILY(Phi)                     \
+  FAMILY(Nemotron)                \
+  FAMILY(SeedOss)                 \
+  FAMILY(Exaone4)                 \
+  FAMILY(Arcee)                   \
+  FAMILY(Ministral)
 // clang-format on
 
 namespace midscope {

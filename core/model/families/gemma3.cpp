@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Gemma 3, text only: five of six layers have a window and rotate by a base of their own, without
 // scaling; norms of query and key over each head.
-#include "core/base/utf8.h"
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/gemma_common.h"
@@ -16,26 +15,6 @@ constexpr int64_t kWindow = 4096;
 constexpr int64_t kLayersOf27B = 62;
 constexpr double kBase = 1000000.0;
 constexpr double kLocalBase = 10000.0;
-
-// transformers 5 has one rope object for each type of layer; files of before have keys of their
-// own, and a rope_scaling that is meant for the layers without window.
-void ReadRopes(const ConfigJson& json, ModelConfig* config) {
-  const auto ropes = json.Object("rope_parameters");
-  const auto global = ropes ? ropes->Object("full_attention") : std::nullopt;
-  const auto local = ropes ? ropes->Object("sliding_attention") : std::nullopt;
-  if (ropes && !global && !local) {
-    json.Fail("rope_parameters holds neither full_attention nor sliding_attention");
-  }
-  const auto scaling = json.Object("rope_scaling");
-  ReadRope(json, scaling ? scaling : global, {.base = kBase}, config);
-  config->rope_local_base = json.Positive("rope_local_base_freq", kLocalBase);
-  if (!local) return;
-  config->rope_local_base = local->Positive("rope_theta", config->rope_local_base);
-  const std::string kind = local->Text("rope_type", "default");
-  if (kind == "default") return;
-  local->Fail("its rope scaling " + Quote(kind) + " of layers with a window is not supported yet",
-              "Supported: default");
-}
 
 void SetLocal(ModelConfig* config) {
   config->query_key_norm = QueryKeyNorm::kHead;
@@ -60,7 +39,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
                 config);
   if (json.Flag("use_bidirectional_attention", false))
     json.Fail("use_bidirectional_attention is true, which is not supported");
-  ReadRopes(json, config);
+  ReadRopesByLayerType(json, kBase, json.Positive("rope_local_base_freq", kLocalBase), config);
   ReadGemma2Folder(json, 0.0, 0.0, config);
   const int64_t window = json.Count("sliding_window", kMaxTokens, kWindow);
   const int64_t pattern = json.Count("sliding_window_pattern", kMaxLayers,

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Mistral: llama with a sliding window in every layer. Its GGUF files are llama's.
+// Mistral: llama with a sliding window in every layer; Ministral: in some. Their GGUF files are
+// llama's.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
-#include "core/model/model_shapes.h"
 
 namespace midscope {
 namespace {
 
+constexpr int64_t kWindow = 4096;
+
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json, {}, config);
   // transformers: 4,096 where the key is absent, none where it is null.
-  int64_t window = 0;
-  if (!json.IsNull("sliding_window")) window = json.Count("sliding_window", kMaxTokens, 4096);
+  const int64_t window = ReadWindow(json, kWindow);
   for (LayerAttention& layer : config->attention) layer.window = window;
+}
+
+void ReadMinistral(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, {}, config);
+  ReadLayerTypes(
+      json, ReadWindow(json, kWindow), [](int64_t, int64_t) { return true; }, 0, config);
 }
 
 std::vector<TensorPlace> FolderTensors(const ConfigJson&) { return LlamaLikeTensors({}); }
@@ -22,6 +29,12 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) { return LlamaLikeTens
 const Family& MistralFamily() {
   static const Family family = {"mistral", "mistral", ReadFolder, FolderTensors,
                                 "",        nullptr,   nullptr,    {".rotary_emb.inv_freq"}};
+  return family;
+}
+
+const Family& MinistralFamily() {
+  static const Family family = {"ministral", "ministral", ReadMinistral, FolderTensors,
+                                "",          nullptr,     nullptr};
   return family;
 }
 

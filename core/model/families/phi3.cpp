@@ -17,7 +17,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
 }
 
 std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
-  return LlamaLikeTensors({.fused = true});
+  return LlamaLikeTensors({.fused = true, .fused_gate_up = true});
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {

@@ -118,4 +118,23 @@ void ReadRope(const ConfigJson& json, const std::optional<ConfigJson>& rope,
   StretchContext(config);
 }
 
+void ReadRopesByLayerType(const ConfigJson& json, double base, double local_base,
+                          ModelConfig* config) {
+  const auto ropes = json.Object("rope_parameters");
+  const auto global = ropes ? ropes->Object("full_attention") : std::nullopt;
+  const auto local = ropes ? ropes->Object("sliding_attention") : std::nullopt;
+  if (ropes && !global && !local) {
+    json.Fail("rope_parameters holds neither full_attention nor sliding_attention");
+  }
+  const auto scaling = json.Object("rope_scaling");
+  ReadRope(json, scaling ? scaling : global, {.base = base}, config);
+  config->rope_local_base = local_base;
+  if (!local) return;
+  config->rope_local_base = local->Positive("rope_theta", local_base);
+  const std::string kind = local->Text("rope_type", "default");
+  if (kind == "default") return;
+  local->Fail("its rope scaling " + Quote(kind) + " of layers with a window is not supported yet",
+              "Supported: default");
+}
+
 }  // namespace midscope

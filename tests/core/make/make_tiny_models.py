@@ -84,6 +84,24 @@ MODELS = {
     "gemma3-pictures": ("Gemma3Pictures", dict(text_config=dict(COMMON, hidden_size=24, sliding_window=11, query_pre_attn_scalar=13, num_hidden_layers=3, layer_types=["sliding_attention", "full_attention", "sliding_attention"]), vision_config=dict(VISION, image_size=16, patch_size=8), mm_tokens_per_image=4), "bfloat16"),
     "mistral3": ("Mistral3", dict(text_config=dict(COMMON, model_type="mistral", hidden_size=18, sliding_window=None), vision_config=dict(VISION, model_type="pixtral", head_dim=4, image_size=16, patch_size=8), tie_word_embeddings=False), "bfloat16"),
     "qwen2-5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), "bfloat16"),
+    "olmo": ("Olmo", dict(COMMON, hidden_size=36, head_dim=None, clip_qkv=0.9), "bfloat16"),
+    "olmo3": ("Olmo3", dict(COMMON, hidden_size=36, head_dim=None, num_hidden_layers=4, sliding_window=11, rope_parameters=dict(sliding_attention=rope(theta=3000.0), full_attention=rope("yarn", 3000.0, factor=4.0, original_max_position_embeddings=32))), "bfloat16"),
+    "olmo3-old": ("Olmo3", dict(COMMON, hidden_size=18, head_dim=None, num_attention_heads=3, num_key_value_heads=1, num_hidden_layers=4, sliding_window=9, rope_parameters=dict(sliding_attention=rope(theta=500000.0), full_attention=rope("yarn", 500000.0, factor=4.0, original_max_position_embeddings=32))), "bfloat16"),
+    "granite": ("Granite", dict(COMMON, hidden_size=36, head_dim=None, embedding_multiplier=0.6, residual_multiplier=0.8, attention_multiplier=0.3, logits_scaling=5.0, attention_bias=True), "bfloat16"),
+    "cohere": ("Cohere", dict(COMMON, hidden_size=36, head_dim=None, logit_scale=0.25, attention_bias=True), "bfloat16"),
+    "cohere2": ("Cohere2", dict(COMMON, hidden_size=24, head_dim=None, num_hidden_layers=4, sliding_window=10, logit_scale=0.25), "bfloat16"),
+    "glm": ("Glm", dict(COMMON, head_dim=12, rope_parameters=rope(partial_rotary_factor=0.5)), "bfloat16"),
+    "glm4": ("Glm4", dict(COMMON, head_dim=12, attention_bias=False, rope_parameters=rope(partial_rotary_factor=0.34)), "bfloat16"),
+    "starcoder2": ("Starcoder2", dict(COMMON, hidden_size=36, head_dim=None, num_key_value_heads=1, sliding_window=13), "bfloat16"),
+    "stablelm": ("StableLm", dict(COMMON, hidden_size=48, head_dim=None, use_qkv_bias=True, rope_parameters=rope(partial_rotary_factor=0.5)), "bfloat16"),
+    "stablelm-parallel": ("StableLm", dict(COMMON, hidden_size=48, head_dim=None, use_parallel_residual=True, rope_parameters=rope(partial_rotary_factor=0.25)), "bfloat16"),
+    "phi": ("Phi", dict(COMMON, hidden_size=48, head_dim=None, num_attention_heads=3, num_key_value_heads=3, rope_parameters=rope(partial_rotary_factor=0.5)), "bfloat16"),
+    "nemotron": ("Nemotron", dict(COMMON, head_dim=12, mlp_bias=True, rope_parameters=rope(partial_rotary_factor=0.5)), "bfloat16"),
+    "seed-oss": ("SeedOss", dict(COMMON, attention_out_bias=True), "bfloat16"),
+    "exaone4": ("Exaone4", dict(COMMON, num_hidden_layers=4, sliding_window=10), "bfloat16"),
+    "exaone4-global": ("Exaone4", dict(COMMON, sliding_window=None, layer_types=["full_attention"] * 2), "bfloat16"),
+    "arcee": ("Arcee", dict(COMMON, hidden_size=30, mlp_bias=True), "bfloat16"),
+    "ministral": ("Ministral", dict(COMMON, num_hidden_layers=3, sliding_window=12, layer_types=["full_attention", "sliding_attention", "full_attention"]), "bfloat16"),
     "gguf-llama": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), None),
     "gguf-qwen2": ("Qwen2", dict(COMMON | BLOCKS), None),
     "gguf-gemma2": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), None),
@@ -99,6 +117,7 @@ OLD_ROPE = {
     "gemma3": dict(rope_theta=4000.0, rope_local_base_freq=300.0, rope_scaling=dict(rope_type="linear", factor=2.0)),
     "phi3-long": dict(rope_theta=10000.0, partial_rotary_factor=0.5, rope_scaling=dict(type="longrope", **LONG)),
     "gpt-neox-serial": dict(rotary_emb_base=10000, rotary_pct=0.34),
+    "olmo3-old": dict(rope_theta=500000.0, rope_scaling=dict(rope_type="yarn", factor=4.0, original_max_position_embeddings=32)),
 }
 # What is changed in config.json afterwards; None: taken out.
 EDITS = {
@@ -119,7 +138,7 @@ CLASSES = {
 
 def build(kind, options, seed):
     config_class, model_class = CLASSES.get(kind, (kind + "Config", kind + "ForCausalLM"))
-    options = {key: value for key, value in options.items() if value is not None or key == "pad_token_id"}
+    options = {key: value for key, value in options.items() if value is not None or key in ("pad_token_id", "sliding_window")}
     if isinstance(options.get("text_config"), dict) and options["text_config"].get("head_dim", 0) is None:
         options["text_config"] = {key: value for key, value in options["text_config"].items() if key != "head_dim"}
     # A copy: configurations keep and change the dictionaries that they are given.
@@ -133,7 +152,8 @@ def build(kind, options, seed):
             if parameter.dim() == 1:
                 noise = 0.2 * torch.randn_like(parameter)
                 is_norm = "norm" in name and name.endswith("weight")
-                parameter.copy_(noise + (1.0 if is_norm and not kind.startswith("Gemma") else 0.0))
+                adds_one = kind.startswith("Gemma") or kind == "Nemotron"
+                parameter.copy_(noise + (1.0 if is_norm and not adds_one else 0.0))
             else:
                 parameter.copy_(torch.randn_like(parameter) * 1.3 / parameter.shape[1] ** 0.5)
     return model

@@ -233,9 +233,40 @@ INSTANTIATE_TEST_SUITE_P(Tiny, Family, ::testing::ValuesIn(TinyModelNames()), []
 
 TEST(Families, EveryArchitectureHasAModel) {
   const std::vector<std::string> models = TinyModelNames();
-  for (const char* name : {"llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3",
-                           "phi3", "olmo2", "gpt-neox", "mpt", "smollm3", "gemma3-pictures",
-                           "mistral3", "qwen2-5-vl", "llama-other-head", "llama-yarn-soft"}) {
+  for (const char* name : {"llama",
+                           "mistral",
+                           "qwen2",
+                           "qwen3",
+                           "gemma",
+                           "gemma2",
+                           "gemma3",
+                           "phi3",
+                           "olmo2",
+                           "gpt-neox",
+                           "mpt",
+                           "smollm3",
+                           "gemma3-pictures",
+                           "mistral3",
+                           "qwen2-5-vl",
+                           "llama-other-head",
+                           "llama-yarn-soft",
+                           "olmo",
+                           "olmo3",
+                           "granite",
+                           "cohere",
+                           "cohere2",
+                           "glm",
+                           "glm4",
+                           "starcoder2",
+                           "stablelm",
+                           "stablelm-parallel",
+                           "phi",
+                           "nemotron",
+                           "seed-oss",
+                           "exaone4",
+                           "exaone4-global",
+                           "arcee",
+                           "ministral"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }

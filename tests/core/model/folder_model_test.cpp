@@ -264,6 +264,56 @@ TEST(FolderModel, RefusesTensorsThatDoNotFit) {
               HasSubstr("has no output matrix 'lm_head.weight'"));
 }
 
+TEST(FolderModel, GraniteHasFactorsOfItsOwn) {
+  const ModelConfig granite = ConfigWith("granite", {});
+  EXPECT_EQ(granite.embedding_scale, 0.6);
+  EXPECT_EQ(granite.update_scale, 0.8);
+  EXPECT_EQ(granite.logit_scale, 0.3);
+  EXPECT_EQ(granite.output_scale, 1.0 / 5.0);
+  // transformers' default of attention_multiplier is 1, and not 1 / sqrt(head_dim).
+  EXPECT_EQ(ConfigWith("granite", {{"attention_multiplier", nullptr}}).logit_scale, 1.0);
+  EXPECT_THAT(ErrorWith("granite", {{"logits_scaling", 0.0}}), HasSubstr("logits_scaling"));
+}
+
+TEST(FolderModel, LayersOfCohere2AndExaone4HaveAWindowOrNoPositions) {
+  for (const char* name : {"cohere2", "exaone4"}) {
+    const ModelConfig pattern = ConfigWith(name, {{"layer_types", nullptr}});
+    EXPECT_EQ(Windows(pattern), (Counts{10, 10, 10, 0})) << name;
+    for (const LayerAttention& layer : pattern.attention)
+      EXPECT_EQ(layer.rotary, layer.window > 0) << name;
+    const Json half = {{"layer_types", nullptr}, {"sliding_window_pattern", 2}};
+    EXPECT_EQ(Windows(ConfigWith(name, half)), (Counts{10, 0, 10, 0})) << name;
+  }
+  // Without windows EXAONE rotates everywhere.
+  const ModelConfig global = ConfigWith("exaone4-global", {});
+  for (const LayerAttention& layer : global.attention) EXPECT_TRUE(layer.rotary);
+  EXPECT_EQ(Windows(global), (Counts{0, 0}));
+}
+
+TEST(FolderModel, OnlyWholeLayersOfOlmo3AreScaled) {
+  for (const char* name : {"olmo3", "olmo3-old"}) {
+    const ModelConfig config = ConfigWith(name, {});
+    EXPECT_EQ(config.rope_scaling.kind, RopeScalingKind::kYarn) << name;
+    EXPECT_EQ(config.rope_local_base, config.rope_base) << name;
+    for (const LayerAttention& layer : config.attention)
+      EXPECT_EQ(layer.local, layer.window > 0) << name;
+    EXPECT_EQ(config.attention[3].window, 0);
+  }
+}
+
+TEST(FolderModel, BlocksOfThePhiKindShareOneNorm) {
+  for (const char* name : {"phi", "cohere", "stablelm-parallel"}) {
+    const ModelConfig config = ConfigWith(name, {});
+    EXPECT_TRUE(config.parallel_residual && config.shared_norm) << name;
+  }
+  EXPECT_FALSE(ConfigWith("stablelm", {}).parallel_residual);
+  EXPECT_FALSE(ConfigWith("gpt-neox", {}).shared_norm);
+  EXPECT_FALSE(ConfigWith("olmo", {}).norm_weights);
+  EXPECT_THAT(ErrorWith("cohere", {{"use_qk_norm", true}}), HasSubstr("use_qk_norm"));
+  EXPECT_THAT(ErrorWith("stablelm", {{"qk_layernorm", true}}), HasSubstr("qk_layernorm"));
+  EXPECT_THAT(ErrorWith("phi", {{"qk_layernorm", true}}), HasSubstr("qk_layernorm"));
+}
+
 TEST(FolderModel, RefusesFoldersAndFilesThatAreNoModels) {
   const auto error = [](const std::filesystem::path& path) {
     return ErrorMessage([&] { OpenModel(path.string()); });

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Arcee (AFM): llama with an MLP of squared relu without a gate.
+#include "core/model/families/common.h"
+#include "core/model/families/families.h"
+
+namespace midscope {
+namespace {
+
+void ReadFolder(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, {.norm_epsilon = 1e-5, .activation = "relu2"}, config);
+  config->gated_mlp = false;
+}
+
+std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
+  return TensorsByAttentionBias(json, {.mlp = BiasFlag(json, "mlp_bias", false)});
+}
+
+}  // namespace
+
+const Family& ArceeFamily() {
+  static const Family family = {"arcee", "arcee", ReadFolder, FolderTensors, "", nullptr, nullptr};
+  return family;
+}
+
+}  // namespace midscope

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Command R and Aya: attention and MLP side by side after one LayerNorm without bias, rotated pairs
+// beside one another, scaled logits. Command R7B (cohere2) has a window in three of four layers,
+// and no positions in the others.
+#include "core/model/families/common.h"
+#include "core/model/families/families.h"
+#include "core/model/model_shapes.h"
+
+namespace midscope {
+namespace {
+
+constexpr int64_t kWindow = 4096;
+constexpr int64_t kPattern = 4;  // each fourth layer sees everything
+
+void ReadShared(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, {.norm_epsilon = 1e-5, .norm_epsilon_key = "layer_norm_eps", .tied = true},
+                config);
+  config->norm = NormKind::kLayer;
+  config->parallel_residual = true;
+  config->shared_norm = true;
+  config->output_scale = json.Positive("logit_scale", 0.0625);
+}
+
+// A norm of each head with weights of its own.
+void ReadCohere(const ConfigJson& json, ModelConfig* config) {
+  if (json.Flag("use_qk_norm", false))
+    json.Fail("use_qk_norm is true, which is not supported yet", "Command R+ alone has it");
+  ReadShared(json, config);
+}
+
+void ReadCohere2(const ConfigJson& json, ModelConfig* config) {
+  ReadShared(json, config);
+  const int64_t pattern = json.Count("sliding_window_pattern", kMaxLayers, kPattern);
+  ReadLayerTypes(
+      json, ReadWindow(json, kWindow),
+      [](int64_t layer, int64_t period) { return (layer + 1) % period != 0; }, pattern, config);
+  for (LayerAttention& layer : config->attention) layer.rotary = layer.window > 0;
+}
+
+std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
+  return TensorsByAttentionBias(json, {.interleaved = true});
+}
+
+}  // namespace
+
+const Family& CohereFamily() {
+  static const Family family = {"cohere", "cohere", ReadCohere, FolderTensors,
+                                "",       nullptr,  nullptr};
+  return family;
+}
+
+const Family& Cohere2Family() {
+  static const Family family = {"cohere2", "cohere2", ReadCohere2, FolderTensors,
+                                "",        nullptr,   nullptr};
+  return family;
+}
+
+}  // namespace midscope

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// GLM-4: a part of each head rotated, pairs beside one another; biases of query, key and value.
+// Files of glm4 have norms after attention and MLP, too.
+#include "core/model/families/common.h"
+#include "core/model/families/families.h"
+
+namespace midscope {
+namespace {
+
+constexpr double kRotated = 0.5;
+
+void ReadGlm(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, {.norm_epsilon = 1.5625e-7, .partial_rotary = kRotated, .head_dim = 128},
+                config);
+}
+
+void ReadGlm4(const ConfigJson& json, ModelConfig* config) {
+  ReadGlm(json, config);
+  config->output_norms = true;
+}
+
+std::vector<TensorPlace> GlmTensors(const ConfigJson& json) {
+  return LlamaLikeTensors({.attention = BiasFlag(json, "attention_bias", true),
+                           .fused_gate_up = true,
+                           .interleaved = true});
+}
+
+std::vector<TensorPlace> Glm4Tensors(const ConfigJson& json) {
+  std::vector<TensorPlace> places = GlmTensors(json);
+  places.push_back({"N.attention_output_norm", "model.layers.N.post_self_attn_layernorm"});
+  places.push_back({"N.mlp_output_norm", "model.layers.N.post_mlp_layernorm"});
+  return places;
+}
+
+}  // namespace
+
+const Family& GlmFamily() {
+  static const Family family = {"glm", "glm", ReadGlm, GlmTensors, "", nullptr, nullptr};
+  return family;
+}
+
+const Family& Glm4Family() {
+  static const Family family = {"glm4", "glm4", ReadGlm4, Glm4Tensors, "", nullptr, nullptr};
+  return family;
+}
+
+}  // namespace midscope

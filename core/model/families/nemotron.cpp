@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Nemotron 4 and Minitron: LayerNorm whose weights w stand for 1 + w, an MLP of squared relu
+// without a gate, half of each head rotated.
+#include "core/model/families/common.h"
+#include "core/model/families/families.h"
+
+namespace midscope {
+namespace {
+
+void ReadFolder(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json,
+                {.norm_epsilon = 1e-5,
+                 .norm_epsilon_key = "norm_eps",
+                 .activation = "relu2",
+                 .partial_rotary = 0.5},
+                config);
+  config->norm = NormKind::kLayer;
+  config->norm_adds_one = true;
+  config->gated_mlp = false;
+}
+
+std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
+  return TensorsByAttentionBias(json,
+                                {.mlp = BiasFlag(json, "mlp_bias", false), .norms = Bias::kMust});
+}
+
+}  // namespace
+
+const Family& NemotronFamily() {
+  static const Family family = {"nemotron", "nemotron", ReadFolder, FolderTensors,
+                                "",         nullptr,    nullptr};
+  return family;
+}
+
+}  // namespace midscope

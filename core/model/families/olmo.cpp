@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// OLMo 1: LayerNorm without weights; query, key and value clamped.
+#include "core/model/families/common.h"
+#include "core/model/families/families.h"
+
+namespace midscope {
+namespace {
+
+void ReadFolder(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, {}, config);
+  config->norm = NormKind::kLayer;
+  config->norm_weights = false;
+  config->norm_epsilon = 1e-5;  // transformers' own: no key says it
+  if (json.Has("clip_qkv")) config->clip_qkv = json.Positive("clip_qkv");
+}
+
+std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
+  return TensorsByAttentionBias(json);
+}
+
+}  // namespace
+
+const Family& OlmoFamily() {
+  static const Family family = {"olmo", "olmo", ReadFolder, FolderTensors, "", nullptr, nullptr};
+  return family;
+}
+
+}  // namespace midscope

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Phi 1, 1.5 and 2: attention and MLP side by side after one LayerNorm, biases throughout, in the
+// output too; a part of each head rotated.
+#include "core/model/families/common.h"
+#include "core/model/families/families.h"
+
+namespace midscope {
+namespace {
+
+void ReadFolder(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json,
+                {.norm_epsilon = 1e-5,
+                 .norm_epsilon_key = "layer_norm_eps",
+                 .activation = "gelu_new",
+                 .partial_rotary = 0.5},
+                config);
+  if (json.Flag("qk_layernorm", false))
+    json.Fail("qk_layernorm is true, which is not supported yet");
+  config->norm = NormKind::kLayer;
+  config->gated_mlp = false;
+  config->parallel_residual = true;
+  config->shared_norm = true;
+}
+
+std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
+  std::vector<TensorPlace> places =
+      LlamaLikeTensors({.attention = Bias::kMust, .norms = Bias::kMust});
+  ReplacePlace({"final_norm", "model.final_layernorm", RowPart::kAll, Bias::kMust}, places);
+  ReplacePlace({"output", "lm_head", RowPart::kAll, Bias::kMust}, places);
+  ReplacePlace({"N.attention_out", "model.layers.N.self_attn.dense", RowPart::kAll, Bias::kMust},
+               places);
+  ReplacePlace({"N.up", "model.layers.N.mlp.fc1", RowPart::kAll, Bias::kMust}, places);
+  ReplacePlace({"N.down", "model.layers.N.mlp.fc2", RowPart::kAll, Bias::kMust}, places);
+  return places;
+}
+
+}  // namespace
+
+const Family& PhiFamily() {
+  static const Family family = {"phi", "phi", ReadFolder, FolderTensors, "", nullptr, nullptr};
+  return family;
+}
+
+}  // namespace midscope
