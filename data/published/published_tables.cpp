@@ -65,6 +65,28 @@ PublishedMethod ReadMethod(const json& said) {
   return method;
 }
 
+// By the end of a row's label.
+std::map<std::string, PublishedMethod> ReadMethods(const json& settings) {
+  std::map<std::string, PublishedMethod> methods;
+  for (const auto& [ending, said] : settings.items()) methods[ending] = ReadMethod(said);
+  return methods;
+}
+
+// The value of the longest ending of `label` ("" matches all); null where there is none.
+template <typename T>
+const T* OfEnding(const std::map<std::string, T>& by_ending, const std::string& label) {
+  const T* best = nullptr;
+  size_t length = 0;
+  for (const auto& [ending, value] : by_ending) {
+    const bool whole_word = ending.empty() || label == ending || label.ends_with(" " + ending);
+    if (whole_word && (!best || ending.size() > length)) {
+      best = &value;
+      length = ending.size();
+    }
+  }
+  return best;
+}
+
 PublishedTable ReadTable(const json& entry) {
   PublishedTable table;
   table.name = entry.at("name");
@@ -82,9 +104,20 @@ PublishedTable ReadTable(const json& entry) {
   for (const json& average : entry.value("averages", json::array())) {
     table.averages[average.at("column")] = average.at("of").get<Texts>();
   }
-  const json settings = entry.value("settings", json::object());
-  for (const auto& [ending, said] : settings.items()) {
-    table.methods[ending] = ReadMethod(said);
+  table.methods = ReadMethods(entry.value("settings", json::object()));
+  const json by_column = entry.value("column_settings", json::object());
+  for (const auto& [column, said] : by_column.items()) {
+    table.column_methods[column] = ReadMethods(said);
+  }
+  const json recipes = entry.value("recipes", json::object());
+  for (const auto& [ending, said] : recipes.items()) {
+    table.recipes[ending] = ParseTuningRecipe(said.dump(), kIndex);
+  }
+  for (const json& number : entry.value("numbers", json::array())) {
+    table.numbers.push_back({number.at("column"), number.at("task"), number.value("sets", Texts()),
+                             number.value("measure", "answered"),
+                             number.value("places", std::vector<int64_t>()),
+                             number.value("relative_to", ""), number.value("data", "")});
   }
   for (const json& mark : entry.value("marks", json::array())) {
     table.marks.push_back(
@@ -107,16 +140,6 @@ std::pair<std::string, Texts> TaskParts(std::string_view task) {
   return parts;
 }
 
-// The published task has only the number of pieces; the run's may have more parameters.
-bool SameTask(const std::string& published, std::string_view task) {
-  const auto wanted = TaskParts(published);
-  const auto given = TaskParts(task);
-  return wanted.first == given.first &&
-         std::all_of(wanted.second.begin(), wanted.second.end(), [&](const std::string& part) {
-           return std::find(given.second.begin(), given.second.end(), part) != given.second.end();
-         });
-}
-
 // The lines of an outcome, one per row with a number.
 void AddLines(const PublishedTable& table, const PublishedOutcome& outcome,
               std::vector<PublishedLine>& lines) {
@@ -128,14 +151,18 @@ void AddLines(const PublishedTable& table, const PublishedOutcome& outcome,
     line.pieces = PublishedPieces(outcome.task, outcome.task);
     line.label = table.rows[row];
     line.method = table.MethodOf(row);
+    line.recipe = table.RecipeOf(row);
     line.places = outcome.places;
     bool any = false;
     for (const std::string& column : outcome.columns) {
       line.accuracy.push_back(table.Value(row, table.ColumnIndex(column)) / kPercent);
       std::string notes;
+      int64_t samples = table.samples;
       for (const PublishedMark* mark : table.MarksOf(row, column)) {
         notes.append(notes.empty() ? "" : "; ").append(mark->note);
+        if (mark->kind == PublishedMarkKind::kSamples) samples = 0;
       }
+      line.samples.push_back(samples);
       line.marked.push_back(!notes.empty());
       line.notes.push_back(std::move(notes));
       any = any || std::isfinite(line.accuracy.back());
@@ -171,18 +198,21 @@ std::vector<const PublishedMark*> PublishedTable::MarksOf(size_t row,
 
 const PublishedMethod& PublishedTable::MethodOf(size_t row) const {
   static const PublishedMethod unknown;
-  // The longest matching ending: "" matches all other rows.
-  const PublishedMethod* best = &unknown;
-  size_t length = 0;
-  for (const auto& [ending, method] : methods) {
-    const bool whole_word =
-        ending.empty() || rows.at(row) == ending || rows.at(row).ends_with(" " + ending);
-    if (whole_word && (best == &unknown || ending.size() > length)) {
-      best = &method;
-      length = ending.size();
-    }
-  }
-  return *best;
+  const PublishedMethod* method = OfEnding(methods, rows.at(row));
+  return method ? *method : unknown;
+}
+
+const PublishedMethod& PublishedTable::MethodOf(size_t row, const std::string& column) const {
+  const auto of_column = column_methods.find(column);
+  if (of_column == column_methods.end()) return MethodOf(row);
+  const PublishedMethod* method = OfEnding(of_column->second, rows.at(row));
+  return method ? *method : MethodOf(row);
+}
+
+const TuningRecipe& PublishedTable::RecipeOf(size_t row) const {
+  static const TuningRecipe none;
+  const TuningRecipe* recipe = OfEnding(recipes, rows.at(row));
+  return recipe ? *recipe : none;
 }
 
 PublishedMatch MatchSetting(const std::string& setting, const PublishedMethod& method) {
@@ -218,6 +248,15 @@ std::vector<const PublishedTable*> FindPublishedTables(std::string_view name) {
                    KnownWordsHint(name, known));
 }
 
+bool IsPublishedTask(std::string_view published, std::string_view task) {
+  const auto wanted = TaskParts(published);
+  const auto given = TaskParts(task);
+  return wanted.first == given.first &&
+         std::all_of(wanted.second.begin(), wanted.second.end(), [&](const std::string& part) {
+           return std::find(given.second.begin(), given.second.end(), part) != given.second.end();
+         });
+}
+
 int64_t PublishedPieces(std::string_view published, std::string_view task) {
   const auto wanted = TaskParts(published);
   if (wanted.second.empty()) return 0;
@@ -233,7 +272,7 @@ int64_t PublishedPieces(std::string_view published, std::string_view task) {
 std::vector<PublishedLine> PublishedLines(const PublishedTable& table, std::string_view task) {
   std::vector<PublishedLine> lines;
   for (const PublishedOutcome& outcome : table.outcomes) {
-    if (SameTask(outcome.task, task)) AddLines(table, outcome, lines);
+    if (IsPublishedTask(outcome.task, task)) AddLines(table, outcome, lines);
   }
   return lines;
 }

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "data/published/tuning_recipe.h"
+
 namespace midscope {
 
 enum class PublishedMarkKind {
@@ -43,6 +45,19 @@ struct PublishedMethod {
                                       // source does not state the arguments
 };
 
+// A column that is no outcome by place: the number of a run that stands beside it.
+struct PublishedNumber {
+  std::string column;
+  std::string task;               // in the form of --task; the run's may have more parameters
+  std::vector<std::string> sets;  // data sets of the run whose mean it is; empty: the whole run
+  std::string measure;            // "answered" (the share or score), "perplexity", "seconds"
+  std::vector<int64_t> places;    // over which it is the mean; empty: all of the run's
+  // Seconds have no stated unit in the source: both sides are divided by those of this row, and the
+  // run's by those of its setting.
+  std::string relative_to;
+  std::string data;  // what the user's files must hold, and what the source leaves open; may be ""
+};
+
 // How a setting matches a row.
 enum class PublishedMatch {
   kNone,            // another method
@@ -66,7 +81,11 @@ struct PublishedTable {
   std::vector<std::vector<std::string>> cells;  // [row][column], as printed; "" where there is none
   std::vector<PublishedOutcome> outcomes;
   std::map<std::string, std::vector<std::string>> averages;  // column: those whose mean it is
-  std::map<std::string, PublishedMethod> methods;            // by the end of a row's label
+  std::vector<PublishedNumber> numbers;
+  std::map<std::string, PublishedMethod> methods;  // by the end of a row's label
+  // By column, then by the end of a row's label: rows whose settings differ by column.
+  std::map<std::string, std::map<std::string, PublishedMethod>> column_methods;
+  std::map<std::string, TuningRecipe> recipes;  // of rows of tuned models, by the end of the label
   std::vector<PublishedMark> marks;
   std::vector<std::string> notes;
 
@@ -76,6 +95,9 @@ struct PublishedTable {
   // The marks of a cell, with those of its row.
   std::vector<const PublishedMark*> MarksOf(size_t row, std::string_view column) const;
   const PublishedMethod& MethodOf(size_t row) const;
+  const PublishedMethod& MethodOf(size_t row, const std::string& column) const;
+  const TuningRecipe& RecipeOf(
+      size_t row) const;  // empty: the row's model is no tuned one of the source
 };
 
 // All of them, in a fixed order.
@@ -92,11 +114,17 @@ struct PublishedLine {
   int64_t pieces = 0;              // of that task
   std::string label;               // the row's
   PublishedMethod method;          // MethodOf the row
+  TuningRecipe recipe;             // RecipeOf the row
   std::vector<int64_t> places;     // 1-based
   std::vector<double> accuracy;    // share of samples, 0 to 1; NaN where there is none
   std::vector<bool> marked;        // whether the cell has a known error
   std::vector<std::string> notes;  // known errors, one per place; "" for none
+  // [place]: samples behind the number; 0: not stated, or impossible by a mark.
+  std::vector<int64_t> samples;
 };
+
+// Whether a run of `task` is of the published task: all that the latter states is the same.
+bool IsPublishedTask(std::string_view published, std::string_view task);
 
 // The number of pieces in `task`, by the parameter that a published task of its kind has
 // ("kv:pairs=50": pairs); 0 where it has none.

@@ -11,6 +11,7 @@
 #include "core/base/utf8.h"
 #include "probes/cli/command.h"
 #include "probes/cli/file_comparison.h"
+#include "probes/cli/published_numbers.h"
 #include "probes/cli/published_text.h"
 #include "probes/cli/record_values.h"
 #include "probes/cli/setting_letters.h"
@@ -195,7 +196,7 @@ std::vector<const PublishedTable*> AskedTables(const std::string& name,
                                                const FileOutcome& outcome) {
   std::vector<const PublishedTable*> tables = FindPublishedTables(name);
   const auto fits = [&](const PublishedTable* table) {
-    return !PublishedLines(*table, outcome.task).empty();
+    return !PublishedLines(*table, outcome.task).empty() || HasNumbersFor(*table, outcome.task);
   };
   if (std::any_of(tables.begin(), tables.end(), fits)) {
     std::erase_if(tables, [&](const PublishedTable* table) { return !fits(table); });

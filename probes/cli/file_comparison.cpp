@@ -14,9 +14,11 @@
 #include "core/intervention/intervention_text.h"
 #include "data/store/provenance_fields.h"
 #include "probes/base/record_values.h"
+#include "probes/statistics/group_means.h"
 #include "probes/statistics/intervals.h"
 #include "probes/statistics/outcome_statistics.h"
 #include "probes/sweep/plan_texts.h"
+#include "probes/sweep/sweep_statistics.h"
 
 namespace midscope::cli {
 namespace {
@@ -204,6 +206,49 @@ void CompareRecord(const std::vector<RunReader>& readers, size_t file, const std
   }
 }
 
+// An array of so many numbers; empty where the record has none.
+std::vector<double> NumbersOf(const Record& record, const std::string& name, size_t count) {
+  const Array* array = record.FindArray(name);
+  const auto* values = array ? std::get_if<std::vector<double>>(&array->data) : nullptr;
+  return values && values->size() == count ? *values : std::vector<double>();
+}
+
+// NAME_low and NAME_high; NaN where the record has none.
+std::vector<Interval> IntervalsOf(const Record& record, const std::string& name, size_t count) {
+  const std::vector<double> low = NumbersOf(record, name + "_low", count);
+  const std::vector<double> high = NumbersOf(record, name + "_high", count);
+  std::vector<Interval> intervals(count, {kNone, kNone});
+  if (low.empty() || high.empty()) return intervals;
+  for (size_t i = 0; i < count; ++i) intervals[i] = {low[i], high[i]};
+  return intervals;
+}
+
+// Means over places, and those of data sets.
+void AddMeans(const RunReader& reader, FileOutcome& outcome) {
+  const size_t settings = outcome.settings.size();
+  outcome.mean.assign(settings, kNone);
+  outcome.mean_interval.assign(settings, {kNone, kNone});
+  if (reader.Has(kSettingStatistics)) {
+    const Record statistics = reader.Read(kSettingStatistics);
+    const std::string name = outcome.answered_measure + "_mean";
+    const std::vector<double> means = NumbersOf(statistics, name, settings);
+    if (!means.empty()) outcome.mean = means;
+    outcome.mean_interval = IntervalsOf(statistics, name, settings);
+  }
+  if (!reader.Has(kGroupMeans)) return;
+  const Record groups = reader.Read(kGroupMeans);
+  const Axis* axis = groups.FindAxis("group");
+  if (!axis) return;
+  const std::vector<double> means =
+      NumbersOf(groups, outcome.answered_measure, axis->labels.size() * settings);
+  for (size_t i = 0; !means.empty() && i < axis->labels.size(); ++i) {
+    const std::string& label = axis->labels[i];
+    const auto begin = means.begin() + static_cast<std::ptrdiff_t>(i * settings);
+    outcome.sets[label.substr(label.rfind('/') + 1)] = {
+        begin, begin + static_cast<std::ptrdiff_t>(settings)};
+  }
+}
+
 }  // namespace
 
 int64_t FileOutcome::Cell(const std::string& setting, int64_t place) const {
@@ -249,10 +294,19 @@ FileOutcome ReadFileOutcome(const RunReader& reader) {
   outcome.answer_nll = *nll_values;
   outcome.answered = outcome.accuracy;
   for (const char* name : {"right_share", "choice_accuracy", "generation_score"}) {
-    const Array* score = means.FindArray(name);
-    const auto* scores = score ? std::get_if<std::vector<double>>(&score->data) : nullptr;
-    if (scores && scores->size() == cells) outcome.answered = *scores;
+    const std::vector<double> scores = NumbersOf(means, name, cells);
+    if (scores.empty()) continue;
+    outcome.answered = scores;
+    outcome.answered_measure = name;
   }
+  outcome.answered_interval = IntervalsOf(means, outcome.answered_measure, cells);
+  outcome.perplexity = NumbersOf(means, "perplexity", cells);
+  outcome.perplexity_interval = IntervalsOf(means, "perplexity", cells);
+  outcome.seconds = NumbersOf(means, kSettingSeconds, settings->labels.size());
+  if (plan.contains("recipe")) {
+    outcome.recipe = ParseTuningRecipe(plan["recipe"].dump(), reader.path());
+  }
+  AddMeans(reader, outcome);
   const Array* samples = means.FindArray("samples");
   const auto* counts = samples ? std::get_if<std::vector<int64_t>>(&samples->data) : nullptr;
   if (counts && !counts->empty()) outcome.samples = counts->front();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/job.h"
+#include "data/published/tuning_recipe.h"
 #include "data/store/record_reader.h"
 #include "probes/statistics/statistics.h"
 
@@ -25,6 +26,18 @@ struct FileOutcome {
   std::vector<double> answer_nll;  // [setting, place]
   // [setting, place]: generation_score, or else that of choices, or else accuracy.
   std::vector<double> answered;
+  std::vector<Interval> answered_interval = {};  // [setting, place]; NaN where the file has none
+  std::string answered_measure = "accuracy";     // which of them `answered` is
+  // [setting]: over places; NaN where the file has none.
+  std::vector<double> mean = {};
+  std::vector<Interval> mean_interval = {};
+  // Of running text, [setting, place]; empty for others.
+  std::vector<double> perplexity = {};
+  std::vector<Interval> perplexity_interval = {};
+  std::vector<double> seconds = {};  // [setting], wall time per sample; empty: not in the file
+  // Data set to the mean of `answered`, [setting]; empty where there is one data set.
+  std::map<std::string, std::vector<double>> sets = {};
+  TuningRecipe recipe = {};  // of the model
   int64_t samples = 0;
   // The prompt format (probes/prompt/prompt_format.h); "" where the file does not have it.
   std::string bos;

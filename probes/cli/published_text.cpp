@@ -8,13 +8,12 @@
 #include <optional>
 #include <set>
 
+#include "probes/cli/published_numbers.h"
 #include "probes/cli/record_values.h"
 #include "probes/cli/text_table.h"
 
 namespace midscope::cli {
 namespace {
-
-constexpr double kPercent = 100;
 
 std::string Heading(const PublishedTable& table) {
   std::string text = table.name + ": " + table.title;
@@ -46,8 +45,14 @@ std::string FormatText(const FileOutcome& outcome) {
          (chat ? ", chat template " + outcome.chat_template : ", no chat template");
 }
 
+std::string YoursText(const FileOutcome& outcome) {
+  return fmt::format("  yours: {}, {} samples{}{}\n", outcome.task, outcome.samples,
+                     FormatText(outcome),
+                     outcome.recipe.empty() ? "" : ", tuned: " + TuningRecipeText(outcome.recipe));
+}
+
 std::string Percent(double share) {
-  return std::isfinite(share) ? fmt::format("{:.1f}", share * kPercent) : "-";
+  return std::isfinite(share) ? fmt::format("{:.1f}", share * kPublishedPercent) : "-";
 }
 
 // Mean, and best minus worst, of the places with a value.
@@ -60,6 +65,17 @@ std::vector<std::string> MeanAndGap(const std::vector<double>& shares) {
   for (const double share : known) sum += share;
   const auto [least, largest] = std::minmax_element(known.begin(), known.end());
   return {Percent(sum / static_cast<double>(known.size())), Percent(*largest - *least)};
+}
+
+// At one place that both sides have.
+PublishedDifference DifferenceAt(const FileOutcome& outcome, const std::string& setting,
+                                 const PublishedLine& line, size_t index) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const int64_t cell = outcome.Cell(setting, line.places[index]);
+  if (cell < 0) return {none, {none, none}, false};
+  const auto at = static_cast<size_t>(cell);
+  return DifferenceOfShares(outcome.answered[at], outcome.answered_interval[at],
+                            line.accuracy[index], line.samples[index]);
 }
 
 std::vector<double> SharesAt(const FileOutcome& outcome, const std::string& setting,
@@ -106,15 +122,15 @@ class BesideTable {
                     const std::string& remark = "") {
     std::vector<std::string> row = {"published", line.label + remark};
     std::vector<std::string> below = {"", "yours less published"};
-    const std::vector<double> ours = SharesAt(outcome_, setting_, places_);
     bool common = false;
     for (size_t i = 0; i < places_.size(); ++i) {
       const std::optional<size_t> index = PlaceIndex(line, places_[i]);
       const double share = index ? line.accuracy[*index] : std::nan("");
       row.push_back(Percent(share) + (index && line.marked[*index] ? "*" : ""));
-      const bool both = std::isfinite(share) && std::isfinite(ours[i]);
-      below.push_back(both ? fmt::format("{:+.1f}", (ours[i] - share) * kPercent) : "-");
-      common = common || both;
+      const PublishedDifference difference = index ? DifferenceAt(outcome_, setting_, line, *index)
+                                                   : PublishedDifference{std::nan(""), {}, false};
+      below.push_back(DifferenceText(difference, kPublishedPercent));
+      common = common || std::isfinite(difference.value);
     }
     for (const std::string& text : MeanAndGap(line.accuracy)) row.push_back(text);
     table_.Add(row);
@@ -142,39 +158,13 @@ class BesideTable {
   std::set<std::string> shown_;
 };
 
-bool IsOfOneSetting(PublishedMatch match) {
-  return match == PublishedMatch::kSame || match == PublishedMatch::kMethodAlone;
-}
-
-const char* MatchName(PublishedMatch match) {
-  switch (match) {
-    case PublishedMatch::kSame:
-      return "same";
-    case PublishedMatch::kMethodAlone:
-      return "method alone";
-    case PublishedMatch::kOtherArguments:
-      return "other arguments";
-    case PublishedMatch::kNone:
-      break;
-  }
-  return "none";
-}
-
-// The source's description of the row's settings: "pi(1.5)", "ms-poe(...) or ms-poe(...)".
-std::string MethodText(const PublishedMethod& method) {
-  std::string text;
-  for (const std::string& setting : method.settings) {
-    text += (text.empty() ? "" : " or ") + setting;
-  }
-  return text.empty() ? method.term : text;
-}
-
 // Labels of the lines with that match to the setting, joined.
-std::string LabelsOf(const std::string& setting, const std::vector<PublishedLine>& lines,
-                     PublishedMatch wanted, bool with_method) {
+std::string LabelsOf(const FileOutcome& outcome, const std::string& setting,
+                     const std::vector<PublishedLine>& lines, PublishedMatch wanted,
+                     bool with_method) {
   std::string text;
   for (const PublishedLine& line : lines) {
-    if (MatchSetting(setting, line.method) != wanted) continue;
+    if (MatchRun(outcome, setting, line.method, line.recipe) != wanted) continue;
     text.append(text.empty() ? "" : ", ").append(line.label);
     if (with_method) text.append(", which is ").append(MethodText(line.method));
   }
@@ -186,7 +176,7 @@ std::string CounterpartText(const FileOutcome& outcome, const std::vector<Publis
   std::string text;
   for (const std::string& setting : outcome.settings) {
     const auto labels = [&](PublishedMatch wanted) {
-      return LabelsOf(setting, lines, wanted, wanted == PublishedMatch::kOtherArguments);
+      return LabelsOf(outcome, setting, lines, wanted, wanted == PublishedMatch::kOtherArguments);
     };
     const std::string same = labels(PublishedMatch::kSame);
     const std::string alone = labels(PublishedMatch::kMethodAlone);
@@ -202,11 +192,16 @@ std::string CounterpartText(const FileOutcome& outcome, const std::vector<Publis
     text += "\n";
   }
   for (const PublishedLine& line : lines) {
-    const bool met = std::any_of(outcome.settings.begin(), outcome.settings.end(),
-                                 [&](const std::string& setting) {
-                                   return IsOfOneSetting(MatchSetting(setting, line.method));
-                                 });
+    const bool met = std::any_of(
+        outcome.settings.begin(), outcome.settings.end(), [&](const std::string& setting) {
+          return IsOfOneSetting(MatchRun(outcome, setting, line.method, line.recipe));
+        });
     if (met) continue;
+    if (!IsOfRecipe(outcome.recipe, line.recipe)) {
+      text += "  published " + line.label + ": its model is " + TuningRecipeText(line.recipe) +
+              ", yours " + TuningRecipeText(outcome.recipe) + "\n";
+      continue;
+    }
     const std::string method = MethodText(line.method);
     text += "  published " + line.label + ": yours has none of it" +
             (method.empty() ? ", nor has this program" : " (" + method + ")") + "\n";
@@ -278,15 +273,19 @@ std::string PublishedTableText(const PublishedTable& table) {
 
 std::string PublishedBesideText(const PublishedTable& table, const FileOutcome& outcome) {
   const std::vector<PublishedLine> lines = PublishedLines(table, outcome.task);
+  if (lines.empty() && HasNumbersFor(table, outcome.task)) {
+    return Heading(table) + NumbersBesideText(table, CompareNumbers(table, outcome)) +
+           Notes(table, {table.rows.begin(), table.rows.end()}) + YoursText(outcome);
+  }
   if (lines.empty()) {
-    return PublishedTableText(table) + "  nothing in it is by place for your task, " +
+    return PublishedTableText(table) + "  nothing in it is for your task, " +
            (outcome.task.empty() ? "which the file does not state" : outcome.task) + "\n";
   }
   BesideTable beside(outcome, AllPlaces(outcome, lines));
   for (const std::string& setting : outcome.settings) {
     beside.AddOurs(setting);
     for (const PublishedLine& line : lines) {
-      const PublishedMatch match = MatchSetting(setting, line.method);
+      const PublishedMatch match = MatchRun(outcome, setting, line.method, line.recipe);
       if (match == PublishedMatch::kNone) continue;
       const bool same = IsOfOneSetting(match);
       beside.AddPublished(line, same, same ? "" : " (other arguments)");
@@ -297,9 +296,7 @@ std::string PublishedBesideText(const PublishedTable& table, const FileOutcome& 
     if (!matched.contains(line.label)) beside.AddPublished(line, false);
   }
   return Heading(table) + beside.Text() + CounterpartText(outcome, lines) +
-         Notes(table, beside.shown()) +
-         fmt::format("  yours: {}, {} samples{}\n", outcome.task, outcome.samples,
-                     FormatText(outcome));
+         Notes(table, beside.shown()) + YoursText(outcome);
 }
 
 nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table,
@@ -313,10 +310,16 @@ nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table,
     for (const double share : line.accuracy) accuracy.push_back(NumberOrNull(share));
     Json yours = Json::array();
     for (const std::string& setting : outcome.settings) {
-      const PublishedMatch match = MatchSetting(setting, line.method);
+      const PublishedMatch match = MatchRun(outcome, setting, line.method, line.recipe);
       if (match == PublishedMatch::kNone) continue;
       matched.insert(setting);
       yours.push_back({{"setting", setting}, {"match", MatchName(match)}});
+      if (!IsOfOneSetting(match)) continue;
+      Json differences = Json::array();
+      for (size_t i = 0; i < line.places.size(); ++i) {
+        differences.push_back(DifferenceJson(DifferenceAt(outcome, setting, line, i), 1));
+      }
+      yours.back()["differences"] = std::move(differences);
     }
     rows.push_back({{"label", line.label},
                     {"method", line.method.term},
@@ -333,14 +336,23 @@ nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table,
       marks.push_back({{"row", mark.row}, {"column", mark.column}, {"note", mark.note}});
     }
   }
+  const NumbersBeside numbers = CompareNumbers(table, outcome);
+  for (const NumberBeside& number : numbers.numbers) matched.insert(number.setting);
   Json alone = Json::array();
   for (const std::string& setting : outcome.settings) {
     if (!matched.contains(setting)) alone.push_back(setting);
   }
-  return {{"name", table.name},   {"source", table.source},
-          {"title", table.title}, {"rows", rows},
-          {"bos", table.bos},     {"marks", marks},
-          {"notes", table.notes}, {"without_counterpart", alone}};
+  return {{"name", table.name},
+          {"source", table.source},
+          {"title", table.title},
+          {"rows", rows},
+          {"bos", table.bos},
+          {"marks", marks},
+          {"notes", table.notes},
+          {"without_counterpart", alone},
+          {"recipe", outcome.recipe},
+          {"numbers", NumbersBesideJson(numbers)},
+          {"published_without_counterpart", numbers.without}};
 }
 
 }  // namespace midscope::cli

@@ -133,7 +133,7 @@ std::vector<MeasureGroups> GroupMeansOf(const std::vector<SampleOutcome>& outcom
 Record GroupMeansRecord(const std::vector<std::string>& settings,
                         const std::vector<MeasureGroups>& means) {
   Record record;
-  record.name = "group_means";
+  record.name = kGroupMeans;
   std::vector<std::string> names;
   std::vector<int64_t> data_sets;
   std::vector<int64_t> samples;

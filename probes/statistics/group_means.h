@@ -35,6 +35,8 @@ struct MeasureGroups {
 std::vector<MeasureGroups> GroupMeansOf(const std::vector<SampleOutcome>& outcomes, size_t settings,
                                         size_t places);
 
+inline constexpr const char* kGroupMeans = "group_means";
+
 // Record group_means: MEASURE and MEASURE_pooled [group, setting], data_sets and samples [group].
 Record GroupMeansRecord(const std::vector<std::string>& settings,
                         const std::vector<MeasureGroups>& means);

@@ -129,6 +129,11 @@ Interval RowShareInterval(std::span<const double> rows, size_t columns) {
   return WilsonInterval(share, effective.samples, effective.quantile);
 }
 
+Interval IndependentDifferenceInterval(double a, Interval of_a, double b, Interval of_b) {
+  return {a - b - std::hypot(a - of_a.low, of_b.high - b),
+          a - b + std::hypot(of_a.high - a, b - of_b.low)};
+}
+
 Interval PairedShareInterval(double gained, double lost, double samples) {
   if (!(samples > 0) || std::isnan(gained) || std::isnan(lost)) return {kUndefined, kUndefined};
   return TangoInterval(gained, lost, samples, kNormalQuantile);

@@ -29,6 +29,11 @@ Interval ShareInterval(double share, double samples);
 // variance is estimated (Korn and Graubard, 1998). NaN for fewer than two rows.
 Interval RowShareInterval(std::span<const double> rows, size_t columns);
 
+// Difference a - b of two independent estimates with their intervals: each end is as far from a - b
+// as the root of the summed squares of the two ends' distances (Newcombe, Statistics in Medicine
+// 17, 1998, method 10; Zou and Donner 2008 for other estimates than shares). NaN where an end is.
+Interval IndependentDifferenceInterval(double a, Interval of_a, double b, Interval of_b);
+
 // Difference between two shares of the same `samples`, of which only the first is correct for
 // `gained` and only the second for `lost`: gained / samples - lost / samples, by Tango's score
 // (Statistics in Medicine 17, 1998). Numbers may be fractional. NaN for no samples.

@@ -11,6 +11,7 @@
 #include "core/intervention/intervention_text.h"
 #include "core/intervention/passage.h"
 #include "core/plan/attention_plan.h"
+#include "data/published/tuning_recipe.h"
 #include "probes/model/model_options.h"
 
 namespace midscope {
@@ -77,6 +78,8 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   // Written only where it is set: plans of older files have no such key.
   if (!decoder.options().sliding_window) json["sliding_window"] = "off";
   if (decoder.options().beyond_context) json["beyond_context"] = true;
+  const TuningRecipe recipe = ReadTuningRecipe(decoder.path());
+  if (!recipe.empty()) json["recipe"] = recipe;
   json["weights"] = WeightStorageName(decoder.options().weights);
   // Other devices sum in another order. Plans of versions without the choice have no such key.
   const Placement& placement = decoder.options().placement;

@@ -175,7 +175,7 @@ SweepStatistics AnalyseSweep(const SweepPlan& plan, const std::vector<SampleOutc
 
 Record SettingStatisticsRecord(const SweepPlan& plan, const SweepStatistics& statistics) {
   Record record;
-  record.name = "setting_statistics";
+  record.name = kSettingStatistics;
   record.axes = {LabelledAxis("setting", plan.CanonicalSettings())};
   const size_t settings = plan.settings.size();
   for (size_t begin = 0; begin + settings <= statistics.settings.size(); begin += settings) {

@@ -80,6 +80,8 @@ struct SweepStatistics {
 // Deterministic in the outcomes and the plan's seed, in any order of the samples.
 SweepStatistics AnalyseSweep(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes);
 
+inline constexpr const char* kSettingStatistics = "setting_statistics";
+
 // Record setting_statistics: MEASURE_samples, _mean, _mean_low, _mean_high, _gap, _gap_low,
 // _gap_high, _gap_by_chance, _best_place, _worst_place, _place_p, _place_p_holm [setting].
 // Attributes MEASURE_mean_interval and gap_interval name the methods of the intervals.

@@ -6,14 +6,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 
 #include "core/base/error.h"
 #include "core/intervention/intervention_text.h"
+#include "core/model/model_config.h"
+#include "core/plan/attention_plan.h"
 #include "data/published/published_record.h"
+#include "data/published/tuning_recipe.h"
+#include "data/tasks/longbench_formats.h"
+#include "data/tasks/task.h"
+#include "data/tasks/task_spec.h"
 #include "tests/core/support/error_message.h"
+#include "tests/core/support/temporary_folder.h"
 
 namespace midscope {
 namespace {
@@ -149,6 +157,117 @@ TEST(PublishedTables, SubtasksGiveTheMeansOfTheirGroups) {
   }
 }
 
+// A rounded total of rounded cells does not prove a number, but a number in the wrong column would
+// show: each column of a table, and each row of a recipe, is named once and exists.
+TEST(PublishedTables, NumbersNameColumnsTasksAndRowsThatExist) {
+  std::set<std::string> with_numbers;
+  for (const PublishedTable& table : PublishedTables()) {
+    std::set<std::string> columns;
+    for (const PublishedNumber& number : table.numbers) {
+      with_numbers.insert(table.name);
+      EXPECT_NO_THROW(table.ColumnIndex(number.column)) << table.name;
+      EXPECT_TRUE(columns.insert(number.column).second) << table.name << ": " << number.column;
+      EXPECT_TRUE(IsPublishedTask(number.task, number.task));
+      const bool known = number.measure == "answered" || number.measure == "perplexity" ||
+                         number.measure == "seconds";
+      EXPECT_TRUE(known) << number.measure;
+      for (const std::string& set : number.sets) {
+        EXPECT_NE(FindLongBenchFormat(set), nullptr) << table.name << ": " << set;
+      }
+      const std::string task = number.task.substr(0, number.task.find(':'));
+      const bool is_task = std::any_of(Tasks().begin(), Tasks().end(),
+                                       [&](const TaskType& type) { return type.name == task; });
+      EXPECT_TRUE(is_task) << number.task;
+      if (!number.relative_to.empty()) {
+        EXPECT_THAT(table.rows, ::testing::Contains(number.relative_to));
+      }
+    }
+    for (const auto& [row, recipe] : table.recipes) {
+      EXPECT_THAT(table.rows, ::testing::Contains(row)) << table.name;
+      EXPECT_TRUE(recipe.contains("method"));
+    }
+    for (const auto& [column, methods] : table.column_methods) {
+      EXPECT_NO_THROW(table.ColumnIndex(column)) << table.name;
+      for (const auto& method : methods) {
+        EXPECT_THAT(table.rows, ::testing::Contains(method.first)) << table.name;
+      }
+    }
+    for (const auto& [ending, method] : table.methods) {
+      const bool met = std::any_of(table.rows.begin(), table.rows.end(),
+                                   [&](const auto& row) { return row.ends_with(ending); });
+      EXPECT_TRUE(met) << table.name << " has settings for no row: " << ending;
+    }
+  }
+  EXPECT_THAT(with_numbers, ElementsAre("cream-t2", "cream-t3", "cream-t4", "cream-t5", "cream-t6",
+                                        "cream-t7", "cream-t8", "mspoe-t1", "poshidden-t2",
+                                        "poshidden-t3", "poshidden-t4", "poshidden-t6"));
+}
+
+// What a row names can be run: it compiles for a model with as many layers and channels.
+TEST(PublishedTables, SettingsOfRowsApply) {
+  ModelConfig config;
+  config.layers = 48;
+  config.heads = 8;
+  config.key_value_heads = 8;
+  config.head_dim = 16;
+  config.rope_dimensions = 16;
+  config.hidden = 8192;
+  config.trained_context = 4096;
+  for (const PublishedTable& table : PublishedTables()) {
+    std::vector<std::map<std::string, PublishedMethod>> all = {table.methods};
+    for (const auto& [column, methods] : table.column_methods) all.push_back(methods);
+    for (const auto& methods : all) {
+      for (const auto& [row, method] : methods) {
+        for (const std::string& setting : method.settings) {
+          EXPECT_NO_THROW(CompilePlans(ParseIntervention(setting), config, 64))
+              << table.name << ", " << row << ": " << setting;
+        }
+      }
+    }
+  }
+}
+
+TEST(PublishedTables, SettingsMayDifferByColumn) {
+  const PublishedTable& table = Table("poshidden-t3");
+  EXPECT_THAT(table.MethodOf(0, "llama2_7b").settings, ElementsAre("none"));
+  EXPECT_THAT(table.MethodOf(1, "llama2_7b").settings,
+              ElementsAre("channel(2393, factor=-1, layers=10-25, rows=answer)"));
+  EXPECT_THAT(table.MethodOf(1, "gemma_7b").settings,
+              ElementsAre("channel(1665, factor=0, layers=10-22, rows=answer)",
+                          "channel(1665, factor=0, layers=10-25, rows=answer)"));
+  EXPECT_THAT(table.MethodOf(6, "mistral_7b").settings,
+              ElementsAre("channel(213, factor=0, layers=10-25, rows=last:16)"));
+  // The channels of the ablated searches are not stated: the method alone.
+  EXPECT_TRUE(table.MethodOf(2, "gemma_7b").settings.empty());
+  EXPECT_EQ(table.MethodOf(2, "gemma_7b").term, "channel");
+}
+
+TEST(TuningRecipes, AreReadComparedAndRefused) {
+  const test::TemporaryFolder folder;
+  EXPECT_TRUE(ReadTuningRecipe(folder.path().string()).empty());
+  EXPECT_TRUE(ReadTuningRecipe(folder.path() / "model.gguf").empty());
+  folder.Write(kRecipeFile,
+               R"({"method": "CREAM", "interpolation": "Linear", "context": 32768, "mine": "x"})");
+  const TuningRecipe recipe = ReadTuningRecipe(folder.path().string());
+  EXPECT_EQ(TuningRecipeText(recipe), "cream, context=32768, interpolation=linear, mine=x");
+  EXPECT_EQ(ParseTuningRecipe(TuningRecipeJson(recipe), ""), recipe);
+  const PublishedTable& t1 = Table("cream-t1");
+  EXPECT_TRUE(IsOfRecipe(recipe, t1.RecipeOf(1))) << t1.rows[1];
+  EXPECT_FALSE(IsOfRecipe(recipe, t1.RecipeOf(0))) << "PoSE";
+  EXPECT_FALSE(IsOfRecipe(recipe, t1.RecipeOf(3))) << "NTK";
+  EXPECT_FALSE(IsOfRecipe(recipe, {})) << "the row's model is not tuned";
+  EXPECT_FALSE(IsOfRecipe({}, t1.RecipeOf(1)));
+  EXPECT_TRUE(IsOfRecipe({}, {}));
+  EXPECT_TRUE(IsOfRecipe(recipe, Table("cream-t7").RecipeOf(5)));
+  for (const char* bad : {"[1]", "{", R"({"interpolation": "ntk"})", R"({"method": [1]})", "{}"}) {
+    folder.Write(kRecipeFile, bad);
+    EXPECT_THAT(
+        ErrorMessage(ErrorKind::kFailure, [&] { ReadTuningRecipe(folder.path().string()); }),
+        HasSubstr(kRecipeFile))
+        << bad;
+  }
+}
+
 TEST(PublishedTables, ANameMayStandForHalvesOfATable) {
   EXPECT_EQ(FindPublishedTables("mspoe-t2").size(), 2U);
   EXPECT_EQ(FindPublishedTables("mspoe-t2-kv").size(), 1U);
@@ -180,7 +299,11 @@ TEST(PublishedLines, SettingsAreTheEndsOfLabels) {
   const std::vector<PublishedLine> own = PublishedLines(Table("litm-experiments"), "kv:pairs=140");
   ASSERT_EQ(own.size(), 2U);
   EXPECT_THAT(own[1].method.settings, ElementsAre("none"));
-  EXPECT_EQ(PublishedLines(Table("cream-t1"), "kv:pairs=75").front().method.term, "");
+  // A tuned model run without a setting is no counterpart of one that is not tuned.
+  const std::vector<PublishedLine> tuned = PublishedLines(Table("cream-t1"), "kv:pairs=75");
+  EXPECT_EQ(TuningRecipeText(tuned.front().recipe), "pose, interpolation=linear");
+  const Record record = PublishedRecord(tuned, "kv:pairs=75", 75);
+  EXPECT_EQ(std::get<std::vector<std::string>>(record.FindArray("setting")->data).front(), "");
 }
 
 TEST(PublishedLines, AMatchIsOfTheWholeSetting) {
