@@ -3,11 +3,15 @@
 
 #include <QComboBox>
 #include <QSignalBlocker>
+#include <QStackedWidget>
+#include <algorithm>
 
 #include "core/base/record_names.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
+#include "gui/panels/map_pictures.h"
 #include "gui/plots/lines_plot.h"
+#include "gui/plots/record_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/widgets/flow_layout.h"
@@ -16,12 +20,12 @@
 namespace midscope {
 namespace {
 
-// The arrays [curve, parameter] that are no bounds of others.
-std::vector<std::string> DrawnArrays(const Record& record) {
+// The arrays [curve, parameter] (or with a place, where `axes` is 3) that are no bounds of others.
+std::vector<std::string> DrawnArrays(const Record& record, size_t axes = 2) {
   std::vector<std::string> names;
   for (const Array& array : record.arrays) {
     const bool bound = array.name.ends_with("_low") || array.name.ends_with("_high");
-    if (array.axes.size() == 2 && !bound) names.push_back(array.name);
+    if (array.axes.size() == axes && !bound) names.push_back(array.name);
   }
   return names;
 }
@@ -44,10 +48,21 @@ CurvesPanel::CurvesPanel(const PanelContext& context) : Panel(context) {
   what_->setObjectName(QStringLiteral("curves_what"));
   what_->setToolTip(tr("What is drawn over the parameter"));
   what_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  curve_ = new QComboBox(this);
+  curve_->setObjectName(QStringLiteral("curves_curve"));
+  curve_->setToolTip(tr("Which curve's map is drawn"));
+  curve_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  map_ = new RecordPlot(this, QStringLiteral("curves_map"));
+  map_->setObjectName(QStringLiteral("curves_map"));
+  pages_ = new QStackedWidget(this);
+  pages_->addWidget(plot_);
+  pages_->addWidget(map_);
   FlowLayout* row = MakeControlFlow();
   row->addWidget(what_);
-  LayOutPanel(this, plot_, row);
+  row->addWidget(curve_);
+  LayOutPanel(this, pages_, row);
   connect(what_, &QComboBox::currentIndexChanged, this, &CurvesPanel::Draw);
+  connect(curve_, &QComboBox::currentIndexChanged, this, &CurvesPanel::Draw);
   Draw();
 }
 
@@ -62,10 +77,17 @@ void CurvesPanel::Refresh(Changes changes) {
   const Record* record = ShownRecord();
   {
     const QSignalBlocker blocker(what_);
+    const QSignalBlocker curve_blocker(curve_);
     what_->clear();
+    curve_->clear();
     if (record) {
-      for (const std::string& name : DrawnArrays(*record))
-        what_->addItem(QString::fromStdString(name));
+      for (const std::string& name : DrawnArrays(*record)) {
+        what_->addItem(QString::fromStdString(name), false);
+      }
+      for (const std::string& name : DrawnArrays(*record, 3)) {
+        what_->addItem(tr("%1 by place").arg(QString::fromStdString(name)), true);
+      }
+      curve_->addItems(AxisLabels(*record, "curve"));
     }
     what_->setVisible(record != nullptr);
   }
@@ -74,7 +96,16 @@ void CurvesPanel::Refresh(Changes changes) {
 
 void CurvesPanel::Draw() {
   const Record* record = ShownRecord();
+  const bool is_map = record && what_->currentData().toBool();
+  pages_->setCurrentWidget(is_map ? static_cast<QWidget*>(map_) : plot_);
+  curve_->setVisible(is_map);
   plot_->SetReason(tr("Open a file of midscope curves"));
+  if (is_map) {
+    const auto lines = static_cast<int>(DrawnArrays(*record).size());
+    DrawMap(*record,
+            DrawnArrays(*record, 3).at(static_cast<size_t>(what_->currentIndex() - lines)));
+    return;
+  }
   if (!record || what_->currentIndex() < 0) {
     plot_->Show(nullptr, {});
     return;
@@ -83,8 +114,16 @@ void CurvesPanel::Draw() {
   plot_->SetCaption(CaptionWith(*session(), {}));
 }
 
+void CurvesPanel::DrawMap(const Record& record, const std::string& array) {
+  const int64_t curve = std::max(0, curve_->currentIndex());
+  map_->Show(&record, array, {curve}, RecordForm::kHeatMap);
+  map_->SetCaption(CaptionWith(*session(), {}));
+}
+
 std::vector<Plot*> CurvesPanel::plots() const {
-  return ShownRecord() ? std::vector<Plot*>{plot_} : std::vector<Plot*>();
+  if (!ShownRecord()) return {};
+  if (pages_->currentWidget() == map_) return {map_};
+  return {plot_};
 }
 
 void CurvesPanel::Render(FilePictures& pictures) {
@@ -96,6 +135,7 @@ void CurvesPanel::Render(FilePictures& pictures) {
       pictures.Write(plot, QStringLiteral("curves_") + QString::fromStdString(array));
     }
   }
+  RenderMaps(pictures);
 }
 
 }  // namespace midscope

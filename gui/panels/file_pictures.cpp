@@ -2,6 +2,7 @@
 #include "gui/panels/file_pictures.h"
 
 #include <QObject>
+#include <nlohmann/json.hpp>
 
 #include "core/base/record_lookup.h"
 #include "core/base/record_names.h"
@@ -36,6 +37,7 @@ FilePictures::FilePictures(const RenderRequest& request, const RunFile& file)
     : request_(request),
       records_(file.records),
       provenance_(file.provenance),
+      plan_json_(file.plan_json),
       prompt_(FindRecord(records_, kPromptRecord)) {}
 
 RecordSides FilePictures::Find(const std::string& array,
@@ -74,8 +76,47 @@ HeadId FilePictures::head() const {
   return score.a ? LargestScore(*score.a) : HeadId{};
 }
 
-void FilePictures::Write(Plot& plot, const QString& stem, const RecordSides& drawn) {
-  QStringList caption = {PromptRequestCaption(provenance_, prompt_)};
+// Model, task, settings and samples: of curves from their first sweep, of a sweep from its plan, of
+// a batch from its options, else of the prompt.
+QString FilePictures::RunCaption() const {
+  if (const Record* curves = FindRecord(records_, kOutcomeCurves)) {
+    return QObject::tr("%1, %2, samples: %3")
+        .arg(TextAttribute(*curves, "model"), TextAttribute(*curves, "task"))
+        .arg(IntegerAttribute(*curves, "samples", 0));
+  }
+  const auto parsed = nlohmann::json::parse(
+      plan_json_.empty() ? provenance_.options_json : plan_json_, nullptr, false);
+  const bool is_one_prompt = prompt_ && !AxisSize(*prompt_, "sample");
+  if (is_one_prompt || !parsed.is_object()) return PromptRequestCaption(provenance_, prompt_);
+  QStringList parts = {PromptRequestCaption(provenance_, nullptr)};
+  const auto text = [&parsed](const char* key) {
+    const auto found = parsed.find(key);
+    if (found == parsed.end() || found->is_null()) return QString();
+    return QString::fromStdString(found->is_string() ? found->get<std::string>() : found->dump());
+  };
+  const auto add = [&parts](const QString& before, const QString& value) {
+    if (!value.isEmpty()) parts << before + value;
+  };
+  add("", text("task"));
+  QStringList settings;
+  const auto listed = parsed.find(plan_json_.empty() ? "with" : "settings");
+  if (listed != parsed.end() && listed->is_array()) {
+    for (const auto& one : *listed) {
+      if (one.is_string()) settings << QString::fromStdString(one.get<std::string>());
+    }
+  } else if (listed != parsed.end()) {
+    settings << text("with");
+  }
+  add("", settings.join(QStringLiteral(" | ")));
+  const int64_t kept = prompt_ ? AxisSize(*prompt_, "sample") : 0;
+  add(QObject::tr("samples: "), kept > 0 ? QString::number(kept) : text("samples"));
+  add(QObject::tr("seed "), text("seed"));
+  return parts.join(QStringLiteral(", "));
+}
+
+void FilePictures::Write(Plot& plot, const QString& stem, const RecordSides& drawn,
+                         const QSize& extent) {
+  QStringList caption = {RunCaption()};
   for (const Record* record : {drawn.a, drawn.b}) {
     const QString setting = record ? SettingText(record) : QString();
     if (!setting.isEmpty()) {
@@ -85,7 +126,11 @@ void FilePictures::Write(Plot& plot, const QString& stem, const RecordSides& dra
   }
   plot.SetCaption(caption.join(QStringLiteral("; ")));
   plot.UsePalette(LightPalette());
-  written_ += WritePlotFiles(plot, request_.folder, stem, request_.formats, kPictureSize);
+  const QString picture = QStringLiteral("midscope export %1 --format %2 --out pictures");
+  written_ += WritePlotFiles(
+      plot, request_.folder, stem, request_.formats, extent.isEmpty() ? kPictureSize : extent,
+      {QObject::tr("run: %1").arg(QString::fromStdString(provenance_.command)),
+       QObject::tr("picture: %1").arg(picture.arg(request_.file, request_.formats.value(0)))});
 }
 
 }  // namespace midscope

@@ -3,6 +3,7 @@
 // where they are written.
 #pragma once
 
+#include <QSize>
 #include <QString>
 #include <QStringList>
 #include <optional>
@@ -51,16 +52,21 @@ class FilePictures {
   // The requested head, or the one that RenderRequest::head describes.
   HeadId head() const;
 
-  // Writes the plot in all formats, with prompt, model and the settings of the drawn sides below.
-  // Throws Error (failure).
-  void Write(Plot& plot, const QString& stem, const RecordSides& drawn = {});
-  // The paths written, in order.
+  // Writes the plot in all formats and its numbers as CSV, with model, task, settings and samples
+  // below the picture; the CSV also names the commands that made the file and the picture.
+  // `extent`: of a picture with several panels; by default that of one. Throws Error (failure).
+  void Write(Plot& plot, const QString& stem, const RecordSides& drawn = {},
+             const QSize& extent = {});
+  // The paths written, CSV files among them, in order.
   const QStringList& written() const { return written_; }
 
  private:
   const RenderRequest& request_;
   const std::vector<Record>& records_;
+  QString RunCaption() const;
+
   const Provenance& provenance_;
+  const std::string& plan_json_;
   const Record* prompt_;
   QStringList written_;
 };

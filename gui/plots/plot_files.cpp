@@ -3,7 +3,11 @@
 
 #include <QDir>
 #include <QFileInfo>
+#include <QRegularExpression>
+#include <QSaveFile>
 #include <QSvgGenerator>
+#include <cmath>
+#include <vector>
 
 #include "core/base/error.h"
 #include "gui/plots/plot.h"
@@ -29,7 +33,128 @@ bool WriteSvg(Plot& plot, const QString& path, const QSize& size) {
   return painter.end();
 }
 
+constexpr const char* kIndexNames = "midscope_index_names";
+
+// A field of CSV: quoted where it has to be.
+QString Field(QString text) {
+  if (!text.contains(QRegularExpression(QStringLiteral("[\",\r\n]")))) return text;
+  return QLatin1Char('"') + text.replace(QLatin1Char('"'), QStringLiteral("\"\"")) +
+         QLatin1Char('"');
+}
+
+QString Number(double value) {
+  return std::isfinite(value) ? QString::number(value, 'g', 9) : QString();
+}
+
+// A coordinate, by the index' name where the axis has names.
+QString Coordinate(const QCPAxis& axis, double value) {
+  const QStringList names = axis.property(kIndexNames).toStringList();
+  return names.isEmpty() ? Number(value) : Field(names.value(qRound(value)));
+}
+
+// The first label of the axes on that side: panels inside a grid have none.
+QString AxisName(const QCustomPlot& plot, QCPAxis::AxisType side, const char* otherwise) {
+  for (const QCPAxisRect* rect : plot.axisRects()) {
+    const QString label = rect->axis(side)->label();
+    if (!label.isEmpty()) return Field(label);
+  }
+  return QString::fromLatin1(otherwise);
+}
+
+QString MapHeader(QCPColorMap& map) {
+  const QCustomPlot& plot = *map.parentPlot();
+  const bool panels = !map.keyAxis()->axisRect()->objectName().isEmpty();
+  return (panels ? QStringLiteral("panel,") : QString()) + AxisName(plot, QCPAxis::atLeft, "y") +
+         QLatin1Char(',') + AxisName(plot, QCPAxis::atBottom, "x") + QLatin1Char(',') +
+         (map.name().isEmpty() ? QStringLiteral("value") : Field(map.name())) + QLatin1Char('\n');
+}
+
+void AddMap(QCPColorMap& map, QString& csv) {
+  const QString panel = map.keyAxis()->axisRect()->objectName();
+  const QString begin = panel.isEmpty() ? QString() : Field(panel) + QLatin1Char(',');
+  QCPColorMapData& data = *map.data();
+  for (int row = 0; row < data.valueSize(); ++row) {
+    for (int column = 0; column < data.keySize(); ++column) {
+      double key = 0;
+      double value = 0;
+      data.cellToCoord(column, row, &key, &value);
+      csv += begin + Coordinate(*map.valueAxis(), value) + QLatin1Char(',') +
+             Coordinate(*map.keyAxis(), key) + QLatin1Char(',') + Number(data.cell(column, row)) +
+             QLatin1Char('\n');
+    }
+  }
+}
+
+// The error bars of a graph; null where it has none.
+const QCPErrorBars* BarsOf(const QCPAbstractPlottable* graph, QCustomPlot& plot) {
+  for (int i = 0; i < plot.plottableCount(); ++i) {
+    const auto* bars = qobject_cast<const QCPErrorBars*>(plot.plottable(i));
+    if (bars && bars->dataPlottable() == graph) return bars;
+  }
+  return nullptr;
+}
+
+// The name of a line or of bars, after that of its panel where the plot has several.
+QString SeriesName(const QCPAbstractPlottable& series) {
+  const QString panel = series.keyAxis()->axisRect()->objectName();
+  return Field(panel.isEmpty() ? series.name() : panel + QStringLiteral(": ") + series.name());
+}
+
+void AddSeries(QCPAbstractPlottable& series, bool bounds, QString& csv) {
+  const QCPErrorBars* bars = BarsOf(&series, *series.parentPlot());
+  const QCPPlottableInterface1D* points = series.interface1D();
+  for (int i = 0; points && i < points->dataCount(); ++i) {
+    const double value = points->dataMainValue(i);
+    csv += SeriesName(series) + QLatin1Char(',') +
+           Coordinate(*series.keyAxis(), points->dataMainKey(i)) + QLatin1Char(',') + Number(value);
+    if (bounds && bars && i < bars->data()->size()) {
+      const QCPErrorBarsData& error = bars->data()->at(i);
+      csv += QLatin1Char(',') + Number(value - error.errorMinus) + QLatin1Char(',') +
+             Number(value + error.errorPlus);
+    } else if (bounds) {
+      csv += QStringLiteral(",,");
+    }
+    csv += QLatin1Char('\n');
+  }
+}
+
 }  // namespace
+
+void SetIndexNames(QCPAxis* axis, const QStringList& names) {
+  axis->setProperty(kIndexNames, names);
+}
+
+QString PlotCsv(Plot& plot, const QStringList& comments) {
+  QString csv;
+  QStringList above = {plot.title(), plot.caption()};
+  above += comments;
+  for (const QString& comment : above) {
+    for (const QString& line : comment.split(QLatin1Char('\n'))) {
+      if (!line.isEmpty()) csv += QStringLiteral("# ") + line + QLatin1Char('\n');
+    }
+  }
+  std::vector<QCPAbstractPlottable*> series;
+  bool bounds = false;
+  bool mapped = false;
+  for (int i = 0; i < plot.plottableCount(); ++i) {
+    QCPAbstractPlottable* plottable = plot.plottable(i);
+    auto* map = qobject_cast<QCPColorMap*>(plottable);
+    const bool is_bars = qobject_cast<const QCPErrorBars*>(plottable) != nullptr;
+    bounds = bounds || is_bars;
+    if (map && map->visible()) {
+      if (!mapped) csv += MapHeader(*map);
+      mapped = true;
+      AddMap(*map, csv);
+    }
+    if (!map && !is_bars && plottable->visible()) series.push_back(plottable);
+  }
+  if (series.empty()) return csv;
+  csv += QStringLiteral("name,") + AxisName(plot, QCPAxis::atBottom, "x") + QLatin1Char(',') +
+         AxisName(plot, QCPAxis::atLeft, "y") +
+         (bounds ? QStringLiteral(",low,high\n") : QStringLiteral("\n"));
+  for (QCPAbstractPlottable* one : series) AddSeries(*one, bounds, csv);
+  return csv;
+}
 
 const QStringList& PlotFormats() {
   static const QStringList formats = {QStringLiteral("png"), QStringLiteral("svg"),
@@ -63,7 +188,8 @@ void WritePlot(Plot& plot, const QString& path, const QString& format, const QSi
 }
 
 QStringList WritePlotFiles(Plot& plot, const QString& folder, const QString& stem,
-                           const QStringList& formats, const QSize& size) {
+                           const QStringList& formats, const QSize& size,
+                           const QStringList& comments) {
   if (!QDir().mkpath(folder)) {
     throw Failure("'" + folder.toStdString() + "'", "the folder could not be made",
                   "Choose a folder that may be written to");
@@ -74,6 +200,14 @@ QStringList WritePlotFiles(Plot& plot, const QString& folder, const QString& ste
     WritePlot(plot, path, format, size);
     paths << path;
   }
+  QSaveFile csv(QDir(folder).filePath(stem + QStringLiteral(".csv")));
+  const QByteArray bytes = PlotCsv(plot, comments).toUtf8();
+  if (!csv.open(QIODevice::WriteOnly) || csv.write(bytes) != bytes.size() || !csv.commit()) {
+    throw Failure("'" + csv.fileName().toStdString() + "'",
+                  "the picture's numbers could not be written",
+                  "Check that the folder may be written to and has space left");
+  }
+  paths << csv.fileName();
   return paths;
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes plots as files: PNG in pixels, SVG and PDF as vectors.
+// Writes plots as files: PNG in pixels, SVG and PDF as vectors; beside each picture its numbers as
+// CSV. All pictures of the program go through WritePlotFiles.
 #pragma once
 
 #include <QSize>
 #include <QString>
 #include <QStringList>
+
+#include "gui/plots/custom_plot.h"
 
 namespace midscope {
 
@@ -17,8 +20,18 @@ const QStringList& PlotFormats();
 // that names the file where it can't be written.
 void WritePlot(Plot& plot, const QString& path, const QString& format, const QSize& size);
 
-// Writes STEM.FORMAT into the folder for each format. Returns the paths written.
+// What the plot draws, as CSV: of lines and bars `name,AXIS,AXIS` with `low,high` where there are
+// error bars, of a map `AXIS,AXIS,VALUE`, of several `panel,AXIS,AXIS,VALUE`. Above it lines that
+// begin with "#" (pandas.read_csv skips them with comment="#"): title, caption, and `comments`.
+QString PlotCsv(Plot& plot, const QStringList& comments = {});
+
+// Names of the indices 0, 1, ... along an axis, which its ticks may shorten: the CSV has them.
+void SetIndexNames(QCPAxis* axis, const QStringList& names);
+
+// Writes STEM.FORMAT into the folder for each format, and STEM.csv (PlotCsv). Returns the paths
+// written, the CSV last.
 QStringList WritePlotFiles(Plot& plot, const QString& folder, const QString& stem,
-                           const QStringList& formats, const QSize& size);
+                           const QStringList& formats, const QSize& size,
+                           const QStringList& comments = {});
 
 }  // namespace midscope

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gui/base/record_access.h"
+#include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
 #include "gui/plots/scaled_map.h"
 
@@ -128,6 +129,8 @@ void RecordPlot::Show(const Record* record, const std::string& array,
   for (const QString& label : along_labels_) longest = std::max(longest, label.size());
   xAxis->setTickLabelRotation(longest > kLongestFlatLabel ? 45 : 0);
   xAxis->setTicker(QSharedPointer<PlaceTicker>::create(along_labels_));
+  SetIndexNames(xAxis, along_labels_);
+  SetIndexNames(yAxis, form_ == RecordForm::kHeatMap ? line_labels_ : QStringList());
   xAxis->setLabel(along_axis_);
   if (form_ == RecordForm::kHeatMap) {
     DrawMap();
@@ -142,6 +145,7 @@ void RecordPlot::DrawMap() {
   UseScale(true);
   scale_->setLabel(value_name_);
   map_->setVisible(true);
+  map_->setName(value_name_);
   const auto columns = rows_.front().size();
   map_->data()->setSize(static_cast<int>(columns), static_cast<int>(rows_.size()));
   map_->data()->setRange(QCPRange(0, static_cast<double>(columns - 1)),

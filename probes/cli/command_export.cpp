@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -90,22 +91,46 @@ class DrawingFolder {
   std::filesystem::path path_;
 };
 
-// Moves the pictures of these names into the folder `out`, or one picture to the file `out`.
+// Where files of these names (pictures, and their numbers as CSV) go: into the folder `out`, or
+// one picture to the file `out` and its CSV beside it.
 std::vector<std::filesystem::path> Targets(const std::string& out, bool one_file,
                                            const std::vector<std::string>& names) {
   std::vector<std::filesystem::path> targets;
-  if (one_file && names.size() == 1) return {out};
+  if (one_file && names.size() == 2) {
+    for (const std::string& name : names) {
+      targets.push_back(std::filesystem::path(out).replace_extension(Ending(name)));
+    }
+    return targets;
+  }
   if (one_file) {
     std::string list;
-    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+    for (const std::string& name : names) {
+      if (Ending(name) != Ending(out)) continue;
+      list += (list.empty() ? "" : ", ") + name;
+    }
     throw UsageError(
         "option --out",
-        fmt::format("'{}' is one picture, and the file has {}: {}", out, names.size(), list),
+        fmt::format("'{}' is one picture, and the file has {}: {}", out, names.size() / 2, list),
         "Give --out FOLDER with --format, or the address of one record");
   }
   targets.reserve(names.size());
   for (const std::string& name : names) targets.push_back(std::filesystem::path(out) / name);
   return targets;
+}
+
+// The lines of a picture's CSV that hold numbers; its comments name the picture's format.
+std::string NumbersIn(const std::filesystem::path& file) {
+  std::ifstream lines(file);
+  std::string numbers;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("#")) numbers.append(line).append("\n");
+  }
+  return numbers;
+}
+
+bool SameNumbers(const std::filesystem::path& made, const std::filesystem::path& there) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(there, error) && NumbersIn(made) == NumbersIn(there);
 }
 
 // The written pictures.
@@ -133,8 +158,10 @@ std::vector<std::string> ExportPictures(const OptionSet& options, const std::str
   const std::vector<std::string> names =
       DrawPictures(options.Text("file"), drawn.path().string(), format);
   const std::vector<std::filesystem::path> targets = Targets(out, one_file, names);
-  for (const std::filesystem::path& target : targets) {
-    CheckOutputPath(target.string(), options.Flag("overwrite"),
+  for (size_t i = 0; i < names.size(); ++i) {
+    // The same picture in another format has the same numbers.
+    if (Ending(names[i]) == "csv" && SameNumbers(drawn.path() / names[i], targets[i])) continue;
+    CheckOutputPath(targets[i].string(), options.Flag("overwrite"),
                     "Give --overwrite, or another --out");
   }
   std::vector<std::string> written;
@@ -231,7 +258,8 @@ Command ExportCommand() {
       "GGUF is a control vector: of an array [layer, channel], row N is added after block N, from "
       "0;\n"
       "layer 0 is left out, as llama.cpp takes none there.\n"
-      "Pictures are drawn by midscope-gui, without a display.";
+      "Pictures are drawn by midscope-gui, without a display. Beside each lie its numbers as CSV,\n"
+      "which begins with its caption and the commands that made file and picture.";
   command.positionals = {"file"};
   command.options = {
       AddressOption("file", "a file of results, or FILE.h5::RECORD or ::RECORD/ARRAY"),

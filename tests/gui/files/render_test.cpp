@@ -25,6 +25,11 @@ class RenderTest : public QObject {
     return file.read(400);
   }
 
+  static QByteArray All(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+  }
+
   static std::vector<Record> ProbeRecords() {
     FakeEngine engine(std::make_shared<FakeControl>());
     engine.Open({}, {});
@@ -92,11 +97,112 @@ class RenderTest : public QObject {
     WriteRecords(file.toStdString(), {record}, {});
     const QStringList written = RenderFile({file, folder.path(), {"svg"}, {}, {}});
     const QString stem = folder.filePath("generated_outcomes_answered_place_%1.svg");
-    QCOMPARE(written, (QStringList{stem.arg(1), stem.arg(2)}));
-    QVERIFY(Head(written[1]).contains("<svg"));
-    QFile svg(written[1]);
+    const QString numbers = folder.filePath("generated_outcomes_answered_place_%1.csv");
+    QCOMPARE(written, (QStringList{stem.arg(1), numbers.arg(1), stem.arg(2), numbers.arg(2)}));
+    QVERIFY(Head(written[2]).contains("<svg"));
+    QFile svg(written[2]);
     QVERIFY(svg.open(QIODevice::ReadOnly));
     QVERIFY(svg.readAll().contains("pi(1.5)"));
+  }
+
+  // A batch of 2 samples at 2 places: values are 1000 sample + 100 place + 10 layer + piece.
+  void BatchFileGivesMapsWithTheirNumbers() {
+    QTemporaryDir folder;
+    Record record;
+    record.name = "key_information";
+    record.axes = {{"sample", 2, "", {}, {0, 1}},
+                   {"place", 2, "", {}, {1, 3}},
+                   {"layer", 2, "", {}, {4, 7}},
+                   {"head", 1, "", {}, {}},
+                   {"piece", 3, "", {}, {1, 2, 3}}};
+    std::vector<double> sums;
+    for (int i = 0; i < 24; ++i)
+      sums.push_back(1000 * (i / 12) + 100 * (i / 6 % 2) + 10 * (i / 3 % 2) + i % 3);
+    record.arrays = {
+        {"piece_attention_sum", {"sample", "place", "layer", "piece"}, sums, "", ""},
+        {"piece_attention_by_head", {"sample", "place", "layer", "head", "piece"}, sums, "", ""},
+        {"gold_piece", {"sample", "place"}, std::vector<int64_t>{1, 3, 1, 3}, "", ""}};
+    const QString file = folder.filePath("batch.h5");
+    Provenance provenance;
+    provenance.model_path = "model.gguf";
+    provenance.command = "midscope probe model.gguf --task list";
+    provenance.options_json = "{\"task\": \"list:lines=3\", \"samples\": 2, \"with\": \"pi(1.5)\"}";
+    WriteRecords(file.toStdString(), {record}, provenance);
+    const QStringList written = RenderFile({file, folder.path(), {"png"}, {}, {}});
+    for (const char* stem :
+         {"pieces_by_layer", "pieces_by_head_L4", "pieces_by_head_L7", "gold_by_layer"}) {
+      QVERIFY2(written.contains(folder.filePath(stem) + ".png"), stem);
+    }
+    const QByteArray layers = All(folder.filePath("pieces_by_layer.csv"));
+    QVERIFY(layers.contains("# model.gguf, list:lines=3, pi(1.5), samples: 2\n"));
+    QVERIFY(layers.contains("# run: midscope probe model.gguf --task list\n"));
+    QVERIFY(layers.contains("# picture: midscope export "));
+    QVERIFY(layers.contains("\npanel,gold place,piece,attention\n"));
+    // The mean over samples 0 and 1.
+    QVERIFY(layers.contains("\nlayer 7,3,2,611\n"));
+    QCOMPARE(layers.count("\nlayer "), 12);
+    const QByteArray gold = All(folder.filePath("gold_by_layer.csv"));
+    QVERIFY(gold.contains("\n4,1,500\n"));
+    QVERIFY(gold.contains("\n7,3,612\n"));
+    // A head that is asked for is the only layer.
+    QTemporaryDir one;
+    const QStringList of_head = RenderFile({file, one.path(), {"png"}, HeadId{7, 0}, {}});
+    QVERIFY(of_head.contains(one.filePath("pieces_by_head_L7.png")));
+    QVERIFY(!of_head.contains(one.filePath("pieces_by_head_L4.png")));
+  }
+
+  void RowsOfAHeadByPlaceShadeTheGold() {
+    Record record;
+    record.name = "last_query_attention";
+    record.axes = {{"sample", 1, "", {}, {0}},
+                   {"place", 2, "", {}, {1, 3}},
+                   {"layer", 1, "", {}, {}},
+                   {"head", 2, "", {}, {}},
+                   {"key", 4, "", {}, {}}};
+    std::vector<float> weights;
+    for (int i = 0; i < 16; ++i) weights.push_back(0.5F * static_cast<float>(i));
+    record.arrays = {
+        {"last_query_attention", {"sample", "place", "layer", "head", "key"}, weights, "", ""}};
+    Record spans;
+    spans.name = "span_attention";
+    spans.axes = {{"sample", 1, "", {}, {0}}, {"place", 2, "", {}, {1, 3}}};
+    spans.arrays = {{"gold_token_begin", {"sample", "place"}, std::vector<int64_t>{0, 2}, "", ""},
+                    {"gold_token_end", {"sample", "place"}, std::vector<int64_t>{1, 4}, "", ""}};
+    QTemporaryDir folder;
+    const QString file = folder.filePath("rows.h5");
+    WriteRecords(file.toStdString(), {record, spans}, {});
+    const QStringList written = RenderFile({file, folder.path(), {"svg"}, HeadId{0, 1}, {}});
+    const QString stem = folder.filePath("attention_L0H1_by_place");
+    QVERIFY(written.contains(stem + ".svg"));
+    const QByteArray numbers = All(stem + ".csv");
+    QVERIFY(numbers.contains("gold at place 3: attention,2,7\n"));
+    QVERIFY(numbers.contains("# Layer 0, head 1"));
+  }
+
+  // Place by parameter for every curve, and the caption of the sweeps.
+  void CurvesGiveMapsByPlace() {
+    Record record;
+    record.name = "outcome_curves";
+    record.axes = {{"curve", 2, "", {"none", "pi, other"}, {}},
+                   {"pi_ratio", 2, "", {}, {1, 1.5}},
+                   {"place", 2, "", {}, {1, 20}}};
+    record.arrays = {{"accuracy",
+                      {"curve", "pi_ratio", "place"},
+                      std::vector<double>{0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875},
+                      "",
+                      ""}};
+    record.attributes = {{"parameter", std::string("pi.ratio")},
+                         {"model", std::string("m.gguf")},
+                         {"task", std::string("kv:pairs=3")},
+                         {"samples", int64_t{7}}};
+    QTemporaryDir folder;
+    const QString file = folder.filePath("curves.h5");
+    WriteRecords(file.toStdString(), {record}, {});
+    QVERIFY(!RenderFile({file, folder.path(), {"png"}, {}, {}}).isEmpty());
+    const QByteArray numbers = All(folder.filePath("curves_accuracy_by_place.csv"));
+    QVERIFY(numbers.contains("# m.gguf, kv:pairs=3, samples: 7\n"));
+    QVERIFY(numbers.contains("\npanel,gold place,pi.ratio,accuracy\n"));
+    QVERIFY(numbers.contains("\n\"pi, other\",20,1.5,0.875\n"));
   }
 
   void SweepFileGivesOutcomes() {
@@ -104,8 +210,10 @@ class RenderTest : public QObject {
     const QString file = folder.filePath("sweep.h5");
     WriteRecords(file.toStdString(), {SweepRecord()}, {});
     const QStringList written = RenderFile({file, folder.path(), {"svg"}, {}, {}});
-    QCOMPARE(written, (QStringList{folder.filePath("outcome_nll.svg"),
-                                   folder.filePath("outcome_accuracy.svg")}));
+    QCOMPARE(written,
+             (QStringList{folder.filePath("outcome_nll.svg"), folder.filePath("outcome_nll.csv"),
+                          folder.filePath("outcome_accuracy.svg"),
+                          folder.filePath("outcome_accuracy.csv")}));
     // The legend names every setting.
     QFile svg(written.first());
     QVERIFY(svg.open(QIODevice::ReadOnly));
@@ -125,7 +233,8 @@ class RenderTest : public QObject {
     const QString file = folder.filePath("lens.h5");
     WriteRecords(file.toStdString(), {record}, {});
     const QStringList written = RenderFile({file, folder.path(), {"png"}, {}, {}});
-    QCOMPARE(written, QStringList{folder.filePath("logit_lens_log_probability.png")});
+    QCOMPARE(written, (QStringList{folder.filePath("logit_lens_log_probability.png"),
+                                   folder.filePath("logit_lens_log_probability.csv")}));
 
     RecordPlot plot;
     plot.Show(&record, "log_probability", {}, RecordForm::kHeatMap);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The list of panels: each has a title and a place in the window, shows records, which the panel of
 // other records then leaves out, and takes part in export and in --render.
+#include <QComboBox>
 #include <QDir>
 #include <QSet>
 #include <QTemporaryDir>
@@ -17,6 +18,7 @@
 #include "gui/panels/record_panel.h"
 #include "gui/plots/lines_plot.h"
 #include "gui/plots/plot.h"
+#include "gui/plots/record_plot.h"
 #include "probes/builtin/position_coverage.h"
 #include "probes/builtin/rope_periods.h"
 #include "tests/gui/support/attribution_record.h"
@@ -148,6 +150,31 @@ class PanelListTest : public QObject {
     QCOMPARE(panel->plot()->graph(1)->data()->at(2)->key, 2.0);
     QCOMPARE(panel->plot()->title(), QStringLiteral("answer_nll_mean over pi.ratio"));
     QCOMPARE(panel->plots().size(), size_t{1});
+  }
+
+  void ACurveIsAMapByPlaceToo() {
+    Record record = Curves();
+    const int64_t values = record.FindAxis(record.arrays.front().axes[1])->size;
+    record.axes.push_back({"place", 2, "rank", {}, {1, 20}});
+    std::vector<double> cells;
+    for (int64_t i = 0; i < 2 * values * 2; ++i) cells.push_back(static_cast<double>(i));
+    record.arrays.push_back(
+        {"accuracy", {"curve", record.arrays.front().axes[1], "place"}, cells, "", ""});
+    WindowRig<> rig;
+    rig.Show();
+    rig.session->ShowFile({{record}, {}, {}});
+    rig.session->FlushChanges();
+    auto* panel = rig.window.panel<CurvesPanel>();
+    auto* what = panel->findChild<QComboBox*>(QStringLiteral("curves_what"));
+    auto* curve = panel->findChild<QComboBox*>(QStringLiteral("curves_curve"));
+    QVERIFY(curve->isHidden());
+    what->setCurrentText(QStringLiteral("accuracy by place"));
+    curve->setCurrentIndex(1);
+    QVERIFY(!curve->isHidden());
+    QCOMPARE(panel->map()->ValueOf(0, 1), static_cast<double>(2 * values + 1));
+    QCOMPARE(panel->plots(), std::vector<Plot*>{panel->map()});
+    what->setCurrentIndex(0);
+    QCOMPARE(panel->plots(), std::vector<Plot*>{panel->plot()});
   }
 
   void EveryPanelIsInTheWindowOnce() {

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/plots/panels_plot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "gui/plots/plot_files.h"
+#include "gui/plots/plot_style.h"
+
+namespace midscope {
+namespace {
+
+constexpr int kMostLabels = 8;  // along one axis of a panel
+constexpr int kShortLabel = 3;  // characters
+constexpr double kLabelsHeight = 32;
+constexpr double kLabelsWidth = 40;
+constexpr int kPanelWidth = 150;
+constexpr int kPanelHeight = 120;
+constexpr double kSmallText = 0.8;
+
+QFont SmallFont(QFont font) {
+  font.setPointSizeF(font.pointSizeF() * kSmallText);
+  return font;
+}
+
+// The first label and every so many further ones, so that they do not touch.
+QSharedPointer<QCPAxisTickerText> FewLabels(const QStringList& labels, qsizetype count) {
+  qsizetype longest = 0;
+  for (const QString& label : labels) longest = std::max(longest, label.size());
+  const qsizetype most = longest > kShortLabel ? kMostLabels / 2 : kMostLabels;
+  const qsizetype step = std::max<qsizetype>(1, (count + most - 1) / most);
+  auto ticker = QSharedPointer<QCPAxisTickerText>::create();
+  for (qsizetype at = 0; at < count; at += step) {
+    ticker->addTick(static_cast<double>(at),
+                    labels.isEmpty() ? QString::number(at) : labels.value(at));
+  }
+  return ticker;
+}
+
+// As many columns as give about the wanted shape and leave the fewest places empty.
+int ColumnsFor(int panels, double width_by_height) {
+  const int about = std::max(1, static_cast<int>(std::ceil(std::sqrt(panels * width_by_height))));
+  int best = about;
+  const auto empty = [panels](int columns) { return (columns - panels % columns) % columns; };
+  for (int columns = std::max(1, about - 1); columns <= about + 2; ++columns) {
+    if (columns <= panels && empty(columns) < empty(best)) best = columns;
+  }
+  return best;
+}
+
+QCPRange ValueRange(const std::vector<PanelsPlot::Panel>& panels) {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (const PanelsPlot::Panel& panel : panels) {
+    for (const QVector<double>& row : panel.rows) {
+      for (const double value : row) {
+        if (!std::isfinite(value)) continue;
+        low = std::min(low, value);
+        high = std::max(high, value);
+      }
+    }
+  }
+  if (low > high) return {0, 1};
+  // Attention and other amounts are shown from 0 on.
+  if (low >= 0) low = 0;
+  return {low, high > low ? high : low + 1};
+}
+
+qsizetype LongestRow(const std::vector<PanelsPlot::Panel>& panels) {
+  qsizetype longest = 1;
+  for (const PanelsPlot::Panel& panel : panels) {
+    for (const QVector<double>& row : panel.rows) longest = std::max(longest, row.size());
+  }
+  return longest;
+}
+
+}  // namespace
+
+PanelsPlot::PanelsPlot(QWidget* parent) : Plot(QString(), QStringLiteral("panels"), parent) {}
+
+void PanelsPlot::StyleRect(int index, const QString& name, const Axes& axes, QCPAxisRect* rect) {
+  rect->setObjectName(name);
+  const bool left = index % columns_ == 0;
+  // Panels of the last row, and those above an empty place, have the columns' labels.
+  const bool bottom = index + columns_ >= panels();
+  QCPAxis* x = rect->axis(QCPAxis::atBottom);
+  QCPAxis* y = rect->axis(QCPAxis::atLeft);
+  for (QCPAxis* axis : {x, y}) {
+    axis->setTickLabelFont(SmallFont(font()));
+    axis->setLabelFont(SmallFont(font()));
+    axis->setSubTicks(false);
+    axis->setTickLengthOut(2);
+    axis->setTickLengthIn(0);
+    axis->grid()->setVisible(!maps_);
+    axis->grid()->setZeroLinePen(Qt::NoPen);
+  }
+  for (const QCPAxis::AxisType type : {QCPAxis::atTop, QCPAxis::atRight}) {
+    rect->axis(type)->setVisible(true);
+    rect->axis(type)->setTicks(false);
+    rect->axis(type)->setTickLabels(false);
+  }
+  x->setTickLabels(bottom);
+  y->setTickLabels(left);
+  x->setLabel(bottom ? axes.column_axis : QString());
+  y->setLabel(left ? axes.row_axis : QString());
+  rect->setMinimumMargins(QMargins(3, 1, 3, 1));
+}
+
+void PanelsPlot::MakeGrid(const std::vector<Panel>& panels, const Axes& axes) {
+  panels_ = panels;
+  axes_ = axes;
+  columns_ = ColumnsFor(static_cast<int>(panels.size()), maps_ ? 1.4 : 0.6);
+  QCPAxisRect* own = axisRect();
+  plotLayout()->take(own);
+  auto* grid = new QCPLayoutGrid;
+  plotLayout()->addElement(1, 0, grid);
+  grid->setRowSpacing(0);
+  grid->setColumnSpacing(2);
+  rects_.clear();
+  for (int i = 0; i < static_cast<int>(panels.size()); ++i) {
+    const int row = i / columns_;
+    QCPAxisRect* rect = i == 0 ? own : new QCPAxisRect(this);
+    StyleRect(i, panels[static_cast<size_t>(i)].name, axes, rect);
+    if (!panels[static_cast<size_t>(i)].name.isEmpty()) {
+      auto* name = new QCPTextElement(this, panels[static_cast<size_t>(i)].name, SmallFont(font()));
+      name->setTextColor(palette().color(QPalette::Text));
+      grid->addElement(2 * row, i % columns_, name);
+    }
+    grid->addElement(2 * row + 1, i % columns_, rect);
+    rects_.push_back(rect);
+  }
+  // Panels are of one size, those with labels below them too.
+  grid->setRowStretchFactor(grid->rowCount() - 1, 1 + kLabelsHeight / kPanelHeight);
+  if (columns_ > 1) grid->setColumnStretchFactor(0, 1 + kLabelsWidth / kPanelWidth);
+  std::vector<QCPMarginGroup*> across;
+  std::vector<QCPMarginGroup*> down;
+  for (int i = 0; i < static_cast<int>(rects_.size()); ++i) {
+    if (i < columns_) across.push_back(new QCPMarginGroup(this));
+    rects_[static_cast<size_t>(i)]->setMarginGroup(QCP::msLeft | QCP::msRight,
+                                                   across[static_cast<size_t>(i % columns_)]);
+    if (i % columns_ == 0) down.push_back(new QCPMarginGroup(this));
+    rects_[static_cast<size_t>(i)]->setMarginGroup(QCP::msTop | QCP::msBottom, down.back());
+  }
+  plotLayout()->setRowStretchFactor(0, 0.001);
+}
+
+void PanelsPlot::UseColorScale(const QCPRange& range, const QString& name) {
+  scale_ = new QCPColorScale(this);
+  scale_->setType(QCPAxis::atRight);
+  scale_->setBarWidth(12);
+  scale_->setLabel(name);
+  const bool signs = range.lower < 0 && range.upper > 0;
+  const double extent = std::max(std::abs(range.lower), std::abs(range.upper));
+  scale_->setGradient(signs ? DifferenceGradient() : ViridisGradient());
+  scale_->setDataRange(signs ? QCPRange(-extent, extent) : range);
+  for (QCPAxis* axis : {scale_->axis()}) {
+    axis->setTickLabelFont(SmallFont(font()));
+    axis->setLabelFont(SmallFont(font()));
+  }
+  plotLayout()->addElement(1, 1, scale_);
+}
+
+void PanelsPlot::ShowMaps(const std::vector<Panel>& panels, const Axes& axes) {
+  maps_ = true;
+  MakeGrid(panels, axes);
+  UseColorScale(ValueRange(panels), axes.value);
+  for (size_t i = 0; i < panels.size(); ++i) {
+    const QVector<QVector<double>>& rows = panels[i].rows;
+    QCPAxis* x = rects_[i]->axis(QCPAxis::atBottom);
+    QCPAxis* y = rects_[i]->axis(QCPAxis::atLeft);
+    auto* map = new QCPColorMap(x, y);
+    map->setName(axes.value);
+    map->setInterpolate(false);
+    map->setTightBoundary(false);
+    const auto width = static_cast<int>(rows.isEmpty() ? 0 : rows.front().size());
+    const auto height = static_cast<int>(rows.size());
+    map->data()->setSize(width, height);
+    map->data()->setRange(QCPRange(0, width - 1), QCPRange(0, height - 1));
+    for (int row = 0; row < height; ++row) {
+      for (int column = 0; column < width; ++column) {
+        map->data()->setCell(column, row, rows[row][column]);
+      }
+    }
+    map->setColorScale(scale_);
+    x->setTicker(FewLabels(axes.columns, width));
+    y->setTicker(FewLabels(axes.rows, height));
+    y->setRangeReversed(true);
+    SetIndexNames(x, axes.columns);
+    SetIndexNames(y, axes.rows);
+  }
+  ApplyPalette(this, palette());
+  ResetView();
+  QueueReplot();
+}
+
+void PanelsPlot::ShowLines(const std::vector<Panel>& panels, const Axes& axes) {
+  maps_ = false;
+  MakeGrid(panels, axes);
+  for (size_t i = 0; i < panels.size(); ++i) {
+    QCPAxis* x = rects_[i]->axis(QCPAxis::atBottom);
+    QCPAxis* y = rects_[i]->axis(QCPAxis::atLeft);
+    const auto [first, end] = panels[i].shaded;
+    if (end > first) {
+      auto* shade = new QCPItemRect(this);
+      shade->setClipAxisRect(rects_[i]);
+      for (QCPItemPosition* corner : {shade->topLeft, shade->bottomRight}) {
+        corner->setAxes(x, y);
+        corner->setAxisRect(rects_[i]);
+        corner->setTypeX(QCPItemPosition::ptPlotCoords);
+        corner->setTypeY(QCPItemPosition::ptAxisRectRatio);
+      }
+      shade->topLeft->setCoords(first - 0.5, 0);
+      shade->bottomRight->setCoords(end - 0.5, 1);
+      QColor color = GoldColor();
+      color.setAlpha(110);
+      shade->setBrush(color);
+      shade->setPen(Qt::NoPen);
+    }
+    auto* graph = new QCPGraph(x, y);
+    graph->setName(axes.value);
+    graph->setPen(QPen(SideColor(Side::kA), 1));
+    for (qsizetype at = 0; !panels[i].rows.isEmpty() && at < panels[i].rows.front().size(); ++at) {
+      graph->addData(static_cast<double>(at), panels[i].rows.front()[at]);
+    }
+    SetIndexNames(x, axes.columns);
+  }
+  ApplyPalette(this, palette());
+  ResetView();
+  QueueReplot();
+}
+
+QSize PanelsPlot::FileSize() const {
+  const int rows = columns_ == 0 ? 1 : (panels() + columns_ - 1) / columns_;
+  const int width = maps_ ? kPanelWidth : 2 * kPanelWidth;
+  return {std::max(760, columns_ * width + 110), std::max(460, rows * kPanelHeight + 110)};
+}
+
+void PanelsPlot::ResetView() {
+  const QCPRange values = ValueRange(panels_);
+  const auto width = static_cast<double>(LongestRow(panels_));
+  for (size_t i = 0; i < rects_.size(); ++i) {
+    rects_[i]->axis(QCPAxis::atBottom)->setRange(-0.5, width - 0.5);
+    QCPAxis* y = rects_[i]->axis(QCPAxis::atLeft);
+    if (maps_) {
+      y->setRange(-0.5, static_cast<double>(panels_[i].rows.size()) - 0.5);
+    } else {
+      y->setRange(values.lower, values.upper * 1.05);
+    }
+  }
+}
+
+QString PanelsPlot::TooltipAt(const QPointF& position) const {
+  for (size_t i = 0; i < rects_.size(); ++i) {
+    if (!rects_[i]->rect().contains(position.toPoint())) continue;
+    const Panel& panel = panels_[i];
+    const double x = rects_[i]->axis(QCPAxis::atBottom)->pixelToCoord(position.x());
+    const double y = rects_[i]->axis(QCPAxis::atLeft)->pixelToCoord(position.y());
+    const auto column = static_cast<qsizetype>(std::llround(x));
+    const auto row = maps_ ? static_cast<qsizetype>(std::llround(y)) : qsizetype{0};
+    const QVector<double> values = panel.rows.value(row);
+    if (column < 0 || column >= values.size()) return {};
+    const auto name = [](const QStringList& names, qsizetype at) {
+      return names.isEmpty() ? QString::number(at) : names.value(at);
+    };
+    const QString where =
+        maps_ ? QStringLiteral(", %1 %2").arg(axes_.row_axis, name(axes_.rows, row)) : QString();
+    return QStringLiteral("%1%2, %3 %4\n%5 %6")
+        .arg(panel.name, where, axes_.column_axis, name(axes_.columns, column), axes_.value)
+        .arg(values[column], 0, 'g', 5);
+  }
+  return {};
+}
+
+}  // namespace midscope
