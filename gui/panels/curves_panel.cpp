@@ -35,6 +35,7 @@ void ShowCurves(const Record& record, const std::string& array, LinesPlot& plot)
   LinesPlot::View view;
   view.array = array;
   plot.Show(&record, view);
+  plot.xAxis->setLabel(TextAttribute(record, "parameter"));
   plot.SetTitle(QObject::tr("%1 over %2")
                     .arg(QString::fromStdString(array), TextAttribute(record, "parameter")));
 }

@@ -80,15 +80,19 @@ HeadId FilePictures::head() const {
 // a batch from its options, else of the prompt.
 QString FilePictures::RunCaption() const {
   if (const Record* curves = FindRecord(records_, kOutcomeCurves)) {
-    return QObject::tr("%1, %2, samples: %3")
+    return QObject::tr("%1, %2 (of the first sweep), samples: %3")
         .arg(TextAttribute(*curves, "model"), TextAttribute(*curves, "task"))
         .arg(IntegerAttribute(*curves, "samples", 0));
   }
   const auto parsed = nlohmann::json::parse(
       plan_json_.empty() ? provenance_.options_json : plan_json_, nullptr, false);
   const bool is_one_prompt = prompt_ && !AxisSize(*prompt_, "sample");
-  if (is_one_prompt || !parsed.is_object()) return PromptRequestCaption(provenance_, prompt_);
-  QStringList parts = {PromptRequestCaption(provenance_, nullptr)};
+  // A prompt of a batch or sweep says what it is; one of `probe --task` leaves that to the options.
+  const bool says_task = is_one_prompt && !TextAttribute(*prompt_, "task").isEmpty();
+  const bool has_task = parsed.is_object() && parsed.contains("task") && !parsed["task"].is_null();
+  if (says_task || (is_one_prompt && !has_task) || !parsed.is_object())
+    return PromptRequestCaption(provenance_, prompt_);
+  QStringList parts;
   const auto text = [&parsed](const char* key) {
     const auto found = parsed.find(key);
     if (found == parsed.end() || found->is_null()) return QString();
@@ -97,6 +101,7 @@ QString FilePictures::RunCaption() const {
   const auto add = [&parts](const QString& before, const QString& value) {
     if (!value.isEmpty()) parts << before + value;
   };
+  add("", PromptRequestCaption(provenance_, nullptr));
   add("", text("task"));
   QStringList settings;
   const auto listed = parsed.find(plan_json_.empty() ? "with" : "settings");
@@ -107,9 +112,14 @@ QString FilePictures::RunCaption() const {
   } else if (listed != parsed.end()) {
     settings << text("with");
   }
-  add("", settings.join(QStringLiteral(" | ")));
+  add("", settings.isEmpty() ? SettingText(nullptr) : settings.join(QStringLiteral(" | ")));
   const int64_t kept = prompt_ ? AxisSize(*prompt_, "sample") : 0;
-  add(QObject::tr("samples: "), kept > 0 ? QString::number(kept) : text("samples"));
+  if (is_one_prompt) {
+    add(QObject::tr("sample "), text("sample"));
+    add(QObject::tr("place "), QString::number(IntegerAttribute(*prompt_, "place", 0)));
+  } else {
+    add(QObject::tr("samples: "), kept > 0 ? QString::number(kept) : text("samples"));
+  }
   add(QObject::tr("seed "), text("seed"));
   return parts.join(QStringLiteral(", "));
 }

@@ -215,7 +215,7 @@ void DrawCurvesByPlace(FilePictures& pictures) {
     WriteMaps(pictures, QObject::tr("%1 by gold place and %2").arg(name, over),
               QStringLiteral("curves_%1_by_place").arg(name), panels,
               {over, QObject::tr("gold place"), name, AxisLabels(*record, parameter),
-               AxisLabels(*record, "place")});
+               AxisLabels(*record, "place"), array.unit.empty()});
   }
 }
 

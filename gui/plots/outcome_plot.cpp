@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
 
 namespace midscope {
@@ -79,6 +80,7 @@ void OutcomePlot::AddLine(const Line& line, double shift) {
   const qsizetype count = std::min(line.series.places.size(), line.series.values.size());
   QVector<double> places = line.series.places.first(count);
   for (double& place : places) place += shift;
+  SetShownOffset(graph, shift);
   graph->setData(places, line.series.values.first(count), true);
   MarkNotes(line);
   if (line.series.low.size() < count || line.series.high.size() < count) return;

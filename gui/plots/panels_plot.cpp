@@ -49,7 +49,7 @@ int ColumnsFor(int panels, double width_by_height) {
   return best;
 }
 
-QCPRange ValueRange(const std::vector<PanelsPlot::Panel>& panels) {
+QCPRange ValueRange(const std::vector<PanelsPlot::Panel>& panels, bool from_zero) {
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
   for (const PanelsPlot::Panel& panel : panels) {
@@ -62,8 +62,7 @@ QCPRange ValueRange(const std::vector<PanelsPlot::Panel>& panels) {
     }
   }
   if (low > high) return {0, 1};
-  // Attention and other amounts are shown from 0 on.
-  if (low >= 0) low = 0;
+  if (from_zero && low >= 0) low = 0;
   return {low, high > low ? high : low + 1};
 }
 
@@ -164,7 +163,7 @@ void PanelsPlot::UseColorScale(const QCPRange& range, const QString& name) {
 void PanelsPlot::ShowMaps(const std::vector<Panel>& panels, const Axes& axes) {
   maps_ = true;
   MakeGrid(panels, axes);
-  UseColorScale(ValueRange(panels), axes.value);
+  UseColorScale(ValueRange(panels, axes.from_zero), axes.value);
   for (size_t i = 0; i < panels.size(); ++i) {
     const QVector<QVector<double>>& rows = panels[i].rows;
     QCPAxis* x = rects_[i]->axis(QCPAxis::atBottom);
@@ -237,7 +236,7 @@ QSize PanelsPlot::FileSize() const {
 }
 
 void PanelsPlot::ResetView() {
-  const QCPRange values = ValueRange(panels_);
+  const QCPRange values = ValueRange(panels_, axes_.from_zero);
   const auto width = static_cast<double>(LongestRow(panels_));
   for (size_t i = 0; i < rects_.size(); ++i) {
     rects_[i]->axis(QCPAxis::atBottom)->setRange(-0.5, width - 0.5);

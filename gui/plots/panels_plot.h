@@ -30,6 +30,7 @@ class PanelsPlot : public Plot {
     QString value;
     QStringList columns;
     QStringList rows;
+    bool from_zero = true;  // shares and attention; other amounts from the least value on
   };
 
   explicit PanelsPlot(QWidget* parent = nullptr);

@@ -34,6 +34,7 @@ bool WriteSvg(Plot& plot, const QString& path, const QSize& size) {
 }
 
 constexpr const char* kIndexNames = "midscope_index_names";
+constexpr const char* kShownOffset = "midscope_shown_offset";
 
 // A field of CSV: quoted where it has to be.
 QString Field(QString text) {
@@ -106,7 +107,9 @@ void AddSeries(QCPAbstractPlottable& series, bool bounds, QString& csv) {
   for (int i = 0; points && i < points->dataCount(); ++i) {
     const double value = points->dataMainValue(i);
     csv += SeriesName(series) + QLatin1Char(',') +
-           Coordinate(*series.keyAxis(), points->dataMainKey(i)) + QLatin1Char(',') + Number(value);
+           Coordinate(*series.keyAxis(),
+                      points->dataMainKey(i) - series.property(kShownOffset).toDouble()) +
+           QLatin1Char(',') + Number(value);
     if (bounds && bars && i < bars->data()->size()) {
       const QCPErrorBarsData& error = bars->data()->at(i);
       csv += QLatin1Char(',') + Number(value - error.errorMinus) + QLatin1Char(',') +
@@ -119,6 +122,10 @@ void AddSeries(QCPAbstractPlottable& series, bool bounds, QString& csv) {
 }
 
 }  // namespace
+
+void SetShownOffset(QCPAbstractPlottable* line, double offset) {
+  line->setProperty(kShownOffset, offset);
+}
 
 void SetIndexNames(QCPAxis* axis, const QStringList& names) {
   axis->setProperty(kIndexNames, names);

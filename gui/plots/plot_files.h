@@ -28,6 +28,9 @@ QString PlotCsv(Plot& plot, const QStringList& comments = {});
 // Names of the indices 0, 1, ... along an axis, which its ticks may shorten: the CSV has them.
 void SetIndexNames(QCPAxis* axis, const QStringList& names);
 
+// By how much a line is drawn beside its values along x: the CSV has the values.
+void SetShownOffset(QCPAbstractPlottable* line, double offset);
+
 // Writes STEM.FORMAT into the folder for each format, and STEM.csv (PlotCsv). Returns the paths
 // written, the CSV last.
 QStringList WritePlotFiles(Plot& plot, const QString& folder, const QString& stem,

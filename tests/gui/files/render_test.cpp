@@ -200,7 +200,7 @@ class RenderTest : public QObject {
     WriteRecords(file.toStdString(), {record}, {});
     QVERIFY(!RenderFile({file, folder.path(), {"png"}, {}, {}}).isEmpty());
     const QByteArray numbers = All(folder.filePath("curves_accuracy_by_place.csv"));
-    QVERIFY(numbers.contains("# m.gguf, kv:pairs=3, samples: 7\n"));
+    QVERIFY(numbers.contains("# m.gguf, kv:pairs=3 (of the first sweep), samples: 7\n"));
     QVERIFY(numbers.contains("\npanel,gold place,pi.ratio,accuracy\n"));
     QVERIFY(numbers.contains("\n\"pi, other\",20,1.5,0.875\n"));
   }
@@ -214,6 +214,10 @@ class RenderTest : public QObject {
              (QStringList{folder.filePath("outcome_nll.svg"), folder.filePath("outcome_nll.csv"),
                           folder.filePath("outcome_accuracy.svg"),
                           folder.filePath("outcome_accuracy.csv")}));
+    // The CSV has the places, not where lines are drawn beside each other.
+    const QByteArray numbers = All(folder.filePath("outcome_nll.csv"));
+    QVERIFY(numbers.contains("\nnone,1,1.75,"));
+    QVERIFY(numbers.contains("\npi(0.8),20,"));
     // The legend names every setting.
     QFile svg(written.first());
     QVERIFY(svg.open(QIODevice::ReadOnly));
