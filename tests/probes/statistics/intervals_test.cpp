@@ -249,5 +249,23 @@ TEST(IntervalCoverage, SharesOverPlacesOnTheEffectiveNumberOfSamples) {
   }
 }
 
+// The examples of Newcombe 1998, Table II, method 10.
+TEST(Intervals, OfIndependentDifferencesAreNewcombes) {
+  const auto difference = [](double a, double m, double b, double n) {
+    return IndependentDifferenceInterval(a / m, ShareInterval(a / m, m), b / n,
+                                         ShareInterval(b / n, n));
+  };
+  const Interval first = difference(56, 70, 48, 80);
+  EXPECT_NEAR(first.low, 0.0524, 5e-5);
+  EXPECT_NEAR(first.high, 0.3339, 5e-5);
+  const Interval second = difference(9, 10, 3, 10);
+  EXPECT_NEAR(second.low, 0.1705, 5e-5);
+  EXPECT_NEAR(second.high, 0.8090, 5e-5);
+  // A number without an interval of its own is exact.
+  const Interval exact = IndependentDifferenceInterval(0.5, {0.4, 0.7}, 0.2, {0.2, 0.2});
+  EXPECT_NEAR(exact.low, 0.2, 1e-12);
+  EXPECT_NEAR(exact.high, 0.5, 1e-12);
+}
+
 }  // namespace
 }  // namespace midscope
