@@ -137,10 +137,12 @@ void FilePictures::Write(Plot& plot, const QString& stem, const RecordSides& dra
   plot.SetCaption(caption.join(QStringLiteral("; ")));
   plot.UsePalette(LightPalette());
   const QString picture = QStringLiteral("midscope export %1 --format %2 --out pictures");
-  written_ += WritePlotFiles(
-      plot, request_.folder, stem, request_.formats, extent.isEmpty() ? kPictureSize : extent,
-      {QObject::tr("run: %1").arg(QString::fromStdString(provenance_.command)),
-       QObject::tr("picture: %1").arg(picture.arg(request_.file, request_.formats.value(0)))});
+  QStringList comments;
+  if (!provenance_.command.empty())
+    comments << QObject::tr("run: %1").arg(QString::fromStdString(provenance_.command));
+  comments << QObject::tr("picture: %1").arg(picture.arg(request_.file, request_.formats.value(0)));
+  written_ += WritePlotFiles(plot, request_.folder, stem, request_.formats,
+                             extent.isEmpty() ? kPictureSize : extent, comments);
 }
 
 }  // namespace midscope

@@ -216,8 +216,8 @@ class RenderTest : public QObject {
                           folder.filePath("outcome_accuracy.csv")}));
     // The CSV has the places, not where lines are drawn beside each other.
     const QByteArray numbers = All(folder.filePath("outcome_nll.csv"));
-    QVERIFY(numbers.contains("\nnone,1,1.75,"));
-    QVERIFY(numbers.contains("\npi(0.8),20,"));
+    QVERIFY2(numbers.contains("\nnone,1,1.75\n"), numbers);
+    QVERIFY2(numbers.contains("\npi(0.8),20,"), numbers);
     // The legend names every setting.
     QFile svg(written.first());
     QVERIFY(svg.open(QIODevice::ReadOnly));
