@@ -19,7 +19,7 @@ namespace midscope {
 namespace {
 
 // Late rows from low and high layers, several kinds; nothing; early rows; a mean of all rows.
-const char* const kSettings[] = {
+constexpr const char* kSettings[] = {
     "ablate(L3H2, rows=answer)",
     "ablate([L3H0, L29H8], rows=answer)",
     "ablate(L28H1, rows=last)",

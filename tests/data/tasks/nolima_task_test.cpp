@@ -44,7 +44,7 @@ std::string Book() {
 class NoLiMaTask : public ::testing::Test {
  protected:
   std::string Write(const std::string& name, const std::string& text) {
-    const std::string path = (folder_.path() / name).string();
+    std::string path = (folder_.path() / name).string();
     std::ofstream(path) << text;
     return path;
   }

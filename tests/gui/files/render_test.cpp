@@ -115,9 +115,11 @@ class RenderTest : public QObject {
                    {"layer", 2, "", {}, {4, 7}},
                    {"head", 1, "", {}, {}},
                    {"piece", 3, "", {}, {1, 2, 3}}};
-    std::vector<double> sums;
-    for (int i = 0; i < 24; ++i)
-      sums.push_back(1000 * (i / 12) + 100 * (i / 6 % 2) + 10 * (i / 3 % 2) + i % 3);
+    std::vector<double> sums(24);
+    for (int i = 0; i < 24; ++i) {
+      const int digits = 1000 * (i / 12) + 100 * (i / 6 % 2) + 10 * (i / 3 % 2) + i % 3;
+      sums[static_cast<size_t>(i)] = digits;
+    }
     record.arrays = {
         {"piece_attention_sum", {"sample", "place", "layer", "piece"}, sums, "", ""},
         {"piece_attention_by_head", {"sample", "place", "layer", "head", "piece"}, sums, "", ""},
@@ -159,8 +161,8 @@ class RenderTest : public QObject {
                    {"layer", 1, "", {}, {}},
                    {"head", 2, "", {}, {}},
                    {"key", 4, "", {}, {}}};
-    std::vector<float> weights;
-    for (int i = 0; i < 16; ++i) weights.push_back(0.5F * static_cast<float>(i));
+    std::vector<float> weights(16);
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = 0.5F * static_cast<float>(i);
     record.arrays = {
         {"last_query_attention", {"sample", "place", "layer", "head", "key"}, weights, "", ""}};
     Record spans;
