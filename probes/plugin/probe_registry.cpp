@@ -12,6 +12,7 @@
 #include "core/base/parameter_kinds.h"
 #include "probes/builtin/answer_attribution_probe.h"
 #include "probes/builtin/attention_rollout_probe.h"
+#include "probes/builtin/attention_rows_probe.h"
 #include "probes/builtin/counted_keys_probe.h"
 #include "probes/builtin/head_scores_probe.h"
 #include "probes/builtin/hidden_channels_probe.h"
@@ -124,6 +125,7 @@ ProbeRegistry BuiltInProbes() {
   registry.Add(PositionRatioProbe());
   registry.Add(HiddenChannelsProbe());
   registry.Add(ResidualRowsProbe());
+  registry.Add(AttentionRowsProbe());
   registry.Add(NextTokensProbe());
   registry.Add(LastLogitsProbe());
   registry.Add(SpanAttentionProbe());

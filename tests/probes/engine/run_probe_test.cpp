@@ -83,6 +83,39 @@ TEST(RunProbes, AttentionRowsSumToOne) {
   }
 }
 
+TEST(RunProbes, AttentionOfChosenRowsIsThatOfPromptsThatEndThere) {
+  Prompt prompt = France();
+  prompt.spans = {{"gold", 0, 0, 1, 3}};
+  const auto measure = [](const Prompt& of, const std::string& at, const std::string& setting) {
+    const ProbeRegistry probes = BuiltInProbes();
+    OptionSet options(probes.Options());
+    options.SetText("probes", "attention_rows");
+    options.SetText("attention-at", at);
+    return RunProbes(*EmbeddedModel(), of, ParseIntervention(setting), probes, options).front();
+  };
+  for (const char* setting : {"none", "pi(1.5)", "channel(100, factor=-1, rows=all)"}) {
+    const Record rows = measure(prompt, "gold,4", setting);
+    ASSERT_EQ(rows.FindAxis("row")->values, (std::vector<double>{1, 2, 4}));
+    const auto& all = std::get<std::vector<float>>(rows.arrays.front().data);
+    ASSERT_EQ(all.size(), 30u * 9 * 3 * 5);
+    for (const size_t index : {0u, 1u, 2u}) {
+      // A row sees what is before it alone: the prompt may end there.
+      const auto row = static_cast<size_t>(rows.FindAxis("row")->values[index]);
+      Prompt cut = France();
+      cut.ids.resize(row + 1);
+      const Record last = measure(cut, std::to_string(row), setting);
+      const auto& own = std::get<std::vector<float>>(last.arrays.front().data);
+      for (size_t head = 0; head < all.size() / 15; ++head) {
+        for (size_t key = 0; key < 5; ++key) {
+          const float expected = key <= row ? own[head * (row + 1) + key] : 0.0f;
+          ASSERT_NEAR(all[(head * 3 + index) * 5 + key], expected, 2e-5) << setting << " " << head;
+        }
+      }
+    }
+  }
+  for (const char* wrong : {"5", "silver"}) EXPECT_THROW(measure(prompt, wrong, "none"), Error);
+}
+
 TEST(RunProbes, HiddenChannelIsTheColumnOfTheResidualRows) {
   const std::vector<Record> records = RunAll(France(), "none", "100", 5);
   const auto& channel = Data<float>(records, "hidden_channels", "hidden_channel");
