@@ -25,17 +25,19 @@ double ExactMatch(std::string_view prediction, std::string_view reference) {
 }
 
 double TokenF1(std::string_view prediction, std::string_view reference) {
-  const std::vector<std::string> predicted = SplitWords(NormaliseAnswer(prediction));
-  const std::vector<std::string> wanted = SplitWords(NormaliseAnswer(reference));
+  return WordsF1(SplitWords(NormaliseAnswer(prediction)), SplitWords(NormaliseAnswer(reference)));
+}
+
+double WordsF1(std::span<const std::string> prediction, std::span<const std::string> reference) {
   std::map<std::string, int> left;
-  for (const std::string& word : wanted) ++left[word];
+  for (const std::string& word : reference) ++left[word];
   int common = 0;
-  for (const std::string& word : predicted) {
+  for (const std::string& word : prediction) {
     if (const auto found = left.find(word); found != left.end() && found->second-- > 0) ++common;
   }
   if (common == 0) return 0;
-  const double precision = static_cast<double>(common) / static_cast<double>(predicted.size());
-  const double recall = static_cast<double>(common) / static_cast<double>(wanted.size());
+  const double precision = static_cast<double>(common) / static_cast<double>(prediction.size());
+  const double recall = static_cast<double>(common) / static_cast<double>(reference.size());
   return 2 * precision * recall / (precision + recall);
 }
 

@@ -2,6 +2,8 @@
 // Scores by the overlap of prediction and reference, 0 to 1 each.
 #pragma once
 
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace midscope {
@@ -21,6 +23,9 @@ double ExactMatch(std::string_view prediction, std::string_view reference);
 // Harmonic mean of precision and recall over the normalised words, counted with repetition (SQuAD,
 // LongBench). 0 where no word is shared, also where both are empty.
 double TokenF1(std::string_view prediction, std::string_view reference);
+
+// The same over words that are given.
+double WordsF1(std::span<const std::string> prediction, std::span<const std::string> reference);
 
 // Of the reference's words, in lower case and each counted once, the share that the prediction has:
 // the rule-based score of a needle in a haystack (Fu et al. 2024, arXiv 2402.10171; visualize.py of

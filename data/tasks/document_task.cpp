@@ -2,7 +2,10 @@
 // Multi-document question answering of "Lost in the Middle" (Liu et al. 2023, arXiv 2307.03172)
 // with the templates of its public code: over one of its NQ-open files, or over invented passages.
 // Scored by best_subspan_em on the first line of 100 new tokens.
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
@@ -10,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "data/formats/json_lines.h"
+#include "data/scorers/match_scores.h"
 #include "data/tasks/invented_facts.h"
 #include "data/tasks/prompt_text.h"
 #include "data/tasks/tasks.h"
@@ -30,6 +34,9 @@ struct Item {
 };
 
 enum Prompt { kStandard, kOrderedRandomly, kClosedBook };
+
+// given: as the file has them, or invented ones about other subjects.
+enum Distractors { kGiven, kSameSubject, kOtherQuestions };
 
 Item ReadItem(const JsonFields& fields) {
   Item item = {fields.Text("question"), TextList(fields, "answers"), {}};
@@ -53,8 +60,8 @@ Item ReadItem(const JsonFields& fields) {
   return item;
 }
 
-Item InventItem(int64_t documents, SplitMix64 random) {
-  InventedFacts facts = InventFacts(documents, random);
+Item InventItem(int64_t documents, SplitMix64 random, OtherPassages others) {
+  InventedFacts facts = InventFacts(documents, random, others);
   Item item = {facts.question, {facts.answer}, {}};
   for (InventedPassage& passage : facts.passages) {
     const auto number = static_cast<int64_t>(item.documents.size()) + 1;
@@ -72,7 +79,9 @@ class DocumentTask : public Task {
         cut_(spec.Choice("first_line") == 0 ? AnswerCut::kStrippedFirstLine
                                             : AnswerCut::kFirstLine),
         first_place_(spec.Number("first_place")),
+        distractors_(static_cast<Distractors>(spec.Choice("distractors"))),
         seed_(seed) {
+    CheckDistractors(spec);
     if (!spec.file().empty()) TakeFile(spec);
     documents_ = spec.Number("documents");
     name_ = TaskSpecText(spec);
@@ -90,9 +99,7 @@ class DocumentTask : public Task {
     CheckSample(*this, sample);
     CheckPlace(*this, given_place);
     const int64_t place = given_place - first_place_ + 1;
-    const Item item = items_.empty()
-                          ? InventItem(documents_, SplitMix64(seed_, static_cast<uint64_t>(sample)))
-                          : items_[static_cast<size_t>(sample)];
+    const Item item = ItemOf(sample);
     const std::string question = "Question: " + item.question;
     PromptText prompt;
     if (prompt_ != kClosedBook) AddDocuments(item, place, question, prompt);
@@ -110,6 +117,53 @@ class DocumentTask : public Task {
   }
 
  private:
+  void CheckDistractors(const TaskSpec& spec) const {
+    if (distractors_ == kSameSubject && !spec.file().empty()) {
+      throw UsageError("task mdqa", "distractors=hard invents its passages, and there is a file",
+                       "Leave distractors out: those of the file were retrieved for its questions");
+    }
+    if (distractors_ == kOtherQuestions && spec.file().empty()) {
+      throw UsageError("task mdqa", "distractors=random takes them from a file's other questions",
+                       "Give a file, or leave distractors out");
+    }
+  }
+
+  Item ItemOf(int64_t sample) const {
+    const SplitMix64 random(seed_, static_cast<uint64_t>(sample));
+    if (items_.empty()) {
+      return InventItem(documents_, random,
+                        distractors_ == kSameSubject ? OtherPassages::kSameSubject
+                                                     : OtherPassages::kOtherSubjects);
+    }
+    const Item& item = items_[static_cast<size_t>(sample)];
+    return distractors_ == kOtherQuestions ? WithOthersOf(item, sample, random) : item;
+  }
+
+  // The gold document with documents of other questions, drawn without repetition from all of them;
+  // none that holds an answer, by the scorer's own rule.
+  Item WithOthersOf(const Item& item, int64_t sample, SplitMix64 random) const {
+    Item mixed = {item.question, item.answers, {item.documents.front()}};
+    const auto each = static_cast<size_t>(documents_);
+    std::vector<size_t> order(items_.size() * each);
+    std::iota(order.begin(), order.end(), size_t{0});
+    const size_t all = order.size();
+    for (const size_t index : random.Draw(std::move(order), all)) {
+      if (std::ssize(mixed.documents) == documents_) return mixed;
+      if (index / each == static_cast<size_t>(sample)) continue;
+      const Document& other = items_[index / each].documents[index % each];
+      const bool answers = std::any_of(
+          item.answers.begin(), item.answers.end(), [&other](const std::string& answer) {
+            return SubspanExactMatch(other.passage.title + "\n" + other.passage.text, answer) > 0;
+          });
+      if (!answers) mixed.documents.push_back(other);
+    }
+    if (std::ssize(mixed.documents) == documents_) return mixed;
+    throw Failure(fmt::format("task mdqa, sample {}", sample),
+                  fmt::format("the file's other questions have only {} documents without an answer",
+                              mixed.documents.size() - 1),
+                  "Give fewer documents, or a file with more questions");
+  }
+
   void TakeFile(TaskSpec& spec) {
     const bool cut = spec.parameters.IsSet("documents");
     int64_t wanted = spec.Number("documents");
@@ -153,9 +207,20 @@ class DocumentTask : public Task {
   bool keep_labels_;
   AnswerCut cut_;
   int64_t first_place_;
+  Distractors distractors_;
   uint64_t seed_;
   std::vector<Item> items_;  // empty: they are invented
 };
+
+Parameter DistractorsParameter() {
+  Parameter distractors =
+      ChoiceParameter("distractors",
+                      "hard: invented passages state other facts of the subject that is asked "
+                      "about; random: they are documents of the file's other questions",
+                      {"given", "hard", "random"});
+  distractors.always_stated = false;
+  return distractors;
+}
 
 }  // namespace
 
@@ -163,10 +228,12 @@ TaskType DocumentTaskType() {
   TaskType type = {
       "mdqa",
       "multi-document question answering (arXiv 2307.03172), over invented passages or a file",
-      {WholeNumberParameter("documents", "documents in the prompt, the gold one among them", 1,
+      {WholeNumberParameter("documents",
+                            "documents in the prompt, the gold one among them; 1: the oracle", 1,
                             kMostInventedPassages, 20),
        ChoiceParameter("prompt", "the published template",
                        {"standard", "ordered_randomly", "closed_book"}),
+       DistractorsParameter(),
        WholeNumberParameter("query_aware", "1: the question also comes before the documents", 0, 1,
                             0),
        ChoiceParameter("labels",

@@ -19,9 +19,8 @@ struct LongBenchFormat {
   GenerationRule generation;
 };
 
-// All 16 English and code sets, and the two Chinese ones that are scored without splitting Chinese
-// into words (lsht, passage_retrieval_zh). dureader, vcsum and multifieldqa_zh need the dictionary
-// of the package jieba.
+// All 21 sets. multifieldqa_zh, dureader and vcsum are scored by Chinese words, which takes the
+// data of the package jieba (data/scorers/chinese_words.h).
 const std::vector<LongBenchFormat>& LongBenchFormats();
 
 // Null where there is none of that name.

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/files/render.h"
 
+#include <optional>
+
 #include "core/base/error.h"
 #include "data/sweep/view_records.h"
 #include "gui/panels/panel_list.h"
+#include "gui/panels/run_reference.h"
 
 namespace midscope {
 
 QStringList RenderFile(const RenderRequest& request) {
   const RunFile file = ReadForViewing(request.file.toStdString());
-  FilePictures pictures(request, file);
+  std::optional<Record> reference;
+  if (!request.reference.isEmpty()) {
+    reference = RunReference(ReadForViewing(request.reference.toStdString()), request.reference);
+  }
+  FilePictures pictures(request, file, reference ? &*reference : nullptr);
   for (const PanelEntry& panel : PanelList()) panel.render(pictures);
   if (pictures.written().isEmpty()) {
     throw Failure("'" + request.file.toStdString() + "'", "it holds nothing that can be drawn",

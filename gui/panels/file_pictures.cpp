@@ -6,6 +6,7 @@
 
 #include "core/base/record_lookup.h"
 #include "core/base/record_names.h"
+#include "data/published/published_record.h"
 #include "gui/base/head_choice.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/plot.h"
@@ -33,12 +34,14 @@ HeadId LargestScore(const Record& score) {
 
 }  // namespace
 
-FilePictures::FilePictures(const RenderRequest& request, const RunFile& file)
+FilePictures::FilePictures(const RenderRequest& request, const RunFile& file,
+                           const Record* reference)
     : request_(request),
       records_(file.records),
       provenance_(file.provenance),
       plan_json_(file.plan_json),
-      prompt_(FindRecord(records_, kPromptRecord)) {}
+      prompt_(FindRecord(records_, kPromptRecord)),
+      reference_(reference ? reference : FindRecord(records_, kPublishedRecord)) {}
 
 RecordSides FilePictures::Find(const std::string& array,
                                const std::vector<std::string>& axes) const {
@@ -136,11 +139,14 @@ void FilePictures::Write(Plot& plot, const QString& stem, const RecordSides& dra
   }
   plot.SetCaption(caption.join(QStringLiteral("; ")));
   plot.UsePalette(LightPalette());
-  const QString picture = QStringLiteral("midscope export %1 --format %2 --out pictures");
+  QString picture = QStringLiteral("midscope export %1 --format %2 --out pictures")
+                        .arg(request_.file, request_.formats.value(0));
+  if (!request_.reference.isEmpty())
+    picture += QStringLiteral(" --reference %1").arg(request_.reference);
   QStringList comments;
   if (!provenance_.command.empty())
     comments << QObject::tr("run: %1").arg(QString::fromStdString(provenance_.command));
-  comments << QObject::tr("picture: %1").arg(picture.arg(request_.file, request_.formats.value(0)));
+  comments << QObject::tr("picture: %1").arg(picture);
   written_ += WritePlotFiles(plot, request_.folder, stem, request_.formats,
                              extent.isEmpty() ? kPictureSize : extent, comments);
 }

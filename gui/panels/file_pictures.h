@@ -24,6 +24,7 @@ struct RenderRequest {
   std::optional<HeadId>
       head;  // none: the head that attends most to gold, else the largest position-awareness score
   std::optional<int64_t> channel;  // none: the first in the file
+  QString reference = {};          // a file of midscope sweep, drawn beside the outcome; "": none
 };
 
 // A's record, and B's where the window wrote the file; null for none.
@@ -35,11 +36,15 @@ struct RecordSides {
 class FilePictures {
  public:
   // Both must outlive it.
-  FilePictures(const RenderRequest& request, const RunFile& file);
+  // `reference`: a record published_reference that stands beside outcomes; null for none, and then
+  // the file's own.
+  FilePictures(const RenderRequest& request, const RunFile& file,
+               const Record* reference = nullptr);
 
   const RenderRequest& request() const { return request_; }
   const std::vector<Record>& records() const { return records_; }
-  const Record* prompt() const { return prompt_; }  // null: none
+  const Record* prompt() const { return prompt_; }        // null: none
+  const Record* reference() const { return reference_; }  // null: none
 
   // The first records of A and B that hold the array over exactly these axes.
   RecordSides Find(const std::string& array, const std::vector<std::string>& axes) const;
@@ -68,6 +73,7 @@ class FilePictures {
   const Provenance& provenance_;
   const std::string& plan_json_;
   const Record* prompt_;
+  const Record* reference_;
   QStringList written_;
 };
 

@@ -131,8 +131,36 @@ QString OutcomeCaption(const Session& session) {
   return CaptionWith(session, names);
 }
 
-std::vector<Line> ReferenceLines(const Record& reference, size_t first_color) {
+namespace {
+
+// The first and the last place of lines; empty for none.
+QVector<double> EndsOf(const std::vector<Line>& lines) {
+  QVector<double> ends;
+  for (const Line& line : lines) {
+    for (const double place : line.series.places) {
+      if (ends.isEmpty()) ends = {place, place};
+      ends = {std::min(ends.front(), place), std::max(ends.back(), place)};
+    }
+  }
+  return ends;
+}
+
+void AddEverywhere(double value, const QVector<double>& places, Line& line) {
+  for (const double place : places) {
+    line.series.places.append(place);
+    line.series.values.append(value);
+    line.point_names.append(QObject::tr("every place"));
+    line.notes.append(QString());
+  }
+}
+
+}  // namespace
+
+std::vector<Line> ReferenceLines(const Record& reference, Measure measure,
+                                 const std::vector<Line>& shown, size_t first_color) {
   std::vector<Line> lines;
+  const std::string array = measure == Measure::kNll ? kAnswerNll : "accuracy";
+  if (!reference.FindArray(array)) return lines;
   const QStringList labels = AxisLabels(reference, "line");
   const QStringList notes = Texts(reference, "note");
   const QVector<double> pieces = LastAxisRow(reference, "pieces", {});
@@ -145,10 +173,14 @@ std::vector<Line> ReferenceLines(const Record& reference, size_t first_color) {
     line.color = OutcomePlot::SettingColor(first_color + static_cast<size_t>(i));
     const QVector<double> places = LastAxisRow(reference, "place", {i});
     const QVector<double> published = LastAxisRow(reference, "published_place", {i});
-    const QVector<double> values = LastAxisRow(reference, "accuracy", {i});
+    const QVector<double> values = LastAxisRow(reference, array, {i});
     const bool whole = std::min({places.size(), published.size(), values.size()}) == points;
     for (qsizetype point = 0; whole && point < points; ++point) {
-      if (std::isnan(values[point]) || std::isnan(places[point])) continue;
+      if (std::isnan(values[point])) continue;
+      if (std::isnan(places[point])) {
+        AddEverywhere(values[point], EndsOf(shown), line);
+        continue;
+      }
       line.series.places.append(places[point]);
       line.series.values.append(values[point]);
       line.point_names.append(
@@ -157,6 +189,7 @@ std::vector<Line> ReferenceLines(const Record& reference, size_t first_color) {
     }
     if (line.series.places.isEmpty()) continue;
     line.series.samples = static_cast<int64_t>(samples.value(i));
+    line.series.setting = labels[i];
     const bool marked = std::any_of(line.notes.begin(), line.notes.end(),
                                     [](const QString& note) { return !note.isEmpty(); });
     line.name =

@@ -22,7 +22,11 @@ std::vector<OutcomePlot::Line> OutcomeLines(const Session& session, const Outcom
 // Model, prompt and the settings of A and B, for exported pictures.
 QString OutcomeCaption(const Session& session);
 
-// Lines of a record published_reference; colours from `first_color` on.
-std::vector<OutcomePlot::Line> ReferenceLines(const Record& reference, size_t first_color);
+// Lines of a record published_reference, of a table (accuracy alone) or of a run (RunReference);
+// colours from `first_color` on. A number that holds for all places is drawn from the first to the
+// last of `shown`'s.
+std::vector<OutcomePlot::Line> ReferenceLines(const Record& reference, Measure measure,
+                                              const std::vector<OutcomePlot::Line>& shown,
+                                              size_t first_color);
 
 }  // namespace midscope

@@ -107,14 +107,15 @@ void OutcomePanel::Draw() {
     note = tr("partial %1/%2").arg(means->series.samples).arg(session()->samples());
   }
   const Record* reference = session()->record(Side::kA, kPublishedRecord);
-  if (reference && measure == Measure::kAccuracy) {
+  if (reference) {
     // After the colours of A, B and a file's settings.
-    const std::vector<OutcomePlot::Line> published =
-        ReferenceLines(*reference, std::max<size_t>(lines.size(), 2));
-    lines.insert(lines.end(), published.begin(), published.end());
-  } else if (reference) {
-    note +=
-        (note.isEmpty() ? QString() : QStringLiteral("; ")) + tr("the reference is an accuracy");
+    const std::vector<OutcomePlot::Line> beside =
+        ReferenceLines(*reference, measure, lines, std::max<size_t>(lines.size(), 2));
+    lines.insert(lines.end(), beside.begin(), beside.end());
+    if (beside.empty() && measure == Measure::kNll) {
+      note +=
+          (note.isEmpty() ? QString() : QStringLiteral("; ")) + tr("the reference is an accuracy");
+    }
   }
   const bool file = session()->shows_file();
   plot_->SetReason(file ? tr("The file has no such outcome by place") : QString());
@@ -133,6 +134,11 @@ void OutcomePanel::Render(FilePictures& pictures) {
       lines.push_back({series, series.setting, OutcomePlot::SettingColor(index++), true});
     }
     if (lines.empty()) continue;
+    if (const Record* reference = pictures.reference()) {
+      const std::vector<OutcomePlot::Line> beside =
+          ReferenceLines(*reference, measure, lines, std::max<size_t>(lines.size(), 2));
+      lines.insert(lines.end(), beside.begin(), beside.end());
+    }
     OutcomePlot plot;
     plot.Show(lines, measure);
     const int64_t samples = lines.front().series.samples;

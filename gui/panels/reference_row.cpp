@@ -2,6 +2,7 @@
 #include "gui/panels/reference_row.h"
 
 #include <QComboBox>
+#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QSignalBlocker>
@@ -20,6 +21,8 @@ namespace {
 // More lines than this are not drawn by default: they could not be distinguished.
 constexpr size_t kMostUnasked = 6;
 constexpr int kNarrowest = 12;  // width of a box in characters
+// The entry that asks for a file; no table is called so.
+constexpr QLatin1String kAskForRun("?");
 
 // Width from the available space, not from the longest entry.
 QComboBox* MakeBox(const char* name, QWidget* parent) {
@@ -38,7 +41,8 @@ ReferenceRow::ReferenceRow(Session* session, QWidget* parent) : QWidget(parent),
       tr("<p>Published accuracy of the same task, dashed. Other models, and generated answers "
          "scored as the paper says: shapes can be compared, heights only with care. Where the "
          "numbers of pieces differ, places are drawn at the same share of the way from first to "
-         "last</p>"));
+         "last.</p><p>Or the means of another run's file: without the documents "
+         "(prompt=closed_book), with the one that answers alone (documents=1).</p>"));
   rows_ = MakeBox("reference_rows", this);
   rows_->setToolTip(tr("Which rows of the table are drawn"));
   auto* row = new QHBoxLayout(this);
@@ -48,10 +52,17 @@ ReferenceRow::ReferenceRow(Session* session, QWidget* parent) : QWidget(parent),
   row->addWidget(tables_, 1);
   row->addWidget(rows_, 1);
   connect(tables_, &QComboBox::currentIndexChanged, this, [this] {
+    if (choice() == kAskForRun)
+      return;  // answered by `activated`, so that the wheel opens no dialog
     OfferRows();
     Apply();
     if (table()) Q_EMIT Chosen();
   });
+  connect(tables_, &QComboBox::activated, this, [this] {
+    if (choice() == kAskForRun) AskForRun();
+  });
+  connect(&reader_, &RunReferenceReader::Replied, this, &ReferenceRow::TakeRun,
+          Qt::QueuedConnection);
   connect(rows_, &QComboBox::currentIndexChanged, this, &ReferenceRow::Apply);
   hide();
 }
@@ -61,9 +72,54 @@ void ReferenceRow::Refresh(Changes changes) {
   if (changes & Change::kReference) ShowReference();
 }
 
+QString ReferenceRow::choice() const { return tables_->currentData().toString(); }
+
+bool ReferenceRow::IsRun(const QString& name) const {
+  return run_ && name == TextAttribute(*run_, "table");
+}
+
 const PublishedTable* ReferenceRow::table() const {
-  const std::string name = tables_->currentData().toString().toStdString();
-  return name.empty() ? nullptr : FindPublishedTables(name).front();
+  const QString name = choice();
+  if (name.isEmpty() || name == kAskForRun || IsRun(name)) return nullptr;
+  return FindPublishedTables(name.toStdString()).front();
+}
+
+void ReferenceRow::AskForRun() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("A run beside the outcome"), QString(),
+                                                    tr("Results (*.h5);;All files (*)"));
+  if (path.isEmpty()) {
+    ShowReference();
+  } else {
+    OpenRun(path);
+  }
+}
+
+void ReferenceRow::OpenRun(const QString& path) {
+  opening_ = path;
+  reader_.Ask(path);
+}
+
+void ReferenceRow::TakeRun(const RunReferenceReader::ReplyPointer& reply) {
+  if (reply->path != opening_) return;  // superseded
+  opening_.clear();
+  if (!reply->failure.isEmpty()) {
+    Q_EMIT session_->Failed(reply->failure);
+    ShowReference();
+    return;
+  }
+  OfferRun(reply->reference);
+  tables_->setCurrentIndex(tables_->findData(TextAttribute(*run_, "table")));
+  Apply();
+}
+
+// Before the entry that asks for a file, in the place of the run before.
+void ReferenceRow::OfferRun(const Record& run) {
+  const QSignalBlocker quiet(tables_);
+  if (run_) tables_->removeItem(tables_->findData(TextAttribute(*run_, "table")));
+  run_ = run;
+  const QString name = TextAttribute(run, "table");
+  tables_->insertItem(tables_->count() - 1,
+                      QStringLiteral("%1: %2").arg(name, TextAttribute(run, "title")), name);
 }
 
 std::vector<ReferenceRow::RowChoice> ReferenceRow::RowChoices(
@@ -114,9 +170,14 @@ void ReferenceRow::OfferTables() {
       tables_->setItemData(tables_->count() - 1, QString::fromStdString(table->source),
                            Qt::ToolTipRole);
     }
+    if (run_) {
+      const QString name = TextAttribute(*run_, "table");
+      tables_->addItem(QStringLiteral("%1: %2").arg(name, TextAttribute(*run_, "title")), name);
+    }
+    tables_->addItem(tr("a run's file…"), QString(kAskForRun));
     tables_->setCurrentIndex(std::max(tables_->findData(before), 0));
   }
-  setVisible(tables_->count() > 1);
+  setVisible(!task_.empty());
   OfferRows();
   // A reference that a file brought is kept.
   const bool of_file =
@@ -136,6 +197,10 @@ void ReferenceRow::OfferRows() {
 }
 
 void ReferenceRow::Apply() {
+  if (IsRun(choice())) {
+    session_->SetReference(run_);
+    return;
+  }
   if (lines_.empty()) {
     session_->SetReference(std::nullopt);
     return;
@@ -151,7 +216,8 @@ void ReferenceRow::Apply() {
 void ReferenceRow::ShowReference() {
   const Record* shown = session_->record(Side::kA, kPublishedRecord);
   const QString name = shown ? TextAttribute(*shown, "table") : QString();
-  if (name == tables_->currentData().toString()) return;
+  if (name == choice()) return;
+  if (shown && tables_->findData(name) < 0) OfferRun(*shown);  // a file brought it
   {
     const QSignalBlocker quiet(tables_);
     tables_->setCurrentIndex(std::max(tables_->findData(name), 0));

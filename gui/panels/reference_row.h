@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Selects the published table, and its rows, that are drawn beside the outcome. Hidden where no
-// table is of the shown task.
+// Selects what is drawn beside the outcome: a published table and its rows, or the means of another
+// run's file. Hidden where no task is shown.
 #pragma once
 
 #include <QWidget>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/base/record.h"
 #include "data/published/published_tables.h"
+#include "gui/panels/run_reference.h"
 #include "gui/session/changes.h"
 
 class QComboBox;
@@ -23,6 +26,8 @@ class ReferenceRow : public QWidget {
   explicit ReferenceRow(Session* session, QWidget* parent = nullptr);
 
   void Refresh(Changes changes);
+  // Reads the file on a thread and draws its means; what is wrong with it is the session's Failed.
+  void OpenRun(const QString& path);
 
   // Rows that are drawn together.
   struct RowChoice {
@@ -38,11 +43,16 @@ class ReferenceRow : public QWidget {
   void Chosen();
 
  private:
+  void AskForRun();
+  void OfferRun(const Record& run);
+  void TakeRun(const RunReferenceReader::ReplyPointer& reply);
   void OfferTables();
   void OfferRows();
   void ShowReference();
   void Apply();
+  QString choice() const;
   const PublishedTable* table() const;
+  bool IsRun(const QString& name) const;
 
   Session* session_;
   QComboBox* tables_;
@@ -50,6 +60,9 @@ class ReferenceRow : public QWidget {
   std::string task_;
   std::vector<PublishedLine> lines_;
   std::vector<RowChoice> choices_;
+  QString opening_;            // the run's file that is being read; "": none
+  std::optional<Record> run_;  // RunReference of the file that was chosen last
+  RunReferenceReader reader_;
 };
 
 }  // namespace midscope

@@ -156,7 +156,7 @@ std::vector<std::string> ExportPictures(const OptionSet& options, const std::str
   if (one_file) beside = beside.has_parent_path() ? beside.parent_path() : ".";
   const DrawingFolder drawn(beside);
   const std::vector<std::string> names =
-      DrawPictures(options.Text("file"), drawn.path().string(), format);
+      DrawPictures(options.Text("file"), drawn.path().string(), format, options.Text("reference"));
   const std::vector<std::filesystem::path> targets = Targets(out, one_file, names);
   for (size_t i = 0; i < names.size(); ++i) {
     // The same picture in another format has the same numbers.
@@ -221,6 +221,9 @@ void RunExport(const CommandInput& input) {
   std::vector<std::string> written;
   if (IsPicture(format)) {
     written = ExportPictures(options, format);
+  } else if (options.IsSet("reference")) {
+    throw UsageError("option --reference", "it stands beside the outcome in pictures",
+                     "Give --format png, svg or pdf, or leave it out");
   } else if (std::string file = ExportArrays(input, format); !file.empty()) {
     written.push_back(std::move(file));
   }
@@ -267,6 +270,8 @@ Command ExportCommand() {
       SliceOption(),
       TextParameter("array", "this array alone: NAME or RECORD/NAME"),
       OutOption("the file to write; standard output where it is left out"),
+      FileParameter("reference",
+                    "pictures: a file of midscope sweep whose means are drawn beside the outcome"),
       FlagParameter("overwrite", "replace files that exist"),
       FlagParameter("json", "print as JSON which files were written")};
   command.examples =
@@ -275,6 +280,7 @@ Command ExportCommand() {
       "  midscope export run.h5::sweep/last_query_attention --slice sample=7 --out seven.npz\n"
       "  midscope export direction.h5 --array position_direction --out position.gguf\n"
       "  midscope export run.h5 --format svg --out pictures\n"
+      "  midscope export documents.h5 --format svg --out pictures --reference closed_book.h5\n"
       "  midscope export france.h5 --format json --out france.json";
   command.run = RunExport;
   return command;

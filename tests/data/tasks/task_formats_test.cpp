@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Contracts: prompts that are made here have the published form around what is drawn, to the byte;
-// lengths in tokens and depths are kept; invented answers stand in the gold passage alone;
-// generated text is scored by each task's own published rule.
+// lengths in tokens and depths are kept; generated text is scored by each task's own published rule.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,8 +10,6 @@
 #include <map>
 #include <set>
 
-#include "data/scorers/match_scores.h"
-#include "data/tasks/invented_facts.h"
 #include "data/tasks/task.h"
 #include "data/tasks/token_cut.h"
 #include "tests/data/support/task_passages.h"
@@ -80,41 +77,6 @@ TEST(LinesTask, NamesAreDistinctAtTheLongestPublishedLength) {
     EXPECT_LE(number, 50000);
   }
   EXPECT_EQ(names.size(), 1350U);
-}
-
-TEST(DocumentTask, InventedPassagesStandInThePublishedPrompt) {
-  const TaskSample sample = MakeTask("mdqa:documents=3", 1)->Make(0, 2);
-  EXPECT_EQ(sample.text,
-            "Write a high-quality answer for the given question using only the provided search "
-            "results (some of which might be irrelevant).\n\n" +
-                Passage(sample, "document 1") + "\n" + Passage(sample, "document 2") + "\n" +
-                Passage(sample, "document 3") + "\n\n" + Passage(sample, "question") + "\nAnswer:");
-  EXPECT_THAT(Passage(sample, "document 1"), StartsWith("Document [1](Title: "));
-  EXPECT_THAT(Passage(sample, "document 3"), StartsWith("Document [3](Title: "));
-  EXPECT_THAT(Passage(sample, "question"), StartsWith("Question: "));
-  EXPECT_EQ(Passage(sample, "gold"), Passage(sample, "document 2"));
-  EXPECT_EQ(sample.generation.new_tokens, 100);
-  EXPECT_EQ(ScoreGenerated(sample, " \n It was" + sample.answer + ".\nYes."), 1);
-}
-
-TEST(DocumentTask, OnlyTheGoldPassageHoldsTheAnswer) {
-  std::set<std::string> questions;
-  for (uint64_t sample = 0; sample < 40; ++sample) {
-    SplitMix64 random(7, sample);
-    const InventedFacts facts = InventFacts(30, random);
-    ASSERT_EQ(facts.passages.size(), 30U);
-    std::set<std::string> titles;
-    for (size_t i = 0; i < facts.passages.size(); ++i) {
-      EXPECT_EQ(SubspanExactMatch(facts.passages[i].text, facts.answer), i == 0 ? 1 : 0)
-          << facts.answer << " in " << facts.passages[i].text;
-      titles.insert(facts.passages[i].title);
-    }
-    EXPECT_EQ(titles.size(), 30U);
-    questions.insert(facts.question);
-  }
-  EXPECT_EQ(questions.size(), 40U);
-  SplitMix64 random(1);
-  EXPECT_EQ(InventFacts(kMostInventedPassages, random).passages.size(), 1000U);
 }
 
 constexpr const char* kPasskeyInstruction =

@@ -258,6 +258,44 @@ class FileSamplesTest : public QObject {
     QVERIFY(!rig.session->record(Side::kA, kPublishedRecord));
   }
 
+  // A closed-book run has one place: its number holds for all.
+  void AnotherRunStandsBesideTheOutcome() {
+    Rig rig;
+    QVERIFY(rig.Open(WriteSweep(rig.folder)));
+    rig.Find<QComboBox>("measure")->setCurrentIndex(static_cast<int>(Measure::kNll));
+    Record closed;
+    closed.name = "sweep";
+    closed.axes = {
+        {"sample", 2, "", {}, {}}, {"setting", 1, "", {"none"}, {}}, {"place", 1, "", {}, {1}}};
+    closed.arrays = {
+        {"answer_nll", {"sample", "setting", "place"}, std::vector<double>{2, 4}, "nat", ""},
+        {"correct", {"sample", "setting", "place"}, std::vector<uint8_t>{1, 0}, "", ""}};
+    const QString path = rig.folder.filePath("closed.h5");
+    WriteRecords(path.toStdString(), {closed}, {});
+    auto* row = rig.window.findChild<ReferenceRow*>();
+    row->OpenRun(path);
+    QTRY_COMPARE(rig.outcome().lines().size(), size_t{5});
+    OutcomePlot::Line line = rig.outcome().lines().back();
+    QVERIFY(line.reference);
+    QCOMPARE(line.name, QString("closed.h5: none"));
+    QCOMPARE(line.series.places, (QVector<double>{1, 10}));
+    QCOMPARE(line.series.values, (QVector<double>{3, 3}));
+    QCOMPARE(line.point_names, (QStringList{"every place", "every place"}));
+    QCOMPARE(rig.Find<QComboBox>("reference_table")->currentData().toString(),
+             QString("closed.h5"));
+    rig.Find<QComboBox>("measure")->setCurrentIndex(static_cast<int>(Measure::kAccuracy));
+    QCOMPARE(rig.outcome().lines().back().series.values, (QVector<double>{0.5, 0.5}));
+
+    // What can't be read leaves the lines as they are.
+    row->OpenRun(rig.folder.filePath("nothing.h5"));
+    QTRY_COMPARE(rig.window.errors()->messages().size(), 1);
+    QVERIFY(rig.window.errors()->messages().front().contains("nothing.h5"));
+    QCOMPARE(rig.outcome().lines().back().name, QString("closed.h5: none"));
+    rig.Find<QComboBox>("reference_table")->setCurrentIndex(0);
+    rig.session->FlushChanges();
+    QVERIFY(!rig.session->record(Side::kA, kPublishedRecord));
+  }
+
   void KnownErrorsAreMarkedAndRowsChosen() {
     Record reference = PublishedRecord(
         PublishedLinesOfKind(*FindPublishedTables("mspoe-t2-mdqa").front(), "mdqa:documents=10"),

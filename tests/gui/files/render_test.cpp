@@ -80,6 +80,29 @@ class RenderTest : public QObject {
     }
   }
 
+  // The means of another run are among the picture's numbers, and in the command beside them.
+  void TheOutcomeHasAnotherRunBesideIt() {
+    QTemporaryDir folder;
+    const QString file = folder.filePath("sweep.h5");
+    WriteRecords(file.toStdString(), {SweepRecord()}, {});
+    Record alone = SweepRecord();
+    alone.axes[2] = {"place", 1, "", {}, {1}};
+    alone.arrays[0].data = std::vector<double>{7, 8, 9, 8, 9, 10};
+    alone.arrays[1].data = std::vector<uint8_t>(6, 1);
+    const QString reference = folder.filePath("alone.h5");
+    WriteRecords(reference.toStdString(), {alone}, {});
+    RenderRequest request{file, folder.filePath("out"), {"svg"}, {}, {}};
+    request.reference = reference;
+    RenderFile(request);
+    QFile numbers(folder.filePath("out/outcome_nll.csv"));
+    QVERIFY(numbers.open(QIODevice::ReadOnly));
+    const QByteArray text = numbers.readAll();
+    QVERIFY2(text.contains("alone.h5: none"), text);
+    QVERIFY2(text.contains("--reference " + reference.toUtf8()), text);
+    request.reference = folder.filePath("missing.h5");
+    QVERIFY_EXCEPTION_THROWN(RenderFile(request), Error);
+  }
+
   // Gold place by answered place.
   void AnsweredPlacesGiveAPictureASetting() {
     QTemporaryDir folder;
