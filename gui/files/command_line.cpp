@@ -85,10 +85,10 @@ std::vector<Parameter> WindowOptions() {
       head,
       WholeNumberParameter(
           "channel", "hidden channel that is drawn; without: the first in the file", 0, kNoMaximum),
-      FileParameter(
+      TextListParameter(
           "reference",
-          "a file of midscope sweep whose means are drawn beside the outcome of --render: "
-          "of a closed-book run, of the gold passage alone"),
+          "file of midscope sweep whose means are drawn beside the outcome of --render "
+          "(a closed-book run, the gold passage alone); may be repeated"),
       FileParameter("screenshot", "run once, write a picture of the window, and leave")};
 }
 
@@ -117,7 +117,8 @@ RenderRequest ReadRender(const OptionSet& options) {
   render.formats = ReadFormats(TextOf(options, "format"));
   if (options.IsSet("head")) render.head = ReadHeadId(TextOf(options, "head"));
   render.channel = NumberOf(options, "channel");
-  render.reference = TextOf(options, "reference");
+  for (const std::string& file : options.TextList("reference"))
+    render.reference << QString::fromStdString(file);
   return render;
 }
 

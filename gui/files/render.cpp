@@ -13,9 +13,7 @@ namespace midscope {
 QStringList RenderFile(const RenderRequest& request) {
   const RunFile file = ReadForViewing(request.file.toStdString());
   std::optional<Record> reference;
-  if (!request.reference.isEmpty()) {
-    reference = RunReference(ReadForViewing(request.reference.toStdString()), request.reference);
-  }
+  if (!request.reference.isEmpty()) reference = RunReference(request.reference);
   FilePictures pictures(request, file, reference ? &*reference : nullptr);
   for (const PanelEntry& panel : PanelList()) panel.render(pictures);
   if (pictures.written().isEmpty()) {

@@ -141,8 +141,7 @@ void FilePictures::Write(Plot& plot, const QString& stem, const RecordSides& dra
   plot.UsePalette(LightPalette());
   QString picture = QStringLiteral("midscope export %1 --format %2 --out pictures")
                         .arg(request_.file, request_.formats.value(0));
-  if (!request_.reference.isEmpty())
-    picture += QStringLiteral(" --reference %1").arg(request_.reference);
+  for (const QString& file : request_.reference) picture += QStringLiteral(" --reference ") + file;
   QStringList comments;
   if (!provenance_.command.empty())
     comments << QObject::tr("run: %1").arg(QString::fromStdString(provenance_.command));

@@ -24,7 +24,7 @@ struct RenderRequest {
   std::optional<HeadId>
       head;  // none: the head that attends most to gold, else the largest position-awareness score
   std::optional<int64_t> channel;  // none: the first in the file
-  QString reference = {};          // a file of midscope sweep, drawn beside the outcome; "": none
+  QStringList reference = {};      // files of midscope sweep, drawn beside the outcome
 };
 
 // A's record, and B's where the window wrote the file; null for none.

@@ -166,6 +166,7 @@ std::vector<Line> ReferenceLines(const Record& reference, Measure measure,
   const QVector<double> pieces = LastAxisRow(reference, "pieces", {});
   const QVector<double> samples = LastAxisRow(reference, "samples", {});
   const QString table = TextAttribute(reference, "table");
+  const bool of_runs = !TextAttribute(reference, "runs").isEmpty();
   const auto points = static_cast<qsizetype>(AxisSize(reference, "point"));
   for (qsizetype i = 0; i < labels.size(); ++i) {
     Line line;
@@ -192,8 +193,9 @@ std::vector<Line> ReferenceLines(const Record& reference, Measure measure,
     line.series.setting = labels[i];
     const bool marked = std::any_of(line.notes.begin(), line.notes.end(),
                                     [](const QString& note) { return !note.isEmpty(); });
-    line.name =
-        QStringLiteral("%1: %2%3").arg(table, labels[i], marked ? QStringLiteral("*") : QString());
+    line.name = of_runs ? labels[i]
+                        : QStringLiteral("%1: %2%3")
+                              .arg(table, labels[i], marked ? QStringLiteral("*") : QString());
     lines.push_back(std::move(line));
   }
   return lines;

@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kMostUnasked = 6;
 constexpr int kNarrowest = 12;  // width of a box in characters
 // The entry that asks for a file; no table is called so.
-constexpr QLatin1String kAskForRun("?");
+constexpr QLatin1String kAskForRuns("?");
 
 // Width from the available space, not from the longest entry.
 QComboBox* MakeBox(const char* name, QWidget* parent) {
@@ -41,7 +41,7 @@ ReferenceRow::ReferenceRow(Session* session, QWidget* parent) : QWidget(parent),
       tr("<p>Published accuracy of the same task, dashed. Other models, and generated answers "
          "scored as the paper says: shapes can be compared, heights only with care. Where the "
          "numbers of pieces differ, places are drawn at the same share of the way from first to "
-         "last.</p><p>Or the means of another run's file: without the documents "
+         "last.</p><p>Or the means of other runs' files: without the documents "
          "(prompt=closed_book), with the one that answers alone (documents=1).</p>"));
   rows_ = MakeBox("reference_rows", this);
   rows_->setToolTip(tr("Which rows of the table are drawn"));
@@ -52,16 +52,16 @@ ReferenceRow::ReferenceRow(Session* session, QWidget* parent) : QWidget(parent),
   row->addWidget(tables_, 1);
   row->addWidget(rows_, 1);
   connect(tables_, &QComboBox::currentIndexChanged, this, [this] {
-    if (choice() == kAskForRun)
+    if (choice() == kAskForRuns)
       return;  // answered by `activated`, so that the wheel opens no dialog
     OfferRows();
     Apply();
     if (table()) Q_EMIT Chosen();
   });
   connect(tables_, &QComboBox::activated, this, [this] {
-    if (choice() == kAskForRun) AskForRun();
+    if (choice() == kAskForRuns) AskForRuns();
   });
-  connect(&reader_, &RunReferenceReader::Replied, this, &ReferenceRow::TakeRun,
+  connect(&reader_, &RunReferenceReader::Replied, this, &ReferenceRow::TakeRuns,
           Qt::QueuedConnection);
   connect(rows_, &QComboBox::currentIndexChanged, this, &ReferenceRow::Apply);
   hide();
@@ -74,52 +74,52 @@ void ReferenceRow::Refresh(Changes changes) {
 
 QString ReferenceRow::choice() const { return tables_->currentData().toString(); }
 
-bool ReferenceRow::IsRun(const QString& name) const {
-  return run_ && name == TextAttribute(*run_, "table");
+bool ReferenceRow::IsRuns(const QString& name) const {
+  return runs_ && name == TextAttribute(*runs_, "table");
 }
 
 const PublishedTable* ReferenceRow::table() const {
   const QString name = choice();
-  if (name.isEmpty() || name == kAskForRun || IsRun(name)) return nullptr;
+  if (name.isEmpty() || name == kAskForRuns || IsRuns(name)) return nullptr;
   return FindPublishedTables(name.toStdString()).front();
 }
 
-void ReferenceRow::AskForRun() {
-  const QString path = QFileDialog::getOpenFileName(this, tr("A run beside the outcome"), QString(),
-                                                    tr("Results (*.h5);;All files (*)"));
-  if (path.isEmpty()) {
+void ReferenceRow::AskForRuns() {
+  const QStringList paths = QFileDialog::getOpenFileNames(
+      this, tr("Runs beside the outcome"), QString(), tr("Results (*.h5);;All files (*)"));
+  if (paths.isEmpty()) {
     ShowReference();
   } else {
-    OpenRun(path);
+    OpenRuns(paths);
   }
 }
 
-void ReferenceRow::OpenRun(const QString& path) {
-  opening_ = path;
-  reader_.Ask(path);
+void ReferenceRow::OpenRuns(const QStringList& paths) {
+  opening_ = paths;
+  reader_.Ask(paths);
 }
 
-void ReferenceRow::TakeRun(const RunReferenceReader::ReplyPointer& reply) {
-  if (reply->path != opening_) return;  // superseded
+void ReferenceRow::TakeRuns(const RunReferenceReader::ReplyPointer& reply) {
+  if (reply->paths != opening_) return;  // superseded
   opening_.clear();
   if (!reply->failure.isEmpty()) {
     Q_EMIT session_->Failed(reply->failure);
     ShowReference();
     return;
   }
-  OfferRun(reply->reference);
-  tables_->setCurrentIndex(tables_->findData(TextAttribute(*run_, "table")));
+  OfferRuns(reply->reference);
+  tables_->setCurrentIndex(tables_->findData(TextAttribute(*runs_, "table")));
   Apply();
 }
 
-// Before the entry that asks for a file, in the place of the run before.
-void ReferenceRow::OfferRun(const Record& run) {
+// Before the entry that asks for a file, in the place of the runs before.
+void ReferenceRow::OfferRuns(const Record& runs) {
   const QSignalBlocker quiet(tables_);
-  if (run_) tables_->removeItem(tables_->findData(TextAttribute(*run_, "table")));
-  run_ = run;
-  const QString name = TextAttribute(run, "table");
+  if (runs_) tables_->removeItem(tables_->findData(TextAttribute(*runs_, "table")));
+  runs_ = runs;
+  const QString name = TextAttribute(runs, "table");
   tables_->insertItem(tables_->count() - 1,
-                      QStringLiteral("%1: %2").arg(name, TextAttribute(run, "title")), name);
+                      QStringLiteral("%1: %2").arg(name, TextAttribute(runs, "title")), name);
 }
 
 std::vector<ReferenceRow::RowChoice> ReferenceRow::RowChoices(
@@ -170,11 +170,11 @@ void ReferenceRow::OfferTables() {
       tables_->setItemData(tables_->count() - 1, QString::fromStdString(table->source),
                            Qt::ToolTipRole);
     }
-    if (run_) {
-      const QString name = TextAttribute(*run_, "table");
-      tables_->addItem(QStringLiteral("%1: %2").arg(name, TextAttribute(*run_, "title")), name);
+    if (runs_) {
+      const QString name = TextAttribute(*runs_, "table");
+      tables_->addItem(QStringLiteral("%1: %2").arg(name, TextAttribute(*runs_, "title")), name);
     }
-    tables_->addItem(tr("a run's file…"), QString(kAskForRun));
+    tables_->addItem(tr("runs' files…"), QString(kAskForRuns));
     tables_->setCurrentIndex(std::max(tables_->findData(before), 0));
   }
   setVisible(!task_.empty());
@@ -197,8 +197,8 @@ void ReferenceRow::OfferRows() {
 }
 
 void ReferenceRow::Apply() {
-  if (IsRun(choice())) {
-    session_->SetReference(run_);
+  if (IsRuns(choice())) {
+    session_->SetReference(runs_);
     return;
   }
   if (lines_.empty()) {
@@ -217,7 +217,7 @@ void ReferenceRow::ShowReference() {
   const Record* shown = session_->record(Side::kA, kPublishedRecord);
   const QString name = shown ? TextAttribute(*shown, "table") : QString();
   if (name == choice()) return;
-  if (shown && tables_->findData(name) < 0) OfferRun(*shown);  // a file brought it
+  if (shown && tables_->findData(name) < 0) OfferRuns(*shown);  // a file brought it
   {
     const QSignalBlocker quiet(tables_);
     tables_->setCurrentIndex(std::max(tables_->findData(name), 0));

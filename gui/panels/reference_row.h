@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Selects what is drawn beside the outcome: a published table and its rows, or the means of another
-// run's file. Hidden where no task is shown.
+// Selects what is drawn beside the outcome: a published table and its rows, or the means of other
+// runs' files. Hidden where no task is shown.
 #pragma once
 
 #include <QWidget>
@@ -26,8 +26,9 @@ class ReferenceRow : public QWidget {
   explicit ReferenceRow(Session* session, QWidget* parent = nullptr);
 
   void Refresh(Changes changes);
-  // Reads the file on a thread and draws its means; what is wrong with it is the session's Failed.
-  void OpenRun(const QString& path);
+  // Reads the files on a thread and draws their means; what is wrong with one is the session's
+  // Failed.
+  void OpenRuns(const QStringList& paths);
 
   // Rows that are drawn together.
   struct RowChoice {
@@ -43,16 +44,16 @@ class ReferenceRow : public QWidget {
   void Chosen();
 
  private:
-  void AskForRun();
-  void OfferRun(const Record& run);
-  void TakeRun(const RunReferenceReader::ReplyPointer& reply);
+  void AskForRuns();
+  void OfferRuns(const Record& runs);
+  void TakeRuns(const RunReferenceReader::ReplyPointer& reply);
   void OfferTables();
   void OfferRows();
   void ShowReference();
   void Apply();
   QString choice() const;
   const PublishedTable* table() const;
-  bool IsRun(const QString& name) const;
+  bool IsRuns(const QString& name) const;
 
   Session* session_;
   QComboBox* tables_;
@@ -60,8 +61,8 @@ class ReferenceRow : public QWidget {
   std::string task_;
   std::vector<PublishedLine> lines_;
   std::vector<RowChoice> choices_;
-  QString opening_;            // the run's file that is being read; "": none
-  std::optional<Record> run_;  // RunReference of the file that was chosen last
+  QStringList opening_;         // the runs' files that are being read; empty: none
+  std::optional<Record> runs_;  // RunReference of the files that were chosen last
   RunReferenceReader reader_;
 };
 

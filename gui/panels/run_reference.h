@@ -4,29 +4,29 @@
 #pragma once
 
 #include <QObject>
-#include <QString>
+#include <QStringList>
 #include <memory>
 
 #include "core/base/record.h"
-#include "data/store/record_reader.h"
 #include "gui/base/newest_request.h"
 
 namespace midscope {
 
-// Record published_reference (data/published/published_record.h) of a run's means, a line per
-// setting, with answer_nll [line, point] beside accuracy; NaN for what the run has not. A run of
-// one place has one point, which holds for all places: its `place` is NaN. `path`: of the run's
-// file, whose name is the attribute `table`. Throws Error (failure) where the run has no outcome by
-// place.
-Record RunReference(const RunFile& run, const QString& path);
+// Record published_reference (data/published/published_record.h) of the means in files of
+// `midscope sweep`, a line per file and setting ("closed_book.h5: none"), with answer_nll [line,
+// point] beside accuracy; NaN for what a run has not. A run of one place has one point, which holds
+// for all places: its `place` is NaN. Attributes: runs ("yes"; tables have none), table (the files'
+// names), title (their tasks). Throws Error (failure) where a file can't be read or has no outcome
+// by place.
+Record RunReference(const QStringList& paths);
 
-// RunReference of files, on a thread of its own. A newer path supersedes a waiting one.
+// RunReference of files, on a thread of its own. Newer paths supersede waiting ones.
 class RunReferenceReader : public QObject {
   Q_OBJECT
 
  public:
   struct Reply {
-    QString path;
+    QStringList paths;
     Record reference;
     QString failure;  // empty: none
   };
@@ -34,14 +34,14 @@ class RunReferenceReader : public QObject {
 
   explicit RunReferenceReader(QObject* parent = nullptr);
 
-  void Ask(const QString& path) { thread_.Ask(path); }
+  void Ask(const QStringList& paths) { thread_.Ask(paths); }
 
  Q_SIGNALS:
   // Emitted on the reader's thread.
   void Replied(midscope::RunReferenceReader::ReplyPointer reply);
 
  private:
-  NewestRequest<QString> thread_;
+  NewestRequest<QStringList> thread_;
 };
 
 }  // namespace midscope

@@ -155,8 +155,8 @@ std::vector<std::string> ExportPictures(const OptionSet& options, const std::str
   std::filesystem::path beside = out;
   if (one_file) beside = beside.has_parent_path() ? beside.parent_path() : ".";
   const DrawingFolder drawn(beside);
-  const std::vector<std::string> names =
-      DrawPictures(options.Text("file"), drawn.path().string(), format, options.Text("reference"));
+  const std::vector<std::string> names = DrawPictures(options.Text("file"), drawn.path().string(),
+                                                      format, options.TextList("reference"));
   const std::vector<std::filesystem::path> targets = Targets(out, one_file, names);
   for (size_t i = 0; i < names.size(); ++i) {
     // The same picture in another format has the same numbers.
@@ -270,8 +270,9 @@ Command ExportCommand() {
       SliceOption(),
       TextParameter("array", "this array alone: NAME or RECORD/NAME"),
       OutOption("the file to write; standard output where it is left out"),
-      FileParameter("reference",
-                    "pictures: a file of midscope sweep whose means are drawn beside the outcome"),
+      TextListParameter("reference",
+                        "pictures: file of midscope sweep whose means are drawn beside the "
+                        "outcome; may be repeated"),
       FlagParameter("overwrite", "replace files that exist"),
       FlagParameter("json", "print as JSON which files were written")};
   command.examples =
@@ -280,7 +281,8 @@ Command ExportCommand() {
       "  midscope export run.h5::sweep/last_query_attention --slice sample=7 --out seven.npz\n"
       "  midscope export direction.h5 --array position_direction --out position.gguf\n"
       "  midscope export run.h5 --format svg --out pictures\n"
-      "  midscope export documents.h5 --format svg --out pictures --reference closed_book.h5\n"
+      "  midscope export documents.h5 --format svg --out pictures --reference closed_book.h5 "
+      "--reference oracle.h5\n"
       "  midscope export france.h5 --format json --out france.json";
   command.run = RunExport;
   return command;

@@ -59,10 +59,12 @@ class ChildSettings {
 }  // namespace
 
 std::vector<std::string> DrawPictures(const std::string& address, const std::string& folder,
-                                      const std::string& format, const std::string& reference) {
+                                      const std::string& format,
+                                      const std::vector<std::string>& references) {
   std::vector<std::string> arguments = {ProgramPath(), "--render", address, "--out",
                                         folder,        "--format", format};
-  if (!reference.empty()) arguments.insert(arguments.end(), {"--reference", reference});
+  for (const std::string& file : references)
+    arguments.insert(arguments.end(), {"--reference", file});
   std::vector<char*> pointers;
   pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());

@@ -25,6 +25,9 @@ class CommandLineTest : public QObject {
     QCOMPARE(command.render.formats, (QStringList{"svg", "png"}));
     QCOMPARE(command.render.head, (HeadId{12, 3}));
     QCOMPARE(command.render.channel, int64_t{7});
+    QVERIFY(command.render.reference.isEmpty());
+    QCOMPARE(Read("--render a.h5 --out b --reference c.h5 --reference d.h5").render.reference,
+             (QStringList{"c.h5", "d.h5"}));
   }
 
   void Defaults() {

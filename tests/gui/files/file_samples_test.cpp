@@ -273,7 +273,7 @@ class FileSamplesTest : public QObject {
     const QString path = rig.folder.filePath("closed.h5");
     WriteRecords(path.toStdString(), {closed}, {});
     auto* row = rig.window.findChild<ReferenceRow*>();
-    row->OpenRun(path);
+    row->OpenRuns({path});
     QTRY_COMPARE(rig.outcome().lines().size(), size_t{5});
     OutcomePlot::Line line = rig.outcome().lines().back();
     QVERIFY(line.reference);
@@ -287,7 +287,7 @@ class FileSamplesTest : public QObject {
     QCOMPARE(rig.outcome().lines().back().series.values, (QVector<double>{0.5, 0.5}));
 
     // What can't be read leaves the lines as they are.
-    row->OpenRun(rig.folder.filePath("nothing.h5"));
+    row->OpenRuns({rig.folder.filePath("nothing.h5")});
     QTRY_COMPARE(rig.window.errors()->messages().size(), 1);
     QVERIFY(rig.window.errors()->messages().front().contains("nothing.h5"));
     QCOMPARE(rig.outcome().lines().back().name, QString("closed.h5: none"));

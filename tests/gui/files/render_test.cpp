@@ -92,14 +92,14 @@ class RenderTest : public QObject {
     const QString reference = folder.filePath("alone.h5");
     WriteRecords(reference.toStdString(), {alone}, {});
     RenderRequest request{file, folder.filePath("out"), {"svg"}, {}, {}};
-    request.reference = reference;
+    request.reference = {reference};
     RenderFile(request);
     QFile numbers(folder.filePath("out/outcome_nll.csv"));
     QVERIFY(numbers.open(QIODevice::ReadOnly));
     const QByteArray text = numbers.readAll();
     QVERIFY2(text.contains("alone.h5: none"), text);
     QVERIFY2(text.contains("--reference " + reference.toUtf8()), text);
-    request.reference = folder.filePath("missing.h5");
+    request.reference = {folder.filePath("missing.h5")};
     QVERIFY_EXCEPTION_THROWN(RenderFile(request), Error);
   }
 
