@@ -171,6 +171,7 @@ std::vector<Line> ReferenceLines(const Record& reference, Measure measure,
   for (qsizetype i = 0; i < labels.size(); ++i) {
     Line line;
     line.reference = true;
+    line.same_share = !of_runs;
     line.color = OutcomePlot::SettingColor(first_color + static_cast<size_t>(i));
     const QVector<double> places = LastAxisRow(reference, "place", {i});
     const QVector<double> published = LastAxisRow(reference, "published_place", {i});

@@ -131,7 +131,7 @@ void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
                : tr("Outcome by gold place — higher is better"));
   yAxis->setLabel(nll ? tr("−log p(answer) in nats") : tr("accuracy (share of samples)"));
   const bool references =
-      std::any_of(lines_.begin(), lines_.end(), [](const Line& line) { return line.reference; });
+      std::any_of(lines_.begin(), lines_.end(), [](const Line& line) { return line.same_share; });
   xAxis->setLabel(references ? tr("place of the gold passage (published: same share)")
                              : tr("place of the gold passage"));
   const QVector<double> places = Places();

@@ -24,7 +24,8 @@ class OutcomePlot : public Plot {
     QColor color;
     bool mean = false;
     bool in_legend = true;
-    bool reference = false;        // published
+    bool reference = false;        // published, or of another run
+    bool same_share = false;       // its places are at the same share of the way as published
     bool older = false;            // of a setting that is no longer requested
     QStringList point_names = {};  // one per place, for tooltips; empty: "place N"
     QStringList notes = {};        // known errors of a number, one per place; empty: none

@@ -121,7 +121,10 @@ void PanelsPlot::MakeGrid(const std::vector<Panel>& panels, const Axes& axes) {
     const int row = i / columns_;
     QCPAxisRect* rect = i == 0 ? own : new QCPAxisRect(this);
     StyleRect(i, panels[static_cast<size_t>(i)].name, axes, rect);
-    if (!panels[static_cast<size_t>(i)].name.isEmpty()) {
+    if (panels[static_cast<size_t>(i)].name.isEmpty()) {
+      grid->expandTo(2 * row + 2, i % columns_ + 1);
+      grid->setRowStretchFactor(2 * row, 0.001);  // nothing stands there
+    } else {
       auto* name = new QCPTextElement(this, panels[static_cast<size_t>(i)].name, SmallFont(font()));
       name->setTextColor(palette().color(QPalette::Text));
       grid->addElement(2 * row, i % columns_, name);

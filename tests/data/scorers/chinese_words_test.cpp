@@ -11,10 +11,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/base/environment.h"
 #include "data/scorers/chinese_scores.h"
 #include "data/scorers/chinese_words.h"
 #include "tests/core/support/error_message.h"
+#include "tests/data/support/jieba_data.h"
 #include "tests/paths.h"
 
 namespace midscope {
@@ -83,15 +83,8 @@ TEST_F(SmallDictionary, DamagedDataIsAnErrorWithItsFile) {
   EXPECT_THAT(ErrorOfOpening(), HasSubstr("prob_emit.py"));
 }
 
-bool IsInstalled() {
-  const std::string given = Environment("MIDSCOPE_JIEBA");
-  return std::filesystem::exists((given.empty() ? "/usr/lib/python3/dist-packages/jieba" : given) +
-                                 "/dict.txt");
-}
-
 TEST(ChineseWords, AreThoseOfJiebaAndScoredAsLongBenchDoes) {
-  if (!IsInstalled())
-    GTEST_SKIP() << "no data of jieba: set MIDSCOPE_JIEBA to the package's folder";
+  if (!test::JiebaIsInstalled()) GTEST_SKIP() << test::kWithoutJieba;
   std::ifstream file(std::string(MIDSCOPE_TESTS "/data/golden") + "/chinese.jsonl");
   int texts = 0;
   int pairs = 0;

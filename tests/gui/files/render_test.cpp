@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "data/store/run_store.h"
 #include "gui/files/render.h"
+#include "gui/plots/panels_plot.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/record_plot.h"
 #include "tests/gui/support/fake_engine.h"
@@ -101,6 +102,18 @@ class RenderTest : public QObject {
     QVERIFY2(text.contains("--reference " + reference.toUtf8()), text);
     request.reference = {folder.filePath("missing.h5")};
     QVERIFY_EXCEPTION_THROWN(RenderFile(request), Error);
+  }
+
+  // A panel without a name leaves no room for one above it.
+  void OnePanelFillsThePicture() {
+    PanelsPlot plot;
+    plot.resize(760, 460);
+    plot.ShowMaps(
+        {{QString(), {{1, 2}, {3, 4}}, {0, 0}}},
+        {QStringLiteral("place"), QStringLiteral("layer"), QStringLiteral("value"), {}, {}});
+    plot.replot();
+    QVERIFY2(plot.axisRect()->height() > 350,
+             qPrintable(QString::number(plot.axisRect()->height())));
   }
 
   // Gold place by answered place.
