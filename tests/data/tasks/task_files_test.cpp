@@ -312,9 +312,9 @@ TEST_F(TaskFiles, DamagedFilesAreErrorsWithNameAndLine) {
   EXPECT_THAT(Fails("mdqa:", R"({"question": "q", "answers": ["a"], "ctxs": []})"),
               HasSubstr("isgold"));
   EXPECT_THAT(Fails("mdqa:documents=4,", kQuestion), HasSubstr("3 documents where 4"));
-  EXPECT_THAT(Fails("longbench:",
-                    R"({"input": "", "context": "", "answers": [""], "dataset": "nq"})"),
-              HasSubstr("'nq'"));
+  EXPECT_THAT(
+      Fails("longbench:", R"({"input": "", "context": "", "answers": [""], "dataset": "nq"})"),
+      HasSubstr("'nq'"));
   EXPECT_THAT(
       Fails("longbench:", R"({"input": "", "context": "", "answers": [""], "dataset": "trec"})"),
       HasSubstr("all_classes"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Contracts: prompts that are made here have the published form around what is drawn, to the byte;
-// lengths in tokens and depths are kept; generated text is scored by each task's own published rule.
+// lengths in tokens and depths are kept; generated text is scored by each task's own published
+// rule.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
