@@ -2,22 +2,20 @@
 #include "gui/panels/channel_search_panel.h"
 
 #include <QComboBox>
-#include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSignalBlocker>
 #include <QSplitter>
 #include <QTabWidget>
-#include <QTableWidget>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "core/base/record_lookup.h"
 #include "gui/base/error_text.h"
 #include "gui/base/record_access.h"
+#include "gui/panels/channel_table.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/plots/lines_plot.h"
 #include "gui/session/record_name.h"
@@ -31,59 +29,10 @@
 namespace midscope {
 namespace {
 
-enum Column { kChannel, kLayers, kTrend, kSmoothness, kSmoothest, kFactor, kLoss, kColumns };
-constexpr int kRowRole = Qt::UserRole;  // of kChannel: index into the ranking
 constexpr qint64 kSmoothestLayer = -2;
 constexpr qint64 kAllLayers = -1;
 constexpr int kWide = 10000;    // pixels that are shared out
 constexpr double kRemoved = 0;  // the factor of a channel that was not tried
-
-// Shown as text and sorted as a number; NaN: empty.
-QTableWidgetItem* NumberItem(double value, const QString& text) {
-  class Item : public QTableWidgetItem {
-   public:
-    Item(const QString& text, double value) : QTableWidgetItem(text), value_(value) {}
-    bool operator<(const QTableWidgetItem& other) const override {
-      const auto* number = dynamic_cast<const Item*>(&other);
-      // What has no number is last.
-      if (!number || std::isnan(number->value_)) return !std::isnan(value_);
-      return value_ < number->value_;
-    }
-
-   private:
-    double value_;
-  };
-  auto* item = new Item(std::isnan(value) ? QString() : text, value);
-  item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  item->setFlags(Qt::ItemIsSelectable | Qt::ItemIsEnabled);
-  return item;
-}
-
-QTableWidgetItem* WholeItem(int64_t value) {
-  return NumberItem(static_cast<double>(value), QString::number(value));
-}
-
-void FillRow(QTableWidget& table, int row, const RankedChannel& channel) {
-  table.setItem(row, kChannel, WholeItem(channel.channel));
-  table.item(row, kChannel)->setData(kRowRole, row);
-  table.setItem(row, kLayers, WholeItem(channel.monotone_layers));
-  auto* trend = new QTableWidgetItem(channel.trend);
-  trend->setFlags(Qt::ItemIsSelectable | Qt::ItemIsEnabled);
-  table.setItem(row, kTrend, trend);
-  table.setItem(row, kSmoothness,
-                NumberItem(channel.smoothness, QString::number(channel.smoothness, 'f', 4)));
-  table.setItem(row, kSmoothest, WholeItem(channel.smoothest_layer));
-  if (!channel.trial) return;
-  const RankedChannel::Trial& trial = *channel.trial;
-  table.setItem(row, kFactor,
-                NumberItem(trial.scaling.factor, QString::number(trial.scaling.factor)));
-  const QString sign = trial.difference >= 0 ? QStringLiteral("+") : QString();
-  table.setItem(row, kLoss,
-                NumberItem(trial.loss, QStringLiteral("%1 (%2%3)")
-                                           .arg(trial.loss, 0, 'f', 3)
-                                           .arg(sign)
-                                           .arg(trial.difference, 0, 'f', 3)));
-}
 
 // The layer of the curve that is drawn for a choice.
 int64_t LayerOf(const RankedChannel& channel, qint64 choice) {
@@ -153,35 +102,6 @@ ChannelSearchPanel::ChannelSearchPanel(const PanelContext& context) : Panel(cont
   FillTable(nullptr);
 }
 
-void ChannelSearchPanel::MakeTable(QWidget* parent) {
-  table_ = new QTableWidget(0, kColumns, parent);
-  table_->setObjectName(QStringLiteral("channels_table"));
-  const std::pair<QString, QString> headers[] = {
-      {tr("channel"), tr("Channel of the residual stream")},
-      {tr("layers"), tr("Layers in which the channel's cubic fit has its trend")},
-      {tr("trend"), tr("With position")},
-      {tr("smoothness"), tr("Sum of squared second differences, least over these layers; "
-                            "smaller is smoother")},
-      {tr("at layer"), tr("The smoothest of these layers")},
-      {tr("factor"), tr("The one of those tried that has the least loss")},
-      {tr("loss"), tr("In nats on the examples, and the difference to no change")}};
-  for (int column = 0; column < kColumns; ++column) {
-    auto* item = new QTableWidgetItem(headers[column].first);
-    item->setToolTip(headers[column].second);
-    table_->setHorizontalHeaderItem(column, item);
-  }
-  table_->verticalHeader()->hide();
-  table_->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  table_->horizontalHeader()->setHighlightSections(false);
-  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-  table_->setSelectionMode(QAbstractItemView::SingleSelection);
-  table_->setAlternatingRowColors(true);
-  connect(table_, &QTableWidget::itemSelectionChanged, this, [this] {
-    OfferLayers();
-    DrawCurves();
-  });
-}
-
 QWidget* ChannelSearchPanel::MakeResults() {
   auto* results = new QWidget(tabs_);
   auto* box = new QVBoxLayout(results);
@@ -194,7 +114,11 @@ QWidget* ChannelSearchPanel::MakeResults() {
   auto* splitter = new QSplitter(results);
   box->addWidget(note_);
   box->addWidget(splitter, 1);
-  MakeTable(splitter);
+  table_ = new ChannelTable(splitter);
+  connect(table_, &QTableWidget::itemSelectionChanged, this, [this] {
+    OfferLayers();
+    DrawCurves();
+  });
   plot_ = new LinesPlot(splitter, QStringLiteral("channel_search"));
   plot_->setObjectName(QStringLiteral("channels_plot"));
   splitter->addWidget(table_);
@@ -211,13 +135,6 @@ std::vector<std::string> ChannelSearchPanel::Records() {
 const Record* ChannelSearchPanel::ShownRecord() const {
   const std::string name = record_->currentData().toString().toStdString();
   return name.empty() ? nullptr : session()->record(Side::kA, name);
-}
-
-const RankedChannel* ChannelSearchPanel::chosen() const {
-  const QList<QTableWidgetItem*> selected = table_->selectedItems();
-  if (selected.isEmpty()) return nullptr;
-  const int row = table_->item(selected.front()->row(), kChannel)->data(kRowRole).toInt();
-  return row < ranked_.size() ? &ranked_[row] : nullptr;
 }
 
 void ChannelSearchPanel::Search() {
@@ -261,7 +178,7 @@ ChannelScaling ChannelSearchPanel::ScalingOf(const RankedChannel& channel) const
 }
 
 void ChannelSearchPanel::PutOnKnob() {
-  const RankedChannel* channel = chosen();
+  const RankedChannel* channel = table_->chosen();
   if (channel && session()->ready()) Q_EMIT ScalingOffered(ScalingOf(*channel));
 }
 
@@ -304,26 +221,8 @@ void ChannelSearchPanel::FillTable(const Record* record) {
   const bool searched = record && record->name == kChannelSearchRecord;
   const Record* validation =
       searched ? session()->record(Side::kA, kChannelValidationRecord) : nullptr;
-  const RankedChannel* before = chosen();
-  const int64_t kept = before ? before->channel : -1;
-  ranked_ = record ? RankedChannels(*record, validation) : QVector<RankedChannel>();
-  {
-    const QSignalBlocker blocker(table_);
-    table_->setSortingEnabled(false);
-    table_->clearContents();
-    table_->setRowCount(static_cast<int>(ranked_.size()));
-    for (int row = 0; row < table_->rowCount(); ++row) FillRow(*table_, row, ranked_[row]);
-    for (const Column column : {kFactor, kLoss})
-      table_->setColumnHidden(column, validation == nullptr);
-    table_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
-    table_->setSortingEnabled(true);
-    table_->resizeColumnsToContents();
-    int select = ranked_.isEmpty() ? -1 : 0;
-    for (int row = 0; row < table_->rowCount(); ++row) {
-      if (ranked_[row].channel == kept) select = row;
-    }
-    if (select >= 0) table_->selectRow(select);
-  }
+  table_->Show(record ? RankedChannels(*record, validation) : QVector<RankedChannel>(),
+               validation != nullptr);
   ShowState();
   OfferLayers();
   DrawCurves();
@@ -334,7 +233,7 @@ void ChannelSearchPanel::OfferLayers() {
   const QVariant before = layer_->currentData();
   layer_->clear();
   const Record* record = ShownRecord();
-  const RankedChannel* channel = chosen();
+  const RankedChannel* channel = table_->chosen();
   layer_->setVisible(record && channel && channel->has_curves);
   if (!record || !channel) return;
   layer_->addItem(tr("smoothest layer"), kSmoothestLayer);
@@ -346,7 +245,7 @@ void ChannelSearchPanel::OfferLayers() {
 
 void ChannelSearchPanel::DrawCurves() {
   const Record* record = ShownRecord();
-  const RankedChannel* channel = chosen();
+  const RankedChannel* channel = table_->chosen();
   put_on_knob_->setEnabled(channel && session()->ready());
   if (!record) {
     plot_->SetReason(session()->shows_file() ? tr("The file has no search for channels")
@@ -396,7 +295,7 @@ void ChannelSearchPanel::ShowState() {
 }
 
 std::vector<Plot*> ChannelSearchPanel::plots() const {
-  const RankedChannel* channel = chosen();
+  const RankedChannel* channel = table_->chosen();
   if (!channel || !channel->has_curves) return {};
   return {plot_};
 }

@@ -4,8 +4,7 @@
 // chosen channel on the factor knob of B.
 #pragma once
 
-#include <QVector>
-#include <optional>
+#include <QString>
 
 #include "gui/panels/panel.h"
 #include "gui/plots/channel_ranking.h"
@@ -14,10 +13,10 @@ class QComboBox;
 class QLabel;
 class QPushButton;
 class QTabWidget;
-class QTableWidget;
 
 namespace midscope {
 
+class ChannelTable;
 class LinesPlot;
 class ParameterForm;
 
@@ -34,12 +33,11 @@ class ChannelSearchPanel : public Panel {
   std::vector<Plot*> plots() const override;
 
   ParameterForm* form() const { return form_; }
-  QTableWidget* table() const { return table_; }
+  ChannelTable* table() const { return table_; }
   LinesPlot* plot() const { return plot_; }
 
  private:
   QWidget* MakeResults();
-  void MakeTable(QWidget* parent);
   void Search();
   void RankPrompt();
   void ShowNext(const char* name);
@@ -51,14 +49,12 @@ class ChannelSearchPanel : public Panel {
   void ShowState();
   QString SearchText(const Record& record) const;
   const Record* ShownRecord() const;
-  // The row that is chosen; null: none.
-  const RankedChannel* chosen() const;
   ChannelScaling ScalingOf(const RankedChannel& channel) const;
 
   QTabWidget* tabs_;
   ParameterForm* form_;
   QWidget* results_;
-  QTableWidget* table_;
+  ChannelTable* table_;
   LinesPlot* plot_;
   QComboBox* record_;  // the search or this prompt
   QComboBox* layer_;   // of the curve
@@ -66,7 +62,6 @@ class ChannelSearchPanel : public Panel {
   QPushButton* rank_prompt_;
   QPushButton* put_on_knob_;
   QLabel* note_;
-  QVector<RankedChannel> ranked_;
   QString wanted_;      // name of the record that was asked for last; "" once it is shown
   bool waits_ = false;  // for the panel to be shown
 };

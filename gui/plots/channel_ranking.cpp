@@ -15,8 +15,8 @@
 namespace midscope {
 namespace {
 
-constexpr const char* kMean = "hidden_mean";
-constexpr const char* kFit = "cubic_fit";
+constexpr const char* kMeanArray = "hidden_mean";
+constexpr const char* kFitArray = "cubic_fit";
 
 QString TrendText(double trend) {
   return trend > 0 ? QObject::tr("rising") : trend < 0 ? QObject::tr("falling") : QString();
@@ -101,18 +101,18 @@ QString ChannelsSummary(const Record& search) {
 std::optional<Record> ChannelCurves(const Record& search, int64_t channel, int64_t layer) {
   const int64_t candidate = AxisIndexOf(search, "candidate", static_cast<double>(channel));
   const std::vector<std::string> axes = {"candidate", "layer", "position"};
-  if (candidate < 0 || !HasArray(search, kMean, axes)) return std::nullopt;
+  if (candidate < 0 || !HasArray(search, kMeanArray, axes)) return std::nullopt;
   Record curves;
   curves.name = "channel_curves";
   curves.axes = {{"curve", 0, "", {}, {}}, *search.FindAxis("position")};
-  curves.arrays = {{kMean, {"curve", "position"}, std::vector<double>(), "", ""}};
+  curves.arrays = {{kMeanArray, {"curve", "position"}, std::vector<double>(), "", ""}};
   const QVector<double> layers = AxisValues(search, "layer");
   for (int64_t i = 0; i < layers.size(); ++i) {
     if (layer >= 0 && layers[i] != static_cast<double>(layer)) continue;
     const QString name = QObject::tr("layer %1").arg(layers[i]);
-    AddRow(search, kMean, candidate, i, name, curves);
-    if (layer >= 0 && HasArray(search, kFit, axes))
-      AddRow(search, kFit, candidate, i, QObject::tr("its cubic fit"), curves);
+    AddRow(search, kMeanArray, candidate, i, name, curves);
+    if (layer >= 0 && HasArray(search, kFitArray, axes))
+      AddRow(search, kFitArray, candidate, i, QObject::tr("its cubic fit"), curves);
   }
   if (curves.axes[0].size == 0) return std::nullopt;
   return curves;

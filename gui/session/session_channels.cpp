@@ -70,7 +70,9 @@ void Session::TakeChannels(const EngineReply& reply) {
 void Session::RankPromptChannels(const std::string& options) {
   if (!ready()) return;
   worker_.Cancel(RequestKind::kPromptChannels, Side::kA);
+  CancelMeans();  // they go on afterwards
   Post(PromptChannelsRequest{place_, a_.setting, options});
+  RequestMeans();
 }
 
 }  // namespace midscope

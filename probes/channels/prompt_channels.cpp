@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kSkippedShare = 4;  // at most a quarter of a short prompt
 
-void CheckMemory(const ModelConfig& config, int64_t tokens, size_t layers) {
+void CheckHiddenMemory(const ModelConfig& config, int64_t tokens, size_t layers) {
   // Captured in float32 for every layer, summed in float64 for those of the search.
   const int64_t bytes =
       tokens * config.hidden * (config.layers * 4 + static_cast<int64_t>(layers) * 8);
@@ -53,7 +53,7 @@ Record RankPromptChannels(const Decoder& decoder, const Prompt& prompt,
   const auto tokens = static_cast<int64_t>(prompt.ids.size());
   const ChannelSearchOptions fitted = ForPrompt(options, tokens);
   if (fitted.states.layers.empty()) CheckSearchOptions(fitted, config);  // says how many there are
-  CheckMemory(config, tokens, fitted.states.layers.size());
+  CheckHiddenMemory(config, tokens, fitted.states.layers.size());
   ResidualRows rows(config, tokens);
   RunRequest request;
   request.ids = prompt.ids;

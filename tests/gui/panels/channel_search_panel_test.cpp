@@ -235,6 +235,19 @@ class ChannelSearchPanelTest : public QObject {
     QTRY_VERIFY(!rig.Has(kChannelSearchRecord));
   }
 
+  // Means take minutes, the ranking a second.
+  void ThisPromptsChannelsComeBeforeTheMeans() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    rig.control->HoldComparisons(true);
+    rig.session->SetSamples(20);
+    QTRY_COMPARE(rig.control->comparisons(), size_t{1});
+    rig.of_prompt->click();
+    QTRY_VERIFY(rig.Has(kPromptChannelsRecord));
+    QTRY_COMPARE(rig.control->comparisons(), size_t{2});
+    rig.control->HoldComparisons(false);
+  }
+
   void WhatTheFormRefusesIsInTheBar() {
     Rig rig;
     QVERIFY(rig.Open());
