@@ -213,6 +213,7 @@ void MainWindow::WirePanels() {
   for (const Panel* panel : panels_) {
     connect(panel, &Panel::PlaceChosen, this, &MainWindow::ChoosePlace);
     connect(panel, &Panel::TermOffered, this, &MainWindow::PutOnB);
+    connect(panel, &Panel::ScalingOffered, this, &MainWindow::PutOnKnob);
   }
   connect(selection_, &HeadSelection::Changed, settings_, &SettingsPanel::OfferHead);
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
@@ -228,6 +229,14 @@ void MainWindow::PutOnB(const QString& term) {
     next.b = WithTerm(next.b, term.toStdString());
     history_->Change(next, false);
   });
+}
+
+// The knob shows the first channel of B; the others are kept.
+void MainWindow::PutOnKnob(const ChannelScaling& scaling) {
+  SettingPair next = history_->current();
+  if (next.b.channels.empty()) next.b.channels.emplace_back();
+  next.b.channels.front() = scaling;
+  history_->Change(next, false);
 }
 
 void MainWindow::ChoosePlace(qint64 place) {

@@ -75,6 +75,7 @@ class MainWindow : public QMainWindow {
   void RefreshSettings();
   void ChoosePlace(qint64 place);
   void PutOnB(const QString& term);
+  void PutOnKnob(const midscope::ChannelScaling& scaling);
   void Run();
   void ShowModel();
   void RefreshWaiting();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/intervention/intervention.h"
 #include "gui/session/changes.h"
 
 namespace midscope {
@@ -66,6 +67,8 @@ class Panel : public QWidget {
   void PlaceChosen(qint64 place);
   // Emitted when the user puts a term on setting B: "pi(8)", "channel(100, factor=-1)".
   void TermOffered(const QString& term);
+  // Emitted when the user puts a channel on the factor knob of setting B.
+  void ScalingOffered(const midscope::ChannelScaling& scaling);
 
  protected:
   Session* session() const { return context_.session; }

@@ -7,6 +7,7 @@
 #include "gui/panels/attention_panel.h"
 #include "gui/panels/attribution_panel.h"
 #include "gui/panels/channel_panel.h"
+#include "gui/panels/channel_search_panel.h"
 #include "gui/panels/curves_panel.h"
 #include "gui/panels/head_map_panel.h"
 #include "gui/panels/outcome_panel.h"
@@ -39,6 +40,7 @@ const std::vector<PanelEntry>& PanelList() {
       Entry<OutcomePanel>(PanelArea::kBottomRight, QObject::tr("Outcome")),
       Entry<AttributionPanel>(PanelArea::kBottomRight, QObject::tr("Attribution")),
       Entry<ScanPanel>(PanelArea::kBottomRight, QObject::tr("Scan")),
+      Entry<ChannelSearchPanel>(PanelArea::kBottomRight, QObject::tr("Channels")),
       Entry<CurvesPanel>(PanelArea::kBottomRight, QObject::tr("Curves")),
       Entry<PositionsPanel>(PanelArea::kBottomRight, QObject::tr("Positions")),
       Entry<RecordPanel>(PanelArea::kBottomRight, QObject::tr("Other records")),

@@ -20,7 +20,8 @@ QString WithUnit(const std::string& name, const std::string& unit) {
 
 }  // namespace
 
-LinesPlot::LinesPlot(QWidget* parent) : Plot(QString(), QStringLiteral("lines"), parent) {
+LinesPlot::LinesPlot(QWidget* parent, const QString& file_stem)
+    : Plot(QString(), file_stem, parent) {
   UseLegendRow();
   Show(nullptr, {});
 }
@@ -102,6 +103,12 @@ void LinesPlot::RestyleData() {
   const QCPRange range(0, std::max(1.0, lines_ + unused - 1));
   for (int line = 0; line < lines_; ++line)
     graph(line)->setPen(LinePen(gradient.color(first + line, range), 1.4));
+  if (view_.fit >= 0 && view_.fit < lines_) {
+    constexpr double kMiddle = 0.5;  // of the gradient: seen on white and on black
+    const QColor others = gradient.color(kMiddle, QCPRange(0, 1));
+    for (int line = 0; line < lines_; ++line) graph(line)->setPen(LinePen(others, 1));
+    graph(view_.fit)->setPen(LinePen(palette().color(QPalette::Text), 2.4));
+  }
   for (int i = 0; i < plottableCount(); ++i) {
     auto* bars = qobject_cast<QCPErrorBars*>(plottable(i));
     if (bars) bars->setPen(QPen(bars->dataPlottable()->pen().color(), 1));

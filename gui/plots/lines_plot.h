@@ -20,10 +20,11 @@ class LinesPlot : public Plot {
     bool logarithmic = false;  // the values' axis
     double mark = 0;           // a horizontal line at this value; 0: none
     QString mark_name;         // its name in the legend
+    int fit = -1;              // this line is drawn thick over the others; -1: none
     bool operator==(const View&) const = default;
   };
 
-  explicit LinesPlot(QWidget* parent = nullptr);
+  explicit LinesPlot(QWidget* parent = nullptr, const QString& file_stem = QStringLiteral("lines"));
 
   // Empty where the record is null or has no such array of two axes.
   void Show(const Record* record, const View& view);

@@ -16,6 +16,7 @@ enum class Change {
   kSample = 1 << 6,      // another sample of the file is shown
   kScan = 1 << 10,       // the scan's record, or whether one runs
   kProbes = 1 << 11,     // probe_options()
+  kChannels = 1 << 12,   // records of channels that carry position, or whether a search runs
 
   // Records of A or B were added or removed, or now belong to an older setting (ShownAsOlder).
   // Every what-if has these: last-query attention and outcome.

@@ -52,6 +52,8 @@ const Record* Session::record(Side side, const std::string& name) const {
   if (name == kPublishedRecord) return side == Side::kA ? reference_.get() : nullptr;
   if (side == Side::kB && !differs()) return nullptr;
   if (name == kScanRecord && side == Side::kA && scan_) return scan_.get();
+  const auto channels = found_channels_.find(name);
+  if (side == Side::kA && channels != found_channels_.end()) return channels->second.get();
   const auto found = state(side).records.find(name);
   return found == state(side).records.end() ? nullptr : found->second.get();
 }
@@ -72,6 +74,7 @@ quint64 Session::Post(EngineRequest request, Side side) {
   stopped_ = false;
   const auto kind = static_cast<RequestKind>(request.index());
   if (kind != RequestKind::kScan) PauseScan();
+  if (kind != RequestKind::kChannelSearch) PauseSearch();
   const quint64 ticket = worker_.Post(std::move(request), side);
   pending_[ticket] = {kind, side};
   UpdateBusy();
@@ -94,7 +97,9 @@ void Session::SetPrompt(const PromptRequest& prompt_request) {
 
 void Session::PostPrompt() {
   prompt_request_waits_ = false;
+  const bool searched = searches();  // not of these prompts
   CancelEverything();
+  search_waits_ = searched;
   LeaveFile();
   valid_from_ = Post(*prompt_request_);
 }
@@ -133,6 +138,7 @@ void Session::CancelMeans() {
 void Session::CancelEverything() {
   asked_ticket_ = 0;
   StopScan();
+  StopSearch();
   pause_timer_.stop();
   release_timer_.stop();
   worker_.CancelAll();
@@ -184,7 +190,7 @@ void Session::OnPaused() {
 void Session::OnReleased() {
   OnPaused();
   RequestMeans();
-  ContinueScan();
+  ContinueBackground();
 }
 
 void Session::RequestCaptureRun(Side side) {
@@ -253,8 +259,11 @@ void Session::SetPlace(size_t place) {
   place_ = place;
   place_chosen_ = true;
   const bool scanned = scans();
+  const bool searched = searches();
   CancelEverything();
   scan_waits_ = scanned;
+  search_waits_ = searched;
+  DropPromptChannels();
   const auto has_outcome = [this](Side side) {
     const Record* outcome = record(side, kOutcomeRecord);
     return state(side).settled && outcome && IsAsked(side, *outcome);

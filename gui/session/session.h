@@ -68,6 +68,13 @@ class Session : public QObject {
   // Scans samples of the task; record(Side::kA, kScanRecord) fills up while it goes on. It gives
   // way to every other request and goes on after it; Cancel stops it. No effect unless ready().
   void Scan(const ScanRequest& request);
+  // Searches the open model for channels that carry position, on text and examples of its own;
+  // record(Side::kA, kChannelSearchRecord) and kChannelValidationRecord have what it finds. It
+  // gives way as a scan does. No effect unless ready().
+  void SearchChannels(const ChannelSearchRequest& request);
+  // Ranks the channels of the shown prompt under A: record(Side::kA, kPromptChannelsRecord), which
+  // goes with the prompt. `options` as ChannelSearchRequest::options. No effect unless ready().
+  void RankPromptChannels(const std::string& options);
   // A published line drawn with the outcome (data/published/published_record.h); nullopt: none.
   void SetReference(std::optional<Record> reference);
 
@@ -98,11 +105,13 @@ class Session : public QObject {
   const Intervention& setting(Side side) const { return state(side).setting; }
   // Whether a scan runs, or waits for other requests.
   bool scans() const;
+  // Whether a search for channels runs, or waits for other requests.
+  bool searches() const;
   // Whether the engine has the prompts on the screen.
   bool ready() const { return model_ && !opening_ && !prompts_.empty(); }
   // By record name (probes/engine/engine.h); null where it has not arrived, or B equals A.
   const Record* record(Side side, const std::string& name) const;
-  // The names of all records that have arrived, sorted.
+  // The names of all records that have arrived, sorted; without those of channels.
   std::vector<std::string> record_names(Side side) const;
   // Whether the record is of the requested setting, the shown prompt and the open model. Of a
   // file's records: always true.
@@ -196,8 +205,14 @@ class Session : public QObject {
   void PostScan();
   void PauseScan();
   void StopScan();
-  void ContinueScan();
+  void ContinueBackground();
   void DropScan();
+  void PostSearch();
+  void PauseSearch();
+  void StopSearch();
+  void DropChannels();
+  void DropPromptChannels();
+  void TakeChannels(const EngineReply& reply);
   // Requests missing records, after a request that changed nothing.
   void Resume();
   bool AnyOlder() const;
@@ -222,6 +237,7 @@ class Session : public QObject {
   void OnWhatIf(const EngineReply& reply);
   void OnMeans(const EngineReply& reply);
   void OnScan(const EngineReply& reply);
+  void OnChannelSearch(const EngineReply& reply);
   const MeansEntry* BesideOf(Side side) const;
   void StoreMeans(const std::shared_ptr<const Record>& record, bool complete);
   bool HasOtherChannel(const SideState& side, const Record& record) const;
@@ -264,6 +280,11 @@ class Session : public QObject {
   std::shared_ptr<const Record> scan_;        // null: none
   quint64 scan_ticket_ = 0;                   // of the scan that is posted; 0: none
   bool scan_waits_ = false;                   // for other requests
+  std::optional<ChannelSearchRequest> search_request_;  // of the last search in this model
+  // By name: channel_search, channel_validation, prompt_channels.
+  std::map<std::string, std::shared_ptr<const Record>> found_channels_;
+  quint64 search_ticket_ = 0;  // as scan_ticket_
+  bool search_waits_ = false;
   quint64 asked_ticket_ = 0;
   quint64 valid_from_ = 0;  // replies to older tickets are of a previous prompt
   struct Pending {

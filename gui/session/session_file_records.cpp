@@ -70,6 +70,7 @@ void Session::TakeRecord(const Record& record) {
 void Session::ShowFile(const RunFile& file, std::shared_ptr<const SampleView> samples) {
   CancelEverything();
   DropScan();
+  DropChannels();
   LeaveFile();
   valid_from_ = kNoTicket;
   model_.reset();

@@ -28,6 +28,10 @@ QString BusyText(RequestKind kind) {
       return Session::tr("Means over samples");
     case RequestKind::kScan:
       return Session::tr("Scan");
+    case RequestKind::kChannelSearch:
+      return Session::tr("Search for channels");
+    case RequestKind::kPromptChannels:
+      return Session::tr("Channels of this prompt");
     case RequestKind::kWhatIf:
       break;
   }
@@ -89,14 +93,19 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
         case RequestKind::kCompare:
           OnMeans(*reply);
           break;
+        case RequestKind::kPromptChannels:
+          TakeChannels(*reply);
+          break;
         case RequestKind::kScan:
+        case RequestKind::kChannelSearch:
           break;
       }
       break;
   }
   if (reply->kind == RequestKind::kScan) OnScan(*reply);
+  if (reply->kind == RequestKind::kChannelSearch) OnChannelSearch(*reply);
   UpdateBusy();
-  ContinueScan();
+  ContinueBackground();
   // Panels may ask for more (another hidden channel) when they see the changes.
   if (pending_.empty()) FlushChanges();
   if (pending_.empty()) Q_EMIT Stopped();
@@ -117,6 +126,8 @@ void Session::OnFailed(const EngineReply& reply) {
       break;
     case RequestKind::kCompare:
     case RequestKind::kScan:
+    case RequestKind::kChannelSearch:
+    case RequestKind::kPromptChannels:
       break;
   }
 }
@@ -129,6 +140,7 @@ bool Session::Awaits(RequestKind kind) const {
 void Session::OnOpen(const EngineReply& reply) {
   opening_ = Awaits(RequestKind::kOpen);
   LeaveFile();
+  DropChannels();
   model_ = reply.model;
   provenance_ = reply.provenance;
   channel_ =
@@ -147,6 +159,7 @@ void Session::OnOpen(const EngineReply& reply) {
 void Session::OnPrompt(const EngineReply& reply) {
   const auto& request = std::get<PromptRequest>(reply.request);
   if (!shown_prompt_request_ || !SameScanPrompts(*shown_prompt_request_, request)) DropScan();
+  DropPromptChannels();
   prompts_ = reply.records;
   shown_prompt_request_ = request;
   task_ = TaskOrEmpty(request.task);
@@ -250,9 +263,14 @@ void Session::StoreMeans(const std::shared_ptr<const Record>& record, bool compl
 void Session::OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record) {
   if (pending_.count(ticket) == 0) return;
   if (ticket == asked_ticket_) StoreMeans(record, false);
-  if (ticket != scan_ticket_) return;
-  scan_ = record;
-  Mark(Change::kScan);
+  if (ticket == scan_ticket_) {
+    scan_ = record;
+    Mark(Change::kScan);
+  }
+  if (ticket == search_ticket_) {
+    found_channels_[record->name] = record;
+    Mark(Change::kChannels);
+  }
 }
 
 void Session::OnMeans(const EngineReply& reply) {
@@ -319,6 +337,7 @@ Session::ScreenRecords Session::RecordsOnScreen() const {
   CollectMeans(screen.records);
   if (reference_) screen.records.push_back(*reference_);
   if (scan_) screen.records.push_back(*scan_);
+  for (const auto& [name, record] : found_channels_) screen.records.push_back(*record);
   return screen;
 }
 

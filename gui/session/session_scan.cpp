@@ -36,9 +36,14 @@ void Session::StopScan() {
   worker_.Cancel(RequestKind::kScan, Side::kA);
 }
 
-void Session::ContinueScan() {
+void Session::ContinueBackground() {
   const bool quiet = pending_.empty() && !release_timer_.isActive() && !pause_timer_.isActive();
-  if (scan_waits_ && quiet && ready()) PostScan();
+  if (!quiet || !ready()) return;
+  if (search_waits_) {
+    PostSearch();
+  } else if (scan_waits_) {
+    PostScan();
+  }
 }
 
 void Session::DropScan() {

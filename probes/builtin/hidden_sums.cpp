@@ -153,8 +153,14 @@ std::vector<double> HiddenSums::Series(size_t layer, int64_t channel, int64_t fi
 }
 
 HiddenSums SumHiddenStates(const HiddenSumsRun& run, const JobContext& context) {
+  HiddenSums sums;
+  SumHiddenStates(run, sums, context);
+  return sums;
+}
+
+void SumHiddenStates(const HiddenSumsRun& run, HiddenSums& sums, const JobContext& context) {
   Checkpoint checkpoint(run);
-  HiddenSums sums = checkpoint.Load();
+  if (sums.prompts == 0) sums = checkpoint.Load();
   // Progress is counted in prompts; progress within a prompt is not reported.
   JobContext inner = context;
   inner.progress = nullptr;
@@ -174,7 +180,6 @@ HiddenSums SumHiddenStates(const HiddenSumsRun& run, const JobContext& context) 
     throw;
   }
   checkpoint.Save(sums);
-  return sums;
 }
 
 }  // namespace midscope

@@ -20,6 +20,7 @@ struct HiddenSumsPlan {
   int64_t tokens = 1000;        // of each prompt
   bool bos = false;             // the first of them is the model's begin-of-text token
   std::vector<int64_t> layers;  // blocks after which the stream is read
+  bool operator==(const HiddenSumsPlan&) const = default;
 };
 
 // The ids of prompt number `prompt`: characters drawn uniformly from A-Z, a-z, 0-9 and space, ten
@@ -51,7 +52,10 @@ struct HiddenSumsRun {
   double checkpoint_seconds = 30;
 };
 
-// Throws Error (also where the checkpoint is of another plan), Cancelled.
+// Throws Error (also where the checkpoint is of another plan), Cancelled. The same, into `sums`:
+// those of an earlier call with the same plan (prompts in them are not run again), or empty ones.
+// After Cancelled they hold the prompts that were finished.
+void SumHiddenStates(const HiddenSumsRun& run, HiddenSums& sums, const JobContext& context);
 HiddenSums SumHiddenStates(const HiddenSumsRun& run, const JobContext& context);
 
 }  // namespace midscope

@@ -220,7 +220,7 @@ Record ChannelSearchRecord(const HiddenSums& sums, const ChannelSearchOptions& o
   candidates.resize(std::min(candidates.size(), static_cast<size_t>(top)));
 
   Record record;
-  record.name = "channel_search";
+  record.name = kChannelSearchRecord;
   record.axes = {CountedAxis("channel", sums.channels)};
   AddScores(scores, record);
   record.signal = "monotone_layers";

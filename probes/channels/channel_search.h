@@ -87,7 +87,8 @@ std::vector<ChannelScore> ScoreChannels(const HiddenSums& sums, const ChannelSea
 std::vector<ChannelScore> RankChannels(const std::vector<ChannelScore>& scores,
                                        SearchRanking ranking, int64_t top);
 
-// Record `channel_search`: trend (1 rising, -1 falling, 0 none), monotone_layers, smoothness,
+inline constexpr const char* kChannelSearchRecord = "channel_search";
+// Record channel_search: trend (1 rising, -1 falling, 0 none), monotone_layers, smoothness,
 // smoothest_layer [channel]; where there are candidates ranked_channel [rank], and for the first
 // `top` of them hidden_mean and cubic_fit [candidate, layer, position] from position 30 on,
 // as in the paper's figures (NaN where the fit skips). Attributes layers_examined, layer_threshold,

@@ -216,7 +216,7 @@ Record ChannelValidationRecord(const ValidationPlan& plan, const SweepResult& re
   const int64_t best = Best(plan, losses.mean, false);
   const bool beats = best > 0 && losses.difference_high[static_cast<size_t>(best)] < 0;
   Record record;
-  record.name = "channel_validation";
+  record.name = kChannelValidationRecord;
   record.attributes["best"] = best;
   record.attributes["best_control"] = Best(plan, losses.mean, true);
   record.attributes["chosen"] = beats ? best : int64_t{-1};

@@ -66,7 +66,8 @@ std::string TrialText(const ChannelTrial& trial, const LayerSet& layers);
 // The sweep that tries them: setting 0 is `none`, setting i + 1 is trials[i].
 SweepPlan TrialSweep(const ValidationPlan& plan);
 
-// Record `channel_validation`, settings as in TrialSweep: trial_channel (-1 for none),
+inline constexpr const char* kChannelValidationRecord = "channel_validation";
+// Record channel_validation, settings as in TrialSweep: trial_channel (-1 for none),
 // trial_factor, control, loss (ValidationLoss), loss_difference to `none` paired by example, both
 // with 95 % intervals _low and _high by Student's t [setting]; place_loss [setting, place].
 // Attributes loss_rule, best (the setting with the least loss that is not a control; -1 without

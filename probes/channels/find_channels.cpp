@@ -12,9 +12,9 @@
 #include "core/base/seconds_since.h"
 #include "core/run/what_if.h"
 #include "data/sweep/sweep_store.h"
-#include "probes/engine/run_probe.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
+#include "probes/prompt/prompt_fits.h"
 
 namespace midscope {
 namespace {
@@ -76,7 +76,7 @@ SweepResult RunTrials(const FindChannelsRun& run, const ValidationPlan& plan,
   inner.progress = [&](const Progress& progress) {
     context.Report({"validate", progress.done, progress.total, "examples"});
   };
-  return RunSweep(sweep, inner);
+  return run.run_trials ? run.run_trials(std::move(sweep), inner) : RunSweep(sweep, inner);
 }
 
 double SecondsOf(const std::function<void()>& work) {
@@ -182,9 +182,11 @@ std::vector<Record> FindChannels(const FindChannelsRun& run, const JobContext& c
   CheckSearchOptions(run.search, run.decoder->config());
   CheckValidation(run);
   CheckUnfinishedFiles(run.out, run.resume);
-  const HiddenSums sums = SumHiddenStates(
+  HiddenSums own;
+  HiddenSums& sums = run.sums ? *run.sums : own;
+  SumHiddenStates(
       {*run.decoder, run.search.states, SearchFile(run.out), FindChannelsPlanJson(run), run.hooks},
-      context);
+      sums, context);
   const std::vector<ChannelScore> scores = ScoreChannels(sums, run.search, context);
   std::vector<Record> records = {ChannelSearchRecord(sums, run.search, scores, run.top)};
   const std::vector<ChannelScore> ranked = RankChannels(scores, run.search.ranking, run.top);

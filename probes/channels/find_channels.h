@@ -39,6 +39,11 @@ struct FindChannelsRun {
   std::function<void(const Record&)> on_search = {};
   std::vector<Hook*> hooks =
       {};  // not owned; run before hidden states are read, in the search alone
+  // Sums in memory, of an earlier search with the same states: continued, and left complete or, on
+  // Cancelled, as far as they got. Not owned; null: none.
+  HiddenSums* sums = nullptr;
+  // Runs the trials; empty: RunSweep.
+  std::function<SweepResult(SweepRun run, const JobContext& context)> run_trials = {};
 };
 
 // Everything that affects the numbers, as JSON.

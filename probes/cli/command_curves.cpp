@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,60 +12,21 @@
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"
 #include "probes/cli/record_text.h"
-#include "probes/cli/stored_sweep.h"
-#include "probes/cli/sweep_table.h"
 #include "probes/cli/text_table.h"
 #include "probes/model/provenance.h"
+#include "probes/sweep/curve_inputs.h"
 #include "probes/sweep/outcome_curves.h"
 
 namespace midscope::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-// The files, and of folders those that are sweeps, by name.
-std::vector<std::string> SweepsOf(const std::vector<std::string>& given) {
-  std::vector<std::string> files;
-  for (const std::string& one : given) {
-    if (!fs::is_directory(one)) {
-      files.push_back(one);
-      continue;
-    }
-    std::vector<std::string> inside;
-    for (const auto& entry : fs::directory_iterator(one)) {
-      const std::string file = entry.path().string();
-      if (entry.path().extension() == ".h5" && IsStoredSweep(RunReader(file)))
-        inside.push_back(file);
-    }
-    if (inside.empty()) throw Failure(one, "it holds no file of midscope sweep");
-    std::sort(inside.begin(), inside.end());
-    files.insert(files.end(), inside.begin(), inside.end());
-  }
-  return files;
-}
-
-double MeanPromptTokens(const RunReader& reader) {
-  const Array tokens = reader.ReadArray("sweep", "prompt_tokens");
-  const auto& counts = std::get<std::vector<int64_t>>(tokens.data);
-  double sum = 0;
-  for (const int64_t count : counts) sum += static_cast<double>(count);
-  return counts.empty() ? 0 : sum / static_cast<double>(counts.size());
-}
-
-CurveInput ReadInput(const std::string& file) {
-  const RunReader reader(file);
-  if (!IsStoredSweep(reader)) {
-    throw UsageError(file, "it is no file of midscope sweep", "Give files with samples of a sweep");
-  }
-  CellReport report = StoredReport(reader);
-  return {reader.provenance().model_path, std::move(report.plan), std::move(report.means),
-          std::move(report.statistics), MeanPromptTokens(reader)};
-}
-
-// "1.23 [1.10, 1.36]".
+// "1.23 [1.10, 1.36]"; "-" where there is none, as the gap of a single place.
 std::string Bounded(const Record& record, const std::string& array, size_t i) {
-  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", ArrayValues<double>(record, array)[i],
+  const double value = ArrayValues<double>(record, array)[i];
+  if (std::isnan(value)) return "-";
+  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", value,
                      ArrayValues<double>(record, array + "_low")[i],
                      ArrayValues<double>(record, array + "_high")[i]);
 }
@@ -87,16 +45,26 @@ std::vector<std::string> MeasuresOf(const Record& record) {
 std::string CurvesText(const Record& record) {
   const Axis& curves = record.axes[0];
   const Axis& along = record.axes[1];
-  TextTable table({"curve", along.name, "measure", "mean [95 %]", "gap [95 %]", "worst place"});
-  for (const std::string& measure : MeasuresOf(record)) {
+  const std::vector<std::string> measures = MeasuresOf(record);
+  // Of sweeps at one place there are neither gaps nor worst places.
+  const bool has_gaps = record.FindArray(measures.front() + "_gap") != nullptr;
+  std::vector<std::string> header = {"curve", along.name, "measure", "mean [95 %]"};
+  if (has_gaps) header.insert(header.end(), {"gap [95 %]", "worst place"});
+  TextTable table(header);
+  for (const std::string& measure : measures) {
     const auto& means = ArrayValues<double>(record, measure + "_mean");
-    const auto& worst = ArrayValues<double>(record, measure + "_worst_place");
     for (size_t i = 0; i < means.size(); ++i) {
       if (std::isnan(means[i])) continue;
       const auto at = static_cast<size_t>(along.size);
-      table.Add({curves.labels[i / at], fmt::format("{:g}", along.values[i % at]), measure,
-                 Bounded(record, measure + "_mean", i), Bounded(record, measure + "_gap", i),
-                 std::isnan(worst[i]) ? "-" : fmt::format("{:g}", worst[i])});
+      std::vector<std::string> row = {curves.labels[i / at],
+                                      fmt::format("{:g}", along.values[i % at]), measure,
+                                      Bounded(record, measure + "_mean", i)};
+      if (has_gaps) {
+        const double worst = ArrayValues<double>(record, measure + "_worst_place")[i];
+        row.push_back(Bounded(record, measure + "_gap", i));
+        row.push_back(std::isnan(worst) ? "-" : fmt::format("{:g}", worst));
+      }
+      table.Add(row);
     }
   }
   return table.Text();
@@ -107,11 +75,7 @@ void RunCurves(const CommandInput& input) {
   const std::string& out = options.Text("out");
   if (!out.empty())
     CheckOutputPath(out, options.Flag("overwrite"), "Give --overwrite, or another --out");
-  std::vector<CurveInput> inputs;
-  for (const std::string& file : SweepsOf(options.TextList("files"))) {
-    input.job.ThrowIfCancelled();
-    inputs.push_back(ReadInput(file));
-  }
+  const std::vector<CurveInput> inputs = ReadCurveInputs(options.TextList("files"), input.job);
   const Record record = OutcomeCurves(inputs, options.Text("over"));
   if (!out.empty()) {
     WriteOptions write;

@@ -3,58 +3,32 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "core/base/error.h"
 #include "core/decoder/dtype_choice.h"
 #include "data/store/unfinished_files.h"
-#include "data/sweep/failures.h"
 #include "data/sweep/sweep_store.h"
-#include "probes/base/record_values.h"
 #include "probes/cli/channels_table.h"
 #include "probes/cli/scan_text.h"
 #include "probes/cli/sweep_table.h"
 #include "probes/model/model_options.h"
 #include "probes/sweep/merged_means.h"
 #include "probes/sweep/scan_effects.h"
+#include "probes/sweep/stored_result.h"
 #include "probes/sweep/sweep_plan.h"
 
 namespace midscope::cli {
 namespace {
 
-constexpr const char* kSamples = "sweep";
 constexpr const char* kSearch = "channel_search";
 constexpr size_t kChannelsShown = 10;
 constexpr int64_t kScanItemsShown = 20;
 
-// The samples' outcomes, without large arrays.
-SweepResult ReadResult(const RunReader& reader) {
-  SweepResult result;
-  const Record frame = reader.Describe(kSamples);
-  const Axis& axis = AxisOf(frame, "sample");
-  std::vector<int64_t> samples(axis.values.begin(), axis.values.end());
-  if (samples.empty()) {
-    samples.resize(static_cast<size_t>(axis.size));
-    std::iota(samples.begin(), samples.end(), 0);
-  }
-  result.outcomes = ReadOutcomes(samples, [&](size_t index, const ArrayFilter& wanted) {
-    return reader.ReadSample(kSamples, static_cast<int64_t>(index), wanted);
-  });
-  if (reader.Has(kFailuresRecord)) result.failures = ReadFailures(reader);
-  return result;
-}
-
 std::string SweepTable(const RunReader& reader) {
   const SweepPlan plan = StoredPlan(reader);
   if (plan.scan)
-    return ScanText(plan, ScanEffectsOf(plan, ReadResult(reader).outcomes), kScanItemsShown);
+    return ScanText(plan, ScanEffectsOf(plan, ReadStoredResult(reader).outcomes), kScanItemsShown);
   return SweepText({StoredReport(reader)});
-}
-
-// Whether the plan is of midscope sweep: another program may have written the samples.
-bool HasSweepPlan(const RunReader& reader) {
-  const nlohmann::json plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
-  return plan.is_object() && plan.contains("task") && plan.contains("settings");
 }
 
 // As many as the search was given.
@@ -65,14 +39,10 @@ size_t ChannelsShown(const std::string& plan_json) {
 
 }  // namespace
 
-bool IsStoredSweep(const RunReader& reader) {
-  return reader.Has(kSamples) && reader.Has(kOutcomeMeans) && HasSweepPlan(reader);
-}
-
 CellReport StoredReport(const RunReader& reader) {
   const SweepPlan plan = StoredPlan(reader);
   const SweepCell cell{reader.provenance().model_path, plan.task, plan.seed};
-  return MakeReport(cell, reader.path(), plan, ReadResult(reader));
+  return MakeReport(cell, reader.path(), plan, ReadStoredResult(reader));
 }
 
 std::string PrintedTable(const RunReader& reader) {

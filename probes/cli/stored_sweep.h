@@ -18,9 +18,8 @@ namespace midscope::cli {
 // other commands. Throws Error (failure) for a damaged file.
 std::string PrintedTable(const RunReader& reader);
 
-// Whether a `sweep` of this program wrote the file, with samples in it; and its report. Throws
-// Error (failure) for a damaged file.
-bool IsStoredSweep(const RunReader& reader);
+// The report of a file that IsStoredSweep (probes/sweep/stored_result.h). Throws Error (failure)
+// for a damaged file.
 CellReport StoredReport(const RunReader& reader);
 
 // The plan of the sweep that is continued into `file`; "" where there is none, or none that can be

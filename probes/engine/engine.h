@@ -167,6 +167,19 @@ struct ScanRequest {
   }
 };
 
+// Searches the open model for positional channels (probes/channels/find_channels.h).
+struct ChannelSearchRequest {
+  std::string options = "{}";  // of ChannelOptions (channel_options.h), as a JSON object
+  bool operator==(const ChannelSearchRequest&) const = default;
+};
+
+// Ranks the channels of one prompt (probes/channels/prompt_channels.h).
+struct PromptChannelsRequest {
+  size_t place = 0;  // index into the prompt request's places
+  Intervention intervention = {};
+  std::string options = "{}";  // as above; those of the validation have no effect
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -200,6 +213,15 @@ class Engine {
   // Throws Error (usage) for a term or items that the model does not have.
   virtual Record Scan(const ScanRequest& request, const std::function<void(const Record&)>& partial,
                       const JobContext& context) = 0;
+  // Returns records channel_search and, where the request validates, channel_validation. `partial`
+  // gets channel_search before the validation. A search that was cancelled goes on from its
+  // finished prompts and examples. Throws Error (usage) for options that the model refuses.
+  virtual std::vector<Record> SearchChannels(const ChannelSearchRequest& request,
+                                             const std::function<void(const Record&)>& partial,
+                                             const JobContext& context) = 0;
+  // Returns record prompt_channels.
+  virtual Record PromptChannels(const PromptChannelsRequest& request,
+                                const JobContext& context) = 0;
   // The current model's provenance for an output file.
   virtual Provenance Describe() const = 0;
 };

@@ -83,8 +83,8 @@ uint64_t EngineService::Post(EngineRequest request, Side side) {
     if (work.kind() == RequestKind::kWhatIf) {
       replaced = Supersede(side);
       const auto first_other = std::find_if(queue_.begin(), queue_.end(), [](const Work& other) {
-        return other.kind() == RequestKind::kCaptureRun || other.kind() == RequestKind::kCompare ||
-               other.kind() == RequestKind::kScan;
+        return other.kind() != RequestKind::kOpen && other.kind() != RequestKind::kPrompt &&
+               other.kind() != RequestKind::kWhatIf;
       });
       queue_.insert(first_other, std::move(work));
     } else {
@@ -233,6 +233,14 @@ void EngineService::Do(const Work& work, const JobContext& context, EngineReply&
       break;
     case RequestKind::kScan:
       reply.records.push_back(engine_->Scan(std::get<ScanRequest>(work.request), partial, context));
+      break;
+    case RequestKind::kChannelSearch:
+      reply.records =
+          engine_->SearchChannels(std::get<ChannelSearchRequest>(work.request), partial, context);
+      break;
+    case RequestKind::kPromptChannels:
+      reply.records.push_back(
+          engine_->PromptChannels(std::get<PromptChannelsRequest>(work.request), context));
       break;
   }
 }

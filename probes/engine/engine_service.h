@@ -27,10 +27,20 @@
 
 namespace midscope {
 
-enum class RequestKind { kOpen, kPrompt, kCaptureRun, kWhatIf, kCompare, kScan };
+enum class RequestKind {
+  kOpen,
+  kPrompt,
+  kCaptureRun,
+  kWhatIf,
+  kCompare,
+  kScan,
+  kChannelSearch,
+  kPromptChannels
+};
 
-using EngineRequest = std::variant<OpenRequest, PromptRequest, CaptureRunRequest, WhatIfRequest,
-                                   CompareRequest, ScanRequest>;
+using EngineRequest =
+    std::variant<OpenRequest, PromptRequest, CaptureRunRequest, WhatIfRequest, CompareRequest,
+                 ScanRequest, ChannelSearchRequest, PromptChannelsRequest>;
 
 struct EngineReply {
   uint64_t ticket = 0;
@@ -40,7 +50,7 @@ struct EngineReply {
   JobOutcome outcome;
   ModelSummary model;                 // kOpen
   Provenance provenance;              // kOpen
-  std::vector<Record> records;        // kPrompt, kCaptureRun, kWhatIf; one: kCompare, kScan
+  std::vector<Record> records;        // one: kCompare, kScan, kPromptChannels; else several
   std::vector<std::string> failures;  // kCaptureRun: of single probes
   WhatIfCost cost;                    // kWhatIf
 };

@@ -18,7 +18,10 @@
 #include "core/run/what_if_pair.h"
 #include "kernels/check.h"
 #include "probes/builtin/hidden_channels_probe.h"
+#include "probes/channels/channel_options.h"
+#include "probes/channels/prompt_channels.h"
 #include "probes/engine/engine.h"
+#include "probes/engine/kept_channel_search.h"
 #include "probes/engine/kept_sweeps.h"
 #include "probes/engine/loaded_prompts.h"
 #include "probes/engine/reply_cache.h"
@@ -28,6 +31,7 @@
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
 #include "probes/plugin/probe_registry.h"
+#include "probes/prompt/prompt_fits.h"
 #include "probes/sweep/sweep.h"
 
 namespace midscope {
@@ -59,6 +63,21 @@ Record MeansWithOrigin(const LoadedPrompts& loaded, const SweepPlan& plan,
   Record record = MeansRecord(plan, result);
   WriteOrigin(OriginOfSamples(loaded), record);
   return record;
+}
+
+RecordOrigin OriginOfModel(const Decoder& decoder) {
+  RecordOrigin origin;
+  origin.sample = -1;
+  origin.model_hash = decoder.hash();
+  origin.dtype = DtypeName(decoder.options().dtype);
+  return origin;
+}
+
+OptionSet ChannelOptionsOf(const std::string& json) {
+  OptionSet options(ChannelOptions());
+  options.FromJson(json);
+  CheckChannelOptions(options);
+  return options;
 }
 
 // Options that the request sets itself, and those of records that a window does not draw.
@@ -105,6 +124,10 @@ class LocalEngine : public Engine {
                  const JobContext& context) override;
   Record Scan(const ScanRequest& request, const std::function<void(const Record&)>& partial,
               const JobContext& context) override;
+  std::vector<Record> SearchChannels(const ChannelSearchRequest& request,
+                                     const std::function<void(const Record&)>& partial,
+                                     const JobContext& context) override;
+  Record PromptChannels(const PromptChannelsRequest& request, const JobContext& context) override;
   Provenance Describe() const override;
 
  private:
@@ -119,6 +142,7 @@ class LocalEngine : public Engine {
   ProbeRegistry probes_;
   std::shared_ptr<const Decoder> decoder_;
   Loaded loaded_;
+  KeptChannelSearch channels_;  // of the model
 };
 
 const Decoder& LocalEngine::RequireModel() const {
@@ -141,6 +165,7 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
   std::shared_ptr<const Decoder> decoder =
       Decoder::Open(request.model, ReadDecoderOptions(request), context);
   loaded_ = Loaded();
+  channels_ = KeptChannelSearch();
   decoder_ = std::move(decoder);
   ReturnFreedMemory();
   ModelSummary summary{decoder_->config(), decoder_->path(), DtypeName(decoder_->options().dtype)};
@@ -285,6 +310,37 @@ Record LocalEngine::Scan(const ScanRequest& request,
   quiet.progress = nullptr;  // so_far reports
   Record record = CompleteScan(plan, loaded_.sweeps.Run(std::move(run), quiet));
   WriteOrigin(origin, record);
+  return record;
+}
+
+std::vector<Record> LocalEngine::SearchChannels(const ChannelSearchRequest& request,
+                                                const std::function<void(const Record&)>& partial,
+                                                const JobContext& context) {
+  RequireModel();
+  FindChannelsRun run = ReadChannelOptions(ChannelOptionsOf(request.options), decoder_);
+  const RecordOrigin origin = OriginOfModel(*decoder_);
+  run.on_search = [&](const Record& search) {
+    Record record = search;
+    WriteOrigin(origin, record);
+    if (partial) partial(record);
+  };
+  std::vector<Record> records = channels_.Run(std::move(run), context);
+  // Means of the trials: the window's own means have that name.
+  std::erase_if(records, [](const Record& record) { return record.name == kOutcomeMeans; });
+  for (Record& record : records) WriteOrigin(origin, record);
+  return records;
+}
+
+Record LocalEngine::PromptChannels(const PromptChannelsRequest& request,
+                                   const JobContext& context) {
+  const Prompt& prompt = RequirePrompt(request.place);
+  OptionSet options = ChannelOptionsOf(request.options);
+  options.SetText("validate", "none");
+  const FindChannelsRun run = ReadChannelOptions(options, decoder_);
+  Record record = RankPromptChannels(*decoder_, prompt,
+                                     loaded_.sources->Give(request.intervention, prompt, context),
+                                     run.search, run.top, context);
+  WriteOrigin(OriginOf(loaded_.prompts, request.intervention, request.place), record);
   return record;
 }
 

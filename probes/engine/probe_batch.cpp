@@ -17,6 +17,7 @@
 #include "probes/base/record_axes.h"
 #include "probes/base/record_stack.h"
 #include "probes/engine/run_probe.h"
+#include "probes/prompt/prompt_fits.h"
 #include "probes/prompt/prompt_record.h"
 
 namespace midscope {

@@ -10,26 +10,15 @@
 
 #include "core/base/error.h"
 #include "core/intervention/passage.h"
-#include "core/plan/context_limit.h"
-#include "core/plan/given_positions.h"
 #include "core/run/scoring.h"
 #include "probes/builtin/answer_record.h"
+#include "probes/prompt/prompt_fits.h"
 #include "probes/prompt/prompt_record.h"
 
 namespace midscope {
 namespace {
 
 using Types = std::vector<const ProbeType*>;
-
-int64_t TokensToRun(const Prompt& prompt) {
-  return static_cast<int64_t>(IdsToScore(prompt.ids, prompt.answer_ids).size());
-}
-
-int64_t PromptTokens(const Prompt& prompt) { return static_cast<int64_t>(prompt.ids.size()); }
-
-int64_t PositionsToRun(const Prompt& prompt, const Intervention& intervention) {
-  return PositionsTaken(intervention, PromptTokens(prompt), TokensToRun(prompt));
-}
 
 // Runs `work`; with `failures`, an Error is added to it, and false returned.
 template <typename Work>
@@ -101,36 +90,6 @@ std::vector<Record> MarkedByContext(std::vector<Record> records, const Decoder& 
 }
 
 }  // namespace
-
-void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
-                     const Intervention& intervention) {
-  const int64_t tokens = TokensToRun(prompt);
-  const int64_t longest = LongestRun(intervention, config);
-  if (tokens <= longest) {
-    CheckPositionsHeld(intervention, config, PromptTokens(prompt), tokens);
-    return;
-  }
-  throw UsageError(
-      "prompt",
-      fmt::format("it has {} tokens (answer included), {}", tokens,
-                  ContextHolds(intervention, config)),
-      fmt::format("Shorten the prompt by {} tokens or more, choose a position scheme that reaches "
-                  "further, such as self-extend; probe, whatif, sweep and generate have "
-                  "--beyond-context, the window has it among the model's options",
-                  tokens - longest));
-}
-
-bool PromptIsBeyondContext(const ModelConfig& config, const Prompt& prompt,
-                           const Intervention& intervention) {
-  return IsBeyondContext(PositionsToRun(prompt, intervention), intervention, config);
-}
-
-void LogBeyondContext(const ModelConfig& config, const Prompt& prompt,
-                      const Intervention& intervention, const JobContext& context) {
-  if (!PromptIsBeyondContext(config, prompt, intervention)) return;
-  context.Warn("warning: " +
-               BeyondContextText(PositionsToRun(prompt, intervention), intervention, config));
-}
 
 std::vector<Record> RunProbes(const Decoder& decoder, const Prompt& prompt,
                               const Intervention& intervention, const ProbeRegistry& probes,

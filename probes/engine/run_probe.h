@@ -39,16 +39,4 @@ std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
                                    const OptionSet& options, const JobContext& context,
                                    std::vector<std::string>& failures);
 
-// Throws Error (usage), with both numbers, where the prompt and the rows of its answer exceed what
-// the model accepts under the intervention (core/plan/context_limit.h).
-void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
-                     const Intervention& intervention = {});
-
-// Whether the prompt with its answer is longer than the context (a decoder opened with
-// beyond_context runs it anyway); if so, logs it.
-bool PromptIsBeyondContext(const ModelConfig& config, const Prompt& prompt,
-                           const Intervention& intervention);
-void LogBeyondContext(const ModelConfig& config, const Prompt& prompt,
-                      const Intervention& intervention, const JobContext& context);
-
 }  // namespace midscope

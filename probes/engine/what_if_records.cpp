@@ -12,7 +12,7 @@
 #include "probes/builtin/next_tokens_probe.h"
 #include "probes/builtin/position_awareness_probe.h"
 #include "probes/builtin/position_ratio_probe.h"
-#include "probes/engine/run_probe.h"
+#include "probes/prompt/prompt_fits.h"
 #include "probes/sweep/sweep_sample.h"
 
 namespace midscope {

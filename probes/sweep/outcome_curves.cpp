@@ -206,20 +206,30 @@ class MeasureArrays {
 
   void AddTo(const std::vector<std::string>& axes, bool with_places, Record& record) const {
     const std::string unit = measure_ == kAnswerNll ? "nats" : "";
-    const auto add = [&](const std::string& ending, const std::string& described,
-                         const auto& read) {
-      record.arrays.push_back({measure_ + ending, axes, Over(read), unit, described});
+    const auto add = [&](const std::string& ending, const std::string& described, const auto& read,
+                         size_t least_places = 1) {
+      record.arrays.push_back({measure_ + ending, axes, Over(read, least_places), unit, described});
     };
     using S = SettingStatistics;
     add("_mean", "mean over places", [](const S& s) { return s.mean; });
     add("_mean_low", "", [](const S& s) { return s.mean_interval.low; });
     add("_mean_high", "", [](const S& s) { return s.mean_interval.high; });
-    add("_gap", "best place less worst", [](const S& s) { return s.gap; });
-    add("_gap_low", "", [](const S& s) { return s.gap_interval.low; });
-    add("_gap_high", "", [](const S& s) { return s.gap_interval.high; });
-    add("_worst_place", "place with the worst mean",
-        [](const S& s) { return s.worst_place ? static_cast<double>(*s.worst_place) : kNone; });
-    record.arrays.back().unit = "rank";
+    const bool has_gaps = std::any_of(inputs_.begin(), inputs_.end(), [](const CurveInput& input) {
+      return input.plan.places.size() > 1;
+    });
+    if (has_gaps) {
+      add(
+          "_gap", "best place less worst", [](const S& s) { return s.gap; }, 2);
+      add(
+          "_gap_low", "", [](const S& s) { return s.gap_interval.low; }, 2);
+      add(
+          "_gap_high", "", [](const S& s) { return s.gap_interval.high; }, 2);
+      add(
+          "_worst_place", "place with the worst mean",
+          [](const S& s) { return s.worst_place ? static_cast<double>(*s.worst_place) : kNone; },
+          2);
+      record.arrays.back().unit = "rank";
+    }
     if (!with_places) return;
     std::vector<std::string> by_place = axes;
     by_place.emplace_back("place");
@@ -234,13 +244,15 @@ class MeasureArrays {
     return found == curve.points.end() ? nullptr : &found->second;
   }
 
+  // NaN for sweeps at fewer places.
   template <typename Read>
-  std::vector<double> Over(const Read& read) const {
+  std::vector<double> Over(const Read& read, size_t least_places) const {
     std::vector<double> numbers;
     for (const Curve& curve : curves_) {
       for (const double value : values_) {
         const Point* point = At(curve, value);
-        const SettingStatistics* of = point ? StatisticsOf(*point) : nullptr;
+        const bool takes = point && inputs_[point->input].plan.places.size() >= least_places;
+        const SettingStatistics* of = takes ? StatisticsOf(*point) : nullptr;
         numbers.push_back(of ? read(*of) : kNone);
       }
     }

@@ -36,10 +36,11 @@ std::vector<std::string> CurveParameters(const std::vector<CurveInput>& inputs);
 // task, model, seed; its label is what they have in common and other curves have not. A setting
 // without the parameter's term is a curve with the same value everywhere, as `none` beside ratios.
 // Of every measure: MEASURE_mean, MEASURE_gap with _low and _high, MEASURE_worst_place (NaN where
-// all are alike) [curve, PARAMETER], and MEASURE [curve, PARAMETER, place] where all inputs have as
-// many places. NaN where a curve lacks a value. Attributes: parameter; model, task and samples of
-// the first input. Throws Error (usage) for a parameter ("": the first) that is none of
-// CurveParameters.
+// all are alike) [curve, PARAMETER] (of a sweep at one place there is neither gap nor worst place:
+// NaN, and where all are such the arrays are left out), and MEASURE [curve, PARAMETER, place] where
+// all inputs have as many places. NaN where a curve lacks a value. Attributes: parameter; model,
+// task and samples of the first input. Throws Error (usage) for a parameter ("": the first) that is
+// none of CurveParameters.
 Record OutcomeCurves(const std::vector<CurveInput>& inputs, const std::string& parameter);
 
 }  // namespace midscope

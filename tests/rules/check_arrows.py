@@ -20,7 +20,7 @@ FOLDERS = {
     "core": ["base", "formats", "tokenizer", "chat", "hub", "model", "positions", "intervention", "plan",
              "intervention/schemes", "intervention/edits", "compute", "decoder", "run"],
     "data": ["formats", "scorers", "tasks", "store", "sweep", "published", "export"],
-    "probes": ["base", "prompt", "model", "statistics", "builtin", "plugin", "scan", "sweep", "engine", "channels", "cli"],
+    "probes": ["base", "prompt", "model", "statistics", "builtin", "plugin", "scan", "sweep", "channels", "engine", "cli"],
     "gui": ["base", "widgets", "plots", "session", "panels", "files", "."],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)

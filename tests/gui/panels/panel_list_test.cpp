@@ -10,6 +10,7 @@
 #include "data/store/record_reader.h"
 #include "gui/files/result_file.h"
 #include "gui/files/session_file.h"
+#include "gui/panels/channel_search_panel.h"
 #include "gui/panels/curves_panel.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/panels/outcome_panel.h"
@@ -21,6 +22,7 @@
 #include "gui/plots/record_plot.h"
 #include "probes/builtin/position_coverage.h"
 #include "probes/builtin/rope_periods.h"
+#include "probes/channels/prompt_channels.h"
 #include "tests/gui/support/attribution_record.h"
 #include "tests/gui/support/window_rig.h"
 
@@ -58,6 +60,13 @@ class PanelListTest : public QObject {
     request.over = over;
     session.Scan(request);
     const bool done = QTest::qWaitFor([&] { return !session.scans(); });
+    session.FlushChanges();
+    return done;
+  }
+  static bool RankPromptChannels(Session& session) {
+    session.RankPromptChannels("{}");
+    const bool done =
+        QTest::qWaitFor([&] { return session.record(Side::kA, kPromptChannelsRecord) != nullptr; });
     session.FlushChanges();
     return done;
   }
@@ -196,6 +205,8 @@ class PanelListTest : public QObject {
     QVERIFY(rig.OpenModel());
     ShowPositions(rig.window);
     QVERIFY(RunScan(*rig.session, "heads"));
+    QVERIFY(RankPromptChannels(*rig.session));
+    rig.window.panel<ChannelSearchPanel>()->DrawWaiting();
     QTemporaryDir folder;
     const auto exported = [&](const char* into) {
       rig.window.ExportTo(folder.filePath(into));
@@ -218,6 +229,7 @@ class PanelListTest : public QObject {
     expected.removeAll("record.svg");  // those of position ids need no model
     expected.removeAll("bars.svg");
     expected.removeAll("scan_largest.svg");
+    expected.removeAll("channel_search.svg");
     QCOMPARE(rig.window.panel<RecordPanel>()->plots().size(), size_t{0});
     QCOMPARE(exported("fewer"), expected);
   }
@@ -229,6 +241,7 @@ class PanelListTest : public QObject {
       WindowRig<> rig;
       QVERIFY(rig.OpenModel());
       QVERIFY(RunScan(*rig.session, "layers"));  // the head map has those over heads
+      QVERIFY(RankPromptChannels(*rig.session));
       SaveResults(*rig.session, file);
     }
     RunFile run = ReadRecords(file.toStdString());

@@ -31,6 +31,18 @@ void FakeControl::HoldPrompts(bool hold) { Hold(&FakeControl::hold_prompts_, hol
 
 void FakeControl::HoldScans(bool hold) { Hold(&FakeControl::hold_scans_, hold); }
 
+void FakeControl::HoldSearches(bool hold) { Hold(&FakeControl::hold_searches_, hold); }
+
+void FakeControl::NoteSearch(const ChannelSearchRequest& request) {
+  const std::lock_guard lock(mutex_);
+  searches_.push_back(request);
+}
+
+std::vector<ChannelSearchRequest> FakeControl::searches() const {
+  const std::lock_guard lock(mutex_);
+  return searches_;
+}
+
 void FakeControl::NoteScan(const ScanRequest& request) {
   const std::lock_guard lock(mutex_);
   scans_.push_back(request);

@@ -24,6 +24,7 @@ class FakeControl {
   void HoldCaptureRuns(bool hold);
   void HoldPrompts(bool hold);
   void HoldScans(bool hold);
+  void HoldSearches(bool hold);
   // Every run of a setting that scales this channel fails, as of a model that has no such channel.
   void RefuseChannel(int64_t channel);
   // An engine that does not look at the cancel flag: calls wait for the release alone.
@@ -42,6 +43,8 @@ class FakeControl {
   size_t comparisons() const;
   // All scans begun, in order.
   std::vector<ScanRequest> scans() const;
+  // All searches for channels begun, in order.
+  std::vector<ChannelSearchRequest> searches() const;
   bool what_ifs_follow() const;
   int64_t told_layers() const;
 
@@ -51,6 +54,7 @@ class FakeControl {
   void WaitAtGate(bool FakeControl::*gate, const JobContext& context);
   void CheckSetting(const Intervention& intervention) const;
   void NoteScan(const ScanRequest& request);
+  void NoteSearch(const ChannelSearchRequest& request);
 
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
@@ -59,6 +63,7 @@ class FakeControl {
   bool hold_capture_runs_ = false;
   bool hold_prompts_ = false;
   bool hold_scans_ = false;
+  bool hold_searches_ = false;
   int64_t refused_channel_ = -1;
   bool ignore_cancel_ = false;
   bool what_ifs_follow_ = false;
@@ -67,6 +72,7 @@ class FakeControl {
   std::vector<Intervention> what_ifs_;
   size_t comparisons_ = 0;
   std::vector<ScanRequest> scans_;
+  std::vector<ChannelSearchRequest> searches_;
 };
 
 }  // namespace midscope

@@ -41,6 +41,13 @@ class FakeEngine : public Engine {
   // Every item's effect is its number; before the gate only those of the first half are told.
   Record Scan(const ScanRequest& request, const std::function<void(const Record&)>& partial,
               const JobContext& context) override;
+  // Channels 3, 8, 5 in this order, the last without curves; before the gate the ranking is told,
+  // after it the trials are there, where the request validates: channel 8 by -0.5 is the best.
+  std::vector<Record> SearchChannels(const ChannelSearchRequest& request,
+                                     const std::function<void(const Record&)>& partial,
+                                     const JobContext& context) override;
+  // The same channels, the other way round.
+  Record PromptChannels(const PromptChannelsRequest& request, const JobContext& context) override;
   Provenance Describe() const override;
 
   static ModelConfig Config();

@@ -101,6 +101,12 @@ class FakeWhatIfEngine : public Engine {
               const JobContext&) override {
     return {};
   }
+  std::vector<Record> SearchChannels(const ChannelSearchRequest&,
+                                     const std::function<void(const Record&)>&,
+                                     const JobContext&) override {
+    return {};
+  }
+  Record PromptChannels(const PromptChannelsRequest&, const JobContext&) override { return {}; }
   Provenance Describe() const override { return {}; }
 
  private:

@@ -82,6 +82,29 @@ TEST(OutcomeCurves, GoOverTheTaskAndItsLengthAcrossFiles) {
             ArrayValues<double>(lines, "answer_nll_mean"));
 }
 
+// Best less worst of one place would be a gap of 0, which says that place does not matter.
+TEST(OutcomeCurves, OfOnePlaceThereIsNoGap) {
+  CurveInput one = InputOf("list:lines=20", {"pi(2)", "pi(4)"}, 1, 100);
+  one.plan.places = {5};
+  one.means.resize(2);
+  for (SettingStatistics& statistics : one.statistics.settings) statistics.gap = 0;
+  const Record record = OutcomeCurves({one}, "pi.ratio");
+  record.Check();
+  EXPECT_THAT(ArrayValues<double>(record, "answer_nll_mean"), ElementsAre(1, 2));
+  for (const char* array :
+       {"answer_nll_gap", "answer_nll_gap_low", "answer_nll_gap_high", "answer_nll_worst_place"})
+    EXPECT_EQ(record.FindArray(array), nullptr) << array;
+  // Beside a sweep of two places.
+  const CurveInput two = InputOf("list:lines=40", {"pi(2)", "pi(4)"}, 1, 200);
+  const Record both = OutcomeCurves({one, two}, "pi.ratio");
+  both.Check();
+  const auto& gaps = ArrayValues<double>(both, "answer_nll_gap");
+  ASSERT_EQ(gaps.size(), 4u);  // list 20, then list 40
+  EXPECT_TRUE(std::isnan(gaps[0]) && std::isnan(gaps[1]));
+  EXPECT_EQ(gaps[2], 2);
+  EXPECT_TRUE(std::isnan(ArrayValues<double>(both, "answer_nll_worst_place")[1]));
+}
+
 TEST(OutcomeCurves, ALayerRangeIsItsFirstLayerAndOtherArgumentsSplitCurves) {
   const std::vector<CurveInput> inputs = {
       InputOf("list:lines=20",

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Searches the open model for channels that carry position, or ranks those of the shown prompt: a
+// table of channels and the chosen one's mean over position with its cubic fit. A button puts the
+// chosen channel on the factor knob of B.
+#pragma once
+
+#include <QString>
+
+#include "gui/panels/panel.h"
+#include "gui/plots/channel_ranking.h"
+
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QTabWidget;
+
+namespace midscope {
+
+class ChannelTable;
+class LinesPlot;
+class ParameterForm;
+
+class ChannelSearchPanel : public Panel {
+  Q_OBJECT
+
+ public:
+  explicit ChannelSearchPanel(const PanelContext& context);
+
+  static std::vector<std::string> Records();
+  static void Render(FilePictures& pictures);
+  void Refresh(Changes changes) override;
+  void DrawWaiting() override;
+  std::vector<Plot*> plots() const override;
+
+  ParameterForm* form() const { return form_; }
+  ChannelTable* table() const { return table_; }
+  LinesPlot* plot() const { return plot_; }
+
+ private:
+  QWidget* MakeResults();
+  void Search();
+  void RankPrompt();
+  void ShowNext(const char* name);
+  void PutOnKnob();
+  void OfferRecords();
+  void FillTable(const Record* record);
+  void OfferLayers();
+  void DrawCurves();
+  void ShowState();
+  QString SearchText(const Record& record) const;
+  const Record* ShownRecord() const;
+  ChannelScaling ScalingOf(const RankedChannel& channel) const;
+
+  QTabWidget* tabs_;
+  ParameterForm* form_;
+  QWidget* results_;
+  ChannelTable* table_;
+  LinesPlot* plot_;
+  QComboBox* record_;  // the search or this prompt
+  QComboBox* layer_;   // of the curve
+  QPushButton* search_;
+  QPushButton* rank_prompt_;
+  QPushButton* put_on_knob_;
+  QLabel* note_;
+  QString wanted_;      // name of the record that was asked for last; "" once it is shown
+  bool waits_ = false;  // for the panel to be shown
+};
+
+}  // namespace midscope

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "probes/sweep/stored_result.h"
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <vector>
+
+#include "core/base/record_lookup.h"
+#include "data/sweep/failures.h"
+#include "data/sweep/sweep_store.h"
+#include "probes/base/record_values.h"
+#include "probes/statistics/outcome_statistics.h"
+
+namespace midscope {
+namespace {
+
+constexpr const char* kSamples = "sweep";
+
+// Whether the plan is of midscope sweep: another program may have written the samples.
+bool HasSweepPlan(const RunReader& reader) {
+  const nlohmann::json plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
+  return plan.is_object() && plan.contains("task") && plan.contains("settings");
+}
+
+}  // namespace
+
+bool IsStoredSweep(const RunReader& reader) {
+  return reader.Has(kSamples) && reader.Has(kOutcomeMeans) && HasSweepPlan(reader);
+}
+
+SweepResult ReadStoredResult(const RunReader& reader) {
+  SweepResult result;
+  const Record frame = reader.Describe(kSamples);
+  const Axis& axis = AxisOf(frame, "sample");
+  std::vector<int64_t> samples(axis.values.begin(), axis.values.end());
+  if (samples.empty()) {
+    samples.resize(static_cast<size_t>(axis.size));
+    std::iota(samples.begin(), samples.end(), 0);
+  }
+  result.outcomes = ReadOutcomes(samples, [&](size_t index, const ArrayFilter& wanted) {
+    return reader.ReadSample(kSamples, static_cast<int64_t>(index), wanted);
+  });
+  if (reader.Has(kFailuresRecord)) result.failures = ReadFailures(reader);
+  return result;
+}
+
+}  // namespace midscope
