@@ -95,6 +95,63 @@ HWY_NOINLINE void FillPanel(const BlockMatrix& weight, int64_t output, const Pan
   }
 }
 
+// The same for blocks of 32 nibbles and scales in binary16, four outputs' nibbles at a time: for
+// few rows of x this takes as long as the products.
+template <class Format>
+HWY_NOINLINE void FillNibbles(const BlockMatrix& weight, int64_t output, const Panel& panel) {
+#if HWY_TARGET != HWY_SCALAR
+  const hn::Full128<uint8_t> d8;
+  const hn::Full128<uint32_t> d32;
+  const hn::Full128<uint64_t> d64;
+  const auto low = hn::Set(d32, 0x0f0f0f0fu);
+  const uint8_t* rows[kPanelOutputs];
+  for (int64_t o = 0; o < kPanelOutputs; ++o) {
+    rows[o] = reinterpret_cast<const uint8_t*>(weight.Row(std::min(output + o, weight.rows - 1)));
+  }
+  for (int64_t part = 0; part < weight.columns / kInt8Block; ++part) {
+    auto* to = reinterpret_cast<uint32_t*>(panel.numbers) + part * kSteps * kPanelOutputs;
+    const int64_t at = part * Format::Stored::kBytes;
+    alignas(64) uint16_t scales[kPanelOutputs];
+    alignas(64) uint16_t minima[kPanelOutputs];
+#pragma GCC unroll 8
+    for (int64_t o = 0; o < kPanelOutputs; o += 4) {
+      hn::Vec<hn::Full128<uint32_t>> four[4];
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < 4; ++i) {
+        const uint8_t* block = rows[o + i] + at;
+        four[i] = hn::BitCast(d32, hn::LoadU(d8, block + Format::kQuants));
+        std::memcpy(scales + o + i, block, 2);
+        if constexpr (Format::kMinimum) std::memcpy(minima + o + i, block + 2, 2);
+      }
+      const auto a = hn::BitCast(d64, hn::InterleaveLower(d32, four[0], four[1]));
+      const auto b = hn::BitCast(d64, hn::InterleaveLower(d32, four[2], four[3]));
+      const auto c = hn::BitCast(d64, hn::InterleaveUpper(d32, four[0], four[1]));
+      const auto e = hn::BitCast(d64, hn::InterleaveUpper(d32, four[2], four[3]));
+      four[0] = hn::BitCast(d32, hn::InterleaveLower(d64, a, b));
+      four[1] = hn::BitCast(d32, hn::InterleaveUpper(d64, a, b));
+      four[2] = hn::BitCast(d32, hn::InterleaveLower(d64, c, e));
+      four[3] = hn::BitCast(d32, hn::InterleaveUpper(d64, c, e));
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < 4; ++i) {
+        hn::StoreU(hn::And(four[i], low), d32, to + i * kPanelOutputs + o);
+        hn::StoreU(hn::And(hn::ShiftRight<4>(four[i]), low), d32, to + (i + 4) * kPanelOutputs + o);
+      }
+    }
+    const hn::Rebind<uint16_t, D> d16;
+    for (int64_t v = 0; v < kPanelOutputs; v += kLanes) {
+      hn::Store(HalvesToFloats(hn::LoadU(d16, scales + v)), D(),
+                panel.scales + part * kPanelOutputs + v);
+      if constexpr (Format::kMinimum) {
+        hn::Store(HalvesToFloats(hn::LoadU(d16, minima + v)), D(),
+                  panel.minima + part * kPanelOutputs + v);
+      }
+    }
+  }
+#else
+  FillPanel<Format>(weight, output, panel);
+#endif
+}
+
 // y [kPanelOutputs] of one row, of which `outputs` are wanted.
 HWY_INLINE void StoreOutputs(const V (&sums)[kTileVectors], int64_t outputs, Dtype dtype, void* y) {
   const D d;
@@ -231,7 +288,11 @@ void Int8ProductRange(const Int8Work& work, int64_t begin, int64_t end) {
     auto* floats = reinterpret_cast<float*>(memory + numbers);
     const blocks::Panel panel{memory, floats, floats + scales};
     for (int64_t output = begin; output < end && !Cancelled(work.cancel); output += kPanelOutputs) {
-      blocks::FillPanel<Format>(work.weight, output, panel);
+      if constexpr (Format::kPlainNibbles) {
+        blocks::FillNibbles<Format>(work.weight, output, panel);
+      } else {
+        blocks::FillPanel<Format>(work.weight, output, panel);
+      }
       blocks::MultiplyPanel<Format>(work, panel, output);
     }
   });

@@ -59,11 +59,12 @@ std::vector<double> Rounded(const Guarded& x, int64_t count) {
   return rounded;
 }
 
-void ExpectProduct(const RandomMatrix& weight, const Guarded& x, int64_t rows, Dtype y_dtype) {
+// x of y_dtype.
+void ExpectProduct(const RandomMatrix& weight, Guarded x, int64_t rows, Dtype y_dtype) {
   const int64_t inputs = weight.matrix.columns, outputs = weight.matrix.rows;
   const std::vector<double> rounded = Rounded(x, rows * inputs);
   Guarded y(rows * outputs, y_dtype);
-  ASSERT_TRUE(Int8Product(weight.matrix, x.data(), rows, x.dtype(), y.data(), y_dtype, outputs,
+  ASSERT_TRUE(Int8Product(weight.matrix, x.data(), rows, y_dtype, y.data(), y_dtype, outputs,
                           SerialExecutor()));
   EXPECT_TRUE(y.Intact());
   // Of many rows the last few, which are in tiles of their own.
