@@ -13,6 +13,15 @@
 
 #include "kernels/block_parts-inl.h"
 
+#if HWY_TARGET == HWY_AVX3_DL && HWY_MAJOR == 1 && HWY_MINOR == 0
+// Highway 1.0 asks such CPUs for avx512vnni, but compiles for avxvnni. The other names are its own,
+// all of which have to be there for its functions to be inlined.
+#undef HWY_TARGET_STR
+#define HWY_TARGET_STR \
+  HWY_TARGET_STR_AVX3  \
+  ",vpclmulqdq,avx512vbmi,avx512vbmi2,vaes,avxvnni,avx512vnni,avx512bitalg,avx512vpopcntdq"
+#endif
+
 // VNNI has four products a lane and their sum in one instruction, which Highway 1.0 does not reach;
 // the other sets of x86 have two, added up in 16 bits with saturation.
 #if HWY_TARGET == HWY_AVX3_DL
