@@ -46,11 +46,12 @@ std::vector<Parameter> ModelOptions() {
   return InGroup(
       "Model",
       {model, DtypeParameter(),
-       ChoiceParameter("products",
-                       "products with quantised weights; int8: in whole numbers, as stored in the "
-                       "file, with inputs rounded to 8 bits in blocks of 32: faster, less exact "
-                       "(core/MODELS.md)",
-                       {"float", "int8"}),
+       ChoiceParameter(
+           "products",
+           "products with quantised weights; int8: in whole numbers, as stored in the "
+           "file, with inputs rounded to 8 bits in blocks of 32: less exact, faster in some cases "
+           "(core/MODELS.md)",
+           {"float", "int8"}),
        ChoiceParameter("weights",
                        "where the weights are: as they lie in the file (stored: little memory, "
                        "dequantised while they are used), or dequantised once to the dtype "

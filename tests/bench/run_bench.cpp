@@ -2,12 +2,14 @@
 // What a run costs in time and memory, on the embedded model or another. One measurement a process,
 // so that peak memory is its own.
 //
-//   run_bench open|prefill|plain TOKENS float32|bfloat16 [REPEATS [MODEL [WEIGHTS]]]
+//   run_bench open|prefill|plain|decode TOKENS float32|bfloat16
+//             [REPEATS [MODEL [WEIGHTS [float|int8]]]]
 //
 // WEIGHTS: auto, stored or expanded. open: from the call until a prompt could be run.
 // prefill: last-query attention, position-awareness score, the last residual rows, 8 hidden
-// channels over all positions, trace kept. plain:   logits alone. Prints one JSON object; times are
-// the least of REPEATS (default 3). What-ifs: what_if_bench.
+// channels over all positions, trace kept. plain: logits alone. decode: ten tokens after the
+// prompt, one by one. Prints one JSON object; times are the least of REPEATS (default 3). What-ifs:
+// what_if_bench.
 
 #include <sys/resource.h>
 
