@@ -85,7 +85,7 @@ TEST_F(ProgramDtype, AContinuedSweepKeepsTheProductsOfItsFile) {
     EXPECT_EQ(products(each), each);
   }
   EXPECT_THAT(RunWell({"show", folder_.File("int8")}).out, HasSubstr("products int8"));
-  EXPECT_THAT(RunMidscope(Sweep("int8", "3", "float32", {"--resume", "--products", "float"})).err,
+  EXPECT_THAT(RunMidscope(Sweep("int8", "2", "float32", {"--resume", "--products", "float"})).err,
               HasSubstr("products"));
   const ProgramRun merged = RunMidscope(
       {"merge", folder_.File("merged.h5"), folder_.File("int8"), folder_.File("float")});
