@@ -11,6 +11,7 @@
 #include "core/compute/dense_product.h"
 #include "core/compute/weight_storage.h"
 #include "kernels/instruction_set.h"
+#include "kernels/int8_product.h"
 #include "kernels/matrix_vector.h"
 #include "kernels/quantised_matrix_vector.h"
 #include "kernels/quantised_product.h"
@@ -77,6 +78,20 @@ void MultiplyInTiles(const kernels::BlockMatrix& weight, const at::Tensor& x, co
   }
 }
 
+// The same in whole numbers, of the run's dtype.
+void MultiplyInWholeNumbers(const kernels::BlockMatrix& weight, const at::Tensor& x,
+                            const at::Tensor& y, kernels::Dtype dtype,
+                            const ProductContext& context) {
+  for (int64_t first = 0; first < x.size(0); first += kRowChunk) {
+    const int64_t count = std::min(kRowChunk, x.size(0) - first);
+    if (!kernels::Int8Product(weight, x.narrow(0, first, count).data_ptr(), count, dtype,
+                              y.narrow(0, first, count).data_ptr(), dtype, y.stride(0),
+                              context.executor, context.job.cancel)) {
+      throw Cancelled();
+    }
+  }
+}
+
 kernels::BlockMatrix RowsOf(kernels::BlockMatrix matrix, int64_t first, int64_t count) {
   if (matrix.row_order.empty()) {
     matrix.data = matrix.Row(first);
@@ -137,13 +152,21 @@ Error NotFinite(const std::string& path, const std::string& tensor) {
                  "The file is damaged; fetch it again");
 }
 
-WeightMatrix::WeightMatrix(std::string path, const std::vector<Part>& parts, kernels::Dtype dtype)
+WeightMatrix::WeightMatrix(std::string path, const std::vector<Part>& parts, kernels::Dtype dtype,
+                           Products products)
     : path_(std::move(path)), dtype_(dtype) {
   for (const Part& part : parts) {
-    parts_.push_back({part.name, MatrixOf(*part.tensor), outputs_, false});
+    const bool int8 =
+        products == Products::kInt8 && kernels::HasInt8Product(part.tensor->format.type);
+    parts_.push_back({part.name, MatrixOf(*part.tensor), outputs_, false, int8});
     outputs_ += part.tensor->rows;
     inputs_ = part.tensor->columns;
   }
+}
+
+bool WeightMatrix::HasInt8Products() const {
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [](const StoredPart& part) { return part.int8; });
 }
 
 void WeightMatrix::CheckOnce(const kernels::Executor& executor) const {
@@ -172,6 +195,10 @@ void WeightMatrix::Multiply(const at::Tensor& x, const at::Tensor& y,
 
 void WeightMatrix::MultiplyPart(const StoredPart& part, const at::Tensor& x, const at::Tensor& y,
                                 const ProductContext& context) const {
+  if (part.int8) {
+    MultiplyInWholeNumbers(part.matrix, x, y, dtype_, context);
+    return;
+  }
   if (dtype_ == kernels::Dtype::kBFloat16 && kernels::HasQuantisedProduct()) {
     MultiplyInTiles(part.matrix, x, y, context);
     return;
@@ -224,6 +251,11 @@ void WeightMatrix::MultiplyFew(const at::Tensor& x, void* y, kernels::Dtype y_dt
   CheckOnce(executor);
   for (const StoredPart& part : parts_) {
     auto* out = static_cast<std::byte*>(y) + part.first * kernels::SizeOf(y_dtype);
+    if (part.int8) {
+      kernels::Int8Product(part.matrix, x.data_ptr(), rows, dtype_, out, y_dtype, outputs_,
+                           executor);
+      continue;
+    }
     kernels::QuantisedMatrixVector(part.matrix, x.data_ptr(), rows, dtype_, out, y_dtype, executor,
                                    outputs_);
   }

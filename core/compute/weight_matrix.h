@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/job.h"
+#include "core/compute/weight_storage.h"
 #include "core/model/model_source.h"
 #include "kernels/dequantise.h"
 #include "kernels/parallel.h"
@@ -41,11 +42,14 @@ class WeightMatrix {
 
   WeightMatrix() = default;
   // `path`: the file's, for messages. The parts have equal columns.
-  WeightMatrix(std::string path, const std::vector<Part>& parts, kernels::Dtype dtype);
+  WeightMatrix(std::string path, const std::vector<Part>& parts, kernels::Dtype dtype,
+               Products products = Products::kFloat);
 
   int64_t outputs() const { return outputs_; }
   int64_t inputs() const { return inputs_; }
   bool stored() const { return !parts_.empty(); }
+  // Whether some of its products are in whole numbers.
+  bool HasInt8Products() const;
   // [outputs, inputs] of the run's dtype; undefined where the matrix is stored.
   const at::Tensor& expanded() const { return expanded_; }
 
@@ -82,6 +86,7 @@ class WeightMatrix {
     kernels::BlockMatrix matrix;
     int64_t first = 0;  // its first output
     bool checked = false;
+    bool int8 = false;  // multiplied in whole numbers, any number of rows alike
   };
   void CheckOnce(const kernels::Executor& executor) const;
   void MultiplyPart(const StoredPart& part, const at::Tensor& x, const at::Tensor& y,

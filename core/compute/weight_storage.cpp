@@ -12,8 +12,10 @@ constexpr int64_t kExpandedBytes = int64_t{1} << 30;
 
 }  // namespace
 
-WeightStorage ResolveStorage(WeightStorage asked, const ModelConfig& config, kernels::Dtype dtype) {
+WeightStorage ResolveStorage(WeightStorage asked, const ModelConfig& config, kernels::Dtype dtype,
+                             Products products) {
   if (asked != WeightStorage::kAuto) return asked;
+  if (products == Products::kInt8) return WeightStorage::kStored;
   return config.parameters <= kExpandedBytes / kernels::SizeOf(dtype) ? WeightStorage::kExpanded
                                                                       : WeightStorage::kStored;
 }

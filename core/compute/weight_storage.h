@@ -13,8 +13,15 @@ namespace midscope {
 // dequantised in the products. kAuto: expanded where that takes at most 1 GiB.
 enum class WeightStorage { kAuto, kStored, kExpanded };
 
-// Resolves kAuto for this model; others are returned unchanged.
-WeightStorage ResolveStorage(WeightStorage asked, const ModelConfig& config, kernels::Dtype dtype);
+// Arithmetic of products with quantised weights. kFloat: weights as floating-point numbers. kInt8:
+// the file's whole numbers with inputs rounded to 8 bits in blocks of 32 (kernels/int8_product.h);
+// formats that Int8Product lacks are multiplied as with kFloat.
+enum class Products { kFloat, kInt8 };
+
+// Resolves kAuto for this model; others are returned unchanged. Products in whole numbers read the
+// file's: kAuto is then kStored.
+WeightStorage ResolveStorage(WeightStorage asked, const ModelConfig& config, kernels::Dtype dtype,
+                             Products products = Products::kFloat);
 
 // Rows of a stored matrix with `inputs` columns that are dequantised at a time.
 int64_t WeightsAtOnce(int64_t inputs, kernels::Dtype dtype);

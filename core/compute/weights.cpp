@@ -16,12 +16,13 @@ namespace {
 
 class Loader {
  public:
-  Loader(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage,
+  Loader(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage, Products products,
          const kernels::Executor& executor, const JobContext& context)
       : source_(source),
         config_(source.config()),
         dtype_(dtype),
         storage_(storage),
+        products_(products),
         executor_(executor),
         context_(context) {}
 
@@ -114,7 +115,7 @@ class Loader {
       const TensorRef& tensor = Require(part.name, part.outputs, inputs);
       tensors.push_back({FileName(tensor, part.name), &tensor});
     }
-    return {source_.path(), tensors, dtype_};
+    return {source_.path(), tensors, dtype_, products_};
   }
 
   // The name in the file.
@@ -172,6 +173,7 @@ class Loader {
   const ModelConfig& config_;
   kernels::Dtype dtype_;
   WeightStorage storage_;
+  Products products_;
   const kernels::Executor& executor_;
   const JobContext& context_;
 };
@@ -179,13 +181,15 @@ class Loader {
 }  // namespace
 
 Weights LoadWeights(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage,
-                    const kernels::Executor& executor, const JobContext& context) {
-  return Loader(source, dtype, storage, executor, context).Load();
+                    const kernels::Executor& executor, const JobContext& context,
+                    Products products) {
+  return Loader(source, dtype, storage, products, executor, context).Load();
 }
 
 Weights LoadFirstLayer(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage,
-                       const kernels::Executor& executor, const JobContext& context) {
-  return Loader(source, dtype, storage, executor, context).LoadFirst();
+                       const kernels::Executor& executor, const JobContext& context,
+                       Products products) {
+  return Loader(source, dtype, storage, products, executor, context).LoadFirst();
 }
 
 }  // namespace midscope

@@ -51,10 +51,12 @@ struct Weights {
 // source's description, and for values that are not finite (in a stored matrix: when it is first
 // used); Cancelled.
 Weights LoadWeights(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage,
-                    const kernels::Executor& executor, const JobContext& context);
+                    const kernels::Executor& executor, const JobContext& context,
+                    Products products = Products::kFloat);
 
 // What a pass through the first layer reads: the embedding (left in `source`) and that layer.
 Weights LoadFirstLayer(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage,
-                       const kernels::Executor& executor, const JobContext& context);
+                       const kernels::Executor& executor, const JobContext& context,
+                       Products products = Products::kFloat);
 
 }  // namespace midscope

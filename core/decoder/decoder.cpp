@@ -71,12 +71,37 @@ void SwitchWindowsOff(ModelConfig& config, const JobContext& context) {
   if (!any) context.Log("sliding window: the model has none, so there is nothing to switch off");
 }
 
+void CheckProducts(const DecoderOptions& options) {
+  if (options.products != Products::kInt8) return;
+  if (options.weights == WeightStorage::kExpanded) {
+    throw UsageError("products 'int8'", "expanded weights are no longer the file's whole numbers",
+                     "Use --weights stored, or leave it out");
+  }
+  if (!options.placement.IsPlainCpu()) {
+    throw UsageError("products 'int8'", "only the CPU's own kernels have them",
+                     "Use --device cpu, or --products float");
+  }
+}
+
+void WarnWithoutInt8(const Weights& weights, const JobContext& context) {
+  const LayerWeights& layer = weights.layers.front();
+  if (layer.query_key_value.weight.HasInt8Products() ||
+      layer.attention_out.weight.HasInt8Products() || layer.gate_up.weight.HasInt8Products() ||
+      layer.down.weight.HasInt8Products() || weights.output.weight.HasInt8Products()) {
+    return;
+  }
+  context.Warn(
+      "products: int8 changes nothing: the file's formats are none of Q4_0, Q4_1, Q5_0, Q5_1, "
+      "Q8_0, IQ4_NL, Q4_K, Q5_K and Q6_K");
+}
+
 }  // namespace
 
 std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOptions& options,
                                        const JobContext& context) {
   const c10::InferenceMode inference;
   CheckDevices(options.placement);
+  CheckProducts(options);
   auto parts = std::make_unique<Parts>();
   std::unique_ptr<ModelSource> source = OpenModel(model);
   parts->path = source->path();
@@ -96,10 +121,12 @@ std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOp
   parts->options.threads = at::get_num_threads();
   parts->options.dtype = ResolveDtype(*source, options, parts->executor, context);
   const kernels::Dtype dtype = parts->options.dtype;
-  parts->options.weights = ResolveStorage(options.weights, parts->config, dtype);
+  parts->options.weights = ResolveStorage(options.weights, parts->config, dtype, options.products);
   const bool stored = parts->options.weights == WeightStorage::kStored;
   if (!stored) parts->hash = source->Hash();
-  parts->weights = LoadWeights(*source, dtype, parts->options.weights, parts->executor, context);
+  parts->weights = LoadWeights(*source, dtype, parts->options.weights, parts->executor, context,
+                               options.products);
+  if (options.products == Products::kInt8) WarnWithoutInt8(parts->weights, context);
   source->CheckWhole();
   if (stored) parts->source = std::move(source);
   parts->devices = LayerDevices(parts->options.placement, dtype, parts->executor);

@@ -57,7 +57,8 @@ std::string BuildMark() {
 std::string TimesKey(const ModelSource& source, const DecoderOptions& options) {
   const ModelConfig& config = source.config();
   const auto expanded = [&](kernels::Dtype dtype) {
-    return ResolveStorage(options.weights, config, dtype) == WeightStorage::kExpanded;
+    return ResolveStorage(options.weights, config, dtype, options.products) ==
+           WeightStorage::kExpanded;
   };
   return Json{
       {"cpu", CpuName()},
@@ -72,6 +73,7 @@ std::string TimesKey(const ModelSource& source, const DecoderOptions& options) {
        {config.hidden, config.feed_forward, config.heads, config.key_value_heads, config.head_dim,
         config.gated_mlp ? 1 : 0}},
       {"quantisation", config.quantisation},
+      {"int8", options.products == Products::kInt8},
       {"expanded", {expanded(kernels::Dtype::kFloat32), expanded(kernels::Dtype::kBFloat16)}}}
       .dump();
 }

@@ -30,8 +30,9 @@ class FirstLayer {
     config_.beyond_context = true;  // the time does not depend on what the positions mean
     // The first device's: layers are split between devices of one kind as a rule.
     options.placement.shares = {{options.placement.shares.front().device, 1}};
-    const WeightStorage storage = ResolveStorage(options.weights, source.config(), dtype);
-    weights_ = LoadFirstLayer(source, dtype, storage, executor, context);
+    const WeightStorage storage =
+        ResolveStorage(options.weights, source.config(), dtype, options.products);
+    weights_ = LoadFirstLayer(source, dtype, storage, executor, context, options.products);
     devices_ = LayerDevices(options.placement, dtype, executor);
     PlaceWeights(devices_, options.placement, executor, &weights_);
   }

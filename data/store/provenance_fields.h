@@ -13,8 +13,8 @@ namespace midscope {
 template <typename Origin, typename Visit>
 void ForEachField(Origin& provenance, Visit&& visit) {
   // Fails to compile when Provenance gets another field.
-  auto& [program, version, created, command, model_path, model_hash, architecture, dtype, weights,
-         device, threads, seed, options_json, libraries] = provenance;
+  auto& [program, version, created, command, model_path, model_hash, architecture, dtype, products,
+         weights, device, threads, seed, options_json, libraries] = provenance;
   visit("program", program);
   visit("version", version);
   visit("created", created);
@@ -23,6 +23,7 @@ void ForEachField(Origin& provenance, Visit&& visit) {
   visit("model_hash", model_hash);
   visit("architecture", architecture);
   visit("dtype", dtype);
+  visit("products", products);
   visit("weights", weights);
   visit("device", device);
   visit("threads", threads);

@@ -32,6 +32,9 @@ QString Description(const ModelSummary& summary) {
           .arg(config.hidden)
           .arg(config.trained_context)
           .arg(QString::fromStdString(config.quantisation), QString::fromStdString(summary.dtype));
+  if (summary.products != "float") {
+    text += QObject::tr(", products %1").arg(QString::fromStdString(summary.products));
+  }
   if (!summary.weights.empty()) {
     text += QObject::tr(", weights %1").arg(QString::fromStdString(summary.weights));
   }

@@ -25,7 +25,7 @@ class ModelPanel : public QWidget {
   OpenRequest request() const;
   QString model() const;
   void SetModel(const QString& model);
-  // dtype, weights, threads, sliding-window, device.
+  // dtype, products, weights, threads, sliding-window, device.
   ParameterForm* options() const { return options_; }
   // Describes the open model; null: none, and `instead` is shown.
   void Show(const ModelSummary* summary, const QString& instead);

@@ -71,6 +71,7 @@ QString PromptRequestCaption(const Provenance& provenance, const Record* prompt)
   };
   add(QString::fromStdString(provenance.model_path));
   add(QString::fromStdString(provenance.dtype));
+  if (provenance.products != "float") add(QString::fromStdString(provenance.products));
   if (prompt) {
     const QString task = TextAttribute(*prompt, "task");
     add(task.isEmpty() ? QObject::tr("own text") : task);

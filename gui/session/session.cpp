@@ -335,6 +335,7 @@ bool Session::IsAsked(Side side, const Record& record) const {
   // The settings last: to compare them both may be parsed.
   return AttributeText(record, "model_hash") == provenance_.model_hash &&
          AttributeText(record, "dtype") == provenance_.dtype &&
+         (AttributeText(record, "products") == "int8") == (provenance_.products == "int8") &&
          AttributeText(record, "subject_hash") == AttributeText(*shown, "subject_hash") &&
          (prompt_hash.empty() || prompt_hash == AttributeText(*shown, "prompt_hash")) &&
          SameSetting(AttributeText(record, "intervention"), state(side).text);

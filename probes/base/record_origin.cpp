@@ -15,6 +15,7 @@ void WriteOrigin(const RecordOrigin& origin, Record& record) {
   record.attributes["subject_hash"] = origin.subject_hash;
   record.attributes["model_hash"] = origin.model_hash;
   record.attributes["dtype"] = origin.dtype;
+  if (origin.products != "float") record.attributes["products"] = origin.products;
   record.attributes.emplace("task", origin.task);
   record.attributes.emplace("seed", origin.seed);
   record.attributes.emplace("sample", origin.sample);

@@ -12,6 +12,7 @@
 //   subject_hash   the same over the prompts of all places; "" where it is of several samples
 //   model_hash     equal to Provenance::model_hash
 //   dtype          equal to Provenance::dtype
+//   products       equal to Provenance::products; not there where that is "float"
 // clang-format on
 #pragma once
 
@@ -35,6 +36,7 @@ struct RecordOrigin {
   std::string subject_hash{};
   std::string model_hash{};
   std::string dtype{};
+  std::string products = "float";
 };
 
 // Writes the attributes. Those of the run replace attributes of these names in the record (of a

@@ -157,6 +157,8 @@ std::string FindChannelsPlanJson(const FindChannelsRun& run) {
   }
   json["model_hash"] = run.decoder->hash();
   json["dtype"] = DtypeName(run.decoder->options().dtype);
+  if (run.decoder->options().products != Products::kFloat)
+    json["products"] = ProductsName(run.decoder->options().products);
   return json.dump();
 }
 

@@ -36,9 +36,9 @@ using Json = nlohmann::ordered_json;
 
 // Options that change no number: where results go, and how much of the machine is used. Those of
 // the model are in the plan by what came of them.
-constexpr const char* kNotOfThePlan[] = {"model",   "out",     "overwrite", "resume", "json",
-                                         "plan",    "dry-run", "threads",   "dtype",  "weights",
-                                         "samples", "quiet",   "list"};
+constexpr const char* kNotOfThePlan[] = {"model",    "out",     "overwrite", "resume", "json",
+                                         "plan",     "dry-run", "threads",   "dtype",  "weights",
+                                         "products", "samples", "quiet",     "list"};
 
 void RemoveOverwritten(const std::string& file) {
   std::error_code ignored;
@@ -77,7 +77,8 @@ ProbeBatchRun::Prepared ProbeBatchRun::Prepare(const ProbeCell& cell) {
   const std::string continued = options.Flag("resume") ? ContinuedPlan(prepared.file()) : "";
   const DecoderOptions opened =
       SweepDecoderOptions(cell.cell.model, options, continued, ranks_, job_);
-  if (!decoder_ || cell.cell.model != model_ || opened.dtype != decoder_->options().dtype) {
+  if (!decoder_ || cell.cell.model != model_ || opened.dtype != decoder_->options().dtype ||
+      opened.products != decoder_->options().products) {
     decoder_.reset();  // there may not be memory for two models
     decoder_ = Decoder::Open(cell.cell.model, opened, job_);
     model_ = cell.cell.model;
@@ -94,6 +95,8 @@ std::string ProbeBatchRun::PlanJson(const Prepared& batch) const {
   plan["with"] = PrintIntervention(batch.intervention);
   plan["model_hash"] = decoder_->hash();
   plan["dtype"] = DtypeName(decoder_->options().dtype);
+  if (decoder_->options().products != Products::kFloat)
+    plan["products"] = ProductsName(decoder_->options().products);
   plan["weights"] = WeightStorageName(decoder_->options().weights);
   return plan.dump();
 }

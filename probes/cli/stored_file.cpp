@@ -161,6 +161,7 @@ std::string FileLine(const RunReader& reader) {
   };
   add(origin.model_path);
   add(origin.dtype);
+  if (origin.products != "float") add("products " + origin.products);
   add(origin.created);
   add(origin.program + " " + origin.version);
   if (const int64_t parts = std::ssize(reader.parts()); parts > 0) {

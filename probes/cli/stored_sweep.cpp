@@ -78,6 +78,11 @@ DecoderOptions SweepDecoderOptions(const std::string& model, const OptionSet& op
                                    const std::string& continued_plan, RankGroup& ranks,
                                    const JobContext& job) {
   DecoderOptions resolved = ReadDecoderOptions(options);
+  if (!options.IsSet("products")) {
+    const int64_t stored =
+        ranks.rank() == 0 ? static_cast<int64_t>(ParseProducts(PlanProducts(continued_plan))) : 0;
+    resolved.products = static_cast<Products>(ranks.FromRankZero(stored));
+  }
   if (!resolved.fastest_dtype) return resolved;
   if (ranks.rank() == 0) {
     const std::string stored = PlanDtype(continued_plan);

@@ -27,7 +27,8 @@ CellReport StoredReport(const RunReader& reader);
 // be writing.
 std::string ContinuedPlanJson(const std::string& file, const RankGroup& ranks);
 
-// The decoder options of a sweep of `model`. With --dtype auto: in the dtype of the plan that is
+// The decoder options of a sweep of `model`. Without --products: with those of the plan that is
+// continued. With --dtype auto: in the dtype of the plan that is
 // continued ("" for none), else in the fastest; all ranks take what rank 0 finds.
 DecoderOptions SweepDecoderOptions(const std::string& model, const OptionSet& options,
                                    const std::string& continued_plan, RankGroup& ranks,

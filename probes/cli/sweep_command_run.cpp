@@ -115,7 +115,9 @@ SweepPlan SweepCommandRun::Plan(const SweepCell& cell, const Task& task) const {
 
 void SweepCommandRun::Open(const std::string& model, const std::string& continued_plan) {
   const DecoderOptions options = SweepDecoderOptions(model, options_, continued_plan, ranks_, job_);
-  if (decoder_ && model == model_ && options.dtype == decoder_->options().dtype) return;
+  if (decoder_ && model == model_ && options.dtype == decoder_->options().dtype &&
+      options.products == decoder_->options().products)
+    return;
   decoder_.reset();  // there may not be memory for two models
   decoder_ = Decoder::Open(model, options, job_);
   model_ = model;

@@ -60,6 +60,7 @@ struct ModelSummary {
   ModelConfig config;
   std::string path;
   std::string dtype;
+  std::string products = "float";
   std::string weights{};  // "stored" or "expanded", as resolved
   std::string device{};   // layers per device: "cuda:0=20,cpu=12"
   bool sliding_window = true;

@@ -44,7 +44,8 @@ LoadedPrompts LoadPrompts(const Decoder& decoder, const PromptRequest& request,
                    .sample = loaded.task ? request.sample : 0,
                    .subject_hash = PromptsHash(loaded.prompts),
                    .model_hash = decoder.hash(),
-                   .dtype = DtypeName(decoder.options().dtype)};
+                   .dtype = DtypeName(decoder.options().dtype),
+                   .products = ProductsName(decoder.options().products)};
   for (const SourceText& source : request.sources)
     loaded.source_prompts.emplace_back(source.name,
                                        OwnPrompt(tokenizer, source.own, request.format));

@@ -168,7 +168,8 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
   channels_ = KeptChannelSearch();
   decoder_ = std::move(decoder);
   ReturnFreedMemory();
-  ModelSummary summary{decoder_->config(), decoder_->path(), DtypeName(decoder_->options().dtype)};
+  ModelSummary summary{decoder_->config(), decoder_->path(), DtypeName(decoder_->options().dtype),
+                       ProductsName(decoder_->options().products)};
   summary.weights = WeightStorageName(decoder_->options().weights);
   const Placement& placement = decoder_->options().placement;
   summary.device = placement.shares.size() == 1 ? DeviceText(placement.shares.front().device)

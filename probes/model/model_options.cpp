@@ -46,6 +46,12 @@ std::vector<Parameter> ModelOptions() {
   return InGroup(
       "Model",
       {model, DtypeParameter(),
+       ChoiceParameter(
+           "products",
+           "products with quantised weights; int8: in whole numbers, as stored in the "
+           "file, with inputs rounded to 8 bits in blocks of 32: less exact, faster in some cases "
+           "(core/MODELS.md)",
+           {"float", "int8"}),
        ChoiceParameter("weights",
                        "where the weights are: as they lie in the file (stored: little memory, "
                        "dequantised while they are used), or dequantised once to the dtype "
@@ -81,6 +87,7 @@ bool HasOption(const OptionSet& options, const std::string& name) {
 OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options) {
   return {.model = model,
           .dtype = options.Text("dtype"),
+          .products = options.Text("products"),
           .threads = static_cast<int>(options.Integer("threads")),
           .weights = options.Text("weights"),
           .device = options.Text("device"),
@@ -99,8 +106,20 @@ DecoderOptions ReadDecoderOptions(const OpenRequest& request) {
           .sliding_window = request.sliding_window,
           .beyond_context = request.beyond_context,
           .weights = ParseWeightStorage(request.weights),
+          .products = ParseProducts(request.products),
           .placement = ParsePlacement(request.device),
           .fastest_dtype = fastest};
+}
+
+std::string ProductsName(Products products) {
+  return products == Products::kInt8 ? "int8" : "float";
+}
+
+Products ParseProducts(std::string_view name) {
+  if (name == "float") return Products::kFloat;
+  if (name == "int8") return Products::kInt8;
+  throw UsageError("products '" + std::string(name) + "'", "there is no such arithmetic",
+                   KnownWordsHint(name, {"float", "int8"}));
 }
 
 std::string DtypeName(kernels::Dtype dtype) {

@@ -12,7 +12,7 @@
 
 namespace midscope {
 
-// model (by position on a command line), dtype, weights, threads, sliding-window, device.
+// model (by position on a command line), dtype, products, weights, threads, sliding-window, device.
 std::vector<Parameter> ModelOptions();
 
 // --beyond-context, of commands that run prompts. ReadDecoderOptions and MakeOpenRequest read it
@@ -27,6 +27,10 @@ DecoderOptions ReadDecoderOptions(const OptionSet& options);
 DecoderOptions ReadDecoderOptions(const OpenRequest& request);
 
 // "float32", "bfloat16". Parsing throws Error (usage).
+// "float", "int8".
+std::string ProductsName(Products products);
+Products ParseProducts(std::string_view name);
+
 std::string DtypeName(kernels::Dtype dtype);
 kernels::Dtype ParseDtype(std::string_view name);
 

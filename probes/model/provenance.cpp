@@ -42,6 +42,7 @@ Provenance MakeProvenance(const Decoder& decoder, const std::string& command, in
   provenance.model_hash = decoder.hash();
   provenance.architecture = decoder.config().architecture;
   provenance.dtype = DtypeName(decoder.options().dtype);
+  provenance.products = ProductsName(decoder.options().products);
   provenance.weights = WeightStorageName(decoder.options().weights);
   provenance.device = PrintPlacement(decoder.options().placement);
   provenance.threads = decoder.options().threads;

@@ -75,7 +75,9 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   if (plan.scan) json["scan"] = ScanJson(*plan.scan);
   json["model_hash"] = decoder.hash();
   json["dtype"] = DtypeName(decoder.options().dtype);
-  // Written only where it is set: plans of older files have no such key.
+  // Written only where they are set: plans of older files have no such keys.
+  if (decoder.options().products != Products::kFloat)
+    json["products"] = ProductsName(decoder.options().products);
   if (!decoder.options().sliding_window) json["sliding_window"] = "off";
   if (decoder.options().beyond_context) json["beyond_context"] = true;
   const TuningRecipe recipe = ReadTuningRecipe(decoder.path());
@@ -85,6 +87,13 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   const Placement& placement = decoder.options().placement;
   if (!placement.IsPlainCpu()) json["device"] = PrintPlacement(placement);
   return json.dump();
+}
+
+std::string PlanProducts(const std::string& plan_json) {
+  const auto json = nlohmann::json::parse(plan_json, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return "float";
+  const auto products = json.find("products");
+  return products != json.end() && products->is_string() ? products->get<std::string>() : "float";
 }
 
 std::string PlanDtype(const std::string& plan_json) {

@@ -71,6 +71,9 @@ struct SweepPlan {
 // sweeps with equal JSON can share a file.
 std::string PlanJson(const SweepPlan& plan, const Decoder& decoder);
 
+// The products of such a JSON: "float" where it has none.
+std::string PlanProducts(const std::string& plan_json);
+
 // The dtype of such a JSON; "" where it has none.
 std::string PlanDtype(const std::string& plan_json);
 

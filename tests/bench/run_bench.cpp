@@ -2,12 +2,14 @@
 // What a run costs in time and memory, on the embedded model or another. One measurement a process,
 // so that peak memory is its own.
 //
-//   run_bench open|prefill|plain TOKENS float32|bfloat16 [REPEATS [MODEL [WEIGHTS]]]
+//   run_bench open|prefill|plain|decode TOKENS float32|bfloat16
+//             [REPEATS [MODEL [WEIGHTS [float|int8]]]]
 //
 // WEIGHTS: auto, stored or expanded. open: from the call until a prompt could be run.
 // prefill: last-query attention, position-awareness score, the last residual rows, 8 hidden
-// channels over all positions, trace kept. plain:   logits alone. Prints one JSON object; times are
-// the least of REPEATS (default 3). What-ifs: what_if_bench.
+// channels over all positions, trace kept. plain: logits alone. decode: ten tokens after the
+// prompt, one by one. Prints one JSON object; times are the least of REPEATS (default 3). What-ifs:
+// what_if_bench.
 
 #include <sys/resource.h>
 
@@ -78,6 +80,28 @@ void Prefill(const Decoder& decoder, const std::vector<int32_t>& ids, bool captu
       static_cast<long>(PeakBytes()));
 }
 
+// Tokens after the prompt, one by one.
+void Decode(const Decoder& decoder, const std::vector<int32_t>& ids, int repeats) {
+  constexpr int64_t kDecoded = 10;
+  std::vector<int32_t> all = ids;
+  for (int64_t i = 0; i < kDecoded; ++i) all.push_back(ids[static_cast<size_t>(i)]);
+  const auto tokens = static_cast<int64_t>(ids.size());
+  const auto trace = decoder.MakeTrace(tokens + kDecoded);
+  midscope::RunRequest request;
+  request.trace = trace.get();
+  request.ids = ids;
+  decoder.RunOne(request);
+  const double seconds = Least(repeats, [&] {
+    trace->Truncate(tokens);
+    for (int64_t i = 1; i <= kDecoded; ++i) {
+      request.ids = std::span(all).first(static_cast<size_t>(tokens + i));
+      decoder.RunOne(request);
+    }
+  });
+  std::printf("{\"tokens\": %ld, \"seconds\": %.4f, \"tokens_per_second\": %.1f}\n",
+              static_cast<long>(kDecoded), seconds, static_cast<double>(kDecoded) / seconds);
+}
+
 WeightStorage Storage(const std::string& name) {
   if (name == "stored") return WeightStorage::kStored;
   if (name == "expanded") return WeightStorage::kExpanded;
@@ -90,8 +114,9 @@ int main(int argc, char** argv) {
   midscope::PrepareProcess(argv);
   if (argc < 4) {
     std::fprintf(stderr,
-                 "run_bench open|prefill|plain TOKENS float32|bfloat16 "
-                 "[REPEATS [MODEL [WEIGHTS]]]\n");
+                 "run_bench open|prefill|plain|decode TOKENS float32|bfloat16 "
+                 "[REPEATS [MODEL [WEIGHTS [float|int8]]]]\n"
+                 "decode: ten tokens after the prompt, one by one\n");
     return 2;
   }
   const std::string kind = argv[1];
@@ -100,6 +125,7 @@ int main(int argc, char** argv) {
   const int repeats = argc > 4 ? std::atoi(argv[4]) : 3;
   const std::string model = argc > 5 ? argv[5] : "embedded";
   if (argc > 6) options.weights = Storage(argv[6]);
+  if (argc > 7 && std::string(argv[7]) == "int8") options.products = midscope::Products::kInt8;
   try {
     std::shared_ptr<Decoder> decoder;
     const double opened = Least(1, [&] { decoder = Decoder::Open(model, options); });
@@ -109,7 +135,11 @@ int main(int argc, char** argv) {
       return 0;
     }
     const std::vector<int32_t> ids = Ids(std::atol(argv[2]), decoder->config().vocabulary);
-    Prefill(*decoder, ids, kind == "prefill", repeats);
+    if (kind == "decode") {
+      Decode(*decoder, ids, repeats);
+    } else {
+      Prefill(*decoder, ids, kind == "prefill", repeats);
+    }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "run_bench: %s\n", error.what());
     return 1;

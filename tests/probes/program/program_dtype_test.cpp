@@ -72,6 +72,31 @@ TEST_F(ProgramDtype, AContinuedSweepStaysInTheDtypeOfItsFile) {
   EXPECT_THAT(merged.err, HasSubstr("dtype"));
 }
 
+// The same for products in whole numbers.
+TEST_F(ProgramDtype, AContinuedSweepKeepsTheProductsOfItsFile) {
+  const auto products = [&](const std::string& file) {
+    const RunReader reader(folder_.File(file));
+    EXPECT_EQ(reader.provenance().products, PlanProducts(reader.plan_json()));
+    return reader.provenance().products;
+  };
+  for (const std::string each : {"int8", "float"}) {
+    RunWell(Sweep(each, "1", "float32", {"--products", each}));
+    RunWell(Sweep(each, "2", "float32", {"--resume"}));
+    EXPECT_EQ(products(each), each);
+  }
+  EXPECT_THAT(RunWell({"show", folder_.File("int8")}).out, HasSubstr("products int8"));
+  EXPECT_THAT(RunMidscope(Sweep("int8", "2", "float32", {"--resume", "--products", "float"})).err,
+              HasSubstr("products"));
+  const ProgramRun merged = RunMidscope(
+      {"merge", folder_.File("merged.h5"), folder_.File("int8"), folder_.File("float")});
+  EXPECT_NE(merged.status, 0);
+  EXPECT_THAT(merged.err, HasSubstr("products"));
+  const ProgramRun expanded =
+      RunMidscope(Sweep("c", "1", "float32", {"--products", "int8", "--weights", "expanded"}));
+  EXPECT_EQ(expanded.status, 2);
+  EXPECT_THAT(expanded.err, HasSubstr("--weights stored"));
+}
+
 TEST_F(ProgramDtype, InfoSaysHowFarBFloat16IsFromFloat32) {
   const json before = json::parse(RunWell({"info", "embedded", "--json"}).out);
   EXPECT_TRUE(before["dtype_auto"].is_null());

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Sums of products of unsigned with signed bytes, exact; see int8_product.cpp. Compiled once for
+// each instruction set (see rows-inl.h).
+#if defined(MIDSCOPE_KERNELS_INT8_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MIDSCOPE_KERNELS_INT8_DOT_INL_H_
+#undef MIDSCOPE_KERNELS_INT8_DOT_INL_H_
+#else
+#define MIDSCOPE_KERNELS_INT8_DOT_INL_H_
+#endif
+
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/block_parts-inl.h"
+
+#if HWY_TARGET == HWY_AVX3_DL && HWY_MAJOR == 1 && HWY_MINOR == 0
+// Highway 1.0 asks such CPUs for avx512vnni, but compiles for avxvnni. The other names are its own,
+// all of which have to be there for its functions to be inlined.
+#undef HWY_TARGET_STR
+#define HWY_TARGET_STR \
+  HWY_TARGET_STR_AVX3  \
+  ",vpclmulqdq,avx512vbmi,avx512vbmi2,vaes,avxvnni,avx512vnni,avx512bitalg,avx512vpopcntdq"
+#endif
+
+// VNNI has four products a lane and their sum in one instruction, which Highway 1.0 does not reach;
+// the other sets of x86 have two, added up in 16 bits with saturation.
+#if HWY_TARGET == HWY_AVX3_DL
+#define MIDSCOPE_INT8_QUADS 1
+#define MIDSCOPE_INT8_PAIRS 0
+#elif HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
+#define MIDSCOPE_INT8_QUADS 0
+#define MIDSCOPE_INT8_PAIRS 1
+#else
+#define MIDSCOPE_INT8_QUADS 0
+#define MIDSCOPE_INT8_PAIRS 0
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace midscope::kernels {
+namespace HWY_NAMESPACE {
+namespace blocks {
+
+#if HWY_TARGET == HWY_AVX3
+HWY_INLINE __m512i PairProducts(__m512i a, __m512i b) { return _mm512_maddubs_epi16(a, b); }
+HWY_INLINE __m512i SumPairs(__m512i a) { return _mm512_madd_epi16(a, _mm512_set1_epi16(1)); }
+HWY_INLINE __m512i Add16(__m512i a, __m512i b) { return _mm512_add_epi16(a, b); }
+HWY_INLINE __m512i Magnitudes(__m512i a) { return _mm512_abs_epi8(a); }
+HWY_INLINE __m512i WithSigns(__m512i a, __m512i signs) {
+  return _mm512_mask_sub_epi8(a, _mm512_movepi8_mask(signs), _mm512_setzero_si512(), a);
+}
+#elif HWY_TARGET == HWY_AVX2
+HWY_INLINE __m256i PairProducts(__m256i a, __m256i b) { return _mm256_maddubs_epi16(a, b); }
+HWY_INLINE __m256i SumPairs(__m256i a) { return _mm256_madd_epi16(a, _mm256_set1_epi16(1)); }
+HWY_INLINE __m256i Add16(__m256i a, __m256i b) { return _mm256_add_epi16(a, b); }
+HWY_INLINE __m256i Magnitudes(__m256i a) { return _mm256_abs_epi8(a); }
+HWY_INLINE __m256i WithSigns(__m256i a, __m256i signs) { return _mm256_sign_epi8(a, signs); }
+#elif HWY_TARGET == HWY_SSE4
+HWY_INLINE __m128i PairProducts(__m128i a, __m128i b) { return _mm_maddubs_epi16(a, b); }
+HWY_INLINE __m128i SumPairs(__m128i a) { return _mm_madd_epi16(a, _mm_set1_epi16(1)); }
+HWY_INLINE __m128i Add16(__m128i a, __m128i b) { return _mm_add_epi16(a, b); }
+HWY_INLINE __m128i Magnitudes(__m128i a) { return _mm_abs_epi8(a); }
+HWY_INLINE __m128i WithSigns(__m128i a, __m128i signs) { return _mm_sign_epi8(a, signs); }
+#endif
+
+// Of kRows rows of x and kOuts vectors of outputs: sums of weight - offset times x, in which
+// weights are at most kLargest. x holds -127 .. 127.
+template <int32_t kLargest, int kRows, int kOuts>
+struct Dots {
+  VI sums[kRows][kOuts];
+
+  // Weights beyond 127 are multiplied as signed ones, so that two products fit 16 bits; others are
+  // multiplied as they are and the offset's share is taken off the sum.
+  static constexpr bool kAsSigned = MIDSCOPE_INT8_PAIRS && kLargest > 127;
+  // Pairs of products whose sum fits 16 bits.
+  static constexpr int kPairs = kAsSigned                          ? 1
+                                : 32767 / (2 * 127 * kLargest) < 1 ? 1
+                                                                   : 32767 / (2 * 127 * kLargest);
+
+  HWY_INLINE void Start(int r, int32_t offset, int32_t sum_of_x) {
+    const hn::RebindToSigned<D> di;
+    const VI first = kAsSigned || offset == 0 ? hn::Zero(di) : hn::Set(di, -offset * sum_of_x);
+#pragma GCC unroll 4
+    for (int o = 0; o < kOuts; ++o) sums[r][o] = first;
+  }
+
+  // Four inputs: weights [kOuts * kLanes][4], x [4] of each row, x_stride apart.
+  HWY_INLINE void Add(int step, bool last, const uint8_t* weights, const int8_t* x,
+                      int64_t x_stride) {
+    const hn::RebindToSigned<D> di;
+    VI weight[kOuts];
+#pragma GCC unroll 4
+    for (int o = 0; o < kOuts; ++o) {
+      weight[o] = hn::Load(di, reinterpret_cast<const int32_t*>(weights) + o * kLanes);
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      int32_t four;
+      std::memcpy(&four, x + r * x_stride, sizeof(four));
+      const VI inputs = hn::Set(di, four);
+#pragma GCC unroll 4
+      for (int o = 0; o < kOuts; ++o) AddOne(step, last, weight[o], inputs, r, o);
+    }
+  }
+
+ private:
+#if MIDSCOPE_INT8_QUADS
+  HWY_INLINE void AddOne(int /*step*/, bool /*last*/, VI weight, VI x, int r, int o) {
+    sums[r][o] = VI{_mm512_dpbusd_epi32(sums[r][o].raw, weight.raw, x.raw)};
+  }
+#elif MIDSCOPE_INT8_PAIRS
+  HWY_INLINE void AddOne(int step, bool last, VI weight, VI x, int r, int o) {
+    VI pair;
+    if constexpr (kAsSigned) {
+      const hn::RebindToSigned<D> di;
+      const VI centred = hn::Xor(weight, hn::Set(di, static_cast<int32_t>(0x80808080u)));
+      pair = VI{PairProducts(Magnitudes(centred.raw), WithSigns(x.raw, centred.raw))};
+    } else {
+      pair = VI{PairProducts(weight.raw, x.raw)};
+    }
+    pairs_[r][o] = step % kPairs == 0 ? pair : VI{Add16(pairs_[r][o].raw, pair.raw)};
+    if (last || step % kPairs == kPairs - 1)
+      sums[r][o] = hn::Add(sums[r][o], VI{SumPairs(pairs_[r][o].raw)});
+  }
+  VI pairs_[kRows][kOuts];
+#else
+  HWY_INLINE void AddOne(int /*step*/, bool /*last*/, VI weight, VI x, int r, int o) {
+    const hn::RebindToSigned<D> di;
+    const auto byte = hn::Set(di, 255);
+    const auto p0 = hn::Mul(hn::And(weight, byte), hn::ShiftRight<24>(hn::ShiftLeft<24>(x)));
+    const auto p1 =
+        hn::Mul(hn::And(hn::ShiftRight<8>(weight), byte), hn::ShiftRight<24>(hn::ShiftLeft<16>(x)));
+    const auto p2 =
+        hn::Mul(hn::And(hn::ShiftRight<16>(weight), byte), hn::ShiftRight<24>(hn::ShiftLeft<8>(x)));
+    const auto p3 = hn::Mul(hn::And(hn::ShiftRight<24>(weight), byte), hn::ShiftRight<24>(x));
+    sums[r][o] = hn::Add(sums[r][o], hn::Add(hn::Add(p0, p1), hn::Add(p2, p3)));
+  }
+#endif
+};
+
+}  // namespace blocks
+}  // namespace HWY_NAMESPACE
+}  // namespace midscope::kernels
+HWY_AFTER_NAMESPACE();
+
+#undef MIDSCOPE_INT8_QUADS
+#undef MIDSCOPE_INT8_PAIRS
+
+#endif  // MIDSCOPE_KERNELS_INT8_DOT_INL_H_

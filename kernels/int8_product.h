@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Products with a weight matrix as it is in the file, in whole numbers: x is rounded to 8 bits,
+// block by block, and multiplied with the blocks' own small numbers.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/dequantise.h"
+#include "kernels/parallel.h"
+#include "kernels/types.h"
+
+namespace midscope::kernels {
+
+// Elements of x that share a scale.
+inline constexpr int64_t kInt8Block = 32;
+
+// Whether Int8Product has the format: those whose elements are small whole numbers times a scale
+// (and plus a minimum), in rows of whole blocks of x.
+bool HasInt8Product(BlockType type);
+
+// y[r, o] = sum_i weight[o, i] X[r, i]. X is x rounded as Q8_0 of GGUF is, but that the scale stays
+// float32: in each block of 32 elements, max |x| / 127 times a whole number, nearest, ties to even.
+// Products within a block are summed in whole numbers, exactly; blocks in float32, in their order.
+// A block with a number that is not finite gives NaN. x [rows, columns] of `dtype`, contiguous; y
+// of `y_dtype`, its rows y_stride elements apart, rounded once. The result does not depend on the
+// executor, and that of a row not on the other rows; over instruction sets only the float32 sums
+// differ, by their rounding. Returns false when `cancel` was set; y is then undefined. Only where
+// HasInt8Product(weight.type).
+bool Int8Product(const BlockMatrix& weight, const void* x, int64_t rows, Dtype dtype, void* y,
+                 Dtype y_dtype, int64_t y_stride, const Executor& executor,
+                 CancelFlag cancel = nullptr);
+
+}  // namespace midscope::kernels
