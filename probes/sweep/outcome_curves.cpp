@@ -4,192 +4,24 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <optional>
 #include <set>
 #include <utility>
-
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 #include "core/base/number_text.h"
 #include "core/base/record_names.h"
-#include "core/intervention/intervention_json.h"
 #include "probes/base/record_axes.h"
 #include "probes/sweep/plan_texts.h"
 
 namespace midscope {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr const char* kTaskMark = "task.";  // in front of a parameter of the task
 
-// Everything that tells a setting of a sweep from another one, by name: "model", "task",
-// "task.lines", "seed", "setting" (its terms), "pi.ratio".
-using Features = std::map<std::string, std::string>;
-
-struct Point {
-  size_t input = 0;
-  size_t setting = 0;
-  Features features;
-};
-
-std::string TextOf(const Json& value) {
-  const Json& one = value.is_array() && value.size() == 1 ? value.front() : value;
-  return one.is_string() ? one.get<std::string>() : one.dump();
-}
-
-void AddTask(const std::string& task, Features& features) {
-  const size_t colon = std::min(task.find(':'), task.size());
-  features["task"] = task.substr(0, colon);
-  size_t begin = colon + 1;
-  while (begin < task.size()) {
-    const size_t end = std::min(task.find(',', begin), task.size());
-    const std::string one = task.substr(begin, end - begin);
-    const size_t equals = std::min(one.find('='), one.size());
-    features[kTaskMark + one.substr(0, equals)] = equals < one.size() ? one.substr(equals + 1) : "";
-    begin = end + 1;
-  }
-}
-
-void AddSetting(const Intervention& setting, Features& features) {
-  std::string terms;
-  const Json json = Json::parse(InterventionToJson(setting));
-  for (const Json& term : json["terms"]) {
-    const std::string name = term["term"];
-    terms.append(terms.empty() ? "" : " + ").append(name);
-    for (const auto& [argument, value] : term.items()) {
-      if (argument == "term") continue;
-      std::string key = name;
-      key.append(".").append(argument);
-      while (features.contains(key)) key += "'";  // a term that occurs again
-      features[key] = TextOf(value);
-    }
-  }
-  features["setting"] = terms.empty() ? "none" : terms;
-}
-
-std::vector<Point> PointsOf(const std::vector<CurveInput>& inputs) {
-  std::vector<Point> points;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const SweepPlan& plan = inputs[i].plan;
-    for (size_t s = 0; s < plan.settings.size(); ++s) {
-      Point point{i, s, {}};
-      point.features["model"] = inputs[i].model;
-      point.features["seed"] = std::to_string(plan.seed);
-      AddTask(plan.task, point.features);
-      AddSetting(plan.settings[s].intervention, point.features);
-      points.push_back(std::move(point));
-    }
-  }
-  return points;
-}
-
-// A number, or the first of a range: "8-25".
-std::optional<double> NumberOf(const std::string& text) {
-  double number = 0;
-  if (ReadWhole(text, number)) return number;
-  const size_t dash = text.find('-', 1);
-  if (dash != std::string::npos && ReadWhole(text.substr(0, dash), number)) return number;
-  return std::nullopt;
-}
-
-bool IsOfTask(const std::string& feature) { return feature.rfind(kTaskMark, 0) == 0; }
-
-// "lines" for "task.lines".
-std::string NameOf(const std::string& feature) {
-  return IsOfTask(feature) ? feature.substr(std::string(kTaskMark).size()) : feature;
-}
-
-// How points are grouped by one parameter.
-struct CurveParameter {
-  std::string name;
-  std::optional<double> ValueOf(const Point& point, const std::vector<CurveInput>& inputs) const {
-    if (name == kCurveLength) return std::round(inputs[point.input].prompt_tokens);
-    for (const auto& [feature, text] : point.features) {
-      if (NameOf(feature) == name) return NumberOf(text);
-    }
-    return std::nullopt;
-  }
-  // All that points of a curve have in common.
-  Features Rest(const Point& point) const {
-    Features rest = point.features;
-    std::erase_if(rest, [&](const auto& feature) {
-      return NameOf(feature.first) == name || (name == kCurveLength && IsOfTask(feature.first));
-    });
-    return rest;
-  }
-};
-
-struct Curve {
-  Features rest;
-  std::map<double, Point> points;
-  std::optional<Point> constant;  // without the parameter: the same everywhere
-};
-
-std::vector<Curve> CurvesOver(const CurveParameter& parameter, const std::vector<Point>& points,
-                              const std::vector<CurveInput>& inputs) {
-  std::vector<Curve> curves;
-  for (const Point& point : points) {
-    const std::optional<double> value = parameter.ValueOf(point, inputs);
-    if (!value) continue;
-    const Features rest = parameter.Rest(point);
-    auto curve = std::find_if(curves.begin(), curves.end(),
-                              [&](const Curve& one) { return one.rest == rest; });
-    if (curve == curves.end()) curve = curves.insert(curves.end(), Curve{rest, {}, {}});
-    curve->points.emplace(*value, point);
-  }
-  std::erase_if(curves, [](const Curve& curve) { return curve.points.size() < 2; });
-  return curves;
-}
-
-size_t PointCount(const std::vector<Curve>& curves) {
-  size_t count = 0;
-  for (const Curve& curve : curves) count += curve.points.size();
-  return count;
-}
-
-// Settings of the same sweeps that have no such parameter.
-void AddConstants(const CurveParameter& parameter, const std::vector<Point>& points,
-                  const std::vector<CurveInput>& inputs, std::vector<Curve>& curves) {
-  const size_t drawn = curves.size();
-  for (const Point& point : points) {
-    if (parameter.ValueOf(point, inputs)) continue;
-    const bool beside = std::any_of(
-        curves.begin(), curves.begin() + static_cast<ptrdiff_t>(drawn), [&](const Curve& curve) {
-          return std::any_of(curve.points.begin(), curve.points.end(),
-                             [&](const auto& other) { return other.second.input == point.input; });
-        });
-    if (beside) curves.push_back({point.features, {}, point});
-  }
-}
-
-// Whether the feature tells the curve from another one: of the same terms, where it is an argument.
-bool TellsApart(const std::string& feature, const Curve& curve, const std::vector<Curve>& curves) {
-  const bool of_setting = feature.find('.') != std::string::npos && !IsOfTask(feature);
-  return std::any_of(curves.begin(), curves.end(), [&](const Curve& other) {
-    if (of_setting && other.rest.at("setting") != curve.rest.at("setting")) return false;
-    const auto found = other.rest.find(feature);
-    return found == other.rest.end() || found->second != curve.rest.at(feature);
-  });
-}
-
-// What curves have in common is not in their labels: "ms-poe, ms-poe.alpha 3".
-std::vector<std::string> LabelsOf(const std::vector<Curve>& curves) {
-  std::vector<std::string> labels;
-  for (const Curve& curve : curves) {
-    std::string label = curve.rest.at("setting");
-    for (const auto& [feature, text] : curve.rest) {
-      if (feature != "setting" && TellsApart(feature, curve, curves))
-        label.append(", ").append(NameOf(feature)).append(" ").append(text);
-    }
-    while (std::find(labels.begin(), labels.end(), label) != labels.end()) label += "'";
-    labels.push_back(std::move(label));
-  }
-  return labels;
+bool HasPerplexity(const CurveInput& input) {
+  return std::any_of(input.means.begin(), input.means.end(),
+                     [](const CellStatistics& cell) { return std::isfinite(cell.perplexity); });
 }
 
 double CellValue(const CellStatistics& cell, const std::string& measure) {
@@ -236,9 +68,36 @@ class MeasureArrays {
     record.arrays.push_back({measure_, std::move(by_place), OfPlaces(), unit, "mean over samples"});
   }
 
+  // Running text has one place and no gap; its mean is that of sums over all tokens.
+  void AddPerplexityTo(const std::vector<std::string>& axes, Record& record) const {
+    const auto add = [&](const std::string& name, const std::string& described, const auto& read) {
+      record.arrays.push_back({name, axes, OverCells(read), "", described});
+    };
+    using C = CellStatistics;
+    add("perplexity", "exp of the nats per token, over all tokens that are scored",
+        [](const C& cell) { return cell.perplexity; });
+    add("perplexity_low", "", [](const C& cell) { return cell.perplexity_interval.low; });
+    add("perplexity_high", "", [](const C& cell) { return cell.perplexity_interval.high; });
+  }
+
  private:
+  // NaN for sweeps at several places.
+  template <typename Read>
+  std::vector<double> OverCells(const Read& read) const {
+    std::vector<double> numbers;
+    for (const Curve& curve : curves_) {
+      for (const double value : values_) {
+        const CurvePoint* point = At(curve, value);
+        const CurveInput* input = point ? &inputs_[point->input] : nullptr;
+        const bool takes = input && input->plan.places.size() == 1;
+        numbers.push_back(takes ? read(input->means[point->setting]) : kNone);
+      }
+    }
+    return numbers;
+  }
+
   // Null where the curve has no such value.
-  const Point* At(const Curve& curve, double value) const {
+  const CurvePoint* At(const Curve& curve, double value) const {
     if (curve.constant) return &*curve.constant;
     const auto found = curve.points.find(value);
     return found == curve.points.end() ? nullptr : &found->second;
@@ -250,7 +109,7 @@ class MeasureArrays {
     std::vector<double> numbers;
     for (const Curve& curve : curves_) {
       for (const double value : values_) {
-        const Point* point = At(curve, value);
+        const CurvePoint* point = At(curve, value);
         const bool takes = point && inputs_[point->input].plan.places.size() >= least_places;
         const SettingStatistics* of = takes ? StatisticsOf(*point) : nullptr;
         numbers.push_back(of ? read(*of) : kNone);
@@ -259,7 +118,7 @@ class MeasureArrays {
     return numbers;
   }
 
-  const SettingStatistics* StatisticsOf(const Point& point) const {
+  const SettingStatistics* StatisticsOf(const CurvePoint& point) const {
     for (const SettingStatistics& one : inputs_[point.input].statistics.settings) {
       if (one.setting == point.setting && one.measure == measure_) return &one;
     }
@@ -270,7 +129,7 @@ class MeasureArrays {
     std::vector<double> numbers;
     for (const Curve& curve : curves_) {
       for (const double value : values_) {
-        const Point* point = At(curve, value);
+        const CurvePoint* point = At(curve, value);
         const size_t places = inputs_.front().plan.places.size();
         for (size_t place = 0; place < places; ++place) {
           numbers.push_back(
@@ -303,30 +162,21 @@ Axis PlaceAxis(const std::vector<CurveInput>& inputs) {
   return axis;
 }
 
-}  // namespace
-
-std::vector<std::string> CurveParameters(const std::vector<CurveInput>& inputs) {
-  const std::vector<Point> points = PointsOf(inputs);
-  std::set<std::string> names;
-  bool of_task = false;
-  std::vector<std::pair<size_t, std::string>> found;
-  for (const Point& point : points) {
-    for (const auto& [feature, text] : point.features) {
-      if (feature == "seed" || !NumberOf(text) || !names.insert(NameOf(feature)).second) continue;
-      const size_t count = PointCount(CurvesOver(CurveParameter{NameOf(feature)}, points, inputs));
-      if (count == 0) continue;
-      found.emplace_back(count, NameOf(feature));
-      of_task = of_task || IsOfTask(feature);
+// Of running text alone the share of texts that are continued word for word says nothing.
+std::vector<std::string> MeasuresOf(const std::vector<CurveInput>& inputs) {
+  const bool texts_alone = std::all_of(inputs.begin(), inputs.end(), HasPerplexity);
+  std::vector<std::string> measures;
+  for (const CurveInput& input : inputs) {
+    for (const SettingStatistics& one : input.statistics.settings) {
+      if (texts_alone && one.measure != kAnswerNll) continue;
+      if (std::find(measures.begin(), measures.end(), one.measure) == measures.end())
+        measures.push_back(one.measure);
     }
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<std::string> parameters;
-  parameters.reserve(found.size() + 1);
-  for (const auto& [count, name] : found) parameters.push_back(name);
-  if (of_task) parameters.emplace_back(kCurveLength);
-  return parameters;
+  return measures;
 }
+
+}  // namespace
 
 Record OutcomeCurves(const std::vector<CurveInput>& inputs, const std::string& parameter) {
   const std::vector<std::string> known = CurveParameters(inputs);
@@ -338,7 +188,7 @@ Record OutcomeCurves(const std::vector<CurveInput>& inputs, const std::string& p
   if (std::find(known.begin(), known.end(), over.name) == known.end())
     throw UsageError("parameter '" + over.name + "'", "no curve goes over it",
                      KnownWordsHint(over.name, known));
-  const std::vector<Point> points = PointsOf(inputs);
+  const std::vector<CurvePoint> points = PointsOf(inputs);
   std::vector<Curve> curves = CurvesOver(over, points, inputs);
   std::set<double> all;
   for (const Curve& curve : curves) {
@@ -362,20 +212,15 @@ Record OutcomeCurves(const std::vector<CurveInput>& inputs, const std::string& p
     return input.plan.places.size() == inputs.front().plan.places.size();
   });
   if (with_places) record.axes.push_back(PlaceAxis(inputs));
-  std::vector<std::string> measures;
-  for (const CurveInput& input : inputs) {
-    for (const SettingStatistics& one : input.statistics.settings) {
-      if (std::find(measures.begin(), measures.end(), one.measure) == measures.end())
-        measures.push_back(one.measure);
-    }
-  }
-  for (const std::string& measure : measures)
+  if (std::any_of(inputs.begin(), inputs.end(), HasPerplexity))
+    MeasureArrays(inputs, curves, values, "").AddPerplexityTo({"curve", axis}, record);
+  for (const std::string& measure : MeasuresOf(inputs))
     MeasureArrays(inputs, curves, values, measure).AddTo({"curve", axis}, with_places, record);
   record.attributes = {{"parameter", over.name},
                        {"model", inputs.front().model},
                        {"task", inputs.front().plan.task},
                        {"samples", inputs.front().statistics.samples}};
-  record.signal = measures.front() + "_mean";
+  record.signal = record.arrays.front().name;
   return record;
 }
 

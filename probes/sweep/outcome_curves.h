@@ -9,28 +9,9 @@
 #include <vector>
 
 #include "core/base/record.h"
-#include "probes/statistics/outcome_statistics.h"
-#include "probes/sweep/sweep_plan.h"
-#include "probes/sweep/sweep_statistics.h"
+#include "probes/sweep/curve_points.h"
 
 namespace midscope {
-
-// One sweep.
-struct CurveInput {
-  std::string model;
-  SweepPlan plan;
-  std::vector<CellStatistics> means;  // [setting, place]
-  SweepStatistics statistics;
-  double prompt_tokens = 0;  // the mean over its prompts
-};
-
-// The mean number of tokens of the prompts, whatever of the task makes them longer.
-inline constexpr const char* kCurveLength = "length";
-
-// Parameters over which the inputs have curves, the one with the most points first: arguments of
-// the settings' terms ("pi.ratio", "channel.factor", "ms-poe.alpha"; "crop.layers" is the first
-// layer of a range), parameters of the task ("lines") and, with these, kCurveLength.
-std::vector<std::string> CurveParameters(const std::vector<CurveInput>& inputs);
 
 // Record outcome_curves. A curve are the points that are equal in all but the parameter: settings,
 // task, model, seed; its label is what they have in common and other curves have not. A setting
@@ -38,7 +19,9 @@ std::vector<std::string> CurveParameters(const std::vector<CurveInput>& inputs);
 // Of every measure: MEASURE_mean, MEASURE_gap with _low and _high, MEASURE_worst_place (NaN where
 // all are alike) [curve, PARAMETER] (of a sweep at one place there is neither gap nor worst place:
 // NaN, and where all are such the arrays are left out), and MEASURE [curve, PARAMETER, place] where
-// all inputs have as many places. NaN where a curve lacks a value. Attributes: parameter; model,
+// all inputs have as many places. NaN where a curve lacks a value. Of running text
+// (task `text`) perplexity with _low and _high [curve, PARAMETER] comes first, and of such sweeps
+// alone there is no accuracy. Attributes: parameter; model,
 // task and samples of the first input. Throws Error (usage) for a parameter ("": the first) that is
 // none of CurveParameters.
 Record OutcomeCurves(const std::vector<CurveInput>& inputs, const std::string& parameter);

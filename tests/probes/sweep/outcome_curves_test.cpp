@@ -105,6 +105,41 @@ TEST(OutcomeCurves, OfOnePlaceThereIsNoGap) {
   EXPECT_TRUE(std::isnan(ArrayValues<double>(both, "answer_nll_worst_place")[1]));
 }
 
+// Means of nats per text say nothing beside those of texts of another length.
+TEST(OutcomeCurves, RunningTextHasItsPerplexityFirst) {
+  std::vector<CurveInput> inputs;
+  for (const double tokens : {2048.0, 512.0}) {
+    CurveInput input = InputOf("text:tokens=" + std::to_string(static_cast<int>(tokens)),
+                               {"none", "pi(2)"}, 1, tokens);
+    input.plan.places = {1};
+    SettingStatistics continued = input.statistics.settings.front();
+    continued.measure = "accuracy";
+    input.statistics.settings.push_back(continued);
+    input.means.resize(2);
+    for (CellStatistics& cell : input.means) {
+      cell.perplexity = tokens + cell.answer_nll;
+      cell.perplexity_interval = {cell.perplexity - 1, cell.perplexity + 2};
+    }
+    inputs.push_back(input);
+  }
+  inputs[0].means[1].perplexity = 2051;
+  const Record curves = OutcomeCurves(inputs, "tokens");
+  curves.Check();
+  EXPECT_EQ(curves.signal, "perplexity");
+  EXPECT_EQ(curves.arrays.front().name, "perplexity");
+  EXPECT_THAT(ArrayValues<double>(curves, "perplexity"), ElementsAre(512, 2048, 514, 2051));
+  EXPECT_THAT(ArrayValues<double>(curves, "perplexity_high"), ElementsAre(514, 2050, 516, 2052));
+  EXPECT_EQ(curves.FindArray("accuracy_mean"), nullptr);
+  EXPECT_NE(curves.FindArray("answer_nll_mean"), nullptr);
+  // Beside another task its accuracy is there, and no perplexity.
+  CurveInput other = InputOf("list:tokens=512", {"none", "pi(2)"}, 1, 512);
+  other.statistics.settings.front().measure = "accuracy";
+  inputs.push_back(other);
+  const Record both = OutcomeCurves(inputs, "tokens");
+  both.Check();
+  EXPECT_NE(both.FindArray("accuracy_mean"), nullptr);
+}
+
 TEST(OutcomeCurves, ALayerRangeIsItsFirstLayerAndOtherArgumentsSplitCurves) {
   const std::vector<CurveInput> inputs = {
       InputOf("list:lines=20",

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Settings of sweeps as points, and the curves that they lie on; outcome_curves.h has the numbers.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "probes/statistics/outcome_statistics.h"
+#include "probes/sweep/sweep_plan.h"
+#include "probes/sweep/sweep_statistics.h"
+
+namespace midscope {
+
+// One sweep.
+struct CurveInput {
+  std::string model;
+  SweepPlan plan;
+  std::vector<CellStatistics> means;  // [setting, place]
+  SweepStatistics statistics;
+  double prompt_tokens = 0;  // the mean over its prompts
+};
+
+// The mean number of tokens of the prompts, whatever of the task makes them longer.
+inline constexpr const char* kCurveLength = "length";
+
+// Everything that tells a setting of a sweep from another one, by name: "model", "task",
+// "task.lines", "seed", "setting" (its terms), "pi.ratio".
+using Features = std::map<std::string, std::string>;
+
+// A setting of an input.
+struct CurvePoint {
+  size_t input = 0;
+  size_t setting = 0;
+  Features features;
+};
+
+// How points are grouped by one parameter.
+struct CurveParameter {
+  std::string name;
+  // Nothing where the point has no such number; of a range it is the first.
+  std::optional<double> ValueOf(const CurvePoint& point,
+                                const std::vector<CurveInput>& inputs) const;
+  // All that points of a curve have in common.
+  Features Rest(const CurvePoint& point) const;
+};
+
+struct Curve {
+  Features rest;
+  std::map<double, CurvePoint> points;
+  std::optional<CurvePoint> constant;  // without the parameter: the same everywhere
+};
+
+std::vector<CurvePoint> PointsOf(const std::vector<CurveInput>& inputs);
+
+// Those of two points or more.
+std::vector<Curve> CurvesOver(const CurveParameter& parameter,
+                              const std::vector<CurvePoint>& points,
+                              const std::vector<CurveInput>& inputs);
+
+// Adds settings of the curves' sweeps that have no such parameter.
+void AddConstants(const CurveParameter& parameter, const std::vector<CurvePoint>& points,
+                  const std::vector<CurveInput>& inputs, std::vector<Curve>& curves);
+
+// What curves have in common is not in their labels: "ms-poe, ms-poe.alpha 3".
+std::vector<std::string> LabelsOf(const std::vector<Curve>& curves);
+
+// Parameters over which the inputs have curves, the one with the most points first: arguments of
+// the settings' terms ("pi.ratio", "channel.factor", "ms-poe.alpha"; "crop.layers" is the first
+// layer of a range), parameters of the task ("lines") and, with these, kCurveLength.
+std::vector<std::string> CurveParameters(const std::vector<CurveInput>& inputs);
+
+}  // namespace midscope
