@@ -10,8 +10,10 @@
 #include <QTabWidget>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/base/json_fields.h"
 #include "core/base/record_lookup.h"
 #include "gui/base/error_text.h"
 #include "gui/base/record_access.h"
@@ -130,6 +132,22 @@ QWidget* ChannelSearchPanel::MakeResults() {
 
 std::vector<std::string> ChannelSearchPanel::Records() {
   return {kChannelSearchRecord, kChannelValidationRecord, kPromptChannelsRecord};
+}
+
+nlohmann::json ChannelSearchPanel::State() const {
+  nlohmann::json stated = nlohmann::json::parse(StatedJson(form_->options()));
+  return stated.empty() ? nlohmann::json() : stated;
+}
+
+void ChannelSearchPanel::CheckState(const JsonFields& session) {
+  if (session.Find(StateKey())) session.Inside(StateKey());  // an object
+}
+
+// What a later version wrote and this one cannot read is left out.
+void ChannelSearchPanel::Restore(const nlohmann::json& state) {
+  OptionSet options(form_->options().descriptions());
+  if (state.is_object()) ErrorText([&] { options.FromJson(state.dump()); });
+  form_->SetOptions(options);
 }
 
 const Record* ChannelSearchPanel::ShownRecord() const {

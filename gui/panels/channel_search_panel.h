@@ -28,6 +28,10 @@ class ChannelSearchPanel : public Panel {
 
   static std::vector<std::string> Records();
   static void Render(FilePictures& pictures);
+  static std::string StateKey() { return "channel_search"; }
+  static void CheckState(const JsonFields& session);
+  nlohmann::json State() const override;  // what the form states
+  void Restore(const nlohmann::json& state) override;
   void Refresh(Changes changes) override;
   void DrawWaiting() override;
   std::vector<Plot*> plots() const override;

@@ -154,8 +154,10 @@ std::vector<Parameter> SearchOptions() {
           "sizes, 200 prompts (the public code's), 100 examples of 50 key-value pairs, layers of "
           "the paper's Table 5, with an estimate of the time first",
           {"quick", "paper"}),
-      WholeNumberParameter("prompts", "prompts of random text whose hidden states are averaged", 1,
-                           100000, 24),
+      WholeNumberParameter("prompts",
+                           "prompts of random text whose hidden states are averaged; without it 24 "
+                           "(--preset paper: 200)",
+                           1, 100000, 24),
       WholeNumberParameter("tokens", "length of each, in tokens", 1, 1000000, 1000),
       WholeNumberParameter("top", "how many candidates are shown and validated", 1, 1000, 10),
       ChoiceParameter(

@@ -26,11 +26,11 @@ OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options);
 DecoderOptions ReadDecoderOptions(const OptionSet& options);
 DecoderOptions ReadDecoderOptions(const OpenRequest& request);
 
-// "float32", "bfloat16". Parsing throws Error (usage).
-// "float", "int8".
+// "float", "int8". Parsing throws Error (usage).
 std::string ProductsName(Products products);
 Products ParseProducts(std::string_view name);
 
+// "float32", "bfloat16". Parsing throws Error (usage).
 std::string DtypeName(kernels::Dtype dtype);
 kernels::Dtype ParseDtype(std::string_view name);
 

@@ -90,6 +90,18 @@ class CurvesPanelTest : public QObject {
   };
 
  private Q_SLOTS:
+  // A legend without names must not make the axes as narrow as itself.
+  void AnEmptyPlotIsAsWideAsOneWithCurves() {
+    Rig rig;
+    rig.Show();
+    LinesPlot* plot = rig.panel->plot();
+    QCOMPARE(plot->lines(), 0);
+    plot->resize(400, 300);
+    plot->replot();
+    QVERIFY2(plot->axisRect()->width() > 250,
+             qPrintable(QString::number(plot->axisRect()->width())));
+  }
+
   void AFolderOfRunsIsDrawnOverTheChosenParameter() {
     QTemporaryDir folder;
     WriteRun(folder, "short.h5", {1.5, 2, 4}, {1, 5}, 10);

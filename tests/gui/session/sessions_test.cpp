@@ -16,6 +16,7 @@
 #include "gui/file_menu.h"
 #include "gui/files/session_file.h"
 #include "gui/panels/attention_panel.h"
+#include "gui/panels/channel_search_panel.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/prompt_panel.h"
 #include "gui/panels/record_panel.h"
@@ -199,6 +200,23 @@ class SessionsTest : public QObject {
     // The settings before it are one step back.
     rig.window.history()->stack()->undo();
     QVERIFY(rig.window.history()->current().b.empty());
+  }
+
+  void TheFormOfTheChannelSearchComesBack() {
+    SavedSession saved;
+    saved.panels["channel_search"] = {{"threshold", 5}, {"ranking", "no-smoothness"}};
+    Rig rig;
+    auto* panel = rig.window.panel<ChannelSearchPanel>();
+    QVERIFY(panel->State().is_null());  // nothing was stated
+    rig.window.files()->Apply(saved);
+    QVERIFY(rig.Settle());
+    QCOMPARE(panel->form()->options().Integer("threshold"), int64_t{5});
+    QCOMPARE(panel->State(), saved.panels["channel_search"]);
+    rig.window.files()->Apply(SavedSession());
+    QVERIFY(rig.Settle());
+    QVERIFY(panel->State().is_null());
+    const std::string bad = R"({"midscope_session":1,"model":"m","channel_search":7})";
+    QVERIFY_EXCEPTION_THROWN(ParseSession(bad, "x"), Error);
   }
 
   void ThePlaceOfTheSessionIsShown() {
