@@ -40,10 +40,13 @@ namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 namespace blocks {
 
+// KeepOrder: compilers add up in a tree where they may, and then store the products of all steps,
+// which are more than there are registers.
 #if HWY_TARGET == HWY_AVX3
 HWY_INLINE __m512i PairProducts(__m512i a, __m512i b) { return _mm512_maddubs_epi16(a, b); }
 HWY_INLINE __m512i SumPairs(__m512i a) { return _mm512_madd_epi16(a, _mm512_set1_epi16(1)); }
 HWY_INLINE __m512i Add16(__m512i a, __m512i b) { return _mm512_add_epi16(a, b); }
+HWY_INLINE void KeepOrder(__m512i& a) { asm volatile("" : "+v"(a)); }
 HWY_INLINE __m512i Magnitudes(__m512i a) { return _mm512_abs_epi8(a); }
 HWY_INLINE __m512i WithSigns(__m512i a, __m512i signs) {
   return _mm512_mask_sub_epi8(a, _mm512_movepi8_mask(signs), _mm512_setzero_si512(), a);
@@ -52,12 +55,14 @@ HWY_INLINE __m512i WithSigns(__m512i a, __m512i signs) {
 HWY_INLINE __m256i PairProducts(__m256i a, __m256i b) { return _mm256_maddubs_epi16(a, b); }
 HWY_INLINE __m256i SumPairs(__m256i a) { return _mm256_madd_epi16(a, _mm256_set1_epi16(1)); }
 HWY_INLINE __m256i Add16(__m256i a, __m256i b) { return _mm256_add_epi16(a, b); }
+HWY_INLINE void KeepOrder(__m256i& a) { asm volatile("" : "+x"(a)); }
 HWY_INLINE __m256i Magnitudes(__m256i a) { return _mm256_abs_epi8(a); }
 HWY_INLINE __m256i WithSigns(__m256i a, __m256i signs) { return _mm256_sign_epi8(a, signs); }
 #elif HWY_TARGET == HWY_SSE4
 HWY_INLINE __m128i PairProducts(__m128i a, __m128i b) { return _mm_maddubs_epi16(a, b); }
 HWY_INLINE __m128i SumPairs(__m128i a) { return _mm_madd_epi16(a, _mm_set1_epi16(1)); }
 HWY_INLINE __m128i Add16(__m128i a, __m128i b) { return _mm_add_epi16(a, b); }
+HWY_INLINE void KeepOrder(__m128i& a) { asm volatile("" : "+x"(a)); }
 HWY_INLINE __m128i Magnitudes(__m128i a) { return _mm_abs_epi8(a); }
 HWY_INLINE __m128i WithSigns(__m128i a, __m128i signs) { return _mm_sign_epi8(a, signs); }
 #endif
@@ -118,6 +123,7 @@ struct Dots {
       pair = VI{PairProducts(weight.raw, x.raw)};
     }
     pairs_[r][o] = step % kPairs == 0 ? pair : VI{Add16(pairs_[r][o].raw, pair.raw)};
+    KeepOrder(pairs_[r][o].raw);
     if (last || step % kPairs == kPairs - 1)
       sums[r][o] = hn::Add(sums[r][o], VI{SumPairs(pairs_[r][o].raw)});
   }
