@@ -155,8 +155,9 @@ void Plot::UseLegendRow(int most_in_a_row) {
   legend->setMargins(QMargins(4, 0, 4, 0));
   legend->setFont(font());
   legend->setIconSize(22, 10);
-  // Without names in it the legend would ask for no width, and its column, the axes', got no more.
-  legend->setMaximumSize(QWIDGETSIZE_MAX - 1, QWIDGETSIZE_MAX);
+  // A legend without names allows no width, and the axes in its column would get no more. Margins
+  // are added to a maximum, and what is then above QWIDGETSIZE_MAX is no maximum.
+  legend->setMaximumSize(QWIDGETSIZE_MAX / 2, QWIDGETSIZE_MAX);
   plotLayout()->setRowStretchFactor(1, 0.001);
   legend->setVisible(true);
   ApplyPalette(this, palette());

@@ -43,15 +43,15 @@ std::vector<Parameter> ModelOptions() {
       "first device; evenly, or by counts as in cuda:0=20,cpu=12. cpu:portable is the CPU by "
       "LibTorch's own operations, as a GPU would run it");
   device.default_value = std::string("cpu");
+  Parameter products = ChoiceParameter(
+      "products",
+      "products with quantised weights; int8: in whole numbers, as stored in the file, with inputs "
+      "rounded to 8 bits in blocks of 32: less exact, faster (core/MODELS.md)",
+      {"float", "int8"});
+  products.always_stated = false;
   return InGroup(
       "Model",
-      {model, DtypeParameter(),
-       ChoiceParameter(
-           "products",
-           "products with quantised weights; int8: in whole numbers, as stored in the "
-           "file, with inputs rounded to 8 bits in blocks of 32: less exact, faster in some cases "
-           "(core/MODELS.md)",
-           {"float", "int8"}),
+      {model, DtypeParameter(), products,
        ChoiceParameter("weights",
                        "where the weights are: as they lie in the file (stored: little memory, "
                        "dequantised while they are used), or dequantised once to the dtype "

@@ -92,14 +92,13 @@ class CurvesPanelTest : public QObject {
  private Q_SLOTS:
   // A legend without names must not make the axes as narrow as itself.
   void AnEmptyPlotIsAsWideAsOneWithCurves() {
-    Rig rig;
-    rig.Show();
-    LinesPlot* plot = rig.panel->plot();
-    QCOMPARE(plot->lines(), 0);
-    plot->resize(400, 300);
-    plot->replot();
-    QVERIFY2(plot->axisRect()->width() > 250,
-             qPrintable(QString::number(plot->axisRect()->width())));
+    LinesPlot plot;
+    plot.resize(400, 300);
+    plot.show();
+    plot.replot();
+    QCOMPARE(plot.lines(), 0);
+    const int width = plot.axisRect()->width();
+    QVERIFY2(width > 250, qPrintable(QString::number(width)));
   }
 
   void AFolderOfRunsIsDrawnOverTheChosenParameter() {

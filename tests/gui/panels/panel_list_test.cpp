@@ -20,6 +20,7 @@
 #include "gui/plots/lines_plot.h"
 #include "gui/plots/plot.h"
 #include "gui/plots/record_plot.h"
+#include "gui/widgets/parameter_form.h"
 #include "probes/builtin/position_coverage.h"
 #include "probes/builtin/rope_periods.h"
 #include "probes/channels/prompt_channels.h"
@@ -114,6 +115,7 @@ class PanelListTest : public QObject {
     rig.Show();
     QVERIFY(rig.OpenModel());
     ShowPositions(rig.window);  // its state is kept once it was seen
+    rig.window.panel<ChannelSearchPanel>()->form()->SetText("threshold", "5");
     SavedSession saved;
     QSet<QString> keys;
     for (size_t i = 0; i < PanelList().size(); ++i) {
