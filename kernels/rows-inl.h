@@ -87,12 +87,16 @@ HWY_INLINE hn::Vec<D> Exp2Fraction(D d, hn::Vec<D> f) {
   return hn::MulAdd(p, f, hn::Set(d, 1.0000001f));
 }
 
-// x * 2^whole by the exponent's bits, for whole numbers -127 (which gives 0) .. 127.
+// What is added to a number of -127 .. 127 to round it: float32 has no fractions from 2^23 on. The
+// 127 more make the last bits of the sum the exponent's of 2^whole. Instructions that round and
+// convert take several steps on x86, and softmax is half as much work as its products.
+constexpr float kRoundingShift = 12582912.0f + 127.0f;
+
+// x * 2^whole, where `shifted` is whole + kRoundingShift; 0 for -127.
 template <class D>
-HWY_INLINE hn::Vec<D> TimesPowerOf2(D d, hn::Vec<D> x, hn::Vec<D> whole) {
+HWY_INLINE hn::Vec<D> TimesPowerOf2(D d, hn::Vec<D> x, hn::Vec<D> shifted) {
   const hn::RebindToSigned<D> di;
-  const auto bits = hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(di, whole), hn::Set(di, 127)));
-  return hn::Mul(x, hn::BitCast(d, bits));
+  return hn::Mul(x, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(di, shifted))));
 }
 
 // 2^x for x < 127.5, relative error below 3e-7; 0 below -126.5, as for -1e30 and the like (no
@@ -100,8 +104,9 @@ HWY_INLINE hn::Vec<D> TimesPowerOf2(D d, hn::Vec<D> x, hn::Vec<D> whole) {
 template <class D>
 HWY_INLINE hn::Vec<D> Exp2(D d, hn::Vec<D> x) {
   const auto clamped = hn::Max(x, hn::Set(d, -127.0f));
-  const auto whole = hn::Round(clamped);
-  return TimesPowerOf2(d, Exp2Fraction(d, hn::Sub(clamped, whole)), whole);
+  const auto shift = hn::Set(d, kRoundingShift);
+  const auto shifted = hn::Add(clamped, shift);
+  return TimesPowerOf2(d, Exp2Fraction(d, hn::Sub(clamped, hn::Sub(shifted, shift))), shifted);
 }
 
 // e^x, relative error below 3e-7; clamped to the range of normal float32, and 0 below -87.7.
@@ -111,9 +116,11 @@ HWY_INLINE hn::Vec<D> Exp(D d, hn::Vec<D> x) {
   const auto high = hn::Set(d, 1.44269502f);
   const auto low = hn::Set(d, 1.92596303e-8f);
   const auto clamped = hn::Min(hn::Max(x, hn::Set(d, -88.0f)), hn::Set(d, 88.0f));
-  const auto whole = hn::Round(hn::Mul(clamped, high));
+  const auto shift = hn::Set(d, kRoundingShift);
+  const auto shifted = hn::Add(hn::Mul(clamped, high), shift);
+  const auto whole = hn::Sub(shifted, shift);
   const auto fraction = hn::MulAdd(clamped, low, hn::MulSub(clamped, high, whole));
-  return TimesPowerOf2(d, Exp2Fraction(d, fraction), whole);
+  return TimesPowerOf2(d, Exp2Fraction(d, fraction), shifted);
 }
 
 // tanh(x), relative error below 4e-7: an odd rational function, as in Eigen's vectorised tanh.
