@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/published/published_tables.h"
-#include "probes/cli/file_comparison.h"
+#include "probes/cli/file_outcome.h"
 
 namespace midscope::cli {
 
