@@ -21,7 +21,7 @@ namespace midscope::cli {
 namespace {
 
 constexpr const char* kSamples = "sweep";
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
 // answer_nll [sample, setting, place] with the samples' numbers.
 struct SampleValues {
@@ -221,8 +221,8 @@ std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers,
                        outcome.samples,
                        outcome.accuracy[at],
                        outcome.answer_nll[at],
-                       kNone,
-                       {kNone, kNone}};
+                       kNotKnown,
+                       {kNotKnown, kNotKnown}};
       if (file > 0) SetDifference(files.front(), files[file], row);
       compared.push_back(std::move(row));
     }

@@ -17,7 +17,7 @@
 namespace midscope::cli {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 
 // An array of so many numbers; empty where the record has none.
 std::vector<double> NumbersOf(const Record& record, const std::string& name, size_t count) {
@@ -30,7 +30,7 @@ std::vector<double> NumbersOf(const Record& record, const std::string& name, siz
 std::vector<Interval> IntervalsOf(const Record& record, const std::string& name, size_t count) {
   const std::vector<double> low = NumbersOf(record, name + "_low", count);
   const std::vector<double> high = NumbersOf(record, name + "_high", count);
-  std::vector<Interval> intervals(count, {kNone, kNone});
+  std::vector<Interval> intervals(count, {kAbsent, kAbsent});
   if (low.empty() || high.empty()) return intervals;
   for (size_t i = 0; i < count; ++i) intervals[i] = {low[i], high[i]};
   return intervals;
@@ -39,8 +39,8 @@ std::vector<Interval> IntervalsOf(const Record& record, const std::string& name,
 // Means over places, and those of data sets.
 void AddMeans(const RunReader& reader, FileOutcome& outcome) {
   const size_t settings = outcome.settings.size();
-  outcome.mean.assign(settings, kNone);
-  outcome.mean_interval.assign(settings, {kNone, kNone});
+  outcome.mean.assign(settings, kAbsent);
+  outcome.mean_interval.assign(settings, {kAbsent, kAbsent});
   if (reader.Has(kSettingStatistics)) {
     const Record statistics = reader.Read(kSettingStatistics);
     const std::string name = outcome.answered_measure + "_mean";

@@ -129,7 +129,7 @@ void CheckEndsOfTheRange() {
         }
       }
       DequantiseRows(weight.matrix, Dtype::kFloat32, weight.values.data(), SerialExecutor());
-      Guarded x(4 * 256, Dtype::kFloat32);
+      Guarded x(int64_t{4} * 256, Dtype::kFloat32);
       for (int64_t i = 0; i < 256; ++i) {
         x.Set(i, -127.0f);
         x.Set(256 + i, 127.0f);
@@ -146,8 +146,8 @@ TEST(Int8Product, IsExactAtTheEndsOfTheRange) { OnTargets(CheckEndsOfTheRange); 
 void CheckZerosAndNotFinite() {
   for (const BlockFormat& format : Formats()) {
     const RandomMatrix weight(format, 5, 256, false);
-    Guarded x(3 * 256, Dtype::kFloat32), y(3 * 5, Dtype::kFloat32);
-    for (int64_t i = 0; i < 3 * 256; ++i) x.Set(i, i < 256 ? 0.0f : 1.0f);
+    Guarded x(int64_t{3} * 256, Dtype::kFloat32), y(int64_t{3} * 5, Dtype::kFloat32);
+    for (int64_t i = 0; i < int64_t{3} * 256; ++i) x.Set(i, i < 256 ? 0.0f : 1.0f);
     x.Set(256 + 40, NAN);
     x.Set(512 + 255, INFINITY);
     ASSERT_TRUE(Int8Product(weight.matrix, x.data(), 3, Dtype::kFloat32, y.data(), Dtype::kFloat32,

@@ -43,7 +43,7 @@ class CurvesPanelTest : public QObject {
                    {"place", static_cast<int64_t>(places.size()), "rank", {}, {}}};
     record.axes[1].values.assign(places.begin(), places.end());
     const std::vector<uint8_t> correct(nll.size(), 1);
-    const std::vector<int64_t> tokens(places.size(), 7 * lines);
+    const std::vector<int64_t> tokens(places.size(), int64_t{7} * lines);
     record.arrays = {{"answer_nll", {"setting", "place"}, nll, "nats", ""},
                      {"correct", {"setting", "place"}, correct, "", ""},
                      {"prompt_tokens", {"place"}, tokens, "tokens", ""}};
