@@ -78,8 +78,8 @@ struct Provenance {
   std::string architecture;
   std::string dtype;
   std::string products = "float";  // with quantised weights: "float" or "int8"
-  std::string weights;  // "stored" or "expanded": which of the two the run had
-  std::string device;   // which ran which layers, "cpu=30"
+  std::string weights;             // "stored" or "expanded": which of the two the run had
+  std::string device;              // which ran which layers, "cpu=30"
   int64_t threads = 0;
   int64_t seed = 0;
   std::string options_json;  // every option with its value
