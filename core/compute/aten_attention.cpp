@@ -32,15 +32,6 @@ at::Tensor HeadsFirst(const at::Tensor& x, int64_t rows, int64_t head_dim, int64
       .contiguous();
 }
 
-// Whether all query heads of each group use equally rotated keys.
-bool GroupsShareTables(std::span<const kernels::RotaryView> tables, int64_t group) {
-  for (size_t head = 0; head < tables.size(); ++head) {
-    const size_t first = head / static_cast<size_t>(group) * static_cast<size_t>(group);
-    if (tables[head].cos != tables[first].cos) return false;
-  }
-  return true;
-}
-
 // True where the key is hidden from the row. [rows, keys]
 at::Tensor Hidden(const at::Tensor& rows, const at::Tensor& keys, int64_t window) {
   at::Tensor hidden = keys.unsqueeze(0) > rows.unsqueeze(1);
@@ -105,6 +96,14 @@ at::Tensor Mixed(const at::Tensor& weights, const at::Tensor& values) {
 }
 
 }  // namespace
+
+bool GroupsShareTables(std::span<const kernels::RotaryView> tables, int64_t group) {
+  for (size_t head = 0; head < tables.size(); ++head) {
+    const size_t first = head / static_cast<size_t>(group) * static_cast<size_t>(group);
+    if (tables[head].cos != tables[first].cos) return false;
+  }
+  return true;
+}
 
 // A range of query heads in whole groups, with their rotated keys.
 struct AtenOps::HeadRange {

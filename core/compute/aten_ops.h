@@ -7,6 +7,7 @@
 // of query rows and of key-value heads, so that nothing tokens x tokens is built.
 #pragma once
 
+#include <span>
 #include <unordered_map>
 
 #include "core/compute/layer_ops.h"
@@ -24,6 +25,9 @@ struct AttentionLimits {
   int64_t query_rows = 512;
   int64_t key_floats = int64_t{64} << 20;  // of rotated keys and of values together
 };
+
+// Whether all query heads of each group of `group` use equally rotated keys.
+bool GroupsShareTables(std::span<const kernels::RotaryView> tables, int64_t group);
 
 // Used by one thread at a time.
 class AtenOps : public LayerOps {
@@ -56,17 +60,20 @@ class AtenOps : public LayerOps {
   void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                       const at::Tensor& v, const at::Tensor& out) const override;
 
- private:
+ protected:
   // cos and sin of a table, [rows, pairs] on the device.
   struct DeviceTable {
     std::shared_ptr<const RotaryCache::Table> host;  // keeps the address from being reused
     at::Tensor cos;
     at::Tensor sin;
   };
+  // The view's table must be owned by `tables`. Its copy is kept for later calls.
+  DeviceTable TableOf(const RotaryTables& tables, const kernels::RotaryView& view) const;
+
+ private:
   struct HeadRange;
   at::Tensor OnDevice(const std::vector<float>& values) const;
   at::Tensor Upload(const std::vector<float>& values) const;
-  DeviceTable TableOf(const RotaryTables& tables, const kernels::RotaryView& view) const;
   at::Tensor Rotated(const at::Tensor& x, const RotaryTables& tables,
                      std::span<const kernels::RotaryView> views, int64_t first_row) const;
   HeadRange MakeRange(const kernels::AttentionShape& shape, const at::Tensor& k,
