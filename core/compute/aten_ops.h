@@ -29,6 +29,9 @@ struct AttentionLimits {
 // Whether all query heads of each group of `group` use equally rotated keys.
 bool GroupsShareTables(std::span<const kernels::RotaryView> tables, int64_t group);
 
+// The first key that is visible to any row from absolute row `row` on.
+int64_t FirstSeenKey(const kernels::AttentionShape& shape, const RowEdits& edits, int64_t row);
+
 // Used by one thread at a time.
 class AtenOps : public LayerOps {
  public:
@@ -69,16 +72,22 @@ class AtenOps : public LayerOps {
   };
   // The view's table must be owned by `tables`. Its copy is kept for later calls.
   DeviceTable TableOf(const RotaryTables& tables, const kernels::RotaryView& view) const;
+  // A copy on the device, found by the values' address.
+  at::Tensor OnDevice(const std::vector<float>& values) const;
+  // Attention weights of scaled products of queries and keys, which are overwritten: [heads from
+  // first_head on, rows from first_row (absolute) on, keys from first_key on].
+  at::Tensor Softmaxed(const kernels::AttentionShape& shape, const RotaryTables& tables,
+                       const at::Tensor& products, int64_t first_head, int64_t first_row,
+                       int64_t first_key) const;
 
  private:
   struct HeadRange;
-  at::Tensor OnDevice(const std::vector<float>& values) const;
   at::Tensor Upload(const std::vector<float>& values) const;
   at::Tensor Rotated(const at::Tensor& x, const RotaryTables& tables,
                      std::span<const kernels::RotaryView> views, int64_t first_row) const;
   HeadRange MakeRange(const kernels::AttentionShape& shape, const at::Tensor& k,
                       const RotaryTables& tables, int64_t first_head, int64_t heads) const;
-  at::Tensor OfHeads(const std::vector<float>& values, const HeadRange& range) const;
+  at::Tensor OfHeads(const std::vector<float>& values, int64_t first_head, int64_t heads) const;
   at::Tensor Products(const kernels::AttentionShape& shape, const HeadRange& range,
                       const at::Tensor& q, const RotaryTables& tables, int64_t first_row,
                       int64_t rows, int64_t first_key, int64_t last_key) const;

@@ -1,191 +1,95 @@
 // SPDX-License-Identifier: MIT
+// CudaOps' operations on rows.
 #include "core/compute/cuda_ops.h"
 
 #include <ATen/ATen.h>
 #include <c10/core/DeviceGuard.h>
-
-#include <algorithm>
-#include <optional>
 
 #include "kernels/cuda/launch.h"
 
 namespace midscope {
 namespace {
 
-// Fewer rows keep float32, as on the CPU (kernels/attention.h).
-constexpr int64_t kLeastRows = 5;
-// From here on cuDNN is so much faster that what it prepares for each new length does not matter.
-constexpr int64_t kCudnnRows = 4096;
-// Of the largest head that LibTorch's flash attention takes.
-constexpr int64_t kFlashHeadDim = 256;
-
-bool LiesWell(const at::Tensor& x) {
+// Whether a kernel of rows can take x [rows, width].
+bool HasWholeChunks(const at::Tensor& x) {
   constexpr int64_t kAligned = 16;
-  return x.scalar_type() == at::kBFloat16 && x.stride(1) == 1 &&
-         x.stride(0) * x.element_size() % kAligned == 0 &&
-         reinterpret_cast<uintptr_t>(x.data_ptr()) % kAligned == 0;
+  return x.size(1) % kernels::cuda::kChunk == 0 && x.stride(1) == 1 &&
+         x.stride(0) % kernels::cuda::kChunk == 0 &&
+         reinterpret_cast<uintptr_t>(x.const_data_ptr()) % kAligned == 0;
 }
 
-bool PairsFit(const std::vector<kernels::RotaryView>& views) {
-  return std::all_of(views.begin(), views.end(), [](const kernels::RotaryView& view) {
-    return !view.cos || view.pairs % kernels::cuda::kChunk == 0;
-  });
-}
-
-template <class T>
-bool AllEqual(const std::vector<T>& values) {
-  return std::all_of(values.begin(), values.end(),
-                     [&](const T& value) { return value == values.front(); });
-}
-
-// Whether what LibTorch's attention computes is what is asked for.
-bool IsPlain(const kernels::AttentionShape& shape, const RotaryTables& tables) {
-  return shape.softcap == 0 && tables.near == 0 && tables.alibi_slopes.empty() &&
-         tables.edits.temperature.empty() && AllEqual(tables.scale) &&
-         GroupsShareTables(tables.k, shape.heads / shape.key_value_heads);
-}
-
-const kernels::BFloat16* Data(const at::Tensor& x) {
-  return static_cast<const kernels::BFloat16*>(x.const_data_ptr());
-}
-
-// A copy in the GPU's memory of values that it reads as they are.
-template <class T>
-at::Tensor Copied(const std::vector<T>& values, at::Device device) {
-  const at::Tensor host = at::empty({static_cast<int64_t>(values.size() * sizeof(T))},
-                                    at::TensorOptions().dtype(at::kByte));
-  std::copy(values.begin(), values.end(), static_cast<T*>(host.data_ptr()));
-  return host.to(device);
-}
+bool IsWhole(const at::Tensor& x) { return x.is_contiguous() && HasWholeChunks(x); }
 
 }  // namespace
 
-kernels::cuda::Table CudaOps::OnGpu(const RotaryTables& tables,
-                                    const std::vector<kernels::RotaryView>& views, size_t head,
-                                    std::vector<DeviceTable>* kept) const {
-  if (views.empty() || !views[head].cos) return {};
-  const DeviceTable& table = kept->emplace_back(TableOf(tables, views[head]));
-  return {table.cos.const_data_ptr<float>(), table.sin.const_data_ptr<float>(),
-          static_cast<int>(views[head].pairs)};
-}
-
-// x [rows, heads * head_dim] from table row `first` on, every head by its table: the same,
-// contiguous. `group`: views for each head of x.
-at::Tensor CudaOps::RotatedHeads(const at::Tensor& x, int64_t first, int64_t head_dim,
-                                 const RotaryTables& tables,
-                                 const std::vector<kernels::RotaryView>& views,
-                                 int64_t group) const {
-  std::vector<DeviceTable> kept;
-  std::vector<kernels::cuda::Table> of_heads;
-  of_heads.reserve(views.size());
-  for (size_t head = 0; head < views.size(); head += static_cast<size_t>(group)) {
-    of_heads.push_back(OnGpu(tables, views, head, &kept));
-  }
-  const at::Tensor on_gpu = Copied(of_heads, device());
-  at::Tensor out = at::empty({x.size(0), x.size(1)}, x.options());
-  kernels::cuda::RotateArguments arguments;
-  arguments.x = Data(x);
-  arguments.out = static_cast<kernels::BFloat16*>(out.data_ptr());
-  arguments.x_stride = x.stride(0);
-  arguments.out_stride = out.stride(0);
+template <class T>
+void CudaOps::NormaliseAs(NormKind kind, const at::Tensor& x, const at::Tensor* update,
+                          const Norm& norm, float epsilon, const at::Tensor& out,
+                          const at::Tensor* mean, const at::Tensor* scale) const {
+  kernels::cuda::NormaliseArguments<T> arguments;
+  arguments.x = static_cast<T*>(x.data_ptr());
+  if (update) arguments.update = static_cast<const T*>(update->const_data_ptr());
+  arguments.weight = OnDevice(norm.weight).const_data_ptr<float>();
+  if (!norm.bias.empty()) arguments.bias = OnDevice(norm.bias).const_data_ptr<float>();
+  arguments.out = static_cast<T*>(out.data_ptr());
+  if (mean) arguments.mean = mean->data_ptr<float>();
+  if (scale) arguments.scale = scale->data_ptr<float>();
   arguments.rows = x.size(0);
-  arguments.heads = x.size(1) / head_dim;
-  arguments.head_dim = static_cast<int>(head_dim);
-  arguments.first = first;
-  arguments.tables = static_cast<const kernels::cuda::Table*>(on_gpu.const_data_ptr());
-  kernels::cuda::Rotate(arguments);
-  return out;
+  arguments.width = x.size(1);
+  arguments.epsilon = epsilon;
+  arguments.centred = kind == NormKind::kLayer;
+  kernels::cuda::Normalise(arguments);
 }
 
-void CudaOps::ByLibTorch(const kernels::AttentionShape& shape, const at::Tensor& q,
-                         const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
-                         const at::Tensor& out) const {
-  const int64_t dim = shape.head_dim;
-  const auto batch = [&](const at::Tensor& x) {
-    return x.as_strided({1, x.size(0), x.size(1) / dim, dim},
-                        {x.size(0) * x.stride(0), x.stride(0), dim, 1});
-  };
-  const at::Tensor queries = batch(RotatedHeads(q, shape.first_query, dim, tables, tables.q, 1));
-  const at::Tensor keys =
-      batch(RotatedHeads(k, 0, dim, tables, tables.k, shape.heads / shape.key_value_heads));
-  const at::Tensor values = batch(v);
-  const double scale = tables.scale.front();
-  at::Tensor z;
-  if (shape.first_query == 0 && shape.window == 0 && q.size(0) >= kCudnnRows && dim <= 128) {
-    z = std::get<0>(at::_scaled_dot_product_cudnn_attention(
-                        queries.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2),
-                        std::nullopt, /*compute_log_sumexp=*/false, 0.0, /*is_causal=*/true,
-                        /*return_debug_mask=*/false, scale))
-            .transpose(1, 2);
-  } else {
-    // Its causal limit is that of the last key, unlike that of at::scaled_dot_product_attention.
-    const bool window = shape.window > 0;
-    z = std::get<0>(at::_flash_attention_forward(
-        queries, keys, values, std::nullopt, std::nullopt, q.size(0), k.size(0), 0.0,
-        /*is_causal=*/!window, /*return_debug_mask=*/false, scale,
-        window ? std::optional<int64_t>(shape.window - 1) : std::nullopt,
-        window ? std::optional<int64_t>(0) : std::nullopt));
+void CudaOps::Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
+                        const at::Tensor& out, const at::Tensor* mean,
+                        const at::Tensor* scale) const {
+  const bool statistics = (!mean || mean->is_contiguous()) && (!scale || scale->is_contiguous());
+  if (!IsWhole(x) || !IsWhole(out) || !statistics || x.scalar_type() != out.scalar_type()) {
+    AtenOps::Normalise(kind, x, norm, epsilon, out, mean, scale);
+    return;
   }
-  batch(out).copy_(z);
-}
-
-void CudaOps::ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q,
-                       const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
-                       const at::Tensor& out) const {
-  std::vector<DeviceTable> kept;
-  std::vector<kernels::cuda::AttentionHead> heads(static_cast<size_t>(shape.heads));
-  for (size_t head = 0; head < heads.size(); ++head) {
-    kernels::cuda::AttentionHead& of = heads[head];
-    of.q = OnGpu(tables, tables.q, head, &kept);
-    of.k = OnGpu(tables, tables.k, head, &kept);
-    of.far_q = OnGpu(tables, tables.far_q, head, &kept);
-    of.far_k = OnGpu(tables, tables.far_k, head, &kept);
-    of.scale = tables.scale[head];
-    of.slope = tables.alibi_slopes.empty() ? 0.0f : tables.alibi_slopes[head];
-    of.inverse_temperature = 1 / tables.Positions().Temperature(static_cast<int64_t>(head));
-  }
-  const at::Tensor on_gpu = Copied(heads, device());
-  kernels::cuda::AttentionArguments arguments;
-  arguments.q = Data(q);
-  arguments.k = Data(k);
-  arguments.v = Data(v);
-  arguments.out = static_cast<kernels::BFloat16*>(out.data_ptr());
-  arguments.q_stride = q.stride(0);
-  arguments.k_stride = k.stride(0);
-  arguments.v_stride = v.stride(0);
-  arguments.out_stride = out.stride(0);
-  arguments.query_rows = shape.query_rows;
-  arguments.first_query = shape.first_query;
-  arguments.heads = shape.heads;
-  arguments.key_value_heads = shape.key_value_heads;
-  arguments.window = shape.window;
-  arguments.softcap = shape.softcap;
-  arguments.near = tables.near;
-  arguments.tables = static_cast<const kernels::cuda::AttentionHead*>(on_gpu.const_data_ptr());
-  kernels::cuda::Attention(arguments, shape.head_dim);
-}
-
-bool CudaOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& q,
-                        const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
-                        const at::Tensor& out, kernels::CancelFlag cancel) const {
-  const bool fits = shape.query_rows >= kLeastRows && LiesWell(q) && LiesWell(k) && LiesWell(v) &&
-                    LiesWell(out) && shape.head_dim % kernels::cuda::kChunk == 0 &&
-                    PairsFit(tables.q) && PairsFit(tables.k) && PairsFit(tables.far_q) &&
-                    PairsFit(tables.far_k) && tables.edits.hidden.empty() &&
-                    tables.edits.factors.empty();
-  const bool plain = IsPlain(shape, tables) && shape.head_dim <= kFlashHeadDim;
-  if (!fits || (!plain && !kernels::cuda::HasAttention(shape.head_dim))) {
-    return AtenOps::Attention(shape, q, k, v, tables, out, cancel);
-  }
-  if (kernels::Cancelled(cancel)) return false;
   const c10::DeviceGuard guard(device());
-  const int64_t keys = shape.first_query + shape.query_rows;
-  const auto run = [&](auto method) {
-    (this->*method)(shape, q.narrow(0, 0, shape.query_rows), k.narrow(0, 0, keys),
-                    v.narrow(0, 0, keys), tables, out.narrow(0, 0, shape.query_rows));
+  x.scalar_type() == at::kFloat
+      ? NormaliseAs<float>(kind, x, nullptr, norm, epsilon, out, mean, scale)
+      : NormaliseAs<kernels::BFloat16>(kind, x, nullptr, norm, epsilon, out, mean, scale);
+}
+
+void CudaOps::AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
+                           const Norm& norm, float epsilon, const at::Tensor& out) const {
+  if (!IsWhole(residual) || !IsWhole(update) || !IsWhole(out) ||
+      residual.scalar_type() != update.scalar_type() ||
+      residual.scalar_type() != out.scalar_type()) {
+    AtenOps::AddNormalise(kind, residual, update, norm, epsilon, out);
+    return;
+  }
+  const c10::DeviceGuard guard(device());
+  residual.scalar_type() == at::kFloat
+      ? NormaliseAs<float>(kind, residual, &update, norm, epsilon, out, nullptr, nullptr)
+      : NormaliseAs<kernels::BFloat16>(kind, residual, &update, norm, epsilon, out, nullptr,
+                                       nullptr);
+}
+
+void CudaOps::Activate(Activation activation, bool gated, const at::Tensor& x,
+                       const at::Tensor& out) const {
+  if (!HasWholeChunks(x) || !HasWholeChunks(out) || x.scalar_type() != out.scalar_type()) {
+    AtenOps::Activate(activation, gated, x, out);
+    return;
+  }
+  const c10::DeviceGuard guard(device());
+  const auto run = [&]<class T>(T) {
+    kernels::cuda::ActivateArguments<T> arguments;
+    arguments.gate = static_cast<const T*>(x.const_data_ptr());
+    if (gated) arguments.up = arguments.gate + out.size(1);
+    arguments.out = static_cast<T*>(out.data_ptr());
+    arguments.x_stride = x.stride(0);
+    arguments.out_stride = out.stride(0);
+    arguments.rows = x.size(0);
+    arguments.width = out.size(1);
+    arguments.kind = ActivationKindOf(activation);
+    kernels::cuda::Activate(arguments);
   };
-  plain ? run(&CudaOps::ByLibTorch) : run(&CudaOps::ByKernel);
-  return true;
+  x.scalar_type() == at::kFloat ? run(float{}) : run(kernels::BFloat16{});
 }
 
 }  // namespace midscope

@@ -24,6 +24,30 @@ __global__ void __launch_bounds__(kAttentionThreads)
   AttentionBlock<GpuMachine, kDim>(machine, arguments).Run();
 }
 
+template <class T>
+__global__ void RowLogitsKernel(const RowLogitsArguments<T> arguments) {
+  GpuMachine machine(SharedBytes());
+  RowLogitsBlock(machine, arguments);
+}
+
+template <class T>
+__global__ void RowValuesKernel(const RowValuesArguments<T> arguments) {
+  GpuMachine machine(SharedBytes());
+  RowValuesBlock(machine, arguments);
+}
+
+template <class T>
+__global__ void NormaliseKernel(const NormaliseArguments<T> arguments) {
+  GpuMachine machine(SharedBytes());
+  NormaliseBlock(machine, arguments);
+}
+
+template <class T>
+__global__ void ActivateKernel(const ActivateArguments<T> arguments) {
+  GpuMachine machine(SharedBytes());
+  ActivateBlock(machine, arguments);
+}
+
 void Check(cudaError_t error, const char* kernel) {
   if (error == cudaSuccess) return;
   throw LaunchError(std::string(kernel) + ": " + cudaGetErrorString(error));
@@ -32,7 +56,7 @@ void Check(cudaError_t error, const char* kernel) {
 template <class Arguments>
 void Start(void (*kernel)(const Arguments), const Grid& grid, const Arguments& arguments,
            const char* name) {
-  if (grid.x == 0 || grid.y == 0) return;
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   // Above 48 KiB a kernel has to ask.
   Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(grid.shared_bytes)),
@@ -57,5 +81,30 @@ void Attention(const AttentionArguments& arguments, int64_t head_dim) {
     Start(AttentionKernel<128>, AttentionGrid<128>(arguments), arguments, "attention");
   }
 }
+
+template <class T>
+void RowLogits(const RowLogitsArguments<T>& arguments) {
+  Start(RowLogitsKernel<T>, RowLogitsGrid(arguments), arguments, "logits of rows");
+}
+template <class T>
+void RowValues(const RowValuesArguments<T>& arguments) {
+  Start(RowValuesKernel<T>, RowValuesGrid(arguments), arguments, "values of rows");
+}
+template <class T>
+void Normalise(const NormaliseArguments<T>& arguments) {
+  Start(NormaliseKernel<T>, NormaliseGrid(arguments), arguments, "norm");
+}
+template <class T>
+void Activate(const ActivateArguments<T>& arguments) {
+  Start(ActivateKernel<T>, ActivateGrid(arguments), arguments, "activation");
+}
+template void RowLogits(const RowLogitsArguments<float>&);
+template void RowLogits(const RowLogitsArguments<BFloat16>&);
+template void RowValues(const RowValuesArguments<float>&);
+template void RowValues(const RowValuesArguments<BFloat16>&);
+template void Normalise(const NormaliseArguments<float>&);
+template void Normalise(const NormaliseArguments<BFloat16>&);
+template void Activate(const ActivateArguments<float>&);
+template void Activate(const ActivateArguments<BFloat16>&);
 
 }  // namespace midscope::kernels::cuda

@@ -8,6 +8,8 @@
 #include <stdexcept>
 
 #include "kernels/cuda/attention.h"
+#include "kernels/cuda/attention_rows.h"
+#include "kernels/cuda/normalise.h"
 #include "kernels/cuda/rotary.h"
 
 namespace midscope::kernels::cuda {
@@ -21,5 +23,15 @@ void Rotate(const RotateArguments& arguments);
 
 // HasAttention(head_dim) must hold.
 void Attention(const AttentionArguments& arguments, int64_t head_dim);
+
+// The following for T = float and BFloat16.
+template <class T>
+void RowLogits(const RowLogitsArguments<T>& arguments);
+template <class T>
+void RowValues(const RowValuesArguments<T>& arguments);
+template <class T>
+void Normalise(const NormaliseArguments<T>& arguments);
+template <class T>
+void Activate(const ActivateArguments<T>& arguments);
 
 }  // namespace midscope::kernels::cuda
