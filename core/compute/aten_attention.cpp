@@ -14,9 +14,6 @@
 namespace midscope {
 namespace {
 
-// Above this size the copies of tables are dropped.
-constexpr int64_t kTableBytes = int64_t{256} << 20;
-
 // [rows, heads, head_dim] of x [rows, heads * head_dim].
 at::Tensor ByHead(const at::Tensor& x, int64_t head_dim) {
   return x.view({x.size(0), x.size(1) / head_dim, head_dim});
@@ -121,7 +118,7 @@ AtenOps::DeviceTable AtenOps::TableOf(const RotaryTables& tables,
   MIDSCOPE_CHECK(owner != tables.owned.end(), "a rotary table without an owner");
   const auto& host = **owner;
   const auto bytes = static_cast<int64_t>(2 * host.cos.size() * sizeof(float));
-  if (table_bytes_ + bytes > kTableBytes) {
+  if (table_bytes_ + bytes > limits_.table_bytes) {
     tables_.clear();
     table_bytes_ = 0;
   }

@@ -24,6 +24,8 @@ struct AttentionLimits {
   int64_t logit_floats = int64_t{16} << 20;
   int64_t query_rows = 512;
   int64_t key_floats = int64_t{64} << 20;  // of rotated keys and of values together
+  // Of rotary tables that are kept on the device; then all are dropped. One a head and length.
+  int64_t table_bytes = int64_t{256} << 20;
 };
 
 // Whether all query heads of each group of `group` use equally rotated keys.

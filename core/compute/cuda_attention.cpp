@@ -55,13 +55,14 @@ bool TablesFit(const kernels::AttentionShape& shape, const RotaryTables& tables)
          PairsFit(tables.far_q) && PairsFit(tables.far_k);
 }
 
-// A copy in the GPU's memory of values that it reads as they are.
+// A copy in the GPU's memory of values that it reads as they are. From pinned memory, as other
+// copies wait for the GPU.
 template <class T>
 at::Tensor Copied(const std::vector<T>& values, at::Device device) {
   const at::Tensor host = at::empty({static_cast<int64_t>(values.size() * sizeof(T))},
-                                    at::TensorOptions().dtype(at::kByte));
+                                    at::TensorOptions().dtype(at::kByte).pinned_memory(true));
   std::copy(values.begin(), values.end(), static_cast<T*>(host.data_ptr()));
-  return host.to(device);
+  return host.to(device, /*non_blocking=*/true);
 }
 
 }  // namespace

@@ -92,4 +92,27 @@ void CudaOps::Activate(Activation activation, bool gated, const at::Tensor& x,
   x.scalar_type() == at::kFloat ? run(float{}) : run(kernels::BFloat16{});
 }
 
+void CudaOps::RankOneUpdate(const at::Tensor& x, const at::Tensor& amount,
+                            const at::Tensor& direction, const at::Tensor& out) const {
+  if (!HasWholeChunks(x) || !HasWholeChunks(out) || x.scalar_type() != out.scalar_type() ||
+      !amount.is_contiguous() || !direction.is_contiguous()) {
+    AtenOps::RankOneUpdate(x, amount, direction, out);
+    return;
+  }
+  const c10::DeviceGuard guard(device());
+  const auto run = [&]<class T>(T) {
+    kernels::cuda::RankOneArguments<T> arguments;
+    arguments.x = static_cast<const T*>(x.const_data_ptr());
+    arguments.amount = amount.const_data_ptr<float>();
+    arguments.direction = direction.const_data_ptr<float>();
+    arguments.out = static_cast<T*>(out.data_ptr());
+    arguments.x_stride = x.stride(0);
+    arguments.out_stride = out.stride(0);
+    arguments.rows = x.size(0);
+    arguments.width = x.size(1);
+    kernels::cuda::RankOneUpdate(arguments);
+  };
+  x.scalar_type() == at::kFloat ? run(float{}) : run(kernels::BFloat16{});
+}
+
 }  // namespace midscope

@@ -20,7 +20,7 @@ namespace midscope {
 
 class CudaOps : public AtenOps {
  public:
-  explicit CudaOps(at::Device device) : AtenOps(device) {}
+  explicit CudaOps(at::Device device) : AtenOps(device, {.table_bytes = int64_t{4} << 30}) {}
 
   void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
                  const at::Tensor& out, const at::Tensor* mean,
@@ -29,6 +29,8 @@ class CudaOps : public AtenOps {
                     const Norm& norm, float epsilon, const at::Tensor& out) const override;
   void Activate(Activation activation, bool gated, const at::Tensor& x,
                 const at::Tensor& out) const override;
+  void RankOneUpdate(const at::Tensor& x, const at::Tensor& amount, const at::Tensor& direction,
+                     const at::Tensor& out) const override;
   bool Attention(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                  const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out,
                  kernels::CancelFlag cancel) const override;

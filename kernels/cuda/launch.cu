@@ -43,6 +43,12 @@ __global__ void NormaliseKernel(const NormaliseArguments<T> arguments) {
 }
 
 template <class T>
+__global__ void RankOneKernel(const RankOneArguments<T> arguments) {
+  GpuMachine machine(SharedBytes());
+  RankOneBlock(machine, arguments);
+}
+
+template <class T>
 __global__ void ActivateKernel(const ActivateArguments<T> arguments) {
   GpuMachine machine(SharedBytes());
   ActivateBlock(machine, arguments);
@@ -98,6 +104,12 @@ template <class T>
 void Activate(const ActivateArguments<T>& arguments) {
   Start(ActivateKernel<T>, ActivateGrid(arguments), arguments, "activation");
 }
+template <class T>
+void RankOneUpdate(const RankOneArguments<T>& arguments) {
+  Start(RankOneKernel<T>, RankOneGrid(arguments), arguments, "rank-one update");
+}
+template void RankOneUpdate(const RankOneArguments<float>&);
+template void RankOneUpdate(const RankOneArguments<BFloat16>&);
 template void RowLogits(const RowLogitsArguments<float>&);
 template void RowLogits(const RowLogitsArguments<BFloat16>&);
 template void RowValues(const RowValuesArguments<float>&);

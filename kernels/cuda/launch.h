@@ -32,6 +32,8 @@ void RowValues(const RowValuesArguments<T>& arguments);
 template <class T>
 void Normalise(const NormaliseArguments<T>& arguments);
 template <class T>
+void RankOneUpdate(const RankOneArguments<T>& arguments);
+template <class T>
 void Activate(const ActivateArguments<T>& arguments);
 
 }  // namespace midscope::kernels::cuda

@@ -151,4 +151,38 @@ MIDSCOPE_CUDA_BODY void ActivateBlock(Machine& machine, const ActivateArguments<
   });
 }
 
+// out[r, i] = x[r, i] - amount[r] * direction[i] over [rows, width]; strides as above. `out` may be
+// x.
+template <class T>
+struct RankOneArguments {
+  const T* x = nullptr;
+  const float* amount = nullptr;     // [rows]
+  const float* direction = nullptr;  // [width]
+  T* out = nullptr;
+  int64_t x_stride = 0;
+  int64_t out_stride = 0;
+  int64_t rows = 0;
+  int64_t width = 0;
+};
+
+template <class T>
+inline Grid RankOneGrid(const RankOneArguments<T>& a) {
+  const int64_t chunks = a.width / kChunk;
+  return {a.rows, (chunks + kRowThreads - 1) / kRowThreads, 1, kRowThreads, 0};
+}
+
+template <class Machine, class T>
+MIDSCOPE_CUDA_BODY void RankOneBlock(Machine& machine, const RankOneArguments<T>& a) {
+  const int64_t row = machine.block().x;
+  machine.Each([&](int thread) {
+    const int64_t i = (machine.block().y * kRowThreads + thread) * kChunk;
+    if (i >= a.width) return;
+    float values[kChunk];
+    Load(a.x + row * a.x_stride + i, values);
+    const float amount = a.amount[row];
+    MIDSCOPE_CUDA_UNROLL for (int j = 0; j < kChunk; ++j) values[j] -= amount * a.direction[i + j];
+    Keep(values, a.out + row * a.out_stride + i);
+  });
+}
+
 }  // namespace midscope::kernels::cuda
