@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The bodies of the CUDA kernels, run on the CPU block by block (HostMachine). On a GPU the same
-// bodies are held against LibTorch in tests/core/compute/cuda_ops_test.cpp.
+// bodies are held against LibTorch in tests/core/compute/gpu_ops_test.cpp.
 //
 // Contract: attention equals the definition (AttentionReference, in double, on the same inputs)
 // within 4e-2 for values of about 1: rotated queries and keys and the weights are rounded to
