@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Finds LibTorch's CPU libraries and headers without the wheel's own CMake config, which demands a CUDA toolkit; with
 # MIDSCOPE_CUDA its CUDA libraries too (of a whole wheel, with the nvidia/ folder beside it). No toolkit is needed for those
-# either: nothing of Midscope is compiled by nvcc.
+# (kernels/cuda does: FindCudaCompiler.cmake).
 #   LibTorch_ROOT   a folder that holds include/ and lib/ (a LibTorch archive, or `torch/` of a Python installation)
 # Default: where the `midscope` script puts it, $XDG_CACHE_HOME/midscope/libtorch-2.11.0/torch (libtorch-2.11.0-cuda/torch).
 # Defines the imported target LibTorch::cpu, and with MIDSCOPE_CUDA LibTorch::cuda.
@@ -47,6 +47,9 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::cpu)
   endforeach()
   target_link_options(LibTorch::cpu INTERFACE "LINKER:--allow-shlib-undefined")
   if(MIDSCOPE_CUDA)
+    file(GLOB _libtorch_cudart ${_libtorch_lib_dir}/../../nvidia/*/lib/libcudart.so.*)
+    add_library(LibTorch::cudart INTERFACE IMPORTED)
+    target_link_libraries(LibTorch::cudart INTERFACE ${_libtorch_cudart})
     # Nobody calls into these: they announce their operations when they are loaded.
     add_library(LibTorch::cuda INTERFACE IMPORTED)
     target_link_libraries(LibTorch::cuda INTERFACE LibTorch::cpu)

@@ -14,9 +14,6 @@
 namespace midscope {
 namespace {
 
-// Above this size the copies of tables are dropped.
-constexpr int64_t kTableBytes = int64_t{256} << 20;
-
 // [rows, heads, head_dim] of x [rows, heads * head_dim].
 at::Tensor ByHead(const at::Tensor& x, int64_t head_dim) {
   return x.view({x.size(0), x.size(1) / head_dim, head_dim});
@@ -32,15 +29,6 @@ at::Tensor HeadsFirst(const at::Tensor& x, int64_t rows, int64_t head_dim, int64
       .contiguous();
 }
 
-// Whether all query heads of each group use equally rotated keys.
-bool GroupsShareTables(std::span<const kernels::RotaryView> tables, int64_t group) {
-  for (size_t head = 0; head < tables.size(); ++head) {
-    const size_t first = head / static_cast<size_t>(group) * static_cast<size_t>(group);
-    if (tables[head].cos != tables[first].cos) return false;
-  }
-  return true;
-}
-
 // True where the key is hidden from the row. [rows, keys]
 at::Tensor Hidden(const at::Tensor& rows, const at::Tensor& keys, int64_t window) {
   at::Tensor hidden = keys.unsqueeze(0) > rows.unsqueeze(1);
@@ -50,15 +38,6 @@ at::Tensor Hidden(const at::Tensor& rows, const at::Tensor& keys, int64_t window
 
 at::Tensor Range(int64_t first, int64_t last, at::Device device) {
   return at::arange(first, last, at::TensorOptions().dtype(at::kLong).device(device));
-}
-
-// The first key that is visible to any row from absolute row `row` on.
-int64_t FirstSeenKey(const kernels::AttentionShape& shape, const RowEdits& edits, int64_t row) {
-  int64_t first = kernels::FirstVisibleKey(shape, row);
-  for (const kernels::KeyRange& hidden : edits.hidden) {
-    if (hidden.heads.empty() && hidden.begin <= first) first = std::max(first, hidden.end);
-  }
-  return first;
 }
 
 // Softmax over the keys, which begin with `first_key`, with hidden ones and factors. logits [heads
@@ -106,6 +85,22 @@ at::Tensor Mixed(const at::Tensor& weights, const at::Tensor& values) {
 
 }  // namespace
 
+int64_t FirstSeenKey(const kernels::AttentionShape& shape, const RowEdits& edits, int64_t row) {
+  int64_t first = kernels::FirstVisibleKey(shape, row);
+  for (const kernels::KeyRange& hidden : edits.hidden) {
+    if (hidden.heads.empty() && hidden.begin <= first) first = std::max(first, hidden.end);
+  }
+  return first;
+}
+
+bool GroupsShareTables(std::span<const kernels::RotaryView> tables, int64_t group) {
+  for (size_t head = 0; head < tables.size(); ++head) {
+    const size_t first = head / static_cast<size_t>(group) * static_cast<size_t>(group);
+    if (tables[head].cos != tables[first].cos) return false;
+  }
+  return true;
+}
+
 // A range of query heads in whole groups, with their rotated keys.
 struct AtenOps::HeadRange {
   int64_t first_head = 0;
@@ -123,7 +118,7 @@ AtenOps::DeviceTable AtenOps::TableOf(const RotaryTables& tables,
   MIDSCOPE_CHECK(owner != tables.owned.end(), "a rotary table without an owner");
   const auto& host = **owner;
   const auto bytes = static_cast<int64_t>(2 * host.cos.size() * sizeof(float));
-  if (table_bytes_ + bytes > kTableBytes) {
+  if (table_bytes_ + bytes > limits_.table_bytes) {
     tables_.clear();
     table_bytes_ = 0;
   }
@@ -192,7 +187,8 @@ at::Tensor AtenOps::Products(const kernels::AttentionShape& shape, const HeadRan
   const auto products = [&](const std::vector<kernels::RotaryView>& views, const at::Tensor& of,
                             int64_t from, int64_t to) {
     at::Tensor queries = Rotated(heads, tables, std::span(views).subspan(first, count), first_row);
-    one_scale ? queries.mul_(scale) : queries.mul_(OfHeads(tables.scale, range));
+    one_scale ? queries.mul_(scale)
+              : queries.mul_(OfHeads(tables.scale, range.first_head, range.heads));
     const at::Tensor keys = of.narrow(1, from, to - from).transpose(1, 2);
     const int64_t key_heads = keys.size(0);
     return at::bmm(queries.view({key_heads, range.heads / key_heads * rows, shape.head_dim}), keys)
@@ -215,11 +211,33 @@ at::Tensor AtenOps::Products(const kernels::AttentionShape& shape, const HeadRan
       2);
 }
 
-// `values` [head] for the heads of the range, [heads, 1, 1].
-at::Tensor AtenOps::OfHeads(const std::vector<float>& values, const HeadRange& range) const {
-  return Upload(
-             {values.begin() + range.first_head, values.begin() + range.first_head + range.heads})
-      .view({range.heads, 1, 1});
+// `values` [head] for some heads, [heads, 1, 1].
+at::Tensor AtenOps::OfHeads(const std::vector<float>& values, int64_t first_head,
+                            int64_t heads) const {
+  return Upload({values.begin() + first_head, values.begin() + first_head + heads})
+      .view({heads, 1, 1});
+}
+
+at::Tensor AtenOps::Softmaxed(const kernels::AttentionShape& shape, const RotaryTables& tables,
+                              const at::Tensor& products, int64_t first_head, int64_t first_row,
+                              int64_t first_key) const {
+  const at::Tensor& logits = products;
+  const int64_t heads = logits.size(0);
+  const int64_t rows = logits.size(1);
+  if (shape.softcap > 0) logits.div_(shape.softcap).tanh_().mul_(shape.softcap);
+  const at::Tensor row_ids = Range(first_row, first_row + rows, device_);
+  const at::Tensor key_ids = Range(first_key, first_key + logits.size(2), device_);
+  if (!tables.alibi_slopes.empty()) {
+    const at::Tensor distance = (key_ids.unsqueeze(0) - row_ids.unsqueeze(1)).to(at::kFloat);
+    logits.add_(OfHeads(tables.alibi_slopes, first_head, heads) * distance);
+  }
+  if (!tables.edits.temperature.empty())
+    logits.div_(OfHeads(tables.edits.temperature, first_head, heads));
+  if (rows > 1) {
+    logits.masked_fill_(Hidden(row_ids, key_ids, shape.window),
+                        -std::numeric_limits<float>::infinity());
+  }
+  return EditedSoftmax(logits, tables.edits, first_head, first_key);
 }
 
 // Attention weights of rows [first_row, first_row + rows) (absolute) over keys [first_key,
@@ -228,20 +246,9 @@ at::Tensor AtenOps::OfHeads(const std::vector<float>& values, const HeadRange& r
 at::Tensor AtenOps::Weights(const kernels::AttentionShape& shape, const HeadRange& range,
                             const at::Tensor& q, const RotaryTables& tables, int64_t first_row,
                             int64_t rows, int64_t first_key, int64_t last_key) const {
-  at::Tensor logits = Products(shape, range, q, tables, first_row, rows, first_key, last_key);
-  if (shape.softcap > 0) logits.div_(shape.softcap).tanh_().mul_(shape.softcap);
-  const at::Tensor row_ids = Range(first_row, first_row + rows, device_);
-  const at::Tensor key_ids = Range(first_key, last_key, device_);
-  if (!tables.alibi_slopes.empty()) {
-    const at::Tensor distance = (key_ids.unsqueeze(0) - row_ids.unsqueeze(1)).to(at::kFloat);
-    logits.add_(OfHeads(tables.alibi_slopes, range) * distance);
-  }
-  if (!tables.edits.temperature.empty()) logits.div_(OfHeads(tables.edits.temperature, range));
-  if (rows > 1) {
-    logits.masked_fill_(Hidden(row_ids, key_ids, shape.window),
-                        -std::numeric_limits<float>::infinity());
-  }
-  return EditedSoftmax(logits, tables.edits, range.first_head, first_key);
+  return Softmaxed(shape, tables,
+                   Products(shape, range, q, tables, first_row, rows, first_key, last_key),
+                   range.first_head, first_row, first_key);
 }
 
 bool AtenOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& q,

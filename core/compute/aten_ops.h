@@ -7,6 +7,7 @@
 // of query rows and of key-value heads, so that nothing tokens x tokens is built.
 #pragma once
 
+#include <span>
 #include <unordered_map>
 
 #include "core/compute/layer_ops.h"
@@ -23,7 +24,15 @@ struct AttentionLimits {
   int64_t logit_floats = int64_t{16} << 20;
   int64_t query_rows = 512;
   int64_t key_floats = int64_t{64} << 20;  // of rotated keys and of values together
+  // Of rotary tables that are kept on the device; then all are dropped. One a head and length.
+  int64_t table_bytes = int64_t{256} << 20;
 };
+
+// Whether all query heads of each group of `group` use equally rotated keys.
+bool GroupsShareTables(std::span<const kernels::RotaryView> tables, int64_t group);
+
+// The first key that is visible to any row from absolute row `row` on.
+int64_t FirstSeenKey(const kernels::AttentionShape& shape, const RowEdits& edits, int64_t row);
 
 // Used by one thread at a time.
 class AtenOps : public LayerOps {
@@ -56,22 +65,31 @@ class AtenOps : public LayerOps {
   void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                       const at::Tensor& v, const at::Tensor& out) const override;
 
- private:
+ protected:
   // cos and sin of a table, [rows, pairs] on the device.
   struct DeviceTable {
     std::shared_ptr<const RotaryCache::Table> host;  // keeps the address from being reused
     at::Tensor cos;
     at::Tensor sin;
   };
-  struct HeadRange;
-  at::Tensor OnDevice(const std::vector<float>& values) const;
-  at::Tensor Upload(const std::vector<float>& values) const;
+  // The view's table must be owned by `tables`. Its copy is kept for later calls.
   DeviceTable TableOf(const RotaryTables& tables, const kernels::RotaryView& view) const;
+  // A copy on the device, found by the values' address.
+  at::Tensor OnDevice(const std::vector<float>& values) const;
+  // Attention weights of scaled products of queries and keys, which are overwritten: [heads from
+  // first_head on, rows from first_row (absolute) on, keys from first_key on].
+  at::Tensor Softmaxed(const kernels::AttentionShape& shape, const RotaryTables& tables,
+                       const at::Tensor& products, int64_t first_head, int64_t first_row,
+                       int64_t first_key) const;
+
+ private:
+  struct HeadRange;
+  at::Tensor Upload(const std::vector<float>& values) const;
   at::Tensor Rotated(const at::Tensor& x, const RotaryTables& tables,
                      std::span<const kernels::RotaryView> views, int64_t first_row) const;
   HeadRange MakeRange(const kernels::AttentionShape& shape, const at::Tensor& k,
                       const RotaryTables& tables, int64_t first_head, int64_t heads) const;
-  at::Tensor OfHeads(const std::vector<float>& values, const HeadRange& range) const;
+  at::Tensor OfHeads(const std::vector<float>& values, int64_t first_head, int64_t heads) const;
   at::Tensor Products(const kernels::AttentionShape& shape, const HeadRange& range,
                       const at::Tensor& q, const RotaryTables& tables, int64_t first_row,
                       int64_t rows, int64_t first_key, int64_t last_key) const;

@@ -8,7 +8,13 @@
 namespace midscope {
 namespace {
 
-kernels::ActivationKind KindOf(Activation activation) {
+const float* BiasOf(const Norm& norm) { return norm.bias.empty() ? nullptr : norm.bias.data(); }
+
+float* FloatsOf(const at::Tensor* tensor) { return tensor ? tensor->data_ptr<float>() : nullptr; }
+
+}  // namespace
+
+kernels::ActivationKind ActivationKindOf(Activation activation) {
   switch (activation) {
     case Activation::kSilu:
       return kernels::ActivationKind::kSilu;
@@ -21,12 +27,6 @@ kernels::ActivationKind KindOf(Activation activation) {
   }
   return kernels::ActivationKind::kSilu;
 }
-
-const float* BiasOf(const Norm& norm) { return norm.bias.empty() ? nullptr : norm.bias.data(); }
-
-float* FloatsOf(const at::Tensor* tensor) { return tensor ? tensor->data_ptr<float>() : nullptr; }
-
-}  // namespace
 
 kernels::ConstHeads HighwayOps::Read(const at::Tensor& x, int64_t head_dim) const {
   return {x.data_ptr(), dtype_, x.stride(0), head_dim};
@@ -80,7 +80,7 @@ void HighwayOps::Add(const at::Tensor& residual, const at::Tensor& update) const
 
 void HighwayOps::Activate(Activation activation, bool gated, const at::Tensor& x,
                           const at::Tensor& out) const {
-  const kernels::ActivationKind kind = KindOf(activation);
+  const kernels::ActivationKind kind = ActivationKindOf(activation);
   if (gated) {
     kernels::GatedActivation(kind, x.data_ptr(), out.size(0), out.size(1), dtype_, out.data_ptr(),
                              executor_);

@@ -10,8 +10,20 @@
 #include "core/compute/aten_ops.h"
 #include "core/compute/highway_ops.h"
 
+#ifdef MIDSCOPE_CUDA
+#include "core/compute/cuda_ops.h"
+#endif
+
 namespace midscope {
 namespace {
+
+std::unique_ptr<LayerOps> MakeGpuOps(at::Device device) {
+#ifdef MIDSCOPE_CUDA
+  return std::make_unique<CudaOps>(device);
+#else
+  return std::make_unique<AtenOps>(device);
+#endif
+}
 
 std::unique_ptr<LayerOps> MakeOps(const DeviceName& name, kernels::Dtype dtype,
                                   const kernels::Executor& executor) {
@@ -21,8 +33,7 @@ std::unique_ptr<LayerOps> MakeOps(const DeviceName& name, kernels::Dtype dtype,
     case DeviceKind::kCpuPortable:
       return std::make_unique<AtenOps>(at::Device(at::kCPU));
     case DeviceKind::kCuda:
-      return std::make_unique<AtenOps>(
-          at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(name.index)));
+      return MakeGpuOps(at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(name.index)));
   }
   return nullptr;
 }

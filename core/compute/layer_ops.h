@@ -17,6 +17,7 @@
 #include "core/model/model_config.h"
 #include "core/plan/attention_edits.h"
 #include "kernels/attention.h"
+#include "kernels/normalise.h"
 #include "kernels/parallel.h"
 
 namespace midscope {
@@ -47,6 +48,9 @@ struct RotaryTables {
             {far_q, far_k, near}};
   }
 };
+
+// The kernels' name of it.
+kernels::ActivationKind ActivationKindOf(Activation activation);
 
 class LayerOps {
  public:

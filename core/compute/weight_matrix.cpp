@@ -22,6 +22,8 @@ namespace {
 
 // Rows of a product between two checks of the cancel flag; also bounds what kernels pack.
 constexpr int64_t kRowChunk = 1024;
+// The same on a GPU, which needs more rows to be busy.
+constexpr int64_t kDeviceRowChunk = 4096;
 
 // Work of a product by LibTorch between two checks of the cancel flag: this many multiply-adds
 // (some milliseconds per core), or, with wide matrices, the smallest block that keeps the cores
@@ -282,9 +284,9 @@ void WeightMatrix::Row(int64_t row, void* out) const {
 
 void WeightMatrix::MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y,
                                     const JobContext& job) const {
-  for (int64_t first = 0; first < x.size(0); first += kRowChunk) {
+  for (int64_t first = 0; first < x.size(0); first += kDeviceRowChunk) {
     job.ThrowIfCancelled();
-    const int64_t count = std::min(kRowChunk, x.size(0) - first);
+    const int64_t count = std::min(kDeviceRowChunk, x.size(0) - first);
     MultiplyByAten(x.narrow(0, first, count), expanded_, y.narrow(0, first, count));
   }
 }

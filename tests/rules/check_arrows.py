@@ -16,7 +16,7 @@ ROOMS = ["kernels", "core", "data", "probes", "gui"]
 # Bottom to top: a folder includes itself and those before it. "." is the room itself. Folders below these belong to them, but
 # for those that are listed themselves.
 FOLDERS = {
-    "kernels": ["."],
+    "kernels": [".", "cuda"],
     "core": ["base", "formats", "tokenizer", "chat", "hub", "model", "positions", "intervention", "plan",
              "intervention/schemes", "intervention/edits", "compute", "decoder", "run"],
     "data": ["formats", "scorers", "tasks", "store", "sweep", "published", "export"],

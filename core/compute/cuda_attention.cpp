@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+#include "core/compute/cuda_ops.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/DeviceGuard.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "kernels/cuda/launch.h"
+
+namespace midscope {
+namespace {
+
+// So many rows keep float32, as on the CPU (kernels/attention.h).
+constexpr int64_t kFewRows = 4;
+// From here on cuDNN is so much faster that what it prepares for each new length does not matter.
+constexpr int64_t kCudnnRows = 4096;
+// Of the largest head that LibTorch's flash attention takes.
+constexpr int64_t kFlashHeadDim = 256;
+
+// Whether kernels can read rows of x by 16 bytes.
+bool LiesWell(const at::Tensor& x) {
+  constexpr int64_t kAligned = 16;
+  return x.stride(1) == 1 && x.stride(0) * x.element_size() % kAligned == 0 &&
+         reinterpret_cast<uintptr_t>(x.data_ptr()) % kAligned == 0;
+}
+
+bool PairsFit(const std::vector<kernels::RotaryView>& views) {
+  return std::all_of(views.begin(), views.end(), [](const kernels::RotaryView& view) {
+    return !view.cos || view.pairs % kernels::cuda::kChunk == 0;
+  });
+}
+
+template <class T>
+bool AllEqual(const std::vector<T>& values) {
+  return std::all_of(values.begin(), values.end(),
+                     [&](const T& value) { return value == values.front(); });
+}
+
+// Whether what LibTorch's attention computes is what is asked for.
+bool IsPlain(const kernels::AttentionShape& shape, const RotaryTables& tables) {
+  return shape.softcap == 0 && tables.near == 0 && tables.alibi_slopes.empty() &&
+         tables.edits.temperature.empty() && AllEqual(tables.scale) &&
+         GroupsShareTables(tables.k, shape.heads / shape.key_value_heads);
+}
+
+template <class T = kernels::BFloat16>
+const T* Data(const at::Tensor& x) {
+  return static_cast<const T*>(x.const_data_ptr());
+}
+
+bool TablesFit(const kernels::AttentionShape& shape, const RotaryTables& tables) {
+  return shape.head_dim % kernels::cuda::kChunk == 0 && PairsFit(tables.q) && PairsFit(tables.k) &&
+         PairsFit(tables.far_q) && PairsFit(tables.far_k);
+}
+
+// A copy in the GPU's memory of values that it reads as they are. From pinned memory, as other
+// copies wait for the GPU.
+template <class T>
+at::Tensor Copied(const std::vector<T>& values, at::Device device) {
+  const at::Tensor host = at::empty({static_cast<int64_t>(values.size() * sizeof(T))},
+                                    at::TensorOptions().dtype(at::kByte).pinned_memory(true));
+  std::copy(values.begin(), values.end(), static_cast<T*>(host.data_ptr()));
+  return host.to(device, /*non_blocking=*/true);
+}
+
+}  // namespace
+
+kernels::cuda::Table CudaOps::OnGpu(const RotaryTables& tables,
+                                    const std::vector<kernels::RotaryView>& views, size_t head,
+                                    std::vector<DeviceTable>* kept) const {
+  if (views.empty() || !views[head].cos) return {};
+  const DeviceTable& table = kept->emplace_back(TableOf(tables, views[head]));
+  return {table.cos.const_data_ptr<float>(), table.sin.const_data_ptr<float>(),
+          static_cast<int>(views[head].pairs)};
+}
+
+// x [rows, heads * head_dim] from table row `first` on, every head by its table: the same,
+// contiguous. `group`: views for each head of x.
+at::Tensor CudaOps::RotatedHeads(const at::Tensor& x, int64_t first, int64_t head_dim,
+                                 const RotaryTables& tables,
+                                 const std::vector<kernels::RotaryView>& views,
+                                 int64_t group) const {
+  std::vector<DeviceTable> kept;
+  std::vector<kernels::cuda::Table> of_heads;
+  of_heads.reserve(views.size());
+  for (size_t head = 0; head < views.size(); head += static_cast<size_t>(group)) {
+    of_heads.push_back(OnGpu(tables, views, head, &kept));
+  }
+  const at::Tensor on_gpu = Copied(of_heads, device());
+  at::Tensor out = at::empty({x.size(0), x.size(1)}, x.options());
+  kernels::cuda::RotateArguments arguments;
+  arguments.x = Data(x);
+  arguments.out = static_cast<kernels::BFloat16*>(out.data_ptr());
+  arguments.x_stride = x.stride(0);
+  arguments.out_stride = out.stride(0);
+  arguments.rows = x.size(0);
+  arguments.heads = x.size(1) / head_dim;
+  arguments.head_dim = static_cast<int>(head_dim);
+  arguments.first = first;
+  arguments.tables = static_cast<const kernels::cuda::Table*>(on_gpu.const_data_ptr());
+  kernels::cuda::Rotate(arguments);
+  return out;
+}
+
+void CudaOps::ByLibTorch(const kernels::AttentionShape& shape, const at::Tensor& q,
+                         const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
+                         const at::Tensor& out) const {
+  const int64_t dim = shape.head_dim;
+  const auto batch = [&](const at::Tensor& x) {
+    return x.as_strided({1, x.size(0), x.size(1) / dim, dim},
+                        {x.size(0) * x.stride(0), x.stride(0), dim, 1});
+  };
+  const at::Tensor queries = batch(RotatedHeads(q, shape.first_query, dim, tables, tables.q, 1));
+  const at::Tensor keys =
+      batch(RotatedHeads(k, 0, dim, tables, tables.k, shape.heads / shape.key_value_heads));
+  const at::Tensor values = batch(v);
+  const double scale = tables.scale.front();
+  at::Tensor z;
+  if (shape.first_query == 0 && shape.window == 0 && q.size(0) >= kCudnnRows && dim <= 128) {
+    z = std::get<0>(at::_scaled_dot_product_cudnn_attention(
+                        queries.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2),
+                        std::nullopt, /*compute_log_sumexp=*/false, 0.0, /*is_causal=*/true,
+                        /*return_debug_mask=*/false, scale))
+            .transpose(1, 2);
+  } else {
+    // Its causal limit is that of the last key, unlike that of at::scaled_dot_product_attention.
+    const bool window = shape.window > 0;
+    z = std::get<0>(at::_flash_attention_forward(
+        queries, keys, values, std::nullopt, std::nullopt, q.size(0), k.size(0), 0.0,
+        /*is_causal=*/!window, /*return_debug_mask=*/false, scale,
+        window ? std::optional<int64_t>(shape.window - 1) : std::nullopt,
+        window ? std::optional<int64_t>(0) : std::nullopt));
+  }
+  batch(out).copy_(z);
+}
+
+std::vector<kernels::cuda::AttentionHead> CudaOps::Heads(const kernels::AttentionShape& shape,
+                                                         const RotaryTables& tables,
+                                                         std::vector<DeviceTable>* kept) const {
+  std::vector<kernels::cuda::AttentionHead> heads(static_cast<size_t>(shape.heads));
+  for (size_t head = 0; head < heads.size(); ++head) {
+    kernels::cuda::AttentionHead& of = heads[head];
+    of.q = OnGpu(tables, tables.q, head, kept);
+    of.k = OnGpu(tables, tables.k, head, kept);
+    of.far_q = OnGpu(tables, tables.far_q, head, kept);
+    of.far_k = OnGpu(tables, tables.far_k, head, kept);
+    of.scale = tables.scale[head];
+    of.slope = tables.alibi_slopes.empty() ? 0.0f : tables.alibi_slopes[head];
+    of.inverse_temperature = 1 / tables.Positions().Temperature(static_cast<int64_t>(head));
+  }
+  return heads;
+}
+
+void CudaOps::ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q,
+                       const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
+                       const at::Tensor& out) const {
+  std::vector<DeviceTable> kept;
+  const at::Tensor on_gpu = Copied(Heads(shape, tables, &kept), device());
+  kernels::cuda::AttentionArguments arguments;
+  arguments.q = Data(q);
+  arguments.k = Data(k);
+  arguments.v = Data(v);
+  arguments.out = static_cast<kernels::BFloat16*>(out.data_ptr());
+  arguments.q_stride = q.stride(0);
+  arguments.k_stride = k.stride(0);
+  arguments.v_stride = v.stride(0);
+  arguments.out_stride = out.stride(0);
+  arguments.query_rows = shape.query_rows;
+  arguments.first_query = shape.first_query;
+  arguments.heads = shape.heads;
+  arguments.key_value_heads = shape.key_value_heads;
+  arguments.window = shape.window;
+  arguments.softcap = shape.softcap;
+  arguments.near = tables.near;
+  arguments.tables = static_cast<const kernels::cuda::AttentionHead*>(on_gpu.const_data_ptr());
+  kernels::cuda::Attention(arguments, shape.head_dim);
+}
+
+bool CudaOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& q,
+                        const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
+                        const at::Tensor& out, kernels::CancelFlag cancel) const {
+  if (kernels::Cancelled(cancel)) return false;
+  if (shape.query_rows <= kFewRows) {
+    WeightedValues(shape, AttentionWeights(shape, q, k, tables), v, out);
+    return true;
+  }
+  const bool fits = out.scalar_type() == at::kBFloat16 && LiesWell(q) && LiesWell(k) &&
+                    LiesWell(v) && LiesWell(out) && TablesFit(shape, tables) &&
+                    tables.edits.hidden.empty() && tables.edits.factors.empty();
+  const bool plain = IsPlain(shape, tables) && shape.head_dim <= kFlashHeadDim;
+  if (!fits || (!plain && !kernels::cuda::HasAttention(shape.head_dim))) {
+    return AtenOps::Attention(shape, q, k, v, tables, out, cancel);
+  }
+  const c10::DeviceGuard guard(device());
+  const int64_t keys = shape.first_query + shape.query_rows;
+  const auto run = [&](auto method) {
+    (this->*method)(shape, q.narrow(0, 0, shape.query_rows), k.narrow(0, 0, keys),
+                    v.narrow(0, 0, keys), tables, out.narrow(0, 0, shape.query_rows));
+  };
+  plain ? run(&CudaOps::ByLibTorch) : run(&CudaOps::ByKernel);
+  return true;
+}
+
+// Logits before soft cap, ALiBi and edits, of keys from first_key on: [heads, query_rows, keys].
+template <class T>
+at::Tensor CudaOps::RowProducts(const kernels::AttentionShape& shape, const at::Tensor& q,
+                                const at::Tensor& k, const RotaryTables& tables,
+                                int64_t first_key) const {
+  std::vector<DeviceTable> kept;
+  const at::Tensor on_gpu = Copied(Heads(shape, tables, &kept), device());
+  kernels::cuda::RowLogitsArguments<T> arguments;
+  arguments.q = Data<T>(q);
+  arguments.k = Data<T>(k);
+  arguments.q_stride = q.stride(0);
+  arguments.k_stride = k.stride(0);
+  arguments.query_rows = shape.query_rows;
+  arguments.first_query = shape.first_query;
+  arguments.first_key = first_key;
+  arguments.keys = shape.first_query + shape.query_rows - first_key;
+  arguments.heads = shape.heads;
+  arguments.key_value_heads = shape.key_value_heads;
+  arguments.near = tables.near;
+  arguments.head_dim = static_cast<int>(shape.head_dim);
+  arguments.tables = static_cast<const kernels::cuda::AttentionHead*>(on_gpu.const_data_ptr());
+  at::Tensor logits = at::empty({shape.heads, shape.query_rows, arguments.keys},
+                                at::TensorOptions().dtype(at::kFloat).device(device()));
+  arguments.logits = logits.data_ptr<float>();
+  kernels::cuda::RowLogits(arguments);
+  return logits;
+}
+
+at::Tensor CudaOps::AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
+                                     const at::Tensor& k, const RotaryTables& tables) const {
+  if (!LiesWell(q) || !LiesWell(k) || !TablesFit(shape, tables) ||
+      shape.head_dim > kernels::cuda::kRowHeadDim) {
+    return AtenOps::AttentionWeights(shape, q, k, tables);
+  }
+  const c10::DeviceGuard guard(device());
+  const int64_t first_key = FirstSeenKey(shape, tables.edits, shape.first_query);
+  const at::Tensor products = k.scalar_type() == at::kFloat
+                                  ? RowProducts<float>(shape, q, k, tables, first_key)
+                                  : RowProducts<kernels::BFloat16>(shape, q, k, tables, first_key);
+  const at::Tensor seen = Softmaxed(shape, tables, products, 0, shape.first_query, first_key);
+  if (seen.size(2) == shape.key_rows) return seen.transpose(0, 1).contiguous();
+  const at::Tensor weights =
+      at::zeros({shape.query_rows, shape.heads, shape.key_rows}, seen.options());
+  weights.narrow(2, first_key, seen.size(2)).copy_(seen.transpose(0, 1));
+  return weights;
+}
+
+void CudaOps::WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
+                             const at::Tensor& v, const at::Tensor& out) const {
+  if (!LiesWell(v) || shape.head_dim % kernels::cuda::kChunk != 0 || weights.stride(2) != 1 ||
+      shape.head_dim > kernels::cuda::kRowHeadDim) {
+    AtenOps::WeightedValues(shape, weights, v, out);
+    return;
+  }
+  const c10::DeviceGuard guard(device());
+  const int64_t first_key = kernels::FirstVisibleKey(shape, shape.first_query);
+  const auto sums_of = [&]<class T>(T) {
+    kernels::cuda::RowValuesArguments<T> arguments;
+    arguments.weights = weights.const_data_ptr<float>() + first_key;
+    arguments.row_stride = weights.stride(0);
+    arguments.head_stride = weights.stride(1);
+    arguments.v = Data<T>(v) + first_key * v.stride(0);
+    arguments.v_stride = v.stride(0);
+    arguments.query_rows = shape.query_rows;
+    arguments.keys = shape.first_query + shape.query_rows - first_key;
+    arguments.heads = shape.heads;
+    arguments.key_value_heads = shape.key_value_heads;
+    arguments.head_dim = static_cast<int>(shape.head_dim);
+    at::Tensor sums = at::empty(
+        {kernels::cuda::PartsOf(arguments), shape.query_rows, shape.heads * shape.head_dim},
+        weights.options());
+    arguments.sums = sums.data_ptr<float>();
+    kernels::cuda::RowValues(arguments);
+    return sums;
+  };
+  const at::Tensor sums =
+      v.scalar_type() == at::kFloat ? sums_of(float{}) : sums_of(kernels::BFloat16{});
+  out.narrow(0, 0, shape.query_rows).copy_(sums.sum(0));
+}
+
+}  // namespace midscope

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// CudaOps' operations on rows.
+#include "core/compute/cuda_ops.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/DeviceGuard.h>
+
+#include "kernels/cuda/launch.h"
+
+namespace midscope {
+namespace {
+
+// Whether a kernel of rows can take x [rows, width].
+bool HasWholeChunks(const at::Tensor& x) {
+  constexpr int64_t kAligned = 16;
+  return x.size(1) % kernels::cuda::kChunk == 0 && x.stride(1) == 1 &&
+         x.stride(0) % kernels::cuda::kChunk == 0 &&
+         reinterpret_cast<uintptr_t>(x.const_data_ptr()) % kAligned == 0;
+}
+
+bool IsWhole(const at::Tensor& x) { return x.is_contiguous() && HasWholeChunks(x); }
+
+}  // namespace
+
+template <class T>
+void CudaOps::NormaliseAs(NormKind kind, const at::Tensor& x, const at::Tensor* update,
+                          const Norm& norm, float epsilon, const at::Tensor& out,
+                          const at::Tensor* mean, const at::Tensor* scale) const {
+  kernels::cuda::NormaliseArguments<T> arguments;
+  arguments.x = static_cast<T*>(x.data_ptr());
+  if (update) arguments.update = static_cast<const T*>(update->const_data_ptr());
+  arguments.weight = OnDevice(norm.weight).const_data_ptr<float>();
+  if (!norm.bias.empty()) arguments.bias = OnDevice(norm.bias).const_data_ptr<float>();
+  arguments.out = static_cast<T*>(out.data_ptr());
+  if (mean) arguments.mean = mean->data_ptr<float>();
+  if (scale) arguments.scale = scale->data_ptr<float>();
+  arguments.rows = x.size(0);
+  arguments.width = x.size(1);
+  arguments.epsilon = epsilon;
+  arguments.centred = kind == NormKind::kLayer;
+  kernels::cuda::Normalise(arguments);
+}
+
+void CudaOps::Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
+                        const at::Tensor& out, const at::Tensor* mean,
+                        const at::Tensor* scale) const {
+  const bool statistics = (!mean || mean->is_contiguous()) && (!scale || scale->is_contiguous());
+  if (!IsWhole(x) || !IsWhole(out) || !statistics || x.scalar_type() != out.scalar_type()) {
+    AtenOps::Normalise(kind, x, norm, epsilon, out, mean, scale);
+    return;
+  }
+  const c10::DeviceGuard guard(device());
+  x.scalar_type() == at::kFloat
+      ? NormaliseAs<float>(kind, x, nullptr, norm, epsilon, out, mean, scale)
+      : NormaliseAs<kernels::BFloat16>(kind, x, nullptr, norm, epsilon, out, mean, scale);
+}
+
+void CudaOps::AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
+                           const Norm& norm, float epsilon, const at::Tensor& out) const {
+  if (!IsWhole(residual) || !IsWhole(update) || !IsWhole(out) ||
+      residual.scalar_type() != update.scalar_type() ||
+      residual.scalar_type() != out.scalar_type()) {
+    AtenOps::AddNormalise(kind, residual, update, norm, epsilon, out);
+    return;
+  }
+  const c10::DeviceGuard guard(device());
+  residual.scalar_type() == at::kFloat
+      ? NormaliseAs<float>(kind, residual, &update, norm, epsilon, out, nullptr, nullptr)
+      : NormaliseAs<kernels::BFloat16>(kind, residual, &update, norm, epsilon, out, nullptr,
+                                       nullptr);
+}
+
+void CudaOps::Activate(Activation activation, bool gated, const at::Tensor& x,
+                       const at::Tensor& out) const {
+  if (!HasWholeChunks(x) || !HasWholeChunks(out) || x.scalar_type() != out.scalar_type()) {
+    AtenOps::Activate(activation, gated, x, out);
+    return;
+  }
+  const c10::DeviceGuard guard(device());
+  const auto run = [&]<class T>(T) {
+    kernels::cuda::ActivateArguments<T> arguments;
+    arguments.gate = static_cast<const T*>(x.const_data_ptr());
+    if (gated) arguments.up = arguments.gate + out.size(1);
+    arguments.out = static_cast<T*>(out.data_ptr());
+    arguments.x_stride = x.stride(0);
+    arguments.out_stride = out.stride(0);
+    arguments.rows = x.size(0);
+    arguments.width = out.size(1);
+    arguments.kind = ActivationKindOf(activation);
+    kernels::cuda::Activate(arguments);
+  };
+  x.scalar_type() == at::kFloat ? run(float{}) : run(kernels::BFloat16{});
+}
+
+void CudaOps::RankOneUpdate(const at::Tensor& x, const at::Tensor& amount,
+                            const at::Tensor& direction, const at::Tensor& out) const {
+  if (!HasWholeChunks(x) || !HasWholeChunks(out) || x.scalar_type() != out.scalar_type() ||
+      !amount.is_contiguous() || !direction.is_contiguous()) {
+    AtenOps::RankOneUpdate(x, amount, direction, out);
+    return;
+  }
+  const c10::DeviceGuard guard(device());
+  const auto run = [&]<class T>(T) {
+    kernels::cuda::RankOneArguments<T> arguments;
+    arguments.x = static_cast<const T*>(x.const_data_ptr());
+    arguments.amount = amount.const_data_ptr<float>();
+    arguments.direction = direction.const_data_ptr<float>();
+    arguments.out = static_cast<T*>(out.data_ptr());
+    arguments.x_stride = x.stride(0);
+    arguments.out_stride = out.stride(0);
+    arguments.rows = x.size(0);
+    arguments.width = x.size(1);
+    kernels::cuda::RankOneUpdate(arguments);
+  };
+  x.scalar_type() == at::kFloat ? run(float{}) : run(kernels::BFloat16{});
+}
+
+}  // namespace midscope

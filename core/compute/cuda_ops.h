@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// A decoder block's operations on a GPU: AtenOps, but for norms, activations and attention, which
+// are kernels of kernels/cuda. Only in builds with MIDSCOPE_CUDA. Internal to core.
+//
+// Attention of a few rows reads keys and values where they lie, in float32 arithmetic. Of many
+// bfloat16 rows it is on tensor cores: where the heads of a group see the same positions, queries
+// and keys are rotated once (kernels/cuda/rotary.h) and LibTorch's flash or cuDNN attention
+// multiplies them. Where they do not (Ms-PoE), or with far positions, soft cap, ALiBi or several
+// temperatures, it is kernels/cuda/attention.h, which keeps no copy of the keys. Rotated queries
+// and keys and the weights are rounded to bfloat16, as by the CPU's kernels with AVX-512 BF16. All
+// else is AtenOps': many rows of float32 or with hidden keys or factors, other sizes of heads.
+#pragma once
+
+#include <vector>
+
+#include "core/compute/aten_ops.h"
+#include "kernels/cuda/attention.h"
+
+namespace midscope {
+
+class CudaOps : public AtenOps {
+ public:
+  explicit CudaOps(at::Device device) : AtenOps(device, {.table_bytes = int64_t{4} << 30}) {}
+
+  void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
+                 const at::Tensor& out, const at::Tensor* mean,
+                 const at::Tensor* scale) const override;
+  void AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
+                    const Norm& norm, float epsilon, const at::Tensor& out) const override;
+  void Activate(Activation activation, bool gated, const at::Tensor& x,
+                const at::Tensor& out) const override;
+  void RankOneUpdate(const at::Tensor& x, const at::Tensor& amount, const at::Tensor& direction,
+                     const at::Tensor& out) const override;
+  bool Attention(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
+                 const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out,
+                 kernels::CancelFlag cancel) const override;
+  at::Tensor AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
+                              const at::Tensor& k, const RotaryTables& tables) const override;
+  void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
+                      const at::Tensor& v, const at::Tensor& out) const override;
+
+ private:
+  template <class T>
+  void NormaliseAs(NormKind kind, const at::Tensor& x, const at::Tensor* update, const Norm& norm,
+                   float epsilon, const at::Tensor& out, const at::Tensor* mean,
+                   const at::Tensor* scale) const;
+  std::vector<kernels::cuda::AttentionHead> Heads(const kernels::AttentionShape& shape,
+                                                  const RotaryTables& tables,
+                                                  std::vector<DeviceTable>* kept) const;
+  template <class T>
+  at::Tensor RowProducts(const kernels::AttentionShape& shape, const at::Tensor& q,
+                         const at::Tensor& k, const RotaryTables& tables, int64_t first_key) const;
+  // `kept` holds what the table lies in until the kernel is started.
+  kernels::cuda::Table OnGpu(const RotaryTables& tables,
+                             const std::vector<kernels::RotaryView>& views, size_t head,
+                             std::vector<DeviceTable>* kept) const;
+  at::Tensor RotatedHeads(const at::Tensor& x, int64_t first, int64_t head_dim,
+                          const RotaryTables& tables, const std::vector<kernels::RotaryView>& views,
+                          int64_t group) const;
+  void ByLibTorch(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
+                  const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
+  void ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
+                const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
+};
+
+}  // namespace midscope

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/cuda/launch.h"
+
+#include <cuda_runtime.h>
+
+#include <string>
+
+namespace midscope::kernels::cuda {
+namespace {
+
+extern __shared__ Words shared_memory[];
+
+__device__ std::byte* SharedBytes() { return reinterpret_cast<std::byte*>(shared_memory); }
+
+__global__ void RotateKernel(const RotateArguments arguments) {
+  GpuMachine machine(SharedBytes());
+  RotateBlock(machine, arguments);
+}
+
+template <int kDim>
+__global__ void __launch_bounds__(kAttentionThreads)
+    AttentionKernel(const AttentionArguments arguments) {
+  GpuMachine machine(SharedBytes());
+  AttentionBlock<GpuMachine, kDim>(machine, arguments).Run();
+}
+
+template <class T>
+__global__ void RowLogitsKernel(const RowLogitsArguments<T> arguments) {
+  GpuMachine machine(SharedBytes());
+  RowLogitsBlock(machine, arguments);
+}
+
+template <class T>
+__global__ void RowValuesKernel(const RowValuesArguments<T> arguments) {
+  GpuMachine machine(SharedBytes());
+  RowValuesBlock(machine, arguments);
+}
+
+template <class T>
+__global__ void NormaliseKernel(const NormaliseArguments<T> arguments) {
+  GpuMachine machine(SharedBytes());
+  NormaliseBlock(machine, arguments);
+}
+
+template <class T>
+__global__ void RankOneKernel(const RankOneArguments<T> arguments) {
+  GpuMachine machine(SharedBytes());
+  RankOneBlock(machine, arguments);
+}
+
+template <class T>
+__global__ void ActivateKernel(const ActivateArguments<T> arguments) {
+  GpuMachine machine(SharedBytes());
+  ActivateBlock(machine, arguments);
+}
+
+void Check(cudaError_t error, const char* kernel) {
+  if (error == cudaSuccess) return;
+  throw LaunchError(std::string(kernel) + ": " + cudaGetErrorString(error));
+}
+
+template <class Arguments>
+void Start(void (*kernel)(const Arguments), const Grid& grid, const Arguments& arguments,
+           const char* name) {
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+  // Above 48 KiB a kernel has to ask.
+  Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(grid.shared_bytes)),
+        name);
+  const dim3 blocks(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y),
+                    static_cast<unsigned>(grid.z));
+  kernel<<<blocks, static_cast<unsigned>(grid.threads), static_cast<size_t>(grid.shared_bytes)>>>(
+      arguments);
+  Check(cudaGetLastError(), name);
+}
+
+}  // namespace
+
+void Rotate(const RotateArguments& arguments) {
+  Start(RotateKernel, RotateGrid(arguments), arguments, "rotary embedding");
+}
+
+void Attention(const AttentionArguments& arguments, int64_t head_dim) {
+  if (head_dim == 64) {
+    Start(AttentionKernel<64>, AttentionGrid<64>(arguments), arguments, "attention");
+  } else {
+    Start(AttentionKernel<128>, AttentionGrid<128>(arguments), arguments, "attention");
+  }
+}
+
+template <class T>
+void RowLogits(const RowLogitsArguments<T>& arguments) {
+  Start(RowLogitsKernel<T>, RowLogitsGrid(arguments), arguments, "logits of rows");
+}
+template <class T>
+void RowValues(const RowValuesArguments<T>& arguments) {
+  Start(RowValuesKernel<T>, RowValuesGrid(arguments), arguments, "values of rows");
+}
+template <class T>
+void Normalise(const NormaliseArguments<T>& arguments) {
+  Start(NormaliseKernel<T>, NormaliseGrid(arguments), arguments, "norm");
+}
+template <class T>
+void Activate(const ActivateArguments<T>& arguments) {
+  Start(ActivateKernel<T>, ActivateGrid(arguments), arguments, "activation");
+}
+template <class T>
+void RankOneUpdate(const RankOneArguments<T>& arguments) {
+  Start(RankOneKernel<T>, RankOneGrid(arguments), arguments, "rank-one update");
+}
+template void RankOneUpdate(const RankOneArguments<float>&);
+template void RankOneUpdate(const RankOneArguments<BFloat16>&);
+template void RowLogits(const RowLogitsArguments<float>&);
+template void RowLogits(const RowLogitsArguments<BFloat16>&);
+template void RowValues(const RowValuesArguments<float>&);
+template void RowValues(const RowValuesArguments<BFloat16>&);
+template void Normalise(const NormaliseArguments<float>&);
+template void Normalise(const NormaliseArguments<BFloat16>&);
+template void Activate(const ActivateArguments<float>&);
+template void Activate(const ActivateArguments<BFloat16>&);
+
+}  // namespace midscope::kernels::cuda

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Starts the kernels of this folder on the current GPU, after what was started before on its
+// default stream. All pointers are into the GPU's memory, those within arguments too. Throws
+// LaunchError when the GPU does not take the work; faults of a kernel itself show when its results
+// are read.
+#pragma once
+
+#include <stdexcept>
+
+#include "kernels/cuda/attention.h"
+#include "kernels/cuda/attention_rows.h"
+#include "kernels/cuda/normalise.h"
+#include "kernels/cuda/rotary.h"
+
+namespace midscope::kernels::cuda {
+
+class LaunchError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+void Rotate(const RotateArguments& arguments);
+
+// HasAttention(head_dim) must hold.
+void Attention(const AttentionArguments& arguments, int64_t head_dim);
+
+// The following for T = float and BFloat16.
+template <class T>
+void RowLogits(const RowLogitsArguments<T>& arguments);
+template <class T>
+void RowValues(const RowValuesArguments<T>& arguments);
+template <class T>
+void Normalise(const NormaliseArguments<T>& arguments);
+template <class T>
+void RankOneUpdate(const RankOneArguments<T>& arguments);
+template <class T>
+void Activate(const ActivateArguments<T>& arguments);
+
+}  // namespace midscope::kernels::cuda

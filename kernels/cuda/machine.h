@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+// What a CUDA kernel body is written against, so that one source runs on a GPU and in a test
+// without one. A body is a template over a machine and describes one block of threads:
+//
+//     template <class Machine>
+//     MIDSCOPE_CUDA_BODY void Scale(Machine& machine, const ScaleArguments& a) {
+//       auto* values = machine.template Shared<float>(64);
+//       machine.Each([&](int thread) { values[thread] = a.in[thread]; });
+//       machine.Barrier();
+//       machine.Each([&](int thread) { a.out[thread] = values[63 - thread]; });
+//     }
+//
+// GpuMachine is one thread of a block: Each calls once, Barrier waits for the others. HostMachine
+// is a whole block: Each calls for every thread in turn, so that what threads share between two
+// barriers must not depend on their order; the test runs a block with threads forwards and
+// backwards, which shows a missing barrier. What a thread keeps from one Each to the next lies in a
+// PerThread. Warp operations take functions from thread to operand and stand outside Each.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/types.h"
+
+#ifndef __CUDACC__
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "kernels/check.h"
+#endif
+
+#ifdef __CUDACC__
+#define MIDSCOPE_CUDA_BODY __device__ __forceinline__
+#define MIDSCOPE_CUDA_UNROLL _Pragma("unroll")
+#else
+#define MIDSCOPE_CUDA_BODY inline
+#define MIDSCOPE_CUDA_UNROLL
+#endif
+
+namespace midscope::kernels::cuda {
+
+constexpr int kWarp = 32;
+
+// Blocks along x, y, z and threads of each; bytes of memory that a block's threads share.
+struct Grid {
+  int64_t x = 1;
+  int64_t y = 1;
+  int64_t z = 1;
+  int threads = kWarp;
+  int64_t shared_bytes = 0;
+};
+
+struct BlockIndex {
+  int64_t x = 0;
+  int64_t y = 0;
+  int64_t z = 0;
+};
+
+// Two bfloat16 values of neighbouring columns, as tensor cores take them: `low` in the low half.
+MIDSCOPE_CUDA_BODY uint32_t PackPair(float low, float high) {
+#ifdef __CUDACC__
+  uint32_t pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+#else
+  return ToBFloat16(low).bits | static_cast<uint32_t>(ToBFloat16(high).bits) << 16;
+#endif
+}
+
+MIDSCOPE_CUDA_BODY float LowOf(uint32_t pair) {
+#ifdef __CUDACC__
+  return __uint_as_float(pair << 16);
+#else
+  return std::bit_cast<float>(pair << 16);
+#endif
+}
+
+MIDSCOPE_CUDA_BODY float HighOf(uint32_t pair) {
+#ifdef __CUDACC__
+  return __uint_as_float(pair & 0xffff0000u);
+#else
+  return std::bit_cast<float>(pair & 0xffff0000u);
+#endif
+}
+
+// 2^x; relative error 2^-22 on a GPU, 0 below -126.
+MIDSCOPE_CUDA_BODY float PowerOfTwo(float x) {
+#ifdef __CUDACC__
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+  return power;
+#else
+  return x < -126.0f ? 0.0f : std::exp2(x);
+#endif
+}
+
+// 16 bytes that are read or written at once.
+struct alignas(16) Words {
+  uint32_t word[4];
+};
+
+#ifdef __CUDACC__
+
+class GpuMachine {
+ public:
+  // One value a thread.
+  template <class T>
+  struct PerThread {
+    MIDSCOPE_CUDA_BODY explicit PerThread(const GpuMachine&) {}
+    MIDSCOPE_CUDA_BODY T& operator[](int) { return value; }
+    T value;
+  };
+
+  MIDSCOPE_CUDA_BODY explicit GpuMachine(std::byte* shared) : shared_(shared) {}
+  MIDSCOPE_CUDA_BODY BlockIndex block() const { return {blockIdx.x, blockIdx.y, blockIdx.z}; }
+  MIDSCOPE_CUDA_BODY BlockIndex blocks() const { return {gridDim.x, gridDim.y, gridDim.z}; }
+  MIDSCOPE_CUDA_BODY int threads() const { return static_cast<int>(blockDim.x); }
+
+  // `count` values that the block's threads share, after those taken before.
+  template <class T>
+  MIDSCOPE_CUDA_BODY T* Shared(int count) {
+    T* values = reinterpret_cast<T*>(shared_);
+    shared_ += (static_cast<size_t>(count) * sizeof(T) + 15) / 16 * 16;
+    return values;
+  }
+
+  template <class F>
+  MIDSCOPE_CUDA_BODY void Each(const F& work) const {
+    work(static_cast<int>(threadIdx.x));
+  }
+  MIDSCOPE_CUDA_BODY void Barrier() const { __syncthreads(); }
+
+  // value(thread) of threads whose numbers differ in the lowest bits alone (groups of 2^bits)
+  // becomes their largest, their sum.
+  template <int bits, class F>
+  MIDSCOPE_CUDA_BODY void GroupMax(const F& value) const {
+    float& mine = value(static_cast<int>(threadIdx.x));
+    MIDSCOPE_CUDA_UNROLL for (int bit = 0; bit < bits; ++bit) {
+      mine = fmaxf(mine, __shfl_xor_sync(0xffffffffu, mine, 1 << bit));
+    }
+  }
+  template <int bits, class F>
+  MIDSCOPE_CUDA_BODY void GroupSum(const F& value) const {
+    float& mine = value(static_cast<int>(threadIdx.x));
+    MIDSCOPE_CUDA_UNROLL for (int bit = 0; bit < bits; ++bit) {
+      mine += __shfl_xor_sync(0xffffffffu, mine, 1 << bit);
+    }
+  }
+
+  // c += a b of 16 x 16 and 16 x 8 bfloat16 values, in the layout of PTX' mma.m16n8k16.
+  // a(thread): uint32_t[4], b(thread): uint32_t[2], c(thread): float[4].
+  template <class C, class A, class B>
+  MIDSCOPE_CUDA_BODY void Multiply(const C& c, const A& a, const B& b) const {
+    const int thread = static_cast<int>(threadIdx.x);
+    float* sum = c(thread);
+    const uint32_t* left = a(thread);
+    const uint32_t* right = b(thread);
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+        "{%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
+  }
+
+  // The operand b of Multiply for rows 0..15 and columns 0..7 of a row-major tile in shared memory.
+  // tile: uniform over a warp; 16-byte aligned, stride a multiple of 8.
+  template <class B>
+  MIDSCOPE_CUDA_BODY void LoadTransposed(const B& b, const BFloat16* tile, int stride) const {
+    const int thread = static_cast<int>(threadIdx.x);
+    uint32_t* right = b(thread);
+    const auto address =
+        static_cast<uint32_t>(__cvta_generic_to_shared(tile + (thread % 16) * stride));
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];"
+                 : "=r"(right[0]), "=r"(right[1])
+                 : "r"(address)
+                 : "memory");
+  }
+
+ private:
+  std::byte* shared_;
+};
+
+#else
+
+class HostMachine {
+ public:
+  template <class T>
+  struct PerThread {
+    explicit PerThread(const HostMachine& machine)
+        : values(static_cast<size_t>(machine.threads())) {}
+    T& operator[](int thread) { return values[static_cast<size_t>(thread)]; }
+    std::vector<T> values;
+  };
+
+  // Threads run from the last to the first where `backwards`. Shared memory is filled with NaN.
+  HostMachine(const Grid& grid, const BlockIndex& block, bool backwards)
+      : grid_(grid),
+        block_(block),
+        backwards_(backwards),
+        shared_(static_cast<size_t>(grid.shared_bytes / 16), Words{~0u, ~0u, ~0u, ~0u}) {}
+
+  BlockIndex block() const { return block_; }
+  BlockIndex blocks() const { return {grid_.x, grid_.y, grid_.z}; }
+  int threads() const { return grid_.threads; }
+
+  template <class T>
+  T* Shared(int count) {
+    const size_t words = (static_cast<size_t>(count) * sizeof(T) + 15) / 16;
+    MIDSCOPE_CHECK(taken_ + words <= shared_.size(), "more shared memory than the launch asks for");
+    T* values = reinterpret_cast<T*>(shared_.data() + taken_);
+    taken_ += words;
+    return values;
+  }
+
+  template <class F>
+  void Each(const F& work) const {
+    for (int i = 0; i < grid_.threads; ++i) work(backwards_ ? grid_.threads - 1 - i : i);
+  }
+  void Barrier() const {}
+
+  template <int bits, class F>
+  void GroupMax(const F& value) const {
+    Combine<bits>(value, [](float a, float b) { return std::max(a, b); });
+  }
+  template <int bits, class F>
+  void GroupSum(const F& value) const {
+    Combine<bits>(value, [](float a, float b) { return a + b; });
+  }
+
+  template <class C, class A, class B>
+  void Multiply(const C& c, const A& a, const B& b) const {
+    for (int warp = 0; warp < grid_.threads; warp += kWarp) {
+      float left[16][16];
+      float right[16][8];
+      for (int lane = 0; lane < kWarp; ++lane) {
+        const int row = lane / 4;
+        const int column = lane % 4 * 2;
+        for (int part = 0; part < 4; ++part) {
+          const uint32_t pair = a(warp + lane)[part];
+          float* at = &left[row + part % 2 * 8][column + part / 2 * 8];
+          at[0] = LowOf(pair);
+          at[1] = HighOf(pair);
+        }
+        for (int part = 0; part < 2; ++part) {
+          const uint32_t pair = b(warp + lane)[part];
+          right[column + part * 8][row] = LowOf(pair);
+          right[column + part * 8 + 1][row] = HighOf(pair);
+        }
+      }
+      for (int lane = 0; lane < kWarp; ++lane) {
+        for (int part = 0; part < 4; ++part) {
+          float& sum = c(warp + lane)[part];
+          for (int k = 0; k < 16; ++k) {
+            sum += left[lane / 4 + part / 2 * 8][k] * right[k][lane % 4 * 2 + part % 2];
+          }
+        }
+      }
+    }
+  }
+
+  template <class B>
+  void LoadTransposed(const B& b, const BFloat16* tile, int stride) const {
+    for (int thread = 0; thread < grid_.threads; ++thread) {
+      const int column = thread % kWarp / 4;
+      for (int part = 0; part < 2; ++part) {
+        const int row = thread % 4 * 2 + part * 8;
+        b(thread)[part] = tile[row * stride + column].bits |
+                          static_cast<uint32_t>(tile[(row + 1) * stride + column].bits) << 16;
+      }
+    }
+  }
+
+ private:
+  template <int bits, class F, class Operation>
+  void Combine(const F& value, const Operation& operation) const {
+    for (int bit = 0; bit < bits; ++bit) {
+      std::vector<float> before;
+      before.reserve(static_cast<size_t>(grid_.threads));
+      for (int thread = 0; thread < grid_.threads; ++thread) before.push_back(value(thread));
+      for (int thread = 0; thread < grid_.threads; ++thread) {
+        const auto other = static_cast<size_t>(thread ^ (1 << bit));
+        value(thread) = operation(before[static_cast<size_t>(thread)], before[other]);
+      }
+    }
+  }
+
+  Grid grid_;
+  BlockIndex block_;
+  bool backwards_;
+  std::vector<Words> shared_;
+  size_t taken_ = 0;
+};
+
+// Runs the body for every block of the grid, one after the other.
+template <class Body>
+void RunOnHost(const Grid& grid, bool backwards, const Body& body) {
+  for (int64_t z = 0; z < grid.z; ++z) {
+    for (int64_t y = 0; y < grid.y; ++y) {
+      for (int64_t x = 0; x < grid.x; ++x) {
+        HostMachine machine(grid, {x, y, z}, backwards);
+        body(machine);
+      }
+    }
+  }
+}
+
+#endif
+
+}  // namespace midscope::kernels::cuda

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// What prompts of several lengths cost on a device, in one process, as large models take long to
+// open.
+//
+//   device_bench DEVICE MODEL float32|bfloat16 TOKENS...
+//
+// For each length one JSON line with milliseconds, the least of three: the logits alone; with
+// captures (last-query attention, position-awareness score, the last residual row, a trace); the
+// same with Ms-PoE, whose heads of a group disagree about position; a what-if of one channel and of
+// Ms-PoE's last row; a token after the prompt.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <string>
+
+#include "core/compute/process_start.h"
+#include "core/decoder/captures.h"
+#include "core/decoder/decoder.h"
+#include "core/intervention/intervention_text.h"
+#include "core/run/what_if.h"
+
+namespace {
+
+using midscope::Decoder;
+
+double LeastMilliseconds(const std::function<void(int)>& work) {
+  constexpr int kRepeats = 3;
+  double least = 1e300;
+  for (int i = 0; i < kRepeats; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    work(i);
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+    least = std::min(least, time.count());
+  }
+  return least;
+}
+
+double PrefillMilliseconds(const Decoder& decoder, const std::vector<int32_t>& ids, bool captures,
+                           const std::string& setting) {
+  midscope::LastQueryAttention attention(decoder.config());
+  midscope::PositionAwareness score(decoder.config());
+  midscope::ResidualRows rows(decoder.config(), 1);
+  midscope::RunRequest request;
+  request.ids = ids;
+  request.intervention = midscope::ParseIntervention(setting);
+  const auto trace = captures ? decoder.MakeTrace(static_cast<int64_t>(ids.size())) : nullptr;
+  if (captures) request.hooks = {&attention, &score, &rows};
+  request.trace = trace.get();
+  return LeastMilliseconds([&](int) {
+    if (trace) trace->Truncate(0);
+    decoder.RunOne(request);
+  });
+}
+
+double TokenMilliseconds(const Decoder& decoder, std::vector<int32_t> ids) {
+  const auto tokens = static_cast<int64_t>(ids.size());
+  const auto trace = decoder.MakeTrace(tokens + 1);
+  midscope::RunRequest request;
+  request.trace = trace.get();
+  request.ids = ids;
+  decoder.RunOne(request);
+  ids.push_back(ids.front());
+  request.ids = ids;
+  return LeastMilliseconds([&](int) {
+    trace->Truncate(tokens);
+    decoder.RunOne(request);
+  });
+}
+
+void Measure(const std::shared_ptr<Decoder>& decoder, int64_t tokens) {
+  std::mt19937_64 random(1);
+  midscope::Prompt prompt;
+  const auto vocabulary = static_cast<uint64_t>(decoder->config().vocabulary);
+  for (int64_t i = 0; i < tokens; ++i)
+    prompt.ids.push_back(static_cast<int32_t>(random() % vocabulary));
+  const double plain = PrefillMilliseconds(*decoder, prompt.ids, false, "none");
+  const double captures = PrefillMilliseconds(*decoder, prompt.ids, true, "none");
+  const double ms_poe = PrefillMilliseconds(*decoder, prompt.ids, false, "ms-poe");
+  const double token = TokenMilliseconds(*decoder, prompt.ids);
+  midscope::WhatIf what_if(decoder, {prompt});
+  what_if.Evaluate({});
+  const auto change = [&](const std::string& before, const std::string& after) {
+    return LeastMilliseconds([&](int i) {
+      what_if.Evaluate(midscope::ParseIntervention(before + std::to_string(i) + after));
+    });
+  };
+  const double channel = change("channel(10, factor=-0.", ", layers=8-25)");
+  const double last_row = change("ms-poe(max=1.6", ", rows=last)");
+  std::printf(
+      "{\"tokens\": %ld, \"plain_ms\": %.2f, \"captures_ms\": %.2f, \"ms_poe_ms\": %.2f, "
+      "\"token_ms\": %.2f, \"what_if_channel_ms\": %.2f, \"what_if_ms_poe_last_row_ms\": %.2f}\n",
+      static_cast<long>(tokens), plain, captures, ms_poe, token, channel, last_row);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  midscope::PrepareProcess(argv);
+  if (argc < 5) {
+    std::fprintf(stderr, "device_bench DEVICE MODEL float32|bfloat16 TOKENS...\n");
+    return 2;
+  }
+  try {
+    midscope::DecoderOptions options;
+    options.placement = midscope::ParsePlacement(argv[1]);
+    if (std::string(argv[3]) == "bfloat16") options.dtype = midscope::kernels::Dtype::kBFloat16;
+    const std::shared_ptr<Decoder> decoder = Decoder::Open(argv[2], options);
+    for (int i = 4; i < argc; ++i) Measure(decoder, std::atol(argv[i]));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "device_bench: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// A block's operations on a GPU against LibTorch's in float32 on the same inputs (AtenOps, which
+// layer_ops_test.cpp holds against the CPU's kernels). Contract: attention of many bfloat16 rows
+// within 1/100 of the largest of the values, as rotated queries and keys and the weights are
+// rounded; of few rows, weights within 5e-6; norms, activations and updates within 1e-5, or one
+// rounding to bfloat16. Cases choose the way: LibTorch's flash or cuDNN attention, or the own
+// kernel.
+#include "core/compute/cuda_ops.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "core/compute/placement.h"
+#include "core/compute/rotary_cache.h"
+
+namespace midscope {
+namespace {
+
+constexpr double kLargest = 2;  // of queries, keys and values
+// Rounded queries and keys move logits of up to 30 by some hundredths.
+constexpr double kTolerance = kLargest / 100;
+
+struct Case {
+  const char* name;
+  kernels::AttentionShape shape;
+  bool split_keys = false;  // every head a position of its own, those of a group too
+  int64_t near = 0;
+  bool alibi = false;
+  bool temperature = false;
+};
+
+// query rows, key rows, first query, heads, KV heads, size of a head, window, soft cap
+const std::vector<Case>& Cases() {
+  static const std::vector<Case> cases = {
+      {"flash", {130, 130, 0, 6, 2, 64}},
+      {"flash_later_rows", {70, 200, 130, 4, 4, 128}},
+      {"flash_window", {300, 300, 0, 4, 2, 96, 70}},
+      {"flash_large_heads", {65, 65, 0, 2, 1, 256}},
+      {"cudnn", {4100, 4100, 0, 4, 2, 128}},
+      {"own", {333, 333, 0, 8, 2, 64}, true},
+      {"own_128", {200, 330, 130, 4, 1, 128}, true},
+      {"own_soft_cap_window", {150, 450, 300, 4, 2, 128, 70, 1.5f}},
+      {"own_alibi", {150, 150, 0, 4, 2, 64}, false, 0, true},
+      {"own_temperature", {150, 150, 0, 4, 2, 64}, true, 0, false, true},
+      {"own_far", {260, 400, 140, 4, 2, 64}, true, 47},
+      {"own_far_128", {200, 200, 0, 2, 2, 128}, false, 128},
+      {"few_rows", {4, 100, 96, 4, 2, 64}, true},
+      {"other_sizes", {60, 60, 0, 4, 2, 80}, true}};
+  return cases;
+}
+
+RotaryTables TablesOf(const Case& c, RotaryCache& cache) {
+  RotaryTables tables;
+  std::vector<double> frequencies(static_cast<size_t>(c.shape.head_dim / 2));
+  for (size_t i = 0; i < frequencies.size(); ++i)
+    frequencies[i] = std::pow(0.7, static_cast<double>(i));
+  const auto view = [&](double ratio) {
+    tables.owned.push_back(cache.Get(frequencies, 1.0, ratio, c.shape.key_rows));
+    return tables.owned.back()->View();
+  };
+  for (int64_t head = 0; head < c.shape.heads; ++head) {
+    const double ratio = c.split_keys ? 1.2 + 0.1 * static_cast<double>(head) : 1.0;
+    tables.q.push_back(view(ratio));
+    tables.k.push_back(view(ratio));
+    tables.scale.push_back(1.0f / std::sqrt(static_cast<float>(c.shape.head_dim)));
+    if (c.alibi) tables.alibi_slopes.push_back(0.1f * static_cast<float>(head));
+    if (c.temperature) tables.edits.temperature.push_back(0.5f + 0.3f * static_cast<float>(head));
+    if (c.near > 0) {
+      tables.far_q.push_back(view(2 * ratio));
+      tables.far_k.push_back(view(2 * ratio));
+    }
+  }
+  tables.window = c.shape.window;
+  tables.softcap = c.shape.softcap;
+  tables.near = c.near;
+  return tables;
+}
+
+// The GPU's operations and LibTorch's beside them; skips where there is no GPU.
+class CudaOpsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (AvailableDevices().back().kind != DeviceKind::kCuda) GTEST_SKIP() << "no GPU here";
+  }
+
+  at::Tensor Values(int64_t rows, int64_t width, at::ScalarType type, float step = 0.731f) const {
+    return at::arange(rows * width, at::kFloat)
+        .mul_(step)
+        .sin_()
+        .mul_(kLargest)
+        .view({rows, width})
+        .to(gpu_, type);
+  }
+
+  at::Tensor Queries(const Case& c, at::ScalarType type) const {
+    return Values(c.shape.query_rows, c.shape.heads * c.shape.head_dim, type);
+  }
+  at::Tensor Keys(const Case& c, at::ScalarType type, float step) const {
+    return Values(c.shape.key_rows + 2, c.shape.key_value_heads * c.shape.head_dim, type, step);
+  }
+
+  static double Difference(const at::Tensor& a, const at::Tensor& b) {
+    return (a.to(at::kFloat) - b.to(at::kFloat)).abs().max().item<double>();
+  }
+
+  c10::InferenceMode inference_;
+  at::Device gpu_{at::kCUDA, 0};
+  CudaOps cuda_{gpu_};
+  AtenOps aten_{gpu_};
+};
+
+TEST_F(CudaOpsTest, AttentionOfManyRowsAgrees) {
+  for (const Case& c : Cases()) {
+    RotaryCache cache;
+    const RotaryTables tables = TablesOf(c, cache);
+    const at::Tensor q = Queries(c, at::kBFloat16);
+    const at::Tensor k = Keys(c, at::kBFloat16, 0.377f);
+    const at::Tensor v = Keys(c, at::kBFloat16, 0.933f);
+    const at::Tensor z = at::full_like(q, std::nan(""));
+    const at::Tensor expected = at::empty(q.sizes(), q.options().dtype(at::kFloat));
+    ASSERT_TRUE(cuda_.Attention(c.shape, q, k, v, tables, z, nullptr)) << c.name;
+    ASSERT_TRUE(aten_.Attention(c.shape, q.to(at::kFloat), k.to(at::kFloat), v.to(at::kFloat),
+                                tables, expected, nullptr));
+    EXPECT_LE(Difference(z, expected), kTolerance) << c.name;
+  }
+}
+
+TEST_F(CudaOpsTest, WeightsAndValuesOfAFewRowsAgree) {
+  const std::vector<uint8_t> first_alone = {1, 0, 0, 0, 0, 0, 0, 0};
+  for (Case c : Cases()) {
+    c.shape.first_query = c.shape.key_rows - 3;
+    c.shape.query_rows = 3;
+    for (const bool edits : {false, true}) {
+      RotaryCache cache;
+      RotaryTables tables = TablesOf(c, cache);
+      if (edits) {
+        tables.edits.hidden = {{2, 30}, {0, 40, first_alone}};
+        tables.edits.factors = {{31, 50, 2, true}, {45, 55, 0.5f, false}};
+      }
+      for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+        const at::Tensor q = Queries(c, type);
+        const at::Tensor k = Keys(c, type, 0.377f);
+        const at::Tensor v = Keys(c, type, 0.933f);
+        const at::Tensor weights = cuda_.AttentionWeights(c.shape, q, k, tables);
+        const at::Tensor expected = aten_.AttentionWeights(c.shape, q, k, tables);
+        ASSERT_EQ(weights.sizes(), expected.sizes()) << c.name;
+        EXPECT_LE(Difference(weights, expected), 5e-6) << c.name;
+        EXPECT_TRUE(at::equal(weights == 0, expected == 0)) << c.name;
+        const at::Tensor z = at::full_like(q, std::nan(""));
+        const at::Tensor expected_z = at::empty_like(q);
+        cuda_.WeightedValues(c.shape, weights, v, z);
+        aten_.WeightedValues(c.shape, weights, v, expected_z);
+        EXPECT_LE(Difference(z, expected_z), type == at::kFloat ? 1e-5 : kTolerance) << c.name;
+      }
+    }
+  }
+}
+
+TEST_F(CudaOpsTest, NormsAndActivationsAgree) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+    const double tolerance = type == at::kFloat ? 1e-5 : kLargest * kLargest / 128;
+    for (const int64_t width : {8, 24, 576, 4096, 4100}) {
+      for (const NormKind kind : {NormKind::kRms, NormKind::kLayer}) {
+        Norm norm;
+        for (int64_t i = 0; i < width; ++i)
+          norm.weight.push_back(1 + 0.5f * std::sin(static_cast<float>(i)));
+        if (kind == NormKind::kLayer) norm.bias = norm.weight;
+        const at::Tensor x = Values(5, width, type).add_(1);
+        const at::Tensor update = Values(5, width, type, 0.19f);
+        const auto floats = x.options().dtype(at::kFloat);
+        at::Tensor outs[2], means[2], scales[2], residuals[2], sums[2];
+        const AtenOps* ops[2] = {&cuda_, &aten_};
+        for (int i = 0; i < 2; ++i) {
+          outs[i] = at::empty_like(x);
+          sums[i] = at::empty_like(x);
+          means[i] = at::zeros({5}, floats);
+          scales[i] = at::zeros({5}, floats);
+          residuals[i] = x.clone();
+          ops[i]->Normalise(kind, x, norm, 1e-5f, outs[i], &means[i], &scales[i]);
+          ops[i]->AddNormalise(kind, residuals[i], update, norm, 1e-5f, sums[i]);
+        }
+        EXPECT_LE(Difference(outs[0], outs[1]), tolerance) << width;
+        EXPECT_LE(Difference(sums[0], sums[1]), tolerance) << width;
+        EXPECT_LE(Difference(means[0], means[1]), 1e-5) << width;
+        EXPECT_LE(Difference(scales[0], scales[1]), 1e-5) << width;
+        EXPECT_TRUE(at::equal(residuals[0], residuals[1])) << width;
+      }
+      for (const Activation activation : {Activation::kSilu, Activation::kGelu,
+                                          Activation::kGeluTanh, Activation::kSquaredRelu}) {
+        for (const bool gated : {false, true}) {
+          const at::Tensor x = Values(5, gated ? 2 * width : width, type);
+          const at::Tensor out = at::empty({5, width}, x.options());
+          const at::Tensor expected = at::empty({5, width}, x.options());
+          const at::Tensor amount = at::arange(5, out.options().dtype(at::kFloat));
+          const at::Tensor direction = out.new_ones({width}, at::kFloat).mul_(0.3);
+          at::Tensor updated[2] = {at::empty_like(out), at::empty_like(out)};
+          cuda_.RankOneUpdate(x.narrow(1, 0, width), amount, direction, updated[0]);
+          aten_.RankOneUpdate(x.narrow(1, 0, width), amount, direction, updated[1]);
+          EXPECT_LE(Difference(updated[0], updated[1]), tolerance) << width;
+          cuda_.Activate(activation, gated, x, out);
+          aten_.Activate(activation, gated, x, expected);
+          EXPECT_LE(Difference(out, expected), 2 * tolerance) << width;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace midscope

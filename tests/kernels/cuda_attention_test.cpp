@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// The bodies of the CUDA kernels, run on the CPU block by block (HostMachine). On a GPU the same
+// bodies are held against LibTorch in tests/core/compute/gpu_ops_test.cpp.
+//
+// Contract: attention equals the definition (AttentionReference, in double, on the same inputs)
+// within 4e-2 for values of about 1: rotated queries and keys and the weights are rounded to
+// bfloat16, as by the CPU's bfloat16 engine; rotation equals kernels/rotary.h's within one
+// rounding. Both write nothing but their output, and give the same bits when the threads between
+// two barriers run in the opposite order. Shared memory holds NaN before it is written.
+#include <gtest/gtest.h>
+
+#include "kernels/cuda/attention.h"
+#include "kernels/cuda/rotary.h"
+#include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/attention_reference.h"
+
+namespace midscope::kernels::cuda {
+namespace {
+
+constexpr double kTolerance = 4e-2;
+
+Table TableOf(const RotaryView& view) { return {view.cos, view.sin, static_cast<int>(view.pairs)}; }
+
+const BFloat16* Data(const ConstHeads& heads) { return static_cast<const BFloat16*>(heads.data); }
+
+std::vector<AttentionHead> HeadsOf(const AttentionCase& inputs) {
+  const HeadPositions positions = inputs.Positions();
+  std::vector<AttentionHead> heads(static_cast<size_t>(inputs.shape.heads));
+  for (size_t h = 0; h < heads.size(); ++h) {
+    heads[h].q = TableOf(positions.q[h]);
+    heads[h].k = TableOf(positions.k[h]);
+    if (inputs.near > 0) {
+      heads[h].far_q = TableOf(positions.far.q[h]);
+      heads[h].far_k = TableOf(positions.far.k[h]);
+    }
+    heads[h].scale = positions.scale[h];
+    if (!positions.alibi_slopes.empty()) heads[h].slope = positions.alibi_slopes[h];
+    heads[h].inverse_temperature = 1 / positions.Temperature(static_cast<int64_t>(h));
+  }
+  return heads;
+}
+
+template <int kDim>
+void Run(const AttentionArguments& arguments, bool backwards) {
+  RunOnHost(AttentionGrid<kDim>(arguments), backwards, [&](HostMachine& machine) {
+    AttentionBlock<HostMachine, kDim>(machine, arguments).Run();
+  });
+}
+
+void RunAttention(AttentionCase& inputs, Guarded& out, bool backwards) {
+  const std::vector<AttentionHead> heads = HeadsOf(inputs);
+  const ConstHeads q = inputs.Q();
+  const Heads z = inputs.Out(out, Dtype::kBFloat16);
+  AttentionArguments arguments;
+  arguments.q = Data(q);
+  arguments.k = Data(inputs.K());
+  arguments.v = Data(inputs.V());
+  arguments.out = static_cast<BFloat16*>(z.data);
+  arguments.q_stride = arguments.k_stride = arguments.v_stride = q.row_stride;
+  arguments.out_stride = z.row_stride;
+  arguments.query_rows = inputs.shape.query_rows;
+  arguments.first_query = inputs.shape.first_query;
+  arguments.heads = inputs.shape.heads;
+  arguments.key_value_heads = inputs.shape.key_value_heads;
+  arguments.window = inputs.shape.window;
+  arguments.softcap = inputs.shape.softcap;
+  arguments.near = inputs.near;
+  arguments.tables = heads.data();
+  inputs.shape.head_dim == 64 ? Run<64>(arguments, backwards) : Run<128>(arguments, backwards);
+}
+
+// Hidden keys and factors are not the kernel's.
+std::vector<CaseShape> WithHeadDim(std::vector<CaseShape> shapes, int64_t head_dim, int64_t pairs) {
+  for (CaseShape& c : shapes) {
+    c.head_dim = head_dim;
+    c.pairs = pairs;
+    c.hidden.clear();
+    c.factors.clear();
+  }
+  return shapes;
+}
+
+std::vector<CaseShape> Cases() {
+  std::vector<CaseShape> shapes;
+  for (const int64_t rows : {1, 15, 16, 17, 63, 64, 65, 129}) {
+    shapes.push_back({.query_rows = rows, .heads = 6, .key_value_heads = 3, .head_dim = 64});
+    shapes.push_back({.query_rows = rows,
+                      .first_query = 64,
+                      .heads = 4,
+                      .key_value_heads = 1,
+                      .head_dim = 128,
+                      .tables_per_head = true});
+  }
+  for (const int64_t first : {1, 7, 63, 65, 130}) {
+    shapes.push_back({.query_rows = 5,
+                      .first_query = first,
+                      .extra_keys = 9,
+                      .heads = 4,
+                      .key_value_heads = 2,
+                      .pairs = 24,
+                      .tables_per_head = true});
+  }
+  shapes.push_back({.query_rows = 70, .heads = 2, .key_value_heads = 1, .rotated = false});
+  const auto add = [&](const std::vector<CaseShape>& more) {
+    shapes.insert(shapes.end(), more.begin(), more.end());
+  };
+  add(WithHeadDim(ShapedCases({5, 130}, {0, 65}), 64, -1));
+  add(WithHeadDim(FarCases({5}, {0, 200}), 128, 16));
+  add(WithHeadDim(FarCases({130}, {65}), 64, -1));
+  for (CaseShape& c : shapes) c.dtype = Dtype::kBFloat16;
+  return shapes;
+}
+
+TEST(CudaAttention, EqualsTheDefinitionInAnyOrderOfThreads) {
+  for (const CaseShape& c : Cases()) {
+    AttentionCase inputs(c);
+    Guarded expected(inputs.OutCount(), Dtype::kFloat32);
+    AttentionReference(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                       inputs.Out(expected, Dtype::kFloat32));
+    Guarded out(inputs.OutCount(), Dtype::kBFloat16);
+    Guarded backwards(inputs.OutCount(), Dtype::kBFloat16);
+    RunAttention(inputs, out, false);
+    RunAttention(inputs, backwards, true);
+    EXPECT_LE(MaxDifference(out, expected, inputs.OutCount()), kTolerance) << Describe(c);
+    EXPECT_TRUE(out == backwards) << Describe(c) << " depends on the order of threads";
+    EXPECT_TRUE(out.Intact()) << Describe(c) << " wrote outside of its output";
+    EXPECT_TRUE(inputs.fused.Intact()) << Describe(c);
+  }
+}
+
+// Keys beyond the window's tile may hold anything.
+TEST(CudaAttention, LeavesKeysBehindTheWindowAlone) {
+  AttentionCase inputs({.query_rows = 100,
+                        .first_query = 300,
+                        .heads = 2,
+                        .key_value_heads = 1,
+                        .window = 70,
+                        .dtype = Dtype::kBFloat16});
+  Guarded expected(inputs.OutCount(), Dtype::kBFloat16);
+  RunAttention(inputs, expected, false);
+  const int64_t tiles = FirstVisibleKey(inputs.shape, 300) / kBlockKeys;
+  ASSERT_GT(tiles, 0);
+  for (int64_t i = 0; i < tiles * kBlockKeys * inputs.width; ++i) inputs.fused.Set(i, NAN);
+  Guarded out(inputs.OutCount(), Dtype::kBFloat16);
+  RunAttention(inputs, out, false);
+  EXPECT_TRUE(out == expected);
+}
+
+TEST(CudaRotary, EqualsTheKernelOfTheCpu) {
+  for (const int64_t rows : {1, 3, 64, 129}) {
+    for (const int64_t pairs : {8, 24, 64}) {
+      for (const bool rotated : {true, false}) {
+        AttentionCase inputs({.query_rows = rows,
+                              .first_query = 5,
+                              .heads = 3,
+                              .key_value_heads = 1,
+                              .head_dim = 128,
+                              .pairs = pairs,
+                              .rotated = rotated,
+                              .tables_per_head = true,
+                              .dtype = Dtype::kBFloat16});
+        Guarded out(inputs.OutCount(), Dtype::kBFloat16);
+        Guarded expected(inputs.OutCount(), Dtype::kFloat32);
+        std::vector<Table> tables;
+        for (int64_t head = 0; head < 3; ++head) {
+          const RotaryView view = inputs.Positions().q[static_cast<size_t>(head)];
+          tables.push_back(TableOf(view));
+          Heads to = inputs.Out(expected, Dtype::kFloat32);
+          to.data = static_cast<float*>(to.data) + head * 128;
+          Rotate(inputs.Part(head, 5), rows, 1, 128, view, 5, to);
+        }
+        RotateArguments arguments;
+        arguments.x = Data(inputs.Q());
+        arguments.out = static_cast<BFloat16*>(out.data());
+        arguments.x_stride = inputs.width;
+        arguments.out_stride = int64_t{3} * 128;
+        arguments.rows = rows;
+        arguments.heads = 3;
+        arguments.head_dim = 128;
+        arguments.first = 5;
+        arguments.tables = tables.data();
+        RunOnHost(RotateGrid(arguments), false,
+                  [&](HostMachine& machine) { RotateBlock(machine, arguments); });
+        EXPECT_LE(MaxDifference(out, expected, inputs.OutCount()), 2e-2)
+            << rows << " rows, " << pairs << " pairs";
+        EXPECT_TRUE(out.Intact());
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace midscope::kernels::cuda

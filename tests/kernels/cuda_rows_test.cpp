@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+// The bodies of the CUDA kernels of rows, run on the CPU block by block, against the CPU's kernels.
+//
+// Contract: norms, activations and updates within float32 rounding or one rounding to bfloat16;
+// attention weights of logits within 5e-6; values within float32 rounding of longer sums; the same
+// bits in any order of threads between two barriers; nothing written but the output.
+#include "kernels/cuda/attention_rows.h"
+#include "kernels/cuda/normalise.h"
+#include "tests/kernels/support/attention_case.h"
+
+namespace midscope::kernels::cuda {
+namespace {
+
+constexpr int64_t kRows = 3;
+constexpr float kEpsilon = 1e-5f;
+
+template <class T>
+constexpr Dtype kDtypeOf = sizeof(T) == 4 ? Dtype::kFloat32 : Dtype::kBFloat16;
+template <class T>
+constexpr double kRounding = sizeof(T) == 4 ? 1e-5 : 4e-2;
+
+template <class T>
+T* Data(Guarded& guarded) {
+  return static_cast<T*>(guarded.data());
+}
+
+Guarded Random(int64_t count, Dtype dtype, unsigned seed) {
+  Guarded numbers(count, dtype);
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  for (int64_t i = 0; i < count; ++i) numbers.Set(i, normal(random));
+  return numbers;
+}
+
+double Difference(const Guarded& a, const Guarded& b, int64_t count) {
+  double largest = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const double difference = std::abs(double{a.At(i)} - double{b.At(i)});
+    largest = difference <= largest ? largest : difference;  // NaN counts
+  }
+  return largest;
+}
+
+template <class T>
+void CheckNorms(bool centred, bool update) {
+  for (const int64_t width : {8, 24, 576, 2056, 4104}) {
+    const int64_t count = kRows * width;
+    Guarded x = Random(count, kDtypeOf<T>, 1);
+    Guarded more = Random(count, kDtypeOf<T>, 2);
+    Guarded weight = Random(width, Dtype::kFloat32, 3);
+    Guarded bias = Random(width, Dtype::kFloat32, 4);
+    Guarded expected(count, kDtypeOf<T>);
+    Guarded mean(kRows, Dtype::kFloat32), scale(kRows, Dtype::kFloat32);
+    Guarded residual = x;
+    if (update) Add(residual.data(), more.data(), count, kDtypeOf<T>, SerialExecutor());
+    if (centred) {
+      LayerNorm(residual.data(), Data<float>(weight), Data<float>(bias), kEpsilon, kRows, width,
+                kDtypeOf<T>, expected.data(), Data<float>(mean), Data<float>(scale),
+                SerialExecutor());
+    } else {
+      RmsNorm(residual.data(), Data<float>(weight), kEpsilon, kRows, width, kDtypeOf<T>,
+              expected.data(), Data<float>(scale), SerialExecutor());
+    }
+    std::vector<Guarded> results;
+    for (const bool backwards : {false, true}) {
+      Guarded stream = x, out(count, kDtypeOf<T>);
+      Guarded got_mean = mean, got_scale(kRows, Dtype::kFloat32);
+      NormaliseArguments<T> arguments;
+      arguments.x = Data<T>(stream);
+      if (update) arguments.update = Data<T>(more);
+      arguments.weight = Data<float>(weight);
+      if (centred) arguments.bias = Data<float>(bias);
+      arguments.out = Data<T>(out);
+      arguments.mean = Data<float>(got_mean);
+      arguments.scale = Data<float>(got_scale);
+      arguments.rows = kRows;
+      arguments.width = width;
+      arguments.epsilon = kEpsilon;
+      arguments.centred = centred;
+      RunOnHost(NormaliseGrid(arguments), backwards,
+                [&](HostMachine& machine) { NormaliseBlock(machine, arguments); });
+      EXPECT_LE(Difference(out, expected, count), kRounding<T>) << width;
+      EXPECT_LE(Difference(got_scale, scale, kRows), 1e-5) << width;
+      EXPECT_LE(Difference(got_mean, mean, kRows), 1e-5) << width;
+      EXPECT_TRUE(stream == residual) << width;
+      EXPECT_TRUE(out.Intact() && stream.Intact());
+      results.push_back(out);
+    }
+    EXPECT_TRUE(results[0] == results[1]) << width << " depends on the order of threads";
+  }
+}
+
+TEST(CudaRows, NormsAreThoseOfTheCpu) {
+  for (const bool centred : {false, true}) {
+    for (const bool update : {false, true}) {
+      CheckNorms<float>(centred, update);
+      CheckNorms<BFloat16>(centred, update);
+    }
+  }
+}
+
+template <class T>
+void CheckActivations(ActivationKind kind) {
+  for (const int64_t width : {8, 104, 2056}) {
+    Guarded x = Random(2 * kRows * width, kDtypeOf<T>, 1);
+    Guarded expected(kRows * width, kDtypeOf<T>), out(kRows * width, kDtypeOf<T>);
+    GatedActivation(kind, x.data(), kRows, width, kDtypeOf<T>, expected.data(), SerialExecutor());
+    ActivateArguments<T> arguments;
+    arguments.gate = Data<T>(x);
+    arguments.up = Data<T>(x) + width;
+    arguments.out = Data<T>(out);
+    arguments.x_stride = 2 * width;
+    arguments.out_stride = width;
+    arguments.rows = kRows;
+    arguments.width = width;
+    arguments.kind = kind;
+    RunOnHost(ActivateGrid(arguments), false,
+              [&](HostMachine& machine) { ActivateBlock(machine, arguments); });
+    EXPECT_LE(Difference(out, expected, kRows * width), kRounding<T>) << width;
+    EXPECT_TRUE(out.Intact());
+
+    Activate(kind, x.data(), kRows * width, kDtypeOf<T>, expected.data(), SerialExecutor());
+    arguments.up = nullptr;
+    arguments.out = Data<T>(x);  // in place
+    arguments.x_stride = width;
+    RunOnHost(ActivateGrid(arguments), false,
+              [&](HostMachine& machine) { ActivateBlock(machine, arguments); });
+    EXPECT_LE(Difference(x, expected, kRows * width), kRounding<T>) << width;
+  }
+}
+
+TEST(CudaRows, ActivationsAreThoseOfTheCpu) {
+  for (const ActivationKind kind : {ActivationKind::kSilu, ActivationKind::kGelu,
+                                    ActivationKind::kGeluTanh, ActivationKind::kSquaredRelu}) {
+    CheckActivations<float>(kind);
+    CheckActivations<BFloat16>(kind);
+  }
+}
+
+template <class T>
+void CheckRankOneUpdate() {
+  const int64_t width = 2056;
+  const int64_t stride = width + 16;
+  Guarded x = Random(kRows * stride, kDtypeOf<T>, 1);
+  Guarded amount = Random(kRows, Dtype::kFloat32, 2);
+  Guarded direction = Random(width, Dtype::kFloat32, 3);
+  Guarded expected(kRows * width, kDtypeOf<T>), out(kRows * width, kDtypeOf<T>);
+  kernels::RankOneUpdate(x.data(), stride, Data<float>(amount), Data<float>(direction), kRows,
+                         width, kDtypeOf<T>, expected.data(), width, SerialExecutor());
+  RankOneArguments<T> arguments;
+  arguments.x = Data<T>(x);
+  arguments.amount = Data<float>(amount);
+  arguments.direction = Data<float>(direction);
+  arguments.out = Data<T>(out);
+  arguments.x_stride = stride;
+  arguments.out_stride = width;
+  arguments.rows = kRows;
+  arguments.width = width;
+  RunOnHost(RankOneGrid(arguments), false,
+            [&](HostMachine& machine) { RankOneBlock(machine, arguments); });
+  EXPECT_LE(Difference(out, expected, kRows * width), kRounding<T>);
+  EXPECT_TRUE(out.Intact());
+}
+
+TEST(CudaRows, RankOneUpdatesAreThoseOfTheCpu) {
+  CheckRankOneUpdate<float>();
+  CheckRankOneUpdate<BFloat16>();
+}
+
+Table TableOf(const RotaryView& view) { return {view.cos, view.sin, static_cast<int>(view.pairs)}; }
+
+std::vector<CaseShape> RowCases() {
+  std::vector<CaseShape> shapes;
+  for (const int64_t first : {0, 7, 255, 256, 600}) {
+    for (const int64_t dim : {8, 80, 128, 256}) {
+      CaseShape c{.query_rows = 3, .first_query = first, .heads = 4, .key_value_heads = 2};
+      c.head_dim = dim;
+      c.pairs = dim / 2 / 8 * 8;
+      c.rotated = c.pairs > 0;
+      c.tables_per_head = dim != 80;
+      c.near = dim == 128 ? 70 : 0;
+      shapes.push_back(c);
+    }
+  }
+  return shapes;
+}
+
+// Weights [query_rows, heads, key_rows] of logits [heads, query_rows, keys].
+Guarded Softmaxed(const AttentionShape& shape, const Guarded& logits, int64_t keys) {
+  Guarded weights(shape.query_rows * shape.heads * shape.key_rows, Dtype::kFloat32);
+  for (int64_t row = 0; row < shape.query_rows; ++row) {
+    for (int64_t head = 0; head < shape.heads; ++head) {
+      const int64_t from = (head * shape.query_rows + row) * keys;
+      const int64_t to = (row * shape.heads + head) * shape.key_rows;
+      const int64_t seen = shape.first_query + row + 1;
+      double largest = -INFINITY, sum = 0;
+      for (int64_t key = 0; key < seen; ++key)
+        largest = std::max(largest, double{logits.At(from + key)});
+      for (int64_t key = 0; key < seen; ++key) sum += std::exp(logits.At(from + key) - largest);
+      for (int64_t key = 0; key < shape.key_rows; ++key) {
+        const double weight = key < seen ? std::exp(logits.At(from + key) - largest) / sum : 0;
+        weights.Set(to + key, static_cast<float>(weight));
+      }
+    }
+  }
+  return weights;
+}
+
+template <class T>
+void CheckRowsOfAttention(CaseShape c) {
+  c.dtype = kDtypeOf<T>;
+  AttentionCase inputs(c);
+  const AttentionShape& shape = inputs.shape;
+  const HeadPositions positions = inputs.Positions();
+  std::vector<AttentionHead> heads(static_cast<size_t>(shape.heads));
+  for (size_t h = 0; h < heads.size(); ++h) {
+    heads[h].q = TableOf(positions.q[h]);
+    heads[h].k = TableOf(positions.k[h]);
+    if (c.near > 0) heads[h].far_q = TableOf(positions.far.q[h]);
+    if (c.near > 0) heads[h].far_k = TableOf(positions.far.k[h]);
+    heads[h].scale = positions.scale[h];
+  }
+  const int64_t keys = shape.first_query + shape.query_rows;
+  Guarded logits(shape.heads * shape.query_rows * keys, Dtype::kFloat32);
+  RowLogitsArguments<T> of_logits;
+  of_logits.q = static_cast<const T*>(inputs.Q().data);
+  of_logits.k = static_cast<const T*>(inputs.K().data);
+  of_logits.logits = Data<float>(logits);
+  of_logits.q_stride = of_logits.k_stride = inputs.width;
+  of_logits.query_rows = shape.query_rows;
+  of_logits.first_query = shape.first_query;
+  of_logits.keys = keys;
+  of_logits.heads = shape.heads;
+  of_logits.key_value_heads = shape.key_value_heads;
+  of_logits.near = c.near;
+  of_logits.head_dim = static_cast<int>(shape.head_dim);
+  of_logits.tables = heads.data();
+  RunOnHost(RowLogitsGrid(of_logits), false,
+            [&](HostMachine& machine) { RowLogitsBlock(machine, of_logits); });
+  EXPECT_TRUE(logits.Intact()) << Describe(c);
+  const int64_t count = shape.query_rows * shape.heads * shape.key_rows;
+  Guarded expected(count, Dtype::kFloat32);
+  AttentionWeights(shape, inputs.Q(), inputs.K(), positions, Data<float>(expected),
+                   SerialExecutor());
+  EXPECT_LE(Difference(Softmaxed(shape, logits, keys), expected, count), 5e-6) << Describe(c);
+
+  RowValuesArguments<T> of_values;
+  of_values.weights = Data<float>(expected);
+  of_values.v = static_cast<const T*>(inputs.V().data);
+  of_values.row_stride = shape.heads * shape.key_rows;
+  of_values.head_stride = shape.key_rows;
+  of_values.v_stride = inputs.width;
+  of_values.query_rows = shape.query_rows;
+  of_values.keys = keys;
+  of_values.heads = shape.heads;
+  of_values.key_value_heads = shape.key_value_heads;
+  of_values.head_dim = static_cast<int>(shape.head_dim);
+  Guarded sums(PartsOf(of_values) * inputs.OutCount(), Dtype::kFloat32);
+  of_values.sums = Data<float>(sums);
+  RunOnHost(RowValuesGrid(of_values), true,
+            [&](HostMachine& machine) { RowValuesBlock(machine, of_values); });
+  EXPECT_TRUE(sums.Intact()) << Describe(c);
+  Guarded z(inputs.OutCount(), Dtype::kFloat32);
+  for (int64_t i = 0; i < inputs.OutCount(); ++i) {
+    double sum = 0;
+    for (int64_t part = 0; part < PartsOf(of_values); ++part)
+      sum += sums.At(part * inputs.OutCount() + i);
+    z.Set(i, static_cast<float>(sum));
+  }
+  Guarded expected_z(inputs.OutCount(), Dtype::kFloat32);
+  WeightedValues(shape, Data<float>(expected), inputs.V(), inputs.Out(expected_z, Dtype::kFloat32),
+                 SerialExecutor());
+  EXPECT_LE(Difference(z, expected_z, inputs.OutCount()), 5e-6) << Describe(c);
+}
+
+TEST(CudaRows, LogitsAndValuesAreThoseOfTheCpu) {
+  for (const CaseShape& c : RowCases()) {
+    CheckRowsOfAttention<float>(c);
+    CheckRowsOfAttention<BFloat16>(c);
+  }
+}
+
+}  // namespace
+}  // namespace midscope::kernels::cuda
