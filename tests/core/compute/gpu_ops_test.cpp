@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <deque>
 #include <numeric>
 
 #include "core/compute/placement.h"
@@ -161,11 +162,12 @@ TEST_F(CudaOpsTest, WeightsAndValuesOfAFewRowsAgree) {
 }
 
 TEST_F(CudaOpsTest, NormsAndActivationsAgree) {
+  std::deque<Norm> norms;
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
     const double tolerance = type == at::kFloat ? 1e-5 : kLargest * kLargest / 128;
     for (const int64_t width : {8, 24, 576, 4096, 4100}) {
       for (const NormKind kind : {NormKind::kRms, NormKind::kLayer}) {
-        Norm norm;
+        Norm& norm = norms.emplace_back();  // found by their addresses
         for (int64_t i = 0; i < width; ++i)
           norm.weight.push_back(1 + 0.5f * std::sin(static_cast<float>(i)));
         if (kind == NormKind::kLayer) norm.bias = norm.weight;
