@@ -152,9 +152,9 @@ class AttentionBlock {
         const int row = item / chunks;
         const int chunk = item % chunks;
         if (row < rows) {
-          RotateChunk(table, table_row + row, chunk, from + row * stride, tile + row * kStride);
+          RotateChunk(table, table_row + row, chunk, from + row * stride, tile + At(row, kStride));
         } else {
-          ClearChunk(table, chunk, tile + row * kStride);
+          ClearChunk(table, chunk, tile + At(row, kStride));
         }
       }
     });
@@ -209,15 +209,15 @@ class AttentionBlock {
       machine_.Each([&](int thread) {
         const int lane = thread % kWarp;
         const BFloat16* row =
-            queries + (thread / kWarp * 16 + lane / 4) * kStride + step + lane % 4 * 2;
+            queries + At(thread / kWarp * 16 + lane / 4, kStride, step + lane % 4 * 2);
         MIDSCOPE_CUDA_UNROLL for (int part = 0; part < 4; ++part) {
-          left[thread].of[part] = PairAt(row + part % 2 * 8 * kStride + part / 2 * 8);
+          left[thread].of[part] = PairAt(row + At(part % 2 * 8, kStride, part / 2 * 8));
         }
       });
       MIDSCOPE_CUDA_UNROLL for (int n = 0; n < kBlockKeys / 8; ++n) {
         machine_.Each([&](int thread) {
           const int lane = thread % kWarp;
-          const BFloat16* row = keys_ + (n * 8 + lane / 4) * kStride + step + lane % 4 * 2;
+          const BFloat16* row = keys_ + At(n * 8 + lane / 4, kStride, step + lane % 4 * 2);
           right[thread].of[0] = PairAt(row);
           right[thread].of[1] = PairAt(row + 8);
         });
@@ -236,11 +236,11 @@ class AttentionBlock {
   template <class Work>
   MIDSCOPE_CUDA_BODY void ForEachLogit(int thread, int64_t key, const Work& work) {
     const int lane = thread % kWarp;
-    const int64_t row = position_ + thread / kWarp * 16 + lane / 4;
-    const int64_t column = key + lane % 4 * 2;
+    const int64_t row = position_ + At(thread / kWarp, 16, lane / 4);
+    const int64_t column = key + At(lane % 4, 2);
     MIDSCOPE_CUDA_UNROLL for (int n = 0; n < kBlockKeys / 8; ++n) {
       MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) {
-        work(row + i / 2 * 8, column + n * 8 + i % 2, n, i);
+        work(row + At(i / 2, 8), column + At(n, 8, i % 2), n, i);
       }
     }
   }
@@ -303,13 +303,13 @@ class AttentionBlock {
     MIDSCOPE_CUDA_UNROLL for (int step = 0; step < kBlockKeys; step += 16) {
       machine_.Each([&](int thread) {
         MIDSCOPE_CUDA_UNROLL for (int part = 0; part < 4; ++part) {
-          const float* pair = logits[thread].of[step / 8 + part / 2] + part % 2 * 2;
+          const float* pair = logits[thread].of[step / 8 + part / 2] + At(part % 2, 2);
           left[thread].of[part] = PackPair(pair[0], pair[1]);
         }
       });
       MIDSCOPE_CUDA_UNROLL for (int n = 0; n < kDim / 8; ++n) {
         machine_.LoadTransposed([&](int thread) { return right[thread].of; },
-                                values_ + step * kStride + n * 8, kStride);
+                                values_ + At(step, kStride, n * 8), kStride);
         machine_.Multiply([&](int thread) { return sums[thread].of[n]; },
                           [&](int thread) { return left[thread].of; },
                           [&](int thread) { return right[thread].of; });
@@ -329,10 +329,11 @@ class AttentionBlock {
         const int row = thread / kWarp * 16 + lane / 4 + half * 8;
         if (row >= rows_) continue;
         const float inverse = 1.0f / sums[thread].sum[half];
-        BFloat16* to = out + row * a_.out_stride + lane % 4 * 2;
+        BFloat16* to = out + row * a_.out_stride + At(lane % 4, 2);
         MIDSCOPE_CUDA_UNROLL for (int n = 0; n < kDim / 8; ++n) {
-          const float* pair = sums[thread].of[n] + 2 * half;
-          *reinterpret_cast<uint32_t*>(to + n * 8) = PackPair(pair[0] * inverse, pair[1] * inverse);
+          const float* pair = sums[thread].of[n] + At(half, 2);
+          *reinterpret_cast<uint32_t*>(to + At(n, 8)) =
+              PackPair(pair[0] * inverse, pair[1] * inverse);
         }
       }
     });

@@ -20,8 +20,8 @@ MIDSCOPE_CUDA_BODY void Load(const float* at, float* values) {
     struct alignas(16) Four {
       float of[4];
     };
-    const Four four = *reinterpret_cast<const Four*>(at + 4 * half);
-    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) values[4 * half + i] = four.of[i];
+    const Four four = *reinterpret_cast<const Four*>(at + At(half, 4));
+    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) values[At(half, 4, i)] = four.of[i];
   }
 }
 MIDSCOPE_CUDA_BODY void Keep(const float* values, BFloat16* at) {
@@ -33,8 +33,8 @@ MIDSCOPE_CUDA_BODY void Keep(const float* values, float* at) {
   };
   MIDSCOPE_CUDA_UNROLL for (int half = 0; half < 2; ++half) {
     Four four;
-    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) four.of[i] = values[4 * half + i];
-    *reinterpret_cast<Four*>(at + 4 * half) = four;
+    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) four.of[i] = values[At(half, 4, i)];
+    *reinterpret_cast<Four*>(at + At(half, 4)) = four;
   }
 }
 

@@ -29,15 +29,15 @@ MIDSCOPE_CUDA_BODY int ChunksOf(const Table& table, int head_dim) {
 
 MIDSCOPE_CUDA_BODY void Unpack(const Words& words, float* values) {
   MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) {
-    values[2 * i] = LowOf(words.word[i]);
-    values[2 * i + 1] = HighOf(words.word[i]);
+    values[At(i, 2)] = LowOf(words.word[i]);
+    values[At(i, 2, 1)] = HighOf(words.word[i]);
   }
 }
 
 MIDSCOPE_CUDA_BODY Words Packed(const float* values) {
   Words words;
   MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) {
-    words.word[i] = PackPair(values[2 * i], values[2 * i + 1]);
+    words.word[i] = PackPair(values[At(i, 2)], values[At(i, 2, 1)]);
   }
   return words;
 }
