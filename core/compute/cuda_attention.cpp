@@ -19,13 +19,6 @@ constexpr int64_t kCudnnRows = 4096;
 // Of the largest head that LibTorch's flash attention takes.
 constexpr int64_t kFlashHeadDim = 256;
 
-// Whether kernels can read rows of x by 16 bytes.
-bool LiesWell(const at::Tensor& x) {
-  constexpr int64_t kAligned = 16;
-  return x.stride(1) == 1 && x.stride(0) * x.element_size() % kAligned == 0 &&
-         reinterpret_cast<uintptr_t>(x.data_ptr()) % kAligned == 0;
-}
-
 bool PairsFit(const std::vector<kernels::RotaryView>& views) {
   return std::all_of(views.begin(), views.end(), [](const kernels::RotaryView& view) {
     return !view.cos || view.pairs % kernels::cuda::kChunk == 0;
@@ -186,8 +179,8 @@ bool CudaOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& 
     WeightedValues(shape, AttentionWeights(shape, q, k, tables), v, out);
     return true;
   }
-  const bool fits = out.scalar_type() == at::kBFloat16 && LiesWell(q) && LiesWell(k) &&
-                    LiesWell(v) && LiesWell(out) && TablesFit(shape, tables) &&
+  const bool fits = out.scalar_type() == at::kBFloat16 && RowsLieWell(q) && RowsLieWell(k) &&
+                    RowsLieWell(v) && RowsLieWell(out) && TablesFit(shape, tables) &&
                     tables.edits.hidden.empty() && tables.edits.factors.empty();
   const bool plain = IsPlain(shape, tables) && shape.head_dim <= kFlashHeadDim;
   if (!fits || (!plain && !kernels::cuda::HasAttention(shape.head_dim))) {
@@ -233,7 +226,7 @@ at::Tensor CudaOps::RowProducts(const kernels::AttentionShape& shape, const at::
 
 at::Tensor CudaOps::AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
                                      const at::Tensor& k, const RotaryTables& tables) const {
-  if (!LiesWell(q) || !LiesWell(k) || !TablesFit(shape, tables) ||
+  if (!RowsLieWell(q) || !RowsLieWell(k) || !TablesFit(shape, tables) ||
       shape.head_dim > kernels::cuda::kRowHeadDim) {
     return AtenOps::AttentionWeights(shape, q, k, tables);
   }
@@ -252,7 +245,7 @@ at::Tensor CudaOps::AttentionWeights(const kernels::AttentionShape& shape, const
 
 void CudaOps::WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                              const at::Tensor& v, const at::Tensor& out) const {
-  if (!LiesWell(v) || shape.head_dim % kernels::cuda::kChunk != 0 || weights.stride(2) != 1 ||
+  if (!RowsLieWell(v) || shape.head_dim % kernels::cuda::kChunk != 0 || weights.stride(2) != 1 ||
       shape.head_dim > kernels::cuda::kRowHeadDim) {
     AtenOps::WeightedValues(shape, weights, v, out);
     return;

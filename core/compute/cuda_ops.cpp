@@ -12,15 +12,18 @@ namespace {
 
 // Whether a kernel of rows can take x [rows, width].
 bool HasWholeChunks(const at::Tensor& x) {
-  constexpr int64_t kAligned = 16;
-  return x.size(1) % kernels::cuda::kChunk == 0 && x.stride(1) == 1 &&
-         x.stride(0) % kernels::cuda::kChunk == 0 &&
-         reinterpret_cast<uintptr_t>(x.const_data_ptr()) % kAligned == 0;
+  return x.size(1) % kernels::cuda::kChunk == 0 && RowsLieWell(x);
 }
 
 bool IsWhole(const at::Tensor& x) { return x.is_contiguous() && HasWholeChunks(x); }
 
 }  // namespace
+
+bool RowsLieWell(const at::Tensor& x) {
+  constexpr int64_t kAligned = 16;
+  return x.stride(1) == 1 && x.stride(0) % kernels::cuda::kChunk == 0 &&
+         reinterpret_cast<uintptr_t>(x.const_data_ptr()) % kAligned == 0;
+}
 
 template <class T>
 void CudaOps::NormaliseAs(NormKind kind, const at::Tensor& x, const at::Tensor* update,

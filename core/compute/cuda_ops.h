@@ -18,6 +18,9 @@
 
 namespace midscope {
 
+// Whether kernels of kernels/cuda can read rows of x by chunks of 16 bytes or more.
+bool RowsLieWell(const at::Tensor& x);
+
 class CudaOps : public AtenOps {
  public:
   explicit CudaOps(at::Device device) : AtenOps(device, {.table_bytes = int64_t{4} << 30}) {}

@@ -249,7 +249,6 @@ class AttentionBlock {
   // smaller one is scaled down.
   template <class PerThreadLogits, class PerThreadSums>
   MIDSCOPE_CUDA_BODY void Weigh(int64_t key, PerThreadLogits& logits, PerThreadSums& sums) {
-    constexpr float kLog2E = 1.44269504f;
     const bool all_seen = key + kBlockKeys - 1 <= position_ &&
                           (a_.window == 0 || position_ + kBlockRows - 1 - key < a_.window);
     const float to_base_2 = head_.inverse_temperature * kLog2E;

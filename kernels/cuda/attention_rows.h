@@ -45,35 +45,6 @@ inline Grid RowLogitsGrid(const RowLogitsArguments<T>& a) {
           int64_t{2} * kRowHeadDim * 4};
 }
 
-// The rotated chunk `chunk` of a row (and its partner, where it is one of a rotated half) goes to
-// work(first element, values).
-template <class T, class Work>
-MIDSCOPE_CUDA_BODY void WithRotatedChunk(const Table& table, int64_t table_row, int chunk,
-                                         const T* row, const Work& work) {
-  const int pairs = table.cos ? table.pairs : 0;
-  const int first = chunk * kChunk;
-  float low[kChunk];
-  if (first >= pairs) {
-    Load(row + first + pairs, low);
-    work(first + pairs, low);
-    return;
-  }
-  float high[kChunk];
-  Load(row + first, low);
-  Load(row + first + pairs, high);
-  float cos[kChunk];
-  float sin[kChunk];
-  Load(table.cos + table_row * pairs + first, cos);
-  Load(table.sin + table_row * pairs + first, sin);
-  float turned[kChunk];
-  MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
-    turned[i] = low[i] * cos[i] - high[i] * sin[i];
-    high[i] = high[i] * cos[i] + low[i] * sin[i];
-  }
-  work(first, turned);
-  work(first + pairs, high);
-}
-
 template <class Machine, class T>
 MIDSCOPE_CUDA_BODY void RowLogitsBlock(Machine& machine, const RowLogitsArguments<T>& a) {
   const BlockIndex block = machine.block();

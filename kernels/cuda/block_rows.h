@@ -4,12 +4,29 @@
 #pragma once
 
 #include "kernels/cuda/machine.h"
-#include "kernels/cuda/rotary.h"
 #include "kernels/types.h"
 
 namespace midscope::kernels::cuda {
 
 constexpr int kRowThreads = 256;
+
+// Elements that a thread reads at once.
+constexpr int kChunk = 8;
+
+MIDSCOPE_CUDA_BODY void Unpack(const Words& words, float* values) {
+  MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) {
+    values[At(i, 2)] = LowOf(words.word[i]);
+    values[At(i, 2, 1)] = HighOf(words.word[i]);
+  }
+}
+
+MIDSCOPE_CUDA_BODY Words Packed(const float* values) {
+  Words words;
+  MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) {
+    words.word[i] = PackPair(values[At(i, 2)], values[At(i, 2, 1)]);
+  }
+  return words;
+}
 
 // 8 values at a 16-byte aligned address.
 MIDSCOPE_CUDA_BODY void Load(const BFloat16* at, float* values) {
@@ -38,11 +55,27 @@ MIDSCOPE_CUDA_BODY void Keep(const float* values, float* at) {
   }
 }
 
+// A grid in which every thread has one chunk of one row.
+inline Grid RowChunkGrid(int64_t rows, int64_t width) {
+  const int64_t chunks = width / kChunk;
+  return {rows, (chunks + kRowThreads - 1) / kRowThreads, 1, kRowThreads, 0};
+}
+
+// Calls work(row, first element of the chunk) for the threads of such a grid.
+template <class Machine, class Work>
+MIDSCOPE_CUDA_BODY void EachRowChunk(Machine& machine, int64_t width, const Work& work) {
+  const BlockIndex block = machine.block();
+  machine.Each([&](int thread) {
+    const int64_t i = (block.y * kRowThreads + thread) * kChunk;
+    if (i < width) work(block.x, i);
+  });
+}
+
 struct Number {
   float value = 0;
 };
 
-// The sum, or largest, of every thread's number, for all threads. `shared`: [threads / kWarp],
+// The sum of every thread's number, for all threads. `shared`: [threads / kWarp],
 // which nobody else uses from the last barrier to the next.
 template <class Machine, class Numbers>
 MIDSCOPE_CUDA_BODY void BlockSum(Machine& machine, Numbers& numbers, float* shared) {
@@ -55,20 +88,6 @@ MIDSCOPE_CUDA_BODY void BlockSum(Machine& machine, Numbers& numbers, float* shar
     float sum = 0;
     for (int warp = 0; warp < machine.threads() / kWarp; ++warp) sum += shared[warp];
     numbers[thread].value = sum;
-  });
-  machine.Barrier();
-}
-template <class Machine, class Numbers>
-MIDSCOPE_CUDA_BODY void BlockMax(Machine& machine, Numbers& numbers, float* shared) {
-  machine.template GroupMax<5>([&](int thread) -> float& { return numbers[thread].value; });
-  machine.Each([&](int thread) {
-    if (thread % kWarp == 0) shared[thread / kWarp] = numbers[thread].value;
-  });
-  machine.Barrier();
-  machine.Each([&](int thread) {
-    float most = shared[0];
-    for (int warp = 1; warp < machine.threads() / kWarp; ++warp) most = fmaxf(most, shared[warp]);
-    numbers[thread].value = most;
   });
   machine.Barrier();
 }

@@ -42,6 +42,7 @@
 namespace midscope::kernels::cuda {
 
 constexpr int kWarp = 32;
+constexpr float kLog2E = 1.44269504f;
 
 // Blocks along x, y, z and threads of each; bytes of memory that a block's threads share.
 struct Grid {

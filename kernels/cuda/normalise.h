@@ -113,7 +113,6 @@ struct ActivateArguments {
 };
 
 MIDSCOPE_CUDA_BODY float Activated(ActivationKind kind, float x) {
-  constexpr float kLog2E = 1.44269504f;
   switch (kind) {
     case ActivationKind::kSilu:
       return x / (1.0f + PowerOfTwo(-x * kLog2E));
@@ -129,16 +128,12 @@ MIDSCOPE_CUDA_BODY float Activated(ActivationKind kind, float x) {
 
 template <class T>
 inline Grid ActivateGrid(const ActivateArguments<T>& a) {
-  const int64_t chunks = a.width / kChunk;
-  return {a.rows, (chunks + kRowThreads - 1) / kRowThreads, 1, kRowThreads, 0};
+  return RowChunkGrid(a.rows, a.width);
 }
 
 template <class Machine, class T>
 MIDSCOPE_CUDA_BODY void ActivateBlock(Machine& machine, const ActivateArguments<T>& a) {
-  const int64_t row = machine.block().x;
-  machine.Each([&](int thread) {
-    const int64_t i = (machine.block().y * kRowThreads + thread) * kChunk;
-    if (i >= a.width) return;
+  EachRowChunk(machine, a.width, [&](int64_t row, int64_t i) {
     float values[kChunk];
     Load(a.gate + row * a.x_stride + i, values);
     MIDSCOPE_CUDA_UNROLL for (int j = 0; j < kChunk; ++j) values[j] = Activated(a.kind, values[j]);
@@ -167,16 +162,12 @@ struct RankOneArguments {
 
 template <class T>
 inline Grid RankOneGrid(const RankOneArguments<T>& a) {
-  const int64_t chunks = a.width / kChunk;
-  return {a.rows, (chunks + kRowThreads - 1) / kRowThreads, 1, kRowThreads, 0};
+  return RowChunkGrid(a.rows, a.width);
 }
 
 template <class Machine, class T>
 MIDSCOPE_CUDA_BODY void RankOneBlock(Machine& machine, const RankOneArguments<T>& a) {
-  const int64_t row = machine.block().x;
-  machine.Each([&](int thread) {
-    const int64_t i = (machine.block().y * kRowThreads + thread) * kChunk;
-    if (i >= a.width) return;
+  EachRowChunk(machine, a.width, [&](int64_t row, int64_t i) {
     float values[kChunk];
     Load(a.x + row * a.x_stride + i, values);
     const float amount = a.amount[row];

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/block_rows.h"
 #include "kernels/cuda/machine.h"
 #include "kernels/types.h"
 
@@ -17,9 +18,6 @@ struct Table {
   int pairs = 0;  // a multiple of 8
 };
 
-// Elements that a thread reads at once.
-constexpr int kChunk = 8;
-
 // Number of chunks of one row of `head_dim` elements: chunks of a rotated half come with their
 // partners.
 MIDSCOPE_CUDA_BODY int ChunksOf(const Table& table, int head_dim) {
@@ -27,45 +25,47 @@ MIDSCOPE_CUDA_BODY int ChunksOf(const Table& table, int head_dim) {
   return (head_dim - pairs) / kChunk;
 }
 
-MIDSCOPE_CUDA_BODY void Unpack(const Words& words, float* values) {
-  MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) {
-    values[At(i, 2)] = LowOf(words.word[i]);
-    values[At(i, 2, 1)] = HighOf(words.word[i]);
+// The rotated chunk `chunk` of a row (and its partner, where it is one of a rotated half) goes to
+// work(first element, values).
+template <class T, class Work>
+MIDSCOPE_CUDA_BODY void WithRotatedChunk(const Table& table, int64_t table_row, int chunk,
+                                         const T* row, const Work& work) {
+  const int pairs = table.cos ? table.pairs : 0;
+  const int first = chunk * kChunk;
+  float low[kChunk];
+  if (first >= pairs) {
+    Load(row + first + pairs, low);
+    work(first + pairs, low);
+    return;
   }
+  float high[kChunk];
+  Load(row + first, low);
+  Load(row + first + pairs, high);
+  float cos[kChunk];
+  float sin[kChunk];
+  Load(table.cos + table_row * pairs + first, cos);
+  Load(table.sin + table_row * pairs + first, sin);
+  float turned[kChunk];
+  MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
+    turned[i] = low[i] * cos[i] - high[i] * sin[i];
+    high[i] = high[i] * cos[i] + low[i] * sin[i];
+  }
+  work(first, turned);
+  work(first + pairs, high);
 }
 
-MIDSCOPE_CUDA_BODY Words Packed(const float* values) {
-  Words words;
-  MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) {
-    words.word[i] = PackPair(values[At(i, 2)], values[At(i, 2, 1)]);
-  }
-  return words;
-}
-
-// Chunk `chunk` of one row, rotated by row `table_row` of the table. in and out: 16-byte aligned.
+// The same into a row `out`; what is not rotated is copied as it is. in and out: 16-byte aligned.
 MIDSCOPE_CUDA_BODY void RotateChunk(const Table& table, int64_t table_row, int chunk,
                                     const BFloat16* in, BFloat16* out) {
   const int pairs = table.cos ? table.pairs : 0;
   const int first = chunk * kChunk;
-  if (first >= pairs) {  // after the rotated pairs
+  if (first >= pairs) {
     const int at = first + pairs;
     *reinterpret_cast<Words*>(out + at) = *reinterpret_cast<const Words*>(in + at);
     return;
   }
-  float low[kChunk];
-  float high[kChunk];
-  Unpack(*reinterpret_cast<const Words*>(in + first), low);
-  Unpack(*reinterpret_cast<const Words*>(in + first + pairs), high);
-  const float* cos = table.cos + table_row * pairs + first;
-  const float* sin = table.sin + table_row * pairs + first;
-  float turned_low[kChunk];
-  float turned_high[kChunk];
-  MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
-    turned_low[i] = low[i] * cos[i] - high[i] * sin[i];
-    turned_high[i] = high[i] * cos[i] + low[i] * sin[i];
-  }
-  *reinterpret_cast<Words*>(out + first) = Packed(turned_low);
-  *reinterpret_cast<Words*>(out + first + pairs) = Packed(turned_high);
+  WithRotatedChunk(table, table_row, chunk, in,
+                   [&](int at, const float* values) { Keep(values, out + at); });
 }
 
 // x [rows, heads, head_dim] into out [rows, heads, head_dim], head h by tables[h] from its row

@@ -15,13 +15,13 @@
 #include "data/store/provenance_fields.h"
 #include "probes/base/record_values.h"
 #include "probes/statistics/intervals.h"
+#include "probes/statistics/statistics.h"
 #include "probes/sweep/plan_texts.h"
 
 namespace midscope::cli {
 namespace {
 
 constexpr const char* kSamples = "sweep";
-constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
 // answer_nll [sample, setting, place] with the samples' numbers.
 struct SampleValues {
@@ -221,8 +221,8 @@ std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers,
                        outcome.samples,
                        outcome.accuracy[at],
                        outcome.answer_nll[at],
-                       kNotKnown,
-                       {kNotKnown, kNotKnown}};
+                       kUndefined,
+                       {kUndefined, kUndefined}};
       if (file > 0) SetDifference(files.front(), files[file], row);
       compared.push_back(std::move(row));
     }

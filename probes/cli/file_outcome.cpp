@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
@@ -17,8 +16,6 @@
 namespace midscope::cli {
 namespace {
 
-constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
-
 // An array of so many numbers; empty where the record has none.
 std::vector<double> NumbersOf(const Record& record, const std::string& name, size_t count) {
   const Array* array = record.FindArray(name);
@@ -30,7 +27,7 @@ std::vector<double> NumbersOf(const Record& record, const std::string& name, siz
 std::vector<Interval> IntervalsOf(const Record& record, const std::string& name, size_t count) {
   const std::vector<double> low = NumbersOf(record, name + "_low", count);
   const std::vector<double> high = NumbersOf(record, name + "_high", count);
-  std::vector<Interval> intervals(count, {kAbsent, kAbsent});
+  std::vector<Interval> intervals(count, {kUndefined, kUndefined});
   if (low.empty() || high.empty()) return intervals;
   for (size_t i = 0; i < count; ++i) intervals[i] = {low[i], high[i]};
   return intervals;
@@ -39,8 +36,8 @@ std::vector<Interval> IntervalsOf(const Record& record, const std::string& name,
 // Means over places, and those of data sets.
 void AddMeans(const RunReader& reader, FileOutcome& outcome) {
   const size_t settings = outcome.settings.size();
-  outcome.mean.assign(settings, kAbsent);
-  outcome.mean_interval.assign(settings, {kAbsent, kAbsent});
+  outcome.mean.assign(settings, kUndefined);
+  outcome.mean_interval.assign(settings, {kUndefined, kUndefined});
   if (reader.Has(kSettingStatistics)) {
     const Record statistics = reader.Read(kSettingStatistics);
     const std::string name = outcome.answered_measure + "_mean";

@@ -24,23 +24,6 @@ T* Data(Guarded& guarded) {
   return static_cast<T*>(guarded.data());
 }
 
-Guarded Random(int64_t count, Dtype dtype, unsigned seed) {
-  Guarded numbers(count, dtype);
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  for (int64_t i = 0; i < count; ++i) numbers.Set(i, normal(random));
-  return numbers;
-}
-
-double Difference(const Guarded& a, const Guarded& b, int64_t count) {
-  double largest = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    const double difference = std::abs(double{a.At(i)} - double{b.At(i)});
-    largest = difference <= largest ? largest : difference;  // NaN counts
-  }
-  return largest;
-}
-
 template <class T>
 void CheckNorms(bool centred, bool update) {
   for (const int64_t width : {8, 24, 576, 2056, 4104}) {
@@ -79,9 +62,9 @@ void CheckNorms(bool centred, bool update) {
       arguments.centred = centred;
       RunOnHost(NormaliseGrid(arguments), backwards,
                 [&](HostMachine& machine) { NormaliseBlock(machine, arguments); });
-      EXPECT_LE(Difference(out, expected, count), kRounding<T>) << width;
-      EXPECT_LE(Difference(got_scale, scale, kRows), 1e-5) << width;
-      EXPECT_LE(Difference(got_mean, mean, kRows), 1e-5) << width;
+      EXPECT_LE(MaxDifference(out, expected, count), kRounding<T>) << width;
+      EXPECT_LE(MaxDifference(got_scale, scale, kRows), 1e-5) << width;
+      EXPECT_LE(MaxDifference(got_mean, mean, kRows), 1e-5) << width;
       EXPECT_TRUE(stream == residual) << width;
       EXPECT_TRUE(out.Intact() && stream.Intact());
       results.push_back(out);
@@ -116,7 +99,7 @@ void CheckActivations(ActivationKind kind) {
     arguments.kind = kind;
     RunOnHost(ActivateGrid(arguments), false,
               [&](HostMachine& machine) { ActivateBlock(machine, arguments); });
-    EXPECT_LE(Difference(out, expected, kRows * width), kRounding<T>) << width;
+    EXPECT_LE(MaxDifference(out, expected, kRows * width), kRounding<T>) << width;
     EXPECT_TRUE(out.Intact());
 
     Activate(kind, x.data(), kRows * width, kDtypeOf<T>, expected.data(), SerialExecutor());
@@ -125,7 +108,7 @@ void CheckActivations(ActivationKind kind) {
     arguments.x_stride = width;
     RunOnHost(ActivateGrid(arguments), false,
               [&](HostMachine& machine) { ActivateBlock(machine, arguments); });
-    EXPECT_LE(Difference(x, expected, kRows * width), kRounding<T>) << width;
+    EXPECT_LE(MaxDifference(x, expected, kRows * width), kRounding<T>) << width;
   }
 }
 
@@ -158,7 +141,7 @@ void CheckRankOneUpdate() {
   arguments.width = width;
   RunOnHost(RankOneGrid(arguments), false,
             [&](HostMachine& machine) { RankOneBlock(machine, arguments); });
-  EXPECT_LE(Difference(out, expected, kRows * width), kRounding<T>);
+  EXPECT_LE(MaxDifference(out, expected, kRows * width), kRounding<T>);
   EXPECT_TRUE(out.Intact());
 }
 
@@ -242,7 +225,7 @@ void CheckRowsOfAttention(CaseShape c) {
   Guarded expected(count, Dtype::kFloat32);
   AttentionWeights(shape, inputs.Q(), inputs.K(), positions, Data<float>(expected),
                    SerialExecutor());
-  EXPECT_LE(Difference(Softmaxed(shape, logits, keys), expected, count), 5e-6) << Describe(c);
+  EXPECT_LE(MaxDifference(Softmaxed(shape, logits, keys), expected, count), 5e-6) << Describe(c);
 
   RowValuesArguments<T> of_values;
   of_values.weights = Data<float>(expected);
@@ -270,7 +253,7 @@ void CheckRowsOfAttention(CaseShape c) {
   Guarded expected_z(inputs.OutCount(), Dtype::kFloat32);
   WeightedValues(shape, Data<float>(expected), inputs.V(), inputs.Out(expected_z, Dtype::kFloat32),
                  SerialExecutor());
-  EXPECT_LE(Difference(z, expected_z, inputs.OutCount()), 5e-6) << Describe(c);
+  EXPECT_LE(MaxDifference(z, expected_z, inputs.OutCount()), 5e-6) << Describe(c);
 }
 
 TEST(CudaRows, LogitsAndValuesAreThoseOfTheCpu) {

@@ -29,14 +29,6 @@ Guarded WholeNumbers(int64_t count, Dtype dtype, unsigned seed) {
   return numbers;
 }
 
-Guarded Normal(int64_t count, Dtype dtype, unsigned seed) {
-  Guarded numbers(count, dtype);
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  for (int64_t i = 0; i < count; ++i) numbers.Set(i, normal(random));
-  return numbers;
-}
-
 double Sum(const Guarded& weight, const Guarded& x, int64_t row, int64_t output, int64_t inputs) {
   double sum = 0;
   for (int64_t i = 0; i < inputs; ++i) {
@@ -71,8 +63,8 @@ TEST(MatrixVector, IsExactForSmallWholeNumbers) { OnEveryTarget(CheckIsExactForS
 void CheckIsCloseForRealNumbers() {
   const int64_t inputs = 1537, outputs = 70, rows = 3;
   for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
-    Guarded weight = Normal(inputs * outputs, dtype, 3);
-    Guarded x = Normal(rows * inputs, dtype, 4);
+    Guarded weight = Random(inputs * outputs, dtype, 3);
+    Guarded x = Random(rows * inputs, dtype, 4);
     Guarded y(rows * outputs, dtype);
     MatrixVector(weight.data(), x.data(), rows, inputs, outputs, dtype, y.data(), dtype,
                  SerialExecutor());
@@ -88,8 +80,8 @@ TEST(MatrixVector, IsCloseForRealNumbers) { OnEveryTarget(CheckIsCloseForRealNum
 
 TEST(MatrixVector, FloatLogitsOfBFloat16WeightsAreNotRounded) {
   const int64_t inputs = 576, outputs = 50;
-  Guarded weight = Normal(inputs * outputs, Dtype::kBFloat16, 7);
-  Guarded x = Normal(inputs, Dtype::kBFloat16, 8);
+  Guarded weight = Random(inputs * outputs, Dtype::kBFloat16, 7);
+  Guarded x = Random(inputs, Dtype::kBFloat16, 8);
   Guarded y(outputs, Dtype::kFloat32);
   MatrixVector(weight.data(), x.data(), 1, inputs, outputs, Dtype::kBFloat16, y.data(),
                Dtype::kFloat32, SerialExecutor());
@@ -100,8 +92,8 @@ TEST(MatrixVector, FloatLogitsOfBFloat16WeightsAreNotRounded) {
 
 TEST(MatrixVector, IsBitEqualForAnyNumberOfThreads) {
   const int64_t inputs = 577, outputs = 333, rows = 5;
-  Guarded weight = Normal(inputs * outputs, Dtype::kFloat32, 5);
-  Guarded x = Normal(rows * inputs, Dtype::kFloat32, 6);
+  Guarded weight = Random(inputs * outputs, Dtype::kFloat32, 5);
+  Guarded x = Random(rows * inputs, Dtype::kFloat32, 6);
   Guarded serial(rows * outputs, Dtype::kFloat32);
   MatrixVector(weight.data(), x.data(), rows, inputs, outputs, Dtype::kFloat32, serial.data(),
                Dtype::kFloat32, SerialExecutor());

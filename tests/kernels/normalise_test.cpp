@@ -21,14 +21,6 @@ double Tolerance(Dtype dtype, double value) {
   return std::abs(value) * (dtype == Dtype::kFloat32 ? 2e-6 : 0x1.01p-8) + 1e-6;
 }
 
-Guarded Random(int64_t count, Dtype dtype, unsigned seed, float spread = 1.0f) {
-  Guarded numbers(count, dtype);
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal(0.0f, spread);
-  for (int64_t i = 0; i < count; ++i) numbers.Set(i, normal(random));
-  return numbers;
-}
-
 float* Floats(Guarded& guarded) { return static_cast<float*>(guarded.data()); }
 
 void ExpectNormalised(const Guarded& x, const Guarded& weight, const Guarded& out,

@@ -13,7 +13,6 @@
 
 #include <cmath>
 #include <deque>
-#include <numeric>
 
 #include "core/compute/placement.h"
 #include "core/compute/rotary_cache.h"

@@ -113,6 +113,15 @@ class Guarded {
   std::vector<unsigned char> memory_;
 };
 
+// Normal numbers, the same for the same seed.
+inline Guarded Random(int64_t count, Dtype dtype, unsigned seed, float spread = 1.0f) {
+  Guarded numbers(count, dtype);
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal(0.0f, spread);
+  for (int64_t i = 0; i < count; ++i) numbers.Set(i, normal(random));
+  return numbers;
+}
+
 // Windows, soft caps and ALiBi, alone and together, over lengths around the blocks of the engines.
 inline std::vector<CaseShape> ShapedCases(const std::vector<int64_t>& query_rows,
                                           const std::vector<int64_t>& first_queries) {
