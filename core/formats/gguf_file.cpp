@@ -153,6 +153,14 @@ std::optional<std::vector<std::string_view>> GgufFile::GetStringArray(std::strin
   return texts;
 }
 
+std::optional<std::vector<bool>> GgufFile::GetBoolArray(std::string_view key) const {
+  const GgufValue* value = FindTyped(key, true, "bool");
+  if (value == nullptr) return std::nullopt;
+  std::vector<bool> flags(static_cast<size_t>(value->count));
+  for (size_t i = 0; i < flags.size(); ++i) flags[i] = value->data[i] != std::byte{0};
+  return flags;
+}
+
 std::optional<std::vector<int64_t>> GgufFile::GetIntArray(std::string_view key) const {
   const GgufValue* value = FindTyped(key, true, "integer");
   if (value == nullptr) return std::nullopt;

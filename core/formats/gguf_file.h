@@ -84,6 +84,7 @@ class GgufFile {
   std::optional<bool> GetBool(std::string_view key) const;
   std::optional<std::string> GetString(std::string_view key) const;
   std::optional<std::vector<std::string_view>> GetStringArray(std::string_view key) const;
+  std::optional<std::vector<bool>> GetBoolArray(std::string_view key) const;
   std::optional<std::vector<int64_t>> GetIntArray(std::string_view key) const;
   std::optional<std::vector<double>> GetFloatArray(std::string_view key) const;
 

@@ -72,6 +72,13 @@ bool GgufMetadata::Flag(std::string_view key, bool otherwise) const {
   return file_.GetBool(Key(key)).value_or(otherwise);
 }
 
+std::vector<bool> GgufMetadata::Flags(std::string_view key) const {
+  const GgufValue* value = file_.FindValue(Key(key));
+  if (value == nullptr || !value->is_array) return {};
+  read_.insert(Key(key));
+  return *file_.GetBoolArray(Key(key));
+}
+
 std::string GgufMetadata::Text(std::string_view key, const std::string& otherwise) const {
   read_.insert(Key(key));
   return file_.GetString(Key(key)).value_or(otherwise);

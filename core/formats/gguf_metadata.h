@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/formats/gguf_file.h"
 
@@ -32,6 +33,8 @@ class GgufMetadata {
   double Positive(std::string_view key, std::optional<double> otherwise = std::nullopt) const;
   double PositiveOrZero(std::string_view key) const;  // 0: absent or 0
   bool Flag(std::string_view key, bool otherwise) const;
+  // An array of bool; empty where the key is absent or a single value.
+  std::vector<bool> Flags(std::string_view key) const;
   std::string Text(std::string_view key, const std::string& otherwise) const;
   // For keys whose value does not affect the model.
   void Ignore(std::string_view key) const;

@@ -12,12 +12,21 @@ namespace {
 constexpr int64_t kWindow = 4096;
 constexpr int64_t kPattern = 4;  // each fourth layer sees everything
 
-void ReadShared(const ConfigJson& json, ModelConfig* config) {
-  ReadLlamaLike(json, {.norm_epsilon = 1e-5, .norm_epsilon_key = "layer_norm_eps", .tied = true},
-                config);
+void SetLayers(ModelConfig* config) {
   config->norm = NormKind::kLayer;
   config->parallel_residual = true;
   config->shared_norm = true;
+}
+
+// Layers without a window have no positions.
+void SetPositions(ModelConfig* config) {
+  for (LayerAttention& layer : config->attention) layer.rotary = layer.window > 0;
+}
+
+void ReadShared(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, {.norm_epsilon = 1e-5, .norm_epsilon_key = "layer_norm_eps", .tied = true},
+                config);
+  SetLayers(config);
   config->output_scale = json.Positive("logit_scale", 0.0625);
 }
 
@@ -34,24 +43,43 @@ void ReadCohere2(const ConfigJson& json, ModelConfig* config) {
   ReadLayerTypes(
       json, ReadWindow(json, kWindow),
       [](int64_t layer, int64_t period) { return (layer + 1) % period != 0; }, pattern, config);
-  for (LayerAttention& layer : config->attention) layer.rotary = layer.window > 0;
+  SetPositions(config);
 }
 
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return TensorsByAttentionBias(json, {.interleaved = true});
 }
 
+void ReadCohereGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
+  ReadGgufRope(metadata, config);
+  SetLayers(config);
+  config->output_scale = metadata.Positive("logit_scale");
+}
+
+void ReadCohere2Gguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadCohereGguf(metadata, config);
+  metadata.Count("attention.sliding_window", kMaxTokens);  // must be there
+  ReadGgufWindows(metadata, kPattern, config);
+  SetPositions(config);
+}
+
+// The folder's rotated pairs are in the order of GGUF already.
+std::vector<TensorPlace> GgufPlaces() {
+  return GgufTensors({.interleaved = true, .attention = Bias::kMay, .attention_out = Bias::kMay});
+}
+
 }  // namespace
 
 const Family& CohereFamily() {
-  static const Family family = {"cohere", "cohere", ReadCohere, FolderTensors,
-                                "",       nullptr,  nullptr};
+  static const Family family = {"cohere",    "cohere",       ReadCohere, FolderTensors,
+                                "command-r", ReadCohereGguf, GgufPlaces};
   return family;
 }
 
 const Family& Cohere2Family() {
-  static const Family family = {"cohere2", "cohere2", ReadCohere2, FolderTensors,
-                                "",        nullptr,   nullptr};
+  static const Family family = {"cohere2", "cohere2",       ReadCohere2, FolderTensors,
+                                "cohere2", ReadCohere2Gguf, GgufPlaces};
   return family;
 }
 

@@ -51,6 +51,10 @@ void ReadLayerTypes(const ConfigJson& json, int64_t window, bool (*is_local)(int
 // Sizes, epsilon and rope of a GGUF file. `epsilon_key`: "attention.layer_norm_rms_epsilon".
 void ReadGgufCommon(const GgufMetadata& metadata, std::string_view epsilon_key,
                     ModelConfig* config);
+// Windows: attention.sliding_window in the layers that attention.sliding_window_pattern marks (one
+// flag per layer), or in all but the last of each `period` layers (the key may hold another
+// period). No windows where the file has none.
+void ReadGgufWindows(const GgufMetadata& metadata, int64_t period, ModelConfig* config);
 // The rope of a GGUF file: base, dimensions, scaling (also as tensors of factors).
 void ReadGgufRope(const GgufMetadata& metadata, ModelConfig* config);
 

@@ -12,11 +12,20 @@ constexpr int64_t kWindow = 4096;
 
 constexpr int64_t kPattern = 4;  // each fourth layer sees everything
 
-void ReadFolder(const ConfigJson& json, ModelConfig* config) {
-  ReadLlamaLike(json, {.norm_epsilon = 1e-5}, config);
+void SetNorms(ModelConfig* config) {
   config->input_norms = false;
   config->output_norms = true;
   config->query_key_norm = QueryKeyNorm::kHead;
+}
+
+// Of models with windows, the layers without one have no positions.
+void SetPositions(ModelConfig* config) {
+  for (LayerAttention& layer : config->attention) layer.rotary = layer.window > 0;
+}
+
+void ReadFolder(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, {.norm_epsilon = 1e-5}, config);
+  SetNorms(config);
   const int64_t window = ReadWindow(json, kWindow);
   if (window == 0) return;
   // Files with layer_types may have the pattern as letters.
@@ -26,18 +35,28 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLayerTypes(
       json, window, [](int64_t layer, int64_t period) { return (layer + 1) % period != 0; },
       pattern, config);
-  for (LayerAttention& layer : config->attention) layer.rotary = layer.window > 0;
+  SetPositions(config);
 }
 
 std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
   return LlamaLikeTensors({.output_norms = true});
 }
 
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufRope(metadata, config);
+  SetNorms(config);
+  ReadGgufWindows(metadata, kPattern, config);
+  if (metadata.Has("attention.sliding_window")) SetPositions(config);
+}
+
+std::vector<TensorPlace> GgufPlaces() { return GgufTensors({}); }
+
 }  // namespace
 
 const Family& Exaone4Family() {
   static const Family family = {"exaone4", "exaone4", ReadFolder, FolderTensors,
-                                "",        nullptr,   nullptr};
+                                "exaone4", ReadGguf,  GgufPlaces};
   return family;
 }
 

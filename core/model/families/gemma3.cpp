@@ -58,11 +58,8 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGemma2Gguf(metadata, 0.0, 0.0, kLayersOf27B, config);
   if (!metadata.Has("rope.freq_base")) config->rope_base = kBase;
   config->rope_local_base = metadata.Positive("rope.freq_base_swa", kLocalBase);
-  const int64_t window = metadata.Count("attention.sliding_window", kMaxTokens);
-  const int64_t pattern = metadata.Count("attention.sliding_window_pattern", kMaxLayers, kPattern);
-  for (int64_t layer = 0; layer < config->layers; ++layer) {
-    if ((layer + 1) % pattern != 0) config->attention[static_cast<size_t>(layer)].window = window;
-  }
+  metadata.Count("attention.sliding_window", kMaxTokens);  // must be there
+  ReadGgufWindows(metadata, kPattern, config);
   SetLocal(config);
 }
 

@@ -129,6 +129,22 @@ void ReadGgufRope(const GgufMetadata& metadata, ModelConfig* config) {
   CheckAttentionFactor(metadata, *config);
 }
 
+void ReadGgufWindows(const GgufMetadata& metadata, int64_t period, ModelConfig* config) {
+  constexpr const char* kPattern = "attention.sliding_window_pattern";
+  const int64_t window = metadata.CountOrZero("attention.sliding_window", kMaxTokens);
+  const std::vector<bool> flags = metadata.Flags(kPattern);
+  if (!flags.empty() && std::ssize(flags) != config->layers) {
+    metadata.Fail(fmt::format("{} names {} layers; the model has {}", metadata.Key(kPattern),
+                              flags.size(), config->layers));
+  }
+  if (flags.empty()) period = metadata.Count(kPattern, kMaxLayers, period);
+  for (int64_t layer = 0; layer < config->layers; ++layer) {
+    const auto index = static_cast<size_t>(layer);
+    const bool local = flags.empty() ? (layer + 1) % period != 0 : flags[index];
+    if (local) config->attention[index].window = window;
+  }
+}
+
 void ReadGgufCommon(const GgufMetadata& metadata, std::string_view epsilon_key,
                     ModelConfig* config) {
   CheckNeutral(metadata);

@@ -32,15 +32,32 @@ std::vector<TensorPlace> Glm4Tensors(const ConfigJson& json) {
   return places;
 }
 
+void ReadGlmGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufRope(metadata, config);
+}
+
+void ReadGlm4Gguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGlmGguf(metadata, config);
+  config->output_norms = true;
+}
+
+// The folder's rotated pairs are in the order of GGUF already.
+std::vector<TensorPlace> GgufPlaces() {
+  return GgufTensors({.interleaved = true, .fused_gate_up = true, .attention = Bias::kMay});
+}
+
 }  // namespace
 
 const Family& GlmFamily() {
-  static const Family family = {"glm", "glm", ReadGlm, GlmTensors, "", nullptr, nullptr};
+  static const Family family = {"glm",     "glm",       ReadGlm,   GlmTensors,
+                                "chatglm", ReadGlmGguf, GgufPlaces};
   return family;
 }
 
 const Family& Glm4Family() {
-  static const Family family = {"glm4", "glm4", ReadGlm4, Glm4Tensors, "", nullptr, nullptr};
+  static const Family family = {"glm4", "glm4",       ReadGlm4,  Glm4Tensors,
+                                "glm4", ReadGlm4Gguf, GgufPlaces};
   return family;
 }
 

@@ -7,6 +7,11 @@
 namespace midscope {
 namespace {
 
+void SetLayers(ModelConfig* config) {
+  config->norm = NormKind::kLayer;
+  config->gated_mlp = false;
+}
+
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json,
                 {.norm_epsilon = 1e-5,
@@ -14,9 +19,8 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
                  .activation = "relu2",
                  .partial_rotary = 0.5},
                 config);
-  config->norm = NormKind::kLayer;
+  SetLayers(config);
   config->norm_adds_one = true;
-  config->gated_mlp = false;
 }
 
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
@@ -24,11 +28,26 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
                                 {.mlp = BiasFlag(json, "mlp_bias", false), .norms = Bias::kMust});
 }
 
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
+  ReadGgufRope(metadata, config);
+  metadata.Ignore("attention.layer_norm_rms_epsilon");  // the same once more
+  SetLayers(config);
+  config->activation = Activation::kSquaredRelu;
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  return GgufTensors({.attention = Bias::kMay,
+                      .attention_out = Bias::kMay,
+                      .mlp = Bias::kMay,
+                      .norms = Bias::kMust});
+}
+
 }  // namespace
 
 const Family& NemotronFamily() {
   static const Family family = {"nemotron", "nemotron", ReadFolder, FolderTensors,
-                                "",         nullptr,    nullptr};
+                                "nemotron", ReadGguf,   GgufPlaces};
   return family;
 }
 

@@ -6,10 +6,14 @@
 namespace midscope {
 namespace {
 
-void ReadFolder(const ConfigJson& json, ModelConfig* config) {
-  ReadLlamaLike(json, {}, config);
+void SetNorms(ModelConfig* config) {
   config->norm = NormKind::kLayer;
   config->norm_weights = false;
+}
+
+void ReadFolder(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, {}, config);
+  SetNorms(config);
   config->norm_epsilon = 1e-5;  // transformers' own: no key says it
   if (json.Has("clip_qkv")) config->clip_qkv = json.Positive("clip_qkv");
 }
@@ -18,10 +22,20 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return TensorsByAttentionBias(json);
 }
 
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
+  ReadGgufRope(metadata, config);
+  SetNorms(config);
+  config->clip_qkv = metadata.PositiveOrZero("attention.clamp_kqv");
+}
+
+std::vector<TensorPlace> GgufPlaces() { return GgufTensors({.interleaved = true}); }
+
 }  // namespace
 
 const Family& OlmoFamily() {
-  static const Family family = {"olmo", "olmo", ReadFolder, FolderTensors, "", nullptr, nullptr};
+  static const Family family = {"olmo", "olmo",   ReadFolder, FolderTensors,
+                                "olmo", ReadGguf, GgufPlaces};
   return family;
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// OLMo 2: norms only after attention and MLP; query and key normed over all heads together.
+// OLMo 2: norms only after attention and MLP; query and key normed over all heads together. In GGUF
+// also OLMo 3, which the converter writes as olmo2 with windows.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
 namespace midscope {
 namespace {
+
+constexpr int64_t kPattern = 4;  // OLMo 3: each fourth layer sees everything
 
 void SetNorms(ModelConfig* config) {
   config->input_norms = false;
@@ -25,6 +28,10 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
   ReadGgufRope(metadata, config);
   SetNorms(config);
+  ReadGgufWindows(metadata, kPattern, config);
+  // OLMo 3's layers with a window rotate without the scaling of the others.
+  config->rope_local_base = metadata.Positive("rope.freq_base_swa", config->rope_base);
+  for (LayerAttention& layer : config->attention) layer.local = layer.window > 0;
 }
 
 std::vector<TensorPlace> GgufPlaces() { return GgufTensors({}); }

@@ -31,12 +31,20 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
   return LlamaLikeTensors({.attention = Bias::kMust});
 }
 
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufRope(metadata, config);
+  metadata.Ignore("rope.dimension_sections");  // which pairs rotate by which part of the positions
+}
+
+std::vector<TensorPlace> GgufPlaces() { return GgufTensors({.attention = Bias::kMust}); }
+
 }  // namespace
 
 const Family& Qwen25VlFamily() {
   static const Family family = {
       "qwen2_5_vl", "qwen2_5_vl_text", ReadFolder, FolderTensors,
-      "",           nullptr,           nullptr,    {".rotary_emb.inv_freq"}};
+      "qwen2vl",    ReadGguf,          GgufPlaces, {".rotary_emb.inv_freq"}};
   return family;
 }
 

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: MIT
 // StarCoder2: LayerNorm and biases throughout, an MLP without a gate, a window in every layer.
+#include <fmt/format.h>
+
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
+#include "core/model/model_shapes.h"
 
 namespace midscope {
 namespace {
+
+void SetLayers(int64_t window, ModelConfig* config) {
+  config->norm = NormKind::kLayer;
+  config->gated_mlp = false;
+  for (LayerAttention& layer : config->attention) layer.window = window;
+}
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json,
@@ -13,10 +22,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
                  .tied = true,
                  .activation = "gelu_pytorch_tanh"},
                 config);
-  config->norm = NormKind::kLayer;
-  config->gated_mlp = false;
-  const int64_t window = ReadWindow(json, 0);
-  for (LayerAttention& layer : config->attention) layer.window = window;
+  SetLayers(ReadWindow(json, 0), config);
 }
 
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
@@ -28,11 +34,34 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return places;
 }
 
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
+  ReadGgufRope(metadata, config);
+  constexpr const char* kWindow = "attention.sliding_window";
+  // The converter leaves the window out, and all published models have the same.
+  constexpr int64_t kPublishedWindow = 4096;
+  if (!metadata.Has(kWindow)) {
+    config->notes.push_back(
+        fmt::format("the file does not say its sliding window; it is run with {}, which all "
+                    "published StarCoder2 models have",
+                    kPublishedWindow));
+  }
+  SetLayers(metadata.Count(kWindow, kMaxTokens, kPublishedWindow), config);
+  config->activation = Activation::kGeluTanh;
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  return GgufTensors({.attention = Bias::kMay,
+                      .attention_out = Bias::kMay,
+                      .mlp = Bias::kMay,
+                      .norms = Bias::kMust});
+}
+
 }  // namespace
 
 const Family& Starcoder2Family() {
   static const Family family = {"starcoder2", "starcoder2", ReadFolder, FolderTensors,
-                                "",           nullptr,      nullptr};
+                                "starcoder2", ReadGguf,     GgufPlaces};
   return family;
 }
 
