@@ -21,11 +21,20 @@ std::string ForLayer(std::string_view pattern, int64_t layer) {
   return name.replace(place == 0 ? 0 : place + 1, 1, std::to_string(layer));
 }
 
-const TensorPlace* FindPlace(const std::vector<TensorPlace>& places, const NeededTensor& needed) {
+const TensorPlace* FindPlace(const std::vector<TensorPlace>& places, const NeededTensor& needed,
+                             const FileTensors& file) {
+  const TensorPlace* first = nullptr;
   for (const TensorPlace& place : places) {
-    if (ForLayer(place.name, needed.layer) == needed.name) return &place;
+    if (ForLayer(place.name, needed.layer) != needed.name) continue;
+    if (file.contains(ForLayer(place.file_name, needed.layer) + ".weight")) return &place;
+    if (first == nullptr) first = &place;
   }
-  return nullptr;
+  return first;
+}
+
+bool IsInterleaved(RowPart part) {
+  return part == RowPart::kInterleaved || part == RowPart::kInterleavedQuery ||
+         part == RowPart::kInterleavedKey;
 }
 
 // Number of rows of the file's whole tensor, of which `rows` are the decoder's.
@@ -48,6 +57,7 @@ int64_t FirstRow(RowPart part, const ModelConfig& config) {
   const int64_t query = config.heads * config.head_dim;
   switch (part) {
     case RowPart::kKey:
+    case RowPart::kInterleavedKey:
       return query;
     case RowPart::kValue:
       return query + config.key_value_heads * config.head_dim;
@@ -70,16 +80,15 @@ int64_t InterleavedRow(int64_t within, int64_t rotated) {
 std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& config) {
   std::vector<int64_t> order;
   const int64_t third = static_cast<int64_t>(part) - static_cast<int64_t>(RowPart::kHeadQuery);
-  if (part != RowPart::kInterleaved && third < 0) return order;
+  if (!IsInterleaved(part) && third < 0) return order;
   order.resize(static_cast<size_t>(rows));
   const int64_t head_dim = config.head_dim;
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t head = row / head_dim;
     const int64_t within = row % head_dim;
     order[static_cast<size_t>(row)] =
-        part == RowPart::kInterleaved
-            ? head * head_dim + InterleavedRow(within, config.rope_dimensions)
-            : (3 * head + third) * head_dim + within;
+        IsInterleaved(part) ? head * head_dim + InterleavedRow(within, config.rope_dimensions)
+                            : (3 * head + third) * head_dim + within;
   }
   return order;
 }
@@ -120,7 +129,7 @@ TensorTable::TensorTable(const ModelConfig& config, const std::vector<TensorPlac
   const std::vector<NeededTensor> needed = NeededTensors(config);
   std::map<const TensorPlace*, std::vector<NeededTensor>> by_place;
   for (const NeededTensor& tensor : needed) {
-    const TensorPlace* place = FindPlace(places, tensor);
+    const TensorPlace* place = FindPlace(places, tensor, file);
     MIDSCOPE_CHECK(place != nullptr, "no place for tensor " + tensor.name);
     Add(tensor, *place);
     by_place[place].push_back(tensor);
@@ -128,7 +137,7 @@ TensorTable::TensorTable(const ModelConfig& config, const std::vector<TensorPlac
   for (const auto& [place, tensors] : by_place) AddBiases(tensors, *place);
   // Tied embeddings are sometimes stored twice; they were compared when the file was opened.
   if (config.tied_embeddings) {
-    const TensorPlace* output = FindPlace(places, {"output", -1, {}});
+    const TensorPlace* output = FindPlace(places, {"output", -1, {}}, file);
     if (output != nullptr) used_.insert(std::string(output->file_name) + ".weight");
   }
   CheckNoneLeft(ignored);

@@ -22,6 +22,8 @@ enum class RowPart {
   kQuery,        // [queries; keys; values]
   kKey,
   kValue,
+  kInterleavedQuery,  // of [queries; keys; values], pairs as in kInterleaved
+  kInterleavedKey,
   kGate,  // [gate; up]
   kUp,
   kHeadQuery,  // [head][query, key, value][head_dim] (gpt_neox)
@@ -32,6 +34,7 @@ enum class RowPart {
 // kMay: where one layer has it, all layers must.
 enum class Bias { kNever, kMay, kMust };
 
+// Where several places have one name, the first is taken whose tensor the file has.
 struct TensorPlace {
   std::string_view name;       // the decoder's, N for the layer: "N.query"
   std::string_view file_name;  // without .weight: "model.layers.N.self_attn.q_proj"

@@ -65,6 +65,28 @@ void ReadFactorTensors(const GgufMetadata& metadata, ModelConfig* config) {
   scaling->attention_factor = metadata.Positive("rope.scaling.attn_factor", by_formula);
 }
 
+// As llama.cpp: the usual formula, over that of mscale_all_dim where the file has it, times
+// rope.scaling.attn_factor.
+double YarnAttentionFactor(const GgufMetadata& metadata, double factor) {
+  const auto scale = [&](double weight) {
+    return factor <= 1.0 ? 1.0 : 0.1 * weight * std::log(factor) + 1.0;
+  };
+  const double all_dimensions = metadata.PositiveOrZero("rope.scaling.yarn_log_multiplier");
+  const double by_formula = all_dimensions == 0.0 ? scale(1.0) : scale(1.0) / scale(all_dimensions);
+  const double attention = metadata.Positive("rope.scaling.attn_factor", 1.0) * by_formula;
+  // llama.cpp replaces it by the formula, transformers takes it.
+  const double own = metadata.Positive("rope.scaling.yarn_attn_factor", 1.0);
+  if (own != 1.0 && std::abs(own - attention) > 1e-4) {
+    metadata.Fail(fmt::format("{} is {} where {} follows from its other settings",
+                              metadata.Key("rope.scaling.yarn_attn_factor"), own, attention));
+  }
+  if (const double share = metadata.Positive("rope.scaling.yarn_ext_factor", 1.0); share != 1.0) {
+    metadata.Fail(fmt::format("{} is {}, which is not supported yet",
+                              metadata.Key("rope.scaling.yarn_ext_factor"), share));
+  }
+  return attention;
+}
+
 void ReadScalingKeys(const GgufMetadata& metadata, ModelConfig* config) {
   RopeScaling* scaling = &config->rope_scaling;
   const double linear = metadata.Positive("rope.scale_linear", 1.0);
@@ -91,9 +113,7 @@ void ReadScalingKeys(const GgufMetadata& metadata, ModelConfig* config) {
       metadata.Count("rope.scaling.original_context_length", kMaxTokens, config->trained_context));
   scaling->beta_fast = metadata.Positive("rope.scaling.yarn_beta_fast", 32.0);
   scaling->beta_slow = metadata.Positive("rope.scaling.yarn_beta_slow", 1.0);
-  const double by_formula = factor <= 1.0 ? 1.0 : 0.1 * std::log(factor) + 1.0;
-  // llama.cpp multiplies what it is given by the usual formula.
-  scaling->attention_factor = metadata.Positive("rope.scaling.attn_factor", 1.0) * by_formula;
+  scaling->attention_factor = YarnAttentionFactor(metadata, factor);
 }
 
 // A factor of 1, given in so many words, changes nothing.
@@ -196,15 +216,17 @@ std::vector<TensorPlace> GgufTensors(const GgufLayout& layout) {
   const auto add = [&](std::initializer_list<TensorPlace> more) {
     places.insert(places.end(), more);
   };
-  if (layout.fused_attention) {
-    add({{"N.query", "blk.N.attn_qkv", RowPart::kQuery, layout.attention},
-         {"N.key", "blk.N.attn_qkv", RowPart::kKey, layout.attention},
-         {"N.value", "blk.N.attn_qkv", RowPart::kValue, layout.attention}});
-  } else {
+  constexpr std::string_view kFused = "blk.N.attn_qkv";
+  if (!layout.fused_attention) {
     add({{"N.query", "blk.N.attn_q", rotary, layout.attention},
          {"N.key", "blk.N.attn_k", rotary, layout.attention},
          {"N.value", "blk.N.attn_v", RowPart::kAll, layout.attention}});
   }
+  // Also of other families: llama.cpp takes either, and early files are fused.
+  const bool pairs = layout.interleaved;
+  add({{"N.query", kFused, pairs ? RowPart::kInterleavedQuery : RowPart::kQuery, layout.attention},
+       {"N.key", kFused, pairs ? RowPart::kInterleavedKey : RowPart::kKey, layout.attention},
+       {"N.value", kFused, RowPart::kValue, layout.attention}});
   if (layout.fused_gate_up) {
     add({{"N.gate", "blk.N.ffn_up", RowPart::kGate, layout.mlp},
          {"N.up", "blk.N.ffn_up", RowPart::kUp, layout.mlp}});

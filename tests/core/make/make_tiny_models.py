@@ -108,6 +108,22 @@ MODELS = {
     "gguf-llama-q8_0": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), "Q8_0"),
     "gguf-qwen2-q4_0": ("Qwen2", dict(COMMON | BLOCKS), "Q4_0"),
     "gguf-gemma2-q5_1": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), "Q5_1"),
+    "gguf-olmo": ("Olmo", dict(COMMON, hidden_size=36, head_dim=None, clip_qkv=0.9), None),
+    "gguf-olmo3": ("Olmo3", dict(COMMON, hidden_size=36, head_dim=None, num_hidden_layers=4, sliding_window=11, layer_types=["sliding_attention", "full_attention"] * 2, rope_parameters=dict(sliding_attention=rope(theta=3000.0), full_attention=rope("yarn", 3000.0, factor=4.0, original_max_position_embeddings=32))), None),
+    "gguf-granite": ("Granite", dict(COMMON, hidden_size=36, head_dim=None, embedding_multiplier=0.6, residual_multiplier=0.8, attention_multiplier=0.3, logits_scaling=5.0, attention_bias=True, tie_word_embeddings=True), None),
+    "gguf-cohere": ("Cohere", dict(COMMON, hidden_size=36, head_dim=None, logit_scale=0.25, attention_bias=True), None),
+    "gguf-cohere2": ("Cohere2", dict(COMMON, hidden_size=24, head_dim=None, num_hidden_layers=4, sliding_window=10, logit_scale=0.25), None),
+    "gguf-glm": ("Glm", dict(COMMON, hidden_size=60, rope_parameters=rope(partial_rotary_factor=0.4)), None),
+    "gguf-glm4": ("Glm4", dict(COMMON, head_dim=12, attention_bias=True, rope_parameters=rope(partial_rotary_factor=0.34)), None),
+    "gguf-starcoder2": ("Starcoder2", dict(COMMON, hidden_size=36, head_dim=None, num_key_value_heads=1, sliding_window=None), None),
+    "gguf-stablelm": ("StableLm", dict(COMMON, hidden_size=48, head_dim=None, use_qkv_bias=True, rope_parameters=rope(partial_rotary_factor=0.5)), None),
+    "gguf-stablelm-parallel": ("StableLm", dict(COMMON, hidden_size=48, head_dim=None, use_parallel_residual=True, rope_parameters=rope(partial_rotary_factor=0.25)), None),
+    "gguf-phi": ("Phi", dict(COMMON, hidden_size=48, head_dim=None, num_attention_heads=3, num_key_value_heads=3, rope_parameters=rope(partial_rotary_factor=0.5)), None),
+    "gguf-nemotron": ("Nemotron", dict(COMMON, head_dim=12, mlp_bias=True, rope_parameters=rope(partial_rotary_factor=0.5)), None),
+    "gguf-seed-oss": ("SeedOss", dict(COMMON, attention_out_bias=True), None),
+    "gguf-exaone4": ("Exaone4", dict(COMMON, num_hidden_layers=4, sliding_window=10), None),
+    "gguf-arcee": ("Arcee", dict(COMMON, hidden_size=30, mlp_bias=True, rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=32)), None),
+    "gguf-qwen2-5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), None),
 }
 
 # Files as they were written before transformers 5: what replaces rope_parameters in config.json.

@@ -1,15 +1,41 @@
 # SPDX-License-Identifier: MIT
-"""A transformers model of llama's, qwen2's or gemma2's kind as a GGUF file, as llama.cpp's converter writes it."""
+"""A transformers model as a GGUF file, as llama.cpp's converter writes its architecture."""
 
 import gguf
 import numpy
 import torch
 
-ARCHITECTURES = {"LlamaForCausalLM": "llama", "Qwen2ForCausalLM": "qwen2", "Gemma2ForCausalLM": "gemma2"}
+ARCHITECTURES = {
+    "LlamaForCausalLM": "llama",
+    "Qwen2ForCausalLM": "qwen2",
+    "Gemma2ForCausalLM": "gemma2",
+    "OlmoForCausalLM": "olmo",
+    "Olmo3ForCausalLM": "olmo2",
+    "GraniteForCausalLM": "granite",
+    "CohereForCausalLM": "command-r",
+    "Cohere2ForCausalLM": "cohere2",
+    "GlmForCausalLM": "chatglm",
+    "Glm4ForCausalLM": "glm4",
+    "Starcoder2ForCausalLM": "starcoder2",
+    "StableLmForCausalLM": "stablelm",
+    "PhiForCausalLM": "phi2",
+    "NemotronForCausalLM": "nemotron",
+    "SeedOssForCausalLM": "seed_oss",
+    "Exaone4ForCausalLM": "exaone4",
+    "ArceeForCausalLM": "arcee",
+    "Qwen2_5_VLForConditionalGeneration": "qwen2vl",
+}
+# Whose query and key rows the converter interleaves. cohere, glm and ernie have them so from the start.
+PERMUTED = {"llama", "olmo", "granite", "arcee", "mistral3"}
+NORMS_PLUS_ONE = {"gemma2", "nemotron"}
+# Whose converter writes neither the rope's base nor the length of keys.
+SHORT_METADATA = {"phi2", "stablelm"}
+# Whose projections the converter takes fused from the original files.
+FUSED = {"chatglm"}
 
 
 def llama_permute(weight, heads):
-    """Half-split rotary rows to interleaved ones, as the converter does for llama only."""
+    """Half-split rotary rows to interleaved ones."""
     rows = weight.shape[0]
     return weight.reshape(heads, 2, rows // heads // 2, *weight.shape[1:]).swapaxes(1, 2).reshape(weight.shape)
 
@@ -19,8 +45,12 @@ def llama_unpermute(weight, heads):
     return weight.reshape(heads, rows // heads // 2, 2, *weight.shape[1:]).swapaxes(1, 2).reshape(weight.shape)
 
 
-def write_metadata(writer, config, architecture, tokenizer):
-    head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+def head_size(config):
+    return getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+
+
+def write_metadata(writer, config, architecture):
+    head_dim = head_size(config)
     writer.add_name("tiny")
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
@@ -28,23 +58,108 @@ def write_metadata(writer, config, architecture, tokenizer):
     writer.add_feed_forward_length(config.intermediate_size)
     writer.add_head_count(config.num_attention_heads)
     writer.add_head_count_kv(config.num_key_value_heads)
-    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
-    writer.add_key_length(head_dim)
-    writer.add_value_length(head_dim)
-    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
-    writer.add_vocab_size(config.vocab_size)
-    if architecture == "llama":
-        writer.add_rope_dimension_count(head_dim)
-    if architecture == "gemma2":
-        writer.add_attn_logit_softcapping(config.attn_logit_softcapping)
-        writer.add_final_logit_softcapping(config.final_logit_softcapping)
-        writer.add_sliding_window(config.sliding_window)
+    for key in ("rms_norm_eps", "norm_eps"):
+        if hasattr(config, key) and architecture not in ("olmo", "cohere2"):
+            writer.add_layer_norm_rms_eps(getattr(config, key))
+    for key in ("layer_norm_eps", "norm_epsilon", "norm_eps"):
+        if hasattr(config, key):
+            writer.add_layer_norm_eps(getattr(config, key))
+    if architecture not in SHORT_METADATA:
+        write_rope(writer, config)
+        if architecture != "chatglm" and head_dim * config.num_attention_heads != config.hidden_size:
+            writer.add_key_length(head_dim)
+            writer.add_value_length(head_dim)
+    ROPE_DIMENSIONS.get(architecture, lambda *_: None)(writer, config)
+    MORE_METADATA.get(architecture, lambda *_: None)(writer, config)
+
+
+def write_rope(writer, config):
+    rope = config.rope_parameters.get("full_attention", config.rope_parameters)
+    kind = rope["rope_type"]
+    if kind == "yarn":
+        writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
+        writer.add_rope_scaling_factor(rope["factor"])
+        writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
+        if "attention_factor" in rope:
+            writer.add_rope_scaling_yarn_attn_factor(rope["attention_factor"])
+    writer.add_rope_freq_base(rope["rope_theta"])
+    if "sliding_attention" in config.rope_parameters:
+        writer.add_rope_freq_base_swa(config.rope_parameters["sliding_attention"]["rope_theta"])
+    if "mrope_section" in rope:
+        writer.add_rope_dimension_sections([*rope["mrope_section"], 0])
+
+
+def whole_heads(writer, config):
+    writer.add_rope_dimension_count(head_size(config))
+
+
+def parts_of_heads(writer, config):
+    writer.add_rope_dimension_count(int(head_size(config) * config.rope_parameters["partial_rotary_factor"]))
+
+
+ROPE_DIMENSIONS = {name: whole_heads for name in ("llama", "granite", "arcee", "cohere2", "mistral3")} | {
+    name: parts_of_heads for name in ("chatglm", "glm4", "stablelm", "phi2", "nemotron")
+}
+
+
+def write_windows(writer, config):
+    writer.add_sliding_window(config.sliding_window)
+    writer.add_sliding_window_pattern([kind == "sliding_attention" for kind in config.layer_types])
+
+
+def gemma2(writer, config):
+    writer.add_attn_logit_softcapping(config.attn_logit_softcapping)
+    writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    writer.add_sliding_window(config.sliding_window)
+
+
+def olmo(writer, config):
+    writer.add_layer_norm_eps(1e-5)
+    writer.add_clamp_kqv(config.clip_qkv)
+
+
+def granite(writer, config):
+    writer.add_attention_scale(config.attention_multiplier)
+    writer.add_embedding_scale(config.embedding_multiplier)
+    writer.add_residual_scale(config.residual_multiplier)
+    writer.add_logit_scale(config.logits_scaling)
+
+
+def command_r(writer, config):
+    writer.add_logit_scale(config.logit_scale)
+    writer.add_rope_scaling_type(gguf.RopeScalingType.NONE)
+
+
+def cohere2(writer, config):
+    command_r(writer, config)
+    writer.add_sliding_window(config.sliding_window)  # llama.cpp knows which layers
+
+
+def nemotron(writer, config):
+    writer.add_rope_scaling_type(gguf.RopeScalingType.NONE)
+
+
+MORE_METADATA = {
+    "gemma2": gemma2,
+    "olmo": olmo,
+    "olmo2": write_windows,
+    "granite": granite,
+    "command-r": command_r,
+    "cohere2": cohere2,
+    "nemotron": nemotron,
+    "exaone4": write_windows,
+    "stablelm": lambda writer, config: writer.add_parallel_residual(True),
+}
+
+
+def write_tokenizer(writer, vocabulary_size, tokenizer):
     vocabulary = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
     tokens = [text for text, _ in vocabulary]
     types = [gguf.TokenType.NORMAL] * 257 + [gguf.TokenType.CONTROL] * 2
-    while len(tokens) < config.vocab_size:
+    while len(tokens) < vocabulary_size:
         tokens.append(f"[PAD{len(tokens)}]")
         types.append(gguf.TokenType.UNUSED)
+    writer.add_vocab_size(vocabulary_size)
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("gpt-2")
     writer.add_token_list(tokens)
@@ -73,45 +188,72 @@ def rope_factors(config, head_dim):
     return numpy.array(factors, dtype=numpy.float32)
 
 
+class TensorWriter:
+    """Writes tensors; parts of a fused one are kept until all are there."""
+
+    def __init__(self, writer, architecture, quantisation):
+        self.writer = writer
+        self.architecture = architecture
+        self.kind = gguf.GGMLQuantizationType[quantisation or "F16"]
+        self.parts = {}
+
+    def pack(self, values):
+        packed = gguf.quants.quantize(values, self.kind)
+        return packed, gguf.quants.dequantize(packed, self.kind)
+
+    def write(self, target, values):
+        """Returns the numbers that the file holds."""
+        is_vector = values.ndim == 1
+        packed, back = (values, values) if is_vector else self.pack(values)
+        for part in ("attn_q", "attn_k", "attn_v"):
+            if self.architecture in FUSED and f".{part}." in target:
+                target = target.replace(part, "attn_qkv")
+                parts = self.parts.setdefault(target, [])
+                parts.append(packed)
+                if len(parts) < 3:
+                    return back
+                packed = numpy.concatenate(parts)
+        if is_vector:
+            self.writer.add_tensor(target, packed)
+        else:
+            self.writer.add_tensor(target, packed, raw_dtype=self.kind)
+        return back
+
+
 def write_gguf(path, model, quantisation, tokenizer):
     """Writes the file, and gives the model the numbers that the file holds. quantisation: "Q8_0", or None for float."""
     architecture = ARCHITECTURES[type(model).__name__]
-    config = model.config
+    config = model.config.get_text_config()
     heads, key_value_heads = config.num_attention_heads, config.num_key_value_heads
-    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH[architecture.upper()], config.num_hidden_layers)
+    model_architecture = {name: kind for kind, name in gguf.MODEL_ARCH_NAMES.items()}[architecture]
+    names = gguf.get_tensor_name_map(model_architecture, config.num_hidden_layers)
     writer = gguf.GGUFWriter(path, architecture)
-    write_metadata(writer, config, architecture, tokenizer)
+    write_metadata(writer, config, architecture)
+    write_tokenizer(writer, config.vocab_size, tokenizer)
+    tensors = TensorWriter(writer, architecture, quantisation)
     for name, parameter in model.named_parameters():
-        if name == "lm_head.weight" and config.tie_word_embeddings:
+        if (name == "lm_head.weight" and model.config.tie_word_embeddings) or "visual." in name:
             continue
         values = parameter.detach().numpy().copy()
         permuted = heads if "q_proj" in name else key_value_heads if "k_proj" in name else 0
-        if architecture != "llama":
+        if architecture not in PERMUTED:
             permuted = 0
         if permuted:
             values = llama_permute(values, permuted)
-        is_gemma_norm = architecture == "gemma2" and "norm" in name
-        if is_gemma_norm:
+        plus_one = architecture in NORMS_PLUS_ONE and name.endswith("norm.weight")
+        if plus_one:
             values = values + numpy.float32(1.0)
-        target = names.get_name(name, try_suffixes=(".weight", ".bias"))
+        target = names.get_name(name.replace(".language_model.", "."), try_suffixes=(".weight", ".bias"))
         assert target is not None, name
-        if values.ndim == 1:
-            writer.add_tensor(target, values)
-            back = values
-        else:
-            kind = gguf.GGMLQuantizationType[quantisation] if quantisation else gguf.GGMLQuantizationType.F16
-            packed = gguf.quants.quantize(values, kind)
-            writer.add_tensor(target, packed, raw_dtype=kind)
-            back = gguf.quants.dequantize(packed, kind)
+        back = tensors.write(target, values)
         if permuted:
             back = llama_unpermute(back, permuted)
-        if is_gemma_norm:
+        if plus_one:
             back = back - numpy.float32(1.0)
         with torch.no_grad():
             parameter.copy_(torch.from_numpy(numpy.ascontiguousarray(back)))
     if config.rope_parameters.get("rope_type") == "llama3":
-        head_dim = config.head_dim
-        writer.add_tensor("rope_freqs.weight", rope_factors(config, head_dim))
+        writer.add_tensor("rope_freqs.weight", rope_factors(config, head_size(config)))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -266,7 +266,23 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "exaone4",
                            "exaone4-global",
                            "arcee",
-                           "ministral"}) {
+                           "ministral",
+                           "gguf-olmo",
+                           "gguf-olmo3",
+                           "gguf-granite",
+                           "gguf-cohere",
+                           "gguf-cohere2",
+                           "gguf-glm",
+                           "gguf-glm4",
+                           "gguf-starcoder2",
+                           "gguf-stablelm",
+                           "gguf-stablelm-parallel",
+                           "gguf-phi",
+                           "gguf-nemotron",
+                           "gguf-seed-oss",
+                           "gguf-exaone4",
+                           "gguf-arcee",
+                           "gguf-qwen2-5-vl"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }
