@@ -60,11 +60,11 @@ class Loader {
         config_.hidden,
         {{prefix + "query", q_width}, {prefix + "key", kv_width}, {prefix + "value", kv_width}});
     weights.attention_out = Stack(q_width, {{prefix + "attention_out", config_.hidden}});
-    std::vector<Part> mlp_parts = {{prefix + "up", config_.feed_forward}};
-    if (config_.gated_mlp)
-      mlp_parts.insert(mlp_parts.begin(), {prefix + "gate", config_.feed_forward});
-    weights.gate_up = Stack(config_.hidden, mlp_parts);
-    weights.down = Stack(config_.feed_forward, {{prefix + "down", config_.hidden}});
+    if (config_.experts.In(layer)) {
+      weights.experts = Experts(prefix);
+    } else {
+      weights.mlp = Mlp(prefix, config_.feed_forward);
+    }
     if (config_.input_norms) {
       weights.attention_norm = ReadNorm(prefix + "attention_norm");
       if (!config_.shared_norm) weights.mlp_norm = ReadNorm(prefix + "mlp_norm");
@@ -78,6 +78,28 @@ class Loader {
       weights.query_norm = NormWeight(prefix + "query_norm", by_head ? config_.head_dim : q_width);
       weights.key_norm = NormWeight(prefix + "key_norm", by_head ? config_.head_dim : kv_width);
     }
+    return weights;
+  }
+
+  MlpWeights Mlp(const std::string& prefix, int64_t width) {
+    std::vector<Part> parts = {{prefix + "up", width}};
+    if (config_.gated_mlp) parts.insert(parts.begin(), {prefix + "gate", width});
+    return {Stack(config_.hidden, parts), Stack(width, {{prefix + "down", config_.hidden}})};
+  }
+
+  ExpertWeights Experts(const std::string& prefix) {
+    const ExpertSettings& settings = config_.experts;
+    ExpertWeights weights;
+    weights.router = Stack(config_.hidden, {{prefix + "router", settings.count}});
+    if (settings.choice_bias) weights.choice_bias = Vector(prefix + "choice_bias", settings.count);
+    for (int64_t expert = 0; expert < settings.count; ++expert) {
+      context_.ThrowIfCancelled();
+      weights.experts.push_back(
+          Mlp(prefix + "experts." + std::to_string(expert) + ".", settings.width));
+    }
+    if (settings.shared_width > 0) weights.shared = Mlp(prefix + "shared.", settings.shared_width);
+    if (settings.shared_gate)
+      weights.shared_gate = Stack(config_.hidden, {{prefix + "shared_gate", 1}});
     return weights;
   }
 

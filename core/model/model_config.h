@@ -47,6 +47,28 @@ struct LayerAttention {
   bool operator==(const LayerAttention&) const = default;
 };
 
+// What a router's logits become before experts are chosen by them.
+enum class ExpertScore { kSoftmax, kSigmoid };
+
+// A mixture of experts: MLPs of which each row uses few, those with the largest scores (of equal
+// ones the first).
+struct ExpertSettings {
+  int64_t count = 0;         // 0: the model has none
+  int64_t per_row = 0;       // num_experts_per_tok
+  int64_t width = 0;         // feed-forward width of one expert
+  int64_t shared_width = 0;  // that of the shared experts, which every row uses, together; 0: none
+  bool shared_gate = false;  // their output is scaled by the sigmoid of a projection (qwen2_moe)
+  ExpertScore score = ExpertScore::kSoftmax;
+  bool normalised = false;   // norm_topk_prob: chosen scores are divided by their sum
+  bool choice_bias = false;  // e_score_correction_bias: added to scores for the choice alone
+  // Only experts of the groups_per_row groups with the largest sum of two scores can be chosen.
+  int64_t groups = 1;
+  int64_t groups_per_row = 1;
+  double scale = 1.0;             // routed_scaling_factor
+  std::vector<bool> layers = {};  // [layer]: whether the layer's MLP is a mixture; empty: in none
+  bool In(int64_t layer) const { return !layers.empty() && layers[static_cast<size_t>(layer)]; }
+};
+
 struct ModelConfig {
   std::string architecture;  // "llama", "gemma2": which description this is; the decoder does not
                              // look at it
@@ -54,9 +76,9 @@ struct ModelConfig {
   int64_t layers = 0;        // 1 to 1,024
   int64_t heads = 0;         // query heads; a multiple of key_value_heads
   int64_t key_value_heads = 0;
-  int64_t head_dim = 0;  // even; need not be hidden / heads
-  int64_t hidden = 0;    // width of the residual stream
-  int64_t feed_forward = 0;
+  int64_t head_dim = 0;      // even; need not be hidden / heads
+  int64_t hidden = 0;        // width of the residual stream
+  int64_t feed_forward = 0;  // of layers without experts
   int64_t vocabulary = 0;
   int64_t trained_context = 0;  // tokens
   // Runs may be longer than the context holds (core/plan/context_limit.h): a decoder's option, not
@@ -84,6 +106,7 @@ struct ModelConfig {
   bool shared_norm = false;        // of a parallel block: both after the one norm (cohere, phi)
   bool gated_mlp = true;           // down(activation(gate) * up); else down(activation(up))
   Activation activation = Activation::kSilu;
+  ExpertSettings experts;
 
   double embedding_scale = 1.0;  // gemma: sqrt(hidden)
   double update_scale = 1.0;     // of what attention and MLP add to the stream (granite)
@@ -93,6 +116,8 @@ struct ModelConfig {
   double final_softcap = 0;      // on the model's logits
   double clip_qkv = 0;           // q, k and v clamped to +- this (mpt); 0: not
 
+  // Further layers that a file may hold to predict tokens after the next one. They are not read.
+  int64_t prediction_layers = 0;
   bool tied_embeddings = false;  // no output matrix of its own: logits come from the embeddings
   std::string quantisation;      // the tensor type that holds most parameters, "Q4_1"
   int64_t parameters = 0;

@@ -13,17 +13,25 @@
 namespace midscope {
 namespace {
 
-// "3.query" of "N.query".
-std::string ForLayer(std::string_view pattern, int64_t layer) {
+// "3.query" of "N.query", "3.experts.5.up" of "N.experts.E.up".
+std::string NameFor(std::string_view pattern, const NeededTensor& needed) {
   std::string name(pattern);
-  const size_t place = name.starts_with("N.") ? 0 : name.find(".N.");
-  if (place == std::string::npos) return name;
-  return name.replace(place == 0 ? 0 : place + 1, 1, std::to_string(layer));
+  const size_t layer = name.starts_with("N.") ? 0 : name.find(".N.");
+  if (layer != std::string::npos)
+    name.replace(layer == 0 ? 0 : layer + 1, 1, std::to_string(needed.layer));
+  const size_t expert = name.find(".E.");
+  if (expert != std::string::npos) name.replace(expert + 1, 1, std::to_string(needed.expert));
+  return name;
+}
+
+std::string FileNameFor(const TensorPlace& place, const NeededTensor& needed) {
+  return NameFor(place.file_name, needed) +
+         (place.ending == TensorEnding::kWeight ? ".weight" : "");
 }
 
 const TensorPlace* FindPlace(const std::vector<TensorPlace>& places, const NeededTensor& needed) {
   for (const TensorPlace& place : places) {
-    if (ForLayer(place.name, needed.layer) == needed.name) return &place;
+    if (NameFor(place.name, needed) == needed.name) return &place;
   }
   return nullptr;
 }
@@ -34,6 +42,7 @@ int64_t FileRows(RowPart part, int64_t rows, const ModelConfig& config) {
   switch (part) {
     case RowPart::kAll:
     case RowPart::kInterleaved:
+    case RowPart::kExpert:
       return rows;
     case RowPart::kGate:
     case RowPart::kUp:
@@ -70,7 +79,7 @@ int64_t InterleavedRow(int64_t within, int64_t rotated) {
 std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& config) {
   std::vector<int64_t> order;
   const int64_t third = static_cast<int64_t>(part) - static_cast<int64_t>(RowPart::kHeadQuery);
-  if (part != RowPart::kInterleaved && third < 0) return order;
+  if (part == RowPart::kExpert || (part != RowPart::kInterleaved && third < 0)) return order;
   order.resize(static_cast<size_t>(rows));
   const int64_t head_dim = config.head_dim;
   for (int64_t row = 0; row < rows; ++row) {
@@ -82,6 +91,15 @@ std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& con
             : (3 * head + third) * head_dim + within;
   }
   return order;
+}
+
+// Whether it is of the layers that come after the model's last (ModelConfig::prediction_layers).
+bool IsOfPredictionLayer(const std::string& name, const ModelConfig& config) {
+  for (int64_t extra = 0; extra < config.prediction_layers; ++extra) {
+    const std::string layer = std::to_string(config.layers + extra) + ".";
+    if (name.starts_with("model.layers." + layer) || name.starts_with("blk." + layer)) return true;
+  }
+  return false;
 }
 
 const std::string& ShownName(const FileTensor& tensor, const std::string& name) {
@@ -150,8 +168,8 @@ const FileTensor& TensorTable::Require(const std::string& file_name) {
 }
 
 void TensorTable::Add(const NeededTensor& needed, const TensorPlace& place) {
-  const std::string file_name = ForLayer(place.file_name, needed.layer) + ".weight";
-  TensorRef tensor = Reference(Require(file_name), needed.shape, place.part, file_name);
+  const std::string file_name = FileNameFor(place, needed);
+  TensorRef tensor = Reference(Require(file_name), needed, place.part, file_name);
   if (needed.shape.size() == 1) tensor = Vector(tensor);
   tensors_.emplace(needed.name, std::move(tensor));
 }
@@ -160,7 +178,7 @@ void TensorTable::AddBiases(const std::vector<NeededTensor>& needed, const Tenso
   bool wanted = place.bias == Bias::kMust;
   if (place.bias == Bias::kMay) {
     wanted = std::any_of(needed.begin(), needed.end(), [&](const NeededTensor& tensor) {
-      return file_.contains(ForLayer(place.file_name, tensor.layer) + ".bias");
+      return file_.contains(NameFor(place.file_name, tensor) + ".bias");
     });
   }
   if (!wanted) return;
@@ -168,16 +186,23 @@ void TensorTable::AddBiases(const std::vector<NeededTensor>& needed, const Tenso
 }
 
 void TensorTable::AddBias(const NeededTensor& needed, const TensorPlace& place) {
-  const std::string file_name = ForLayer(place.file_name, needed.layer) + ".bias";
-  const TensorRef rows = Reference(Require(file_name), {needed.shape[0]}, place.part, file_name);
+  const std::string file_name = NameFor(place.file_name, needed) + ".bias";
+  const NeededTensor bias{needed.name, needed.layer, {needed.shape[0]}, needed.expert};
+  const TensorRef rows = Reference(Require(file_name), bias, place.part, file_name);
   tensors_.emplace(needed.name + ".bias", Vector(rows));
 }
 
 // Vectors have one row per element.
-TensorRef TensorTable::Reference(const FileTensor& tensor, const std::vector<int64_t>& shape,
-                                 RowPart part, const std::string& file_name) const {
+TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& needed, RowPart part,
+                                 const std::string& file_name) const {
+  const std::vector<int64_t>& shape = needed.shape;
   std::vector<int64_t> wanted = shape;
   wanted[0] = FileRows(part, shape[0], config_);
+  int64_t file_rows = wanted[0];
+  if (part == RowPart::kExpert) {
+    wanted.insert(wanted.begin(), config_.experts.count);
+    file_rows *= config_.experts.count;
+  }
   if (tensor.shape != wanted) {
     throw Failure(thing_, "tensor " + ShownName(tensor, file_name) + " has shape " +
                               ShapeText(tensor.shape) + "; the model needs " + ShapeText(wanted));
@@ -186,14 +211,16 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const std::vector<int
   reference.format = tensor.format;
   reference.rows = shape[0];
   reference.columns = shape.size() == 1 ? 1 : shape[1];
-  reference.row_bytes = tensor.bytes / wanted[0];
+  reference.row_bytes = tensor.bytes / file_rows;
   if (shape.size() == 1 && tensor.format.elements != 1) {
     throw Failure(
         thing_,
         "tensor " + ShownName(tensor, file_name) + " is quantised; vectors must be floating point",
         "Convert the model again");
   }
-  reference.data = tensor.data + FirstRow(part, config_) * reference.row_bytes;
+  const int64_t first_row =
+      part == RowPart::kExpert ? needed.expert * shape[0] : FirstRow(part, config_);
+  reference.data = tensor.data + first_row * reference.row_bytes;
   reference.row_order = RowOrder(part, shape[0], config_);
   reference.file_name = ShownName(tensor, file_name);
   return reference;
@@ -219,7 +246,7 @@ TensorRef TensorTable::Vector(const TensorRef& rows) {
 
 void TensorTable::CheckNoneLeft(const std::vector<std::string_view>& ignored) const {
   for (const auto& [name, tensor] : file_) {
-    if (used_.contains(name)) continue;
+    if (used_.contains(name) || IsOfPredictionLayer(name, config_)) continue;
     const bool passed_over =
         std::any_of(ignored.begin(), ignored.end(),
                     [&, n = std::string_view(name)](auto ending) { return n.ends_with(ending); });

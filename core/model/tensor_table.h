@@ -50,7 +50,7 @@ class TensorTable {
   void Add(const NeededTensor& needed, const TensorPlace& place);
   void AddBiases(const std::vector<NeededTensor>& needed, const TensorPlace& place);
   void AddBias(const NeededTensor& needed, const TensorPlace& place);
-  TensorRef Reference(const FileTensor& tensor, const std::vector<int64_t>& shape, RowPart part,
+  TensorRef Reference(const FileTensor& tensor, const NeededTensor& needed, RowPart part,
                       const std::string& file_name) const;
   TensorRef Vector(const TensorRef& rows);
   const FileTensor& Require(const std::string& file_name);

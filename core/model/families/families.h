@@ -34,7 +34,12 @@
   FAMILY(SeedOss)                 \
   FAMILY(Exaone4)                 \
   FAMILY(Arcee)                   \
-  FAMILY(Ministral)
+  FAMILY(Ministral)               \
+  FAMILY(Mixtral)                 \
+  FAMILY(Qwen2Moe)                \
+  FAMILY(Qwen3Moe)                \
+  FAMILY(Olmoe)                   \
+  FAMILY(Glm4Moe)
 // clang-format on
 
 namespace midscope {

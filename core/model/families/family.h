@@ -26,17 +26,22 @@ enum class RowPart {
   kUp,
   kHeadQuery,  // [head][query, key, value][head_dim] (gpt_neox)
   kHeadKey,
-  kHeadValue
+  kHeadValue,
+  kExpert  // [expert, rows, columns]
 };
+
+// How a file's tensor is called: kWeight and a bias beside it, or kBare: by `file_name` alone.
+enum class TensorEnding { kWeight, kBare };
 
 // kMay: where one layer has it, all layers must.
 enum class Bias { kNever, kMay, kMust };
 
 struct TensorPlace {
-  std::string_view name;       // the decoder's, N for the layer: "N.query"
+  std::string_view name;       // the decoder's, N for the layer: "N.query"; E for the expert
   std::string_view file_name;  // without .weight: "model.layers.N.self_attn.q_proj"
   RowPart part = RowPart::kAll;
   Bias bias = Bias::kNever;
+  TensorEnding ending = TensorEnding::kWeight;
 };
 
 struct Family {

@@ -102,6 +102,11 @@ MODELS = {
     "exaone4-global": ("Exaone4", dict(COMMON, sliding_window=None, layer_types=["full_attention"] * 2), "bfloat16"),
     "arcee": ("Arcee", dict(COMMON, hidden_size=30, mlp_bias=True), "bfloat16"),
     "ministral": ("Ministral", dict(COMMON, num_hidden_layers=3, sliding_window=12, layer_types=["full_attention", "sliding_attention", "full_attention"]), "bfloat16"),
+    "mixtral": ("Mixtral", dict(COMMON, num_local_experts=5, num_experts_per_tok=2, sliding_window=17), "bfloat16"),
+    "qwen2-moe": ("Qwen2Moe", dict(COMMON, hidden_size=36, head_dim=None, num_hidden_layers=3, num_experts=6, num_experts_per_tok=3, moe_intermediate_size=20, shared_expert_intermediate_size=22, mlp_only_layers=[1], norm_topk_prob=True), "bfloat16"),
+    "qwen3-moe": ("Qwen3Moe", dict(COMMON, num_experts=7, num_experts_per_tok=3, moe_intermediate_size=20, decoder_sparse_step=2, use_sliding_window=True, sliding_window=15), "bfloat16"),
+    "olmoe": ("Olmoe", dict(COMMON, hidden_size=36, head_dim=None, num_experts=5, num_experts_per_tok=2), "bfloat16"),
+    "glm4-moe": ("Glm4Moe", dict(COMMON, head_dim=12, num_hidden_layers=3, moe_intermediate_size=20, num_experts_per_tok=3, n_shared_experts=2, n_routed_experts=8, routed_scaling_factor=1.7, n_group=4, topk_group=2, use_qk_norm=True, attention_bias=True, rope_parameters=rope(partial_rotary_factor=0.5)), "bfloat16"),
     "gguf-llama": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), None),
     "gguf-qwen2": ("Qwen2", dict(COMMON | BLOCKS), None),
     "gguf-gemma2": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), None),
@@ -155,15 +160,19 @@ def build(kind, options, seed):
                 adds_one = kind.startswith("Gemma") or kind == "Nemotron"
                 parameter.copy_(noise + (1.0 if is_norm and not adds_one else 0.0))
             else:
-                parameter.copy_(torch.randn_like(parameter) * 1.3 / parameter.shape[1] ** 0.5)
+                parameter.copy_(torch.randn_like(parameter) * 1.3 / parameter.shape[-1] ** 0.5)
+        for name, buffer in model.named_buffers():
+            if name.endswith("e_score_correction_bias"):
+                buffer.copy_(0.2 * torch.randn_like(buffer))
     return model
 
 
 def to_file_precision(model, dtype):
     """Weights become what the file can hold, so that the file's own numbers are what is run."""
     with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.copy_(parameter.to(dtype).float())
+        biases = [buffer for name, buffer in model.named_buffers() if name.endswith("e_score_correction_bias")]
+        for values in [*model.parameters(), *biases]:
+            values.copy_(values.to(dtype).float())
 
 
 def run(model, ids):

@@ -266,7 +266,12 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "exaone4",
                            "exaone4-global",
                            "arcee",
-                           "ministral"}) {
+                           "ministral",
+                           "mixtral",
+                           "qwen2-moe",
+                           "qwen3-moe",
+                           "olmoe",
+                           "glm4-moe"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }
