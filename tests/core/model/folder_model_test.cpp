@@ -70,7 +70,9 @@ TEST(FolderModel, EveryTinyModelOpens) {
     EXPECT_EQ(query->rows, config.heads * config.head_dim) << entry.path();
     EXPECT_EQ(query->columns, config.hidden) << entry.path();
     EXPECT_EQ(model->Find("output") == nullptr, config.tied_embeddings) << entry.path();
-    EXPECT_EQ(model->Find("1.gate") != nullptr, config.gated_mlp) << entry.path();
+    const bool experts = config.experts.In(1);
+    EXPECT_EQ(model->Find("1.gate") != nullptr, config.gated_mlp && !experts) << entry.path();
+    EXPECT_EQ(model->Find("1.experts.1.gate") != nullptr, experts) << entry.path();
     EXPECT_EQ(model->Find("7.query"), nullptr);
     EXPECT_EQ(model->Hash().size(), 32u);
   }
