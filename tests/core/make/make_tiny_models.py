@@ -10,6 +10,7 @@ with eager attention:
     logits     [3, vocabulary]
     greedy     [20] the continuation, each token from a whole new run (no cache)
     attention  [layer, head, key] of the last prompt row
+    experts    [layer with experts, token, choice], only of models that have them: expert and weight, largest first
 The two best logits of each greedy step stay at least MARGIN of the largest logit apart: seeds are tried until they do.
 """
 
@@ -183,6 +184,23 @@ def run(model, ids):
     return out.logits[0], out.attentions
 
 
+def choices(model, ids):
+    """What the routers of transformers choose."""
+    found = []
+
+    def keep(module, inputs, output):
+        weights, experts = output[1].float(), output[2]
+        order = torch.argsort(weights, dim=-1, descending=True)
+        weights, experts = weights.gather(1, order), experts.gather(1, order)
+        found.append([[[int(e), float(w)] for e, w in zip(*row)] for row in zip(experts, weights)])
+
+    hooks = [module.register_forward_hook(keep) for module in model.modules() if type(module).__name__.lower().endswith("router")]
+    run(model, ids)
+    for hook in hooks:
+        hook.remove()
+    return found
+
+
 def expected(model, seed):
     random = numpy.random.default_rng(seed)
     ids = random.integers(0, 259, PROMPT).tolist()
@@ -202,6 +220,9 @@ def expected(model, seed):
             return None
         sequence.append(int(last.argmax()))
     result["greedy"] = sequence[PROMPT:]
+    routed = choices(model, ids)
+    if routed:
+        result["experts"] = routed
     if len(set(result["greedy"])) < 4:
         return None  # a loop says little
     return result

@@ -59,6 +59,7 @@ class EveryModel : public testing::TestWithParam<std::string> {
         "answer_attribution,attention_rollout,sink_share,massive_activations,key_drift,position_"
         "direction,perplexity";
     if (decoder_->config().positions == PositionKind::kRotary) names += ",rope_bands";
+    if (decoder_->config().experts.count > 0) names += ",expert_use";
     options.SetText("probes", names);
     options.SetText("channels", "0,1");
     return RunProbes(*decoder_, prompt_, ParseIntervention(with), probes, options);
