@@ -53,6 +53,16 @@ void CheckRopeTensors(const GgufFile& file, const ModelConfig& config) {
   }
 }
 
+// Of a family that reads none: keys that ask for no experts are taken.
+void CheckNoExperts(const GgufMetadata& metadata) {
+  for (const char* key : {"expert_count", "expert_used_count"}) {
+    if (const int64_t value = metadata.CountOrZero(key, kMaxTokens); value != 0) {
+      metadata.Fail(metadata.Key(key) + " is " + std::to_string(value) +
+                    ", which is not supported yet");
+    }
+  }
+}
+
 class GgufModel : public ModelSource {
  public:
   explicit GgufModel(const std::filesystem::path& path)
@@ -94,6 +104,7 @@ ModelConfig ReadGgufConfig(const GgufFile& file) {
   config.name = file.GetString("general.name").value_or("");
   const GgufMetadata metadata(file, std::string(family.gguf_architecture));
   family.read_gguf(metadata, &config);
+  if (config.experts.count == 0) CheckNoExperts(metadata);
   CheckModelConfig(config, file.path().string());
   CheckRopeTensors(file, config);
   metadata.CheckAllRead();

@@ -43,6 +43,7 @@ int64_t FileRows(RowPart part, int64_t rows, const ModelConfig& config) {
     case RowPart::kAll:
     case RowPart::kInterleaved:
     case RowPart::kExpert:
+    case RowPart::kOnlyRow:
       return rows;
     case RowPart::kGate:
     case RowPart::kUp:
@@ -79,7 +80,7 @@ int64_t InterleavedRow(int64_t within, int64_t rotated) {
 std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& config) {
   std::vector<int64_t> order;
   const int64_t third = static_cast<int64_t>(part) - static_cast<int64_t>(RowPart::kHeadQuery);
-  if (part == RowPart::kExpert || (part != RowPart::kInterleaved && third < 0)) return order;
+  if (part >= RowPart::kExpert || (part != RowPart::kInterleaved && third < 0)) return order;
   order.resize(static_cast<size_t>(rows));
   const int64_t head_dim = config.head_dim;
   for (int64_t row = 0; row < rows; ++row) {
@@ -203,6 +204,7 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
     wanted.insert(wanted.begin(), config_.experts.count);
     file_rows *= config_.experts.count;
   }
+  if (part == RowPart::kOnlyRow) wanted = {shape[1]};
   if (tensor.shape != wanted) {
     throw Failure(thing_, "tensor " + ShownName(tensor, file_name) + " has shape " +
                               ShapeText(tensor.shape) + "; the model needs " + ShapeText(wanted));

@@ -20,8 +20,34 @@ void AddExpertPlaces(const ExpertLayout& layout, std::vector<TensorPlace>& place
   add("N.shared.gate", layout.shared_gate_proj);
   add("N.shared.up", layout.shared_up_proj);
   add("N.shared.down", layout.shared_down_proj);
-  add("N.shared_gate", layout.shared_gate);
+  add("N.shared_gate", layout.shared_gate, layout.shared_gate_part);
   add("N.choice_bias", layout.choice_bias, RowPart::kAll, TensorEnding::kBare);
+}
+
+void AddGgufExpertPlaces(std::vector<TensorPlace>& places) {
+  AddExpertPlaces({.router = "blk.N.ffn_gate_inp",
+                   .gate = "blk.N.ffn_gate_exps",
+                   .up = "blk.N.ffn_up_exps",
+                   .down = "blk.N.ffn_down_exps",
+                   .part = RowPart::kExpert,
+                   .shared_gate_proj = "blk.N.ffn_gate_shexp",
+                   .shared_up_proj = "blk.N.ffn_up_shexp",
+                   .shared_down_proj = "blk.N.ffn_down_shexp",
+                   .shared_gate = "blk.N.ffn_gate_inp_shexp",
+                   .shared_gate_part = RowPart::kOnlyRow,
+                   .choice_bias = "blk.N.exp_probs_b.bias"},
+                  places);
+}
+
+ExpertSettings ReadGgufExperts(const GgufMetadata& metadata, int64_t layers,
+                               std::optional<int64_t> width) {
+  ExpertSettings experts;
+  experts.count = metadata.CountOrZero("expert_count", kMaxExperts);
+  if (experts.count == 0) return experts;
+  experts.per_row = metadata.Count("expert_used_count", kMaxExperts);
+  experts.width = metadata.Count("expert_feed_forward_length", kMaxWidth, width);
+  experts.layers.assign(static_cast<size_t>(layers), true);
+  return experts;
 }
 
 void ReadSparseLayers(const ConfigJson& json, ModelConfig* config) {

@@ -2,6 +2,8 @@
 // What families with experts share: which layers have them, and where their tensors lie.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -20,9 +22,17 @@ struct ExpertLayout {
   std::string_view shared_up_proj = {};
   std::string_view shared_down_proj = {};
   std::string_view shared_gate = {};
+  RowPart shared_gate_part = RowPart::kAll;
   std::string_view choice_bias = {};
 };
 void AddExpertPlaces(const ExpertLayout& layout, std::vector<TensorPlace>& places);
+
+// As GGUF files name all of them. Places that a model does not have are passed over.
+void AddGgufExpertPlaces(std::vector<TensorPlace>& places);
+// The experts of a GGUF file: how many, how many a row uses, and their width (`width` where the
+// file does not say it); in all layers. Without experts where the file has none.
+ExpertSettings ReadGgufExperts(const GgufMetadata& metadata, int64_t layers,
+                               std::optional<int64_t> width = std::nullopt);
 
 // As qwen2_moe and qwen3_moe say it: layers of mlp_only_layers have none, of the others every
 // decoder_sparse_step-th has.

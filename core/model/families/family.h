@@ -27,7 +27,8 @@ enum class RowPart {
   kHeadQuery,  // [head][query, key, value][head_dim] (gpt_neox)
   kHeadKey,
   kHeadValue,
-  kExpert  // [expert, rows, columns]
+  kExpert,   // [expert, rows, columns]
+  kOnlyRow,  // a matrix of one row, as a vector
 };
 
 // How a file's tensor is called: kWeight and a bias beside it, or kBare: by `file_name` alone.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // GLM-4.5 and later with experts: sigmoid scores, a bias for the choice alone, experts that every
 // token uses, and first layers without experts. Rotary pairs in half-split order, unlike glm4.
+#include <algorithm>
+
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
@@ -42,11 +44,44 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return places;
 }
 
+// block_count counts the layers that predict later tokens, too.
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufRope(metadata, config);
+  config->prediction_layers = metadata.CountOrZero("nextn_predict_layers", config->layers - 1);
+  config->layers -= config->prediction_layers;
+  config->attention.resize(static_cast<size_t>(config->layers));
+  if (metadata.file().Find("blk.0.attn_q_norm.weight") != nullptr)
+    config->query_key_norm = QueryKeyNorm::kHead;
+  ExpertSettings experts = ReadGgufExperts(metadata, config->layers);
+  constexpr int64_t kSigmoidScores = 2;
+  if (metadata.Count("expert_gating_func", kMaxExperts, kSigmoidScores) != kSigmoidScores)
+    metadata.Fail("expert_gating_func is not the sigmoid, which is not supported yet");
+  experts.shared_width = experts.width * metadata.CountOrZero("expert_shared_count", kMaxExperts);
+  experts.score = ExpertScore::kSigmoid;
+  experts.normalised = metadata.Flag("expert_weights_norm", false);
+  experts.choice_bias = true;
+  experts.groups = metadata.Count("expert_group_count", kMaxExperts, 1);
+  experts.groups_per_row = metadata.Count("expert_group_used_count", kMaxExperts, 1);
+  experts.scale = metadata.Positive("expert_weights_scale", 1.0);
+  const int64_t dense = metadata.CountOrZero("leading_dense_block_count", kMaxLayers);
+  for (int64_t layer = 0; layer < std::min(dense, config->layers); ++layer)
+    experts.layers[static_cast<size_t>(layer)] = false;
+  config->experts = experts;
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  std::vector<TensorPlace> places = GgufTensors({.attention = Bias::kMay});
+  ReplacePlace({"N.mlp_norm", "blk.N.post_attention_norm"}, places);
+  AddGgufExpertPlaces(places);
+  return places;
+}
+
 }  // namespace
 
 const Family& Glm4MoeFamily() {
   static const Family family = {"glm4_moe", "glm4_moe", ReadFolder, FolderTensors,
-                                "",         nullptr,    nullptr};
+                                "glm4moe",  ReadGguf,   GgufPlaces};
   return family;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mixtral: mistral with experts in every layer.
+// Mixtral: mistral with experts in every layer. Its GGUF files are llama's.
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"

@@ -67,17 +67,49 @@ std::vector<TensorPlace> Qwen3Tensors(const ConfigJson& json) {
   return places;
 }
 
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufRope(metadata, config);
+  config->experts = ReadGgufExperts(metadata, config->layers);
+}
+
+// llama.cpp divides chosen scores by their sum in qwen3moe and not in qwen2moe, whatever
+// norm_topk_prob was.
+void ReadQwen2Gguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGguf(metadata, config);
+  config->experts.shared_width = metadata.Count("expert_shared_feed_forward_length", kMaxWidth);
+  config->experts.shared_gate = true;
+}
+
+void ReadQwen3Gguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGguf(metadata, config);
+  config->query_key_norm = QueryKeyNorm::kHead;
+  config->experts.normalised = true;
+}
+
+std::vector<TensorPlace> Qwen2GgufTensors() {
+  std::vector<TensorPlace> places = GgufTensors({.attention = Bias::kMust});
+  AddGgufExpertPlaces(places);
+  return places;
+}
+
+std::vector<TensorPlace> Qwen3GgufTensors() {
+  std::vector<TensorPlace> places = GgufTensors({.attention = Bias::kMay});
+  AddGgufExpertPlaces(places);
+  return places;
+}
+
 }  // namespace
 
 const Family& Qwen2MoeFamily() {
-  static const Family family = {"qwen2_moe", "qwen2_moe", ReadQwen2, Qwen2Tensors,
-                                "",          nullptr,     nullptr};
+  static const Family family = {"qwen2_moe", "qwen2_moe",   ReadQwen2,       Qwen2Tensors,
+                                "qwen2moe",  ReadQwen2Gguf, Qwen2GgufTensors};
   return family;
 }
 
 const Family& Qwen3MoeFamily() {
-  static const Family family = {"qwen3_moe", "qwen3_moe", ReadQwen3, Qwen3Tensors,
-                                "",          nullptr,     nullptr};
+  static const Family family = {"qwen3_moe", "qwen3_moe",   ReadQwen3,       Qwen3Tensors,
+                                "qwen3moe",  ReadQwen3Gguf, Qwen3GgufTensors};
   return family;
 }
 

@@ -5,7 +5,18 @@ import gguf
 import numpy
 import torch
 
-ARCHITECTURES = {"LlamaForCausalLM": "llama", "Qwen2ForCausalLM": "qwen2", "Gemma2ForCausalLM": "gemma2"}
+ARCHITECTURES = {
+    "LlamaForCausalLM": "llama",
+    "Qwen2ForCausalLM": "qwen2",
+    "Gemma2ForCausalLM": "gemma2",
+    "MixtralForCausalLM": "llama",
+    "Qwen2MoeForCausalLM": "qwen2moe",
+    "Qwen3MoeForCausalLM": "qwen3moe",
+    "OlmoeForCausalLM": "olmoe",
+    "Glm4MoeForCausalLM": "glm4moe",
+}
+# What the package gguf calls them, where that is not the name in capitals.
+GGUF_NAMES = {"glm4moe": "GLM4_MOE"}
 
 
 def llama_permute(weight, heads):
@@ -39,6 +50,8 @@ def write_metadata(writer, config, architecture, tokenizer):
         writer.add_attn_logit_softcapping(config.attn_logit_softcapping)
         writer.add_final_logit_softcapping(config.final_logit_softcapping)
         writer.add_sliding_window(config.sliding_window)
+    if getattr(config, "num_experts_per_tok", 0):
+        write_experts(writer, config, architecture)
     vocabulary = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
     tokens = [text for text, _ in vocabulary]
     types = [gguf.TokenType.NORMAL] * 257 + [gguf.TokenType.CONTROL] * 2
@@ -52,6 +65,23 @@ def write_metadata(writer, config, architecture, tokenizer):
     writer.add_token_merges(["a b"])
     writer.add_bos_token_id(257)
     writer.add_eos_token_id(258)
+
+
+def write_experts(writer, config, architecture):
+    writer.add_expert_count(config.num_local_experts if hasattr(config, "num_local_experts") else config.num_experts)
+    writer.add_expert_used_count(config.num_experts_per_tok)
+    if hasattr(config, "moe_intermediate_size"):
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    if architecture == "qwen2moe":
+        writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
+    if architecture == "glm4moe":
+        writer.add_rope_dimension_count(int(config.head_dim * config.rope_parameters["partial_rotary_factor"]))
+        writer.add_expert_shared_count(config.n_shared_experts)
+        writer.add_expert_weights_scale(config.routed_scaling_factor)
+        writer.add_expert_weights_norm(config.norm_topk_prob)
+        writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+        writer.add_leading_dense_block_count(config.first_k_dense_replace)
+        writer.add_nextn_predict_layers(0)
 
 
 def rope_factors(config, head_dim):
@@ -73,15 +103,31 @@ def rope_factors(config, head_dim):
     return numpy.array(factors, dtype=numpy.float32)
 
 
+def write_gate_up(writer, name, parameter):
+    """transformers' one tensor [expert, gate and up, hidden] as the converter's two."""
+    layer = name.split(".")[2]
+    with torch.no_grad():
+        parameter.copy_(parameter.to(torch.float16).float())
+    gate, up = parameter.detach().numpy().astype(numpy.float16).copy().reshape(parameter.shape[0], 2, -1, parameter.shape[2]).swapaxes(0, 1)
+    writer.add_tensor(f"blk.{layer}.ffn_gate_exps.weight", numpy.ascontiguousarray(gate))
+    writer.add_tensor(f"blk.{layer}.ffn_up_exps.weight", numpy.ascontiguousarray(up))
+
+
 def write_gguf(path, model, quantisation, tokenizer):
     """Writes the file, and gives the model the numbers that the file holds. quantisation: "Q8_0", or None for float."""
     architecture = ARCHITECTURES[type(model).__name__]
     config = model.config
     heads, key_value_heads = config.num_attention_heads, config.num_key_value_heads
-    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH[architecture.upper()], config.num_hidden_layers)
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH[GGUF_NAMES.get(architecture, architecture.upper())], config.num_hidden_layers)
     writer = gguf.GGUFWriter(path, architecture)
     write_metadata(writer, config, architecture, tokenizer)
+    biases = [(name, buffer) for name, buffer in model.named_buffers() if name.endswith("e_score_correction_bias")]
+    for name, buffer in biases:
+        writer.add_tensor(f"blk.{name.split('.')[2]}.exp_probs_b.bias", buffer.detach().numpy().copy())
     for name, parameter in model.named_parameters():
+        if name.endswith("experts.gate_up_proj"):
+            write_gate_up(writer, name, parameter)
+            continue
         if name == "lm_head.weight" and config.tie_word_embeddings:
             continue
         values = parameter.detach().numpy().copy()
@@ -95,6 +141,10 @@ def write_gguf(path, model, quantisation, tokenizer):
             values = values + numpy.float32(1.0)
         target = names.get_name(name, try_suffixes=(".weight", ".bias"))
         assert target is not None, name
+        if name.endswith("experts.down_proj"):
+            target += ".weight"
+        if name.endswith("shared_expert_gate.weight"):
+            values = values[0]
         if values.ndim == 1:
             writer.add_tensor(target, values)
             back = values
@@ -105,6 +155,8 @@ def write_gguf(path, model, quantisation, tokenizer):
             back = gguf.quants.dequantize(packed, kind)
         if permuted:
             back = llama_unpermute(back, permuted)
+        if name.endswith("shared_expert_gate.weight"):
+            back = back[None]
         if is_gemma_norm:
             back = back - numpy.float32(1.0)
         with torch.no_grad():

@@ -240,7 +240,7 @@ TEST(GgufModel, RefusesNumbersThatCannotBe) {
   EXPECT_THAT(WithNumber("llama.vocab_size", 300),
               HasSubstr("its tokenizer has 259 tokens, the model 300"));
   EXPECT_THAT(WithNumber("llama.expert_count", 8),
-              HasSubstr("llama.expert_count is 8, which is not supported yet"));
+              HasSubstr("llama.expert_used_count is missing"));
   EXPECT_THAT(WithNumber("llama.context_length", 0), HasSubstr("context_length is 0"));
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_THAT(WithFloat("llama.rope.freq_base", nan), HasSubstr("must be a positive number"));
