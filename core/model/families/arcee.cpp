@@ -15,10 +15,25 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return TensorsByAttentionBias(json, {.mlp = BiasFlag(json, "mlp_bias", false)});
 }
 
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufRope(metadata, config);
+  config->gated_mlp = false;
+  config->activation = Activation::kSquaredRelu;
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  return GgufTensors({.interleaved = true,
+                      .attention = Bias::kMay,
+                      .attention_out = Bias::kMay,
+                      .mlp = Bias::kMay});
+}
+
 }  // namespace
 
 const Family& ArceeFamily() {
-  static const Family family = {"arcee", "arcee", ReadFolder, FolderTensors, "", nullptr, nullptr};
+  static const Family family = {"arcee", "arcee",  ReadFolder, FolderTensors,
+                                "arcee", ReadGguf, GgufPlaces};
   return family;
 }
 

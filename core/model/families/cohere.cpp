@@ -12,12 +12,16 @@ namespace {
 constexpr int64_t kWindow = 4096;
 constexpr int64_t kPattern = 4;  // each fourth layer sees everything
 
-void ReadShared(const ConfigJson& json, ModelConfig* config) {
-  ReadLlamaLike(json, {.norm_epsilon = 1e-5, .norm_epsilon_key = "layer_norm_eps", .tied = true},
-                config);
+void SetShared(ModelConfig* config) {
   config->norm = NormKind::kLayer;
   config->parallel_residual = true;
   config->shared_norm = true;
+}
+
+void ReadShared(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, {.norm_epsilon = 1e-5, .norm_epsilon_key = "layer_norm_eps", .tied = true},
+                config);
+  SetShared(config);
   config->output_scale = json.Positive("logit_scale", 0.0625);
 }
 
@@ -41,17 +45,39 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return TensorsByAttentionBias(json, {.interleaved = true});
 }
 
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
+  ReadGgufRope(metadata, config);
+  SetShared(config);
+  config->output_scale = metadata.Positive("logit_scale", 0.0625);
+}
+
+// llama.cpp builds in which layers have the window and rotate.
+void ReadCohere2Gguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGguf(metadata, config);
+  const int64_t window = metadata.Count("attention.sliding_window", kMaxTokens);
+  for (int64_t layer = 0; layer < config->layers; ++layer) {
+    LayerAttention& attention = config->attention[static_cast<size_t>(layer)];
+    attention.window = (layer + 1) % kPattern != 0 ? window : 0;
+    attention.rotary = attention.window > 0;
+  }
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  return GgufTensors({.interleaved = true, .attention = Bias::kMay});
+}
+
 }  // namespace
 
 const Family& CohereFamily() {
-  static const Family family = {"cohere", "cohere", ReadCohere, FolderTensors,
-                                "",       nullptr,  nullptr};
+  static const Family family = {"cohere",    "cohere", ReadCohere, FolderTensors,
+                                "command-r", ReadGguf, GgufPlaces};
   return family;
 }
 
 const Family& Cohere2Family() {
-  static const Family family = {"cohere2", "cohere2", ReadCohere2, FolderTensors,
-                                "",        nullptr,   nullptr};
+  static const Family family = {"cohere2", "cohere2",       ReadCohere2, FolderTensors,
+                                "cohere2", ReadCohere2Gguf, GgufPlaces};
   return family;
 }
 

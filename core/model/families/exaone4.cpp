@@ -12,11 +12,15 @@ constexpr int64_t kWindow = 4096;
 
 constexpr int64_t kPattern = 4;  // each fourth layer sees everything
 
-void ReadFolder(const ConfigJson& json, ModelConfig* config) {
-  ReadLlamaLike(json, {.norm_epsilon = 1e-5}, config);
+void SetNorms(ModelConfig* config) {
   config->input_norms = false;
   config->output_norms = true;
   config->query_key_norm = QueryKeyNorm::kHead;
+}
+
+void ReadFolder(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, {.norm_epsilon = 1e-5}, config);
+  SetNorms(config);
   const int64_t window = ReadWindow(json, kWindow);
   if (window == 0) return;
   // Files with layer_types may have the pattern as letters.
@@ -33,11 +37,27 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
   return LlamaLikeTensors({.output_norms = true});
 }
 
+// llama.cpp builds in which layers have the window and rotate.
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufRope(metadata, config);
+  SetNorms(config);
+  const int64_t window = metadata.CountOrZero("attention.sliding_window", kMaxTokens);
+  if (window == 0) return;
+  for (int64_t layer = 0; layer < config->layers; ++layer) {
+    LayerAttention& attention = config->attention[static_cast<size_t>(layer)];
+    attention.window = (layer + 1) % kPattern != 0 ? window : 0;
+    attention.rotary = attention.window > 0;
+  }
+}
+
+std::vector<TensorPlace> GgufPlaces() { return GgufTensors({}); }
+
 }  // namespace
 
 const Family& Exaone4Family() {
   static const Family family = {"exaone4", "exaone4", ReadFolder, FolderTensors,
-                                "",        nullptr,   nullptr};
+                                "exaone4", ReadGguf,  GgufPlaces};
   return family;
 }
 

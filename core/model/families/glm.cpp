@@ -32,6 +32,16 @@ std::vector<TensorPlace> Glm4Tensors(const ConfigJson& json) {
   return places;
 }
 
+void ReadGlm4Gguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufRope(metadata, config);
+  config->output_norms = true;
+}
+
+std::vector<TensorPlace> Glm4GgufTensors() {
+  return GgufTensors({.interleaved = true, .fused_gate_up = true, .attention = Bias::kMay});
+}
+
 }  // namespace
 
 const Family& GlmFamily() {
@@ -40,7 +50,8 @@ const Family& GlmFamily() {
 }
 
 const Family& Glm4Family() {
-  static const Family family = {"glm4", "glm4", ReadGlm4, Glm4Tensors, "", nullptr, nullptr};
+  static const Family family = {"glm4", "glm4",       ReadGlm4,       Glm4Tensors,
+                                "glm4", ReadGlm4Gguf, Glm4GgufTensors};
   return family;
 }
 

@@ -18,11 +18,27 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return TensorsByAttentionBias(json, {.mlp = BiasFlag(json, "mlp_bias", false)});
 }
 
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufRope(metadata, config);
+  config->embedding_scale = metadata.Positive("embedding_scale", 1.0);
+  config->logit_scale = metadata.Positive("attention.scale", 1.0);
+  config->update_scale = metadata.Positive("residual_scale", 1.0);
+  config->output_scale = 1.0 / metadata.Positive("logit_scale", 1.0);
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  return GgufTensors({.interleaved = true,
+                      .attention = Bias::kMay,
+                      .attention_out = Bias::kMay,
+                      .mlp = Bias::kMay});
+}
+
 }  // namespace
 
 const Family& GraniteFamily() {
   static const Family family = {"granite", "granite", ReadFolder, FolderTensors,
-                                "",        nullptr,   nullptr};
+                                "granite", ReadGguf,  GgufPlaces};
   return family;
 }
 

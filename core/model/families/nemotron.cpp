@@ -24,11 +24,27 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
                                 {.mlp = BiasFlag(json, "mlp_bias", false), .norms = Bias::kMust});
 }
 
+// The converter has added 1 to the norms' weights.
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
+  ReadGgufRope(metadata, config);
+  config->norm = NormKind::kLayer;
+  config->gated_mlp = false;
+  config->activation = Activation::kSquaredRelu;
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  return GgufTensors({.attention = Bias::kMay,
+                      .attention_out = Bias::kMay,
+                      .mlp = Bias::kMay,
+                      .norms = Bias::kMust});
+}
+
 }  // namespace
 
 const Family& NemotronFamily() {
   static const Family family = {"nemotron", "nemotron", ReadFolder, FolderTensors,
-                                "",         nullptr,    nullptr};
+                                "nemotron", ReadGguf,   GgufPlaces};
   return family;
 }
 

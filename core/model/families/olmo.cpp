@@ -18,10 +18,21 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return TensorsByAttentionBias(json);
 }
 
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
+  ReadGgufRope(metadata, config);
+  config->norm = NormKind::kLayer;
+  config->norm_weights = false;
+  config->clip_qkv = metadata.PositiveOrZero("attention.clamp_kqv");
+}
+
+std::vector<TensorPlace> GgufPlaces() { return GgufTensors({.interleaved = true}); }
+
 }  // namespace
 
 const Family& OlmoFamily() {
-  static const Family family = {"olmo", "olmo", ReadFolder, FolderTensors, "", nullptr, nullptr};
+  static const Family family = {"olmo", "olmo",   ReadFolder, FolderTensors,
+                                "olmo", ReadGguf, GgufPlaces};
   return family;
 }
 

@@ -7,6 +7,13 @@
 namespace midscope {
 namespace {
 
+void SetBlock(ModelConfig* config) {
+  config->norm = NormKind::kLayer;
+  config->gated_mlp = false;
+  config->parallel_residual = true;
+  config->shared_norm = true;
+}
+
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json,
                 {.norm_epsilon = 1e-5,
@@ -16,10 +23,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
                 config);
   if (json.Flag("qk_layernorm", false))
     json.Fail("qk_layernorm is true, which is not supported yet");
-  config->norm = NormKind::kLayer;
-  config->gated_mlp = false;
-  config->parallel_residual = true;
-  config->shared_norm = true;
+  SetBlock(config);
 }
 
 std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
@@ -34,10 +38,27 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
   return places;
 }
 
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
+  ReadGgufRope(metadata, config);
+  SetBlock(config);
+  config->activation = Activation::kGeluTanh;
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  std::vector<TensorPlace> places = GgufTensors({.attention = Bias::kMust,
+                                                 .attention_out = Bias::kMust,
+                                                 .mlp = Bias::kMust,
+                                                 .norms = Bias::kMust});
+  ReplacePlace({"output", "output", RowPart::kAll, Bias::kMust}, places);
+  return places;
+}
+
 }  // namespace
 
 const Family& PhiFamily() {
-  static const Family family = {"phi", "phi", ReadFolder, FolderTensors, "", nullptr, nullptr};
+  static const Family family = {"phi",  "phi",    ReadFolder, FolderTensors,
+                                "phi2", ReadGguf, GgufPlaces};
   return family;
 }
 

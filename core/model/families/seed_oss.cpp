@@ -16,11 +16,24 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
                            .mlp = BiasFlag(json, "mlp_bias", false)});
 }
 
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufRope(metadata, config);
+}
+
+// The norm before the MLP is named after the attention that it follows.
+std::vector<TensorPlace> GgufPlaces() {
+  std::vector<TensorPlace> places =
+      GgufTensors({.attention = Bias::kMay, .attention_out = Bias::kMay, .mlp = Bias::kMay});
+  ReplacePlace({"N.mlp_norm", "blk.N.post_attention_norm"}, places);
+  return places;
+}
+
 }  // namespace
 
 const Family& SeedOssFamily() {
   static const Family family = {"seed_oss", "seed_oss", ReadFolder, FolderTensors,
-                                "",         nullptr,    nullptr};
+                                "seed_oss", ReadGguf,   GgufPlaces};
   return family;
 }
 

@@ -23,11 +23,23 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
       {.attention = BiasFlag(json, "use_qkv_bias", false), .norms = Bias::kMust});
 }
 
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
+  ReadGgufRope(metadata, config);
+  config->norm = NormKind::kLayer;
+  config->parallel_residual = metadata.Flag("use_parallel_residual", true);
+  config->shared_norm = config->parallel_residual;
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  return GgufTensors({.attention = Bias::kMay, .norms = Bias::kMust});
+}
+
 }  // namespace
 
 const Family& StableLmFamily() {
   static const Family family = {"stablelm", "stablelm", ReadFolder, FolderTensors,
-                                "",         nullptr,    nullptr};
+                                "stablelm", ReadGguf,   GgufPlaces};
   return family;
 }
 

@@ -2,6 +2,7 @@
 // StarCoder2: LayerNorm and biases throughout, an MLP without a gate, a window in every layer.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
+#include "core/model/model_shapes.h"
 
 namespace midscope {
 namespace {
@@ -28,11 +29,29 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return places;
 }
 
+// The converter leaves the window out, and llama.cpp has none.
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
+  ReadGgufRope(metadata, config);
+  config->norm = NormKind::kLayer;
+  config->gated_mlp = false;
+  config->activation = Activation::kGeluTanh;
+  const int64_t window = metadata.CountOrZero("attention.sliding_window", kMaxTokens);
+  for (LayerAttention& layer : config->attention) layer.window = window;
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  return GgufTensors({.attention = Bias::kMay,
+                      .attention_out = Bias::kMay,
+                      .mlp = Bias::kMay,
+                      .norms = Bias::kMust});
+}
+
 }  // namespace
 
 const Family& Starcoder2Family() {
   static const Family family = {"starcoder2", "starcoder2", ReadFolder, FolderTensors,
-                                "",           nullptr,      nullptr};
+                                "starcoder2", ReadGguf,     GgufPlaces};
   return family;
 }
 

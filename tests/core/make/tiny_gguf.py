@@ -14,9 +14,25 @@ ARCHITECTURES = {
     "Qwen3MoeForCausalLM": "qwen3moe",
     "OlmoeForCausalLM": "olmoe",
     "Glm4MoeForCausalLM": "glm4moe",
+    "GraniteForCausalLM": "granite",
+    "CohereForCausalLM": "command-r",
+    "Cohere2ForCausalLM": "cohere2",
+    "OlmoForCausalLM": "olmo",
+    "Starcoder2ForCausalLM": "starcoder2",
+    "StableLmForCausalLM": "stablelm",
+    "PhiForCausalLM": "phi2",
+    "NemotronForCausalLM": "nemotron",
+    "SeedOssForCausalLM": "seed_oss",
+    "Exaone4ForCausalLM": "exaone4",
+    "ArceeForCausalLM": "arcee",
+    "Glm4ForCausalLM": "glm4",
+    "Ernie4_5ForCausalLM": "ernie4_5",
 }
+# Those whose rotary rows the converter interleaves.
+PERMUTED = ("llama", "granite", "olmo", "arcee")
+LAYER_NORM = ("command-r", "cohere2", "olmo", "starcoder2", "stablelm", "phi2", "nemotron")
 # What the package gguf calls them, where that is not the name in capitals.
-GGUF_NAMES = {"glm4moe": "GLM4_MOE"}
+GGUF_NAMES = {"glm4moe": "GLM4_MOE", "command-r": "COMMAND_R"}
 
 
 def llama_permute(weight, heads):
@@ -39,13 +55,30 @@ def write_metadata(writer, config, architecture, tokenizer):
     writer.add_feed_forward_length(config.intermediate_size)
     writer.add_head_count(config.num_attention_heads)
     writer.add_head_count_kv(config.num_key_value_heads)
-    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    if architecture in LAYER_NORM:
+        keys = ("layer_norm_eps", "norm_epsilon", "norm_eps")
+        writer.add_layer_norm_eps(next((getattr(config, key) for key in keys if hasattr(config, key)), 1e-5))
+    else:
+        writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     writer.add_key_length(head_dim)
     writer.add_value_length(head_dim)
     writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
     writer.add_vocab_size(config.vocab_size)
-    if architecture == "llama":
-        writer.add_rope_dimension_count(head_dim)
+    if architecture != "qwen2" and not architecture.endswith("moe"):
+        writer.add_rope_dimension_count(int(head_dim * config.rope_parameters.get("partial_rotary_factor", 1.0)))
+    if architecture == "granite":
+        writer.add_attention_scale(config.attention_multiplier)
+        writer.add_embedding_scale(config.embedding_multiplier)
+        writer.add_residual_scale(config.residual_multiplier)
+        writer.add_logit_scale(config.logits_scaling)
+    if architecture in ("command-r", "cohere2"):
+        writer.add_logit_scale(config.logit_scale)
+    if architecture in ("cohere2", "exaone4"):
+        writer.add_sliding_window(config.sliding_window)
+    if architecture == "olmo":
+        writer.add_clamp_kqv(config.clip_qkv)
+    if architecture == "stablelm":
+        writer.add_parallel_residual(config.use_parallel_residual)
     if architecture == "gemma2":
         writer.add_attn_logit_softcapping(config.attn_logit_softcapping)
         writer.add_final_logit_softcapping(config.final_logit_softcapping)
@@ -132,14 +165,16 @@ def write_gguf(path, model, quantisation, tokenizer):
             continue
         values = parameter.detach().numpy().copy()
         permuted = heads if "q_proj" in name else key_value_heads if "k_proj" in name else 0
-        if architecture != "llama":
+        if architecture not in PERMUTED:
             permuted = 0
         if permuted:
             values = llama_permute(values, permuted)
-        is_gemma_norm = architecture == "gemma2" and "norm" in name
+        is_gemma_norm = architecture in ("gemma2", "nemotron") and "norm" in name and name.endswith("weight")
         if is_gemma_norm:
             values = values + numpy.float32(1.0)
         target = names.get_name(name, try_suffixes=(".weight", ".bias"))
+        if architecture == "phi2" and name.startswith("lm_head"):
+            target = name.replace("lm_head", "output")
         assert target is not None, name
         if name.endswith("experts.down_proj"):
             target += ".weight"

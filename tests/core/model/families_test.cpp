@@ -271,7 +271,27 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "qwen2-moe",
                            "qwen3-moe",
                            "olmoe",
-                           "glm4-moe"}) {
+                           "glm4-moe",
+                           "ernie4-5",
+                           "gguf-mixtral",
+                           "gguf-qwen2-moe",
+                           "gguf-qwen3-moe",
+                           "gguf-olmoe",
+                           "gguf-glm4-moe",
+                           "gguf-ernie4-5",
+                           "gguf-granite",
+                           "gguf-cohere",
+                           "gguf-cohere2",
+                           "gguf-olmo",
+                           "gguf-starcoder2",
+                           "gguf-stablelm",
+                           "gguf-stablelm-parallel",
+                           "gguf-phi",
+                           "gguf-nemotron",
+                           "gguf-seed-oss",
+                           "gguf-exaone4",
+                           "gguf-arcee",
+                           "gguf-glm4"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }
