@@ -15,6 +15,7 @@
 #include "core/formats/safetensors_file.h"
 #include "core/model/families/family.h"
 #include "core/model/folder_names.h"
+#include "core/model/layer_kinds.h"
 #include "core/model/model_shapes.h"
 #include "core/model/tensor_table.h"
 
@@ -35,8 +36,7 @@ struct Described {
   };
   for (const Family* family : Families()) add(family->model_type);
   for (const TextWrapper& wrapper : TextWrappers()) add(wrapper.model_type);
-  json.Fail(type.empty() ? "model_type is missing"
-                         : "the model_type " + Quote(type) + " is not supported yet",
+  json.Fail(type.empty() ? "model_type is missing" : NotSupported("model_type", type),
             "Supported: " + supported +
                 ". How to add a family: core/model/families/README.md in Midscope's source");
 }

@@ -9,6 +9,7 @@
 #include "core/base/utf8.h"
 #include "core/formats/gguf_metadata.h"
 #include "core/model/families/family.h"
+#include "core/model/layer_kinds.h"
 #include "core/model/model_shapes.h"
 #include "core/model/tensor_table.h"
 
@@ -25,7 +26,7 @@ const Family& FamilyOf(const GgufFile& file) {
   }
   throw Failure(file.path().string(),
                 name.empty() ? "metadata general.architecture is missing"
-                             : "the architecture " + Quote(name) + " is not supported yet",
+                             : NotSupported("architecture", name),
                 "Supported: " + supported +
                     ". How to add a family: core/model/families/README.md in Midscope's source");
 }

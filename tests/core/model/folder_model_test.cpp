@@ -79,6 +79,45 @@ TEST(FolderModel, EveryTinyModelOpens) {
   EXPECT_GE(models, 18);
 }
 
+TEST(FolderModel, ReadsWhichLayersHaveExperts) {
+  const auto layers = [](const ModelConfig& config) { return config.experts.layers; };
+  using Layers = std::vector<bool>;
+  EXPECT_EQ(layers(ReadFolderConfig(Tiny("llama"))), Layers{});
+  EXPECT_EQ(layers(ReadFolderConfig(Tiny("mixtral"))), (Layers{true, true}));
+  EXPECT_EQ(layers(ReadFolderConfig(Tiny("qwen2-moe"))), (Layers{true, false, true}));
+  EXPECT_EQ(layers(ConfigWith("qwen2-moe", {{"mlp_only_layers", nullptr}})),
+            (Layers{true, true, true}));
+  EXPECT_EQ(layers(ReadFolderConfig(Tiny("qwen3-moe"))), (Layers{false, true}));
+  EXPECT_EQ(layers(ReadFolderConfig(Tiny("glm4-moe"))), (Layers{false, true, true}));
+  EXPECT_EQ(layers(ConfigWith("glm4-moe", {{"first_k_dense_replace", 0}})),
+            (Layers{true, true, true}));
+}
+
+TEST(FolderModel, RefusesExpertsThatCannotBeChosen) {
+  EXPECT_THAT(ErrorWith("mixtral", {{"num_experts_per_tok", 6}}),
+              HasSubstr("6 of 5 experts can't be chosen"));
+  EXPECT_THAT(ErrorWith("mixtral", {{"num_local_experts", 0}}),
+              HasSubstr("num_local_experts is 0"));
+  EXPECT_THAT(ErrorWith("qwen2-moe", {{"mlp_only_layers", {-1}}}),
+              HasSubstr("it must hold whole numbers from 0"));
+  EXPECT_THAT(ErrorWith("glm4-moe", {{"n_group", 3}}),
+              HasSubstr("8 experts can't be chosen by 2 of 3 groups"));
+  EXPECT_THAT(ErrorWith("glm4-moe", {{"topk_group", 1}}),
+              HasSubstr("3 of 2 experts can't be chosen"));
+  EXPECT_THAT(ErrorWith("glm4-moe", {{"n_group", 8}}),
+              HasSubstr("8 experts can't be chosen by 2 of 8 groups"));
+  EXPECT_THAT(ErrorWith("olmoe", {{"clip_qkv", 2}}), HasSubstr("clip_qkv is set"));
+}
+
+TEST(FolderModel, SaysWhatLayersAModelHasThatIsNotSupported) {
+  EXPECT_THAT(ErrorWith("llama", {{"model_type", "deepseek_v3"}}),
+              HasSubstr("the model_type 'deepseek_v3' is not supported: it has attention over "
+                        "latent keys and values (MLA)"));
+  EXPECT_THAT(ErrorWith("llama", {{"model_type", "bert"}}), HasSubstr("it has encoder layers"));
+  EXPECT_THAT(ErrorWith("llama", {{"model_type", "nobody"}}),
+              HasSubstr("the model_type 'nobody' is not supported yet"));
+}
+
 TEST(FolderModel, SaysWhichTypeMostParametersHave) {
   EXPECT_EQ(OpenModel(Tiny("qwen2").string())->config().quantisation, "F32");
   EXPECT_EQ(OpenModel(Tiny("mistral").string())->config().quantisation, "BF16");
@@ -210,7 +249,8 @@ TEST(FolderModel, ReadsOtherRopeScalings) {
 
 TEST(FolderModel, RefusesWhatItDoesNotFollow) {
   EXPECT_THAT(ErrorWith("llama", {{"model_type", "mamba"}}),
-              AllOf(HasSubstr("'mamba' is not supported yet"), HasSubstr("gpt_neox")));
+              AllOf(HasSubstr("'mamba' is not supported: it has state space layers"),
+                    HasSubstr("gpt_neox")));
   EXPECT_THAT(ErrorWith("llama", {{"model_type", nullptr}}), HasSubstr("model_type is missing"));
   EXPECT_THAT(ErrorWith("llama", {{"hidden_act", "relu"}}), HasSubstr("activation 'relu'"));
   EXPECT_THAT(ErrorWith("llama", {{"quantization_config", {{"bits", 4}}}}),
