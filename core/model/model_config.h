@@ -91,6 +91,10 @@ struct ModelConfig {
   int64_t rope_dimensions = 0;  // rotated dimensions of a head, the first ones; even
   RopeScaling rope_scaling;
   double alibi_max_bias = 8.0;
+  // The query at position i is multiplied by 1 + query_growth ln(1 + floor(i /
+  // query_growth_context)) (llama_4_scaling_beta of ministral3); 0: not.
+  double query_growth = 0;
+  double query_growth_context = 1;
   std::vector<LayerAttention> attention;  // [layer]
 
   NormKind norm = NormKind::kRms;

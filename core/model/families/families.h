@@ -40,7 +40,8 @@
   FAMILY(Qwen3Moe)                \
   FAMILY(Olmoe)                   \
   FAMILY(Glm4Moe)                 \
-  FAMILY(Ernie45)
+  FAMILY(Ernie45)                 \
+  FAMILY(Ministral3)
 // clang-format on
 
 namespace midscope {

@@ -79,7 +79,8 @@ struct TextWrapper {
 };
 
 const std::vector<TextWrapper>& TextWrappers();
-const TextWrapper* FindTextWrapper(std::string_view model_type);
+// One for each family that may be its text part; empty where there is none.
+std::vector<const TextWrapper*> FindTextWrappers(std::string_view model_type);
 
 // All families, in the order in which messages list them.
 const std::vector<const Family*>& Families();

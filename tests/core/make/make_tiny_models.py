@@ -112,6 +112,8 @@ MODELS = {
     "gguf-llama": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), None),
     "gguf-qwen2": ("Qwen2", dict(COMMON | BLOCKS), None),
     "gguf-gemma2": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), None),
+    "ministral3": ("Ministral3", dict(COMMON, hidden_size=18, rope_parameters=rope("yarn", 300.0, factor=4.0, original_max_position_embeddings=16, beta_fast=32.0, beta_slow=1.0, mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.6)), "bfloat16"),
+    "mistral3-ministral3": ("Mistral3", dict(text_config=dict(COMMON, model_type="ministral3", hidden_size=18, sliding_window=None, rope_parameters=rope("yarn", 300.0, factor=4.0, original_max_position_embeddings=16, llama_4_scaling_beta=0.3)), vision_config=dict(VISION, model_type="pixtral", head_dim=4, image_size=16, patch_size=8), tie_word_embeddings=False), "bfloat16"),
     "ernie4-5": ("Ernie4_5", dict(COMMON, use_bias=True), "bfloat16"),
     "gguf-ernie4-5": ("Ernie4_5", dict(COMMON | BLOCKS), None),
     "gguf-granite": ("Granite", dict(COMMON | BLOCKS, head_dim=None, embedding_multiplier=0.6, residual_multiplier=0.8, attention_multiplier=0.3, logits_scaling=5.0), None),

@@ -273,6 +273,8 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "olmoe",
                            "glm4-moe",
                            "ernie4-5",
+                           "ministral3",
+                           "mistral3-ministral3",
                            "gguf-mixtral",
                            "gguf-qwen2-moe",
                            "gguf-qwen3-moe",
