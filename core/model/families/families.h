@@ -39,7 +39,8 @@
   FAMILY(Qwen2Moe)                \
   FAMILY(Qwen3Moe)                \
   FAMILY(Olmoe)                   \
-  FAMILY(Glm4Moe)
+  FAMILY(Glm4Moe)                 \
+  FAMILY(Gpt2)
 // clang-format on
 
 namespace midscope {

@@ -46,6 +46,8 @@ COMMON = dict(
     eos_token_id=258,
     pad_token_id=None,
 )
+# Of the families with the names of GPT-2.
+GPT = dict(vocab_size=VOCABULARY, n_positions=131, n_embd=30, n_layer=2, n_head=3, bos_token_id=257, eos_token_id=258)
 # Rows of 32, 64 and 96: whole blocks for quantised files.
 BLOCKS = dict(hidden_size=32, intermediate_size=64, head_dim=24, num_attention_heads=4, num_key_value_heads=2)
 
@@ -108,6 +110,8 @@ MODELS = {
     "qwen3-moe": ("Qwen3Moe", dict(COMMON, num_experts=7, num_experts_per_tok=3, moe_intermediate_size=20, decoder_sparse_step=2, use_sliding_window=True, sliding_window=15), "bfloat16"),
     "olmoe": ("Olmoe", dict(COMMON, hidden_size=36, head_dim=None, num_experts=5, num_experts_per_tok=2), "bfloat16"),
     "glm4-moe": ("Glm4Moe", dict(COMMON, head_dim=12, num_hidden_layers=3, moe_intermediate_size=20, num_experts_per_tok=3, n_shared_experts=2, n_routed_experts=8, routed_scaling_factor=1.7, n_group=4, topk_group=2, use_qk_norm=True, attention_bias=True, rope_parameters=rope(partial_rotary_factor=0.5)), "bfloat16"),
+    "gpt2": ("GPT2", dict(GPT, n_inner=44), "bfloat16"),
+    "gpt2-unscaled": ("GPT2", dict(GPT, n_embd=18, scale_attn_weights=False, activation_function="gelu", tie_word_embeddings=False), "float16"),
     "gguf-llama": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), None),
     "gguf-qwen2": ("Qwen2", dict(COMMON | BLOCKS), None),
     "gguf-gemma2": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), None),
@@ -135,6 +139,7 @@ EDITS = {
 FLAT = {"qwen2-5-vl": dict(rope_theta=500.0, rope_scaling=dict(type="mrope", mrope_section=[1, 1, 1]))}
 SHARDED = {"olmo2": "20KB"}
 CLASSES = {
+    "GPT2": ("GPT2Config", "GPT2LMHeadModel"),
     "Gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM"),
     "Gemma3Pictures": ("Gemma3Config", "Gemma3ForConditionalGeneration"),
     "Mistral3": ("Mistral3Config", "Mistral3ForConditionalGeneration"),
@@ -158,7 +163,7 @@ def build(kind, options, seed):
             # Large enough that attention is far from even and every part of the model matters.
             if parameter.dim() == 1:
                 noise = 0.2 * torch.randn_like(parameter)
-                is_norm = "norm" in name and name.endswith("weight")
+                is_norm = ("norm" in name or ".ln_" in name) and name.endswith("weight")
                 adds_one = kind.startswith("Gemma") or kind == "Nemotron"
                 parameter.copy_(noise + (1.0 if is_norm and not adds_one else 0.0))
             else:

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// Families of GPT-2's time: what their config.json's keys become, what is refused, and learned
+// positions. That the numbers are right is the work of families_test.cpp.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/decoder/decoder.h"
+#include "core/intervention/intervention_text.h"
+#include "core/model/folder_model.h"
+#include "core/run/generate.h"
+#include "tests/core/support/changed_config.h"
+#include "tests/core/support/closeness.h"
+#include "tests/core/support/error_message.h"
+#include "tests/core/support/safetensors_parts.h"
+#include "tests/core/support/temporary_folder.h"
+#include "tests/core/support/tiny_models.h"
+
+namespace midscope {
+namespace {
+
+using test::ConfigWith;
+using test::Difference;
+using test::ErrorMessage;
+using test::ErrorWith;
+using test::Largest;
+using test::OpenErrorWith;
+using test::SafetensorsParts;
+using test::TemporaryFolder;
+using test::TinyModelFolder;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+std::vector<int32_t> Ids(int64_t count) {
+  std::vector<int32_t> ids;
+  for (int64_t i = 0; i < count; ++i) ids.push_back(static_cast<int32_t>(i * 37 % 250));
+  return ids;
+}
+
+std::shared_ptr<Decoder> Open(const std::string& model, bool beyond_context = false) {
+  DecoderOptions options;
+  options.threads = 1;
+  options.beyond_context = beyond_context;
+  return Decoder::Open(TinyModelFolder(model), options);
+}
+
+std::string RunError(const Decoder& decoder, int64_t tokens, const std::string& setting = "none") {
+  const std::vector<int32_t> ids = Ids(tokens);
+  RunRequest request;
+  request.ids = ids;
+  return ErrorMessage([&] {
+    request.intervention = ParseIntervention(setting);
+    decoder.RunOne(request);
+  });
+}
+
+TEST(FolderModel, Gpt2HasDefaultsAndNamesOfItsOwn) {
+  const ModelConfig plain = ConfigWith("gpt2", {{"n_inner", nullptr},
+                                                {"activation_function", nullptr},
+                                                {"tie_word_embeddings", nullptr},
+                                                {"n_positions", nullptr}});
+  EXPECT_EQ(plain.feed_forward, 120);
+  EXPECT_EQ(plain.activation, Activation::kGeluTanh);
+  EXPECT_TRUE(plain.tied_embeddings);
+  EXPECT_EQ(plain.trained_context, 1024);
+  EXPECT_EQ(plain.positions, PositionKind::kLearned);
+  EXPECT_EQ(plain.logit_scale, 0);
+  EXPECT_EQ(ConfigWith("gpt2", {{"scale_attn_weights", false}}).logit_scale, 1.0);
+  EXPECT_EQ(ConfigWith("gpt2", {{"n_head", nullptr}, {"num_attention_heads", 5}}).heads, 5);
+  EXPECT_THAT(ErrorWith("gpt2", {{"num_attention_heads", 5}}),
+              HasSubstr("n_head and num_attention_heads differ"));
+}
+
+TEST(FolderModel, RefusesWhatItDoesNotFollowOfGpt2) {
+  EXPECT_THAT(ErrorWith("gpt2", {{"scale_attn_by_inverse_layer_idx", true}}),
+              HasSubstr("scale_attn_by_inverse_layer_idx is true"));
+  EXPECT_THAT(ErrorWith("gpt2", {{"add_cross_attention", true}}),
+              HasSubstr("add_cross_attention is true"));
+  EXPECT_THAT(ErrorWith("gpt2", {{"n_head", 10}}), HasSubstr("heads of 3 dimensions"));
+  EXPECT_THAT(OpenErrorWith("gpt2", {{"n_positions", 130}}),
+              HasSubstr("wpe.weight has shape [131, 30]; the model needs [130, 30]"));
+  // As the file has it: [inputs, outputs].
+  EXPECT_THAT(OpenErrorWith("gpt2", {{"n_inner", 45}}),
+              HasSubstr("has shape [30, 44]; the model needs [30, 45]"));
+}
+
+// As the published files are: without "transformer.", with masks.
+TEST(FolderModel, Gpt2IsReadWithoutPrefixAndWithMasks) {
+  const TemporaryFolder folder(TinyModelFolder("gpt2"));
+  SafetensorsParts published;
+  for (const auto& [name, part] : test::ReadSafetensors(folder.Read("model.safetensors"))) {
+    published[name.substr(std::string("transformer.").size())] = part;
+  }
+  published["h.0.attn.bias"] = {"U8", {1, 1, 2, 2}, std::string(4, '\1')};
+  published["h.1.attn.masked_bias"] = {"F32", {}, std::string(4, '\0')};
+  folder.Write("model.safetensors", test::WriteSafetensors(published));
+  const auto bare = OpenFolderModel(folder.path());
+  const auto expected = OpenFolderModel(TinyModelFolder("gpt2"));
+  for (const char* name : {"position_embedding", "1.value", "0.down", "1.query.bias"}) {
+    const TensorRef* a = bare->Find(name);
+    const TensorRef* b = expected->Find(name);
+    ASSERT_TRUE(a != nullptr && b != nullptr) << name;
+    ASSERT_EQ(a->rows * a->row_bytes, b->rows * b->row_bytes) << name;
+    EXPECT_EQ(std::memcmp(a->data, b->data, static_cast<size_t>(a->rows * a->row_bytes)), 0)
+        << name;
+  }
+}
+
+TEST(FamiliesWithLearnedPositions, EndWithTheTableEvenBeyondTheContext) {
+  for (const bool beyond : {false, true}) {
+    const auto decoder = Open("gpt2", beyond);
+    EXPECT_EQ(RunError(*decoder, 131), "");
+    EXPECT_THAT(RunError(*decoder, 132),
+                AllOf(HasSubstr("it has 132 tokens, the model's context holds 131: its positions "
+                                "are learned"),
+                      HasSubstr("Shorten it")));
+    GenerateOptions options;
+    options.new_tokens = 10;
+    options.stop_at_end = false;
+    const std::vector<int32_t> prompt = Ids(128);
+    EXPECT_EQ(Generate(*decoder, prompt, {}, options, nullptr).ids.size(), 4u);
+  }
+}
+
+TEST(FamiliesWithLearnedPositions, RefuseWhatChangesRotaryPositions) {
+  const auto decoder = Open("gpt2");
+  for (const char* setting :
+       {"pi(1.5)", "ntk(2)", "self-extend(group=2, window=8)", "move(span=2:5, to=shift:1)",
+        "positions(sampler=pose, factor=1.5)"}) {
+    EXPECT_THAT(RunError(*decoder, 40, setting), HasSubstr("learned")) << setting;
+  }
+}
+
+// Rows of a batch, and rows that follow on a trace, get the positions that they have alone.
+TEST(FamiliesWithLearnedPositions, AreThoseOfEachSequenceOfABatch) {
+  for (const char* name : {"gpt2", "gpt2-unscaled"}) {
+    const auto decoder = Open(name);
+    const std::vector<int32_t> ids = Ids(57);
+    std::vector<RunRequest> requests;
+    for (const size_t count : {size_t{57}, size_t{9}, size_t{31}}) {
+      requests.emplace_back().ids = std::span(ids).first(count);
+    }
+    const auto trace = decoder->MakeTrace(57);
+    RunRequest half = requests[0];
+    half.ids = std::span(ids).first(30);
+    half.trace = trace.get();
+    decoder->RunOne(half);
+    requests[0].trace = trace.get();
+    const std::vector<RunResult> together = decoder->Run(requests);
+    for (size_t i = 0; i < requests.size(); ++i) {
+      requests[i].trace = nullptr;
+      const std::vector<float> alone = decoder->RunOne(requests[i]).logits;
+      EXPECT_LE(Difference(together[i].logits, alone), 1e-5 * Largest(alone)) << name << " " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace midscope
