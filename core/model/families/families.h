@@ -40,7 +40,8 @@
   FAMILY(Qwen3Moe)                \
   FAMILY(Olmoe)                   \
   FAMILY(Glm4Moe)                 \
-  FAMILY(Gpt2)
+  FAMILY(Gpt2)                    \
+  FAMILY(Falcon)
 // clang-format on
 
 namespace midscope {

@@ -48,6 +48,7 @@ COMMON = dict(
 )
 # Of the families with the names of GPT-2.
 GPT = dict(vocab_size=VOCABULARY, n_positions=131, n_embd=30, n_layer=2, n_head=3, bos_token_id=257, eos_token_id=258)
+FALCON = dict(vocab_size=VOCABULARY, max_position_embeddings=131, num_hidden_layers=2, num_attention_heads=6, bos_token_id=257, eos_token_id=258)
 # Rows of 32, 64 and 96: whole blocks for quantised files.
 BLOCKS = dict(hidden_size=32, intermediate_size=64, head_dim=24, num_attention_heads=4, num_key_value_heads=2)
 
@@ -112,6 +113,11 @@ MODELS = {
     "glm4-moe": ("Glm4Moe", dict(COMMON, head_dim=12, num_hidden_layers=3, moe_intermediate_size=20, num_experts_per_tok=3, n_shared_experts=2, n_routed_experts=8, routed_scaling_factor=1.7, n_group=4, topk_group=2, use_qk_norm=True, attention_bias=True, rope_parameters=rope(partial_rotary_factor=0.5)), "bfloat16"),
     "gpt2": ("GPT2", dict(GPT, n_inner=44), "bfloat16"),
     "gpt2-unscaled": ("GPT2", dict(GPT, n_embd=18, scale_attn_weights=False, activation_function="gelu", tie_word_embeddings=False), "float16"),
+    "falcon": ("Falcon", dict(FALCON, hidden_size=60, num_attention_heads=5, ffn_hidden_size=44, num_kv_heads=5, rope_parameters=rope(theta=500.0)), "bfloat16"),
+    "falcon-new": ("Falcon", dict(FALCON, hidden_size=36, num_kv_heads=3, bias=True, tie_word_embeddings=False, new_decoder_architecture=True, multi_query=False, rope_parameters=rope("linear", factor=2.5)), "bfloat16"),
+    "falcon-new-one-norm": ("Falcon", dict(FALCON, hidden_size=36, num_kv_heads=2, activation="gelu_pytorch_tanh", new_decoder_architecture=True, num_ln_in_parallel_attn=1), "bfloat16"),
+    # Six heads: slopes that bfloat16 holds, and their products with 60 positions too.
+    "falcon-alibi": ("Falcon", dict(FALCON, hidden_size=36, bias=True, alibi=True, multi_query=False, parallel_attn=False), "bfloat16"),
     "gguf-llama": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), None),
     "gguf-qwen2": ("Qwen2", dict(COMMON | BLOCKS), None),
     "gguf-gemma2": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), None),
@@ -145,6 +151,31 @@ CLASSES = {
     "Mistral3": ("Mistral3Config", "Mistral3ForConditionalGeneration"),
     "Qwen2_5_VL": ("Qwen2_5_VLConfig", "Qwen2_5_VLForConditionalGeneration"),
 }
+
+
+def add_alibi_once():
+    """Eager attention of transformers 5.23 adds Falcon's ALiBi to the logits and to the mask; its default adds it once."""
+    attention = transformers.models.falcon.modeling_falcon.FalconAttention
+    forward = attention.forward
+
+    def forward_once(self, hidden_states, alibi=None, **others):
+        return forward(self, hidden_states, alibi=None if alibi is None else torch.zeros_like(alibi), **others)
+
+    attention.forward = forward_once
+
+
+add_alibi_once()
+
+
+def check_default_attention(model, result):
+    """Whether attention that is not eager gives the same logits."""
+    eager = model.config._attn_implementation
+    model.config._attn_implementation = "sdpa"
+    with torch.no_grad():
+        logits = model(torch.tensor([result["ids"]]), use_cache=False).logits[0][ROWS]
+    model.config._attn_implementation = eager
+    difference = (logits - torch.tensor(result["logits"])).abs().max()
+    assert difference < 1e-5 * logits.abs().max() + 1e-5, float(difference)
 
 
 def build(kind, options, seed):
@@ -285,6 +316,8 @@ def make(name):
     else:
         raise SystemExit(f"{name}: no seed keeps the best logits apart")
     result["name"] = name
+    if kind == "Falcon":
+        check_default_attention(model, result)
     if not is_gguf:
         again = write_folder(name, model, folder, file_type)
         if again is not None:

@@ -274,7 +274,10 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "qwen3-moe",
                            "olmoe",
                            "glm4-moe",
-                           "gpt2"}) {
+                           "gpt2",
+                           "falcon",
+                           "falcon-new",
+                           "falcon-alibi"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }

@@ -9,6 +9,7 @@
 #include "core/decoder/decoder.h"
 #include "core/intervention/intervention_text.h"
 #include "core/model/folder_model.h"
+#include "core/plan/attention_plan.h"
 #include "core/run/generate.h"
 #include "tests/core/support/changed_config.h"
 #include "tests/core/support/closeness.h"
@@ -106,6 +107,53 @@ TEST(FolderModel, Gpt2IsReadWithoutPrefixAndWithMasks) {
     EXPECT_EQ(std::memcmp(a->data, b->data, static_cast<size_t>(a->rows * a->row_bytes)), 0)
         << name;
   }
+}
+
+TEST(FolderModel, FalconHasThreeForms) {
+  const ModelConfig first = ConfigWith("falcon", {{"ffn_hidden_size", nullptr},
+                                                  {"max_position_embeddings", nullptr},
+                                                  {"rope_parameters", nullptr}});
+  EXPECT_EQ(first.key_value_heads, 1);  // whatever num_kv_heads says
+  EXPECT_EQ(first.feed_forward, 240);
+  EXPECT_EQ(first.trained_context, 2048);
+  EXPECT_EQ(first.rope_base, 10000.0);
+  EXPECT_EQ(first.activation, Activation::kGelu);
+  EXPECT_TRUE(first.parallel_residual && first.shared_norm && first.tied_embeddings);
+  const ModelConfig grouped = ConfigWith("falcon-new", {{"num_ln_in_parallel_attn", nullptr}});
+  EXPECT_EQ(grouped.key_value_heads, 3);
+  EXPECT_TRUE(grouped.parallel_residual && !grouped.shared_norm);
+  EXPECT_TRUE(ConfigWith("falcon-new-one-norm", {}).shared_norm);
+  const ModelConfig serial = ConfigWith("falcon-alibi", {{"num_kv_heads", nullptr}});
+  EXPECT_EQ(serial.key_value_heads, 6);
+  EXPECT_EQ(serial.positions, PositionKind::kAlibi);
+  EXPECT_TRUE(!serial.parallel_residual && !serial.shared_norm);
+  EXPECT_EQ(ConfigWith("falcon", {{"hidden_size", nullptr}, {"n_embed", 60}}).hidden, 60);
+}
+
+// 2^-0.5 of sixteen heads is 0.70703125 in bfloat16.
+TEST(FolderModel, SlopesOfFalconAreRoundedAndScaled) {
+  const ModelConfig config =
+      ConfigWith("falcon-alibi",
+                 {{"num_attention_heads", 16}, {"hidden_size", 64}, {"num_kv_heads", nullptr}});
+  const std::vector<float> slopes = CompilePlans({}, config, 9)[0].alibi_slopes;
+  ASSERT_EQ(slopes.size(), 16u);
+  EXPECT_EQ(slopes[0], 0.70703125f / 2);
+  EXPECT_EQ(slopes[1], 0.25f);
+}
+
+TEST(FolderModel, RefusesWhatItDoesNotFollowOfFalcon) {
+  EXPECT_THAT(ErrorWith("falcon-new", {{"parallel_attn", false}}),
+              HasSubstr("parallel_attn is false with new_decoder_architecture"));
+  EXPECT_THAT(ErrorWith("falcon", {{"num_ln_in_parallel_attn", 2}}),
+              HasSubstr("num_ln_in_parallel_attn is 2 without new_decoder_architecture"));
+  EXPECT_THAT(ErrorWith("falcon", {{"num_ln_in_parallel_attn", 3}}),
+              HasSubstr("num_ln_in_parallel_attn is 3"));
+  EXPECT_THAT(ErrorWith("falcon-alibi", {{"num_kv_heads", 2}}),
+              HasSubstr("num_kv_heads differs from num_attention_heads"));
+  EXPECT_THAT(ErrorWith("falcon", {{"partial_rotary_factor", 0.5}, {"rope_parameters", nullptr}}),
+              HasSubstr("partial_rotary_factor is not 1"));
+  EXPECT_THAT(OpenErrorWith("falcon", {{"multi_query", false}}), HasSubstr("has shape [84, 60]"));
+  EXPECT_THAT(OpenErrorWith("falcon-new", {{"bias", false}}), HasSubstr("has no place"));
 }
 
 TEST(FamiliesWithLearnedPositions, EndWithTheTableEvenBeyondTheContext) {
