@@ -41,7 +41,8 @@
   FAMILY(Olmoe)                   \
   FAMILY(Glm4Moe)                 \
   FAMILY(Gpt2)                    \
-  FAMILY(Falcon)
+  FAMILY(Falcon)                  \
+  FAMILY(Bloom)
 // clang-format on
 
 namespace midscope {

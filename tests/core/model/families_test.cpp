@@ -277,7 +277,8 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "gpt2",
                            "falcon",
                            "falcon-new",
-                           "falcon-alibi"}) {
+                           "falcon-alibi",
+                           "bloom"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }

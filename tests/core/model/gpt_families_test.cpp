@@ -156,6 +156,35 @@ TEST(FolderModel, RefusesWhatItDoesNotFollowOfFalcon) {
   EXPECT_THAT(OpenErrorWith("falcon-new", {{"bias", false}}), HasSubstr("has no place"));
 }
 
+TEST(FolderModel, BloomHasOldAndNewNames) {
+  const ModelConfig bloom = ConfigWith("bloom", {});
+  EXPECT_TRUE(bloom.embedding_norm && bloom.tied_embeddings);
+  EXPECT_EQ(bloom.feed_forward, 120);
+  EXPECT_EQ(bloom.trained_context, 2048);
+  EXPECT_EQ(bloom.positions, PositionKind::kAlibi);
+  EXPECT_EQ(bloom.alibi_scale, 1.0);
+  // As in published files.
+  const ModelConfig published = ConfigWith("bloom", {{"hidden_size", nullptr},
+                                                     {"n_embed", 30},
+                                                     {"n_head", nullptr},
+                                                     {"num_attention_heads", 5},
+                                                     {"seq_length", 1024},
+                                                     {"slow_but_exact", false},
+                                                     {"pretraining_tp", 4}});
+  EXPECT_EQ(published.hidden, 30);
+  EXPECT_EQ(published.heads, 5);
+  EXPECT_EQ(published.trained_context, 1024);
+}
+
+TEST(FolderModel, RefusesWhatItDoesNotFollowOfBloom) {
+  EXPECT_THAT(ErrorWith("bloom", {{"apply_residual_connection_post_layernorm", true}}),
+              HasSubstr("apply_residual_connection_post_layernorm is true"));
+  EXPECT_THAT(ErrorWith("bloom", {{"slow_but_exact", true}, {"pretraining_tp", 2}}),
+              HasSubstr("slow_but_exact is true"));
+  EXPECT_EQ(ErrorWith("bloom", {{"slow_but_exact", true}}), "");
+  EXPECT_THAT(ErrorWith("bloom", {{"n_embed", 36}}), HasSubstr("hidden_size and n_embed differ"));
+}
+
 TEST(FamiliesWithLearnedPositions, EndWithTheTableEvenBeyondTheContext) {
   for (const bool beyond : {false, true}) {
     const auto decoder = Open("gpt2", beyond);
