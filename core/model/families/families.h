@@ -42,7 +42,8 @@
   FAMILY(Glm4Moe)                 \
   FAMILY(Gpt2)                    \
   FAMILY(Falcon)                  \
-  FAMILY(Bloom)
+  FAMILY(Bloom)                   \
+  FAMILY(GptJ)
 // clang-format on
 
 namespace midscope {

@@ -120,6 +120,7 @@ MODELS = {
     "falcon-alibi": ("Falcon", dict(FALCON, hidden_size=36, bias=True, alibi=True, multi_query=False, parallel_attn=False), "bfloat16"),
     # Five heads: slopes of four, and one of eight.
     "bloom": ("Bloom", dict(vocab_size=VOCABULARY, hidden_size=30, n_head=5, n_layer=2, bos_token_id=257, eos_token_id=258), "bfloat16"),
+    "gptj": ("GPTJ", dict(GPT, n_embd=42, rotary_dim=6, n_inner=44), "bfloat16"),
     "gguf-llama": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), None),
     "gguf-qwen2": ("Qwen2", dict(COMMON | BLOCKS), None),
     "gguf-gemma2": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), None),

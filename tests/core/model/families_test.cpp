@@ -278,7 +278,8 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "falcon",
                            "falcon-new",
                            "falcon-alibi",
-                           "bloom"}) {
+                           "bloom",
+                           "gptj"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }

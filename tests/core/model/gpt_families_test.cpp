@@ -31,6 +31,7 @@ using test::SafetensorsParts;
 using test::TemporaryFolder;
 using test::TinyModelFolder;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
@@ -183,6 +184,30 @@ TEST(FolderModel, RefusesWhatItDoesNotFollowOfBloom) {
               HasSubstr("slow_but_exact is true"));
   EXPECT_EQ(ErrorWith("bloom", {{"slow_but_exact", true}}), "");
   EXPECT_THAT(ErrorWith("bloom", {{"n_embed", 36}}), HasSubstr("hidden_size and n_embed differ"));
+}
+
+TEST(FolderModel, GptJRotatesNeighboursOfTheFirstDimensions) {
+  const ModelConfig plain = ConfigWith("gptj", {{"n_inner", nullptr}, {"n_positions", nullptr}});
+  EXPECT_EQ(plain.rope_dimensions, 6);
+  EXPECT_EQ(plain.rope_base, 10000.0);
+  EXPECT_EQ(plain.feed_forward, 168);
+  EXPECT_EQ(plain.trained_context, 2048);
+  EXPECT_TRUE(plain.parallel_residual && plain.shared_norm && !plain.tied_embeddings);
+  // Rows 0, 2, 4 of a head, then 1, 3, 5, then the others in order; three heads of 14.
+  const std::vector<int64_t> order =
+      OpenFolderModel(TinyModelFolder("gptj"))->Find("1.key")->row_order;
+  ASSERT_EQ(order.size(), 42u);
+  EXPECT_THAT(std::vector(order.begin() + 14, order.begin() + 22),
+              ElementsAre(14, 16, 18, 15, 17, 19, 20, 21));
+}
+
+TEST(FolderModel, RefusesWhatItDoesNotFollowOfGptJ) {
+  EXPECT_THAT(ErrorWith("gptj", {{"rotary_dim", "null"}}), HasSubstr("rotary_dim is null"));
+  EXPECT_THAT(ErrorWith("gptj", {{"rotary_dim", nullptr}}),
+              HasSubstr("rotating 64 of 14 dimensions"));
+  EXPECT_THAT(ErrorWith("gptj", {{"rotary_dim", 5}}), HasSubstr("rotating 5 of 14 dimensions"));
+  EXPECT_THAT(ErrorWith("gptj", {{"tie_word_embeddings", true}}),
+              HasSubstr("tie_word_embeddings is true"));
 }
 
 TEST(FamiliesWithLearnedPositions, EndWithTheTableEvenBeyondTheContext) {
