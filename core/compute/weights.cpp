@@ -29,6 +29,8 @@ class Loader {
   Weights Load() {
     Weights weights;
     weights.embedding = Stack(config_.hidden, {{"token_embedding", config_.vocabulary}}).weight;
+    if (HasPositions()) weights.positions = Stack(config_.hidden, {PositionPart()}).weight;
+    if (config_.embedding_norm) weights.embedding_norm = ReadNorm("embedding_norm");
     if (config_.tied_embeddings) {
       weights.output.weight = weights.embedding;
     } else {
@@ -45,11 +47,23 @@ class Loader {
   Weights LoadFirst() {
     Weights weights;
     weights.embedding = Stored(config_.hidden, {{"token_embedding", config_.vocabulary}});
+    if (HasPositions()) weights.positions = Stored(config_.hidden, {PositionPart()});
+    if (config_.embedding_norm) weights.embedding_norm = ReadNorm("embedding_norm");
     weights.layers.push_back(Layer(0));
     return weights;
   }
 
  private:
+  struct Part {
+    std::string name;
+    int64_t outputs;
+  };
+
+  bool HasPositions() const { return config_.positions == PositionKind::kLearned; }
+  Part PositionPart() const {
+    return {"position_embedding", config_.position_offset + config_.trained_context};
+  }
+
   LayerWeights Layer(int64_t layer) {
     context_.ThrowIfCancelled();
     const std::string prefix = std::to_string(layer) + ".";
@@ -102,11 +116,6 @@ class Loader {
       weights.shared_gate = Stack(config_.hidden, {{prefix + "shared_gate", 1}});
     return weights;
   }
-
-  struct Part {
-    std::string name;
-    int64_t outputs;
-  };
 
   // Stacks projections of one input. A part without a bias beside one that has one gets zeros.
   Projection Stack(int64_t inputs, const std::vector<Part>& parts) {

@@ -71,6 +71,8 @@ struct LayerWeights {
 
 struct Weights {
   WeightMatrix embedding;  // [vocabulary, hidden]
+  WeightMatrix positions;  // [position_offset + trained_context, hidden]; where they are learned
+  Norm embedding_norm;     // empty where the model has none
   Projection output;       // [vocabulary, hidden]; the embedding's matrix where tied
   Norm final_norm;
   std::vector<LayerWeights> layers;

@@ -114,8 +114,23 @@ void ForwardPass::Embed(std::vector<SequencePass>& sequences) {
   // As in transformers, the factor is rounded to the run's dtype first.
   if (config_.embedding_scale != 1.0)
     residual_.mul_(kernels::RoundedTo(dtype_, static_cast<float>(config_.embedding_scale)));
+  if (config_.positions == PositionKind::kLearned) AddPositions(sequences);
   EnterDevice(0);
+  if (config_.embedding_norm) Normalise(residual_, weights_.embedding_norm, residual_);
   Show(sequences, HookSite::kEmbed, -1, residual_);
+}
+
+// The table has a row for every position of a run (LongestRun).
+void ForwardPass::AddPositions(const std::vector<SequencePass>& sequences) {
+  const at::Tensor positions = at::empty(residual_.sizes(), residual_.scalar_type());
+  auto* out = static_cast<std::byte*>(positions.data_ptr());
+  for (const SequencePass& sequence : sequences) {
+    for (int64_t row = sequence.active_first; row < sequence.rows; ++row) {
+      weights_.positions.Row(config_.position_offset + row, out);
+      out += config_.hidden * kernels::SizeOf(dtype_);
+    }
+  }
+  residual_.add_(positions);
 }
 
 void ForwardPass::EnterFromTrace(std::vector<SequencePass>& sequences, int64_t layer) {

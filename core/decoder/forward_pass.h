@@ -43,6 +43,7 @@ class ForwardPass {
 
  private:
   void Embed(std::vector<SequencePass>& sequences);
+  void AddPositions(const std::vector<SequencePass>& sequences);
   void EnterFromTrace(std::vector<SequencePass>& sequences, int64_t layer);
   // Changes the active rows to those of the layer, where they differ from the one before.
   void ChangeRows(std::vector<SequencePass>& sequences, int64_t layer);

@@ -32,6 +32,8 @@
 // Self-Extend make differ from what other queries see. A key that is far by Self-Extend's rule is
 // turned so that its product with hook_rot_q is the logit. Where nothing rotates (ALiBi, layers
 // without positions) both are the finished q and k.
+// hook_embed is what enters layer 0: with learned positions (gpt2; in TransformerLens without) and
+// after a norm of the embeddings (bloom).
 // hook_q and hook_k come before a model's norm of q and k (qwen3, gemma3, olmo2) and before
 // clamping (mpt); attn_out and mlp_out after an output norm. Models with a parallel residual
 // (gpt_neox) have no hook_resid_mid: hooks that request it are not called.

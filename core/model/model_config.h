@@ -12,14 +12,21 @@ namespace midscope {
 
 enum class NormKind { kRms, kLayer };  // kLayer: mean taken off, bias where the file has one
 
-// kSquaredRelu: max(0, x)^2.
-enum class Activation { kSilu, kGelu, kGeluTanh, kSquaredRelu };
+// kRelu: max(0, x). kSquaredRelu: its square.
+enum class Activation { kSilu, kGelu, kGeluTanh, kRelu, kSquaredRelu };
 
 // Norm of q and k after projection. kHead: over each head (qwen3, gemma3); kWidth: over all heads
 // together (olmo2).
 enum class QueryKeyNorm { kNone, kHead, kWidth };
 
-enum class PositionKind { kRotary, kAlibi };
+// kLearned: each position has an embedding, which is added to the token's (gpt2, opt).
+enum class PositionKind { kRotary, kAlibi, kLearned };
+
+// How a model that does not rotate has its positions, for messages.
+constexpr const char* UnrotatedText(PositionKind positions) {
+  return positions == PositionKind::kAlibi ? "it attends with ALiBi"
+                                           : "its positions are learned embeddings";
+}
 
 enum class RopeScalingKind { kNone, kLinear, kDynamic, kLlama3, kYarn, kLongRope };
 
@@ -95,14 +102,18 @@ struct ModelConfig {
   // query_growth_context)) (llama_4_scaling_beta of ministral3); 0: not.
   double query_growth = 0;
   double query_growth_context = 1;
+  bool alibi_bfloat16 = false;            // slopes are rounded to bfloat16 (falcon)
+  double alibi_scale = 1.0;               // of slopes, after that
+  int64_t position_offset = 0;            // learned: row of the table that is position 0's (opt: 2)
   std::vector<LayerAttention> attention;  // [layer]
 
   NormKind norm = NormKind::kRms;
   double norm_epsilon = 1e-5;
   bool norm_adds_one = false;  // the file's norm weights w stand for 1 + w (gemma in a Hugging Face
                                // folder; GGUF has added it)
-  bool norm_weights = true;    // false: norms have none (olmo)
-  bool input_norms = true;     // norms before attention and MLP (not olmo2)
+  bool embedding_norm = false;  // a norm of the token embeddings, before layer 0 (bloom)
+  bool norm_weights = true;     // false: norms have none (olmo)
+  bool input_norms = true;      // norms before attention and MLP (not olmo2)
   bool output_norms =
       false;  // norms after attention and MLP, before they are added (gemma2, gemma3, olmo2)
   QueryKeyNorm query_key_norm = QueryKeyNorm::kNone;

@@ -130,6 +130,12 @@ void CheckModelConfig(const ModelConfig& config, const std::string& thing) {
 
 std::vector<NeededTensor> NeededTensors(const ModelConfig& config) {
   std::vector<NeededTensor> tensors = {{"token_embedding", -1, {config.vocabulary, config.hidden}}};
+  if (config.positions == PositionKind::kLearned) {
+    tensors.push_back({"position_embedding",
+                       -1,
+                       {config.trained_context + config.position_offset, config.hidden}});
+  }
+  if (config.embedding_norm) tensors.push_back({"embedding_norm", -1, {config.hidden}});
   if (config.norm_weights) tensors.push_back({"final_norm", -1, {config.hidden}});
   if (!config.tied_embeddings) {
     tensors.push_back({"output", -1, {config.vocabulary, config.hidden}});

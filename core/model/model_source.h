@@ -5,6 +5,8 @@
 // Names (N: layer), and NAME.bias for each where the model has one:
 // clang-format off
 //   token_embedding                              [vocabulary, hidden]
+//   position_embedding                           [positions, hidden]   where they are learned
+//   embedding_norm                               [hidden]              of token embeddings
 //   output                                       [vocabulary, hidden]  absent where tied
 //   final_norm                                   [hidden]
 //   N.attention_norm, N.mlp_norm                 [hidden]              input norms

@@ -2,6 +2,7 @@
 #include "core/model/tensor_table.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -76,11 +77,20 @@ int64_t InterleavedRow(int64_t within, int64_t rotated) {
   return within < pairs ? 2 * within : 2 * (within - pairs) + 1;
 }
 
+// The file's head that is head `head` of the decoder's query, key or value: a key-value head's
+// queries are followed by its key and its value.
+int64_t HeadInFile(RowPart part, int64_t head, const ModelConfig& config) {
+  const int64_t queries = config.heads_per_key_value_head();
+  if (part == RowPart::kHeadQuery) return head / queries * (queries + 2) + head % queries;
+  return head * (queries + 2) + queries + (part == RowPart::kHeadValue ? 1 : 0);
+}
+
 // Row of the file for each of the decoder's rows; empty where they are in order.
 std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& config) {
   std::vector<int64_t> order;
-  const int64_t third = static_cast<int64_t>(part) - static_cast<int64_t>(RowPart::kHeadQuery);
-  if (part >= RowPart::kExpert || (part != RowPart::kInterleaved && third < 0)) return order;
+  const bool fused_by_head =
+      part == RowPart::kHeadQuery || part == RowPart::kHeadKey || part == RowPart::kHeadValue;
+  if (!fused_by_head && part != RowPart::kInterleaved) return order;
   order.resize(static_cast<size_t>(rows));
   const int64_t head_dim = config.head_dim;
   for (int64_t row = 0; row < rows; ++row) {
@@ -89,7 +99,7 @@ std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& con
     order[static_cast<size_t>(row)] =
         part == RowPart::kInterleaved
             ? head * head_dim + InterleavedRow(within, config.rope_dimensions)
-            : (3 * head + third) * head_dim + within;
+            : HeadInFile(part, head, config) * head_dim + within;
   }
   return order;
 }
@@ -101,6 +111,27 @@ bool IsOfPredictionLayer(const std::string& name, const ModelConfig& config) {
     if (name.starts_with("model.layers." + layer) || name.starts_with("blk." + layer)) return true;
   }
   return false;
+}
+
+// [columns, rows] of a matrix [rows, columns] whose elements have the size of T.
+template <class T>
+std::vector<std::byte> Transposed(const std::byte* data, int64_t rows, int64_t columns) {
+  constexpr int64_t kTile = 32;  // rows and columns at a time, which stay in a cache
+  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+  std::vector<std::byte> out(static_cast<size_t>(rows * columns * kSize));
+  for (int64_t first_row = 0; first_row < rows; first_row += kTile) {
+    for (int64_t first = 0; first < columns; first += kTile) {
+      const int64_t last_row = std::min(first_row + kTile, rows);
+      const int64_t last = std::min(first + kTile, columns);
+      for (int64_t column = first; column < last; ++column) {
+        for (int64_t row = first_row; row < last_row; ++row) {
+          std::memcpy(out.data() + (column * rows + row) * kSize,
+                      data + (row * columns + column) * kSize, sizeof(T));
+        }
+      }
+    }
+  }
+  return out;
 }
 
 const std::string& ShownName(const FileTensor& tensor, const std::string& name) {
@@ -170,7 +201,7 @@ const FileTensor& TensorTable::Require(const std::string& file_name) {
 
 void TensorTable::Add(const NeededTensor& needed, const TensorPlace& place) {
   const std::string file_name = FileNameFor(place, needed);
-  TensorRef tensor = Reference(Require(file_name), needed, place.part, file_name);
+  TensorRef tensor = Reference(Require(file_name), needed, place, file_name);
   if (needed.shape.size() == 1) tensor = Vector(tensor);
   tensors_.emplace(needed.name, std::move(tensor));
 }
@@ -189,14 +220,16 @@ void TensorTable::AddBiases(const std::vector<NeededTensor>& needed, const Tenso
 void TensorTable::AddBias(const NeededTensor& needed, const TensorPlace& place) {
   const std::string file_name = NameFor(place.file_name, needed) + ".bias";
   const NeededTensor bias{needed.name, needed.layer, {needed.shape[0]}, needed.expert};
-  const TensorRef rows = Reference(Require(file_name), bias, place.part, file_name);
+  const TensorRef rows = Reference(Require(file_name), bias, place, file_name);
   tensors_.emplace(needed.name + ".bias", Vector(rows));
 }
 
 // Vectors have one row per element.
-TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& needed, RowPart part,
-                                 const std::string& file_name) const {
+TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& needed,
+                                 const TensorPlace& place, const std::string& file_name) {
   const std::vector<int64_t>& shape = needed.shape;
+  const RowPart part = place.part;
+  const bool transposed = place.transposed && shape.size() == 2;
   std::vector<int64_t> wanted = shape;
   wanted[0] = FileRows(part, shape[0], config_);
   int64_t file_rows = wanted[0];
@@ -205,6 +238,7 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
     file_rows *= config_.experts.count;
   }
   if (part == RowPart::kOnlyRow) wanted = {shape[1]};
+  if (transposed) std::swap(wanted[0], wanted[1]);
   if (tensor.shape != wanted) {
     throw Failure(thing_, "tensor " + ShownName(tensor, file_name) + " has shape " +
                               ShapeText(tensor.shape) + "; the model needs " + ShapeText(wanted));
@@ -222,10 +256,26 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
   }
   const int64_t first_row =
       part == RowPart::kExpert ? needed.expert * shape[0] : FirstRow(part, config_);
-  reference.data = tensor.data + first_row * reference.row_bytes;
+  const std::byte* data = transposed ? TransposedData(tensor, file_name) : tensor.data;
+  reference.data = data + first_row * reference.row_bytes;
   reference.row_order = RowOrder(part, shape[0], config_);
   reference.file_name = ShownName(tensor, file_name);
   return reference;
+}
+
+// Parts of a fused matrix share one copy.
+const std::byte* TensorTable::TransposedData(const FileTensor& tensor,
+                                             const std::string& file_name) {
+  auto found = transposed_.find(file_name);
+  if (found == transposed_.end()) {
+    MIDSCOPE_CHECK_EQ(tensor.format.elements, 1);
+    const bool wide = tensor.format.bytes == sizeof(uint32_t);
+    const auto transposed = wide ? Transposed<uint32_t> : Transposed<uint16_t>;
+    found =
+        transposed_.emplace(file_name, transposed(tensor.data, tensor.shape[0], tensor.shape[1]))
+            .first;
+  }
+  return found->second.data();
 }
 
 // One row with all elements, in order.

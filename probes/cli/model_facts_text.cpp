@@ -194,6 +194,9 @@ std::string RopeText(const ModelConfig& config) {
   if (config.positions == PositionKind::kAlibi) {
     return fmt::format("none: ALiBi, slopes down to 2^-{:g}", config.alibi_max_bias);
   }
+  if (config.positions == PositionKind::kLearned) {
+    return fmt::format("none: learned positions, {} of them", config.trained_context);
+  }
   if (config.rope_base <= 0) return "not stated";
   std::string text = fmt::format("{}", config.rope_base);
   const RopeScaling& scaling = config.rope_scaling;
@@ -334,7 +337,8 @@ std::string FactsJson(const ModelFacts& facts, const std::vector<int64_t>& lengt
       {"parameters", NumberOrNull(config.parameters)}};
   if (facts.supported) {
     const TokenizerFacts& tokenizer = facts.tokenizer;
-    json["positions"] = config.positions == PositionKind::kAlibi ? "alibi" : "rotary";
+    constexpr const char* kPositions[] = {"rotary", "alibi", "learned"};
+    json["positions"] = kPositions[static_cast<size_t>(config.positions)];
     json["rope"] = RopeJson(config);
     json["sliding_window"] = WindowJson(config);
     json["experts"] = ExpertsJson(config);

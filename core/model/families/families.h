@@ -41,7 +41,11 @@
   FAMILY(Olmoe)                   \
   FAMILY(Glm4Moe)                 \
   FAMILY(Ernie45)                 \
-  FAMILY(Ministral3)
+  FAMILY(Ministral3)              \
+  FAMILY(Gpt2)                    \
+  FAMILY(Falcon)                  \
+  FAMILY(Bloom)                   \
+  FAMILY(GptJ)
 // clang-format on
 
 namespace midscope {

@@ -24,7 +24,7 @@ enum class RowPart {
   kValue,
   kGate,  // [gate; up]
   kUp,
-  kHeadQuery,  // [head][query, key, value][head_dim] (gpt_neox)
+  kHeadQuery,  // [key-value head][its queries, key, value][head_dim] (gpt_neox, falcon)
   kHeadKey,
   kHeadValue,
   kExpert,   // [expert, rows, columns]
@@ -43,6 +43,7 @@ struct TensorPlace {
   RowPart part = RowPart::kAll;
   Bias bias = Bias::kNever;
   TensorEnding ending = TensorEnding::kWeight;
+  bool transposed = false;  // the file's matrix is [inputs, outputs] (gpt2)
 };
 
 struct Family {

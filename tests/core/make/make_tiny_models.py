@@ -47,6 +47,9 @@ COMMON = dict(
     eos_token_id=258,
     pad_token_id=None,
 )
+# Of the families with the names of GPT-2.
+GPT = dict(vocab_size=VOCABULARY, n_positions=131, n_embd=30, n_layer=2, n_head=3, bos_token_id=257, eos_token_id=258)
+FALCON = dict(vocab_size=VOCABULARY, max_position_embeddings=131, num_hidden_layers=2, num_attention_heads=6, bos_token_id=257, eos_token_id=258)
 # Rows of 32, 64 and 96: whole blocks for quantised files.
 BLOCKS = dict(hidden_size=32, intermediate_size=64, head_dim=24, num_attention_heads=4, num_key_value_heads=2)
 
@@ -109,6 +112,16 @@ MODELS = {
     "qwen3-moe": ("Qwen3Moe", dict(COMMON, num_experts=7, num_experts_per_tok=3, moe_intermediate_size=20, decoder_sparse_step=2, use_sliding_window=True, sliding_window=15), "bfloat16"),
     "olmoe": ("Olmoe", dict(COMMON, hidden_size=36, head_dim=None, num_experts=5, num_experts_per_tok=2), "bfloat16"),
     "glm4-moe": ("Glm4Moe", dict(COMMON, head_dim=12, num_hidden_layers=3, moe_intermediate_size=20, num_experts_per_tok=3, n_shared_experts=2, n_routed_experts=8, routed_scaling_factor=1.7, n_group=4, topk_group=2, use_qk_norm=True, attention_bias=True, rope_parameters=rope(partial_rotary_factor=0.5)), "bfloat16"),
+    "gpt2": ("GPT2", dict(GPT, n_inner=44), "bfloat16"),
+    "gpt2-unscaled": ("GPT2", dict(GPT, n_embd=18, scale_attn_weights=False, activation_function="gelu", tie_word_embeddings=False), "float16"),
+    "falcon": ("Falcon", dict(FALCON, hidden_size=60, num_attention_heads=5, ffn_hidden_size=44, num_kv_heads=5, rope_parameters=rope(theta=500.0)), "bfloat16"),
+    "falcon-new": ("Falcon", dict(FALCON, hidden_size=36, num_kv_heads=3, bias=True, tie_word_embeddings=False, new_decoder_architecture=True, multi_query=False, rope_parameters=rope("linear", factor=2.5)), "bfloat16"),
+    "falcon-new-one-norm": ("Falcon", dict(FALCON, hidden_size=36, num_kv_heads=2, activation="gelu_pytorch_tanh", new_decoder_architecture=True, num_ln_in_parallel_attn=1), "bfloat16"),
+    # Six heads: slopes that bfloat16 holds, and their products with 60 positions too.
+    "falcon-alibi": ("Falcon", dict(FALCON, hidden_size=36, bias=True, alibi=True, multi_query=False, parallel_attn=False), "bfloat16"),
+    # Five heads: slopes of four, and one of eight.
+    "bloom": ("Bloom", dict(vocab_size=VOCABULARY, hidden_size=30, n_head=5, n_layer=2, bos_token_id=257, eos_token_id=258), "bfloat16"),
+    "gptj": ("GPTJ", dict(GPT, n_embd=42, rotary_dim=6, n_inner=44), "bfloat16"),
     "gguf-llama": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), None),
     "gguf-qwen2": ("Qwen2", dict(COMMON | BLOCKS), None),
     "gguf-gemma2": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), None),
@@ -158,11 +171,37 @@ EDITS = {
 FLAT = {"qwen2-5-vl": dict(rope_theta=500.0, rope_scaling=dict(type="mrope", mrope_section=[1, 1, 1]))}
 SHARDED = {"olmo2": "20KB"}
 CLASSES = {
+    "GPT2": ("GPT2Config", "GPT2LMHeadModel"),
     "Gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM"),
     "Gemma3Pictures": ("Gemma3Config", "Gemma3ForConditionalGeneration"),
     "Mistral3": ("Mistral3Config", "Mistral3ForConditionalGeneration"),
     "Qwen2_5_VL": ("Qwen2_5_VLConfig", "Qwen2_5_VLForConditionalGeneration"),
 }
+
+
+def add_alibi_once():
+    """Eager attention of transformers 5.23 adds Falcon's ALiBi to the logits and to the mask; its default adds it once."""
+    attention = transformers.models.falcon.modeling_falcon.FalconAttention
+    forward = attention.forward
+
+    def forward_once(self, hidden_states, alibi=None, **others):
+        return forward(self, hidden_states, alibi=None if alibi is None else torch.zeros_like(alibi), **others)
+
+    attention.forward = forward_once
+
+
+add_alibi_once()
+
+
+def check_default_attention(model, result):
+    """Whether attention that is not eager gives the same logits."""
+    eager = model.config._attn_implementation
+    model.config._attn_implementation = "sdpa"
+    with torch.no_grad():
+        logits = model(torch.tensor([result["ids"]]), use_cache=False).logits[0][ROWS]
+    model.config._attn_implementation = eager
+    difference = (logits - torch.tensor(result["logits"])).abs().max()
+    assert difference < 1e-5 * logits.abs().max() + 1e-5, float(difference)
 
 
 def build(kind, options, seed):
@@ -181,7 +220,7 @@ def build(kind, options, seed):
             # Large enough that attention is far from even and every part of the model matters.
             if parameter.dim() == 1:
                 noise = 0.2 * torch.randn_like(parameter)
-                is_norm = "norm" in name and name.endswith("weight")
+                is_norm = ("norm" in name or ".ln_" in name) and name.endswith("weight")
                 adds_one = kind.startswith("Gemma") or kind == "Nemotron"
                 parameter.copy_(noise + (1.0 if is_norm and not adds_one else 0.0))
             else:
@@ -323,6 +362,8 @@ def make(name):
     else:
         raise SystemExit(f"{name}: no seed keeps the best logits apart")
     result["name"] = name
+    if kind == "Falcon":
+        check_default_attention(model, result)
     if not is_gguf:
         again = write_folder(name, model, folder, file_type)
         if again is not None:

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "tests/core/support/changed_config.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/temporary_folder.h"
 #include "tests/paths.h"
@@ -16,7 +17,10 @@
 namespace midscope {
 namespace {
 
+using test::ConfigWith;
 using test::ErrorMessage;
+using test::ErrorWith;
+using test::OpenErrorWith;
 using test::TemporaryFolder;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -24,27 +28,6 @@ using Json = nlohmann::json;
 
 std::filesystem::path Tiny(const std::string& name) {
   return std::filesystem::path(MIDSCOPE_TESTS "/core/golden/tiny_models") / name;
-}
-
-// The configuration of a tiny model, with keys replaced; null takes a key away, "null" sets it so.
-ModelConfig ConfigWith(const std::string& name, const Json& changes) {
-  const TemporaryFolder folder(Tiny(name));
-  Json config = Json::parse(folder.Read("config.json"));
-  for (const auto& [key, value] : changes.items()) {
-    if (value.is_null()) {
-      config.erase(key);
-    } else if (value == "null") {
-      config[key] = nullptr;
-    } else {
-      config[key] = value;
-    }
-  }
-  folder.Write("config.json", config.dump());
-  return ReadFolderConfig(folder.path());
-}
-
-std::string ErrorWith(const std::string& name, const Json& changes) {
-  return ErrorMessage([&] { ConfigWith(name, changes); });
 }
 
 std::vector<int64_t> Windows(const ModelConfig& config) {
@@ -252,7 +235,7 @@ TEST(FolderModel, RefusesWhatItDoesNotFollow) {
               AllOf(HasSubstr("'mamba' is not supported: it has state space layers"),
                     HasSubstr("gpt_neox")));
   EXPECT_THAT(ErrorWith("llama", {{"model_type", nullptr}}), HasSubstr("model_type is missing"));
-  EXPECT_THAT(ErrorWith("llama", {{"hidden_act", "relu"}}), HasSubstr("activation 'relu'"));
+  EXPECT_THAT(ErrorWith("llama", {{"hidden_act", "mish"}}), HasSubstr("activation 'mish'"));
   EXPECT_THAT(ErrorWith("llama", {{"quantization_config", {{"bits", 4}}}}),
               HasSubstr("quantization_config"));
   EXPECT_THAT(ErrorWith("llama", {{"rope_scaling", {{"type", "su"}, {"factor", 2}}}}),
@@ -289,11 +272,7 @@ TEST(FolderModel, RefusesNumbersThatCannotBe) {
 
 TEST(FolderModel, RefusesTensorsThatDoNotFit) {
   const auto open = [](const std::string& name, const std::string& key, const Json& value) {
-    const TemporaryFolder folder(Tiny(name));
-    Json config = Json::parse(folder.Read("config.json"));
-    config[key] = value;
-    folder.Write("config.json", config.dump());
-    return ErrorMessage([&] { OpenFolderModel(folder.path()); });
+    return OpenErrorWith(name, {{key, value}});
   };
   EXPECT_THAT(open("llama", "intermediate_size", 45),
               HasSubstr("has shape [44, 36]; the model needs [45, 36]"));

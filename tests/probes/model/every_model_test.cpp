@@ -99,7 +99,7 @@ TEST_P(EveryModel, TakesEveryProbe) {
 // Ratios stand where there is a rotation to divide; a model without any refuses them.
 TEST_P(EveryModel, HasRatiosWhereItRotates) {
   const ModelConfig& config = decoder_->config();
-  if (config.positions == PositionKind::kAlibi) {
+  if (config.positions != PositionKind::kRotary) {
     EXPECT_THROW(Measure("ms-poe(first_layer=0)"), Error);
     return;
   }
