@@ -43,7 +43,8 @@
   FAMILY(Gpt2)                    \
   FAMILY(Falcon)                  \
   FAMILY(Bloom)                   \
-  FAMILY(GptJ)
+  FAMILY(GptJ)                    \
+  FAMILY(Opt)
 // clang-format on
 
 namespace midscope {
