@@ -45,7 +45,8 @@
   FAMILY(Gpt2)                    \
   FAMILY(Falcon)                  \
   FAMILY(Bloom)                   \
-  FAMILY(GptJ)
+  FAMILY(GptJ)                    \
+  FAMILY(Opt)
 // clang-format on
 
 namespace midscope {

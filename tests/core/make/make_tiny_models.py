@@ -52,6 +52,7 @@ COMMON = dict(
 # Of the families with the names of GPT-2.
 GPT = dict(vocab_size=VOCABULARY, n_positions=131, n_embd=30, n_layer=2, n_head=3, bos_token_id=257, eos_token_id=258)
 FALCON = dict(vocab_size=VOCABULARY, max_position_embeddings=131, num_hidden_layers=2, num_attention_heads=6, bos_token_id=257, eos_token_id=258)
+OPT = dict(vocab_size=VOCABULARY, ffn_dim=44, max_position_embeddings=131, num_hidden_layers=2, num_attention_heads=3, bos_token_id=257, eos_token_id=258, pad_token_id=None)
 # Rows of 32, 64 and 96: whole blocks for quantised files.
 BLOCKS = dict(hidden_size=32, intermediate_size=64, head_dim=24, num_attention_heads=4, num_key_value_heads=2)
 
@@ -124,6 +125,8 @@ MODELS = {
     # Five heads: slopes of four, and one of eight.
     "bloom": ("Bloom", dict(vocab_size=VOCABULARY, hidden_size=30, n_head=5, n_layer=2, bos_token_id=257, eos_token_id=258), "bfloat16"),
     "gptj": ("GPTJ", dict(GPT, n_embd=42, rotary_dim=6, n_inner=44), "bfloat16"),
+    "opt": ("OPT", dict(OPT, hidden_size=30), "bfloat16"),
+    "opt-plain": ("OPT", dict(OPT, hidden_size=42, enable_bias=False, layer_norm_elementwise_affine=False, activation_function="gelu", tie_word_embeddings=False), "bfloat16"),
     "gguf-llama": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), None),
     "gguf-qwen2": ("Qwen2", dict(COMMON | BLOCKS), None),
     "gguf-gemma2": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), None),

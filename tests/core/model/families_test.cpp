@@ -301,7 +301,9 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "falcon-new",
                            "falcon-alibi",
                            "bloom",
-                           "gptj"}) {
+                           "gptj",
+                           "opt",
+                           "opt-plain"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }

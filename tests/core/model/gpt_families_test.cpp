@@ -210,9 +210,35 @@ TEST(FolderModel, RefusesWhatItDoesNotFollowOfGptJ) {
               HasSubstr("tie_word_embeddings is true"));
 }
 
+TEST(FolderModel, OptHasTwoRowsBeforeItsFirstPosition) {
+  const ModelConfig opt = ConfigWith("opt", {{"activation_function", nullptr},
+                                             {"word_embed_proj_dim", nullptr},
+                                             {"tie_word_embeddings", nullptr}});
+  EXPECT_EQ(opt.activation, Activation::kRelu);
+  EXPECT_EQ(opt.positions, PositionKind::kLearned);
+  EXPECT_EQ(opt.position_offset, 2);
+  EXPECT_EQ(opt.norm_epsilon, 1e-5);
+  EXPECT_TRUE(opt.tied_embeddings && opt.norm_weights);
+  EXPECT_EQ(OpenFolderModel(TinyModelFolder("opt"))->Find("position_embedding")->rows, 133);
+  EXPECT_FALSE(ConfigWith("opt-plain", {}).norm_weights);
+}
+
+TEST(FolderModel, RefusesWhatItDoesNotFollowOfOpt) {
+  EXPECT_THAT(ErrorWith("opt", {{"do_layer_norm_before", false}}),
+              HasSubstr("do_layer_norm_before is false"));
+  EXPECT_THAT(ErrorWith("opt", {{"word_embed_proj_dim", 16}}),
+              HasSubstr("word_embed_proj_dim differs from hidden_size"));
+  EXPECT_THAT(ErrorWith("opt", {{"_remove_final_layer_norm", true}}),
+              HasSubstr("_remove_final_layer_norm is true"));
+  EXPECT_THAT(OpenErrorWith("opt", {{"enable_bias", false}}), HasSubstr("has no place"));
+  EXPECT_THAT(OpenErrorWith("opt", {{"max_position_embeddings", 133}}),
+              HasSubstr("embed_positions.weight has shape [133, 30]; the model needs [135, 30]"));
+}
+
 TEST(FamiliesWithLearnedPositions, EndWithTheTableEvenBeyondTheContext) {
-  for (const bool beyond : {false, true}) {
-    const auto decoder = Open("gpt2", beyond);
+  for (const auto& [name, beyond] :
+       {std::pair{"gpt2", false}, {"gpt2", true}, {"opt", false}, {"opt", true}}) {
+    const auto decoder = Open(name, beyond);
     EXPECT_EQ(RunError(*decoder, 131), "");
     EXPECT_THAT(RunError(*decoder, 132),
                 AllOf(HasSubstr("it has 132 tokens, the model's context holds 131: its positions "
@@ -237,7 +263,7 @@ TEST(FamiliesWithLearnedPositions, RefuseWhatChangesRotaryPositions) {
 
 // Rows of a batch, and rows that follow on a trace, get the positions that they have alone.
 TEST(FamiliesWithLearnedPositions, AreThoseOfEachSequenceOfABatch) {
-  for (const char* name : {"gpt2", "gpt2-unscaled"}) {
+  for (const char* name : {"gpt2", "gpt2-unscaled", "opt", "opt-plain"}) {
     const auto decoder = Open(name);
     const std::vector<int32_t> ids = Ids(57);
     std::vector<RunRequest> requests;
