@@ -44,23 +44,16 @@ TEST(ExpertChoice, OfEqualScoresTheFirstIsTaken) {
 }
 
 TEST(ExpertChoice, TheBiasChoosesAndDoesNotWeigh) {
-  const ExpertSettings settings{.count = 3,
-                                .per_row = 1,
-                                .score = ExpertScore::kSigmoid,
-                                .choice_bias = true,
-                                .scale = 2.5};
+  const ExpertSettings settings{
+      .count = 3, .per_row = 1, .score = ExpertScore::kSigmoid, .choice_bias = true, .scale = 2.5};
   ExpectNear(Choose(settings, {1, 0.5f, -1}, {0, 0.3f, 0}), {0, 2.5f * Sigmoid(0.5f), 0});
 }
 
 // The largest expert of all is in a group of which the second is small.
 TEST(ExpertChoice, GroupsCountByTheirTwoLargest) {
-  const ExpertSettings settings{.count = 6,
-                                .per_row = 2,
-                                .score = ExpertScore::kSigmoid,
-                                .groups = 3,
-                                .groups_per_row = 1};
-  ExpectNear(Choose(settings, {3, -5, 1, 1.5f, 0, 0.5f}),
-             {0, 0, Sigmoid(1), Sigmoid(1.5f), 0, 0});
+  const ExpertSettings settings{
+      .count = 6, .per_row = 2, .score = ExpertScore::kSigmoid, .groups = 3, .groups_per_row = 1};
+  ExpectNear(Choose(settings, {3, -5, 1, 1.5f, 0, 0.5f}), {0, 0, Sigmoid(1), Sigmoid(1.5f), 0, 0});
 }
 
 }  // namespace
