@@ -45,6 +45,8 @@ HWY_INLINE hn::Vec<D> Activated(D d, hn::Vec<D> x) {
   } else if constexpr (kKind == ActivationKind::kGelu) {
     const auto erf = Erf(d, hn::Mul(x, hn::Set(d, 0.707106781f)));
     return hn::Mul(hn::Mul(x, hn::Set(d, 0.5f)), hn::Add(one, erf));
+  } else if constexpr (kKind == ActivationKind::kRelu) {
+    return hn::Max(x, hn::Zero(d));
   } else if constexpr (kKind == ActivationKind::kSquaredRelu) {
     const auto positive = hn::Max(x, hn::Zero(d));
     return hn::Mul(positive, positive);
@@ -80,6 +82,8 @@ HWY_INLINE void GatedRows(ActivationKind kind, const T* gate_up, int64_t rows, i
       return GatedAs<ActivationKind::kGelu>(gate_up, rows, width, out);
     case ActivationKind::kGeluTanh:
       return GatedAs<ActivationKind::kGeluTanh>(gate_up, rows, width, out);
+    case ActivationKind::kRelu:
+      return GatedAs<ActivationKind::kRelu>(gate_up, rows, width, out);
     case ActivationKind::kSquaredRelu:
       return GatedAs<ActivationKind::kSquaredRelu>(gate_up, rows, width, out);
   }
@@ -101,6 +105,8 @@ HWY_INLINE void PlainRows(ActivationKind kind, const T* x, int64_t count, T* out
       return PlainAs<ActivationKind::kGelu>(x, count, out);
     case ActivationKind::kGeluTanh:
       return PlainAs<ActivationKind::kGeluTanh>(x, count, out);
+    case ActivationKind::kRelu:
+      return PlainAs<ActivationKind::kRelu>(x, count, out);
     case ActivationKind::kSquaredRelu:
       return PlainAs<ActivationKind::kSquaredRelu>(x, count, out);
   }

@@ -51,8 +51,8 @@ void Add(void* residual, const void* update, int64_t count, Dtype dtype, const E
 
 // kSilu: x / (1 + e^-x). kGelu: x (1 + erf(x / sqrt 2)) / 2, within 1e-6 of it times max(1, |x|).
 // kGeluTanh: x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.
-// kSquaredRelu: max(0, x)^2.
-enum class ActivationKind { kSilu, kGelu, kGeluTanh, kSquaredRelu };
+// kRelu: max(0, x). kSquaredRelu: its square.
+enum class ActivationKind { kSilu, kGelu, kGeluTanh, kRelu, kSquaredRelu };
 
 // gate_up [rows, 2 * width]: gate in the first half of each row, up in the second; out [rows,
 // width] = activation(gate) * up.

@@ -19,6 +19,8 @@ at::Tensor Activated(Activation activation, const at::Tensor& x) {
       return at::gelu(x, "none");
     case Activation::kGeluTanh:
       return at::gelu(x, "tanh");
+    case Activation::kRelu:
+      return at::relu(x);
     case Activation::kSquaredRelu:
       return at::relu(x).square_();
   }

@@ -22,6 +22,8 @@ kernels::ActivationKind ActivationKindOf(Activation activation) {
       return kernels::ActivationKind::kGelu;
     case Activation::kGeluTanh:
       return kernels::ActivationKind::kGeluTanh;
+    case Activation::kRelu:
+      return kernels::ActivationKind::kRelu;
     case Activation::kSquaredRelu:
       return kernels::ActivationKind::kSquaredRelu;
   }

@@ -82,11 +82,8 @@ void PlaceWeights(const LayerDevices& devices, const Placement& placement,
   const auto layers = static_cast<int64_t>(weights->layers.size());
   try {
     for (int64_t layer = 0; layer < layers; ++layer) {
-      LayerWeights& matrices = weights->layers[static_cast<size_t>(layer)];
-      for (Projection* projection : {&matrices.query_key_value, &matrices.attention_out,
-                                     &matrices.gate_up, &matrices.down}) {
-        place(projection->weight, layer);
-      }
+      weights->layers[static_cast<size_t>(layer)].VisitProjections(
+          [&](Projection& projection) { place(projection.weight, layer); });
     }
     place(weights->output.weight, layers);
   } catch (const c10::OutOfMemoryError&) {

@@ -30,8 +30,9 @@ int64_t WeightsAtOnce(int64_t inputs, kernels::Dtype dtype) {
 
 int64_t StoredScratchBytes(const ModelConfig& config, kernels::Dtype dtype) {
   int64_t most = 0;
-  for (const int64_t inputs :
-       {config.hidden, config.feed_forward, config.heads * config.head_dim}) {
+  for (const int64_t inputs : {config.hidden, config.feed_forward, config.heads * config.head_dim,
+                               std::max<int64_t>(config.experts.width, 1),
+                               std::max<int64_t>(config.experts.shared_width, 1)}) {
     most = std::max(most, WeightsAtOnce(inputs, dtype) * inputs * kernels::SizeOf(dtype));
   }
   return most;

@@ -29,6 +29,8 @@ class Loader {
   Weights Load() {
     Weights weights;
     weights.embedding = Stack(config_.hidden, {{"token_embedding", config_.vocabulary}}).weight;
+    if (HasPositions()) weights.positions = Stack(config_.hidden, {PositionPart()}).weight;
+    if (config_.embedding_norm) weights.embedding_norm = ReadNorm("embedding_norm");
     if (config_.tied_embeddings) {
       weights.output.weight = weights.embedding;
     } else {
@@ -45,11 +47,23 @@ class Loader {
   Weights LoadFirst() {
     Weights weights;
     weights.embedding = Stored(config_.hidden, {{"token_embedding", config_.vocabulary}});
+    if (HasPositions()) weights.positions = Stored(config_.hidden, {PositionPart()});
+    if (config_.embedding_norm) weights.embedding_norm = ReadNorm("embedding_norm");
     weights.layers.push_back(Layer(0));
     return weights;
   }
 
  private:
+  struct Part {
+    std::string name;
+    int64_t outputs;
+  };
+
+  bool HasPositions() const { return config_.positions == PositionKind::kLearned; }
+  Part PositionPart() const {
+    return {"position_embedding", config_.position_offset + config_.trained_context};
+  }
+
   LayerWeights Layer(int64_t layer) {
     context_.ThrowIfCancelled();
     const std::string prefix = std::to_string(layer) + ".";
@@ -60,11 +74,11 @@ class Loader {
         config_.hidden,
         {{prefix + "query", q_width}, {prefix + "key", kv_width}, {prefix + "value", kv_width}});
     weights.attention_out = Stack(q_width, {{prefix + "attention_out", config_.hidden}});
-    std::vector<Part> mlp_parts = {{prefix + "up", config_.feed_forward}};
-    if (config_.gated_mlp)
-      mlp_parts.insert(mlp_parts.begin(), {prefix + "gate", config_.feed_forward});
-    weights.gate_up = Stack(config_.hidden, mlp_parts);
-    weights.down = Stack(config_.feed_forward, {{prefix + "down", config_.hidden}});
+    if (config_.experts.In(layer)) {
+      weights.experts = Experts(prefix);
+    } else {
+      weights.mlp = Mlp(prefix, config_.feed_forward);
+    }
     if (config_.input_norms) {
       weights.attention_norm = ReadNorm(prefix + "attention_norm");
       if (!config_.shared_norm) weights.mlp_norm = ReadNorm(prefix + "mlp_norm");
@@ -81,10 +95,27 @@ class Loader {
     return weights;
   }
 
-  struct Part {
-    std::string name;
-    int64_t outputs;
-  };
+  MlpWeights Mlp(const std::string& prefix, int64_t width) {
+    std::vector<Part> parts = {{prefix + "up", width}};
+    if (config_.gated_mlp) parts.insert(parts.begin(), {prefix + "gate", width});
+    return {Stack(config_.hidden, parts), Stack(width, {{prefix + "down", config_.hidden}})};
+  }
+
+  ExpertWeights Experts(const std::string& prefix) {
+    const ExpertSettings& settings = config_.experts;
+    ExpertWeights weights;
+    weights.router = Stack(config_.hidden, {{prefix + "router", settings.count}});
+    if (settings.choice_bias) weights.choice_bias = Vector(prefix + "choice_bias", settings.count);
+    for (int64_t expert = 0; expert < settings.count; ++expert) {
+      context_.ThrowIfCancelled();
+      weights.experts.push_back(
+          Mlp(prefix + "experts." + std::to_string(expert) + ".", settings.width));
+    }
+    if (settings.shared_width > 0) weights.shared = Mlp(prefix + "shared.", settings.shared_width);
+    if (settings.shared_gate)
+      weights.shared_gate = Stack(config_.hidden, {{prefix + "shared_gate", 1}});
+    return weights;
+  }
 
   // Stacks projections of one input. A part without a bias beside one that has one gets zeros.
   Projection Stack(int64_t inputs, const std::vector<Part>& parts) {

@@ -25,22 +25,54 @@ struct Projection {
   std::vector<float> bias;  // [outputs], or empty: none
 };
 
+struct MlpWeights {
+  Projection gate_up;  // 2 * width outputs; width (up) where not gated
+  Projection down;     // width inputs
+};
+
+// Those of a layer with experts (ModelConfig::experts).
+struct ExpertWeights {
+  Projection router;               // [experts, hidden]
+  std::vector<float> choice_bias;  // [experts], or empty: none
+  std::vector<MlpWeights> experts;
+  MlpWeights shared;       // without outputs: none
+  Projection shared_gate;  // [1, hidden]; without outputs: none
+};
+
 struct LayerWeights {
   Projection query_key_value;  // (heads + 2 key_value_heads) * head_dim outputs; q and k rows in
                                // half-split order
   Projection attention_out;    // heads * head_dim inputs
-  Projection gate_up;          // 2 * feed_forward outputs; feed_forward (up) where not gated
-  Projection down;             // feed_forward inputs
+  MlpWeights mlp;              // not in layers with experts
+  ExpertWeights experts;       // in these alone
   Norm attention_norm;         // input norms; empty where the model has none
   Norm mlp_norm;
   Norm attention_output_norm;  // output norms, likewise
   Norm mlp_output_norm;
   std::vector<float> query_norm;  // [head_dim] or [heads * head_dim]; empty: none
   std::vector<float> key_norm;    // [head_dim] or [key_value_heads * head_dim]
+
+  // Calls `visit` with every projection.
+  template <typename Visit>
+  void VisitProjections(const Visit& visit) {
+    const auto visit_mlp = [&](MlpWeights& part) {
+      visit(part.gate_up);
+      visit(part.down);
+    };
+    visit(query_key_value);
+    visit(attention_out);
+    if (experts.experts.empty()) return visit_mlp(mlp);
+    visit(experts.router);
+    for (MlpWeights& expert : experts.experts) visit_mlp(expert);
+    if (experts.shared.down.weight.outputs() > 0) visit_mlp(experts.shared);
+    if (experts.shared_gate.weight.outputs() > 0) visit(experts.shared_gate);
+  }
 };
 
 struct Weights {
   WeightMatrix embedding;  // [vocabulary, hidden]
+  WeightMatrix positions;  // [position_offset + trained_context, hidden]; where they are learned
+  Norm embedding_norm;     // empty where the model has none
   Projection output;       // [vocabulary, hidden]; the embedding's matrix where tied
   Norm final_norm;
   std::vector<LayerWeights> layers;

@@ -75,14 +75,20 @@ kernels::AttentionShape Shape(const ModelConfig& config, const RotaryTables& tab
           config.key_value_heads, config.head_dim, tables.window, tables.softcap};
 }
 
-// q of these rows with the plan's scale of queries.
-at::Tensor Scaled(const AttentionPlan& plan, RowRange rows, const at::Tensor& q) {
+// q of these rows with the model's and the plan's scale of queries.
+at::Tensor Scaled(const ModelConfig& config, const AttentionPlan& plan, RowRange rows,
+                  const at::Tensor& q) {
   const bool given = plan.position_ids.given();
-  if (plan.log_scale_base == 0 || (!given && rows.last <= plan.log_scale_base)) return q;
+  const bool grows = config.query_growth > 0 &&
+                     (given || static_cast<double>(rows.last) > config.query_growth_context);
+  const bool scales_by_plan = plan.log_scale_base > 0 && (given || rows.last > plan.log_scale_base);
+  if (!grows && !scales_by_plan) return q;
   const at::Tensor scales = at::empty({rows.last - rows.first, 1}, at::kFloat);
   for (int64_t row = rows.first; row < rows.last; ++row) {
-    scales.data_ptr<float>()[row - rows.first] =
-        static_cast<float>(QueryScale(plan.position_ids.At(row), plan.log_scale_base));
+    const double position = plan.position_ids.At(row);
+    const double own = grows ? QueryGrowth(position, config) : 1.0;
+    const double by_plan = scales_by_plan ? QueryScale(position, plan.log_scale_base) : 1.0;
+    scales.data_ptr<float>()[row - rows.first] = static_cast<float>(own * by_plan);
   }
   return (q.to(at::kFloat) * scales.to(q.device())).to(q.scalar_type());
 }
@@ -256,7 +262,7 @@ void AttentionStep::AttendClean(const Inputs& in, const RotaryTables& tables, Ro
 
 void AttentionStep::AttendSegments(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                    const at::Tensor& unscaled, const Seen& seen) {
-  const at::Tensor q = Scaled(in.Plan(), rows, unscaled);
+  const at::Tensor q = Scaled(config_, in.Plan(), rows, unscaled);
   if (!in.Plan().memory) return AttendEdited(in, tables, rows, q, seen);
   const CompressiveMemory& memory = *in.Plan().memory;
   // The memory of the trace's own keys is kept for later runs; that of scaled keys is temporary,

@@ -83,13 +83,11 @@ void CheckProducts(const DecoderOptions& options) {
   }
 }
 
-void WarnWithoutInt8(const Weights& weights, const JobContext& context) {
-  const LayerWeights& layer = weights.layers.front();
-  if (layer.query_key_value.weight.HasInt8Products() ||
-      layer.attention_out.weight.HasInt8Products() || layer.gate_up.weight.HasInt8Products() ||
-      layer.down.weight.HasInt8Products() || weights.output.weight.HasInt8Products()) {
-    return;
-  }
+void WarnWithoutInt8(Weights& weights, const JobContext& context) {
+  bool any = weights.output.weight.HasInt8Products();
+  weights.layers.front().VisitProjections(
+      [&any](const Projection& projection) { any = any || projection.weight.HasInt8Products(); });
+  if (any) return;
   context.Warn(
       "products: int8 changes nothing: the file's formats are none of Q4_0, Q4_1, Q5_0, Q5_1, "
       "Q8_0, IQ4_NL, Q4_K, Q5_K and Q6_K");

@@ -70,8 +70,9 @@ std::string TimesKey(const ModelSource& source, const DecoderOptions& options) {
       {"device", DeviceText(options.placement.shares.front().device)},
       {"build", BuildMark()},
       {"layer",
-       {config.hidden, config.feed_forward, config.heads, config.key_value_heads, config.head_dim,
-        config.gated_mlp ? 1 : 0}},
+       {config.hidden, config.feed_forward, config.experts.count, config.experts.per_row,
+        config.experts.width, config.experts.shared_width, config.heads, config.key_value_heads,
+        config.head_dim, config.gated_mlp ? 1 : 0}},
       {"quantisation", config.quantisation},
       {"int8", options.products == Products::kInt8},
       {"expanded", {expanded(kernels::Dtype::kFloat32), expanded(kernels::Dtype::kBFloat16)}}}

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "core/compute/query_key_finish.h"
+#include "core/decoder/expert_mlp.h"
+#include "core/decoder/project.h"
 #include "core/decoder/residual_edits.h"
 #include "core/decoder/show_rows.h"
 #include "kernels/check.h"
@@ -16,6 +18,8 @@ namespace {
 // Rows of the MLP at a time: bounds its scratch memory. A GPU needs more to be busy.
 constexpr int64_t kRowChunk = 1024;
 constexpr int64_t kDeviceRowChunk = 4096;
+// Of experts, each of which gets a part of the rows.
+constexpr int64_t kExpertRowChunk = 8192;
 // Rows of embeddings between two checks of the cancel flag.
 constexpr int64_t kEmbeddingRows = 64;
 
@@ -110,8 +114,23 @@ void ForwardPass::Embed(std::vector<SequencePass>& sequences) {
   // As in transformers, the factor is rounded to the run's dtype first.
   if (config_.embedding_scale != 1.0)
     residual_.mul_(kernels::RoundedTo(dtype_, static_cast<float>(config_.embedding_scale)));
+  if (config_.positions == PositionKind::kLearned) AddPositions(sequences);
   EnterDevice(0);
+  if (config_.embedding_norm) Normalise(residual_, weights_.embedding_norm, residual_);
   Show(sequences, HookSite::kEmbed, -1, residual_);
+}
+
+// The table has a row for every position of a run (LongestRun).
+void ForwardPass::AddPositions(const std::vector<SequencePass>& sequences) {
+  const at::Tensor positions = at::empty(residual_.sizes(), residual_.scalar_type());
+  auto* out = static_cast<std::byte*>(positions.data_ptr());
+  for (const SequencePass& sequence : sequences) {
+    for (int64_t row = sequence.active_first; row < sequence.rows; ++row) {
+      weights_.positions.Row(config_.position_offset + row, out);
+      out += config_.hidden * kernels::SizeOf(dtype_);
+    }
+  }
+  residual_.add_(positions);
 }
 
 void ForwardPass::EnterFromTrace(std::vector<SequencePass>& sequences, int64_t layer) {
@@ -291,24 +310,50 @@ void ForwardPass::EnterMlp(std::vector<SequencePass>& sequences, int64_t layer,
 void ForwardPass::MlpHalf(std::vector<SequencePass>& sequences, int64_t layer) {
   context_.ThrowIfCancelled();
   const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
-  const int64_t chunk = ops_->host_memory() ? kRowChunk : kDeviceRowChunk;
+  const bool experts = config_.experts.In(layer);
+  const int64_t plain = ops_->host_memory() ? kRowChunk : kDeviceRowChunk;
+  const int64_t chunk = experts ? kExpertRowChunk : plain;
   const int64_t chunk_rows = std::min(chunk, packed_rows_);
-  const at::Tensor gate_up = Empty(chunk_rows, (config_.gated_mlp ? 2 : 1) * config_.feed_forward);
-  // Without a gate the activation works in place.
-  const at::Tensor post = config_.gated_mlp ? Empty(chunk_rows, config_.feed_forward) : gate_up;
-  const at::Tensor update = Empty(chunk_rows, config_.hidden);
+  at::Tensor gate_up;
+  at::Tensor post;
+  if (!experts) {
+    gate_up = Empty(chunk_rows, (config_.gated_mlp ? 2 : 1) * config_.feed_forward);
+    // Without a gate the activation works in place.
+    post = config_.gated_mlp ? Empty(chunk_rows, config_.feed_forward) : gate_up;
+  }
+  const at::Tensor room = Empty(chunk_rows, config_.hidden);
   for (int64_t first = 0; first < packed_rows_; first += chunk) {
     const int64_t rows = std::min(chunk, packed_rows_ - first);
-    const auto part = [rows](const at::Tensor& tensor) { return tensor.narrow(0, 0, rows); };
-    Project(normalized_.narrow(0, first, rows), weights.gate_up, part(gate_up));
-    ops_->Activate(config_.activation, config_.gated_mlp, part(gate_up), part(post));
-    Show(sequences, HookSite::kMlpPost, layer, part(post), 0, first);
-    Project(part(post), weights.down, part(update));
-    if (config_.output_norms) Normalise(part(update), weights.mlp_output_norm, part(update));
-    ScaleUpdate(part(update));
-    Show(sequences, HookSite::kMlpOut, layer, part(update), 0, first);
-    ops_->Add(residual_.narrow(0, first, rows), part(update));
+    const at::Tensor update = room.narrow(0, 0, rows);
+    if (experts) {
+      Experts(sequences, layer, first, update);
+    } else {
+      Mlp(sequences, layer, first, gate_up.narrow(0, 0, rows), post.narrow(0, 0, rows), update);
+    }
+    if (config_.output_norms) Normalise(update, weights.mlp_output_norm, update);
+    ScaleUpdate(update);
+    Show(sequences, HookSite::kMlpOut, layer, update, 0, first);
+    ops_->Add(residual_.narrow(0, first, rows), update);
   }
+}
+
+void ForwardPass::Mlp(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
+                      const at::Tensor& gate_up, const at::Tensor& post, const at::Tensor& update) {
+  const MlpWeights& mlp = weights_.layers[static_cast<size_t>(layer)].mlp;
+  Project(normalized_.narrow(0, first, update.size(0)), mlp.gate_up, gate_up);
+  ops_->Activate(config_.activation, config_.gated_mlp, gate_up, post);
+  Show(sequences, HookSite::kMlpPost, layer, post, 0, first);
+  Project(post, mlp.down, update);
+}
+
+void ForwardPass::Experts(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
+                          const at::Tensor& update) {
+  const ExpertStep step{
+      config_, *ops_, weights_.layers[static_cast<size_t>(layer)].experts, {executor_, context_}};
+  const at::Tensor x = normalized_.narrow(0, first, update.size(0));
+  const at::Tensor weights = ChooseExperts(step, x);
+  Show(sequences, HookSite::kExpertWeights, layer, weights, 0, first);
+  RunExperts(step, x, weights, update);
 }
 
 // As in transformers, a Python number times a tensor: the product is rounded, the factor is not.
@@ -316,14 +361,9 @@ void ForwardPass::ScaleUpdate(const at::Tensor& update) const {
   if (config_.update_scale != 1.0) update.mul_(config_.update_scale);
 }
 
-void ForwardPass::Project(const at::Tensor& x, const Projection& projection, const at::Tensor& y) {
-  if (ops_->host_memory()) {
-    projection.weight.Multiply(x, y, {executor_, context_});
-  } else {
-    projection.weight.MultiplyOnDevice(x, y, context_);
-  }
-  if (projection.bias.empty()) return;
-  ops_->AddBias(y, projection.bias);
+void ForwardPass::Project(const at::Tensor& x, const Projection& projection,
+                          const at::Tensor& y) const {
+  midscope::Project(*ops_, x, projection, y, {executor_, context_});
 }
 
 bool ForwardPass::Wanted(const std::vector<SequencePass>& sequences, HookSite site,
@@ -334,6 +374,8 @@ bool ForwardPass::Wanted(const std::vector<SequencePass>& sequences, HookSite si
 
 void ForwardPass::Show(std::vector<SequencePass>& sequences, HookSite site, int64_t layer,
                        const at::Tensor& packed, int64_t heads, int64_t packed_first) {
+  const kernels::Dtype shown =
+      packed.scalar_type() == at::kFloat ? kernels::Dtype::kFloat32 : dtype_;
   for (SequencePass& sequence : sequences) {
     if (sequence.hooks->Wanted(site, layer).empty()) continue;
     // The part of this sequence in the packed rows shown.
@@ -342,7 +384,7 @@ void ForwardPass::Show(std::vector<SequencePass>& sequences, HookSite site, int6
         std::min(sequence.packed_begin + sequence.active_rows(), packed_first + packed.size(0));
     if (begin >= end) continue;
     ShowRows(*ops_, sequence, {site, layer}, sequence.active_first + begin - sequence.packed_begin,
-             dtype_, packed.narrow(0, begin - packed_first, end - begin), heads);
+             shown, packed.narrow(0, begin - packed_first, end - begin), heads);
   }
 }
 

@@ -43,6 +43,7 @@ class ForwardPass {
 
  private:
   void Embed(std::vector<SequencePass>& sequences);
+  void AddPositions(const std::vector<SequencePass>& sequences);
   void EnterFromTrace(std::vector<SequencePass>& sequences, int64_t layer);
   // Changes the active rows to those of the layer, where they differ from the one before.
   void ChangeRows(std::vector<SequencePass>& sequences, int64_t layer);
@@ -62,6 +63,12 @@ class ForwardPass {
   // Adds the attention's update to the stream and computes normalized_, the MLP's input.
   void EnterMlp(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
   void MlpHalf(std::vector<SequencePass>& sequences, int64_t layer);
+  // update [rows, hidden] = the layer's MLP, or its experts, of rows [first, first + rows) of
+  // normalized_. gate_up and post: room for the MLP's activations, at least as many rows.
+  void Mlp(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
+           const at::Tensor& gate_up, const at::Tensor& post, const at::Tensor& update);
+  void Experts(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
+               const at::Tensor& update);
   void KeepNormRows(std::vector<SequencePass>& sequences, const at::Tensor& values,
                     std::vector<at::Tensor> Trace::Storage::*where, int64_t layer);
   // out = norm(x), [rows, hidden]. mean and scale [rows] float32: the norm's statistics, unless
@@ -71,11 +78,10 @@ class ForwardPass {
   // residual += update; out = norm(residual).
   void AddNormalise(const at::Tensor& residual, const at::Tensor& update, const Norm& norm,
                     const at::Tensor& out);
-  // y = x weight^T + bias into `y`. Returns early when cancelled.
-  void Project(const at::Tensor& x, const Projection& projection, const at::Tensor& y);
+  void Project(const at::Tensor& x, const Projection& projection, const at::Tensor& y) const;
   void ScaleUpdate(const at::Tensor& update) const;
-  // Shows rows of a packed [rows, width] tensor to the hooks; `heads` > 0: as [1, pos, head, width
-  // / heads].
+  // Shows rows of a packed [rows, width] tensor, of the run's dtype or float32, to the hooks;
+  // `heads` > 0: as [1, pos, head, width / heads].
   void Show(std::vector<SequencePass>& sequences, HookSite site, int64_t layer,
             const at::Tensor& packed, int64_t heads = 0, int64_t packed_first = 0);
   // Without bias and soft cap. normalized [row, hidden] on the last device.

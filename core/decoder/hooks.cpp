@@ -22,6 +22,7 @@ constexpr std::pair<HookSite, std::string_view> kBlockSites[] = {
     {HookSite::kAttentionOut, "hook_attn_out"},
     {HookSite::kResidMid, "hook_resid_mid"},
     {HookSite::kNormalizedMlp, "ln2.hook_normalized"},
+    {HookSite::kExpertWeights, "mlp.hook_expert_weights"},
     {HookSite::kMlpPost, "mlp.hook_post"},
     {HookSite::kMlpOut, "hook_mlp_out"},
     {HookSite::kResidPost, "hook_resid_post"},

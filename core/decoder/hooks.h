@@ -17,7 +17,8 @@
 //   blocks.{i}.attn.hook_z                    [1, pos, head, d_head]
 //   blocks.{i}.hook_attn_out, hook_resid_mid  [1, pos, d_model]
 //   blocks.{i}.ln2.hook_normalized            [1, pos, d_model]
-//   blocks.{i}.mlp.hook_post                  [1, pos, d_mlp]
+//   blocks.{i}.mlp.hook_expert_weights        [1, pos, expert]        0: not chosen
+//   blocks.{i}.mlp.hook_post                  [1, pos, d_mlp]         not in layers with experts
 //   blocks.{i}.hook_mlp_out, hook_resid_post  [1, pos, d_model]       the latter with `vector`, `set`
 //   ln_final.hook_normalized                  [1, pos, d_model]       rows with logits only
 // clang-format on
@@ -31,9 +32,15 @@
 // Self-Extend make differ from what other queries see. A key that is far by Self-Extend's rule is
 // turned so that its product with hook_rot_q is the logit. Where nothing rotates (ALiBi, layers
 // without positions) both are the finished q and k.
+// hook_embed is what enters layer 0: with learned positions (gpt2; in TransformerLens without) and
+// after a norm of the embeddings (bloom).
 // hook_q and hook_k come before a model's norm of q and k (qwen3, gemma3, olmo2) and before
 // clamping (mpt); attn_out and mlp_out after an output norm. Models with a parallel residual
 // (gpt_neox) have no hook_resid_mid: hooks that request it are not called.
+//
+// hook_expert_weights, in layers with experts alone, is float32: what the experts' outputs are
+// multiplied by. A hook that changes it changes which experts run. (In TransformerLens all experts'
+// scores, before the choice.)
 //
 // Long runs go through some points in chunks of rows: a hook may be called several times for one
 // point, with consecutive rows.
@@ -83,6 +90,7 @@ enum class HookSite {
   kAttentionOut,
   kResidMid,
   kNormalizedMlp,
+  kExpertWeights,
   kMlpPost,
   kMlpOut,
   kResidPost,

@@ -10,6 +10,7 @@
 #include "core/compute/layer_devices.h"
 #include "core/decoder/forward_pass.h"
 #include "core/decoder/prepare_sequence.h"
+#include "core/plan/context_limit.h"
 
 namespace midscope {
 namespace {
@@ -37,7 +38,9 @@ class FirstLayer {
     PlaceWeights(devices_, options.placement, executor, &weights_);
   }
 
+  // Of fewer rows where the model has no position for more.
   double SecondsOf(int64_t rows) {
+    rows = std::min(rows, LongestRun({}, config_));
     std::vector<int32_t> ids(static_cast<size_t>(rows));
     for (size_t i = 0; i < ids.size(); ++i)
       ids[i] = static_cast<int32_t>(static_cast<int64_t>(i) % config_.vocabulary);

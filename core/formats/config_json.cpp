@@ -146,6 +146,22 @@ std::vector<double> ConfigJson::Positives(std::string_view key) const {
   return numbers;
 }
 
+std::vector<int64_t> ConfigJson::Indices(std::string_view key, int64_t max) const {
+  std::vector<int64_t> indices;
+  const nlohmann::json* array = FindArray(key);
+  if (array == nullptr) return indices;
+  for (const nlohmann::json& value : *array) {
+    const bool fits =
+        value.is_number_unsigned() && value.get<uint64_t>() <= static_cast<uint64_t>(max);
+    if (!fits) {
+      Fail(Name(key) + " holds " + ValueText(value) + "; it must hold whole numbers from 0 to " +
+           std::to_string(max));
+    }
+    indices.push_back(value.get<int64_t>());
+  }
+  return indices;
+}
+
 std::vector<int64_t> ConfigJson::Flags(std::string_view key) const {
   std::vector<int64_t> flags;
   const nlohmann::json* array = FindArray(key);

@@ -39,6 +39,7 @@ class ConfigJson {
 
   // Empty where the key is absent or null.
   std::vector<double> Positives(std::string_view key) const;
+  std::vector<int64_t> Indices(std::string_view key, int64_t max) const;  // each 0 to max
   std::vector<int64_t> Flags(
       std::string_view key) const;  // numbers or booleans; returned as 0 or 1
   std::vector<std::string> Texts(std::string_view key) const;

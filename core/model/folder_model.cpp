@@ -15,6 +15,7 @@
 #include "core/formats/safetensors_file.h"
 #include "core/model/families/family.h"
 #include "core/model/folder_names.h"
+#include "core/model/layer_kinds.h"
 #include "core/model/model_shapes.h"
 #include "core/model/tensor_table.h"
 
@@ -34,9 +35,10 @@ struct Described {
     supported += (supported.empty() ? "" : ", ") + std::string(name);
   };
   for (const Family* family : Families()) add(family->model_type);
-  for (const TextWrapper& wrapper : TextWrappers()) add(wrapper.model_type);
-  json.Fail(type.empty() ? "model_type is missing"
-                         : "the model_type " + Quote(type) + " is not supported yet",
+  for (const TextWrapper& wrapper : TextWrappers()) {
+    if (FindTextWrappers(wrapper.model_type)[0] == &wrapper) add(wrapper.model_type);
+  }
+  json.Fail(type.empty() ? "model_type is missing" : NotSupported("model_type", type),
             "Supported: " + supported +
                 ". How to add a family: core/model/families/README.md in Midscope's source");
 }
@@ -44,20 +46,22 @@ struct Described {
 Described Describe(const ConfigJson& json) {
   const std::string type = json.Text("model_type", "");
   if (const Family* family = FindModelType(type)) return {family, nullptr, json};
-  const TextWrapper* wrapper = FindTextWrapper(type);
-  if (wrapper == nullptr) FailType(json, type);
+  const std::vector<const TextWrapper*> wrappers = FindTextWrappers(type);
+  if (wrappers.empty()) FailType(json, type);
   auto text = json.Object("text_config");
-  if (!text && !wrapper->flat) json.Fail("has no text_config, which describes its text part");
-  if (text) {
-    const std::string text_type = text->Text("model_type", std::string(wrapper->text_types[0]));
-    if (std::find(wrapper->text_types.begin(), wrapper->text_types.end(), text_type) ==
-        wrapper->text_types.end()) {
-      json.Fail("its text part has the model_type " + Quote(text_type) +
-                    ", which is not supported yet in a " + type + " model",
-                "Supported there: " + std::string(wrapper->text_types[0]));
-    }
+  if (!text && !wrappers[0]->flat) json.Fail("has no text_config, which describes its text part");
+  if (!text) return {&wrappers[0]->family(), wrappers[0], json};
+  const std::string text_type = text->Text("model_type", std::string(wrappers[0]->text_types[0]));
+  std::string supported;
+  for (const TextWrapper* wrapper : wrappers) {
+    const auto& types = wrapper->text_types;
+    if (std::find(types.begin(), types.end(), text_type) != types.end())
+      return {&wrapper->family(), wrapper, *text};
+    supported += (supported.empty() ? "" : ", ") + std::string(types[0]);
   }
-  return {&wrapper->family(), wrapper, text ? *text : json};
+  json.Fail("its text part has the model_type " + Quote(text_type) +
+                ", which is not supported yet in a " + type + " model",
+            "Supported there: " + supported);
 }
 
 ConfigJson ReadJson(const std::filesystem::path& folder) {

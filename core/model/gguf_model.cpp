@@ -9,6 +9,7 @@
 #include "core/base/utf8.h"
 #include "core/formats/gguf_metadata.h"
 #include "core/model/families/family.h"
+#include "core/model/layer_kinds.h"
 #include "core/model/model_shapes.h"
 #include "core/model/tensor_table.h"
 
@@ -25,7 +26,7 @@ const Family& FamilyOf(const GgufFile& file) {
   }
   throw Failure(file.path().string(),
                 name.empty() ? "metadata general.architecture is missing"
-                             : "the architecture " + Quote(name) + " is not supported yet",
+                             : NotSupported("architecture", name),
                 "Supported: " + supported +
                     ". How to add a family: core/model/families/README.md in Midscope's source");
 }
@@ -50,6 +51,16 @@ void CheckRopeTensors(const GgufFile& file, const ModelConfig& config) {
     if (!tensor.name.starts_with("rope_f")) continue;
     throw Failure(file.path().string(), "it has a tensor " + Quote(tensor.name) + ", which a " +
                                             config.architecture + " decoder does not follow");
+  }
+}
+
+// Of a family that reads none: keys that ask for no experts are taken.
+void CheckNoExperts(const GgufMetadata& metadata) {
+  for (const char* key : {"expert_count", "expert_used_count"}) {
+    if (const int64_t value = metadata.CountOrZero(key, kMaxTokens); value != 0) {
+      metadata.Fail(metadata.Key(key) + " is " + std::to_string(value) +
+                    ", which is not supported yet");
+    }
   }
 }
 
@@ -94,6 +105,7 @@ ModelConfig ReadGgufConfig(const GgufFile& file) {
   config.name = file.GetString("general.name").value_or("");
   const GgufMetadata metadata(file, std::string(family.gguf_architecture));
   family.read_gguf(metadata, &config);
+  if (config.experts.count == 0) CheckNoExperts(metadata);
   CheckModelConfig(config, file.path().string());
   CheckRopeTensors(file, config);
   metadata.CheckAllRead();

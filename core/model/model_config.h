@@ -12,14 +12,21 @@ namespace midscope {
 
 enum class NormKind { kRms, kLayer };  // kLayer: mean taken off, bias where the file has one
 
-// kSquaredRelu: max(0, x)^2.
-enum class Activation { kSilu, kGelu, kGeluTanh, kSquaredRelu };
+// kRelu: max(0, x). kSquaredRelu: its square.
+enum class Activation { kSilu, kGelu, kGeluTanh, kRelu, kSquaredRelu };
 
 // Norm of q and k after projection. kHead: over each head (qwen3, gemma3); kWidth: over all heads
 // together (olmo2).
 enum class QueryKeyNorm { kNone, kHead, kWidth };
 
-enum class PositionKind { kRotary, kAlibi };
+// kLearned: each position has an embedding, which is added to the token's (gpt2, opt).
+enum class PositionKind { kRotary, kAlibi, kLearned };
+
+// How a model that does not rotate has its positions, for messages.
+constexpr const char* UnrotatedText(PositionKind positions) {
+  return positions == PositionKind::kAlibi ? "it attends with ALiBi"
+                                           : "its positions are learned embeddings";
+}
 
 enum class RopeScalingKind { kNone, kLinear, kDynamic, kLlama3, kYarn, kLongRope };
 
@@ -47,6 +54,28 @@ struct LayerAttention {
   bool operator==(const LayerAttention&) const = default;
 };
 
+// What a router's logits become before experts are chosen by them.
+enum class ExpertScore { kSoftmax, kSigmoid };
+
+// A mixture of experts: MLPs of which each row uses few, those with the largest scores (of equal
+// ones the first).
+struct ExpertSettings {
+  int64_t count = 0;         // 0: the model has none
+  int64_t per_row = 0;       // num_experts_per_tok
+  int64_t width = 0;         // feed-forward width of one expert
+  int64_t shared_width = 0;  // that of the shared experts, which every row uses, together; 0: none
+  bool shared_gate = false;  // their output is scaled by the sigmoid of a projection (qwen2_moe)
+  ExpertScore score = ExpertScore::kSoftmax;
+  bool normalised = false;   // norm_topk_prob: chosen scores are divided by their sum
+  bool choice_bias = false;  // e_score_correction_bias: added to scores for the choice alone
+  // Only experts of the groups_per_row groups with the largest sum of two scores can be chosen.
+  int64_t groups = 1;
+  int64_t groups_per_row = 1;
+  double scale = 1.0;             // routed_scaling_factor
+  std::vector<bool> layers = {};  // [layer]: whether the layer's MLP is a mixture; empty: in none
+  bool In(int64_t layer) const { return !layers.empty() && layers[static_cast<size_t>(layer)]; }
+};
+
 struct ModelConfig {
   std::string architecture;  // "llama", "gemma2": which description this is; the decoder does not
                              // look at it
@@ -54,9 +83,9 @@ struct ModelConfig {
   int64_t layers = 0;        // 1 to 1,024
   int64_t heads = 0;         // query heads; a multiple of key_value_heads
   int64_t key_value_heads = 0;
-  int64_t head_dim = 0;  // even; need not be hidden / heads
-  int64_t hidden = 0;    // width of the residual stream
-  int64_t feed_forward = 0;
+  int64_t head_dim = 0;      // even; need not be hidden / heads
+  int64_t hidden = 0;        // width of the residual stream
+  int64_t feed_forward = 0;  // of layers without experts
   int64_t vocabulary = 0;
   int64_t trained_context = 0;  // tokens
   // Runs may be longer than the context holds (core/plan/context_limit.h): a decoder's option, not
@@ -69,14 +98,22 @@ struct ModelConfig {
   int64_t rope_dimensions = 0;  // rotated dimensions of a head, the first ones; even
   RopeScaling rope_scaling;
   double alibi_max_bias = 8.0;
+  // The query at position i is multiplied by 1 + query_growth ln(1 + floor(i /
+  // query_growth_context)) (llama_4_scaling_beta of ministral3); 0: not.
+  double query_growth = 0;
+  double query_growth_context = 1;
+  bool alibi_bfloat16 = false;            // slopes are rounded to bfloat16 (falcon)
+  double alibi_scale = 1.0;               // of slopes, after that
+  int64_t position_offset = 0;            // learned: row of the table that is position 0's (opt: 2)
   std::vector<LayerAttention> attention;  // [layer]
 
   NormKind norm = NormKind::kRms;
   double norm_epsilon = 1e-5;
   bool norm_adds_one = false;  // the file's norm weights w stand for 1 + w (gemma in a Hugging Face
                                // folder; GGUF has added it)
-  bool norm_weights = true;    // false: norms have none (olmo)
-  bool input_norms = true;     // norms before attention and MLP (not olmo2)
+  bool embedding_norm = false;  // a norm of the token embeddings, before layer 0 (bloom)
+  bool norm_weights = true;     // false: norms have none (olmo)
+  bool input_norms = true;      // norms before attention and MLP (not olmo2)
   bool output_norms =
       false;  // norms after attention and MLP, before they are added (gemma2, gemma3, olmo2)
   QueryKeyNorm query_key_norm = QueryKeyNorm::kNone;
@@ -84,6 +121,7 @@ struct ModelConfig {
   bool shared_norm = false;        // of a parallel block: both after the one norm (cohere, phi)
   bool gated_mlp = true;           // down(activation(gate) * up); else down(activation(up))
   Activation activation = Activation::kSilu;
+  ExpertSettings experts;
 
   double embedding_scale = 1.0;  // gemma: sqrt(hidden)
   double update_scale = 1.0;     // of what attention and MLP add to the stream (granite)
@@ -93,6 +131,8 @@ struct ModelConfig {
   double final_softcap = 0;      // on the model's logits
   double clip_qkv = 0;           // q, k and v clamped to +- this (mpt); 0: not
 
+  // Further layers that a file may hold to predict tokens after the next one. They are not read.
+  int64_t prediction_layers = 0;
   bool tied_embeddings = false;  // no output matrix of its own: logits come from the embeddings
   std::string quantisation;      // the tensor type that holds most parameters, "Q4_1"
   int64_t parameters = 0;

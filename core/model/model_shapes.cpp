@@ -30,6 +30,53 @@ void CheckRope(const ModelConfig& config, const std::string& thing) {
   }
 }
 
+void CheckExperts(const ModelConfig& config, const std::string& thing) {
+  const ExpertSettings& experts = config.experts;
+  if (experts.count == 0) return;
+  if (experts.count * config.layers > kMaxAllExperts) {
+    throw Failure(thing,
+                  fmt::format("{} experts in each of {} layers are not supported", experts.count,
+                              config.layers),
+                  fmt::format("Supported: up to {} in all layers", kMaxAllExperts));
+  }
+  const int64_t group = experts.count / experts.groups;
+  if (experts.count % experts.groups != 0 || experts.groups_per_row > experts.groups ||
+      (experts.groups > 1 && group < 2)) {
+    throw Failure(thing, fmt::format("{} experts can't be chosen by {} of {} groups", experts.count,
+                                     experts.groups_per_row, experts.groups));
+  }
+  if (experts.per_row > group * experts.groups_per_row) {
+    throw Failure(thing, fmt::format("{} of {} experts can't be chosen", experts.per_row,
+                                     group * experts.groups_per_row));
+  }
+}
+
+// `prefix`: "experts.3.", or "" for the layer's only MLP.
+void AddMlp(const ModelConfig& config, int64_t layer, const std::string& prefix, int64_t expert,
+            int64_t width, std::vector<NeededTensor>* tensors) {
+  const auto add = [&](const char* name, std::vector<int64_t> shape) {
+    tensors->push_back(
+        {fmt::format("{}.{}{}", layer, prefix, name), layer, std::move(shape), expert});
+  };
+  if (config.gated_mlp) add("gate", {width, config.hidden});
+  add("up", {width, config.hidden});
+  add("down", {config.hidden, width});
+}
+
+void AddExperts(const ModelConfig& config, int64_t layer, std::vector<NeededTensor>* tensors) {
+  const ExpertSettings& experts = config.experts;
+  const auto add = [&](const char* name, std::vector<int64_t> shape) {
+    tensors->push_back({fmt::format("{}.{}", layer, name), layer, std::move(shape)});
+  };
+  add("router", {experts.count, config.hidden});
+  if (experts.choice_bias) add("choice_bias", {experts.count});
+  for (int64_t expert = 0; expert < experts.count; ++expert) {
+    AddMlp(config, layer, fmt::format("experts.{}.", expert), expert, experts.width, tensors);
+  }
+  if (experts.shared_width > 0) AddMlp(config, layer, "shared.", -1, experts.shared_width, tensors);
+  if (experts.shared_gate) add("shared_gate", {1, config.hidden});
+}
+
 void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor>* tensors) {
   const int64_t hidden = config.hidden;
   const int64_t query = config.heads * config.head_dim;
@@ -54,9 +101,11 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
   add("key", {key, hidden});
   add("value", {key, hidden});
   add("attention_out", {hidden, query});
-  if (config.gated_mlp) add("gate", {config.feed_forward, hidden});
-  add("up", {config.feed_forward, hidden});
-  add("down", {hidden, config.feed_forward});
+  if (config.experts.In(layer)) {
+    AddExperts(config, layer, tensors);
+  } else {
+    AddMlp(config, layer, "", -1, config.feed_forward, tensors);
+  }
 }
 
 }  // namespace
@@ -72,6 +121,7 @@ void CheckModelConfig(const ModelConfig& config, const std::string& thing) {
                                      config.head_dim));
   }
   CheckRope(config, thing);
+  CheckExperts(config, thing);
   if (static_cast<int64_t>(config.attention.size()) != config.layers) {
     throw Failure(thing, fmt::format("it describes the attention of {} layers and has {}",
                                      config.attention.size(), config.layers));
@@ -80,6 +130,12 @@ void CheckModelConfig(const ModelConfig& config, const std::string& thing) {
 
 std::vector<NeededTensor> NeededTensors(const ModelConfig& config) {
   std::vector<NeededTensor> tensors = {{"token_embedding", -1, {config.vocabulary, config.hidden}}};
+  if (config.positions == PositionKind::kLearned) {
+    tensors.push_back({"position_embedding",
+                       -1,
+                       {config.trained_context + config.position_offset, config.hidden}});
+  }
+  if (config.embedding_norm) tensors.push_back({"embedding_norm", -1, {config.hidden}});
   if (config.norm_weights) tensors.push_back({"final_norm", -1, {config.hidden}});
   if (!config.tied_embeddings) {
     tensors.push_back({"output", -1, {config.vocabulary, config.hidden}});

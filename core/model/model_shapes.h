@@ -13,6 +13,8 @@ namespace midscope {
 
 constexpr int64_t kMaxLayers = 1024;
 constexpr int64_t kMaxWidth = int64_t{1} << 20;   // heads, widths; 16 times the largest published
+constexpr int64_t kMaxExperts = 4096;             // of a layer
+constexpr int64_t kMaxAllExperts = 1 << 16;       // of all layers; 3 times the largest published
 constexpr int64_t kMaxTokens = int64_t{1} << 30;  // vocabulary, context
 
 // Throws Error naming `thing` where the description contradicts itself: heads that can't share
@@ -25,6 +27,7 @@ struct NeededTensor {
   std::string name;  // "token_embedding", "3.query"
   int64_t layer = -1;
   std::vector<int64_t> shape;
+  int64_t expert = -1;
 };
 
 std::vector<NeededTensor> NeededTensors(const ModelConfig& config);

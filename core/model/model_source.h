@@ -5,6 +5,8 @@
 // Names (N: layer), and NAME.bias for each where the model has one:
 // clang-format off
 //   token_embedding                              [vocabulary, hidden]
+//   position_embedding                           [positions, hidden]   where they are learned
+//   embedding_norm                               [hidden]              of token embeddings
 //   output                                       [vocabulary, hidden]  absent where tied
 //   final_norm                                   [hidden]
 //   N.attention_norm, N.mlp_norm                 [hidden]              input norms
@@ -16,6 +18,12 @@
 //   N.key_norm                                   [head_dim] or [key_value_heads * head_dim]
 //   N.gate, N.up                                 [feed_forward, hidden]
 //   N.down                                       [hidden, feed_forward]
+// In layers with experts, instead of the last two lines:
+//   N.router                                     [experts, hidden]
+//   N.choice_bias                                [experts]
+//   N.experts.E.gate, N.experts.E.up, .down      as N.gate, N.up, N.down, of the expert's width
+//   N.shared.gate, N.shared.up, N.shared.down    likewise
+//   N.shared_gate                                [1, hidden]
 // clang-format on
 // Rows of query and key are in half-split rotary order.
 #pragma once

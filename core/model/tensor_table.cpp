@@ -2,6 +2,7 @@
 #include "core/model/tensor_table.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,20 +14,28 @@
 namespace midscope {
 namespace {
 
-// "3.query" of "N.query".
-std::string ForLayer(std::string_view pattern, int64_t layer) {
+// "3.query" of "N.query", "3.experts.5.up" of "N.experts.E.up".
+std::string NameFor(std::string_view pattern, const NeededTensor& needed) {
   std::string name(pattern);
-  const size_t place = name.starts_with("N.") ? 0 : name.find(".N.");
-  if (place == std::string::npos) return name;
-  return name.replace(place == 0 ? 0 : place + 1, 1, std::to_string(layer));
+  const size_t layer = name.starts_with("N.") ? 0 : name.find(".N.");
+  if (layer != std::string::npos)
+    name.replace(layer == 0 ? 0 : layer + 1, 1, std::to_string(needed.layer));
+  const size_t expert = name.find(".E.");
+  if (expert != std::string::npos) name.replace(expert + 1, 1, std::to_string(needed.expert));
+  return name;
+}
+
+std::string FileNameFor(const TensorPlace& place, const NeededTensor& needed) {
+  return NameFor(place.file_name, needed) +
+         (place.ending == TensorEnding::kWeight ? ".weight" : "");
 }
 
 const TensorPlace* FindPlace(const std::vector<TensorPlace>& places, const NeededTensor& needed,
                              const FileTensors& file) {
   const TensorPlace* first = nullptr;
   for (const TensorPlace& place : places) {
-    if (ForLayer(place.name, needed.layer) != needed.name) continue;
-    if (file.contains(ForLayer(place.file_name, needed.layer) + ".weight")) return &place;
+    if (NameFor(place.name, needed) != needed.name) continue;
+    if (file.contains(FileNameFor(place, needed))) return &place;
     if (first == nullptr) first = &place;
   }
   return first;
@@ -43,6 +52,8 @@ int64_t FileRows(RowPart part, int64_t rows, const ModelConfig& config) {
   switch (part) {
     case RowPart::kAll:
     case RowPart::kInterleaved:
+    case RowPart::kExpert:
+    case RowPart::kOnlyRow:
       return rows;
     case RowPart::kGate:
     case RowPart::kUp:
@@ -76,11 +87,20 @@ int64_t InterleavedRow(int64_t within, int64_t rotated) {
   return within < pairs ? 2 * within : 2 * (within - pairs) + 1;
 }
 
+// The file's head that is head `head` of the decoder's query, key or value: a key-value head's
+// queries are followed by its key and its value.
+int64_t HeadInFile(RowPart part, int64_t head, const ModelConfig& config) {
+  const int64_t queries = config.heads_per_key_value_head();
+  if (part == RowPart::kHeadQuery) return head / queries * (queries + 2) + head % queries;
+  return head * (queries + 2) + queries + (part == RowPart::kHeadValue ? 1 : 0);
+}
+
 // Row of the file for each of the decoder's rows; empty where they are in order.
 std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& config) {
   std::vector<int64_t> order;
-  const int64_t third = static_cast<int64_t>(part) - static_cast<int64_t>(RowPart::kHeadQuery);
-  if (!IsInterleaved(part) && third < 0) return order;
+  const bool fused_by_head =
+      part == RowPart::kHeadQuery || part == RowPart::kHeadKey || part == RowPart::kHeadValue;
+  if (!fused_by_head && !IsInterleaved(part)) return order;
   order.resize(static_cast<size_t>(rows));
   const int64_t head_dim = config.head_dim;
   for (int64_t row = 0; row < rows; ++row) {
@@ -88,9 +108,39 @@ std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& con
     const int64_t within = row % head_dim;
     order[static_cast<size_t>(row)] =
         IsInterleaved(part) ? head * head_dim + InterleavedRow(within, config.rope_dimensions)
-                            : (3 * head + third) * head_dim + within;
+                            : HeadInFile(part, head, config) * head_dim + within;
   }
   return order;
+}
+
+// Whether it is of the layers that come after the model's last (ModelConfig::prediction_layers).
+bool IsOfPredictionLayer(const std::string& name, const ModelConfig& config) {
+  for (int64_t extra = 0; extra < config.prediction_layers; ++extra) {
+    const std::string layer = std::to_string(config.layers + extra) + ".";
+    if (name.starts_with("model.layers." + layer) || name.starts_with("blk." + layer)) return true;
+  }
+  return false;
+}
+
+// [columns, rows] of a matrix [rows, columns] whose elements have the size of T.
+template <class T>
+std::vector<std::byte> Transposed(const std::byte* data, int64_t rows, int64_t columns) {
+  constexpr int64_t kTile = 32;  // rows and columns at a time, which stay in a cache
+  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+  std::vector<std::byte> out(static_cast<size_t>(rows * columns * kSize));
+  for (int64_t first_row = 0; first_row < rows; first_row += kTile) {
+    for (int64_t first = 0; first < columns; first += kTile) {
+      const int64_t last_row = std::min(first_row + kTile, rows);
+      const int64_t last = std::min(first + kTile, columns);
+      for (int64_t column = first; column < last; ++column) {
+        for (int64_t row = first_row; row < last_row; ++row) {
+          std::memcpy(out.data() + (column * rows + row) * kSize,
+                      data + (row * columns + column) * kSize, sizeof(T));
+        }
+      }
+    }
+  }
+  return out;
 }
 
 const std::string& ShownName(const FileTensor& tensor, const std::string& name) {
@@ -159,8 +209,8 @@ const FileTensor& TensorTable::Require(const std::string& file_name) {
 }
 
 void TensorTable::Add(const NeededTensor& needed, const TensorPlace& place) {
-  const std::string file_name = ForLayer(place.file_name, needed.layer) + ".weight";
-  TensorRef tensor = Reference(Require(file_name), needed.shape, place.part, file_name);
+  const std::string file_name = FileNameFor(place, needed);
+  TensorRef tensor = Reference(Require(file_name), needed, place, file_name);
   if (needed.shape.size() == 1) tensor = Vector(tensor);
   tensors_.emplace(needed.name, std::move(tensor));
 }
@@ -169,7 +219,7 @@ void TensorTable::AddBiases(const std::vector<NeededTensor>& needed, const Tenso
   bool wanted = place.bias == Bias::kMust;
   if (place.bias == Bias::kMay) {
     wanted = std::any_of(needed.begin(), needed.end(), [&](const NeededTensor& tensor) {
-      return file_.contains(ForLayer(place.file_name, tensor.layer) + ".bias");
+      return file_.contains(NameFor(place.file_name, tensor) + ".bias");
     });
   }
   if (!wanted) return;
@@ -177,16 +227,27 @@ void TensorTable::AddBiases(const std::vector<NeededTensor>& needed, const Tenso
 }
 
 void TensorTable::AddBias(const NeededTensor& needed, const TensorPlace& place) {
-  const std::string file_name = ForLayer(place.file_name, needed.layer) + ".bias";
-  const TensorRef rows = Reference(Require(file_name), {needed.shape[0]}, place.part, file_name);
+  const std::string file_name = NameFor(place.file_name, needed) + ".bias";
+  const NeededTensor bias{needed.name, needed.layer, {needed.shape[0]}, needed.expert};
+  const TensorRef rows = Reference(Require(file_name), bias, place, file_name);
   tensors_.emplace(needed.name + ".bias", Vector(rows));
 }
 
 // Vectors have one row per element.
-TensorRef TensorTable::Reference(const FileTensor& tensor, const std::vector<int64_t>& shape,
-                                 RowPart part, const std::string& file_name) const {
+TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& needed,
+                                 const TensorPlace& place, const std::string& file_name) {
+  const std::vector<int64_t>& shape = needed.shape;
+  const RowPart part = place.part;
+  const bool transposed = place.transposed && shape.size() == 2;
   std::vector<int64_t> wanted = shape;
   wanted[0] = FileRows(part, shape[0], config_);
+  int64_t file_rows = wanted[0];
+  if (part == RowPart::kExpert) {
+    wanted.insert(wanted.begin(), config_.experts.count);
+    file_rows *= config_.experts.count;
+  }
+  if (part == RowPart::kOnlyRow) wanted = {shape[1]};
+  if (transposed) std::swap(wanted[0], wanted[1]);
   if (tensor.shape != wanted) {
     throw Failure(thing_, "tensor " + ShownName(tensor, file_name) + " has shape " +
                               ShapeText(tensor.shape) + "; the model needs " + ShapeText(wanted));
@@ -195,17 +256,35 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const std::vector<int
   reference.format = tensor.format;
   reference.rows = shape[0];
   reference.columns = shape.size() == 1 ? 1 : shape[1];
-  reference.row_bytes = tensor.bytes / wanted[0];
+  reference.row_bytes = tensor.bytes / file_rows;
   if (shape.size() == 1 && tensor.format.elements != 1) {
     throw Failure(
         thing_,
         "tensor " + ShownName(tensor, file_name) + " is quantised; vectors must be floating point",
         "Convert the model again");
   }
-  reference.data = tensor.data + FirstRow(part, config_) * reference.row_bytes;
+  const int64_t first_row =
+      part == RowPart::kExpert ? needed.expert * shape[0] : FirstRow(part, config_);
+  const std::byte* data = transposed ? TransposedData(tensor, file_name) : tensor.data;
+  reference.data = data + first_row * reference.row_bytes;
   reference.row_order = RowOrder(part, shape[0], config_);
   reference.file_name = ShownName(tensor, file_name);
   return reference;
+}
+
+// Parts of a fused matrix share one copy.
+const std::byte* TensorTable::TransposedData(const FileTensor& tensor,
+                                             const std::string& file_name) {
+  auto found = transposed_.find(file_name);
+  if (found == transposed_.end()) {
+    MIDSCOPE_CHECK_EQ(tensor.format.elements, 1);
+    const bool wide = tensor.format.bytes == sizeof(uint32_t);
+    const auto transposed = wide ? Transposed<uint32_t> : Transposed<uint16_t>;
+    found =
+        transposed_.emplace(file_name, transposed(tensor.data, tensor.shape[0], tensor.shape[1]))
+            .first;
+  }
+  return found->second.data();
 }
 
 // One row with all elements, in order.
@@ -228,7 +307,7 @@ TensorRef TensorTable::Vector(const TensorRef& rows) {
 
 void TensorTable::CheckNoneLeft(const std::vector<std::string_view>& ignored) const {
   for (const auto& [name, tensor] : file_) {
-    if (used_.contains(name)) continue;
+    if (used_.contains(name) || IsOfPredictionLayer(name, config_)) continue;
     const bool passed_over =
         std::any_of(ignored.begin(), ignored.end(),
                     [&, n = std::string_view(name)](auto ending) { return n.ends_with(ending); });

@@ -50,8 +50,9 @@ class TensorTable {
   void Add(const NeededTensor& needed, const TensorPlace& place);
   void AddBiases(const std::vector<NeededTensor>& needed, const TensorPlace& place);
   void AddBias(const NeededTensor& needed, const TensorPlace& place);
-  TensorRef Reference(const FileTensor& tensor, const std::vector<int64_t>& shape, RowPart part,
-                      const std::string& file_name) const;
+  TensorRef Reference(const FileTensor& tensor, const NeededTensor& needed,
+                      const TensorPlace& place, const std::string& file_name);
+  const std::byte* TransposedData(const FileTensor& tensor, const std::string& file_name);
   TensorRef Vector(const TensorRef& rows);
   const FileTensor& Require(const std::string& file_name);
   void CheckNoneLeft(const std::vector<std::string_view>& ignored) const;
@@ -62,6 +63,8 @@ class TensorTable {
   std::map<std::string, TensorRef, std::less<>> tensors_;
   std::set<std::string, std::less<>> used_;
   std::deque<std::vector<float>> reordered_;  // biases whose elements are in another order
+  // Copies of matrices that the file has as [inputs, outputs], by their names in the file.
+  std::map<std::string, std::vector<std::byte>, std::less<>> transposed_;
 };
 
 }  // namespace midscope

@@ -10,9 +10,19 @@
 #include "core/plan/rope_frequencies.h"
 #include "core/plan/row_plans.h"
 #include "core/plan/scheme_plans.h"
+#include "kernels/types.h"
 
 namespace midscope {
 namespace {
+
+std::vector<float> SlopesOf(const ModelConfig& config) {
+  std::vector<float> slopes = AlibiSlopes(config.heads, config.alibi_max_bias);
+  for (float& slope : slopes) {
+    if (config.alibi_bfloat16) slope = kernels::RoundedTo(kernels::Dtype::kBFloat16, slope);
+    slope = static_cast<float>(config.alibi_scale * slope);
+  }
+  return slopes;
+}
 
 // What the model itself does, layer by layer.
 std::vector<AttentionPlan> PlainPlans(const ModelConfig& config, int64_t tokens) {
@@ -28,8 +38,8 @@ std::vector<AttentionPlan> PlainPlans(const ModelConfig& config, int64_t tokens)
   if (config.positions == PositionKind::kRotary) {
     global = ModelFrequencies(config, tokens);
     local = LocalFrequencies(config);
-  } else {
-    plain.alibi_slopes = AlibiSlopes(config.heads, config.alibi_max_bias);
+  } else if (config.positions == PositionKind::kAlibi) {
+    plain.alibi_slopes = SlopesOf(config);
   }
   std::vector<AttentionPlan> plans(static_cast<size_t>(config.layers), plain);
   for (size_t layer = 0; layer < plans.size(); ++layer) {

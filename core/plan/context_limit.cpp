@@ -9,6 +9,7 @@ namespace midscope {
 
 int64_t ContextOf(const Intervention& intervention, const ModelConfig& config) {
   if (config.positions == PositionKind::kAlibi) return INT64_MAX;
+  if (config.positions == PositionKind::kLearned) return config.trained_context;
   const double stretch =
       SchemeTypeOf(intervention.positions).stretch(intervention.positions, config);
   const double tokens = stretch * static_cast<double>(config.trained_context);
@@ -18,11 +19,17 @@ int64_t ContextOf(const Intervention& intervention, const ModelConfig& config) {
 }
 
 int64_t LongestRun(const Intervention& intervention, const ModelConfig& config) {
-  return config.beyond_context ? INT64_MAX : ContextOf(intervention, config);
+  const bool any = config.beyond_context && config.positions != PositionKind::kLearned;
+  return any ? INT64_MAX : ContextOf(intervention, config);
 }
 
 std::string ContextHolds(const Intervention& intervention, const ModelConfig& config) {
   const int64_t longest = ContextOf(intervention, config);
+  if (config.positions == PositionKind::kLearned) {
+    return fmt::format(
+        "the model's context holds {}: its positions are learned, and it has no embeddings of more",
+        longest);
+  }
   return fmt::format("the model's context holds {}{}", longest,
                      longest > config.trained_context ? " under this position scheme" : "");
 }

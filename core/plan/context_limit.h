@@ -13,11 +13,12 @@ namespace midscope {
 // The tokens that the model is made for under the intervention: its trained context, or that times
 // what the position scheme multiplies it by where that is more. INT64_MAX where the scheme follows
 // the sequence or keeps distances within what was trained (SchemeType::stretch), and where the
-// model's positions are ALiBi, whose slopes hold at any distance.
+// model's positions are ALiBi, whose slopes hold at any distance. Learned positions are as many as
+// the file has, whatever the scheme.
 int64_t ContextOf(const Intervention& intervention, const ModelConfig& config);
 
 // How many tokens may be run: ContextOf, or INT64_MAX where the decoder was opened with
-// DecoderOptions::beyond_context.
+// DecoderOptions::beyond_context; learned positions end with the context all the same.
 int64_t LongestRun(const Intervention& intervention, const ModelConfig& config);
 
 // What errors say of it: "the model's context holds 8192"; where the scheme makes it more, "...

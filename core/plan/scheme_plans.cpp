@@ -15,7 +15,9 @@ namespace {
 // A model that has positions but does not rotate by them gives position schemes nothing to change.
 void CheckRotates(const ModelConfig& config, const std::string& term) {
   if (config.positions == PositionKind::kRotary) return;
-  throw UsageError(term, "this model has no rotary positions to rescale: it attends with ALiBi",
+  throw UsageError(term,
+                   std::string("this model has no rotary positions to rescale: ") +
+                       UnrotatedText(config.positions),
                    "Channel scaling works on all models");
 }
 

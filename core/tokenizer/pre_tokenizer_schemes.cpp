@@ -22,6 +22,10 @@ constexpr const char* kLlama3 =
 constexpr const char* kQwen2 =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*)"
     R"(|\s*[\r\n]+|\s+(?!\S)|\s+)";
+// ByteDance-Seed/Seed-OSS tokenizer.json: as Qwen 2's, without line ends after punctuation.
+constexpr const char* kSeed =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+)"
+    R"(|\s*[\r\n]+|\s+(?!\S)|\s+)";
 #define UPPER R"([\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}])"
 #define LOWER R"([\p{Ll}\p{Lm}\p{Lo}\p{M}])"
 #define CONTRACTION R"((?i:'s|'t|'re|'ve|'m|'ll|'d)?)"
@@ -47,8 +51,15 @@ struct Scheme {
   bool composes;
 };
 
-constexpr std::array<Scheme, 20> kSchemes = {{{"smollm", {kDigit, kGpt2}, false, false},
+constexpr std::array<Scheme, 27> kSchemes = {{{"smollm", {kDigit, kGpt2}, false, false},
                                               {"starcoder", {kDigit, kGpt2}, false, false},
+                                              {"refact", {kDigit, kGpt2}, false, false},
+                                              {"command-r", {kDigit, kGpt2}, false, true},
+                                              {"exaone4", {kGpt2, nullptr}, false, false},
+                                              {"glm4", {kLlama3, nullptr}, false, false},
+                                              {"chatglm-bpe", {kLlama3, nullptr}, false, false},
+                                              {"stablelm2", {kQwen2, nullptr}, false, false},
+                                              {"seed-coder", {kSeed, nullptr}, false, false},
                                               {"default", {kGpt2, nullptr}, false, false},
                                               {"gpt-2", {kGpt2, nullptr}, false, false},
                                               {"gpt2", {kGpt2, nullptr}, false, false},

@@ -120,6 +120,8 @@ MIDSCOPE_CUDA_BODY float Activated(ActivationKind kind, float x) {
       return 0.5f * x * (1.0f + erff(x * 0.707106781f));
     case ActivationKind::kGeluTanh:
       return 0.5f * x * (1.0f + tanhf(0.797884561f * (x + 0.044715f * x * x * x)));
+    case ActivationKind::kRelu:
+      return x > 0 ? x : 0.0f;
     case ActivationKind::kSquaredRelu:
       return x > 0 ? x * x : 0.0f;
   }

@@ -41,7 +41,8 @@ std::vector<Target> FindTargets(const Prompt& prompt, int64_t tokens) {
 
 const ModelConfig& RequireRotation(const ModelConfig& config) {
   if (config.positions == PositionKind::kRotary) return config;
-  throw UsageError("probe 'rope_bands'", "the model rotates nothing: its positions are ALiBi's",
+  throw UsageError("probe 'rope_bands'",
+                   std::string("the model rotates nothing: ") + UnrotatedText(config.positions),
                    "Take a model with rotary embedding");
 }
 

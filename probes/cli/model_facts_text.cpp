@@ -161,10 +161,41 @@ std::string LayersText(const std::vector<int64_t>& layers) {
   return text;
 }
 
+std::vector<int64_t> ExpertLayers(const ModelConfig& config) {
+  std::vector<int64_t> layers;
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    if (config.experts.In(layer)) layers.push_back(layer);
+  }
+  return layers;
+}
+
+// "8 (width 14336), each token uses 2; in layers 0-31".
+std::string ExpertsText(const ModelConfig& config) {
+  const ExpertSettings& experts = config.experts;
+  std::string text = fmt::format("{} (width {}), each token uses {}", experts.count, experts.width,
+                                 experts.per_row);
+  if (experts.shared_width > 0)
+    text += fmt::format(" and a shared one (width {})", experts.shared_width);
+  return text + "; in layers " + LayersText(ExpertLayers(config));
+}
+
+Json ExpertsJson(const ModelConfig& config) {
+  const ExpertSettings& experts = config.experts;
+  if (experts.count == 0) return nullptr;
+  return {{"count", experts.count},
+          {"per_token", experts.per_row},
+          {"width", experts.width},
+          {"shared_width", NumberOrNull(experts.shared_width)},
+          {"layers", ExpertLayers(config)}};
+}
+
 // "500000, llama3 scaling by 8 of a context of 8192, ...".
 std::string RopeText(const ModelConfig& config) {
   if (config.positions == PositionKind::kAlibi) {
     return fmt::format("none: ALiBi, slopes down to 2^-{:g}", config.alibi_max_bias);
+  }
+  if (config.positions == PositionKind::kLearned) {
+    return fmt::format("none: learned positions, {} of them", config.trained_context);
   }
   if (config.rope_base <= 0) return "not stated";
   std::string text = fmt::format("{}", config.rope_base);
@@ -306,9 +337,11 @@ std::string FactsJson(const ModelFacts& facts, const std::vector<int64_t>& lengt
       {"parameters", NumberOrNull(config.parameters)}};
   if (facts.supported) {
     const TokenizerFacts& tokenizer = facts.tokenizer;
-    json["positions"] = config.positions == PositionKind::kAlibi ? "alibi" : "rotary";
+    constexpr const char* kPositions[] = {"rotary", "alibi", "learned"};
+    json["positions"] = kPositions[static_cast<size_t>(config.positions)];
     json["rope"] = RopeJson(config);
     json["sliding_window"] = WindowJson(config);
+    json["experts"] = ExpertsJson(config);
     json["tokenizer"] = {{"model", tokenizer.model},
                          {"pre_tokenizer", tokenizer.pre_tokenizer},
                          {"vocabulary", tokenizer.vocabulary},
@@ -357,6 +390,7 @@ std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengt
     add("supported", "no");
     return text;
   }
+  if (config.experts.count > 0) add("experts", ExpertsText(config));
   if (const auto layers = NoPositionLayers(config); !layers.empty()) {
     add("no positions", "in layers " + LayersText(layers));
   }

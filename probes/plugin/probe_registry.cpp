@@ -14,6 +14,7 @@
 #include "probes/builtin/attention_rollout_probe.h"
 #include "probes/builtin/attention_rows_probe.h"
 #include "probes/builtin/counted_keys_probe.h"
+#include "probes/builtin/expert_use_probe.h"
 #include "probes/builtin/head_scores_probe.h"
 #include "probes/builtin/hidden_channels_probe.h"
 #include "probes/builtin/key_drift_probe.h"
@@ -138,6 +139,7 @@ ProbeRegistry BuiltInProbes() {
   registry.Add(AttentionRolloutProbe());
   registry.Add(SinkShareProbe());
   registry.Add(MassiveActivationsProbe());
+  registry.Add(ExpertUseProbe());
   registry.Add(QrHeadsProbe());
   registry.Add(KeyDriftProbe());
   registry.Add(PositionDirectionProbe());

@@ -11,7 +11,8 @@ namespace midscope::kernels {
 namespace {
 
 constexpr ActivationKind kKinds[] = {ActivationKind::kSilu, ActivationKind::kGelu,
-                                     ActivationKind::kGeluTanh, ActivationKind::kSquaredRelu};
+                                     ActivationKind::kGeluTanh, ActivationKind::kRelu,
+                                     ActivationKind::kSquaredRelu};
 constexpr Dtype kDtypes[] = {Dtype::kFloat32, Dtype::kBFloat16};
 
 double Activation(ActivationKind kind, double x) {
@@ -22,6 +23,8 @@ double Activation(ActivationKind kind, double x) {
       return x * std::erfc(-x / std::sqrt(2.0)) / 2;
     case ActivationKind::kGeluTanh:
       return x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))) / 2;
+    case ActivationKind::kRelu:
+      return x > 0 ? x : 0;
     case ActivationKind::kSquaredRelu:
       return x > 0 ? x * x : 0;
   }

@@ -113,8 +113,9 @@ void CheckActivations(ActivationKind kind) {
 }
 
 TEST(CudaRows, ActivationsAreThoseOfTheCpu) {
-  for (const ActivationKind kind : {ActivationKind::kSilu, ActivationKind::kGelu,
-                                    ActivationKind::kGeluTanh, ActivationKind::kSquaredRelu}) {
+  for (const ActivationKind kind :
+       {ActivationKind::kSilu, ActivationKind::kGelu, ActivationKind::kGeluTanh,
+        ActivationKind::kRelu, ActivationKind::kSquaredRelu}) {
     CheckActivations<float>(kind);
     CheckActivations<BFloat16>(kind);
   }

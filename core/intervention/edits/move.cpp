@@ -67,7 +67,8 @@ void CheckPositions(const Move& move, const EditPlans& plans) {
 void Apply(const Move& move, const EditPlans& plans) {
   if (plans.config.positions != PositionKind::kRotary) {
     throw UsageError(plans.term,
-                     "this model has no rotary positions to change: it attends with ALiBi",
+                     std::string("this model has no rotary positions to change: ") +
+                         UnrotatedText(plans.config.positions),
                      "crop, boost, ablate and temperature work on all models");
   }
   CheckSpan(move.span, move.layers, plans);

@@ -118,7 +118,8 @@ void CheckRows(const GivenPositions& given, const EditPlans& plans) {
 void Apply(const GivenPositions& given, const EditPlans& plans) {
   if (plans.config.positions != PositionKind::kRotary) {
     throw UsageError(plans.term,
-                     "this model has no rotary positions to give ids to: it attends with ALiBi",
+                     std::string("this model has no rotary positions to give ids to: ") +
+                         UnrotatedText(plans.config.positions),
                      "crop, boost, ablate and temperature work on all models");
   }
   CheckRows(given, plans);

@@ -20,9 +20,10 @@ Activation ReadActivation(const ConfigJson& json, std::string_view key,
   if (name == "gelu_pytorch_tanh" || name == "gelu_new" || name == "gelu_fast") {
     return Activation::kGeluTanh;
   }
+  if (name == "relu") return Activation::kRelu;
   if (name == "relu2") return Activation::kSquaredRelu;
   json.Fail("its activation " + Quote(name) + " is not supported yet",
-            "Supported: silu, gelu, gelu_pytorch_tanh, relu2");
+            "Supported: silu, gelu, gelu_pytorch_tanh, relu, relu2");
 }
 
 void ReadLlamaLike(const ConfigJson& json, const FolderDefaults& defaults, ModelConfig* config) {
@@ -46,6 +47,19 @@ void ReadLlamaLike(const ConfigJson& json, const FolderDefaults& defaults, Model
     ReadRope(json, RopeObject(json),
              {.base = defaults.rope_base, .partial = defaults.partial_rotary}, config);
   }
+}
+
+int64_t CountOfTwo(const ConfigJson& json, std::string_view key, std::string_view other,
+                   int64_t max, std::optional<int64_t> otherwise) {
+  if (!json.Has(other)) return json.Count(key, max, otherwise);
+  const int64_t count = json.Count(other, max);
+  if (json.Count(key, max, count) != count)
+    json.Fail(json.Name(key) + " and " + json.Name(other) + " differ; both name the same number");
+  return count;
+}
+
+void RefuseFlag(const ConfigJson& json, std::string_view key) {
+  if (json.Flag(key, false)) json.Fail(json.Name(key) + " is true, which is not supported yet");
 }
 
 int64_t ReadWindow(const ConfigJson& json, int64_t otherwise) {

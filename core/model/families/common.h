@@ -40,6 +40,14 @@ void ReadLlamaLike(const ConfigJson& json, const FolderDefaults& defaults, Model
 // Throws Error for a name that is not known.
 Activation ReadActivation(const ConfigJson& json, std::string_view key, std::string_view otherwise);
 
+// A number under one of two names (attribute_map of transformers). Throws Error where both are
+// there and differ.
+int64_t CountOfTwo(const ConfigJson& json, std::string_view key, std::string_view other,
+                   int64_t max, std::optional<int64_t> otherwise = {});
+
+// Throws Error where the flag is set (absent: not).
+void RefuseFlag(const ConfigJson& json, std::string_view key);
+
 // sliding_window, 0 where it is null; absent: `otherwise`.
 int64_t ReadWindow(const ConfigJson& json, int64_t otherwise);
 

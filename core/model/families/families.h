@@ -34,7 +34,19 @@
   FAMILY(SeedOss)                 \
   FAMILY(Exaone4)                 \
   FAMILY(Arcee)                   \
-  FAMILY(Ministral)
+  FAMILY(Ministral)               \
+  FAMILY(Mixtral)                 \
+  FAMILY(Qwen2Moe)                \
+  FAMILY(Qwen3Moe)                \
+  FAMILY(Olmoe)                   \
+  FAMILY(Glm4Moe)                 \
+  FAMILY(Ernie45)                 \
+  FAMILY(Ministral3)              \
+  FAMILY(Gpt2)                    \
+  FAMILY(Falcon)                  \
+  FAMILY(Bloom)                   \
+  FAMILY(GptJ)                    \
+  FAMILY(Opt)
 // clang-format on
 
 namespace midscope {

@@ -26,20 +26,27 @@ enum class RowPart {
   kInterleavedKey,
   kGate,  // [gate; up]
   kUp,
-  kHeadQuery,  // [head][query, key, value][head_dim] (gpt_neox)
+  kHeadQuery,  // [key-value head][its queries, key, value][head_dim] (gpt_neox, falcon)
   kHeadKey,
-  kHeadValue
+  kHeadValue,
+  kExpert,   // [expert, rows, columns]
+  kOnlyRow,  // a matrix of one row, as a vector
 };
+
+// How a file's tensor is called: kWeight and a bias beside it, or kBare: by `file_name` alone.
+enum class TensorEnding { kWeight, kBare };
 
 // kMay: where one layer has it, all layers must.
 enum class Bias { kNever, kMay, kMust };
 
 // Where several places have one name, the first is taken whose tensor the file has.
 struct TensorPlace {
-  std::string_view name;       // the decoder's, N for the layer: "N.query"
+  std::string_view name;       // the decoder's, N for the layer: "N.query"; E for the expert
   std::string_view file_name;  // without .weight: "model.layers.N.self_attn.q_proj"
   RowPart part = RowPart::kAll;
   Bias bias = Bias::kNever;
+  TensorEnding ending = TensorEnding::kWeight;
+  bool transposed = false;  // the file's matrix is [inputs, outputs] (gpt2)
 };
 
 struct Family {
@@ -76,7 +83,8 @@ struct TextWrapper {
 };
 
 const std::vector<TextWrapper>& TextWrappers();
-const TextWrapper* FindTextWrapper(std::string_view model_type);
+// One for each family that may be its text part; empty where there is none.
+std::vector<const TextWrapper*> FindTextWrappers(std::string_view model_type);
 
 // All families, in the order in which messages list them.
 const std::vector<const Family*>& Families();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Llama 1 to 3.x, Vicuna, LongChat, TinyLlama, SmolLM and SmolLM2; in GGUF also Mistral, which the
-// converter writes as llama.
+// Llama 1 to 3.x, Vicuna, LongChat, TinyLlama, SmolLM and SmolLM2; in GGUF also Mistral and
+// Mixtral, which the converter writes as llama.
 #include "core/model/families/common.h"
+#include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
@@ -35,13 +36,17 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufRope(metadata, config);
   const int64_t window = metadata.CountOrZero("attention.sliding_window", kMaxTokens);
   for (LayerAttention& layer : config->attention) layer.window = window;
+  config->experts = ReadGgufExperts(metadata, config->layers, config->feed_forward);
+  config->experts.normalised = true;  // as mixtral
 }
 
 std::vector<TensorPlace> GgufPlaces() {
-  return GgufTensors({.interleaved = true,
-                      .attention = Bias::kMay,
-                      .attention_out = Bias::kMay,
-                      .mlp = Bias::kMay});
+  std::vector<TensorPlace> places = GgufTensors({.interleaved = true,
+                                                 .attention = Bias::kMay,
+                                                 .attention_out = Bias::kMay,
+                                                 .mlp = Bias::kMay});
+  AddGgufExpertPlaces(places);
+  return places;
 }
 
 }  // namespace

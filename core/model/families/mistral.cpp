@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Mistral: llama with a sliding window in every layer; Ministral: in some. Their GGUF files are
-// llama's.
+// Mistral: llama with a sliding window in every layer; Ministral: in some; Ministral 3: YaRN. GGUF
+// files of Mistral are llama's.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
+#include "core/model/families/rope_settings.h"
 
 namespace midscope {
 namespace {
@@ -22,6 +23,20 @@ void ReadMinistral(const ConfigJson& json, ModelConfig* config) {
       json, ReadWindow(json, kWindow), [](int64_t, int64_t) { return true; }, 0, config);
 }
 
+// YaRN, and queries that grow with their position. Its class has rope settings of its own where a
+// file says none; published files say them.
+void ReadMinistral3(const ConfigJson& json, ModelConfig* config) {
+  const auto rope = RopeObject(json);
+  if (!rope) json.Fail("has no rope_parameters");
+  ReadLlamaLike(json, {.norm_epsilon = 1e-5, .head_dim = 128, .key_value_heads = 8}, config);
+  if (rope->Has("llama_4_scaling_beta")) {
+    config->query_growth = rope->Positive("llama_4_scaling_beta");
+    config->query_growth_context = rope->Positive("original_max_position_embeddings");
+  }
+  const int64_t window = ReadWindow(json, 0);
+  for (LayerAttention& layer : config->attention) layer.window = window;
+}
+
 std::vector<TensorPlace> FolderTensors(const ConfigJson&) { return LlamaLikeTensors({}); }
 
 }  // namespace
@@ -35,6 +50,12 @@ const Family& MistralFamily() {
 const Family& MinistralFamily() {
   static const Family family = {"ministral", "ministral", ReadMinistral, FolderTensors,
                                 "",          nullptr,     nullptr};
+  return family;
+}
+
+const Family& Ministral3Family() {
+  static const Family family = {"ministral3", "ministral3", ReadMinistral3, FolderTensors,
+                                "",           nullptr,      nullptr};
   return family;
 }
 

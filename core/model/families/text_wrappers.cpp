@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Models of text and pictures whose text part is a decoder of ours. Defaults are those of the
 // configuration classes of transformers 5.
-#include <algorithm>
-
 #include "core/model/families/families.h"
 #include "core/model/families/family.h"
 
@@ -20,6 +18,12 @@ const std::vector<TextWrapper>& TextWrappers() {
        .text_types = {"mistral"},
        .tied = true,
        .other_parts = {"vision_tower.", "multi_modal_projector."}},
+      {.model_type = "mistral3",
+       .family = Ministral3Family,
+       .text_types = {"ministral3"},
+       .tied = true,
+       .text_may_tie = true,
+       .other_parts = {"vision_tower.", "multi_modal_projector."}},
       {.model_type = "qwen2_5_vl",
        .family = Qwen25VlFamily,
        .text_types = {"qwen2_5_vl_text", "qwen2_5_vl"},
@@ -30,11 +34,12 @@ const std::vector<TextWrapper>& TextWrappers() {
   return wrappers;
 }
 
-const TextWrapper* FindTextWrapper(std::string_view model_type) {
-  const auto found =
-      std::find_if(TextWrappers().begin(), TextWrappers().end(),
-                   [&](const TextWrapper& wrapper) { return wrapper.model_type == model_type; });
-  return found == TextWrappers().end() ? nullptr : &*found;
+std::vector<const TextWrapper*> FindTextWrappers(std::string_view model_type) {
+  std::vector<const TextWrapper*> found;
+  for (const TextWrapper& wrapper : TextWrappers()) {
+    if (wrapper.model_type == model_type) found.push_back(&wrapper);
+  }
+  return found;
 }
 
 }  // namespace midscope

@@ -190,8 +190,9 @@ TEST_F(CudaOpsTest, NormsAndActivationsAgree) {
         EXPECT_LE(Difference(scales[0], scales[1]), 1e-5) << width;
         EXPECT_TRUE(at::equal(residuals[0], residuals[1])) << width;
       }
-      for (const Activation activation : {Activation::kSilu, Activation::kGelu,
-                                          Activation::kGeluTanh, Activation::kSquaredRelu}) {
+      for (const Activation activation :
+           {Activation::kSilu, Activation::kGelu, Activation::kGeluTanh, Activation::kRelu,
+            Activation::kSquaredRelu}) {
         for (const bool gated : {false, true}) {
           const at::Tensor x = Values(5, gated ? 2 * width : width, type);
           const at::Tensor out = at::empty({5, width}, x.options());

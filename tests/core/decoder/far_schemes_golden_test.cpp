@@ -185,7 +185,7 @@ TEST(FarSchemes, AreNothingWhereTheyShouldBe) {
       EXPECT_EQ(run.last_attention, plain.last_attention) << model << " " << what;
     };
     same(Segments(44, {0.7}), "segment");
-    if (model == "mpt") continue;
+    if (Golden().Model(model)->config().positions != PositionKind::kRotary) continue;
     same(Extended(1, 6), "group");
     same(Extended(4, 44), "window");
   }

@@ -8,11 +8,14 @@ with eager attention:
     ids        [40] the prompt
     rows       [3]  rows of the prompt with logits
     logits     [3, vocabulary]
-    greedy     [20] the continuation, each token from a whole new run (no cache)
+    greedy     [20 to 32] the continuation, each token from a whole new run (no cache)
     attention  [layer, head, key] of the last prompt row
-The two best logits of each greedy step stay at least MARGIN of the largest logit apart: seeds are tried until they do.
+    experts    [layer with experts, token, choice], only of models that have them: expert and weight, largest first
+The two best logits of each greedy step stay at least MARGIN of the largest logit apart: seeds are tried until those of
+the first 20 steps do, and the continuation ends where later ones do not.
 """
 
+import copy
 import json
 import os
 import shutil
@@ -26,6 +29,7 @@ import transformers
 
 PROMPT = 40
 GREEDY = 20
+LONGEST = 32
 ROWS = [0, 17, PROMPT - 1]
 TOLERANCE = 1e-4  # of the largest logit: what the test allows
 MARGIN = 10 * TOLERANCE
@@ -45,6 +49,10 @@ COMMON = dict(
     eos_token_id=258,
     pad_token_id=None,
 )
+# Of the families with the names of GPT-2.
+GPT = dict(vocab_size=VOCABULARY, n_positions=131, n_embd=30, n_layer=2, n_head=3, bos_token_id=257, eos_token_id=258)
+FALCON = dict(vocab_size=VOCABULARY, max_position_embeddings=131, num_hidden_layers=2, num_attention_heads=6, bos_token_id=257, eos_token_id=258)
+OPT = dict(vocab_size=VOCABULARY, ffn_dim=44, max_position_embeddings=131, num_hidden_layers=2, num_attention_heads=3, bos_token_id=257, eos_token_id=258, pad_token_id=None)
 # Rows of 32, 64 and 96: whole blocks for quantised files.
 BLOCKS = dict(hidden_size=32, intermediate_size=64, head_dim=24, num_attention_heads=4, num_key_value_heads=2)
 
@@ -102,9 +110,35 @@ MODELS = {
     "exaone4-global": ("Exaone4", dict(COMMON, sliding_window=None, layer_types=["full_attention"] * 2), "bfloat16"),
     "arcee": ("Arcee", dict(COMMON, hidden_size=30, mlp_bias=True), "bfloat16"),
     "ministral": ("Ministral", dict(COMMON, num_hidden_layers=3, sliding_window=12, layer_types=["full_attention", "sliding_attention", "full_attention"]), "bfloat16"),
+    "mixtral": ("Mixtral", dict(COMMON, num_local_experts=5, num_experts_per_tok=2, sliding_window=17), "bfloat16"),
+    "qwen2-moe": ("Qwen2Moe", dict(COMMON, hidden_size=36, head_dim=None, num_hidden_layers=3, num_experts=6, num_experts_per_tok=3, moe_intermediate_size=20, shared_expert_intermediate_size=22, mlp_only_layers=[1], norm_topk_prob=True), "bfloat16"),
+    "qwen3-moe": ("Qwen3Moe", dict(COMMON, num_experts=7, num_experts_per_tok=3, moe_intermediate_size=20, decoder_sparse_step=2, use_sliding_window=True, sliding_window=15), "bfloat16"),
+    "olmoe": ("Olmoe", dict(COMMON, hidden_size=36, head_dim=None, num_experts=5, num_experts_per_tok=2), "bfloat16"),
+    "glm4-moe": ("Glm4Moe", dict(COMMON, head_dim=12, num_hidden_layers=3, moe_intermediate_size=20, num_experts_per_tok=3, n_shared_experts=2, n_routed_experts=8, routed_scaling_factor=1.7, n_group=4, topk_group=2, use_qk_norm=True, attention_bias=True, rope_parameters=rope(partial_rotary_factor=0.5)), "bfloat16"),
+    "gpt2": ("GPT2", dict(GPT, n_inner=44), "bfloat16"),
+    "gpt2-unscaled": ("GPT2", dict(GPT, n_embd=18, scale_attn_weights=False, activation_function="gelu", tie_word_embeddings=False), "float16"),
+    "falcon": ("Falcon", dict(FALCON, hidden_size=60, num_attention_heads=5, ffn_hidden_size=44, num_kv_heads=5, rope_parameters=rope(theta=500.0)), "bfloat16"),
+    "falcon-new": ("Falcon", dict(FALCON, hidden_size=36, num_kv_heads=3, bias=True, tie_word_embeddings=False, new_decoder_architecture=True, multi_query=False, rope_parameters=rope("linear", factor=2.5)), "bfloat16"),
+    "falcon-new-one-norm": ("Falcon", dict(FALCON, hidden_size=36, num_kv_heads=2, activation="gelu_pytorch_tanh", new_decoder_architecture=True, num_ln_in_parallel_attn=1), "bfloat16"),
+    # Six heads: slopes that bfloat16 holds, and their products with 60 positions too.
+    "falcon-alibi": ("Falcon", dict(FALCON, hidden_size=36, bias=True, alibi=True, multi_query=False, parallel_attn=False), "bfloat16"),
+    # Five heads: slopes of four, and one of eight.
+    "bloom": ("Bloom", dict(vocab_size=VOCABULARY, hidden_size=30, n_head=5, n_layer=2, bos_token_id=257, eos_token_id=258), "bfloat16"),
+    "gptj": ("GPTJ", dict(GPT, n_embd=42, rotary_dim=6, n_inner=44), "bfloat16"),
+    "opt": ("OPT", dict(OPT, hidden_size=30), "bfloat16"),
+    "opt-plain": ("OPT", dict(OPT, hidden_size=42, enable_bias=False, layer_norm_elementwise_affine=False, activation_function="gelu", tie_word_embeddings=False), "bfloat16"),
     "gguf-llama": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), None),
     "gguf-qwen2": ("Qwen2", dict(COMMON | BLOCKS), None),
     "gguf-gemma2": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), None),
+    "ministral3": ("Ministral3", dict(COMMON, hidden_size=18, rope_parameters=rope("yarn", 300.0, factor=4.0, original_max_position_embeddings=16, beta_fast=32.0, beta_slow=1.0, mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.6)), "bfloat16"),
+    "mistral3-ministral3": ("Mistral3", dict(text_config=dict(COMMON, model_type="ministral3", hidden_size=18, sliding_window=None, rope_parameters=rope("yarn", 300.0, factor=4.0, original_max_position_embeddings=16, llama_4_scaling_beta=0.3)), vision_config=dict(VISION, model_type="pixtral", head_dim=4, image_size=16, patch_size=8), tie_word_embeddings=False), "bfloat16"),
+    "ernie4-5": ("Ernie4_5", dict(COMMON, use_bias=True), "bfloat16"),
+    "gguf-ernie4-5": ("Ernie4_5", dict(COMMON | BLOCKS), None),
+    "gguf-mixtral": ("Mixtral", dict(COMMON | BLOCKS, num_local_experts=5, num_experts_per_tok=2), None),
+    "gguf-qwen2-moe": ("Qwen2Moe", dict(COMMON | BLOCKS, head_dim=None, num_experts=6, num_experts_per_tok=3, moe_intermediate_size=32, shared_expert_intermediate_size=64), None),
+    "gguf-qwen3-moe": ("Qwen3Moe", dict(COMMON | BLOCKS, num_experts=7, num_experts_per_tok=3, moe_intermediate_size=32, norm_topk_prob=True), None),
+    "gguf-olmoe": ("Olmoe", dict(COMMON | BLOCKS, head_dim=None, num_experts=5, num_experts_per_tok=2), None),
+    "gguf-glm4-moe": ("Glm4Moe", dict(COMMON | BLOCKS, num_hidden_layers=3, moe_intermediate_size=32, num_experts_per_tok=3, n_shared_experts=2, n_routed_experts=6, routed_scaling_factor=1.7, use_qk_norm=True, attention_bias=True, rope_parameters=rope(partial_rotary_factor=0.5)), None),
     "gguf-llama-q8_0": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), "Q8_0"),
     "gguf-qwen2-q4_0": ("Qwen2", dict(COMMON | BLOCKS), "Q4_0"),
     "gguf-gemma2-q5_1": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), "Q5_1"),
@@ -145,11 +179,37 @@ EDITS = {
 FLAT = {"qwen2-5-vl": dict(rope_theta=500.0, rope_scaling=dict(type="mrope", mrope_section=[1, 1, 1]))}
 SHARDED = {"olmo2": "20KB"}
 CLASSES = {
+    "GPT2": ("GPT2Config", "GPT2LMHeadModel"),
     "Gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM"),
     "Gemma3Pictures": ("Gemma3Config", "Gemma3ForConditionalGeneration"),
     "Mistral3": ("Mistral3Config", "Mistral3ForConditionalGeneration"),
     "Qwen2_5_VL": ("Qwen2_5_VLConfig", "Qwen2_5_VLForConditionalGeneration"),
 }
+
+
+def add_alibi_once():
+    """Eager attention of transformers 5.23 adds Falcon's ALiBi to the logits and to the mask; its default adds it once."""
+    attention = transformers.models.falcon.modeling_falcon.FalconAttention
+    forward = attention.forward
+
+    def forward_once(self, hidden_states, alibi=None, **others):
+        return forward(self, hidden_states, alibi=None if alibi is None else torch.zeros_like(alibi), **others)
+
+    attention.forward = forward_once
+
+
+add_alibi_once()
+
+
+def check_default_attention(model, result):
+    """Whether attention that is not eager gives the same logits."""
+    eager = model.config._attn_implementation
+    model.config._attn_implementation = "sdpa"
+    with torch.no_grad():
+        logits = model(torch.tensor([result["ids"]]), use_cache=False).logits[0][ROWS]
+    model.config._attn_implementation = eager
+    difference = (logits - torch.tensor(result["logits"])).abs().max()
+    assert difference < 1e-5 * logits.abs().max() + 1e-5, float(difference)
 
 
 def build(kind, options, seed):
@@ -160,6 +220,7 @@ def build(kind, options, seed):
     # A copy: configurations keep and change the dictionaries that they are given.
     config = getattr(transformers, config_class)(**json.loads(json.dumps(options)))
     config._attn_implementation = "eager"
+    config._experts_implementation = "eager"
     torch.manual_seed(seed)
     model = getattr(transformers, model_class)(config).eval()
     with torch.no_grad():
@@ -167,25 +228,46 @@ def build(kind, options, seed):
             # Large enough that attention is far from even and every part of the model matters.
             if parameter.dim() == 1:
                 noise = 0.2 * torch.randn_like(parameter)
-                is_norm = "norm" in name and name.endswith("weight")
+                is_norm = ("norm" in name or ".ln_" in name) and name.endswith("weight")
                 adds_one = kind.startswith("Gemma") or kind == "Nemotron"
                 parameter.copy_(noise + (1.0 if is_norm and not adds_one else 0.0))
             else:
-                parameter.copy_(torch.randn_like(parameter) * 1.3 / parameter.shape[1] ** 0.5)
+                parameter.copy_(torch.randn_like(parameter) * 1.3 / parameter.shape[-1] ** 0.5)
+        for name, buffer in model.named_buffers():
+            if name.endswith("e_score_correction_bias"):
+                buffer.copy_(0.2 * torch.randn_like(buffer))
     return model
 
 
 def to_file_precision(model, dtype):
     """Weights become what the file can hold, so that the file's own numbers are what is run."""
     with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.copy_(parameter.to(dtype).float())
+        biases = [buffer for name, buffer in model.named_buffers() if name.endswith("e_score_correction_bias")]
+        for values in [*model.parameters(), *biases]:
+            values.copy_(values.to(dtype).float())
 
 
 def run(model, ids):
     with torch.no_grad():
         out = model(torch.tensor([ids]), use_cache=False, output_attentions=True)
     return out.logits[0], out.attentions
+
+
+def choices(model, ids):
+    """What the routers of transformers choose."""
+    found = []
+
+    def keep(module, inputs, output):
+        weights, experts = output[1].float(), output[2]
+        order = torch.argsort(weights, dim=-1, descending=True)
+        weights, experts = weights.gather(1, order), experts.gather(1, order)
+        found.append([[[int(e), float(w)] for e, w in zip(*row)] for row in zip(experts, weights)])
+
+    hooks = [module.register_forward_hook(keep) for module in model.modules() if type(module).__name__.lower().endswith("router")]
+    run(model, ids)
+    for hook in hooks:
+        hook.remove()
+    return found
 
 
 def expected(model, seed):
@@ -200,16 +282,33 @@ def expected(model, seed):
         attention=[layer[0, :, -1, :].numpy().astype(float).round(8).tolist() for layer in attentions],
     )
     sequence = list(ids)
-    for _ in range(GREEDY):
+    rope_of = getattr(model.config, "rope_parameters", None) or {}
+    # Dynamic scaling holds up to its factor times the context.
+    room = model.config.max_position_embeddings * rope_of["factor"] - PROMPT if rope_of.get("rope_type") == "dynamic" else LONGEST
+    for step in range(min(LONGEST, int(room))):
         last = run(model, sequence)[0][-1]
         best = torch.topk(last, 2).values
         if best[0] - best[1] < MARGIN * last.abs().max():
-            return None
+            if step < GREEDY:
+                return None
+            break
         sequence.append(int(last.argmax()))
     result["greedy"] = sequence[PROMPT:]
-    if len(set(result["greedy"])) < 4:
+    routed = choices(model, ids)
+    if routed:
+        result["experts"] = routed
+    if len(set(result["greedy"][:GREEDY])) < 4:
         return None  # a loop says little
     return result
+
+
+def stays_close(model, result):
+    """Whether bfloat16 chooses the same experts: another expert would be another model, not a rounding."""
+    if not any("router" in name or name.endswith("mlp.gate") for name, _ in model.named_modules()):
+        return True
+    logits = run(copy.deepcopy(model).to(torch.bfloat16), result["ids"])[0].float()[ROWS]
+    exact = torch.tensor(result["logits"])
+    return bool((logits - exact).abs().max() < 0.05 * exact.abs().max())
 
 
 def rounded(value):
@@ -271,11 +370,13 @@ def make(name):
         else:
             to_file_precision(model, getattr(torch, file_type))
         result = expected(model, seed)
-        if result is not None:
+        if result is not None and stays_close(model, result):
             break
     else:
         raise SystemExit(f"{name}: no seed keeps the best logits apart")
     result["name"] = name
+    if kind == "Falcon":
+        check_default_attention(model, result)
     if not is_gguf:
         again = write_folder(name, model, folder, file_type)
         if again is not None:

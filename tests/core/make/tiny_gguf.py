@@ -24,6 +24,13 @@ ARCHITECTURES = {
     "Exaone4ForCausalLM": "exaone4",
     "ArceeForCausalLM": "arcee",
     "Qwen2_5_VLForConditionalGeneration": "qwen2vl",
+    "Ministral3ForCausalLM": "mistral3",
+    "Ernie4_5ForCausalLM": "ernie4_5",
+    "MixtralForCausalLM": "llama",
+    "Qwen2MoeForCausalLM": "qwen2moe",
+    "Qwen3MoeForCausalLM": "qwen3moe",
+    "OlmoeForCausalLM": "olmoe",
+    "Glm4MoeForCausalLM": "glm4moe",
 }
 # Whose query and key rows the converter interleaves. cohere, glm and ernie have them so from the start.
 PERMUTED = {"llama", "olmo", "granite", "arcee", "mistral3"}
@@ -71,6 +78,8 @@ def write_metadata(writer, config, architecture):
             writer.add_value_length(head_dim)
     ROPE_DIMENSIONS.get(architecture, lambda *_: None)(writer, config)
     MORE_METADATA.get(architecture, lambda *_: None)(writer, config)
+    if getattr(config, "num_experts_per_tok", 0):
+        write_experts(writer, config, architecture)
 
 
 def write_rope(writer, config):
@@ -80,8 +89,13 @@ def write_rope(writer, config):
         writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
         writer.add_rope_scaling_factor(rope["factor"])
         writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
-        if "attention_factor" in rope:
-            writer.add_rope_scaling_yarn_attn_factor(rope["attention_factor"])
+        for key, add in (
+            ("attention_factor", writer.add_rope_scaling_yarn_attn_factor),
+            ("beta_fast", writer.add_rope_scaling_yarn_beta_fast),
+            ("beta_slow", writer.add_rope_scaling_yarn_beta_slow),
+        ):
+            if key in rope:
+                add(rope[key])
     writer.add_rope_freq_base(rope["rope_theta"])
     if "sliding_attention" in config.rope_parameters:
         writer.add_rope_freq_base_swa(config.rope_parameters["sliding_attention"]["rope_theta"])
@@ -98,7 +112,7 @@ def parts_of_heads(writer, config):
 
 
 ROPE_DIMENSIONS = {name: whole_heads for name in ("llama", "granite", "arcee", "cohere2", "mistral3")} | {
-    name: parts_of_heads for name in ("chatglm", "glm4", "stablelm", "phi2", "nemotron")
+    name: parts_of_heads for name in ("chatglm", "glm4", "glm4moe", "stablelm", "phi2", "nemotron")
 }
 
 
@@ -139,7 +153,13 @@ def nemotron(writer, config):
     writer.add_rope_scaling_type(gguf.RopeScalingType.NONE)
 
 
+def mistral3(writer, config):
+    writer.add_rope_scaling_yarn_log_mul(config.rope_parameters["mscale_all_dim"])
+    writer.add_attn_temperature_scale(config.rope_parameters["llama_4_scaling_beta"])
+
+
 MORE_METADATA = {
+    "mistral3": mistral3,
     "gemma2": gemma2,
     "olmo": olmo,
     "olmo2": write_windows,
@@ -150,6 +170,22 @@ MORE_METADATA = {
     "exaone4": write_windows,
     "stablelm": lambda writer, config: writer.add_parallel_residual(True),
 }
+
+
+def write_experts(writer, config, architecture):
+    writer.add_expert_count(config.num_local_experts if hasattr(config, "num_local_experts") else config.num_experts)
+    writer.add_expert_used_count(config.num_experts_per_tok)
+    if hasattr(config, "moe_intermediate_size"):
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    if architecture == "qwen2moe":
+        writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
+    if architecture == "glm4moe":
+        writer.add_expert_shared_count(config.n_shared_experts)
+        writer.add_expert_weights_scale(config.routed_scaling_factor)
+        writer.add_expert_weights_norm(config.norm_topk_prob)
+        writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+        writer.add_leading_dense_block_count(config.first_k_dense_replace)
+        writer.add_nextn_predict_layers(0)
 
 
 def write_tokenizer(writer, vocabulary_size, tokenizer):
@@ -201,6 +237,15 @@ class TensorWriter:
         packed = gguf.quants.quantize(values, self.kind)
         return packed, gguf.quants.dequantize(packed, self.kind)
 
+    def write_gate_up(self, name, parameter):
+        """transformers' one tensor [expert, gate and up, hidden] as the converter's two."""
+        layer = name.split(".")[2]
+        values = parameter.detach().numpy().astype(numpy.float16)
+        gate, up = values.reshape(values.shape[0], 2, -1, values.shape[2]).swapaxes(0, 1)
+        self.writer.add_tensor(f"blk.{layer}.ffn_gate_exps.weight", numpy.ascontiguousarray(gate))
+        self.writer.add_tensor(f"blk.{layer}.ffn_up_exps.weight", numpy.ascontiguousarray(up))
+        return values.astype(numpy.float32)
+
     def write(self, target, values):
         """Returns the numbers that the file holds."""
         is_vector = values.ndim == 1
@@ -220,36 +265,58 @@ class TensorWriter:
         return back
 
 
+class Rewriting:
+    """What the converter makes of a tensor's values, and back."""
+
+    def __init__(self, architecture, config, name):
+        heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
+        self.heads = next((count for part, count in heads.items() if part in name), 0) if architecture in PERMUTED else 0
+        self.plus_one = architecture in NORMS_PLUS_ONE and name.endswith("norm.weight")
+        self.as_vector = name.endswith("shared_expert_gate.weight")
+
+    def to_file(self, values):
+        if self.heads:
+            values = llama_permute(values, self.heads)
+        if self.plus_one:
+            values = values + numpy.float32(1.0)
+        return values[0] if self.as_vector else values
+
+    def from_file(self, values):
+        if self.heads:
+            values = llama_unpermute(values, self.heads)
+        if self.plus_one:
+            values = values - numpy.float32(1.0)
+        return values[None] if self.as_vector else values
+
+
+def target_name(names, name):
+    target = names.get_name(name.replace(".language_model.", "."), try_suffixes=(".weight", ".bias"))
+    assert target is not None, name
+    return target + ".weight" if name.endswith("experts.down_proj") else target
+
+
 def write_gguf(path, model, quantisation, tokenizer):
     """Writes the file, and gives the model the numbers that the file holds. quantisation: "Q8_0", or None for float."""
     architecture = ARCHITECTURES[type(model).__name__]
     config = model.config.get_text_config()
-    heads, key_value_heads = config.num_attention_heads, config.num_key_value_heads
     model_architecture = {name: kind for kind, name in gguf.MODEL_ARCH_NAMES.items()}[architecture]
     names = gguf.get_tensor_name_map(model_architecture, config.num_hidden_layers)
     writer = gguf.GGUFWriter(path, architecture)
     write_metadata(writer, config, architecture)
     write_tokenizer(writer, config.vocab_size, tokenizer)
     tensors = TensorWriter(writer, architecture, quantisation)
+    for name, buffer in model.named_buffers():
+        if name.endswith("e_score_correction_bias"):
+            writer.add_tensor(f"blk.{name.split('.')[2]}.exp_probs_b.bias", buffer.detach().numpy().copy())
     for name, parameter in model.named_parameters():
         if (name == "lm_head.weight" and model.config.tie_word_embeddings) or "visual." in name:
             continue
-        values = parameter.detach().numpy().copy()
-        permuted = heads if "q_proj" in name else key_value_heads if "k_proj" in name else 0
-        if architecture not in PERMUTED:
-            permuted = 0
-        if permuted:
-            values = llama_permute(values, permuted)
-        plus_one = architecture in NORMS_PLUS_ONE and name.endswith("norm.weight")
-        if plus_one:
-            values = values + numpy.float32(1.0)
-        target = names.get_name(name.replace(".language_model.", "."), try_suffixes=(".weight", ".bias"))
-        assert target is not None, name
-        back = tensors.write(target, values)
-        if permuted:
-            back = llama_unpermute(back, permuted)
-        if plus_one:
-            back = back - numpy.float32(1.0)
+        if name.endswith("experts.gate_up_proj"):
+            back = tensors.write_gate_up(name, parameter)
+        else:
+            rewriting = Rewriting(architecture, config, name)
+            values = rewriting.to_file(parameter.detach().numpy().copy())
+            back = rewriting.from_file(tensors.write(target_name(names, name), values))
         with torch.no_grad():
             parameter.copy_(torch.from_numpy(numpy.ascontiguousarray(back)))
     if config.rope_parameters.get("rope_type") == "llama3":

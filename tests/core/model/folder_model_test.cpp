@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "tests/core/support/changed_config.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/temporary_folder.h"
 #include "tests/paths.h"
@@ -16,7 +17,10 @@
 namespace midscope {
 namespace {
 
+using test::ConfigWith;
 using test::ErrorMessage;
+using test::ErrorWith;
+using test::OpenErrorWith;
 using test::TemporaryFolder;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -24,27 +28,6 @@ using Json = nlohmann::json;
 
 std::filesystem::path Tiny(const std::string& name) {
   return std::filesystem::path(MIDSCOPE_TESTS "/core/golden/tiny_models") / name;
-}
-
-// The configuration of a tiny model, with keys replaced; null takes a key away, "null" sets it so.
-ModelConfig ConfigWith(const std::string& name, const Json& changes) {
-  const TemporaryFolder folder(Tiny(name));
-  Json config = Json::parse(folder.Read("config.json"));
-  for (const auto& [key, value] : changes.items()) {
-    if (value.is_null()) {
-      config.erase(key);
-    } else if (value == "null") {
-      config[key] = nullptr;
-    } else {
-      config[key] = value;
-    }
-  }
-  folder.Write("config.json", config.dump());
-  return ReadFolderConfig(folder.path());
-}
-
-std::string ErrorWith(const std::string& name, const Json& changes) {
-  return ErrorMessage([&] { ConfigWith(name, changes); });
 }
 
 std::vector<int64_t> Windows(const ModelConfig& config) {
@@ -70,11 +53,52 @@ TEST(FolderModel, EveryTinyModelOpens) {
     EXPECT_EQ(query->rows, config.heads * config.head_dim) << entry.path();
     EXPECT_EQ(query->columns, config.hidden) << entry.path();
     EXPECT_EQ(model->Find("output") == nullptr, config.tied_embeddings) << entry.path();
-    EXPECT_EQ(model->Find("1.gate") != nullptr, config.gated_mlp) << entry.path();
+    const bool experts = config.experts.In(1);
+    EXPECT_EQ(model->Find("1.gate") != nullptr, config.gated_mlp && !experts) << entry.path();
+    EXPECT_EQ(model->Find("1.experts.1.gate") != nullptr, experts) << entry.path();
     EXPECT_EQ(model->Find("7.query"), nullptr);
     EXPECT_EQ(model->Hash().size(), 32u);
   }
   EXPECT_GE(models, 18);
+}
+
+TEST(FolderModel, ReadsWhichLayersHaveExperts) {
+  const auto layers = [](const ModelConfig& config) { return config.experts.layers; };
+  using Layers = std::vector<bool>;
+  EXPECT_EQ(layers(ReadFolderConfig(Tiny("llama"))), Layers{});
+  EXPECT_EQ(layers(ReadFolderConfig(Tiny("mixtral"))), (Layers{true, true}));
+  EXPECT_EQ(layers(ReadFolderConfig(Tiny("qwen2-moe"))), (Layers{true, false, true}));
+  EXPECT_EQ(layers(ConfigWith("qwen2-moe", {{"mlp_only_layers", nullptr}})),
+            (Layers{true, true, true}));
+  EXPECT_EQ(layers(ReadFolderConfig(Tiny("qwen3-moe"))), (Layers{false, true}));
+  EXPECT_EQ(layers(ReadFolderConfig(Tiny("glm4-moe"))), (Layers{false, true, true}));
+  EXPECT_EQ(layers(ConfigWith("glm4-moe", {{"first_k_dense_replace", 0}})),
+            (Layers{true, true, true}));
+}
+
+TEST(FolderModel, RefusesExpertsThatCannotBeChosen) {
+  EXPECT_THAT(ErrorWith("mixtral", {{"num_experts_per_tok", 6}}),
+              HasSubstr("6 of 5 experts can't be chosen"));
+  EXPECT_THAT(ErrorWith("mixtral", {{"num_local_experts", 0}}),
+              HasSubstr("num_local_experts is 0"));
+  EXPECT_THAT(ErrorWith("qwen2-moe", {{"mlp_only_layers", {-1}}}),
+              HasSubstr("it must hold whole numbers from 0"));
+  EXPECT_THAT(ErrorWith("glm4-moe", {{"n_group", 3}}),
+              HasSubstr("8 experts can't be chosen by 2 of 3 groups"));
+  EXPECT_THAT(ErrorWith("glm4-moe", {{"topk_group", 1}}),
+              HasSubstr("3 of 2 experts can't be chosen"));
+  EXPECT_THAT(ErrorWith("glm4-moe", {{"n_group", 8}}),
+              HasSubstr("8 experts can't be chosen by 2 of 8 groups"));
+  EXPECT_THAT(ErrorWith("olmoe", {{"clip_qkv", 2}}), HasSubstr("clip_qkv is set"));
+}
+
+TEST(FolderModel, SaysWhatLayersAModelHasThatIsNotSupported) {
+  EXPECT_THAT(ErrorWith("llama", {{"model_type", "deepseek_v3"}}),
+              HasSubstr("the model_type 'deepseek_v3' is not supported: it has attention over "
+                        "latent keys and values (MLA)"));
+  EXPECT_THAT(ErrorWith("llama", {{"model_type", "bert"}}), HasSubstr("it has encoder layers"));
+  EXPECT_THAT(ErrorWith("llama", {{"model_type", "nobody"}}),
+              HasSubstr("the model_type 'nobody' is not supported yet"));
 }
 
 TEST(FolderModel, SaysWhichTypeMostParametersHave) {
@@ -208,9 +232,10 @@ TEST(FolderModel, ReadsOtherRopeScalings) {
 
 TEST(FolderModel, RefusesWhatItDoesNotFollow) {
   EXPECT_THAT(ErrorWith("llama", {{"model_type", "mamba"}}),
-              AllOf(HasSubstr("'mamba' is not supported yet"), HasSubstr("gpt_neox")));
+              AllOf(HasSubstr("'mamba' is not supported: it has state space layers"),
+                    HasSubstr("gpt_neox")));
   EXPECT_THAT(ErrorWith("llama", {{"model_type", nullptr}}), HasSubstr("model_type is missing"));
-  EXPECT_THAT(ErrorWith("llama", {{"hidden_act", "relu"}}), HasSubstr("activation 'relu'"));
+  EXPECT_THAT(ErrorWith("llama", {{"hidden_act", "mish"}}), HasSubstr("activation 'mish'"));
   EXPECT_THAT(ErrorWith("llama", {{"quantization_config", {{"bits", 4}}}}),
               HasSubstr("quantization_config"));
   EXPECT_THAT(ErrorWith("llama", {{"rope_scaling", {{"type", "su"}, {"factor", 2}}}}),
@@ -247,11 +272,7 @@ TEST(FolderModel, RefusesNumbersThatCannotBe) {
 
 TEST(FolderModel, RefusesTensorsThatDoNotFit) {
   const auto open = [](const std::string& name, const std::string& key, const Json& value) {
-    const TemporaryFolder folder(Tiny(name));
-    Json config = Json::parse(folder.Read("config.json"));
-    config[key] = value;
-    folder.Write("config.json", config.dump());
-    return ErrorMessage([&] { OpenFolderModel(folder.path()); });
+    return OpenErrorWith(name, {{key, value}});
   };
   EXPECT_THAT(open("llama", "intermediate_size", 45),
               HasSubstr("has shape [44, 36]; the model needs [45, 36]"));

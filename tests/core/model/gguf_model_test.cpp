@@ -82,8 +82,9 @@ TEST(GgufModel, ReadsATinyModel) {
 TEST(GgufModel, SaysWhichArchitecturesAreSupported) {
   GgufWriter writer = TinyModel();
   writer.Remove("general.architecture").String("general.architecture", "mamba");
-  EXPECT_THAT(ConfigError(writer), AllOf(HasSubstr("'mamba' is not supported yet"),
-                                         HasSubstr("Supported: llama"), HasSubstr("gptneox")));
+  EXPECT_THAT(ConfigError(writer),
+              AllOf(HasSubstr("'mamba' is not supported: it has state space layers"),
+                    HasSubstr("Supported: llama"), HasSubstr("gptneox")));
   EXPECT_THAT(ConfigError(writer.Remove("general.architecture")),
               HasSubstr("general.architecture is missing"));
 }
@@ -239,8 +240,7 @@ TEST(GgufModel, RefusesNumbersThatCannotBe) {
               HasSubstr("keys of 4 and values of 8"));
   EXPECT_THAT(WithNumber("llama.vocab_size", 300),
               HasSubstr("its tokenizer has 259 tokens, the model 300"));
-  EXPECT_THAT(WithNumber("llama.expert_count", 8),
-              HasSubstr("llama.expert_count is 8, which is not supported yet"));
+  EXPECT_THAT(WithNumber("llama.expert_count", 8), HasSubstr("llama.expert_used_count is missing"));
   EXPECT_THAT(WithNumber("llama.context_length", 0), HasSubstr("context_length is 0"));
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_THAT(WithFloat("llama.rope.freq_base", nan), HasSubstr("must be a positive number"));

@@ -305,6 +305,16 @@ TEST(LongestRun, FollowsTheScheme) {
   EXPECT_EQ(LongestRun(Ratios(2, {2, 1.25}), Config()), 5120);
 }
 
+TEST(LongestRun, EndsWithLearnedPositionsWhateverIsAskedFor) {
+  ModelConfig learned = Config();
+  learned.positions = PositionKind::kLearned;
+  learned.beyond_context = true;
+  EXPECT_EQ(LongestRun({}, learned), Config().trained_context);
+  EXPECT_EQ(LongestRun(ParseIntervention("pi(4)"), learned), Config().trained_context);
+  EXPECT_THAT(ContextHolds({}, learned), HasSubstr("its positions are learned"));
+  EXPECT_THAT(Refusal("pi(1.5)", learned), HasSubstr("learned"));
+}
+
 TEST(LongestRun, HasNoEndWithAlibiOrWhereItIsAskedFor) {
   ModelConfig alibi = Config();
   alibi.positions = PositionKind::kAlibi;

@@ -59,6 +59,7 @@ class EveryModel : public testing::TestWithParam<std::string> {
         "answer_attribution,attention_rollout,sink_share,massive_activations,key_drift,position_"
         "direction,perplexity";
     if (decoder_->config().positions == PositionKind::kRotary) names += ",rope_bands";
+    if (decoder_->config().experts.count > 0) names += ",expert_use";
     options.SetText("probes", names);
     options.SetText("channels", "0,1");
     return RunProbes(*decoder_, prompt_, ParseIntervention(with), probes, options);
@@ -98,7 +99,7 @@ TEST_P(EveryModel, TakesEveryProbe) {
 // Ratios stand where there is a rotation to divide; a model without any refuses them.
 TEST_P(EveryModel, HasRatiosWhereItRotates) {
   const ModelConfig& config = decoder_->config();
-  if (config.positions == PositionKind::kAlibi) {
+  if (config.positions != PositionKind::kRotary) {
     EXPECT_THROW(Measure("ms-poe(first_layer=0)"), Error);
     return;
   }

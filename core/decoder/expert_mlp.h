@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The MLP of a layer with experts: router, the experts that rows chose, and the shared ones.
+// Internal to core.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "core/compute/layer_ops.h"
+#include "core/compute/weights.h"
+#include "core/model/model_config.h"
+
+namespace midscope {
+
+// What all of it needs. `ops` is the layer's.
+struct ExpertStep {
+  const ModelConfig& config;
+  const LayerOps& ops;
+  const ExpertWeights& weights;
+  ProductContext context;
+};
+
+// The weights of the rows' experts, [row, expert] float32 in host memory; 0: not chosen. x [rows,
+// hidden] of the run's dtype. Softmax families round router logits to the run's dtype first, as
+// transformers does.
+at::Tensor ChooseExperts(const ExpertStep& step, const at::Tensor& x);
+
+// y [rows, hidden] = the sum over experts of weight times expert(x), in float32, rounded once, and
+// the shared experts' output. Each expert is run once, for the rows with a weight that is not 0;
+// weights of experts that no row uses are not read.
+void RunExperts(const ExpertStep& step, const at::Tensor& x, const at::Tensor& weights,
+                const at::Tensor& y);
+
+}  // namespace midscope

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#include "core/decoder/project.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "kernels/matrix_vector.h"
+
+namespace midscope {
+
+void Project(const LayerOps& ops, const at::Tensor& x, const Projection& projection,
+             const at::Tensor& y, const ProductContext& context) {
+  if (ops.host_memory()) {
+    projection.weight.Multiply(x, y, context);
+  } else {
+    projection.weight.MultiplyOnDevice(x, y, context.job);
+  }
+  if (!projection.bias.empty()) ops.AddBias(y, projection.bias);
+}
+
+void ProjectToFloat(const LayerOps& ops, const at::Tensor& x, const Projection& projection,
+                    const at::Tensor& y, const ProductContext& context) {
+  if (!ops.host_memory()) return projection.weight.MultiplyOnDevice(x, y, context.job);
+  for (int64_t first = 0; first < x.size(0); first += kernels::kMatrixVectorRows) {
+    context.job.ThrowIfCancelled();
+    const int64_t rows = std::min(kernels::kMatrixVectorRows, x.size(0) - first);
+    projection.weight.MultiplyFew(x.narrow(0, first, rows), y.narrow(0, first, rows).data_ptr(),
+                                  kernels::Dtype::kFloat32, context.executor);
+  }
+}
+
+}  // namespace midscope

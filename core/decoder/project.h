@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// A linear projection on the device of its layer. Internal to core.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "core/compute/layer_ops.h"
+#include "core/compute/weights.h"
+
+namespace midscope {
+
+// y = x weight^T + bias. x [rows, inputs] and y [rows, outputs] of the run's dtype, on the device
+// of `ops`. Returns early when cancelled, or throws Cancelled.
+void Project(const LayerOps& ops, const at::Tensor& x, const Projection& projection,
+             const at::Tensor& y, const ProductContext& context);
+
+// The same without a bias and with y in float32: products are not rounded to the run's dtype.
+void ProjectToFloat(const LayerOps& ops, const at::Tensor& x, const Projection& projection,
+                    const at::Tensor& y, const ProductContext& context);
+
+}  // namespace midscope

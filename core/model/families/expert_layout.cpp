@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "core/model/families/expert_layout.h"
+
+#include <algorithm>
+
+#include "core/model/model_shapes.h"
+
+namespace midscope {
+
+void AddExpertPlaces(const ExpertLayout& layout, std::vector<TensorPlace>& places) {
+  const auto add = [&places](std::string_view name, std::string_view file_name,
+                             RowPart part = RowPart::kAll,
+                             TensorEnding ending = TensorEnding::kWeight) {
+    if (!file_name.empty()) places.push_back({name, file_name, part, Bias::kNever, ending});
+  };
+  add("N.router", layout.router);
+  add("N.experts.E.gate", layout.gate, layout.part);
+  add("N.experts.E.up", layout.up, layout.part);
+  add("N.experts.E.down", layout.down, layout.part);
+  add("N.shared.gate", layout.shared_gate_proj);
+  add("N.shared.up", layout.shared_up_proj);
+  add("N.shared.down", layout.shared_down_proj);
+  add("N.shared_gate", layout.shared_gate, layout.shared_gate_part);
+  add("N.choice_bias", layout.choice_bias, RowPart::kAll, TensorEnding::kBare);
+}
+
+void AddGgufExpertPlaces(std::vector<TensorPlace>& places) {
+  AddExpertPlaces({.router = "blk.N.ffn_gate_inp",
+                   .gate = "blk.N.ffn_gate_exps",
+                   .up = "blk.N.ffn_up_exps",
+                   .down = "blk.N.ffn_down_exps",
+                   .part = RowPart::kExpert,
+                   .shared_gate_proj = "blk.N.ffn_gate_shexp",
+                   .shared_up_proj = "blk.N.ffn_up_shexp",
+                   .shared_down_proj = "blk.N.ffn_down_shexp",
+                   .shared_gate = "blk.N.ffn_gate_inp_shexp",
+                   .shared_gate_part = RowPart::kOnlyRow,
+                   .choice_bias = "blk.N.exp_probs_b.bias"},
+                  places);
+}
+
+ExpertSettings ReadGgufExperts(const GgufMetadata& metadata, int64_t layers,
+                               std::optional<int64_t> width) {
+  ExpertSettings experts;
+  experts.count = metadata.CountOrZero("expert_count", kMaxExperts);
+  if (experts.count == 0) return experts;
+  experts.per_row = metadata.Count("expert_used_count", kMaxExperts);
+  experts.width = metadata.Count("expert_feed_forward_length", kMaxWidth, width);
+  experts.layers.assign(static_cast<size_t>(layers), true);
+  return experts;
+}
+
+void ReadSparseLayers(const ConfigJson& json, ModelConfig* config) {
+  const int64_t step = json.Count("decoder_sparse_step", kMaxLayers, 1);
+  const std::vector<int64_t> dense = json.Indices("mlp_only_layers", kMaxLayers);
+  for (int64_t layer = 0; layer < config->layers; ++layer) {
+    const bool listed = std::find(dense.begin(), dense.end(), layer) != dense.end();
+    config->experts.layers.push_back(!listed && (layer + 1) % step == 0);
+  }
+}
+
+}  // namespace midscope

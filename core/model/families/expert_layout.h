@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// What families with experts share: which layers have them, and where their tensors lie.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/model/families/family.h"
+
+namespace midscope {
+
+// The file's names of experts. Empty: the family has no such tensor.
+struct ExpertLayout {
+  std::string_view router = "model.layers.N.mlp.gate";
+  std::string_view gate = "model.layers.N.mlp.experts.E.gate_proj";
+  std::string_view up = "model.layers.N.mlp.experts.E.up_proj";
+  std::string_view down = "model.layers.N.mlp.experts.E.down_proj";
+  RowPart part = RowPart::kAll;  // kExpert: one tensor for all experts of a layer
+  std::string_view shared_gate_proj = {};
+  std::string_view shared_up_proj = {};
+  std::string_view shared_down_proj = {};
+  std::string_view shared_gate = {};
+  RowPart shared_gate_part = RowPart::kAll;
+  std::string_view choice_bias = {};
+};
+void AddExpertPlaces(const ExpertLayout& layout, std::vector<TensorPlace>& places);
+
+// As GGUF files name all of them. Places that a model does not have are passed over.
+void AddGgufExpertPlaces(std::vector<TensorPlace>& places);
+// The experts of a GGUF file: how many, how many a row uses, and their width (`width` where the
+// file does not say it); in all layers. Without experts where the file has none.
+ExpertSettings ReadGgufExperts(const GgufMetadata& metadata, int64_t layers,
+                               std::optional<int64_t> width = std::nullopt);
+
+// As qwen2_moe and qwen3_moe say it: layers of mlp_only_layers have none, of the others every
+// decoder_sparse_step-th has.
+void ReadSparseLayers(const ConfigJson& json, ModelConfig* config);
+
+}  // namespace midscope

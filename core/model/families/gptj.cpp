@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// GPT-J: attention and MLP side by side after one LayerNorm, the first rotary_dim dimensions of a
+// head rotated in neighbouring pairs, biases in the MLP and in the output.
+#include "core/model/families/common.h"
+#include "core/model/families/families.h"
+#include "core/model/model_shapes.h"
+
+namespace midscope {
+namespace {
+
+void ReadFolder(const ConfigJson& json, ModelConfig* config) {
+  config->layers = CountOfTwo(json, "n_layer", "num_hidden_layers", kMaxLayers, 28);
+  config->hidden = CountOfTwo(json, "n_embd", "hidden_size", kMaxWidth, 4096);
+  config->feed_forward = json.Count("n_inner", kMaxWidth, 4 * config->hidden);
+  config->vocabulary = json.Count("vocab_size", kMaxTokens, 50400);
+  config->heads = CountOfTwo(json, "n_head", "num_attention_heads", kMaxWidth, 16);
+  config->key_value_heads = config->heads;
+  config->head_dim = config->hidden / config->heads;
+  config->trained_context =
+      CountOfTwo(json, "n_positions", "max_position_embeddings", kMaxTokens, 2048);
+  config->norm_epsilon = json.Positive("layer_norm_epsilon", 1e-5);
+  config->activation = ReadActivation(json, "activation_function", "gelu_new");
+  config->attention.assign(static_cast<size_t>(config->layers), {});
+  // Its base is always 10000. null would be another layout, which no model has.
+  if (json.IsNull("rotary_dim")) json.Fail("rotary_dim is null, which is not supported");
+  config->rope_dimensions = json.Count("rotary_dim", kMaxWidth, 64);
+  config->norm = NormKind::kLayer;
+  config->gated_mlp = false;
+  config->parallel_residual = true;
+  config->shared_norm = true;
+  // The output would have a bias of its own and the embeddings' matrix.
+  RefuseFlag(json, "tie_word_embeddings");
+}
+
+std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
+  return {{"token_embedding", "transformer.wte"},
+          {"output", "lm_head", RowPart::kAll, Bias::kMust},
+          {"final_norm", "transformer.ln_f", RowPart::kAll, Bias::kMust},
+          {"N.attention_norm", "transformer.h.N.ln_1", RowPart::kAll, Bias::kMust},
+          {"N.query", "transformer.h.N.attn.q_proj", RowPart::kInterleaved},
+          {"N.key", "transformer.h.N.attn.k_proj", RowPart::kInterleaved},
+          {"N.value", "transformer.h.N.attn.v_proj"},
+          {"N.attention_out", "transformer.h.N.attn.out_proj"},
+          {"N.up", "transformer.h.N.mlp.fc_in", RowPart::kAll, Bias::kMust},
+          {"N.down", "transformer.h.N.mlp.fc_out", RowPart::kAll, Bias::kMust}};
+}
+
+}  // namespace
+
+const Family& GptJFamily() {
+  static const Family family = {"gptj", "gptj",  ReadFolder, FolderTensors,
+                                "",     nullptr, nullptr,    {".attn.bias", ".attn.masked_bias"}};
+  return family;
+}
+
+}  // namespace midscope

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// OLMoE: experts in every layer; query and key normed over all heads together.
+#include "core/model/families/common.h"
+#include "core/model/families/expert_layout.h"
+#include "core/model/families/families.h"
+#include "core/model/model_shapes.h"
+
+namespace midscope {
+namespace {
+
+void ReadFolder(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, {.norm_epsilon = 1e-5}, config);
+  // It would come after the norms of query and key; in other families it comes before.
+  if (json.Has("clip_qkv")) json.Fail("clip_qkv is set, which is not supported yet");
+  config->query_key_norm = QueryKeyNorm::kWidth;
+  config->experts = {.count = json.Count("num_experts", kMaxExperts, 64),
+                     .per_row = json.Count("num_experts_per_tok", kMaxExperts, 8),
+                     .width = config->feed_forward,
+                     .normalised = json.Flag("norm_topk_prob", false),
+                     .layers = std::vector<bool>(static_cast<size_t>(config->layers), true)};
+}
+
+std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
+  std::vector<TensorPlace> places = TensorsByAttentionBias(json);
+  AddExpertPlaces({}, places);
+  return places;
+}
+
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufRope(metadata, config);
+  if (metadata.PositiveOrZero("attention.clamp_kqv") > 0)
+    metadata.Fail("attention.clamp_kqv is set, which is not supported yet");
+  config->query_key_norm = QueryKeyNorm::kWidth;
+  config->experts = ReadGgufExperts(metadata, config->layers, config->feed_forward);
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  std::vector<TensorPlace> places = GgufTensors({});
+  AddGgufExpertPlaces(places);
+  return places;
+}
+
+}  // namespace
+
+const Family& OlmoeFamily() {
+  static const Family family = {"olmoe", "olmoe",  ReadFolder, FolderTensors,
+                                "olmoe", ReadGguf, GgufPlaces};
+  return family;
+}
+
+}  // namespace midscope

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// OPT: learned positions whose table begins with two rows that are not used, LayerNorm and biases
+// throughout, relu.
+#include "core/model/families/common.h"
+#include "core/model/families/families.h"
+#include "core/model/model_shapes.h"
+
+namespace midscope {
+namespace {
+
+void RefuseOtherForms(const ConfigJson& json, const ModelConfig& config) {
+  if (!json.Flag("do_layer_norm_before", true)) {
+    json.Fail(
+        "do_layer_norm_before is false (norms after attention and MLP, as OPT 350M has them), "
+        "which is not supported yet");
+  }
+  const int64_t embedded = json.Count("word_embed_proj_dim", kMaxWidth, config.hidden);
+  if (embedded != config.hidden) {
+    json.Fail(
+        "word_embed_proj_dim differs from hidden_size (embeddings are projected, as in OPT "
+        "350M), which is not supported yet");
+  }
+  RefuseFlag(json, "_remove_final_layer_norm");
+}
+
+void ReadFolder(const ConfigJson& json, ModelConfig* config) {
+  config->layers = json.Count("num_hidden_layers", kMaxLayers, 12);
+  config->hidden = json.Count("hidden_size", kMaxWidth, 768);
+  config->feed_forward = json.Count("ffn_dim", kMaxWidth, 3072);
+  config->vocabulary = json.Count("vocab_size", kMaxTokens, 50272);
+  config->heads = json.Count("num_attention_heads", kMaxWidth, 12);
+  config->key_value_heads = config->heads;
+  config->head_dim = config->hidden / config->heads;
+  config->trained_context = json.Count("max_position_embeddings", kMaxTokens, 2048);
+  config->activation = ReadActivation(json, "activation_function", "relu");
+  config->tied_embeddings = json.Flag("tie_word_embeddings", true);
+  config->attention.assign(static_cast<size_t>(config->layers), {});
+  config->positions = PositionKind::kLearned;
+  config->position_offset = 2;
+  config->rope_dimensions = config->head_dim;  // not used; a number that is always right
+  config->norm = NormKind::kLayer;
+  config->norm_epsilon = 1e-5;  // PyTorch's default, whatever the file says
+  config->norm_weights = json.Flag("layer_norm_elementwise_affine", true);
+  config->gated_mlp = false;
+  RefuseOtherForms(json, *config);
+}
+
+std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
+  const Bias bias = BiasFlag(json, "enable_bias", true);
+  const auto place = [](std::string_view name, std::string_view file_name, Bias with) {
+    return TensorPlace{name, file_name, RowPart::kAll, with};
+  };
+  return {{"token_embedding", "model.decoder.embed_tokens"},
+          {"position_embedding", "model.decoder.embed_positions"},
+          {"output", "lm_head"},
+          place("final_norm", "model.decoder.final_layer_norm", Bias::kMust),
+          place("N.attention_norm", "model.decoder.layers.N.self_attn_layer_norm", Bias::kMust),
+          place("N.mlp_norm", "model.decoder.layers.N.final_layer_norm", Bias::kMust),
+          place("N.query", "model.decoder.layers.N.self_attn.q_proj", bias),
+          place("N.key", "model.decoder.layers.N.self_attn.k_proj", bias),
+          place("N.value", "model.decoder.layers.N.self_attn.v_proj", bias),
+          place("N.attention_out", "model.decoder.layers.N.self_attn.out_proj", bias),
+          place("N.up", "model.decoder.layers.N.fc1", bias),
+          place("N.down", "model.decoder.layers.N.fc2", bias)};
+}
+
+}  // namespace
+
+const Family& OptFamily() {
+  static const Family family = {"opt", "opt", ReadFolder, FolderTensors, "", nullptr, nullptr};
+  return family;
+}
+
+}  // namespace midscope

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// Qwen 2 and Qwen 3 with experts. Those of Qwen 2 have shared ones with a gate of its own.
+#include "core/model/families/common.h"
+#include "core/model/families/expert_layout.h"
+#include "core/model/families/families.h"
+#include "core/model/families/qwen_window.h"
+#include "core/model/model_shapes.h"
+
+namespace midscope {
+namespace {
+
+// Attention of each second layer, up to max_window_layers: as transformers 5, not as qwen2.
+void ReadQwen2Window(const ConfigJson& json, ModelConfig* config) {
+  if (!json.Flag("use_sliding_window", false) || json.IsNull("sliding_window")) return;
+  const int64_t window = json.Count("sliding_window", kMaxTokens, 4096);
+  const int64_t end = json.CountOrZero("max_window_layers", kMaxTokens, 28);
+  ReadLayerTypes(
+      json, window, [](int64_t layer, int64_t past) { return layer % 2 == 0 && layer < past; }, end,
+      config);
+}
+
+void ReadQwen2(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, {}, config);
+  ReadQwen2Window(json, config);
+  config->experts = {
+      .count = json.Count("num_experts", kMaxExperts, 60),
+      .per_row = json.Count("num_experts_per_tok", kMaxExperts, 4),
+      .width = json.Count("moe_intermediate_size", kMaxWidth, 1408),
+      .shared_width = json.Count("shared_expert_intermediate_size", kMaxWidth, 5632),
+      .shared_gate = true,
+      .normalised = json.Flag("norm_topk_prob", false),
+  };
+  ReadSparseLayers(json, config);
+}
+
+std::vector<TensorPlace> Qwen2Tensors(const ConfigJson& json) {
+  std::vector<TensorPlace> places =
+      LlamaLikeTensors({.attention = BiasFlag(json, "qkv_bias", true)});
+  AddExpertPlaces({.shared_gate_proj = "model.layers.N.mlp.shared_expert.gate_proj",
+                   .shared_up_proj = "model.layers.N.mlp.shared_expert.up_proj",
+                   .shared_down_proj = "model.layers.N.mlp.shared_expert.down_proj",
+                   .shared_gate = "model.layers.N.mlp.shared_expert_gate"},
+                  places);
+  return places;
+}
+
+void ReadQwen3(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, {.key_value_heads = 4}, config);
+  if (json.Flag("use_sliding_window", false)) {
+    const int64_t window = ReadWindow(json, 4096);
+    for (LayerAttention& layer : config->attention) layer.window = window;
+  }
+  config->query_key_norm = QueryKeyNorm::kHead;
+  config->experts = {
+      .count =
+          json.Count("num_experts", kMaxExperts, json.Count("num_local_experts", kMaxExperts, 128)),
+      .per_row = json.Count("num_experts_per_tok", kMaxExperts, 8),
+      .width = json.Count("moe_intermediate_size", kMaxWidth, 768),
+      .normalised = json.Flag("norm_topk_prob", false),
+  };
+  ReadSparseLayers(json, config);
+}
+
+std::vector<TensorPlace> Qwen3Tensors(const ConfigJson& json) {
+  std::vector<TensorPlace> places = TensorsByAttentionBias(json);
+  AddExpertPlaces({}, places);
+  return places;
+}
+
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufRope(metadata, config);
+  config->experts = ReadGgufExperts(metadata, config->layers);
+}
+
+// llama.cpp divides chosen scores by their sum in qwen3moe and not in qwen2moe, whatever
+// norm_topk_prob was.
+void ReadQwen2Gguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGguf(metadata, config);
+  config->experts.shared_width = metadata.Count("expert_shared_feed_forward_length", kMaxWidth);
+  config->experts.shared_gate = true;
+}
+
+void ReadQwen3Gguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGguf(metadata, config);
+  config->query_key_norm = QueryKeyNorm::kHead;
+  config->experts.normalised = true;
+}
+
+std::vector<TensorPlace> Qwen2GgufTensors() {
+  std::vector<TensorPlace> places = GgufTensors({.attention = Bias::kMust});
+  AddGgufExpertPlaces(places);
+  return places;
+}
+
+std::vector<TensorPlace> Qwen3GgufTensors() {
+  std::vector<TensorPlace> places = GgufTensors({.attention = Bias::kMay});
+  AddGgufExpertPlaces(places);
+  return places;
+}
+
+}  // namespace
+
+const Family& Qwen2MoeFamily() {
+  static const Family family = {"qwen2_moe", "qwen2_moe",   ReadQwen2,       Qwen2Tensors,
+                                "qwen2moe",  ReadQwen2Gguf, Qwen2GgufTensors};
+  return family;
+}
+
+const Family& Qwen3MoeFamily() {
+  static const Family family = {"qwen3_moe", "qwen3_moe",   ReadQwen3,       Qwen3Tensors,
+                                "qwen3moe",  ReadQwen3Gguf, Qwen3GgufTensors};
+  return family;
+}
+
+}  // namespace midscope

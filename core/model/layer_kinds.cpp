@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "core/model/layer_kinds.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/base/utf8.h"
+
+namespace midscope {
+namespace {
+
+struct LayerKinds {
+  std::string_view kinds;
+  std::vector<std::string_view> names;
+};
+
+// One line for each kind; GGUF's names after those of transformers.
+const std::vector<LayerKinds>& AllLayerKinds() {
+  static const std::vector<LayerKinds> all = {
+      {"state space layers (Mamba), without attention",
+       {"mamba", "mamba2", "falcon_mamba", "codestral_mamba"}},
+      {"recurrent layers (RWKV), without attention",
+       {"rwkv", "rwkv5", "rwkv6", "rwkv7", "rwkv6qwen2", "arwkv7"}},
+      {"state space layers (Mamba) beside attention layers",
+       {"jamba", "bamba", "zamba", "zamba2", "falcon_h1", "granitemoehybrid", "nemotron_h",
+        "plamo2", "falcon-h1", "granitehybrid", "nemotron_h_moe"}},
+      {"recurrent layers beside attention layers", {"recurrent_gemma"}},
+      {"convolutions beside attention layers", {"lfm2", "lfm2_moe", "lfm2moe"}},
+      {"linear attention (gated delta rule) beside attention layers",
+       {"qwen3_next", "qwen3_5", "qwen3_5_moe", "qwen3_5_text", "kimi_linear", "qwen3next",
+        "qwen35", "qwen35moe", "kimi-linear"}},
+      {"linear (lightning) attention beside attention layers", {"minimax", "minimax_m1"}},
+      {"attention over latent keys and values (MLA)",
+       {"deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "minicpm3", "glm4_moe_lite",
+        "deepseek2"}},
+      {"attention with learned sinks, and experts in MXFP4", {"gpt_oss", "gpt-oss"}},
+      {"attention in chunks beside layers without positions", {"llama4", "llama4_text"}},
+      {"keys and values that layers share, and embeddings for each layer",
+       {"gemma3n", "gemma3n_text", "gemma4", "gemma4_text"}},
+      {"encoder layers, whose tokens see those after them",
+       {"bert", "roberta", "xlm-roberta", "camembert", "distilbert", "albert", "electra", "deberta",
+        "deberta-v2", "modernbert", "nomic_bert", "nomic-bert", "modern-bert"}},
+      {"an encoder and a decoder",
+       {"t5", "mt5", "umt5", "t5gemma", "bart", "mbart", "pegasus", "led", "longt5", "marian",
+        "whisper", "m2m_100"}},
+      {"norms of query and key after the rotation", {"hunyuan_v1_dense", "hunyuan-dense"}},
+      {"an activation with weights of its own (xIELU)", {"apertus"}},
+  };
+  return all;
+}
+
+}  // namespace
+
+std::string_view LayerKindsOf(std::string_view name) {
+  for (const LayerKinds& layers : AllLayerKinds()) {
+    if (std::find(layers.names.begin(), layers.names.end(), name) != layers.names.end())
+      return layers.kinds;
+  }
+  return {};
+}
+
+std::string NotSupported(std::string_view what, const std::string& name) {
+  const std::string reason = "the " + std::string(what) + " " + Quote(name) + " is not supported";
+  const std::string_view kinds = LayerKindsOf(name);
+  return kinds.empty() ? reason + " yet" : reason + ": it has " + std::string(kinds);
+}
+
+}  // namespace midscope

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// What models that are not supported are made of, for messages.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace midscope {
+
+// "state space layers (Mamba), without attention"; empty where the model is not known. `name`: a
+// model_type of config.json, or an architecture of GGUF.
+std::string_view LayerKindsOf(std::string_view name);
+
+// "the model_type 'mamba' is not supported: it has state space layers (Mamba), without attention".
+std::string NotSupported(std::string_view what, const std::string& name);
+
+}  // namespace midscope

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The configurations of tiny models with keys changed, for tests of what is read and refused.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/model/folder_model.h"
+#include "tests/core/support/error_message.h"
+#include "tests/core/support/temporary_folder.h"
+#include "tests/core/support/tiny_models.h"
+
+namespace midscope::test {
+
+// Writes the folder's config.json with keys replaced; null takes a key away, "null" sets it so.
+inline void ChangeConfig(const TemporaryFolder& folder, const nlohmann::json& changes) {
+  auto config = nlohmann::json::parse(folder.Read("config.json"));
+  for (const auto& [key, value] : changes.items()) {
+    if (value.is_null()) {
+      config.erase(key);
+    } else if (value == "null") {
+      config[key] = nullptr;
+    } else {
+      config[key] = value;
+    }
+  }
+  folder.Write("config.json", config.dump());
+}
+
+// The configuration of a tiny model with these changes.
+inline ModelConfig ConfigWith(const std::string& name, const nlohmann::json& changes) {
+  const TemporaryFolder folder(TinyModelFolder(name));
+  ChangeConfig(folder, changes);
+  return ReadFolderConfig(folder.path());
+}
+
+inline std::string ErrorWith(const std::string& name, const nlohmann::json& changes) {
+  return ErrorMessage([&] { ConfigWith(name, changes); });
+}
+
+// What opening the whole model with these changes throws.
+inline std::string OpenErrorWith(const std::string& name, const nlohmann::json& changes) {
+  const TemporaryFolder folder(TinyModelFolder(name));
+  ChangeConfig(folder, changes);
+  return ErrorMessage([&] { OpenFolderModel(folder.path()); });
+}
+
+}  // namespace midscope::test

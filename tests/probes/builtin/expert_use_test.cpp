@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// The experts that tokens use are those that transformers' routers choose (expected.json), with
+// their weights to 1e-5; a model without experts refuses the probe by name.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/decoder/decoder.h"
+#include "probes/base/record_values.h"
+#include "probes/engine/run_probe.h"
+#include "tests/core/support/tiny_models.h"
+
+namespace midscope {
+namespace {
+
+using Json = nlohmann::json;
+
+Record ExpertUse(const Decoder& decoder, const std::vector<int32_t>& ids) {
+  Prompt prompt;
+  prompt.ids = ids;
+  for (const int32_t id : ids) prompt.tokens.push_back(std::to_string(id));
+  const ProbeRegistry probes = BuiltInProbes();
+  OptionSet options(probes.Options());
+  options.SetText("probes", "expert_use");
+  for (Record& record : RunProbes(decoder, prompt, {}, probes, options)) {
+    if (record.name == "expert_use") return std::move(record);
+  }
+  throw std::logic_error("no record expert_use");
+}
+
+template <typename T>
+const std::vector<T>& Values(const Record& record, const std::string& name) {
+  for (const Array& array : record.arrays) {
+    if (array.name == name) return std::get<std::vector<T>>(array.data);
+  }
+  throw std::logic_error("no array " + name);
+}
+
+TEST(ExpertUse, IsWhatTheRoutersOfTransformersChoose) {
+  int models = 0;
+  for (const std::string& name : test::TinyModelNames()) {
+    std::ifstream file(test::TinyModelFolder(name) + "/expected.json");
+    const Json expected = Json::parse(file);
+    if (!expected.contains("experts")) continue;
+    ++models;
+    const auto decoder = Decoder::Open(test::TinyModelPath(name), {});
+    const Record record = ExpertUse(*decoder, expected["ids"].get<std::vector<int32_t>>());
+    record.Check();
+    const auto& experts = Values<int64_t>(record, "chosen_expert");
+    const auto& weights = Values<float>(record, "expert_weight");
+    const auto& shares = Values<double>(record, "expert_share");
+    size_t at = 0;
+    std::vector<double> counted(shares.size());
+    const auto count = static_cast<size_t>(decoder->config().experts.count);
+    for (size_t layer = 0; layer < expected["experts"].size(); ++layer) {
+      for (const Json& token : expected["experts"][layer]) {
+        for (const Json& choice : token) {
+          ASSERT_LT(at, experts.size());
+          EXPECT_EQ(experts[at], choice[0].get<int64_t>()) << name << " layer " << layer;
+          EXPECT_NEAR(weights[at++], choice[1].get<float>(), 1e-5) << name << " layer " << layer;
+          counted[layer * count + choice[0].get<size_t>()] +=
+              1.0 / static_cast<double>(expected["ids"].size());
+        }
+      }
+    }
+    EXPECT_EQ(at, experts.size()) << name;
+    for (size_t i = 0; i < shares.size(); ++i) EXPECT_NEAR(shares[i], counted[i], 1e-9) << name;
+  }
+  EXPECT_GE(models, 10);
+}
+
+TEST(ExpertUse, IsRefusedWhereThereAreNone) {
+  const auto decoder = Decoder::Open(test::TinyModelPath("llama"), {});
+  try {
+    ExpertUse(*decoder, {1, 2, 3});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("expert_use"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("no experts"));
+  }
+}
+
+}  // namespace
+}  // namespace midscope
