@@ -108,6 +108,12 @@ double ConfigJson::Positive(std::string_view key, std::optional<double> otherwis
   return number;
 }
 
+double ConfigJson::PositiveOrZero(std::string_view key) const {
+  const nlohmann::json* value = Find(key);
+  if (value == nullptr || (value->is_number() && value->get<double>() == 0.0)) return 0.0;
+  return Positive(key);
+}
+
 bool ConfigJson::Flag(std::string_view key, bool otherwise) const {
   const nlohmann::json* value = Find(key);
   if (value == nullptr) return otherwise;

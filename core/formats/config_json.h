@@ -34,6 +34,7 @@ class ConfigJson {
                 std::optional<int64_t> otherwise = std::nullopt) const;  // 1 to max
   int64_t CountOrZero(std::string_view key, int64_t max, int64_t otherwise) const;
   double Positive(std::string_view key, std::optional<double> otherwise = std::nullopt) const;
+  double PositiveOrZero(std::string_view key) const;  // 0: absent, null or 0
   bool Flag(std::string_view key, bool otherwise) const;
   std::string Text(std::string_view key, const std::string& otherwise) const;
 

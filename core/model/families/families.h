@@ -46,7 +46,8 @@
   FAMILY(Falcon)                  \
   FAMILY(Bloom)                   \
   FAMILY(GptJ)                    \
-  FAMILY(Opt)
+  FAMILY(Opt)                     \
+  FAMILY(InternLm3)
 // clang-format on
 
 namespace midscope {

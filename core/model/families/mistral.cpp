@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Mistral: llama with a sliding window in every layer; Ministral: in some; Ministral 3: YaRN. GGUF
-// files of Mistral are llama's.
+// files of Mistral and Ministral are llama's, which say no window.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/rope_settings.h"
+#include "core/model/model_shapes.h"
 
 namespace midscope {
 namespace {
@@ -29,12 +30,29 @@ void ReadMinistral3(const ConfigJson& json, ModelConfig* config) {
   const auto rope = RopeObject(json);
   if (!rope) json.Fail("has no rope_parameters");
   ReadLlamaLike(json, {.norm_epsilon = 1e-5, .head_dim = 128, .key_value_heads = 8}, config);
-  if (rope->Has("llama_4_scaling_beta")) {
-    config->query_growth = rope->Positive("llama_4_scaling_beta");
+  config->query_growth = rope->PositiveOrZero("llama_4_scaling_beta");
+  if (config->query_growth > 0)
     config->query_growth_context = rope->Positive("original_max_position_embeddings");
-  }
   const int64_t window = ReadWindow(json, 0);
   for (LayerAttention& layer : config->attention) layer.window = window;
+}
+
+// Also of Mistral Small 3 and Devstral 2, whose queries do not grow.
+void ReadMinistral3Gguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  ReadGgufRope(metadata, config);
+  config->query_growth = metadata.PositiveOrZero("attention.temperature_scale");
+  if (config->query_growth > 0) {
+    config->query_growth_context =
+        static_cast<double>(metadata.Count("rope.scaling.original_context_length", kMaxTokens));
+  }
+}
+
+std::vector<TensorPlace> Ministral3GgufTensors() {
+  return GgufTensors({.interleaved = true,
+                      .attention = Bias::kMay,
+                      .attention_out = Bias::kMay,
+                      .mlp = Bias::kMay});
 }
 
 std::vector<TensorPlace> FolderTensors(const ConfigJson&) { return LlamaLikeTensors({}); }
@@ -54,8 +72,9 @@ const Family& MinistralFamily() {
 }
 
 const Family& Ministral3Family() {
-  static const Family family = {"ministral3", "ministral3", ReadMinistral3, FolderTensors,
-                                "",           nullptr,      nullptr};
+  static const Family family = {"ministral3",         "ministral3", ReadMinistral3,
+                                FolderTensors,        "mistral3",   ReadMinistral3Gguf,
+                                Ministral3GgufTensors};
   return family;
 }
 

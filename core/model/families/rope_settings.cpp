@@ -23,9 +23,9 @@ double YarnAttentionFactor(const ConfigJson& rope, double factor) {
   const auto scale = [&](double weight) {
     return factor <= 1.0 ? 1.0 : 0.1 * weight * std::log(factor) + 1.0;
   };
-  if (rope.Has("mscale") && rope.Has("mscale_all_dim")) {
-    return scale(rope.Positive("mscale")) / scale(rope.Positive("mscale_all_dim"));
-  }
+  const double own = rope.PositiveOrZero("mscale");
+  const double all_dimensions = rope.PositiveOrZero("mscale_all_dim");
+  if (own != 0.0 && all_dimensions != 0.0) return scale(own) / scale(all_dimensions);
   return scale(1.0);
 }
 

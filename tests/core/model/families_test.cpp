@@ -269,13 +269,6 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "exaone4-global",
                            "arcee",
                            "ministral",
-                           "gguf-olmo",
-                           "gguf-olmo3",
-                           "gguf-granite",
-                           "gguf-cohere",
-                           "gguf-cohere2",
-                           "gguf-glm",
-                           "gguf-glm4",
                            "mixtral",
                            "qwen2-moe",
                            "qwen3-moe",
@@ -290,6 +283,10 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "gguf-olmoe",
                            "gguf-glm4-moe",
                            "gguf-ernie4-5",
+                           "gguf-granite",
+                           "gguf-cohere",
+                           "gguf-cohere2",
+                           "gguf-olmo",
                            "gguf-starcoder2",
                            "gguf-stablelm",
                            "gguf-stablelm-parallel",
@@ -298,11 +295,20 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "gguf-seed-oss",
                            "gguf-exaone4",
                            "gguf-arcee",
-                           "gguf-qwen2-5-vl"}) {
-=======
-    "gguf-glm4", "gpt2", "falcon", "falcon-new", "falcon-alibi", "bloom", "gptj", "opt", "opt-plain"
-  }) {
->>>>>>> main
+                           "gguf-glm4",
+                           "gpt2",
+                           "falcon",
+                           "falcon-new",
+                           "falcon-alibi",
+                           "bloom",
+                           "gptj",
+                           "opt",
+                           "opt-plain",
+                           "internlm3",
+                           "gguf-olmo3",
+                           "gguf-glm",
+                           "gguf-qwen2-5-vl",
+                           "gguf-ministral3"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }
