@@ -3,6 +3,7 @@
 
 #include <ATen/ops/empty.h>
 
+#include "kernels/check.h"
 #include "kernels/normalise.h"
 
 namespace midscope {
@@ -26,7 +27,10 @@ kernels::ActivationKind ActivationKindOf(Activation activation) {
       return kernels::ActivationKind::kRelu;
     case Activation::kSquaredRelu:
       return kernels::ActivationKind::kSquaredRelu;
+    case Activation::kXielu:
+      break;
   }
+  MIDSCOPE_CHECK(false, "xIELU is no kernel (xielu.h)");
   return kernels::ActivationKind::kSilu;
 }
 

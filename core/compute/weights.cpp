@@ -79,6 +79,7 @@ class Loader {
     } else {
       weights.mlp = Mlp(prefix, config_.feed_forward);
     }
+    if (config_.activation == Activation::kXielu) weights.xielu = Xielu(layer);
     if (config_.input_norms) {
       weights.attention_norm = ReadNorm(prefix + "attention_norm");
       if (!config_.shared_norm) weights.mlp_norm = ReadNorm(prefix + "mlp_norm");
@@ -93,6 +94,14 @@ class Loader {
       weights.key_norm = NormWeight(prefix + "key_norm", by_head ? config_.head_dim : kv_width);
     }
     return weights;
+  }
+
+  XieluSettings Xielu(int64_t layer) const {
+    if (!config_.xielu.empty()) return config_.xielu[static_cast<size_t>(layer)];
+    const auto number = [&](const char* name) {
+      return double{Vector(std::to_string(layer) + "." + name, 1)[0]};
+    };
+    return {number("alpha_positive"), number("alpha_negative"), number("beta"), number("epsilon")};
   }
 
   MlpWeights Mlp(const std::string& prefix, int64_t width) {

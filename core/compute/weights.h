@@ -40,6 +40,7 @@ struct ExpertWeights {
 };
 
 struct LayerWeights {
+  XieluSettings xielu;         // where that is the activation
   Projection query_key_value;  // (heads + 2 key_value_heads) * head_dim outputs; q and k rows in
                                // half-split order
   Projection attention_out;    // heads * head_dim inputs

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/compute/query_key_finish.h"
+#include "core/compute/xielu.h"
 #include "core/decoder/expert_mlp.h"
 #include "core/decoder/project.h"
 #include "core/decoder/residual_edits.h"
@@ -339,9 +340,14 @@ void ForwardPass::MlpHalf(std::vector<SequencePass>& sequences, int64_t layer) {
 
 void ForwardPass::Mlp(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
                       const at::Tensor& gate_up, const at::Tensor& post, const at::Tensor& update) {
-  const MlpWeights& mlp = weights_.layers[static_cast<size_t>(layer)].mlp;
+  const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
+  const MlpWeights& mlp = weights.mlp;
   Project(normalized_.narrow(0, first, update.size(0)), mlp.gate_up, gate_up);
-  ops_->Activate(config_.activation, config_.gated_mlp, gate_up, post);
+  if (config_.activation == Activation::kXielu) {
+    ApplyXielu(weights.xielu, post);  // in place
+  } else {
+    ops_->Activate(config_.activation, config_.gated_mlp, gate_up, post);
+  }
   Show(sequences, HookSite::kMlpPost, layer, post, 0, first);
   Project(post, mlp.down, update);
 }

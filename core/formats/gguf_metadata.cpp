@@ -72,6 +72,20 @@ bool GgufMetadata::Flag(std::string_view key, bool otherwise) const {
   return file_.GetBool(Key(key)).value_or(otherwise);
 }
 
+std::vector<double> GgufMetadata::Numbers(std::string_view key, int64_t count) const {
+  const std::string full = Key(key);
+  read_.insert(full);
+  const auto numbers = file_.GetFloatArray(full);
+  if (!numbers) Fail("metadata " + full + " is missing", "Convert the model again");
+  if (std::ssize(*numbers) != count) {
+    Fail(fmt::format("{} holds {} numbers; the model has {} layers", full, numbers->size(), count));
+  }
+  for (const double number : *numbers) {
+    if (!std::isfinite(number)) Fail(fmt::format("{} holds {}", full, number));
+  }
+  return *numbers;
+}
+
 std::vector<bool> GgufMetadata::Flags(std::string_view key) const {
   const GgufValue* value = file_.FindValue(Key(key));
   if (value == nullptr || !value->is_array) return {};

@@ -33,6 +33,8 @@ class GgufMetadata {
   double Positive(std::string_view key, std::optional<double> otherwise = std::nullopt) const;
   double PositiveOrZero(std::string_view key) const;  // 0: absent or 0
   bool Flag(std::string_view key, bool otherwise) const;
+  // An array of `count` finite numbers, which must be there.
+  std::vector<double> Numbers(std::string_view key, int64_t count) const;
   // An array of bool; empty where the key is absent or a single value.
   std::vector<bool> Flags(std::string_view key) const;
   std::string Text(std::string_view key, const std::string& otherwise) const;

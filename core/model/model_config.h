@@ -12,8 +12,17 @@ namespace midscope {
 
 enum class NormKind { kRms, kLayer };  // kLayer: mean taken off, bias where the file has one
 
-// kRelu: max(0, x). kSquaredRelu: its square.
-enum class Activation { kSilu, kGelu, kGeluTanh, kRelu, kSquaredRelu };
+// kRelu: max(0, x). kSquaredRelu: its square. kXielu: XieluSettings; in MLPs without a gate.
+enum class Activation { kSilu, kGelu, kGeluTanh, kRelu, kSquaredRelu, kXielu };
+
+// Of one layer (arXiv 2411.13010), a the softplus of alpha_positive, b that of alpha_negative plus
+// beta: x > 0: a x^2 + beta x; else: b (e^min(x, epsilon) - 1 - x) + beta x.
+struct XieluSettings {
+  double alpha_positive = 0;
+  double alpha_negative = 0;
+  double beta = 0.5;
+  double epsilon = -1e-6;
+};
 
 // Norm of q and k after projection. kHead: over each head (qwen3, gemma3); kWidth: over all heads
 // together (olmo2).
@@ -121,6 +130,7 @@ struct ModelConfig {
   bool shared_norm = false;        // of a parallel block: both after the one norm (cohere, phi)
   bool gated_mlp = true;           // down(activation(gate) * up); else down(activation(up))
   Activation activation = Activation::kSilu;
+  std::vector<XieluSettings> xielu;  // [layer] of kXielu; empty: tensors hold them
   ExpertSettings experts;
 
   double embedding_scale = 1.0;  // gemma: sqrt(hidden)

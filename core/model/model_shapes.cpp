@@ -97,6 +97,9 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
     add("query_norm", {of_head ? config.head_dim : query});
     add("key_norm", {of_head ? config.head_dim : key});
   }
+  if (config.activation == Activation::kXielu && config.xielu.empty()) {
+    for (const char* name : {"alpha_positive", "alpha_negative", "beta", "epsilon"}) add(name, {1});
+  }
   add("query", {query, hidden});
   add("key", {key, hidden});
   add("value", {key, hidden});

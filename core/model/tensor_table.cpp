@@ -248,7 +248,8 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
   }
   if (part == RowPart::kOnlyRow) wanted = {shape[1]};
   if (transposed) std::swap(wanted[0], wanted[1]);
-  if (tensor.shape != wanted) {
+  const bool single = tensor.shape.empty() && wanted == std::vector<int64_t>{1};
+  if (tensor.shape != wanted && !single) {
     throw Failure(thing_, "tensor " + ShownName(tensor, file_name) + " has shape " +
                               ShapeText(tensor.shape) + "; the model needs " + ShapeText(wanted));
   }

@@ -47,7 +47,8 @@
   FAMILY(Bloom)                   \
   FAMILY(GptJ)                    \
   FAMILY(Opt)                     \
-  FAMILY(InternLm3)
+  FAMILY(InternLm3)               \
+  FAMILY(Apertus)
 // clang-format on
 
 namespace midscope {

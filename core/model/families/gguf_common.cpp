@@ -128,9 +128,6 @@ void CheckAttentionFactor(const GgufMetadata& metadata, const ModelConfig& confi
 // Keys of variants that the decoder does not follow, where they stand with a value that asks for
 // nothing.
 void CheckNeutral(const GgufMetadata& metadata) {
-  for (const char* key : {"expert_count", "expert_used_count"}) {
-    if (metadata.file().GetInt(metadata.Key(key)) == 0) metadata.Ignore(key);
-  }
   if (!metadata.Flag("attention.causal", true)) {
     metadata.Fail("its attention is not causal, which is not supported");
   }

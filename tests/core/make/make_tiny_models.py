@@ -143,6 +143,8 @@ MODELS = {
     "gguf-qwen2-q4_0": ("Qwen2", dict(COMMON | BLOCKS), "Q4_0"),
     "gguf-gemma2-q5_1": ("Gemma2", dict(COMMON | BLOCKS, sliding_window=12, query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=5.0), "Q5_1"),
     "internlm3": ("InternLM3", dict(COMMON, hidden_size=30, attention_bias=True, mlp_bias=True, rope_parameters=rope("dynamic", factor=2.0)), "bfloat16"),
+    "apertus": ("Apertus", dict(COMMON, hidden_size=24, head_dim=None, rope_parameters=LLAMA3), "bfloat16"),
+    "gguf-apertus": ("Apertus", dict(COMMON, hidden_size=24, head_dim=None, rope_parameters=LLAMA3), None),
     "gguf-ministral3": ("Ministral3", dict(COMMON, hidden_size=18, rope_parameters=rope("yarn", 300.0, factor=4.0, original_max_position_embeddings=16, beta_fast=32.0, beta_slow=1.0, mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.6)), None),
     "gguf-olmo": ("Olmo", dict(COMMON, hidden_size=36, head_dim=None, clip_qkv=0.9), None),
     "gguf-olmo3": ("Olmo3", dict(COMMON, hidden_size=36, head_dim=None, num_hidden_layers=4, sliding_window=11, layer_types=["sliding_attention", "full_attention"] * 2, rope_parameters=dict(sliding_attention=rope(theta=3000.0), full_attention=rope("yarn", 3000.0, factor=4.0, original_max_position_embeddings=32))), None),

@@ -25,6 +25,7 @@ ARCHITECTURES = {
     "ArceeForCausalLM": "arcee",
     "Qwen2_5_VLForConditionalGeneration": "qwen2vl",
     "Ministral3ForCausalLM": "mistral3",
+    "ApertusForCausalLM": "apertus",
     "Ernie4_5ForCausalLM": "ernie4_5",
     "MixtralForCausalLM": "llama",
     "Qwen2MoeForCausalLM": "qwen2moe",
@@ -111,7 +112,7 @@ def parts_of_heads(writer, config):
     writer.add_rope_dimension_count(int(head_size(config) * config.rope_parameters["partial_rotary_factor"]))
 
 
-ROPE_DIMENSIONS = {name: whole_heads for name in ("llama", "granite", "arcee", "cohere2", "mistral3")} | {
+ROPE_DIMENSIONS = {name: whole_heads for name in ("llama", "granite", "arcee", "cohere2", "mistral3", "apertus")} | {
     name: parts_of_heads for name in ("chatglm", "glm4", "glm4moe", "stablelm", "phi2", "nemotron")
 }
 
@@ -265,6 +266,15 @@ class TensorWriter:
         return back
 
 
+def write_xielu(writer, model):
+    """The settings of the activation, which the converter puts into the metadata as they are."""
+    activations = [layer.mlp.act_fn for layer in model.model.layers]
+    writer.add_xielu_alpha_p([activation.alpha_p.item() for activation in activations])
+    writer.add_xielu_alpha_n([activation.alpha_n.item() for activation in activations])
+    writer.add_xielu_beta([activation.beta.item() for activation in activations])
+    writer.add_xielu_eps([activation.eps.item() for activation in activations])
+
+
 class Rewriting:
     """What the converter makes of a tensor's values, and back."""
 
@@ -305,11 +315,13 @@ def write_gguf(path, model, quantisation, tokenizer):
     write_metadata(writer, config, architecture)
     write_tokenizer(writer, config.vocab_size, tokenizer)
     tensors = TensorWriter(writer, architecture, quantisation)
+    if architecture == "apertus":
+        write_xielu(writer, model)
     for name, buffer in model.named_buffers():
         if name.endswith("e_score_correction_bias"):
             writer.add_tensor(f"blk.{name.split('.')[2]}.exp_probs_b.bias", buffer.detach().numpy().copy())
     for name, parameter in model.named_parameters():
-        if (name == "lm_head.weight" and model.config.tie_word_embeddings) or "visual." in name:
+        if (name == "lm_head.weight" and model.config.tie_word_embeddings) or "visual." in name or "act_fn." in name:
             continue
         if name.endswith("experts.gate_up_proj"):
             back = tensors.write_gate_up(name, parameter)

@@ -305,6 +305,8 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "opt",
                            "opt-plain",
                            "internlm3",
+                           "apertus",
+                           "gguf-apertus",
                            "gguf-olmo3",
                            "gguf-glm",
                            "gguf-qwen2-5-vl",

@@ -125,5 +125,22 @@ TEST(GgufFamilies, YarnsAttentionFactorIsThatOfLlamaCpp) {
   EXPECT_THAT(ConfigError(writer), HasSubstr("yarn_ext_factor is 0.5, which is not supported"));
 }
 
+TEST(GgufFamilies, Ministral3ReadsHowItsQueriesGrow) {
+  GgufWriter writer = Metadata("mistral3");
+  EXPECT_EQ(Config(writer).query_growth, 0.0);
+  writer.Float32("mistral3.attention.temperature_scale", 0.1f);
+  EXPECT_THAT(ConfigError(writer), HasSubstr("original_context_length is missing"));
+  writer.Uint32("mistral3.rope.scaling.original_context_length", 16);
+  EXPECT_NEAR(Config(writer).query_growth, 0.1, 1e-7);
+  EXPECT_EQ(Config(writer).query_growth_context, 16.0);
+}
+
+TEST(GgufFamilies, ACountOfNoExpertsIsTaken) {
+  GgufWriter writer = Metadata("olmo2");
+  EXPECT_EQ(Config(writer.Uint32("olmo2.expert_count", 0)).experts.count, 0);
+  writer.Remove("olmo2.expert_count").Uint32("olmo2.expert_count", 4);
+  EXPECT_THAT(ConfigError(writer), HasSubstr("olmo2.expert_count is 4, which is not supported"));
+}
+
 }  // namespace
 }  // namespace midscope

@@ -225,6 +225,43 @@ TEST(GgufModel, OrdersTheRotatedRowsAlone) {
   EXPECT_LE(test::Difference(logits[0], logits[1]), 1e-6 * test::Largest(logits[0]));
 }
 
+// Query, key and value may lie in one tensor; llama's pairs are beside one another there, too.
+TEST(GgufModel, TakesQueryKeyAndValueFromOneTensor) {
+  GgufWriter writer = TinyMetadata();
+  const test::TemporaryFile separate(TinyModel().Bytes());
+  const GgufFile parts(separate.path());
+  const auto values_of = [&](const std::string& name) {
+    const GgufTensor& tensor = parts.Require(name);
+    std::vector<float> values(static_cast<size_t>(tensor.elements()));
+    std::memcpy(values.data(), tensor.data, static_cast<size_t>(tensor.bytes));
+    return values;
+  };
+  for (const GgufTensor& tensor : parts.tensors()) {
+    const bool is_part = tensor.name.ends_with("attn_q.weight") ||
+                         tensor.name.ends_with("attn_k.weight") ||
+                         tensor.name.ends_with("attn_v.weight");
+    if (!is_part) writer.Float32Tensor(tensor.name, tensor.shape, values_of(tensor.name));
+  }
+  for (const std::string layer : {"blk.0.", "blk.1."}) {
+    std::vector<float> fused;
+    for (const char* part : {"attn_q.weight", "attn_k.weight", "attn_v.weight"}) {
+      const std::vector<float> values = values_of(layer + part);
+      fused.insert(fused.end(), values.begin(), values.end());
+    }
+    writer.Float32Tensor(layer + "attn_qkv.weight", {32, 16}, fused);
+  }
+  const test::TemporaryFile together(writer.Bytes());
+  const auto expected = OpenGgufModel(separate.path());
+  const auto model = OpenGgufModel(together.path());
+  for (const char* name : {"0.query", "1.key", "1.value"}) {
+    const TensorRef& one = *model->Find(name);
+    const TensorRef& other = *expected->Find(name);
+    ASSERT_EQ(one.rows, other.rows) << name;
+    for (int64_t row = 0; row < one.rows; ++row)
+      EXPECT_EQ(std::memcmp(one.Row(row), other.Row(row), 64), 0) << name << " " << row;
+  }
+}
+
 TEST(GgufModel, RefusesNumbersThatCannotBe) {
   EXPECT_THAT(WithNumber("llama.attention.head_count_kv", 3),
               HasSubstr("4 heads can't share 3 key-value heads"));

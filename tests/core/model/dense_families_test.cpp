@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// What keys of config.json become, with their defaults, and what is refused: InternLM3, Ministral 3
+// and Apertus. Numbers of whole models: families_test.cpp.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/model/gguf_model.h"
+#include "tests/core/support/changed_config.h"
+#include "tests/core/support/gguf_writer.h"
+
+namespace midscope {
+namespace {
+
+using test::ConfigWith;
+using test::ErrorWith;
+using test::OpenErrorWith;
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+TEST(DenseFamilies, InternLm3HasOneSettingForAllBiases) {
+  const Json none = {{"attention_bias", nullptr}, {"mlp_bias", nullptr}};
+  EXPECT_THAT(OpenErrorWith("internlm3", none), HasSubstr("bias' has no place"));
+  const Json by_other_names = {
+      {"attention_bias", nullptr}, {"mlp_bias", nullptr}, {"qkv_bias", true}, {"bias", true}};
+  EXPECT_EQ(OpenErrorWith("internlm3", by_other_names), "");
+  EXPECT_THAT(OpenErrorWith("internlm3", {{"mlp_bias", false}}),
+              HasSubstr("qkv_bias and bias differ"));
+}
+
+TEST(DenseFamilies, InternLm3ReadsDefaultsAndNulls) {
+  const ModelConfig plain = ConfigWith(
+      "internlm3",
+      {{"head_dim", nullptr}, {"num_key_value_heads", nullptr}, {"rms_norm_eps", nullptr}});
+  EXPECT_EQ(plain.head_dim, 128);
+  EXPECT_EQ(plain.rope_dimensions, 128);
+  EXPECT_EQ(plain.key_value_heads, 2);
+  EXPECT_EQ(plain.norm_epsilon, 1e-5);
+  const ModelConfig null = ConfigWith(
+      "internlm3", {{"head_dim", "null"}, {"num_key_value_heads", "null"}, {"hidden_size", 24}});
+  EXPECT_EQ(null.head_dim, 4);
+  EXPECT_EQ(null.rope_dimensions, 4);
+  EXPECT_EQ(null.key_value_heads, 6);
+}
+
+// Devstral 2 says both as 0, which stands for none.
+TEST(DenseFamilies, Ministral3ReadsSettingsOfZero) {
+  Json rope = {{"rope_type", "yarn"},
+               {"rope_theta", 300.0},
+               {"factor", 4.0},
+               {"original_max_position_embeddings", 16},
+               {"mscale", 1.0},
+               {"mscale_all_dim", 0.0},
+               {"llama_4_scaling_beta", 0},
+               {"beta_fast", 4.0}};
+  const ModelConfig config = ConfigWith("ministral3", {{"rope_parameters", rope}});
+  EXPECT_EQ(config.query_growth, 0.0);
+  EXPECT_NEAR(config.rope_scaling.attention_factor, 0.1 * std::log(4.0) + 1.0, 1e-12);
+  rope["llama_4_scaling_beta"] = -1;
+  EXPECT_THAT(ErrorWith("ministral3", {{"rope_parameters", rope}}),
+              HasSubstr("must be a positive number"));
+}
+
+TEST(DenseFamilies, ApertusReadsItsActivation) {
+  const ModelConfig config = ConfigWith("apertus", {{"hidden_act", nullptr}});
+  EXPECT_EQ(config.activation, Activation::kXielu);
+  EXPECT_TRUE(config.xielu.empty());  // in tensors
+  EXPECT_FALSE(config.gated_mlp);
+  EXPECT_EQ(ConfigWith("apertus", {{"hidden_act", "relu2"}}).activation, Activation::kSquaredRelu);
+  EXPECT_THAT(OpenErrorWith("apertus", {{"hidden_act", "relu2"}}),
+              HasSubstr("mlp.act_fn.alpha_n' has no place"));
+  EXPECT_THAT(ErrorWith("llama", {{"hidden_act", "xielu"}}),
+              HasSubstr("its activation 'xielu' is not supported yet"));
+  EXPECT_THAT(ErrorWith("apertus", {{"rope_parameters", nullptr}}),
+              HasSubstr("has no rope_parameters"));
+}
+
+test::GgufWriter ApertusMetadata() {
+  test::GgufWriter writer;
+  writer.String("general.architecture", "apertus").Uint32("apertus.block_count", 2);
+  writer.Uint32("apertus.context_length", 64).Uint32("apertus.embedding_length", 16);
+  writer.Uint32("apertus.feed_forward_length", 24).Uint32("apertus.attention.head_count", 4);
+  writer.Float32("apertus.attention.layer_norm_rms_epsilon", 1e-5f);
+  writer.Uint32("apertus.vocab_size", 259);
+  return writer;
+}
+
+test::GgufWriter& Numbers(test::GgufWriter& writer, const std::string& key,
+                          const std::vector<float>& numbers) {
+  std::string bytes;
+  for (const float number : numbers) bytes += test::Raw(number);
+  return writer.Remove(key).RawArray(key, GgufType::kFloat32, numbers.size(), bytes);
+}
+
+TEST(DenseFamilies, ApertusReadsItsActivationFromMetadata) {
+  test::GgufWriter writer = ApertusMetadata();
+  const auto config = [&] {
+    const test::TemporaryFile file(writer.Bytes());
+    return ReadGgufConfig(GgufFile(file.path()));
+  };
+  const auto error = [&] { return test::ErrorMessage([&] { config(); }); };
+  EXPECT_THAT(error(), HasSubstr("xielu.alpha_p is missing"));
+  Numbers(writer, "xielu.alpha_p", {0.5f, -0.25f});
+  Numbers(writer, "xielu.alpha_n", {1.5f, 2.0f});
+  Numbers(writer, "xielu.beta", {0.5f, 0.5f});
+  Numbers(writer, "xielu.eps", {-1e-6f, -1e-6f});
+  ASSERT_EQ(config().xielu.size(), 2u);
+  EXPECT_EQ(config().xielu[1].alpha_positive, -0.25);
+  EXPECT_EQ(config().xielu[0].alpha_negative, 1.5);
+  Numbers(writer, "xielu.beta", {0.5f});
+  EXPECT_THAT(error(), HasSubstr("xielu.beta holds 1 numbers; the model has 2 layers"));
+  Numbers(writer, "xielu.beta", {0.5f, std::numeric_limits<float>::infinity()});
+  EXPECT_THAT(error(), HasSubstr("xielu.beta holds inf"));
+}
+
+}  // namespace
+}  // namespace midscope
