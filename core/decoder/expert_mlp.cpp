@@ -26,7 +26,7 @@ at::Tensor RunMlp(const ExpertStep& step, const MlpWeights& mlp, const at::Tenso
   Project(step.ops, x, mlp.gate_up, gate_up, step.context);
   const at::Tensor post = config.gated_mlp ? Like(x, mlp.down.weight.inputs()) : gate_up;
   step.ops.Activate(config.activation, config.gated_mlp, gate_up, post);
-  const at::Tensor y = Like(x, config.hidden);
+  at::Tensor y = Like(x, config.hidden);
   Project(step.ops, post, mlp.down, y, step.context);
   return y;
 }

@@ -121,13 +121,15 @@ void ForwardPass::Embed(std::vector<SequencePass>& sequences) {
   Show(sequences, HookSite::kEmbed, -1, residual_);
 }
 
-// The table has a row for every position of a run (LongestRun).
+// The table has a row for every position of a run (LongestRun, CheckPositionsHeld).
 void ForwardPass::AddPositions(const std::vector<SequencePass>& sequences) {
   const at::Tensor positions = at::empty(residual_.sizes(), residual_.scalar_type());
   auto* out = static_cast<std::byte*>(positions.data_ptr());
   for (const SequencePass& sequence : sequences) {
+    const PositionIds& ids = sequence.plans.front().position_ids;
     for (int64_t row = sequence.active_first; row < sequence.rows; ++row) {
-      weights_.positions.Row(config_.position_offset + row, out);
+      const int64_t position = ids.given() ? static_cast<int64_t>(ids.At(row)) : row;
+      weights_.positions.Row(config_.position_offset + position, out);
       out += config_.hidden * kernels::SizeOf(dtype_);
     }
   }

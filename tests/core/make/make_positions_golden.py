@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes positions_golden.json: logits of every tiny model with rotary positions under given position ids, as transformers
+"""Writes positions_golden.json: logits of every tiny model with rotary or learned positions under given ids, as transformers
 gives them for the same position_ids, for positions_test.
 
     python tests/core/make/make_positions_golden.py OUT.json                  (transformers 5, torch)
@@ -25,6 +25,7 @@ import transformers
 ROWS = [5, 17, 39, 42]
 LOGIT_STEP = 11
 LAST = {"whole": 120, "real": 90}
+OF_TABLES = ("gptj", "gpt2", "gpt2-unscaled", "opt", "opt-plain")  # have tables of whole positions
 SELF_EXTEND = {"llama": dict(group=3, window=7), "qwen3": dict(group=2, window=16), "phi3": dict(group=5, window=40)}
 
 READ = {"llama": ("last", runs.LAST_ROW), "qwen3": ("answer", runs.ANSWER_ROWS), "gemma2": ("last:6", slice(runs.PROMPT - 6, None))}
@@ -93,7 +94,7 @@ def run_plainly(name, tokens, ids, logits_of, setting, places):
 def cases(name):
     tokens = runs.prompt_ids(name) + runs.ANSWER
     for kind in LAST:
-        if kind == "real" and name == "gptj":  # has a table of whole positions
+        if kind == "real" and name in OF_TABLES:
             continue
         ids = ids_of(name, kind)
         all_ids = ids + [ids[-1] + 1 + i for i in range(len(runs.ANSWER))]
@@ -112,7 +113,7 @@ def cases(name):
 def main():
     runs.set_up()
     runs.now["attend"] = far.attend
-    others = ("mpt", "gpt2", "gpt2-unscaled", "opt", "opt-plain", "bloom", "falcon-alibi")  # nothing is rotated
+    others = ("mpt", "bloom", "falcon-alibi")  # ALiBi
     names = [name for name in sorted(tiny.MODELS) if name not in others and not name.startswith("gguf-")]
     runs.write(sys.argv[1], [case for name in names for case in cases(name)], runs.FRAME | dict(rows=ROWS, logit_step=LOGIT_STEP))
 

@@ -11,6 +11,7 @@
 #include "core/model/folder_model.h"
 #include "core/plan/attention_plan.h"
 #include "core/run/generate.h"
+#include "core/run/what_if.h"
 #include "tests/core/support/changed_config.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/error_message.h"
@@ -33,6 +34,7 @@ using test::TinyModelFolder;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 std::vector<int32_t> Ids(int64_t count) {
@@ -256,9 +258,35 @@ TEST(FamiliesWithLearnedPositions, RefuseWhatChangesRotaryPositions) {
   const auto decoder = Open("gpt2");
   for (const char* setting :
        {"pi(1.5)", "ntk(2)", "self-extend(group=2, window=8)", "move(span=2:5, to=shift:1)",
-        "positions(sampler=pose, factor=1.5)"}) {
+        "positions(sampler=pose, factor=1.5, rows=last)"}) {
     EXPECT_THAT(RunError(*decoder, 40, setting), HasSubstr("learned")) << setting;
   }
+}
+
+// That the numbers are right is the work of positions_test.cpp.
+TEST(FamiliesWithLearnedPositions, TakeGivenIdsUpToTheTable) {
+  const auto decoder = Open("gpt2");
+  EXPECT_EQ(RunError(*decoder, 40, "positions(sampler=pose, factor=1.5)"), "");
+  EXPECT_THAT(RunError(*decoder, 60, "positions(sampler=randpos, factor=4)"),
+              AllOf(HasSubstr("its positions are learned"), HasSubstr("Give smaller ids"),
+                    Not(HasSubstr("--beyond-context"))));
+}
+
+// On a trace, only rows from the first with another id on are run again.
+TEST(FamiliesWithLearnedPositions, WhatIfOfGivenIdsEqualsAFullRun) {
+  const auto decoder = Open("opt");
+  Prompt prompt;
+  prompt.ids = Ids(40);
+  WhatIf what_if(decoder, {prompt});
+  const Intervention setting = ParseIntervention("positions(sampler=pose, factor=2)");
+  const std::vector<float> clean = what_if.Evaluate({}).outcomes[0].last_logits;
+  const std::vector<float> changed = what_if.Evaluate(setting).outcomes[0].last_logits;
+  RunRequest request;
+  request.ids = prompt.ids;
+  request.intervention = setting;
+  const std::vector<float> full = decoder->RunOne(request).logits;
+  EXPECT_LE(Difference(changed, full), 1e-5 * Largest(full));
+  EXPECT_GT(Difference(changed, clean), 1e-2 * Largest(full));
 }
 
 // Rows of a batch, and rows that follow on a trace, get the positions that they have alone.
