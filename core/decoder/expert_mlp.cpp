@@ -54,7 +54,7 @@ std::vector<std::vector<int64_t>> RowsOfExperts(const at::Tensor& weights) {
 
 }  // namespace
 
-at::Tensor ChooseExperts(const ExpertStep& step, const at::Tensor& x) {
+at::Tensor RouteRows(const ExpertStep& step, const at::Tensor& x) {
   const ExpertSettings& settings = step.config.experts;
   at::Tensor weights = at::empty({x.size(0), settings.count}, x.options().dtype(at::kFloat));
   ProjectToFloat(step.ops, x, step.weights.router, weights, step.context);

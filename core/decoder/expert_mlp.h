@@ -22,7 +22,7 @@ struct ExpertStep {
 // The weights of the rows' experts, [row, expert] float32 in host memory; 0: not chosen. x [rows,
 // hidden] of the run's dtype. Softmax families round router logits to the run's dtype first, as
 // transformers does.
-at::Tensor ChooseExperts(const ExpertStep& step, const at::Tensor& x);
+at::Tensor RouteRows(const ExpertStep& step, const at::Tensor& x);
 
 // y [rows, hidden] = the sum over experts of weight times expert(x), in float32, rounded once, and
 // the shared experts' output. Each expert is run once, for the rows with a weight that is not 0;

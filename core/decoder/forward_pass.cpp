@@ -359,7 +359,7 @@ void ForwardPass::Experts(std::vector<SequencePass>& sequences, int64_t layer, i
   const ExpertStep step{
       config_, *ops_, weights_.layers[static_cast<size_t>(layer)].experts, {executor_, context_}};
   const at::Tensor x = normalized_.narrow(0, first, update.size(0));
-  const at::Tensor weights = ChooseExperts(step, x);
+  const at::Tensor weights = RouteRows(step, x);
   Show(sequences, HookSite::kExpertWeights, layer, weights, 0, first);
   RunExperts(step, x, weights, update);
 }

@@ -44,7 +44,6 @@ const std::vector<LayerKinds>& AllLayerKinds() {
        {"t5", "mt5", "umt5", "t5gemma", "bart", "mbart", "pegasus", "led", "longt5", "marian",
         "whisper", "m2m_100"}},
       {"norms of query and key after the rotation", {"hunyuan_v1_dense", "hunyuan-dense"}},
-      {"an activation with weights of its own (xIELU)", {"apertus"}},
   };
   return all;
 }

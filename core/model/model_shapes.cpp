@@ -51,12 +51,11 @@ void CheckExperts(const ModelConfig& config, const std::string& thing) {
   }
 }
 
-// `prefix`: "experts.3.", or "" for the layer's only MLP.
+// `prefix`: "N.experts.E.", or "N." for the layer's only MLP.
 void AddMlp(const ModelConfig& config, int64_t layer, const std::string& prefix, int64_t expert,
             int64_t width, std::vector<NeededTensor>* tensors) {
   const auto add = [&](const char* name, std::vector<int64_t> shape) {
-    tensors->push_back(
-        {fmt::format("{}.{}{}", layer, prefix, name), layer, std::move(shape), expert});
+    tensors->push_back({prefix + name, std::move(shape), layer, expert});
   };
   if (config.gated_mlp) add("gate", {width, config.hidden});
   add("up", {width, config.hidden});
@@ -66,15 +65,15 @@ void AddMlp(const ModelConfig& config, int64_t layer, const std::string& prefix,
 void AddExperts(const ModelConfig& config, int64_t layer, std::vector<NeededTensor>* tensors) {
   const ExpertSettings& experts = config.experts;
   const auto add = [&](const char* name, std::vector<int64_t> shape) {
-    tensors->push_back({fmt::format("{}.{}", layer, name), layer, std::move(shape)});
+    tensors->push_back({name, std::move(shape), layer});
   };
-  add("router", {experts.count, config.hidden});
-  if (experts.choice_bias) add("choice_bias", {experts.count});
-  for (int64_t expert = 0; expert < experts.count; ++expert) {
-    AddMlp(config, layer, fmt::format("experts.{}.", expert), expert, experts.width, tensors);
-  }
-  if (experts.shared_width > 0) AddMlp(config, layer, "shared.", -1, experts.shared_width, tensors);
-  if (experts.shared_gate) add("shared_gate", {1, config.hidden});
+  add("N.router", {experts.count, config.hidden});
+  if (experts.choice_bias) add("N.choice_bias", {experts.count});
+  for (int64_t expert = 0; expert < experts.count; ++expert)
+    AddMlp(config, layer, "N.experts.E.", expert, experts.width, tensors);
+  if (experts.shared_width > 0)
+    AddMlp(config, layer, "N.shared.", -1, experts.shared_width, tensors);
+  if (experts.shared_gate) add("N.shared_gate", {1, config.hidden});
 }
 
 void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor>* tensors) {
@@ -82,7 +81,7 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
   const int64_t query = config.heads * config.head_dim;
   const int64_t key = config.key_value_heads * config.head_dim;
   const auto add = [&](const char* name, std::vector<int64_t> shape) {
-    tensors->push_back({fmt::format("{}.{}", layer, name), layer, std::move(shape)});
+    tensors->push_back({std::string("N.") + name, std::move(shape), layer});
   };
   if (config.input_norms && config.norm_weights) {
     add("attention_norm", {hidden});
@@ -107,7 +106,7 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
   if (config.experts.In(layer)) {
     AddExperts(config, layer, tensors);
   } else {
-    AddMlp(config, layer, "", -1, config.feed_forward, tensors);
+    AddMlp(config, layer, "N.", -1, config.feed_forward, tensors);
   }
 }
 
@@ -131,18 +130,25 @@ void CheckModelConfig(const ModelConfig& config, const std::string& thing) {
   }
 }
 
+std::string NeededTensor::NameOf(std::string_view of) const {
+  std::string name(of);
+  const size_t of_layer = name.starts_with("N.") ? 0 : name.find(".N.");
+  if (of_layer != std::string::npos)
+    name.replace(of_layer == 0 ? 0 : of_layer + 1, 1, std::to_string(layer));
+  const size_t of_expert = name.find(".E.");
+  if (of_expert != std::string::npos) name.replace(of_expert + 1, 1, std::to_string(expert));
+  return name;
+}
+
 std::vector<NeededTensor> NeededTensors(const ModelConfig& config) {
-  std::vector<NeededTensor> tensors = {{"token_embedding", -1, {config.vocabulary, config.hidden}}};
+  std::vector<NeededTensor> tensors = {{"token_embedding", {config.vocabulary, config.hidden}}};
   if (config.positions == PositionKind::kLearned) {
-    tensors.push_back({"position_embedding",
-                       -1,
-                       {config.trained_context + config.position_offset, config.hidden}});
+    tensors.push_back(
+        {"position_embedding", {config.trained_context + config.position_offset, config.hidden}});
   }
-  if (config.embedding_norm) tensors.push_back({"embedding_norm", -1, {config.hidden}});
-  if (config.norm_weights) tensors.push_back({"final_norm", -1, {config.hidden}});
-  if (!config.tied_embeddings) {
-    tensors.push_back({"output", -1, {config.vocabulary, config.hidden}});
-  }
+  if (config.embedding_norm) tensors.push_back({"embedding_norm", {config.hidden}});
+  if (config.norm_weights) tensors.push_back({"final_norm", {config.hidden}});
+  if (!config.tied_embeddings) tensors.push_back({"output", {config.vocabulary, config.hidden}});
   for (int64_t layer = 0; layer < config.layers; ++layer) AddLayer(config, layer, &tensors);
   return tensors;
 }

@@ -24,10 +24,13 @@ void CheckModelConfig(const ModelConfig& config, const std::string& thing);
 // A tensor under the decoder's name (model_source.h), outermost dimension first. Biases are not
 // included: whether they exist depends on the file.
 struct NeededTensor {
-  std::string name;  // "token_embedding", "3.query"
-  int64_t layer = -1;
+  std::string pattern;  // as places have it (families/family.h): "N.experts.E.up"
   std::vector<int64_t> shape;
+  int64_t layer = -1;
   int64_t expert = -1;
+  // A pattern for the tensor's layer and expert: "3.experts.5.up"; its own is the decoder's name.
+  std::string NameOf(std::string_view of) const;
+  std::string name() const { return NameOf(pattern); }
 };
 
 std::vector<NeededTensor> NeededTensors(const ModelConfig& config);

@@ -14,27 +14,15 @@
 namespace midscope {
 namespace {
 
-// "3.query" of "N.query", "3.experts.5.up" of "N.experts.E.up".
-std::string NameFor(std::string_view pattern, const NeededTensor& needed) {
-  std::string name(pattern);
-  const size_t layer = name.starts_with("N.") ? 0 : name.find(".N.");
-  if (layer != std::string::npos)
-    name.replace(layer == 0 ? 0 : layer + 1, 1, std::to_string(needed.layer));
-  const size_t expert = name.find(".E.");
-  if (expert != std::string::npos) name.replace(expert + 1, 1, std::to_string(needed.expert));
-  return name;
-}
-
 std::string FileNameFor(const TensorPlace& place, const NeededTensor& needed) {
-  return NameFor(place.file_name, needed) +
-         (place.ending == TensorEnding::kWeight ? ".weight" : "");
+  return needed.NameOf(place.file_name) + (place.ending == TensorEnding::kWeight ? ".weight" : "");
 }
 
 const TensorPlace* FindPlace(const std::vector<TensorPlace>& places, const NeededTensor& needed,
                              const FileTensors& file) {
   const TensorPlace* first = nullptr;
   for (const TensorPlace& place : places) {
-    if (NameFor(place.name, needed) != needed.name) continue;
+    if (place.name != needed.pattern) continue;
     if (file.contains(FileNameFor(place, needed))) return &place;
     if (first == nullptr) first = &place;
   }
@@ -180,14 +168,14 @@ TensorTable::TensorTable(const ModelConfig& config, const std::vector<TensorPlac
   std::map<const TensorPlace*, std::vector<NeededTensor>> by_place;
   for (const NeededTensor& tensor : needed) {
     const TensorPlace* place = FindPlace(places, tensor, file);
-    MIDSCOPE_CHECK(place != nullptr, "no place for tensor " + tensor.name);
+    MIDSCOPE_CHECK(place != nullptr, "no place for tensor " + tensor.name());
     Add(tensor, *place);
     by_place[place].push_back(tensor);
   }
   for (const auto& [place, tensors] : by_place) AddBiases(tensors, *place);
   // Tied embeddings are sometimes stored twice; they were compared when the file was opened.
   if (config.tied_embeddings) {
-    const TensorPlace* output = FindPlace(places, {"output", -1, {}}, file);
+    const TensorPlace* output = FindPlace(places, {"output", {}}, file);
     if (output != nullptr) used_.insert(std::string(output->file_name) + ".weight");
   }
   CheckNoneLeft(ignored);
@@ -212,14 +200,14 @@ void TensorTable::Add(const NeededTensor& needed, const TensorPlace& place) {
   const std::string file_name = FileNameFor(place, needed);
   TensorRef tensor = Reference(Require(file_name), needed, place, file_name);
   if (needed.shape.size() == 1) tensor = Vector(tensor);
-  tensors_.emplace(needed.name, std::move(tensor));
+  tensors_.emplace(needed.name(), std::move(tensor));
 }
 
 void TensorTable::AddBiases(const std::vector<NeededTensor>& needed, const TensorPlace& place) {
   bool wanted = place.bias == Bias::kMust;
   if (place.bias == Bias::kMay) {
     wanted = std::any_of(needed.begin(), needed.end(), [&](const NeededTensor& tensor) {
-      return file_.contains(NameFor(place.file_name, tensor) + ".bias");
+      return file_.contains(tensor.NameOf(place.file_name) + ".bias");
     });
   }
   if (!wanted) return;
@@ -227,10 +215,10 @@ void TensorTable::AddBiases(const std::vector<NeededTensor>& needed, const Tenso
 }
 
 void TensorTable::AddBias(const NeededTensor& needed, const TensorPlace& place) {
-  const std::string file_name = NameFor(place.file_name, needed) + ".bias";
-  const NeededTensor bias{needed.name, needed.layer, {needed.shape[0]}, needed.expert};
+  const std::string file_name = needed.NameOf(place.file_name) + ".bias";
+  const NeededTensor bias{needed.pattern, {needed.shape[0]}, needed.layer, needed.expert};
   const TensorRef rows = Reference(Require(file_name), bias, place, file_name);
-  tensors_.emplace(needed.name + ".bias", Vector(rows));
+  tensors_.emplace(needed.name() + ".bias", Vector(rows));
 }
 
 // Vectors have one row per element.

@@ -121,12 +121,12 @@ bool IsRotary(const ModelConfig& config) {
   return config.positions == PositionKind::kRotary && config.rope_base > 0;
 }
 
-// Layers for which `of` holds.
-template <typename Of>
-std::vector<int64_t> LayersOf(const ModelConfig& config, Of of) {
+// Layers for whose settings `of` holds.
+template <typename Settings, typename Of>
+std::vector<int64_t> LayersOf(const Settings& settings, Of of) {
   std::vector<int64_t> layers;
-  for (size_t i = 0; i < config.attention.size(); ++i) {
-    if (of(config.attention[i])) layers.push_back(static_cast<int64_t>(i));
+  for (size_t i = 0; i < settings.size(); ++i) {
+    if (of(settings[i])) layers.push_back(static_cast<int64_t>(i));
   }
   return layers;
 }
@@ -138,14 +138,14 @@ int64_t Window(const ModelConfig& config) {
 }
 
 std::vector<int64_t> WindowLayers(const ModelConfig& config) {
-  return LayersOf(config, [](const LayerAttention& layer) { return layer.window > 0; });
+  return LayersOf(config.attention, [](const LayerAttention& layer) { return layer.window > 0; });
 }
 std::vector<int64_t> LocalLayers(const ModelConfig& config) {
-  return LayersOf(config, [](const LayerAttention& layer) { return layer.local; });
+  return LayersOf(config.attention, [](const LayerAttention& layer) { return layer.local; });
 }
 std::vector<int64_t> NoPositionLayers(const ModelConfig& config) {
   if (config.positions != PositionKind::kRotary) return {};
-  return LayersOf(config, [](const LayerAttention& layer) { return !layer.rotary; });
+  return LayersOf(config.attention, [](const LayerAttention& layer) { return !layer.rotary; });
 }
 
 // "0-2, 4".
@@ -162,11 +162,7 @@ std::string LayersText(const std::vector<int64_t>& layers) {
 }
 
 std::vector<int64_t> ExpertLayers(const ModelConfig& config) {
-  std::vector<int64_t> layers;
-  for (int64_t layer = 0; layer < config.layers; ++layer) {
-    if (config.experts.In(layer)) layers.push_back(layer);
-  }
-  return layers;
+  return LayersOf(config.experts.layers, [](bool has) { return has; });
 }
 
 // "8 (width 14336), each token uses 2; in layers 0-31".

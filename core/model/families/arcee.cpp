@@ -17,17 +17,11 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  ReadGgufRope(metadata, config);
   config->activation = Activation::kSquaredRelu;
   config->gated_mlp = false;
 }
 
-std::vector<TensorPlace> GgufPlaces() {
-  return GgufTensors({.interleaved = true,
-                      .attention = Bias::kMay,
-                      .attention_out = Bias::kMay,
-                      .mlp = Bias::kMay});
-}
+std::vector<TensorPlace> GgufPlaces() { return GgufTensors(kLlamaGguf); }
 
 }  // namespace
 

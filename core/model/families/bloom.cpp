@@ -21,8 +21,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   config->activation = Activation::kGeluTanh;
   config->tied_embeddings = json.Flag("tie_word_embeddings", true);
   config->attention.assign(static_cast<size_t>(config->layers), {});
-  config->positions = PositionKind::kAlibi;
-  config->rope_dimensions = config->head_dim;  // not used; a number that is always right
+  SetUnrotated(PositionKind::kAlibi, config);
   config->norm = NormKind::kLayer;
   config->embedding_norm = true;
   config->gated_mlp = false;

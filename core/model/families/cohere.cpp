@@ -18,11 +18,6 @@ void SetLayers(ModelConfig* config) {
   config->shared_norm = true;
 }
 
-// Layers without a window have no positions.
-void SetPositions(ModelConfig* config) {
-  for (LayerAttention& layer : config->attention) layer.rotary = layer.window > 0;
-}
-
 void ReadShared(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json, {.norm_epsilon = 1e-5, .norm_epsilon_key = "layer_norm_eps", .tied = true},
                 config);
@@ -43,7 +38,7 @@ void ReadCohere2(const ConfigJson& json, ModelConfig* config) {
   ReadLayerTypes(
       json, ReadWindow(json, kWindow),
       [](int64_t layer, int64_t period) { return (layer + 1) % period != 0; }, pattern, config);
-  SetPositions(config);
+  RotateInWindowsAlone(config);
 }
 
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
@@ -52,7 +47,6 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 void ReadCohereGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
-  ReadGgufRope(metadata, config);
   SetLayers(config);
   config->output_scale = metadata.Positive("logit_scale");
 }
@@ -61,7 +55,7 @@ void ReadCohere2Gguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadCohereGguf(metadata, config);
   metadata.Count("attention.sliding_window", kMaxTokens);  // must be there
   ReadGgufWindows(metadata, kPattern, config);
-  SetPositions(config);
+  RotateInWindowsAlone(config);
 }
 
 // The folder's rotated pairs are in the order of GGUF already.

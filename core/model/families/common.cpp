@@ -58,8 +58,38 @@ int64_t CountOfTwo(const ConfigJson& json, std::string_view key, std::string_vie
   return count;
 }
 
+void ReadGptLike(const ConfigJson& json, const GptDefaults& defaults, ModelConfig* config) {
+  config->layers = CountOfTwo(json, "n_layer", "num_hidden_layers", kMaxLayers, defaults.layers);
+  config->hidden = CountOfTwo(json, "n_embd", "hidden_size", kMaxWidth, defaults.hidden);
+  config->feed_forward = json.Count("n_inner", kMaxWidth, 4 * config->hidden);
+  config->vocabulary = json.Count("vocab_size", kMaxTokens, defaults.vocabulary);
+  config->heads = CountOfTwo(json, "n_head", "num_attention_heads", kMaxWidth, defaults.heads);
+  config->key_value_heads = config->heads;
+  config->head_dim = config->hidden / config->heads;
+  config->trained_context =
+      CountOfTwo(json, "n_positions", "max_position_embeddings", kMaxTokens, defaults.context);
+  config->norm_epsilon = json.Positive("layer_norm_epsilon", 1e-5);
+  config->activation = ReadActivation(json, "activation_function", "gelu_new");
+  config->attention.assign(static_cast<size_t>(config->layers), {});
+  config->norm = NormKind::kLayer;
+  config->gated_mlp = false;
+}
+
 void RefuseFlag(const ConfigJson& json, std::string_view key) {
   if (json.Flag(key, false)) json.Fail(json.Name(key) + " is true, which is not supported yet");
+}
+
+void SetWindow(int64_t window, ModelConfig* config) {
+  for (LayerAttention& layer : config->attention) layer.window = window;
+}
+
+void RotateInWindowsAlone(ModelConfig* config) {
+  for (LayerAttention& layer : config->attention) layer.rotary = layer.window > 0;
+}
+
+void SetUnrotated(PositionKind positions, ModelConfig* config) {
+  config->positions = positions;
+  config->rope_dimensions = config->head_dim;  // not used; a number that is always right
 }
 
 int64_t ReadWindow(const ConfigJson& json, int64_t otherwise) {

@@ -45,26 +45,44 @@ Activation ReadActivation(const ConfigJson& json, std::string_view key, std::str
 int64_t CountOfTwo(const ConfigJson& json, std::string_view key, std::string_view other,
                    int64_t max, std::optional<int64_t> otherwise = {});
 
+// Sizes, norms' epsilon and activation of the families with GPT-2's key names, and what they share:
+// LayerNorm, an MLP without a gate. Values: where the file says none.
+struct GptDefaults {
+  int64_t layers = 0;
+  int64_t hidden = 0;
+  int64_t vocabulary = 0;
+  int64_t heads = 0;
+  int64_t context = 0;
+};
+void ReadGptLike(const ConfigJson& json, const GptDefaults& defaults, ModelConfig* config);
+
 // Throws Error where the flag is set (absent: not).
 void RefuseFlag(const ConfigJson& json, std::string_view key);
 
 // sliding_window, 0 where it is null; absent: `otherwise`.
 int64_t ReadWindow(const ConfigJson& json, int64_t otherwise);
 
+// The same window in every layer.
+void SetWindow(int64_t window, ModelConfig* config);
+// Layers without a window have no positions.
+void RotateInWindowsAlone(ModelConfig* config);
+// Positions by which nothing is rotated. Needs head_dim.
+void SetUnrotated(PositionKind positions, ModelConfig* config);
+
 // layer_types, or where it is absent, `is_local` of each layer; layers of
 // "sliding_attention" get `window`. Throws Error for another type of layer.
 void ReadLayerTypes(const ConfigJson& json, int64_t window, bool (*is_local)(int64_t, int64_t),
                     int64_t argument, ModelConfig* config);
 
-// Sizes, epsilon and rope of a GGUF file. `epsilon_key`: "attention.layer_norm_rms_epsilon".
+// Sizes and epsilon of a GGUF file. `epsilon_key`: "attention.layer_norm_rms_epsilon".
+void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key, ModelConfig* config);
+// The same, and its rope: base, dimensions, scaling (also as tensors of factors).
 void ReadGgufCommon(const GgufMetadata& metadata, std::string_view epsilon_key,
                     ModelConfig* config);
 // Windows: attention.sliding_window in the layers that attention.sliding_window_pattern marks (one
 // flag per layer), or in all but the last of each `period` layers (the key may hold another
 // period). No windows where the file has none.
 void ReadGgufWindows(const GgufMetadata& metadata, int64_t period, ModelConfig* config);
-// The rope of a GGUF file: base, dimensions, scaling (also as tensors of factors).
-void ReadGgufRope(const GgufMetadata& metadata, ModelConfig* config);
 
 struct FolderLayout {
   Bias attention = Bias::kNever;  // query, key, value
@@ -91,7 +109,11 @@ struct GgufLayout {
   Bias attention_out = Bias::kNever;
   Bias mlp = Bias::kNever;
   Bias norms = Bias::kNever;
+  bool experts = false;  // AddGgufExpertPlaces
 };
+// Llama's own: biases where the file has them.
+inline constexpr GgufLayout kLlamaGguf = {
+    .interleaved = true, .attention = Bias::kMay, .attention_out = Bias::kMay, .mlp = Bias::kMay};
 std::vector<TensorPlace> GgufTensors(const GgufLayout& layout);
 
 // Bias::kMust where the flag is true (or `otherwise` where it is absent), else kNever.

@@ -18,11 +18,6 @@ void SetNorms(ModelConfig* config) {
   config->query_key_norm = QueryKeyNorm::kHead;
 }
 
-// Of models with windows, the layers without one have no positions.
-void SetPositions(ModelConfig* config) {
-  for (LayerAttention& layer : config->attention) layer.rotary = layer.window > 0;
-}
-
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json, {.norm_epsilon = 1e-5}, config);
   SetNorms(config);
@@ -35,7 +30,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLayerTypes(
       json, window, [](int64_t layer, int64_t period) { return (layer + 1) % period != 0; },
       pattern, config);
-  SetPositions(config);
+  RotateInWindowsAlone(config);
 }
 
 std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
@@ -44,10 +39,9 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  ReadGgufRope(metadata, config);
   SetNorms(config);
   ReadGgufWindows(metadata, kPattern, config);
-  if (metadata.Has("attention.sliding_window")) SetPositions(config);
+  if (metadata.Has("attention.sliding_window")) RotateInWindowsAlone(config);
 }
 
 std::vector<TensorPlace> GgufPlaces() { return GgufTensors({}); }

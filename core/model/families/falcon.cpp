@@ -41,8 +41,7 @@ Form ReadForm(const ConfigJson& json) {
 }
 
 void ReadAlibi(ModelConfig* config) {
-  config->positions = PositionKind::kAlibi;
-  config->rope_dimensions = config->head_dim;  // not used; a number that is always right
+  SetUnrotated(PositionKind::kAlibi, config);
   config->alibi_bfloat16 = true;
   config->notes.push_back(
       "ALiBi's bias is slope times distance; transformers rounds slope times position to bfloat16, "

@@ -39,7 +39,6 @@ void ReadGemma2Folder(const ConfigJson& json, double attention_cap, double final
 void ReadGemma2Gguf(const GgufMetadata& metadata, double attention_cap, double final_cap,
                     int64_t layers_of_27b, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  ReadGgufRope(metadata, config);
   SetGemma(config);
   config->activation = Activation::kGeluTanh;
   config->output_norms = true;

@@ -6,6 +6,8 @@
 
 #include "core/base/utf8.h"
 #include "core/model/families/common.h"
+#include "core/model/families/expert_layout.h"
+#include "core/model/families/rope_settings.h"
 #include "core/model/model_shapes.h"
 
 namespace midscope {
@@ -68,11 +70,10 @@ void ReadFactorTensors(const GgufMetadata& metadata, ModelConfig* config) {
 // As llama.cpp: the usual formula, over that of mscale_all_dim where the file has it, times
 // rope.scaling.attn_factor.
 double YarnAttentionFactor(const GgufMetadata& metadata, double factor) {
-  const auto scale = [&](double weight) {
-    return factor <= 1.0 ? 1.0 : 0.1 * weight * std::log(factor) + 1.0;
-  };
   const double all_dimensions = metadata.PositiveOrZero("rope.scaling.yarn_log_multiplier");
-  const double by_formula = all_dimensions == 0.0 ? scale(1.0) : scale(1.0) / scale(all_dimensions);
+  const double by_formula =
+      all_dimensions == 0.0 ? YarnMagnitude(factor, 1.0)
+                            : YarnMagnitude(factor, 1.0) / YarnMagnitude(factor, all_dimensions);
   const double attention = metadata.Positive("rope.scaling.attn_factor", 1.0) * by_formula;
   // llama.cpp replaces it by the formula, transformers takes it.
   const double own = metadata.Positive("rope.scaling.yarn_attn_factor", 1.0);
@@ -134,8 +135,6 @@ void CheckNeutral(const GgufMetadata& metadata) {
   metadata.Ignore("tensor_data_layout");  // llama's first converter: rows as they always are
 }
 
-}  // namespace
-
 void ReadGgufRope(const GgufMetadata& metadata, ModelConfig* config) {
   config->rope_base = metadata.Positive("rope.freq_base", 10000.0);
   config->rope_dimensions = metadata.Count("rope.dimension_count", kMaxWidth, config->head_dim);
@@ -143,6 +142,8 @@ void ReadGgufRope(const GgufMetadata& metadata, ModelConfig* config) {
   ReadFactorTensors(metadata, config);
   CheckAttentionFactor(metadata, *config);
 }
+
+}  // namespace
 
 void ReadGgufWindows(const GgufMetadata& metadata, int64_t period, ModelConfig* config) {
   constexpr const char* kPattern = "attention.sliding_window_pattern";
@@ -160,8 +161,8 @@ void ReadGgufWindows(const GgufMetadata& metadata, int64_t period, ModelConfig* 
   }
 }
 
-void ReadGgufCommon(const GgufMetadata& metadata, std::string_view epsilon_key,
-                    ModelConfig* config) {
+void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key,
+                   ModelConfig* config) {
   CheckNeutral(metadata);
   config->layers = metadata.Count("block_count", kMaxLayers);
   config->hidden = metadata.Count("embedding_length", kMaxWidth);
@@ -192,6 +193,12 @@ void ReadGgufCommon(const GgufMetadata& metadata, std::string_view epsilon_key,
   }
   config->tied_embeddings = metadata.file().Find("output.weight") == nullptr;
   config->attention.assign(static_cast<size_t>(config->layers), {});
+}
+
+void ReadGgufCommon(const GgufMetadata& metadata, std::string_view epsilon_key,
+                    ModelConfig* config) {
+  ReadGgufSizes(metadata, epsilon_key, config);
+  ReadGgufRope(metadata, config);
 }
 
 std::vector<TensorPlace> GgufTensors(const GgufLayout& layout) {
@@ -229,6 +236,7 @@ std::vector<TensorPlace> GgufTensors(const GgufLayout& layout) {
     add({{"N.gate", "blk.N.ffn_gate", RowPart::kAll, layout.mlp},
          {"N.up", "blk.N.ffn_up", RowPart::kAll, layout.mlp}});
   }
+  if (layout.experts) AddGgufExpertPlaces(places);
   return places;
 }
 

@@ -34,7 +34,6 @@ std::vector<TensorPlace> Glm4Tensors(const ConfigJson& json) {
 
 void ReadGlmGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  ReadGgufRope(metadata, config);
 }
 
 void ReadGlm4Gguf(const GgufMetadata& metadata, ModelConfig* config) {

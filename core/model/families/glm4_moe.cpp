@@ -47,7 +47,6 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 // block_count counts the layers that predict later tokens, too.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  ReadGgufRope(metadata, config);
   config->prediction_layers = metadata.CountOrZero("nextn_predict_layers", config->layers - 1);
   config->layers -= config->prediction_layers;
   config->attention.resize(static_cast<size_t>(config->layers));
@@ -71,9 +70,8 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
 }
 
 std::vector<TensorPlace> GgufPlaces() {
-  std::vector<TensorPlace> places = GgufTensors({.attention = Bias::kMay});
+  std::vector<TensorPlace> places = GgufTensors({.attention = Bias::kMay, .experts = true});
   ReplacePlace({"N.mlp_norm", "blk.N.post_attention_norm"}, places);
-  AddGgufExpertPlaces(places);
   return places;
 }
 

@@ -8,23 +8,11 @@ namespace midscope {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
-  config->layers = CountOfTwo(json, "n_layer", "num_hidden_layers", kMaxLayers, 12);
-  config->hidden = CountOfTwo(json, "n_embd", "hidden_size", kMaxWidth, 768);
-  config->feed_forward = json.Count("n_inner", kMaxWidth, 4 * config->hidden);
-  config->vocabulary = json.Count("vocab_size", kMaxTokens, 50257);
-  config->heads = CountOfTwo(json, "n_head", "num_attention_heads", kMaxWidth, 12);
-  config->key_value_heads = config->heads;
-  config->head_dim = config->hidden / config->heads;
-  config->trained_context =
-      CountOfTwo(json, "n_positions", "max_position_embeddings", kMaxTokens, 1024);
-  config->norm_epsilon = json.Positive("layer_norm_epsilon", 1e-5);
-  config->activation = ReadActivation(json, "activation_function", "gelu_new");
+  ReadGptLike(json,
+              {.layers = 12, .hidden = 768, .vocabulary = 50257, .heads = 12, .context = 1024},
+              config);
   config->tied_embeddings = json.Flag("tie_word_embeddings", true);
-  config->attention.assign(static_cast<size_t>(config->layers), {});
-  config->positions = PositionKind::kLearned;
-  config->rope_dimensions = config->head_dim;  // not used; a number that is always right
-  config->norm = NormKind::kLayer;
-  config->gated_mlp = false;
+  SetUnrotated(PositionKind::kLearned, config);
   if (!json.Flag("scale_attn_weights", true)) config->logit_scale = 1.0;
   // reorder_and_upcast_attn changes roundings alone, and only in 16 bits.
   RefuseFlag(json, "scale_attn_by_inverse_layer_idx");

@@ -51,7 +51,6 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
-  ReadGgufRope(metadata, config);
   SetNeox(config);
   // The format does not say which GELU. Pythia, the family's most used models, has the exact one.
   config->activation = Activation::kGelu;

@@ -9,23 +9,12 @@ namespace midscope {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
-  config->layers = CountOfTwo(json, "n_layer", "num_hidden_layers", kMaxLayers, 28);
-  config->hidden = CountOfTwo(json, "n_embd", "hidden_size", kMaxWidth, 4096);
-  config->feed_forward = json.Count("n_inner", kMaxWidth, 4 * config->hidden);
-  config->vocabulary = json.Count("vocab_size", kMaxTokens, 50400);
-  config->heads = CountOfTwo(json, "n_head", "num_attention_heads", kMaxWidth, 16);
-  config->key_value_heads = config->heads;
-  config->head_dim = config->hidden / config->heads;
-  config->trained_context =
-      CountOfTwo(json, "n_positions", "max_position_embeddings", kMaxTokens, 2048);
-  config->norm_epsilon = json.Positive("layer_norm_epsilon", 1e-5);
-  config->activation = ReadActivation(json, "activation_function", "gelu_new");
-  config->attention.assign(static_cast<size_t>(config->layers), {});
+  ReadGptLike(json,
+              {.layers = 28, .hidden = 4096, .vocabulary = 50400, .heads = 16, .context = 2048},
+              config);
   // Its base is always 10000. null would be another layout, which no model has.
   if (json.IsNull("rotary_dim")) json.Fail("rotary_dim is null, which is not supported");
   config->rope_dimensions = json.Count("rotary_dim", kMaxWidth, 64);
-  config->norm = NormKind::kLayer;
-  config->gated_mlp = false;
   config->parallel_residual = true;
   config->shared_norm = true;
   // The output would have a bias of its own and the embeddings' matrix.

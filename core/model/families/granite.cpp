@@ -20,7 +20,6 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  ReadGgufRope(metadata, config);
   if (!metadata.Flag("rope.scaling.finetuned", true)) {
     metadata.Fail(metadata.Key("rope.scaling.finetuned") +
                   " is false, which stands for no positions and is not supported yet");
@@ -31,12 +30,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   config->output_scale = 1.0 / metadata.Positive("logit_scale");
 }
 
-std::vector<TensorPlace> GgufPlaces() {
-  return GgufTensors({.interleaved = true,
-                      .attention = Bias::kMay,
-                      .attention_out = Bias::kMay,
-                      .mlp = Bias::kMay});
-}
+std::vector<TensorPlace> GgufPlaces() { return GgufTensors(kLlamaGguf); }
 
 }  // namespace
 

@@ -33,20 +33,16 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  ReadGgufRope(metadata, config);
   const int64_t window = metadata.CountOrZero("attention.sliding_window", kMaxTokens);
-  for (LayerAttention& layer : config->attention) layer.window = window;
+  SetWindow(window, config);
   config->experts = ReadGgufExperts(metadata, config->layers, config->feed_forward);
   config->experts.normalised = true;  // as mixtral
 }
 
 std::vector<TensorPlace> GgufPlaces() {
-  std::vector<TensorPlace> places = GgufTensors({.interleaved = true,
-                                                 .attention = Bias::kMay,
-                                                 .attention_out = Bias::kMay,
-                                                 .mlp = Bias::kMay});
-  AddGgufExpertPlaces(places);
-  return places;
+  GgufLayout layout = kLlamaGguf;
+  layout.experts = true;
+  return GgufTensors(layout);
 }
 
 }  // namespace

@@ -14,8 +14,7 @@ constexpr int64_t kWindow = 4096;
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json, {}, config);
   // transformers: 4,096 where the key is absent, none where it is null.
-  const int64_t window = ReadWindow(json, kWindow);
-  for (LayerAttention& layer : config->attention) layer.window = window;
+  SetWindow(ReadWindow(json, kWindow), config);
 }
 
 void ReadMinistral(const ConfigJson& json, ModelConfig* config) {
@@ -33,14 +32,12 @@ void ReadMinistral3(const ConfigJson& json, ModelConfig* config) {
   config->query_growth = rope->PositiveOrZero("llama_4_scaling_beta");
   if (config->query_growth > 0)
     config->query_growth_context = rope->Positive("original_max_position_embeddings");
-  const int64_t window = ReadWindow(json, 0);
-  for (LayerAttention& layer : config->attention) layer.window = window;
+  SetWindow(ReadWindow(json, 0), config);
 }
 
 // Also of Mistral Small 3 and Devstral 2, whose queries do not grow.
 void ReadMinistral3Gguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  ReadGgufRope(metadata, config);
   config->query_growth = metadata.PositiveOrZero("attention.temperature_scale");
   if (config->query_growth > 0) {
     config->query_growth_context =
@@ -48,12 +45,7 @@ void ReadMinistral3Gguf(const GgufMetadata& metadata, ModelConfig* config) {
   }
 }
 
-std::vector<TensorPlace> Ministral3GgufTensors() {
-  return GgufTensors({.interleaved = true,
-                      .attention = Bias::kMay,
-                      .attention_out = Bias::kMay,
-                      .mlp = Bias::kMay});
-}
+std::vector<TensorPlace> Ministral3GgufTensors() { return GgufTensors(kLlamaGguf); }
 
 std::vector<TensorPlace> FolderTensors(const ConfigJson&) { return LlamaLikeTensors({}); }
 

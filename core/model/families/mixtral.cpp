@@ -10,8 +10,7 @@ namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json, {.norm_epsilon = 1e-5, .rope_base = 1e6, .key_value_heads = 8}, config);
-  const int64_t window = ReadWindow(json, 0);
-  for (LayerAttention& layer : config->attention) layer.window = window;
+  SetWindow(ReadWindow(json, 0), config);
   config->experts = {.count = json.Count("num_local_experts", kMaxExperts, 8),
                      .per_row = json.Count("num_experts_per_tok", kMaxExperts, 2),
                      .width = config->feed_forward,

@@ -13,8 +13,7 @@ namespace midscope {
 namespace {
 
 void SetMpt(ModelConfig* config) {
-  config->positions = PositionKind::kAlibi;
-  config->rope_dimensions = config->head_dim;  // not used; a number that is always right
+  SetUnrotated(PositionKind::kAlibi, config);
   config->norm = NormKind::kLayer;
   config->gated_mlp = false;
   config->activation = Activation::kGelu;
@@ -77,7 +76,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
+  ReadGgufSizes(metadata, "attention.layer_norm_epsilon", config);
   SetMpt(config);
   config->clip_qkv = metadata.PositiveOrZero("attention.clamp_kqv");
   config->alibi_max_bias = metadata.Positive("attention.max_alibi_bias");

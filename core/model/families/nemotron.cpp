@@ -30,7 +30,6 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
-  ReadGgufRope(metadata, config);
   metadata.Ignore("attention.layer_norm_rms_epsilon");  // the same once more
   SetLayers(config);
   config->activation = Activation::kSquaredRelu;

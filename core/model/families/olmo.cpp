@@ -24,7 +24,6 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
-  ReadGgufRope(metadata, config);
   SetNorms(config);
   config->clip_qkv = metadata.PositiveOrZero("attention.clamp_kqv");
 }

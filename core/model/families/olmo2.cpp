@@ -26,7 +26,6 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  ReadGgufRope(metadata, config);
   SetNorms(config);
   ReadGgufWindows(metadata, kPattern, config);
   // OLMo 3's layers with a window rotate without the scaling of the others.

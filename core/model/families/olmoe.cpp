@@ -28,18 +28,13 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  ReadGgufRope(metadata, config);
   if (metadata.PositiveOrZero("attention.clamp_kqv") > 0)
     metadata.Fail("attention.clamp_kqv is set, which is not supported yet");
   config->query_key_norm = QueryKeyNorm::kWidth;
   config->experts = ReadGgufExperts(metadata, config->layers, config->feed_forward);
 }
 
-std::vector<TensorPlace> GgufPlaces() {
-  std::vector<TensorPlace> places = GgufTensors({});
-  AddGgufExpertPlaces(places);
-  return places;
-}
+std::vector<TensorPlace> GgufPlaces() { return GgufTensors({.experts = true}); }
 
 }  // namespace
 

@@ -35,9 +35,8 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   config->activation = ReadActivation(json, "activation_function", "relu");
   config->tied_embeddings = json.Flag("tie_word_embeddings", true);
   config->attention.assign(static_cast<size_t>(config->layers), {});
-  config->positions = PositionKind::kLearned;
+  SetUnrotated(PositionKind::kLearned, config);
   config->position_offset = 2;
-  config->rope_dimensions = config->head_dim;  // not used; a number that is always right
   config->norm = NormKind::kLayer;
   config->norm_epsilon = 1e-5;  // PyTorch's default, whatever the file says
   config->norm_weights = json.Flag("layer_norm_elementwise_affine", true);

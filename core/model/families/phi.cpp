@@ -40,7 +40,6 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
-  ReadGgufRope(metadata, config);
   SetLayers(config);
   config->activation = Activation::kGeluTanh;
 }

@@ -7,10 +7,6 @@
 namespace midscope {
 namespace {
 
-void SetWindow(int64_t window, ModelConfig* config) {
-  for (LayerAttention& layer : config->attention) layer.window = window;
-}
-
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json, {.norm_epsilon = 1e-5}, config);
   SetWindow(json.Has("sliding_window") ? json.Count("sliding_window", kMaxTokens) : 0, config);
@@ -22,7 +18,6 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  ReadGgufRope(metadata, config);
   SetWindow(metadata.CountOrZero("attention.sliding_window", kMaxTokens), config);
 }
 

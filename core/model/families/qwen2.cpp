@@ -18,7 +18,6 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  ReadGgufRope(metadata, config);
 }
 
 std::vector<TensorPlace> GgufPlaces() { return GgufTensors({.attention = Bias::kMust}); }

@@ -33,7 +33,6 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  ReadGgufRope(metadata, config);
   metadata.Ignore("rope.dimension_sections");  // which pairs rotate by which part of the positions
 }
 

@@ -19,7 +19,6 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  ReadGgufRope(metadata, config);
   config->query_key_norm = QueryKeyNorm::kHead;
 }
 

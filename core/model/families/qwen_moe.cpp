@@ -47,8 +47,7 @@ std::vector<TensorPlace> Qwen2Tensors(const ConfigJson& json) {
 void ReadQwen3(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json, {.key_value_heads = 4}, config);
   if (json.Flag("use_sliding_window", false)) {
-    const int64_t window = ReadWindow(json, 4096);
-    for (LayerAttention& layer : config->attention) layer.window = window;
+    SetWindow(ReadWindow(json, 4096), config);
   }
   config->query_key_norm = QueryKeyNorm::kHead;
   config->experts = {
@@ -69,7 +68,6 @@ std::vector<TensorPlace> Qwen3Tensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  ReadGgufRope(metadata, config);
   config->experts = ReadGgufExperts(metadata, config->layers);
 }
 
@@ -88,15 +86,11 @@ void ReadQwen3Gguf(const GgufMetadata& metadata, ModelConfig* config) {
 }
 
 std::vector<TensorPlace> Qwen2GgufTensors() {
-  std::vector<TensorPlace> places = GgufTensors({.attention = Bias::kMust});
-  AddGgufExpertPlaces(places);
-  return places;
+  return GgufTensors({.attention = Bias::kMust, .experts = true});
 }
 
 std::vector<TensorPlace> Qwen3GgufTensors() {
-  std::vector<TensorPlace> places = GgufTensors({.attention = Bias::kMay});
-  AddGgufExpertPlaces(places);
-  return places;
+  return GgufTensors({.attention = Bias::kMay, .experts = true});
 }
 
 }  // namespace

@@ -20,13 +20,11 @@ double OriginalContext(const ConfigJson& json, const ConfigJson& rope, const Mod
 
 double YarnAttentionFactor(const ConfigJson& rope, double factor) {
   if (rope.Has("attention_factor")) return rope.Positive("attention_factor");
-  const auto scale = [&](double weight) {
-    return factor <= 1.0 ? 1.0 : 0.1 * weight * std::log(factor) + 1.0;
-  };
   const double own = rope.PositiveOrZero("mscale");
   const double all_dimensions = rope.PositiveOrZero("mscale_all_dim");
-  if (own != 0.0 && all_dimensions != 0.0) return scale(own) / scale(all_dimensions);
-  return scale(1.0);
+  if (own != 0.0 && all_dimensions != 0.0)
+    return YarnMagnitude(factor, own) / YarnMagnitude(factor, all_dimensions);
+  return YarnMagnitude(factor, 1.0);
 }
 
 void ReadYarn(const ConfigJson& rope, RopeScaling* scaling, double context) {
@@ -94,6 +92,10 @@ void StretchContext(ModelConfig* config) {
 }
 
 }  // namespace
+
+double YarnMagnitude(double factor, double weight) {
+  return factor <= 1.0 ? 1.0 : 0.1 * weight * std::log(factor) + 1.0;
+}
 
 std::optional<ConfigJson> RopeObject(const ConfigJson& json) {
   if (auto scaling = json.Object("rope_scaling")) return scaling;

@@ -32,6 +32,9 @@ void ReadRope(const ConfigJson& json, const std::optional<ConfigJson>& rope,
 void ReadRopesByLayerType(const ConfigJson& json, double base, double local_base,
                           ModelConfig* config);
 
+// The usual factor of cos and sin for YaRN's `factor`, whose logarithm is weighted.
+double YarnMagnitude(double factor, double weight);
+
 // The object with the settings: rope_scaling, else rope_parameters, as transformers chooses.
 std::optional<ConfigJson> RopeObject(const ConfigJson& json);
 

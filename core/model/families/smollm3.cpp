@@ -39,7 +39,6 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  ReadGgufRope(metadata, config);
   for (int64_t layer = 0; layer < config->layers; ++layer) {
     config->attention[static_cast<size_t>(layer)].rotary = (layer + 1) % kInterval != 0;
   }

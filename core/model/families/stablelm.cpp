@@ -25,7 +25,6 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
-  ReadGgufRope(metadata, config);
   config->norm = NormKind::kLayer;
   // The converter writes true where config.json has no such key, which transformers takes for
   // false. llama.cpp goes by the tensor.

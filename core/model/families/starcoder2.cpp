@@ -12,7 +12,7 @@ namespace {
 void SetLayers(int64_t window, ModelConfig* config) {
   config->norm = NormKind::kLayer;
   config->gated_mlp = false;
-  for (LayerAttention& layer : config->attention) layer.window = window;
+  SetWindow(window, config);
 }
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -36,7 +36,6 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
-  ReadGgufRope(metadata, config);
   constexpr const char* kWindow = "attention.sliding_window";
   // The converter leaves the window out, and all published models have the same.
   constexpr int64_t kPublishedWindow = 4096;

@@ -10,8 +10,8 @@
 #include "core/base/error.h"
 #include "core/decoder/decoder.h"
 #include "probes/base/record_values.h"
-#include "probes/engine/run_probe.h"
 #include "tests/core/support/tiny_models.h"
+#include "tests/probes/support/attribution_golden.h"
 
 namespace midscope {
 namespace {
@@ -22,21 +22,7 @@ Record ExpertUse(const Decoder& decoder, const std::vector<int32_t>& ids) {
   Prompt prompt;
   prompt.ids = ids;
   for (const int32_t id : ids) prompt.tokens.push_back(std::to_string(id));
-  const ProbeRegistry probes = BuiltInProbes();
-  OptionSet options(probes.Options());
-  options.SetText("probes", "expert_use");
-  for (Record& record : RunProbes(decoder, prompt, {}, probes, options)) {
-    if (record.name == "expert_use") return std::move(record);
-  }
-  throw std::logic_error("no record expert_use");
-}
-
-template <typename T>
-const std::vector<T>& Values(const Record& record, const std::string& name) {
-  for (const Array& array : record.arrays) {
-    if (array.name == name) return std::get<std::vector<T>>(array.data);
-  }
-  throw std::logic_error("no array " + name);
+  return MeasureProbe(decoder, prompt, "expert_use");
 }
 
 TEST(ExpertUse, IsWhatTheRoutersOfTransformersChoose) {
@@ -48,10 +34,9 @@ TEST(ExpertUse, IsWhatTheRoutersOfTransformersChoose) {
     ++models;
     const auto decoder = Decoder::Open(test::TinyModelPath(name), {});
     const Record record = ExpertUse(*decoder, expected["ids"].get<std::vector<int32_t>>());
-    record.Check();
-    const auto& experts = Values<int64_t>(record, "chosen_expert");
-    const auto& weights = Values<float>(record, "expert_weight");
-    const auto& shares = Values<double>(record, "expert_share");
+    const auto& experts = ArrayValues<int64_t>(record, "chosen_expert");
+    const auto& weights = ArrayValues<float>(record, "expert_weight");
+    const auto& shares = ArrayValues<double>(record, "expert_share");
     size_t at = 0;
     std::vector<double> counted(shares.size());
     const auto count = static_cast<size_t>(decoder->config().experts.count);
