@@ -4,7 +4,7 @@
 #include <QDockWidget>
 #include <QTabBar>
 #include <QTabWidget>
-#include <QTimer>
+#include <QVBoxLayout>
 #include <algorithm>
 
 #include "gui/layout/dock_title.h"
@@ -28,7 +28,16 @@ QDockWidget* DockArea::Add(const QString& id, const QString& title, const QStrin
                            QWidget* panel) {
   auto* dock = new QDockWidget(title, this);
   dock->setObjectName(id);
-  dock->setWidget(panel);
+  auto* holder = new QWidget(dock);
+  auto* column = new QVBoxLayout(holder);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(panel);
+  dock->setWidget(holder);
+  // Qt moves a dock behind its tabs out of the window instead of hiding it: a panel that is not
+  // seen must be hidden, so that it is not drawn (Panel::DrawsAtOnce).
+  connect(dock, &QDockWidget::visibilityChanged, panel, [panel](bool seen) {
+    if (panel->isHidden() == seen) panel->setVisible(seen);
+  });
   auto* bar = new DockTitle(dock, help);
   dock->setTitleBarWidget(bar);
   connect(bar, &DockTitle::WholeAsked, this, [this, dock] { ToggleWhole(dock); });
@@ -146,7 +155,7 @@ void DockArea::Show(const QString& id) {
 
 void DockArea::ShowPanel(QWidget* panel) {
   for (QDockWidget* dock : docks_) {
-    if (dock->widget() == panel) return Show(dock->objectName());
+    if (dock->isAncestorOf(panel)) return Show(dock->objectName());
   }
 }
 
