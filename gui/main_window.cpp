@@ -41,6 +41,7 @@ namespace midscope {
 namespace {
 
 constexpr QSize kExportSize(760, 460);
+constexpr int kWidestControls = 460;
 // Keys of the file that Remember names.
 constexpr QLatin1String kGeometryKey("geometry");
 constexpr QLatin1String kLayoutKey("layout");
@@ -99,6 +100,8 @@ void MainWindow::MakeDocks() {
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setMinimumWidth(top->minimumSizeHint().width() +
                             scroll->verticalScrollBar()->sizeHint().width());
+    // The room of a larger window is the plots'.
+    scroll->setMaximumWidth(kWidestControls);
     docks_->Add(QString::fromLatin1(id), title, help, scroll);
   };
   control("settings", tr("Settings"),
