@@ -4,6 +4,7 @@
 #include <QDockWidget>
 #include <QTabBar>
 #include <QTabWidget>
+#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -110,6 +111,8 @@ void DockArea::Arrange(const LayoutEntry& layout) {
   Split(all, &sizes_);
   for (QDockWidget* dock : docks_) dock->show();
   ApplySizes(sizes_);
+  // Again once everything that was resized in this turn has been laid out.
+  QTimer::singleShot(0, this, &DockArea::ApplyLastSizes);
   for (const QString& id : PanelsOf(all)) {
     QDockWidget* dock = Find(id);
     if (dock) dock->setVisible(true);
@@ -136,6 +139,8 @@ void DockArea::ApplySizes(const std::vector<Sizes>& sizes) {
     resizeDocks(each.docks, pixels, each.orientation);
   }
 }
+
+void DockArea::ApplyLastSizes() { ApplySizes(sizes_); }
 
 // Shares that were applied before the window had its size are applied once more.
 void DockArea::resizeEvent(QResizeEvent* event) {

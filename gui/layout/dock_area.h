@@ -57,6 +57,7 @@ class DockArea : public QMainWindow {
   QDockWidget* FirstOf(const Arrangement& part) const;
   void Split(const Arrangement& part, std::vector<Sizes>* sizes);
   void ApplySizes(const std::vector<Sizes>& sizes);
+  void ApplyLastSizes();
 
   std::vector<QDockWidget*> docks_;
   QString layout_;
