@@ -27,6 +27,7 @@
 #include "gui/panels/prompt_panel.h"
 #include "gui/panels/sample_bar.h"
 #include "gui/panels/settings_panel.h"
+#include "gui/panels/sweep_panel.h"
 #include "gui/plots/plot.h"
 #include "gui/plots/plot_files.h"
 #include "gui/session/session.h"
@@ -61,6 +62,7 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
   prompt_panel_ = new PromptPanel;
   settings_ = new SettingsPanel;
   for (const PanelEntry& entry : PanelList()) panels_.push_back(entry.make({session_, selection_}));
+  sweep_ = new SweepPanel({session_, selection_});
   samples_ = new SampleBar(session_);
   errors_ = new ErrorBar;
   progress_ = new ProgressRow;
@@ -118,6 +120,11 @@ void MainWindow::MakeDocks() {
     const PanelEntry& entry = PanelList()[i];
     docks_->Add(entry.id, entry.title, entry.help, panels_[i]);
   }
+  docks_->Add(QStringLiteral("sweep"), tr("Sweep"),
+              tr("The outcome of A, B and further settings over many samples and places, with "
+                 "paired differences, 95 % intervals and permutation tests, as the command "
+                 "midscope sweep makes it."),
+              sweep_);
 }
 
 void MainWindow::Arrange() {
@@ -179,6 +186,7 @@ void MainWindow::Refresh(Changes changes) {
   }
   if (changes & Change::kSettings) RefreshSettings();
   for (Panel* panel : panels_) panel->Refresh(changes);
+  sweep_->Refresh(changes);
 }
 
 void MainWindow::RefreshSettings() {
@@ -204,6 +212,7 @@ void MainWindow::WirePanels() {
     connect(panel, &Panel::TermOffered, this, &MainWindow::PutOnB);
     connect(panel, &Panel::ScalingOffered, this, &MainWindow::PutOnKnob);
   }
+  connect(sweep_, &SweepPanel::ResultsOffered, files_, &FileMenu::OpenPath);
   connect(selection_, &HeadSelection::Changed, settings_, &SettingsPanel::OfferHead);
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
   connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool dragging) {

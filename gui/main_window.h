@@ -28,6 +28,7 @@ class SampleBar;
 class Session;
 class SettingHistory;
 class SettingsPanel;
+class SweepPanel;
 class PromptPanel;
 
 class MainWindow : public QMainWindow {
@@ -110,6 +111,7 @@ class MainWindow : public QMainWindow {
   PromptPanel* prompt_panel_;
   SettingsPanel* settings_;
   std::vector<Panel*> panels_;
+  SweepPanel* sweep_;
   SampleBar* samples_;
   ErrorBar* errors_;
   ProgressRow* progress_;
