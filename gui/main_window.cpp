@@ -33,6 +33,7 @@
 #include "gui/plots/plot_files.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
+#include "gui/session_keeper.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/head_selection.h"
 #include "gui/widgets/progress_row.h"
@@ -159,6 +160,7 @@ void MainWindow::Remember(const QString& file) {
   docks_->Restore(stored.value(kLayoutKey).toByteArray());
   SetAppearance(AppearanceOf(stored.value(kAppearanceKey).toString()));
   palette_->SetRecent(stored.value(kRecentActionsKey).toStringList());
+  keeper_ = new SessionKeeper(session_, files_, QFileInfo(file).path());
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
@@ -167,6 +169,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     stored->setValue(kLayoutKey, docks_->State());
     stored->setValue(kAppearanceKey, AppearanceName(CurrentAppearance()));
     stored->setValue(kRecentActionsKey, palette_->recent());
+    keeper_->Write();
   }
   QMainWindow::closeEvent(event);
 }

@@ -26,6 +26,7 @@ class Plot;
 class ProgressRow;
 class SampleBar;
 class Session;
+class SessionKeeper;
 class SettingHistory;
 class SettingsPanel;
 class SweepPanel;
@@ -63,6 +64,7 @@ class MainWindow : public QMainWindow {
   ErrorBar* errors() const { return errors_; }
   SampleBar* samples() const { return samples_; }
   QLabel* what_if_text() const { return what_if_text_; }
+  const SessionKeeper* keeper() const { return keeper_; }
   DockArea* docks() const { return docks_; }
   ActionRegistry* actions_list() const { return actions_; }
   CommandPalette* palette_of_actions() const { return palette_; }
@@ -117,6 +119,7 @@ class MainWindow : public QMainWindow {
   ProgressRow* progress_;
   QLabel* what_if_text_;
   CommandPalette* palette_;
+  SessionKeeper* keeper_ = nullptr;  // null: nothing is remembered
 };
 
 }  // namespace midscope

@@ -29,6 +29,7 @@
 #include "gui/ratio_editor.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
+#include "gui/session_keeper.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/head_selection.h"
 
@@ -100,6 +101,16 @@ void WindowActions::AddExport() {
                  .argument = TextParameter("path", "a folder, or a .png, .svg or .pdf file"),
                  .run = [this](const QString& path) {
                    path.isEmpty() ? window_->files()->ChooseExport() : ExportInto(path);
+                 }});
+  actions_->Add({.id = QStringLiteral("reopen-last"),
+                 .menu = file,
+                 .title = tr("Reopen the &last work"),
+                 .help = tr("Asks again what was asked when the window was closed, or ended"),
+                 .run = [this](const QString&) {
+                   const SessionKeeper* keeper = window_->keeper();
+                   if (!keeper || keeper->previous().isEmpty())
+                     throw UsageError("last work", "none is kept");
+                   window_->files()->OpenSession(keeper->previous());
                  }});
   actions_->Add({.id = QStringLiteral("quit"),
                  .menu = file,

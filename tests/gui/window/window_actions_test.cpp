@@ -163,6 +163,33 @@ class WindowActionsTest : public QObject {
     QCOMPARE(status, 1);
   }
 
+  void TheLastWorkIsReopened() {
+    QTemporaryDir folder;
+    const QString file = folder.filePath("window.ini");
+    {
+      WindowRig<> rig;
+      rig.window.Remember(file);
+      rig.Show();
+      QVERIFY_EXCEPTION_THROWN(rig.window.actions_list()->Do("reopen-last"), Error);
+      QVERIFY(rig.OpenModel());
+      rig.window.history()->Change({{}, ParseIntervention("pi(1.5)")}, false);
+      QVERIFY(rig.Settle());
+      rig.window.close();
+    }
+    for (int start = 0; start < 2; ++start) {
+      // The second time what the first has reopened, without a close: as after a crash.
+      WindowRig<> rig;
+      rig.window.Remember(file);
+      rig.Show();
+      QVERIFY(rig.window.history()->current().b.empty());
+      rig.window.actions_list()->Do("reopen-last");
+      QVERIFY(rig.Settle());
+      QCOMPARE(PrintIntervention(rig.window.history()->current().b), std::string("pi(1.5)"));
+      const QString last = folder.filePath("last.midscope");
+      QVERIFY(QTest::qWaitFor([&] { return QFile::exists(last); }, 6000));
+    }
+  }
+
   void GeometryLayoutAndRecentActionsAreRemembered() {
     QTemporaryDir folder;
     const QString file = folder.filePath("window.ini");

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/session_keeper.h"
+
+#include <QDir>
+#include <QFile>
+
+#include "gui/base/error_text.h"
+#include "gui/file_menu.h"
+#include "gui/session/session.h"
+
+namespace midscope {
+namespace {
+
+constexpr int kQuietTime = 2000;  // milliseconds without a change before the file is written
+constexpr QLatin1String kNow("/last.midscope");
+constexpr QLatin1String kBefore("/previous.midscope");
+
+}  // namespace
+
+SessionKeeper::SessionKeeper(Session* session, FileMenu* files, const QString& folder)
+    : QObject(files), session_(session), files_(files), folder_(folder) {
+  if (QFile::exists(folder_ + kNow)) {
+    QFile::remove(folder_ + kBefore);
+    QFile::rename(folder_ + kNow, folder_ + kBefore);
+  }
+  timer_.setSingleShot(true);
+  timer_.setInterval(kQuietTime);
+  connect(&timer_, &QTimer::timeout, this, &SessionKeeper::Write);
+  connect(session_, &Session::Changed, &timer_, qOverload<>(&QTimer::start));
+}
+
+QString SessionKeeper::previous() const {
+  const QString file = folder_ + kBefore;
+  return QFile::exists(file) ? file : QString();
+}
+
+// A prompt that can't be read now is kept once it can be; a full disk is told when the user saves.
+void SessionKeeper::Write() {
+  if (!session_->ready()) return;
+  ErrorText([this] {
+    QDir().mkpath(folder_);
+    WriteSessionFile(folder_ + kNow, files_->session());
+  });
+}
+
+}  // namespace midscope

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Keeps what is asked as a session file while the window is used, so that the next start can go on
+// with it, after a crash too.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QTimer>
+
+namespace midscope {
+
+class FileMenu;
+class Session;
+
+class SessionKeeper : public QObject {
+  Q_OBJECT
+
+ public:
+  // `folder`: where the two files are. What the last start left becomes previous().
+  SessionKeeper(Session* session, FileMenu* files, const QString& folder);
+
+  // The session file of the start before this one; "": there is none.
+  QString previous() const;
+  // Writes now what is asked now. No effect before a model has answered.
+  void Write();
+
+ private:
+  Session* session_;
+  FileMenu* files_;
+  QString folder_;
+  QTimer timer_;
+};
+
+}  // namespace midscope
