@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The main window: places the panels as docks and connects them to the session. What the user can
-// do in it is in window_actions.cpp.
+// do in it is in window_actions.cpp and window_actions_view.cpp.
 #pragma once
 
 #include <QMainWindow>

@@ -34,7 +34,7 @@ struct ActionEntry {
   // None: the action takes no argument. Where it is not required, the action runs without one too
   // and is given an empty text.
   std::optional<Parameter> argument = {};
-  // Values that can be chosen now, for an action with an argument.
+  // Values that can be chosen now, for an action with an argument; none: the argument's choices.
   std::function<QStringList()> offers = {};
   // Throws Error where it can't be done. Without `run` the action is the menu's alone.
   std::function<void(const QString& argument)> run = {};

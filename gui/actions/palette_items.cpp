@@ -48,6 +48,14 @@ std::optional<QString> Obvious(const QString& text) {
   }
 }
 
+QStringList OffersOf(const ActionEntry& entry) {
+  if (entry.offers) return entry.offers();
+  QStringList choices;
+  for (const std::string& choice : entry.argument->choices)
+    choices << QString::fromStdString(choice);
+  return choices;
+}
+
 bool BeginsWord(const QString& text, qsizetype at) {
   return at == 0 || !text[at - 1].isLetterOrNumber();
 }
@@ -115,8 +123,8 @@ class Collector {
     const int by_title = std::max(MatchScore(text_, PlainTitle(entry)),
                                   text_.isEmpty() ? -1 : MatchScore(text_, entry.id));
     if (by_title >= 0) Add(by_title, ItemOf(item));
-    if (!entry.argument || !entry.offers || text_.isEmpty()) return;
-    for (const QString& offer : entry.offers()) {
+    if (!entry.argument || text_.isEmpty()) return;
+    for (const QString& offer : OffersOf(entry)) {
       const PaletteItem offered = WithArgument(item, offer);
       const int score = std::max(MatchScore(text_, offered.title), MatchScore(text_, offered.line));
       if (score >= 0) Add(score, offered);

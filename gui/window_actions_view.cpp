@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Actions of what is seen and where, of help, and the menus.
+#include "gui/window_actions.h"
+
+#include <QAction>
+#include <QDockWidget>
+#include <QMenu>
+#include <QMenuBar>
+
+#include "core/base/check.h"
+#include "core/base/error.h"
+#include "core/base/parameter_kinds.h"
+#include "gui/actions/action_registry.h"
+#include "gui/actions/command_palette.h"
+#include "gui/base/appearance.h"
+#include "gui/file_menu.h"
+#include "gui/help/help_window.h"
+#include "gui/layout/dock_area.h"
+#include "gui/main_window.h"
+#include "gui/panels/panel_list.h"
+#include "gui/panels/sample_bar.h"
+#include "gui/plots/plot.h"
+#include "gui/session/session.h"
+
+namespace midscope {
+namespace {
+
+// "1600x1000".
+QSize ReadSize(const QString& text) {
+  const QStringList sides = text.split(QLatin1Char('x'));
+  const QSize size(sides.value(0).toInt(), sides.value(1).toInt());
+  constexpr int kLargestSide = 16384;
+  if (sides.size() != 2 || size.isEmpty() || size.width() > kLargestSide ||
+      size.height() > kLargestSide) {
+    throw UsageError("size '" + text.toStdString() + "'", "it is no width and height",
+                     "Give points, such as 1600x1000");
+  }
+  return size;
+}
+
+}  // namespace
+
+void WindowActions::AddView() {
+  const QString layout = QStringLiteral("layout");
+  int number = 1;
+  for (const LayoutEntry& entry : LayoutList()) {
+    actions_->Add(
+        {.id = QStringLiteral("layout-") + entry.id,
+         .menu = layout,
+         .title = entry.title,
+         .help = entry.help,
+         .shortcut = QKeySequence(Qt::CTRL | Qt::ALT | static_cast<Qt::Key>(Qt::Key_0 + number++)),
+         .run = [this, &entry](const QString&) { window_->docks()->Arrange(entry); }});
+  }
+  actions_->Add({.id = QStringLiteral("whole-panel"),
+                 .menu = layout,
+                 .title = tr("&One panel alone, or all"),
+                 .help = tr("Lets the panel that has the focus fill the window, and goes back"),
+                 .shortcut = QKeySequence(Qt::Key_F11),
+                 .run = [this](const QString&) {
+                   QDockWidget* focused = nullptr;
+                   for (QDockWidget* dock : window_->docks()->docks()) {
+                     if (dock->isAncestorOf(window_->focusWidget())) focused = dock;
+                   }
+                   window_->docks()->ToggleWhole(focused);
+                 }});
+  std::vector<std::string> appearances;
+  for (const Appearance each : {Appearance::kDesktop, Appearance::kLight, Appearance::kDark})
+    appearances.push_back(AppearanceName(each).toStdString());
+  actions_->Add(
+      {.id = QStringLiteral("appearance"),
+       .menu = QStringLiteral("view"),
+       .title = tr("&Appearance…"),
+       .help = tr("Light, dark, or as the desktop is"),
+       .argument = Required(ChoiceParameter("appearance", "how the window looks", appearances)),
+       .run = [](const QString& name) { SetAppearance(AppearanceOf(name)); }});
+  actions_->Add({.id = QStringLiteral("full-screen"),
+                 .menu = QStringLiteral("view"),
+                 .title = tr("&Full screen"),
+                 .help = tr("The whole screen, and back"),
+                 .shortcut = QKeySequence(Qt::Key_F10),
+                 .run = [this](const QString&) {
+                   window_->setWindowState(window_->windowState() ^ Qt::WindowFullScreen);
+                 }});
+  actions_->Add({.id = QStringLiteral("size"),
+                 .menu = QString(),
+                 .title = tr("Size of the window…"),
+                 .help = tr("Width and height in points, such as 1600x1000"),
+                 .argument = Required(TextParameter("size", "such as 1600x1000")),
+                 .run = [this](const QString& text) { window_->resize(ReadSize(text)); }});
+  actions_->Add({.id = QStringLiteral("screenshot"),
+                 .menu = QString(),
+                 .title = tr("Picture of the window…"),
+                 .help = tr("Writes the window as it is as a PNG"),
+                 .argument = Required(TextParameter("file", "path of a .png file")),
+                 .run = [this](const QString& path) {
+                   window_->session()->FlushChanges();
+                   for (Plot* plot : window_->plots()) plot->replot();
+                   if (!window_->grab().save(path))
+                     throw Failure("'" + path.toStdString() + "'", "it could not be written");
+                 }});
+}
+
+void WindowActions::AddPanels() {
+  std::vector<std::string> ids;
+  for (const QDockWidget* dock : window_->docks()->docks())
+    ids.push_back(dock->objectName().toStdString());
+  actions_->Add({.id = QStringLiteral("panel"),
+                 .menu = QStringLiteral("view"),
+                 .title = tr("&Panel…"),
+                 .help = tr("Brings a panel to the front"),
+                 .argument = Required(ChoiceParameter("panel", "a panel", ids)),
+                 .run = [this](const QString& id) {
+                   window_->docks()->Show(id);
+                   last_panel_ = window_->FindPanel(id);
+                 }});
+  for (size_t i = 0; i < window_->panels().size(); ++i) {
+    for (QAction* action : window_->panels()[i]->actions()) {
+      MIDSCOPE_CHECK(!action->objectName().isEmpty(), "an action of a panel has no id");
+      actions_->Adopt(action->objectName(), QStringLiteral("view"), action, action->toolTip());
+    }
+  }
+  for (QAction* action : window_->samples()->actions_of_menu())
+    actions_->Adopt(action->objectName(), QStringLiteral("view"), action, action->toolTip());
+}
+
+void WindowActions::ShowHelp(const QString& page_id) {
+  if (!help_) help_ = new HelpWindow(window_);
+  HelpContext context{actions_, QString()};
+  if (const auto& model = window_->session()->model()) {
+    const Provenance& made = window_->session()->provenance();
+    context.model = QString::fromStdString(model->config.name + ", " + made.architecture +
+                                           ", XXH3 " + made.model_hash + "\n" + made.libraries);
+  }
+  for (const HelpPage& page : HelpPages()) {
+    if (page.id == page_id) help_->ShowPage(page, context);
+  }
+}
+
+void WindowActions::AddHelp() {
+  for (const HelpPage& page : HelpPages()) {
+    const QString id = page.id;
+    actions_->Add(
+        {.id = QStringLiteral("help-") + id,
+         .menu = QStringLiteral("help"),
+         .title = page.title,
+         .help = page.help,
+         .shortcut = id == QLatin1String("shortcuts") ? QKeySequence(Qt::Key_F1) : QKeySequence(),
+         .run = [this, id](const QString&) { ShowHelp(id); }});
+  }
+  actions_->Add({.id = QStringLiteral("palette"),
+                 .menu = QStringLiteral("help"),
+                 .title = tr("Find an &action…"),
+                 .help = tr("Every action by a few letters of its name"),
+                 .shortcut = QKeySequence(Qt::CTRL | Qt::Key_K),
+                 .run = [this](const QString&) { window_->palette_of_actions()->Open(); }});
+}
+
+void WindowActions::MakeMenus() {
+  QMenuBar* bar = window_->menuBar();
+  const std::pair<const char*, QString> menus[] = {
+      {"file", tr("&File")}, {"edit", tr("&Edit")},         {"run", tr("&Run")},
+      {"view", tr("&View")}, {"settings", tr("&Settings")}, {"layout", tr("&Layout")},
+      {"help", tr("&Help")}};
+  for (const auto& [id, title] : menus) {
+    QMenu* menu = bar->addMenu(title);
+    menu->setObjectName(QStringLiteral("menu_") + QLatin1String(id));
+    menu->setToolTipsVisible(true);
+    actions_->FillMenu(QString::fromLatin1(id), menu);
+    if (QLatin1String(id) == QLatin1String("file")) {
+      QAction* before = actions_->Find(QStringLiteral("save-results"))->action;
+      menu->insertMenu(before, window_->files()->recent_menu());
+      menu->insertSeparator(before);
+      menu->insertSeparator(actions_->Find(QStringLiteral("quit"))->action);
+    }
+    if (QLatin1String(id) != QLatin1String("layout")) continue;
+    QMenu* panels = menu->addMenu(tr("&Panels"));
+    for (const QDockWidget* dock : window_->docks()->docks())
+      panels->addAction(dock->toggleViewAction());
+  }
+}
+
+}  // namespace midscope
