@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "core/base/record_names.h"
@@ -20,6 +21,34 @@ using Line = OutcomePlot::Line;
 QColor Paler(QColor color) {
   color.setAlpha(190);
   return color;
+}
+
+// B minus A where both have the place.
+std::optional<OutcomeSeries> DifferenceOfSample(const Session& session) {
+  const Record* a = session.record(Side::kA, kOutcomeRecord);
+  const Record* b = session.record(Side::kB, kOutcomeRecord);
+  if (!a || !b || session.ShownAsOlder(Side::kA, *a) || session.ShownAsOlder(Side::kB, *b))
+    return std::nullopt;
+  const std::vector<OutcomeSeries> first = SeriesOf(*a, Measure::kNll);
+  std::vector<OutcomeSeries> second = SeriesOf(*b, Measure::kNll);
+  if (first.empty() || second.empty() || first[0].places != second[0].places) return std::nullopt;
+  for (qsizetype i = 0; i < second[0].values.size(); ++i)
+    second[0].values[i] -= first[0].values.value(i);
+  return second[0];
+}
+
+void AddDifference(const Session& session, const OutcomeChoice& choice, std::vector<Line>& lines) {
+  if (!session.differs()) return;
+  if (choice.sample) {
+    if (const auto series = DifferenceOfSample(session))
+      lines.push_back(
+          {*series, QObject::tr("B − A, this sample"), Paler(SideColor(Side::kB)), false});
+  }
+  const auto means = session.DifferenceOfMeans();
+  if (!choice.means || !means) return;
+  QString label = QObject::tr("B − A, mean of %1, 95 %").arg(means->series.samples);
+  if (!means->complete) label += QObject::tr(" (partial)");
+  lines.push_back({means->series, label, SideColor(Side::kB), true});
 }
 
 void AddModelLines(const Session& session, const OutcomeChoice& choice, std::vector<Line>& lines) {
@@ -114,7 +143,9 @@ void AddFileLines(const Session& session, const OutcomeChoice& choice, std::vect
 
 std::vector<Line> OutcomeLines(const Session& session, const OutcomeChoice& choice) {
   std::vector<Line> lines;
-  if (session.file_records().empty()) {
+  if (choice.measure == Measure::kDifference && !session.shows_file()) {
+    AddDifference(session, choice, lines);
+  } else if (session.file_records().empty()) {
     AddModelLines(session, choice, lines);
   } else {
     AddFileLines(session, choice, lines);

@@ -26,10 +26,11 @@ OutcomePanel::OutcomePanel(const PanelContext& context) : Panel(context) {
   plot_ = new OutcomePlot(this);
   measure_ = new QComboBox(this);
   measure_->setObjectName(QStringLiteral("measure"));
-  measure_->addItems({tr("−log p(answer)"), tr("accuracy")});
+  measure_->addItems({tr("−log p(answer)"), tr("accuracy"), tr("B − A (paired)")});
   measure_->setToolTip(
       tr("<p>Negative log-likelihood of the answer in nats, summed over its "
-         "tokens; or whether the greedy continuation equals the answer</p>"));
+         "tokens; whether the greedy continuation equals the answer; or the nats of B minus those "
+         "of A, sample by sample, with a 95 % interval (Student's t)</p>"));
   sample_ = new QCheckBox(tr("sample"), this);
   sample_->setChecked(true);
   sample_->setToolTip(
@@ -118,7 +119,10 @@ void OutcomePanel::Draw() {
     }
   }
   const bool file = session()->shows_file();
-  plot_->SetReason(file ? tr("The file has no such outcome by place") : QString());
+  const bool difference = measure == Measure::kDifference;
+  plot_->SetReason(file ? tr("The file has no such outcome by place")
+                   : difference && !session()->differs() ? tr("B is the same as A")
+                                                         : QString());
   plot_->Show(lines, measure);
   plot_->SetCaption(OutcomeCaption(*session()));
   note_->setText(note);

@@ -126,10 +126,7 @@ void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
   lines_ = lines;
   measure_ = measure;
   clearPlottables();
-  const bool nll = measure == Measure::kNll;
-  SetTitle(nll ? tr("Outcome by gold place — lower is better")
-               : tr("Outcome by gold place — higher is better"));
-  yAxis->setLabel(nll ? tr("−log p(answer) in nats") : tr("accuracy (share of samples)"));
+  NameMeasure();
   const bool references =
       std::any_of(lines_.begin(), lines_.end(), [](const Line& line) { return line.same_share; });
   xAxis->setLabel(references ? tr("place of the gold passage (published: same share)")
@@ -158,6 +155,23 @@ void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
   QueueReplot();
 }
 
+void OutcomePlot::NameMeasure() {
+  switch (measure_) {
+    case Measure::kNll:
+      SetTitle(tr("Outcome by gold place — lower is better"));
+      yAxis->setLabel(tr("−log p(answer) in nats"));
+      break;
+    case Measure::kAccuracy:
+      SetTitle(tr("Outcome by gold place — higher is better"));
+      yAxis->setLabel(tr("accuracy (share of samples)"));
+      break;
+    case Measure::kDifference:
+      SetTitle(tr("B − A by gold place — below 0: B is better"));
+      yAxis->setLabel(tr("difference of −log p(answer) in nats"));
+      break;
+  }
+}
+
 void OutcomePlot::SetCurrentPlace(int64_t place) {
   if (current_->visible() == (place > 0) && current_->point1->key() == static_cast<double>(place))
     return;
@@ -170,6 +184,7 @@ void OutcomePlot::SetCurrentPlace(int64_t place) {
 void OutcomePlot::ResetView() {
   double first = 1;
   double last = 1;
+  double lowest = 0;
   double highest = 0;
   bool any = false;
   for (const Line& line : lines_) {
@@ -181,11 +196,17 @@ void OutcomePlot::ResetView() {
     for (const double value : line.series.values + line.series.high) {
       if (!std::isnan(value)) highest = std::max(highest, value);
     }
+    for (const double value : line.series.values + line.series.low) {
+      if (!std::isnan(value)) lowest = std::min(lowest, value);
+    }
   }
   const double margin = std::max(0.5, 0.06 * (last - first));
   xAxis->setRange(first - margin, last + margin);
   if (measure_ == Measure::kAccuracy) {
     yAxis->setRange(-0.04, 1.04);
+  } else if (measure_ == Measure::kDifference) {
+    const double room = std::max(0.1 * (highest - lowest), 0.05);
+    yAxis->setRange(lowest - room, highest + room);
   } else {
     yAxis->setRange(0, highest > 0 ? highest * 1.1 : 1);
   }

@@ -56,6 +56,7 @@ class OutcomePlot : public Plot {
   void MarkNotes(const Line& line);
   // The places of the run; empty where only published lines are drawn.
   QVector<double> Places() const;
+  void NameMeasure();
 
   std::vector<Line> lines_;
   Measure measure_ = Measure::kNll;

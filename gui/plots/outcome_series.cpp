@@ -11,9 +11,13 @@
 namespace midscope {
 namespace {
 
-std::string MeanName(Measure measure) { return measure == Measure::kNll ? kAnswerNll : "accuracy"; }
+std::string MeanName(Measure measure) {
+  if (measure == Measure::kDifference) return "answer_nll_difference";
+  return measure == Measure::kNll ? kAnswerNll : "accuracy";
+}
 
 std::string SampleName(const Record& record, Measure measure) {
+  if (measure == Measure::kDifference) return "answer_nll_difference";
   if (measure == Measure::kNll) return kAnswerNll;
   return record.FindArray("accuracy") ? "accuracy" : "correct";
 }
@@ -90,6 +94,17 @@ void AddOthers(std::vector<OutcomeSeries> more, std::vector<OutcomeSeries>& all)
 }
 
 }  // namespace
+
+OutcomeSeries Negated(const OutcomeSeries& series, const QString& setting) {
+  OutcomeSeries negated = series;
+  negated.setting = setting;
+  for (double& value : negated.values) value = -value;
+  negated.low = series.high;
+  negated.high = series.low;
+  for (double& value : negated.low) value = -value;
+  for (double& value : negated.high) value = -value;
+  return negated;
+}
 
 std::vector<OutcomeSeries> SeriesOf(const Record& record, Measure measure) {
   const std::string mean = MeanName(measure);

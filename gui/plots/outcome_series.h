@@ -11,7 +11,8 @@
 
 namespace midscope {
 
-enum class Measure { kNll, kAccuracy };
+// kDifference: nats of B minus those of A, sample by sample.
+enum class Measure { kNll, kAccuracy, kDifference };
 
 struct OutcomeSeries {
   QString setting;         // its text form
@@ -23,6 +24,10 @@ struct OutcomeSeries {
   bool beyond_context = false;  // some prompts exceed the model's context
   bool operator==(const OutcomeSeries&) const = default;
 };
+
+// The series of the setting to which the differences of this one are, from that of the other:
+// minus its values. `setting`: of the result.
+OutcomeSeries Negated(const OutcomeSeries& series, const QString& setting);
 
 // One series per setting; empty where the record has no such outcome. A sweep's samples are
 // averaged over the axis `sample` (those without a value left out).

@@ -227,6 +227,15 @@ void Session::RequestMeans() {
     request.settings.push_back(setting(side));
     asking.push_back(text);
   }
+  if (differs()) {
+    request.against = setting(Side::kA);
+    // Both are known, but not how they differ: their samples are kept, so that nothing runs.
+    if (asking.empty() && !DifferenceOfMeans()) {
+      request.settings = {setting(Side::kB)};
+      request.beside = {setting(Side::kA)};
+      asking = {state(Side::kB).text};
+    }
+  }
   if (asked_ticket_ != 0 && pending_.count(asked_ticket_) > 0 && asking == asked_means_) return;
   CancelMeans();
   asked_means_ = asking;
@@ -384,6 +393,41 @@ std::optional<Session::Means> Session::MeansOf(Side side, Measure measure) const
   const std::vector<OutcomeSeries> all = SeriesOf(*entry.record, measure);
   if (entry.index >= all.size()) return std::nullopt;
   return Means{all[entry.index], entry.complete, beside != nullptr};
+}
+
+std::optional<Session::Means> Session::MeansOfSetting(const std::string& text,
+                                                      Measure measure) const {
+  const auto found = means_.find(text);
+  if (found == means_.end()) return std::nullopt;
+  const std::vector<OutcomeSeries> all = SeriesOf(*found->second.record, measure);
+  if (found->second.index >= all.size()) return std::nullopt;
+  return Means{all[found->second.index], found->second.complete, false};
+}
+
+std::optional<Session::Means> Session::DifferenceIn(const MeansEntry& entry,
+                                                    const std::string& first,
+                                                    const std::string& second) {
+  if (AttributeText(*entry.record, "against") != first) return std::nullopt;
+  const std::vector<OutcomeSeries> all = SeriesOf(*entry.record, Measure::kDifference);
+  const auto found = std::find_if(all.begin(), all.end(), [&second](const OutcomeSeries& series) {
+    return series.setting.toStdString() == second;
+  });
+  if (found == all.end()) return std::nullopt;
+  return Means{*found, entry.complete, false};
+}
+
+std::optional<Session::Means> Session::DifferenceOfMeans() const {
+  if (!differs()) return std::nullopt;
+  std::optional<Means> best;
+  for (const auto& [text, entry] : means_) {
+    std::optional<Means> found = DifferenceIn(entry, a_.text, b_.text);
+    if (!found) {
+      found = DifferenceIn(entry, b_.text, a_.text);
+      if (found) found->series = Negated(found->series, QString::fromStdString(b_.text));
+    }
+    if (found && (!best || found->series.samples > best->series.samples)) best = found;
+  }
+  return best;
 }
 
 }  // namespace midscope

@@ -137,6 +137,10 @@ class Session : public QObject {
   };
   // While the other side's mean is partial: over the same samples, where they are known.
   std::optional<Means> MeansOf(Side side, Measure measure) const;
+  // The means of any setting that was compared before, of these prompts; `text`: its printed form.
+  std::optional<Means> MeansOfSetting(const std::string& text, Measure measure) const;
+  // B minus A over the same samples, with its interval (Measure::kDifference); nullopt: not known.
+  std::optional<Means> DifferenceOfMeans() const;
   // The records to store: those of the requested settings, under their own names. Others are listed
   // in `left_out`, one line per setting.
   struct ScreenRecords {
@@ -239,6 +243,9 @@ class Session : public QObject {
   void OnScan(const EngineReply& reply);
   void OnChannelSearch(const EngineReply& reply);
   const MeansEntry* BesideOf(Side side) const;
+  // The difference of setting `second` to `first` in one record of means; nullopt: it has none.
+  static std::optional<Means> DifferenceIn(const MeansEntry& entry, const std::string& first,
+                                           const std::string& second);
   void StoreMeans(const std::shared_ptr<const Record>& record, bool complete);
   bool HasOtherChannel(const SideState& side, const Record& record) const;
   // Takes records of the shown place from a what-if.

@@ -19,7 +19,8 @@
 //                          (not token_ids: that name is unique in a file, in `prompt`)
 //   outcome                answer_nll, correct (0/1) [setting, place] of one sample; the axis place
 //                          has values
-//   outcome_means          answer_nll, accuracy, answer_nll_low, answer_nll_high [setting, place]
+//   outcome_means          answer_nll, accuracy, answer_nll_low, answer_nll_high [setting, place];
+//                          answer_nll_difference, ..._low, ..._high: to the setting `against`
 //                          (95 %: CellMethods), samples [setting]
 // clang-format on
 // Attributes of each record name the setting, prompt and model that made it (record_origin.h).
@@ -148,6 +149,8 @@ struct CompareRequest {
   int64_t samples = 20;
   // Settings compared before: partial results include theirs, over the same samples.
   std::vector<Intervention> beside = {};
+  // One of these: answer_nll_difference is to it, over the same samples. None: to the first.
+  std::optional<Intervention> against = {};
 };
 
 // Applies a term to every head, layer ... (probes/scan/scan_kind.h) on samples of the prompt

@@ -280,13 +280,17 @@ Record LocalEngine::Compare(const CompareRequest& request,
     run.plan.settings.back().text = run.plan.settings.back().canonical();
   }
   const SweepPlan plan = run.plan;
-  run.on_sample = [&](const SweepResult& so_far) {
-    if (!partial || so_far.outcomes.empty()) return;
-    Record means = MeansWithOrigin(loaded_.prompts, plan, so_far);
-    AddMeansBeside(loaded_.sweeps.comparisons(), request.beside, so_far.done(), plan.places, means);
-    partial(means);
+  const auto means_of = [&](const SweepResult& result) {
+    Record means = MeansWithOrigin(loaded_.prompts, plan, result);
+    const auto& others = loaded_.sweeps.comparisons();
+    AddMeansBeside(others, request.beside, result.done(), plan.places, means);
+    if (request.against) SetDifferences(others, {plan, result}, *request.against, means);
+    return means;
   };
-  return MeansWithOrigin(loaded_.prompts, plan, loaded_.sweeps.Run(std::move(run), context));
+  run.on_sample = [&](const SweepResult& so_far) {
+    if (partial && !so_far.outcomes.empty()) partial(means_of(so_far));
+  };
+  return means_of(loaded_.sweeps.Run(std::move(run), context));
 }
 
 Record LocalEngine::Scan(const ScanRequest& request,

@@ -3,12 +3,26 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
+
+#include "core/intervention/intervention_text.h"
+#include "probes/statistics/outcome_statistics.h"
 
 namespace midscope {
 namespace {
+
+// No sample was run.
+CellStatistics Undefined() {
+  CellStatistics cell;
+  cell.difference = kUndefined;
+  cell.difference_interval = {kUndefined, kUndefined};
+  return cell;
+}
 
 // Appends row `row` of `from`, whose arrays have the axis `setting` in front, to `to`.
 void AppendSetting(const Record& from, size_t row, Record& to) {
@@ -32,7 +46,102 @@ void AppendSetting(const Record& from, size_t row, Record& to) {
   }
 }
 
+// The samples of one setting.
+struct SamplesOf {
+  const Comparison* comparison = nullptr;  // null: not known
+  size_t setting = 0;
+};
+
+SamplesOf FindIn(const Comparison& comparison, const std::string& setting) {
+  const std::vector<std::string> texts = comparison.plan.CanonicalSettings();
+  const auto found = std::find(texts.begin(), texts.end(), setting);
+  if (found == texts.end()) return {};
+  return {&comparison, static_cast<size_t>(found - texts.begin())};
+}
+
+SamplesOf FindSamples(const std::map<std::string, Comparison>& comparisons,
+                      const Comparison& running, const std::string& setting) {
+  if (const SamplesOf found = FindIn(running, setting); found.comparison) return found;
+  for (const auto& [key, comparison] : comparisons) {
+    const bool same = comparison.plan.places == running.plan.places &&
+                      comparison.result.done() >= running.result.done();
+    if (!same) continue;
+    if (const SamplesOf found = FindIn(comparison, setting); found.comparison) return found;
+  }
+  return {};
+}
+
+const SampleOutcome* OutcomeOf(const Comparison& comparison, int64_t sample) {
+  const auto& outcomes = comparison.result.outcomes;
+  const auto found =
+      std::find_if(outcomes.begin(), outcomes.end(),
+                   [sample](const SampleOutcome& outcome) { return outcome.sample == sample; });
+  return found == outcomes.end() ? nullptr : &*found;
+}
+
+// The outcome of a sample under two settings, as of a sweep of these two; nullopt: it has not run
+// under both.
+std::optional<SampleOutcome> PairOf(const SamplesOf& first, const SamplesOf& second,
+                                    int64_t sample) {
+  SampleOutcome pair;
+  pair.sample = sample;
+  for (const SamplesOf& one : {first, second}) {
+    const SampleOutcome* outcome = OutcomeOf(*one.comparison, sample);
+    if (!outcome || !outcome->Ran(one.setting) || outcome->answer_nll.empty()) return std::nullopt;
+    const size_t places = one.comparison->plan.places.size();
+    const size_t begin = one.setting * places;
+    for (size_t place = begin; place < begin + places; ++place) {
+      pair.answer_nll.push_back(outcome->answer_nll.at(place));
+      pair.correct.push_back(outcome->correct.at(place));
+    }
+  }
+  return pair;
+}
+
+// [place]: second minus first.
+std::vector<CellStatistics> PairedCells(const SamplesOf& first, const SamplesOf& second,
+                                        const Comparison& running) {
+  std::vector<SampleOutcome> pairs;
+  for (const SampleOutcome& outcome : running.result.outcomes) {
+    if (auto pair = PairOf(first, second, outcome.sample)) pairs.push_back(std::move(*pair));
+  }
+  const auto places = static_cast<int64_t>(running.plan.places.size());
+  if (pairs.empty()) return std::vector<CellStatistics>(static_cast<size_t>(places), Undefined());
+  std::vector<CellStatistics> cells =
+      SummariseOutcomes(std::move(pairs), 2, places, running.plan.seed);
+  cells.erase(cells.begin(), cells.begin() + places);
+  return cells;
+}
+
 }  // namespace
+
+void SetDifferences(const std::map<std::string, Comparison>& comparisons,
+                    const Comparison& comparison, const Intervention& against, Record& means) {
+  const std::string text = PrintIntervention(against);
+  const SamplesOf first = FindSamples(comparisons, comparison, text);
+  const Axis* axis = means.FindAxis("setting");
+  if (!first.comparison || !axis) return;
+  std::vector<double> values[3];
+  for (const std::string& label : axis->labels) {
+    const SamplesOf second = FindSamples(comparisons, comparison, label);
+    const std::vector<CellStatistics> cells =
+        second.comparison ? PairedCells(first, second, comparison)
+                          : std::vector<CellStatistics>(comparison.plan.places.size(), Undefined());
+    for (const CellStatistics& cell : cells) {
+      values[0].push_back(cell.difference);
+      values[1].push_back(cell.difference_interval.low);
+      values[2].push_back(cell.difference_interval.high);
+    }
+  }
+  const char* names[] = {"answer_nll_difference", "answer_nll_difference_low",
+                         "answer_nll_difference_high"};
+  for (size_t i = 0; i < std::size(names); ++i) {
+    for (Array& array : means.arrays) {
+      if (array.name == names[i]) array.data = values[i];
+    }
+  }
+  means.attributes["against"] = text;
+}
 
 SweepResult FirstSamples(SweepResult result, int64_t samples) {
   std::erase_if(result.outcomes, [&](const auto& outcome) { return outcome.sample >= samples; });

@@ -27,4 +27,11 @@ void AddMeansBeside(const std::map<std::string, Comparison>& comparisons,
                     const std::vector<Intervention>& beside, int64_t samples,
                     const std::vector<int64_t>& places, Record& means);
 
+// Sets answer_nll_difference, ..._low, ..._high [setting, place] of `means` to the mean difference
+// of each setting to `against`, in nats, over the same samples, with its 95 % interval, and the
+// attribute `against` to that setting. `comparison`: the running one, of which `means` is; other
+// settings are looked up as by AddMeansBeside. No effect where `against` is not among them.
+void SetDifferences(const std::map<std::string, Comparison>& comparisons,
+                    const Comparison& comparison, const Intervention& against, Record& means);
+
 }  // namespace midscope

@@ -114,6 +114,45 @@ TEST_F(LocalEngineTest, ComparePairsSamplesAndTellsParts) {
   EXPECT_GT(Data<double>(Find(reply.records, "outcome"), "answer_nll").front(), 0);
 }
 
+// Settings that were compared one after the other differ as in one comparison.
+TEST_F(LocalEngineTest, DifferencesAreToAnySettingOverTheSameSamples) {
+  SetSmallTask();
+  const Intervention none;
+  const Intervention other = ParseIntervention("pi(1.5)");
+  CompareRequest request;
+  request.settings = {none, other};
+  request.samples = 4;
+  const Record together = engine->Compare(request, {}, {});
+  SetSmallTask();  // nothing is kept
+  request.settings = {none};
+  engine->Compare(request, {}, {});
+  request.settings = {other};
+  request.beside = {none};
+  request.against = none;
+  std::vector<Record> parts;
+  const Record apart =
+      engine->Compare(request, [&](const Record& part) { parts.push_back(part); }, {});
+  ASSERT_EQ(parts.size(), 4u);
+  apart.Check();
+  EXPECT_EQ(std::get<std::string>(apart.attributes.at("against")), "none");
+  EXPECT_EQ(apart.FindAxis("setting")->labels, (std::vector<std::string>{"pi(1.5)", "none"}));
+  for (const char* name :
+       {"answer_nll_difference", "answer_nll_difference_low", "answer_nll_difference_high"}) {
+    const auto& one = Data<double>(together, name);  // none, pi
+    const auto& two = Data<double>(apart, name);     // pi, none
+    ASSERT_EQ(one.size(), 4u);
+    EXPECT_EQ(std::vector<double>(one.begin() + 2, one.end()),
+              std::vector<double>(two.begin(), two.begin() + 2))
+        << name;
+    EXPECT_EQ(two[2], 0) << name;
+  }
+  EXPECT_NE(Data<double>(apart, "answer_nll_difference")[0], 0);
+  // Of one sample there is a difference and no interval.
+  EXPECT_TRUE(std::isnan(Data<double>(parts[0], "answer_nll_difference_low")[0]) ||
+              Data<double>(parts[0], "answer_nll_difference_low")[0] ==
+                  -std::numeric_limits<double>::infinity());
+}
+
 TEST_F(LocalEngineTest, AStoppedComparisonGoesOnWhereItWas) {
   SetSmallTask();
   CompareRequest request;
