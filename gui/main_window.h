@@ -13,6 +13,7 @@ class QLabel;
 
 namespace midscope {
 
+class AnswerStrip;
 class ErrorBar;
 class FileMenu;
 class HeadSelection;
@@ -44,6 +45,7 @@ class MainWindow : public QMainWindow {
   PromptPanel* prompt_panel() const { return prompt_panel_; }
   SettingsPanel* settings() const { return settings_; }
   SettingHistory* history() const { return history_; }
+  AnswerStrip* answers() const { return answers_; }
   ErrorBar* errors() const { return errors_; }
   QLabel* what_if_text() const { return what_if_text_; }
   // One per entry of PanelList(), in its order.
@@ -89,6 +91,7 @@ class MainWindow : public QMainWindow {
   PromptPanel* prompt_panel_;
   SettingsPanel* settings_;
   std::vector<Panel*> panels_;
+  AnswerStrip* answers_;
   SampleBar* samples_;
   ErrorBar* errors_;
   ProgressRow* progress_;

@@ -10,6 +10,8 @@
 #include "gui/panels/channel_search_panel.h"
 #include "gui/panels/curves_panel.h"
 #include "gui/panels/head_map_panel.h"
+#include "gui/panels/logit_lens_panel.h"
+#include "gui/panels/next_tokens_panel.h"
 #include "gui/panels/outcome_panel.h"
 #include "gui/panels/positions_panel.h"
 #include "gui/panels/record_panel.h"
@@ -39,6 +41,8 @@ const std::vector<PanelEntry>& PanelList() {
       Entry<ChannelPanel>(PanelArea::kBottomLeft, QObject::tr("Hidden channel")),
       Entry<OutcomePanel>(PanelArea::kBottomRight, QObject::tr("Outcome")),
       Entry<AttributionPanel>(PanelArea::kBottomRight, QObject::tr("Attribution")),
+      Entry<NextTokensPanel>(PanelArea::kBottomRight, QObject::tr("Next tokens")),
+      Entry<LogitLensPanel>(PanelArea::kBottomRight, QObject::tr("Logit lens")),
       Entry<ScanPanel>(PanelArea::kBottomRight, QObject::tr("Scan")),
       Entry<ChannelSearchPanel>(PanelArea::kBottomRight, QObject::tr("Channels")),
       Entry<CurvesPanel>(PanelArea::kBottomRight, QObject::tr("Curves")),

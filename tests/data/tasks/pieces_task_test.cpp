@@ -89,7 +89,7 @@ TEST(PiecesTask, RefusesWhatCannotMove) {
   EXPECT_THAT(refusal(own), HasSubstr("beyond the text"));
   own = Three();
   own.spans = {Of(own.text, "cat.\n-- Bo", "both")};
-  EXPECT_THAT(refusal(own), HasSubstr("\"both\""));
+  EXPECT_THAT(refusal(own), HasSubstr("'both'"));
 }
 
 TEST(PiecesTask, ParagraphsArePartedByBlankLines) {

@@ -85,7 +85,7 @@ TEST_F(EnginePieces, WhatIfsPatchesTextAndScansGoOverThePlaces) {
   generate.new_tokens = 2;
   EXPECT_EQ(std::get<int64_t>(engine->Generate(generate, {}, {}).attributes.at("place")), 3);
   ScanRequest scan;
-  scan.range.layers = {false, {{3, 3}}};
+  scan.range.layers = {false, {{29, 29}}};
   scan.samples = 5;  // own text is one sample
   const Record effects = engine->Scan(scan, {}, {});
   EXPECT_EQ(std::get<int64_t>(effects.attributes.at("samples")), 1);
