@@ -62,6 +62,7 @@ PromptWorkbench::PromptWorkbench(PromptEditor* editor, QWidget* owner)
   halves->addWidget(MakeRight());
   halves->setStretchFactor(0, 3);
   halves->setStretchFactor(1, 2);
+  halves->setSizes({kUsualSize.width() * 3 / 5, kUsualSize.width() * 2 / 5});
   halves->setChildrenCollapsible(false);
   auto* column = new QVBoxLayout(this);
   column->addWidget(halves);
