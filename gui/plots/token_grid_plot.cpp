@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kSmallestText = 6;  // pixels; smaller cells have no text
 constexpr int kCellPadding = 4;
+constexpr double kNarrowRotation = 60;  // degrees, of names that are wider than their column
 // From this probability on Viridis is light.
 constexpr double kDarkTextFrom = 0.6;
 
@@ -113,6 +114,14 @@ void TokenGridPlot::FitCells() {
   QFont font = this->font();
   const int usual = QFontMetrics(font).height();
   if (height < usual) font.setPixelSize(std::max(kSmallestText, height * 8 / 10));
+  int widest = 0;
+  for (const QString& name : grid_.columns)
+    widest = std::max(widest, QFontMetrics(xAxis->tickLabelFont()).horizontalAdvance(name));
+  const double rotation = widest > width ? kNarrowRotation : 0;
+  if (rotation != xAxis->tickLabelRotation()) {
+    xAxis->setTickLabelRotation(rotation);
+    QueueReplot();
+  }
   const QFontMetrics metrics(font);
   const bool fits = height >= kSmallestText && width > metrics.horizontalAdvance(QLatin1Char('n'));
   for (qsizetype i = 0; i < texts_.size(); ++i) {

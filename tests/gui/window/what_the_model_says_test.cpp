@@ -59,6 +59,7 @@ class WhatTheModelSaysTest : public QObject {
     window_->resize(1400, 900);
     window_->show();
     window_->prompt_panel()->SetTask(QStringLiteral("list:lines=4"));
+    Find<QLineEdit>("places")->setText(QStringLiteral("1,3"));
     window_->OpenModel(QStringLiteral("embedded"));
     QTRY_VERIFY_WITH_TIMEOUT(session_->settled(Side::kA) && Settled(), kLongestRun);
   }
