@@ -22,10 +22,12 @@
 #include "gui/file_menu.h"
 #include "gui/files/session_file.h"
 #include "gui/layout/dock_area.h"
+#include "gui/panels/answer_strip.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/panel_list.h"
 #include "gui/panels/plot_menu.h"
 #include "gui/panels/prompt_panel.h"
+#include "gui/panels/prompt_workbench.h"
 #include "gui/panels/sample_bar.h"
 #include "gui/panels/settings_panel.h"
 #include "gui/panels/sweep_panel.h"
@@ -65,6 +67,7 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
   prompt_panel_ = new PromptPanel;
   settings_ = new SettingsPanel;
   for (const PanelEntry& entry : PanelList()) panels_.push_back(entry.make({session_, selection_}));
+  answers_ = new AnswerStrip(session_);
   sweep_ = new SweepPanel({session_, selection_});
   samples_ = new SampleBar(session_);
   errors_ = new ErrorBar;
@@ -140,6 +143,7 @@ void MainWindow::Arrange() {
   column->setContentsMargins(4, 4, 4, 0);
   column->addWidget(errors_);
   column->addWidget(samples_);
+  column->addWidget(answers_);
   column->addWidget(docks_, 1);
   setCentralWidget(centre);
   statusBar()->addWidget(progress_);
@@ -212,6 +216,11 @@ void MainWindow::WirePanels() {
           [this](const QString& text) { statusBar()->showMessage(text); });
   connect(model_, &ModelPanel::OpenAsked, this, &MainWindow::Open);
   connect(prompt_panel_, &PromptPanel::RunAsked, this, &MainWindow::Run);
+  connect(prompt_panel_, &PromptPanel::PreviewAsked, session_, &Session::Preview);
+  connect(session_, &Session::Previewed, prompt_panel_, [this](const PromptPreview& preview) {
+    const auto& model = session_->model();
+    prompt_panel_->workbench()->ShowPreview(preview, model ? model->config.trained_context : 0);
+  });
   connect(prompt_panel_, &PromptPanel::Edited, this, &MainWindow::RefreshWaiting);
   connect(prompt_panel_, &PromptPanel::PlaceChosen, this, [this](int index) {
     if (index >= 0) session_->SetPlace(static_cast<size_t>(index));

@@ -15,6 +15,7 @@ class QLabel;
 namespace midscope {
 
 class ActionRegistry;
+class AnswerStrip;
 class CommandPalette;
 class DockArea;
 class ErrorBar;
@@ -61,6 +62,7 @@ class MainWindow : public QMainWindow {
   PromptPanel* prompt_panel() const { return prompt_panel_; }
   SettingsPanel* settings() const { return settings_; }
   SettingHistory* history() const { return history_; }
+  AnswerStrip* answers() const { return answers_; }
   ErrorBar* errors() const { return errors_; }
   SampleBar* samples() const { return samples_; }
   QLabel* what_if_text() const { return what_if_text_; }
@@ -113,6 +115,7 @@ class MainWindow : public QMainWindow {
   PromptPanel* prompt_panel_;
   SettingsPanel* settings_;
   std::vector<Panel*> panels_;
+  AnswerStrip* answers_;
   SweepPanel* sweep_;
   SampleBar* samples_;
   ErrorBar* errors_;

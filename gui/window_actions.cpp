@@ -17,6 +17,7 @@
 #include "gui/help/help_window.h"
 #include "gui/layout/dock_area.h"
 #include "gui/main_window.h"
+#include "gui/panels/answer_strip.h"
 #include "gui/panels/panel_list.h"
 #include "gui/panels/prompt_panel.h"
 #include "gui/plots/plot.h"
@@ -92,6 +93,12 @@ void WindowActions::AddEdit() {
   const QString edit = QStringLiteral("edit");
   actions_->Adopt(QStringLiteral("undo"), edit, undo, tr("Takes the last change of A or B back"));
   actions_->Adopt(QStringLiteral("redo"), edit, redo, tr("Makes it again"));
+  actions_->Add({.id = QStringLiteral("edit-prompt"),
+                 .menu = edit,
+                 .title = tr("Prompt &workbench…"),
+                 .help = tr("Your own text in a window with room: find, pieces, question, tokens"),
+                 .shortcut = QKeySequence(Qt::CTRL | Qt::Key_E),
+                 .run = [this](const QString&) { window_->prompt_panel()->OpenWorkbench(); }});
   actions_->Add({.id = QStringLiteral("edit-ratios"),
                  .menu = edit,
                  .title = tr("Position &ratios…"),
@@ -112,6 +119,12 @@ void WindowActions::AddRun() {
                  .help = tr("Runs the prompt that the panel Prompt describes"),
                  .shortcut = QKeySequence(Qt::Key_F5),
                  .run = [this](const QString&) { window_->Run(); }});
+  actions_->Add({.id = QStringLiteral("generate"),
+                 .menu = run,
+                 .title = tr("&Generate text"),
+                 .help = tr("What the model says after the prompt under A and B; again: stop"),
+                 .shortcut = QKeySequence(Qt::CTRL | Qt::Key_G),
+                 .run = [this](const QString&) { window_->answers()->GenerateOrStop(); }});
   actions_->Add({.id = QStringLiteral("cancel"),
                  .menu = run,
                  .title = tr("&Cancel"),

@@ -13,6 +13,8 @@ inline constexpr const char* kNextTokensRecord = "next_tokens";
 inline constexpr const char* kHiddenChannelsRecord = "hidden_channels";
 inline constexpr const char* kPositionAwarenessRecord = "position_awareness";
 inline constexpr const char* kOutcomeCurves = "outcome_curves";
+inline constexpr const char* kGenerationRecord = "generation";
+inline constexpr const char* kLogitLensRecord = "logit_lens";
 
 // Arrays; of the first three the record has the array's name where a probe made it.
 inline constexpr const char* kLastQueryAttention = "last_query_attention";  // [layer, head, key]
@@ -22,10 +24,14 @@ inline constexpr const char* kPositionAwarenessScore = "position_awareness_score
 inline constexpr const char* kCountedKeys = "counted_keys";  // [layer, head, key]
 // Attribute of kCountedKeys' record: the attention weight from which a key is counted.
 inline constexpr const char* kThresholdWeight = "threshold_weight";
-inline constexpr const char* kHiddenChannel = "hidden_channel";  // [layer, channel, position]
-inline constexpr const char* kTokenIds = "token_ids";            // [token]
-inline constexpr const char* kSpanName = "span_name";            // [span]
-inline constexpr const char* kAnswerNll = "answer_nll";          // nats; also a measure's name
+inline constexpr const char* kHiddenChannel = "hidden_channel";       // [layer, channel, position]
+inline constexpr const char* kTokenIds = "token_ids";                 // [token]
+inline constexpr const char* kAnswerTokenText = "answer_token_text";  // [answer_token], of `prompt`
+inline constexpr const char* kNewTokenIds = "new_token_ids";          // [new_token]
+inline constexpr const char* kNewTokenText = "new_token_text";        // [new_token]
+inline constexpr const char* kNewTokenProbability = "new_token_probability";  // [new_token]
+inline constexpr const char* kSpanName = "span_name";                         // [span]
+inline constexpr const char* kAnswerNll = "answer_nll";  // nats; also a measure's name
 
 // Texts of a sweep's samples, [place]: files of earlier versions lack them.
 inline constexpr const char* kQuestionText = "question_text";

@@ -66,7 +66,7 @@ bool EndsText(const Tokenizer& tokenizer, int32_t id) {
 
 Generated Generate(const Decoder& decoder, std::span<const int32_t> prompt,
                    const Intervention& intervention, const GenerateOptions& options,
-                   const std::function<bool(int32_t id, const std::string&)>& on_token,
+                   const std::function<bool(const GeneratedToken& token)>& on_token,
                    const JobContext& context) {
   CheckOptions(options);
   const auto prompt_tokens = static_cast<int64_t>(prompt.size());
@@ -92,14 +92,18 @@ Generated Generate(const Decoder& decoder, std::span<const int32_t> prompt,
     JobContext quiet = context;
     quiet.progress = nullptr;
     const RunResult result = decoder.RunOne(request, step == 0 ? context : quiet);
-    const int32_t id = Sample(result.Logits(request.first_logit_row), options, engine);
+    const std::span<const float> logits = result.Logits(request.first_logit_row);
+    const int32_t id = Sample(logits, options, engine);
     if (options.stop_at_end && EndsText(decoder.tokenizer(), id)) {
       generated.ended = true;
       break;
     }
     generated.ids.push_back(id);
     ids.push_back(id);
-    if (on_token && !on_token(id, std::string(decoder.tokenizer().TokenText(id)))) break;
+    if (!on_token) continue;
+    const GeneratedToken token{id, std::string(decoder.tokenizer().TokenText(id)),
+                               std::exp(-NegativeLogLikelihood(logits, id))};
+    if (!on_token(token)) break;
   }
   generated.text = decoder.tokenizer().Decode(generated.ids);
   return generated;

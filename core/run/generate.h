@@ -30,11 +30,17 @@ struct Generated {
   bool ended = false;  // by an end token rather than by new_tokens
 };
 
-// `on_token` (may be empty) gets each token's bytes as they are generated; its return value false
-// ends the run.
+struct GeneratedToken {
+  int32_t id = 0;
+  std::string bytes;
+  double probability = 0;  // softmax over the vocabulary, at temperature 1
+};
+
+// `on_token` (may be empty) gets each token as it is generated; its return value false ends the
+// run.
 Generated Generate(const Decoder& decoder, std::span<const int32_t> prompt,
                    const Intervention& intervention, const GenerateOptions& options,
-                   const std::function<bool(int32_t id, const std::string&)>& on_token,
+                   const std::function<bool(const GeneratedToken& token)>& on_token,
                    const JobContext& context = {});
 
 }  // namespace midscope

@@ -62,4 +62,11 @@ std::vector<TopToken> TopTokens(std::span<const float> logits, int64_t k) {
   return top;
 }
 
+int64_t TokenRank(std::span<const float> logits, int32_t id) {
+  const float logit = logits[static_cast<size_t>(id)];
+  const auto larger =
+      std::count_if(logits.begin(), logits.end(), [&](float other) { return other > logit; });
+  return larger + std::count(logits.begin(), logits.begin() + id, logit);
+}
+
 }  // namespace midscope

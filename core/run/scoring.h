@@ -16,6 +16,9 @@ double LogSumExp(std::span<const float> logits);
 // -log softmax(logits)[target], in double.
 double NegativeLogLikelihood(std::span<const float> logits, int32_t target);
 
+// How many tokens come before this one in TopTokens: 0 is the likeliest.
+int64_t TokenRank(std::span<const float> logits, int32_t id);
+
 struct AnswerScore {
   double nll = 0;                 // nats, summed over the answer's tokens, teacher-forced
   std::vector<double> token_nll;  // [answer token]

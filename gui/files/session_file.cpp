@@ -35,6 +35,13 @@ Json PromptRequestJson(const PromptRequest& prompt_request) {
     spans["gold"] = {prompt_request.gold_begin, prompt_request.gold_end};
   }
   Json json = {{"text", prompt_request.text}, {"spans", spans}, {"answer", prompt_request.answer}};
+  if (!prompt_request.question.empty()) json["question"] = prompt_request.question;
+  if (!prompt_request.pieces.empty()) {
+    json["pieces"] = Json::array();
+    for (const ByteSpan& piece : prompt_request.pieces)
+      json["pieces"].push_back({piece.begin, piece.end});
+    json["places"] = prompt_request.places;
+  }
   AddPromptFormat(prompt_request.format, &json);
   return json;
 }
@@ -89,6 +96,17 @@ PromptFormat ReadFormat(const JsonFields& fields, const nlohmann::json& json) {
   }
 }
 
+ByteSpan ReadBytes(const JsonFields& fields, const std::string& name, const nlohmann::json& bytes,
+                   const std::string& text) {
+  const bool pair = bytes.is_array() && bytes.size() == 2 && bytes[0].is_number_integer() &&
+                    bytes[1].is_number_integer();
+  if (!pair || bytes[0].get<int64_t>() < 0 || bytes[1].get<int64_t>() <= bytes[0].get<int64_t>() ||
+      bytes[1].get<int64_t>() > static_cast<int64_t>(text.size())) {
+    fields.Fail("must have " + name + " as [first byte, one past the last] inside the text");
+  }
+  return {"", bytes[0].get<int64_t>(), bytes[1].get<int64_t>()};
+}
+
 PromptRequest ReadPromptRequest(const JsonFields& fields, const nlohmann::json& json,
                                 const std::string& file) {
   PromptRequest prompt_request;
@@ -101,23 +119,25 @@ PromptRequest ReadPromptRequest(const JsonFields& fields, const nlohmann::json& 
     prompt_request.places = ReadPlacesText(fields);
     return prompt_request;
   }
-  CheckKeys(json, WithFormatKeys({"text", "spans", "answer"}), file);
+  CheckKeys(json, WithFormatKeys({"text", "spans", "answer", "question", "pieces", "places"}),
+            file);
   prompt_request.task.clear();
   prompt_request.text = fields.Text("text");
   prompt_request.answer = fields.FindText("answer").value_or("");
+  prompt_request.question = fields.FindText("question").value_or("");
+  prompt_request.places = fields.FindText("places").value_or("");
+  if (fields.Find("pieces")) {
+    for (const nlohmann::json& piece : fields.Array("pieces"))
+      prompt_request.pieces.push_back(ReadBytes(fields, "pieces", piece, prompt_request.text));
+  }
   if (!fields.Find("spans")) return prompt_request;
   const JsonFields spans = fields.Inside("spans");
   CheckKeys(json.at("spans"), {"gold"}, file);
   if (!spans.Find("gold")) return prompt_request;
   const nlohmann::json& gold = spans.Array("gold");
-  const bool pair = gold.size() == 2 && gold[0].is_number_integer() && gold[1].is_number_integer();
-  const auto size = static_cast<int64_t>(prompt_request.text.size());
-  if (!pair || gold[0].get<int64_t>() < 0 || gold[1].get<int64_t>() <= gold[0].get<int64_t>() ||
-      gold[1].get<int64_t>() > size) {
-    spans.Fail("must have gold as [first byte, one past the last] inside the text");
-  }
-  prompt_request.gold_begin = gold[0].get<int64_t>();
-  prompt_request.gold_end = gold[1].get<int64_t>();
+  const ByteSpan span = ReadBytes(spans, "gold", gold, prompt_request.text);
+  prompt_request.gold_begin = span.begin;
+  prompt_request.gold_end = span.end;
   return prompt_request;
 }
 

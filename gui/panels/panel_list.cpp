@@ -10,6 +10,8 @@
 #include "gui/panels/channel_search_panel.h"
 #include "gui/panels/curves_panel.h"
 #include "gui/panels/head_map_panel.h"
+#include "gui/panels/logit_lens_panel.h"
+#include "gui/panels/next_tokens_panel.h"
 #include "gui/panels/outcome_panel.h"
 #include "gui/panels/positions_panel.h"
 #include "gui/panels/record_panel.h"
@@ -73,6 +75,24 @@ PanelEntry AttributionEntry() {
                   "the two output vectors (direct logit attribution)."));
 }
 
+PanelEntry NextTokensEntry() {
+  return Entry<NextTokensPanel>(
+      "next-tokens", QObject::tr("Next tokens"),
+      QObject::tr("The likeliest tokens after the prompt under A and B, with their probability "
+                  "(softmax over the vocabulary) and the rank that B's token has under A. The "
+                  "expected answer's first token is marked; where it is not among them it has a "
+                  "row of its own."));
+}
+
+PanelEntry LogitLensEntry() {
+  return Entry<LogitLensPanel>(
+      "logit-lens", QObject::tr("Logit lens"),
+      QObject::tr("What the model would say if it ended after a layer: the last row through the "
+                  "final norm and the output matrix after every block (nostalgebraist, 2020). "
+                  "Words by rank, coloured by probability, and the rank of the answer's first "
+                  "token among all. Layer 0 is at the bottom."));
+}
+
 PanelEntry ScanEntry() {
   return Entry<ScanPanel>(
       "scan", QObject::tr("Scan"),
@@ -114,8 +134,9 @@ PanelEntry RecordsEntry() {
 const std::vector<PanelEntry>& PanelList() {
   // The map before the attention, which suggests the head that the map marks.
   static const std::vector<PanelEntry> list = {
-      HeadMapEntry(), AttentionEntry(),     ChannelEntry(), OutcomeEntry(),   AttributionEntry(),
-      ScanEntry(),    ChannelSearchEntry(), CurvesEntry(),  PositionsEntry(), RecordsEntry(),
+      HeadMapEntry(),       AttentionEntry(),  ChannelEntry(),   OutcomeEntry(),
+      AttributionEntry(),   NextTokensEntry(), LogitLensEntry(), ScanEntry(),
+      ChannelSearchEntry(), CurvesEntry(),     PositionsEntry(), RecordsEntry(),
   };
   return list;
 }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Editor of the user's own text with one passage marked as gold, which is tracked through edits.
+// Editor of the user's own text with one passage marked as gold and others as pieces among which
+// that one moves; marks are tracked through edits. Takes text files that are dropped on it.
 #pragma once
 
 #include <QPlainTextEdit>
 #include <QTextCursor>
 #include <utility>
+#include <vector>
+
+#include "core/base/spans.h"
 
 namespace midscope {
 
@@ -17,6 +21,10 @@ class PromptEditor : public QPlainTextEdit {
   // The exact text: unlike toPlainText(), it keeps no-break spaces.
   QString Text() const;
   void SetText(const QString& text);
+  // The same as one step that can be undone.
+  void Load(const QString& text);
+  // Loads a file's text; emits Refused where it is no text.
+  void LoadFile(const QString& path);
   // Marks the selection as the gold passage; an empty selection removes the mark.
   void MarkSelection();
   // Bytes [begin, end) of the UTF-8 text; begin == end removes the mark.
@@ -25,16 +33,43 @@ class PromptEditor : public QPlainTextEdit {
   QString GoldText() const;
   // Bytes [begin, end) of the UTF-8 text; begin == end for none.
   std::pair<int64_t, int64_t> GoldBytes() const;
+
+  // Marks the selection as a piece, in place of pieces that it overlaps; without a selection the
+  // piece with the text cursor is no piece any more.
+  void MarkPiece();
+  // Marks the paragraphs (parted by blank lines) of the selection, or of the whole text.
+  void MarkParagraphs();
+  void ClearPieces();
+  // In the order of the text, in bytes of it.
+  std::vector<ByteSpan> Pieces() const;
+  void SetPieces(const std::vector<ByteSpan>& pieces);
+
+  // Marks all places of the words (any case); returns how many.
+  int SetFind(const QString& words);
+  // Selects the next (previous) one, from the other end after the last; returns its number from 1,
+  // 0 for none.
+  int FindNext(bool backwards);
   QSize sizeHint() const override;
 
  Q_SIGNALS:
-  // Emitted when the gold passage, its text or its position has changed.
+  // Emitted when the text, the gold passage, or a piece has changed.
   void GoldChanged();
+  void Refused(const QString& why);
+
+ protected:
+  bool canInsertFromMimeData(const QMimeData* source) const override;
+  void insertFromMimeData(const QMimeData* source) override;
 
  private:
+  QTextCursor CursorOver(int begin, int end);
+  void RemovePieces(int begin, int end);
   void Highlight();
+  void HighlightAndTell();
 
   QTextCursor gold_;
+  std::vector<QTextCursor> pieces_;
+  QString words_;       // that are searched
+  QList<int> matches_;  // where they begin
 };
 
 }  // namespace midscope

@@ -16,6 +16,7 @@
 #include "core/chat/chat_template.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/prompt_editor.h"
+#include "gui/panels/prompt_workbench.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/parameter_form.h"
 #include "gui/widgets/task_form.h"
@@ -71,6 +72,7 @@ PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
       "template. Control tokens are in double brackets</p>"));
   box_column->addWidget(sent_);
   column->addWidget(box);
+  ConnectWorkbench();
   connect(run_, &QPushButton::clicked, this, &PromptPanel::RunAsked);
   connect(pages_, &QTabWidget::currentChanged, this, &PromptPanel::Edited);
   connect(task_, &TaskForm::Edited, this, &PromptPanel::Edited);
@@ -84,6 +86,40 @@ PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
   connect(format_, &ParameterForm::Changed, this, &PromptPanel::Edited);
   connect(place_, &QComboBox::currentIndexChanged, this, &PromptPanel::PlaceChosen);
   connect(place_, &QComboBox::currentIndexChanged, this, &PromptPanel::ShowSent);
+}
+
+// The workbench has the same fields; either side shows what the other was given.
+void PromptPanel::ConnectWorkbench() {
+  connect(open_workbench_, &QPushButton::clicked, this, &PromptPanel::OpenWorkbench);
+  connect(workbench_, &PromptWorkbench::Edited, this, &PromptPanel::Edited);
+  connect(workbench_, &PromptWorkbench::RunAsked, this, &PromptPanel::RunAsked);
+  connect(workbench_, &PromptWorkbench::AnswerEdited, answer_, &QLineEdit::setText);
+  connect(answer_, &QLineEdit::textChanged, workbench_, &PromptWorkbench::SetAnswer);
+  connect(workbench_, &PromptWorkbench::FormatEdited, this,
+          [this] { format_->SetOptions(workbench_->format()->options()); });
+  connect(format_, &ParameterForm::Changed, this,
+          [this] { workbench_->SetFormat(format_->options()); });
+  connect(workbench_, &PromptWorkbench::PreviewAsked, this, &PromptPanel::AskPreview);
+  connect(this, &PromptPanel::Edited, workbench_, &PromptWorkbench::Changed);
+  connect(workbench_, &PromptWorkbench::Closed, this, [this] {
+    editor_place_->layout()->addWidget(editor_);
+    editor_->show();
+  });
+}
+
+void PromptPanel::OpenWorkbench() {
+  pages_->setCurrentIndex(1);
+  workbench_->Open();
+}
+
+void PromptPanel::AskPreview() {
+  try {
+    Q_EMIT PreviewAsked(prompt_request());
+  } catch (const Error& error) {
+    PromptPreview preview;
+    preview.failure = QString::fromUtf8(error.what());
+    workbench_->ShowPreview(preview, 0);
+  }
 }
 
 QWidget* PromptPanel::MakeFormatFold(QWidget* parent) {
@@ -147,11 +183,22 @@ QWidget* PromptPanel::MakeTextPage() {
   answer_->setToolTip(
       tr("<p>What should follow the text; its likelihood is measured. Empty: "
          "nothing is measured</p>"));
+  editor_place_ = new QWidget(page);
+  auto* place = new QVBoxLayout(editor_place_);
+  place->setContentsMargins(0, 0, 0, 0);
+  place->addWidget(editor_);
+  workbench_ = new PromptWorkbench(editor_, this);
+  open_workbench_ = new QPushButton(tr("Workbench…"), page);
+  open_workbench_->setObjectName(QStringLiteral("open_workbench"));
+  open_workbench_->setToolTip(
+      tr("<p>A window with room for long texts: find, pieces among which the gold passage moves, "
+         "a question, the number of tokens, and the prompts as they would be sent</p>"));
   auto* row = new QHBoxLayout;
   row->addWidget(mark);
   row->addWidget(gold_text_, 1);
+  row->addWidget(open_workbench_);
   auto* column = new QVBoxLayout(page);
-  column->addWidget(editor_, 1);
+  column->addWidget(editor_place_, 1);
   column->addLayout(row);
   column->addWidget(answer_);
   connect(mark, &QPushButton::clicked, editor_, &PromptEditor::MarkSelection);
@@ -168,6 +215,7 @@ void PromptPanel::SetWaiting(bool waiting) {
   QFont font = run_->font();
   font.setBold(waiting);
   run_->setFont(font);
+  workbench_->SetWaiting(waiting);
 }
 
 void PromptPanel::SetTask(const QString& task) { task_->SetText(task); }
@@ -179,6 +227,7 @@ void PromptPanel::SetPrompt(const PromptRequest& prompt_request) {
     editor_->SetText(QString::fromStdString(prompt_request.text));
     editor_->MarkBytes(prompt_request.gold_begin, prompt_request.gold_end);
     answer_->setText(QString::fromStdString(prompt_request.answer));
+    workbench_->Read(prompt_request);
     return;
   }
   task_->SetText(QString::fromStdString(prompt_request.task));
@@ -203,7 +252,8 @@ PromptRequest PromptPanel::prompt_request() const {
   prompt_request.gold_begin = begin;
   prompt_request.gold_end = end;
   prompt_request.answer = answer_->text().toStdString();
-  if (prompt_request.text.empty()) {
+  workbench_->Write(prompt_request);
+  if (prompt_request.text.empty() && prompt_request.question.empty()) {
     throw UsageError("own text", "there is none", "Type or paste a text, or choose a task");
   }
   return prompt_request;

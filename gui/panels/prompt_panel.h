@@ -19,6 +19,7 @@ namespace midscope {
 
 class ParameterForm;
 class PromptEditor;
+class PromptWorkbench;
 class TaskForm;
 
 class PromptPanel : public QWidget {
@@ -35,15 +36,22 @@ class PromptPanel : public QWidget {
   // Marks the Run button: the panel's request differs from the one on the screen.
   void SetWaiting(bool waiting);
   PromptEditor* editor() const { return editor_; }
+  PromptWorkbench* workbench() const { return workbench_; }
+  // Opens the own text in a window with more room.
+  void OpenWorkbench();
 
  Q_SIGNALS:
   void RunAsked();
   // Emitted when the request has changed.
   void Edited();
   void PlaceChosen(int index);
+  // Emitted where the workbench shows the prompts of this request before they are run.
+  void PreviewAsked(const midscope::PromptRequest& prompt_request);
 
  private:
   void ShowSent();
+  void ConnectWorkbench();
+  void AskPreview();
   QWidget* MakeFormatFold(QWidget* parent);
   QWidget* MakeTaskPage();
   QWidget* MakeTextPage();
@@ -54,6 +62,9 @@ class PromptPanel : public QWidget {
   QSpinBox* sample_;
   QLineEdit* places_;
   PromptEditor* editor_;
+  QWidget* editor_place_;  // where the editor is while the workbench is closed
+  QPushButton* open_workbench_;
+  PromptWorkbench* workbench_;
   QLineEdit* answer_;
   QLabel* gold_text_;
   ParameterForm* format_;

@@ -34,6 +34,7 @@ bool WriteSvg(Plot& plot, const QString& path, const QSize& size) {
 }
 
 constexpr const char* kIndexNames = "midscope_index_names";
+constexpr const char* kCellTexts = "midscope_cell_texts";
 constexpr const char* kShownOffset = "midscope_shown_offset";
 
 // A field of CSV: quoted where it has to be.
@@ -67,21 +68,25 @@ QString MapHeader(QCPColorMap& map) {
   const bool panels = !map.keyAxis()->axisRect()->objectName().isEmpty();
   return (panels ? QStringLiteral("panel,") : QString()) + AxisName(plot, QCPAxis::atLeft, "y") +
          QLatin1Char(',') + AxisName(plot, QCPAxis::atBottom, "x") + QLatin1Char(',') +
-         (map.name().isEmpty() ? QStringLiteral("value") : Field(map.name())) + QLatin1Char('\n');
+         (map.name().isEmpty() ? QStringLiteral("value") : Field(map.name())) +
+         (map.property(kCellTexts).isValid() ? QStringLiteral(",text\n") : QStringLiteral("\n"));
 }
 
 void AddMap(QCPColorMap& map, QString& csv) {
   const QString panel = map.keyAxis()->axisRect()->objectName();
   const QString begin = panel.isEmpty() ? QString() : Field(panel) + QLatin1Char(',');
   QCPColorMapData& data = *map.data();
+  const QStringList texts = map.property(kCellTexts).toStringList();
   for (int row = 0; row < data.valueSize(); ++row) {
     for (int column = 0; column < data.keySize(); ++column) {
       double key = 0;
       double value = 0;
       data.cellToCoord(column, row, &key, &value);
       csv += begin + Coordinate(*map.valueAxis(), value) + QLatin1Char(',') +
-             Coordinate(*map.keyAxis(), key) + QLatin1Char(',') + Number(data.cell(column, row)) +
-             QLatin1Char('\n');
+             Coordinate(*map.keyAxis(), key) + QLatin1Char(',') + Number(data.cell(column, row));
+      const int cell = row * data.keySize() + column;
+      if (cell < texts.size()) csv += QLatin1Char(',') + Field(texts[cell]);
+      csv += QLatin1Char('\n');
     }
   }
 }
@@ -125,6 +130,10 @@ void AddSeries(QCPAbstractPlottable& series, bool bounds, QString& csv) {
 
 void SetShownOffset(QCPAbstractPlottable* line, double offset) {
   line->setProperty(kShownOffset, offset);
+}
+
+void SetCellTexts(QCPColorMap* map, const QStringList& texts) {
+  map->setProperty(kCellTexts, texts);
 }
 
 void SetIndexNames(QCPAxis* axis, const QStringList& names) {

@@ -28,6 +28,9 @@ QString PlotCsv(Plot& plot, const QStringList& comments = {});
 // Names of the indices 0, 1, ... along an axis, which its ticks may shorten: the CSV has them.
 void SetIndexNames(QCPAxis* axis, const QStringList& names);
 
+// Texts of a map's cells, [row, column]: the CSV has them beside the values.
+void SetCellTexts(QCPColorMap* map, const QStringList& texts);
+
 // By how much a line is drawn beside its values along x: the CSV has the values.
 void SetShownOffset(QCPAbstractPlottable* line, double offset);
 

@@ -7,16 +7,17 @@
 namespace midscope {
 
 enum class Change {
-  kModel = 1 << 0,       // model(), file_records(), shows_file()
-  kPrompts = 1 << 1,     // prompts(), place(), shown_prompt_request(), task()
-  kSettings = 1 << 2,    // setting(), differs()
-  kReference = 1 << 3,   // the published record
-  kMeans = 1 << 4,       // MeansOf()
-  kSampleFile = 1 << 5,  // a file with samples was opened or closed
-  kSample = 1 << 6,      // another sample of the file is shown
-  kScan = 1 << 10,       // the scan's record, or whether one runs
-  kProbes = 1 << 11,     // probe_options()
-  kChannels = 1 << 12,   // records of channels that carry position, or whether a search runs
+  kModel = 1 << 0,        // model(), file_records(), shows_file()
+  kPrompts = 1 << 1,      // prompts(), place(), shown_prompt_request(), task()
+  kSettings = 1 << 2,     // setting(), differs()
+  kReference = 1 << 3,    // the published record
+  kMeans = 1 << 4,        // MeansOf()
+  kSampleFile = 1 << 5,   // a file with samples was opened or closed
+  kSample = 1 << 6,       // another sample of the file is shown
+  kScan = 1 << 10,        // the scan's record, or whether one runs
+  kProbes = 1 << 11,      // probe_options()
+  kChannels = 1 << 12,    // records of channels that carry position, or whether a search runs
+  kGeneration = 1 << 13,  // generated text, or whether it is being generated
 
   // Records of A or B were added or removed, or now belong to an older setting (ShownAsOlder).
   // Every what-if has these: last-query attention and outcome.

@@ -25,6 +25,9 @@ class EngineWorker : public QObject {
   // The same functions as EngineService's.
   quint64 Post(EngineRequest request, Side side = Side::kA);
   void Cancel(RequestKind kind, Side side) { service_->Cancel(kind, side); }
+  std::vector<Record> Preview(const PromptRequest& request) const {
+    return service_->Preview(request);
+  }
   void CancelAll() { service_->CancelAll(); }
   void SetMaxFrameInterval(std::chrono::milliseconds interval) {
     service_->SetMaxFrameInterval(interval);

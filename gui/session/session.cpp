@@ -75,6 +75,8 @@ quint64 Session::Post(EngineRequest request, Side side) {
   const auto kind = static_cast<RequestKind>(request.index());
   if (kind != RequestKind::kScan) PauseScan();
   if (kind != RequestKind::kChannelSearch) PauseSearch();
+  // Means wait behind the text.
+  if (kind != RequestKind::kGenerate && kind != RequestKind::kCompare) PauseGeneration();
   const quint64 ticket = worker_.Post(std::move(request), side);
   pending_[ticket] = {kind, side};
   UpdateBusy();
@@ -139,6 +141,7 @@ void Session::CancelEverything() {
   asked_ticket_ = 0;
   StopScan();
   StopSearch();
+  StopGenerating();
   pause_timer_.stop();
   release_timer_.stop();
   worker_.CancelAll();

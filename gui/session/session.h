@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "data/store/record_reader.h"
+#include "gui/base/newest_request.h"
 #include "gui/base/view_types.h"
 #include "gui/plots/outcome_series.h"
 #include "gui/session/changes.h"
@@ -29,6 +30,13 @@
 #include "gui/session/sample_reader.h"
 
 namespace midscope {
+
+// The prompts that a request would make, one per place, or why it makes none.
+struct PromptPreview {
+  PromptRequest request;
+  std::vector<Record> prompts;
+  QString failure;
+};
 
 class Session : public QObject {
   Q_OBJECT
@@ -58,6 +66,9 @@ class Session : public QObject {
   // Options of all further capture runs, and repeats those of the shown settings
   // (CaptureRunRequest::probe_options).
   void SetProbeOptions(const std::string& json);
+  // Makes the prompts of a request on a thread of its own, beside what runs: Previewed has them. A
+  // newer request supersedes a waiting one.
+  void Preview(const PromptRequest& prompt_request);
   void Cancel();
   // Shows records of a file instead of a model's. Of a file with samples, the first sample is read
   // asynchronously (Change::kSample).
@@ -75,6 +86,12 @@ class Session : public QObject {
   // Ranks the channels of the shown prompt under A: record(Side::kA, kPromptChannelsRecord), which
   // goes with the prompt. `options` as ChannelSearchRequest::options. No effect unless ready().
   void RankPromptChannels(const std::string& options);
+  // Generates text after the shown prompt, under A, and under B where that differs:
+  // record(side, kGenerationRecord), which grows token by token. It runs before means over samples,
+  // gives way to all other requests, and then starts again under the setting of that time. No
+  // effect unless ready().
+  void Generate(int64_t new_tokens);
+  void StopGenerating();
   // A published line drawn with the outcome (data/published/published_record.h); nullopt: none.
   void SetReference(std::optional<Record> reference);
 
@@ -105,6 +122,8 @@ class Session : public QObject {
   const Intervention& setting(Side side) const { return state(side).setting; }
   // Whether a scan runs, or waits for other requests.
   bool scans() const;
+  // Whether text is generated, or waits for other requests.
+  bool generates() const;
   // Whether a search for channels runs, or waits for other requests.
   bool searches() const;
   // Whether the engine has the prompts on the screen.
@@ -169,6 +188,7 @@ class Session : public QObject {
   // `what` describes the running request, other than what-ifs; empty: none.
   void BusyChanged(const QString& what);
   void Progressed(const midscope::Progress& progress);
+  void Previewed(const midscope::PromptPreview& preview);
   void WhatIfTimed(const midscope::WhatIfCost& cost);
   void Failed(const QString& why);
   // No request has a reply outstanding. Changed was emitted for all replies; changes
@@ -211,6 +231,10 @@ class Session : public QObject {
   void StopScan();
   void ContinueBackground();
   void DropScan();
+  void PostGeneration();
+  void PauseGeneration();
+  void OnGenerate(const EngineReply& reply);
+  bool GenerationMayRun() const;
   void PostSearch();
   void PauseSearch();
   void StopSearch();
@@ -292,6 +316,12 @@ class Session : public QObject {
   std::map<std::string, std::shared_ptr<const Record>> found_channels_;
   quint64 search_ticket_ = 0;  // as scan_ticket_
   bool search_waits_ = false;
+  struct Generation {
+    quint64 ticket = 0;  // as scan_ticket_
+    bool waits = false;
+  };
+  std::map<Side, Generation> generation_;
+  int64_t new_tokens_ = GenerateRequest::kUsualTokens;
   quint64 asked_ticket_ = 0;
   quint64 valid_from_ = 0;  // replies to older tickets are of a previous prompt
   struct Pending {
@@ -304,6 +334,7 @@ class Session : public QObject {
   QTimer pause_timer_;
   QTimer release_timer_;
   EngineWorker worker_;
+  std::unique_ptr<NewestRequest<PromptRequest>> previews_;  // last: its thread uses worker_
 };
 
 }  // namespace midscope

@@ -32,6 +32,8 @@ QString BusyText(RequestKind kind) {
       return Session::tr("Search for channels");
     case RequestKind::kPromptChannels:
       return Session::tr("Channels of this prompt");
+    case RequestKind::kGenerate:
+      return Session::tr("Generating text");
     case RequestKind::kWhatIf:
       break;
   }
@@ -98,12 +100,14 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
           break;
         case RequestKind::kScan:
         case RequestKind::kChannelSearch:
+        case RequestKind::kGenerate:
           break;
       }
       break;
   }
   if (reply->kind == RequestKind::kScan) OnScan(*reply);
   if (reply->kind == RequestKind::kChannelSearch) OnChannelSearch(*reply);
+  if (reply->kind == RequestKind::kGenerate) OnGenerate(*reply);
   UpdateBusy();
   ContinueBackground();
   // Panels may ask for more (another hidden channel) when they see the changes.
@@ -128,6 +132,7 @@ void Session::OnFailed(const EngineReply& reply) {
     case RequestKind::kScan:
     case RequestKind::kChannelSearch:
     case RequestKind::kPromptChannels:
+    case RequestKind::kGenerate:
       break;
   }
 }
@@ -180,7 +185,9 @@ void Session::OnCaptureRun(const EngineReply& reply) {
   const auto& request = std::get<CaptureRunRequest>(reply.request);
   if (request.intervention != side.setting || request.place != place_) return;
   // Removes records of probes that no longer run.
-  std::erase_if(side.records, [](const auto& entry) { return entry.first != kOutcomeRecord; });
+  std::erase_if(side.records, [](const auto& entry) {
+    return entry.first != kOutcomeRecord && entry.first != kGenerationRecord;
+  });
   for (const Record& record : reply.records) {
     side.records[record.name] = std::make_shared<Record>(record);
   }
@@ -266,6 +273,11 @@ void Session::OnPartial(quint64 ticket, const EngineWorker::RecordPointer& recor
   if (ticket == scan_ticket_) {
     scan_ = record;
     Mark(Change::kScan);
+  }
+  for (const auto& [side, generation] : generation_) {
+    if (ticket != generation.ticket || !IsAsked(side, *record)) continue;
+    state(side).records[record->name] = record;
+    Mark(Change::kGeneration);
   }
   if (ticket == search_ticket_) {
     found_channels_[record->name] = record;

@@ -37,6 +37,7 @@ void Session::StopScan() {
 }
 
 void Session::ContinueBackground() {
+  if (GenerationMayRun()) PostGeneration();
   const bool quiet = pending_.empty() && !release_timer_.isActive() && !pause_timer_.isActive();
   if (!quiet || !ready()) return;
   if (search_waits_) {

@@ -63,11 +63,7 @@ class LensProbe : public Probe {
     const float of_answer = logits[static_cast<size_t>(answer_)];
     answer_logit_.push_back(of_answer);
     answer_log_probability_.push_back(of_answer - normaliser);
-    // Ties as in TopTokens: lower ids come first.
-    const auto larger =
-        std::count_if(logits.begin(), logits.end(), [&](float logit) { return logit > of_answer; });
-    const auto equal_before = std::count(logits.begin(), logits.begin() + answer_, of_answer);
-    answer_rank_.push_back(larger + equal_before);
+    answer_rank_.push_back(TokenRank(logits, answer_));
   }
 
   void AddAnswer(Record& record) {

@@ -19,21 +19,33 @@ class TokensProbe : public Probe {
   explicit TokensProbe(const ProbeInput& input)
       : tokenizer_(input.decoder.tokenizer()),
         last_row_(input.prompt_tokens() - 1),
+        answer_(input.prompt.answer_ids),
         top_(input.options.Integer("top")) {}
 
   Record Finish(const RunResult& result) override {
-    return NextTokensRecord(tokenizer_, result.Logits(last_row_), top_);
+    return NextTokensRecord(tokenizer_, result.Logits(last_row_), top_, answer_);
   }
 
  private:
   const Tokenizer& tokenizer_;
   int64_t last_row_;
+  const std::vector<int32_t>& answer_;
   int64_t top_;
 };
 
+void AddAnswerToken(const Tokenizer& tokenizer, std::span<const float> logits, int32_t id,
+                    Record& record) {
+  record.attributes["answer_token"] = int64_t{id};
+  record.attributes["answer_token_text"] = DisplayText(tokenizer.TokenText(id));
+  record.attributes["answer_rank"] = TokenRank(logits, id);
+  record.attributes["answer_probability"] = std::exp(-NegativeLogLikelihood(logits, id));
+  record.attributes["answer_logit"] = double{logits[static_cast<size_t>(id)]};
+}
+
 }  // namespace
 
-Record NextTokensRecord(const Tokenizer& tokenizer, std::span<const float> logits, int64_t top) {
+Record NextTokensRecord(const Tokenizer& tokenizer, std::span<const float> logits, int64_t top,
+                        std::span<const int32_t> answer) {
   const double normaliser = LogSumExp(logits);
   std::vector<int64_t> ids;
   std::vector<std::string> texts;
@@ -54,6 +66,7 @@ Record NextTokensRecord(const Tokenizer& tokenizer, std::span<const float> logit
                    {"logit", {"rank"}, top_logits, "", "logit after the last prompt token"},
                    {"probability", {"rank"}, probabilities, "", "softmax over the vocabulary"}};
   record.signal = "probability";
+  if (!answer.empty()) AddAnswerToken(tokenizer, logits, answer.front(), record);
   return record;
 }
 

@@ -52,8 +52,8 @@ void RunGenerate(const CommandInput& input) {
     input.job.Warn("warning: " + BeyondContextText(rows, intervention, decoder->config()));
   }
   const bool json = options.Flag("json");
-  const auto stream = [&](int32_t, const std::string& bytes) {
-    if (!json) input.out << bytes << std::flush;
+  const auto stream = [&](const GeneratedToken& token) {
+    if (!json) input.out << token.bytes << std::flush;
     return true;
   };
   // Text and a progress line would overwrite each other.

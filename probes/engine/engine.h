@@ -8,7 +8,8 @@
 //   prompt                 token_ids, token_text (text), token_begin (byte offset) [token],
 //                          span_name (text), span_token_begin, span_token_end [span]; attributes:
 //                          text, answer, place, gold (index of span, -1: none), prompt_tokens,
-//                          sent (one line: SentLine), and its format (NoteFormat)
+//                          sent (one line: SentLine), and its format (NoteFormat); where it has
+//                          an answer also answer_token_text [answer_token]
 //   last_query_attention   last_query_attention [layer, head, key]
 //   position_awareness     position_awareness_score [layer, head]
 //   counted_keys           counted_keys (0/1) [layer, head, key]; attributes threshold (text), alpha,
@@ -16,7 +17,10 @@
 //   position_ratio         position_ratio [layer, head]
 //   hidden_channels        hidden_channel [layer, channel, position]
 //   next_tokens            token_text, next_token_ids, logit, probability [rank]
-//                          (not token_ids: that name is unique in a file, in `prompt`)
+//                          (not token_ids: that name is unique in a file, in `prompt`);
+//                          attributes of an answer's first token: next_tokens_probe.h
+//   generation             new_token_ids, new_token_text, new_token_probability [new_token];
+//                          attributes: generate_text.h
 //   outcome                answer_nll, correct (0/1) [setting, place] of one sample; the axis place
 //                          has values
 //   outcome_means          answer_nll, accuracy, answer_nll_low, answer_nll_high [setting, place];
@@ -73,14 +77,20 @@ struct PromptRequest {
   std::string task = "list:lines=20";  // empty: own text
   uint64_t seed = 1;
   int64_t sample = 0;
-  std::string
-      places;  // see ReadPlaces (task_prompt.h); "": first, quarter, middle, three quarters, last
+  std::string places;  // of the gold piece, see ReadPlaces (task_prompt.h); "": first, quarter,
+                       // middle, three quarters, last
 
   std::string text;        // own text, unchanged
   int64_t gold_begin = 0;  // bytes of the passage marked as gold; equal: none
   int64_t gold_end = 0;
   std::string answer;              // "": nothing to score
   std::vector<SpanRequest> spans;  // other passages of own text
+  // Own text: passages among which the one that holds the gold passage moves
+  // (data/tasks/pieces_task.h), one prompt per place of `places`; empty: one prompt.
+  std::vector<ByteSpan> pieces;
+  // Own text: "" or a question. It is put behind the text as the task `jsonl` does, as the passage
+  // `question`, and the answer has one space in front.
+  std::string question;
 
   // Prompts of which patches (from=source:NAME) take values, of a task's samples as well.
   std::vector<SourceText> sources;
@@ -184,6 +194,16 @@ struct PromptChannelsRequest {
   std::string options = "{}";  // as above; those of the validation have no effect
 };
 
+// Continues one prompt, always by the likeliest token.
+struct GenerateRequest {
+  static constexpr int64_t kUsualTokens = 32;
+
+  size_t place = 0;  // index into the prompt request's places
+  Intervention intervention = {};
+  int64_t new_tokens = kUsualTokens;  // at most
+  bool operator==(const GenerateRequest&) const = default;
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -192,6 +212,9 @@ class Engine {
   // Returns the prompts, one record `prompt` per place. Later calls use them. Traces are dropped.
   virtual std::vector<Record> SetPrompt(const PromptRequest& prompt_request,
                                         const JobContext& context) = 0;
+  // The records that SetPrompt would return; changes nothing. Thread-safe: may be called while any
+  // other function runs. Throws Error as SetPrompt does, and where no model is open.
+  virtual std::vector<Record> Preview(const PromptRequest& prompt_request) const = 0;
   // Records: last_query_attention, position_awareness, position_ratio, hidden_channels (if
   // requested), next_tokens, answer (where the prompt has one), those of plugins, and those of
   // probes that the request names. A record's attribute `options` (JSON) has the options of its
@@ -226,6 +249,11 @@ class Engine {
   // Returns record prompt_channels.
   virtual Record PromptChannels(const PromptChannelsRequest& request,
                                 const JobContext& context) = 0;
+  // Returns record generation. `partial` gets it with the attribute `complete` 0 as tokens come, at
+  // most ten times a second. Equal to what `midscope generate` makes of the same prompt.
+  virtual Record Generate(const GenerateRequest& request,
+                          const std::function<void(const Record&)>& partial,
+                          const JobContext& context) = 0;
   // The current model's provenance for an output file.
   virtual Provenance Describe() const = 0;
 };

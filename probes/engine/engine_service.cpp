@@ -13,7 +13,8 @@ namespace {
 constexpr auto kProgressInterval = std::chrono::milliseconds(40);
 
 bool HasSide(RequestKind kind) {
-  return kind == RequestKind::kCaptureRun || kind == RequestKind::kWhatIf;
+  return kind == RequestKind::kCaptureRun || kind == RequestKind::kWhatIf ||
+         kind == RequestKind::kGenerate;
 }
 
 }  // namespace
@@ -241,6 +242,10 @@ void EngineService::Do(const Work& work, const JobContext& context, EngineReply&
     case RequestKind::kPromptChannels:
       reply.records.push_back(
           engine_->PromptChannels(std::get<PromptChannelsRequest>(work.request), context));
+      break;
+    case RequestKind::kGenerate:
+      reply.records.push_back(
+          engine_->Generate(std::get<GenerateRequest>(work.request), partial, context));
       break;
   }
 }

@@ -35,12 +35,13 @@ enum class RequestKind {
   kCompare,
   kScan,
   kChannelSearch,
-  kPromptChannels
+  kPromptChannels,
+  kGenerate
 };
 
 using EngineRequest =
     std::variant<OpenRequest, PromptRequest, CaptureRunRequest, WhatIfRequest, CompareRequest,
-                 ScanRequest, ChannelSearchRequest, PromptChannelsRequest>;
+                 ScanRequest, ChannelSearchRequest, PromptChannelsRequest, GenerateRequest>;
 
 struct EngineReply {
   uint64_t ticket = 0;
@@ -50,7 +51,7 @@ struct EngineReply {
   JobOutcome outcome;
   ModelSummary model;                 // kOpen
   Provenance provenance;              // kOpen
-  std::vector<Record> records;        // one: kCompare, kScan, kPromptChannels; else several
+  std::vector<Record> records;        // one: kCompare, kScan, kPromptChannels, kGenerate
   std::vector<std::string> failures;  // kCaptureRun: of single probes
   WhatIfCost cost;                    // kWhatIf
 };
@@ -80,10 +81,14 @@ class EngineService {
 
   // Thread-safe; never blocks on the engine. Returns the ticket of the request.
   uint64_t Post(EngineRequest request, Side side = Side::kA);
-  // Cancels all requests of that kind (and side, for what-ifs and capture runs), waiting or
-  // running.
+  // Cancels all requests of that kind (and side, for what-ifs, capture runs and generated text),
+  // waiting or running.
   void Cancel(RequestKind kind, Side side);
   void CancelAll();
+  // Engine::Preview; thread-safe, returns without waiting for requests.
+  std::vector<Record> Preview(const PromptRequest& request) const {
+    return engine_->Preview(request);
+  }
   // Longest time without a what-if's reply before a running what-if is no longer superseded.
   // Default: a quarter of the last one's duration, 20 to 400 ms.
   void SetMaxFrameInterval(std::chrono::milliseconds interval) { max_frame_interval_ = interval; }

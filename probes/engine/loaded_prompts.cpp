@@ -2,8 +2,11 @@
 #include "probes/engine/loaded_prompts.h"
 
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/intervention/intervention_text.h"
 #include "core/tokenizer/prompt_builder.h"
+#include "data/scorers/answer_text.h"
+#include "data/tasks/pieces_task.h"
 #include "probes/model/model_options.h"
 #include "probes/prompt/prompt_record.h"
 #include "probes/prompt/sent_prompt.h"
@@ -17,7 +20,30 @@ OwnText OwnTextOf(const PromptRequest& request) {
   if (request.gold_end > request.gold_begin) {
     own.spans.push_back({{"gold", request.gold_begin, request.gold_end}, ""});
   }
+  if (request.question.empty()) return own;
+  // As the task jsonl does it.
+  if (!own.text.empty()) own.text += own.text.ends_with('\n') ? "\n" : "\n\n";
+  const auto begin = static_cast<int64_t>(own.text.size());
+  own.text += "Question: " + request.question;
+  own.spans.push_back({{"question", begin, static_cast<int64_t>(own.text.size())}, ""});
+  own.text += "\nAnswer:";
+  if (!own.answer.empty()) own.answer = " " + StripText(own.answer);
   return own;
+}
+
+// Own text whose gold piece moves.
+std::unique_ptr<Task> PiecesTaskOf(const PromptRequest& request) {
+  CheckUtf8("prompt", request.text);
+  OwnText own = OwnTextOf(request);
+  PiecesText text;
+  text.pieces = request.pieces;
+  text.answer = own.answer;
+  text.gold = {"gold", request.gold_begin, request.gold_end};
+  for (const SpanRequest& span : own.spans) {
+    if (span.span.name != "gold") text.spans.push_back(FindSpanBytes(own.text, span));
+  }
+  text.text = std::move(own.text);
+  return MakePiecesTask(std::move(text));
 }
 
 }  // namespace
@@ -28,20 +54,24 @@ LoadedPrompts LoadPrompts(const Decoder& decoder, const PromptRequest& request,
   LoadedPrompts loaded;
   loaded.request = request;
   CheckPromptFormat(tokenizer, request.format);
-  if (request.task.empty()) {
+  if (request.task.empty() && request.pieces.empty()) {
     loaded.places = {1};
     loaded.prompts = {OwnPrompt(tokenizer, OwnTextOf(request), request.format)};
     LogBytesWithoutToken(loaded.prompts.front(), context);
     LogPromptNotes(loaded.prompts.front(), request.format, context);
   } else {
-    loaded.task = MakeTaskFor(tokenizer, request.task, request.seed);
+    const bool own = request.task.empty();
+    loaded.task = own ? PiecesTaskOf(request) : MakeTaskFor(tokenizer, request.task, request.seed);
+    if (own) loaded.request.seed = 0;
+    if (own) loaded.request.sample = 0;
     loaded.places = ReadPlaces(request.places, *loaded.task);
     loaded.prompts =
-        TaskPrompts(tokenizer, *loaded.task, loaded.places, request.sample, request.format);
+        TaskPrompts(tokenizer, *loaded.task, loaded.places, loaded.request.sample, request.format);
+    if (own) LogBytesWithoutToken(loaded.prompts.front(), context);
   }
   loaded.origin = {.task = loaded.task ? loaded.task->name() : "",
-                   .seed = loaded.task ? static_cast<int64_t>(request.seed) : 0,
-                   .sample = loaded.task ? request.sample : 0,
+                   .seed = loaded.task ? static_cast<int64_t>(loaded.request.seed) : 0,
+                   .sample = loaded.task ? loaded.request.sample : 0,
                    .subject_hash = PromptsHash(loaded.prompts),
                    .model_hash = decoder.hash(),
                    .dtype = DtypeName(decoder.options().dtype),
@@ -103,14 +133,14 @@ SweepRun RunOfSamples(const std::shared_ptr<const Decoder>& decoder, const Loade
                       int64_t samples, const std::string& places) {
   if (!places.empty() && !loaded.task) {
     throw UsageError("places", "the prompt is own text, whose gold passage has one place",
-                     "Leave places empty, or take a task");
+                     "Leave places empty, mark pieces of the text, or take a task");
   }
   SweepRun run;
   run.decoder = decoder;
   run.plan.task = loaded.task ? loaded.task->name() : "";
   run.plan.seed = loaded.request.seed;
   run.plan.format = loaded.request.format;
-  run.plan.samples = loaded.task ? samples : 1;  // own text is one sample
+  run.plan.samples = loaded.request.task.empty() ? 1 : samples;  // own text is one sample
   run.plan.places = places.empty() ? loaded.places : ReadPlaces(places, *loaded.task);
   run.source_prompts = loaded.source_prompts;
   run.questions = [decoder, &loaded, at = run.plan.places](int64_t sample) {

@@ -26,8 +26,8 @@ namespace midscope {
 
 struct LoadedPrompts {
   PromptRequest request;
-  std::shared_ptr<const Task> task;                            // null for own text
-  std::vector<int64_t> places;                                 // {1} for own text
+  std::shared_ptr<const Task> task;                            // null for own text without pieces
+  std::vector<int64_t> places;                                 // {1} for own text without pieces
   std::vector<Prompt> prompts;                                 // one per place
   std::vector<std::pair<std::string, Prompt>> source_prompts;  // of patches, by name
   RecordOrigin origin;                                         // of all places; without a setting

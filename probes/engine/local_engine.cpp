@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -21,6 +22,7 @@
 #include "probes/channels/channel_options.h"
 #include "probes/channels/prompt_channels.h"
 #include "probes/engine/engine.h"
+#include "probes/engine/generate_text.h"
 #include "probes/engine/kept_channel_search.h"
 #include "probes/engine/kept_sweeps.h"
 #include "probes/engine/loaded_prompts.h"
@@ -128,6 +130,9 @@ class LocalEngine : public Engine {
                                      const std::function<void(const Record&)>& partial,
                                      const JobContext& context) override;
   Record PromptChannels(const PromptChannelsRequest& request, const JobContext& context) override;
+  std::vector<Record> Preview(const PromptRequest& request) const override;
+  Record Generate(const GenerateRequest& request, const std::function<void(const Record&)>& partial,
+                  const JobContext& context) override;
   Provenance Describe() const override;
 
  private:
@@ -140,6 +145,7 @@ class LocalEngine : public Engine {
                               int64_t layers_done, const Trace* trace) const;
 
   ProbeRegistry probes_;
+  mutable std::mutex open_mutex_;  // guards writing decoder_, and reading it on other threads
   std::shared_ptr<const Decoder> decoder_;
   Loaded loaded_;
   KeptChannelSearch channels_;  // of the model
@@ -166,7 +172,10 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
       Decoder::Open(request.model, ReadDecoderOptions(request), context);
   loaded_ = Loaded();
   channels_ = KeptChannelSearch();
-  decoder_ = std::move(decoder);
+  {
+    const std::lock_guard lock(open_mutex_);
+    decoder_ = std::move(decoder);
+  }
   ReturnFreedMemory();
   ModelSummary summary{decoder_->config(), decoder_->path(), DtypeName(decoder_->options().dtype),
                        ProductsName(decoder_->options().products)};
@@ -189,6 +198,16 @@ std::vector<Record> LocalEngine::SetPrompt(const PromptRequest& request,
       std::make_shared<PatchSources>(decoder, PatchPromptsOf(loaded.prompts, decoder.tokenizer()));
   loaded_ = std::move(loaded);
   return PromptRecords(loaded_.prompts, decoder.tokenizer());
+}
+
+std::vector<Record> LocalEngine::Preview(const PromptRequest& request) const {
+  std::shared_ptr<const Decoder> decoder;
+  {
+    const std::lock_guard lock(open_mutex_);
+    decoder = decoder_;
+  }
+  if (!decoder) throw UsageError("preview", "no model is open, so there are no tokens", "Open one");
+  return PromptRecords(LoadPrompts(*decoder, request, {}), decoder->tokenizer());
 }
 
 CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
@@ -346,6 +365,24 @@ Record LocalEngine::PromptChannels(const PromptChannelsRequest& request,
                                      loaded_.sources->Give(request.intervention, prompt, context),
                                      run.search, run.top, context);
   WriteOrigin(OriginOf(loaded_.prompts, request.intervention, request.place), record);
+  return record;
+}
+
+Record LocalEngine::Generate(const GenerateRequest& request,
+                             const std::function<void(const Record&)>& partial,
+                             const JobContext& context) {
+  const Prompt& prompt = RequirePrompt(request.place);
+  CheckPromptFits(decoder_->config(), prompt, request.intervention);
+  const RecordOrigin origin = OriginOf(loaded_.prompts, request.intervention, request.place);
+  const auto with_origin = [&](const Record& so_far) {
+    Record record = so_far;
+    WriteOrigin(origin, record);
+    if (partial) partial(record);
+  };
+  Record record =
+      GenerateText(*decoder_, prompt, loaded_.sources->Give(request.intervention, prompt, context),
+                   request.new_tokens, with_origin, context);
+  WriteOrigin(origin, record);
   return record;
 }
 

@@ -78,8 +78,8 @@ std::vector<Record> RecordsOfPlace(const WhatIfSource& source, const WhatIfReque
     records.push_back(KeptChannels(config, *trace, request.channels, tokens));
   records.push_back(PositionRatioRecord(outcome.position_ratio));
   if (whole) {
-    records.push_back(
-        NextTokensRecord(source.decoder.tokenizer(), outcome.last_logits, kNextTokens));
+    records.push_back(NextTokensRecord(source.decoder.tokenizer(), outcome.last_logits, kNextTokens,
+                                       source.prompts[request.place].answer_ids));
   }
   if (whole) return records;
   for (Record& record : records) record.attributes[kLayersDone] = layers_done;

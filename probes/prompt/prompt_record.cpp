@@ -21,6 +21,17 @@ std::vector<int64_t> TokenBegins(const Prompt& prompt, const Tokenizer& tokenize
   return begins;
 }
 
+void AddAnswerTokens(const Prompt& prompt, const Tokenizer& tokenizer, Record& record) {
+  std::vector<std::string> texts;
+  for (const int32_t id : prompt.answer_ids) texts.push_back(DisplayText(tokenizer.TokenText(id)));
+  record.axes.push_back(CountedAxis("answer_token", static_cast<int64_t>(texts.size())));
+  record.arrays.push_back({kAnswerTokenText,
+                           {"answer_token"},
+                           texts,
+                           "",
+                           "text of each token of the answer, control characters shown"});
+}
+
 }  // namespace
 
 Record PromptRecord(const Prompt& prompt, const Tokenizer& tokenizer, int64_t place) {
@@ -61,6 +72,7 @@ Record PromptRecord(const Prompt& prompt, const Tokenizer& tokenizer, int64_t pl
                        {"gold", gold},
                        {"prompt_tokens", static_cast<int64_t>(prompt.ids.size())},
                        {"bytes_without_token", prompt.bytes_without_token}};
+  if (!prompt.answer_ids.empty()) AddAnswerTokens(prompt, tokenizer, record);
   return record;
 }
 

@@ -131,7 +131,7 @@ TEST(Generate, CallbackEndsTheRun) {
   const auto prompt = decoder->tokenizer().EncodeIds("Once upon a time");
   int64_t seen = 0;
   const auto generated =
-      Generate(*decoder, prompt, {}, {}, [&](int32_t, const std::string&) { return ++seen < 3; });
+      Generate(*decoder, prompt, {}, {}, [&](const GeneratedToken&) { return ++seen < 3; });
   EXPECT_EQ(generated.ids.size(), 3u);
 }
 

@@ -266,7 +266,7 @@ class RenderTest : public QObject {
 
   void IdsAreNoPictureAndOneSignHasNoMiddle() {
     Record record;
-    record.name = "logit_lens";
+    record.name = "other_lens";
     record.axes = {{"layer", 2, "", {}, {}}, {"place", 2, "", {}, {1, 20}}};
     const std::vector<std::string> axes = {"layer", "place"};
     record.arrays = {{"lens_token_ids", axes, std::vector<int64_t>{5, 6, 7, 8}, "", ""},
@@ -275,8 +275,8 @@ class RenderTest : public QObject {
     const QString file = folder.filePath("lens.h5");
     WriteRecords(file.toStdString(), {record}, {});
     const QStringList written = RenderFile({file, folder.path(), {"png"}, {}, {}});
-    QCOMPARE(written, (QStringList{folder.filePath("logit_lens_log_probability.png"),
-                                   folder.filePath("logit_lens_log_probability.csv")}));
+    QCOMPARE(written, (QStringList{folder.filePath("other_lens_log_probability.png"),
+                                   folder.filePath("other_lens_log_probability.csv")}));
 
     RecordPlot plot;
     plot.Show(&record, "log_probability", {}, RecordForm::kHeatMap);

@@ -116,6 +116,7 @@ class PanelListTest : public QObject {
     QVERIFY(rig.OpenModel());
     ShowPositions(rig.window);  // its state is kept once it was seen
     rig.window.panel<ChannelSearchPanel>()->form()->SetText("threshold", "5");
+    rig.Find<QComboBox>("lens_side")->setCurrentIndex(2);
     SavedSession saved;
     QSet<QString> keys;
     for (size_t i = 0; i < PanelList().size(); ++i) {
@@ -230,6 +231,8 @@ class PanelListTest : public QObject {
     rig.session->FlushChanges();
     expected.removeAll("record.svg");  // those of position ids need no model
     expected.removeAll("bars.svg");
+    expected.removeAll("next_tokens.svg");
+    expected.removeAll("logit_lens.svg");
     expected.removeAll("scan_largest.svg");
     expected.removeAll("channel_search.svg");
     QCOMPARE(rig.window.panel<RecordPanel>()->plots().size(), size_t{0});
@@ -249,6 +252,7 @@ class PanelListTest : public QObject {
     RunFile run = ReadRecords(file.toStdString());
     for (Record& record : PositionRecords()) run.records.push_back(std::move(record));
     run.records.push_back(AttributionRecord());
+    run.records.push_back(LensRecord());
     run.records.push_back(Curves());
     const RenderRequest request{file, folder.filePath("pictures"), {"svg"}, {}, {}};
     FilePictures pictures(request, run);

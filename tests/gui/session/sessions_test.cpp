@@ -58,6 +58,8 @@ class EngineWithProbes : public FakeEngine {
     record.attributes["options"] = request.probe_options;
     Stamp(request.intervention, request.place, record);
     reply.records.push_back(record);
+    record.name = "beside_lens";  // without a panel of its own
+    reply.records.push_back(record);
     return reply;
   }
 };
@@ -304,7 +306,7 @@ class SessionsTest : public QObject {
     }));
     QCOMPARE(rig.session->probe_options(),
              std::string(R"({"probes":"default,logit_lens","lens-top":3})"));
-    rig.window.panel<RecordPanel>()->Choose("logit_lens: by rank");
+    rig.window.panel<RecordPanel>()->Choose("beside_lens: by rank");
     const QString note = rig.window.findChild<QLabel*>("record_note")->text();
     QVERIFY2(note.contains("lens-top 3"), qPrintable(note));
     // Taken away again, its record goes.

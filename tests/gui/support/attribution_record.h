@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A record of the probe answer_attribution as planted numbers, and an engine whose capture runs
-// have it.
+// have it, and one of logit_lens.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "core/base/record.h"
 #include "tests/gui/support/fake_engine.h"
+#include "tests/gui/support/lens_record.h"
 
 namespace midscope {
 
@@ -57,6 +58,8 @@ class EngineWithAttribution : public FakeEngine {
     if (!Gives(request)) return reply;
     reply.records.push_back(AttributionRecord());
     Stamp(request.intervention, request.place, reply.records.back());
+    reply.records.push_back(LensRecord());
+    Stamp(request.intervention, request.place, reply.records.back());
     return reply;
   }
 
@@ -74,12 +77,15 @@ class EngineThatOffersAttribution : public EngineWithAttribution {
     offer.name = "answer_attribution";
     offer.on_request = true;
     summary.probes.push_back(offer);
+    offer.name = "logit_lens";
+    summary.probes.push_back(offer);
     return summary;
   }
 
  protected:
   bool Gives(const CaptureRunRequest& request) const override {
-    return request.probe_options.find("default,answer_attribution") != std::string::npos;
+    return request.probe_options.find("default,answer_attribution") != std::string::npos ||
+           request.probe_options.find("default,logit_lens") != std::string::npos;
   }
 };
 

@@ -33,6 +33,18 @@ void FakeControl::HoldScans(bool hold) { Hold(&FakeControl::hold_scans_, hold); 
 
 void FakeControl::HoldSearches(bool hold) { Hold(&FakeControl::hold_searches_, hold); }
 
+void FakeControl::HoldGeneration(bool hold) { Hold(&FakeControl::hold_generation_, hold); }
+
+void FakeControl::NoteGeneration(const GenerateRequest& request) {
+  const std::lock_guard lock(mutex_);
+  generations_.push_back(request);
+}
+
+std::vector<GenerateRequest> FakeControl::generations() const {
+  const std::lock_guard lock(mutex_);
+  return generations_;
+}
+
 void FakeControl::NoteSearch(const ChannelSearchRequest& request) {
   const std::lock_guard lock(mutex_);
   searches_.push_back(request);

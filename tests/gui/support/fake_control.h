@@ -25,6 +25,7 @@ class FakeControl {
   void HoldPrompts(bool hold);
   void HoldScans(bool hold);
   void HoldSearches(bool hold);
+  void HoldGeneration(bool hold);
   // Every run of a setting that scales this channel fails, as of a model that has no such channel.
   void RefuseChannel(int64_t channel);
   // An engine that does not look at the cancel flag: calls wait for the release alone.
@@ -45,6 +46,8 @@ class FakeControl {
   std::vector<ScanRequest> scans() const;
   // All searches for channels begun, in order.
   std::vector<ChannelSearchRequest> searches() const;
+  // All requests for text begun, in order.
+  std::vector<GenerateRequest> generations() const;
   bool what_ifs_follow() const;
   int64_t told_layers() const;
 
@@ -54,6 +57,7 @@ class FakeControl {
   void WaitAtGate(bool FakeControl::*gate, const JobContext& context);
   void CheckSetting(const Intervention& intervention) const;
   void NoteScan(const ScanRequest& request);
+  void NoteGeneration(const GenerateRequest& request);
   void NoteSearch(const ChannelSearchRequest& request);
 
   mutable std::mutex mutex_;
@@ -64,6 +68,7 @@ class FakeControl {
   bool hold_prompts_ = false;
   bool hold_scans_ = false;
   bool hold_searches_ = false;
+  bool hold_generation_ = false;
   int64_t refused_channel_ = -1;
   bool ignore_cancel_ = false;
   bool what_ifs_follow_ = false;
@@ -73,6 +78,7 @@ class FakeControl {
   size_t comparisons_ = 0;
   std::vector<ScanRequest> scans_;
   std::vector<ChannelSearchRequest> searches_;
+  std::vector<GenerateRequest> generations_;
 };
 
 }  // namespace midscope

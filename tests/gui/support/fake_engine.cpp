@@ -26,7 +26,8 @@ Axis Valued(const std::string& name, const std::vector<int64_t>& values) {
 Record PromptOf(int64_t place) {
   Record record;
   record.name = "prompt";
-  record.axes = {Counted("token", FakeEngine::kTokens), Counted("span", 3)};
+  record.axes = {Counted("token", FakeEngine::kTokens), Counted("span", 3),
+                 Counted("answer_token", 1)};
   std::vector<std::string> texts;
   std::vector<int64_t> begins;
   std::string text;
@@ -41,7 +42,8 @@ Record PromptOf(int64_t place) {
       {"token_begin", {"token"}, begins, "byte", ""},
       {"span_name", {"span"}, std::vector<std::string>{"line 1", "gold", "question"}, "", ""},
       {"span_token_begin", {"span"}, std::vector<int64_t>{0, gold, 110}, "", ""},
-      {"span_token_end", {"span"}, std::vector<int64_t>{10, gold + 10, 120}, "", ""}};
+      {"span_token_end", {"span"}, std::vector<int64_t>{10, gold + 10, 120}, "", ""},
+      {"answer_token_text", {"answer_token"}, std::vector<std::string>{" word"}, "", ""}};
   record.attributes = {{"text", text},
                        {"answer", std::string(" word")},
                        {"sent", "prompt at place " + std::to_string(place)},
@@ -162,7 +164,41 @@ Record MeansRecord(const std::vector<Intervention>& settings, const std::vector<
   return record;
 }
 
+// Twelve words; the answer " word" is the third under no setting, and first under a strength of 2.
+Record NextTokens(double strength) {
+  Record record;
+  record.name = "next_tokens";
+  constexpr int64_t kRanks = 10;
+  record.axes = {Counted("rank", kRanks)};
+  std::vector<std::string> texts;
+  std::vector<int64_t> ids;
+  std::vector<double> probabilities;
+  const int64_t answer_rank = FakeEngine::AnswerRank(strength);
+  for (int64_t rank = 0; rank < kRanks; ++rank) {
+    const int64_t other = rank < answer_rank ? rank : rank - 1;
+    texts.push_back(rank == answer_rank ? " word" : " other" + std::to_string(other));
+    ids.push_back(rank == answer_rank ? FakeEngine::kAnswerToken : 100 + other);
+    probabilities.push_back(FakeEngine::NextProbability(rank));
+  }
+  record.arrays = {{"token_text", {"rank"}, texts, "", ""},
+                   {"next_token_ids", {"rank"}, ids, "", ""},
+                   {"probability", {"rank"}, probabilities, "", ""}};
+  record.attributes = {{"answer_token", FakeEngine::kAnswerToken},
+                       {"answer_token_text", std::string(" word")},
+                       {"answer_rank", answer_rank},
+                       {"answer_probability", FakeEngine::NextProbability(answer_rank)}};
+  return record;
+}
+
 }  // namespace
+
+int64_t FakeEngine::AnswerRank(double strength) {
+  return std::max<int64_t>(0, 2 - static_cast<int64_t>(strength));
+}
+
+double FakeEngine::NextProbability(int64_t rank) {
+  return 0.5 / static_cast<double>(int64_t{1} << rank);
+}
 
 double FakeEngine::Strength(const Intervention& intervention) {
   double strength = static_cast<double>(intervention.positions.index());
@@ -226,7 +262,7 @@ std::vector<Record> FakeEngine::SetPrompt(const PromptRequest& prompt_request,
   std::vector<int64_t> places = prompt_request.places.empty()
                                     ? std::vector<int64_t>{1, 4, 6, 9, 11}
                                     : ParseNumberList("places", prompt_request.places, 1, 11);
-  if (prompt_request.task.empty()) places = {1};
+  if (prompt_request.task.empty() && prompt_request.pieces.empty()) places = {1};
   control_->WaitAtGate(&FakeControl::hold_prompts_, context);
   places_ = std::move(places);
   origin_ = {.task = prompt_request.task,
@@ -241,6 +277,19 @@ std::vector<Record> FakeEngine::SetPrompt(const PromptRequest& prompt_request,
     prompts.push_back(PromptOf(places_[i]));
     Stamp({}, i, prompts.back());
     prompts.back().attributes.erase("intervention");
+  }
+  return prompts;
+}
+
+std::vector<Record> FakeEngine::Preview(const PromptRequest& prompt_request) const {
+  if (prompt_request.text.find("bad") != std::string::npos)
+    throw UsageError("own text", "it is bad", "Write another");
+  const int64_t places = std::max<int64_t>(std::ssize(prompt_request.pieces), 1);
+  std::vector<Record> prompts;
+  for (int64_t place = 1; place <= places; ++place) {
+    prompts.push_back(PromptOf(place));
+    prompts.back().attributes["text"] =
+        prompt_request.text + "@" + std::to_string(place) + prompt_request.question;
   }
   return prompts;
 }
@@ -275,7 +324,9 @@ CaptureRunReply FakeEngine::CaptureRun(const CaptureRunRequest& request,
       PerHead("position_awareness", "position_awareness_score",
               [&](int64_t layer, int64_t head) { return Score(layer, head, strength); }),
       PerHead("position_ratio", "position_ratio", [](int64_t, int64_t) { return 1.0F; }),
-      CountedKeysRecord(strength), HiddenRecord(request.channels, strength)};
+      CountedKeysRecord(strength),
+      HiddenRecord(request.channels, strength),
+      NextTokens(strength)};
   for (Record& record : reply.records) Stamp(request.intervention, request.place, record);
   return reply;
 }
@@ -285,6 +336,7 @@ std::vector<Record> FakeEngine::OfPlace(const WhatIfRequest& request, int64_t la
   std::vector<Record> records = {
       AttentionRecord(places_.at(request.place), strength),
       PerHead("position_ratio", "position_ratio", [](int64_t, int64_t) { return 1.0F; })};
+  if (layers_done == kLayers) records.push_back(NextTokens(strength));
   if (control_->what_ifs_follow()) {
     records.push_back(
         PerHead("position_awareness", "position_awareness_score",

@@ -33,6 +33,9 @@ class FakeEngine : public Engine {
   ModelSummary Open(const OpenRequest& request, const JobContext& context) override;
   std::vector<Record> SetPrompt(const PromptRequest& prompt_request,
                                 const JobContext& context) override;
+  // One prompt per place as SetPrompt makes them, whose text is the request's. A text with "bad" in
+  // it is refused.
+  std::vector<Record> Preview(const PromptRequest& prompt_request) const override;
   CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override;
   WhatIfReply WhatIf(const WhatIfRequest& request, const WhatIfPartial& partial,
                      const JobContext& context) override;
@@ -48,6 +51,10 @@ class FakeEngine : public Engine {
                                      const JobContext& context) override;
   // The same channels, the other way round.
   Record PromptChannels(const PromptChannelsRequest& request, const JobContext& context) override;
+  // "word0 word1 ..."; under a setting of another strength than none's the second word is "other".
+  // Before the gate the first half is told. The first four words and then an end.
+  Record Generate(const GenerateRequest& request, const std::function<void(const Record&)>& partial,
+                  const JobContext& context) override;
   Provenance Describe() const override;
 
   static ModelConfig Config();
@@ -61,6 +68,10 @@ class FakeEngine : public Engine {
   static bool IsCounted(int64_t layer, int64_t head, int64_t key, double strength);
   static double Threshold(double strength);
   static float Score(int64_t layer, int64_t head, double strength);
+  // Of the answer's only token among the next ones; 0: the likeliest.
+  static constexpr int64_t kAnswerToken = 7;
+  static int64_t AnswerRank(double strength);
+  static double NextProbability(int64_t rank);
   static double AnswerNll(int64_t place, double strength);
 
  private:

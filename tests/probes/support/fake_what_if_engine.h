@@ -107,6 +107,11 @@ class FakeWhatIfEngine : public Engine {
     return {};
   }
   Record PromptChannels(const PromptChannelsRequest&, const JobContext&) override { return {}; }
+  std::vector<Record> Preview(const PromptRequest&) const override { return {}; }
+  Record Generate(const GenerateRequest&, const std::function<void(const Record&)>&,
+                  const JobContext&) override {
+    return {};
+  }
   Provenance Describe() const override { return {}; }
 
  private:

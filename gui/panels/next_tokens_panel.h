@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The likeliest next tokens under A and B, side by side.
+#pragma once
+
+#include <vector>
+
+#include "core/base/record.h"
+#include "gui/panels/panel.h"
+
+class QLabel;
+class QTableView;
+
+namespace midscope {
+
+class BarPlot;
+class NextTokensTable;
+
+class NextTokensPanel : public Panel {
+  Q_OBJECT
+
+ public:
+  explicit NextTokensPanel(const PanelContext& context);
+
+  // The answer strip shows generated text, wherever this panel is.
+  static std::vector<std::string> Records();
+  static void Render(FilePictures& pictures);
+  void Refresh(Changes changes) override;
+  void DrawWaiting() override;
+  std::vector<Plot*> plots() const override;
+
+  NextTokensTable* table() const { return table_; }
+
+ private:
+  void Draw();
+
+  NextTokensTable* table_;
+  QTableView* view_;
+  QLabel* note_;
+  BarPlot* bars_a_;  // for export only
+  BarPlot* bars_b_;
+  bool waits_ = false;  // for the panel to be shown
+};
+
+}  // namespace midscope

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The likeliest next tokens of A and B side by side, one rank per row, with the rank that B's token
+// has under A; the answer's first token is marked, and has a row of its own below where it is not
+// among them.
+#pragma once
+
+#include <QAbstractTableModel>
+#include <QStringList>
+#include <QVector>
+#include <limits>
+
+#include "core/base/record.h"
+
+namespace midscope {
+
+class NextTokensTable : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  enum Column { kTokenA, kProbabilityA, kTokenB, kProbabilityB, kRankInA, kColumns };
+
+  using QAbstractTableModel::QAbstractTableModel;
+
+  // Records next_tokens of one prompt; null, or another record: the side is empty. `grey`: what is
+  // not of the requested setting.
+  void Show(const Record* a, const Record* b, bool grey_a, bool grey_b);
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  // Whether the row below the ranks is there.
+  bool has_answer_row() const;
+
+ private:
+  struct Side {
+    QStringList tokens;
+    QVector<qlonglong> ids;
+    QVector<double> probabilities;
+    QString answer;  // its first token; "": none
+    qlonglong answer_id = -1;
+    qlonglong answer_rank = -1;
+    double answer_probability = std::numeric_limits<double>::quiet_NaN();
+    bool grey = false;
+    bool LacksAnswer() const { return answer_rank >= tokens.size(); }
+  };
+  static Side SideOf(const Record* record, bool grey);
+  QString TextOf(int row, int column) const;
+  QString RankInA(int row) const;
+  bool IsAnswer(int row, int column) const;
+
+  Side a_;
+  Side b_;
+};
+
+}  // namespace midscope

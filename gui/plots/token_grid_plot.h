@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Tokens in rows and columns, each on the colour of its probability (Viridis, 0 to 1): words of the
+// logit lens. The first row is at the bottom.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <QVector>
+#include <limits>
+
+#include "gui/plots/plot.h"
+
+namespace midscope {
+
+class TokenGridPlot : public Plot {
+  Q_OBJECT
+
+ public:
+  struct Cell {
+    QString text;
+    double probability = std::numeric_limits<double>::quiet_NaN();  // NaN: no colour
+    bool marked = false;                                            // in a frame
+    QString note = {};                                              // more, for the tooltip
+    bool operator==(const Cell&) const = default;
+  };
+  struct Grid {
+    QStringList columns;  // names, below the axis
+    QVector<Cell> cells;  // [row, column]
+    bool operator==(const Grid&) const = default;
+    qsizetype rows() const { return columns.isEmpty() ? 0 : cells.size() / columns.size(); }
+  };
+
+  TokenGridPlot(const QString& row_name, const QString& file_stem, QWidget* parent = nullptr);
+
+  // Empty: the plot shows its reason.
+  void Show(const Grid& grid);
+  const Grid& grid() const { return grid_; }
+  // A cell; an empty one outside.
+  Cell CellAt(qsizetype row, qsizetype column) const;
+
+  void ResetView() override;
+  QString TooltipAt(const QPointF& position) const override;
+
+ protected:
+  void RestyleData() override;
+  void draw(QCPPainter* painter) override;
+
+ private:
+  // Elides and sizes the texts to the cells as they are now.
+  void FitCells();
+
+  Grid grid_;
+  QCPColorMap* map_;
+  QCPColorScale* scale_;
+  QVector<QCPItemText*> texts_;  // one per cell
+  QVector<QCPItemRect*> frames_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/widgets/elided_label.h"
+
+#include <QPainter>
+
+namespace midscope {
+
+ElidedLabel::ElidedLabel(QWidget* parent) : QWidget(parent) {
+  setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+}
+
+void ElidedLabel::SetText(const QString& text) {
+  if (text == text_) return;
+  text_ = text;
+  setAccessibleName(text);
+  setToolTip(text.isEmpty() ? QString()
+                            : QStringLiteral("<p style='white-space:pre-wrap'>") +
+                                  text.toHtmlEscaped() + QStringLiteral("</p>"));
+  update();
+}
+
+QSize ElidedLabel::sizeHint() const {
+  return {fontMetrics().horizontalAdvance(text_), fontMetrics().height()};
+}
+
+QSize ElidedLabel::minimumSizeHint() const { return {0, fontMetrics().height()}; }
+
+void ElidedLabel::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setPen(palette().color(QPalette::WindowText));
+  QString line = text_;
+  line.replace(QLatin1Char('\n'), QStringLiteral(" \u23ce "));
+  painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter,
+                   fontMetrics().elidedText(line, Qt::ElideRight, width()));
+}
+
+}  // namespace midscope

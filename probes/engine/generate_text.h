@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Generated text as a record.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "core/base/job.h"
+#include "core/base/record.h"
+#include "core/decoder/decoder.h"
+#include "core/intervention/intervention.h"
+#include "core/tokenizer/prompt.h"
+
+namespace midscope {
+
+// Continues the prompt by the likeliest tokens (core/run/generate.h), at most `new_tokens` of them.
+// Record `generation`: new_token_ids, new_token_text, new_token_probability [new_token]; attributes
+// clang-format off
+//   text        what the tokens are together, without a character that is begun and not finished
+//   greedy      1: every token is the likeliest
+//   ended       1: a token came that ends the text; it is not among the tokens
+//   cut         1: the limit of new tokens, or the context, ended it
+//   empty       1: the text has nothing but white space
+//   complete    0: the text goes on (partial), else 1
+//   new_tokens  the limit
+// clang-format on
+// `partial` gets the record so far, at most ten times a second. `intervention` may name passages;
+// its patches have their values. Throws Error (usage) where the prompt does not fit, Cancelled.
+Record GenerateText(const Decoder& decoder, const Prompt& prompt, const Intervention& intervention,
+                    int64_t new_tokens, const std::function<void(const Record&)>& partial,
+                    const JobContext& context);
+
+}  // namespace midscope

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// The prompt workbench: find, pieces, tokens and prompts before a run, undo, files, sessions.
+#include <QComboBox>
+#include <QFile>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "core/base/error.h"
+#include "gui/files/session_file.h"
+#include "gui/panels/prompt_editor.h"
+#include "gui/panels/prompt_panel.h"
+#include "gui/panels/prompt_workbench.h"
+#include "tests/gui/support/window_rig.h"
+
+namespace midscope {
+
+class PromptWorkbenchTest : public QObject {
+  Q_OBJECT
+
+ private:
+  struct Rig : WindowRig<> {
+    PromptPanel* panel = window.prompt_panel();
+    PromptWorkbench* workbench = panel->workbench();
+    PromptEditor* editor = panel->editor();
+    explicit Rig(bool with_model = false) {
+      Show();
+      opened = !with_model || OpenModel();
+      panel->OpenWorkbench();
+    }
+    bool opened = false;
+    void Select(const QString& words) {
+      const auto at = static_cast<int>(editor->Text().indexOf(words));
+      QTextCursor cursor = editor->textCursor();
+      cursor.setPosition(at);
+      cursor.setPosition(at + static_cast<int>(words.size()), QTextCursor::KeepAnchor);
+      editor->setTextCursor(cursor);
+    }
+    void Press(const char* button) { Find<QPushButton>(button)->click(); }
+    QStringList PieceTexts() {
+      const QByteArray text = editor->Text().toUtf8();
+      QStringList texts;
+      for (const ByteSpan& piece : editor->Pieces())
+        texts << QString::fromUtf8(text.mid(piece.begin, piece.end - piece.begin));
+      return texts;
+    }
+  };
+
+ private Q_SLOTS:
+  void ItBorrowsTheEditorAndGivesItBack() {
+    Rig rig;
+    QVERIFY(rig.workbench->isVisible());
+    QCOMPARE(rig.editor->window(), rig.workbench);
+    rig.workbench->close();
+    QCOMPARE(rig.editor->window(), &rig.window);
+    QVERIFY(rig.editor->isVisibleTo(rig.panel));
+  }
+
+  void FindCountsAndGoesRound() {
+    Rig rig;
+    rig.editor->SetText(QStringLiteral("One two one\ntwo ONE"));
+    auto* find = rig.Find<QLineEdit>("workbench_find");
+    auto* found = rig.Find<QLabel>("workbench_found");
+    QTest::keyClick(rig.workbench, Qt::Key_F, Qt::ControlModifier);
+    find->setText(QStringLiteral("one"));
+    QCOMPARE(found->text(), QStringLiteral("3 found"));
+    rig.editor->moveCursor(QTextCursor::Start);
+    QList<int> at;
+    for (int i = 0; i < 4; ++i) {
+      QTest::keyClick(find, Qt::Key_Return);
+      at << rig.editor->textCursor().selectionStart();
+    }
+    QCOMPARE(at, (QList<int>{0, 8, 16, 0}));
+    QCOMPARE(found->text(), QStringLiteral("1 of 3"));
+    QTest::keyClick(find, Qt::Key_Return, Qt::ShiftModifier);
+    QCOMPARE(found->text(), QStringLiteral("3 of 3"));
+    find->setText(QStringLiteral("four"));
+    QTest::keyClick(find, Qt::Key_Return);
+    QCOMPARE(found->text(), QStringLiteral("0 found"));
+  }
+
+  // Positions of the editor are UTF-16, those of requests bytes.
+  void PiecesAreMarkedByHandAndByParagraph() {
+    Rig rig;
+    rig.editor->SetText(QString::fromUtf8("Ä eins 𝄞.\n\nzwei öö\n\nDrei."));
+    rig.Press("workbench_paragraphs");
+    QCOMPARE(rig.PieceTexts(),
+             (QStringList{QString::fromUtf8("Ä eins 𝄞."), QString::fromUtf8("zwei öö"), "Drei."}));
+    QVERIFY(rig.Find<QLabel>("workbench_marks")->text().contains("3 piece"));
+    // Another piece takes the place of those that it overlaps.
+    rig.Select(QStringLiteral("eins"));
+    rig.Press("workbench_piece");
+    QCOMPARE(rig.PieceTexts(), (QStringList{"eins", QString::fromUtf8("zwei öö"), "Drei."}));
+    // An edit in front moves them, and with the text cursor in one it is none any more.
+    rig.editor->moveCursor(QTextCursor::Start);
+    rig.editor->insertPlainText(QString::fromUtf8("ßß "));
+    QCOMPARE(rig.PieceTexts().first(), QString("eins"));
+    rig.Select(QStringLiteral("Drei"));
+    QTextCursor cursor = rig.editor->textCursor();
+    cursor.clearSelection();
+    cursor.setPosition(static_cast<int>(rig.editor->Text().indexOf("Drei")) + 1);
+    rig.editor->setTextCursor(cursor);
+    rig.Press("workbench_piece");
+    QCOMPARE(rig.PieceTexts().size(), 2);
+    rig.Press("workbench_no_pieces");
+    QVERIFY(rig.editor->Pieces().empty());
+  }
+
+  void TheRequestHasWhatWasMarked() {
+    Rig rig(true);
+    QVERIFY(rig.opened);
+    rig.editor->SetText(QStringLiteral("First.\n\nSecond has gold.\n\nThird."));
+    rig.Press("workbench_paragraphs");
+    rig.Select(QStringLiteral("gold"));
+    rig.Press("workbench_gold");
+    rig.Find<QLineEdit>("workbench_question")->setText(QStringLiteral("Which?"));
+    rig.Find<QLineEdit>("workbench_places")->setText(QStringLiteral("1, 4"));
+    auto* answer = rig.Find<QLineEdit>("workbench_answer");
+    QTest::keyClicks(answer, QStringLiteral(" Second"));
+    QCOMPARE(rig.Find<QLineEdit>("answer")->text(), QStringLiteral(" Second"));
+    // The Run button says that the screen is of another request.
+    QVERIFY(rig.Find<QPushButton>("workbench_run")->text().contains("not run yet"));
+    const PromptRequest request = rig.panel->prompt_request();
+    QCOMPARE(request.question, std::string("Which?"));
+    QCOMPARE(request.places, std::string("1,4"));
+    QCOMPARE(request.pieces.size(), size_t{3});
+    QCOMPARE(request.answer, std::string(" Second"));
+    QCOMPARE(request.gold_end - request.gold_begin, int64_t{4});
+    rig.Press("workbench_run");
+    QTRY_COMPARE(rig.session->shown_prompt_request()->pieces, request.pieces);
+    rig.session->FlushChanges();
+    QCOMPARE(rig.Find<QPushButton>("workbench_run")->text(), QStringLiteral("Run"));
+    // A session file keeps it all.
+    SavedSession saved;
+    saved.prompt_request = request;
+    const PromptRequest again = ParseSession(SessionText(saved), "x").prompt_request;
+    QCOMPARE(PromptRequestText(again), PromptRequestText(request));
+    QCOMPARE(again.pieces, request.pieces);
+    rig.panel->SetPrompt(PromptRequest());
+    rig.panel->SetPrompt(again);
+    QCOMPARE(PromptRequestText(rig.panel->prompt_request()), PromptRequestText(request));
+  }
+
+  void ASessionWithBadPiecesIsRefused() {
+    SavedSession saved;
+    saved.prompt_request.task.clear();
+    saved.prompt_request.text = "abc";
+    saved.prompt_request.pieces = {{"", 1, 9}};
+    QVERIFY_EXCEPTION_THROWN(ParseSession(SessionText(saved), "x"), Error);
+  }
+
+  // While one types, beside whatever runs.
+  void TokensAndPromptsAreShownBeforeARun() {
+    Rig rig(true);
+    QVERIFY(rig.opened);
+    rig.control->HoldWhatIfs(true);
+    rig.session->SetSettings({}, Factor(0.5), false);  // the engine is busy
+    rig.editor->SetText(QStringLiteral("First.\n\nSecond.\n\nThird."));
+    rig.Press("workbench_paragraphs");
+    auto* prompt = rig.Find<QPlainTextEdit>("workbench_prompt");
+    QTRY_VERIFY(prompt->toPlainText().contains("Third.@1"));
+    QCOMPARE(rig.Find<QLabel>("workbench_tokens")->text(), QStringLiteral("120 of 2,048 tokens"));
+    auto* place = rig.Find<QComboBox>("workbench_place");
+    QCOMPARE(place->count(), 3);
+    place->setCurrentIndex(2);
+    QVERIFY(prompt->toPlainText().endsWith("@3"));
+    QVERIFY(!prompt->extraSelections().isEmpty());
+    rig.editor->insertPlainText(QStringLiteral("bad "));
+    auto* note = rig.Find<QLabel>("workbench_note");
+    QTRY_VERIFY(note->isVisible());
+    QVERIFY(note->text().contains("it is bad"));
+    QVERIFY(rig.window.errors()->messages().isEmpty());
+    rig.control->HoldWhatIfs(false);
+  }
+
+  void AFileIsLoadedAsOneStepOfUndo() {
+    Rig rig;
+    QTemporaryDir folder;
+    const QString path = folder.filePath("notes.txt");
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("from a file");
+    file.close();
+    rig.editor->setFocus();
+    QTest::keyClicks(rig.editor, QStringLiteral("typed"));
+    rig.editor->LoadFile(path);
+    QCOMPARE(rig.editor->Text(), QStringLiteral("from a file"));
+    rig.editor->undo();
+    QCOMPARE(rig.editor->Text(), QStringLiteral("typed"));
+    const QString broken = folder.filePath("broken.txt");
+    QFile bytes(broken);
+    QVERIFY(bytes.open(QIODevice::WriteOnly));
+    bytes.write("\xff\xfe\x01");
+    bytes.close();
+    rig.editor->LoadFile(broken);
+    QCOMPARE(rig.editor->Text(), QStringLiteral("typed"));
+    QVERIFY(rig.Find<QLabel>("workbench_note")->text().contains("not UTF-8"));
+  }
+};
+
+}  // namespace midscope
+
+QTEST_MAIN(midscope::PromptWorkbenchTest)
+#include "prompt_workbench_test.moc"
