@@ -355,7 +355,7 @@ class WindowTest : public QObject {
     cursor.setPosition(16, QTextCursor::KeepAnchor);
     QCOMPARE(cursor.selectedText(), QString::fromUtf8("Äpfel"));
     editor->setTextCursor(cursor);
-    QTest::mouseClick(rig.Find<QPushButton>("mark_gold"), Qt::LeftButton);
+    rig.Find<QPushButton>("mark_gold")->click();
     PromptRequest prompt_request = rig.window.prompt_panel()->prompt_request();
     QVERIFY(prompt_request.task.empty());
     QCOMPARE(prompt_request.text, std::string("Zo\xc3\xab\xc2\xa0kaufte\n\xc3\x84pfel."));
