@@ -17,7 +17,7 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
-#include "gui/widgets/head_selection.h"
+#include "gui/widgets/selection.h"
 #include "gui/widgets/parameter_form.h"
 
 namespace midscope {

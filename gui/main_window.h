@@ -15,7 +15,7 @@ namespace midscope {
 
 class ErrorBar;
 class FileMenu;
-class HeadSelection;
+class Selection;
 class ModelPanel;
 class Panel;
 class Plot;
@@ -83,7 +83,7 @@ class MainWindow : public QMainWindow {
 
   Session* session_;
   SettingHistory* history_;
-  HeadSelection* selection_;
+  Selection* selection_;
   FileMenu* files_;
   ModelPanel* model_;
   PromptPanel* prompt_panel_;

@@ -14,6 +14,7 @@
 #include "gui/panels/positions_panel.h"
 #include "gui/panels/record_panel.h"
 #include "gui/panels/scan_panel.h"
+#include "gui/panels/text_panel.h"
 
 namespace midscope {
 namespace {
@@ -36,6 +37,8 @@ const std::vector<PanelEntry>& PanelList() {
   static const std::vector<PanelEntry> list = {
       Entry<HeadMapPanel>(PanelArea::kTopLeft, QObject::tr("Head map")),
       Entry<AttentionPanel>(PanelArea::kTopRight, QObject::tr("Attention")),
+      // After the attention, which suggests the head; first in its area.
+      Entry<TextPanel>(PanelArea::kTopRight, QObject::tr("Text")),
       Entry<ChannelPanel>(PanelArea::kBottomLeft, QObject::tr("Hidden channel")),
       Entry<OutcomePanel>(PanelArea::kBottomRight, QObject::tr("Outcome")),
       Entry<AttributionPanel>(PanelArea::kBottomRight, QObject::tr("Attribution")),

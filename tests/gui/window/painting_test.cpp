@@ -165,7 +165,7 @@ class PaintingTest : public QObject {
     Rig rig;
     rig.control->LetWhatIfsFollow(true);
     QVERIFY(rig.OpenModel());
-    rig.window.panel<HeadMapPanel>()->SetMode(MapMode::kB);
+    rig.window.panel<HeadMapPanel>()->SetMode(Compare::kB);
     rig.control->TellOfLayers(2);
     rig.control->HoldWhatIfs(true);
     rig.control->HoldCaptureRuns(true);

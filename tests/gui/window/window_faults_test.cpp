@@ -115,7 +115,7 @@ class WindowFaultsTest : public QObject {
     QTest::mouseClick(rig.Find<QPushButton>("run"), Qt::LeftButton);
     QVERIFY(rig.Settle());
     check("run again");
-    rig.window.panel<HeadMapPanel>()->SetMode(MapMode::kB);
+    rig.window.panel<HeadMapPanel>()->SetMode(Compare::kB);
     check("B is the same as A");
     QVERIFY(rig.OpenModel());
     check("another model");
@@ -127,7 +127,7 @@ class WindowFaultsTest : public QObject {
     WindowRig<> rig;
     rig.Show();
     QVERIFY(rig.OpenModel());
-    rig.window.panel<HeadMapPanel>()->SetMode(MapMode::kDifference);
+    rig.window.panel<HeadMapPanel>()->SetMode(Compare::kDifference);
     HeadMapPlot* map = rig.window.panel<HeadMapPanel>()->plot();
     QCOMPARE(map->CellValue({2, 3}), double{FakeEngine::Score(2, 3, 0)});
     QVERIFY(rig.Find<QLabel>("map_note")->text().contains("A is shown"));

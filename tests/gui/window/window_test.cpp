@@ -234,7 +234,7 @@ class WindowTest : public QObject {
     QCOMPARE(rig.window.what_if_text()->text(), QString("what-if 12.5 ms (last rows only)"));
     slider->setSliderDown(false);
     QVERIFY(rig.Settle());
-    rig.window.panel<HeadMapPanel>()->SetMode(MapMode::kDifference);
+    rig.window.panel<HeadMapPanel>()->SetMode(Compare::kDifference);
     const HeadMapPlot* map = rig.window.panel<HeadMapPanel>()->plot();
     QCOMPARE(map->CellValue({2, 3}),
              double{FakeEngine::Score(2, 3, 2)} - double{FakeEngine::Score(2, 3, 0)});
@@ -244,7 +244,7 @@ class WindowTest : public QObject {
     Rig rig;
     QVERIFY(rig.Open());
     rig.Find<QGroupBox>("channel_on")->setChecked(true);
-    rig.window.panel<HeadMapPanel>()->SetMode(MapMode::kB);
+    rig.window.panel<HeadMapPanel>()->SetMode(Compare::kB);
     rig.session->SetPauseDelay(0);
     auto* slider = rig.Find<QSlider>("factor_slider");
     slider->setSliderDown(true);
@@ -264,7 +264,7 @@ class WindowTest : public QObject {
     rig.control->LetWhatIfsFollow(true);
     rig.Find<QGroupBox>("channel_on")->setChecked(true);
     QVERIFY(rig.Settle());
-    rig.window.panel<HeadMapPanel>()->SetMode(MapMode::kB);
+    rig.window.panel<HeadMapPanel>()->SetMode(Compare::kB);
     rig.Find<QComboBox>("shown_layer")->setCurrentIndex(3);  // layer 2, A and B
     auto* slider = rig.Find<QSlider>("factor_slider");
     ChangeSpy changed(rig.session);
