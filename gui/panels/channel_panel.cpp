@@ -23,6 +23,7 @@
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/panel_layout.h"
 #include "gui/widgets/selection.h"
+#include "probes/channels/channel_validation.h"
 
 namespace midscope {
 namespace {
@@ -185,7 +186,11 @@ ChannelPlot::View ChannelPanel::view() const {
   chosen.dropped = dropped_->value();
   chosen.smoothing = smoothing_->value();
   const auto& scalings = session()->setting(Side::kB).channels;
-  if (!scalings.empty() && session()->differs()) chosen.highlighted = scalings.front().layers;
+  if (!scalings.empty() && session()->differs()) {
+    chosen.highlighted = scalings.front().layers;
+  } else if (session()->model()) {
+    chosen.highlighted = MiddleLayers(session()->model()->config.layers);  // what the knob offers
+  }
   chosen.compare = selection()->compare();
   // The factor of the numbers on the screen: while a slider is dragged they are a step behind.
   for (const Side side : {Side::kA, Side::kB}) {

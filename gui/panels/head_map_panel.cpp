@@ -33,7 +33,8 @@
 namespace midscope {
 namespace {
 
-constexpr int kNarrowestMap = 110;
+constexpr int kNarrowestMap = 130;
+constexpr int kLowestMap = 150;
 
 std::string ScoreId() {
   return std::string(kPositionAwarenessRecord) + "/" + kPositionAwarenessScore;
@@ -110,7 +111,7 @@ void HeadMapPanel::MakeMaps() {
   list_->hide();
   for (HeadMapPlot* plot : {plot_, plot_b_, plot_difference_}) {
     maps_->addWidget(plot, 1);
-    plot->setMinimumSize(kNarrowestMap, kNarrowestMap);
+    plot->setMinimumSize(kNarrowestMap, 100);
     connect(plot, &HeadMapPlot::HeadChosen, selection(), &Selection::Choose);
     connect(plot, &HeadMapPlot::PinAsked, selection(), &Selection::TogglePin);
     connect(plot, &HeadMapPlot::HeadHovered, selection(), &Selection::PreviewHead);
@@ -190,7 +191,14 @@ void HeadMapPanel::Restore(const nlohmann::json& state) {
 void HeadMapPanel::SetMode(Compare mode) { selection()->SetCompare(mode); }
 
 Compare HeadMapPanel::drawn_mode() const {
-  return session()->differs() ? selection()->compare() : Compare::kA;
+  const Compare wanted = selection()->compare();
+  const bool split = wanted == Compare::kSplit;
+  return session()->differs() && (!split || HasRoom()) ? wanted : Compare::kA;
+}
+
+bool HeadMapPanel::HasRoom() const {
+  return maps_->geometry().width() >= 3 * kNarrowestMap ||
+         maps_->geometry().height() >= 3 * kLowestMap;
 }
 
 void HeadMapPanel::ChooseQuantity(const std::string& id) {
@@ -425,13 +433,25 @@ void HeadMapPanel::ShowBeside(bool shown) {
   plot_b_->setVisible(shown);
   plot_difference_->setVisible(shown);
   plot_->ShowScale(!shown);
+  // The first map has the axis' name, the title says what the colours are.
+  for (HeadMapPlot* plot : {plot_, plot_b_, plot_difference_}) plot->ShowScaleLabel(!shown);
+  const bool row = maps_->direction() == QBoxLayout::LeftToRight;
+  for (HeadMapPlot* plot : {plot_b_, plot_difference_}) {
+    plot->yAxis->setLabel(row ? QString() : plot_->yAxis->label());
+  }
+  // Maps with a scale of colours are wider.
+  maps_->setStretch(0, row ? 3 : 1);
+  maps_->setStretch(1, row ? 4 : 1);
+  maps_->setStretch(2, row ? 4 : 1);
 }
 
 void HeadMapPanel::resizeEvent(QResizeEvent* event) {
   Panel::resizeEvent(event);
-  maps_->setDirection(width() >= height() || width() >= 5 * kNarrowestMap
-                          ? QBoxLayout::LeftToRight
-                          : QBoxLayout::TopToBottom);
+  const bool had_room = HasRoom();
+  layout()->activate();
+  maps_->setDirection(maps_->geometry().width() >= 3 * kNarrowestMap ? QBoxLayout::LeftToRight
+                                                                     : QBoxLayout::TopToBottom);
+  if (HasRoom() != had_room) Draw();
 }
 
 void HeadMapPanel::RefreshNote(const Entry& entry, Compare drawn) {
@@ -440,7 +460,8 @@ void HeadMapPanel::RefreshNote(const Entry& entry, Compare drawn) {
       selection()->compare() != Compare::kA) {
     note = tr("B is the same as A: A is shown");
   } else if (session()->differs() && drawn == Compare::kA) {
-    note = tr("A is shown, B differs");
+    note = selection()->compare() == Compare::kSplit ? tr("no room for A | B: A is shown")
+                                                     : tr("A is shown, B differs");
   }
   const bool selection_needed = entry.attention && entry.id == "selection";
   if (selection_needed && selection()->range().empty()) {

@@ -83,6 +83,8 @@ class HeadMapPanel : public Panel {
   void DrawMap(HeadMapPlot* plot, const Entry& entry, HeadMap map, const RecordName& name,
                bool beside);
   void ShowBeside(bool shown);
+  // Whether three maps fit into the panel, beside or below each other.
+  bool HasRoom() const;
   void RefreshNote(const Entry& entry, Compare drawn);
   // The chosen mode; kA where B has no map.
   Compare drawn_mode() const;

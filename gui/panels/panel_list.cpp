@@ -36,9 +36,8 @@ const std::vector<PanelEntry>& PanelList() {
   // The map before the attention, which suggests the head that the map marks.
   static const std::vector<PanelEntry> list = {
       Entry<HeadMapPanel>(PanelArea::kTopLeft, QObject::tr("Head map")),
-      Entry<AttentionPanel>(PanelArea::kTopRight, QObject::tr("Attention")),
-      // After the attention, which suggests the head; first in its area.
       Entry<TextPanel>(PanelArea::kTopRight, QObject::tr("Text")),
+      Entry<AttentionPanel>(PanelArea::kTopRight, QObject::tr("Attention")),
       Entry<ChannelPanel>(PanelArea::kBottomLeft, QObject::tr("Hidden channel")),
       Entry<OutcomePanel>(PanelArea::kBottomRight, QObject::tr("Outcome")),
       Entry<AttributionPanel>(PanelArea::kBottomRight, QObject::tr("Attribution")),

@@ -64,9 +64,13 @@ TextPanel::TextPanel(const PanelContext& context) : Panel(context) {
   grid->setColumnStretch(0, 1);
   grid->setColumnStretch(1, 1);
   grid->setRowStretch(1, 1);
-  // Both show the same part of the text.
-  connect(text_->verticalScrollBar(), &QScrollBar::valueChanged, text_b_, &TokenText::ScrollToLine);
-  connect(text_b_->verticalScrollBar(), &QScrollBar::valueChanged, text_, &TokenText::ScrollToLine);
+  // Both show the same part of the text; a hidden one has lines of another length.
+  connect(text_->verticalScrollBar(), &QScrollBar::valueChanged, this, [this](int line) {
+    if (!text_b_->isHidden()) text_b_->ScrollToLine(line);
+  });
+  connect(text_b_->verticalScrollBar(), &QScrollBar::valueChanged, this, [this](int line) {
+    if (!text_b_->isHidden()) text_->ScrollToLine(line);
+  });
   MakeControls();
   FlowLayout* row = MakeControlFlow();
   row->AddLabelled(tr("colour"), source_);
@@ -88,9 +92,9 @@ TextPanel::TextPanel(const PanelContext& context) : Panel(context) {
     for (TokenText* text : {text_, text_b_}) {
       text->SetMarkedToken(token);
       text->SetLockedToken(selection()->locked_token());
-      const bool pointed_here = text_->underMouse() || text_b_->underMouse();
-      if (token >= 0 && !pointed_here) text->ShowToken(token);
     }
+    const bool pointed_here = text_->underMouse() || text_b_->underMouse();
+    if (token >= 0 && !pointed_here) text_->ShowToken(token);
   });
   connect(selection(), &Selection::RangeChanged, this, [this] {
     for (TokenText* text : {text_, text_b_}) text->SetRange(selection()->range());

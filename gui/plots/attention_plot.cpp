@@ -18,8 +18,6 @@ namespace {
 
 // Smaller weights are drawn at the lower end of a logarithmic axis.
 constexpr double kLogFloor = 1e-7;
-// Dots for single tokens are drawn only where they do not overlap.
-constexpr int kMostDots = 400;
 // Below this number of tokens lines are steps: what lies between two tokens means nothing.
 constexpr int kMostSteps = 300;
 
@@ -123,15 +121,6 @@ void AttentionPlot::FillGraph(QCPGraph* graph, const QVector<double>& row) {
   graph->data()->set(points, true);
 }
 
-// Antialiased dots cost more than all the rest: none while a slider is dragged.
-void AttentionPlot::StyleDots() {
-  for (QCPGraph* graph : {graph_a_, graph_b_}) {
-    const bool dots = !dragging() && graph->data()->size() <= kMostDots;
-    graph->setScatterStyle(dots ? QCPScatterStyle(QCPScatterStyle::ssDisc, 4)
-                                : QCPScatterStyle(QCPScatterStyle::ssNone));
-  }
-}
-
 void AttentionPlot::StyleLines() {
   std::vector<QCPGraph*> lines = {graph_a_, graph_b_, difference_};
   lines.insert(lines.end(), other_graphs_.begin(), other_graphs_.end());
@@ -173,7 +162,6 @@ void AttentionPlot::FillLines() {
   FillGraph(difference_, difference);
   PlaceCounted(counted_a_, row_a_, rings_a_, threshold_a_);
   PlaceCounted(counted_b_, row_b_, rings_b_, threshold_b_);
-  StyleDots();
   StyleLines();
   UseScale();
   ShowLines();
@@ -365,7 +353,6 @@ void AttentionPlot::ResetView() {
 }
 
 void AttentionPlot::RestyleData() {
-  StyleDots();
   const QColor text = palette().color(QPalette::Text);
   // Several heads: a colour for each head, the text's for the selected one without a pin.
   const bool several = !others_.empty() || head_color_.isValid();

@@ -103,7 +103,6 @@ class AttentionPlot : public Plot {
   // The smallest span that contains the key, without gold; null for none.
   const TokenSpan* SpanAt(int64_t key) const;
   static void FillGraph(QCPGraph* graph, const QVector<double>& row);
-  void StyleDots();
   void StyleLines();
   void FillLines();
   void ShowLines();

@@ -133,6 +133,7 @@ void ChannelPlot::AddLayers(const Record& hidden, int64_t channel_index, Side si
                              LinePen(color, chosen ? 1.6 : 1,
                                      dashed ? Qt::DashLine : Qt::SolidLine));
     if (chosen) line->addToLegend();
+    if (!chosen && !InMean(layer)) beyond_mean_.insert(line);
     layer_lines_.push_back(line);
   }
 }
@@ -240,6 +241,7 @@ void ChannelPlot::Draw() {
   clearGraphs();
   mean_a_ = mean_b_ = band_a_ = band_b_ = nullptr;
   layer_lines_.clear();
+  beyond_mean_.clear();
   const auto channel = static_cast<double>(view_.channel);
   const auto index_of = [channel](const Record& hidden) {
     const bool has = HasArray(hidden, kHiddenChannel, {"layer", "channel", "position"});
@@ -262,7 +264,7 @@ void ChannelPlot::Draw() {
   SetEmptyMessage(graphCount() > 0
                       ? QString()
                       : tr("Channel %1 has not been captured yet").arg(view_.channel));
-  DrawTitle(means, difference);
+  DrawTitle(difference);
 }
 
 // Lines of all layers of both would overlap: thin lines are of A, or of B alone.
@@ -277,24 +279,28 @@ void ChannelPlot::DrawBoth(int64_t index_a, int64_t index_b) {
   if (shown_b) AddMean(MeanOf(hidden_b_, index_b), Side::kB);
 }
 
-void ChannelPlot::DrawTitle(bool means, bool difference) {
+void ChannelPlot::DrawTitle(bool difference) {
   const QString what = difference        ? tr("B − A")
                        : view_.layer >= 0 ? tr("layer %1 (A solid, B dashed)").arg(view_.layer)
-                                          : tr("mean ± s.d. over layers; thin: %1")
+                                          : tr("mean ± s.d.; thin: %1")
                                                 .arg(ColorOrderText(tr("layers")));
   SetTitle(tr("Hidden channel %1 against position — %2").arg(view_.channel).arg(what));
-  Q_UNUSED(means);
   yAxis->setLabel(view_.smoothing > 1
-                      ? tr("residual stream, moving mean over %1 positions").arg(view_.smoothing)
+                      ? tr("value, moving mean over %1").arg(view_.smoothing)
                       : tr("value in the residual stream"));
 }
 
 void ChannelPlot::ResetView() {
   rescaleAxes();
-  // The last layer's norm can be ten times the others': the range covers nearly all values; lines
-  // beyond it are clipped at the frame (zooming out shows them).
+  // The same part of the tokens as the attention shows, whose axis may be linked.
+  const int64_t tokens = std::max(AxisSize(hidden_a_, "position"), AxisSize(hidden_b_, "position"));
+  const double margin = std::max(0.5, 0.01 * static_cast<double>(tokens));
+  if (tokens > 0) xAxis->setRange(-margin, static_cast<double>(tokens) - 1 + margin);
+  // The last layer's norm can be ten times the others': the range covers nearly all values of the
+  // layers in the mean; lines beyond it are clipped at the frame, and named there.
   std::vector<double> values;
   for (int i = 0; i < graphCount(); ++i) {
+    if (beyond_mean_.contains(graph(i))) continue;
     for (const QCPGraphData& point : *graph(i)->data()) {
       if (!std::isnan(point.value)) values.push_back(point.value);
     }

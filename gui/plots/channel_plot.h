@@ -5,7 +5,9 @@
 // named at its edge.
 #pragma once
 
+#include <QSet>
 #include <QStringList>
+#include <vector>
 
 #include "core/base/record.h"
 #include "core/base/spans.h"
@@ -75,7 +77,7 @@ class ChannelPlot : public Plot {
   static bool Holds(const Record* hidden, const Record& drawn);
   void Draw();
   void DrawBoth(int64_t index_a, int64_t index_b);
-  void DrawTitle(bool means, bool difference);
+  void DrawTitle(bool difference);
   QVector<double> Smoothed(const QVector<double>& values) const;
   QCPGraph* AddLine(const QVector<double>& smoothed, const QString& name, const QPen& pen);
   void AddLayers(const Record& hidden, int64_t channel_index, Side side, bool faint);
@@ -98,6 +100,7 @@ class ChannelPlot : public Plot {
   QCPGraph* band_a_ = nullptr;
   QCPGraph* band_b_ = nullptr;
   std::vector<QCPGraph*> layer_lines_;
+  QSet<const QCPGraph*> beyond_mean_;  // lines of layers that are not in the mean
   QSharedPointer<TokenTicker> ticker_;
   QCPItemRect* range_shade_;
   QCPItemStraightLine* marked_;

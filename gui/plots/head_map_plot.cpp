@@ -61,7 +61,14 @@ void HeadMapPlot::SetHeadsPerKeyValueHead(int64_t heads) {
   QueueReplot();
 }
 
-QString HeadMapPlot::scale_label() const { return scale_->label(); }
+QString HeadMapPlot::scale_label() const { return drawn_.scale; }
+
+void HeadMapPlot::ShowScaleLabel(bool shown) {
+  if (shown == scale_label_shown_) return;
+  scale_label_shown_ = shown;
+  SetScale();
+  QueueReplot();
+}
 
 void HeadMapPlot::ShowScale(bool shown) {
   if (scale_->visible() == shown) return;
@@ -97,7 +104,7 @@ std::optional<QCPRange> HeadMapPlot::RangeOf(const std::vector<const HeadTable*>
 
 void HeadMapPlot::SetScale() {
   map_->setGradient(drawn_.diverging ? DifferenceGradient() : ViridisGradient());
-  scale_->setLabel(drawn_.scale);
+  scale_->setLabel(scale_label_shown_ ? drawn_.scale : QString());
   const std::optional<QCPRange> own =
       drawn_.range ? drawn_.range : RangeOf({&drawn_.table}, drawn_.diverging);
   map_->setDataRange(own.value_or(QCPRange(0, 1)));

@@ -49,6 +49,7 @@ class HeadMapPlot : public Plot {
   void SetPinned(const std::vector<PinnedHead>& pinned);
   // Hides the scale of colours where a map beside this one has the same.
   void ShowScale(bool shown);
+  void ShowScaleLabel(bool shown);
   QRectF marked_cell() const;  // in axis coordinates; empty for none
   // The frames of pinned heads that the map has.
   const std::vector<QCPItemRect*>& pin_frames() const { return pin_frames_; }
@@ -103,6 +104,7 @@ class HeadMapPlot : public Plot {
   std::vector<PinnedHead> pinned_;
   HeadMap drawn_;
   HeadId selected_;
+  bool scale_label_shown_ = true;
   int64_t heads_per_key_value_head_ = 1;
 };
 

@@ -130,10 +130,10 @@ void TokenText::Place(Fragment fragment, int available, bool begins_word) {
 
 void TokenText::PlaceToken(int token, int available) {
   const QString part = prompt_.Part(token);
-  first_fragments_[static_cast<size_t>(token)] = static_cast<int>(fragments_.size());
   // A special token may be none of the text.
+  if (part.isEmpty() && !raw_) return;
+  first_fragments_[static_cast<size_t>(token)] = static_cast<int>(fragments_.size());
   if (part.isEmpty()) {
-    if (!raw_) return;
     const QString name = prompt_.tokens[token];
     Place({token, 0, 0, WidthOf(name) + 2, name, true}, available, true);
     return;
