@@ -30,8 +30,8 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
-#include "gui/widgets/selection.h"
 #include "gui/widgets/progress_row.h"
+#include "gui/widgets/selection.h"
 #include "gui/widgets/term_list.h"
 
 namespace midscope {

@@ -16,32 +16,34 @@ constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 QString Text(const char* text) { return QCoreApplication::translate("midscope", text); }
 
-double OnSpan(std::span<const double> row, const TokenSpan& tokens) {
+double OnSpan(std::span<const float> row, const TokenSpan& tokens) {
   return tokens.empty() ? kNoNumber : SumOver(row, tokens);
 }
 
-double OverUniform(std::span<const double> row, const MarkedTokens& tokens) {
+double OverUniform(std::span<const float> row, const MarkedTokens& tokens) {
   if (tokens.gold.empty()) return kNoNumber;
-  const auto share = static_cast<double>(tokens.gold.end - tokens.gold.begin) /
-                     static_cast<double>(row.size());
+  const auto share =
+      static_cast<double>(tokens.gold.end - tokens.gold.begin) / static_cast<double>(row.size());
   return SumOver(row, tokens.gold) / share;
 }
 
-double Entropy(std::span<const double> row, const MarkedTokens& /*tokens*/) {
+double Entropy(std::span<const float> row, const MarkedTokens& /*tokens*/) {
   double entropy = 0;
-  for (const double weight : row) {
+  for (const float each : row) {
+    const auto weight = static_cast<double>(each);
     if (std::isnan(weight)) return kNoNumber;
     if (weight > 0) entropy -= weight * std::log(weight);
   }
   return entropy;
 }
 
-double Centre(std::span<const double> row, const MarkedTokens& /*tokens*/) {
+double Centre(std::span<const float> row, const MarkedTokens& /*tokens*/) {
   double sum = 0;
   double moment = 0;
   for (size_t key = 0; key < row.size(); ++key) {
-    sum += row[key];
-    moment += row[key] * static_cast<double>(key);
+    const auto weight = static_cast<double>(row[key]);
+    sum += weight;
+    moment += weight * static_cast<double>(key);
   }
   if (!(sum > 0)) return kNoNumber;
   return row.size() < 2 ? 0 : moment / sum / static_cast<double>(row.size() - 1);
@@ -51,7 +53,7 @@ std::vector<AttentionQuantity> MakeQuantities() {
   return {
       {"gold", Text("attention on gold"), "",
        Text("sum of the last query's attention weights over the gold passage"),
-       [](std::span<const double> row, const MarkedTokens& tokens) {
+       [](std::span<const float> row, const MarkedTokens& tokens) {
          return OnSpan(row, tokens.gold);
        }},
       {"gold_over_uniform", Text("gold over uniform"), Text("times"),
@@ -60,18 +62,18 @@ std::vector<AttentionQuantity> MakeQuantities() {
        OverUniform},
       {"first", Text("attention on the first %1 tokens (sink)").arg(kSinkTokens), "",
        Text("sum of the weights of the first tokens, which take what a head has no use for"),
-       [](std::span<const double> row, const MarkedTokens& /*tokens*/) {
+       [](std::span<const float> row, const MarkedTokens& /*tokens*/) {
          return SumOver(row, {"", 0, kSinkTokens});
        }},
       {"last", Text("attention on the last %1 tokens").arg(kLastTokens), "",
        Text("sum of the weights of the last tokens, the query's own among them"),
-       [](std::span<const double> row, const MarkedTokens& /*tokens*/) {
+       [](std::span<const float> row, const MarkedTokens& /*tokens*/) {
          const auto keys = static_cast<int64_t>(row.size());
          return SumOver(row, {"", std::max<int64_t>(keys - kLastTokens, 0), keys});
        }},
       {"selection", Text("attention on the selected tokens"), "",
        Text("sum of the weights of the tokens that are selected in the text or in a plot"),
-       [](std::span<const double> row, const MarkedTokens& tokens) {
+       [](std::span<const float> row, const MarkedTokens& tokens) {
          return OnSpan(row, tokens.range);
        }},
       {"entropy", Text("entropy of the row"), Text("nats"),
@@ -105,11 +107,23 @@ HeadTable QuantityTable(const AttentionQuantity& quantity, const Record* attenti
   table.layers = AxisSize(*attention, "layer");
   table.heads = AxisSize(*attention, "head");
   table.values.reserve(static_cast<size_t>(table.layers * table.heads));
+  // Without a copy where the file has the program's own type: a sum over few tokens reads only
+  // them.
+  const auto* own =
+      std::get_if<std::vector<float>>(&attention->FindArray(kLastQueryAttention)->data);
+  const auto keys = static_cast<size_t>(AxisSize(*attention, "key"));
+  std::vector<float> copy;
   for (int64_t layer = 0; layer < table.layers; ++layer) {
     for (int64_t head = 0; head < table.heads; ++head) {
-      const QVector<double> row = LastAxisRow(*attention, kLastQueryAttention, {layer, head});
-      table.values.push_back(
-          quantity.value({row.constData(), static_cast<size_t>(row.size())}, tokens));
+      std::span<const float> row;
+      if (own) {
+        row = std::span(*own).subspan(static_cast<size_t>(layer * table.heads + head) * keys, keys);
+      } else {
+        const QVector<double> read = LastAxisRow(*attention, kLastQueryAttention, {layer, head});
+        copy.assign(read.begin(), read.end());
+        row = copy;
+      }
+      table.values.push_back(quantity.value(row, tokens));
     }
   }
   return table;
@@ -138,15 +152,6 @@ HeadTable Difference(const HeadTable& a, const HeadTable& b) {
   HeadTable difference = b;
   for (size_t i = 0; i < difference.values.size(); ++i) difference.values[i] -= a.values[i];
   return difference;
-}
-
-double SumOver(std::span<const double> row, const TokenSpan& tokens) {
-  double sum = 0;
-  const auto end = std::min<int64_t>(tokens.end, static_cast<int64_t>(row.size()));
-  for (int64_t key = std::max<int64_t>(tokens.begin, 0); key < end; ++key) {
-    sum += row[static_cast<size_t>(key)];
-  }
-  return sum;
 }
 
 }  // namespace midscope

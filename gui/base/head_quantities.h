@@ -5,6 +5,7 @@
 #pragma once
 
 #include <QString>
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,7 +39,7 @@ struct AttentionQuantity {
   QString unit;  // "" for a share
   QString help;  // its formula in one line
   // row: attention weights [key] of one head, which sum to 1. NaN where it has no value.
-  double (*value)(std::span<const double> row, const MarkedTokens& tokens);
+  double (*value)(std::span<const float> row, const MarkedTokens& tokens);
 };
 
 // In the order of a list.
@@ -59,6 +60,14 @@ HeadTable ArrayTable(const Record* record, const std::string& array);
 HeadTable Difference(const HeadTable& a, const HeadTable& b);
 
 // Sum of the weights over the tokens that the row has.
-double SumOver(std::span<const double> row, const TokenSpan& tokens);
+template <typename Number>
+double SumOver(std::span<const Number> row, const TokenSpan& tokens) {
+  double sum = 0;
+  const auto end = std::min<int64_t>(tokens.end, static_cast<int64_t>(row.size()));
+  for (int64_t key = std::max<int64_t>(tokens.begin, 0); key < end; ++key) {
+    sum += static_cast<double>(row[static_cast<size_t>(key)]);
+  }
+  return sum;
+}
 
 }  // namespace midscope

@@ -27,12 +27,16 @@ std::vector<TokenSource> SourcesOf(const Record& record, int64_t tokens) {
   for (const Array& array : record.arrays) {
     if (array.axes.empty() || !IsTokenAxis(array.axes.back()) || !IsMeasured(array)) continue;
     if (AxisSize(record, array.axes.back()) != tokens) continue;
-    const bool of_head = array.axes.size() == 3 && array.axes[0] == "layer" &&
-                         array.axes[1] == "head";
+    const bool of_head =
+        array.axes.size() == 3 && array.axes[0] == "layer" && array.axes[1] == "head";
     if (array.axes.size() != 1 && !of_head) continue;
     const auto kind = of_head ? TokenSource::Kind::kOfHead : TokenSource::Kind::kOfToken;
-    sources.push_back({kind, record.name + "/" + array.name, NameOfArray(record, array),
-                       record.name, array.name, {}});
+    sources.push_back({kind,
+                       record.name + "/" + array.name,
+                       NameOfArray(record, array),
+                       record.name,
+                       array.name,
+                       {}});
   }
   return sources;
 }

@@ -8,6 +8,7 @@
 #include <QSpinBox>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -25,8 +26,8 @@
 #include "gui/session/session.h"
 #include "gui/widgets/compare_switch.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/selection.h"
 #include "gui/widgets/panel_layout.h"
+#include "gui/widgets/selection.h"
 
 namespace midscope {
 namespace {
@@ -322,6 +323,7 @@ void AttentionPanel::MakeStacked(size_t count) {
   }
   while (stacked_.size() < count) {
     AttentionPlot* plot = MakePlot();
+    plot->SetCompact();
     plot->SetFileStem(QStringLiteral("attention_pinned_%1").arg(stacked_.size() + 1));
     plot->SetPrompt(session()->prompt());
     plot->SetLogarithmic(logarithmic_->isChecked());
@@ -342,7 +344,7 @@ void AttentionPanel::ShowSums() {
   QString text = tr("tokens %1:%2").arg(range.begin).arg(range.end);
   const auto sum = [&](Side side) {
     const QVector<double>& row = plot_->row(side);
-    return SumOver({row.constData(), static_cast<size_t>(row.size())}, range);
+    return SumOver(std::span(row.constData(), static_cast<size_t>(row.size())), range);
   };
   const double a = sum(Side::kA);
   text += tr(": A %1").arg(a, 0, 'g', 3);

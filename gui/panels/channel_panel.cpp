@@ -75,9 +75,10 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   follow_->setToolTip(tr("Show the channel that B scales"));
   layer_ = new QComboBox(this);
   layer_->setObjectName(QStringLiteral("shown_layer"));
-  layer_->setToolTip(tr(
-      "<p>All layers as thin lines, with the means of A and B over the layers that B scales; or one "
-      "layer, A and B over each other</p>"));
+  layer_->setToolTip(
+      tr("<p>All layers as thin lines, with the means of A and B over the layers that B scales; or "
+         "one "
+         "layer, A and B over each other</p>"));
   dropped_ = new QSpinBox(this);
   dropped_->setRange(0, 1 << 20);
   dropped_->setValue(30);

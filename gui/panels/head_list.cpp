@@ -98,7 +98,7 @@ QVariant HeadListModel::data(const QModelIndex& index, int role) const {
   if (role != Qt::DisplayRole) return {};
   if (index.column() == kHead) return HeadText(HeadOf(index.row()));
   if (index.column() == kRank) return ranks_[static_cast<size_t>(index.row())];
-  return std::isnan(value) ? QString() : QString::number(value, 'g', 4);
+  return std::isnan(value) ? QString() : QString::number(value, 'g', 3);
 }
 
 QVariant HeadListModel::headerData(int section, Qt::Orientation orientation, int role) const {
@@ -123,11 +123,13 @@ HeadList::HeadList(Selection* selection, QWidget* parent)
   verticalHeader()->hide();
   verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
   horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
-  horizontalHeader()->setMinimumSectionSize(30);
-  setMinimumWidth(150);
+  for (const int narrow : {HeadListModel::kRank, HeadListModel::kHead}) {
+    horizontalHeader()->setSectionResizeMode(narrow, QHeaderView::Fixed);
+    setColumnWidth(narrow, fontMetrics().horizontalAdvance(QStringLiteral("L99H99")) + 14);
+  }
+  setMinimumWidth(240);
   connect(selection_, &Selection::HeadChanged, this, &HeadList::MarkHead);
-  connect(model_, &QAbstractItemModel::modelReset, this,
-          [this] { MarkHead(selection_->head()); });
+  connect(model_, &QAbstractItemModel::modelReset, this, [this] { MarkHead(selection_->head()); });
   connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& current) {
             if (marking_ || !current.isValid()) return;

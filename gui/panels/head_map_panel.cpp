@@ -7,11 +7,9 @@
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QSplitter>
-#include <QStandardItemModel>
 #include <QToolButton>
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "core/base/json_fields.h"
@@ -35,10 +33,6 @@ namespace {
 
 constexpr int kNarrowestMap = 130;
 constexpr int kLowestMap = 150;
-
-std::string ScoreId() {
-  return std::string(kPositionAwarenessRecord) + "/" + kPositionAwarenessScore;
-}
 
 QString Capitalised(const QString& text) { return text.left(1).toUpper() + text.mid(1); }
 
@@ -65,9 +59,9 @@ HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
   quantity_->setMinimumContentsLength(16);
   note_ = new QLabel(this);
   note_->setObjectName(QStringLiteral("map_note"));
-  note_->setToolTip(
-      tr("<p>Click a cell, or use the arrow keys (up: next layer), to choose a head; Ctrl+click, or "
-         "the space bar, pins it; the pointer previews a head in the other panels</p>"));
+  note_->setToolTip(tr(
+      "<p>Click a cell, or use the arrow keys (up: next layer), to choose a head; Ctrl+click, or "
+      "the space bar, pins it; the pointer previews a head in the other panels</p>"));
   list_shown_ = new QToolButton(this);
   list_shown_->setObjectName(QStringLiteral("map_list_shown"));
   list_shown_->setText(tr("List"));
@@ -182,7 +176,7 @@ void HeadMapPanel::CheckState(const JsonFields& session) {
 
 void HeadMapPanel::Restore(const nlohmann::json& state) {
   if (state.is_null()) return;
-  ChooseQuantity(state.value("quantity", ScoreId()));
+  ChooseQuantity(state.value("quantity", std::string(kScoreId)));
   list_shown_->setChecked(state.value("list", false));
   selection()->SetCompare(static_cast<Compare>(state.value("compare", 3)));
   selection()->SetPinned(ReadHeads(state.value("pinned", nlohmann::json::array())));
@@ -201,17 +195,6 @@ bool HeadMapPanel::HasRoom() const {
          maps_->geometry().height() >= 3 * kLowestMap;
 }
 
-void HeadMapPanel::ChooseQuantity(const std::string& id) {
-  wanted_ = id;
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    if (!entries_[i].heading() && entries_[i].id == id) {
-      quantity_->setCurrentIndex(static_cast<int>(i));
-    }
-  }
-}
-
-std::string HeadMapPanel::quantity_id() const { return entry().id; }
-
 void HeadMapPanel::Refresh(Changes changes) {
   bool draw = false;
   if (changes & (Change::kModel | Change::kSampleFile | Change::kScan | Change::kPrompts |
@@ -221,94 +204,13 @@ void HeadMapPanel::Refresh(Changes changes) {
   const Entry& shown = entry();
   if (shown.scan) draw = draw || (changes & Change::kScan);
   // A what-if brings the attention, a full run all other records.
-  const Changes of_shown = shown.attention          ? Changes(Change::kWhatIfRecords)
-                           : shown.id == ScoreId() ? Changes(Change::kMapRecords)
-                                                   : kRecordChanges;
+  const Changes of_shown = shown.attention        ? Changes(Change::kWhatIfRecords)
+                           : shown.id == kScoreId ? Changes(Change::kMapRecords)
+                                                  : kRecordChanges;
   if (draw || changes & (Change::kModel | Change::kPrompts | Change::kSettings) ||
       changes & of_shown) {
     Draw();
   }
-}
-
-const HeadMapPanel::Entry& HeadMapPanel::entry() const {
-  const auto index = static_cast<size_t>(std::max(quantity_->currentIndex(), 0));
-  return entries_.at(std::min(index, entries_.size() - 1));
-}
-
-void HeadMapPanel::AddScans(std::vector<Entry>& entries) const {
-  const Record* record = session()->record(Side::kA, kScanRecord);
-  if (!IsHeadScan(record)) return;
-  for (const ScanView& view : ScanViews(record)) {
-    const QString name = tr("scan: %1").arg(view.name);
-    entries.push_back({name.toStdString(), name, ScanValueNote(view), QString(), nullptr, "", "",
-                       view});
-  }
-}
-
-void HeadMapPanel::AddAttention(std::vector<Entry>& entries) const {
-  if (!session()->record(Side::kA, kLastQueryAttention) &&
-      !session()->record(Side::kB, kLastQueryAttention) && !session()->model()) {
-    return;
-  }
-  entries.push_back({"", tr("From the attention of the last query"), "", ""});
-  for (const AttentionQuantity& quantity : AttentionQuantities()) {
-    entries.push_back({quantity.id, quantity.name, quantity.help, quantity.unit, &quantity, "", ""});
-  }
-}
-
-// Grouped by record, under the names and descriptions that the record gives.
-void HeadMapPanel::AddArrays(std::vector<Entry>& entries) const {
-  std::set<std::string> names;
-  for (const Side side : {Side::kA, Side::kB}) {
-    for (const std::string& name : session()->record_names(side)) names.insert(name);
-  }
-  for (const std::string& name : names) {
-    const Record* a = session()->record(Side::kA, name);
-    const Record* record = a ? a : session()->record(Side::kB, name);
-    if (!record || name == kScanRecord) continue;
-    bool headed = false;
-    for (const Array& array : record->arrays) {
-      const std::string id = name + "/" + array.name;
-      if (id == ScoreId() || !IsHeadArray(*record, array)) continue;
-      const QString heading = tr("Record %1").arg(QString::fromStdString(name));
-      if (!std::exchange(headed, true)) entries.push_back({"", heading, "", ""});
-      entries.push_back({id, QString::fromStdString(array.name).replace('_', ' '),
-                         QString::fromStdString(array.description),
-                         QString::fromStdString(array.unit), nullptr, name, array.name});
-    }
-  }
-}
-
-bool HeadMapPanel::Offer() {
-  std::vector<Entry> entries = {
-      {ScoreId(), tr("position-awareness score"),
-       tr("Share of the keys whose attention before rotation is above the threshold of Ms-PoE"),
-       tr("share of keys"), nullptr, kPositionAwarenessRecord, kPositionAwarenessScore}};
-  AddScans(entries);
-  const size_t scans = entries.size() - 1;
-  AddAttention(entries);
-  AddArrays(entries);
-  if (entries == entries_) return false;
-  const size_t scans_before = std::exchange(scans_, scans);
-  entries_ = std::move(entries);
-  const QSignalBlocker quiet(quantity_);
-  quantity_->clear();
-  auto* items = qobject_cast<QStandardItemModel*>(quantity_->model());
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    const bool heading = entries_[i].heading();
-    quantity_->addItem(heading ? QStringLiteral("— %1 —").arg(entries_[i].name)
-                               : entries_[i].name);
-    quantity_->setItemData(static_cast<int>(i), entries_[i].help, Qt::ToolTipRole);
-    if (heading && items) items->item(static_cast<int>(i))->setEnabled(false);
-  }
-  quantity_->setVisible(entries_.size() > 1);
-  // A file without a score was made for its scan; a scan that was started is what is looked at.
-  const bool has_score = session()->record(Side::kA, kPositionAwarenessRecord) != nullptr;
-  const bool new_scan = scans > 0 && scans != scans_before;
-  if (new_scan) wanted_ = entries_[session()->shows_file() && has_score ? 0 : 1].id;
-  quantity_->setCurrentIndex(0);
-  ChooseQuantity(wanted_.empty() ? ScoreId() : std::string(wanted_));
-  return true;
 }
 
 void HeadMapPanel::Draw() {
@@ -355,7 +257,7 @@ HeadTable HeadMapPanel::TableOf(Side side, const Entry& entry) const {
 HeadMap HeadMapPanel::MapOf(const Entry& entry, const HeadTable& a, const HeadTable& b,
                             Compare drawn) const {
   HeadMap map;
-  const bool score = entry.id == ScoreId();
+  const bool score = entry.id == kScoreId;
   map.value_name = score ? tr("score") : entry.name;
   map.scale = WithUnit(map.value_name, entry.unit);
   if (drawn == Compare::kDifference) {
@@ -368,8 +270,8 @@ HeadMap HeadMapPanel::MapOf(const Entry& entry, const HeadTable& a, const HeadTa
     const auto& values = map.table.values;
     map.diverging = std::any_of(values.begin(), values.end(), [](double v) { return v < 0; });
   }
-  const Record* ratio = session()->record(drawn == Compare::kA ? Side::kA : Side::kB,
-                                          kPositionRatio);
+  const Record* ratio =
+      session()->record(drawn == Compare::kA ? Side::kA : Side::kB, kPositionRatio);
   const bool both = !a.values.empty() && !b.values.empty();
   map.note = [a, b, both, score, ratio = ratio ? *ratio : Record{}](HeadId head) {
     QString text;
@@ -417,9 +319,9 @@ void HeadMapPanel::DrawMap(HeadMapPlot* plot, const Entry& entry, HeadMap map,
                            const RecordName& name, bool beside) {
   const bool any = map.table.layers > 0;
   const QString quantity = Capitalised(entry.name);
-  plot->SetReason(!session()->shows_file()      ? QString()
-                  : entry.id == ScoreId() ? tr("The file has no position-awareness scores")
-                                          : tr("The file does not have it"));
+  plot->SetReason(!session()->shows_file() ? QString()
+                  : entry.id == kScoreId   ? tr("The file has no position-awareness scores")
+                                           : tr("The file does not have it"));
   plot->Show(std::move(map));
   plot->SetTitle(!any     ? quantity
                  : beside ? QStringLiteral("%1 — %2").arg(name.text, quantity)

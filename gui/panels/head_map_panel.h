@@ -4,6 +4,10 @@
 // query (gui/base/head_quantities.h), a scan's effects, and every array [layer, head] of a record.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "gui/base/head_quantities.h"
 #include "gui/base/view_types.h"
 #include "gui/panels/panel.h"
@@ -52,6 +56,8 @@ class HeadMapPanel : public Panel {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  // The id of the position-awareness score, which is shown first.
+  static constexpr const char* kScoreId = "position_awareness/position_awareness_score";
   // A row of the box. Exactly one of the last three is set; none: a heading.
   struct Entry {
     std::string id;

@@ -50,26 +50,29 @@ TextPanel::TextPanel(const PanelContext& context) : Panel(context) {
   text_->setObjectName(QStringLiteral("token_text"));
   text_b_->setObjectName(QStringLiteral("token_text_b"));
   auto* view = new QWidget(this);
-  auto* grid = new QGridLayout(view);
-  grid->setContentsMargins(0, 0, 0, 0);
-  grid->setSpacing(2);
+  grid_ = new QGridLayout(view);
+  grid_->setContentsMargins(0, 0, 0, 0);
+  grid_->setSpacing(2);
   for (QLabel* head : {head_a_, head_b_}) {
     head->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     head->setContentsMargins(6, 0, 0, 0);
   }
-  grid->addWidget(head_a_, 0, 0);
-  grid->addWidget(head_b_, 0, 1);
-  grid->addWidget(text_, 1, 0);
-  grid->addWidget(text_b_, 1, 1);
-  grid->setColumnStretch(0, 1);
-  grid->setColumnStretch(1, 1);
-  grid->setRowStretch(1, 1);
+  grid_->addWidget(head_a_, 0, 0);
+  grid_->addWidget(head_b_, 0, 1);
+  grid_->addWidget(text_, 1, 0);
+  grid_->addWidget(text_b_, 1, 1);
+  grid_->setColumnStretch(0, 1);
+  grid_->setRowStretch(1, 1);
   // Both show the same part of the text; a hidden one has lines of another length.
   connect(text_->verticalScrollBar(), &QScrollBar::valueChanged, this, [this](int line) {
     if (!text_b_->isHidden()) text_b_->ScrollToLine(line);
   });
   connect(text_b_->verticalScrollBar(), &QScrollBar::valueChanged, this, [this](int line) {
     if (!text_b_->isHidden()) text_->ScrollToLine(line);
+  });
+  connect(text_b_, &TokenText::LaidOut, this, [this] {
+    const QSignalBlocker quiet(text_b_->verticalScrollBar());
+    text_b_->ScrollToLine(text_->first_line());
   });
   MakeControls();
   FlowLayout* row = MakeControlFlow();
@@ -131,8 +134,9 @@ void TextPanel::MakeControls() {
   logarithmic_->setToolTip(tr("Colours over three decades below the largest value"));
   raw_ = new QCheckBox(tr("raw tokens"), this);
   raw_->setObjectName(QStringLiteral("text_raw"));
-  raw_->setToolTip(tr("Tokens as the tokenizer has them: spaces, line ends, special tokens and "
-                      "where each begins"));
+  raw_->setToolTip(
+      tr("Tokens as the tokenizer has them: spaces, line ends, special tokens and "
+         "where each begins"));
   to_gold_ = new QPushButton(tr("To gold"), this);
   to_gold_->setObjectName(QStringLiteral("text_to_gold"));
   to_gold_->setToolTip(tr("Scroll to the passage that holds the answer"));
@@ -215,17 +219,29 @@ void TextPanel::ShowPrompt() {
 
 void TextPanel::Offer() {
   using Kind = TokenSource::Kind;
-  std::vector<TokenSource> sources = {{Kind::kHead, kHeadSource, tr("attention of the head"),
-                                       kLastQueryAttention, kLastQueryAttention, {}}};
+  std::vector<TokenSource> sources = {{Kind::kHead,
+                                       kHeadSource,
+                                       tr("attention of the head"),
+                                       kLastQueryAttention,
+                                       kLastQueryAttention,
+                                       {}}};
   for (const PinnedHead& pin : selection()->pinned()) {
     const QString head = HeadText(pin.head);
     sources.push_back({Kind::kPinned, head.toStdString(), tr("attention of %1").arg(head),
                        kLastQueryAttention, kLastQueryAttention, pin.head});
   }
-  sources.push_back({Kind::kMeanOfHeads, "mean", tr("attention, mean over all heads"),
-                     kLastQueryAttention, kLastQueryAttention, {}});
-  sources.push_back({Kind::kChannel, "channel", tr("hidden channel, mean over layers"),
-                     kHiddenChannelsRecord, kHiddenChannel, {}});
+  sources.push_back({Kind::kMeanOfHeads,
+                     "mean",
+                     tr("attention, mean over all heads"),
+                     kLastQueryAttention,
+                     kLastQueryAttention,
+                     {}});
+  sources.push_back({Kind::kChannel,
+                     "channel",
+                     tr("hidden channel, mean over layers"),
+                     kHiddenChannelsRecord,
+                     kHiddenChannel,
+                     {}});
   std::set<std::string> names;
   for (const Side side : {Side::kA, Side::kB}) {
     for (const std::string& name : session()->record_names(side)) names.insert(name);
@@ -296,12 +312,11 @@ void TextPanel::Draw() {
   const TokenSource shown = source();
   const PinnedHead* pin = selection()->PinOf(
       shown.kind == TokenSource::Kind::kPinned ? shown.head : selection()->shown_head());
-  const bool of_head = shown.kind == TokenSource::Kind::kPinned ||
-                       shown.kind == TokenSource::Kind::kHead;
+  const bool of_head =
+      shown.kind == TokenSource::Kind::kPinned || shown.kind == TokenSource::Kind::kHead;
   scale.hue = pin && of_head ? pin->color : TextHue();
   const bool split = mode == Compare::kSplit;
-  text_b_->setVisible(split);
-  head_b_->setVisible(split);
+  ShowBeside(split);
   text_->SetValues(first, scale);
   if (split) text_b_->SetValues(row_b_, scale);
   const RecordName a = NameOf(*session(), Side::kA, RecordOf(Side::kA));
@@ -316,6 +331,12 @@ void TextPanel::Draw() {
   head_a_->setToolTip(name.full);
   head_b_->setToolTip(b.full);
   bar_->Show(scale, tr("%1; the same scale for A and B").arg(row));
+}
+
+void TextPanel::ShowBeside(bool shown) {
+  text_b_->setVisible(shown);
+  head_b_->setVisible(shown);
+  grid_->setColumnStretch(1, shown ? 1 : 0);
 }
 
 QString TextPanel::TooltipOf(int64_t token) const {

@@ -12,6 +12,7 @@
 
 class QCheckBox;
 class QComboBox;
+class QGridLayout;
 class QLabel;
 class QPushButton;
 
@@ -54,6 +55,9 @@ class TextPanel : public Panel {
   void Draw();
   QString TooltipOf(int64_t token) const;
 
+  void ShowBeside(bool shown);
+
+  QGridLayout* grid_;
   TokenText* text_;
   TokenText* text_b_;
   QLabel* head_a_;

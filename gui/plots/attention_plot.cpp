@@ -177,7 +177,7 @@ void AttentionPlot::ShowLines() {
       {graph_a_, shown_a}, {graph_b_, shown_b}, {difference_, differs()}};
   for (const auto& [line, shown] : lines) {
     line->setVisible(shown);
-    if (shown) {
+    if (shown && !compact_) {
       line->addToLegend();
     } else {
       line->removeFromLegend();
@@ -199,7 +199,9 @@ void AttentionPlot::ShowLines() {
 // A difference has negative values, of which a logarithmic axis shows none.
 void AttentionPlot::UseScale() {
   const bool log = logarithmic_ && !differs();
-  yAxis->setLabel(differs() ? tr("attention weight, B − A") : tr("attention weight"));
+  if (!compact_) {
+    yAxis->setLabel(differs() ? tr("attention weight, B − A") : tr("attention weight"));
+  }
   if (log == (yAxis->scaleType() == QCPAxis::stLogarithmic)) return;
   yAxis->setScaleType(log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
   if (log) {
@@ -220,6 +222,14 @@ void AttentionPlot::SetCompare(Compare compare) {
   compare_ = compare;
   FillLines();
   FitView();
+  QueueReplot();
+}
+
+void AttentionPlot::SetCompact() {
+  compact_ = true;
+  xAxis->setLabel(QString());
+  yAxis->setLabel(QString());
+  ShowLines();
   QueueReplot();
 }
 

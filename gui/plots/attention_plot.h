@@ -60,6 +60,8 @@ class AttentionPlot : public Plot {
   void SetOthers(const std::vector<HeadRow>& others);
   // Which lines are drawn; B is drawn where there is one.
   void SetCompare(Compare compare);
+  // Without legend and names of axes, below a plot that has them.
+  void SetCompact();
   // The colour of both lines, told apart by style; invalid: the colours of A and B.
   void SetHeadColor(const QColor& color);
 
@@ -141,6 +143,7 @@ class AttentionPlot : public Plot {
   QColor head_color_;
   QSharedPointer<TokenTicker> ticker_;
   bool logarithmic_ = false;
+  bool compact_ = false;
   bool older_a_ = false;
   bool older_b_ = false;
 };

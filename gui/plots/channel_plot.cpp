@@ -128,10 +128,9 @@ void ChannelPlot::AddLayers(const Record& hidden, int64_t channel_index, Side si
     const bool dashed = side == Side::kB;
     const QString name = chosen ? tr("%1 L%2").arg(side == Side::kA ? tr("A") : tr("B")).arg(layer)
                                 : QStringLiteral("L%1").arg(layer);
-    QCPGraph* line = AddLine(Smoothed(LastAxisRow(hidden, kHiddenChannel, {i, channel_index})),
-                             name,
-                             LinePen(color, chosen ? 1.6 : 1,
-                                     dashed ? Qt::DashLine : Qt::SolidLine));
+    QCPGraph* line =
+        AddLine(Smoothed(LastAxisRow(hidden, kHiddenChannel, {i, channel_index})), name,
+                LinePen(color, chosen ? 1.6 : 1, dashed ? Qt::DashLine : Qt::SolidLine));
     if (chosen) line->addToLegend();
     if (!chosen && !InMean(layer)) beyond_mean_.insert(line);
     layer_lines_.push_back(line);
@@ -157,8 +156,7 @@ ChannelPlot::MeanLine ChannelPlot::MeanOf(const Record& hidden, int64_t channel_
   int64_t count = 0;
   for (int64_t i = 0; i < AxisSize(hidden, "layer"); ++i) {
     if (!InMean(static_cast<int64_t>(numbers.value(i)))) continue;
-    const QVector<double> row =
-        Smoothed(LastAxisRow(hidden, kHiddenChannel, {i, channel_index}));
+    const QVector<double> row = Smoothed(LastAxisRow(hidden, kHiddenChannel, {i, channel_index}));
     for (qsizetype at = 0; at < std::min(positions, row.size()); ++at) {
       sum[at] += row[at];
       squares[at] += row[at] * row[at];
@@ -193,9 +191,9 @@ void ChannelPlot::AddMean(const MeanLine& line, Side side) {
   above->setChannelFillGraph(below);
   (side == Side::kA ? band_a_ : band_b_) = above;
   const QString factor = side == Side::kA ? view_.factor_a : view_.factor_b;
-  QCPGraph* mean = AddLine(
-      line.mean, QStringLiteral("%1%2, %3").arg(name, factor, MeanText()),
-      LinePen(SideColor(side), 2.4, side == Side::kB ? Qt::DashLine : Qt::SolidLine));
+  QCPGraph* mean =
+      AddLine(line.mean, QStringLiteral("%1%2, %3").arg(name, factor, MeanText()),
+              LinePen(SideColor(side), 2.4, side == Side::kB ? Qt::DashLine : Qt::SolidLine));
   mean->addToLegend();
   (side == Side::kA ? mean_a_ : mean_b_) = mean;
 }
@@ -249,8 +247,7 @@ void ChannelPlot::Draw() {
   };
   const int64_t index_a = index_of(hidden_a_);
   const int64_t index_b = index_of(hidden_b_);
-  const bool difference =
-      view_.compare == Compare::kDifference && index_a >= 0 && index_b >= 0;
+  const bool difference = view_.compare == Compare::kDifference && index_a >= 0 && index_b >= 0;
   const bool means = view_.layer < 0;
   if (difference) {
     View layers = view_;
@@ -261,9 +258,8 @@ void ChannelPlot::Draw() {
   } else {
     DrawBoth(index_a, index_b);
   }
-  SetEmptyMessage(graphCount() > 0
-                      ? QString()
-                      : tr("Channel %1 has not been captured yet").arg(view_.channel));
+  SetEmptyMessage(graphCount() > 0 ? QString()
+                                   : tr("Channel %1 has not been captured yet").arg(view_.channel));
   DrawTitle(difference);
 }
 
@@ -280,14 +276,13 @@ void ChannelPlot::DrawBoth(int64_t index_a, int64_t index_b) {
 }
 
 void ChannelPlot::DrawTitle(bool difference) {
-  const QString what = difference        ? tr("B − A")
-                       : view_.layer >= 0 ? tr("layer %1 (A solid, B dashed)").arg(view_.layer)
-                                          : tr("mean ± s.d.; thin: %1")
-                                                .arg(ColorOrderText(tr("layers")));
+  const QString what = difference ? tr("B − A")
+                       : view_.layer >= 0
+                           ? tr("layer %1 (A solid, B dashed)").arg(view_.layer)
+                           : tr("mean ± s.d.; thin: %1").arg(ColorOrderText(tr("layers")));
   SetTitle(tr("Hidden channel %1 against position — %2").arg(view_.channel).arg(what));
-  yAxis->setLabel(view_.smoothing > 1
-                      ? tr("value, moving mean over %1").arg(view_.smoothing)
-                      : tr("value in the residual stream"));
+  yAxis->setLabel(view_.smoothing > 1 ? tr("value, moving mean over %1").arg(view_.smoothing)
+                                      : tr("value in the residual stream"));
 }
 
 void ChannelPlot::ResetView() {

@@ -144,7 +144,8 @@ void Plot::UsePalette(const QPalette& chosen) {
 QString Plot::MouseHelp() {
   return tr(
       "Drag: pan · wheel: zoom (Shift: x only, Alt: y only) · Ctrl+drag: zoom into a box · "
-      "double click: show everything · in plots over tokens: click locks a token, Shift+drag selects "
+      "double click: show everything · in plots over tokens: click locks a token, Shift+drag "
+      "selects "
       "tokens, Esc releases");
 }
 
@@ -265,8 +266,8 @@ void Plot::NoteView(const QCPRange& x, const QCPRange& y) {
 
 void Plot::mousePressEvent(QMouseEvent* event) {
   press_position_ = event->position();
-  brushing_ = brushes_ && event->button() == Qt::LeftButton &&
-              event->modifiers() == Qt::ShiftModifier;
+  brushing_ =
+      brushes_ && event->button() == Qt::LeftButton && event->modifiers() == Qt::ShiftModifier;
   if (brushing_) return;
   setSelectionRectMode(event->modifiers() & Qt::ControlModifier ? QCP::srmZoom : QCP::srmNone);
   QCustomPlot::mousePressEvent(event);

@@ -11,8 +11,8 @@
 namespace midscope {
 
 struct TokenScale {
-  double highest = 0;      // the largest magnitude, in full colour; larger ones have the same
-  bool diverging = false;  // the numbers have a sign
+  double highest = 0;        // the largest magnitude, in full colour; larger ones have the same
+  bool diverging = false;    // the numbers have a sign
   bool logarithmic = false;  // over three decades below `highest`; not of numbers with a sign
   QColor hue;
   bool operator==(const TokenScale&) const = default;

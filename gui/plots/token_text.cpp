@@ -58,7 +58,7 @@ void TokenText::SetPrompt(const Record* prompt) {
 void TokenText::SetRaw(bool raw) {
   if (raw == raw_) return;
   raw_ = raw;
-  Layout();
+  LayoutAgain();
 }
 
 void TokenText::SetValues(const QVector<double>& values, const TokenScale& scale) {
@@ -110,8 +110,8 @@ void TokenText::EndLine() {
 void TokenText::Place(Fragment fragment, int available, bool begins_word) {
   if (begins_word) word_ = fragments_.size();
   if (x_ > 0 && x_ + fragment.width > available) {
-    const bool moves = word_ < fragments_.size() && fragments_[word_].line == lines_ &&
-                       fragments_[word_].x > 0;
+    const bool moves =
+        word_ < fragments_.size() && fragments_[word_].line == lines_ && fragments_[word_].x > 0;
     const size_t first = moves ? word_ : fragments_.size();
     ++lines_;
     x_ = 0;
@@ -171,6 +171,15 @@ void TokenText::Layout() {
   strip_->update();
 }
 
+void TokenText::LayoutAgain() {
+  const auto top =
+      std::lower_bound(fragments_.begin(), fragments_.end(), first_line(),
+                       [](const Fragment& fragment, int line) { return fragment.line < line; });
+  const int64_t token = top == fragments_.end() ? -1 : top->token;
+  Layout();
+  if (token >= 0) ScrollToLine(LineOf(token));
+}
+
 void TokenText::FindStrongest() {
   strongest_.fill(-1, lines_);
   QVector<double> strength(lines_, 0.0);
@@ -227,8 +236,9 @@ void TokenText::PaintFragment(QPainter& painter, const Fragment& fragment,
   }
   QColor faint = palette().color(QPalette::Text);
   faint.setAlpha(90);
-  const bool first = &fragment == &fragments_[static_cast<size_t>(
-                                      first_fragments_[static_cast<size_t>(fragment.token)])];
+  const bool first =
+      &fragment ==
+      &fragments_[static_cast<size_t>(first_fragments_[static_cast<size_t>(fragment.token)])];
   if (raw_ && first) {
     painter.fillRect(QRect(rect.left(), ground.top(), 1, ground.height()), faint);
   }
@@ -306,21 +316,20 @@ void TokenText::resizeEvent(QResizeEvent* event) {
   QAbstractScrollArea::resizeEvent(event);
   const QRect view = viewport()->geometry();
   strip_->setGeometry(view.right() + 1, view.top(), kStripWidth, view.height());
-  Layout();
-  Q_EMIT Moved();
+  LayoutAgain();
+  Q_EMIT LaidOut();
 }
 
 void TokenText::scrollContentsBy(int /*dx*/, int /*dy*/) {
   viewport()->update();
   strip_->update();
-  Q_EMIT Moved();
 }
 
 void TokenText::changeEvent(QEvent* event) {
   QAbstractScrollArea::changeEvent(event);
   if (event->type() != QEvent::FontChange) return;
   widths_.clear();
-  Layout();
+  LayoutAgain();
 }
 
 void TokenText::mousePressEvent(QMouseEvent* event) {
@@ -360,46 +369,5 @@ void TokenText::keyPressEvent(QKeyEvent* event) {
     QAbstractScrollArea::keyPressEvent(event);
   }
 }
-
-TokenStrip::TokenStrip(TokenText* text) : QWidget(text), text_(text) {
-  setToolTip(tr("The whole text: its strongest tokens, the gold and the part that is seen. Click or "
-                "drag to go there"));
-  setCursor(Qt::PointingHandCursor);
-}
-
-void TokenStrip::paintEvent(QPaintEvent* /*event*/) {
-  QPainter painter(this);
-  painter.fillRect(rect(), palette().color(QPalette::Base));
-  const int lines = text_->lines();
-  if (lines == 0) return;
-  const auto y_of = [&](double line) { return line * height() / lines; };
-  const auto row = [&](int line, double count) {
-    return QRectF(4, y_of(line), width() - 6, std::max(y_of(count), 1.0));
-  };
-  for (int line = 0; line < lines; ++line) {
-    const int token = text_->strongest().value(line, -1);
-    const QColor color = token < 0 ? QColor() : text_->ColorOf(token);
-    if (color.isValid()) painter.fillRect(row(line, 1), color);
-  }
-  const TokenSpan& gold = text_->prompt().gold;
-  if (!gold.empty()) {
-    const int first = text_->LineOf(gold.begin);
-    const int last = text_->LineOf(gold.end - 1);
-    painter.fillRect(QRectF(0, y_of(first), 4, std::max(y_of(last - first + 1), 3.0)), GoldColor());
-  }
-  painter.setPen(QPen(palette().color(QPalette::Text), 1));
-  const int seen = std::min(text_->seen_lines(), lines);
-  painter.drawRect(QRectF(0.5, y_of(text_->first_line()) + 0.5, width() - 1.5,
-                          std::max(y_of(seen) - 1, 4.0)));
-}
-
-void TokenStrip::GoTo(double y) {
-  text_->ScrollToLine(static_cast<int>(y * text_->lines() / std::max(height(), 1)) -
-                      text_->seen_lines() / 2);
-}
-
-void TokenStrip::mousePressEvent(QMouseEvent* event) { GoTo(event->position().y()); }
-
-void TokenStrip::mouseMoveEvent(QMouseEvent* event) { GoTo(event->position().y()); }
 
 }  // namespace midscope

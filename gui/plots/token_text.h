@@ -67,8 +67,8 @@ class TokenText : public QAbstractScrollArea {
   // Half-open; emitted while the pointer moves.
   void RangeBrushed(qint64 begin, qint64 end);
   void ReleaseAsked();
-  // The seen part or the colours have changed.
-  void Moved();
+  // The text is laid out for another width.
+  void LaidOut();
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -93,6 +93,8 @@ class TokenText : public QAbstractScrollArea {
   };
 
   void Layout();
+  // Lays out again with the same token at the top.
+  void LayoutAgain();
   void PlaceToken(int token, int available);
   void Place(Fragment fragment, int available, bool begins_word);
   void EndLine();
@@ -112,8 +114,8 @@ class TokenText : public QAbstractScrollArea {
   QVector<int> strongest_;
   QHash<QString, int> widths_;
   int lines_ = 0;
-  int x_ = 0;           // where the next fragment goes, while the text is laid out
-  size_t word_ = 0;     // the fragment with which the word of the next one began
+  int x_ = 0;        // where the next fragment goes, while the text is laid out
+  size_t word_ = 0;  // the fragment with which the word of the next one began
   bool raw_ = false;
   int64_t marked_ = -1;
   int64_t locked_ = -1;

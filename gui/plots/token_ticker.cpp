@@ -39,8 +39,7 @@ int TokenTicker::getSubTickCount(double step) {
   return step <= 1 ? 0 : QCPAxisTicker::getSubTickCount(step);
 }
 
-QString TokenTicker::getTickLabel(double tick, const QLocale& locale, QChar format,
-                                  int precision) {
+QString TokenTicker::getTickLabel(double tick, const QLocale& locale, QChar format, int precision) {
   if (!texts_) return QCPAxisTicker::getTickLabel(tick, locale, format, precision);
   const auto position = static_cast<qsizetype>(std::llround(tick));
   if (position < 0 || position >= tokens_.size()) return {};

@@ -9,8 +9,8 @@
 #include "gui/panels/attribution_panel.h"
 #include "gui/plots/record_plot.h"
 #include "gui/plots/token_view.h"
-#include "gui/widgets/selection.h"
 #include "gui/widgets/probe_form.h"
+#include "gui/widgets/selection.h"
 #include "tests/gui/support/attribution_record.h"
 #include "tests/gui/support/window_rig.h"
 

@@ -218,7 +218,8 @@ class PanelListTest : public QObject {
     QStringList expected;
     for (const Panel* panel : rig.window.panels()) {
       // Curves are of a file; a text is no plot.
-      if (qobject_cast<const CurvesPanel*>(panel) || qobject_cast<const TextPanel*>(panel)) continue;
+      if (qobject_cast<const CurvesPanel*>(panel) || qobject_cast<const TextPanel*>(panel))
+        continue;
       QCOMPARE(panel->plots().size(), size_t{1});
       QVERIFY(panel->isAncestorOf(panel->plots().front()));
       expected << panel->plots().front()->file_stem() + ".svg";

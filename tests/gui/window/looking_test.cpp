@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the model looks: map, attention, text and hidden channel show one selection, driven by mouse
-// and keys, on planted numbers; and once on the embedded model.
+// Where the model looks: map, attention, text and hidden channel show one selection, driven by
+// mouse and keys, on planted numbers; and once on the embedded model.
 #include <QCheckBox>
 #include <QComboBox>
 #include <QElapsedTimer>
@@ -10,6 +10,7 @@
 #include <QToolButton>
 #include <cmath>
 
+#include "core/base/json_fields.h"
 #include "gui/base/head_text.h"
 #include "gui/panels/attention_panel.h"
 #include "gui/panels/channel_panel.h"
@@ -224,8 +225,7 @@ class LookingTest : public QObject {
     QCOMPARE(rig.attention->yAxis->range(), y);
     QCOMPARE(rig.channel->xAxis->range(), x);
     QVERIFY(!(rig.channel->held() & Qt::Vertical) || rig.channel->yAxis->range() == channel_y);
-    QTest::mouseDClick(rig.attention, Qt::LeftButton, {},
-                       rig.Key(*rig.attention, x.center()));
+    QTest::mouseDClick(rig.attention, Qt::LeftButton, {}, rig.Key(*rig.attention, x.center()));
     QVERIFY(rig.attention->xAxis->range().size() > FakeEngine::kTokens - 1);
     QVERIFY(rig.channel->xAxis->range().size() > x.size() + 20);
     // Without the link each has its own.
@@ -390,7 +390,8 @@ class LookingTest : public QObject {
   void ClippedLinesAreNamed() {
     Record hidden;
     hidden.name = "hidden_channels";
-    hidden.axes = {{"layer", 2, "", {}, {}}, {"channel", 1, "", {}, {7}}, {"position", 40, "", {}, {}}};
+    hidden.axes = {
+        {"layer", 2, "", {}, {}}, {"channel", 1, "", {}, {7}}, {"position", 40, "", {}, {}}};
     std::vector<float> values(80, 0.0F);
     for (size_t i = 0; i < 40; ++i) {
       values[i] = static_cast<float>(i % 5);
@@ -429,6 +430,21 @@ class LookingTest : public QObject {
     QCOMPARE(other.selection->compare(), Compare::kB);
     QVERIFY(other.map_panel->State() == map);
     QVERIFY(other.text_panel->State() == text);
+  }
+
+  void ASessionWithoutAHeadIsRefused() {
+    const auto check = [](const char* text) {
+      const nlohmann::json json = nlohmann::json::parse(text);
+      HeadMapPanel::CheckState(JsonFields(json, "session", ""));
+      TextPanel::CheckState(JsonFields(json, "session", ""));
+    };
+    check(R"({"head_map": {"quantity": "gold", "pinned": ["L2H1"], "compare": 3}})");
+    check("{}");
+    for (const char* bad :
+         {R"({"head_map": {"pinned": ["second"]}})", R"({"head_map": {"pinned": [3]}})",
+          R"({"head_map": {"compare": 4}})", R"({"head_map": 3})", R"({"text": {"raw": 1}})"}) {
+      QVERIFY_EXCEPTION_THROWN(check(bad), Error);
+    }
   }
 
   // The whole path on the embedded model: the head that finds the gold, its text, a knob.

@@ -184,8 +184,7 @@ class WindowFaultsTest : public QObject {
     QVERIFY(qAbs(mean_b->data()->at(10)->value - mean) < 1e-9);  // 30 are dropped
     QVERIFY(mean_b->pen().style() == Qt::DashLine);
     QVERIFY2(mean_b->name().contains(QStringLiteral("× -1")), qPrintable(mean_b->name()));
-    QVERIFY(plot->mean_of(Side::kA)->data()->at(10)->value !=
-            mean_b->data()->at(10)->value);
+    QVERIFY(plot->mean_of(Side::kA)->data()->at(10)->value != mean_b->data()->at(10)->value);
     // The knob's channel is the plot's, until another one is chosen there.
     rig.Find<QSpinBox>("channel")->setValue(57);
     QVERIFY(rig.Settle());
