@@ -134,8 +134,11 @@ void HeadMapPanel::MakeActions() {
                                                     {Compare::kSplit, Qt::Key_S}};
   const QString names[] = {tr("Show &A"), tr("Show &B"), tr("Show the &difference B − A"),
                            tr("&Show A and B")};
+  const char* const ids[] = {"compare-a", "compare-b", "compare-difference", "compare-split"};
   for (size_t i = 0; i < std::size(modes); ++i) {
     auto* action = new QAction(names[i], this);
+    action->setObjectName(QString::fromLatin1(ids[i]));
+    action->setToolTip(tr("What every panel shows: A, B, their difference, or both"));
     action->setShortcut(modes[i].second);
     action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     const Compare mode = modes[i].first;
