@@ -31,7 +31,7 @@
 namespace midscope {
 namespace {
 
-constexpr int kNarrowestMap = 130;
+constexpr int kNarrowestMap = 105;
 constexpr int kLowestMap = 150;
 
 QString Capitalised(const QString& text) { return text.left(1).toUpper() + text.mid(1); }
@@ -177,11 +177,13 @@ void HeadMapPanel::CheckState(const JsonFields& session) {
   }
 }
 
-void HeadMapPanel::Restore(const nlohmann::json& state) {
-  if (state.is_null()) return;
+// What the file does not have is as in a new window.
+void HeadMapPanel::Restore(const nlohmann::json& saved) {
+  const nlohmann::json state = saved.is_null() ? nlohmann::json::object() : saved;
   ChooseQuantity(state.value("quantity", std::string(kScoreId)));
   list_shown_->setChecked(state.value("list", false));
-  selection()->SetCompare(static_cast<Compare>(state.value("compare", 3)));
+  selection()->SetCompare(
+      static_cast<Compare>(state.value("compare", static_cast<int>(Compare::kSplit))));
   selection()->SetPinned(ReadHeads(state.value("pinned", nlohmann::json::array())));
 }
 

@@ -29,6 +29,9 @@ class HeadMapPanel : public Panel {
   Q_OBJECT
 
  public:
+  // The id of the position-awareness score, which is shown first.
+  static constexpr const char* kScoreId = "position_awareness/position_awareness_score";
+
   explicit HeadMapPanel(const PanelContext& context);
 
   static std::vector<std::string> Records();
@@ -39,7 +42,7 @@ class HeadMapPanel : public Panel {
   std::vector<Plot*> plots() const override;
   // What is shown, and the pinned heads and the compared settings of all panels.
   nlohmann::json State() const override;
-  void Restore(const nlohmann::json& state) override;
+  void Restore(const nlohmann::json& saved) override;
 
   // Of A and B beside each other the map of A; else the only one.
   HeadMapPlot* plot() const { return plot_; }
@@ -56,8 +59,6 @@ class HeadMapPanel : public Panel {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  // The id of the position-awareness score, which is shown first.
-  static constexpr const char* kScoreId = "position_awareness/position_awareness_score";
   // A row of the box. Exactly one of the last three is set; none: a heading.
   struct Entry {
     std::string id;

@@ -170,8 +170,9 @@ void TextPanel::CheckState(const JsonFields& session) {
   for (const char* flag : {"sink", "logarithmic", "raw"}) state.Flag(flag, false);
 }
 
-void TextPanel::Restore(const nlohmann::json& state) {
-  if (state.is_null()) return;
+// What the file does not have is as in a new window.
+void TextPanel::Restore(const nlohmann::json& saved) {
+  const nlohmann::json state = saved.is_null() ? nlohmann::json::object() : saved;
   ChooseSource(state.value("colour", kHeadSource));
   sink_->setChecked(state.value("sink", false));
   logarithmic_->setChecked(state.value("logarithmic", false));

@@ -33,7 +33,7 @@ class TextPanel : public Panel {
   void Refresh(Changes changes) override;
   void DrawWaiting() override;
   nlohmann::json State() const override;
-  void Restore(const nlohmann::json& state) override;
+  void Restore(const nlohmann::json& saved) override;
 
   // Of A and B beside each other that of A; else the only one.
   TokenText* text() const { return text_; }

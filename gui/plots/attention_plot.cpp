@@ -59,6 +59,9 @@ AttentionPlot::AttentionPlot(QWidget* parent)
   }
   marked_ = new QCPItemStraightLine(this);
   marked_->setVisible(false);
+  for (QCPLayerable* mark : std::initializer_list<QCPLayerable*>{marked_, hover_name_}) {
+    PutOnMarksLayer(mark);
+  }
   xAxis->setLabel(tr("token"));
   yAxis->setLabel(tr("attention weight"));
   SetNames(tr("A"), tr("B"));
@@ -326,7 +329,7 @@ void AttentionPlot::SetMarkedKey(int64_t key) {
   marked_->point1->setTypeY(QCPItemPosition::ptAxisRectRatio);
   marked_->point1->setCoords(static_cast<double>(key), 0);
   marked_->point2->setCoords(static_cast<double>(key), 1);
-  QueueReplot();
+  ReplotMarks();
 }
 
 QVector<double> AttentionPlot::DrawnValues() const {

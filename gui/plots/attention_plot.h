@@ -138,6 +138,7 @@ class AttentionPlot : public Plot {
   std::vector<TokenSpan> spans_;  // without gold
   TokenSpan gold_;
   TokenSpan range_;
+  TokenSpan hovered_span_;  // that is shaded; empty for none
   std::vector<HeadRow> others_;
   Compare compare_ = Compare::kSplit;
   QColor head_color_;

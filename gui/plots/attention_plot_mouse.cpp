@@ -50,13 +50,16 @@ QString AttentionPlot::TooltipAt(const QPointF& position) const {
 void AttentionPlot::HoverAt(const QPointF& position) {
   const int64_t key = KeyAt(position);
   const TokenSpan* span = key < 0 ? nullptr : SpanAt(key);
-  PlaceShade(hover_shade_, span ? *span : TokenSpan{});
+  const TokenSpan shaded = span ? *span : TokenSpan{};
+  const bool other_span = shaded != hovered_span_;
+  hovered_span_ = shaded;
+  PlaceShade(hover_shade_, shaded);
   hover_name_->setVisible(span != nullptr);
   if (span) {
     hover_name_->setText(QString::fromStdString(span->name));
     hover_name_->position->setCoords(static_cast<double>(span->begin + span->end - 1) / 2, 0.07);
   }
-  QueueReplot();
+  if (other_span) QueueReplot();
   Q_EMIT KeyHovered(key);
 }
 
@@ -76,6 +79,7 @@ void AttentionPlot::Brush(const QPointF& from, const QPointF& to) {
 }
 
 void AttentionPlot::HoverEnds() {
+  hovered_span_ = {};
   PlaceShade(hover_shade_, {});
   hover_name_->setVisible(false);
   QueueReplot();

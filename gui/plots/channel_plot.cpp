@@ -36,6 +36,7 @@ ChannelPlot::ChannelPlot(QWidget* parent)
   range_shade_->setVisible(false);
   marked_ = new QCPItemStraightLine(this);
   marked_->setVisible(false);
+  PutOnMarksLayer(marked_);
   for (QCPItemPosition* point : {marked_->point1, marked_->point2}) {
     point->setTypeY(QCPItemPosition::ptAxisRectRatio);
   }
@@ -71,7 +72,7 @@ void ChannelPlot::SetMarkedToken(int64_t token) {
   marked_->setVisible(token >= 0);
   marked_->point1->setCoords(static_cast<double>(token), 0);
   marked_->point2->setCoords(static_cast<double>(token), 1);
-  QueueReplot();
+  ReplotMarks();
 }
 
 // A moving mean. Dropped positions are excluded from it as well: their values would dominate it.

@@ -112,6 +112,23 @@ void Plot::FitText() {
   }
 }
 
+void Plot::PutOnMarksLayer(QCPLayerable* mark) {
+  const QString name = QStringLiteral("marks");
+  if (!layer(name)) {
+    addLayer(name, layer(QStringLiteral("main")), QCustomPlot::limAbove);
+    layer(name)->setMode(QCPLayer::lmBuffered);
+  }
+  mark->setLayer(name);
+}
+
+void Plot::ReplotMarks() {
+  if (isVisible()) {
+    layer(QStringLiteral("marks"))->replot();
+  } else {
+    QueueReplot();
+  }
+}
+
 // As many names per row as fit.
 void Plot::FitLegend(int width) {
   QVector<int> widths;

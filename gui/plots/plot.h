@@ -77,6 +77,9 @@ class Plot : public QCustomPlot {
   void UseLegendRow(int most_in_a_row = 0);
   // A dimmed message in the middle of an empty plot, which does not widen it.
   void SetEmptyMessage(const QString& message);
+  // The layer of marks that follow the pointer: ReplotMarks draws it without the data.
+  void PutOnMarksLayer(QCPLayerable* mark);
+  void ReplotMarks();
   virtual void RestyleData() {}
   bool dragging() const { return dragging_; }
   // The pen of a data line, as it is drawn now.

@@ -297,6 +297,7 @@ class LookingTest : public QObject {
     Rig rig;
     QVERIFY(rig.OpenWithB(0));
     rig.selection->Choose({2, 1});
+    rig.window.ShowPanel(rig.text_panel);
     QVERIFY(rig.text_panel->text_of_b()->isVisible());
     QCOMPARE(rig.text->scale(), rig.text_panel->text_of_b()->scale());
     const double strength = FakeEngine::Strength(Factor(0));
@@ -430,6 +431,13 @@ class LookingTest : public QObject {
     QCOMPARE(other.selection->compare(), Compare::kB);
     QVERIFY(other.map_panel->State() == map);
     QVERIFY(other.text_panel->State() == text);
+    // A file that has nothing of them is as a new window.
+    other.map_panel->Restore(nullptr);
+    other.text_panel->Restore(nullptr);
+    QVERIFY(other.selection->pinned().empty());
+    QCOMPARE(other.selection->compare(), Compare::kSplit);
+    QCOMPARE(other.map_panel->quantity_id(), std::string(HeadMapPanel::kScoreId));
+    QVERIFY(!other.Find<QCheckBox>("text_raw")->isChecked());
   }
 
   void ASessionWithoutAHeadIsRefused() {

@@ -49,9 +49,9 @@ class WindowTest : public QObject {
     Rig() {
       session->SetPauseDelay(1 << 30);
       Show();
-      window.ShowPanel(window.panel<AttentionPanel>());
     }
     bool Open() {
+      window.ShowPanel(window.panel<AttentionPanel>());
       QTest::mouseClick(Find<QPushButton>("open"), Qt::LeftButton);
       return Settle();
     }
