@@ -24,6 +24,7 @@
 #include "gui/layout/dock_area.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/panel_list.h"
+#include "gui/panels/plot_menu.h"
 #include "gui/panels/prompt_panel.h"
 #include "gui/panels/sample_bar.h"
 #include "gui/panels/settings_panel.h"
@@ -43,6 +44,7 @@ namespace {
 
 constexpr QSize kExportSize(760, 460);
 constexpr int kWidestControls = 460;
+constexpr int kMessageMilliseconds = 8000;
 // Keys of the file that Remember names.
 constexpr QLatin1String kGeometryKey("geometry");
 constexpr QLatin1String kLayoutKey("layout");
@@ -116,9 +118,13 @@ void MainWindow::MakeDocks() {
           prompt_panel_);
   control("model", tr("Model"), tr("Which model runs, in which number format, on which device."),
           model_);
+  auto* menu = new PlotMenu(session_, this);
+  connect(menu, &PlotMenu::Told, this,
+          [this](const QString& text) { statusBar()->showMessage(text, kMessageMilliseconds); });
+  connect(menu, &PlotMenu::Failed, errors_, &ErrorBar::Add);
   for (size_t i = 0; i < panels_.size(); ++i) {
     const PanelEntry& entry = PanelList()[i];
-    docks_->Add(entry.id, entry.title, entry.help, panels_[i]);
+    menu->Watch(docks_->Add(entry.id, entry.title, entry.help, panels_[i]), entry.records);
   }
   docks_->Add(QStringLiteral("sweep"), tr("Sweep"),
               tr("The outcome of A, B and further settings over many samples and places, with "
@@ -337,7 +343,8 @@ void MainWindow::ExportTo(const QString& folder) {
     for (Plot* plot : plots()) {
       written += WritePlotFiles(*plot, folder, plot->file_stem(), PlotFormats(), kExportSize);
     }
-    statusBar()->showMessage(tr("%1 pictures written to %2").arg(written.size()).arg(folder), 8000);
+    statusBar()->showMessage(tr("%1 pictures written to %2").arg(written.size()).arg(folder),
+                             kMessageMilliseconds);
   });
 }
 
@@ -350,7 +357,7 @@ void MainWindow::ExportPlot(Plot& plot, const QString& path) {
   }
   session_->FlushChanges();
   WritePlotFiles(plot, file.path(), file.completeBaseName(), {format}, kExportSize);
-  statusBar()->showMessage(tr("%1 written, its numbers beside it").arg(path), 8000);
+  statusBar()->showMessage(tr("%1 written, its numbers beside it").arg(path), kMessageMilliseconds);
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

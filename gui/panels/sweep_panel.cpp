@@ -19,6 +19,7 @@
 #include "core/base/parameter_kinds.h"
 #include "core/intervention/intervention_text.h"
 #include "gui/base/error_text.h"
+#include "gui/session/command_arguments.h"
 #include "gui/session/session.h"
 #include "gui/session/sweep_process.h"
 #include "gui/widgets/flow_layout.h"
@@ -46,26 +47,6 @@ std::vector<Parameter> SweepFormParameters() {
           FlagParameter("control", "beside each setting the same with random channels or heads"),
           FlagParameter("attention", "keep the last query's attention of the first setting"),
           out};
-}
-
-void AddText(const char* option, const std::string& value, QStringList* arguments) {
-  *arguments << QLatin1String("--") + QLatin1String(option) << QString::fromStdString(value);
-}
-
-// Those that are set, as a command line has them.
-void AddOptions(const OptionSet& options, QStringList* arguments) {
-  for (const Parameter& option : options.descriptions()) {
-    if (!options.IsSet(option.name)) continue;
-    if (option.kind == ParameterKind::kFlag) {
-      if (options.Flag(option.name))
-        *arguments << QLatin1String("--") + QString::fromStdString(option.name);
-    } else if (option.kind == ParameterKind::kTextList) {
-      for (const std::string& text : options.TextList(option.name))
-        AddText(option.name.c_str(), text, arguments);
-    } else {
-      AddText(option.name.c_str(), ParameterText(options.Value(option.name)), arguments);
-    }
-  }
 }
 
 // "about 2:10 min".
@@ -146,7 +127,7 @@ QWidget* SweepPanel::MakeButtons() {
   connect(open_, &QPushButton::clicked, this, [this] { Q_EMIT ResultsOffered(OutFile()); });
   connect(copy, &QPushButton::clicked, this, [this] {
     const QString why = ErrorText([this] {
-      QApplication::clipboard()->setText(SweepProcess::CommandText(Arguments()));
+      QApplication::clipboard()->setText(CommandText(Arguments()));
       note_->setText(tr("Copied: %1").arg(QApplication::clipboard()->text()));
     });
     if (!why.isEmpty()) note_->setText(why);
@@ -169,28 +150,26 @@ QStringList SweepPanel::Arguments() const {
     throw UsageError("sweep", "own text has one sample",
                      "Choose a task under Prompt; jsonl:file=FILE reads samples of your own");
   }
-  QStringList arguments = {QStringLiteral("sweep"), QString::fromStdString(model->path)};
-  AddText("task", request->task, &arguments);
-  AddText("seed", std::to_string(request->seed), &arguments);
+  QStringList arguments = {QStringLiteral("sweep")};
+  arguments += ModelArguments(*model);
+  AddArgument("task", request->task, &arguments);
+  AddArgument("seed", std::to_string(request->seed), &arguments);
   const std::string places = options.IsSet("places") ? options.Text("places") : request->places;
-  if (!places.empty()) AddText("places", places, &arguments);
-  AddText("samples", std::to_string(options.Integer("samples")), &arguments);
-  AddText("dtype", model->dtype, &arguments);
-  if (model->products != "float") AddText("products", model->products, &arguments);
-  if (!model->sliding_window) AddText("sliding-window", "off", &arguments);
+  if (!places.empty()) AddArgument("places", places, &arguments);
+  AddArgument("samples", std::to_string(options.Integer("samples")), &arguments);
   std::vector<std::string> settings = {PrintIntervention(session()->setting(Side::kA)),
                                        PrintIntervention(session()->setting(Side::kB))};
   for (const std::string& text : options.TextList("with"))
     settings.push_back(PrintIntervention(ParseIntervention(text)));
   for (auto setting = settings.begin(); setting != settings.end(); ++setting) {
     if (std::find(settings.begin(), setting, *setting) == setting)
-      AddText("with", *setting, &arguments);
+      AddArgument("with", *setting, &arguments);
   }
-  AddOptions(OptionsOf(request->format), &arguments);
+  AddArguments(OptionsOf(request->format), &arguments);
   for (const char* flag : {"control", "attention"}) {
     if (options.Flag(flag)) arguments << QLatin1String("--") + QLatin1String(flag);
   }
-  AddText("out", options.Text("out"), &arguments);
+  AddArgument("out", options.Text("out"), &arguments);
   if (QFileInfo::exists(QString::fromStdString(options.Text("out"))))
     arguments << QStringLiteral("--resume");
   return arguments;
@@ -212,7 +191,7 @@ void SweepPanel::Start() {
   const QString why = ErrorText([this] {
     const QStringList arguments = Arguments();
     asks_cost_ = false;
-    note_->setText(SweepProcess::CommandText(arguments));
+    note_->setText(CommandText(arguments));
     table_->clear();
     sweep_->Start(arguments);
   });

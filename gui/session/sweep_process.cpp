@@ -7,7 +7,6 @@
 #include <QCoreApplication>
 #include <QFileInfo>
 #include <QStandardPaths>
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace midscope {
@@ -42,20 +41,6 @@ QString SweepProcess::Program() {
   const QString beside = QCoreApplication::applicationDirPath() + QStringLiteral("/midscope");
   if (QFileInfo(beside).isExecutable()) return beside;
   return QStandardPaths::findExecutable(QStringLiteral("midscope"));
-}
-
-QString SweepProcess::CommandText(const QStringList& arguments) {
-  static const QString special = QStringLiteral(" \t\n\"'\\$`()[]{}*?|&;<>~#!");
-  QString line = QStringLiteral("midscope");
-  for (const QString& argument : arguments) {
-    const bool plain =
-        !argument.isEmpty() &&
-        std::none_of(argument.begin(), argument.end(), [](QChar c) { return special.contains(c); });
-    QString quoted = argument;
-    quoted.replace(QLatin1Char('\''), QLatin1String("'\\''"));
-    line += QLatin1Char(' ') + (plain ? argument : QLatin1Char('\'') + quoted + QLatin1Char('\''));
-  }
-  return line;
 }
 
 void SweepProcess::Start(const QStringList& arguments, bool table) {

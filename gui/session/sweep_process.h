@@ -38,8 +38,6 @@ class SweepProcess : public QObject {
 
   // The command line program beside this one, else the one that PATH finds. "": there is none.
   static QString Program();
-  // The command as a shell reads it: "midscope sweep embedded --with 'pi(1.5)'".
-  static QString CommandText(const QStringList& arguments);
 
  Q_SIGNALS:
   void Progressed(const midscope::Progress& progress);

@@ -6,6 +6,7 @@
 
 #include "core/intervention/intervention_text.h"
 #include "gui/panels/sweep_panel.h"
+#include "gui/session/command_arguments.h"
 #include "gui/session/setting_history.h"
 #include "gui/session/sweep_process.h"
 #include "gui/widgets/parameter_form.h"
@@ -46,15 +47,15 @@ class SweepPanelTest : public QObject {
   void TheCommandIsOfWhatIsOnTheScreen() {
     Rig rig;
     QVERIFY(rig.Open("3"));
-    const QString line = SweepProcess::CommandText(rig.panel->Arguments());
-    QVERIFY2(line.startsWith("midscope sweep embedded --task "), qPrintable(line));
+    const QString line = CommandText(rig.panel->Arguments());
+    QVERIFY2(line.startsWith("midscope sweep embedded --dtype "), qPrintable(line));
     QVERIFY(line.contains(" --places 1,4 --samples 3 "));
     QVERIFY(line.contains(" --with none --with 'pi(1.2)' "));
     QVERIFY(line.endsWith(" --out " + rig.file));
     // A setting that is there twice is run once.
     rig.panel->form()->SetText("with", "pi(1.20)");
     QCOMPARE(rig.panel->Arguments().count("--with"), 2);
-    QCOMPARE(SweepProcess::CommandText({"a'b", "", "c d"}), QString("midscope 'a'\\''b' '' 'c d'"));
+    QCOMPARE(CommandText({"a'b", "", "c d"}), QString("midscope 'a'\\''b' '' 'c d'"));
   }
 
   void WithoutAModelItSaysWhatIsMissing() {
